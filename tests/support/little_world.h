@@ -1,0 +1,76 @@
+/* tests/support/little_world.h - a world for tests: one type, a pool, a virtual clock, frames of 10 ms. */
+#ifndef LITTLE_WORLD_H
+#define LITTLE_WORLD_H
+
+#include <muster/muster.h>
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define FRAME_NS 10000000u
+
+typedef struct little_world {
+  muster_pool *pool;
+  muster_world *world;
+  muster_type type;
+  uint64_t now_ns;
+} little_world;
+
+static inline little_world little_world_create(uint32_t workers, const muster_world_def *given) {
+  little_world little = {0};
+  muster_pool_def pool = muster_default_pool_def();
+  pool.workers = workers;
+  little.pool = muster_pool_create(&pool);
+  cr_assert_not_null(little.pool, "%s", muster_last_error());
+  muster_world_def def = given ? *given : muster_default_world_def();
+  if (!given) def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.pool = little.pool;
+  little.world = muster_world_create(&def);
+  cr_assert_not_null(little.world, "%s", muster_last_error());
+  return little;
+}
+
+static inline void little_world_destroy(little_world *little) {
+  muster_world_destroy(little->world);
+  muster_pool_destroy(little->pool);
+}
+
+static inline void register_type(little_world *little, const muster_type_def *def) {
+  little->type = muster_type_register(little->world, def);
+  cr_assert_neq(little->type.index, 0, "%s", muster_last_error());
+}
+
+static inline muster_agent spawn_at(const little_world *little, double x) {
+  muster_agent_def def = muster_default_agent_def();
+  def.type = little->type;
+  def.position.x = x;
+  muster_agent agent = muster_agent_spawn(little->world, &def);
+  cr_assert(!muster_agent_is_null(agent), "%s", muster_last_error());
+  return agent;
+}
+
+static inline muster_frame_report run_frame_with(little_world *little, uint64_t budget_ns) {
+  muster_frame_report report = muster_default_frame_report();
+  little->now_ns += FRAME_NS;
+  muster_result result = muster_frame_run(little->world, &(muster_frame){little->now_ns, budget_ns});
+  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  muster_frame_report_read(little->world, &report);
+  return report;
+}
+
+static inline muster_frame_report run_frame(little_world *little) {
+  return run_frame_with(little, 5000000u);
+}
+
+static inline void run_frames(little_world *little, uint32_t frames) {
+  for (uint32_t i = 0; i < frames; i++) run_frame(little);
+}
+
+static inline muster_agent_info info_of(const little_world *little, muster_agent agent) {
+  muster_agent_info info = muster_default_agent_info();
+  muster_result result = muster_agent_read(little->world, agent, &info);
+  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  return info;
+}
+
+#endif

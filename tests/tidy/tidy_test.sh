@@ -1,0 +1,280 @@
+#!/bin/bash
+# tidy passes a small clean tree and finds each rule's breach, planted into it one at a time, by file and line.
+# TIDY names the program.
+set -u
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+clean="$work/clean tree" # a blank in the path on purpose
+failures=0
+
+write() { # FILE, text on standard input
+  mkdir -p "$(dirname "$tree/$1")"
+  cat >"$tree/$1"
+}
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+make_clean_tree() {
+  tree=$clean
+  write include/muster/muster.h <<'C'
+#include <muster/common.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct muster_thing {
+  void (*callback)(void *user);
+} muster_thing;
+
+/* Documented. */
+MUSTER_API const char *muster_say(muster_thing thing);
+MUSTER_API void muster_say_more(int (*callback)(int value),
+                                int value) __attribute__((nonnull(1)));
+
+#ifdef __cplusplus
+}
+#endif
+C
+  write src/base/clock.c <<'C'
+#include <time.h>
+
+int clock_read(void) { return clock_gettime(0, 0); }
+C
+  write src/base/arena.h <<'C'
+/* A ticket is no tick, and "task" or a // entity in a comment is a word like others. */
+int arena_ticket(void);
+C
+  write src/base/arena.c <<'C'
+#include "base/arena.h"
+
+/* A pthread_mutex_t in a comment, braces {{{ in a comment. */
+static const char *const quotes[] = {"pthread_create {", "\"{", "TODO"};
+static const char brace = '{', quote = '"', escaped = '\'';
+
+int arena_ticket(void) { return quotes[0][0] + brace + quote + escaped; }
+C
+  write src/agents/store.c <<'C'
+#include "base/arena.h"
+
+int store_count(void) { return arena_ticket(); }
+C
+  write src/plan/fit.c <<'C'
+#include <math.h>
+
+struct fit {
+  int rounds;
+};
+C
+  write src/exec/park.c <<'C'
+#include <ck_ec.h>
+#include <pthread.h>
+
+static _Atomic int parked;
+C
+  write src/frame.c <<'C'
+static void stage_commit_actions(void) {}
+
+static void frame_plan(void) {
+  stage_intake(1);
+  stage_score();
+  stage_fold();
+  stage_fit();
+  stage_release();
+  stage_rank();
+}
+
+int muster_frame_run(void) {
+  frame_plan();
+  stage_run();
+  stage_commit_actions();
+  return 0;
+}
+C
+  write src/scenarios/desert.c <<'C'
+#include <muster/muster.h>
+#include "scenarios/scenarios.h"
+C
+  write tools/muster/main.c <<'C'
+#include "base/arena.h"
+#include "options.h"
+#include "scenarios/scenarios.h"
+C
+  write bench/rank_bench.c <<'C'
+#include "plan/rank.h"
+C
+  write tests/plan/rank_test.c <<'C'
+#include "plan/rank.h"
+C
+}
+
+# Runs tidy on $tree; leaves its output and exit code.
+run_tidy() {
+  output=$("$TIDY" "$tree")
+  status=$?
+}
+
+# Begins a breach with a fresh copy of the clean tree.
+plant() {
+  what=$1
+  tree="$work/planted tree"
+  rm -rf "$tree"
+  cp -r "$clean" "$tree"
+}
+
+# FILE:LINE RULE - tidy must fail with this finding and no other.
+expect() {
+  run_tidy
+  [ "$status" -eq 1 ] || fail "$what: tidy exits with $status"
+  grep -qF "$1: $2: " <<<"$output" || fail "$what: no '$1: $2: ' in: $output"
+  [ "$(wc -l <<<"$output")" -eq 2 ] || fail "$what: not one finding alone: $output"
+}
+
+lines() { # COUNT TEXT
+  for ((i = 0; i < $1; i++)); do echo "$2"; done
+}
+
+make_clean_tree
+run_tidy
+[ "$status" -eq 0 ] || fail "the clean tree is refused: $output"
+
+# ------------------------------------------------------------------------------------------------------------- layers
+
+while read -r file includes; do
+  plant "$file includes $includes"
+  { echo "/* A comment first. */"; echo "#include $includes"; } | write "$file"
+  expect "$file:2" layers
+done <<'END'
+src/base/upward.c "agents/store.h"
+src/agents/upward.c "plan/fit.h"
+src/plan/across.c "exec/park.h"
+src/exec/across.c "plan/fit.h"
+src/plan/clock.c <time.h>
+src/agents/clock.c <sys/time.h>
+src/scenarios/inside.c "base/arena.h"
+src/world.c "scenarios/scenarios.h"
+src/unknown.c "fit/fit.h"
+tools/muster/inside.c "plan/fit.h"
+tools/muster/scenario.c "scenarios/wildlife.h"
+include/muster/inside.h "base/arena.h"
+include/muster/system.h <stdio.h>
+src/plan/macro.c HEADER
+END
+
+plant "a folder that is no layer"
+write src/attic/old.c <<<"int old;"
+expect src/attic/old.c:1 layers
+
+plant "a header that everyone includes"
+for ((i = 0; i < 10; i++)); do write "src/base/user$i.c" <<<'#include "base/common.h"'; done
+write src/base/common.h <<<"typedef int common;"
+expect src/base/common.h:1 god-header
+
+# -------------------------------------------------------------------------------------------------------------- words
+
+while read -r file code; do
+  plant "'$code' in $file"
+  { echo "/* atomic_load in a comment, */ // pthread_join"; echo "int a;"; echo "$code"; } | write "$file"
+  expect "$file:3" atomics
+done <<'END'
+src/plan/atomic.c static _Atomic int counter;
+src/agents/atomic.c void count(int *to) { __atomic_fetch_add(to, 1, 0); }
+src/base/atomic.h #include <stdatomic.h>
+src/frame_queue.c int take(void) { return ck_pr_load_int(0); }
+tools/muster/threads.c int join(void) { return pthread_join(0, 0); }
+src/world.c #define LOCK(m) pthread_mutex_lock(m)
+END
+
+plant "the clock read outside base/clock.c"
+printf 'int now(void) {\n  return gettimeofday(0, 0);\n}\n' | write src/exec/now.c
+expect src/exec/now.c:2 clock
+
+for word in task_count nextTick_TICK game_entities; do
+  plant "the identifier $word"
+  printf '\nint %s;\n' "$word" | write src/plan/words.c
+  expect src/plan/words.c:2 vocabulary
+done
+
+for note in TODO FIXME XXX; do
+  plant "a note $note"
+  printf 'int a;\n\n/* %s: later */\n' "$note" | write tests/plan/later_test.c
+  expect tests/plan/later_test.c:3 leftover
+done
+
+# -------------------------------------------------------------------------------------------------------------- shape
+
+plant "a function of 80 lines"
+{ echo "int a;"; echo "static int long_one(int x) {"; lines 78 "  x++; /* } */"; echo "}"; } | write src/plan/long.c
+expect src/plan/long.c:2 length
+
+plant "a test of 80 lines"
+{ echo "Test(rank, takes_long) {"; lines 78 "  puts(\"}\");"; echo "}"; } | write tests/plan/long_test.c
+expect tests/plan/long_test.c:1 length
+
+plant "a function of 70 lines"
+{ echo "static void just(void) {"; lines 68 "  ;"; echo "}"; } | write src/plan/just.c
+run_tidy
+[ "$status" -eq 0 ] || fail "$what is refused: $output"
+
+plant "a file of 501 lines"
+lines 501 "" | write src/plan/long.h
+expect src/plan/long.h:501 length
+
+plant "a brace that stays open"
+write src/plan/open.c <<<"void open(void) {"
+expect src/plan/open.c:1 length
+
+plant "a tab"
+printf 'int a;\n\tint b;\n' | write src/plan/tab.c
+expect src/plan/tab.c:2 blanks
+
+plant "a trailing blank"
+printf 'int a;\nint b; \n' | write bench/blank.c
+expect bench/blank.c:2 blanks
+
+plant "a line of 121 columns"
+{ echo; printf '// %118s\n' x; } | write tools/muster/wide.c
+expect tools/muster/wide.c:2 blanks
+
+plant "a line of 120 columns in more bytes"
+printf '// %117s\n' é | LC_ALL=C.UTF-8 write tools/muster/wide.c
+run_tidy
+[ "$status" -eq 0 ] || fail "$what is refused: $output"
+
+# ------------------------------------------------------------------------------------------------------------- manual
+
+plant "an undocumented public function"
+sed -i '/^\/\* Documented/,/^MUSTER_API const/s/^MUSTER_API const/\n&/' "$tree/include/muster/muster.h"
+run_tidy
+[ "$status" -eq 1 ] || fail "$what: tidy exits with $status"
+grep -qF 'include/muster/muster.h:14: documented: ' <<<"$output" || fail "$what: not found in: $output"
+
+plant "an undocumented internal function behind a group"
+printf '/* Two. */\nint one(void);\nint two(void);\n\nint three(int (*callback)(void));\n' | write src/agents/group.h
+expect src/agents/group.h:5 documented
+
+plant "two stages in the wrong order"
+sed -i 's/stage_fit/stage_later/; s/stage_release/stage_fit/; s/stage_later/stage_release/' "$tree/src/frame.c"
+expect src/frame.c:7 stages
+
+plant "a frame without a stage"
+sed -i '/stage_fold/d' "$tree/src/frame.c"
+expect src/frame.c:1 stages
+
+plant "no frame.c"
+rm "$tree/src/frame.c"
+expect src/frame.c:1 stages
+
+tree="$work/nowhere"
+"$TIDY" "$tree" >/dev/null 2>&1
+[ $? -eq 2 ] || fail "a tree that cannot be read does not exit with 2"
+
+if [ "$failures" -gt 0 ]; then
+  echo "$failures checks failed" >&2
+  exit 1
+fi

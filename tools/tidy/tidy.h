@@ -1,0 +1,123 @@
+/* tidy.h - the house rules as a failing test: what the rules share.
+ *
+ *     tidy ROOT
+ *
+ * reads every C file under ROOT's include, src, tools, bench and tests, and prints one line for each broken rule:
+ * file:line: rule: what to do. A rule is one function over all sources; it has no list of exceptions to grow.
+ */
+#ifndef TIDY_H
+#define TIDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One C file in four forms of equal length, so that an offset means the same place in each. */
+typedef struct tidy_source {
+  char *path;  /* from ROOT, such as src/base/arena.c */
+  char *text;  /* as it is */
+  char *prose; /* literals blanked */
+  char *words; /* comments blanked, too */
+  char *code;  /* preprocessor lines blanked, too */
+  size_t length;
+  size_t *lines; /* offset of each line's begin; lines[line_count] is the length */
+  size_t line_count;
+} tidy_source;
+
+typedef struct tidy_run {
+  const char *root;
+  tidy_source *sources; /* sorted by path */
+  size_t source_count;
+  size_t findings;
+} tidy_run;
+
+/* ------------------------------------------------------------------------------------------------------- source.c */
+
+/* Reads a file; what the source points at is the source's to free. False when it cannot be read. */
+bool source_read(tidy_source *source, const char *root, const char *path);
+
+/* Frees what source_read allocated. */
+void source_free(tidy_source *source);
+
+/* The line, counted from 0, that an offset lies on. */
+size_t source_line_at(const tidy_source *source, size_t offset);
+
+/* Whether the file lies in a folder such as "src/exec/". */
+bool source_in(const tidy_source *source, const char *folder);
+
+/* Whether the file name ends so. */
+bool source_ends(const tidy_source *source, const char *ending);
+
+/* An #include line. */
+typedef struct tidy_include {
+  size_t line;
+  char open;         /* '<', '"', or 0 when it names a macro */
+  const char *start; /* of the path, without the quotes */
+  size_t length;
+} tidy_include;
+
+/* Finds the first #include at or after a line. False when there is none. */
+bool source_next_include(const tidy_source *source, size_t from_line, tidy_include *found);
+
+/* Whether the path of an #include begins so. */
+bool include_begins(const tidy_include *include, const char *prefix);
+
+/* Whether the path of an #include reads so. */
+bool include_is(const tidy_include *include, const char *path);
+
+/* An identifier in a source's words or code. */
+typedef struct tidy_identifier {
+  size_t offset;
+  size_t length;
+} tidy_identifier;
+
+/* Finds the first identifier at or after an offset in one of the source's forms. False when there is none. */
+bool source_next_identifier(const char *form, size_t length, size_t from, tidy_identifier *found);
+
+/* ------------------------------------------------------------------------------------------------ declarations.c */
+
+typedef enum declaration_kind {
+  DECLARATION_OTHER,
+  DECLARATION_PROTOTYPE, /* a function without its body */
+  DECLARATION_FUNCTION   /* a function with its body */
+} declaration_kind;
+
+/* A declaration at file scope. */
+typedef struct tidy_declaration {
+  declaration_kind kind;
+  size_t start, end;          /* first character, and one past the last */
+  size_t body_open, body_end; /* of a function: its braces */
+  tidy_identifier name;       /* of a function */
+} tidy_declaration;
+
+/* Finds the first declaration at or after an offset. False at the end of the file. `extern "C" { }` is looked
+ * through. */
+bool source_next_declaration(const tidy_source *source, size_t from, tidy_declaration *found);
+
+/* --------------------------------------------------------------------------------------------------------- tidy.c */
+
+/* Prints a finding, printf-style; the line is counted from 0. */
+void tidy_report(tidy_run *tidy, const tidy_source *source, size_t line, const char *rule, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* ---------------------------------------------------------------------------------------------------- the rules */
+
+/* Includes go down the layers only, and no header is included nearly everywhere (layers.c). */
+void rule_layers(tidy_run *tidy);
+void rule_god_header(tidy_run *tidy);
+
+/* Atomics and threads live in src/exec, the clock is read in src/base/clock.c, words have one meaning, and nothing is
+ * left to be done later (words.c). */
+void rule_atomics(tidy_run *tidy);
+void rule_clock(tidy_run *tidy);
+void rule_vocabulary(tidy_run *tidy);
+void rule_no_leftovers(tidy_run *tidy);
+
+/* Functions, files and lines are short, and lines hold no stray blanks (shape.c). */
+void rule_length(tidy_run *tidy);
+void rule_blanks(tidy_run *tidy);
+
+/* Functions that a header declares are documented, and the frame's stages stand in order (manual.c). */
+void rule_documented(tidy_run *tidy);
+void rule_stages(tidy_run *tidy);
+
+#endif
