@@ -1,0 +1,78 @@
+/* muster/module.h - behaviour modules: what a scenario or a game hands to a host program to populate a world.
+ *
+ * A module is a set of callbacks. The programs of Muster (muster run, the service) open one, let it register its
+ * agent types and spawn its agents, call it once before every frame, and let it report in the end. A module uses
+ * the public headers alone. All callbacks come on the thread of the frames, between frames.
+ */
+#ifndef MUSTER_MODULE_H
+#define MUSTER_MODULE_H
+
+#include <muster/muster.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MUSTER_MODULE_ABI 1u
+
+/* What the host program wants of the module. */
+typedef struct muster_module_options {
+  uint32_t size;
+  uint32_t agents;    /* wanted population; 0 = the module's own */
+  uint32_t observers; /* wanted observers; 0 = the module's own */
+  uint64_t seed;
+  const char *path; /* a file to populate from, where the module takes one; else null */
+  char up_axis;     /* 'y' or 'z': which axis of the file is height */
+} muster_module_options;
+
+static inline muster_module_options muster_default_module_options(void) {
+  muster_module_options options = {0};
+  options.size = (uint32_t)sizeof options;
+  options.seed = 1;
+  options.up_axis = 'y';
+  return options;
+}
+
+/* What the host program must know before it creates the world. */
+typedef struct muster_module_needs {
+  uint32_t size;
+  uint32_t agents;     /* population to begin with */
+  uint32_t agents_max; /* room for those that are born later */
+  uint32_t observers;  /* observers that the module will add */
+  float cell_m;        /* about the radius of its neighbour queries; 0 = no preference */
+} muster_module_needs;
+
+/* A named number of a module's report. */
+typedef void (*muster_module_emit)(const char *name, double value, void *emit_user);
+
+typedef struct muster_module {
+  uint32_t size;
+  uint32_t abi;        /* MUSTER_MODULE_ABI of the header it was built with */
+  const char *name;    /* as typed after `muster run` */
+  const char *summary; /* one line */
+
+  /* Reads its options and whatever file they name, completely: nothing is left behind on failure, and the message is
+   * in muster_last_error() (set it with muster_module_fail). Stores the instance and its needs. */
+  muster_result (*open)(const muster_module_options *options, void **instance, muster_module_needs *needs);
+  /* Registers types, spawns agents, adds observers. */
+  muster_result (*populate)(void *instance, muster_world *world);
+  /* Before every frame: observers walk, the host's part of the world moves on. May be null. */
+  void (*before_frame)(void *instance, muster_world *world, uint64_t sim_now_ns);
+  /* Names the numbers that describe the world now. May be null. */
+  void (*report)(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);
+  /* Frees the instance; the world may be gone already. */
+  void (*close)(void *instance);
+} muster_module;
+
+/* Sets muster_last_error() from a module and returns `result`. printf-style. Any thread. */
+MUSTER_API muster_result muster_module_fail(muster_result result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Every module exports one function with this signature; in a shared object it is named muster_module_get. */
+typedef const muster_module *(*muster_module_get_function)(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,122 @@
+/* muster/update.h - what an atom sees and may do: the update that it is given, and the calls that take it.
+ *
+ * Perception and behaviour atoms run in parallel: they write only their own agent (state, published, position) and read
+ * of others what was published, as of the last commit. Action atoms run one at a time at the commit and may touch
+ * others. Every function here takes the update that the running atom was given, on the thread that runs it.
+ */
+#ifndef MUSTER_UPDATE_H
+#define MUSTER_UPDATE_H
+
+#include <muster/common.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct muster_world muster_world;
+
+/* Ids: an index and a generation by value; all zero is null. */
+typedef struct muster_agent {
+  uint32_t index;
+  uint32_t generation;
+} muster_agent;
+
+typedef struct muster_observer {
+  uint32_t index;
+  uint32_t generation;
+} muster_observer;
+
+/* A registered agent type: a small number counted from 1; zero is null. */
+typedef struct muster_type {
+  uint32_t index;
+} muster_type;
+
+/* A place in metres. x and y span the ground plane, z is height. Each must be finite and within +-1e9. */
+typedef struct muster_position {
+  double x, y, z;
+} muster_position;
+
+static inline bool muster_agent_is_null(muster_agent agent) {
+  return agent.generation == 0;
+}
+static inline bool muster_agent_equal(muster_agent a, muster_agent b) {
+  return a.index == b.index && a.generation == b.generation;
+}
+
+/* What a spawn needs; described in muster/muster.h. */
+typedef struct muster_agent_def muster_agent_def;
+
+/* What an atom is told. Filled by Muster; read-only but for what state and published point at. */
+typedef struct muster_update {
+  muster_world *world;
+  muster_agent agent;
+  muster_type type;
+  uint64_t now_ns;          /* simulation time that this update brings its agent to */
+  uint64_t elapsed_ns;      /* exactly the simulation time since the agent's last completed update (or its spawn):
+                               integrate over it, and throttling cannot change what happens per hour */
+  muster_position position; /* own position as of the last commit */
+  void *state;              /* own state_bytes; null when the type has none */
+  void *published;          /* own published_bytes, to write; others see it after the commit of the frame in which
+                               this update completes; null when the type has none */
+  void *user;               /* the agent definition's user */
+  void *type_user;          /* the type definition's user */
+  float importance;         /* 0..1 */
+  uint32_t level;           /* capability level: 0 = full decision-making, higher = cheaper */
+  uint32_t worker;          /* 0..workers-1 */
+} muster_update;
+
+typedef enum muster_atom_result {
+  MUSTER_ATOM_NEXT = 0, /* done; go on with the next atom */
+  MUSTER_ATOM_FINISH    /* done, and so is the whole update: the remaining atoms are skipped */
+} muster_atom_result;
+
+/* Sets the agent's position as of the next commit. A position that is not finite or out of range is refused, counted
+ * in muster_statistics.positions_refused, and changes nothing. */
+MUSTER_API muster_result muster_update_move(muster_update *update, muster_position position);
+
+/* Spawns at the next intake, in agent order whatever worker ran the update. The id is valid at once. The parallel atoms
+ * of an update may spawn spawns_max of the type in a frame, its action atoms as many again; a null id (MUSTER_E_FULL)
+ * beyond that or when ids are short. */
+MUSTER_API muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *def);
+
+/* Removes an agent (oneself is allowed) at the next intake. In an action atom the first caller in agent order gets
+ * MUSTER_OK and later ones MUSTER_E_STALE, so a prey is eaten once; elsewhere every caller gets MUSTER_OK. */
+MUSTER_API muster_result muster_update_remove(muster_update *update, muster_agent agent);
+
+/* Wakes an agent at the next intake. */
+MUSTER_API muster_result muster_update_wake(muster_update *update, muster_agent agent);
+
+/* Another agent's published state or position as of the last commit; null / false when the id is stale. */
+MUSTER_API const void *muster_update_published_of(const muster_update *update, muster_agent agent);
+MUSTER_API bool muster_update_position_of(const muster_update *update, muster_agent agent, muster_position *position);
+
+/* Another agent's private state, to read and write. Action atoms only; null elsewhere and for stale ids. */
+MUSTER_API void *muster_update_state_of(muster_update *update, muster_agent agent);
+
+typedef struct muster_neighbour {
+  muster_agent agent;
+  muster_type type;
+  float distance_m;         /* on the ground plane */
+  muster_position position; /* as of the last commit */
+  const void *published;    /* as of the last commit; null when its type publishes nothing */
+} muster_neighbour;
+
+#define MUSTER_NEIGHBOURS_MAX 64u
+
+/* The nearest agents within radius_m on the ground plane and in the same partition,
+ * oneself excluded: at most `capacity` (<= MUSTER_NEIGHBOURS_MAX) of them, nearest first, equal distances in agent
+ * order. `type` narrows to one type, null is all. Returns the number written to `out`. Cost: the population of the
+ * cells that the circle touches. */
+MUSTER_API uint32_t muster_update_nearby(const muster_update *update, float radius_m, muster_type type,
+                                         muster_neighbour *out, uint32_t capacity);
+
+/* Random numbers of this update of this agent: the same for the same seed, agent and simulation time, whatever worker
+ * runs it. The second gives 0 <= value < 1. */
+MUSTER_API uint64_t muster_update_random(muster_update *update);
+MUSTER_API float muster_update_random_share(muster_update *update);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+/* base/arena.h - all memory of an object, taken when the object is created and given back as a whole.
+ *
+ * Without a host allocator a block is reserved address space: pages are committed by the operating system when they
+ * are first touched, so a store sized for its maximum costs what is used of it, and nothing ever moves. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <muster/common.h>
+
+typedef struct arena_block {
+  void *memory;
+  size_t bytes;
+} arena_block;
+
+enum { ARENA_BLOCKS_MAX = 64 + 6 * 1024 };
+
+typedef struct arena {
+  muster_allocator allocator;
+  arena_block *blocks;
+  uint32_t block_count;
+  bool failed; /* a reservation was refused; the last error says which */
+} arena;
+
+/* Prepares an empty arena on the host's allocator, or on the operating system when its functions are null. */
+muster_result arena_create(arena *arena, const muster_allocator *allocator);
+
+/* Gives every block back. */
+void arena_destroy(arena *arena);
+
+/* A zeroed block of count * each bytes, aligned to a page (operating system) or 64 bytes (host). Null, `failed` and an
+ * error message when refused; a caller may make several requests and check `failed` once. */
+void *arena_reserve(arena *arena, size_t count, size_t each);
+
+/* The smallest power of two that is not below `value` (at least 1). */
+static inline uint32_t round_up_to_power_of_two(uint32_t value) {
+  return value <= 1 ? 1u : 1u << (32 - __builtin_clz(value - 1));
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* base/clock.h - the one place that reads the machine's clocks. Everything else is told the time.
+ *
+ * On x86-64 with an invariant time stamp counter the counter is calibrated once against CLOCK_MONOTONIC; elsewhere
+ * the clock is CLOCK_MONOTONIC itself. Values of one clock_source are comparable on all processors. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct clock_source {
+  bool counter;           /* the time stamp counter is in use */
+  uint64_t counter_base;  /* its value when... */
+  uint64_t base_ns;       /* ...CLOCK_MONOTONIC read this */
+  uint64_t scale;         /* nanoseconds per count, 32 fractional bits */
+  uint64_t read_ns;       /* what one clock_now costs */
+  uint64_t thread_cpu_ns; /* what one clock_thread_cpu costs */
+} clock_source;
+
+/* Calibrates; takes about 2 ms. */
+clock_source clock_calibrate(void);
+
+/* Nanoseconds since an arbitrary start, never going backwards on a thread. Any thread. */
+uint64_t clock_now(const clock_source *source);
+
+/* CLOCK_MONOTONIC itself, for deadlines that the operating system is asked to keep. Any thread. */
+uint64_t clock_system(void);
+
+/* CPU time that the calling thread has used, in nanoseconds: a system call of about 0.4 us. Any thread. */
+uint64_t clock_thread_cpu(void);
+
+#endif

@@ -1,0 +1,166 @@
+#include "base/json.h"
+
+#include "base/assert.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_start(json_writer *writer, char *buffer, size_t capacity) {
+  ASSERT(buffer && capacity > 0);
+  *writer = (json_writer){.buffer = buffer, .capacity = capacity};
+  buffer[0] = '\0';
+}
+
+/* One byte always stays free for the terminating zero. */
+static void put(json_writer *writer, const char *text, size_t length) {
+  if (writer->overflow || length > writer->capacity - 1 - writer->length) {
+    writer->overflow = true;
+    return;
+  }
+  memcpy(writer->buffer + writer->length, text, length);
+  writer->length += length;
+  writer->buffer[writer->length] = '\0';
+}
+
+static void put_text(json_writer *writer, const char *text) {
+  put(writer, text, strlen(text));
+}
+
+static void put_line_break(json_writer *writer) {
+  put_text(writer, "\n");
+  for (uint32_t i = 0; i < writer->depth; i++) put_text(writer, "  ");
+}
+
+bool json_finish(json_writer *writer) {
+  ASSERT(writer->depth == 0);
+  put_text(writer, "\n");
+  return !writer->overflow;
+}
+
+/* The length of the UTF-8 sequence at `text`, or 0 when there is none: overlong forms, surrogates and code points past
+ * U+10FFFF count as none. The terminating zero never continues a sequence, so nothing is read beyond it. */
+static size_t utf8_length(const unsigned char *text) {
+  static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  size_t length = text[0] < 0x80         ? 1
+                  : (text[0] >> 5) == 6  ? 2
+                  : (text[0] >> 4) == 14 ? 3
+                  : (text[0] >> 3) == 30 ? 4
+                                         : 0;
+  if (length < 2) return length;
+  uint32_t point = text[0] & (0xffu >> (length + 1));
+  for (size_t i = 1; i < length; i++) {
+    if ((text[i] & 0xc0) != 0x80) return 0;
+    point = point << 6 | (text[i] & 0x3fu);
+  }
+  return point < smallest[length] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff) ? 0 : length;
+}
+
+static void put_escaped(json_writer *writer, unsigned char byte) {
+  char escape[8];
+  if (byte == '"' || byte == '\\')
+    snprintf(escape, sizeof escape, "\\%c", byte);
+  else
+    snprintf(escape, sizeof escape, "\\u%04x", byte);
+  put_text(writer, escape);
+}
+
+static void put_quoted(json_writer *writer, const char *text) {
+  const unsigned char *next = (const unsigned char *)text;
+  put_text(writer, "\"");
+  while (*next) {
+    size_t length = utf8_length(next);
+    if (length == 0)
+      put_text(writer, "\xef\xbf\xbd");
+    else if (*next < 0x20 || *next == '"' || *next == '\\')
+      put_escaped(writer, *next);
+    else
+      put(writer, (const char *)next, length);
+    next += length ? length : 1;
+  }
+  put_text(writer, "\"");
+}
+
+/* What comes before every value: the comma after its elder sibling, its own line, its name. */
+static void put_name(json_writer *writer, const char *name) {
+  if (writer->depth == 0) {
+    ASSERT(writer->length == 0 || writer->overflow);
+    return;
+  }
+  ASSERT((name != NULL) == (writer->closing[writer->depth] == '}'));
+  if (writer->has_members[writer->depth]) put_text(writer, ",");
+  writer->has_members[writer->depth] = true;
+  put_line_break(writer);
+  if (!name) return;
+  put_quoted(writer, name);
+  put_text(writer, ": ");
+}
+
+static void begin(json_writer *writer, const char *name, const char *opening, char closing) {
+  ASSERT(writer->depth < JSON_DEPTH_MAX);
+  put_name(writer, name);
+  put_text(writer, opening);
+  writer->depth++;
+  writer->has_members[writer->depth] = false;
+  writer->closing[writer->depth] = closing;
+}
+
+static void end(json_writer *writer, char closing) {
+  ASSERT(writer->depth > 0 && writer->closing[writer->depth] == closing);
+  bool members = writer->has_members[writer->depth];
+  writer->depth--;
+  if (members) put_line_break(writer);
+  put(writer, &closing, 1);
+}
+
+void json_begin_object(json_writer *writer, const char *name) {
+  begin(writer, name, "{", '}');
+}
+void json_end_object(json_writer *writer) {
+  end(writer, '}');
+}
+void json_begin_array(json_writer *writer, const char *name) {
+  begin(writer, name, "[", ']');
+}
+void json_end_array(json_writer *writer) {
+  end(writer, ']');
+}
+
+void json_string(json_writer *writer, const char *name, const char *text) {
+  ASSERT(text);
+  put_name(writer, name);
+  put_quoted(writer, text);
+}
+
+void json_uint(json_writer *writer, const char *name, uint64_t value) {
+  char digits[24];
+  put_name(writer, name);
+  snprintf(digits, sizeof digits, "%" PRIu64, value);
+  put_text(writer, digits);
+}
+
+void json_number(json_writer *writer, const char *name, double value) {
+  char digits[40];
+  put_name(writer, name);
+  if (!isfinite(value)) {
+    put_text(writer, "null");
+    return;
+  }
+  for (int precision = 15; precision <= 17; precision++) {
+    snprintf(digits, sizeof digits, "%.*g", precision, value);
+    if (strtod(digits, NULL) == value) break;
+  }
+  put_text(writer, digits);
+}
+
+void json_bool(json_writer *writer, const char *name, bool value) {
+  put_name(writer, name);
+  put_text(writer, value ? "true" : "false");
+}
+
+void json_null(json_writer *writer, const char *name) {
+  put_name(writer, name);
+  put_text(writer, "null");
+}

@@ -1,0 +1,100 @@
+/* The clocks against each other and against the system's; no test waits for time to pass, nor asks how much did. */
+#include "base/clock.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <time.h>
+
+static uint64_t system_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Work that no optimiser removes. */
+static uint64_t work(uint64_t steps) {
+  volatile uint64_t value = 1;
+  for (uint64_t i = 0; i < steps; i++) value = value * 6364136223846793005u + i;
+  return value;
+}
+
+Test(clock, never_goes_backwards_on_a_thread) {
+  clock_source source = clock_calibrate();
+  uint64_t last = clock_now(&source), backwards = 0;
+  for (uint32_t i = 0; i < 1000000; i++) {
+    uint64_t now = clock_now(&source);
+    backwards += now < last;
+    last = now;
+  }
+  cr_assert_eq(backwards, 0);
+}
+
+Test(clock, runs_at_the_pace_of_the_system_clock) {
+  clock_source source = clock_calibrate();
+  uint64_t start = system_now();
+  for (uint32_t i = 0; i < 200; i++) {
+    uint64_t before = system_now(), now = clock_now(&source), after = system_now();
+    /* The calibration of 2 ms may be off by a microsecond, which is a part in 2000. */
+    uint64_t drift = 20000 + (after - start) / 100;
+    cr_assert_geq(now + drift, before, "%llu is before %llu", (unsigned long long)now, (unsigned long long)before);
+    cr_assert_leq(now, after + drift, "%llu is after %llu", (unsigned long long)now, (unsigned long long)after);
+    work(100000);
+  }
+}
+
+Test(clock, without_a_counter_is_the_system_clock_itself) {
+  clock_source source = {0};
+  for (uint32_t i = 0; i < 1000; i++) {
+    uint64_t before = system_now(), now = clock_now(&source), after = system_now();
+    cr_assert(before <= now && now <= after);
+  }
+}
+
+Test(clock, knows_what_reading_it_costs) {
+  clock_source source = clock_calibrate();
+  cr_assert_gt(source.read_ns, 0);
+  cr_assert_gt(source.thread_cpu_ns, 0);
+}
+
+typedef struct reading {
+  const clock_source *source;
+  uint64_t now;
+} reading;
+
+static void *read_on_another_thread(void *argument) {
+  reading *reading = argument;
+  reading->now = clock_now(reading->source);
+  return NULL;
+}
+
+Test(clock, values_of_one_source_are_comparable_between_threads) {
+  clock_source source = clock_calibrate();
+  for (uint32_t i = 0; i < 200; i++) {
+    reading reading = {&source, 0};
+    pthread_t thread;
+    uint64_t before = clock_now(&source);
+    cr_assert_eq(pthread_create(&thread, NULL, read_on_another_thread, &reading), 0);
+    pthread_join(thread, NULL);
+    uint64_t after = clock_now(&source);
+    cr_assert(before <= reading.now && reading.now <= after);
+  }
+}
+
+static void *work_on_another_thread(void *argument) {
+  uint64_t *spent = argument, before = clock_thread_cpu();
+  work(20000000);
+  *spent = clock_thread_cpu() - before;
+  return NULL;
+}
+
+Test(clock, thread_cpu_counts_the_work_of_the_calling_thread_alone) {
+  uint64_t before = clock_thread_cpu(), of_other = 0;
+  work(1000000);
+  uint64_t after = clock_thread_cpu();
+  cr_assert_gt(after, before);
+
+  pthread_t thread;
+  cr_assert_eq(pthread_create(&thread, NULL, work_on_another_thread, &of_other), 0);
+  pthread_join(thread, NULL);
+  cr_assert_lt(clock_thread_cpu() - after, of_other, "waiting for the other thread counted as work");
+}

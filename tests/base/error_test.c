@@ -1,0 +1,153 @@
+/* The last error of each thread, and the log. */
+#include "base/error.h"
+
+#include <muster/module.h>
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+Test(error, is_empty_until_something_fails) {
+  cr_assert_str_eq(muster_last_error(), "");
+}
+
+Test(error, keeps_the_last_message_and_hands_the_result_through) {
+  cr_assert_eq(error_set(MUSTER_E_ARGUMENT, "first %d", 1), MUSTER_E_ARGUMENT);
+  cr_assert_str_eq(muster_last_error(), "first 1");
+  cr_assert_eq(error_set(MUSTER_E_FULL, "%s of %u", "second", 2u), MUSTER_E_FULL);
+  cr_assert_str_eq(muster_last_error(), "second of 2");
+}
+
+Test(error, a_module_sets_it_too) {
+  cr_assert_eq(muster_module_fail(MUSTER_E_INPUT, "line %d: no number", 7), MUSTER_E_INPUT);
+  cr_assert_str_eq(muster_last_error(), "line 7: no number");
+}
+
+Test(error, a_message_may_quote_the_last_one) {
+  error_set(MUSTER_E_MEMORY, "the allocator refused 12 bytes");
+  muster_module_fail(MUSTER_E_INPUT, "while reading the herd: %s", muster_last_error());
+  cr_assert_str_eq(muster_last_error(), "while reading the herd: the allocator refused 12 bytes");
+  error_set(MUSTER_E_INPUT, "no world: %s", muster_last_error());
+  cr_assert_str_eq(muster_last_error(), "no world: while reading the herd: the allocator refused 12 bytes");
+}
+
+Test(error, a_message_too_long_is_cut_and_stays_a_string) {
+  char text[2000];
+  memset(text, 'x', sizeof text);
+  text[sizeof text - 1] = '\0';
+  error_set(MUSTER_E_INPUT, "%s", text);
+  size_t length = strlen(muster_last_error());
+  cr_assert_geq(length, 255);
+  cr_assert_lt(length, sizeof text - 1);
+  cr_assert_eq(strncmp(muster_last_error(), text, length), 0);
+}
+
+typedef struct thread_case {
+  bool empty_at_first, own_in_the_end;
+} thread_case;
+
+static void *fail_on_another_thread(void *argument) {
+  thread_case *result = argument;
+  result->empty_at_first = strcmp(muster_last_error(), "") == 0;
+  error_set(MUSTER_E_SYSTEM, "of the other thread");
+  result->own_in_the_end = strcmp(muster_last_error(), "of the other thread") == 0;
+  return NULL;
+}
+
+Test(error, each_thread_has_its_own) {
+  thread_case result = {false, false};
+  pthread_t thread;
+  error_set(MUSTER_E_SYSTEM, "of this thread");
+  cr_assert_eq(pthread_create(&thread, NULL, fail_on_another_thread, &result), 0);
+  pthread_join(thread, NULL);
+  cr_assert(result.empty_at_first);
+  cr_assert(result.own_in_the_end);
+  cr_assert_str_eq(muster_last_error(), "of this thread");
+}
+
+Test(error, every_result_has_the_name_that_the_header_gives_it) {
+  static const struct {
+    muster_result result;
+    const char *name;
+  } names[] = {
+      {MUSTER_OK, "MUSTER_OK"},
+      {MUSTER_E_ARGUMENT, "MUSTER_E_ARGUMENT"},
+      {MUSTER_E_NOT_INITIALISED, "MUSTER_E_NOT_INITIALISED"},
+      {MUSTER_E_STALE, "MUSTER_E_STALE"},
+      {MUSTER_E_FULL, "MUSTER_E_FULL"},
+      {MUSTER_E_MEMORY, "MUSTER_E_MEMORY"},
+      {MUSTER_E_STATE, "MUSTER_E_STATE"},
+      {MUSTER_E_TIME, "MUSTER_E_TIME"},
+      {MUSTER_E_SYSTEM, "MUSTER_E_SYSTEM"},
+      {MUSTER_E_INPUT, "MUSTER_E_INPUT"},
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    cr_assert_str_eq(muster_result_name(names[i].result), names[i].name);
+  cr_assert_not_null(muster_result_name((muster_result)(MUSTER_E_INPUT + 1)));
+}
+
+typedef struct logged {
+  uint32_t lines;
+  muster_log_level level;
+  char message[600];
+} logged;
+
+static void keep_line(muster_log_level level, const char *message, void *user) {
+  logged *logged = user;
+  logged->lines++;
+  logged->level = level;
+  snprintf(logged->message, sizeof logged->message, "%s", message);
+}
+
+Test(log, hands_every_level_to_the_hosts_sink) {
+  logged logged = {0};
+  muster_log_sink sink = {keep_line, &logged};
+  static const muster_log_level levels[] = {MUSTER_LOG_INFO, MUSTER_LOG_WARNING, MUSTER_LOG_ERROR};
+  for (uint32_t i = 0; i < 3; i++) {
+    log_write(&sink, levels[i], "line %u of %s", i, "three");
+    cr_assert_eq(logged.lines, i + 1);
+    cr_assert_eq(logged.level, levels[i]);
+    cr_assert_eq(logged.message[5], '0' + (char)i);
+  }
+  cr_assert_str_eq(logged.message, "line 2 of three");
+}
+
+Test(log, cuts_a_line_at_511_bytes) {
+  logged logged = {0};
+  muster_log_sink sink = {keep_line, &logged};
+  char text[2000];
+  memset(text, 'y', sizeof text);
+  text[sizeof text - 1] = '\0';
+  log_write(&sink, MUSTER_LOG_ERROR, "%s", text);
+  cr_assert_eq(strlen(logged.message), 511);
+}
+
+/* What arrives on standard error while `level` is logged without a sink. */
+static size_t capture_standard_error(muster_log_level level, char *text, size_t size) {
+  muster_log_sink none = {0};
+  FILE *file = tmpfile();
+  cr_assert_not_null(file);
+  fflush(stderr);
+  int saved = dup(STDERR_FILENO);
+  dup2(fileno(file), STDERR_FILENO);
+  log_write(&none, level, "a line");
+  fflush(stderr);
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  rewind(file);
+  size_t length = fread(text, 1, size - 1, file);
+  text[length] = '\0';
+  fclose(file);
+  return length;
+}
+
+Test(log, without_a_sink_drops_information_and_sends_the_rest_to_standard_error) {
+  char text[100];
+  cr_assert_eq(capture_standard_error(MUSTER_LOG_INFO, text, sizeof text), 0);
+  capture_standard_error(MUSTER_LOG_WARNING, text, sizeof text);
+  cr_assert_str_eq(text, "muster: a line\n");
+  capture_standard_error(MUSTER_LOG_ERROR, text, sizeof text);
+  cr_assert_str_eq(text, "muster: a line\n");
+}
