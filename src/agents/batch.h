@@ -1,0 +1,63 @@
+/* agents/batch.h - what a frame runs: the list that rank fills, run works off and commit settles.
+ *
+ * Entries stand in the order of rank. Claims cut them into what a worker takes at once: one long update, or
+ * neighbours up to CLAIM_NS of predicted cost. Results stand beside the entries, each written by the one worker that
+ * ran the entry. */
+#ifndef AGENTS_BATCH_H
+#define AGENTS_BATCH_H
+
+#include "base/arena.h"
+
+#include <muster/muster.h>
+
+enum { CLAIM_NS = 20000, CLAIM_UPDATES_MAX = 64 };
+
+typedef struct batch_entry {
+  uint32_t agent;
+  uint32_t predicted_ns;
+  uint32_t model_ns;   /* virtual clock: what the atoms run in this frame cost */
+  uint32_t spawn_base; /* first of the ids set aside for its spawns */
+  uint16_t spawn_limit;
+  uint16_t atom_end; /* run atoms up to here at most; the type's number of parallel atoms unless virtual time says
+                        otherwise */
+} batch_entry;
+
+typedef enum batch_outcome {
+  OUTCOME_NOT_RUN = 0, /* the deadline came first: carried */
+  OUTCOME_FINISHED,    /* complete, no action wanted */
+  OUTCOME_ACT,         /* parallel atoms done, action atoms to run at the commit */
+  OUTCOME_PREEMPTED    /* stopped before atom_next */
+} batch_outcome;
+
+typedef struct batch_result {
+  muster_position moved_to;
+  uint32_t cost_ns; /* as measured, 0 when it was not; also of the part that a preempted update ran */
+  uint16_t atom_next;
+  uint16_t spawned;
+  uint8_t outcome; /* batch_outcome */
+  bool moved;
+} batch_result;
+
+typedef struct batch_claim {
+  uint32_t first, end; /* entries */
+  uint32_t predicted_ns;
+  bool sampled; /* measure each update of it */
+} batch_claim;
+
+typedef struct batch {
+  uint64_t now_ns; /* simulation time of its frame */
+  uint32_t count, claim_count;
+  batch_entry *entries;
+  batch_result *results;
+  batch_claim *claims;
+} batch;
+
+/* Reserves room for every agent. */
+static inline void batch_create(batch *batch, uint32_t agents_max, arena *arena) {
+  *batch = (struct batch){0};
+  batch->entries = arena_reserve(arena, agents_max, sizeof *batch->entries);
+  batch->results = arena_reserve(arena, agents_max, sizeof *batch->results);
+  batch->claims = arena_reserve(arena, agents_max, sizeof *batch->claims);
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* agents/space.h - where agents are: positions, and who is near.
+ *
+ * A position is a cell of the ground plane plus a float inside it, which keeps millimetres on a world of any size.
+ * The grid is a table of buckets: a cell hashes to one, and a bucket's list may hold agents of several cells, which
+ * the reader tells apart by their cell. So there is nothing to allocate as the world is explored. */
+#ifndef AGENTS_SPACE_H
+#define AGENTS_SPACE_H
+
+#include "agents/store.h"
+
+typedef struct space {
+  double cell_m;
+  agent_link *buckets;
+  uint32_t mask; /* buckets - 1 */
+} space;
+
+typedef struct space_neighbour {
+  uint32_t index;
+  float distance_squared;
+} space_neighbour;
+
+/* Reserves a table for about `agents_max` agents. */
+void space_create(space *space, uint32_t agents_max, double cell_m, arena *arena);
+
+/* Whether every coordinate is finite and within +-1e9 m. */
+bool space_accepts(muster_position position);
+
+/* Splits a position into the place's cell and the rest; leaves links, partition and type alone. */
+void space_place(const space *space, agent_place *place, muster_position position);
+
+/* The position of a place. */
+muster_position space_position(const space *space, const agent_place *place);
+
+/* Enters an agent's place into the grid, or takes it out. Frame's thread, while nobody reads. O(1). */
+void space_link(space *space, agent_store *store, uint32_t index);
+void space_unlink(space *space, agent_store *store, uint32_t index);
+
+/* Moves a linked agent; relinks only when the cell changes. */
+void space_move(space *space, agent_store *store, uint32_t index, muster_position position);
+
+/* The nearest agents around agent `index` within radius_m on the ground plane, in its
+ * partition, itself excluded, nearest first, equal distances by index: at most `capacity`. `type` is a type index or
+ * UINT32_MAX for all. Any thread while nobody links. */
+uint32_t space_nearby(const space *space, const agent_store *store, uint32_t index, float radius_m, uint32_t type,
+                      space_neighbour *out, uint32_t capacity);
+
+#endif

@@ -1,0 +1,49 @@
+#include "agents/spawn.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+muster_result spawn_check(const muster_agent_def *given, const type_table *types, muster_agent_def *def) {
+  if (!given || given->size == 0)
+    return error_set(MUSTER_E_NOT_INITIALISED, "the agent definition was not set by muster_default_agent_def()");
+  *def = muster_default_agent_def();
+  memcpy(def, given, given->size < sizeof *def ? given->size : sizeof *def);
+  if (def->type.index == 0 || def->type.index > types->count)
+    return error_set(MUSTER_E_ARGUMENT, "agent: type %u is not registered", def->type.index);
+  if (!space_accepts(def->position))
+    return error_set(MUSTER_E_ARGUMENT, "agent: position (%g, %g, %g) must be finite and within +-1e9 m",
+                     def->position.x, def->position.y, def->position.z);
+  if (def->partition >= 65536u)
+    return error_set(MUSTER_E_ARGUMENT, "agent: partition %u must be 0..65535", def->partition);
+  if (!(def->importance_floor >= 0.0f && def->importance_floor <= 1.0f))
+    return error_set(MUSTER_E_ARGUMENT, "agent: importance_floor %g must be 0..1", (double)def->importance_floor);
+  if (!(def->elasticity <= 1024.0f))
+    return error_set(MUSTER_E_ARGUMENT, "agent: elasticity %g must be at most 1024 (negative: the type's)",
+                     (double)def->elasticity);
+  return MUSTER_OK;
+}
+
+static void write_state(const agent_type *type, uint32_t slot, const muster_agent_def *def) {
+  if (type->states) {
+    void *state = type_state(type, slot);
+    memset(state, 0, type->state_stride);
+    if (def->state) memcpy(state, def->state, type->def.state_bytes);
+  }
+  for (uint32_t buffer = 0; type->published && buffer < 2; buffer++) {
+    void *published = type_published(type, slot, buffer);
+    memset(published, 0, type->published_stride);
+    if (def->published) memcpy(published, def->published, type->def.published_bytes);
+  }
+}
+
+void spawn_write(agent_store *store, const type_table *types, const space *space, uint32_t index, uint32_t slot,
+                 const muster_agent_def *def) {
+  uint16_t type = (uint16_t)(def->type.index - 1);
+  store->rows[index] = (agent_row){.type = type, .state_slot = slot, .status = AGENT_PENDING};
+  store->colds[index] =
+      (agent_cold){.user = def->user, .importance_floor = def->importance_floor, .elasticity = def->elasticity};
+  store->places[index] = (agent_place){.partition = (uint16_t)def->partition, .type = type};
+  space_place(space, &store->places[index], def->position);
+  write_state(&types->types[type], slot, def);
+}

@@ -1,0 +1,17 @@
+/* agents/spawn.h - the birth of an agent: checking a definition, and writing a pending agent in place. */
+#ifndef AGENTS_SPAWN_H
+#define AGENTS_SPAWN_H
+
+#include "agents/space.h"
+#include "agents/types.h"
+
+/* Completes a definition by the defaults of fields that an older caller does not know, and checks it. On an error the
+ * message says which field is wrong. */
+muster_result spawn_check(const muster_agent_def *given, const type_table *types, muster_agent_def *def);
+
+/* Writes row, place, cold, state and published state of a pending agent from a checked definition. The index and the
+ * slot belong to the calling thread. */
+void spawn_write(agent_store *store, const type_table *types, const space *space, uint32_t index, uint32_t slot,
+                 const muster_agent_def *def);
+
+#endif

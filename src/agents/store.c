@@ -1,0 +1,45 @@
+#include "agents/store.h"
+
+#include "base/assert.h"
+
+void store_create(agent_store *store, uint32_t maximum, arena *arena) {
+  ASSERT(maximum > 0);
+  *store = (agent_store){.maximum = maximum};
+  store->rows = arena_reserve(arena, maximum, sizeof *store->rows);
+  store->places = arena_reserve(arena, maximum, sizeof *store->places);
+  store->colds = arena_reserve(arena, maximum, sizeof *store->colds);
+  store->active = arena_reserve(arena, (maximum + 63) / 64, sizeof *store->active);
+}
+
+void store_activate(agent_store *store, uint32_t index) {
+  ASSERT(index < store->maximum && !store_is_active(store, index));
+  store->active[index >> 6] |= 1ull << (index & 63);
+  store->active_count++;
+  store->level_counts[store->rows[index].level]++;
+  if (index >= store->high) store->high = index + 1;
+}
+
+void store_deactivate(agent_store *store, uint32_t index) {
+  ASSERT(index < store->maximum && store_is_active(store, index));
+  store->active[index >> 6] &= ~(1ull << (index & 63));
+  store->active_count--;
+  store->level_counts[store->rows[index].level]--;
+}
+
+void store_set_level(agent_store *store, uint32_t index, uint32_t level) {
+  ASSERT(level < MUSTER_LEVELS && store_is_active(store, index));
+  store->level_counts[store->rows[index].level]--;
+  store->level_counts[level]++;
+  store->rows[index].level = (uint8_t)level;
+}
+
+uint32_t store_next_active(const agent_store *store, uint32_t from) {
+  if (from >= store->high) return UINT32_MAX;
+  uint32_t word = from >> 6, words = (store->high + 63) / 64;
+  uint64_t bits = store->active[word] & (UINT64_MAX << (from & 63));
+  while (!bits) {
+    if (++word >= words) return UINT32_MAX;
+    bits = store->active[word];
+  }
+  return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}

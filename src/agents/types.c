@@ -1,0 +1,111 @@
+#include "agents/types.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+static const uint64_t day_ns = 86400000000000u;
+
+void types_create(type_table *table, uint32_t maximum, arena *arena) {
+  ASSERT(maximum > 0);
+  *table = (type_table){.maximum = maximum};
+  table->types = arena_reserve(arena, maximum, sizeof *table->types);
+}
+
+static muster_result check_atoms(const muster_type_def *def) {
+  if (!def->atoms || def->atom_count == 0 || def->atom_count > MUSTER_ATOMS_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': atom_count %u must be 1..%u, with atoms set", def->name,
+                     def->atom_count, MUSTER_ATOMS_MAX);
+  bool action = false;
+  for (uint32_t i = 0; i < def->atom_count; i++) {
+    const muster_atom *atom = &def->atoms[i];
+    if (!atom->run) return error_set(MUSTER_E_ARGUMENT, "type '%s': atom %u has no run callback", def->name, i);
+    if ((unsigned)atom->role > MUSTER_ROLE_ACTION)
+      return error_set(MUSTER_E_ARGUMENT, "type '%s': atom %u has the unknown role %d", def->name, i, (int)atom->role);
+    if (action && atom->role != MUSTER_ROLE_ACTION)
+      return error_set(MUSTER_E_ARGUMENT, "type '%s': atom %u follows an action atom; action atoms come last",
+                       def->name, i);
+    action |= atom->role == MUSTER_ROLE_ACTION;
+  }
+  return MUSTER_OK;
+}
+
+static muster_result check_levels(const muster_type_def *def) {
+  if (def->level_count == 0 || def->level_count > MUSTER_LEVELS)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': level_count %u must be 1..%u", def->name, def->level_count,
+                     MUSTER_LEVELS);
+  float above = 1.0f;
+  for (uint32_t i = 0; i + 1 < def->level_count; i++) {
+    float threshold = def->level_importance[i];
+    if (!(threshold >= 0.0f && threshold <= above))
+      return error_set(MUSTER_E_ARGUMENT, "type '%s': level_importance[%u] = %g must fall from 1 to 0", def->name, i,
+                       (double)threshold);
+    above = threshold;
+  }
+  return MUSTER_OK;
+}
+
+static muster_result check_definition(const muster_type_def *def) {
+  if (def->period_ns < 100000u || def->period_ns > day_ns)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': period_ns %llu must be 100 us .. 24 h", def->name,
+                     (unsigned long long)def->period_ns);
+  if (def->period_max_ns < def->period_ns || def->period_max_ns > day_ns)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': period_max_ns %llu must be period_ns (%llu) .. 24 h", def->name,
+                     (unsigned long long)def->period_max_ns, (unsigned long long)def->period_ns);
+  if (def->limit_ns < 1000u || def->limit_ns > 1000000000u)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': limit_ns %llu must be 1 us .. 1 s", def->name,
+                     (unsigned long long)def->limit_ns);
+  if (!(def->elasticity >= 0.0f && def->elasticity <= 1024.0f))
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': elasticity %g must be 0..1024", def->name, (double)def->elasticity);
+  if (def->state_bytes > 65536u || def->published_bytes > 4096u)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': state_bytes %u must be at most 65536, published_bytes %u 4096",
+                     def->name, def->state_bytes, def->published_bytes);
+  if (def->spawns_max > 1024u)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': spawns_max %u must be at most 1024", def->name, def->spawns_max);
+  muster_result result = check_levels(def);
+  return result ? result : check_atoms(def);
+}
+
+static void copy_atoms(agent_type *type, muster_atom *atoms) {
+  uint32_t count = type->def.atom_count;
+  memcpy(atoms, type->def.atoms, count * sizeof *atoms);
+  type->def.atoms = atoms;
+  for (uint32_t i = 0; i < count; i++) {
+    if (atoms[i].model_ns == 0) atoms[i].model_ns = 1000;
+    type->model_ns += atoms[i].model_ns;
+    if (atoms[i].role != MUSTER_ROLE_ACTION) type->parallel_atoms = i + 1;
+  }
+}
+
+uint32_t types_register(type_table *table, const muster_type_def *given, uint32_t agents_max, arena *arena) {
+  if (!given || given->size == 0) {
+    error_set(MUSTER_E_NOT_INITIALISED, "the type definition was not set by muster_default_type_def()");
+    return UINT32_MAX;
+  }
+  muster_type_def def = muster_default_type_def();
+  memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
+  if (!def.name) def.name = "agent";
+  if (check_definition(&def)) return UINT32_MAX;
+  if (table->count == table->maximum) {
+    error_set(MUSTER_E_FULL, "type '%s': types_max = %u types are registered already", def.name, table->maximum);
+    return UINT32_MAX;
+  }
+  agent_type type = {.def = def};
+  type.state_stride = (def.state_bytes + 7u) & ~7u;
+  type.published_stride = (def.published_bytes + 7u) & ~7u;
+  muster_atom *atoms = arena_reserve(arena, def.atom_count, sizeof *atoms);
+  if (type.state_stride) type.states = arena_reserve(arena, agents_max, type.state_stride);
+  if (type.published_stride) type.published = arena_reserve(arena, agents_max, (size_t)type.published_stride * 2);
+  if (arena->failed) {
+    arena->failed = false;
+    return UINT32_MAX;
+  }
+  copy_atoms(&type, atoms);
+  agent_type *stored = &table->types[table->count];
+  *stored = type;
+  strncpy(stored->name, def.name, sizeof stored->name - 1);
+  stored->def.name = stored->name;
+  return table->count++;
+}

@@ -1,0 +1,42 @@
+/* agents/types.h - agent types: what their agents share, and the flat state that they asked for. */
+#ifndef AGENTS_TYPES_H
+#define AGENTS_TYPES_H
+
+#include "base/arena.h"
+
+#include <muster/muster.h>
+
+typedef struct agent_type {
+  muster_type_def def; /* name and atoms point to our copies */
+  char name[32];
+  uint32_t parallel_atoms;  /* atoms before the first action atom */
+  uint64_t model_ns;        /* sum of the atoms' model_ns */
+  unsigned char *states;    /* state_bytes of each slot */
+  unsigned char *published; /* two buffers of published_bytes of each slot */
+  uint32_t state_stride;    /* rounded up to 8, so that no two agents share a word */
+  uint32_t published_stride;
+} agent_type;
+
+typedef struct type_table {
+  uint32_t maximum, count;
+  agent_type *types;
+} type_table;
+
+/* Reserves the table for `maximum` types in the arena. */
+void types_create(type_table *table, uint32_t maximum, arena *arena);
+
+/* Checks a definition and registers a copy with room for `agents_max` agents. Returns its index, or UINT32_MAX with
+ * an error message; nothing is registered then. */
+uint32_t types_register(type_table *table, const muster_type_def *def, uint32_t agents_max, arena *arena);
+
+/* Own state of a slot; null when the type has none. */
+static inline void *type_state(const agent_type *type, uint32_t slot) {
+  return type->states ? type->states + (size_t)slot * type->state_stride : NULL;
+}
+
+/* One of the two published buffers of a slot; null when the type publishes nothing. */
+static inline void *type_published(const agent_type *type, uint32_t slot, uint32_t buffer) {
+  return type->published ? type->published + ((size_t)slot * 2 + buffer) * type->published_stride : NULL;
+}
+
+#endif

@@ -1,0 +1,230 @@
+/* What an agent definition may say, and what a pending agent is made of. */
+#include "agents/spawn.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { AGENTS_MAX = 8, STATE_BYTES = 20, PUBLISHED_BYTES = 12 };
+
+typedef struct fixture {
+  arena arena;
+  agent_store store;
+  type_table types;
+  space space;
+} fixture;
+
+static muster_atom_result think(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Type 1 keeps state, type 2 has none. */
+static fixture create(void) {
+  fixture fixture;
+  muster_allocator allocator = {0};
+  arena_create(&fixture.arena, &allocator);
+  store_create(&fixture.store, AGENTS_MAX, &fixture.arena);
+  types_create(&fixture.types, 2, &fixture.arena);
+  space_create(&fixture.space, AGENTS_MAX, 32.0, &fixture.arena);
+  const muster_atom atom = {think, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = &atom;
+  def.atom_count = 1;
+  def.state_bytes = STATE_BYTES;
+  def.published_bytes = PUBLISHED_BYTES;
+  cr_assert_eq(types_register(&fixture.types, &def, AGENTS_MAX, &fixture.arena), 0);
+  def.state_bytes = def.published_bytes = 0;
+  cr_assert_eq(types_register(&fixture.types, &def, AGENTS_MAX, &fixture.arena), 1);
+  return fixture;
+}
+
+static muster_agent_def valid(void) {
+  muster_agent_def def = muster_default_agent_def();
+  def.type.index = 1;
+  return def;
+}
+
+static muster_result check(const muster_agent_def *def, muster_agent_def *out) {
+  fixture fixture = create();
+  muster_result result = spawn_check(def, &fixture.types, out);
+  arena_destroy(&fixture.arena);
+  return result;
+}
+
+static void check_refused(const muster_agent_def *def, const char *field) {
+  muster_agent_def out;
+  cr_assert_eq(check(def, &out), MUSTER_E_ARGUMENT, "%s was accepted", field);
+  cr_assert_not_null(strstr(muster_last_error(), field), "'%s' does not name %s", muster_last_error(), field);
+}
+
+#define REFUSED(FIELD, NAMED, ...)                                                                                     \
+  do {                                                                                                                 \
+    muster_agent_def refused = valid();                                                                                \
+    refused.FIELD = __VA_ARGS__;                                                                                       \
+    check_refused(&refused, NAMED);                                                                                    \
+  } while (0)
+
+#define ACCEPTED(FIELD, ...)                                                                                           \
+  do {                                                                                                                 \
+    muster_agent_def accepted = valid(), out;                                                                          \
+    accepted.FIELD = __VA_ARGS__;                                                                                      \
+    cr_assert_eq(check(&accepted, &out), MUSTER_OK, "%s = %s: %s", #FIELD, #__VA_ARGS__, muster_last_error());         \
+  } while (0)
+
+Test(spawn, refuses_a_type_that_is_not_registered) {
+  REFUSED(type.index, "type", 0);
+  REFUSED(type.index, "type", 3);
+  REFUSED(type.index, "type", UINT32_MAX);
+  ACCEPTED(type.index, 1);
+  ACCEPTED(type.index, 2);
+}
+
+Test(spawn, refuses_a_position_that_is_not_finite_or_out_of_range) {
+  REFUSED(position.x, "position", NAN);
+  REFUSED(position.y, "position", INFINITY);
+  REFUSED(position.z, "position", -1.1e9);
+  ACCEPTED(position.x, 1e9);
+  ACCEPTED(position.z, -1e9);
+}
+
+Test(spawn, refuses_a_partition_that_does_not_exist) {
+  REFUSED(partition, "partition", 65536);
+  REFUSED(partition, "partition", UINT32_MAX);
+  ACCEPTED(partition, 65535);
+}
+
+Test(spawn, refuses_an_importance_floor_that_is_no_share) {
+  REFUSED(importance_floor, "importance_floor", -0.01f);
+  REFUSED(importance_floor, "importance_floor", 1.01f);
+  REFUSED(importance_floor, "importance_floor", NAN);
+  ACCEPTED(importance_floor, 0.0f);
+  ACCEPTED(importance_floor, 1.0f);
+}
+
+Test(spawn, refuses_an_elasticity_that_is_too_large_or_no_number) {
+  REFUSED(elasticity, "elasticity", 1024.5f);
+  REFUSED(elasticity, "elasticity", INFINITY);
+  REFUSED(elasticity, "elasticity", NAN);
+  ACCEPTED(elasticity, 1024.0f);
+  ACCEPTED(elasticity, 0.0f);
+  ACCEPTED(elasticity, -1.0f);
+}
+
+Test(spawn, refuses_a_definition_that_was_not_initialised) {
+  muster_agent_def zero = {0}, out;
+  cr_assert_eq(check(&zero, &out), MUSTER_E_NOT_INITIALISED);
+  cr_assert_not_null(strstr(muster_last_error(), "muster_default_agent_def"));
+  cr_assert_eq(check(NULL, &out), MUSTER_E_NOT_INITIALISED);
+}
+
+Test(spawn, completes_a_shorter_definition_of_an_older_program_by_defaults) {
+  muster_agent_def def = valid(), out;
+  def.position = (muster_position){1, 2, 3};
+  memset((char *)&def + offsetof(muster_agent_def, partition), 0xff,
+         sizeof def - offsetof(muster_agent_def, partition));
+  def.size = offsetof(muster_agent_def, partition);
+  cr_assert_eq(check(&def, &out), MUSTER_OK, "%s", muster_last_error());
+  cr_assert(out.position.x == 1 && out.position.y == 2 && out.position.z == 3);
+  cr_assert_eq(out.partition, 0);
+  cr_assert(out.importance_floor == 0.0f && out.elasticity == -1.0f);
+  cr_assert(out.state == NULL && out.published == NULL && out.user == NULL);
+}
+
+Test(spawn, reads_a_longer_definition_of_a_newer_program_as_far_as_it_is_known) {
+  struct {
+    muster_agent_def known;
+    uint64_t unknown[8];
+  } newer = {.known = valid()};
+  muster_agent_def out;
+  newer.known.size = sizeof newer;
+  newer.known.partition = 77;
+  cr_assert_eq(check(&newer.known, &out), MUSTER_OK);
+  cr_assert_eq(out.partition, 77);
+}
+
+Test(spawn, writes_a_pending_agent_over_whatever_was_there) {
+  fixture fixture = create();
+  const uint32_t index = 5, slot = 2;
+  memset(&fixture.store.rows[index], 0xff, sizeof *fixture.store.rows);
+  memset(&fixture.store.places[index], 0xff, sizeof *fixture.store.places);
+  memset(&fixture.store.colds[index], 0xff, sizeof *fixture.store.colds);
+  int host = 0;
+  muster_agent_def def = valid();
+  def.position = (muster_position){-100.25, 64.5, 7.0};
+  def.partition = 65535;
+  def.importance_floor = 0.75f;
+  def.elasticity = 0.0f;
+  def.user = &host;
+  spawn_write(&fixture.store, &fixture.types, &fixture.space, index, slot, &def);
+
+  const agent_row *row = &fixture.store.rows[index];
+  cr_assert_eq(row->status, AGENT_PENDING);
+  cr_assert(row->type == 0 && row->state_slot == slot && row->atom_next == 0);
+  cr_assert(row->woken == 0 && row->doomed == 0 && row->front == 0);
+  cr_assert(row->next == 0 && row->previous == 0 && row->older == 0 && row->younger == 0);
+  cr_assert(row->runs == 0.0f && row->last_update_ns == 0);
+  const agent_place *place = &fixture.store.places[index];
+  muster_position position = space_position(&fixture.space, place);
+  cr_assert(position.x == -100.25 && position.y == 64.5 && position.z == 7.0);
+  cr_assert(place->partition == 65535 && place->type == 0 && place->next == 0 && place->previous == 0);
+  const agent_cold *cold = &fixture.store.colds[index];
+  cr_assert(cold->importance_floor == 0.75f && cold->elasticity == 0.0f && cold->user == &host);
+  arena_destroy(&fixture.arena);
+}
+
+static bool all_are(const unsigned char *bytes, uint32_t count, unsigned char value) {
+  for (uint32_t i = 0; i < count; i++)
+    if (bytes[i] != value) return false;
+  return true;
+}
+
+Test(spawn, copies_state_and_published_state_into_its_own_slot_and_no_further) {
+  fixture fixture = create();
+  const agent_type *type = &fixture.types.types[0];
+  unsigned char state[STATE_BYTES], published[PUBLISHED_BYTES];
+  memset(state, 1, sizeof state);
+  memset(published, 2, sizeof published);
+  for (uint32_t slot = 0; slot < AGENTS_MAX; slot++) {
+    memset(type_state(type, slot), 0xee, STATE_BYTES);
+    memset(type_published(type, slot, 0), 0xee, PUBLISHED_BYTES);
+    memset(type_published(type, slot, 1), 0xee, PUBLISHED_BYTES);
+  }
+  muster_agent_def def = valid();
+  def.state = state;
+  def.published = published;
+  spawn_write(&fixture.store, &fixture.types, &fixture.space, 0, 3, &def);
+  for (uint32_t slot = 0; slot < AGENTS_MAX; slot++) {
+    cr_assert(all_are(type_state(type, slot), STATE_BYTES, slot == 3 ? 1 : 0xee));
+    cr_assert(all_are(type_published(type, slot, 0), PUBLISHED_BYTES, slot == 3 ? 2 : 0xee));
+    cr_assert(all_are(type_published(type, slot, 1), PUBLISHED_BYTES, slot == 3 ? 2 : 0xee));
+  }
+  arena_destroy(&fixture.arena);
+}
+
+Test(spawn, zeroes_the_state_that_an_earlier_agent_left) {
+  fixture fixture = create();
+  const agent_type *type = &fixture.types.types[0];
+  memset(type_state(type, 1), 0xee, STATE_BYTES);
+  memset(type_published(type, 1, 0), 0xee, PUBLISHED_BYTES);
+  memset(type_published(type, 1, 1), 0xee, PUBLISHED_BYTES);
+  muster_agent_def def = valid();
+  spawn_write(&fixture.store, &fixture.types, &fixture.space, 0, 1, &def);
+  cr_assert(all_are(type_state(type, 1), STATE_BYTES, 0));
+  cr_assert(all_are(type_published(type, 1, 0), PUBLISHED_BYTES, 0));
+  cr_assert(all_are(type_published(type, 1, 1), PUBLISHED_BYTES, 0));
+  arena_destroy(&fixture.arena);
+}
+
+Test(spawn, of_a_type_without_state_needs_none) {
+  fixture fixture = create();
+  unsigned char ignored[64] = {9};
+  muster_agent_def def = valid();
+  def.type.index = 2;
+  def.state = def.published = ignored;
+  spawn_write(&fixture.store, &fixture.types, &fixture.space, 1, 0, &def);
+  cr_assert_eq(fixture.store.rows[1].type, 1);
+  cr_assert_null(type_state(&fixture.types.types[1], 0));
+  arena_destroy(&fixture.arena);
+}
