@@ -1,0 +1,56 @@
+#include "plan/classes.h"
+
+#include "base/assert.h"
+
+#include <math.h>
+
+void classes_create(class_table *table, uint32_t types_max, arena *arena) {
+  uint32_t keys = types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
+  *table = (class_table){.maximum = keys < UINT16_MAX ? keys : UINT16_MAX};
+  table->classes = arena_reserve(arena, table->maximum, sizeof *table->classes);
+  table->active = arena_reserve(arena, table->maximum, sizeof *table->active);
+  table->lookup = arena_reserve(arena, keys, sizeof *table->lookup);
+}
+
+uint32_t class_step_of(float elasticity) {
+  if (!(elasticity > 0.0f)) return 0;
+  float step = roundf(log2f(elasticity) * 8.0f) + ELASTICITY_STEP_OF_ONE;
+  return (uint32_t)fminf(fmaxf(step, 1.0f), ELASTICITY_STEPS - 1);
+}
+
+double class_elasticity_of(uint32_t step) {
+  return step == 0 ? 0.0 : exp2(((double)step - ELASTICITY_STEP_OF_ONE) / 8.0);
+}
+
+agent_class *classes_get(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,
+                         uint32_t step) {
+  ASSERT(level < MUSTER_LEVELS && step < ELASTICITY_STEPS);
+  uint16_t *entry = &table->lookup[(type_index * MUSTER_LEVELS + level) * ELASTICITY_STEPS + step];
+  if (*entry) return &table->classes[*entry - 1];
+  if (table->count == table->maximum) return NULL;
+  agent_class *class = &table->classes[table->count++];
+  *entry = (uint16_t)table->count;
+  class->type = (uint16_t)type_index;
+  class->level = (uint8_t)level;
+  class->step = (uint8_t)step;
+  class->nominal_ns = type->period_ns;
+  class->longest_ns = type->period_max_ns;
+  class->elasticity = class_elasticity_of(step);
+  class->rate = 1.0;
+  class->slot_ns = class->nominal_ns / WHEEL_SLOTS_PER_PERIOD + 1;
+  return class;
+}
+
+void classes_join(class_table *table, agent_class *class) {
+  if (class->members++ > 0) return;
+  class->active_position = table->active_count;
+  table->active[table->active_count++] = class_index(table, class);
+}
+
+void classes_leave(class_table *table, agent_class *class) {
+  ASSERT(class->members > 0);
+  if (--class->members > 0) return;
+  uint16_t last = table->active[--table->active_count];
+  table->active[class->active_position] = last;
+  table->classes[last].active_position = class->active_position;
+}

@@ -1,0 +1,69 @@
+/* plan/classes.h - agents that stretch alike: the unit in which periods are planned.
+ *
+ * A class is (type, level, elasticity step): its members share cost, period bounds and elasticity, so one number, the
+ * rate, describes the periods of all of them. Elasticity is taken in steps of an eighth of an octave, which makes the
+ * classes few and what holds for the class exact for each member.
+ *
+ * Each class has a virtual clock that runs at `rate` = T_io / T_i (1 with no pressure, slower under pressure) and a
+ * timing wheel over it. A member is due every T_io of that clock. So re-timing every waiting agent when the pressure
+ * changes costs one step per class, and an agent that changes class takes its remaining fraction along.
+ * (PAPERS: elastic periods of Tan & Wong; class clocks are ours.) */
+#ifndef PLAN_CLASSES_H
+#define PLAN_CLASSES_H
+
+#include "agents/store.h"
+
+enum {
+  ELASTICITY_STEPS = 162, /* step 0: never gives way; step s: 2^((s - 81) / 8) = 2^-10 .. 2^10 */
+  ELASTICITY_STEP_OF_ONE = 81,
+  WHEEL_SLOTS = 256,
+  WHEEL_SLOTS_PER_PERIOD = 128
+};
+
+typedef struct agent_class {
+  uint16_t type;
+  uint8_t level, step;
+  uint32_t members;
+  uint32_t active_position; /* in class_table.active */
+  uint64_t nominal_ns;      /* T_io */
+  uint64_t longest_ns;      /* T_imax */
+  double elasticity;        /* of the step */
+  double rate;              /* T_io / T_i by the last fit */
+  uint64_t clock_ns;        /* virtual time */
+  uint64_t slot_ns;         /* width of a wheel slot */
+  uint64_t cursor;          /* clock_ns / slot_ns of the last visit */
+  uint64_t occupied[WHEEL_SLOTS / 64];
+  agent_link slots[WHEEL_SLOTS];
+} agent_class;
+
+typedef struct class_table {
+  uint32_t maximum, count;
+  agent_class *classes;
+  uint16_t *lookup; /* [type][level][step] -> class + 1 */
+  uint32_t active_count;
+  uint16_t *active; /* classes with members */
+} class_table;
+
+/* Reserves the table for `types_max` types. */
+void classes_create(class_table *table, uint32_t types_max, arena *arena);
+
+/* The step that an elasticity rounds to; 0 for 0. */
+uint32_t class_step_of(float elasticity);
+
+/* The elasticity of a step. */
+double class_elasticity_of(uint32_t step);
+
+/* The class of (type, level, step), made when it is new. Null when there are as many classes as there can be. */
+agent_class *classes_get(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,
+                         uint32_t step);
+
+/* One member more or fewer. */
+void classes_join(class_table *table, agent_class *class);
+void classes_leave(class_table *table, agent_class *class);
+
+/* The index that agent_row.class holds. */
+static inline uint16_t class_index(const class_table *table, const agent_class *class) {
+  return (uint16_t)(class - table->classes);
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* plan/costs.h - what an update costs, per agent type and level: a moving mean and a moving high percentile. */
+#ifndef PLAN_COSTS_H
+#define PLAN_COSTS_H
+
+#include "base/arena.h"
+
+#include <muster/muster.h>
+
+typedef struct cost_estimate {
+  double mean_ns;
+  double high_ns; /* tracks the 95th percentile */
+  uint64_t samples;
+} cost_estimate;
+
+typedef struct cost_table {
+  cost_estimate (*estimates)[MUSTER_LEVELS]; /* by type */
+} cost_table;
+
+/* Reserves the table. */
+void costs_create(cost_table *costs, uint32_t types_max, arena *arena);
+
+/* The first guess for a type, before anything was measured. */
+void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns);
+
+/* Takes one measurement into an estimate: the plain mean of the first 64, then an exponential one. */
+void estimate_add(cost_estimate *estimate, double cost_ns);
+
+/* The same for a duration in which the kernel may have run somebody else: counts it as four times the mean at most, so
+ * that one interruption does not spoil the estimate. */
+void estimate_add_clipped(cost_estimate *estimate, double cost_ns);
+
+/* Takes one measured update in. */
+void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns);
+
+/* The estimate now. */
+static inline const cost_estimate *costs_of(const cost_table *costs, uint32_t type, uint32_t level) {
+  return &costs->estimates[type][level];
+}
+
+#endif

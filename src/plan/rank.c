@@ -1,0 +1,150 @@
+#include "plan/rank.h"
+
+#include "base/assert.h"
+#include "base/random.h"
+
+/* How many agents that do not fit are passed over, in the hope that shorter ones behind them do. */
+enum { PASSED_OVER_MAX = 256, SAMPLED_ONE_IN = 8, LEARNING_SAMPLES = 64 };
+
+typedef struct filling {
+  ready_set *ready;
+  agent_store *store;
+  const type_table *types;
+  const cost_table *costs;
+  const rank_limits *limits;
+  batch *batch;
+  rank_result result;
+  uint32_t passed_over;
+} filling;
+
+static bool is_full(const filling *filling) {
+  if (filling->batch->count == 0) return false;
+  return filling->batch->count >= filling->limits->updates_max ||
+         filling->result.predicted_ns >= filling->limits->capacity_ns || filling->passed_over > PASSED_OVER_MAX;
+}
+
+static uint64_t model_cost(const filling *filling, const agent_type *type, uint32_t index, uint32_t atom) {
+  const agent_row *row = &filling->store->rows[index];
+  if (!type->def.model_cost_ns) return type->def.atoms[atom].model_ns;
+  muster_cost_query query = {.agent = {index, filling->store->colds[index].generation},
+                             .atom = atom,
+                             .level = row->level,
+                             .elapsed_ns = filling->limits->now_ns - row->last_update_ns};
+  query.random = random_at(filling->limits->seed ^ 0x636f7374u, (uint64_t)query.agent.generation << 32 | index,
+                           row->last_update_ns, atom);
+  uint64_t cost_ns = type->def.model_cost_ns(&query, type->def.user);
+  return cost_ns < 1000000000u ? cost_ns : 1000000000u;
+}
+
+/* Virtual clock: charges atom by atom up to the capacity; false when not even one fits. */
+static bool charge_model(filling *filling, const agent_type *type, batch_entry *entry) {
+  uint32_t atom = filling->store->rows[entry->agent].atom_next;
+  uint64_t capacity_ns = filling->limits->capacity_ns, charged_ns = filling->result.predicted_ns;
+  uint64_t left = capacity_ns > charged_ns ? capacity_ns - charged_ns : 0, spent = 0;
+  uint32_t first = atom;
+  for (; atom < type->parallel_atoms; atom++) {
+    uint64_t cost_ns = model_cost(filling, type, entry->agent, atom);
+    bool very_first = filling->batch->count == 0 && atom == first;
+    if (spent + cost_ns > left && !very_first) break;
+    spent += cost_ns;
+  }
+  if (atom == first && type->parallel_atoms > first) return false;
+  entry->atom_end = (uint16_t)atom;
+  entry->model_ns = (uint32_t)spent;
+  entry->predicted_ns = (uint32_t)spent;
+  if (spent > filling->result.longest_ns) filling->result.longest_ns = spent;
+  return true;
+}
+
+/* Wall clock: the mean of type and level, less what a preempted update has behind it. */
+static bool charge_mean(filling *filling, const agent_type *type, batch_entry *entry) {
+  const agent_row *row = &filling->store->rows[entry->agent];
+  double mean_ns = costs_of(filling->costs, row->type, row->level)->mean_ns;
+  double share = (double)(type->parallel_atoms - row->atom_next) / (double)(type->parallel_atoms + 1);
+  double predicted_ns = row->atom_next ? mean_ns * share : mean_ns;
+  entry->predicted_ns = predicted_ns < 1.0 ? 1u : predicted_ns > 1e9 ? 1000000000u : (uint32_t)predicted_ns;
+  entry->atom_end = (uint16_t)type->parallel_atoms;
+  return true;
+}
+
+static void admit(filling *filling, uint32_t index) {
+  batch *batch = filling->batch;
+  const agent_type *type = &filling->types->types[filling->store->rows[index].type];
+  batch_entry entry = {.agent = index};
+  bool fits = filling->limits->virtual ? charge_model(filling, type, &entry) : charge_mean(filling, type, &entry);
+  if (!fits) {
+    filling->passed_over++;
+    return;
+  }
+  uint32_t ids_left = filling->limits->spawn_ids - filling->result.spawn_ids;
+  entry.spawn_base = filling->result.spawn_ids;
+  entry.spawn_limit = (uint16_t)(type->def.spawns_max < ids_left ? type->def.spawns_max : ids_left);
+  filling->result.spawn_ids += entry.spawn_limit;
+  filling->result.predicted_ns += entry.predicted_ns;
+  ready_admit(filling->ready, filling->store, index);
+  batch->entries[batch->count] = entry;
+  batch->results[batch->count] = (batch_result){0};
+  batch->count++;
+}
+
+static void admit_woken(filling *filling) {
+  agent_link link = filling->ready->heads[READY_WOKEN];
+  while (link && !is_full(filling)) {
+    uint32_t index = link - 1;
+    link = filling->store->rows[index].next;
+    admit(filling, index);
+  }
+}
+
+static void admit_guaranteed(filling *filling) {
+  double guarantee_ns = filling->ready->weights.guarantee_ns;
+  agent_link link = filling->ready->oldest;
+  while (link && !is_full(filling)) {
+    uint32_t index = link - 1;
+    const agent_row *row = &filling->store->rows[index];
+    if ((double)(filling->limits->now_ns - row->first_due_ns) < guarantee_ns) return;
+    link = row->younger;
+    if (row->status == AGENT_READY) admit(filling, index);
+  }
+}
+
+static void admit_ranked(filling *filling) {
+  ready_cursor cursor = {0, 0};
+  uint32_t count;
+  const uint32_t *agents;
+  while (!is_full(filling) && (agents = ready_next(filling->ready, filling->store, &cursor, &count)))
+    for (uint32_t i = 0; i < count && !is_full(filling); i++) admit(filling, agents[i]);
+}
+
+static bool is_learning(const filling *filling, const batch_entry *entry) {
+  const agent_row *row = &filling->store->rows[entry->agent];
+  return costs_of(filling->costs, row->type, row->level)->samples < LEARNING_SAMPLES;
+}
+
+static void cut_claims(const filling *filling) {
+  batch *batch = filling->batch;
+  batch->claim_count = 0;
+  for (uint32_t first = 0, end; first < batch->count; first = end) {
+    batch_claim claim = {.first = first, .sampled = batch->claim_count % SAMPLED_ONE_IN == 0};
+    for (end = first; end < batch->count && end - first < CLAIM_UPDATES_MAX; end++) {
+      const batch_entry *entry = &batch->entries[end];
+      if (end > first && claim.predicted_ns + entry->predicted_ns > CLAIM_NS) break;
+      claim.predicted_ns += entry->predicted_ns;
+      claim.sampled |= is_learning(filling, entry);
+    }
+    claim.end = end;
+    batch->claims[batch->claim_count++] = claim;
+  }
+}
+
+rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
+                      const rank_limits *limits, batch *batch) {
+  filling filling = {ready, store, types, costs, limits, batch, {0, 0, 0}, 0};
+  batch->count = 0;
+  batch->now_ns = limits->now_ns;
+  admit_woken(&filling);
+  admit_guaranteed(&filling);
+  admit_ranked(&filling);
+  cut_claims(&filling);
+  return filling.result;
+}

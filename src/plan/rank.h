@@ -1,0 +1,34 @@
+/* plan/rank.h - stage 6: in which order do released agents run, and who is admitted?
+ *
+ * Order: woken agents; who has waited longer than S, first in, first out; the rest by key (plan/ready.h). Admission is
+ * by predicted cost until the capacity is filled, or by x. Under the virtual clock admission is the schedule: each
+ * atom is charged what the type's cost model says, and an update that does not fit whole is cut between two atoms. */
+#ifndef PLAN_RANK_H
+#define PLAN_RANK_H
+
+#include "agents/batch.h"
+#include "agents/types.h"
+#include "plan/costs.h"
+#include "plan/ready.h"
+
+typedef struct rank_limits {
+  uint64_t now_ns;      /* simulation time */
+  uint64_t capacity_ns; /* predicted (virtual: modelled) cost that may be admitted */
+  uint32_t updates_max; /* x; UINT32_MAX = no limit */
+  uint32_t spawn_ids;   /* ids that can be set aside for spawns from inside updates */
+  bool virtual;
+  uint64_t seed;
+} rank_limits;
+
+typedef struct rank_result {
+  uint64_t predicted_ns; /* of what was admitted */
+  uint64_t longest_ns;   /* virtual: the longest single update */
+  uint32_t spawn_ids;    /* set aside */
+} rank_result;
+
+/* Fills the batch from the ready set. The first agent is admitted whatever it costs, so that none starves for being
+ * longer than the capacity. O(admitted + buckets touched). */
+rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
+                      const rank_limits *limits, batch *batch);
+
+#endif

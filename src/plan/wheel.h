@@ -1,0 +1,33 @@
+/* plan/wheel.h - stage 5: whose period has elapsed?
+ *
+ * Waiting agents hang in the timing wheel of their class, over the class's virtual clock. Time advances by
+ * rate x frame time; the slots that were passed are due as a whole, the current one agent by agent. Release preserves
+ * phase: the next due time is the last due time plus the period (PAPERS: T_last := T_next, T_next += T_i), and whole
+ * periods that were missed are skipped, not caught up: the update is told the time that really passed. */
+#ifndef PLAN_WHEEL_H
+#define PLAN_WHEEL_H
+
+#include "plan/classes.h"
+
+/* Hangs an agent in with its row's virtual_due_ns, at most two nominal periods ahead. O(1). */
+void wheel_insert(agent_class *class, agent_store *store, uint32_t index);
+
+/* Takes an agent out. O(1). */
+void wheel_remove(agent_class *class, agent_store *store, uint32_t index);
+
+/* Hangs an agent in again after an update: one period after its last due time, whole missed periods skipped. */
+void wheel_insert_next(agent_class *class, agent_store *store, uint32_t index);
+
+/* Moves a waiting agent to another class of the same type, with what remains of its period. */
+void wheel_transfer(agent_class *from, agent_class *to, agent_store *store, uint32_t index);
+
+/* Advances the class by `elapsed_ns` of simulation time at its rate and empties the slots that this reaches: their
+ * lists' first links are appended to `chains` (room for WHEEL_SLOTS). Returns how many. */
+uint32_t wheel_advance(agent_class *class, uint64_t elapsed_ns, agent_link *chains);
+
+/* Walks emptied lists of any classes: who is due is appended to `due` (room for every member), who is not goes back.
+ * Returns how many are due. All lists are walked side by side, so that the memory of one is fetched while another is
+ * looked at; `chains` is used up. */
+uint32_t wheel_collect(class_table *classes, agent_store *store, agent_link *chains, uint32_t count, uint32_t *due);
+
+#endif
