@@ -1,0 +1,83 @@
+/* exec/atomics.h - the only door to atomic operations. Each name says its order; each use says what it pairs with.
+ *
+ * No standalone fences anywhere: order is carried by the variables, which is also what ThreadSanitizer understands. */
+#ifndef EXEC_ATOMICS_H
+#define EXEC_ATOMICS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct shared_u32 {
+  _Atomic uint32_t value;
+} shared_u32;
+
+typedef struct shared_u64 {
+  _Atomic uint64_t value;
+} shared_u64;
+
+static inline uint32_t load_relaxed_u32(const shared_u32 *shared) {
+  return atomic_load_explicit(&shared->value, memory_order_relaxed);
+}
+static inline uint32_t load_acquire_u32(const shared_u32 *shared) {
+  return atomic_load_explicit(&shared->value, memory_order_acquire);
+}
+static inline void store_release_u32(shared_u32 *shared, uint32_t value) {
+  atomic_store_explicit(&shared->value, value, memory_order_release);
+}
+static inline void store_relaxed_u32(shared_u32 *shared, uint32_t value) {
+  atomic_store_explicit(&shared->value, value, memory_order_relaxed);
+}
+static inline uint32_t exchange_acquire_u32(shared_u32 *shared, uint32_t value) {
+  return atomic_exchange_explicit(&shared->value, value, memory_order_acquire);
+}
+/* On failure *expected holds what was seen (relaxed). */
+static inline bool compare_exchange_relaxed_u32(shared_u32 *shared, uint32_t *expected, uint32_t desired) {
+  return atomic_compare_exchange_weak_explicit(&shared->value, expected, desired, memory_order_relaxed,
+                                               memory_order_relaxed);
+}
+static inline bool compare_exchange_release_u32(shared_u32 *shared, uint32_t *expected, uint32_t desired) {
+  return atomic_compare_exchange_weak_explicit(&shared->value, expected, desired, memory_order_release,
+                                               memory_order_relaxed);
+}
+
+static inline uint64_t load_relaxed_u64(const shared_u64 *shared) {
+  return atomic_load_explicit(&shared->value, memory_order_relaxed);
+}
+static inline uint64_t load_acquire_u64(const shared_u64 *shared) {
+  return atomic_load_explicit(&shared->value, memory_order_acquire);
+}
+static inline void store_release_u64(shared_u64 *shared, uint64_t value) {
+  atomic_store_explicit(&shared->value, value, memory_order_release);
+}
+static inline void store_relaxed_u64(shared_u64 *shared, uint64_t value) {
+  atomic_store_explicit(&shared->value, value, memory_order_relaxed);
+}
+static inline uint64_t fetch_add_relaxed_u64(shared_u64 *shared, uint64_t value) {
+  return atomic_fetch_add_explicit(&shared->value, value, memory_order_relaxed);
+}
+static inline uint64_t fetch_sub_release_u64(shared_u64 *shared, uint64_t value) {
+  return atomic_fetch_sub_explicit(&shared->value, value, memory_order_release);
+}
+static inline uint64_t fetch_and_acquire_u64(shared_u64 *shared, uint64_t mask) {
+  return atomic_fetch_and_explicit(&shared->value, mask, memory_order_acquire);
+}
+static inline bool compare_exchange_relaxed_u64(shared_u64 *shared, uint64_t *expected, uint64_t desired) {
+  return atomic_compare_exchange_weak_explicit(&shared->value, expected, desired, memory_order_relaxed,
+                                               memory_order_relaxed);
+}
+static inline bool compare_exchange_acquire_u64(shared_u64 *shared, uint64_t *expected, uint64_t desired) {
+  return atomic_compare_exchange_weak_explicit(&shared->value, expected, desired, memory_order_acquire,
+                                               memory_order_relaxed);
+}
+
+/* Tells the processor that this is a waiting loop. */
+static inline void pause_processor(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ __volatile__("yield");
+#endif
+}
+
+#endif

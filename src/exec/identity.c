@@ -1,0 +1,49 @@
+#include "exec/identity.h"
+
+#include "base/assert.h"
+
+void identity_create(identity *identity, uint32_t maximum, arena *arena) {
+  ASSERT(maximum > 0);
+  identity->maximum = maximum;
+  ring_create(&identity->given_back, maximum, sizeof(uint32_t), arena);
+  identity->generations = arena_reserve(arena, maximum, sizeof *identity->generations);
+}
+
+uint32_t identity_take(identity *identity) {
+  uint32_t index;
+  if (ring_pop(&identity->given_back, &index)) return index;
+  index = load_relaxed_u32(&identity->fresh);
+  while (index < identity->maximum)
+    if (compare_exchange_relaxed_u32(&identity->fresh, &index, index + 1)) return index;
+  return IDENTITY_NONE;
+}
+
+uint32_t identity_open(identity *identity, uint32_t index) {
+  uint32_t generation = load_relaxed_u32(&identity->generations[index]) + 1;
+  ASSERT(generation & 1);
+  /* Pairs with the acquire in identity_is_live: who sees the id live sees what its taker did before. */
+  store_release_u32(&identity->generations[index], generation);
+  return generation;
+}
+
+void identity_close(identity *identity, uint32_t index) {
+  uint32_t generation = load_relaxed_u32(&identity->generations[index]);
+  ASSERT(generation & 1);
+  store_release_u32(&identity->generations[index], generation + 1);
+}
+
+void identity_give_back(identity *identity, uint32_t index) {
+  ring_push_sure(&identity->given_back, &index);
+}
+
+bool identity_is_live(const identity *identity, uint32_t index, uint32_t generation) {
+  return index < identity->maximum && (generation & 1) && load_acquire_u32(&identity->generations[index]) == generation;
+}
+
+uint32_t identity_available(const identity *identity) {
+  return ring_count(&identity->given_back) + identity->maximum - identity_high(identity);
+}
+
+uint32_t identity_high(const identity *identity) {
+  return load_relaxed_u32(&identity->fresh);
+}

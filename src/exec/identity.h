@@ -1,0 +1,52 @@
+/* exec/identity.h - who holds an index, and whether an id still means what it meant.
+ *
+ * An index is taken from those given back (first in, first out, so that a generation lives long), else from those
+ * never used. Its generation is odd while it is somebody and even while it is nobody; an id is live when its
+ * generation is odd and still the index's own.
+ *
+ *   take  ->  open (generation becomes odd)  ->  close (even)  ->  give_back  ->  take ...
+ */
+#ifndef EXEC_IDENTITY_H
+#define EXEC_IDENTITY_H
+
+#include "exec/ring.h"
+
+typedef struct identity {
+  uint32_t maximum;
+  ring given_back;
+  shared_u32 fresh; /* indices below were used at least once */
+  shared_u32 *generations;
+} identity;
+
+#define IDENTITY_NONE UINT32_MAX
+
+/* Reserves room for `maximum` indices. */
+void identity_create(identity *identity, uint32_t maximum, arena *arena);
+
+/* An index that nobody holds, or IDENTITY_NONE. Any thread. */
+uint32_t identity_take(identity *identity);
+
+/* Makes a taken index somebody; returns the generation of the id. Its taker's thread. */
+uint32_t identity_open(identity *identity, uint32_t index);
+
+/* Makes the index nobody: every id of it is stale from here on. One thread (the frame's). */
+void identity_close(identity *identity, uint32_t index);
+
+/* Returns an index for others to take. Its holder's thread. */
+void identity_give_back(identity *identity, uint32_t index);
+
+/* Whether (index, generation) is somebody now. Any thread. */
+bool identity_is_live(const identity *identity, uint32_t index, uint32_t generation);
+
+/* The generation of an index now. Any thread. */
+static inline uint32_t identity_generation(const identity *identity, uint32_t index) {
+  return load_relaxed_u32(&identity->generations[index]);
+}
+
+/* About how many indices can be taken. Any thread. */
+uint32_t identity_available(const identity *identity);
+
+/* How many indices were ever in use. Any thread. */
+uint32_t identity_high(const identity *identity);
+
+#endif

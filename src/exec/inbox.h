@@ -1,0 +1,40 @@
+/* exec/inbox.h - what any thread hands to a world, until the next intake takes it.
+ *
+ * Spawns are a ring of indices with room for every agent, so that any number can wait and the intake takes as many as
+ * a frame affords; the spawned agent itself is written in place by its spawner. Everything else is a ring of commands;
+ * a command may reach an agent that is still pending.
+ */
+#ifndef EXEC_INBOX_H
+#define EXEC_INBOX_H
+
+#include "agents/store.h"
+#include "exec/ring.h"
+
+typedef enum command_kind {
+  COMMAND_REMOVE = 0,
+  COMMAND_MOVE,
+  COMMAND_WAKE,
+  COMMAND_TUNE,
+  COMMAND_OBSERVER_ADD,
+  COMMAND_OBSERVER_MOVE,
+  COMMAND_OBSERVER_REMOVE
+} command_kind;
+
+typedef struct command {
+  uint32_t kind; /* command_kind */
+  uint32_t index, generation;
+  uint32_t partition;
+  muster_position position;
+  float first, second; /* tune: importance floor, elasticity; observer: near_m, far_m */
+  bool derive;         /* tune */
+} command;
+
+typedef struct inbox {
+  ring spawns;   /* uint32_t: pending agents whose row, place and cold are written */
+  ring commands; /* command */
+} inbox;
+
+/* Reserves both rings. */
+void inbox_create(inbox *inbox, uint32_t agents_max, uint32_t commands_max, arena *arena);
+
+#endif

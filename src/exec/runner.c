@@ -1,0 +1,224 @@
+#include "exec/runner.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+void runner_create(runner *runner, uint32_t workers, arena *arena) {
+  runner->workers = workers;
+  runner->states = arena_reserve(arena, workers, sizeof *runner->states);
+  logged_command *logs = arena_reserve(arena, (size_t)workers * RUNNER_LOG_MAX, sizeof *logs);
+  cost_sample *samples = arena_reserve(arena, (size_t)workers * SAMPLES_MAX, sizeof *samples);
+  if (arena->failed) return;
+  for (uint32_t i = 0; i < workers; i++) {
+    runner->states[i].log = logs + (size_t)i * RUNNER_LOG_MAX;
+    runner->states[i].samples = samples + (size_t)i * SAMPLES_MAX;
+  }
+}
+
+void runner_open(runner *runner) {
+  for (uint32_t i = 0; i < runner->workers; i++) {
+    worker_state *state = &runner->states[i];
+    logged_command *log = state->log;
+    cost_sample *samples = state->samples;
+    *state = (worker_state){.log = log, .samples = samples};
+    state->context.public.world = runner->world;
+    state->context.public.worker = i;
+    state->context.public.now_ns = runner->now_ns;
+    state->context.runner = runner;
+    state->context.worker = state;
+  }
+  ticket_open(&runner->ticket, runner->batch->claim_count);
+}
+
+void *runner_back_buffer(const agent_type *type, const agent_row *row) {
+  return type_published(type, row->state_slot, row->front ^ 1u);
+}
+
+static void fill_update(update_context *context, const runner *runner, uint32_t index) {
+  const agent_row *row = &runner->store->rows[index];
+  const agent_cold *cold = &runner->store->colds[index];
+  const agent_type *type = &runner->types->types[row->type];
+  muster_update *update = &context->public;
+  uint64_t began_ns = row->atom_next || context->phase == PHASE_ACT ? cold->started_ns : runner->now_ns;
+  context->type = type;
+  context->random_counter = (uint64_t)row->atom_next << 44 | (uint64_t)context->phase << 40;
+  update->agent = (muster_agent){index, cold->generation};
+  update->type = (muster_type){row->type + 1u};
+  update->now_ns = began_ns;
+  update->elapsed_ns = began_ns - row->last_update_ns;
+  update->position = space_position(runner->space, &runner->store->places[index]);
+  update->state = type_state(type, row->state_slot);
+  update->published = runner_back_buffer(type, row);
+  update->user = cold->user;
+  update->type_user = type->def.user;
+  update->importance = row->importance;
+  update->level = row->level;
+}
+
+static void begin_published(const agent_type *type, const agent_row *row) {
+  if (type->published_stride)
+    memcpy(runner_back_buffer(type, row), type_published(type, row->state_slot, row->front), type->published_stride);
+}
+
+/* Runs the atoms of an entry up to `atom_end`; with `timed`, reads the clock between atoms and stops when the next is
+ * not expected to end in time. Returns the clock after the last atom, or 0 when not timed. */
+static uint64_t run_atoms(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t clock_ns,
+                          bool timed) {
+  const batch_entry *entry = &runner->batch->entries[entry_index];
+  batch_result *result = &runner->batch->results[entry_index];
+  update_context *context = &state->context;
+  const agent_type *type = context->type;
+  uint32_t atom = runner->store->rows[entry->agent].atom_next, first = atom;
+  uint64_t longest_ns = 0;
+  for (; atom < entry->atom_end; atom++) {
+    if (timed && atom > first && clock_ns + longest_ns > runner->stop_ns) break;
+    if (type->def.atoms[atom].run(&context->public) == MUSTER_ATOM_FINISH) {
+      result->outcome = OUTCOME_FINISHED;
+      return timed ? clock_now(&runner->clock) : 0;
+    }
+    if (!timed) continue;
+    uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - clock_ns;
+    if (atom_ns > type->def.limit_ns) state->atoms_over_limit++;
+    if (atom_ns > longest_ns) longest_ns = atom_ns;
+    clock_ns = after_ns;
+  }
+  result->atom_next = (uint16_t)atom;
+  if (atom < type->parallel_atoms)
+    result->outcome = OUTCOME_PREEMPTED;
+  else
+    result->outcome = atom < type->def.atom_count ? OUTCOME_ACT : OUTCOME_FINISHED;
+  return clock_ns;
+}
+
+/* Agents stand in memory in no order of the batch: what the next entries need is fetched while this one runs. */
+static void prefetch_entry(const runner *runner, uint32_t entry_index) {
+  if (entry_index >= runner->batch->count) return;
+  uint32_t agent = runner->batch->entries[entry_index].agent;
+  __builtin_prefetch(&runner->store->rows[agent]);
+  __builtin_prefetch(&runner->store->colds[agent]);
+  __builtin_prefetch(&runner->store->places[agent]);
+}
+
+static void begin_entry(worker_state *state, const runner *runner, uint32_t entry_index) {
+  const batch_entry *entry = &runner->batch->entries[entry_index];
+  prefetch_entry(runner, entry_index + 3);
+  const agent_row *row = &runner->store->rows[entry->agent];
+  update_context *context = &state->context;
+  context->phase = PHASE_PARALLEL;
+  context->entry = entry_index;
+  context->result = &runner->batch->results[entry_index];
+  context->spawn_base = entry->spawn_base;
+  context->spawn_limit = entry->spawn_limit;
+  fill_update(context, runner, entry->agent);
+  if (row->atom_next == 0) begin_published(context->type, row);
+  state->updates++;
+}
+
+static void take_sample(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t cost_ns) {
+  const agent_row *row = &runner->store->rows[runner->batch->entries[entry_index].agent];
+  batch_result *result = &runner->batch->results[entry_index];
+  uint64_t read_ns = runner->clock.read_ns;
+  uint64_t own_ns = cost_ns > read_ns ? cost_ns - read_ns : 1;
+  result->cost_ns = own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX;
+  if (result->outcome == OUTCOME_PREEMPTED || state->sample_count == SAMPLES_MAX) return;
+  if (row->atom_next) own_ns += runner->store->colds[runner->batch->entries[entry_index].agent].spent_ns;
+  state->samples[state->sample_count++] =
+      (cost_sample){row->type, row->level, own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX};
+}
+
+/* Each update of the claim is timed on its own. Returns the clock at its end. */
+static uint64_t run_sampled(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+  for (uint32_t i = claim->first; i < claim->end; i++) {
+    begin_entry(state, runner, i);
+    uint64_t begin_ns = clock_now(&runner->clock);
+    uint64_t end_ns = run_atoms(state, runner, i, begin_ns, true);
+    uint64_t reads_ns = runner->clock.read_ns;
+    state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;
+    state->sampled_updates++;
+    take_sample(state, runner, i, end_ns - begin_ns);
+    clock_ns = end_ns;
+  }
+  return clock_ns;
+}
+
+static uint64_t run_claim(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+  bool is_long = claim->end - claim->first == 1 && claim->predicted_ns >= CLAIM_NS;
+  if (!runner->virtual && (claim->sampled || is_long)) return run_sampled(state, runner, claim, clock_ns);
+  for (uint32_t i = claim->first; i < claim->end; i++) {
+    begin_entry(state, runner, i);
+    run_atoms(state, runner, i, 0, false);
+  }
+  return runner->virtual ? 0 : clock_now(&runner->clock);
+}
+
+static void audit_claim(worker_audit *audit, const runner *runner, uint64_t *cpu_ns, uint64_t end_ns) {
+  uint64_t now_cpu_ns = clock_thread_cpu();
+  uint64_t own_ns = now_cpu_ns - *cpu_ns;
+  *cpu_ns = now_cpu_ns;
+  if (own_ns > audit->longest_claim_ns) audit->longest_claim_ns = own_ns;
+  if (end_ns > runner->deadline_ns) audit->overrun_ns += own_ns;
+}
+
+/* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them. */
+static bool fits(const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+  if (clock_ns + claim->predicted_ns <= runner->stop_ns) return true;
+  if (claim->end - claim->first > 1) return false;
+  const batch_entry *entry = &runner->batch->entries[claim->first];
+  const agent_row *row = &runner->store->rows[entry->agent];
+  uint32_t atoms = (uint32_t)(entry->atom_end - row->atom_next);
+  return atoms > 1 && clock_ns + claim->predicted_ns / atoms <= runner->stop_ns;
+}
+
+void runner_work(void *argument, uint32_t worker) {
+  runner *runner = argument;
+  worker_state *state = &runner->states[worker];
+  bool wall = !runner->virtual;
+  uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns;
+  uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns;
+  uint32_t number;
+  while ((number = ticket_take(&runner->ticket)) != TICKET_NONE) {
+    const batch_claim *claim = &runner->batch->claims[number];
+    if (wall && number > 0 && !fits(runner, claim, clock_ns)) {
+      if (clock_ns >= runner->stop_ns) break;
+      continue;
+    }
+    uint64_t end_ns = run_claim(state, runner, claim, clock_ns);
+    state->claim_ns += end_ns - clock_ns;
+    if (runner->audit) audit_claim(&state->audit, runner, &cpu_ns, end_ns);
+    clock_ns = wall ? clock_now(&runner->clock) : 0;
+    if (wall && clock_ns >= runner->stop_ns) break;
+  }
+  uint64_t wall_ns = clock_ns - begin_ns;
+  state->loop_ns = wall_ns > state->claim_ns ? wall_ns - state->claim_ns : 0;
+  state->audit.cpu_ns = cpu_ns - begin_cpu_ns;
+  state->audit.end_ns = clock_ns;
+  state->audit.end_cpu_ns = cpu_ns;
+  state->audit.stolen_ns = wall_ns > state->audit.cpu_ns ? wall_ns - state->audit.cpu_ns : 0;
+  state->context.phase = PHASE_OUTSIDE;
+}
+
+void runner_before_sleep(void *argument) {
+  runner *runner = argument;
+  runner->states[0].audit.end_ns = clock_now(&runner->clock);
+  runner->states[0].audit.end_cpu_ns = clock_thread_cpu();
+}
+
+muster_update *runner_begin_serial(runner *runner, uint32_t worker, uint32_t index, update_phase phase,
+                                   batch_result *result) {
+  update_context *context = &runner->states[worker].context;
+  context->phase = phase;
+  context->result = result;
+  context->spawn_base = 0;
+  fill_update(context, runner, index);
+  context->spawn_limit = context->type->def.spawns_max;
+  return &context->public;
+}
+
+void runner_act(runner *runner, uint32_t index, batch_result *result) {
+  muster_update *update = runner_begin_serial(runner, 0, index, PHASE_ACT, result);
+  const agent_type *type = runner->states[0].context.type;
+  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count; atom++)
+    if (type->def.atoms[atom].run(update) == MUSTER_ATOM_FINISH) break;
+  runner->states[0].context.phase = PHASE_OUTSIDE;
+}

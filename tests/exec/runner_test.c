@@ -1,0 +1,458 @@
+/* What atoms are told and what running them costs, through a world in virtual time. */
+#include "support/little_world.h"
+
+#include "base/clock.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+enum { AGENTS = 300 };
+
+/* What an agent writes down about itself. */
+typedef struct diary {
+  uint64_t updates, steps, elapsed_ns, last_now_ns;
+  uint32_t wrong;
+} diary;
+
+static muster_atom_result first_step(muster_update *update) {
+  diary *diary = update->state;
+  diary->wrong += diary->steps++ % 3 != 0;
+  diary->wrong += update->now_ns < diary->last_now_ns || update->now_ns - diary->last_now_ns != update->elapsed_ns;
+  diary->wrong += update->worker >= 16;
+  diary->elapsed_ns += update->elapsed_ns;
+  diary->last_now_ns = update->now_ns;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result second_step(muster_update *update) {
+  diary *diary = update->state;
+  diary->wrong += diary->steps++ % 3 != 1;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result last_step(muster_update *update) {
+  diary *diary = update->state;
+  diary->wrong += diary->steps++ % 3 != 2;
+  diary->updates++;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_type_def diarist(const muster_atom *atoms, uint32_t count) {
+  muster_type_def def = muster_default_type_def();
+  def.name = "diarist";
+  def.atoms = atoms;
+  def.atom_count = count;
+  def.state_bytes = sizeof(diary);
+  def.period_ns = def.period_max_ns = 20000000;
+  return def;
+}
+
+/* Spawned before the first frame, at which its time begins. */
+static muster_agent spawn_diarist(const little_world *little) {
+  const diary diary = {.last_now_ns = FRAME_NS};
+  muster_agent_def def = muster_default_agent_def();
+  def.type = little->type;
+  def.state = &diary;
+  return muster_agent_spawn(little->world, &def);
+}
+
+static const diary *diary_of(const little_world *little, muster_agent agent) {
+  return info_of(little, agent).state;
+}
+
+/* Half of the work fits: updates are carried and cut between any two atoms. */
+static uint64_t check_diaries(uint32_t workers, bool acts) {
+  const muster_atom atoms[] = {{first_step, MUSTER_ROLE_PERCEPTION, 40000},
+                               {second_step, MUSTER_ROLE_BEHAVIOUR, 23000},
+                               {last_step, acts ? MUSTER_ROLE_ACTION : MUSTER_ROLE_BEHAVIOUR, 3000}};
+  little_world little = little_world_create(workers, NULL);
+  muster_type_def def = diarist(atoms, 3);
+  register_type(&little, &def);
+  muster_agent agents[AGENTS];
+  for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_diarist(&little);
+  run_frames(&little, 200);
+  uint64_t updates = 0;
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    const diary *diary = diary_of(&little, agents[i]);
+    cr_assert_eq(diary->wrong, 0, "agent %u was told wrong times or ran its atoms out of order", i);
+    cr_assert_gt(diary->updates, 0, "agent %u never ran", i);
+    cr_assert_eq(diary->elapsed_ns, diary->last_now_ns - FRAME_NS);
+    updates += diary->updates;
+  }
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(little.world, &statistics);
+  cr_assert_eq(updates, statistics.completed);
+  cr_assert_gt(statistics.preempted, 0);
+  cr_assert_gt(statistics.carried, 0);
+  uint64_t hash = muster_world_hash(little.world);
+  little_world_destroy(&little);
+  return hash;
+}
+
+Test(runner, runs_every_admitted_update_once_atom_by_atom_in_order_on_any_number_of_workers) {
+  for (uint32_t acts = 0; acts < 2; acts++) {
+    uint64_t alone = check_diaries(1, acts);
+    for (uint32_t workers = 2; workers <= 16; workers *= 2) cr_assert_eq(check_diaries(workers, acts), alone);
+  }
+}
+
+typedef struct touch {
+  uint32_t count;
+  uint64_t now_ns, elapsed_ns;
+} touch;
+
+static void note_touch(muster_update *update) {
+  touch *touch = update->user;
+  touch->count++;
+  touch->now_ns = update->now_ns;
+  touch->elapsed_ns = update->elapsed_ns;
+}
+
+Test(runner, the_first_touch_of_an_agent_is_told_the_time_of_its_frame_and_that_none_has_passed) {
+  const muster_atom atoms[] = {{last_step, MUSTER_ROLE_BEHAVIOUR, 1000}};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def def = diarist(atoms, 1);
+  def.on_spawned = note_touch;
+  register_type(&little, &def);
+  for (uint32_t i = 0; i < 5; i++) {
+    touch touch = {0};
+    muster_agent_def agent = muster_default_agent_def();
+    agent.type = little.type;
+    agent.user = &touch;
+    cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &agent)));
+    run_frame(&little);
+    cr_assert_eq(touch.count, 1);
+    cr_assert_eq(touch.elapsed_ns, 0, "elapsed_ns is %llu", (unsigned long long)touch.elapsed_ns);
+    cr_assert_eq(touch.now_ns, little.now_ns);
+  }
+  little_world_destroy(&little);
+}
+
+Test(runner, the_last_touch_of_an_agent_is_told_the_time_of_its_frame) {
+  const muster_atom atoms[] = {{last_step, MUSTER_ROLE_BEHAVIOUR, 1000}};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def def = diarist(atoms, 1);
+  def.on_removed = note_touch;
+  def.period_ns = def.period_max_ns = 1000000000;
+  register_type(&little, &def);
+  touch touch = {0};
+  muster_agent_def agent_def = muster_default_agent_def();
+  agent_def.type = little.type;
+  agent_def.user = &touch;
+  muster_agent agent = muster_agent_spawn(little.world, &agent_def);
+  run_frames(&little, 3);
+  uint64_t last_update_ns = info_of(&little, agent).last_update_ns;
+  cr_assert_eq(muster_agent_remove(little.world, agent), MUSTER_OK);
+  run_frame(&little);
+  cr_assert_eq(touch.count, 1);
+  cr_assert_eq(touch.now_ns, little.now_ns);
+  cr_assert_eq(touch.elapsed_ns, little.now_ns - last_update_ns);
+  little_world_destroy(&little);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- costs */
+
+static muster_atom_result pass(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+static little_world world_of_one_type(const muster_atom *atoms, uint32_t count, uint64_t period_ns) {
+  little_world little = little_world_create(1, NULL);
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = count;
+  def.period_ns = def.period_max_ns = period_ns;
+  register_type(&little, &def);
+  return little;
+}
+
+Test(runner, charges_updates_of_several_seconds_in_full) {
+  enum { ATOMS = 6 };
+  const uint64_t second_ns = 1000000000;
+  muster_atom atoms[ATOMS];
+  for (uint32_t i = 0; i < ATOMS; i++) atoms[i] = (muster_atom){pass, MUSTER_ROLE_BEHAVIOUR, (uint32_t)second_ns};
+  little_world little = world_of_one_type(atoms, ATOMS, FRAME_NS);
+  for (uint32_t i = 0; i < 3; i++) spawn_at(&little, i);
+  run_frame_with(&little, 10 * second_ns);
+  muster_frame_report report = run_frame_with(&little, 10 * second_ns);
+  cr_assert_eq(report.completed, 1, "%u", report.completed);
+  cr_assert_eq(report.preempted, 1);
+  cr_assert_eq(report.update_cpu_ns, 10 * second_ns);
+  cr_assert_eq(report.longest_claim_ns, 6 * second_ns);
+  report = run_frame_with(&little, 10 * second_ns);
+  cr_assert_eq(report.update_cpu_ns, 10 * second_ns);
+  little_world_destroy(&little);
+}
+
+Test(runner, actions_dearer_than_the_whole_budget_do_not_stop_the_world) {
+  const muster_atom atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}, {pass, MUSTER_ROLE_ACTION, 50000000}};
+  little_world little = world_of_one_type(atoms, 2, FRAME_NS);
+  spawn_at(&little, 0);
+  spawn_at(&little, 1);
+  uint64_t completed_early = 0, completed_late = 0;
+  for (uint32_t i = 0; i < 200; i++) completed_early += run_frame(&little).completed;
+  for (uint32_t i = 0; i < 200; i++) completed_late += run_frame(&little).completed;
+  cr_assert_gt(completed_early, 1);
+  cr_assert_gt(completed_late, 20, "%u updates in the last 200 frames", (unsigned)completed_late);
+  little_world_destroy(&little);
+}
+
+Test(runner, one_dear_action_is_forgotten_when_no_more_follow) {
+  const muster_atom dear[] = {{pass, MUSTER_ROLE_ACTION, 50000000}};
+  const muster_atom cheap[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 100000}};
+  little_world little = world_of_one_type(dear, 1, FRAME_NS);
+  muster_agent actor = spawn_at(&little, 0);
+  run_frames(&little, 2);
+  cr_assert_eq(muster_agent_remove(little.world, actor), MUSTER_OK);
+  muster_type_def def = muster_default_type_def();
+  def.atoms = cheap;
+  def.atom_count = 1;
+  def.period_ns = def.period_max_ns = FRAME_NS;
+  register_type(&little, &def);
+  for (uint32_t i = 0; i < 40; i++) spawn_at(&little, i);
+  run_frames(&little, 1000);
+  cr_assert_eq(run_frame(&little).completed, 40, "4 ms of work do not fit 5 ms a thousand frames after the action");
+  little_world_destroy(&little);
+}
+
+/* ------------------------------------------------------------------------------------------------------ wall time */
+
+static little_world wall_world(void) {
+  muster_world_def wall = muster_default_world_def();
+  return little_world_create(1, &wall);
+}
+
+static void dawdle(const clock_source *clock, uint64_t duration_ns) {
+  uint64_t end = clock_now(clock) + duration_ns;
+  while (clock_now(clock) < end) {
+  }
+}
+
+static muster_atom_result dawdle_and_finish(muster_update *update) {
+  dawdle(update->type_user, 20000);
+  return MUSTER_ATOM_FINISH;
+}
+
+Test(runner, counts_an_atom_over_its_limit_also_when_it_finishes_the_update) {
+  clock_source clock = clock_calibrate();
+  little_world little = wall_world();
+  const muster_atom atoms[] = {{dawdle_and_finish, MUSTER_ROLE_BEHAVIOUR, 20000}, {pass, MUSTER_ROLE_BEHAVIOUR, 0}};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 2;
+  def.limit_ns = 1000;
+  def.period_ns = def.period_max_ns = FRAME_NS;
+  def.user = &clock;
+  register_type(&little, &def);
+  spawn_at(&little, 0);
+  uint64_t completed = 0;
+  for (uint32_t i = 0; i < 20; i++) completed += run_frame_with(&little, 1000000000).completed;
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(little.world, &statistics);
+  cr_assert_gt(completed, 10);
+  cr_assert_eq(statistics.atoms_over_limit, completed, "the first 64 updates of a type are all measured");
+  little_world_destroy(&little);
+}
+
+/* Twenty agents whose updates take a thousand times what is predicted, so that a frame ends long after its deadline. */
+enum { DAWDLERS = 20 };
+
+typedef struct dawdler {
+  bool removed;
+  uint32_t acted_after;
+} dawdler;
+
+typedef struct dawdlers {
+  clock_source clock;
+  little_world little;
+  dawdler all[DAWDLERS];
+  muster_agent agents[DAWDLERS];
+} dawdlers;
+
+static muster_atom_result dawdle_for_long(muster_update *update) {
+  dawdle(update->type_user, 1000000);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result act_unless_removed(muster_update *update) {
+  dawdler *dawdler = update->user;
+  dawdler->acted_after += dawdler->removed;
+  return MUSTER_ATOM_NEXT;
+}
+
+static void note_removal(muster_update *update) {
+  dawdler *dawdler = update->user;
+  dawdler->removed = true;
+}
+
+static void create_dawdlers(dawdlers *dawdlers, muster_role second_role) {
+  const muster_atom atoms[] = {
+      {dawdle_for_long, MUSTER_ROLE_BEHAVIOUR, 100},
+      {second_role == MUSTER_ROLE_ACTION ? act_unless_removed : dawdle_for_long, second_role, 100}};
+  dawdlers->clock = clock_calibrate();
+  dawdlers->little = wall_world();
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 2;
+  def.period_ns = def.period_max_ns = FRAME_NS;
+  def.on_removed = note_removal;
+  def.user = &dawdlers->clock;
+  register_type(&dawdlers->little, &def);
+  for (uint32_t i = 0; i < DAWDLERS; i++) {
+    muster_agent_def agent = muster_default_agent_def();
+    agent.type = dawdlers->little.type;
+    agent.user = &dawdlers->all[i];
+    dawdlers->agents[i] = muster_agent_spawn(dawdlers->little.world, &agent);
+    cr_assert(!muster_agent_is_null(dawdlers->agents[i]));
+  }
+}
+
+static void check_removal_after(uint32_t frames) {
+  dawdlers *dawdlers = calloc(1, sizeof *dawdlers);
+  create_dawdlers(dawdlers, MUSTER_ROLE_ACTION);
+  for (uint32_t i = 0; i < frames; i++) run_frame_with(&dawdlers->little, 1500000);
+  for (uint32_t i = 0; i < DAWDLERS; i += 2)
+    cr_assert_eq(muster_agent_remove(dawdlers->little.world, dawdlers->agents[i]), MUSTER_OK);
+  for (uint32_t i = 0; i < 4; i++) run_frame_with(&dawdlers->little, 1500000);
+  for (uint32_t i = 0; i < DAWDLERS; i++) {
+    cr_assert_eq(dawdlers->all[i].removed, i % 2 == 0);
+    cr_assert_eq(dawdlers->all[i].acted_after, 0, "agent %u acted after its removal", i);
+  }
+  little_world_destroy(&dawdlers->little);
+  free(dawdlers);
+}
+
+Test(runner, an_agent_removed_while_its_actions_wait_is_never_touched_again) {
+  for (uint32_t frames = 1; frames < 6; frames++) check_removal_after(frames);
+}
+
+Test(runner, a_frame_never_reports_more_carried_agents_than_there_are) {
+  static dawdlers dawdlers;
+  create_dawdlers(&dawdlers, MUSTER_ROLE_BEHAVIOUR);
+  for (uint32_t i = 0; i < 12; i++) {
+    muster_frame_report report = run_frame_with(&dawdlers.little, i % 2 ? 1500000 : 1000000000);
+    cr_assert_leq(report.carried, DAWDLERS, "%u carried", report.carried);
+  }
+  little_world_destroy(&dawdlers.little);
+}
+
+/* ---------------------------------------------------------------------------------------------------- what atoms ask
+ */
+
+enum { DRAWS = 5000 };
+
+typedef struct draws {
+  uint32_t count;
+  uint64_t numbers[2 * DRAWS];
+} draws;
+
+static muster_atom_result draw_many(muster_update *update) {
+  draws *draws = update->user;
+  for (uint32_t i = 0; i < DRAWS && draws->count < 2 * DRAWS; i++)
+    draws->numbers[draws->count++] = muster_update_random(update);
+  return MUSTER_ATOM_NEXT;
+}
+
+static int compare(const void *a, const void *b) {
+  uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+  return left < right ? -1 : left > right;
+}
+
+static void check_draws(muster_role second_role) {
+  const muster_atom atoms[] = {{draw_many, MUSTER_ROLE_BEHAVIOUR, 1000}, {draw_many, second_role, 1000}};
+  little_world little = world_of_one_type(atoms, 2, FRAME_NS);
+  draws *draws = calloc(1, sizeof *draws);
+  muster_agent_def def = muster_default_agent_def();
+  def.type = little.type;
+  def.user = draws;
+  cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &def)));
+  run_frames(&little, 4);
+  cr_assert_eq(draws->count, 2 * DRAWS);
+  qsort(draws->numbers, draws->count, sizeof *draws->numbers, compare);
+  uint32_t equal = 0;
+  for (uint32_t i = 1; i < draws->count; i++) equal += draws->numbers[i] == draws->numbers[i - 1];
+  cr_assert_eq(equal, 0, "%u of the random numbers of one update came twice", equal);
+  free(draws);
+  little_world_destroy(&little);
+}
+
+Test(runner, an_update_never_draws_the_same_random_number_twice) {
+  check_draws(MUSTER_ROLE_BEHAVIOUR);
+  check_draws(MUSTER_ROLE_ACTION);
+}
+
+typedef struct breeder {
+  muster_agent_def child;
+  uint32_t asked, granted;
+} breeder;
+
+static muster_atom_result breed(muster_update *update) {
+  breeder *breeder = update->type_user;
+  for (uint32_t i = 0; i < 3; i++) {
+    breeder->asked++;
+    breeder->granted += !muster_agent_is_null(muster_update_spawn(update, &breeder->child));
+  }
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(runner, an_update_spawns_no_more_than_its_type_may_in_all_its_atoms_together) {
+  const muster_atom egg_atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}};
+  const muster_atom atoms[] = {{breed, MUSTER_ROLE_BEHAVIOUR, 1000}, {breed, MUSTER_ROLE_ACTION, 1000}};
+  little_world little = world_of_one_type(egg_atoms, 1, FRAME_NS);
+  breeder breeder = {.child = muster_default_agent_def()};
+  breeder.child.type = little.type;
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 2;
+  def.spawns_max = 2;
+  def.user = &breeder;
+  register_type(&little, &def);
+  spawn_at(&little, 0);
+  while (breeder.asked < 6) run_frame(&little);
+  cr_assert_eq(breeder.asked, 6);
+  cr_assert_eq(breeder.granted, 2);
+  little_world_destroy(&little);
+}
+
+enum { PREY = 40 };
+
+typedef struct hunt {
+  muster_agent prey[PREY];
+  uint32_t results[MUSTER_E_INPUT + 1];
+} hunt;
+
+static muster_atom_result eat_everybody(muster_update *update) {
+  hunt *hunt = update->type_user;
+  memset(hunt->results, 0, sizeof hunt->results);
+  for (uint32_t i = 0; i < PREY; i++)
+    if (!muster_agent_is_null(hunt->prey[i])) hunt->results[muster_update_remove(update, hunt->prey[i])]++;
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(runner, who_could_not_be_eaten_for_want_of_room_is_eaten_later) {
+  const muster_atom prey_atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}};
+  const muster_atom hunter_atoms[] = {{eat_everybody, MUSTER_ROLE_ACTION, 1000}};
+  muster_world_def world = muster_default_world_def();
+  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.commands_max = 16;
+  little_world little = little_world_create(1, &world);
+  static hunt hunt;
+  muster_type_def def = muster_default_type_def();
+  def.atoms = prey_atoms;
+  def.atom_count = 1;
+  register_type(&little, &def);
+  for (uint32_t i = 0; i < PREY; i++) hunt.prey[i] = spawn_at(&little, i);
+  def.atoms = hunter_atoms;
+  def.user = &hunt;
+  register_type(&little, &def);
+  muster_agent hunter = spawn_at(&little, 0);
+  run_frame(&little);
+  for (uint32_t i = 0; i < 20; i++) {
+    muster_agent_wake(little.world, hunter);
+    run_frame(&little);
+  }
+  for (uint32_t i = 0; i < PREY; i++)
+    cr_assert_not(muster_agent_exists(little.world, hunt.prey[i]), "prey %u lives on, and nobody can eat it", i);
+  little_world_destroy(&little);
+}
