@@ -1,0 +1,134 @@
+/* agents_api.c - the calls that any thread may make: checked here, queued, applied at the next intake. */
+#include "base/error.h"
+#include "world.h"
+
+#include <math.h>
+#include <string.h>
+
+muster_agent agents_make(struct muster_world *world, uint32_t index, const muster_agent_def *def) {
+  uint32_t slot = identity_take(&world->slots[def->type.index - 1]);
+  if (slot == IDENTITY_NONE) return (muster_agent){0, 0};
+  spawn_write(&world->store, &world->types, &world->space, index, slot, def);
+  return (muster_agent){index, identity_open(&world->agent_ids, index)};
+}
+
+muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *given) {
+  const muster_agent none = {0, 0};
+  muster_agent_def def;
+  if (spawn_check(given, &world->types, &def)) return none;
+  uint32_t index = identity_take(&world->agent_ids);
+  muster_agent agent = index == IDENTITY_NONE ? none : agents_make(world, index, &def);
+  if (muster_agent_is_null(agent)) {
+    if (index != IDENTITY_NONE) identity_give_back(&world->agent_ids, index);
+    error_set(MUSTER_E_FULL, "agents_max = %u agents exist (ids set aside for spawns from updates included)",
+              world->def.agents_max);
+    return none;
+  }
+  ring_push_sure(&world->inbox.spawns, &index);
+  return agent;
+}
+
+static muster_result send(muster_world *world, muster_agent agent, command command) {
+  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  command.index = agent.index;
+  command.generation = agent.generation;
+  if (!ring_push(&world->inbox.commands, &command))
+    return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+  return MUSTER_OK;
+}
+
+muster_result muster_agent_remove(muster_world *world, muster_agent agent) {
+  return send(world, agent, (command){.kind = COMMAND_REMOVE});
+}
+
+static muster_result check_position(muster_position position) {
+  if (space_accepts(position)) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "position (%g, %g, %g) must be finite and within +-1e9 m", position.x, position.y,
+                   position.z);
+}
+
+muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_position position) {
+  muster_result result = check_position(position);
+  return result ? result : send(world, agent, (command){.kind = COMMAND_MOVE, .position = position});
+}
+
+muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
+  return send(world, agent, (command){.kind = COMMAND_WAKE});
+}
+
+muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *given) {
+  if (!given || given->size == 0)
+    return error_set(MUSTER_E_NOT_INITIALISED, "the tuning was not set by muster_default_agent_tuning()");
+  muster_agent_tuning tuning = muster_default_agent_tuning();
+  memcpy(&tuning, given, given->size < sizeof tuning ? given->size : sizeof tuning);
+  if (!(tuning.importance_floor <= 1.0f) || !(tuning.elasticity <= 1024.0f))
+    return error_set(MUSTER_E_ARGUMENT, "tuning: importance_floor %g must be at most 1, elasticity %g at most 1024",
+                     (double)tuning.importance_floor, (double)tuning.elasticity);
+  return send(world, agent,
+              (command){.kind = COMMAND_TUNE,
+                        .first = tuning.importance_floor,
+                        .second = tuning.elasticity,
+                        .derive = tuning.derive_elasticity});
+}
+
+bool muster_agent_exists(const muster_world *world, muster_agent agent) {
+  return identity_is_live(&world->agent_ids, agent.index, agent.generation);
+}
+
+static muster_result check_observer(const muster_observer_def *def) {
+  muster_result result = check_position(def->position);
+  if (result) return result;
+  if (def->partition >= PARTITIONS)
+    return error_set(MUSTER_E_ARGUMENT, "observer: partition %u must be 0..65535", def->partition);
+  if (!(def->near_m >= 0.0f) || !(def->far_m > def->near_m) || !isfinite(def->far_m))
+    return error_set(MUSTER_E_ARGUMENT, "observer: 0 <= near_m (%g) < far_m (%g), both finite, must hold",
+                     (double)def->near_m, (double)def->far_m);
+  return MUSTER_OK;
+}
+
+muster_observer muster_observer_add(muster_world *world, const muster_observer_def *given) {
+  const muster_observer none = {0, 0};
+  muster_observer_def def = muster_default_observer_def();
+  if (!given || given->size == 0) {
+    error_set(MUSTER_E_NOT_INITIALISED, "the observer definition was not set by muster_default_observer_def()");
+    return none;
+  }
+  memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
+  if (check_observer(&def)) return none;
+  uint32_t index = identity_take(&world->observer_ids);
+  if (index == IDENTITY_NONE) {
+    error_set(MUSTER_E_FULL, "observers_max = %u observers exist", world->def.observers_max);
+    return none;
+  }
+  uint32_t generation = identity_open(&world->observer_ids, index);
+  command command = {COMMAND_OBSERVER_ADD, index,      generation, def.partition,
+                     def.position,         def.near_m, def.far_m,  false};
+  if (!ring_push(&world->inbox.commands, &command)) {
+    identity_close(&world->observer_ids, index);
+    identity_give_back(&world->observer_ids, index);
+    error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+    return none;
+  }
+  return (muster_observer){index, generation};
+}
+
+static muster_result send_observer(muster_world *world, muster_observer observer, command command) {
+  if (!identity_is_live(&world->observer_ids, observer.index, observer.generation))
+    return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
+  command.index = observer.index;
+  command.generation = observer.generation;
+  if (!ring_push(&world->inbox.commands, &command))
+    return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+  return MUSTER_OK;
+}
+
+muster_result muster_observer_move(muster_world *world, muster_observer observer, muster_position position) {
+  muster_result result = check_position(position);
+  return result ? result
+                : send_observer(world, observer, (command){.kind = COMMAND_OBSERVER_MOVE, .position = position});
+}
+
+muster_result muster_observer_remove(muster_world *world, muster_observer observer) {
+  return send_observer(world, observer, (command){.kind = COMMAND_OBSERVER_REMOVE});
+}

@@ -1,0 +1,110 @@
+#include "audit.h"
+
+void audit_begin(struct muster_world *world) {
+  frame_state *frame = &world->frame;
+  if (world->runner.virtual) return;
+  frame->begin_ns = frame->stage_ns = frame->mark_ns = clock_now(&world->runner.clock);
+  frame->deadline_ns = frame->begin_ns + frame->budget_ns;
+  if (world->def.audit) frame->mark_cpu_ns = clock_thread_cpu();
+}
+
+void audit_stage(struct muster_world *world, muster_stage stage) {
+  if (world->runner.virtual) return;
+  uint64_t now_ns = clock_now(&world->runner.clock);
+  world->report.stage_ns[stage] = now_ns - world->frame.stage_ns;
+  world->frame.stage_ns = now_ns;
+}
+
+/* CPU time since the last mark; what of it lies after the deadline is noted as late. */
+static uint64_t take_interval(struct muster_world *world, uint64_t *wall_ns) {
+  frame_state *frame = &world->frame;
+  uint64_t now_ns = clock_now(&world->runner.clock), cpu_ns = clock_thread_cpu();
+  uint64_t spent_cpu_ns = cpu_ns - frame->mark_cpu_ns;
+  if (now_ns > frame->deadline_ns) {
+    uint64_t from_ns = frame->mark_ns > frame->deadline_ns ? frame->mark_ns : frame->deadline_ns;
+    uint64_t late_ns = now_ns - from_ns;
+    frame->late_cpu_ns += late_ns < spent_cpu_ns ? late_ns : spent_cpu_ns;
+  }
+  *wall_ns = now_ns - frame->mark_ns;
+  frame->mark_ns = now_ns;
+  frame->mark_cpu_ns = cpu_ns;
+  return spent_cpu_ns;
+}
+
+static bool is_audited(const struct muster_world *world) {
+  return world->def.audit && !world->runner.virtual;
+}
+
+void audit_mark(struct muster_world *world) {
+  if (!is_audited(world)) return;
+  uint64_t wall_ns, cpu_ns = take_interval(world, &wall_ns);
+  world->frame.serial_cpu_ns += cpu_ns;
+  world->frame.stolen_ns += wall_ns > cpu_ns ? wall_ns - cpu_ns : 0;
+}
+
+void audit_wait(struct muster_world *world) {
+  if (!is_audited(world)) return;
+  uint64_t wall_ns;
+  world->frame.mark_ns = world->runner.states[0].audit.end_ns;
+  world->frame.mark_cpu_ns = world->runner.states[0].audit.end_cpu_ns;
+  take_interval(world, &wall_ns);
+}
+
+/* Time of the workers that was neither inside atoms nor idle. Inside claims only samples can tell the two apart. */
+static uint64_t worker_overhead(struct muster_world *world) {
+  uint64_t loop_ns = 0, sampled_ns = 0, sampled = 0, updates = 0;
+  for (uint32_t i = 0; i < world->runner.workers; i++) {
+    const worker_state *state = &world->runner.states[i];
+    loop_ns += state->loop_ns;
+    sampled_ns += state->sampled_overhead_ns;
+    sampled += state->sampled_updates;
+    updates += state->updates;
+  }
+  return loop_ns + (sampled ? sampled_ns * updates / sampled : 0);
+}
+
+static void end_audit(struct muster_world *world) {
+  const frame_state *frame = &world->frame;
+  muster_frame_report *report = &world->report;
+  uint64_t worst_ns = 0, stolen_ns = frame->stolen_ns;
+  report->used_cpu_ns = frame->serial_cpu_ns;
+  for (uint32_t i = 0; i < world->runner.workers; i++) {
+    const worker_audit *audit = &world->runner.states[i].audit;
+    if (audit->overrun_ns > worst_ns) worst_ns = audit->overrun_ns;
+    if (audit->longest_claim_ns > report->longest_claim_ns) report->longest_claim_ns = audit->longest_claim_ns;
+    report->used_cpu_ns += audit->cpu_ns;
+    stolen_ns += audit->stolen_ns;
+  }
+  report->overrun_own_ns = worst_ns + frame->late_cpu_ns;
+  uint64_t capacity_ns = frame->budget_ns * world->runner.workers;
+  report->given_cpu_ns = capacity_ns > stolen_ns ? capacity_ns - stolen_ns : 0;
+  if (report->given_cpu_ns < report->used_cpu_ns) report->given_cpu_ns = report->used_cpu_ns;
+}
+
+static void end_virtual(struct muster_world *world) {
+  const frame_state *frame = &world->frame;
+  muster_frame_report *report = &world->report;
+  report->wall_ns = report->used_cpu_ns = report->update_cpu_ns = frame->spent_ns;
+  report->stage_ns[MUSTER_STAGE_RUN] = frame->spent_ns - frame->act_ns;
+  report->stage_ns[MUSTER_STAGE_COMMIT] = frame->act_ns;
+  report->given_cpu_ns = frame->capacity_ns > frame->spent_ns ? frame->capacity_ns : frame->spent_ns;
+  report->overrun_own_ns = frame->spent_ns > frame->capacity_ns ? frame->spent_ns - frame->capacity_ns : 0;
+  report->overrun_wall_ns = report->overrun_own_ns;
+}
+
+void audit_end(struct muster_world *world) {
+  muster_frame_report *report = &world->report;
+  if (world->runner.virtual) {
+    end_virtual(world);
+    return;
+  }
+  audit_mark(world);
+  report->wall_ns = clock_now(&world->runner.clock) - world->frame.begin_ns;
+  report->overrun_wall_ns = report->wall_ns > report->budget_ns ? report->wall_ns - report->budget_ns : 0;
+  uint64_t serial_ns = 0;
+  for (uint32_t stage = 0; stage < MUSTER_STAGES; stage++)
+    if (stage != MUSTER_STAGE_RUN) serial_ns += report->stage_ns[stage];
+  report->overhead_ns = serial_ns - world->frame.act_ns + worker_overhead(world);
+  for (uint32_t i = 0; i < world->runner.workers; i++) report->update_cpu_ns += world->runner.states[i].claim_ns;
+  if (world->def.audit) end_audit(world);
+}

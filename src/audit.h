@@ -1,0 +1,24 @@
+/* audit.h - what a frame cost: wall time by stage always, and with audit the promise in own (thread CPU) time. */
+#ifndef AUDIT_H
+#define AUDIT_H
+
+#include "world.h"
+
+/* Starts the frame's clocks. */
+void audit_begin(struct muster_world *world);
+
+/* A stage is over: its wall time is noted. */
+void audit_stage(struct muster_world *world, muster_stage stage);
+
+/* With audit: the serial work since the last mark is over. What of it lies after the deadline counts as own overrun:
+ * its CPU time, at most the wall time past the deadline. */
+void audit_mark(struct muster_world *world);
+
+/* With audit: the caller waited for the last worker to leave the batch. What CPU it burnt for that after the deadline
+ * is own overrun, but none of it was useful. */
+void audit_wait(struct muster_world *world);
+
+/* The frame is over: fills the times of the report. */
+void audit_end(struct muster_world *world);
+
+#endif

@@ -1,0 +1,239 @@
+/* commit.c - stage 8: action sets, measured costs, next releases, carried, statistics. Joins agents, plan and exec.
+ *
+ * Order: what updates asked of others, entry by entry whatever worker was faster; then every entry's outcome, which
+ * publishes; then action atoms in agent order, those that wait since earlier frames first, as long as there is time;
+ * then what was learnt. Stage 7 leaves time for all of this; when something outside took that time away, the commit
+ * stops at the deadline and the next frame begins with the rest of it. */
+#include "base/assert.h"
+#include "world.h"
+
+#include <string.h>
+
+enum { ENTRIES_TO_LEARN_FROM = 64 };
+
+/* Merges the workers' logs, each in the order of entries already, into the list for the next intake. */
+static void merge_logs(struct muster_world *world) {
+  uint32_t read[MUSTER_WORKERS_MAX] = {0};
+  runner *runner = &world->runner;
+  for (;;) {
+    worker_state *next = NULL;
+    for (uint32_t i = 0; i < runner->workers; i++) {
+      worker_state *state = &runner->states[i];
+      if (read[i] == state->log_count) continue;
+      if (!next || state->log[read[i]].entry < next->log[read[next - runner->states]].entry) next = state;
+    }
+    if (!next) return;
+    intake_defer(world, &next->log[read[next - runner->states]++].command);
+  }
+}
+
+static void note_start(struct muster_world *world, const agent_row *row) {
+  uint64_t waited_ns = world->batch.now_ns - row->first_due_ns;
+  if (waited_ns > world->report.longest_wait_ns) world->report.longest_wait_ns = waited_ns;
+}
+
+static void note_completion(struct muster_world *world, uint32_t index, uint64_t began_ns) {
+  const agent_row *row = &world->store.rows[index];
+  uint64_t elapsed_ns = began_ns - row->last_update_ns;
+  uint32_t decile = score_decile_of(&world->board, row->importance, index);
+  histogram_add(&world->staleness[decile], elapsed_ns);
+  world->interval_deviation_sum += (double)elapsed_ns - (double)world->classes.classes[row->class].nominal_ns;
+  world->report.completed++;
+}
+
+/* The update is complete: publish, note, and wait for the next period. */
+static void complete(struct muster_world *world, uint32_t index, uint64_t began_ns) {
+  agent_row *row = &world->store.rows[index];
+  note_completion(world, index, began_ns);
+  if (world->types.types[row->type].published) row->front ^= 1u;
+  periods_completed(&world->classes, &world->store, &world->ready, index, began_ns);
+}
+
+static void learn_model_cost(struct muster_world *world, const batch_entry *entry, const batch_result *result) {
+  const agent_row *row = &world->store.rows[entry->agent];
+  agent_cold *cold = &world->store.colds[entry->agent];
+  uint64_t earlier_ns = row->atom_next ? cold->spent_ns : 0;
+  if (result->outcome != OUTCOME_PREEMPTED)
+    costs_add(&world->costs, row->type, row->level, earlier_ns + entry->model_ns);
+}
+
+static void settle_entry(struct muster_world *world, const batch_entry *entry, const batch_result *result) {
+  uint32_t index = entry->agent;
+  agent_row *row = &world->store.rows[index];
+  agent_cold *cold = &world->store.colds[index];
+  if (result->outcome == OUTCOME_NOT_RUN) {
+    ready_put_back(&world->ready, &world->store, index);
+    return;
+  }
+  uint64_t began_ns = row->atom_next ? cold->started_ns : world->batch.now_ns;
+  if (!row->atom_next) note_start(world, row);
+  if (result->moved) space_move(&world->space, &world->store, index, result->moved_to);
+  if (world->runner.virtual) learn_model_cost(world, entry, result);
+  if (result->outcome == OUTCOME_FINISHED) {
+    complete(world, index, began_ns);
+    return;
+  }
+  cold->started_ns = began_ns;
+  if (result->outcome == OUTCOME_PREEMPTED) {
+    uint32_t part_ns = world->runner.virtual ? entry->model_ns : result->cost_ns;
+    cold->spent_ns = (row->atom_next ? cold->spent_ns : 0) + part_ns;
+    row->atom_next = result->atom_next;
+    ready_put_back(&world->ready, &world->store, index);
+    world->report.preempted++;
+    return;
+  }
+  row->status = AGENT_ACTING;
+  world->acting_fresh[index / 64] |= 1ull << (index % 64);
+  world->acting_count++;
+}
+
+/* Spawns of an entry become known to the next intake; ids that it did not use stay set aside. */
+static uint32_t keep_unused_ids(struct muster_world *world, const batch_entry *entry, const batch_result *result,
+                                uint32_t kept) {
+  for (uint32_t i = 0; i < entry->spawn_limit; i++) {
+    uint32_t index = world->spawn_ids[entry->spawn_base + i];
+    if (i < result->spawned)
+      ring_push_sure(&world->inbox.spawns, &index);
+    else
+      world->spawn_ids[kept++] = index;
+  }
+  return kept;
+}
+
+/* The ids that spawns used are gone from those set aside. */
+static void close_gap_in_ids(struct muster_world *world) {
+  commit_progress *progress = &world->commit;
+  uint32_t left = world->spawn_id_count - progress->ids_seen;
+  if (progress->ids_seen > progress->ids_kept)
+    memmove(world->spawn_ids + progress->ids_kept, world->spawn_ids + progress->ids_seen,
+            left * sizeof *world->spawn_ids);
+  world->spawn_id_count = progress->ids_kept + left;
+}
+
+static void learn(struct muster_world *world) {
+  for (uint32_t i = 0; i < world->runner.workers; i++) {
+    worker_state *state = &world->runner.states[i];
+    for (uint32_t k = 0; k < state->sample_count; k++)
+      costs_add(&world->costs, state->samples[k].type, state->samples[k].level, state->samples[k].cost_ns);
+    world->statistics.positions_refused += state->positions_refused;
+    world->statistics.spawns_refused += state->spawns_refused;
+    world->statistics.commands_dropped += state->commands_dropped;
+    world->statistics.atoms_over_limit += state->atoms_over_limit;
+  }
+}
+
+/* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. */
+static void settle_batch(struct muster_world *world, uint64_t end_ns) {
+  enum { BETWEEN_LOOKS = 32, AHEAD = 8 };
+  batch *batch = &world->batch;
+  commit_progress *progress = &world->commit;
+  while (progress->settled < batch->count) {
+    uint32_t i = progress->settled++;
+    const batch_entry *entry = &batch->entries[i];
+    if (i + AHEAD < batch->count) {
+      __builtin_prefetch(&world->store.rows[batch->entries[i + AHEAD].agent], 1);
+      __builtin_prefetch(&world->store.places[batch->entries[i + AHEAD].agent], 1);
+    }
+    if (entry->spawn_limit) {
+      progress->ids_kept = keep_unused_ids(world, entry, &batch->results[i], progress->ids_kept);
+      progress->ids_seen += entry->spawn_limit;
+    }
+    settle_entry(world, entry, &batch->results[i]);
+    if (i % BETWEEN_LOOKS == 0 && end_ns != UINT64_MAX && clock_now(&world->runner.clock) >= end_ns) break;
+  }
+  if (progress->settled < batch->count) return;
+  close_gap_in_ids(world);
+  learn(world);
+  progress->open = false;
+}
+
+static uint64_t modelled_act_cost(const agent_type *type) {
+  uint64_t cost_ns = 0;
+  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count; atom++)
+    cost_ns += type->def.atoms[atom].model_ns;
+  return cost_ns;
+}
+
+static uint64_t act_clock(const struct muster_world *world) {
+  return world->runner.virtual ? world->frame.spent_ns : clock_now(&world->runner.clock);
+}
+
+/* Runs the action atoms of one agent and completes its update. */
+static void act(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  uint64_t began_ns = world->store.colds[index].started_ns;
+  world->acting_count--;
+  if (!row->doomed) {
+    batch_result result = {0};
+    runner_act(&world->runner, index, &result);
+    if (result.moved) space_move(&world->space, &world->store, index, result.moved_to);
+    world->frame.spent_ns += modelled_act_cost(&world->types.types[row->type]);
+  }
+  complete(world, index, began_ns);
+}
+
+/* Runs the agents of a bitmap in agent order while there is time; the very first of a frame runs whatever it costs.
+ * False when time ran out: their bits stay. */
+static bool act_all(struct muster_world *world, uint64_t *bits, uint64_t end_ns, bool *first) {
+  uint32_t words = (world->store.high + 63) / 64;
+  uint64_t each_ns = (uint64_t)world->experience.act_each.mean_ns;
+  for (uint32_t word = 0; word < words; word++)
+    while (bits[word]) {
+      uint64_t begin_ns = act_clock(world);
+      if (!*first && begin_ns + each_ns > end_ns) return false;
+      *first = false;
+      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits[word]);
+      bits[word] &= bits[word] - 1;
+      act(world, index);
+      estimate_add_clipped(&world->experience.act_each, (double)(act_clock(world) - begin_ns));
+    }
+  return true;
+}
+
+static void run_actions(struct muster_world *world) {
+  uint64_t begin_ns = act_clock(world);
+  if (world->acting_count) {
+    bool first = true;
+    uint64_t end_ns = world->runner.virtual ? world->frame.capacity_ns : world->frame.deadline_ns;
+    if (act_all(world, world->acting, end_ns, &first)) act_all(world, world->acting_fresh, end_ns, &first);
+    for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
+      world->acting[word] |= world->acting_fresh[word];
+      world->acting_fresh[word] = 0;
+    }
+  }
+  world->frame.act_ns = act_clock(world) - begin_ns;
+  world->report.actions_waiting = world->acting_count;
+  estimate_add_clipped(&world->experience.act, (double)world->frame.act_ns);
+}
+
+/* Whoever waits longest stands near the head of the list by release; those before it have started. */
+static void note_waiting(struct muster_world *world) {
+  enum { LOOKS = 8 };
+  agent_link link = world->ready.oldest;
+  for (uint32_t i = 0; link && i < LOOKS; i++) {
+    const agent_row *row = &world->store.rows[link - 1];
+    link = row->younger;
+    if (row->status != AGENT_READY || row->atom_next) continue;
+    note_start(world, row);
+    break;
+  }
+  world->report.carried = world->ready.count - world->ready.begun;
+}
+
+void commit_finish(struct muster_world *world) {
+  if (world->commit.open) settle_batch(world, UINT64_MAX);
+}
+
+void commit_run(struct muster_world *world) {
+  bool wall = !world->runner.virtual;
+  uint64_t begin_ns = wall ? clock_now(&world->runner.clock) : 0;
+  merge_logs(world);
+  world->commit = (commit_progress){.open = true};
+  settle_batch(world, wall ? world->frame.deadline_ns : UINT64_MAX);
+  if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall) {
+    uint64_t settle_ns = clock_now(&world->runner.clock) - begin_ns;
+    estimate_add_clipped(&world->experience.settle, (double)settle_ns / world->commit.settled);
+  }
+  if (!world->commit.open) run_actions(world);
+  note_waiting(world);
+}

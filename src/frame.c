@@ -1,0 +1,226 @@
+/* frame.c - START HERE: a frame is eight stages in this order, one file each.
+ *
+ * Planning (stages 1 to 6) decides who runs, when and how well; running (stage 7) does it on the workers; the commit
+ * (stage 8) makes it true. The data is described in agents/store.h. */
+#include "audit.h"
+#include "base/error.h"
+#include "world.h"
+
+#include <math.h>
+#include <string.h>
+
+/* More is admitted than predictions say will fit, so that workers do not run dry when they err. */
+static const double over_admission = 1.25;
+/* Kept free at the end of the budget for what no prediction covers: closing the crew, the report. */
+static const uint64_t closing_ns = 15000;
+
+/* Reported when there is no budget left at all. */
+static const double pressure_max = 1e6;
+
+/* What the commit will take, and action atoms with it. */
+static uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries) {
+  const frame_experience *experience = &world->experience;
+  double commit_ns = experience->settle.high_ns * entries + experience->act.high_ns + (double)closing_ns;
+  double most_ns = (double)world->frame.budget_ns * 0.5;
+  return (uint64_t)fmin(commit_ns, most_ns);
+}
+
+/* U_d: what the workers can run, as a share of simulation time. Infinite before the first frame period is known. */
+static double desired_utilisation(const struct muster_world *world) {
+  const frame_state *frame = &world->frame;
+  if (!frame->elapsed_ns) return INFINITY;
+  if (world->runner.virtual) {
+    double capacity_ns = (double)frame->capacity_ns - world->experience.act.mean_ns;
+    return fmax(capacity_ns, 0.0) / (double)frame->elapsed_ns;
+  }
+  double serial_ns = world->experience.plan.mean_ns + (double)predicted_commit_ns(world, world->batch.count);
+  double run_ns = fmax((double)frame->budget_ns - serial_ns, 0.0) * world->runner.workers * world->experience.yield;
+  return run_ns / (double)frame->elapsed_ns;
+}
+
+static rank_limits admission_limits(const struct muster_world *world) {
+  const frame_state *frame = &world->frame;
+  uint64_t act_ns = (uint64_t)world->experience.act.high_ns;
+  rank_limits limits = {.now_ns = frame->now_ns,
+                        .updates_max = world->def.updates_per_frame ? world->def.updates_per_frame : UINT32_MAX,
+                        .spawn_ids = world->spawn_id_count,
+                        .virtual = world->runner.virtual,
+                        .seed = world->def.seed};
+  if (limits.virtual) {
+    limits.capacity_ns = frame->capacity_ns > act_ns ? frame->capacity_ns - act_ns : 0;
+  } else {
+    uint64_t now_ns = clock_now(&world->runner.clock);
+    uint64_t end_ns = frame->deadline_ns - predicted_commit_ns(world, world->batch.count);
+    double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
+    limits.capacity_ns = (uint64_t)(left_ns * world->runner.workers * over_admission);
+  }
+  return limits;
+}
+
+/* 1 intake: what changed since the last frame? */
+static void stage_intake(struct muster_world *world) {
+  intake_run(world);
+}
+
+/* 2 score: who matters, and at which level? */
+static void stage_score(struct muster_world *world) {
+  score_inputs inputs = world_score_inputs(world);
+  score_sweep(&world->board, &inputs);
+  score_deciles(&world->board, world->store.active_count);
+}
+
+/* 3 fold: which herds are one agent, which are many? */
+static void stage_fold(struct muster_world *world) {
+  fold_membrane(&world->store);
+}
+
+/* 4 fit: how far must periods stretch to fit the budget? */
+static void stage_fit(struct muster_world *world) {
+  double desired = desired_utilisation(world);
+  fit_result fit =
+      periods_fit(&world->periods, &world->classes, &world->costs, desired, &world->report.period_deviation_ns);
+  world->report.utilisation_desired = (float)desired;
+  world->report.utilisation_nominal = (float)fit.nominal_sum;
+  world->report.utilisation_fitted = (float)fit.fitted_sum;
+  world->report.pressure = (float)fmin(fit.pressure, pressure_max);
+}
+
+/* 5 release: whose period has elapsed? */
+static void stage_release(struct muster_world *world) {
+  const frame_state *frame = &world->frame;
+  ready_advance(&world->ready, &world->store, frame->now_ns);
+  world->report.released = periods_release(&world->periods, &world->classes, &world->store, &world->ready,
+                                           frame->elapsed_ns, frame->now_ns, frame->number);
+}
+
+/* 6 rank: in which order, and who is admitted? */
+static void stage_rank(struct muster_world *world) {
+  rank_limits limits = admission_limits(world);
+  rank_result result = rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, &world->batch);
+  if (world->batch.count > world->batch_high) world->batch_high = world->batch.count;
+  if (!limits.virtual) return;
+  world->frame.spent_ns = result.predicted_ns;
+  world->report.longest_claim_ns = result.longest_ns;
+}
+
+/* 7 run: workers take updates from the dispatch queue, atom by atom, until the deadline. */
+static void stage_run(struct muster_world *world) {
+  runner *runner = &world->runner;
+  runner->now_ns = world->frame.now_ns;
+  runner->deadline_ns = world->frame.deadline_ns;
+  runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->batch.count);
+  runner_open(runner);
+  crew_orders orders = {.work = runner_work,
+                        .argument = runner,
+                        .patience_ns = runner->virtual ? UINT64_MAX : runner->deadline_ns,
+                        .before_sleep = runner->audit ? runner_before_sleep : NULL};
+  if (world->batch.claim_count > 1)
+    pool_run(world->pool, &orders);
+  else
+    runner_work(runner, 0);
+}
+
+/* 8 commit: action sets, measured costs, next releases, carried, statistics. */
+static void stage_commit(struct muster_world *world) {
+  commit_run(world);
+}
+
+static void frame_plan(struct muster_world *world) {
+  stage_intake(world);
+  audit_stage(world, MUSTER_STAGE_INTAKE);
+  stage_score(world);
+  audit_stage(world, MUSTER_STAGE_SCORE);
+  stage_fold(world);
+  audit_stage(world, MUSTER_STAGE_FOLD);
+  stage_fit(world);
+  audit_stage(world, MUSTER_STAGE_FIT);
+  stage_release(world);
+  audit_stage(world, MUSTER_STAGE_RELEASE);
+  stage_rank(world);
+  audit_stage(world, MUSTER_STAGE_RANK);
+  audit_mark(world);
+}
+
+static void frame_run_and_commit(struct muster_world *world) {
+  stage_run(world);
+  audit_stage(world, MUSTER_STAGE_RUN);
+  audit_wait(world);
+  stage_commit(world);
+  audit_stage(world, MUSTER_STAGE_COMMIT);
+}
+
+/* What this frame teaches about the next: how long planning takes, and how much of the workers' time claims can use
+ * when there is more work than time (late wake-ups and other programs take the rest). */
+static void gain_experience(struct muster_world *world) {
+  const muster_frame_report *report = &world->report;
+  frame_experience *experience = &world->experience;
+  if (world->runner.virtual) return;
+  uint64_t plan_ns = 0;
+  for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += report->stage_ns[stage];
+  estimate_add_clipped(&experience->plan, (double)plan_ns);
+  uint64_t window_ns = world->frame.budget_ns > plan_ns ? world->frame.budget_ns - plan_ns : 0;
+  uint64_t commit_ns = predicted_commit_ns(world, world->batch.count);
+  if (report->carried + report->preempted == 0 || window_ns <= commit_ns) return;
+  double yield = (double)report->update_cpu_ns / ((double)(window_ns - commit_ns) * world->runner.workers);
+  experience->yield += (fmin(fmax(yield, 0.25), 1.0) - experience->yield) / 16.0;
+}
+
+static muster_result check_frame(const struct muster_world *world, const muster_frame *frame) {
+  if (!world || !frame) return error_set(MUSTER_E_ARGUMENT, "frame: the world and the frame must be given");
+  if (world->in_frame) return error_set(MUSTER_E_STATE, "frame: this world runs a frame already");
+  if (frame->budget_ns < 10000u || frame->budget_ns > 10000000000u)
+    return error_set(MUSTER_E_ARGUMENT, "frame: budget_ns %llu must be 10 us .. 10 s",
+                     (unsigned long long)frame->budget_ns);
+  if (frame->sim_now_ns < world->last_now_ns)
+    return error_set(MUSTER_E_TIME, "frame: sim_now_ns %llu is before the last frame's %llu",
+                     (unsigned long long)frame->sim_now_ns, (unsigned long long)world->last_now_ns);
+  if (frame->sim_now_ns > (uint64_t)INT64_MAX / 2)
+    return error_set(MUSTER_E_TIME, "frame: sim_now_ns %llu is beyond 146 years",
+                     (unsigned long long)frame->sim_now_ns);
+  return MUSTER_OK;
+}
+
+static void begin_frame(struct muster_world *world, const muster_frame *frame) {
+  world->in_frame = true;
+  world->frames++;
+  world->frame = (frame_state){.number = world->frames,
+                               .now_ns = frame->sim_now_ns,
+                               .elapsed_ns = world->frames > 1 ? frame->sim_now_ns - world->last_now_ns : 0,
+                               .budget_ns = frame->budget_ns,
+                               .capacity_ns = world->def.capacity_ns ? world->def.capacity_ns : frame->budget_ns};
+  world->report = muster_default_frame_report();
+  world->report.frame = world->frames;
+  world->report.sim_now_ns = frame->sim_now_ns;
+  world->report.frame_period_ns = world->frame.elapsed_ns;
+  world->report.budget_ns = frame->budget_ns;
+  audit_begin(world);
+  pool_keep_apart(world->pool);
+}
+
+static void end_frame(struct muster_world *world) {
+  muster_statistics *sums = &world->statistics;
+  muster_frame_report *report = &world->report;
+  audit_end(world);
+  gain_experience(world);
+  report->agents = world->store.active_count;
+  memcpy(report->levels, world->store.level_counts, sizeof report->levels);
+  sums->frames++;
+  sums->released += report->released;
+  sums->completed += report->completed;
+  sums->carried += report->carried;
+  sums->preempted += report->preempted;
+  sums->woken += report->woken;
+  if (report->longest_wait_ns > sums->longest_wait_ns) sums->longest_wait_ns = report->longest_wait_ns;
+  world->last_now_ns = world->frame.now_ns;
+  world->in_frame = false;
+}
+
+muster_result muster_frame_run(muster_world *world, const muster_frame *frame) {
+  muster_result result = check_frame(world, frame);
+  if (result) return result;
+  begin_frame(world, frame);
+  frame_plan(world);
+  frame_run_and_commit(world);
+  end_frame(world);
+  return MUSTER_OK;
+}

@@ -1,0 +1,219 @@
+/* intake.c - stage 1: what changed since the last frame? Joins agents, plan and exec: commands and spawns that any
+ * thread queued, and what the updates of the last frame asked for, are applied here and nowhere else. */
+#include "base/assert.h"
+#include "base/random.h"
+#include "world.h"
+
+/* A mass spawn is spread: an eighth of the budget, at about 250 ns for each agent. */
+enum { SPAWNS_PER_FRAME_MIN = 256, SPAWN_NS = 250, SPAWN_BUDGET_PART = 8 };
+
+score_inputs world_score_inputs(struct muster_world *world) {
+  return (score_inputs){&world->store, &world->types, &world->space, &world->observers, &world->classes};
+}
+
+bool intake_defer(struct muster_world *world, const command *command) {
+  if (world->deferred_count == world->def.commands_max) {
+    world->statistics.commands_dropped++;
+    return false;
+  }
+  world->deferred[world->deferred_count++] = *command;
+  return true;
+}
+
+/* Runs on_spawned or on_removed; what it moves or spawns counts. */
+static void call_back(struct muster_world *world, uint32_t index, void (*callback)(muster_update *)) {
+  if (!callback) return;
+  batch_result result = {0};
+  agent_row *row = &world->store.rows[index];
+  callback(runner_begin_serial(&world->runner, 0, index, PHASE_INTAKE, &result));
+  world->runner.states[0].context.phase = PHASE_OUTSIDE;
+  if (world->types.types[row->type].published) row->front ^= 1u;
+  if (result.moved) space_move(&world->space, &world->store, index, result.moved_to);
+}
+
+static void release_index(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  identity_give_back(&world->slots[row->type], row->state_slot);
+  row->status = AGENT_FREE;
+  identity_close(&world->agent_ids, index);
+  identity_give_back(&world->agent_ids, index);
+}
+
+static void forget_acting(struct muster_world *world, uint32_t index) {
+  world->acting[index / 64] &= ~(1ull << (index % 64));
+  world->acting_fresh[index / 64] &= ~(1ull << (index % 64));
+  world->acting_count--;
+}
+
+void intake_remove(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  score_inputs inputs = world_score_inputs(world);
+  call_back(world, index, world->types.types[row->type].def.on_removed);
+  if (row->status == AGENT_WAITING) {
+    wheel_remove(&world->classes.classes[row->class], &world->store, index);
+  } else {
+    ASSERT(row->status == AGENT_READY || row->status == AGENT_ACTING);
+    if (row->status == AGENT_READY) ready_admit(&world->ready, &world->store, index);
+    if (row->status == AGENT_ACTING) forget_acting(world, index);
+    ready_forget(&world->ready, &world->store, index);
+  }
+  score_forget_agent(&world->board, &inputs, index);
+  space_unlink(&world->space, &world->store, index);
+  store_deactivate(&world->store, index);
+  release_index(world, index);
+  world->statistics.removed++;
+}
+
+static void apply_wake(struct muster_world *world, const command *command) {
+  agent_row *row = &world->store.rows[command->index];
+  switch ((agent_status)row->status) {
+  case AGENT_PENDING:
+    row->woken = 1;
+    break;
+  case AGENT_WAITING:
+    wheel_remove(&world->classes.classes[row->class], &world->store, command->index);
+    row->woken = 1;
+    ready_release(&world->ready, &world->store, command->index, world->frame.now_ns, world->frame.number);
+    world->report.woken++;
+    break;
+  case AGENT_READY:
+    if (!row->woken) ready_wake(&world->ready, &world->store, command->index);
+    world->report.woken++;
+    break;
+  default:
+    intake_defer(world, command); /* its update still waits for its action atoms: run again after it */
+  }
+}
+
+static void apply_move(struct muster_world *world, const command *command) {
+  if (store_is_active(&world->store, command->index))
+    space_move(&world->space, &world->store, command->index, command->position);
+  else
+    space_place(&world->space, &world->store.places[command->index], command->position);
+}
+
+static void apply_tune(struct muster_world *world, const command *command) {
+  agent_cold *cold = &world->store.colds[command->index];
+  score_inputs inputs = world_score_inputs(world);
+  if (command->first >= 0.0f) cold->importance_floor = command->first;
+  if (command->second >= 0.0f) cold->elasticity = command->second;
+  if (command->derive) cold->elasticity = -1.0f;
+  if (store_is_active(&world->store, command->index)) score_agent(&world->board, &inputs, command->index, true);
+}
+
+static void apply_remove(struct muster_world *world, const command *command) {
+  if (store_is_active(&world->store, command->index))
+    intake_remove(world, command->index);
+  else
+    world->store.rows[command->index].doomed = 1;
+}
+
+static void apply_observer(struct muster_world *world, const command *command) {
+  muster_observer_def def = {.position = command->position,
+                             .partition = command->partition,
+                             .near_m = command->first,
+                             .far_m = command->second};
+  if (!identity_is_live(&world->observer_ids, command->index, command->generation)) return;
+  switch ((command_kind)command->kind) {
+  case COMMAND_OBSERVER_ADD:
+    observers_add(&world->observers, command->index, &def);
+    break;
+  case COMMAND_OBSERVER_MOVE:
+    if (world->observers.rows[command->index].present)
+      observers_move(&world->observers, command->index, command->position);
+    break;
+  default:
+    if (world->observers.rows[command->index].present) observers_remove(&world->observers, command->index);
+    identity_close(&world->observer_ids, command->index);
+    identity_give_back(&world->observer_ids, command->index);
+  }
+}
+
+static void apply(struct muster_world *world, const command *command) {
+  if (command->kind >= COMMAND_OBSERVER_ADD) {
+    apply_observer(world, command);
+    return;
+  }
+  if (!identity_is_live(&world->agent_ids, command->index, command->generation)) return;
+  switch ((command_kind)command->kind) {
+  case COMMAND_REMOVE:
+    apply_remove(world, command);
+    break;
+  case COMMAND_MOVE:
+    apply_move(world, command);
+    break;
+  case COMMAND_WAKE:
+    apply_wake(world, command);
+    break;
+  default:
+    apply_tune(world, command);
+  }
+}
+
+/* Commands of the updates come first, then those of other threads, as many as there were at the beginning: a producer
+ * that never stops must not hold the frame. */
+static void apply_commands(struct muster_world *world) {
+  uint32_t count = world->deferred_count;
+  command *deferred = world->deferred;
+  world->deferred = world->deferred_before; /* callbacks may defer anew */
+  world->deferred_before = deferred;
+  world->deferred_count = 0;
+  for (uint32_t i = 0; i < count; i++) apply(world, &deferred[i]);
+  command command;
+  for (uint32_t left = ring_count(&world->inbox.commands); left > 0 && ring_pop(&world->inbox.commands, &command);
+       left--)
+    apply(world, &command);
+}
+
+static void activate(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  score_inputs inputs = world_score_inputs(world);
+  if (row->doomed) { /* removed before it ever was: nobody hears of it */
+    release_index(world, index);
+    return;
+  }
+  uint32_t generation = identity_generation(&world->agent_ids, index);
+  world->store.colds[index].generation = generation;
+  row->last_update_ns = world->frame.now_ns;
+  space_link(&world->space, &world->store, index);
+  score_new_agent(&world->board, &inputs, index);
+  store_activate(&world->store, index);
+  periods_begin(&world->classes, &world->store, index,
+                random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
+  call_back(world, index, world->types.types[row->type].def.on_spawned);
+  world->statistics.spawned++;
+  if (row->woken) {
+    row->woken = 0;
+    apply_wake(world, &(command){COMMAND_WAKE, .index = index, .generation = generation});
+  }
+}
+
+static void activate_spawns(struct muster_world *world) {
+  uint64_t limit = world->frame.budget_ns / SPAWN_BUDGET_PART / SPAWN_NS;
+  uint32_t index;
+  if (limit < SPAWNS_PER_FRAME_MIN) limit = SPAWNS_PER_FRAME_MIN;
+  for (; limit > 0 && ring_pop(&world->inbox.spawns, &index); limit--) activate(world, index);
+  world->report.spawns_waiting = ring_count(&world->inbox.spawns);
+}
+
+/* Tops up the ids set aside for spawns from inside updates; some stay for the host. */
+static void set_ids_aside(struct muster_world *world) {
+  uint32_t kept_free = world->def.agents_max / 64 + 1;
+  uint32_t wanted = 0;
+  for (uint32_t i = 0; i < world->types.count; i++)
+    if (world->types.types[i].def.spawns_max) wanted = world->def.agents_max;
+  if (wanted > world->store.active_count / 2 + 1024) wanted = world->store.active_count / 2 + 1024;
+  while (world->spawn_id_count < wanted && identity_available(&world->agent_ids) > kept_free) {
+    uint32_t index = identity_take(&world->agent_ids);
+    if (index == IDENTITY_NONE) break;
+    world->spawn_ids[world->spawn_id_count++] = index;
+  }
+}
+
+void intake_run(struct muster_world *world) {
+  commit_finish(world);
+  apply_commands(world);
+  observers_group(&world->observers);
+  activate_spawns(world);
+  set_ids_aside(world);
+}

@@ -1,0 +1,142 @@
+/* report.c - what a host may read between two frames. */
+#include "base/error.h"
+#include "world.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+/* Copies as much as the caller knows of. */
+static muster_result copy_out(void *out, uint32_t size, const void *from, uint32_t whole, const char *what) {
+  if (size < sizeof size || size > 65536u)
+    return error_set(MUSTER_E_NOT_INITIALISED, "the %s was not set by its default function", what);
+  memcpy(out, from, size < whole ? size : whole);
+  memcpy(out, &size, sizeof size);
+  return MUSTER_OK;
+}
+
+muster_result muster_frame_report_read(const muster_world *world, muster_frame_report *report) {
+  return copy_out(report, report->size, &world->report, sizeof world->report, "frame report");
+}
+
+/* Bytes in use per agent that ever was; the batch and its sort buffers count for the largest batch so far. The workers'
+ * own scratch is the pool's affair and left out, so that the figure does not depend on their number. */
+static uint64_t bytes_scheduling(const muster_world *world) {
+  uint64_t agents = identity_high(&world->agent_ids);
+  uint64_t each = sizeof(agent_row) + sizeof(agent_place) + sizeof(agent_cold) + sizeof(uint32_t) /* generation */ +
+                  sizeof(agent_link) /* grid bucket */ + sizeof(uint32_t) /* generation of the state slot */;
+  uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);
+  return sizeof *world + agents * each + agents / 8 + world->batch_high * batch +
+         world->classes.count * sizeof(agent_class) + MUSTER_DECILES * sizeof(histogram);
+}
+
+static uint64_t bytes_of_states(const muster_world *world) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < world->types.count; i++) {
+    const agent_type *type = &world->types.types[i];
+    bytes += (uint64_t)identity_high(&world->slots[i]) * (type->state_stride + 2 * type->published_stride);
+  }
+  return bytes;
+}
+
+muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics) {
+  muster_statistics whole = world->statistics;
+  if (whole.completed) whole.interval_deviation_ns = world->interval_deviation_sum / (double)whole.completed;
+  for (uint32_t i = 0; i < MUSTER_DECILES; i++) {
+    const histogram *histogram = &world->staleness[i];
+    whole.staleness[i] =
+        (muster_quantiles){histogram_quantile(histogram, 0.5), histogram_quantile(histogram, 0.99), histogram->maximum};
+  }
+  whole.bytes_scheduling = bytes_scheduling(world);
+  whole.bytes_used = whole.bytes_scheduling + bytes_of_states(world);
+  return copy_out(statistics, statistics->size, &whole, sizeof whole, "statistics");
+}
+
+void muster_statistics_clear(muster_world *world) {
+  world->statistics = muster_default_statistics();
+  world->interval_deviation_sum = 0;
+  memset(world->staleness, 0, MUSTER_DECILES * sizeof *world->staleness);
+}
+
+bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level, muster_type_cost *cost) {
+  if (type.index == 0 || type.index > world->types.count) return false;
+  if (level >= world->types.types[type.index - 1].def.level_count) return false;
+  const cost_estimate *estimate = costs_of(&world->costs, type.index - 1, level);
+  muster_type_cost whole = {
+      .mean_ns = (uint64_t)estimate->mean_ns, .high_ns = (uint64_t)estimate->high_ns, .samples = estimate->samples};
+  for (uint32_t i = 0; i < world->classes.active_count; i++) {
+    const agent_class *class = &world->classes.classes[world->classes.active[i]];
+    if (class->type + 1u == type.index && class->level == level) whole.agents += class->members;
+  }
+  return copy_out(cost, cost->size, &whole, sizeof whole, "type cost") == MUSTER_OK;
+}
+
+static void describe_active(const muster_world *world, uint32_t index, muster_agent_info *info) {
+  const agent_row *row = &world->store.rows[index];
+  const agent_class *class = &world->classes.classes[row->class];
+  info->active = true;
+  info->importance = row->importance;
+  info->elasticity = (float)class->elasticity;
+  info->level = row->level;
+  info->period_ns = (uint64_t)((double)class->nominal_ns / class->rate);
+  info->last_update_ns = row->last_update_ns;
+  if (row->status == AGENT_READY) info->delays = (uint16_t)(world->frames - row->released_frame + 1);
+  info->atoms_done = row->atom_next;
+  info->expected_cost_ns = (uint64_t)costs_of(&world->costs, row->type, row->level)->mean_ns;
+}
+
+muster_result muster_agent_read(const muster_world *world, muster_agent agent, muster_agent_info *info) {
+  if (!muster_agent_exists(world, agent))
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  const agent_row *row = &world->store.rows[agent.index];
+  const agent_type *type = &world->types.types[row->type];
+  muster_agent_info whole = {.type = {row->type + 1u},
+                             .partition = world->store.places[agent.index].partition,
+                             .position = space_position(&world->space, &world->store.places[agent.index]),
+                             .user = world->store.colds[agent.index].user,
+                             .published = type_published(type, row->state_slot, row->front),
+                             .state = type_state(type, row->state_slot)};
+  if (store_is_active(&world->store, agent.index)) describe_active(world, agent.index, &whole);
+  return copy_out(info, info->size, &whole, sizeof whole, "agent info");
+}
+
+muster_agent muster_agent_next(const muster_world *world, muster_agent agent) {
+  uint32_t index = store_next_active(&world->store, muster_agent_is_null(agent) ? 0 : agent.index + 1);
+  if (index == UINT32_MAX) return (muster_agent){0, 0};
+  return (muster_agent){index, identity_generation(&world->agent_ids, index)};
+}
+
+/* What of a row describes the world; its links do not. */
+typedef struct hashed_row {
+  uint64_t last_update_ns, virtual_due_ns, first_due_ns;
+  muster_position position;
+  uint32_t index, generation, partition, type, level, status, atom_next;
+  float importance, runs;
+  uint32_t zero;
+} hashed_row;
+
+uint64_t muster_world_hash(const muster_world *world) {
+  uint64_t hash = world->last_now_ns;
+  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
+    const agent_row *row = &world->store.rows[i];
+    const agent_type *type = &world->types.types[row->type];
+    hashed_row hashed = {row->last_update_ns,
+                         row->virtual_due_ns,
+                         row->first_due_ns,
+                         space_position(&world->space, &world->store.places[i]),
+                         i,
+                         identity_generation(&world->agent_ids, i),
+                         world->store.places[i].partition,
+                         row->type,
+                         row->level,
+                         row->status,
+                         row->atom_next,
+                         row->importance,
+                         row->runs,
+                         0};
+    hash = XXH3_64bits_withSeed(&hashed, sizeof hashed, hash);
+    if (type->states) hash = XXH3_64bits_withSeed(type_state(type, row->state_slot), type->def.state_bytes, hash);
+    if (type->published)
+      hash = XXH3_64bits_withSeed(type_published(type, row->state_slot, row->front), type->def.published_bytes, hash);
+  }
+  return hash;
+}

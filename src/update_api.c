@@ -1,0 +1,144 @@
+/* update_api.c - what an atom may call: muster_update_...(). Joins the running update (exec) with what exists. */
+#include "base/error.h"
+#include "base/random.h"
+#include "world.h"
+
+static update_context *context_of(muster_update *update) {
+  return (update_context *)(void *)update;
+}
+
+static const update_context *const_context_of(const muster_update *update) {
+  return (const update_context *)(const void *)update;
+}
+
+muster_result muster_update_move(muster_update *update, muster_position position) {
+  update_context *context = context_of(update);
+  if (!space_accepts(position)) {
+    context->worker->positions_refused++;
+    return error_set(MUSTER_E_ARGUMENT, "position (%g, %g, %g) must be finite and within +-1e9 m", position.x,
+                     position.y, position.z);
+  }
+  context->result->moved_to = position;
+  context->result->moved = true;
+  return MUSTER_OK;
+}
+
+/* In parallel phases commands wait in the worker's log; in serial ones they go straight to the next intake. */
+static muster_result send(update_context *context, const command *command) {
+  worker_state *worker = context->worker;
+  if (context->phase != PHASE_PARALLEL)
+    return intake_defer(context->public.world, command) ? MUSTER_OK
+                                                        : error_set(MUSTER_E_FULL, "commands_max commands wait");
+  if (worker->log_count == RUNNER_LOG_MAX) {
+    worker->commands_dropped++;
+    return error_set(MUSTER_E_FULL, "one worker's updates sent more than %d commands in a frame", RUNNER_LOG_MAX);
+  }
+  worker->log[worker->log_count++] = (logged_command){context->entry, *command};
+  return MUSTER_OK;
+}
+
+static bool is_live(const update_context *context, muster_agent agent) {
+  return identity_is_live(context->runner->agents, agent.index, agent.generation);
+}
+
+static bool is_active(const update_context *context, muster_agent agent) {
+  return is_live(context, agent) && store_is_active(context->runner->store, agent.index);
+}
+
+static muster_result stale(muster_agent agent) {
+  return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+}
+
+muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *given) {
+  update_context *context = context_of(update);
+  muster_world *world = update->world;
+  muster_agent_def def;
+  if (spawn_check(given, context->runner->types, &def)) return (muster_agent){0, 0};
+  bool parallel = context->phase == PHASE_PARALLEL;
+  uint32_t number = context->result->spawned, index = IDENTITY_NONE;
+  if (number < context->spawn_limit)
+    index = parallel ? context->runner->spawn_ids[context->spawn_base + number] : identity_take(&world->agent_ids);
+  /* In a serial phase the ids that were set aside are free for the taking, too. */
+  if (index == IDENTITY_NONE && !parallel && number < context->spawn_limit && world->spawn_id_count)
+    index = world->spawn_ids[--world->spawn_id_count];
+  muster_agent agent = {0, 0};
+  if (index != IDENTITY_NONE) agent = agents_make(world, index, &def);
+  if (muster_agent_is_null(agent)) {
+    context->worker->spawns_refused++;
+    if (index != IDENTITY_NONE && !parallel) identity_give_back(&world->agent_ids, index);
+    error_set(MUSTER_E_FULL, "type '%s' may spawn %u per update, and ids must be left", context->type->name,
+              context->type->def.spawns_max);
+    return agent;
+  }
+  context->result->spawned++;
+  if (!parallel) ring_push_sure(&world->inbox.spawns, &index);
+  return agent;
+}
+
+muster_result muster_update_remove(muster_update *update, muster_agent agent) {
+  update_context *context = context_of(update);
+  if (!is_live(context, agent)) return stale(agent);
+  agent_row *row = &context->runner->store->rows[agent.index];
+  if (context->phase == PHASE_ACT) {
+    if (row->doomed) return stale(agent);
+    row->doomed = 1;
+  }
+  return send(context, &(command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
+}
+
+muster_result muster_update_wake(muster_update *update, muster_agent agent) {
+  update_context *context = context_of(update);
+  if (!is_live(context, agent)) return stale(agent);
+  return send(context, &(command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
+}
+
+const void *muster_update_published_of(const muster_update *update, muster_agent agent) {
+  const update_context *context = const_context_of(update);
+  if (!is_active(context, agent)) return NULL;
+  const agent_row *row = &context->runner->store->rows[agent.index];
+  return type_published(&context->runner->types->types[row->type], row->state_slot, row->front);
+}
+
+bool muster_update_position_of(const muster_update *update, muster_agent agent, muster_position *position) {
+  const update_context *context = const_context_of(update);
+  if (!is_active(context, agent)) return false;
+  *position = space_position(context->runner->space, &context->runner->store->places[agent.index]);
+  return true;
+}
+
+void *muster_update_state_of(muster_update *update, muster_agent agent) {
+  const update_context *context = context_of(update);
+  if (context->phase != PHASE_ACT || !is_active(context, agent)) return NULL;
+  const agent_row *row = &context->runner->store->rows[agent.index];
+  return type_state(&context->runner->types->types[row->type], row->state_slot);
+}
+
+uint32_t muster_update_nearby(const muster_update *update, float radius_m, muster_type type, muster_neighbour *out,
+                              uint32_t capacity) {
+  const update_context *context = const_context_of(update);
+  const runner *runner = context->runner;
+  space_neighbour found[MUSTER_NEIGHBOURS_MAX];
+  if (capacity > MUSTER_NEIGHBOURS_MAX) capacity = MUSTER_NEIGHBOURS_MAX;
+  uint32_t count = space_nearby(runner->space, runner->store, update->agent.index, radius_m,
+                                type.index ? type.index - 1 : UINT32_MAX, found, capacity);
+  for (uint32_t i = 0; i < count; i++) {
+    const agent_row *row = &runner->store->rows[found[i].index];
+    out[i] =
+        (muster_neighbour){.agent = {found[i].index, identity_generation(runner->agents, found[i].index)},
+                           .type = {row->type + 1u},
+                           .distance_m = __builtin_sqrtf(found[i].distance_squared),
+                           .position = space_position(runner->space, &runner->store->places[found[i].index]),
+                           .published = type_published(&runner->types->types[row->type], row->state_slot, row->front)};
+  }
+  return count;
+}
+
+uint64_t muster_update_random(muster_update *update) {
+  update_context *context = context_of(update);
+  uint64_t key = (uint64_t)update->agent.generation << 32 | update->agent.index;
+  return random_at(context->runner->seed, key, update->now_ns, ++context->random_counter);
+}
+
+float muster_update_random_share(muster_update *update) {
+  return random_share(muster_update_random(update));
+}

@@ -1,0 +1,171 @@
+/* world.c - creating and destroying a world, and registering types. */
+#include "world.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_share(float value) {
+  return value >= 0.0f && value <= 1.0f;
+}
+
+static muster_result check_sizes(const muster_world_def *def) {
+  if (def->agents_max < 1 || def->agents_max > 16000000u)
+    return error_set(MUSTER_E_ARGUMENT, "world: agents_max %u must be 1..16000000", def->agents_max);
+  if (def->types_max < 1 || def->types_max > 1024u)
+    return error_set(MUSTER_E_ARGUMENT, "world: types_max %u must be 1..1024", def->types_max);
+  if (def->observers_max < 1 || def->observers_max > 65536u)
+    return error_set(MUSTER_E_ARGUMENT, "world: observers_max %u must be 1..65536", def->observers_max);
+  if (def->commands_max < 16 || def->commands_max > 1u << 24)
+    return error_set(MUSTER_E_ARGUMENT, "world: commands_max %u must be 16..16777216", def->commands_max);
+  return MUSTER_OK;
+}
+
+static muster_result check_choices(const muster_world_def *def) {
+  if ((unsigned)def->clock > MUSTER_CLOCK_VIRTUAL || (unsigned)def->order > MUSTER_ORDER_DELAYS ||
+      (unsigned)def->elastic > MUSTER_ELASTIC_UTILISATION)
+    return error_set(MUSTER_E_ARGUMENT, "world: clock %d, order %d and elastic %d must be known values",
+                     (int)def->clock, (int)def->order, (int)def->elastic);
+  if (def->capacity_ns > 10000000000u)
+    return error_set(MUSTER_E_ARGUMENT, "world: capacity_ns %llu must be at most 10 s",
+                     (unsigned long long)def->capacity_ns);
+  if (!is_share(def->weight_importance) || !is_share(def->weight_wait) || !is_share(def->weight_runs) ||
+      !is_share(def->weight_progress))
+    return error_set(MUSTER_E_ARGUMENT, "world: the four weights must be 0..1");
+  if (def->guarantee_ns < 1000000u || def->guarantee_ns > 3600000000000u)
+    return error_set(MUSTER_E_ARGUMENT, "world: guarantee_ns %llu must be 1 ms .. 1 h",
+                     (unsigned long long)def->guarantee_ns);
+  if (!(def->cell_m >= 0.5f && def->cell_m <= 10000.0f))
+    return error_set(MUSTER_E_ARGUMENT, "world: cell_m %g must be 0.5..10000", (double)def->cell_m);
+  return MUSTER_OK;
+}
+
+static void create_agents(struct muster_world *world) {
+  const muster_world_def *def = &world->def;
+  store_create(&world->store, def->agents_max, &world->arena);
+  types_create(&world->types, def->types_max, &world->arena);
+  space_create(&world->space, def->agents_max, (double)def->cell_m, &world->arena);
+  observers_create(&world->observers, def->observers_max, &world->arena);
+}
+
+static void create_plan(struct muster_world *world) {
+  const muster_world_def *def = &world->def;
+  classes_create(&world->classes, def->types_max, &world->arena);
+  costs_create(&world->costs, def->types_max, &world->arena);
+  periods_create(&world->periods, &world->classes, def, &world->arena);
+  ready_create(&world->ready, def, &world->types, &world->arena);
+}
+
+static void create_exec(struct muster_world *world) {
+  const muster_world_def *def = &world->def;
+  identity_create(&world->agent_ids, def->agents_max, &world->arena);
+  identity_create(&world->observer_ids, def->observers_max, &world->arena);
+  inbox_create(&world->inbox, def->agents_max, def->commands_max, &world->arena);
+  batch_create(&world->batch, def->agents_max, &world->arena);
+  runner_create(&world->runner, muster_pool_workers(world->pool), &world->arena);
+  world->slots = arena_reserve(&world->arena, def->types_max, sizeof *world->slots);
+  world->spawn_ids = arena_reserve(&world->arena, def->agents_max, sizeof *world->spawn_ids);
+  world->deferred = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred);
+  world->deferred_before = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred_before);
+  world->acting = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting);
+  world->acting_fresh = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting_fresh);
+  world->staleness = arena_reserve(&world->arena, MUSTER_DECILES, sizeof *world->staleness);
+}
+
+static void connect_runner(struct muster_world *world) {
+  runner *runner = &world->runner;
+  runner->world = world;
+  runner->store = &world->store;
+  runner->types = &world->types;
+  runner->space = &world->space;
+  runner->agents = &world->agent_ids;
+  runner->slots = world->slots;
+  runner->inbox = &world->inbox;
+  runner->batch = &world->batch;
+  runner->spawn_ids = world->spawn_ids;
+  runner->clock = world->pool->clock;
+  runner->seed = world->def.seed;
+  runner->virtual = world->def.clock == MUSTER_CLOCK_VIRTUAL;
+  runner->audit = world->def.audit && !runner->virtual;
+  runner_open(runner);
+}
+
+/* A world without a pool works on the caller alone: a pool of one worker, which has no threads. */
+static bool provide_pool(struct muster_world *world) {
+  world->pool = world->def.pool;
+  if (world->pool) return true;
+  muster_pool_def def = muster_default_pool_def();
+  def.workers = 1;
+  def.affinity = MUSTER_AFFINITY_NONE;
+  def.allocator = world->def.allocator;
+  world->pool = world->own_pool = muster_pool_create(&def);
+  return world->pool != NULL;
+}
+
+muster_world *muster_world_create(const muster_world_def *given) {
+  if (!given || given->size == 0) {
+    error_set(MUSTER_E_NOT_INITIALISED, "the world definition was not set by muster_default_world_def()");
+    return NULL;
+  }
+  muster_world_def def = muster_default_world_def();
+  memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
+  if (check_sizes(&def) || check_choices(&def)) return NULL;
+  arena arena;
+  if (arena_create(&arena, &def.allocator)) return NULL;
+  struct muster_world *world = arena_reserve(&arena, 1, sizeof *world);
+  if (!world) {
+    arena_destroy(&arena);
+    return NULL;
+  }
+  world->arena = arena;
+  world->def = def;
+  world->experience.yield = 1.0;
+  world->report = muster_default_frame_report();
+  world->statistics = muster_default_statistics();
+  if (provide_pool(world)) {
+    create_agents(world);
+    create_plan(world);
+    create_exec(world);
+  }
+  if (!world->pool || world->arena.failed) {
+    muster_world_destroy(world);
+    return NULL;
+  }
+  connect_runner(world);
+  return world;
+}
+
+void muster_world_destroy(muster_world *world) {
+  if (!world) return;
+  ASSERT(!world->in_frame);
+  bool complete = world->pool && !world->arena.failed;
+  if (complete) commit_finish(world);
+  for (uint32_t i = 0; complete && (i = store_next_active(&world->store, i)) != UINT32_MAX; i++)
+    intake_remove(world, i);
+  muster_pool_destroy(world->own_pool);
+  arena arena = world->arena;
+  arena_destroy(&arena);
+}
+
+muster_type muster_type_register(muster_world *world, const muster_type_def *def) {
+  if (world->in_frame) {
+    error_set(MUSTER_E_STATE, "types cannot be registered inside a frame");
+    return (muster_type){0};
+  }
+  uint32_t index = types_register(&world->types, def, world->def.agents_max, &world->arena);
+  if (index == UINT32_MAX) return (muster_type){0};
+  identity_create(&world->slots[index], world->def.agents_max, &world->arena);
+  if (world->arena.failed) {
+    world->arena.failed = false;
+    world->types.count--;
+    return (muster_type){0};
+  }
+  costs_guess(&world->costs, index, world->types.types[index].model_ns);
+  return (muster_type){index + 1};
+}
+
+const char *muster_type_name(const muster_world *world, muster_type type) {
+  return type.index && type.index <= world->types.count ? world->types.types[type.index - 1].name : NULL;
+}

@@ -1,0 +1,124 @@
+/* world.h - a world: every store and every stage's state in one place. Only the files directly in src see it whole. */
+#ifndef WORLD_H
+#define WORLD_H
+
+#include "agents/batch.h"
+#include "agents/observers.h"
+#include "agents/space.h"
+#include "agents/spawn.h"
+#include "agents/store.h"
+#include "agents/types.h"
+#include "base/histogram.h"
+#include "exec/identity.h"
+#include "exec/inbox.h"
+#include "exec/pool.h"
+#include "exec/runner.h"
+#include "plan/costs.h"
+#include "plan/fold.h"
+#include "plan/periods.h"
+#include "plan/rank.h"
+#include "plan/ready.h"
+#include "plan/score.h"
+
+/* What the frames have taught about their own serial parts. */
+typedef struct frame_experience {
+  cost_estimate plan;     /* stages 1 to 6 of a frame */
+  cost_estimate settle;   /* commit, per entry of the batch */
+  cost_estimate act;      /* action atoms of a frame */
+  cost_estimate act_each; /* of one agent */
+  double yield;           /* share of workers x time that claims really used while work waited */
+} frame_experience;
+
+/* The frame that is running. */
+typedef struct frame_state {
+  uint64_t number;
+  uint64_t now_ns;     /* simulation time */
+  uint64_t elapsed_ns; /* T_f */
+  uint64_t budget_ns;
+  uint64_t begin_ns, deadline_ns; /* wall */
+  uint64_t capacity_ns;           /* virtual clock: of this frame, its actions included */
+  uint64_t spent_ns;              /* virtual clock: modelled cost so far */
+  uint64_t stage_ns;              /* wall clock at the end of the last stage */
+  uint64_t mark_ns, mark_cpu_ns;  /* audit: the last look at both clocks */
+  uint64_t late_cpu_ns;           /* audit: the caller's thread CPU after the deadline, outside stage 7 */
+  uint64_t serial_cpu_ns;         /* audit: the caller's thread CPU outside stage 7 */
+  uint64_t stolen_ns;             /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
+  uint64_t act_ns;                /* spent in action atoms */
+} frame_state;
+
+/* How far the commit of the last batch got: what found no time is left to the next frame. */
+typedef struct commit_progress {
+  bool open;
+  uint32_t settled;            /* entries */
+  uint32_t ids_seen, ids_kept; /* of those set aside for spawns */
+} commit_progress;
+
+struct muster_world {
+  arena arena;
+  muster_world_def def;
+  muster_pool *pool, *own_pool;
+
+  /* agents: what exists */
+  agent_store store;
+  type_table types;
+  space space;
+  observer_table observers;
+
+  /* plan: who runs, when, how well */
+  class_table classes;
+  cost_table costs;
+  periods periods;
+  ready_set ready;
+  score_board board;
+
+  /* exec: how it runs */
+  identity agent_ids, observer_ids;
+  identity *slots; /* by type */
+  inbox inbox;
+  batch batch;
+  runner runner;
+
+  uint32_t *spawn_ids; /* set aside for spawns from inside updates; kept from frame to frame */
+  uint32_t spawn_id_count;
+  command *deferred;        /* what updates asked of others, in order: the next intake begins with it */
+  command *deferred_before; /* the other buffer, while the intake reads one */
+  uint32_t deferred_count;
+  uint64_t *acting, *acting_fresh; /* bitmaps: agents whose action atoms wait since earlier frames, since this one */
+  uint32_t acting_count;
+
+  bool in_frame;
+  uint64_t frames;
+  uint64_t last_now_ns;
+  frame_state frame;
+  commit_progress commit;
+  frame_experience experience;
+  muster_frame_report report;
+  muster_statistics statistics; /* the quantiles are filled when it is read */
+  double interval_deviation_sum;
+  histogram *staleness; /* MUSTER_DECILES */
+  uint32_t batch_high;
+};
+
+/* Stage 1: applies what was queued since the last frame. In src/intake.c. */
+void intake_run(struct muster_world *world);
+
+/* Takes an active agent out of every store, after its on_removed. In src/intake.c. */
+void intake_remove(struct muster_world *world, uint32_t index);
+
+/* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. In src/commit.c. */
+void commit_run(struct muster_world *world);
+
+/* Settles what the last commit left over; the next frame, or the end of the world, begins with it. In src/commit.c. */
+void commit_finish(struct muster_world *world);
+
+/* Queues a command for the next intake from the frame's thread; counts it when there is no room. In src/intake.c. */
+bool intake_defer(struct muster_world *world, const command *command);
+
+/* Makes an agent of a checked definition under a taken index; null when state slots ran out. Any thread that holds the
+ * index. In src/agents_api.c. */
+muster_agent agents_make(struct muster_world *world, uint32_t index, const muster_agent_def *def);
+
+/* What the score stage works on. In src/intake.c. */
+score_inputs world_score_inputs(struct muster_world *world);
+
+#endif

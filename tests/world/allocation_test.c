@@ -1,0 +1,61 @@
+/* A frame allocates nothing: not by the host's allocator, not by malloc. */
+#include "support/little_world.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+
+static uint64_t calls;
+
+static void *counted_allocate(size_t bytes, size_t alignment, void *user) {
+  void *memory = NULL;
+  (void)user;
+  calls++;
+  return posix_memalign(&memory, alignment, bytes) ? NULL : memset(memory, 0, bytes);
+}
+
+static void counted_release(void *memory, size_t bytes, void *user) {
+  (void)bytes, (void)user;
+  free(memory);
+}
+
+static muster_atom_result live(muster_update *update) {
+  muster_agent_def def = muster_default_agent_def();
+  muster_neighbour near[4];
+  uint64_t *state = update->state;
+  def.type = update->type;
+  muster_position to = update->position;
+  to.x += 3;
+  muster_update_move(update, to);
+  if (muster_update_nearby(update, 9, update->type, near, 4)) muster_update_wake(update, near[0].agent);
+  if (++*state % 3 == 0) muster_update_spawn(update, &def);
+  if (*state % 4 == 0) muster_update_remove(update, update->agent);
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(allocation, a_frame_allocates_nothing_while_agents_move_breed_die_and_wake) {
+  const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 0}, {live, MUSTER_ROLE_ACTION, 0}};
+  muster_world_def def = muster_default_world_def();
+  def.agents_max = 5000;
+  def.allocator = (muster_allocator){counted_allocate, counted_release, NULL};
+  little_world little = little_world_create(3, &def);
+  muster_type_def type = muster_default_type_def();
+  type.atoms = atoms;
+  type.atom_count = 2;
+  type.state_bytes = 8;
+  type.spawns_max = 2;
+  type.period_ns = 20000000;
+  type.level_count = 3;
+  register_type(&little, &type);
+  for (int i = 0; i < 2000; i++) spawn_at(&little, i);
+  run_frame(&little);
+  uint64_t calls_before = calls;
+  struct mallinfo2 before = mallinfo2();
+  uint64_t completed = 0;
+  for (int i = 0; i < 300; i++) completed += run_frame(&little).completed;
+  struct mallinfo2 after = mallinfo2();
+  cr_assert_gt(completed, 2000);
+  cr_assert_eq(calls, calls_before);
+  cr_assert_eq(after.uordblks, before.uordblks);
+  cr_assert_eq(after.arena, before.arena);
+  little_world_destroy(&little);
+}

@@ -1,0 +1,137 @@
+/* Definitions that make no sense are refused with a message that names the field; nothing is left behind. */
+#include "support/little_world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void refused(muster_world_def def, const char *field) {
+  cr_assert_null(muster_world_create(&def));
+  cr_assert_not_null(strstr(muster_last_error(), field), "'%s' should name %s", muster_last_error(), field);
+}
+
+Test(definitions, a_world_is_refused_with_the_name_of_the_field) {
+  const muster_world_def good = muster_default_world_def();
+  muster_world_def def = good;
+  def.size = 0;
+  refused(def, "muster_default_world_def");
+  cr_assert_null(muster_world_create(NULL));
+  def = good, def.agents_max = 0, refused(def, "agents_max");
+  def = good, def.agents_max = UINT32_MAX, refused(def, "agents_max");
+  def = good, def.types_max = 0, refused(def, "types_max");
+  def = good, def.observers_max = 0, refused(def, "observers_max");
+  def = good, def.commands_max = 1, refused(def, "commands_max");
+  def = good, def.clock = (muster_clock)9, refused(def, "clock");
+  def = good, def.capacity_ns = UINT64_MAX, refused(def, "capacity_ns");
+  def = good, def.weight_wait = NAN, refused(def, "weights");
+  def = good, def.weight_runs = 1.5f, refused(def, "weights");
+  def = good, def.guarantee_ns = 0, refused(def, "guarantee_ns");
+  def = good, def.cell_m = 0, refused(def, "cell_m");
+  def = good, def.cell_m = NAN, refused(def, "cell_m");
+}
+
+Test(definitions, a_pool_is_refused_with_the_name_of_the_field) {
+  muster_pool_def def = {0};
+  cr_assert_null(muster_pool_create(&def));
+  cr_assert_not_null(strstr(muster_last_error(), "muster_default_pool_def"));
+  def = muster_default_pool_def();
+  def.workers = MUSTER_WORKERS_MAX + 1;
+  cr_assert_null(muster_pool_create(&def));
+  cr_assert_not_null(strstr(muster_last_error(), "workers"));
+  muster_pool_destroy(NULL);
+  muster_world_destroy(NULL);
+}
+
+Test(definitions, an_observer_is_refused_with_the_name_of_the_field) {
+  little_world little = little_world_create(1, NULL);
+  muster_observer_def def = {0};
+  cr_assert_eq(muster_observer_add(little.world, &def).generation, 0);
+  def = muster_default_observer_def();
+  def.far_m = def.near_m;
+  cr_assert_eq(muster_observer_add(little.world, &def).generation, 0);
+  cr_assert_not_null(strstr(muster_last_error(), "near_m"));
+  def = muster_default_observer_def();
+  def.position.y = INFINITY;
+  cr_assert_eq(muster_observer_add(little.world, &def).generation, 0);
+  cr_assert_not_null(strstr(muster_last_error(), "position"));
+  def = muster_default_observer_def();
+  def.partition = 65536;
+  cr_assert_eq(muster_observer_add(little.world, &def).generation, 0);
+  cr_assert_not_null(strstr(muster_last_error(), "partition"));
+  little_world_destroy(&little);
+}
+
+static uint64_t allocations, releases;
+
+static void *counted_allocate(size_t bytes, size_t alignment, void *user) {
+  void *memory = NULL;
+  int *left = user;
+  if (left && (*left)-- == 0) return NULL;
+  if (posix_memalign(&memory, alignment, bytes)) return NULL;
+  allocations++;
+  return memset(memory, 0, bytes);
+}
+
+static void counted_release(void *memory, size_t bytes, void *user) {
+  (void)bytes, (void)user;
+  releases++;
+  free(memory);
+}
+
+static muster_world_def counted_world(int *left) {
+  muster_world_def def = muster_default_world_def();
+  def.agents_max = 100;
+  def.commands_max = 16;
+  def.observers_max = 4;
+  def.allocator = (muster_allocator){counted_allocate, counted_release, left};
+  return def;
+}
+
+Test(definitions, the_hosts_allocator_gets_everything_back) {
+  muster_world_def def = counted_world(NULL);
+  muster_world *world = muster_world_create(&def);
+  cr_assert_not_null(world);
+  cr_assert_gt(allocations, 10);
+  muster_world_destroy(world);
+  cr_assert_eq(allocations, releases);
+}
+
+Test(definitions, a_refused_allocation_at_any_point_leaves_nothing_behind) {
+  muster_world *world = NULL;
+  int attempts = 0;
+  for (; !world && attempts < 200; attempts++) {
+    int left = attempts;
+    muster_world_def def = counted_world(&left);
+    world = muster_world_create(&def);
+    if (!world) cr_assert_eq(allocations, releases, "attempt %d", attempts);
+  }
+  cr_assert(attempts > 20 && attempts < 200, "%d attempts", attempts);
+  muster_world_destroy(world);
+  cr_assert_eq(allocations, releases);
+}
+
+static muster_atom_result pass(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(definitions, an_older_and_shorter_definition_gets_the_defaults_of_what_it_does_not_know) {
+  little_world little = little_world_create(1, NULL);
+  const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_type_def type = muster_default_type_def();
+  type.atoms = &atom;
+  type.atom_count = 1;
+  type.period_max_ns = 1; /* wrong, but beyond what this caller's struct has */
+  type.size = offsetof(muster_type_def, period_max_ns);
+  register_type(&little, &type);
+  muster_agent agent = spawn_at(&little, 0);
+  run_frame(&little);
+  muster_agent_info info = muster_default_agent_info();
+  info.size = offsetof(muster_agent_info, level);
+  info.level = 77;
+  cr_assert_eq(muster_agent_read(little.world, agent, &info), MUSTER_OK);
+  cr_assert_eq(info.level, 77, "nothing is written beyond the caller's size");
+  cr_assert(info.active);
+  info.size = 0;
+  cr_assert_eq(muster_agent_read(little.world, agent, &info), MUSTER_E_NOT_INITIALISED);
+  little_world_destroy(&little);
+}

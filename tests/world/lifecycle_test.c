@@ -1,0 +1,209 @@
+/* Agents come, are moved, woken and tuned, and go. */
+#include "support/little_world.h"
+
+typedef struct ledger {
+  uint32_t spawned, removed, updates;
+} ledger;
+
+static muster_atom_result count_update(muster_update *update) {
+  ((ledger *)update->type_user)->updates++;
+  return MUSTER_ATOM_NEXT;
+}
+
+static void count_spawned(muster_update *update) {
+  ((ledger *)update->type_user)->spawned++;
+}
+static void count_removed(muster_update *update) {
+  ((ledger *)update->type_user)->removed++;
+}
+
+static muster_type_def counting_type(ledger *ledger) {
+  static const muster_atom atoms[] = {{count_update, MUSTER_ROLE_BEHAVIOUR, 0}};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 1;
+  def.user = ledger;
+  def.on_spawned = count_spawned;
+  def.on_removed = count_removed;
+  def.state_bytes = 16;
+  def.published_bytes = 8;
+  return def;
+}
+
+static little_world counting_world(ledger *ledger) {
+  little_world little = little_world_create(1, NULL);
+  muster_type_def def = counting_type(ledger);
+  register_type(&little, &def);
+  return little;
+}
+
+Test(lifecycle, an_id_is_valid_at_once_and_the_agent_active_after_the_next_intake) {
+  ledger ledger = {0};
+  little_world little = counting_world(&ledger);
+  muster_agent agent = spawn_at(&little, 3);
+  cr_assert(muster_agent_exists(little.world, agent));
+  cr_assert(!info_of(&little, agent).active);
+  cr_assert_eq(ledger.spawned, 0);
+  run_frame(&little);
+  cr_assert(info_of(&little, agent).active);
+  cr_assert_eq(ledger.spawned, 1);
+  cr_assert_float_eq(info_of(&little, agent).position.x, 3.0, 1e-5);
+  little_world_destroy(&little);
+}
+
+Test(lifecycle, a_removed_agent_is_touched_once_more_and_its_id_never_means_another) {
+  ledger ledger = {0};
+  little_world little = counting_world(&ledger);
+  muster_agent first = spawn_at(&little, 0);
+  run_frames(&little, 20);
+  cr_assert_eq(muster_agent_remove(little.world, first), MUSTER_OK);
+  cr_assert_eq(muster_agent_remove(little.world, first), MUSTER_OK);
+  run_frame(&little);
+  cr_assert_eq(ledger.removed, 1);
+  cr_assert(!muster_agent_exists(little.world, first));
+  cr_assert_eq(muster_agent_remove(little.world, first), MUSTER_E_STALE);
+  cr_assert_eq(muster_agent_wake(little.world, first), MUSTER_E_STALE);
+  uint32_t updates = ledger.updates;
+  run_frames(&little, 20);
+  cr_assert_eq(ledger.updates, updates);
+  for (int i = 0; i < 100; i++) cr_assert(!muster_agent_equal(spawn_at(&little, i), first));
+  little_world_destroy(&little);
+}
+
+Test(lifecycle, an_agent_removed_before_its_intake_was_never_there) {
+  ledger ledger = {0};
+  little_world little = counting_world(&ledger);
+  muster_agent agent = spawn_at(&little, 0);
+  muster_agent_remove(little.world, agent);
+  run_frames(&little, 20);
+  cr_assert_eq(ledger.spawned + ledger.removed + ledger.updates, 0);
+  cr_assert(!muster_agent_exists(little.world, agent));
+  little_world_destroy(&little);
+}
+
+Test(lifecycle, destroying_the_world_removes_everybody_once) {
+  ledger ledger = {0};
+  little_world little = counting_world(&ledger);
+  for (int i = 0; i < 50; i++) spawn_at(&little, i);
+  run_frames(&little, 3);
+  little_world_destroy(&little);
+  cr_assert_eq(ledger.removed, 50);
+}
+
+Test(lifecycle, the_population_stops_at_its_maximum_and_goes_on_after_removals) {
+  ledger ledger = {0};
+  muster_world_def world = muster_default_world_def();
+  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.agents_max = 10;
+  little_world little = little_world_create(1, &world);
+  muster_type_def type = counting_type(&ledger);
+  register_type(&little, &type);
+  muster_agent agents[10];
+  muster_agent_def def = muster_default_agent_def();
+  def.type = little.type;
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 10; i++) agents[i] = spawn_at(&little, i);
+    cr_assert(muster_agent_is_null(muster_agent_spawn(little.world, &def)));
+    cr_assert_not_null(strstr(muster_last_error(), "agents_max = 10"));
+    run_frame(&little);
+    for (int i = 0; i < 10; i++) muster_agent_remove(little.world, agents[i]);
+    run_frame(&little);
+  }
+  cr_assert_eq(ledger.spawned, 30);
+  cr_assert_eq(ledger.removed, 30);
+  little_world_destroy(&little);
+}
+
+Test(lifecycle, a_mass_spawn_is_spread_over_frames_and_told) {
+  ledger ledger = {0};
+  little_world little = counting_world(&ledger);
+  for (int i = 0; i < 5000; i++) spawn_at(&little, i);
+  uint32_t waiting = run_frame(&little).spawns_waiting, frames = 1;
+  cr_assert(waiting > 0 && waiting < 5000);
+  while (run_frame(&little).spawns_waiting > 0) frames++;
+  cr_assert_lt(frames, 5000 / 256 + 2);
+  cr_assert_eq(ledger.spawned, 5000);
+  little_world_destroy(&little);
+}
+
+Test(lifecycle, a_woken_agent_runs_in_the_next_frame_and_its_period_goes_on_as_before) {
+  ledger ledger = {0};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = counting_type(&ledger);
+  type.period_ns = type.period_max_ns = 1000000000u;
+  register_type(&little, &type);
+  muster_agent agent = spawn_at(&little, 0);
+  run_frames(&little, 101);
+  cr_assert_eq(ledger.updates, 1, "one second of a period of one second");
+  uint64_t last = info_of(&little, agent).last_update_ns;
+  muster_agent_wake(little.world, agent);
+  muster_agent_wake(little.world, agent);
+  cr_assert_eq(run_frame(&little).woken, 2);
+  cr_assert_eq(ledger.updates, 2);
+  while (ledger.updates == 2) run_frame(&little);
+  cr_assert_eq(info_of(&little, agent).last_update_ns, last + 1000000000u);
+  little_world_destroy(&little);
+}
+
+Test(lifecycle, a_pending_agent_can_be_moved_woken_and_tuned) {
+  ledger ledger = {0};
+  little_world little = counting_world(&ledger);
+  muster_agent agent = spawn_at(&little, 0);
+  muster_agent_tuning tuning = muster_default_agent_tuning();
+  tuning.importance_floor = 0.75f;
+  tuning.elasticity = 0.0f;
+  cr_assert_eq(muster_agent_move(little.world, agent, (muster_position){-77.5, 1e6, 3}), MUSTER_OK);
+  cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);
+  cr_assert_eq(muster_agent_tune(little.world, agent, &tuning), MUSTER_OK);
+  run_frame(&little);
+  muster_agent_info info = info_of(&little, agent);
+  cr_assert_eq(ledger.updates, 1);
+  cr_assert_float_eq(info.position.x, -77.5, 1e-5);
+  cr_assert_float_eq(info.position.y, 1e6, 1e-4);
+  cr_assert_eq(info.importance, 0.75f);
+  cr_assert_eq(info.elasticity, 0.0f);
+  tuning.derive_elasticity = true;
+  tuning.elasticity = -1.0f;
+  tuning.importance_floor = 0.0f;
+  muster_agent_tune(little.world, agent, &tuning);
+  run_frame(&little);
+  cr_assert_float_eq(info_of(&little, agent).elasticity, 8.0f, 1e-5);
+  little_world_destroy(&little);
+}
+
+Test(lifecycle, agents_are_listed_in_order_and_only_while_active) {
+  ledger ledger = {0};
+  little_world little = counting_world(&ledger);
+  muster_agent agents[100];
+  for (uint32_t i = 0; i < 100; i++) agents[i] = spawn_at(&little, i);
+  run_frame(&little);
+  for (uint32_t i = 0; i < 100; i += 3) muster_agent_remove(little.world, agents[i]);
+  run_frame(&little);
+  uint32_t count = 0;
+  for (muster_agent a = muster_agent_next(little.world, (muster_agent){0, 0}); !muster_agent_is_null(a);
+       a = muster_agent_next(little.world, a)) {
+    cr_assert_neq(a.index % 3, 0);
+    count++;
+  }
+  cr_assert_eq(count, 66);
+  little_world_destroy(&little);
+}
+
+Test(lifecycle, importance_follows_observers_that_come_move_and_go) {
+  ledger ledger = {0};
+  little_world little = counting_world(&ledger);
+  muster_agent agent = spawn_at(&little, 0);
+  muster_observer_def def = muster_default_observer_def();
+  def.position.x = 137.5;
+  muster_observer observer = muster_observer_add(little.world, &def);
+  run_frame(&little);
+  cr_assert_float_eq(info_of(&little, agent).importance, 0.5f, 1e-5);
+  muster_observer_move(little.world, observer, (muster_position){0, 0, 0});
+  run_frame(&little);
+  cr_assert_eq(info_of(&little, agent).importance, 1.0f);
+  cr_assert_eq(muster_observer_remove(little.world, observer), MUSTER_OK);
+  run_frame(&little);
+  cr_assert_eq(info_of(&little, agent).importance, 0.0f);
+  cr_assert_eq(muster_observer_remove(little.world, observer), MUSTER_E_STALE);
+  little_world_destroy(&little);
+}

@@ -1,0 +1,153 @@
+/* Commands from many threads while frames run, and several worlds on one pool, on the wall clock. */
+#include "support/little_world.h"
+
+#include <pthread.h>
+
+enum { PRODUCERS = 4, EACH = 400 };
+
+static muster_atom_result remember(muster_update *update) {
+  uint64_t *state = update->state;
+  state[0]++;
+  state[1] += update->elapsed_ns;
+  muster_neighbour near[4];
+  uint32_t count = muster_update_nearby(update, 10.0f, (muster_type){0}, near, 4);
+  for (uint32_t i = 0; i < count; i++) state[2] += *(const uint64_t *)near[i].published;
+  *(uint64_t *)update->published = state[0];
+  muster_position position = update->position;
+  position.y += 0.01;
+  muster_update_move(update, position);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_type_def remembering_type(void) {
+  static const muster_atom atoms[] = {{remember, MUSTER_ROLE_BEHAVIOUR, 0}};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 1;
+  def.state_bytes = 24;
+  def.published_bytes = 8;
+  def.period_ns = FRAME_NS;
+  return def;
+}
+
+typedef struct producer {
+  const little_world *little;
+  pthread_t thread;
+  uint32_t number, removed, failed;
+} producer;
+
+static muster_result until_there_is_room(muster_result (*call)(muster_world *, muster_agent), muster_world *world,
+                                         muster_agent agent) {
+  muster_result result;
+  do result = call(world, agent);
+  while (result == MUSTER_E_FULL);
+  return result;
+}
+
+static void *produce(void *argument) {
+  producer *producer = argument;
+  muster_world *world = producer->little->world;
+  for (uint32_t i = 0; i < EACH; i++) {
+    muster_agent agent = spawn_at(producer->little, producer->number * 1000.0 + i);
+    producer->failed += !muster_agent_exists(world, agent);
+    producer->failed += until_there_is_room(muster_agent_wake, world, agent) != MUSTER_OK;
+    while (muster_agent_move(world, agent, (muster_position){i * 2.0, producer->number * 50.0, 1}) == MUSTER_E_FULL) {
+    }
+    if (i % 4) continue;
+    producer->failed += until_there_is_room(muster_agent_remove, world, agent) != MUSTER_OK;
+    producer->removed++;
+  }
+  return NULL;
+}
+
+Test(threads, commands_from_many_threads_all_take_effect_while_frames_run) {
+  muster_world_def def = muster_default_world_def();
+  def.commands_max = 64;
+  little_world little = little_world_create(4, &def);
+  muster_type_def type = remembering_type();
+  register_type(&little, &type);
+  producer producers[PRODUCERS] = {0};
+  for (uint32_t i = 0; i < PRODUCERS; i++) {
+    producers[i] = (producer){.little = &little, .number = i};
+    pthread_create(&producers[i].thread, NULL, produce, &producers[i]);
+  }
+  muster_statistics sums = muster_default_statistics();
+  for (uint32_t frame = 0; frame < 100000; frame++) {
+    run_frame(&little);
+    muster_statistics_read(little.world, &sums);
+    /* An agent that was removed while still pending is never spawned. */
+    if (muster_agent_next(little.world, (muster_agent){0, 0}).generation &&
+        sums.spawned - sums.removed == PRODUCERS * EACH * 3 / 4)
+      break;
+  }
+  uint32_t failed = 0, active = 0;
+  for (uint32_t i = 0; i < PRODUCERS; i++) {
+    pthread_join(producers[i].thread, NULL);
+    failed += producers[i].failed;
+  }
+  run_frames(&little, 30);
+  for (muster_agent a = muster_agent_next(little.world, (muster_agent){0, 0}); !muster_agent_is_null(a);
+       a = muster_agent_next(little.world, a))
+    active++;
+  cr_assert_eq(failed, 0);
+  cr_assert_eq(active, PRODUCERS * EACH * 3 / 4);
+  little_world_destroy(&little);
+}
+
+typedef struct world_thread {
+  muster_pool *pool;
+  pthread_t thread;
+  uint64_t completed;
+  bool sums_agree;
+} world_thread;
+
+static void *run_a_world(void *argument) {
+  world_thread *self = argument;
+  muster_world_def def = muster_default_world_def();
+  muster_type_def type = remembering_type();
+  def.pool = self->pool;
+  little_world little = {.world = muster_world_create(&def)};
+  register_type(&little, &type);
+  for (int i = 0; i < 300; i++) spawn_at(&little, i);
+  run_frames(&little, 3);
+  for (int i = 0; i < 60; i++) self->completed += run_frame(&little).completed;
+  self->completed += run_frame_with(&little, 5000000000u).completed; /* time enough to commit everything */
+  self->sums_agree = true;
+  for (muster_agent a = muster_agent_next(little.world, (muster_agent){0, 0}); !muster_agent_is_null(a);
+       a = muster_agent_next(little.world, a)) {
+    muster_agent_info info = info_of(&little, a);
+    const uint64_t *state = info.state;
+    uint64_t born = info.last_update_ns - state[1];
+    self->sums_agree &= born >= FRAME_NS && born <= 3 * FRAME_NS;
+  }
+  muster_world_destroy(little.world);
+  return NULL;
+}
+
+Test(threads, several_worlds_share_one_pool_from_several_threads) {
+  muster_pool_def def = muster_default_pool_def();
+  def.workers = 3;
+  muster_pool *pool = muster_pool_create(&def);
+  world_thread worlds[6] = {0};
+  for (int i = 0; i < 6; i++) {
+    worlds[i].pool = pool;
+    pthread_create(&worlds[i].thread, NULL, run_a_world, &worlds[i]);
+  }
+  for (int i = 0; i < 6; i++) {
+    pthread_join(worlds[i].thread, NULL);
+    cr_assert(worlds[i].sums_agree, "world %d", i);
+    cr_assert_gt(worlds[i].completed, 300);
+  }
+  muster_pool_destroy(pool);
+}
+
+Test(threads, a_world_without_a_pool_runs_on_the_caller_alone) {
+  muster_world_def def = muster_default_world_def();
+  muster_type_def type = remembering_type();
+  little_world little = {.world = muster_world_create(&def)};
+  register_type(&little, &type);
+  muster_agent agent = spawn_at(&little, 0);
+  run_frames(&little, 10);
+  cr_assert_gt(((const uint64_t *)info_of(&little, agent).state)[0], 5);
+  muster_world_destroy(little.world);
+}
