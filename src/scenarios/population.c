@@ -1,0 +1,190 @@
+/* population.c - the module `population`: the NPCs of a CSV file, each with the behaviour of its kind. */
+#include "scenarios/population_file.h"
+#include "scenarios/population_observers.h"
+#include "scenarios/population_random.h"
+#include "scenarios/population_roles.h"
+#include "scenarios/scenarios.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const population_role *const roles[POPULATION_FAMILIES] = {&population_routine, &population_steering,
+                                                                  &population_sensing, &population_paths};
+
+typedef struct population {
+  population_rows rows;
+  uint8_t *families;      /* of each kind */
+  uint32_t *world_agents; /* rows of each world */
+  population_observers observers;
+  muster_type types[POPULATION_FAMILIES];
+  uint64_t seed;
+} population;
+
+/* ------------------------------------------------------------------------------------------------------------ open */
+
+static void population_close(void *instance) {
+  population *population = instance;
+  population_rows_free(&population->rows);
+  population_observers_free(&population->observers);
+  free(population->families);
+  free(population->world_agents);
+  free(population);
+}
+
+static muster_result check_options(const muster_module_options *options) {
+  if (!options->path || !*options->path)
+    return muster_module_fail(MUSTER_E_ARGUMENT, "population: no file; name a CSV file of NPC spawns");
+  if (options->up_axis != 'y' && options->up_axis != 'z')
+    return muster_module_fail(MUSTER_E_ARGUMENT, "population: the axis that is up must be 'y' or 'z'");
+  if (options->observers > POPULATION_OBSERVERS_MAX)
+    return muster_module_fail(MUSTER_E_ARGUMENT, "population: %" PRIu32 " observers, but at most %" PRIu32,
+                              options->observers, POPULATION_OBSERVERS_MAX);
+  return MUSTER_OK;
+}
+
+static muster_result read_rows(population *population, const muster_module_options *options) {
+  population_rows *rows = &population->rows;
+  muster_result result = population_file_read(options->path, options->up_axis, rows);
+  if (result) return result;
+  if (options->agents > rows->count)
+    return muster_module_fail(MUSTER_E_ARGUMENT, "%s: the file has %" PRIu32 " rows, too few for %" PRIu32 " agents",
+                              options->path, rows->count, options->agents);
+  population_thin(rows, options->agents, options->seed);
+  return MUSTER_OK;
+}
+
+/* Gives out parts and observers; false when memory is refused. */
+static bool prepare(population *population, uint32_t observers_wanted) {
+  population_rows *rows = &population->rows;
+  population->families = calloc(rows->kind_count, sizeof *population->families);
+  population->world_agents = calloc(rows->world_count, sizeof *population->world_agents);
+  if (!population->families || !population->world_agents) return false;
+  for (uint32_t i = 0; i < rows->count; i++) population->world_agents[rows->rows[i].world]++;
+  uint32_t observers = population_observers_needed(rows, population->world_agents, observers_wanted);
+  return population_cast(rows, population->seed, population->families) &&
+         population_observers_begin(&population->observers, rows, population->world_agents, observers,
+                                    population->seed);
+}
+
+static muster_result population_open(const muster_module_options *options, void **instance,
+                                     muster_module_needs *needs) {
+  muster_result result = check_options(options);
+  if (result) return result;
+  population *population = calloc(1, sizeof *population);
+  if (!population) return muster_module_fail(MUSTER_E_MEMORY, "population: out of memory");
+  population->seed = options->seed;
+  result = read_rows(population, options);
+  if (!result && !prepare(population, options->observers))
+    result = muster_module_fail(MUSTER_E_MEMORY, "population: out of memory");
+  if (result) {
+    population_close(population);
+    return result;
+  }
+  needs->agents = needs->agents_max = population->rows.count;
+  needs->observers = population->observers.count;
+  needs->cell_m = 16;
+  *instance = population;
+  return MUSTER_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------- populate */
+
+static bool register_types(population *population, muster_world *world, uint32_t *state_bytes_max) {
+  *state_bytes_max = 0;
+  for (uint32_t i = 0; i < POPULATION_FAMILIES; i++) {
+    muster_type_def def = roles[i]->define();
+    population->types[i] = muster_type_register(world, &def);
+    if (population->types[i].index == 0) return false;
+    if (def.state_bytes > *state_bytes_max) *state_bytes_max = def.state_bytes;
+  }
+  return true;
+}
+
+static bool spawn(const population *population, muster_world *world, uint32_t number, void *state, uint32_t bytes) {
+  const population_row *row = &population->rows.rows[number];
+  uint64_t kind = population->rows.kinds[row->kind];
+  population_family family = population->families[row->kind];
+  population_start start = {row->position, row->speed_mps, row->patrol,
+                            population_mix(population->seed ^ population_mix(number))};
+  population_public public = {.strength = population_share(population_mix(kind + population->seed))};
+  memset(state, 0, bytes);
+  roles[family]->begin(state, &start);
+  muster_agent_def def = muster_default_agent_def();
+  def.type = population->types[family];
+  def.position = row->position;
+  def.partition = row->world;
+  def.state = state;
+  def.published = &public;
+  return !muster_agent_is_null(muster_agent_spawn(world, &def));
+}
+
+/* What the library refuses here, it has already said why. */
+static muster_result population_populate(void *instance, muster_world *world) {
+  population *population = instance;
+  uint32_t bytes;
+  if (!register_types(population, world, &bytes)) return MUSTER_E_FULL;
+  void *state = malloc(bytes);
+  if (!state) return muster_module_fail(MUSTER_E_MEMORY, "population: out of memory");
+  bool spawned = true;
+  for (uint32_t i = 0; spawned && i < population->rows.count; i++) spawned = spawn(population, world, i, state, bytes);
+  free(state);
+  return spawned && population_observers_enter(&population->observers, world) ? MUSTER_OK : MUSTER_E_FULL;
+}
+
+static void population_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+  population *population = instance;
+  population_observers_walk(&population->observers, &population->rows, world, sim_now_ns);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- report */
+
+/* Agents of each family, and their sums. */
+static void count(const population *population, const muster_world *world, uint32_t *agents, population_tally *tally) {
+  muster_agent_info info = muster_default_agent_info();
+  for (muster_agent agent = muster_agent_next(world, (muster_agent){0}); !muster_agent_is_null(agent);
+       agent = muster_agent_next(world, agent)) {
+    if (muster_agent_read(world, agent, &info)) continue;
+    for (uint32_t i = 0; i < POPULATION_FAMILIES; i++) {
+      if (population->types[i].index != info.type.index) continue;
+      agents[i]++;
+      roles[i]->tally(info.state, tally);
+    }
+  }
+}
+
+static void population_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
+  const population *population = instance;
+  static const char *const names[POPULATION_FAMILIES] = {"routine_agents", "steering_agents", "sensing_agents",
+                                                         "paths_agents"};
+  uint32_t agents[POPULATION_FAMILIES] = {0}, worlds = 0;
+  population_tally tally = {0};
+  count(population, world, agents, &tally);
+  for (uint32_t i = 0; i < population->rows.world_count; i++) worlds += population->world_agents[i] > 0;
+  for (uint32_t i = 0; i < POPULATION_FAMILIES; i++) emit(names[i], agents[i], emit_user);
+  emit("partitions", worlds, emit_user);
+  emit("observers", population->observers.count, emit_user);
+  emit("observers_walked_m", population->observers.walked_m, emit_user);
+  emit("patrolled_m", tally.patrolled_m, emit_user);
+  emit("wandered_m", tally.wandered_m, emit_user);
+  emit("activities_changed", (double)tally.activities, emit_user);
+  emit("choices_changed", (double)tally.choices, emit_user);
+  emit("paths_found", (double)tally.paths_found, emit_user);
+  emit("paths_missed", (double)tally.paths_missed, emit_user);
+  emit("nodes_expanded", (double)tally.nodes_expanded, emit_user);
+}
+
+const muster_module *muster_module_population(void) {
+  static const muster_module module = {
+      .size = (uint32_t)sizeof module,
+      .abi = MUSTER_MODULE_ABI,
+      .name = "population",
+      .summary = "the NPCs of a CSV file of spawns, each with the behaviour of its kind",
+      .open = population_open,
+      .populate = population_populate,
+      .before_frame = population_before_frame,
+      .report = population_report,
+      .close = population_close,
+  };
+  return &module;
+}

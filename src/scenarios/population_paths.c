@@ -1,0 +1,157 @@
+/* population_paths.c - the few that find their way: each update plans from where the agent stands to its goal and walks
+ * what time allows. Most goals are near, a few are far or hard to reach, so that the cost of an update has a heavy
+ * tail; it is cut into slices of at most SLICE_NODES cells, one per atom. */
+#include "scenarios/population_random.h"
+#include "scenarios/population_search.h"
+#include "scenarios/population_walk.h"
+
+#include <math.h>
+
+enum { SLICE_NODES = 256, SLICES = SEARCH_CELLS / SLICE_NODES };
+
+static const double nearest_goal_m = 6, farthest_goal_m = 42, tether_m = 60, spare_max_s = 10;
+
+typedef struct paths_state {
+  population_circuit circuit; /* its places are the goals of a patrol, a quarter turn apart */
+  muster_position home, goal; /* heights unused */
+  double wandered_m;
+  double spare_s; /* time left over when a goal was reached; the next way is walked with it */
+  uint64_t nodes_expanded;
+  uint32_t paths_found, paths_missed;
+  float speed_mps;
+  bool has_goal;
+  population_search search; /* SEARCH_NONE between updates */
+} paths_state;
+
+/* ----------------------------------------------------------------------------------------------------------- goals */
+
+/* Goal distances follow a Pareto distribution: most are near the shortest, some are many times as far. */
+static double choose_distance(muster_update *update) {
+  double share = 1 - (double)muster_update_random_share(update);
+  return fmin(nearest_goal_m * pow(share, -1 / 1.1), farthest_goal_m);
+}
+
+/* Some place to go to that is free, if a few tries find one; those who are far from home turn back. */
+static muster_position choose_goal(const paths_state *state, muster_update *update) {
+  enum { TRIES = 6 };
+  muster_position place = update->position, goal = place;
+  double distance_m = choose_distance(update);
+  if (hypot(state->home.x - place.x, state->home.y - place.y) > tether_m)
+    return population_approach(place, state->home, distance_m);
+  for (int i = 0; i < TRIES; i++) {
+    double angle = 6.283185307 * (double)muster_update_random_share(update);
+    goal.x = place.x + distance_m * cos(angle);
+    goal.y = place.y + distance_m * sin(angle);
+    if (!search_is_blocked(search_cell_at(goal.x, goal.y))) break;
+  }
+  return goal;
+}
+
+static muster_position next_on_circuit(population_circuit *circuit) {
+  circuit->angle = fmodf(circuit->angle + 1.5707963f, 6.2831853f);
+  return population_circuit_place(circuit, 0);
+}
+
+static void set_out(paths_state *state, muster_update *update) {
+  if (!state->has_goal)
+    state->goal = state->circuit.speed_mps > 0 ? next_on_circuit(&state->circuit) : choose_goal(state, update);
+  state->has_goal = true;
+  search_begin(&state->search, search_cell_at(update->position.x, update->position.y),
+               search_cell_at(state->goal.x, state->goal.y));
+}
+
+/* --------------------------------------------------------------------------------------------------------- walking */
+
+/* Goes to a place as far as the distance lasts, and takes what was walked from it. True when it got there. */
+static bool go(muster_position *place, muster_position to, double *distance_m) {
+  double gap_m = hypot(to.x - place->x, to.y - place->y);
+  *place = population_approach(*place, to, *distance_m);
+  *distance_m = fmax(0, *distance_m - gap_m);
+  return *distance_m > 0;
+}
+
+/* From cell to cell along the found way, then to the goal itself. */
+static bool follow(const paths_state *state, muster_position *place, double *distance_m) {
+  search_cell cell = search_cell_at(place->x, place->y);
+  while (search_step(&state->search, &cell)) {
+    muster_position centre = {(cell.x + 0.5) * SEARCH_CELL_M, (cell.y + 0.5) * SEARCH_CELL_M, place->z};
+    if (!go(place, centre, distance_m)) return false;
+  }
+  return go(place, state->goal, distance_m);
+}
+
+/* Whoever finds no way climbs straight over, so that nobody stays walled in. */
+static void walk(paths_state *state, muster_update *update) {
+  bool found = state->search.status == SEARCH_FOUND;
+  double time_s = population_seconds(update->elapsed_ns) + state->spare_s;
+  double walked_m = (double)state->speed_mps * time_s, left_m = walked_m;
+  muster_position place = update->position;
+  bool arrived = found ? follow(state, &place, &left_m) : go(&place, state->goal, &left_m);
+  state->has_goal = !arrived;
+  state->spare_s = fmin(left_m / (double)state->speed_mps, spare_max_s);
+  *(state->circuit.speed_mps > 0 ? &state->circuit.walked_m : &state->wandered_m) += walked_m - left_m;
+  state->paths_found += found;
+  state->paths_missed += !found;
+  muster_update_move(update, place);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ role */
+
+/* One slice: the first of an update begins the search, the one that ends it walks. The slices suffice for every cell.
+ */
+static muster_atom_result think(muster_update *update) {
+  paths_state *state = update->state;
+  if (state->search.status == SEARCH_NONE) set_out(state, update);
+  state->nodes_expanded += search_expand(&state->search, SLICE_NODES);
+  if (state->search.status == SEARCH_RUNNING) return MUSTER_ATOM_NEXT;
+  population_public *public = update->published;
+  public->activity = state->search.status;
+  walk(state, update);
+  state->search.status = SEARCH_NONE;
+  return MUSTER_ATOM_FINISH;
+}
+
+/* What a slice costs under the virtual clock. Measured: a cell takes 200 ns, beginning and walking 600 ns; half of the
+ * searches close fewer than 10 cells, one in ten more than 100, one in a hundred 3,000. The power of one draw per
+ * update follows that; from it every slice takes its part. */
+static uint64_t paths_cost_ns(const muster_cost_query *query, void *user) {
+  (void)user;
+  uint64_t agent = (uint64_t)query->agent.generation << 32 | query->agent.index;
+  double share = 1 - (double)population_share(population_mix(agent ^ population_mix(query->elapsed_ns)));
+  double nodes = fmin(3 * pow(share, -1.5), SEARCH_CELLS), earlier = (double)query->atom * SLICE_NODES;
+  uint64_t own_nodes = nodes > earlier ? (uint64_t)fmin(nodes - earlier, SLICE_NODES) : 0;
+  return own_nodes * 200u + (query->atom == 0 ? 600u : 0);
+}
+
+/* The mean update takes 20 us; model_ns is each slice's part of that. */
+#define SLICE                                                                                                          \
+  { .run = think, .model_ns = 1250 }
+#define FOUR_SLICES SLICE, SLICE, SLICE, SLICE
+
+static muster_type_def paths_define(void) {
+  static const muster_atom atoms[] = {FOUR_SLICES, FOUR_SLICES, FOUR_SLICES, FOUR_SLICES};
+  _Static_assert(sizeof atoms / sizeof *atoms == SLICES, "one atom for each slice of the window");
+  muster_type_def def = population_define("paths", sizeof(paths_state), 500000000u, 4000000000u);
+  def.atoms = atoms;
+  def.atom_count = SLICES;
+  def.model_cost_ns = paths_cost_ns;
+  return def;
+}
+
+static void paths_begin(void *memory, const population_start *start) {
+  paths_state *state = memory;
+  population_circuit_begin(&state->circuit, start);
+  state->home = start->home;
+  state->speed_mps = start->speed_mps > 0 ? start->speed_mps : POPULATION_WALKING_MPS;
+}
+
+static void paths_tally(const void *memory, population_tally *tally) {
+  const paths_state *state = memory;
+  tally->patrolled_m += state->circuit.walked_m;
+  tally->wandered_m += state->wandered_m;
+  tally->paths_found += state->paths_found;
+  tally->paths_missed += state->paths_missed;
+  tally->nodes_expanded += state->nodes_expanded;
+}
+
+const population_role population_paths = {paths_define, paths_begin, paths_tally};

@@ -1,0 +1,21 @@
+/* scenarios/scenarios.h - the behaviour modules that ship with Muster: what `muster run` can run by name.
+ *
+ * Each is written on the public headers alone, exactly as a game would write its own (muster/module.h). The modules
+ * live as long as the program; what they open is an instance of its own, so one module can serve several worlds. */
+#ifndef SCENARIOS_SCENARIOS_H
+#define SCENARIOS_SCENARIOS_H
+
+#include <muster/module.h>
+
+/* `wildlife`: hares, javelinas, groundhogs and bobcats graze, flee, hunt, breed and die in a desert that a camera
+ * crosses. Its area follows the wanted number of agents, its density does not. Takes no file. Any thread. */
+const muster_module *muster_module_wildlife(void);
+
+/* `population`: the NPCs of a CSV file with a header row, each with the behaviour of its kind. Needs a file. Any
+ * thread. */
+const muster_module *muster_module_population(void);
+
+/* `tan-wong`: the 100 animats of Tan & Wong's experiments with elastic periods. Takes no file. Any thread. */
+const muster_module *muster_module_tan_wong(void);
+
+#endif

@@ -1,0 +1,216 @@
+/* tan_wong.c - the world of Tan & Wong's experiments: 100 animats of four species, each with the same period bounds,
+ * the same elasticity and the same cost, walking about on a square field that has no edges.
+ *
+ * The model cost of an update, 0.373 ms with a little noise, is the one that explains the paper's three published
+ * rows. An animat thinks by feeling the ground along rays around it and heading where it is smoothest. Observed
+ * animats feel it finely, which takes about the modelled time on a core of 2.5 GHz; unobserved ones feel it coarsely,
+ * which takes less than a microsecond, so that experiments under the virtual clock do not have to wait for real work.
+ */
+#include "scenarios/scenarios.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+  ANIMATS = 100,
+  SPECIES = 4,
+  AGENTS_MAX = 1000000,
+  OBSERVERS_MAX = 65536,
+  COARSE_RAYS = 4,
+  COARSE_STEPS = 4,
+  FINE_RAYS = 128,
+  FINE_STEPS = 256
+};
+
+static const uint64_t cost_ns = 373000, cost_noise_ns = 7460; /* +- 2 percent */
+static const uint64_t period_ns = 33333333, period_max_ns = 80000000;
+static const double field_m = 200.0, speed_m_per_s = 2.0, sight_m = 20.0;
+static const double turn_rad = 6.283185307179586;
+
+typedef struct tan_wong {
+  uint64_t seed;
+  uint32_t agents, observers;
+} tan_wong;
+
+typedef struct animat {
+  double heading_rad;
+  double walked_m;
+} animat;
+
+/* The finaliser of SplitMix64: every input bit reaches every output bit. */
+static uint64_t mix(uint64_t value) {
+  value ^= value >> 30;
+  value *= 0xbf58476d1ce4e5b9u;
+  value ^= value >> 27;
+  value *= 0x94d049bb133111ebu;
+  return value ^ (value >> 31);
+}
+
+static double share_of(uint64_t value) {
+  return (double)(value >> 11) * 0x1p-53;
+}
+
+/* The height of a corner of the ground's lattice of 1 m. */
+static double corner(uint64_t seed, double x, double y) {
+  uint64_t place = (uint64_t)(int64_t)x * 0x9e3779b97f4a7c15u + (uint64_t)(int64_t)y;
+  return share_of(mix(seed ^ place));
+}
+
+/* The ground between the corners. */
+static double ground(uint64_t seed, double x, double y) {
+  double left = floor(x), low = floor(y), right_share = x - left, high_share = y - low;
+  double below = corner(seed, left, low) * (1 - right_share) + corner(seed, left + 1, low) * right_share;
+  double above = corner(seed, left, low + 1) * (1 - right_share) + corner(seed, left + 1, low + 1) * right_share;
+  return below * (1 - high_share) + above * high_share;
+}
+
+/* How much the ground goes up and down along a ray. */
+static double roughness(uint64_t seed, muster_position from, double heading_rad, uint32_t steps) {
+  double sum = 0, step_x = cos(heading_rad) * sight_m / steps, step_y = sin(heading_rad) * sight_m / steps;
+  double before = ground(seed, from.x, from.y);
+  for (uint32_t i = 1; i <= steps; i++) {
+    double here = ground(seed, from.x + step_x * i, from.y + step_y * i);
+    sum += fabs(here - before);
+    before = here;
+  }
+  return sum;
+}
+
+static double smoothest_heading(uint64_t seed, muster_position from, double first_rad, uint32_t rays, uint32_t steps) {
+  double best_rad = first_rad, least = INFINITY;
+  for (uint32_t ray = 0; ray < rays; ray++) {
+    double heading_rad = first_rad + turn_rad * ray / rays;
+    double rough = roughness(seed, from, heading_rad, steps);
+    if (rough >= least) continue;
+    least = rough;
+    best_rad = heading_rad;
+  }
+  return fmod(best_rad, turn_rad);
+}
+
+static double wrap(double value) {
+  return value - floor(value / field_m) * field_m;
+}
+
+static muster_atom_result walk(muster_update *update) {
+  const tan_wong *world = update->type_user;
+  animat *self = update->state;
+  bool observed = update->importance > 0.0f;
+  double way_m = speed_m_per_s * (double)update->elapsed_ns * 1e-9;
+  muster_position next = update->position;
+  next.x = wrap(next.x + cos(self->heading_rad) * way_m);
+  next.y = wrap(next.y + sin(self->heading_rad) * way_m);
+  self->walked_m += way_m;
+  self->heading_rad = smoothest_heading(world->seed, next, turn_rad * (double)muster_update_random_share(update),
+                                        observed ? FINE_RAYS : COARSE_RAYS, observed ? FINE_STEPS : COARSE_STEPS);
+  muster_update_move(update, next);
+  return MUSTER_ATOM_NEXT;
+}
+
+static uint64_t model_cost_ns(const muster_cost_query *query, void *user) {
+  (void)user;
+  return cost_ns - cost_noise_ns + query->random % (2 * cost_noise_ns + 1);
+}
+
+static muster_result open_world(const muster_module_options *options, void **instance, muster_module_needs *needs) {
+  if (options->path) return muster_module_fail(MUSTER_E_ARGUMENT, "tan-wong takes no file");
+  if (options->agents > AGENTS_MAX)
+    return muster_module_fail(MUSTER_E_ARGUMENT, "tan-wong has room for %d agents, not %u", AGENTS_MAX,
+                              options->agents);
+  if (options->observers > OBSERVERS_MAX)
+    return muster_module_fail(MUSTER_E_ARGUMENT, "tan-wong has room for %d observers, not %u", OBSERVERS_MAX,
+                              options->observers);
+  tan_wong *world = calloc(1, sizeof *world);
+  if (!world) return muster_module_fail(MUSTER_E_MEMORY, "out of memory");
+  world->seed = options->seed;
+  world->agents = options->agents ? options->agents : ANIMATS;
+  world->observers = options->observers;
+  *instance = world;
+  needs->agents = needs->agents_max = world->agents;
+  needs->observers = world->observers;
+  return MUSTER_OK;
+}
+
+/* The cost estimate begins next to nothing, as in the paper. */
+static muster_type register_species(tan_wong *self, muster_world *world, const char *name) {
+  static const muster_atom atoms[] = {{.run = walk, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 1}};
+  muster_type_def def = muster_default_type_def();
+  def.name = name;
+  def.atoms = atoms;
+  def.atom_count = 1;
+  def.state_bytes = sizeof(animat);
+  def.period_ns = period_ns;
+  def.period_max_ns = period_max_ns;
+  def.user = self;
+  def.model_cost_ns = model_cost_ns;
+  return muster_type_register(world, &def);
+}
+
+/* A place that depends on the seed and the number of what stands there alone. */
+static muster_position place_of(const tan_wong *self, uint64_t number) {
+  uint64_t random = mix(mix(self->seed + 1) + number);
+  return (muster_position){share_of(random) * field_m, share_of(mix(random + 1)) * field_m, 0};
+}
+
+static bool add_observer(const tan_wong *self, muster_world *world, uint32_t number) {
+  muster_observer_def def = muster_default_observer_def();
+  def.position = place_of(self, UINT32_MAX + (uint64_t)number);
+  def.near_m = (float)field_m;
+  def.far_m = (float)(2 * field_m);
+  return muster_observer_add(world, &def).generation != 0;
+}
+
+/* Every animat has elasticity 1, whoever looks at it. */
+static muster_result populate(void *instance, muster_world *world) {
+  tan_wong *self = instance;
+  static const char *const names[SPECIES] = {"species 1", "species 2", "species 3", "species 4"};
+  muster_type species[SPECIES];
+  for (int i = 0; i < SPECIES; i++) {
+    species[i] = register_species(self, world, names[i]);
+    if (!species[i].index) return MUSTER_E_ARGUMENT;
+  }
+  for (uint32_t i = 0; i < self->agents; i++) {
+    muster_agent_def def = muster_default_agent_def();
+    def.type = species[i % SPECIES];
+    def.position = place_of(self, i);
+    def.elasticity = 1.0f;
+    if (muster_agent_is_null(muster_agent_spawn(world, &def))) return MUSTER_E_FULL;
+  }
+  for (uint32_t i = 0; i < self->observers; i++)
+    if (!add_observer(self, world, i)) return MUSTER_E_FULL;
+  return MUSTER_OK;
+}
+
+/* What an experiment must know of the animats, and what they have done. */
+static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
+  (void)instance;
+  uint32_t animats = 0;
+  double walked_m = 0;
+  muster_agent_info info = muster_default_agent_info();
+  muster_agent agent = muster_agent_next(world, (muster_agent){0, 0});
+  for (; !muster_agent_is_null(agent); agent = muster_agent_next(world, agent)) {
+    if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
+    walked_m += ((const animat *)info.state)->walked_m;
+    animats++;
+  }
+  emit("animats", animats, emit_user);
+  emit("walked_m", walked_m, emit_user);
+  emit("model_cost_ns", (double)cost_ns, emit_user);
+  emit("model_cost_max_ns", (double)(cost_ns + cost_noise_ns), emit_user);
+  emit("period_ns", (double)period_ns, emit_user);
+  emit("period_max_ns", (double)period_max_ns, emit_user);
+}
+
+const muster_module *muster_module_tan_wong(void) {
+  static const muster_module module = {
+      .size = sizeof module,
+      .abi = MUSTER_MODULE_ABI,
+      .name = "tan-wong",
+      .summary = "the 100 animats of Tan & Wong's experiments; with --observers 1 they really work as long as modelled",
+      .open = open_world,
+      .populate = populate,
+      .report = report,
+      .close = free,
+  };
+  return &module;
+}

@@ -1,0 +1,115 @@
+#include "scenarios/wildlife.h"
+
+#include <math.h>
+
+static const float reach_m = 3.0f; /* of a strike: the quarry had a moment to go on */
+
+static void bury(wildlife *desert, wildlife_species species, const wildlife_animal *dead, wildlife_fate fate) {
+  wildlife_tally *tally = &desert->tally;
+  tally->deaths[species][fate]++;
+  tally->grazed[species] += dead->grazed;
+  tally->eaten += dead->eaten;
+  tally->distance_m += dead->distance_m;
+}
+
+static void show_mood(const wildlife_turn *turn) {
+  wildlife_face *face = turn->update->published;
+  face->mood = (uint8_t)turn->self->mood;
+}
+
+/* Whether the quarry is still where it can be had, as of this commit. */
+static const wildlife_face *quarry_in_reach(const wildlife_turn *turn) {
+  muster_position here = turn->update->position, there;
+  const wildlife_face *face = muster_update_published_of(turn->update, turn->self->quarry);
+  if (!face || face->mood == WILDLIFE_HIDE) return NULL;
+  if (!muster_update_position_of(turn->update, turn->self->quarry, &there)) return NULL;
+  double x = there.x - here.x, y = there.y - here.y;
+  return x * x + y * y <= (double)(reach_m * reach_m) ? face : NULL;
+}
+
+static bool succeeds(const wildlife_turn *turn, const wildlife_face *quarry) {
+  float odds = wildlife_profile_of((wildlife_species)quarry->species)->caught;
+  if (quarry->species == WILDLIFE_JAVELINA) odds /= 1.0f + 0.5f * (float)quarry->company;
+  return muster_update_random_share(turn->update) < odds;
+}
+
+/* The first of several bobcats to strike has the prey; removal tells who it was. */
+static void strike(const wildlife_turn *turn) {
+  wildlife_animal *self = turn->self;
+  wildlife *desert = turn->kind->desert;
+  const wildlife_face *quarry = quarry_in_reach(turn);
+  if (!quarry) return;
+  desert->tally.strikes++;
+  wildlife_species species = (wildlife_species)quarry->species;
+  const wildlife_animal *victim = muster_update_state_of(turn->update, self->quarry);
+  if (victim && succeeds(turn, quarry) && muster_update_remove(turn->update, self->quarry) == MUSTER_OK) {
+    float meal = fminf(wildlife_profile_of(species)->meal, 1.0f - self->energy);
+    bury(desert, species, victim, WILDLIFE_KILLED);
+    self->energy += meal;
+    self->eaten += (double)meal;
+    wildlife_take_mood(self, WILDLIFE_FEED, 5.0f);
+  } else {
+    wildlife_take_mood(self, WILDLIFE_REST, 2.0f);
+  }
+  self->quarry = (muster_agent){0, 0};
+  show_mood(turn);
+}
+
+/* A place for a young one: beside its mother, a groundhog's new burrow some way off. */
+static muster_position nursery(const wildlife_turn *turn) {
+  float angle = 6.2831853f * muster_update_random_share(turn->update);
+  float far_m = turn->kind->species == WILDLIFE_GROUNDHOG ? 45.0f : 3.0f;
+  float distance_m = 1.0f + far_m * muster_update_random_share(turn->update);
+  muster_position place = turn->update->position;
+  place.x += (double)(distance_m * cosf(angle));
+  place.y += (double)(distance_m * sinf(angle));
+  wildlife_fence(turn->kind->desert, &place);
+  return place;
+}
+
+static bool bear_one(const wildlife_turn *turn) {
+  wildlife_animal young;
+  wildlife_face face;
+  muster_agent_def def = muster_default_agent_def();
+  def.type = turn->kind->type;
+  def.position = nursery(turn);
+  wildlife_make(turn->kind, false, muster_update_random(turn->update), def.position, &young, &face);
+  young.crowding = turn->self->crowding;
+  young.company = turn->self->company;
+  def.state = &young;
+  def.published = &face;
+  return !muster_agent_is_null(muster_update_spawn(turn->update, &def));
+}
+
+static void bear(const wildlife_turn *turn) {
+  wildlife_animal *self = turn->self;
+  const wildlife_profile *profile = turn->kind->profile;
+  wildlife_tally *tally = &turn->kind->desert->tally;
+  self->gestation = 0.0f;
+  for (uint32_t i = 0; i < profile->litter; i++) {
+    if (!bear_one(turn)) {
+      tally->births_refused++;
+      return;
+    }
+    tally->births[turn->kind->species]++;
+    self->energy -= profile->birth_energy;
+  }
+}
+
+static void die(const wildlife_turn *turn) {
+  wildlife_fate fate = turn->self->energy <= 0.0f ? WILDLIFE_STARVED : WILDLIFE_AGED;
+  if (muster_update_remove(turn->update, turn->update->agent) != MUSTER_OK) return;
+  bury(turn->kind->desert, turn->kind->species, turn->self, fate);
+}
+
+muster_atom_result wildlife_act(muster_update *update) {
+  wildlife_turn turn = wildlife_turn_of(update);
+  uint32_t intent = turn.self->intent;
+  turn.self->intent = 0;
+  if (intent & WILDLIFE_STRIKES) strike(&turn);
+  if (intent & WILDLIFE_DIES)
+    die(&turn);
+  else if (intent & WILDLIFE_BEARS)
+    bear(&turn);
+  return MUSTER_ATOM_FINISH;
+}

@@ -1,0 +1,187 @@
+#include "scenarios/wildlife.h"
+
+#include <math.h>
+
+/* Lives are short, as a run is: a hare is born, grows up and dies of age in about three minutes. A species stands at
+ * about its share of the population when deaths from bobcats, age and hunger balance births, which crowding slows. */
+static const wildlife_profile profiles[WILDLIFE_SPECIES] = {
+    [WILDLIFE_HARE] = {.name = "hare",
+                       .plural = "hares",
+                       .share = 0.45,
+                       .period_ns = 50000000u,
+                       .period_max_ns = 1000000000u,
+                       .elasticity = 1.0f,
+                       .sight_m = {15.0f, 13.0f, 11.0f},
+                       .notices = {12, 8, 5},
+                       .walk_mps = 1.2f,
+                       .run_mps = 10.0f,
+                       .turn_rps = 4.0f,
+                       .hunger = 0.010f,
+                       .grazing = 0.060f,
+                       .life_s = 180.0f,
+                       .adult_s = 15.0f,
+                       .gestation_s = 30.0f,
+                       .litter = 2,
+                       .birth_energy = 0.12f,
+                       .crowding_max = 8.0f,
+                       .flight_m = 9.0f,
+                       .meal = 0.5f,
+                       .caught = 0.5f},
+    [WILDLIFE_JAVELINA] = {.name = "javelina",
+                           .plural = "javelinas",
+                           .share = 0.25,
+                           .period_ns = 66666667u,
+                           .period_max_ns = 1500000000u,
+                           .elasticity = 1.5f,
+                           .sight_m = {15.0f, 13.0f, 11.0f},
+                           .notices = {12, 8, 5},
+                           .walk_mps = 1.0f,
+                           .run_mps = 7.0f,
+                           .turn_rps = 2.5f,
+                           .hunger = 0.009f,
+                           .grazing = 0.054f,
+                           .life_s = 240.0f,
+                           .adult_s = 25.0f,
+                           .gestation_s = 35.0f,
+                           .litter = 2,
+                           .birth_energy = 0.15f,
+                           .crowding_max = 7.5f,
+                           .flight_m = 6.0f,
+                           .meal = 0.9f,
+                           .caught = 0.4f},
+    [WILDLIFE_GROUNDHOG] = {.name = "groundhog",
+                            .plural = "groundhogs",
+                            .share = 0.22,
+                            .period_ns = 100000000u,
+                            .period_max_ns = 2000000000u,
+                            .elasticity = 2.0f,
+                            .sight_m = {15.0f, 13.0f, 11.0f},
+                            .notices = {12, 8, 5},
+                            .walk_mps = 0.7f,
+                            .run_mps = 4.5f,
+                            .turn_rps = 3.0f,
+                            .hunger = 0.008f,
+                            .grazing = 0.048f,
+                            .life_s = 210.0f,
+                            .adult_s = 20.0f,
+                            .gestation_s = 35.0f,
+                            .litter = 2,
+                            .birth_energy = 0.12f,
+                            .crowding_max = 3.5f,
+                            .flight_m = 12.0f,
+                            .meal = 0.4f,
+                            .caught = 0.6f},
+    [WILDLIFE_BOBCAT] = {.name = "bobcat",
+                         .plural = "bobcats",
+                         .share = 0.08,
+                         .period_ns = 33333333u,
+                         .period_max_ns = 1000000000u,
+                         .elasticity = 0.5f,
+                         .sight_m = {26.0f, 22.0f, 18.0f},
+                         .notices = {16, 10, 6},
+                         .walk_mps = 1.6f,
+                         .run_mps = 13.0f,
+                         .turn_rps = 3.5f,
+                         .hunger = 0.007f,
+                         .life_s = 300.0f,
+                         .adult_s = 30.0f,
+                         .gestation_s = 45.0f,
+                         .litter = 1,
+                         .birth_energy = 0.2f,
+                         .crowding_max = 1.1f},
+};
+
+const wildlife_profile *wildlife_profile_of(wildlife_species species) {
+  return &profiles[species];
+}
+
+float wildlife_share_of(uint64_t random, uint32_t which) {
+  uint64_t mixed = (random + which) * 0x9e3779b97f4a7c15u;
+  mixed = (mixed ^ (mixed >> 32)) * 0xd6e8feb86659fd93u;
+  return (float)((mixed ^ (mixed >> 29)) >> 40) * 0x1p-24f;
+}
+
+void wildlife_make(const wildlife_kind *kind, bool grown_up, uint64_t random, muster_position place,
+                   wildlife_animal *animal, wildlife_face *face) {
+  const wildlife_profile *profile = kind->profile;
+  float life_s = profile->life_s * (0.7f + 0.6f * wildlife_share_of(random, 0));
+  *animal = (wildlife_animal){.energy = grown_up ? 0.45f + 0.4f * wildlife_share_of(random, 1) : 0.5f,
+                              .vigour = 0.5f + 0.5f * wildlife_share_of(random, 2),
+                              .age_s = grown_up ? life_s * wildlife_share_of(random, 3) : 0.0f,
+                              .life_s = life_s,
+                              .gestation = grown_up ? wildlife_share_of(random, 4) : 0.0f,
+                              .crowding = 0.8f * profile->crowding_max,
+                              .company = 11.0f,
+                              .survey_s = 2.0f * wildlife_share_of(random, 5),
+                              .heading = 6.2831853f * wildlife_share_of(random, 6),
+                              .reach_m = INFINITY,
+                              .home_x = (float)place.x,
+                              .home_y = (float)place.y,
+                              .mood = WILDLIFE_WANDER,
+                              .mood_left_s = 3.0f * wildlife_share_of(random, 7)};
+  animal->aim = animal->heading;
+  animal->senses.threat_m = INFINITY;
+  *face = (wildlife_face){.species = (uint8_t)kind->species, .mood = WILDLIFE_WANDER, .heading = animal->heading};
+}
+
+/* ------------------------------------------------------------------------------------------------------ agent types */
+
+#ifdef MUSTER_PLANT_NOOP_UPDATE
+/* Planted by a test that must notice: updates that do nothing. */
+static muster_atom_result do_nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_FINISH;
+}
+#define ATOM(function) do_nothing
+#else
+#define ATOM(function) function
+#endif
+
+enum { ATOM_SENSE = 0, ATOM_THINK, ATOM_LIVE, ATOM_ACT, ATOMS };
+
+static const muster_atom atoms[ATOMS] = {
+    [ATOM_SENSE] = {.run = ATOM(wildlife_sense), .role = MUSTER_ROLE_PERCEPTION, .model_ns = 650},
+    [ATOM_THINK] = {.run = ATOM(wildlife_think), .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 150},
+    [ATOM_LIVE] = {.run = ATOM(wildlife_live), .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 150},
+    [ATOM_ACT] = {.run = ATOM(wildlife_act), .role = MUSTER_ROLE_ACTION, .model_ns = 500},
+};
+
+/* About what was measured where the world fits the caches: sensing costs what the crowd around makes it cost; the rest
+ * varies little. */
+static uint64_t model_cost(const muster_cost_query *query, void *user) {
+  static const float of_level[WILDLIFE_LEVELS] = {1.0f, 0.8f, 0.6f};
+  const wildlife_kind *kind = user;
+  uint32_t level = query->level < WILDLIFE_LEVELS ? query->level : WILDLIFE_LEVELS - 1;
+  float spread = wildlife_share_of(query->random, 0);
+  float cost_ns = (float)atoms[query->atom].model_ns;
+  if (query->atom != ATOM_SENSE) return (uint64_t)(cost_ns * (0.8f + 0.4f * spread));
+  if (kind->species == WILDLIFE_BOBCAT) cost_ns *= 1.8f;
+  return (uint64_t)(cost_ns * of_level[level] * (0.5f + spread));
+}
+
+muster_result wildlife_register(wildlife *desert, muster_world *world) {
+  for (uint32_t species = 0; species < WILDLIFE_SPECIES; species++) {
+    const wildlife_profile *profile = &profiles[species];
+    wildlife_kind *kind = &desert->kinds[species];
+    *kind = (wildlife_kind){.desert = desert, .profile = profile, .species = (wildlife_species)species};
+    muster_type_def def = muster_default_type_def();
+    def.name = profile->name;
+    def.atoms = atoms;
+    def.atom_count = ATOMS;
+    def.state_bytes = (uint32_t)sizeof(wildlife_animal);
+    def.published_bytes = (uint32_t)sizeof(wildlife_face);
+    def.period_ns = profile->period_ns;
+    def.period_max_ns = profile->period_max_ns;
+    def.limit_ns = 200000u;
+    def.elasticity = profile->elasticity;
+    def.level_count = WILDLIFE_LEVELS;
+    def.level_importance[0] = 0.5f;
+    def.level_importance[1] = 0.2f;
+    def.spawns_max = profile->litter;
+    def.user = kind;
+    def.model_cost_ns = model_cost;
+    kind->type = muster_type_register(world, &def);
+    if (kind->type.index == 0) return MUSTER_E_FULL;
+  }
+  return MUSTER_OK;
+}

@@ -1,0 +1,129 @@
+#include "scenarios/wildlife.h"
+
+#include <math.h>
+
+enum { NEIGHBOURS_MAX = 16, SURVEYED_MAX = 12 };
+
+static const float survey_radius_m = 45.0f; /* of a bobcat's territory */
+static const float survey_interval_s = 2.0f;
+static const float memory_s = 6.0f; /* how long the impression of a crowd lasts */
+static const float too_close_m = 1.5f;
+
+/* The share of the square around a circle that lies inside the fence, where neighbours can be. */
+static float share_inside(const wildlife *desert, muster_position place, float radius_m) {
+  double half_m = desert->half_m, radius = (double)radius_m;
+  double width = fmin(place.x + radius, half_m) - fmax(place.x - radius, -half_m);
+  double depth = fmin(place.y + radius, half_m) - fmax(place.y - radius, -half_m);
+  return fmaxf((float)(width * depth / (4.0 * radius * radius)), 0.2f);
+}
+
+/* Agents per 1000 m2 of `count` found when `capacity` were wanted within radius_m. When all were found, the farthest
+ * of them bounds the circle that was really searched, so fewer neighbours give a rougher answer but not a lower one. */
+static float density_of(const wildlife_turn *turn, const muster_neighbour *near, uint32_t count, uint32_t capacity,
+                        float radius_m) {
+  float found = (float)count;
+  if (count == capacity) {
+    radius_m = fmaxf(near[count - 1].distance_m, 1.0f);
+    found -= 1.0f;
+  }
+  float area_m2 = 3.14159265f * radius_m * radius_m;
+  return 1000.0f * found / (area_m2 * share_inside(turn->kind->desert, turn->update->position, radius_m));
+}
+
+static void blend(float *impression, float now, float elapsed_s) {
+  *impression += (now - *impression) * (1.0f - expf(-elapsed_s / memory_s));
+}
+
+/* Offsets and mean heading of the own kind; the caller divides by the number in the end. */
+static void note_kin(wildlife_senses *senses, const wildlife_face *face, float x, float y, float distance_m) {
+  senses->kin++;
+  senses->kin_x += x;
+  senses->kin_y += y;
+  senses->kin_heading_x += cosf(face->heading);
+  senses->kin_heading_y += sinf(face->heading);
+  if (distance_m >= too_close_m) return;
+  float push = (too_close_m - distance_m) / fmaxf(distance_m, 0.1f);
+  senses->apart_x -= x * push;
+  senses->apart_y -= y * push;
+}
+
+static void note_threat(wildlife_senses *senses, const wildlife_face *face, float x, float y, float distance_m) {
+  if (distance_m >= senses->threat_m) return;
+  senses->threat_m = distance_m;
+  senses->threat_x = x;
+  senses->threat_y = y;
+  senses->threat_mood = face->mood;
+}
+
+/* How tempting a prey is: what it is worth, how likely a strike succeeds, how far it is. */
+static float temptation(const wildlife_face *face, float distance_m) {
+  const wildlife_profile *prey = wildlife_profile_of((wildlife_species)face->species);
+  float odds = prey->caught;
+  if (face->species == WILDLIFE_JAVELINA) odds /= 1.0f + 0.5f * (float)face->company;
+  return prey->meal * odds / (distance_m + 4.0f);
+}
+
+static void note_prey(const wildlife_turn *turn, const muster_neighbour *near, float x, float y, float *best) {
+  const wildlife_face *face = near->published;
+  if (face->species == WILDLIFE_BOBCAT || face->mood == WILDLIFE_HIDE) return;
+  float value = temptation(face, near->distance_m);
+  if (muster_agent_equal(near->agent, turn->self->quarry)) value *= 2.0f; /* a hunter keeps to its quarry */
+  if (value <= *best) return;
+  *best = value;
+  turn->self->senses.prey = near->agent;
+  turn->self->senses.prey_x = x;
+  turn->self->senses.prey_y = y;
+}
+
+static void note_all(const wildlife_turn *turn, const muster_neighbour *near, uint32_t count) {
+  wildlife_senses *senses = &turn->self->senses;
+  bool hunter = turn->kind->species == WILDLIFE_BOBCAT;
+  float best = 0.0f;
+  for (uint32_t i = 0; i < count; i++) {
+    const wildlife_face *face = near[i].published;
+    float x = (float)(near[i].position.x - turn->update->position.x);
+    float y = (float)(near[i].position.y - turn->update->position.y);
+    if (face->species == turn->kind->species) note_kin(senses, face, x, y, near[i].distance_m);
+    if (hunter)
+      note_prey(turn, &near[i], x, y, &best);
+    else if (face->species == WILDLIFE_BOBCAT)
+      note_threat(senses, face, x, y, near[i].distance_m);
+  }
+  if (senses->kin == 0) return;
+  float each = 1.0f / (float)senses->kin;
+  senses->kin_x *= each;
+  senses->kin_y *= each;
+  senses->kin_heading_x *= each;
+  senses->kin_heading_y *= each;
+}
+
+/* Now and then a bobcat looks how many share its territory; between, it remembers. */
+static void survey_territory(const wildlife_turn *turn, float elapsed_s) {
+  wildlife_animal *self = turn->self;
+  muster_neighbour rivals[SURVEYED_MAX];
+  self->survey_s -= elapsed_s;
+  if (self->survey_s > 0.0f) return;
+  float since_s = fmaxf(survey_interval_s, survey_interval_s - self->survey_s);
+  self->survey_s = survey_interval_s;
+  uint32_t count = muster_update_nearby(turn->update, survey_radius_m, turn->kind->type, rivals, SURVEYED_MAX);
+  blend(&self->crowding, density_of(turn, rivals, count, SURVEYED_MAX, survey_radius_m), since_s);
+}
+
+muster_atom_result wildlife_sense(muster_update *update) {
+  wildlife_turn turn = wildlife_turn_of(update);
+  const wildlife_profile *profile = turn.kind->profile;
+  wildlife_animal *self = turn.self;
+  uint32_t level = update->level < WILDLIFE_LEVELS ? update->level : WILDLIFE_LEVELS - 1;
+  float elapsed_s = (float)update->elapsed_ns * 1e-9f, radius_m = profile->sight_m[level];
+  muster_neighbour near[NEIGHBOURS_MAX];
+  uint32_t count = muster_update_nearby(update, radius_m, (muster_type){0}, near, profile->notices[level]);
+  self->senses = (wildlife_senses){.threat_m = INFINITY};
+  note_all(&turn, near, count);
+  float density = density_of(&turn, near, count, profile->notices[level], radius_m);
+  blend(&self->company, density, elapsed_s);
+  if (turn.kind->species == WILDLIFE_BOBCAT)
+    survey_territory(&turn, elapsed_s);
+  else
+    blend(&self->crowding, count ? density * (float)self->senses.kin / (float)count : 0.0f, elapsed_s);
+  return MUSTER_ATOM_NEXT;
+}
