@@ -1,0 +1,64 @@
+#include "catalog.h"
+
+#include "complaint.h"
+#include "nearest.h"
+#include "scenarios/scenarios.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const muster_module_get_function scenarios[] = {
+    muster_module_wildlife,
+    muster_module_population,
+    muster_module_tan_wong,
+};
+
+enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
+
+static bool names_file(const char *argument) {
+  size_t length = strlen(argument);
+  return strchr(argument, '/') || (length > 4 && strcmp(argument + length - 4, ".csv") == 0);
+}
+
+static bool can_be_read(const char *path) {
+  struct stat status;
+  if (stat(path, &status) != 0 || access(path, R_OK) != 0) return false;
+  if (S_ISDIR(status.st_mode)) errno = EISDIR;
+  return !S_ISDIR(status.st_mode);
+}
+
+static int unknown_scenario(const char *argument) {
+  const char *names[SCENARIOS];
+  char list[256] = "";
+  for (size_t i = 0; i < SCENARIOS; i++) {
+    size_t length = strlen(list);
+    names[i] = scenarios[i]()->name;
+    snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+  }
+  const char *nearest = nearest_name(argument, names, SCENARIOS);
+  if (nearest) return complain_usage("unknown scenario '%s'; did you mean '%s'? Known: %s", argument, nearest, list);
+  return complain_usage("unknown scenario '%s'; known: %s, or a population file ending in .csv", argument, list);
+}
+
+const muster_module *catalog_find(const char *argument, const char **path, int *status) {
+  *path = NULL;
+  if (names_file(argument)) {
+    *path = argument;
+    if (can_be_read(argument)) return muster_module_population();
+    *status = complain_failure("cannot read the population '%s': %s", argument, strerror(errno));
+    return NULL;
+  }
+  for (size_t i = 0; i < SCENARIOS; i++)
+    if (strcmp(argument, scenarios[i]()->name) == 0) return scenarios[i]();
+  *status = unknown_scenario(argument);
+  return NULL;
+}
+
+void catalog_list(FILE *stream) {
+  for (size_t i = 0; i < SCENARIOS; i++) {
+    const muster_module *module = scenarios[i]();
+    fprintf(stream, "  %-12s %s\n", module->name, module->summary);
+  }
+}

@@ -1,0 +1,8 @@
+/* commands.h - the commands of the program. Each takes its own name as arguments[0] and returns the exit status. */
+#ifndef TOOLS_COMMANDS_H
+#define TOOLS_COMMANDS_H
+
+int run_command(int count, char **arguments);
+int repro_command(int count, char **arguments);
+
+#endif

@@ -1,0 +1,38 @@
+#include "complaint.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static void write_line(const char *format, va_list arguments) {
+  char message[1024];
+  vsnprintf(message, sizeof message, format, arguments);
+  for (char *next = message; *next; next++)
+    if (*next == '\n') *next = ' ';
+  fprintf(stderr, "muster: %s\n", message);
+}
+
+int complain_usage(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_line(format, arguments);
+  va_end(arguments);
+  return STATUS_USAGE;
+}
+
+int complain_failure(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_line(format, arguments);
+  va_end(arguments);
+  return STATUS_FAILED;
+}
+
+/* getopt has moved on behind the argument that it refused, unless that was a cluster of letters. */
+int complain_option(int result, char *const *arguments, const char *command) {
+  const char *argument = optind > 0 ? arguments[optind - 1] : "";
+  if (result == ':') return complain_usage("%s wants a value; see `muster %s --help`", argument, command);
+  if (optopt > 0 && optopt < 256) return complain_usage("unknown option -%c; see `muster %s --help`", optopt, command);
+  if (optopt) return complain_usage("%s takes no value; see `muster %s --help`", argument, command);
+  return complain_usage("unknown option %s; see `muster %s --help`", argument, command);
+}

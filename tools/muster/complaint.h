@@ -1,0 +1,21 @@
+/* complaint.h - how the program says that something is wrong: one line on standard error that says what to do, and an
+ * exit status that tells bad usage from failure. */
+#ifndef TOOLS_COMPLAINT_H
+#define TOOLS_COMPLAINT_H
+
+enum {
+  STATUS_OK = 0,
+  STATUS_FAILED = 1, /* it was asked for properly and did not work */
+  STATUS_USAGE = 2   /* it was not asked for properly */
+};
+
+/* Writes "muster: ..." and a line end to standard error, printf-style, and returns STATUS_USAGE. */
+int complain_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same for a failure: returns STATUS_FAILED. */
+int complain_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* After getopt_long() returned '?' or ':': names the option that it did not like. Returns STATUS_USAGE. */
+int complain_option(int result, char *const *arguments, const char *command);
+
+#endif

@@ -1,0 +1,79 @@
+#include "host.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool open_module(host *host, const host_setup *setup) {
+  const muster_module *module = setup->module;
+  if (module->abi != MUSTER_MODULE_ABI) {
+    muster_module_fail(MUSTER_E_INPUT, "module '%s' was built for ABI %u, this program for %u", module->name,
+                       module->abi, MUSTER_MODULE_ABI);
+    return false;
+  }
+  host->needs = (muster_module_needs){.size = sizeof host->needs};
+  if (module->open(&setup->options, &host->instance, &host->needs) != MUSTER_OK) return false;
+  host->module = module;
+  return true;
+}
+
+static uint32_t at_least(uint32_t minimum, uint32_t value) {
+  return value < minimum ? minimum : value;
+}
+
+/* Every observer may walk once per frame, beside whatever else the module asks for. */
+static bool create_world(host *host, const host_setup *setup) {
+  muster_pool_def pool = muster_default_pool_def();
+  pool.workers = setup->workers;
+  host->pool = muster_pool_create(&pool);
+  if (!host->pool) return false;
+  muster_world_def def = setup->world;
+  def.pool = host->pool;
+  def.agents_max = at_least(1, at_least(host->needs.agents, host->needs.agents_max));
+  def.observers_max = at_least(1, host->needs.observers);
+  def.commands_max += def.observers_max;
+  if (host->needs.cell_m > 0) def.cell_m = host->needs.cell_m;
+  host->world = muster_world_create(&def);
+  return host->world != NULL;
+}
+
+bool host_open(host *host, const host_setup *setup) {
+  *host = (struct host){0};
+  if (!open_module(host, setup)) return false;
+  if (create_world(host, setup) && host->module->populate(host->instance, host->world) == MUSTER_OK) return true;
+  host_close(host);
+  return false;
+}
+
+void host_close(host *host) {
+  muster_world_destroy(host->world);
+  muster_pool_destroy(host->pool);
+  if (host->module) host->module->close(host->instance);
+  *host = (struct host){0};
+}
+
+bool host_run_frame(host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_frame_report *report) {
+  if (host->module->before_frame) host->module->before_frame(host->instance, host->world, sim_now_ns);
+  muster_frame frame = {.sim_now_ns = sim_now_ns, .budget_ns = budget_ns};
+  *report = muster_default_frame_report();
+  return muster_frame_run(host->world, &frame) == MUSTER_OK &&
+         muster_frame_report_read(host->world, report) == MUSTER_OK;
+}
+
+static void take_figure(const char *name, double value, void *user) {
+  host_figures *figures = user;
+  if (figures->count == HOST_FIGURES_MAX) return;
+  snprintf(figures->names[figures->count], HOST_FIGURE_NAME_BYTES, "%s", name);
+  figures->values[figures->count++] = value;
+}
+
+void host_read_figures(const host *host, host_figures *figures) {
+  figures->count = 0;
+  if (host->module->report) host->module->report(host->instance, host->world, take_figure, figures);
+}
+
+double host_figure(const host_figures *figures, const char *name) {
+  for (uint32_t i = 0; i < figures->count; i++)
+    if (strcmp(figures->names[i], name) == 0) return figures->values[i];
+  return (double)NAN;
+}

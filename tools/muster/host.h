@@ -1,0 +1,48 @@
+/* host.h - a world with a population in it: module, pool and world put together and taken apart in order. */
+#ifndef TOOLS_HOST_H
+#define TOOLS_HOST_H
+
+#include <muster/module.h>
+
+typedef struct host_setup {
+  const muster_module *module;
+  muster_module_options options;
+  uint32_t workers;
+  muster_world_def world; /* the host fills in the pool and what the module needs */
+} host_setup;
+
+typedef struct host {
+  const muster_module *module;
+  void *instance; /* the module's; null when not open */
+  muster_module_needs needs;
+  muster_pool *pool;
+  muster_world *world;
+} host;
+
+/* Opens the module, creates pool and world and populates it. False with the reason in muster_last_error(); nothing is
+ * left behind then. */
+bool host_open(host *host, const host_setup *setup);
+
+/* Takes everything apart; a host that is not open is a no-op. */
+void host_close(host *host);
+
+/* Runs one frame that brings the world to `sim_now_ns`, the module's part before it included, and reads its report.
+ * False with the reason in muster_last_error(). */
+bool host_run_frame(host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_frame_report *report);
+
+enum { HOST_FIGURES_MAX = 64, HOST_FIGURE_NAME_BYTES = 48 };
+
+/* The numbers of a module's report, in its order. */
+typedef struct host_figures {
+  uint32_t count;
+  char names[HOST_FIGURES_MAX][HOST_FIGURE_NAME_BYTES];
+  double values[HOST_FIGURES_MAX];
+} host_figures;
+
+/* Asks the module; figures beyond the maximum are left out. */
+void host_read_figures(const host *host, host_figures *figures);
+
+/* The figure of that name, or NaN when there is none. */
+double host_figure(const host_figures *figures, const char *name);
+
+#endif

@@ -1,0 +1,27 @@
+/* output.h - a result file that is never half there: it is written beside its place and renamed into it. */
+#ifndef TOOLS_OUTPUT_H
+#define TOOLS_OUTPUT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct output {
+  int descriptor;                /* -1: not open */
+  char path[PATH_MAX];           /* where the result belongs */
+  char temporary[PATH_MAX + 16]; /* where it is written; empty when it goes to its place directly */
+} output;
+
+/* Makes sure that `path` can be written, before the work whose result it will hold. "-" is standard output. What
+ * exists and is not a plain file (a pipe, a device) is written directly, a symbolic link is followed. Complains and
+ * returns false when it cannot be written; nothing is left behind then. */
+bool output_open(output *output, const char *path);
+
+/* Writes the result and puts it in its place. Complains and returns false on failure; what stood there before then
+ * stands there still. Closes either way. */
+bool output_commit(output *output, const char *text, size_t length);
+
+/* Closes without a result; nothing is left behind. Does nothing when not open. */
+void output_discard(output *output);
+
+#endif

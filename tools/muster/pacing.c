@@ -1,0 +1,32 @@
+#include "pacing.h"
+
+#include <errno.h>
+#include <time.h>
+
+static const uint64_t second_ns = 1000000000u;
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * second_ns + (uint64_t)now.tv_nsec;
+}
+
+pacing pacing_begin(uint64_t rate, bool paced) {
+  return (pacing){.rate = rate, .paced = paced, .start_ns = now_ns()};
+}
+
+uint64_t pacing_sim_time(const pacing *pacing, uint64_t number) {
+  __extension__ typedef unsigned __int128 wide;
+  return (uint64_t)((wide)number * 1000 * second_ns / pacing->rate);
+}
+
+void pacing_wait(pacing *pacing, uint64_t number) {
+  if (!pacing->paced) return;
+  uint64_t due_ns = pacing->start_ns + pacing_sim_time(pacing, number), now = now_ns();
+  if (now >= due_ns) {
+    if (now - due_ns > pacing_sim_time(pacing, 1)) pacing->start_ns += now - due_ns;
+    return;
+  }
+  struct timespec until = {.tv_sec = (time_t)(due_ns / second_ns), .tv_nsec = (long)(due_ns % second_ns)};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) continue;
+}

@@ -1,0 +1,52 @@
+#include "record.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+bool record_create(run_record *record, uint64_t capacity) {
+  *record = (run_record){.capacity = capacity};
+  record->wall_ns = calloc(capacity, 3 * sizeof *record->wall_ns);
+  if (!record->wall_ns) return false;
+  record->overrun_wall_ns = record->wall_ns + capacity;
+  record->overrun_own_ns = record->overrun_wall_ns + capacity;
+  return true;
+}
+
+void record_destroy(run_record *record) {
+  free(record->wall_ns);
+  *record = (run_record){0};
+}
+
+static void add_finite(double *sum, double value) {
+  if (isfinite(value)) *sum += value;
+}
+
+static void add_to_promise(run_record *record, const muster_frame_report *report) {
+  record->kept += report->overrun_own_ns <= report->longest_claim_ns + RECORD_PROMISE_MARGIN_NS;
+  if (report->longest_claim_ns > record->longest_claim_ns) record->longest_claim_ns = report->longest_claim_ns;
+  record->used_ns += report->used_cpu_ns;
+  if (report->carried + report->preempted == 0) return;
+  record->waiting_frames++;
+  record->waiting_used_ns += report->used_cpu_ns;
+  record->waiting_given_ns += report->given_cpu_ns;
+}
+
+void record_add(run_record *record, const muster_frame_report *report) {
+  if (record->frames == record->capacity) return;
+  record->wall_ns[record->frames] = report->wall_ns;
+  record->overrun_wall_ns[record->frames] = report->overrun_wall_ns;
+  record->overrun_own_ns[record->frames] = report->overrun_own_ns;
+  record->frames++;
+  add_to_promise(record, report);
+  record->update_ns += report->update_cpu_ns;
+  record->overhead_ns += report->overhead_ns;
+  record->sim_ns += report->frame_period_ns;
+  record->budget_ns += report->budget_ns;
+  for (uint32_t i = 0; i < MUSTER_STAGES; i++) record->stage_ns[i] += report->stage_ns[i];
+  add_finite(&record->deviation_ns, report->period_deviation_ns);
+  add_finite(&record->desired, (double)report->utilisation_desired);
+  add_finite(&record->pressure, (double)report->pressure);
+  if ((double)report->pressure > record->pressure_max) record->pressure_max = (double)report->pressure;
+  if (report->agents > record->agents_max) record->agents_max = report->agents;
+  record->last = *report;
+}

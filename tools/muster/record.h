@@ -1,0 +1,36 @@
+/* record.h - what is kept of every counted frame of a run. All memory is taken before the run. */
+#ifndef TOOLS_RECORD_H
+#define TOOLS_RECORD_H
+
+#include <muster/muster.h>
+
+/* What own overrun may exceed the frame's longest claim by, within the promise. */
+#define RECORD_PROMISE_MARGIN_NS 20000u
+
+typedef struct run_record {
+  uint64_t capacity, frames; /* room for, and taken */
+  uint64_t *wall_ns;         /* of each frame; these three are one block */
+  uint64_t *overrun_wall_ns;
+  uint64_t *overrun_own_ns;
+  uint64_t kept;             /* frames that kept the promise */
+  uint64_t longest_claim_ns; /* of all frames */
+  uint64_t waiting_frames;   /* frames at whose end work waited (carried or preempted), and the CPU of these: */
+  uint64_t waiting_used_ns, waiting_given_ns;
+  uint64_t used_ns, update_ns, overhead_ns, sim_ns, budget_ns; /* sums over all frames */
+  uint64_t stage_ns[MUSTER_STAGES];
+  double deviation_ns, desired, pressure; /* sums over all frames, of what is finite */
+  double pressure_max;
+  uint32_t agents_max;
+  muster_frame_report last;
+} run_record;
+
+/* Takes the memory for that many frames; false when there is none. */
+bool record_create(run_record *record, uint64_t capacity);
+
+/* Gives it back. */
+void record_destroy(run_record *record);
+
+/* Takes one frame. */
+void record_add(run_record *record, const muster_frame_report *report);
+
+#endif

@@ -1,0 +1,164 @@
+/* `muster repro`: the tables and figures of the papers beside our own. */
+#include "repro.h"
+
+#include "commands.h"
+#include "complaint.h"
+#include "nearest.h"
+#include "output.h"
+#include "plots.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JSON_BYTES = 1 << 18 };
+
+static const repro_paper *const papers[] = {&repro_tan_wong};
+
+enum { PAPERS = sizeof papers / sizeof *papers };
+
+typedef struct repro_options {
+  const char *paper; /* or "all" */
+  const char *json;
+  const char *plots;
+} repro_options;
+
+void repro_check_that(repro_checks *checks, bool holds, const char *format, ...) {
+  va_list arguments;
+  if (!holds) checks->failed++;
+  if (checks->count == REPRO_CHECKS_MAX) return;
+  repro_check *check = &checks->list[checks->count++];
+  check->holds = holds;
+  va_start(arguments, format);
+  vsnprintf(check->what, sizeof check->what, format, arguments);
+  va_end(arguments);
+}
+
+void repro_print_checks(const repro_checks *checks) {
+  printf("\nHolds?\n");
+  for (uint32_t i = 0; i < checks->count; i++)
+    printf("  %-4s %s\n", checks->list[i].holds ? "yes" : "NO", checks->list[i].what);
+}
+
+void repro_write_checks(json_writer *writer, const repro_checks *checks) {
+  json_begin_array(writer, "checks");
+  for (uint32_t i = 0; i < checks->count; i++) {
+    json_begin_object(writer, NULL);
+    json_string(writer, "what", checks->list[i].what);
+    json_bool(writer, "holds", checks->list[i].holds);
+    json_end_object(writer);
+  }
+  json_end_array(writer);
+  json_bool(writer, "holds", checks->failed == 0);
+}
+
+static void show_help(void) {
+  puts("muster repro - reproduces a paper's tables and figures beside our measurement\n"
+       "\n"
+       "usage: muster repro PAPER|all [OPTION]...\n"
+       "\n"
+       "Papers:");
+  for (size_t i = 0; i < PAPERS; i++) printf("  %-12s %s\n", papers[i]->name, papers[i]->summary);
+  puts("\n"
+       "  --json FILE   the results for machines; - is standard output\n"
+       "  --plots DIR   draw the figures as PNG into this folder (needs gnuplot)\n"
+       "  --help\n"
+       "\n"
+       "Ends with status 1 when something that the reproduction must show does not hold.");
+}
+
+static int check_paper(const char *name) {
+  const char *names[PAPERS + 1] = {"all"};
+  char list[256] = "all";
+  for (size_t i = 0; i < PAPERS; i++) {
+    size_t length = strlen(list);
+    names[i + 1] = papers[i]->name;
+    if (strcmp(name, papers[i]->name) == 0) return STATUS_OK;
+    snprintf(list + length, sizeof list - length, ", %s", papers[i]->name);
+  }
+  if (strcmp(name, "all") == 0) return STATUS_OK;
+  const char *nearest = nearest_name(name, names, PAPERS + 1);
+  if (nearest) return complain_usage("unknown paper '%s'; did you mean '%s'? Known: %s", name, nearest, list);
+  return complain_usage("unknown paper '%s'; known: %s", name, list);
+}
+
+/* True: go on; false: `status` is the exit status. */
+static bool read_options(repro_options *options, int count, char **arguments, int *status) {
+  static const struct option long_options[] = {{"json", required_argument, NULL, 'j'},
+                                               {"plots", required_argument, NULL, 'p'},
+                                               {"help", no_argument, NULL, 'h'},
+                                               {NULL, 0, NULL, 0}};
+  int option;
+  opterr = 0;
+  optind = 0;
+  *status = STATUS_OK;
+  while ((option = getopt_long(count, arguments, ":", long_options, NULL)) != -1) {
+    if (option == 'h') show_help();
+    if (option == 'j') options->json = optarg;
+    if (option == 'p') options->plots = optarg;
+    if (option == '?' || option == ':') *status = complain_option(option, arguments, "repro");
+    if (option == 'h' || *status) return false;
+  }
+  if (count - optind == 1) {
+    options->paper = arguments[optind];
+    *status = check_paper(options->paper);
+  } else if (count - optind > 1) {
+    *status = complain_usage("one paper at a time, or all: '%s' is too many", arguments[optind + 1]);
+  } else {
+    *status = complain_usage("give a paper, such as `muster repro tan-wong`, or all");
+  }
+  return *status == STATUS_OK;
+}
+
+/* Runs one paper into the open object. */
+static bool reproduce(const repro_paper *paper, const repro_options *options, json_writer *writer, bool quiet,
+                      uint32_t *failed) {
+  repro_checks checks = {0};
+  if (!paper->reproduce(writer, options->plots, quiet, &checks)) return false;
+  repro_write_checks(writer, &checks);
+  if (!quiet) repro_print_checks(&checks);
+  *failed += checks.failed;
+  return true;
+}
+
+/* One paper is the document; all of them are a member each. */
+static bool reproduce_wanted(const repro_options *options, json_writer *writer, bool quiet, uint32_t *failed) {
+  bool all = strcmp(options->paper, "all") == 0, done = true;
+  json_begin_object(writer, NULL);
+  for (size_t i = 0; i < PAPERS && done; i++) {
+    if (!all && strcmp(options->paper, papers[i]->name) != 0) continue;
+    if (all) json_begin_object(writer, papers[i]->name);
+    done = reproduce(papers[i], options, writer, quiet, failed);
+    if (all) json_end_object(writer);
+  }
+  json_end_object(writer);
+  return done;
+}
+
+static int run_papers(const repro_options *options, output *json, char *text) {
+  json_writer writer;
+  uint32_t failed = 0;
+  bool quiet = options->json && strcmp(options->json, "-") == 0;
+  json_start(&writer, text, JSON_BYTES);
+  if (!reproduce_wanted(options, &writer, quiet, &failed)) return STATUS_FAILED;
+  if (!json_finish(&writer)) return complain_failure("the JSON report is larger than %d bytes", JSON_BYTES);
+  if (options->json && !output_commit(json, text, writer.length)) return STATUS_FAILED;
+  if (failed == 0) return STATUS_OK;
+  return complain_failure("%u of the reproduction's checks do not hold; the list says which", failed);
+}
+
+int repro_command(int count, char **arguments) {
+  repro_options options = {0};
+  output json = {.descriptor = -1};
+  int status;
+  if (!read_options(&options, count, arguments, &status)) return status;
+  if (options.plots && !plots_prepare(options.plots)) return STATUS_FAILED;
+  if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
+  char *text = malloc(JSON_BYTES);
+  status = text ? run_papers(&options, &json, text) : complain_failure("out of memory");
+  free(text);
+  output_discard(&json);
+  return status;
+}

@@ -1,0 +1,43 @@
+/* repro.h - what the reproductions of the papers have in common. */
+#ifndef TOOLS_REPRO_H
+#define TOOLS_REPRO_H
+
+#include "base/json.h"
+
+#include <stdbool.h>
+
+enum { REPRO_CHECKS_MAX = 64, REPRO_CHECK_BYTES = 160 };
+
+/* One statement about a reproduction, and whether it holds for what was measured. */
+typedef struct repro_check {
+  char what[REPRO_CHECK_BYTES];
+  bool holds;
+} repro_check;
+
+typedef struct repro_checks {
+  uint32_t count, failed;
+  repro_check list[REPRO_CHECKS_MAX];
+} repro_checks;
+
+/* Adds a statement, printf-style. */
+void repro_check_that(repro_checks *checks, bool holds, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Prints every statement with yes or no. */
+void repro_print_checks(const repro_checks *checks);
+
+/* Writes the members `checks` and `holds` into the open object. */
+void repro_write_checks(json_writer *writer, const repro_checks *checks);
+
+/* A paper that can be reproduced. `reproduce` prints its tables beside ours unless `quiet`, writes the members of its
+ * results into the open object, draws its figures into `plots` unless that is null, and adds its checks. False after a
+ * complaint when it could not be run. */
+typedef struct repro_paper {
+  const char *name;
+  const char *summary;
+  bool (*reproduce)(json_writer *writer, const char *plots, bool quiet, repro_checks *checks);
+} repro_paper;
+
+/* Tan & Wong: effective load management for AI characters. */
+extern const repro_paper repro_tan_wong;
+
+#endif

@@ -1,0 +1,148 @@
+/* `muster run`: a population inside its budget. */
+#include "base/json.h"
+#include "commands.h"
+#include "complaint.h"
+#include "output.h"
+#include "pacing.h"
+#include "progress.h"
+#include "record.h"
+#include "report_json.h"
+#include "report_text.h"
+#include "run_options.h"
+#include "summary.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+enum { JSON_BYTES = 65536, INTAKE_FRAMES_MAX = 10000 };
+
+typedef struct run {
+  run_options options;
+  host_setup setup;
+  host host;
+  output json;
+  pacing pacing;
+  progress progress;
+  run_record record;
+  sigset_t stop_signals;
+  uint64_t frame; /* frames run so far, warm-up included */
+} run;
+
+static host_setup setup_of(const run_options *options) {
+  host_setup setup = {.module = options->module,
+                      .options = muster_default_module_options(),
+                      .workers = options->workers,
+                      .world = muster_default_world_def()};
+  setup.options.agents = options->agents;
+  setup.options.observers = options->observers;
+  setup.options.seed = options->seed;
+  setup.options.path = options->path;
+  setup.options.up_axis = options->up_axis;
+  setup.world.seed = options->seed;
+  setup.world.clock = options->virtual_clock ? MUSTER_CLOCK_VIRTUAL : MUSTER_CLOCK_WALL;
+  setup.world.capacity_ns = options->capacity_ns;
+  setup.world.audit = options->audit;
+  return setup;
+}
+
+/* Interruptions are not delivered but waited for between frames, so that the report of what was run can be written.
+ * Threads inherit this, so it comes before the pool. */
+static void hold_back_signals(run *run) {
+  sigemptyset(&run->stop_signals);
+  sigaddset(&run->stop_signals, SIGINT);
+  sigaddset(&run->stop_signals, SIGTERM);
+  sigprocmask(SIG_BLOCK, &run->stop_signals, NULL);
+}
+
+static bool asked_to_stop(const run *run) {
+  struct timespec at_once = {0};
+  return sigtimedwait(&run->stop_signals, NULL, &at_once) > 0;
+}
+
+/* False when the frame failed. */
+static bool run_frame(run *run, muster_frame_report *report) {
+  run->frame++;
+  pacing_wait(&run->pacing, run->frame);
+  return host_run_frame(&run->host, pacing_sim_time(&run->pacing, run->frame), run->options.budget_ns, report);
+}
+
+/* Runs until the population is in, which large ones take several frames for, and then for as long as was asked for, so
+ * that estimates have settled. Births may keep spawns waiting for good, so a population of the size that was asked
+ * for counts as in. */
+static bool warm_up(run *run, bool *stopped) {
+  muster_frame_report report;
+  uint64_t rest = run->options.warm_up;
+  bool all_in = rest == 0;
+  for (uint64_t i = 0; !*stopped && (!all_in || rest > 0); i++) {
+    if (!run_frame(run, &report)) return false;
+    if (all_in) rest--;
+    all_in = all_in || report.spawns_waiting == 0 || report.agents >= run->host.needs.agents || i == INTAKE_FRAMES_MAX;
+    progress_show(&run->progress, run->frame, 0, &report);
+    *stopped = asked_to_stop(run);
+  }
+  muster_statistics_clear(run->host.world);
+  return true;
+}
+
+static bool run_frames(run *run, bool *stopped) {
+  muster_frame_report report;
+  while (!*stopped && run->record.frames < run->options.frames) {
+    if (!run_frame(run, &report)) return false;
+    record_add(&run->record, &report);
+    progress_show(&run->progress, run->record.frames, run->options.frames, &report);
+    *stopped = asked_to_stop(run);
+  }
+  return true;
+}
+
+static bool write_json(run *run, const run_summary *summary) {
+  char text[JSON_BYTES];
+  json_writer writer;
+  json_start(&writer, text, sizeof text);
+  report_json(&writer, summary);
+  if (!json_finish(&writer)) {
+    complain_failure("the JSON report is larger than %d bytes", JSON_BYTES);
+    return false;
+  }
+  return output_commit(&run->json, text, writer.length);
+}
+
+static int report(run *run) {
+  run_summary summary;
+  if (run->record.frames == 0) return complain_failure("interrupted before the first counted frame: nothing to report");
+  summarise(&summary, &run->options, &run->host, &run->record, run->setup.world.guarantee_ns);
+  const char *json = run->options.json;
+  if (json && !write_json(run, &summary)) return STATUS_FAILED;
+  if (!json || strcmp(json, "-") != 0) report_text(stdout, &summary, &run->host);
+  return STATUS_OK;
+}
+
+static int run_world(run *run) {
+  bool stopped = false;
+  if (!host_open(&run->host, &run->setup)) return complain_failure("%s", muster_last_error());
+  run->progress = progress_begin();
+  run->pacing = pacing_begin(run->options.rate, !run->options.virtual_clock && !run->options.no_pace);
+  bool ran = warm_up(run, &stopped) && run_frames(run, &stopped);
+  progress_end(&run->progress);
+  int status =
+      ran ? report(run) : complain_failure("frame %llu: %s", (unsigned long long)run->frame, muster_last_error());
+  host_close(&run->host);
+  return status;
+}
+
+int run_command(int count, char **arguments) {
+  run run = {.json = {.descriptor = -1}};
+  int status;
+  if (!run_options_read(&run.options, count, arguments, &status)) return status;
+  run.setup = setup_of(&run.options);
+  hold_back_signals(&run);
+  if (run.options.json && !output_open(&run.json, run.options.json)) return STATUS_FAILED;
+  if (record_create(&run.record, run.options.frames))
+    status = run_world(&run);
+  else
+    status = complain_failure("out of memory for %llu frames; lower --frames", (unsigned long long)run.options.frames);
+  record_destroy(&run.record);
+  output_discard(&run.json);
+  return status;
+}

@@ -1,0 +1,183 @@
+#include "run_options.h"
+
+#include "catalog.h"
+#include "complaint.h"
+#include "parse.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+static const uint64_t budget_min_ns = 10000, budget_max_ns = 10000000000;
+static const uint64_t rate_min = 100, rate_max = 10000000;
+static const uint64_t frames_max = 1000000, agents_max = 16777215, observers_max = 65536;
+
+enum {
+  OPTION_AGENTS = 256,
+  OPTION_WORKERS,
+  OPTION_BUDGET,
+  OPTION_HZ,
+  OPTION_FRAMES,
+  OPTION_WARM_UP,
+  OPTION_OBSERVERS,
+  OPTION_SEED,
+  OPTION_VIRTUAL,
+  OPTION_CAPACITY,
+  OPTION_AUDIT,
+  OPTION_NO_PACE,
+  OPTION_UP,
+  OPTION_JSON,
+  OPTION_HELP
+};
+
+static const struct option long_options[] = {
+    {"agents", required_argument, NULL, OPTION_AGENTS},
+    {"workers", required_argument, NULL, OPTION_WORKERS},
+    {"budget", required_argument, NULL, OPTION_BUDGET},
+    {"hz", required_argument, NULL, OPTION_HZ},
+    {"frames", required_argument, NULL, OPTION_FRAMES},
+    {"warm-up", required_argument, NULL, OPTION_WARM_UP},
+    {"observers", required_argument, NULL, OPTION_OBSERVERS},
+    {"seed", required_argument, NULL, OPTION_SEED},
+    {"virtual", no_argument, NULL, OPTION_VIRTUAL},
+    {"capacity", required_argument, NULL, OPTION_CAPACITY},
+    {"audit", no_argument, NULL, OPTION_AUDIT},
+    {"no-pace", no_argument, NULL, OPTION_NO_PACE},
+    {"up", required_argument, NULL, OPTION_UP},
+    {"json", required_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static void show_help(void) {
+  puts("muster run - runs a population inside its budget and reports how that went\n"
+       "\n"
+       "usage: muster run [SCENARIO|POPULATION.csv] [OPTION]...\n"
+       "\n"
+       "Scenarios (default wildlife):");
+  catalog_list(stdout);
+  puts("\n"
+       "Population and load:\n"
+       "  --agents N         how many agents (default: the scenario's own)\n"
+       "  --observers K      how many observers (default: the scenario's own)\n"
+       "  --seed S           of everything random (default 1)\n"
+       "  --up y|z           which axis of the population file is height (default y)\n"
+       "Frames:\n"
+       "  --budget 10ms      wall time that a frame may take (default 10ms)\n"
+       "  --hz 30            frames per second of simulation (default 30)\n"
+       "  --frames N         frames to count (default 300)\n"
+       "  --warm-up N        frames before counting, after all agents are in (default: one second's worth)\n"
+       "  --workers N        the calling thread included (default: one per processor)\n"
+       "  --no-pace          run frames back to back instead of at --hz on the wall clock\n"
+       "Clock:\n"
+       "  --virtual          virtual time: costs come from the scenario's cost model; the same seed gives the same\n"
+       "                     result on any number of workers\n"
+       "  --capacity 10ms    work per virtual frame (default: the budget)\n"
+       "  --audit            read thread CPU clocks and check the promise\n"
+       "Report:\n"
+       "  --json FILE        the report for machines, all times in ns; - is standard output\n"
+       "  --help");
+}
+
+static bool read_up_axis(const char *text, char *axis) {
+  if (strcmp(text, "y") == 0 || strcmp(text, "z") == 0) {
+    *axis = text[0];
+    return true;
+  }
+  complain_usage("--up is '%s'; give y or z, the axis of the file that is height", text);
+  return false;
+}
+
+static bool read_number32(const char *option, const char *text, uint64_t maximum, uint32_t *value) {
+  uint64_t number;
+  if (!parse_count(option, text, 1, maximum, &number)) return false;
+  *value = (uint32_t)number;
+  return true;
+}
+
+/* The options with a number or a duration. */
+static bool read_quantity(run_options *options, int option, const char *text) {
+  switch (option) {
+  case OPTION_AGENTS:
+    return read_number32("--agents", text, agents_max, &options->agents);
+  case OPTION_WORKERS:
+    return read_number32("--workers", text, MUSTER_WORKERS_MAX, &options->workers);
+  case OPTION_OBSERVERS:
+    return read_number32("--observers", text, observers_max, &options->observers);
+  case OPTION_BUDGET:
+    return parse_duration("--budget", text, budget_min_ns, budget_max_ns, &options->budget_ns);
+  case OPTION_CAPACITY:
+    return parse_duration("--capacity", text, budget_min_ns, budget_max_ns, &options->capacity_ns);
+  case OPTION_HZ:
+    return parse_rate("--hz", text, rate_min, rate_max, &options->rate);
+  case OPTION_FRAMES:
+    return parse_count("--frames", text, 1, frames_max, &options->frames);
+  case OPTION_WARM_UP:
+    return parse_count("--warm-up", text, 0, frames_max, &options->warm_up);
+  default:
+    return parse_count("--seed", text, 0, UINT64_MAX, &options->seed);
+  }
+}
+
+static bool read_option(run_options *options, int option, const char *text) {
+  switch (option) {
+  case OPTION_VIRTUAL:
+    return options->virtual_clock = true;
+  case OPTION_AUDIT:
+    return options->audit = true;
+  case OPTION_NO_PACE:
+    return options->no_pace = true;
+  case OPTION_JSON:
+    options->json = text;
+    return true;
+  case OPTION_UP:
+    return read_up_axis(text, &options->up_axis);
+  default:
+    return read_quantity(options, option, text);
+  }
+}
+
+/* What depends on several options, and what is left to its default. */
+static bool complete(run_options *options, int *status) {
+  if (options->capacity_ns && !options->virtual_clock) {
+    *status = complain_usage("--capacity is the work of a virtual frame; add --virtual, or use --budget instead");
+    return false;
+  }
+  if (options->warm_up == UINT64_MAX) options->warm_up = (options->rate + 999) / 1000;
+  if (options->workers == 0) options->workers = muster_available_processors();
+  options->module = catalog_find(options->scenario, &options->path, status);
+  return options->module != NULL;
+}
+
+bool run_options_read(run_options *options, int count, char **arguments, int *status) {
+  *options = (run_options){.scenario = "wildlife",
+                           .budget_ns = 10000000,
+                           .rate = 30000,
+                           .frames = 300,
+                           .warm_up = UINT64_MAX,
+                           .seed = 1,
+                           .up_axis = 'y'};
+  *status = STATUS_USAGE;
+  opterr = 0;
+  optind = 0;
+  int option;
+  while ((option = getopt_long(count, arguments, ":", long_options, NULL)) != -1) {
+    if (option == OPTION_HELP) {
+      show_help();
+      *status = STATUS_OK;
+      return false;
+    }
+    if (option == '?' || option == ':') {
+      *status = complain_option(option, arguments, "run");
+      return false;
+    }
+    if (!read_option(options, option, optarg)) return false;
+  }
+  if (count - optind > 1) {
+    *status =
+        complain_usage("one scenario at a time: '%s' and '%s' were given", arguments[optind], arguments[optind + 1]);
+    return false;
+  }
+  if (optind < count) options->scenario = arguments[optind];
+  return complete(options, status);
+}

@@ -1,0 +1,26 @@
+/* run_options.h - what `muster run` was asked for. */
+#ifndef TOOLS_RUN_OPTIONS_H
+#define TOOLS_RUN_OPTIONS_H
+
+#include <muster/module.h>
+
+typedef struct run_options {
+  const char *scenario;        /* as typed */
+  const muster_module *module; /* that it names */
+  const char *path;            /* of the population; null = the scenario needs none */
+  const char *json;            /* where the machine's report goes; null = nowhere, "-" = standard output */
+  uint32_t agents, observers;  /* 0 = the scenario's own */
+  uint32_t workers;
+  uint64_t budget_ns, capacity_ns;
+  uint64_t rate; /* frames per 1000 seconds */
+  uint64_t frames, warm_up;
+  uint64_t seed;
+  bool virtual_clock, audit, no_pace;
+  char up_axis;
+} run_options;
+
+/* Reads the command line. True: go on and run. False: `status` is the exit status, and what there is to say has been
+ * said (help, or a complaint). */
+bool run_options_read(run_options *options, int count, char **arguments, int *status);
+
+#endif

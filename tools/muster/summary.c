@@ -1,0 +1,98 @@
+#include "summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *stage_name(muster_stage stage) {
+  static const char *const names[] = {"intake", "score", "fold", "fit", "release", "rank", "run", "commit"};
+  _Static_assert(sizeof names / sizeof *names == MUSTER_STAGES, "every stage has a name");
+  return names[stage];
+}
+
+static int compare(const void *a, const void *b) {
+  uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+  return (left > right) - (left < right);
+}
+
+/* The smallest value that `per_thousand` of the sorted values do not exceed. */
+static uint64_t ranked(const uint64_t *sorted, uint64_t count, uint64_t per_thousand) {
+  uint64_t rank = (count * per_thousand + 999) / 1000;
+  return sorted[rank ? rank - 1 : 0];
+}
+
+static frame_quantiles quantiles_of(uint64_t *values, uint64_t count) {
+  double sum = 0;
+  for (uint64_t i = 0; i < count; i++) sum += (double)values[i];
+  qsort(values, count, sizeof *values, compare);
+  return (frame_quantiles){.mean = sum / (double)count,
+                           .p50 = ranked(values, count, 500),
+                           .p99 = ranked(values, count, 990),
+                           .p999 = ranked(values, count, 999),
+                           .max = values[count - 1]};
+}
+
+static double ratio(double part, double whole) {
+  return whole > 0 ? part / whole : (double)NAN;
+}
+
+/* What the frames could have used: of all workers, or of the one virtual processor. */
+static double capacity_of(const run_options *options, const run_record *record) {
+  if (!options->virtual_clock) return (double)record->budget_ns * options->workers;
+  return options->capacity_ns ? (double)options->capacity_ns * (double)record->frames : (double)record->budget_ns;
+}
+
+static void sum_up_promise(run_summary *summary, const run_options *options, const run_record *record) {
+  summary->own_known = options->audit || options->virtual_clock;
+  summary->longest_claim_ns = record->longest_claim_ns;
+  summary->kept_share = (double)record->kept / (double)record->frames;
+  summary->budget_used_share = ratio((double)record->waiting_used_ns, (double)record->waiting_given_ns);
+  summary->capacity_share = ratio((double)record->used_ns, capacity_of(options, record));
+}
+
+/* The guarantee: whoever has waited for S is served first in, first out, so at most the whole population goes before,
+ * x updates in each frame. This bounds the time from release to start; from one update to the next it is the longest
+ * period more, which shows as the maximum of the staleness. */
+static double wait_bound_ns(const run_summary *summary, const run_record *record, uint64_t guarantee_ns) {
+  double per_frame = (double)summary->statistics.completed / (double)record->frames;
+  if (per_frame <= 0) return (double)NAN;
+  return (double)guarantee_ns + (ceil(record->agents_max / per_frame) + 1) * (double)summary->frame_period_ns;
+}
+
+static void sum_up_work(run_summary *summary, const run_options *options, const run_record *record) {
+  double frames = (double)record->frames;
+  summary->overhead_per_update_ns = ratio((double)record->overhead_ns, (double)summary->statistics.completed);
+  summary->overhead_per_frame_ns = (double)record->overhead_ns / frames;
+  summary->overhead_share = ratio((double)record->overhead_ns, capacity_of(options, record));
+  summary->period_deviation_ns = record->deviation_ns / frames;
+  summary->utilisation_desired = record->desired / frames;
+  summary->utilisation_achieved = ratio((double)record->update_ns, (double)record->sim_ns);
+  summary->pressure_mean = record->pressure / frames;
+  summary->pressure_max = record->pressure_max;
+  for (uint32_t i = 0; i < MUSTER_STAGES; i++) summary->stage_ns[i] = (double)record->stage_ns[i] / frames;
+  for (uint32_t i = 0; i < MUSTER_LEVELS; i++) summary->levels[i] = record->last.levels[i];
+}
+
+void summarise(run_summary *summary, const run_options *options, const host *host, run_record *record,
+               uint64_t guarantee_ns) {
+  *summary = (run_summary){.options = options,
+                           .scenario = options->path ? options->path : options->module->name,
+                           .frames = record->frames,
+                           .frame_period_ns = 1000000000000u / options->rate,
+                           .agents = record->last.agents,
+                           .observers = host->needs.observers,
+                           .interrupted = record->frames < options->frames,
+                           .world_hash = muster_world_hash(host->world)};
+  summary->statistics = muster_default_statistics();
+  muster_statistics_read(host->world, &summary->statistics);
+  summary->wall_ns = quantiles_of(record->wall_ns, record->frames);
+  summary->overrun_wall_ns = quantiles_of(record->overrun_wall_ns, record->frames);
+  summary->overrun_own_ns = quantiles_of(record->overrun_own_ns, record->frames);
+  sum_up_promise(summary, options, record);
+  sum_up_work(summary, options, record);
+  summary->wait_bound_ns = wait_bound_ns(summary, record, guarantee_ns);
+  summary->bytes_per_agent = ratio((double)summary->statistics.bytes_used, summary->agents);
+  summary->scheduling_bytes_per_agent = ratio((double)summary->statistics.bytes_scheduling, summary->agents);
+  summary->wait_within =
+      summary->statistics.longest_wait_ns == 0 || (double)summary->statistics.longest_wait_ns <= summary->wait_bound_ns;
+  host_read_figures(host, &summary->figures);
+}

@@ -1,0 +1,49 @@
+/* summary.h - a run in numbers: what both the report for people and the one for machines show. */
+#ifndef TOOLS_SUMMARY_H
+#define TOOLS_SUMMARY_H
+
+#include "host.h"
+#include "record.h"
+#include "run_options.h"
+
+/* Exact, of a value per frame. */
+typedef struct frame_quantiles {
+  double mean;
+  uint64_t p50, p99, p999, max;
+} frame_quantiles;
+
+typedef struct run_summary {
+  const run_options *options;
+  const char *scenario;
+  uint64_t frames, frame_period_ns;
+  uint32_t agents, observers;
+  bool interrupted;
+  bool own_known; /* own time was measured (audit) or is known exactly (virtual) */
+  frame_quantiles wall_ns, overrun_wall_ns, overrun_own_ns;
+  uint64_t longest_claim_ns;
+  double kept_share;        /* frames within the promise */
+  double budget_used_share; /* of the CPU given in frames at whose end work waited; NaN when it never did */
+  double capacity_share;    /* CPU used of workers x budget (virtual: of the capacity), all frames */
+  muster_statistics statistics;
+  double overhead_per_update_ns, overhead_per_frame_ns, overhead_share;
+  double period_deviation_ns;
+  double utilisation_desired, utilisation_achieved;
+  double pressure_mean, pressure_max;
+  double wait_bound_ns; /* S + ceil(N/x) + 1 frames, x the updates per frame; NaN when nothing ran */
+  bool wait_within;     /* nobody waited longer from release to start */
+  double stage_ns[MUSTER_STAGES];
+  uint32_t levels[MUSTER_LEVELS];
+  double bytes_per_agent, scheduling_bytes_per_agent;
+  uint64_t world_hash;
+  host_figures figures;
+} run_summary;
+
+/* Sums a run up. Sorts the record's values. At least one frame must have been counted. `guarantee_ns` is the world's S;
+ * the record's values per frame are out of order afterwards. */
+void summarise(run_summary *summary, const run_options *options, const host *host, run_record *record,
+               uint64_t guarantee_ns);
+
+/* The name of a stage, such as "intake". */
+const char *stage_name(muster_stage stage);
+
+#endif
