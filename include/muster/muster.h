@@ -100,7 +100,8 @@ static inline muster_type_def muster_default_type_def(void) {
 typedef enum muster_order {
   MUSTER_ORDER_PRIORITY = 0, /* Rankin, Acton & Katchabaw: weighted importance, time waited, runs and progress, with
                                 uncapped ageing */
-  MUSTER_ORDER_DELAYS        /* Tan & Wong, fig. 3: number of delays descending, then elapsed time descending */
+  MUSTER_ORDER_DELAYS        /* Tan & Wong, fig. 3: number of delays descending, then elapsed time descending. Under the
+                                virtual clock the update that crosses the deadline is started, as there */
 } muster_order;
 
 /* What a period's stretch is proportional to under pressure. */

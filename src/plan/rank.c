@@ -41,6 +41,7 @@ static bool charge_model(filling *filling, const agent_type *type, batch_entry *
   uint32_t atom = filling->store->rows[entry->agent].atom_next;
   uint64_t capacity_ns = filling->limits->capacity_ns, charged_ns = filling->result.predicted_ns;
   uint64_t left = capacity_ns > charged_ns ? capacity_ns - charged_ns : 0, spent = 0;
+  if (filling->ready->weights.order == MUSTER_ORDER_DELAYS && left > 0) left = UINT64_MAX;
   uint32_t first = atom;
   for (; atom < type->parallel_atoms; atom++) {
     uint64_t cost_ns = model_cost(filling, type, entry->agent, atom);

@@ -51,6 +51,7 @@ static void bucket_append(ready_set *ready, agent_store *store, uint32_t bucket,
   if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] |= 1ull << (bucket % 64);
   ready->count++;
   ready->begun += row->atom_next > 0;
+  ASSERT(ready->begun <= ready->count);
 }
 
 static uint32_t bucket_of(const ready_set *ready, int64_t number) {

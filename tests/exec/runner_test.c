@@ -4,6 +4,7 @@
 #include "base/clock.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 enum { AGENTS = 300 };
@@ -454,5 +455,29 @@ Test(runner, who_could_not_be_eaten_for_want_of_room_is_eaten_later) {
   }
   for (uint32_t i = 0; i < PREY; i++)
     cr_assert_not(muster_agent_exists(little.world, hunt.prey[i]), "prey %u lives on, and nobody can eat it", i);
+  little_world_destroy(&little);
+}
+
+static void *spawn_a_thousand(void *argument) {
+  const little_world *little = argument;
+  muster_agent_def def = muster_default_agent_def();
+  uintptr_t refused = 0;
+  def.type = little->type;
+  for (uint32_t i = 0; i < 1000; i++) refused += muster_agent_is_null(muster_agent_spawn(little->world, &def));
+  return (void *)refused;
+}
+
+Test(runner, other_threads_may_spawn_while_further_types_are_registered) {
+  const muster_atom atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}};
+  little_world little = world_of_one_type(atoms, 1, FRAME_NS), others = little;
+  pthread_t thread;
+  void *refused;
+  cr_assert_eq(pthread_create(&thread, NULL, spawn_a_thousand, &little), 0);
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 1;
+  for (uint32_t i = 0; i < 50; i++) register_type(&others, &def);
+  pthread_join(thread, &refused);
+  cr_assert_null(refused);
   little_world_destroy(&little);
 }

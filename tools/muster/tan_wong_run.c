@@ -6,13 +6,6 @@
 
 #include <math.h>
 
-/* The paper starts an update as long as any time is left, so a frame may take one update more than T_d. The virtual
- * clock starts only what fits whole. A capacity of T_d and one update makes the second rule the first. */
-static uint64_t capacity_ns(const tan_wong_plan *plan) {
-  static const uint64_t update_ns = 373000; /* the scenario's model */
-  return plan->wall ? 0 : plan->budget_ns + update_ns;
-}
-
 static host_setup setup_of(const tan_wong_plan *plan) {
   host_setup setup = {.module = muster_module_tan_wong(),
                       .options = muster_default_module_options(),
@@ -21,7 +14,6 @@ static host_setup setup_of(const tan_wong_plan *plan) {
   setup.options.agents = TAN_WONG_ANIMATS;
   setup.options.observers = plan->wall ? 1 : 0; /* observed animats really work */
   setup.world.clock = plan->wall ? MUSTER_CLOCK_WALL : MUSTER_CLOCK_VIRTUAL;
-  setup.world.capacity_ns = capacity_ns(plan);
   setup.world.order = MUSTER_ORDER_DELAYS;
   setup.world.elastic = MUSTER_ELASTIC_UTILISATION;
   return setup;
