@@ -51,8 +51,7 @@ static void complete(struct muster_world *world, uint32_t index, uint64_t began_
 
 static void learn_model_cost(struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = &world->store.rows[entry->agent];
-  agent_cold *cold = &world->store.colds[entry->agent];
-  uint64_t earlier_ns = row->atom_next ? cold->spent_ns : 0;
+  uint64_t earlier_ns = row->atom_next ? row->spent_ns : 0;
   if (result->outcome != OUTCOME_PREEMPTED)
     costs_add(&world->costs, row->type, row->level, earlier_ns + entry->model_ns);
 }
@@ -75,8 +74,9 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
   }
   cold->started_ns = began_ns;
   if (result->outcome == OUTCOME_PREEMPTED) {
-    uint32_t part_ns = world->runner.virtual ? entry->model_ns : result->cost_ns;
-    cold->spent_ns = (row->atom_next ? cold->spent_ns : 0) + part_ns;
+    uint64_t spent_ns =
+        (row->atom_next ? row->spent_ns : 0) + (world->runner.virtual ? entry->model_ns : result->cost_ns);
+    row->spent_ns = spent_ns < UINT32_MAX ? (uint32_t)spent_ns : UINT32_MAX;
     row->atom_next = result->atom_next;
     ready_put_back(&world->ready, &world->store, index);
     world->report.preempted++;
@@ -212,7 +212,7 @@ static void note_waiting(struct muster_world *world) {
   agent_link link = world->ready.oldest;
   for (uint32_t i = 0; link && i < LOOKS; i++) {
     const agent_row *row = &world->store.rows[link - 1];
-    link = row->younger;
+    link = world->store.links[link - 1].younger;
     if (row->status != AGENT_READY || row->atom_next) continue;
     note_start(world, row);
     break;

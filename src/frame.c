@@ -106,7 +106,6 @@ static void stage_rank(struct muster_world *world) {
 /* 7 run: workers take updates from the dispatch queue, atom by atom, until the deadline. */
 static void stage_run(struct muster_world *world) {
   runner *runner = &world->runner;
-  runner->now_ns = world->frame.now_ns;
   runner->deadline_ns = world->frame.deadline_ns;
   runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->batch.count);
   runner_open(runner);
@@ -193,6 +192,7 @@ static void begin_frame(struct muster_world *world, const muster_frame *frame) {
   world->report.sim_now_ns = frame->sim_now_ns;
   world->report.frame_period_ns = world->frame.elapsed_ns;
   world->report.budget_ns = frame->budget_ns;
+  world->runner.now_ns = frame->sim_now_ns;
   audit_begin(world);
   pool_keep_apart(world->pool);
 }

@@ -173,7 +173,7 @@ static void activate(struct muster_world *world, uint32_t index) {
     return;
   }
   uint32_t generation = identity_generation(&world->agent_ids, index);
-  world->store.colds[index].generation = generation;
+  row->generation = generation;
   row->last_update_ns = world->frame.now_ns;
   space_link(&world->space, &world->store, index);
   score_new_agent(&world->board, &inputs, index);

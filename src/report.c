@@ -22,8 +22,9 @@ muster_result muster_frame_report_read(const muster_world *world, muster_frame_r
  * own scratch is the pool's affair and left out, so that the figure does not depend on their number. */
 static uint64_t bytes_scheduling(const muster_world *world) {
   uint64_t agents = identity_high(&world->agent_ids);
-  uint64_t each = sizeof(agent_row) + sizeof(agent_place) + sizeof(agent_cold) + sizeof(uint32_t) /* generation */ +
-                  sizeof(agent_link) /* grid bucket */ + sizeof(uint32_t) /* generation of the state slot */;
+  uint64_t each = sizeof(agent_row) + sizeof(agent_links) + sizeof(agent_place) + sizeof(agent_cold) +
+                  sizeof(uint32_t) /* generation */ + sizeof(agent_link) /* grid bucket */ +
+                  sizeof(uint32_t) /* generation of the state slot */;
   uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);
   return sizeof *world + agents * each + agents / 8 + world->batch_high * batch +
          world->classes.count * sizeof(agent_class) + MUSTER_DECILES * sizeof(histogram);
@@ -92,7 +93,7 @@ muster_result muster_agent_read(const muster_world *world, muster_agent agent, m
   muster_agent_info whole = {.type = {row->type + 1u},
                              .partition = world->store.places[agent.index].partition,
                              .position = space_position(&world->space, &world->store.places[agent.index]),
-                             .user = world->store.colds[agent.index].user,
+                             .user = row->user,
                              .published = type_published(type, row->state_slot, row->front),
                              .state = type_state(type, row->state_slot)};
   if (store_is_active(&world->store, agent.index)) describe_active(world, agent.index, &whole);

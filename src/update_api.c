@@ -79,11 +79,12 @@ muster_result muster_update_remove(muster_update *update, muster_agent agent) {
   update_context *context = context_of(update);
   if (!is_live(context, agent)) return stale(agent);
   agent_row *row = &context->runner->store->rows[agent.index];
-  if (context->phase == PHASE_ACT) {
-    if (row->doomed) return stale(agent);
-    row->doomed = 1;
-  }
-  return send(context, &(command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
+  bool first_come = context->phase == PHASE_ACT;
+  if (first_come && row->doomed) return stale(agent);
+  muster_result result =
+      send(context, &(command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
+  if (first_come && result == MUSTER_OK) row->doomed = 1;
+  return result;
 }
 
 muster_result muster_update_wake(muster_update *update, muster_agent agent) {

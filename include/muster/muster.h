@@ -48,7 +48,8 @@ typedef struct muster_cost_query {
   uint32_t atom; /* index into the type's atoms */
   uint32_t level;
   uint64_t elapsed_ns;
-  uint64_t random; /* a fresh random number of this atom of this update */
+  uint64_t random;        /* a random number of this atom of this update */
+  uint64_t update_random; /* a random number that all atoms of this update share, even when it is preempted */
 } muster_cost_query;
 
 #define MUSTER_LEVELS    4u

@@ -1,8 +1,9 @@
 /* agents/batch.h - what a frame runs: the list that rank fills, run works off and commit settles.
  *
  * Entries stand in the order of rank. Claims cut them into what a worker takes at once: one long update, or
- * neighbours up to CLAIM_NS of predicted cost. Results stand beside the entries, each written by the one worker that
- * ran the entry. */
+ * neighbours up to CLAIM_NS of predicted cost. An update is long when it takes CLAIM_NS on average, or has several
+ * atoms and takes that long in one case of twenty. Results stand beside the entries, each written by the one worker
+ * that ran the entry. */
 #ifndef AGENTS_BATCH_H
 #define AGENTS_BATCH_H
 
@@ -13,9 +14,9 @@
 enum { CLAIM_NS = 20000, CLAIM_UPDATES_MAX = 64 };
 
 typedef struct batch_entry {
+  uint64_t model_ns; /* virtual clock: what the atoms run in this frame cost */
   uint32_t agent;
   uint32_t predicted_ns;
-  uint32_t model_ns;   /* virtual clock: what the atoms run in this frame cost */
   uint32_t spawn_base; /* first of the ids set aside for its spawns */
   uint16_t spawn_limit;
   uint16_t atom_end; /* run atoms up to here at most; the type's number of parallel atoms unless virtual time says
@@ -41,7 +42,7 @@ typedef struct batch_result {
 typedef struct batch_claim {
   uint32_t first, end; /* entries */
   uint32_t predicted_ns;
-  bool sampled; /* measure each update of it */
+  bool timed; /* read the clock after each atom: a long update, which may stop in between, or a sample */
 } batch_claim;
 
 typedef struct batch {

@@ -7,23 +7,24 @@
  *   active               intake                         every stage, muster_agent_next
  *   row.importance       score (intake at activation)   rank, run
  *   row.level, .class    score (intake at activation)   fit, release, rank, run
- *   row.next, .previous,
- *      .bucket           whoever holds the agent: wheel (waiting) or ready (released); intake while pending
- *   row.older, .younger  ready                          rank
+ *   links.next, .previous,
+ *      row.bucket        whoever holds the agent: wheel (waiting) or ready (released)
+ *   links.older, .younger ready                          rank
  *   row.first_due_ns,
  *      .released_frame   release (ready)                rank
  *   row.virtual_due_ns   wheel                          release
- *   row.last_update_ns,
- *      .runs, .atom_next commit                         release, rank, run
+ *   row.last_update_ns, .runs,
+ *      .atom_next, .spent_ns commit                      release, rank, run
+ *   row.user, .generation,
+ *      .type, .state_slot intake                         score, run
  *   row.status           the stage that moves the agent along the diagram below
  *   row.front            commit (publishes)             run (reads others)
  *   place                commit, intake                 score, run (neighbours)
- *   cold.started_ns,
- *       .spent_ns        commit                         run
+ *   cold.started_ns      commit                         run
  *   cold, the rest       intake                         score, run
  *   state, published     run (own agent), commit (action atoms)
  *
- * Until its intake, row, place and cold of a pending agent belong to the thread that spawns it.
+ * Until its intake, row, links, place and cold of a pending agent belong to the thread that spawns it.
  *
  *                 intake             release              rank
  *   FREE -> PENDING -----> WAITING ----------> READY -------------> ADMITTED
@@ -58,16 +59,17 @@ typedef struct agent_row {
   uint64_t last_update_ns; /* simulation time of the last completed update */
   uint64_t virtual_due_ns; /* on the clock of its class */
   uint64_t first_due_ns;   /* simulation time of the frame that released it */
-  agent_link next, previous;
-  agent_link older, younger;
+  void *user;
   float importance;
-  float runs; /* Rankin's run counter rc, decaying by 1/16 per missed period */
+  float runs;          /* Rankin's run counter rc, decaying by 1/16 per missed period */
+  uint32_t generation; /* of the agent's id, copied at its intake */
+  uint32_t state_slot;
+  uint32_t spent_ns; /* what the earlier parts of a preempted update took */
   uint16_t class;
   uint16_t bucket; /* of the wheel or of the ready ring */
   uint16_t type;
   uint16_t released_frame; /* lower bits of the frame's number: delays are counted from it */
-  uint32_t state_slot;
-  uint16_t atom_next; /* > 0: a preempted update goes on here */
+  uint16_t atom_next;      /* > 0: a preempted update goes on here */
   uint8_t level;
   uint8_t status : 3; /* agent_status */
   uint8_t front : 1;  /* which of the two published buffers others read */
@@ -89,13 +91,17 @@ typedef struct agent_place {
 
 _Static_assert(sizeof(agent_place) == 32, "two places share a cache line");
 
+/* The lists that an agent is in, apart from the rows: changing a list touches its neighbours, and these should not cost
+ * a cache line each. */
+typedef struct agent_links {
+  agent_link next, previous; /* of the wheel's slot or the ready bucket */
+  agent_link older, younger; /* of all that are released */
+} agent_links;
+
 typedef struct agent_cold {
-  void *user;
   uint64_t started_ns; /* simulation time at which a preempted or acting update began */
   float importance_floor;
-  float elasticity;    /* < 0: derived from the type's and importance */
-  uint32_t spent_ns;   /* what the earlier parts of a preempted update took */
-  uint32_t generation; /* of the agent's id, copied at its intake */
+  float elasticity; /* < 0: derived from the type's and importance */
 } agent_cold;
 
 typedef struct agent_store {
@@ -103,6 +109,7 @@ typedef struct agent_store {
   uint32_t active_count;
   uint32_t high; /* every active index is below */
   agent_row *rows;
+  agent_links *links;
   agent_place *places;
   agent_cold *colds;
   uint64_t *active; /* bitmap */

@@ -37,20 +37,20 @@ void *runner_back_buffer(const agent_type *type, const agent_row *row) {
 
 static void fill_update(update_context *context, const runner *runner, uint32_t index) {
   const agent_row *row = &runner->store->rows[index];
-  const agent_cold *cold = &runner->store->colds[index];
   const agent_type *type = &runner->types->types[row->type];
   muster_update *update = &context->public;
-  uint64_t began_ns = row->atom_next || context->phase == PHASE_ACT ? cold->started_ns : runner->now_ns;
+  uint64_t began_ns =
+      row->atom_next || context->phase == PHASE_ACT ? runner->store->colds[index].started_ns : runner->now_ns;
   context->type = type;
   context->random_counter = (uint64_t)row->atom_next << 44 | (uint64_t)context->phase << 40;
-  update->agent = (muster_agent){index, cold->generation};
+  update->agent = (muster_agent){index, row->generation};
   update->type = (muster_type){row->type + 1u};
   update->now_ns = began_ns;
   update->elapsed_ns = began_ns - row->last_update_ns;
   update->position = space_position(runner->space, &runner->store->places[index]);
   update->state = type_state(type, row->state_slot);
   update->published = runner_back_buffer(type, row);
-  update->user = cold->user;
+  update->user = row->user;
   update->type_user = type->def.user;
   update->importance = row->importance;
   update->level = row->level;
@@ -71,18 +71,17 @@ static uint64_t run_atoms(worker_state *state, const runner *runner, uint32_t en
   const agent_type *type = context->type;
   uint32_t atom = runner->store->rows[entry->agent].atom_next, first = atom;
   uint64_t longest_ns = 0;
-  for (; atom < entry->atom_end; atom++) {
+  for (bool finished = false; atom < entry->atom_end && !finished; atom++) {
     if (timed && atom > first && clock_ns + longest_ns > runner->stop_ns) break;
-    if (type->def.atoms[atom].run(&context->public) == MUSTER_ATOM_FINISH) {
-      result->outcome = OUTCOME_FINISHED;
-      return timed ? clock_now(&runner->clock) : 0;
-    }
+    finished = type->def.atoms[atom].run(&context->public) == MUSTER_ATOM_FINISH;
+    if (finished) result->outcome = OUTCOME_FINISHED;
     if (!timed) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - clock_ns;
     if (atom_ns > type->def.limit_ns) state->atoms_over_limit++;
     if (atom_ns > longest_ns) longest_ns = atom_ns;
     clock_ns = after_ns;
   }
+  if (result->outcome == OUTCOME_FINISHED) return clock_ns;
   result->atom_next = (uint16_t)atom;
   if (atom < type->parallel_atoms)
     result->outcome = OUTCOME_PREEMPTED;
@@ -96,7 +95,6 @@ static void prefetch_entry(const runner *runner, uint32_t entry_index) {
   if (entry_index >= runner->batch->count) return;
   uint32_t agent = runner->batch->entries[entry_index].agent;
   __builtin_prefetch(&runner->store->rows[agent]);
-  __builtin_prefetch(&runner->store->colds[agent]);
   __builtin_prefetch(&runner->store->places[agent]);
 }
 
@@ -122,13 +120,13 @@ static void take_sample(worker_state *state, const runner *runner, uint32_t entr
   uint64_t own_ns = cost_ns > read_ns ? cost_ns - read_ns : 1;
   result->cost_ns = own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX;
   if (result->outcome == OUTCOME_PREEMPTED || state->sample_count == SAMPLES_MAX) return;
-  if (row->atom_next) own_ns += runner->store->colds[runner->batch->entries[entry_index].agent].spent_ns;
+  if (row->atom_next) own_ns += row->spent_ns;
   state->samples[state->sample_count++] =
       (cost_sample){row->type, row->level, own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX};
 }
 
 /* Each update of the claim is timed on its own. Returns the clock at its end. */
-static uint64_t run_sampled(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+static uint64_t run_timed(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   for (uint32_t i = claim->first; i < claim->end; i++) {
     begin_entry(state, runner, i);
     uint64_t begin_ns = clock_now(&runner->clock);
@@ -143,8 +141,7 @@ static uint64_t run_sampled(worker_state *state, const runner *runner, const bat
 }
 
 static uint64_t run_claim(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
-  bool is_long = claim->end - claim->first == 1 && claim->predicted_ns >= CLAIM_NS;
-  if (!runner->virtual && (claim->sampled || is_long)) return run_sampled(state, runner, claim, clock_ns);
+  if (!runner->virtual && claim->timed) return run_timed(state, runner, claim, clock_ns);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     begin_entry(state, runner, i);
     run_atoms(state, runner, i, 0, false);

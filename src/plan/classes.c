@@ -14,12 +14,12 @@ void classes_create(class_table *table, uint32_t types_max, arena *arena) {
 
 uint32_t class_step_of(float elasticity) {
   if (!(elasticity > 0.0f)) return 0;
-  float step = roundf(log2f(elasticity) * 8.0f) + ELASTICITY_STEP_OF_ONE;
-  return (uint32_t)fminf(fmaxf(step, 1.0f), ELASTICITY_STEPS - 1);
+  float step = roundf(log2f(elasticity) * 8.0f) + (float)ELASTICITY_STEP_OF_ONE;
+  return (uint32_t)fminf(fmaxf(step, 1.0f), (float)(ELASTICITY_STEPS - 1));
 }
 
 double class_elasticity_of(uint32_t step) {
-  return step == 0 ? 0.0 : exp2(((double)step - ELASTICITY_STEP_OF_ONE) / 8.0);
+  return step == 0 ? 0.0 : exp2(((double)step - (double)ELASTICITY_STEP_OF_ONE) / 8.0);
 }
 
 agent_class *classes_get(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,

@@ -12,9 +12,10 @@ void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns) {
 }
 
 /* The percentile moves up by 19 steps for a sample above it and down by one for a sample below: it rests where 5 % are
- * above. The step follows the mean, so that it finds any scale. */
+ * above. The step follows the estimate, so that it finds any scale, up and down. */
 static void track_high(cost_estimate *estimate, double cost_ns) {
-  double step = estimate->mean_ns * (1.0 / 128.0) + 1.0;
+  double scale = estimate->mean_ns > estimate->high_ns ? estimate->mean_ns : estimate->high_ns;
+  double step = scale * (1.0 / 128.0) + 1.0;
   if (cost_ns > estimate->high_ns)
     estimate->high_ns += step * 19.0 < cost_ns - estimate->high_ns ? step * 19.0 : cost_ns - estimate->high_ns;
   else

@@ -14,7 +14,7 @@ typedef struct periods {
   double lambda;      /* of the last frame: where Newton starts */
   fit_kind *kinds;    /* room for every class */
   uint32_t *due;      /* room for every agent */
-  agent_link *chains; /* PERIODS_CHAINS: lists of due agents that are walked side by side */
+  agent_link *chains; /* PERIODS_CHAINS: lists of agents that may be due */
 } periods;
 
 /* Reserves the scratch arrays. */

@@ -26,10 +26,12 @@ static bool is_full(const filling *filling) {
 static uint64_t model_cost(const filling *filling, const agent_type *type, uint32_t index, uint32_t atom) {
   const agent_row *row = &filling->store->rows[index];
   if (!type->def.model_cost_ns) return type->def.atoms[atom].model_ns;
-  muster_cost_query query = {.agent = {index, filling->store->colds[index].generation},
+  muster_cost_query query = {.agent = {index, row->generation},
                              .atom = atom,
                              .level = row->level,
                              .elapsed_ns = filling->limits->now_ns - row->last_update_ns};
+  query.update_random = random_at(filling->limits->seed ^ 0x6f6e6365u, (uint64_t)query.agent.generation << 32 | index,
+                                  row->last_update_ns, 0);
   query.random = random_at(filling->limits->seed ^ 0x636f7374u, (uint64_t)query.agent.generation << 32 | index,
                            row->last_update_ns, atom);
   uint64_t cost_ns = type->def.model_cost_ns(&query, type->def.user);
@@ -51,8 +53,8 @@ static bool charge_model(filling *filling, const agent_type *type, batch_entry *
   }
   if (atom == first && type->parallel_atoms > first) return false;
   entry->atom_end = (uint16_t)atom;
-  entry->model_ns = (uint32_t)spent;
-  entry->predicted_ns = (uint32_t)spent;
+  entry->model_ns = spent;
+  entry->predicted_ns = spent < UINT32_MAX ? (uint32_t)spent : UINT32_MAX;
   if (spent > filling->result.longest_ns) filling->result.longest_ns = spent;
   return true;
 }
@@ -81,7 +83,7 @@ static void admit(filling *filling, uint32_t index) {
   entry.spawn_base = filling->result.spawn_ids;
   entry.spawn_limit = (uint16_t)(type->def.spawns_max < ids_left ? type->def.spawns_max : ids_left);
   filling->result.spawn_ids += entry.spawn_limit;
-  filling->result.predicted_ns += entry.predicted_ns;
+  filling->result.predicted_ns += filling->limits->virtual ? entry.model_ns : entry.predicted_ns;
   ready_admit(filling->ready, filling->store, index);
   batch->entries[batch->count] = entry;
   batch->results[batch->count] = (batch_result){0};
@@ -92,7 +94,7 @@ static void admit_woken(filling *filling) {
   agent_link link = filling->ready->heads[READY_WOKEN];
   while (link && !is_full(filling)) {
     uint32_t index = link - 1;
-    link = filling->store->rows[index].next;
+    link = filling->store->links[index].next;
     admit(filling, index);
   }
 }
@@ -104,7 +106,7 @@ static void admit_guaranteed(filling *filling) {
     uint32_t index = link - 1;
     const agent_row *row = &filling->store->rows[index];
     if ((double)(filling->limits->now_ns - row->first_due_ns) < guarantee_ns) return;
-    link = row->younger;
+    link = filling->store->links[index].younger;
     if (row->status == AGENT_READY) admit(filling, index);
   }
 }
@@ -117,21 +119,30 @@ static void admit_ranked(filling *filling) {
     for (uint32_t i = 0; i < count && !is_full(filling); i++) admit(filling, agents[i]);
 }
 
-static bool is_learning(const filling *filling, const batch_entry *entry) {
+static const cost_estimate *estimate_of(const filling *filling, const batch_entry *entry) {
   const agent_row *row = &filling->store->rows[entry->agent];
-  return costs_of(filling->costs, row->type, row->level)->samples < LEARNING_SAMPLES;
+  return costs_of(filling->costs, row->type, row->level);
+}
+
+static bool is_long(const filling *filling, const batch_entry *entry) {
+  const agent_type *type = &filling->types->types[filling->store->rows[entry->agent].type];
+  const cost_estimate *estimate = estimate_of(filling, entry);
+  const double long_ns = (double)CLAIM_NS;
+  return estimate->mean_ns >= long_ns || (type->parallel_atoms > 1 && estimate->high_ns >= long_ns);
 }
 
 static void cut_claims(const filling *filling) {
   batch *batch = filling->batch;
   batch->claim_count = 0;
   for (uint32_t first = 0, end; first < batch->count; first = end) {
-    batch_claim claim = {.first = first, .sampled = batch->claim_count % SAMPLED_ONE_IN == 0};
+    bool alone = is_long(filling, &batch->entries[first]);
+    batch_claim claim = {.first = first, .timed = alone || batch->claim_count % SAMPLED_ONE_IN == 0};
     for (end = first; end < batch->count && end - first < CLAIM_UPDATES_MAX; end++) {
       const batch_entry *entry = &batch->entries[end];
-      if (end > first && claim.predicted_ns + entry->predicted_ns > CLAIM_NS) break;
+      if (end > first && (alone || claim.predicted_ns + entry->predicted_ns > CLAIM_NS || is_long(filling, entry)))
+        break;
       claim.predicted_ns += entry->predicted_ns;
-      claim.sampled |= is_learning(filling, entry);
+      claim.timed |= estimate_of(filling, entry)->samples < LEARNING_SAMPLES;
     }
     claim.end = end;
     batch->claims[batch->claim_count++] = claim;

@@ -39,12 +39,13 @@ static int64_t floor_divide(int64_t value, int64_t by) {
 
 static void bucket_append(ready_set *ready, agent_store *store, uint32_t bucket, uint32_t index) {
   agent_row *row = &store->rows[index];
+  agent_links *links = &store->links[index];
   row->bucket = (uint16_t)bucket;
   row->status = AGENT_READY;
-  row->next = 0;
-  row->previous = ready->tails[bucket];
-  if (row->previous)
-    store->rows[row->previous - 1].next = index + 1;
+  links->next = 0;
+  links->previous = ready->tails[bucket];
+  if (links->previous)
+    store->links[links->previous - 1].next = index + 1;
   else
     ready->heads[bucket] = index + 1;
   ready->tails[bucket] = index + 1;
@@ -72,7 +73,7 @@ static void empty_into_older(ready_set *ready, agent_store *store, uint32_t buck
   ready->occupied[bucket / 64] &= ~(1ull << (bucket % 64));
   while (link) {
     uint32_t index = link - 1;
-    link = store->rows[index].next;
+    link = store->links[index].next;
     ready->count--;
     ready->begun -= store->rows[index].atom_next > 0;
     bucket_append(ready, store, READY_OLDER, index);
@@ -93,12 +94,13 @@ void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns) {
 
 void ready_release(ready_set *ready, agent_store *store, uint32_t index, uint64_t now_ns, uint64_t frame) {
   agent_row *row = &store->rows[index];
+  agent_links *links = &store->links[index];
   row->first_due_ns = now_ns;
   row->released_frame = (uint16_t)frame;
-  row->younger = 0;
-  row->older = ready->youngest;
-  if (row->older)
-    store->rows[row->older - 1].younger = index + 1;
+  links->younger = 0;
+  links->older = ready->youngest;
+  if (links->older)
+    store->links[links->older - 1].younger = index + 1;
   else
     ready->oldest = index + 1;
   ready->youngest = index + 1;
@@ -107,16 +109,17 @@ void ready_release(ready_set *ready, agent_store *store, uint32_t index, uint64_
 
 void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
+  const agent_links *links = &store->links[index];
   ASSERT(row->status == AGENT_READY && ready->count > 0);
   uint32_t bucket = row->bucket;
-  if (row->previous)
-    store->rows[row->previous - 1].next = row->next;
+  if (links->previous)
+    store->links[links->previous - 1].next = links->next;
   else
-    ready->heads[bucket] = row->next;
-  if (row->next)
-    store->rows[row->next - 1].previous = row->previous;
+    ready->heads[bucket] = links->next;
+  if (links->next)
+    store->links[links->next - 1].previous = links->previous;
   else
-    ready->tails[bucket] = row->previous;
+    ready->tails[bucket] = links->previous;
   if (bucket < READY_BUCKETS && !ready->heads[bucket]) ready->occupied[bucket / 64] &= ~(1ull << (bucket % 64));
   row->status = AGENT_ADMITTED;
   ready->count--;
@@ -135,16 +138,16 @@ void ready_wake(ready_set *ready, agent_store *store, uint32_t index) {
 }
 
 void ready_forget(ready_set *ready, agent_store *store, uint32_t index) {
-  agent_row *row = &store->rows[index];
-  if (row->older)
-    store->rows[row->older - 1].younger = row->younger;
+  agent_links *links = &store->links[index];
+  if (links->older)
+    store->links[links->older - 1].younger = links->younger;
   else
-    ready->oldest = row->younger;
-  if (row->younger)
-    store->rows[row->younger - 1].older = row->older;
+    ready->oldest = links->younger;
+  if (links->younger)
+    store->links[links->younger - 1].older = links->older;
   else
-    ready->youngest = row->older;
-  row->older = row->younger = 0;
+    ready->youngest = links->older;
+  links->older = links->younger = 0;
 }
 
 enum { AGENT_BITS = 24, INSERTION_MAX = 32 };
@@ -211,35 +214,43 @@ static bool find_occupied(const ready_set *ready, ready_cursor *cursor) {
   return false;
 }
 
-/* Keys are told from the oldest of the part that is sorted. */
-static int64_t smallest_key(const ready_set *ready, const agent_store *store, agent_link link) {
+/* Lists the next agents of the cursor's bucket in `sorted`, in the order of the list. */
+static uint32_t list_part(ready_set *ready, const agent_store *store, ready_cursor *cursor) {
+  uint32_t count = 0;
+  agent_link link = cursor->next ? cursor->next : ready->heads[cursor_bucket(ready, cursor)];
+  for (; link && count < READY_SORTED_MAX; link = store->links[link - 1].next) ready->sorted[count++] = link - 1;
+  cursor->next = link;
+  return count;
+}
+
+/* Keys are told from the start of the bucket, those of the older ones from the oldest of the part that is sorted. */
+static int64_t base_of(const ready_set *ready, const agent_store *store, uint32_t bucket, uint32_t count) {
+  if (bucket > 0) return (ready->low + bucket - 1) * ready->width_ns;
   int64_t smallest = INT64_MAX;
-  for (uint32_t i = 0; link && i < READY_SORTED_MAX; i++, link = store->rows[link - 1].next) {
-    int64_t key = primary_key(ready, &store->rows[link - 1]);
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t key = primary_key(ready, &store->rows[ready->sorted[i]]);
     if (key < smallest) smallest = key;
   }
   return smallest;
 }
 
 const uint32_t *ready_next(ready_set *ready, const agent_store *store, ready_cursor *cursor, uint32_t *count) {
+  enum { AHEAD = 12 };
   *count = 0;
-  if (!cursor->next) {
-    if (!find_occupied(ready, cursor)) return NULL;
-    cursor->next = ready->heads[cursor_bucket(ready, cursor)];
+  if (!cursor->next && !find_occupied(ready, cursor)) return NULL;
+  uint32_t listed = list_part(ready, store, cursor);
+  int64_t base = base_of(ready, store, cursor->bucket, listed);
+  for (uint32_t i = 0; i < listed; i++) {
+    if (i + AHEAD < listed) __builtin_prefetch(&store->rows[ready->sorted[i + AHEAD]], 1);
+    ready->keys[i] = sort_key(ready, &store->rows[ready->sorted[i]], ready->sorted[i], base, ready->now_ns);
   }
-  agent_link link = cursor->next;
-  int64_t base =
-      cursor->bucket == 0 ? smallest_key(ready, store, link) : (ready->low + cursor->bucket - 1) * ready->width_ns;
-  for (; link && *count < READY_SORTED_MAX; link = store->rows[link - 1].next)
-    ready->keys[(*count)++] = sort_key(ready, &store->rows[link - 1], link - 1, base, ready->now_ns);
-  cursor->next = link;
-  if (!link) cursor->bucket++;
-  if (*count > INSERTION_MAX) {
-    uint64_t *sorted = sort_many(ready->keys, ready->keys_too, *count);
-    for (uint32_t i = 0; i < *count; i++) ready->sorted[i] = (uint32_t)(sorted[i] & ((1u << AGENT_BITS) - 1));
-  } else {
-    sort_few(ready->keys, *count);
-    for (uint32_t i = 0; i < *count; i++) ready->sorted[i] = (uint32_t)(ready->keys[i] & ((1u << AGENT_BITS) - 1));
-  }
+  if (!cursor->next) cursor->bucket++;
+  uint64_t *keys = ready->keys;
+  if (listed > INSERTION_MAX)
+    keys = sort_many(ready->keys, ready->keys_too, listed);
+  else
+    sort_few(keys, listed);
+  for (uint32_t i = 0; i < listed; i++) ready->sorted[i] = (uint32_t)(keys[i] & ((1u << AGENT_BITS) - 1));
+  *count = listed;
   return ready->sorted;
 }

@@ -50,7 +50,7 @@ static float elasticity_of(const score_inputs *inputs, uint32_t index) {
 }
 
 static uint32_t importance_bin(float importance) {
-  return (uint32_t)fminf(importance * IMPORTANCE_BINS, IMPORTANCE_BINS - 1);
+  return (uint32_t)fminf(importance * (float)IMPORTANCE_BINS, (float)(IMPORTANCE_BINS - 1));
 }
 
 static agent_class *class_for(const score_inputs *inputs, uint32_t index, uint32_t level, uint32_t step) {
@@ -111,7 +111,7 @@ void score_agent(score_board *board, const score_inputs *inputs, uint32_t index,
   float elasticity = elasticity_of(inputs, index);
   uint32_t step = class_step_of(elasticity);
   bool derived = inputs->store->colds[index].elasticity < 0.0f && class->step && step;
-  if (derived && fabsf(log2f(elasticity) * 8.0f + ELASTICITY_STEP_OF_ONE - class->step) < step_hysteresis)
+  if (derived && fabsf(log2f(elasticity) * 8.0f + (float)ELASTICITY_STEP_OF_ONE - (float)class->step) < step_hysteresis)
     step = class->step;
   if (level == row->level && step == class->step) return;
   change_class(inputs, index, level, step);

@@ -5,11 +5,11 @@
 #include <math.h>
 
 static void slot_push(agent_class *class, agent_store *store, uint32_t slot, uint32_t index) {
-  agent_row *row = &store->rows[index];
-  row->bucket = (uint16_t)slot;
-  row->previous = 0;
-  row->next = class->slots[slot];
-  if (row->next) store->rows[row->next - 1].previous = index + 1;
+  agent_links *links = &store->links[index];
+  store->rows[index].bucket = (uint16_t)slot;
+  links->previous = 0;
+  links->next = class->slots[slot];
+  if (links->next) store->links[links->next - 1].previous = index + 1;
   class->slots[slot] = index + 1;
   class->occupied[slot / 64] |= 1ull << (slot % 64);
 }
@@ -24,14 +24,15 @@ void wheel_insert(agent_class *class, agent_store *store, uint32_t index) {
 }
 
 void wheel_remove(agent_class *class, agent_store *store, uint32_t index) {
-  agent_row *row = &store->rows[index];
-  ASSERT(row->status == AGENT_WAITING);
-  if (row->next) store->rows[row->next - 1].previous = row->previous;
-  if (row->previous)
-    store->rows[row->previous - 1].next = row->next;
+  uint32_t slot = store->rows[index].bucket;
+  const agent_links *links = &store->links[index];
+  ASSERT(store->rows[index].status == AGENT_WAITING);
+  if (links->next) store->links[links->next - 1].previous = links->previous;
+  if (links->previous)
+    store->links[links->previous - 1].next = links->next;
   else
-    class->slots[row->bucket] = row->next;
-  if (!class->slots[row->bucket]) class->occupied[row->bucket / 64] &= ~(1ull << (row->bucket % 64));
+    class->slots[slot] = links->next;
+  if (!class->slots[slot]) class->occupied[slot / 64] &= ~(1ull << (slot % 64));
 }
 
 void wheel_insert_next(agent_class *class, agent_store *store, uint32_t index) {
@@ -70,24 +71,35 @@ uint32_t wheel_advance(agent_class *class, uint64_t elapsed_ns, agent_link *chai
   return count;
 }
 
-uint32_t wheel_collect(class_table *classes, agent_store *store, agent_link *chains, uint32_t count, uint32_t *due) {
-  uint32_t due_count = 0;
+/* Lists the members of all chains side by side: while one chain's next link is fetched, the others are looked at. */
+static uint32_t list_chains(const agent_store *store, agent_link *chains, uint32_t count, uint32_t *out) {
+  uint32_t listed = 0;
   while (count) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; i++) {
-      uint32_t index = chains[i] - 1;
-      agent_row *row = &store->rows[index];
-      agent_class *class = &classes->classes[row->class];
-      if (row->next) {
-        __builtin_prefetch(&store->rows[row->next - 1], 1);
-        chains[left++] = row->next;
-      }
-      if (row->virtual_due_ns <= class->clock_ns)
-        due[due_count++] = index;
-      else
-        slot_push(class, store, row->bucket, index);
+      agent_link next = store->links[chains[i] - 1].next;
+      out[listed++] = chains[i] - 1;
+      if (!next) continue;
+      __builtin_prefetch(&store->links[next - 1]);
+      chains[left++] = next;
     }
     count = left;
+  }
+  return listed;
+}
+
+uint32_t wheel_collect(class_table *classes, agent_store *store, agent_link *chains, uint32_t count, uint32_t *due) {
+  enum { AHEAD = 12 };
+  uint32_t listed = list_chains(store, chains, count, due), due_count = 0;
+  for (uint32_t i = 0; i < listed; i++) {
+    uint32_t index = due[i];
+    if (i + AHEAD < listed) __builtin_prefetch(&store->rows[due[i + AHEAD]], 1);
+    agent_row *row = &store->rows[index];
+    agent_class *class = &classes->classes[row->class];
+    if (row->virtual_due_ns <= class->clock_ns)
+      due[due_count++] = index;
+    else
+      slot_push(class, store, row->bucket, index);
   }
   return due_count;
 }

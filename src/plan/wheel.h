@@ -26,8 +26,7 @@ void wheel_transfer(agent_class *from, agent_class *to, agent_store *store, uint
 uint32_t wheel_advance(agent_class *class, uint64_t elapsed_ns, agent_link *chains);
 
 /* Walks emptied lists of any classes: who is due is appended to `due` (room for every member), who is not goes back.
- * Returns how many are due. All lists are walked side by side, so that the memory of one is fetched while another is
- * looked at; `chains` is used up. */
+ * Returns how many are due. `chains` is used up. */
 uint32_t wheel_collect(class_table *classes, agent_store *store, agent_link *chains, uint32_t count, uint32_t *due);
 
 #endif

@@ -90,7 +90,7 @@ static void survey(sensing_state *state, muster_update *update, const threat *th
   float turn = muster_update_random_share(update), safest = INFINITY, richest = -INFINITY;
   vector home = {(float)(state->home_x - update->position.x), (float)(state->home_y - update->position.y)};
   for (uint32_t i = 0; i < SPOTS; i++) {
-    float angle = ((float)i + turn) * (6.2831853f / SPOTS);
+    float angle = ((float)i + turn) * (6.2831853f / (float)SPOTS);
     float distance_m = i % 2 ? far_spot_m : near_spot_m;
     vector spot = {distance_m * cosf(angle), distance_m * sinf(angle)};
     if (!is_in_sight(update, spot, distance_m)) continue;
@@ -193,7 +193,7 @@ static muster_atom_result decide(muster_update *update) {
 /* ------------------------------------------------------------------------------------------------------------ role */
 
 static muster_type_def sensing_define(void) {
-  static const muster_atom atoms[] = {{.run = sense, .role = MUSTER_ROLE_PERCEPTION, .model_ns = 3000},
+  static const muster_atom atoms[] = {{.run = sense, .role = MUSTER_ROLE_PERCEPTION, .model_ns = 3400},
                                       {.run = decide, .model_ns = 400}};
   muster_type_def def = population_define("sensing", sizeof(sensing_state), 100000000u, 2000000000u);
   def.atoms = atoms;

@@ -166,7 +166,7 @@ static muster_atom_result steering_run(muster_update *update) {
 /* ------------------------------------------------------------------------------------------------------------ role */
 
 static muster_type_def steering_define(void) {
-  static const muster_atom atoms[] = {{.run = steering_run, .model_ns = 1200}};
+  static const muster_atom atoms[] = {{.run = steering_run, .model_ns = 1350}};
   muster_type_def def = population_define("steering", sizeof(steering_state), 50000000u, 2000000000u);
   def.atoms = atoms;
   def.atom_count = 1;
