@@ -8,13 +8,6 @@ void audit_begin(struct muster_world *world) {
   if (world->def.audit) frame->mark_cpu_ns = clock_thread_cpu();
 }
 
-void audit_stage(struct muster_world *world, muster_stage stage) {
-  if (world->runner.virtual) return;
-  uint64_t now_ns = clock_now(&world->runner.clock);
-  world->report.stage_ns[stage] = now_ns - world->frame.stage_ns;
-  world->frame.stage_ns = now_ns;
-}
-
 /* CPU time since the last mark; what of it lies after the deadline is noted as late. */
 static uint64_t take_interval(struct muster_world *world, uint64_t *wall_ns) {
   frame_state *frame = &world->frame;
@@ -48,6 +41,14 @@ void audit_wait(struct muster_world *world) {
   world->frame.mark_ns = world->runner.states[0].audit.end_ns;
   world->frame.mark_cpu_ns = world->runner.states[0].audit.end_cpu_ns;
   take_interval(world, &wall_ns);
+}
+
+void audit_stage(struct muster_world *world, muster_stage stage) {
+  if (world->runner.virtual) return;
+  uint64_t now_ns = clock_now(&world->runner.clock);
+  world->report.stage_ns[stage] = now_ns - world->frame.stage_ns;
+  world->frame.stage_ns = now_ns;
+  if (stage != MUSTER_STAGE_RUN) audit_mark(world);
 }
 
 /* Time of the workers that was neither inside atoms nor idle. Inside claims only samples can tell the two apart. */

@@ -7,7 +7,7 @@
 /* Starts the frame's clocks. */
 void audit_begin(struct muster_world *world);
 
-/* A stage is over: its wall time is noted. */
+/* A stage is over: its wall time is noted and, for serial stages, a mark is set. */
 void audit_stage(struct muster_world *world, muster_stage stage);
 
 /* With audit: the serial work since the last mark is over. What of it lies after the deadline counts as own overrun:

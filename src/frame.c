@@ -137,7 +137,6 @@ static void frame_plan(struct muster_world *world) {
   audit_stage(world, MUSTER_STAGE_RELEASE);
   stage_rank(world);
   audit_stage(world, MUSTER_STAGE_RANK);
-  audit_mark(world);
 }
 
 static void frame_run_and_commit(struct muster_world *world) {

@@ -9,12 +9,13 @@
 
 Test(park, a_wait_with_an_outdated_ticket_returns_at_once) {
   parking parking = {0};
-  uint32_t ticket = park_ticket(&parking);
-  cr_assert_not(park_is_stale(&parking, ticket));
-  park_wake(&parking);
-  cr_assert(park_is_stale(&parking, ticket));
-  park_wait(&parking, ticket);
-  cr_assert_not(park_is_stale(&parking, park_ticket(&parking)));
+  for (uint32_t i = 0; i < 1000; i++) {
+    uint32_t ticket = park_ticket(&parking);
+    cr_assert_not(park_is_stale(&parking, ticket));
+    for (uint32_t wakes = 0; wakes <= i % 3; wakes++) park_wake(&parking);
+    cr_assert(park_is_stale(&parking, ticket));
+    park_wait(&parking, ticket);
+  }
 }
 
 Test(park, every_wake_makes_another_ticket) {

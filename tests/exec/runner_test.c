@@ -168,21 +168,24 @@ static little_world world_of_one_type(const muster_atom *atoms, uint32_t count, 
   return little;
 }
 
+/* Three agents whose updates take 6 s each share 10 s a frame: 16 and two thirds of them in ten frames. */
 Test(runner, charges_updates_of_several_seconds_in_full) {
   enum { ATOMS = 6 };
   const uint64_t second_ns = 1000000000;
   muster_atom atoms[ATOMS];
   for (uint32_t i = 0; i < ATOMS; i++) atoms[i] = (muster_atom){pass, MUSTER_ROLE_BEHAVIOUR, (uint32_t)second_ns};
   little_world little = world_of_one_type(atoms, ATOMS, FRAME_NS);
-  for (uint32_t i = 0; i < 3; i++) spawn_at(&little, i);
+  muster_agent agent = {0, 0};
+  for (uint32_t i = 0; i < 3; i++) agent = spawn_at(&little, i);
   run_frame_with(&little, 10 * second_ns);
-  muster_frame_report report = run_frame_with(&little, 10 * second_ns);
-  cr_assert_eq(report.completed, 1, "%u", report.completed);
-  cr_assert_eq(report.preempted, 1);
-  cr_assert_eq(report.update_cpu_ns, 10 * second_ns);
-  cr_assert_eq(report.longest_claim_ns, 6 * second_ns);
-  report = run_frame_with(&little, 10 * second_ns);
-  cr_assert_eq(report.update_cpu_ns, 10 * second_ns);
+  uint64_t completed = 0;
+  for (uint32_t i = 0; i < 10; i++) {
+    muster_frame_report report = run_frame_with(&little, 10 * second_ns);
+    cr_assert_eq(report.update_cpu_ns, 10 * second_ns);
+    completed += report.completed;
+  }
+  cr_assert(completed >= 14 && completed <= 16, "%u completed", (unsigned)completed);
+  cr_assert_eq(info_of(&little, agent).expected_cost_ns, 6 * second_ns);
   little_world_destroy(&little);
 }
 
