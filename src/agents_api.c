@@ -15,7 +15,7 @@ muster_agent agents_make(struct muster_world *world, uint32_t index, const muste
 muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *given) {
   const muster_agent none = {0, 0};
   muster_agent_def def;
-  if (spawn_check(given, &world->types, &def)) return none;
+  if (spawn_check(given, inbox_types(&world->inbox), &def)) return none;
   uint32_t index = identity_take(&world->agent_ids);
   muster_agent agent = index == IDENTITY_NONE ? none : agents_make(world, index, &def);
   if (muster_agent_is_null(agent)) {

@@ -185,7 +185,7 @@ static bool act_all(struct muster_world *world, uint64_t *bits, uint64_t end_ns,
       uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits[word]);
       bits[word] &= bits[word] - 1;
       act(world, index);
-      estimate_add_clipped(&world->experience.act_each, (double)(act_clock(world) - begin_ns));
+      estimate_add_clipped(&world->experience.act_each, (double)(act_clock(world) - begin_ns), 5e3);
     }
   return true;
 }
@@ -203,7 +203,7 @@ static void run_actions(struct muster_world *world) {
   }
   world->frame.act_ns = act_clock(world) - begin_ns;
   world->report.actions_waiting = world->acting_count;
-  estimate_add_clipped(&world->experience.act, (double)world->frame.act_ns);
+  estimate_add_clipped(&world->experience.act, (double)world->frame.act_ns, 2e5);
 }
 
 /* Whoever waits longest stands near the head of the list by release; those before it have started. */
@@ -232,7 +232,7 @@ void commit_run(struct muster_world *world) {
   settle_batch(world, wall ? world->frame.deadline_ns : UINT64_MAX);
   if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall) {
     uint64_t settle_ns = clock_now(&world->runner.clock) - begin_ns;
-    estimate_add_clipped(&world->experience.settle, (double)settle_ns / world->commit.settled);
+    estimate_add_clipped(&world->experience.settle, (double)settle_ns / world->commit.settled, 100.0);
   }
   if (!world->commit.open) run_actions(world);
   note_waiting(world);

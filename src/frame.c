@@ -155,7 +155,7 @@ static void gain_experience(struct muster_world *world) {
   if (world->runner.virtual) return;
   uint64_t plan_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += report->stage_ns[stage];
-  estimate_add_clipped(&experience->plan, (double)plan_ns);
+  estimate_add_clipped(&experience->plan, (double)plan_ns, 1e5);
   uint64_t window_ns = world->frame.budget_ns > plan_ns ? world->frame.budget_ns - plan_ns : 0;
   uint64_t commit_ns = predicted_commit_ns(world, world->batch.count);
   if (report->carried + report->preempted == 0 || window_ns <= commit_ns) return;

@@ -53,7 +53,7 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   update_context *context = context_of(update);
   muster_world *world = update->world;
   muster_agent_def def;
-  if (spawn_check(given, context->runner->types, &def)) return (muster_agent){0, 0};
+  if (spawn_check(given, inbox_types(&world->inbox), &def)) return (muster_agent){0, 0};
   bool parallel = context->phase == PHASE_PARALLEL;
   uint32_t number = context->result->spawned, index = IDENTITY_NONE;
   if (number < context->spawn_limit)

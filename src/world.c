@@ -163,9 +163,11 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
     return (muster_type){0};
   }
   costs_guess(&world->costs, index, world->types.types[index].model_ns);
+  classes_reserve(&world->classes, &world->types.types[index].def, index);
+  inbox_announce_types(&world->inbox, index + 1);
   return (muster_type){index + 1};
 }
 
 const char *muster_type_name(const muster_world *world, muster_type type) {
-  return type.index && type.index <= world->types.count ? world->types.types[type.index - 1].name : NULL;
+  return type.index && type.index <= inbox_types(&world->inbox) ? world->types.types[type.index - 1].name : NULL;
 }

@@ -45,8 +45,8 @@ MUSTER_API const char *muster_result_name(muster_result result);
 
 /* Memory from the host. Every field null (the default) means that Muster reserves address space from the operating
  * system and lets it commit pages as they are touched. With a host allocator, all the space that the maxima of a
- * definition ask for is allocated when the object is created. The memory must come zeroed. Muster calls both
- * functions only from the thread that creates or destroys the object. */
+ * definition ask for is allocated when the object is created, and room for its agents' state when a type is registered.
+ * The memory must come zeroed. Muster calls both functions only from the thread that creates or destroys the object. */
 typedef struct muster_allocator {
   void *(*allocate)(size_t bytes, size_t alignment, void *user); /* zeroed memory, or null when refused */
   void (*release)(void *memory, size_t bytes, void *user);

@@ -31,7 +31,8 @@ typedef struct muster_type {
   uint32_t index;
 } muster_type;
 
-/* A place in metres. x and y span the ground plane, z is height. Each must be finite and within +-1e9. */
+/* A place in metres. x and y span the ground plane, z is height. Each must be finite and within +-1e9.
+ * Inside, x and y keep a tenth of a millimetre anywhere, z (a float) a millimetre up to 16 km. */
 typedef struct muster_position {
   double x, y, z;
 } muster_position;
@@ -105,8 +106,8 @@ typedef struct muster_neighbour {
 
 /* The nearest agents within radius_m on the ground plane and in the same partition,
  * oneself excluded: at most `capacity` (<= MUSTER_NEIGHBOURS_MAX) of them, nearest first, equal distances in agent
- * order. `type` narrows to one type, null is all. Returns the number written to `out`. Cost: the population of the
- * cells that the circle touches. */
+ * order. `type` narrows to one type, null is all. Returns the number written to `out`.
+ * Cost: the population of the cells that the circle touches, or of the world where those are more than its agents. */
 MUSTER_API uint32_t muster_update_nearby(const muster_update *update, float radius_m, muster_type type,
                                          muster_neighbour *out, uint32_t capacity);
 

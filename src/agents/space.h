@@ -1,8 +1,9 @@
 /* agents/space.h - where agents are: positions, and who is near.
  *
- * A position is a cell of the ground plane plus a float inside it, which keeps millimetres on a world of any size.
- * The grid is a table of buckets: a cell hashes to one, and a bucket's list may hold agents of several cells, which
- * the reader tells apart by their cell. So there is nothing to allocate as the world is explored. */
+ * A position is a cell of the ground plane plus a float inside it, which keeps millimetres on a world of any size;
+ * height is a plain float. The grid is a table of buckets: a cell hashes to one, and a bucket's list may hold agents of
+ * several cells, which the reader tells apart by their cell. So there is nothing to allocate as the world is explored.
+ */
 #ifndef AGENTS_SPACE_H
 #define AGENTS_SPACE_H
 

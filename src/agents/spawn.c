@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-muster_result spawn_check(const muster_agent_def *given, const type_table *types, muster_agent_def *def) {
+muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_agent_def *def) {
   if (!given || given->size == 0)
     return error_set(MUSTER_E_NOT_INITIALISED, "the agent definition was not set by muster_default_agent_def()");
   *def = muster_default_agent_def();
   memcpy(def, given, given->size < sizeof *def ? given->size : sizeof *def);
-  if (def->type.index == 0 || def->type.index > types->count)
+  if (def->type.index == 0 || def->type.index > types)
     return error_set(MUSTER_E_ARGUMENT, "agent: type %u is not registered", def->type.index);
   if (!space_accepts(def->position))
     return error_set(MUSTER_E_ARGUMENT, "agent: position (%g, %g, %g) must be finite and within +-1e9 m",

@@ -5,9 +5,9 @@
 #include "agents/space.h"
 #include "agents/types.h"
 
-/* Completes a definition by the defaults of fields that an older caller does not know, and checks it. On an error the
- * message says which field is wrong. */
-muster_result spawn_check(const muster_agent_def *given, const type_table *types, muster_agent_def *def);
+/* Completes a definition by the defaults of fields that an older caller does not know, and checks it; `types` of them
+ * are registered. On an error the message says which field is wrong. */
+muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_agent_def *def);
 
 /* Writes row, place, cold, state and published state of a pending agent from a checked definition. The index and the
  * slot belong to the calling thread. */

@@ -23,7 +23,8 @@ typedef struct identity {
 /* Reserves room for `maximum` indices. */
 void identity_create(identity *identity, uint32_t maximum, arena *arena);
 
-/* An index that nobody holds, or IDENTITY_NONE. Any thread. */
+/* An index that nobody holds, or IDENTITY_NONE; one that is being given back at this moment may be missed. Any thread.
+ */
 uint32_t identity_take(identity *identity);
 
 /* Makes a taken index somebody; returns the generation of the id. Its taker's thread. */

@@ -30,9 +30,21 @@ typedef struct command {
 } command;
 
 typedef struct inbox {
-  ring spawns;   /* uint32_t: pending agents whose row, place and cold are written */
-  ring commands; /* command */
+  shared_u32 types; /* how many are registered, as other threads may know it */
+  ring spawns;      /* uint32_t: pending agents whose row, place and cold are written */
+  ring commands;    /* command */
 } inbox;
+
+/* Another type is registered: whoever sees the number sees the type. Frame's thread. */
+static inline void inbox_announce_types(inbox *inbox, uint32_t count) {
+  /* Release: pairs with the acquire in inbox_types. */
+  store_release_u32(&inbox->types, count);
+}
+
+/* How many types a spawn may name. Any thread. */
+static inline uint32_t inbox_types(const inbox *inbox) {
+  return load_acquire_u32(&inbox->types);
+}
 
 /* Reserves both rings. */
 void inbox_create(inbox *inbox, uint32_t agents_max, uint32_t commands_max, arena *arena);

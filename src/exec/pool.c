@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const uint64_t gate_open = 1ull << 32;
 static const uint64_t gate_inside = 0xffffffffu;
@@ -68,11 +69,10 @@ static void wake_workers(struct muster_pool *pool) {
 static crew *take_crew(struct muster_pool *pool) {
   for (uint32_t i = 0; i < CREWS_MAX; i++) {
     uint64_t gate = load_relaxed_u64(&pool->crews[i].gate);
-    /* Claimed = not open, nobody inside, but marked by a session whose lowest bit is set. Acquire: pairs with the
-     * release that freed it. */
-    if (!(gate & gate_open) && !(gate & gate_inside) && !(gate_session(gate) & 1) &&
-        compare_exchange_acquire_u64(&pool->crews[i].gate, &gate, gate + (1ull << 33)))
-      return &pool->crews[i];
+    /* Free = not open, nobody inside, an even session. Claiming makes it odd. Acquire: pairs with the release that
+     * freed it. */
+    while (!(gate & gate_open) && !(gate & gate_inside) && !(gate_session(gate) & 1))
+      if (compare_exchange_acquire_u64(&pool->crews[i].gate, &gate, gate + (1ull << 33))) return &pool->crews[i];
   }
   return NULL;
 }
@@ -153,11 +153,12 @@ void pool_keep_apart(struct muster_pool *pool) {
   store_release_u32(&pool->placing, 0);
 }
 
-static uint32_t list_processors(uint32_t *out) {
+/* The processors that the process may use, at most `capacity` of them; 0 when they are more than a set can name. */
+static uint32_t list_processors(uint32_t *out, uint32_t capacity) {
   cpu_set_t set;
   uint32_t count = 0;
   if (sched_getaffinity(0, sizeof set, &set)) return 0;
-  for (uint32_t i = 0; i < CPU_SETSIZE; i++)
+  for (uint32_t i = 0; i < CPU_SETSIZE && count < capacity; i++)
     if (CPU_ISSET(i, &set)) {
       if (out) out[count] = i;
       count++;
@@ -178,7 +179,8 @@ static uint32_t processors_of_quota(void) {
 }
 
 uint32_t muster_available_processors(void) {
-  uint32_t processors = list_processors(NULL), quota = processors_of_quota();
+  uint32_t processors = list_processors(NULL, UINT32_MAX), quota = processors_of_quota();
+  if (!processors) processors = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
   if (quota < processors) processors = quota;
   return processors ? processors : 1;
 }
@@ -200,15 +202,18 @@ static bool start_threads(struct muster_pool *pool) {
 }
 
 static bool prepare(struct muster_pool *pool, const muster_pool_def *def) {
-  uint32_t processors = list_processors(NULL);
+  uint32_t processors = list_processors(NULL, UINT32_MAX);
   pool->def = *def;
   pool->workers = def->workers ? def->workers : muster_available_processors();
   if (pool->workers > MUSTER_WORKERS_MAX) pool->workers = MUSTER_WORKERS_MAX;
   pool->caller_processor = UINT32_MAX;
   pool->threads = arena_reserve(&pool->arena, pool->workers, sizeof *pool->threads);
   pool->processors = arena_reserve(&pool->arena, processors ? processors : 1, sizeof *pool->processors);
-  if (pool->arena.failed) return false;
-  pool->processor_count = list_processors(pool->processors);
+  if (pool->arena.failed) {
+    pool->workers = 1; /* no thread to join */
+    return false;
+  }
+  pool->processor_count = list_processors(pool->processors, processors);
   pool->clock = clock_calibrate();
   return true;
 }

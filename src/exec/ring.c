@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 
+#include <sched.h>
 #include <string.h>
 
 static shared_u64 *sequence_of(const ring *ring, uint64_t position) {
@@ -45,7 +46,11 @@ bool ring_push(ring *ring, const void *value) {
 }
 
 void ring_push_sure(ring *ring, const void *value) {
-  while (!ring_push(ring, value)) pause_processor();
+  enum { PATIENCE = 100 };
+  for (uint32_t tries = 0; !ring_push(ring, value); tries++) {
+    pause_processor();
+    if (tries >= PATIENCE) sched_yield();
+  }
 }
 
 bool ring_pop(ring *ring, void *value) {

@@ -5,6 +5,7 @@
 #ifndef EXEC_TICKET_H
 #define EXEC_TICKET_H
 
+#include "base/assert.h"
 #include "exec/atomics.h"
 
 enum { TICKET_BITS = 24, TICKET_CLAIMS_MAX = (1 << TICKET_BITS) - 1 - 256 };
@@ -13,6 +14,7 @@ enum { TICKET_BITS = 24, TICKET_CLAIMS_MAX = (1 << TICKET_BITS) - 1 - 256 };
 /* Opens a batch of `count` claims (at most TICKET_CLAIMS_MAX, which leaves room for every worker to come too late);
  * forgets the one before. Release: the crew's gate publishes it. */
 static inline void ticket_open(shared_u64 *ticket, uint32_t count) {
+  ASSERT(count <= TICKET_CLAIMS_MAX);
   uint64_t epoch = (load_relaxed_u64(ticket) >> (2 * TICKET_BITS)) + 1;
   store_release_u64(ticket, epoch << (2 * TICKET_BITS) | (uint64_t)count << TICKET_BITS);
 }

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 void classes_create(class_table *table, uint32_t types_max, arena *arena) {
   uint32_t keys = types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
@@ -22,12 +23,28 @@ double class_elasticity_of(uint32_t step) {
   return step == 0 ? 0.0 : exp2(((double)step - (double)ELASTICITY_STEP_OF_ONE) / 8.0);
 }
 
+/* Full only with more than a hundred types of all levels and elasticities: look through the type's classes. */
+static agent_class *nearest_class(class_table *table, uint32_t type_index, uint32_t step) {
+  const uint16_t *of_type = &table->lookup[type_index * MUSTER_LEVELS * ELASTICITY_STEPS];
+  agent_class *nearest = NULL;
+  for (uint32_t i = 0; i < MUSTER_LEVELS * ELASTICITY_STEPS; i++) {
+    agent_class *class = of_type[i] ? &table->classes[of_type[i] - 1] : NULL;
+    if (class && (!nearest || abs(class->step - (int)step) < abs(nearest->step - (int)step))) nearest = class;
+  }
+  ASSERT(nearest);
+  return nearest;
+}
+
+void classes_reserve(class_table *table, const muster_type_def *type, uint32_t type_index) {
+  classes_get(table, type, type_index, 0, ELASTICITY_STEP_OF_ONE);
+}
+
 agent_class *classes_get(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,
                          uint32_t step) {
   ASSERT(level < MUSTER_LEVELS && step < ELASTICITY_STEPS);
   uint16_t *entry = &table->lookup[(type_index * MUSTER_LEVELS + level) * ELASTICITY_STEPS + step];
   if (*entry) return &table->classes[*entry - 1];
-  if (table->count == table->maximum) return NULL;
+  if (table->count == table->maximum) return nearest_class(table, type_index, step);
   agent_class *class = &table->classes[table->count++];
   *entry = (uint16_t)table->count;
   class->type = (uint16_t)type_index;

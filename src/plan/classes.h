@@ -53,7 +53,11 @@ uint32_t class_step_of(float elasticity);
 /* The elasticity of a step. */
 double class_elasticity_of(uint32_t step);
 
-/* The class of (type, level, step), made when it is new. Null when there are as many classes as there can be. */
+/* Makes the class that agents of a type fall back to when no more classes can be made. */
+void classes_reserve(class_table *table, const muster_type_def *type, uint32_t type_index);
+
+/* The class of (type, level, step), made when it is new. When there are as many classes as there can be, the one of the
+ * type that is nearest in elasticity. */
 agent_class *classes_get(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,
                          uint32_t step);
 

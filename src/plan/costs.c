@@ -30,8 +30,8 @@ void estimate_add(cost_estimate *estimate, double cost_ns) {
   track_high(estimate, cost_ns);
 }
 
-void estimate_add_clipped(cost_estimate *estimate, double cost_ns) {
-  double most_ns = 4.0 * estimate->mean_ns + 100.0;
+void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns) {
+  double most_ns = 4.0 * estimate->mean_ns + floor_ns;
   estimate_add(estimate, estimate->samples < 8 || cost_ns < most_ns ? cost_ns : most_ns);
 }
 

@@ -25,9 +25,9 @@ void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns);
 /* Takes one measurement into an estimate: the plain mean of the first 64, then an exponential one. */
 void estimate_add(cost_estimate *estimate, double cost_ns);
 
-/* The same for a duration in which the kernel may have run somebody else: counts it as four times the mean at most, so
- * that one interruption does not spoil the estimate. */
-void estimate_add_clipped(cost_estimate *estimate, double cost_ns);
+/* The same for a duration in which the kernel may have run somebody else: counts it as four times the mean plus
+ * `floor_ns` at most, so that one interruption does not spoil the estimate. */
+void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns);
 
 /* Takes one measured update in. */
 void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns);

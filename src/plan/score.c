@@ -64,7 +64,6 @@ void score_new_agent(score_board *board, const score_inputs *inputs, uint32_t in
   row->level = (uint8_t)level_for(&inputs->types->types[row->type].def, row->importance, UINT32_MAX);
   board->importance[importance_bin(row->importance)]++;
   agent_class *class = class_for(inputs, index, row->level, class_step_of(elasticity_of(inputs, index)));
-  if (!class) class = &inputs->classes->classes[0];
   row->class = class_index(inputs->classes, class);
   classes_join(inputs->classes, class);
 }
@@ -85,7 +84,7 @@ static void rebase_due(agent_row *row, const agent_class *from, const agent_clas
 static void change_class(const score_inputs *inputs, uint32_t index, uint32_t level, uint32_t step) {
   agent_row *row = &inputs->store->rows[index];
   agent_class *from = &inputs->classes->classes[row->class], *to = class_for(inputs, index, level, step);
-  if (!to || to == from) return;
+  if (to == from) return;
   if (row->status == AGENT_WAITING)
     wheel_transfer(from, to, inputs->store, index);
   else

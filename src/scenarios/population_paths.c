@@ -117,8 +117,9 @@ static muster_atom_result think(muster_update *update) {
 static uint64_t paths_cost_ns(const muster_cost_query *query, void *user) {
   (void)user;
   double share = 1 - (double)population_share(query->update_random);
-  double nodes = fmin(3 * pow(share, -1.5), SEARCH_CELLS), earlier = (double)(query->atom * (uint32_t)SLICE_NODES);
-  uint64_t own_nodes = nodes > earlier ? (uint64_t)fmin(nodes - earlier, SLICE_NODES) : 0;
+  double nodes = fmin(3 * pow(share, -1.5), (double)SEARCH_CELLS),
+         earlier = (double)(query->atom * (uint32_t)SLICE_NODES);
+  uint64_t own_nodes = nodes > earlier ? (uint64_t)fmin(nodes - earlier, (double)SLICE_NODES) : 0;
   return own_nodes * 200u + (query->atom == 0 ? 600u : 0);
 }
 

@@ -48,7 +48,7 @@ static muster_agent_def valid(void) {
 
 static muster_result check(const muster_agent_def *def, muster_agent_def *out) {
   fixture fixture = create();
-  muster_result result = spawn_check(def, &fixture.types, out);
+  muster_result result = spawn_check(def, fixture.types.count, out);
   arena_destroy(&fixture.arena);
   return result;
 }

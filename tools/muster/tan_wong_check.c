@@ -59,7 +59,7 @@ static void check_periods(const tan_wong_results *results, repro_checks *checks)
                    shortest->d_interval_ms);
   for (int i = 0; i < TAN_WONG_ROWS; i++) {
     const tan_wong_row *row = &results->rows[i];
-    double mean_ms = animat->period_ms + row->d_interval_ms, all_ms = TAN_WONG_ANIMATS * animat->cost_ms;
+    double mean_ms = animat->period_ms + row->d_interval_ms, all_ms = (double)TAN_WONG_ANIMATS * animat->cost_ms;
     double through_ms = row->c_total_ms * mean_ms / results->phases[i].frame_ms;
     repro_check_that(checks, within(through_ms, all_ms, 0.03),
                      "T_d %g: every animat runs once per mean interval: C T / T_f = %.1f ms within 3 %% (%.2f)",

@@ -57,8 +57,8 @@ const char *text_share(char out[TEXT_BYTES], double share) {
 }
 
 static int cell_of(double value, double full) {
-  double cells = full > 0 ? value / full * TEXT_BAR_CELLS : 0;
-  return cells < 0 ? 0 : cells > TEXT_BAR_CELLS ? TEXT_BAR_CELLS : (int)lround(cells);
+  double cells = full > 0 ? value / full * (double)TEXT_BAR_CELLS : 0;
+  return cells < 0 ? 0 : cells > (double)TEXT_BAR_CELLS ? TEXT_BAR_CELLS : (int)lround(cells);
 }
 
 const char *text_bar(char out[TEXT_BAR_CELLS + 1], double value, double mark, double full) {
