@@ -49,31 +49,31 @@ static void complete(struct muster_world *world, uint32_t index, uint64_t began_
   periods_completed(&world->classes, &world->store, &world->ready, index, began_ns);
 }
 
-static void learn_model_cost(struct muster_world *world, const batch_entry *entry, const batch_result *result) {
+static void learn_model_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
   const agent_row *row = &world->store.rows[entry->agent];
   uint64_t earlier_ns = row->atom_next ? row->spent_ns : 0;
-  if (result->outcome != OUTCOME_PREEMPTED)
-    costs_add(&world->costs, row->type, row->level, earlier_ns + entry->model_ns);
+  if (outcome != OUTCOME_PREEMPTED) costs_add(&world->costs, row->type, row->level, earlier_ns + entry->model_ns);
 }
 
-static void settle_entry(struct muster_world *world, const batch_entry *entry, const batch_result *result) {
+static void settle_entry(struct muster_world *world, const batch_entry *entry, const batch_result *result,
+                         batch_outcome outcome) {
   uint32_t index = entry->agent;
   agent_row *row = &world->store.rows[index];
   agent_cold *cold = &world->store.colds[index];
-  if (result->outcome == OUTCOME_NOT_RUN) {
+  if (outcome == OUTCOME_NOT_RUN) {
     ready_put_back(&world->ready, &world->store, index);
     return;
   }
   uint64_t began_ns = row->atom_next ? cold->started_ns : world->batch.now_ns;
   if (!row->atom_next) note_start(world, row);
   if (result->moved) space_move(&world->space, &world->store, index, result->moved_to);
-  if (world->runner.virtual) learn_model_cost(world, entry, result);
-  if (result->outcome == OUTCOME_FINISHED) {
+  if (world->runner.virtual) learn_model_cost(world, entry, outcome);
+  if (outcome == OUTCOME_FINISHED) {
     complete(world, index, began_ns);
     return;
   }
   cold->started_ns = began_ns;
-  if (result->outcome == OUTCOME_PREEMPTED) {
+  if (outcome == OUTCOME_PREEMPTED) {
     uint64_t spent_ns =
         (row->atom_next ? row->spent_ns : 0) + (world->runner.virtual ? entry->model_ns : result->cost_ns);
     row->spent_ns = spent_ns < UINT32_MAX ? (uint32_t)spent_ns : UINT32_MAX;
@@ -88,11 +88,10 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
 }
 
 /* Spawns of an entry become known to the next intake; ids that it did not use stay set aside. */
-static uint32_t keep_unused_ids(struct muster_world *world, const batch_entry *entry, const batch_result *result,
-                                uint32_t kept) {
+static uint32_t keep_unused_ids(struct muster_world *world, const batch_entry *entry, uint32_t spawned, uint32_t kept) {
   for (uint32_t i = 0; i < entry->spawn_limit; i++) {
     uint32_t index = world->spawn_ids[entry->spawn_base + i];
-    if (i < result->spawned)
+    if (i < spawned)
       ring_push_sure(&world->inbox.spawns, &index);
     else
       world->spawn_ids[kept++] = index;
@@ -122,6 +121,14 @@ static void learn(struct muster_world *world) {
   }
 }
 
+static void prefetch_settled(const struct muster_world *world, uint32_t i) {
+  uint32_t agent = world->batch.entries[i].agent;
+  __builtin_prefetch(&world->store.rows[agent], 1);
+  __builtin_prefetch(&world->store.links[agent], 1);
+  __builtin_prefetch(&world->store.places[agent], 1);
+  __builtin_prefetch(&world->batch.results[i]);
+}
+
 /* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. */
 static void settle_batch(struct muster_world *world, uint64_t end_ns) {
   enum { BETWEEN_LOOKS = 32, AHEAD = 8 };
@@ -130,15 +137,13 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
   while (progress->settled < batch->count) {
     uint32_t i = progress->settled++;
     const batch_entry *entry = &batch->entries[i];
-    if (i + AHEAD < batch->count) {
-      __builtin_prefetch(&world->store.rows[batch->entries[i + AHEAD].agent], 1);
-      __builtin_prefetch(&world->store.places[batch->entries[i + AHEAD].agent], 1);
-    }
+    if (i + AHEAD < batch->count) prefetch_settled(world, i + AHEAD);
     if (entry->spawn_limit) {
-      progress->ids_kept = keep_unused_ids(world, entry, &batch->results[i], progress->ids_kept);
+      uint32_t spawned = batch->outcomes[i] == OUTCOME_NOT_RUN ? 0 : batch->results[i].spawned;
+      progress->ids_kept = keep_unused_ids(world, entry, spawned, progress->ids_kept);
       progress->ids_seen += entry->spawn_limit;
     }
-    settle_entry(world, entry, &batch->results[i]);
+    settle_entry(world, entry, &batch->results[i], (batch_outcome)batch->outcomes[i]);
     if (i % BETWEEN_LOOKS == 0 && end_ns != UINT64_MAX && clock_now(&world->runner.clock) >= end_ns) break;
   }
   if (progress->settled < batch->count) return;

@@ -10,9 +10,12 @@
 #include <string.h>
 
 /* More is admitted than predictions say will fit, so that workers do not run dry when they err. */
-static const double over_admission = 1.25;
+static const double over_admission = 1.1;
+/* The part of the backlog that a frame's fit makes room for: an error of the fit builds a backlog, and this undoes it.
+ */
+static const double backlog_share = 0.125;
 /* Kept free at the end of the budget for what no prediction covers: closing the crew, the report. */
-static const uint64_t closing_ns = 15000;
+static const uint64_t closing_ns = 8000;
 
 /* Reported when there is no budget left at all. */
 static const double pressure_max = 1e6;
@@ -20,7 +23,8 @@ static const double pressure_max = 1e6;
 /* What the commit will take, and action atoms with it. */
 static uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries) {
   const frame_experience *experience = &world->experience;
-  double commit_ns = experience->settle.high_ns * entries + experience->act.high_ns + (double)closing_ns;
+  double settle_ns = 0.5 * (experience->settle.mean_ns + experience->settle.high_ns) * entries;
+  double commit_ns = settle_ns + experience->act.high_ns + (double)closing_ns;
   double most_ns = (double)world->frame.budget_ns * 0.5;
   return (uint64_t)fmin(commit_ns, most_ns);
 }
@@ -35,7 +39,8 @@ static double desired_utilisation(const struct muster_world *world) {
   }
   double serial_ns = world->experience.plan.mean_ns + (double)predicted_commit_ns(world, world->batch.count);
   double run_ns = fmax((double)frame->budget_ns - serial_ns, 0.0) * world->runner.workers * world->experience.yield;
-  return run_ns / (double)frame->elapsed_ns;
+  double catch_up_ns = fmin(world->experience.backlog_ns * backlog_share, run_ns * 0.5);
+  return (run_ns - catch_up_ns) / (double)frame->elapsed_ns;
 }
 
 static rank_limits admission_limits(const struct muster_world *world) {
@@ -97,6 +102,7 @@ static void stage_release(struct muster_world *world) {
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = admission_limits(world);
   rank_result result = rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, &world->batch);
+  world->admitted_ns = result.predicted_ns;
   if (world->batch.count > world->batch_high) world->batch_high = world->batch.count;
   if (!limits.virtual) return;
   world->frame.spent_ns = result.predicted_ns;
@@ -153,6 +159,8 @@ static void gain_experience(struct muster_world *world) {
   const muster_frame_report *report = &world->report;
   frame_experience *experience = &world->experience;
   if (world->runner.virtual) return;
+  double each_ns = world->batch.count ? (double)world->admitted_ns / world->batch.count : 0.0;
+  experience->backlog_ns = each_ns * world->ready.count;
   uint64_t plan_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += report->stage_ns[stage];
   estimate_add_clipped(&experience->plan, (double)plan_ns, 1e5);

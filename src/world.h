@@ -26,6 +26,7 @@ typedef struct frame_experience {
   cost_estimate settle;   /* commit, per entry of the batch */
   cost_estimate act;      /* action atoms of a frame */
   cost_estimate act_each; /* of one agent */
+  double backlog_ns;      /* predicted cost of those that the last frame left waiting */
   double yield;           /* share of workers x time that claims really used while work waited */
 } frame_experience;
 
@@ -97,6 +98,7 @@ struct muster_world {
   double interval_deviation_sum;
   histogram *staleness; /* MUSTER_DECILES */
   uint32_t batch_high;
+  uint64_t admitted_ns; /* predicted cost of the last batch */
 };
 
 /* Stage 1: applies what was queued since the last frame. In src/intake.c. */

@@ -35,7 +35,6 @@ typedef struct batch_result {
   uint32_t cost_ns; /* as measured, 0 when it was not; also of the part that a preempted update ran */
   uint16_t atom_next;
   uint16_t spawned;
-  uint8_t outcome; /* batch_outcome */
   bool moved;
 } batch_result;
 
@@ -49,6 +48,7 @@ typedef struct batch {
   uint64_t now_ns; /* simulation time of its frame */
   uint32_t count, claim_count;
   batch_entry *entries;
+  uint8_t *outcomes; /* batch_outcome; cleared by rank, so that the results need not be */
   batch_result *results;
   batch_claim *claims;
 } batch;
@@ -57,6 +57,7 @@ typedef struct batch {
 static inline void batch_create(batch *batch, uint32_t agents_max, arena *arena) {
   *batch = (struct batch){0};
   batch->entries = arena_reserve(arena, agents_max, sizeof *batch->entries);
+  batch->outcomes = arena_reserve(arena, agents_max, sizeof *batch->outcomes);
   batch->results = arena_reserve(arena, agents_max, sizeof *batch->results);
   batch->claims = arena_reserve(arena, agents_max, sizeof *batch->claims);
 }

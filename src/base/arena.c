@@ -5,22 +5,40 @@
 
 #include <sys/mman.h>
 
-enum { HUGE_FROM_BYTES = 1 << 22 };
+enum { HUGE_PAGE_BYTES = 1 << 21, HUGE_FROM_BYTES = 1 << 20 };
+
+static size_t mapped_bytes(size_t bytes) {
+  size_t unit = bytes >= HUGE_FROM_BYTES ? HUGE_PAGE_BYTES : 1;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+static void *map(size_t bytes) {
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Agents are visited in no order of memory: huge pages save most of the address translation. They must be aligned, so
+ * more is mapped and both ends are given back. Only a hint to the operating system. */
+static void *map_huge(size_t bytes) {
+  unsigned char *memory = map(bytes + HUGE_PAGE_BYTES);
+  if (!memory) return NULL;
+  size_t before = (HUGE_PAGE_BYTES - (uintptr_t)memory % HUGE_PAGE_BYTES) % HUGE_PAGE_BYTES;
+  if (before) munmap(memory, before);
+  munmap(memory + before + bytes, HUGE_PAGE_BYTES - before);
+  madvise(memory + before, bytes, MADV_HUGEPAGE);
+  return memory + before;
+}
 
 static void *block_allocate(const muster_allocator *allocator, size_t bytes) {
   if (allocator->allocate) return allocator->allocate(bytes, 64, allocator->user);
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return NULL;
-  /* Agents are visited in no order of memory: huge pages save most of the address translation. Only a hint. */
-  if (bytes >= HUGE_FROM_BYTES) madvise(memory, bytes, MADV_HUGEPAGE);
-  return memory;
+  return bytes >= HUGE_FROM_BYTES ? map_huge(mapped_bytes(bytes)) : map(bytes);
 }
 
 static void block_release(const muster_allocator *allocator, void *memory, size_t bytes) {
   if (allocator->allocate) {
     if (allocator->release) allocator->release(memory, bytes, allocator->user);
   } else {
-    munmap(memory, bytes);
+    munmap(memory, mapped_bytes(bytes));
   }
 }
 

@@ -67,6 +67,7 @@ static uint64_t run_atoms(worker_state *state, const runner *runner, uint32_t en
                           bool timed) {
   const batch_entry *entry = &runner->batch->entries[entry_index];
   batch_result *result = &runner->batch->results[entry_index];
+  uint8_t *outcome = &runner->batch->outcomes[entry_index];
   update_context *context = &state->context;
   const agent_type *type = context->type;
   uint32_t atom = runner->store->rows[entry->agent].atom_next, first = atom;
@@ -74,19 +75,19 @@ static uint64_t run_atoms(worker_state *state, const runner *runner, uint32_t en
   for (bool finished = false; atom < entry->atom_end && !finished; atom++) {
     if (timed && atom > first && clock_ns + longest_ns > runner->stop_ns) break;
     finished = type->def.atoms[atom].run(&context->public) == MUSTER_ATOM_FINISH;
-    if (finished) result->outcome = OUTCOME_FINISHED;
+    if (finished) *outcome = OUTCOME_FINISHED;
     if (!timed) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - clock_ns;
     if (atom_ns > type->def.limit_ns) state->atoms_over_limit++;
     if (atom_ns > longest_ns) longest_ns = atom_ns;
     clock_ns = after_ns;
   }
-  if (result->outcome == OUTCOME_FINISHED) return clock_ns;
+  if (*outcome == OUTCOME_FINISHED) return clock_ns;
   result->atom_next = (uint16_t)atom;
   if (atom < type->parallel_atoms)
-    result->outcome = OUTCOME_PREEMPTED;
+    *outcome = OUTCOME_PREEMPTED;
   else
-    result->outcome = atom < type->def.atom_count ? OUTCOME_ACT : OUTCOME_FINISHED;
+    *outcome = atom < type->def.atom_count ? OUTCOME_ACT : OUTCOME_FINISHED;
   return clock_ns;
 }
 
@@ -106,6 +107,7 @@ static void begin_entry(worker_state *state, const runner *runner, uint32_t entr
   context->phase = PHASE_PARALLEL;
   context->entry = entry_index;
   context->result = &runner->batch->results[entry_index];
+  *context->result = (batch_result){0};
   context->spawn_base = entry->spawn_base;
   context->spawn_limit = entry->spawn_limit;
   fill_update(context, runner, entry->agent);
@@ -113,13 +115,14 @@ static void begin_entry(worker_state *state, const runner *runner, uint32_t entr
   state->updates++;
 }
 
+/* What an update cost its worker: fetching the agent as well as its atoms, less the two clock reads. */
 static void take_sample(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t cost_ns) {
   const agent_row *row = &runner->store->rows[runner->batch->entries[entry_index].agent];
   batch_result *result = &runner->batch->results[entry_index];
-  uint64_t read_ns = runner->clock.read_ns;
-  uint64_t own_ns = cost_ns > read_ns ? cost_ns - read_ns : 1;
+  uint64_t reads_ns = 2 * runner->clock.read_ns;
+  uint64_t own_ns = cost_ns > reads_ns ? cost_ns - reads_ns : 1;
   result->cost_ns = own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX;
-  if (result->outcome == OUTCOME_PREEMPTED || state->sample_count == SAMPLES_MAX) return;
+  if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED || state->sample_count == SAMPLES_MAX) return;
   if (row->atom_next) own_ns += row->spent_ns;
   state->samples[state->sample_count++] =
       (cost_sample){row->type, row->level, own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX};
@@ -134,7 +137,7 @@ static uint64_t run_timed(worker_state *state, const runner *runner, const batch
     uint64_t reads_ns = runner->clock.read_ns;
     state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;
     state->sampled_updates++;
-    take_sample(state, runner, i, end_ns - begin_ns);
+    take_sample(state, runner, i, end_ns - clock_ns);
     clock_ns = end_ns;
   }
   return clock_ns;

@@ -86,7 +86,7 @@ static void admit(filling *filling, uint32_t index) {
   filling->result.predicted_ns += filling->limits->virtual ? entry.model_ns : entry.predicted_ns;
   ready_admit(filling->ready, filling->store, index);
   batch->entries[batch->count] = entry;
-  batch->results[batch->count] = (batch_result){0};
+  batch->outcomes[batch->count] = OUTCOME_NOT_RUN;
   batch->count++;
 }
 

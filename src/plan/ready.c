@@ -51,6 +51,7 @@ static void bucket_append(ready_set *ready, agent_store *store, uint32_t bucket,
   ready->tails[bucket] = index + 1;
   if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] |= 1ull << (bucket % 64);
   ready->count++;
+  ready->counts[bucket]++;
   ready->begun += row->atom_next > 0;
   ASSERT(ready->begun <= ready->count);
 }
@@ -71,6 +72,7 @@ static void empty_into_older(ready_set *ready, agent_store *store, uint32_t buck
   agent_link link = ready->heads[bucket];
   ready->heads[bucket] = ready->tails[bucket] = 0;
   ready->occupied[bucket / 64] &= ~(1ull << (bucket % 64));
+  ready->counts[bucket] = 0;
   while (link) {
     uint32_t index = link - 1;
     link = store->links[index].next;
@@ -122,6 +124,7 @@ void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
     ready->tails[bucket] = links->previous;
   if (bucket < READY_BUCKETS && !ready->heads[bucket]) ready->occupied[bucket / 64] &= ~(1ull << (bucket % 64));
   row->status = AGENT_ADMITTED;
+  ready->counts[bucket]--;
   ready->count--;
   ready->begun -= row->atom_next > 0;
 }
@@ -214,12 +217,41 @@ static bool find_occupied(const ready_set *ready, ready_cursor *cursor) {
   return false;
 }
 
-/* Lists the next agents of the cursor's bucket in `sorted`, in the order of the list. */
+/* Lists whole buckets from the cursor's on while they fit; walks them side by side, so that while one list's next link
+ * is fetched, the others are looked at. Returns how many agents: 0 when not even the first bucket fits. */
+static uint32_t list_buckets(ready_set *ready, const agent_store *store, ready_cursor *cursor) {
+  enum { SIDE_BY_SIDE = 16 };
+  agent_link chains[SIDE_BY_SIDE];
+  uint32_t chain_count = 0, total = 0, listed = 0;
+  bool alone = cursor->bucket == 0 || ready->weights.order == MUSTER_ORDER_DELAYS;
+  while (chain_count < (alone ? 1u : SIDE_BY_SIDE) && find_occupied(ready, cursor)) {
+    uint32_t bucket = cursor_bucket(ready, cursor);
+    if (total + ready->counts[bucket] > READY_SORTED_MAX) break;
+    total += ready->counts[bucket];
+    chains[chain_count++] = ready->heads[bucket];
+    cursor->bucket++;
+  }
+  while (chain_count) {
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < chain_count; i++) {
+      agent_link next = store->links[chains[i] - 1].next;
+      ready->sorted[listed++] = chains[i] - 1;
+      if (!next) continue;
+      __builtin_prefetch(&store->links[next - 1]);
+      chains[left++] = next;
+    }
+    chain_count = left;
+  }
+  return listed;
+}
+
+/* Lists a part of a bucket that is too large to be sorted at once. */
 static uint32_t list_part(ready_set *ready, const agent_store *store, ready_cursor *cursor) {
   uint32_t count = 0;
   agent_link link = cursor->next ? cursor->next : ready->heads[cursor_bucket(ready, cursor)];
   for (; link && count < READY_SORTED_MAX; link = store->links[link - 1].next) ready->sorted[count++] = link - 1;
   cursor->next = link;
+  if (!link) cursor->bucket++;
   return count;
 }
 
@@ -238,13 +270,14 @@ const uint32_t *ready_next(ready_set *ready, const agent_store *store, ready_cur
   enum { AHEAD = 12 };
   *count = 0;
   if (!cursor->next && !find_occupied(ready, cursor)) return NULL;
-  uint32_t listed = list_part(ready, store, cursor);
-  int64_t base = base_of(ready, store, cursor->bucket, listed);
+  uint32_t first = cursor->bucket;
+  uint32_t listed = cursor->next ? 0 : list_buckets(ready, store, cursor);
+  if (!listed) listed = list_part(ready, store, cursor);
+  int64_t base = base_of(ready, store, first, listed);
   for (uint32_t i = 0; i < listed; i++) {
     if (i + AHEAD < listed) __builtin_prefetch(&store->rows[ready->sorted[i + AHEAD]], 1);
     ready->keys[i] = sort_key(ready, &store->rows[ready->sorted[i]], ready->sorted[i], base, ready->now_ns);
   }
-  if (!cursor->next) cursor->bucket++;
   uint64_t *keys = ready->keys;
   if (listed > INSERTION_MAX)
     keys = sort_many(ready->keys, ready->keys_too, listed);

@@ -42,6 +42,7 @@ typedef struct ready_set {
   agent_link oldest, youngest;
   uint64_t occupied[READY_BUCKETS / 64];
   agent_link heads[READY_LISTS], tails[READY_LISTS];
+  uint32_t counts[READY_LISTS];
   uint64_t *keys, *keys_too; /* READY_SORTED_MAX: the part of a bucket that is being sorted */
   uint32_t *sorted;          /* its agents in order */
 } ready_set;
