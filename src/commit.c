@@ -121,23 +121,30 @@ static void learn(struct muster_world *world) {
   }
 }
 
+/* What settling an entry touches, in two steps: the slot of the wheel is known from the agent's row. */
 static void prefetch_settled(const struct muster_world *world, uint32_t i) {
-  uint32_t agent = world->batch.entries[i].agent;
+  enum { FAR = 12, NEAR = 5, OUTCOMES = 64 };
+  const batch *batch = &world->batch;
+  if (i + FAR >= batch->count) return;
+  uint32_t agent = batch->entries[i + FAR].agent;
   __builtin_prefetch(&world->store.rows[agent], 1);
   __builtin_prefetch(&world->store.links[agent], 1);
   __builtin_prefetch(&world->store.places[agent], 1);
-  __builtin_prefetch(&world->batch.results[i]);
+  __builtin_prefetch(&batch->results[i + FAR]);
+  __builtin_prefetch(&batch->outcomes[i + OUTCOMES]);
+  const agent_row *row = &world->store.rows[batch->entries[i + NEAR].agent];
+  wheel_prefetch_next(&world->classes.classes[row->class], row);
 }
 
 /* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. */
 static void settle_batch(struct muster_world *world, uint64_t end_ns) {
-  enum { BETWEEN_LOOKS = 32, AHEAD = 8 };
+  enum { BETWEEN_LOOKS = 32 };
   batch *batch = &world->batch;
   commit_progress *progress = &world->commit;
   while (progress->settled < batch->count) {
     uint32_t i = progress->settled++;
     const batch_entry *entry = &batch->entries[i];
-    if (i + AHEAD < batch->count) prefetch_settled(world, i + AHEAD);
+    prefetch_settled(world, i);
     if (entry->spawn_limit) {
       uint32_t spawned = batch->outcomes[i] == OUTCOME_NOT_RUN ? 0 : batch->results[i].spawned;
       progress->ids_kept = keep_unused_ids(world, entry, spawned, progress->ids_kept);

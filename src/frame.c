@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* More is admitted than predictions say will fit, so that workers do not run dry when they err. */
-static const double over_admission = 1.1;
+static const double over_admission = 1.05;
 /* The part of the backlog that a frame's fit makes room for: an error of the fit builds a backlog, and this undoes it.
  */
 static const double backlog_share = 0.125;
@@ -23,7 +23,7 @@ static const double pressure_max = 1e6;
 /* What the commit will take, and action atoms with it. */
 static uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries) {
   const frame_experience *experience = &world->experience;
-  double settle_ns = 0.5 * (experience->settle.mean_ns + experience->settle.high_ns) * entries;
+  double settle_ns = (0.75 * experience->settle.mean_ns + 0.25 * experience->settle.high_ns) * entries;
   double commit_ns = settle_ns + experience->act.high_ns + (double)closing_ns;
   double most_ns = (double)world->frame.budget_ns * 0.5;
   return (uint64_t)fmin(commit_ns, most_ns);
@@ -102,6 +102,7 @@ static void stage_release(struct muster_world *world) {
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = admission_limits(world);
   rank_result result = rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, &world->batch);
+  periods_enlist_waiting(&world->periods, &world->store, &world->ready);
   world->admitted_ns = result.predicted_ns;
   if (world->batch.count > world->batch_high) world->batch_high = world->batch.count;
   if (!limits.virtual) return;

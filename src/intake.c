@@ -74,6 +74,7 @@ static void apply_wake(struct muster_world *world, const command *command) {
     wheel_remove(&world->classes.classes[row->class], &world->store, command->index);
     row->woken = 1;
     ready_release(&world->ready, &world->store, command->index, world->frame.now_ns, world->frame.number);
+    ready_enlist(&world->ready, &world->store, command->index);
     world->report.woken++;
     break;
   case AGENT_READY:

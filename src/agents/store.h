@@ -74,7 +74,8 @@ typedef struct agent_row {
   uint8_t status : 3; /* agent_status */
   uint8_t front : 1;  /* which of the two published buffers others read */
   uint8_t woken : 1;
-  uint8_t doomed : 1; /* removal is queued by an action atom, or a pending agent was removed */
+  uint8_t doomed : 1;   /* removal is queued by an action atom, or a pending agent was removed */
+  uint8_t enlisted : 1; /* in the list by release */
 } agent_row;
 
 _Static_assert(sizeof(agent_row) == 64, "an agent's row is one cache line");

@@ -38,17 +38,31 @@ fit_result periods_fit(periods *periods, class_table *classes, const cost_table 
   return fit;
 }
 
+/* The part of the wheel that is visited next. */
+static void prefetch_slots(const agent_class *class) {
+  __builtin_prefetch(&class->occupied[0]);
+  __builtin_prefetch(&class->slots[class->cursor % WHEEL_SLOTS]);
+  __builtin_prefetch(&class->slots[(class->cursor + 16) % WHEEL_SLOTS]);
+}
+
 uint32_t periods_release(periods *periods, class_table *classes, agent_store *store, ready_set *ready,
                          uint64_t elapsed_ns, uint64_t now_ns, uint64_t frame) {
   uint32_t due = 0, chains = 0;
   for (uint32_t i = 0; i < classes->active_count; i++) {
+    if (i + 2 < classes->active_count) prefetch_slots(&classes->classes[classes->active[i + 2]]);
     chains += wheel_advance(&classes->classes[classes->active[i]], elapsed_ns, periods->chains + chains);
     if (chains + WHEEL_SLOTS <= PERIODS_CHAINS && i + 1 < classes->active_count) continue;
     due += wheel_collect(classes, store, periods->chains, chains, periods->due + due);
     chains = 0;
   }
   for (uint32_t i = 0; i < due; i++) ready_release(ready, store, periods->due[i], now_ns, frame);
+  periods->due_count = due;
   return due;
+}
+
+void periods_enlist_waiting(const periods *periods, agent_store *store, ready_set *ready) {
+  for (uint32_t i = 0; i < periods->due_count; i++)
+    if (store->rows[periods->due[i]].status == AGENT_READY) ready_enlist(ready, store, periods->due[i]);
 }
 
 void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random) {

@@ -14,6 +14,7 @@ typedef struct periods {
   double lambda;      /* of the last frame: where Newton starts */
   fit_kind *kinds;    /* room for every class */
   uint32_t *due;      /* room for every agent */
+  uint32_t due_count; /* of the frame */
   agent_link *chains; /* PERIODS_CHAINS: lists of agents that may be due */
 } periods;
 
@@ -28,6 +29,9 @@ fit_result periods_fit(periods *periods, class_table *classes, const cost_table 
 /* Stage 5: advances every class by `elapsed_ns` and hands whoever is due to the ready set. Returns how many. */
 uint32_t periods_release(periods *periods, class_table *classes, agent_store *store, ready_set *ready,
                          uint64_t elapsed_ns, uint64_t now_ns, uint64_t frame);
+
+/* After stage 6: whoever was released in this frame and not admitted begins to wait. */
+void periods_enlist_waiting(const periods *periods, agent_store *store, ready_set *ready);
 
 /* The first due time of a new agent: a random part of its period ahead, so that a crowd spawned at once does not run
  * at once. Hangs it into its wheel. */

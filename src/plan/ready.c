@@ -96,9 +96,16 @@ void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns) {
 
 void ready_release(ready_set *ready, agent_store *store, uint32_t index, uint64_t now_ns, uint64_t frame) {
   agent_row *row = &store->rows[index];
-  agent_links *links = &store->links[index];
   row->first_due_ns = now_ns;
   row->released_frame = (uint16_t)frame;
+  insert(ready, store, index);
+}
+
+void ready_enlist(ready_set *ready, agent_store *store, uint32_t index) {
+  agent_row *row = &store->rows[index];
+  agent_links *links = &store->links[index];
+  if (row->enlisted) return;
+  row->enlisted = 1;
   links->younger = 0;
   links->older = ready->youngest;
   if (links->older)
@@ -106,7 +113,6 @@ void ready_release(ready_set *ready, agent_store *store, uint32_t index, uint64_
   else
     ready->oldest = index + 1;
   ready->youngest = index + 1;
-  insert(ready, store, index);
 }
 
 void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
@@ -132,6 +138,7 @@ void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
 void ready_put_back(ready_set *ready, agent_store *store, uint32_t index) {
   ASSERT(store->rows[index].status == AGENT_ADMITTED);
   insert(ready, store, index);
+  ready_enlist(ready, store, index);
 }
 
 void ready_wake(ready_set *ready, agent_store *store, uint32_t index) {
@@ -142,6 +149,8 @@ void ready_wake(ready_set *ready, agent_store *store, uint32_t index) {
 
 void ready_forget(ready_set *ready, agent_store *store, uint32_t index) {
   agent_links *links = &store->links[index];
+  if (!store->rows[index].enlisted) return;
+  store->rows[index].enlisted = 0;
   if (links->older)
     store->links[links->older - 1].younger = links->younger;
   else

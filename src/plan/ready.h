@@ -54,10 +54,14 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
  * anything else. */
 void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns);
 
-/* A due agent becomes ready: in the ring (or the woken lane when row.woken is set), and last in the list by release. */
+/* A due agent becomes ready: in the ring, or the woken lane when row.woken is set. */
 void ready_release(ready_set *ready, agent_store *store, uint32_t index, uint64_t now_ns, uint64_t frame);
 
-/* Takes an agent out of its bucket: it is admitted. It stays in the list by release. */
+/* A ready agent that was not admitted in the frame of its release begins to wait: it becomes the last in the list by
+ * release. Nothing when it is in the list already. */
+void ready_enlist(ready_set *ready, agent_store *store, uint32_t index);
+
+/* Takes an agent out of its bucket: it is admitted. It stays in the list by release when it is there. */
 void ready_admit(ready_set *ready, agent_store *store, uint32_t index);
 
 /* Puts an admitted agent back that did not run, or did not finish, with its age kept. */
@@ -66,7 +70,7 @@ void ready_put_back(ready_set *ready, agent_store *store, uint32_t index);
 /* A ready agent is moved to the woken lane. */
 void ready_wake(ready_set *ready, agent_store *store, uint32_t index);
 
-/* Takes an agent out of the list by release: its update is complete or it is removed. */
+/* Takes an agent out of the list by release, if it is there: its update is complete or it is removed. */
 void ready_forget(ready_set *ready, agent_store *store, uint32_t index);
 
 /* Where a walk over the ranked agents stands; begin with zeros. */

@@ -64,6 +64,7 @@ static void begin_frame(fixture *fixture, uint64_t now_ns) {
 static void release(fixture *fixture, uint32_t agent, uint64_t last_update_ns, float importance) {
   fixture->store.rows[agent] = (agent_row){.last_update_ns = last_update_ns, .importance = importance};
   ready_release(&fixture->ready, &fixture->store, agent, fixture->limits.now_ns, fixture->frame);
+  ready_enlist(&fixture->ready, &fixture->store, agent);
 }
 
 static void rank(fixture *fixture) {
