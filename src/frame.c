@@ -37,7 +37,7 @@ static double desired_utilisation(const struct muster_world *world) {
     double capacity_ns = (double)frame->capacity_ns - world->experience.act.mean_ns;
     return fmax(capacity_ns, 0.0) / (double)frame->elapsed_ns;
   }
-  double serial_ns = world->experience.plan.mean_ns + (double)predicted_commit_ns(world, world->batch.count);
+  double serial_ns = world->experience.plan.mean_ns + (double)predicted_commit_ns(world, world->experience.entries);
   double run_ns = fmax((double)frame->budget_ns - serial_ns, 0.0) * world->runner.workers * world->experience.yield;
   double catch_up_ns = fmin(world->experience.backlog_ns * backlog_share, run_ns * 0.5);
   return (run_ns - catch_up_ns) / (double)frame->elapsed_ns;
@@ -55,7 +55,7 @@ static rank_limits admission_limits(const struct muster_world *world) {
     limits.capacity_ns = frame->capacity_ns > act_ns ? frame->capacity_ns - act_ns : 0;
   } else {
     uint64_t now_ns = clock_now(&world->runner.clock);
-    uint64_t end_ns = frame->deadline_ns - predicted_commit_ns(world, world->batch.count);
+    uint64_t end_ns = frame->deadline_ns - predicted_commit_ns(world, world->experience.entries);
     double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
     limits.capacity_ns = (uint64_t)(left_ns * world->runner.workers * over_admission);
   }
@@ -101,7 +101,8 @@ static void stage_release(struct muster_world *world) {
 /* 6 rank: in which order, and who is admitted? */
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = admission_limits(world);
-  rank_result result = rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, &world->batch);
+  rank_result result =
+      rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
   periods_enlist_waiting(&world->periods, &world->store, &world->ready);
   world->admitted_ns = result.predicted_ns;
   if (world->batch.count > world->batch_high) world->batch_high = world->batch.count;
@@ -110,20 +111,36 @@ static void stage_rank(struct muster_world *world) {
   world->report.longest_claim_ns = result.longest_ns;
 }
 
+static crew_orders orders_for(struct muster_world *world, crew_work work) {
+  runner *runner = &world->runner;
+  return (crew_orders){.work = work,
+                       .argument = runner,
+                       .patience_ns = runner->virtual ? UINT64_MAX : runner->deadline_ns,
+                       .before_sleep = runner->audit ? runner_before_sleep : NULL};
+}
+
+/* While the caller plans, the other workers begin with what the last frame held back for them. */
+static void open_early(struct muster_world *world) {
+  runner *runner = &world->runner;
+  rank_limits limits = admission_limits(world);
+  world->held = rank_held(&world->store, &world->types, &world->costs, &limits, &world->batch);
+  runner->deadline_ns = world->frame.deadline_ns;
+  runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->experience.entries);
+  runner_open_early(runner);
+  crew_orders orders = orders_for(world, runner_work_early);
+  world->early_crew = world->batch.early_claims ? pool_open(world->pool, &orders) : NULL;
+}
+
 /* 7 run: workers take updates from the dispatch queue, atom by atom, until the deadline. */
 static void stage_run(struct muster_world *world) {
-  runner *runner = &world->runner;
-  runner->deadline_ns = world->frame.deadline_ns;
-  runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->batch.count);
-  runner_open(runner);
-  crew_orders orders = {.work = runner_work,
-                        .argument = runner,
-                        .patience_ns = runner->virtual ? UINT64_MAX : runner->deadline_ns,
-                        .before_sleep = runner->audit ? runner_before_sleep : NULL};
+  crew_orders orders = orders_for(world, runner_work);
+  runner_open(&world->runner);
+  if (world->early_crew) pool_close(world->early_crew);
   if (world->batch.claim_count > 1)
     pool_run(world->pool, &orders);
   else
-    runner_work(runner, 0);
+    runner_work(&world->runner, 0);
+  if (world->early_crew) pool_wait(world->pool, world->early_crew);
 }
 
 /* 8 commit: action sets, measured costs, next releases, carried, statistics. */
@@ -134,6 +151,7 @@ static void stage_commit(struct muster_world *world) {
 static void frame_plan(struct muster_world *world) {
   stage_intake(world);
   audit_stage(world, MUSTER_STAGE_INTAKE);
+  open_early(world);
   stage_score(world);
   audit_stage(world, MUSTER_STAGE_SCORE);
   stage_fold(world);
@@ -161,15 +179,16 @@ static void gain_experience(struct muster_world *world) {
   frame_experience *experience = &world->experience;
   if (world->runner.virtual) return;
   double each_ns = world->batch.count ? (double)world->admitted_ns / world->batch.count : 0.0;
-  experience->backlog_ns = each_ns * world->ready.count;
+  experience->backlog_ns = each_ns * (world->ready.count + world->batch.held_count);
+  experience->entries = world->batch.count;
   uint64_t plan_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += report->stage_ns[stage];
   estimate_add_clipped(&experience->plan, (double)plan_ns, 1e5);
   uint64_t window_ns = world->frame.budget_ns > plan_ns ? world->frame.budget_ns - plan_ns : 0;
-  uint64_t commit_ns = predicted_commit_ns(world, world->batch.count);
+  uint64_t commit_ns = predicted_commit_ns(world, world->experience.entries);
   if (report->carried + report->preempted == 0 || window_ns <= commit_ns) return;
   double yield = (double)report->update_cpu_ns / ((double)(window_ns - commit_ns) * world->runner.workers);
-  experience->yield += (fmin(fmax(yield, 0.25), 1.0) - experience->yield) / 16.0;
+  experience->yield += (fmin(fmax(yield, 0.25), 1.25) - experience->yield) / 16.0;
 }
 
 static muster_result check_frame(const struct muster_world *world, const muster_frame *frame) {

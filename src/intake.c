@@ -45,6 +45,15 @@ static void forget_acting(struct muster_world *world, uint32_t index) {
   world->acting_count--;
 }
 
+static void forget_held(struct muster_world *world, uint32_t index) {
+  batch *batch = &world->batch;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < batch->held_count; i++)
+    if (batch->held[i] != index) batch->held[kept++] = batch->held[i];
+  ASSERT(kept + 1 == batch->held_count);
+  batch->held_count = kept;
+}
+
 void intake_remove(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   score_inputs inputs = world_score_inputs(world);
@@ -52,7 +61,7 @@ void intake_remove(struct muster_world *world, uint32_t index) {
   if (row->status == AGENT_WAITING) {
     wheel_remove(&world->classes.classes[row->class], &world->store, index);
   } else {
-    ASSERT(row->status == AGENT_READY || row->status == AGENT_ACTING);
+    if (row->status == AGENT_ADMITTED) forget_held(world, index);
     if (row->status == AGENT_READY) ready_admit(&world->ready, &world->store, index);
     if (row->status == AGENT_ACTING) forget_acting(world, index);
     ready_forget(&world->ready, &world->store, index);
@@ -88,7 +97,7 @@ static void apply_wake(struct muster_world *world, const command *command) {
 
 static void apply_move(struct muster_world *world, const command *command) {
   if (store_is_active(&world->store, command->index))
-    space_move(&world->space, &world->store, command->index, command->position);
+    space_move(&world->space, &world->store, command->index, space_spot_of(&world->space, command->position));
   else
     space_place(&world->space, &world->store.places[command->index], command->position);
 }

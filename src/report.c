@@ -80,7 +80,8 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
   info->level = row->level;
   info->period_ns = (uint64_t)((double)class->nominal_ns / class->rate);
   info->last_update_ns = row->last_update_ns;
-  if (row->status == AGENT_READY) info->delays = (uint16_t)(world->frames - row->released_frame + 1);
+  if (row->status == AGENT_READY || row->status == AGENT_ADMITTED)
+    info->delays = (uint8_t)(world->frames - row->released_frame + 1);
   info->atoms_done = row->atom_next;
   info->expected_cost_ns = (uint64_t)costs_of(&world->costs, row->type, row->level)->mean_ns;
 }

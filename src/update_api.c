@@ -18,7 +18,7 @@ muster_result muster_update_move(muster_update *update, muster_position position
     return error_set(MUSTER_E_ARGUMENT, "position (%g, %g, %g) must be finite and within +-1e9 m", position.x,
                      position.y, position.z);
   }
-  context->result->moved_to = position;
+  context->result->moved_to = space_spot_of(context->runner->space, position);
   context->result->moved = true;
   return MUSTER_OK;
 }

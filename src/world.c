@@ -89,7 +89,7 @@ static void connect_runner(struct muster_world *world) {
   runner->seed = world->def.seed;
   runner->virtual = world->def.clock == MUSTER_CLOCK_VIRTUAL;
   runner->audit = world->def.audit && !runner->virtual;
-  runner_open(runner);
+  runner_open_early(runner);
 }
 
 /* A world without a pool works on the caller alone: a pool of one worker, which has no threads. */

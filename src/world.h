@@ -27,6 +27,7 @@ typedef struct frame_experience {
   cost_estimate act;      /* action atoms of a frame */
   cost_estimate act_each; /* of one agent */
   double backlog_ns;      /* predicted cost of those that the last frame left waiting */
+  uint32_t entries;       /* of the last batch */
   double yield;           /* share of workers x time that claims really used while work waited */
 } frame_experience;
 
@@ -77,6 +78,8 @@ struct muster_world {
   identity *slots; /* by type */
   inbox inbox;
   batch batch;
+  rank_result held; /* what those held from the last frame take of this one's limits */
+  crew *early_crew; /* runs them while the caller plans */
   runner runner;
 
   uint32_t *spawn_ids; /* set aside for spawns from inside updates; kept from frame to frame */

@@ -248,7 +248,7 @@ typedef struct muster_agent_info {
   uint32_t level;
   uint64_t period_ns;      /* under the pressure of the last frame */
   uint64_t last_update_ns; /* simulation time that its last completed update brought it to */
-  uint32_t delays;         /* frames in which it was released but not run */
+  uint32_t delays;         /* frames in which it was released but not run, modulo 256 */
   uint32_t atoms_done;     /* of an update that was preempted */
   uint64_t expected_cost_ns;
   void *user;

@@ -7,7 +7,7 @@
 #ifndef AGENTS_BATCH_H
 #define AGENTS_BATCH_H
 
-#include "base/arena.h"
+#include "agents/space.h"
 
 #include <muster/muster.h>
 
@@ -31,7 +31,7 @@ typedef enum batch_outcome {
 } batch_outcome;
 
 typedef struct batch_result {
-  muster_position moved_to;
+  space_spot moved_to;
   uint32_t cost_ns; /* as measured, 0 when it was not; also of the part that a preempted update ran */
   uint16_t atom_next;
   uint16_t spawned;
@@ -44,9 +44,17 @@ typedef struct batch_claim {
   bool timed; /* read the clock after each atom: a long update, which may stop in between, or a sample */
 } batch_claim;
 
+/* What could not be run in a frame but came first among the rest: held back from the ready set, it leads the next
+ * batch, so that other workers have something to do while the caller plans. */
+enum { HELD_MAX = 256 };
+
 typedef struct batch {
   uint64_t now_ns; /* simulation time of its frame */
   uint32_t count, claim_count;
+  uint32_t early_count, early_claims; /* of these, the ones that were held */
+  uint32_t held_count;
+  uint64_t held_ns;        /* predicted cost of those held for the next frame */
+  uint32_t held[HELD_MAX]; /* agents, in order */
   batch_entry *entries;
   uint8_t *outcomes; /* batch_outcome; cleared by rank, so that the results need not be */
   batch_result *results;

@@ -16,14 +16,23 @@ bool space_accepts(muster_position position) {
   return fabs(position.x) <= 1e9 && fabs(position.y) <= 1e9 && fabs(position.z) <= 1e9;
 }
 
-void space_place(const space *space, agent_place *place, muster_position position) {
+space_spot space_spot_of(const space *space, muster_position position) {
   ASSERT(space_accepts(position));
   double cell_x = floor(position.x / space->cell_m), cell_y = floor(position.y / space->cell_m);
-  place->cell_x = (int32_t)cell_x;
-  place->cell_y = (int32_t)cell_y;
-  place->x = (float)(position.x - cell_x * space->cell_m);
-  place->y = (float)(position.y - cell_y * space->cell_m);
-  place->z = (float)position.z;
+  return (space_spot){(int32_t)cell_x, (int32_t)cell_y, (float)(position.x - cell_x * space->cell_m),
+                      (float)(position.y - cell_y * space->cell_m), (float)position.z};
+}
+
+static void set_spot(agent_place *place, space_spot spot) {
+  place->cell_x = spot.cell_x;
+  place->cell_y = spot.cell_y;
+  place->x = spot.x;
+  place->y = spot.y;
+  place->z = spot.z;
+}
+
+void space_place(const space *space, agent_place *place, muster_position position) {
+  set_spot(place, space_spot_of(space, position));
 }
 
 muster_position space_position(const space *space, const agent_place *place) {
@@ -54,13 +63,11 @@ void space_unlink(space *space, agent_store *store, uint32_t index) {
   if (place->next) store->places[place->next - 1].previous = place->previous;
 }
 
-void space_move(space *space, agent_store *store, uint32_t index, muster_position position) {
+void space_move(space *space, agent_store *store, uint32_t index, space_spot spot) {
   agent_place *place = &store->places[index];
-  agent_place moved = *place;
-  space_place(space, &moved, position);
-  bool same_cell = moved.cell_x == place->cell_x && moved.cell_y == place->cell_y;
+  bool same_cell = spot.cell_x == place->cell_x && spot.cell_y == place->cell_y;
   if (!same_cell) space_unlink(space, store, index);
-  *place = moved;
+  set_spot(place, spot);
   if (!same_cell) space_link(space, store, index);
 }
 

@@ -36,8 +36,17 @@ muster_position space_position(const space *space, const agent_place *place);
 void space_link(space *space, agent_store *store, uint32_t index);
 void space_unlink(space *space, agent_store *store, uint32_t index);
 
+/* Where a position is: what of a place a move changes. */
+typedef struct space_spot {
+  int32_t cell_x, cell_y;
+  float x, y, z;
+} space_spot;
+
+/* The spot of an accepted position. */
+space_spot space_spot_of(const space *space, muster_position position);
+
 /* Moves a linked agent; relinks only when the cell changes. */
-void space_move(space *space, agent_store *store, uint32_t index, muster_position position);
+void space_move(space *space, agent_store *store, uint32_t index, space_spot spot);
 
 /* The nearest agents around agent `index` within radius_m on the ground plane, in its
  * partition, itself excluded, nearest first, equal distances by index: at most `capacity`. `type` is a type index or

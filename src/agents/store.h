@@ -24,6 +24,7 @@
  *   cold, the rest       intake                         score, run
  *   state, published     run (own agent), commit (action atoms)
  *
+ * An admitted agent that found no time may be held for the next frame: it stays ADMITTED between the two.
  * Until its intake, row, links, place and cold of a pending agent belong to the thread that spawns it.
  *
  *                 intake             release              rank
@@ -68,11 +69,11 @@ typedef struct agent_row {
   uint16_t class;
   uint16_t bucket; /* of the wheel or of the ready ring */
   uint16_t type;
-  uint16_t released_frame; /* lower bits of the frame's number: delays are counted from it */
-  uint16_t atom_next;      /* > 0: a preempted update goes on here */
+  uint16_t atom_next; /* > 0: a preempted update goes on here */
   uint8_t level;
-  uint8_t status : 3; /* agent_status */
-  uint8_t front : 1;  /* which of the two published buffers others read */
+  uint8_t front;          /* which of the two published buffers others read */
+  uint8_t released_frame; /* lower bits of the frame's number: delays are counted from it */
+  uint8_t status : 3;     /* agent_status */
   uint8_t woken : 1;
   uint8_t doomed : 1;   /* removal is queued by an action atom, or a pending agent was removed */
   uint8_t enlisted : 1; /* in the list by release */

@@ -94,21 +94,33 @@ static void wait_until_empty(struct muster_pool *pool, crew *crew) {
   }
 }
 
-void pool_run(struct muster_pool *pool, const crew_orders *orders) {
+crew *pool_open(struct muster_pool *pool, const crew_orders *orders) {
   crew *crew = pool->workers > 1 ? take_crew(pool) : NULL;
-  if (!crew) {
-    orders->work(orders->argument, 0);
-    return;
-  }
+  if (!crew) return NULL;
   crew->orders = *orders;
   uint64_t session = gate_session(load_relaxed_u64(&crew->gate));
   store_release_u64(&crew->gate, session << 33 | gate_open);
   wake_workers(pool);
-  orders->work(orders->argument, 0);
+  return crew;
+}
+
+void pool_close(crew *crew) {
   fetch_and_acquire_u64(&crew->gate, ~gate_open);
+}
+
+void pool_wait(struct muster_pool *pool, crew *crew) {
   wait_until_empty(pool, crew);
   /* The next, even session marks the crew free. Release: pairs with the acquire in take_crew. */
+  uint64_t session = gate_session(load_relaxed_u64(&crew->gate));
   store_release_u64(&crew->gate, (session + 1) << 33);
+}
+
+void pool_run(struct muster_pool *pool, const crew_orders *orders) {
+  crew *crew = pool_open(pool, orders);
+  orders->work(orders->argument, 0);
+  if (!crew) return;
+  pool_close(crew);
+  pool_wait(pool, crew);
 }
 
 static bool place_worker(pool_worker *worker, uint32_t processor) {

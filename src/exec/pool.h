@@ -69,8 +69,18 @@ struct muster_pool {
   uint32_t caller_processor; /* kept free of workers; UINT32_MAX = not yet */
 };
 
-/* Opens a crew, wakes the workers and works on the calling thread too; returns when all who entered have left. When no
- * crew is free the caller works alone. Any thread that is not inside a crew of this pool. */
+/* Opens a crew to the workers and wakes them; the caller goes on. Null when there are no other workers or no crew is
+ * free. Any thread that is not inside a crew of this pool. */
+crew *pool_open(struct muster_pool *pool, const crew_orders *orders);
+
+/* Lets nobody in any more. The caller that opened it. */
+void pool_close(crew *crew);
+
+/* Waits until all who entered have left, and frees the crew. After pool_close. */
+void pool_wait(struct muster_pool *pool, crew *crew);
+
+/* Opens a crew, works on the calling thread too, closes it and waits. When no crew can be opened the caller works
+ * alone. */
 void pool_run(struct muster_pool *pool, const crew_orders *orders);
 
 /* Before a frame: moves a worker that sits on the caller's processor elsewhere (MUSTER_AFFINITY_APART). Cheap when

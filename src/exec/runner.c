@@ -16,7 +16,7 @@ void runner_create(runner *runner, uint32_t workers, arena *arena) {
   }
 }
 
-void runner_open(runner *runner) {
+void runner_open_early(runner *runner) {
   for (uint32_t i = 0; i < runner->workers; i++) {
     worker_state *state = &runner->states[i];
     logged_command *log = state->log;
@@ -28,7 +28,12 @@ void runner_open(runner *runner) {
     state->context.runner = runner;
     state->context.worker = state;
   }
-  ticket_open(&runner->ticket, runner->batch->claim_count);
+  ticket_open(&runner->early_ticket, runner->batch->early_claims);
+  ticket_open(&runner->ticket, 0);
+}
+
+void runner_open(runner *runner) {
+  ticket_open(&runner->ticket, runner->batch->claim_count - runner->batch->early_claims);
 }
 
 void *runner_back_buffer(const agent_type *type, const agent_row *row) {
@@ -91,9 +96,10 @@ static uint64_t run_atoms(worker_state *state, const runner *runner, uint32_t en
   return clock_ns;
 }
 
+enum { ENTRIES_AHEAD = 3 };
+
 /* Agents stand in memory in no order of the batch: what the next entries need is fetched while this one runs. */
 static void prefetch_entry(const runner *runner, uint32_t entry_index) {
-  if (entry_index >= runner->batch->count) return;
   uint32_t agent = runner->batch->entries[entry_index].agent;
   __builtin_prefetch(&runner->store->rows[agent]);
   __builtin_prefetch(&runner->store->places[agent]);
@@ -101,7 +107,6 @@ static void prefetch_entry(const runner *runner, uint32_t entry_index) {
 
 static void begin_entry(worker_state *state, const runner *runner, uint32_t entry_index) {
   const batch_entry *entry = &runner->batch->entries[entry_index];
-  prefetch_entry(runner, entry_index + 3);
   const agent_row *row = &runner->store->rows[entry->agent];
   update_context *context = &state->context;
   context->phase = PHASE_PARALLEL;
@@ -131,6 +136,7 @@ static void take_sample(worker_state *state, const runner *runner, uint32_t entr
 /* Each update of the claim is timed on its own. Returns the clock at its end. */
 static uint64_t run_timed(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   for (uint32_t i = claim->first; i < claim->end; i++) {
+    if (i + ENTRIES_AHEAD < claim->end) prefetch_entry(runner, i + ENTRIES_AHEAD);
     begin_entry(state, runner, i);
     uint64_t begin_ns = clock_now(&runner->clock);
     uint64_t end_ns = run_atoms(state, runner, i, begin_ns, true);
@@ -146,6 +152,7 @@ static uint64_t run_timed(worker_state *state, const runner *runner, const batch
 static uint64_t run_claim(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   if (!runner->virtual && claim->timed) return run_timed(state, runner, claim, clock_ns);
   for (uint32_t i = claim->first; i < claim->end; i++) {
+    if (i + ENTRIES_AHEAD < claim->end) prefetch_entry(runner, i + ENTRIES_AHEAD);
     begin_entry(state, runner, i);
     run_atoms(state, runner, i, 0, false);
   }
@@ -170,32 +177,48 @@ static bool fits(const runner *runner, const batch_claim *claim, uint64_t clock_
   return atoms > 1 && clock_ns + claim->predicted_ns / atoms <= runner->stop_ns;
 }
 
-void runner_work(void *argument, uint32_t worker) {
-  runner *runner = argument;
+/* The number of the next claim that this call may run, early ones first; TICKET_NONE when there is none. */
+static uint32_t take_claim(runner *runner, bool early_only) {
+  uint32_t number = ticket_take(&runner->early_ticket);
+  if (number != TICKET_NONE || early_only) return number;
+  number = ticket_take(&runner->ticket);
+  return number == TICKET_NONE ? number : runner->batch->early_claims + number;
+}
+
+static void work(runner *runner, uint32_t worker, bool early_only) {
   worker_state *state = &runner->states[worker];
   bool wall = !runner->virtual;
-  uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns;
+  uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns, claims_ns = 0;
   uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns;
   uint32_t number;
-  while ((number = ticket_take(&runner->ticket)) != TICKET_NONE) {
+  while ((number = take_claim(runner, early_only)) != TICKET_NONE) {
     const batch_claim *claim = &runner->batch->claims[number];
     if (wall && number > 0 && !fits(runner, claim, clock_ns)) {
       if (clock_ns >= runner->stop_ns) break;
       continue;
     }
     uint64_t end_ns = run_claim(state, runner, claim, clock_ns);
-    state->claim_ns += end_ns - clock_ns;
+    claims_ns += end_ns - clock_ns;
     if (runner->audit) audit_claim(&state->audit, runner, &cpu_ns, end_ns);
     clock_ns = wall ? clock_now(&runner->clock) : 0;
     if (wall && clock_ns >= runner->stop_ns) break;
   }
-  uint64_t wall_ns = clock_ns - begin_ns;
-  state->loop_ns = wall_ns > state->claim_ns ? wall_ns - state->claim_ns : 0;
-  state->audit.cpu_ns = cpu_ns - begin_cpu_ns;
+  uint64_t wall_ns = clock_ns - begin_ns, spent_cpu_ns = cpu_ns - begin_cpu_ns;
+  state->claim_ns += claims_ns;
+  state->loop_ns += wall_ns > claims_ns ? wall_ns - claims_ns : 0;
+  state->audit.cpu_ns += spent_cpu_ns;
+  state->audit.stolen_ns += wall_ns > spent_cpu_ns ? wall_ns - spent_cpu_ns : 0;
   state->audit.end_ns = clock_ns;
   state->audit.end_cpu_ns = cpu_ns;
-  state->audit.stolen_ns = wall_ns > state->audit.cpu_ns ? wall_ns - state->audit.cpu_ns : 0;
   state->context.phase = PHASE_OUTSIDE;
+}
+
+void runner_work_early(void *argument, uint32_t worker) {
+  work(argument, worker, true);
+}
+
+void runner_work(void *argument, uint32_t worker) {
+  work(argument, worker, false);
 }
 
 void runner_before_sleep(void *argument) {

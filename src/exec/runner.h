@@ -84,17 +84,24 @@ typedef struct runner {
   worker_state *states; /* one per worker */
   /* set for each frame */
   uint64_t now_ns;
-  uint64_t stop_ns, deadline_ns; /* wall */
-  _Alignas(64) shared_u64 ticket;
+  uint64_t stop_ns, deadline_ns;        /* wall */
+  _Alignas(64) shared_u64 early_ticket; /* claims of what was held */
+  _Alignas(64) shared_u64 ticket;       /* claims of the rest */
 } runner;
 
 /* Reserves the workers' states. The other pointers are set by the world. */
 void runner_create(runner *runner, uint32_t workers, arena *arena);
 
-/* Clears what the workers counted in the last frame and opens the batch. Frame's thread. */
+/* Clears what the workers counted in the last frame and opens the early claims of the batch. Frame's thread. */
+void runner_open_early(runner *runner);
+
+/* Opens the rest of the claims. Frame's thread. */
 void runner_open(runner *runner);
 
-/* A crew's work: takes claims until there are none or time is up. `argument` is the runner. */
+/* A crew's work: takes early claims until there are none or time is up. `argument` is the runner. */
+void runner_work_early(void *argument, uint32_t worker);
+
+/* A crew's work: takes claims, early ones first, until there are none or time is up. `argument` is the runner. */
 void runner_work(void *argument, uint32_t worker);
 
 /* With audit: the caller is about to sleep until the last worker leaves; `argument` is the runner. */

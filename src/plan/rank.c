@@ -70,8 +70,19 @@ static bool charge_mean(filling *filling, const agent_type *type, batch_entry *e
   return true;
 }
 
-static void admit(filling *filling, uint32_t index) {
+/* Puts an entry at the end of the batch, with ids set aside for its spawns. */
+static void append(filling *filling, const agent_type *type, batch_entry *entry) {
   batch *batch = filling->batch;
+  uint32_t ids_left = filling->limits->spawn_ids - filling->result.spawn_ids;
+  entry->spawn_base = filling->result.spawn_ids;
+  entry->spawn_limit = (uint16_t)(type->def.spawns_max < ids_left ? type->def.spawns_max : ids_left);
+  filling->result.spawn_ids += entry->spawn_limit;
+  filling->result.predicted_ns += filling->limits->virtual ? entry->model_ns : entry->predicted_ns;
+  batch->outcomes[batch->count] = OUTCOME_NOT_RUN;
+  batch->entries[batch->count++] = *entry;
+}
+
+static void admit(filling *filling, uint32_t index) {
   const agent_type *type = &filling->types->types[filling->store->rows[index].type];
   batch_entry entry = {.agent = index};
   bool fits = filling->limits->virtual ? charge_model(filling, type, &entry) : charge_mean(filling, type, &entry);
@@ -79,15 +90,8 @@ static void admit(filling *filling, uint32_t index) {
     filling->passed_over++;
     return;
   }
-  uint32_t ids_left = filling->limits->spawn_ids - filling->result.spawn_ids;
-  entry.spawn_base = filling->result.spawn_ids;
-  entry.spawn_limit = (uint16_t)(type->def.spawns_max < ids_left ? type->def.spawns_max : ids_left);
-  filling->result.spawn_ids += entry.spawn_limit;
-  filling->result.predicted_ns += filling->limits->virtual ? entry.model_ns : entry.predicted_ns;
   ready_admit(filling->ready, filling->store, index);
-  batch->entries[batch->count] = entry;
-  batch->outcomes[batch->count] = OUTCOME_NOT_RUN;
-  batch->count++;
+  append(filling, type, &entry);
 }
 
 static void admit_woken(filling *filling) {
@@ -131,10 +135,10 @@ static bool is_long(const filling *filling, const batch_entry *entry) {
   return estimate->mean_ns >= long_ns || (type->parallel_atoms > 1 && estimate->high_ns >= long_ns);
 }
 
-static void cut_claims(const filling *filling) {
+/* Cuts the entries from `first` on. */
+static void cut_claims(const filling *filling, uint32_t first) {
   batch *batch = filling->batch;
-  batch->claim_count = 0;
-  for (uint32_t first = 0, end; first < batch->count; first = end) {
+  for (uint32_t end; first < batch->count; first = end) {
     bool alone = is_long(filling, &batch->entries[first]);
     batch_claim claim = {.first = first, .timed = alone || batch->claim_count % SAMPLED_ONE_IN == 0};
     for (end = first; end < batch->count && end - first < CLAIM_UPDATES_MAX; end++) {
@@ -149,14 +153,32 @@ static void cut_claims(const filling *filling) {
   }
 }
 
-rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
-                      const rank_limits *limits, batch *batch) {
-  filling filling = {ready, store, types, costs, limits, batch, {0, 0, 0}, 0};
-  batch->count = 0;
+rank_result rank_held(agent_store *store, const type_table *types, const cost_table *costs, const rank_limits *limits,
+                      batch *batch) {
+  filling filling = {NULL, store, types, costs, limits, batch, {0, 0, 0}, 0};
+  ASSERT(!limits->virtual || batch->held_count == 0);
+  batch->count = batch->claim_count = 0;
   batch->now_ns = limits->now_ns;
+  for (uint32_t i = 0; i < batch->held_count; i++) {
+    const agent_type *type = &types->types[store->rows[batch->held[i]].type];
+    batch_entry entry = {.agent = batch->held[i]};
+    charge_mean(&filling, type, &entry);
+    append(&filling, type, &entry);
+  }
+  cut_claims(&filling, 0);
+  batch->early_count = batch->count;
+  batch->early_claims = batch->claim_count;
+  batch->held_count = 0;
+  batch->held_ns = 0;
+  return filling.result;
+}
+
+rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
+                      const rank_limits *limits, rank_result held, batch *batch) {
+  filling filling = {ready, store, types, costs, limits, batch, held, 0};
   admit_woken(&filling);
   admit_guaranteed(&filling);
   admit_ranked(&filling);
-  cut_claims(&filling);
+  cut_claims(&filling, batch->early_count);
   return filling.result;
 }

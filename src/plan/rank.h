@@ -27,9 +27,14 @@ typedef struct rank_result {
   uint32_t spawn_ids;    /* set aside */
 } rank_result;
 
-/* Fills the batch from the ready set. The first agent is admitted whatever it costs, so that none starves for being
- * longer than the capacity. O(admitted + buckets touched). */
+/* Begins a batch with the agents that were held; cuts their claims. Returns what they take of limits and ids. */
+rank_result rank_held(agent_store *store, const type_table *types, const cost_table *costs, const rank_limits *limits,
+                      batch *batch);
+
+/* Fills the batch from the ready set, after what rank_held put there (`held` is its result). The first agent is
+ * admitted whatever it costs, so that none starves for being longer than the capacity. O(admitted + buckets touched).
+ */
 rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
-                      const rank_limits *limits, batch *batch);
+                      const rank_limits *limits, rank_result held, batch *batch);
 
 #endif

@@ -97,7 +97,7 @@ void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns) {
 void ready_release(ready_set *ready, agent_store *store, uint32_t index, uint64_t now_ns, uint64_t frame) {
   agent_row *row = &store->rows[index];
   row->first_due_ns = now_ns;
-  row->released_frame = (uint16_t)frame;
+  row->released_frame = (uint8_t)frame;
   insert(ready, store, index);
 }
 

@@ -96,6 +96,7 @@ static void change_class(const score_inputs *inputs, uint32_t index, uint32_t le
 
 void score_agent(score_board *board, const score_inputs *inputs, uint32_t index, bool tuned) {
   agent_row *row = &inputs->store->rows[index];
+  if (!tuned && row->status == AGENT_ADMITTED) return;
   float importance = importance_of(inputs, index);
   bool at_an_end = importance != row->importance && (importance <= 0.0f || importance >= 1.0f);
   if (at_an_end || fabsf(importance - row->importance) > importance_hysteresis) {

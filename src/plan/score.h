@@ -35,7 +35,8 @@ void score_new_agent(score_board *board, const score_inputs *inputs, uint32_t in
 /* Forgets an agent that is removed: it leaves its class. */
 void score_forget_agent(score_board *board, const score_inputs *inputs, uint32_t index);
 
-/* Scores one agent again: its observers or its position changed, or (`tuned`) the designer's word. */
+/* Scores one agent again: its observers or its position changed, or (`tuned`) the designer's word. An admitted agent
+ * may be running already and is left alone, unless tuned. */
 void score_agent(score_board *board, const score_inputs *inputs, uint32_t index, bool tuned);
 
 /* Scores the next sixteenth of the population (at least 256 agents), so that everyone is seen every 16 frames. */

@@ -162,7 +162,7 @@ Test(space, stays_right_while_agents_come_move_and_go) {
     } else if (draw(fixture, 3)) {
       uint16_t partition = fixture->store.places[index].partition;
       muster_position position = draw_eighths(fixture, 200);
-      space_move(&fixture->space, &fixture->store, index, position);
+      space_move(&fixture->space, &fixture->store, index, space_spot_of(&fixture->space, position));
       muster_position is = space_position(&fixture->space, &fixture->store.places[index]);
       cr_assert(is.x == position.x && is.y == position.y && is.z == position.z);
       cr_assert_eq(fixture->store.places[index].partition, partition);
@@ -181,7 +181,7 @@ Test(space, a_step_inside_a_cell_is_seen_too) {
   put_at(fixture, 0, 1, 1);
   put_at(fixture, 1, 4, 5);
   check_query(fixture, &(query){0, UINT32_MAX, 1, 5.0f});
-  space_move(&fixture->space, &fixture->store, 1, (muster_position){4, 5.125, 0});
+  space_move(&fixture->space, &fixture->store, 1, space_spot_of(&fixture->space, (muster_position){4, 5.125, 0}));
   check_query(fixture, &(query){0, UINT32_MAX, 1, 5.0f});
   space_neighbour found;
   cr_assert_eq(space_nearby(&fixture->space, &fixture->store, 0, 5.0f, UINT32_MAX, &found, 1), 0);

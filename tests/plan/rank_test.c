@@ -68,7 +68,9 @@ static void release(fixture *fixture, uint32_t agent, uint64_t last_update_ns, f
 }
 
 static void rank(fixture *fixture) {
-  rank_fill(&fixture->ready, &fixture->store, &fixture->types, &fixture->costs, &fixture->limits, &fixture->batch);
+  rank_result held = rank_held(&fixture->store, &fixture->types, &fixture->costs, &fixture->limits, &fixture->batch);
+  rank_fill(&fixture->ready, &fixture->store, &fixture->types, &fixture->costs, &fixture->limits, held,
+            &fixture->batch);
 }
 
 static double published_priority(const fixture *fixture, const agent_row *row) {
