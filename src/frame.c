@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* More is admitted than predictions say will fit, so that workers do not run dry when they err. */
+/* More is admitted than predictions say will fit, so that workers do not run dry when they err, and so that some can be
+ * held for the next frame. */
 static const double over_admission = 1.05;
 /* The part of the backlog that a frame's fit makes room for: an error of the fit builds a backlog, and this undoes it.
  */
@@ -57,7 +58,8 @@ static rank_limits admission_limits(const struct muster_world *world) {
     uint64_t now_ns = clock_now(&world->runner.clock);
     uint64_t end_ns = frame->deadline_ns - predicted_commit_ns(world, world->experience.entries);
     double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
-    limits.capacity_ns = (uint64_t)(left_ns * world->runner.workers * over_admission);
+    double to_hold_ns = world->experience.plan.mean_ns * (world->runner.workers - 1);
+    limits.capacity_ns = (uint64_t)(left_ns * world->runner.workers * over_admission + to_hold_ns);
   }
   return limits;
 }
@@ -222,6 +224,7 @@ static void begin_frame(struct muster_world *world, const muster_frame *frame) {
   world->runner.now_ns = frame->sim_now_ns;
   audit_begin(world);
   pool_keep_apart(world->pool);
+  if (world->batch.held_count) pool_wake(world->pool);
 }
 
 static void end_frame(struct muster_world *world) {

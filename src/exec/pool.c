@@ -62,7 +62,7 @@ static void *worker_main(void *argument) {
   return NULL;
 }
 
-static void wake_workers(struct muster_pool *pool) {
+void pool_wake(struct muster_pool *pool) {
   for (uint32_t i = 1; i < pool->workers; i++) park_wake(&pool->threads[i].parking);
 }
 
@@ -100,7 +100,7 @@ crew *pool_open(struct muster_pool *pool, const crew_orders *orders) {
   crew->orders = *orders;
   uint64_t session = gate_session(load_relaxed_u64(&crew->gate));
   store_release_u64(&crew->gate, session << 33 | gate_open);
-  wake_workers(pool);
+  pool_wake(pool);
   return crew;
 }
 
@@ -262,7 +262,7 @@ void muster_pool_destroy(muster_pool *pool) {
   /* Release: pairs with the acquire in worker_main; the wake makes a sleeper look. */
   store_release_u32(&pool->stopping, 1);
   if (pool->threads) {
-    wake_workers(pool);
+    pool_wake(pool);
     for (uint32_t i = 1; i < pool->workers; i++) pthread_join(pool->threads[i].thread, NULL);
   }
   arena arena = pool->arena;

@@ -69,6 +69,9 @@ struct muster_pool {
   uint32_t caller_processor; /* kept free of workers; UINT32_MAX = not yet */
 };
 
+/* Wakes the workers ahead of a crew that opens within SPIN_NS: they wait for it spinning. */
+void pool_wake(struct muster_pool *pool);
+
 /* Opens a crew to the workers and wakes them; the caller goes on. Null when there are no other workers or no crew is
  * free. Any thread that is not inside a crew of this pool. */
 crew *pool_open(struct muster_pool *pool, const crew_orders *orders);
