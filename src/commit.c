@@ -61,7 +61,7 @@ static void learn_model_cost(struct muster_world *world, const batch_entry *entr
  * plans. False when they are enough already. */
 static bool hold(struct muster_world *world, const batch_entry *entry) {
   batch *batch = &world->batch;
-  double idle_ns = world->experience.plan.mean_ns * (world->runner.workers - 1);
+  double idle_ns = predicted_planning_gap(world);
   if (world->runner.virtual || batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
   batch->held[batch->held_count++] = entry->agent;
   batch->held_ns += entry->predicted_ns;
@@ -137,7 +137,7 @@ static void learn(struct muster_world *world) {
 
 /* What settling an entry touches, in two steps: the slot of the wheel is known from the agent's row. */
 static void prefetch_settled(const struct muster_world *world, uint32_t i) {
-  enum { FAR = 12, NEAR = 5, OUTCOMES = 64 };
+  enum { FAR = 24, NEAR = 5, OUTCOMES = 64 };
   const batch *batch = &world->batch;
   if (i + FAR >= batch->count) return;
   uint32_t agent = batch->entries[i + FAR].agent;

@@ -58,8 +58,7 @@ static rank_limits admission_limits(const struct muster_world *world) {
     uint64_t now_ns = clock_now(&world->runner.clock);
     uint64_t end_ns = frame->deadline_ns - predicted_commit_ns(world, world->experience.entries);
     double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
-    double to_hold_ns = world->experience.plan.mean_ns * (world->runner.workers - 1);
-    limits.capacity_ns = (uint64_t)(left_ns * world->runner.workers * over_admission + to_hold_ns);
+    limits.capacity_ns = (uint64_t)(left_ns * world->runner.workers * over_admission + predicted_planning_gap(world));
   }
   return limits;
 }

@@ -123,6 +123,11 @@ bool intake_defer(struct muster_world *world, const command *command);
  * index. In src/agents_api.c. */
 muster_agent agents_make(struct muster_world *world, uint32_t index, const muster_agent_def *def);
 
+/* Time of the other workers while the caller plans a frame, and a little more, so that they do not run dry. */
+static inline double predicted_planning_gap(const struct muster_world *world) {
+  return 1.3 * world->experience.plan.mean_ns * (world->runner.workers - 1);
+}
+
 /* What the score stage works on. In src/intake.c. */
 score_inputs world_score_inputs(struct muster_world *world);
 

@@ -46,7 +46,7 @@ typedef struct batch_claim {
 
 /* What could not be run in a frame but came first among the rest: held back from the ready set, it leads the next
  * batch, so that other workers have something to do while the caller plans. */
-enum { HELD_MAX = 256 };
+enum { HELD_MAX = 512 };
 
 typedef struct batch {
   uint64_t now_ns; /* simulation time of its frame */
