@@ -32,21 +32,21 @@ static void note_start(struct muster_world *world, const agent_row *row) {
   if (waited_ns > world->report.longest_wait_ns) world->report.longest_wait_ns = waited_ns;
 }
 
-static void note_completion(struct muster_world *world, uint32_t index, uint64_t began_ns) {
+static void note_completion(const struct muster_world *world, settle_part *part, uint32_t index, uint64_t began_ns) {
   const agent_row *row = &world->store.rows[index];
   uint64_t elapsed_ns = began_ns - row->last_update_ns;
-  uint32_t decile = score_decile_of(&world->board, row->importance, index);
+  histogram *staleness = &part->staleness[score_decile_of(&world->board, row->importance, index)];
   /* Buckets are far apart in memory: quantiles make do with one completion in four, the maximum sees all. */
-  if (((index ^ world->frames) & 3) == 0) histogram_add(&world->staleness[decile], elapsed_ns);
-  if (elapsed_ns > world->staleness[decile].maximum) world->staleness[decile].maximum = elapsed_ns;
-  world->interval_deviation_sum += (double)elapsed_ns - (double)world->classes.classes[row->class].nominal_ns;
-  world->report.completed++;
+  if (((index ^ world->frames) & 3) == 0) histogram_add(staleness, elapsed_ns);
+  if (elapsed_ns > staleness->maximum) staleness->maximum = elapsed_ns;
+  part->interval_deviation_sum += (double)elapsed_ns - (double)world->classes.classes[row->class].nominal_ns;
+  part->completed++;
 }
 
 /* The update is complete: publish, note, and wait for the next period. */
-static void complete(struct muster_world *world, uint32_t index, uint64_t began_ns) {
+static void complete(struct muster_world *world, settle_part *part, uint32_t index, uint64_t began_ns) {
   agent_row *row = &world->store.rows[index];
-  note_completion(world, index, began_ns);
+  note_completion(world, part, index, began_ns);
   if (world->types.types[row->type].published) row->front ^= 1u;
   periods_completed(&world->classes, &world->store, &world->ready, index, began_ns);
 }
@@ -83,7 +83,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
   if (result->moved) space_move(&world->space, &world->store, index, result->moved_to);
   if (world->runner.virtual) learn_model_cost(world, entry, outcome);
   if (outcome == OUTCOME_FINISHED) {
-    complete(world, index, began_ns);
+    complete(world, &world->parts[0], index, began_ns);
     return;
   }
   cold->started_ns = began_ns;
@@ -135,19 +135,65 @@ static void learn(struct muster_world *world) {
   }
 }
 
-/* What settling an entry touches, in two steps: the slot of the wheel is known from the agent's row. */
-static void prefetch_settled(const struct muster_world *world, uint32_t i) {
-  enum { FAR = 24, NEAR = 5, OUTCOMES = 64 };
+/* Fetches what settling an entry of the part touches. */
+static void prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t part) {
+  enum { FAR = 48, OUTCOMES = 128 };
   const batch *batch = &world->batch;
   if (i + FAR >= batch->count) return;
+  if (batch->entries[i + FAR].class % SETTLE_PARTS != part) return;
   uint32_t agent = batch->entries[i + FAR].agent;
   __builtin_prefetch(&world->store.rows[agent], 1);
   __builtin_prefetch(&world->store.links[agent], 1);
   __builtin_prefetch(&world->store.places[agent], 1);
   __builtin_prefetch(&batch->results[i + FAR]);
   __builtin_prefetch(&batch->outcomes[i + OUTCOMES]);
-  const agent_row *row = &world->store.rows[batch->entries[i + NEAR].agent];
-  wheel_prefetch_next(&world->classes.classes[row->class], row);
+}
+
+/* Whether an entry can be settled beside others: it finished in the frame of its release, so that no list but the wheel
+ * of its class is touched, and stayed in its cell of the grid. */
+static bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
+  const agent_row *row = &world->store.rows[entry->agent];
+  const agent_place *place = &world->store.places[entry->agent];
+  if (row->enlisted || row->atom_next) return false;
+  return !result->moved || (result->moved_to.cell_x == place->cell_x && result->moved_to.cell_y == place->cell_y);
+}
+
+/* Settles the plain entries of the classes of one part, until the deadline. */
+static void settle_plain(struct muster_world *world, uint32_t number) {
+  enum { BETWEEN_LOOKS = 64 };
+  batch *batch = &world->batch;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    const batch_entry *entry = &batch->entries[i];
+    const batch_result *result = &batch->results[i];
+    if (i % BETWEEN_LOOKS == 0 && clock_now(&world->runner.clock) >= world->frame.deadline_ns) return;
+    prefetch_settled(world, i, number);
+    if (entry->class % SETTLE_PARTS != number || batch->outcomes[i] != OUTCOME_FINISHED) continue;
+    if (!is_plain(world, entry, result)) continue;
+    if (result->moved) space_move(&world->space, &world->store, entry->agent, result->moved_to);
+    complete(world, &world->parts[number], entry->agent, batch->now_ns);
+    batch->outcomes[i] = OUTCOME_SETTLED;
+  }
+}
+
+/* A crew's work: takes parts until there are none. */
+static void settle_parts(void *argument, uint32_t worker) {
+  struct muster_world *world = argument;
+  uint32_t number;
+  bool audited = world->runner.audit && worker > 0; /* the caller's time is the commit's, and measured there */
+  uint64_t begin_ns = clock_now(&world->runner.clock), begin_cpu_ns = audited ? clock_thread_cpu() : 0;
+  while ((number = ticket_take(&world->part_ticket)) != TICKET_NONE) settle_plain(world, number);
+  if (worker > 0) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;
+  if (audited) runner_audit_settling(&world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
+}
+
+/* On the wall clock most entries are settled by all workers, each at some of the classes. What is left, and everything
+ * under the virtual clock, is settled in the order of the batch. */
+static void settle_beside(struct muster_world *world) {
+  enum { WORTH_WAKING = 256 };
+  if (world->runner.virtual || world->runner.workers < 2 || world->batch.count < WORTH_WAKING) return;
+  ticket_open(&world->part_ticket, SETTLE_PARTS);
+  crew_orders orders = {.work = settle_parts, .argument = world, .patience_ns = world->frame.deadline_ns};
+  pool_run(world->pool, &orders);
 }
 
 /* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. */
@@ -158,13 +204,13 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
   while (progress->settled < batch->count) {
     uint32_t i = progress->settled++;
     const batch_entry *entry = &batch->entries[i];
-    prefetch_settled(world, i);
     if (entry->spawn_limit) {
       uint32_t spawned = batch->outcomes[i] == OUTCOME_NOT_RUN ? 0 : batch->results[i].spawned;
       progress->ids_kept = keep_unused_ids(world, entry, spawned, progress->ids_kept);
       progress->ids_seen += entry->spawn_limit;
     }
-    settle_entry(world, entry, &batch->results[i], (batch_outcome)batch->outcomes[i]);
+    if (batch->outcomes[i] != OUTCOME_SETTLED)
+      settle_entry(world, entry, &batch->results[i], (batch_outcome)batch->outcomes[i]);
     if (i % BETWEEN_LOOKS == 0 && end_ns != UINT64_MAX && clock_now(&world->runner.clock) >= end_ns) break;
   }
   if (progress->settled < batch->count) return;
@@ -195,7 +241,7 @@ static void act(struct muster_world *world, uint32_t index) {
     if (result.moved) space_move(&world->space, &world->store, index, result.moved_to);
     world->frame.spent_ns += modelled_act_cost(&world->types.types[row->type]);
   }
-  complete(world, index, began_ns);
+  complete(world, &world->parts[0], index, began_ns);
 }
 
 /* Runs the agents of a bitmap in agent order while there is time; the very first of a frame runs whatever it costs.
@@ -250,11 +296,20 @@ void commit_finish(struct muster_world *world) {
   if (world->commit.open) settle_batch(world, UINT64_MAX);
 }
 
+/* What the parts completed, into the report. */
+static void gather_parts(struct muster_world *world) {
+  for (uint32_t i = 0; i < SETTLE_PARTS; i++) {
+    world->report.completed += (uint32_t)world->parts[i].completed;
+    world->parts[i].completed = 0;
+  }
+}
+
 void commit_run(struct muster_world *world) {
   bool wall = !world->runner.virtual;
   uint64_t begin_ns = wall ? clock_now(&world->runner.clock) : 0;
   merge_logs(world);
   world->commit = (commit_progress){.open = true};
+  settle_beside(world);
   settle_batch(world, wall ? world->frame.deadline_ns : UINT64_MAX);
   if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall) {
     uint64_t settle_ns = clock_now(&world->runner.clock) - begin_ns;
@@ -262,4 +317,5 @@ void commit_run(struct muster_world *world) {
   }
   if (!world->commit.open) run_actions(world);
   note_waiting(world);
+  gather_parts(world);
 }

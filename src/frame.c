@@ -137,6 +137,7 @@ static void stage_run(struct muster_world *world) {
   crew_orders orders = orders_for(world, runner_work);
   runner_open(&world->runner);
   if (world->early_crew) pool_close(world->early_crew);
+  audit_mark(world);
   if (world->batch.claim_count > 1)
     pool_run(world->pool, &orders);
   else

@@ -27,7 +27,7 @@ static uint64_t bytes_scheduling(const muster_world *world) {
                   sizeof(uint32_t) /* generation of the state slot */;
   uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);
   return sizeof *world + agents * each + agents / 8 + world->batch_high * batch +
-         world->classes.count * sizeof(agent_class) + MUSTER_DECILES * sizeof(histogram);
+         world->classes.count * sizeof(agent_class) + sizeof(settle_part);
 }
 
 static uint64_t bytes_of_states(const muster_world *world) {
@@ -39,14 +39,23 @@ static uint64_t bytes_of_states(const muster_world *world) {
   return bytes;
 }
 
+static muster_quantiles staleness_of(const muster_world *world, uint32_t decile) {
+  histogram all = {0};
+  for (uint32_t part = 0; part < SETTLE_PARTS; part++) {
+    const histogram *one = &world->parts[part].staleness[decile];
+    all.total += one->total;
+    if (one->maximum > all.maximum) all.maximum = one->maximum;
+    for (uint32_t bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) all.counts[bucket] += one->counts[bucket];
+  }
+  return (muster_quantiles){histogram_quantile(&all, 0.5), histogram_quantile(&all, 0.99), all.maximum};
+}
+
 muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics) {
   muster_statistics whole = world->statistics;
-  if (whole.completed) whole.interval_deviation_ns = world->interval_deviation_sum / (double)whole.completed;
-  for (uint32_t i = 0; i < MUSTER_DECILES; i++) {
-    const histogram *histogram = &world->staleness[i];
-    whole.staleness[i] =
-        (muster_quantiles){histogram_quantile(histogram, 0.5), histogram_quantile(histogram, 0.99), histogram->maximum};
-  }
+  double deviation_ns = 0;
+  for (uint32_t part = 0; part < SETTLE_PARTS; part++) deviation_ns += world->parts[part].interval_deviation_sum;
+  if (whole.completed) whole.interval_deviation_ns = deviation_ns / (double)whole.completed;
+  for (uint32_t i = 0; i < MUSTER_DECILES; i++) whole.staleness[i] = staleness_of(world, i);
   whole.bytes_scheduling = bytes_scheduling(world);
   whole.bytes_used = whole.bytes_scheduling + bytes_of_states(world);
   return copy_out(statistics, statistics->size, &whole, sizeof whole, "statistics");
@@ -54,8 +63,7 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
 
 void muster_statistics_clear(muster_world *world) {
   world->statistics = muster_default_statistics();
-  world->interval_deviation_sum = 0;
-  memset(world->staleness, 0, MUSTER_DECILES * sizeof *world->staleness);
+  memset(world->parts, 0, SETTLE_PARTS * sizeof *world->parts);
 }
 
 bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level, muster_type_cost *cost) {

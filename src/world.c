@@ -71,7 +71,7 @@ static void create_exec(struct muster_world *world) {
   world->deferred_before = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred_before);
   world->acting = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting);
   world->acting_fresh = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting_fresh);
-  world->staleness = arena_reserve(&world->arena, MUSTER_DECILES, sizeof *world->staleness);
+  world->parts = arena_reserve(&world->arena, SETTLE_PARTS, sizeof *world->parts);
 }
 
 static void connect_runner(struct muster_world *world) {

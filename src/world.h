@@ -48,6 +48,15 @@ typedef struct frame_state {
   uint64_t act_ns;                /* spent in action atoms */
 } frame_state;
 
+enum { SETTLE_PARTS = 4 };
+
+/* What the completed updates of some of the classes add up to. Parts are settled by different workers at a time. */
+typedef struct settle_part {
+  _Alignas(64) uint64_t completed; /* in this frame */
+  double interval_deviation_sum;
+  histogram staleness[MUSTER_DECILES];
+} settle_part;
+
 /* How far the commit of the last batch got: what found no time is left to the next frame. */
 typedef struct commit_progress {
   bool open;
@@ -95,11 +104,11 @@ struct muster_world {
   uint64_t last_now_ns;
   frame_state frame;
   commit_progress commit;
+  shared_u64 part_ticket; /* parts that no worker has taken yet */
   frame_experience experience;
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
-  double interval_deviation_sum;
-  histogram *staleness; /* MUSTER_DECILES */
+  settle_part *parts;           /* SETTLE_PARTS: what completed updates add up to */
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */
 };

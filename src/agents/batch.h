@@ -19,6 +19,7 @@ typedef struct batch_entry {
   uint32_t predicted_ns;
   uint32_t spawn_base; /* first of the ids set aside for its spawns */
   uint16_t spawn_limit;
+  uint16_t class;    /* of the agent: entries of different classes may be settled at the same time */
   uint16_t atom_end; /* run atoms up to here at most; the type's number of parallel atoms unless virtual time says
                         otherwise */
 } batch_entry;
@@ -27,7 +28,8 @@ typedef enum batch_outcome {
   OUTCOME_NOT_RUN = 0, /* the deadline came first: carried */
   OUTCOME_FINISHED,    /* complete, no action wanted */
   OUTCOME_ACT,         /* parallel atoms done, action atoms to run at the commit */
-  OUTCOME_PREEMPTED    /* stopped before atom_next */
+  OUTCOME_PREEMPTED,   /* stopped before atom_next */
+  OUTCOME_SETTLED      /* the commit is done with it */
 } batch_outcome;
 
 typedef struct batch_result {

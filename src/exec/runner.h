@@ -104,6 +104,9 @@ void runner_work_early(void *argument, uint32_t worker);
 /* A crew's work: takes claims, early ones first, until there are none or time is up. `argument` is the runner. */
 void runner_work(void *argument, uint32_t worker);
 
+/* With audit: another worker spent `cpu_ns` on settling until now; what of it lies after the deadline is overrun. */
+void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns);
+
 /* With audit: the caller is about to sleep until the last worker leaves; `argument` is the runner. */
 void runner_before_sleep(void *argument);
 

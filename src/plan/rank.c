@@ -78,6 +78,7 @@ static void append(filling *filling, const agent_type *type, batch_entry *entry)
   entry->spawn_limit = (uint16_t)(type->def.spawns_max < ids_left ? type->def.spawns_max : ids_left);
   filling->result.spawn_ids += entry->spawn_limit;
   filling->result.predicted_ns += filling->limits->virtual ? entry->model_ns : entry->predicted_ns;
+  entry->class = filling->store->rows[entry->agent].class;
   batch->outcomes[batch->count] = OUTCOME_NOT_RUN;
   batch->entries[batch->count++] = *entry;
 }
