@@ -18,7 +18,7 @@
 
 #include <muster/muster.h>
 
-#define POPULATION_ROWS_MAX    16777215u
+#define POPULATION_ROWS_MAX    16000000u
 #define POPULATION_WORLDS_MAX  65536u
 #define POPULATION_COLUMNS_MAX 1024u
 

@@ -10,7 +10,7 @@
 
 static const uint64_t budget_min_ns = 10000, budget_max_ns = 10000000000;
 static const uint64_t rate_min = 100, rate_max = 10000000;
-static const uint64_t frames_max = 1000000, agents_max = 16777215, observers_max = 65536;
+static const uint64_t frames_max = 1000000, agents_max = 16000000, observers_max = 65536;
 
 enum {
   OPTION_AGENTS = 256,
