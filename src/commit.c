@@ -5,6 +5,7 @@
  * then what was learnt. Stage 7 leaves time for all of this; when something outside took that time away, the commit
  * stops at the deadline and the next frame begins with the rest of it. */
 #include "base/assert.h"
+#include "base/error.h"
 #include "world.h"
 
 #include <string.h>
@@ -124,6 +125,7 @@ static void close_gap_in_ids(struct muster_world *world) {
 }
 
 static void learn(struct muster_world *world) {
+  uint64_t dropped = 0;
   for (uint32_t i = 0; i < world->runner.workers; i++) {
     worker_state *state = &world->runner.states[i];
     for (uint32_t k = 0; k < state->sample_count; k++)
@@ -131,8 +133,13 @@ static void learn(struct muster_world *world) {
     world->statistics.positions_refused += state->positions_refused;
     world->statistics.spawns_refused += state->spawns_refused;
     world->statistics.commands_dropped += state->commands_dropped;
+    dropped += state->commands_dropped;
     world->statistics.atoms_over_limit += state->atoms_over_limit;
   }
+  if (dropped)
+    log_write(&world->def.log, MUSTER_LOG_WARNING,
+              "frame %llu: %llu commands of updates were dropped; a worker takes %d", (unsigned long long)world->frames,
+              (unsigned long long)dropped, RUNNER_LOG_MAX);
 }
 
 /* Fetches what settling an entry of the part touches. */

@@ -81,8 +81,6 @@ static void connect_runner(struct muster_world *world) {
   runner->types = &world->types;
   runner->space = &world->space;
   runner->agents = &world->agent_ids;
-  runner->slots = world->slots;
-  runner->inbox = &world->inbox;
   runner->batch = &world->batch;
   runner->spawn_ids = world->spawn_ids;
   runner->clock = world->pool->clock;
@@ -134,6 +132,8 @@ muster_world *muster_world_create(const muster_world_def *given) {
     return NULL;
   }
   connect_runner(world);
+  log_write(&def.log, MUSTER_LOG_INFO, "world: room for %u agents, %u workers, %s clock", def.agents_max,
+            muster_pool_workers(world->pool), world->runner.virtual ? "virtual" : "wall");
   return world;
 }
 

@@ -36,10 +36,6 @@ static inline bool compare_exchange_relaxed_u32(shared_u32 *shared, uint32_t *ex
   return atomic_compare_exchange_weak_explicit(&shared->value, expected, desired, memory_order_relaxed,
                                                memory_order_relaxed);
 }
-static inline bool compare_exchange_release_u32(shared_u32 *shared, uint32_t *expected, uint32_t desired) {
-  return atomic_compare_exchange_weak_explicit(&shared->value, expected, desired, memory_order_release,
-                                               memory_order_relaxed);
-}
 
 static inline uint64_t load_relaxed_u64(const shared_u64 *shared) {
   return atomic_load_explicit(&shared->value, memory_order_relaxed);

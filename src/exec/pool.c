@@ -254,6 +254,8 @@ muster_pool *muster_pool_create(const muster_pool_def *given) {
     muster_pool_destroy(pool);
     return NULL;
   }
+  if (pool->workers > pool->processor_count)
+    log_write(&def.log, MUSTER_LOG_INFO, "pool: %u workers share %u processors", pool->workers, pool->processor_count);
   return pool;
 }
 

@@ -73,8 +73,6 @@ typedef struct runner {
   const type_table *types;
   space *space;
   identity *agents;
-  identity *slots; /* of each type's state */
-  inbox *inbox;
   batch *batch;
   const uint32_t *spawn_ids; /* set aside for this frame */
   clock_source clock;

@@ -18,12 +18,6 @@ void wheel_remove(agent_class *class, agent_store *store, uint32_t index);
 /* Hangs an agent in again after an update: one period after its last due time, whole missed periods skipped. */
 void wheel_insert_next(agent_class *class, agent_store *store, uint32_t index);
 
-/* Fetches what wheel_insert_next will touch of the class. */
-static inline void wheel_prefetch_next(const agent_class *class, const agent_row *row) {
-  uint64_t position = (row->virtual_due_ns + class->nominal_ns) / class->slot_ns;
-  __builtin_prefetch(&class->slots[position % WHEEL_SLOTS], 1);
-}
-
 /* Moves a waiting agent to another class of the same type, with what remains of its period. */
 void wheel_transfer(agent_class *from, agent_class *to, agent_store *store, uint32_t index);
 

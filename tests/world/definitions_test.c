@@ -60,6 +60,21 @@ Test(definitions, an_observer_is_refused_with_the_name_of_the_field) {
   little_world_destroy(&little);
 }
 
+static void keep_line(muster_log_level level, const char *message, void *user) {
+  (void)level;
+  strncpy(user, message, 127);
+}
+
+Test(definitions, the_hosts_log_sink_hears_of_the_world) {
+  char line[128] = "";
+  muster_world_def def = muster_default_world_def();
+  def.agents_max = 123;
+  def.log = (muster_log_sink){keep_line, line};
+  muster_world *world = muster_world_create(&def);
+  cr_assert_not_null(strstr(line, "123 agents"), "%s", line);
+  muster_world_destroy(world);
+}
+
 static uint64_t allocations, releases;
 
 static void *counted_allocate(size_t bytes, size_t alignment, void *user) {
