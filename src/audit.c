@@ -38,8 +38,8 @@ void audit_mark(struct muster_world *world) {
 void audit_wait(struct muster_world *world) {
   if (!is_audited(world)) return;
   uint64_t wall_ns;
-  world->frame.mark_ns = world->runner.states[0].audit.end_ns;
-  world->frame.mark_cpu_ns = world->runner.states[0].audit.end_cpu_ns;
+  world->frame.mark_ns = runner_caller(&world->runner)->audit.end_ns;
+  world->frame.mark_cpu_ns = runner_caller(&world->runner)->audit.end_cpu_ns;
   take_interval(world, &wall_ns);
 }
 
@@ -54,7 +54,7 @@ void audit_stage(struct muster_world *world, muster_stage stage) {
 /* Time of the workers that was neither inside atoms nor idle. Inside claims only samples can tell the two apart. */
 static uint64_t worker_overhead(struct muster_world *world) {
   uint64_t loop_ns = 0, sampled_ns = 0, sampled = 0, updates = 0;
-  for (uint32_t i = 0; i < world->runner.workers; i++) {
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
     const worker_state *state = &world->runner.states[i];
     loop_ns += state->loop_ns;
     sampled_ns += state->sampled_overhead_ns;
@@ -69,7 +69,7 @@ static void end_audit(struct muster_world *world) {
   muster_frame_report *report = &world->report;
   uint64_t worst_ns = 0, stolen_ns = frame->stolen_ns;
   report->used_cpu_ns = frame->serial_cpu_ns;
-  for (uint32_t i = 0; i < world->runner.workers; i++) {
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
     const worker_audit *audit = &world->runner.states[i].audit;
     if (audit->overrun_ns > worst_ns) worst_ns = audit->overrun_ns;
     if (audit->longest_claim_ns > report->longest_claim_ns) report->longest_claim_ns = audit->longest_claim_ns;
@@ -106,6 +106,6 @@ void audit_end(struct muster_world *world) {
   for (uint32_t stage = 0; stage < MUSTER_STAGES; stage++)
     if (stage != MUSTER_STAGE_RUN) serial_ns += report->stage_ns[stage];
   report->overhead_ns = serial_ns - world->frame.act_ns + worker_overhead(world);
-  for (uint32_t i = 0; i < world->runner.workers; i++) report->update_cpu_ns += world->runner.states[i].claim_ns;
+  for (uint32_t i = 0; i < world->runner.state_count; i++) report->update_cpu_ns += world->runner.states[i].claim_ns;
   if (world->def.audit) end_audit(world);
 }

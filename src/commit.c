@@ -14,11 +14,11 @@ enum { ENTRIES_TO_LEARN_FROM = 64 };
 
 /* Merges the workers' logs, each in the order of entries already, into the list for the next intake. */
 static void merge_logs(struct muster_world *world) {
-  uint32_t read[MUSTER_WORKERS_MAX] = {0};
+  uint32_t read[IDLE_MAX] = {0};
   runner *runner = &world->runner;
   for (;;) {
     worker_state *next = NULL;
-    for (uint32_t i = 0; i < runner->workers; i++) {
+    for (uint32_t i = 0; i < runner->state_count; i++) {
       worker_state *state = &runner->states[i];
       if (read[i] == state->log_count) continue;
       if (!next || state->log[read[i]].entry < next->log[read[next - runner->states]].entry) next = state;
@@ -126,7 +126,7 @@ static void close_gap_in_ids(struct muster_world *world) {
 
 static void learn(struct muster_world *world) {
   uint64_t dropped = 0;
-  for (uint32_t i = 0; i < world->runner.workers; i++) {
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
     worker_state *state = &world->runner.states[i];
     for (uint32_t k = 0; k < state->sample_count; k++)
       costs_add(&world->costs, state->samples[k].type, state->samples[k].level, state->samples[k].cost_ns);
@@ -186,10 +186,11 @@ static void settle_plain(struct muster_world *world, uint32_t number) {
 static void settle_parts(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   uint32_t number;
-  bool audited = world->runner.audit && worker > 0; /* the caller's time is the commit's, and measured there */
+  bool helper = worker != world->runner.caller;
+  bool audited = world->runner.audit && helper; /* the caller's time is the commit's, and measured there */
   uint64_t begin_ns = clock_now(&world->runner.clock), begin_cpu_ns = audited ? clock_thread_cpu() : 0;
   while ((number = ticket_take(&world->part_ticket)) != TICKET_NONE) settle_plain(world, number);
-  if (worker > 0) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;
+  if (helper) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;
   if (audited) runner_audit_settling(&world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }
 
@@ -200,7 +201,7 @@ static void settle_beside(struct muster_world *world) {
   if (world->runner.virtual || world->runner.workers < 2 || world->batch.count < WORTH_WAKING) return;
   ticket_open(&world->part_ticket, SETTLE_PARTS);
   crew_orders orders = {.work = settle_parts, .argument = world, .patience_ns = world->frame.deadline_ns};
-  pool_run(world->pool, &orders);
+  crew_run(&world->settle_crew, world->seat, &orders);
 }
 
 /* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. */

@@ -4,6 +4,7 @@
  * (stage 8) makes it true. The data is described in agents/store.h. */
 #include "audit.h"
 #include "base/error.h"
+#include "exec/threads.h"
 #include "world.h"
 
 #include <math.h>
@@ -129,20 +130,21 @@ static void open_early(struct muster_world *world) {
   runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->experience.entries);
   runner_open_early(runner);
   crew_orders orders = orders_for(world, runner_work_early);
-  world->early_crew = world->batch.early_claims ? pool_open(world->pool, &orders) : NULL;
+  world->early_open = world->batch.early_claims > 0;
+  if (world->early_open) crew_open(&world->early_crew, world->seat, &orders);
 }
 
 /* 7 run: workers take updates from the dispatch queue, atom by atom, until the deadline. */
 static void stage_run(struct muster_world *world) {
   crew_orders orders = orders_for(world, runner_work);
   runner_open(&world->runner);
-  if (world->early_crew) pool_close(world->early_crew);
+  if (world->early_open) crew_close(&world->early_crew, world->seat);
   audit_mark(world);
   if (world->batch.claim_count > 1)
-    pool_run(world->pool, &orders);
+    crew_run(&world->run_crew, world->seat, &orders);
   else
-    runner_work(&world->runner, 0);
-  if (world->early_crew) pool_wait(world->pool, world->early_crew);
+    runner_work(&world->runner, world->seat->index);
+  if (world->early_open) crew_wait(&world->early_crew, world->seat);
 }
 
 /* 8 commit: action sets, measured costs, next releases, carried, statistics. */
@@ -222,9 +224,11 @@ static void begin_frame(struct muster_world *world, const muster_frame *frame) {
   world->report.frame_period_ns = world->frame.elapsed_ns;
   world->report.budget_ns = frame->budget_ns;
   world->runner.now_ns = frame->sim_now_ns;
+  world->seat = visit_begin(&world->visit, world->pool);
+  world->runner.caller = world->seat->index;
   audit_begin(world);
-  pool_keep_apart(world->pool);
-  if (world->batch.held_count) pool_wake(world->pool);
+  threads_keep_all_apart(world->pool);
+  if (world->batch.held_count) crew_wake(world->pool);
 }
 
 static void end_frame(struct muster_world *world) {
@@ -242,6 +246,7 @@ static void end_frame(struct muster_world *world) {
   sums->woken += report->woken;
   if (report->longest_wait_ns > sums->longest_wait_ns) sums->longest_wait_ns = report->longest_wait_ns;
   world->last_now_ns = world->frame.now_ns;
+  visit_end(&world->visit);
   world->in_frame = false;
 }
 

@@ -64,7 +64,7 @@ static void create_exec(struct muster_world *world) {
   identity_create(&world->observer_ids, def->observers_max, &world->arena);
   inbox_create(&world->inbox, def->agents_max, def->commands_max, &world->arena);
   batch_create(&world->batch, def->agents_max, &world->arena);
-  runner_create(&world->runner, muster_pool_workers(world->pool), &world->arena);
+  runner_create(&world->runner, world->pool->workers, world->pool->seat_count, &world->arena);
   world->slots = arena_reserve(&world->arena, def->types_max, sizeof *world->slots);
   world->spawn_ids = arena_reserve(&world->arena, def->agents_max, sizeof *world->spawn_ids);
   world->deferred = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred);
@@ -137,13 +137,19 @@ muster_world *muster_world_create(const muster_world_def *given) {
   return world;
 }
 
+/* Every agent hears its on_removed. */
+static void remove_all(struct muster_world *world) {
+  visit visit;
+  world->runner.caller = visit_begin(&visit, world->pool)->index;
+  commit_finish(world);
+  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) intake_remove(world, i);
+  visit_end(&visit);
+}
+
 void muster_world_destroy(muster_world *world) {
   if (!world) return;
   ASSERT(!world->in_frame);
-  bool complete = world->pool && !world->arena.failed;
-  if (complete) commit_finish(world);
-  for (uint32_t i = 0; complete && (i = store_next_active(&world->store, i)) != UINT32_MAX; i++)
-    intake_remove(world, i);
+  if (world->pool && !world->arena.failed) remove_all(world);
   muster_pool_destroy(world->own_pool);
   arena arena = world->arena;
   arena_destroy(&arena);

@@ -9,10 +9,11 @@
 #include "agents/store.h"
 #include "agents/types.h"
 #include "base/histogram.h"
+#include "exec/crew.h"
 #include "exec/identity.h"
 #include "exec/inbox.h"
-#include "exec/pool.h"
 #include "exec/runner.h"
+#include "exec/visit.h"
 #include "plan/costs.h"
 #include "plan/fold.h"
 #include "plan/periods.h"
@@ -88,7 +89,11 @@ struct muster_world {
   inbox inbox;
   batch batch;
   rank_result held; /* what those held from the last frame take of this one's limits */
-  crew *early_crew; /* runs them while the caller plans */
+  crew early_crew;  /* runs them while the caller plans */
+  crew run_crew, settle_crew;
+  bool early_open;
+  visit visit; /* of the thread that runs the frame, and its seat */
+  seat *seat;
   runner runner;
 
   uint32_t *spawn_ids; /* set aside for spawns from inside updates; kept from frame to frame */

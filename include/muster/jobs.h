@@ -1,8 +1,17 @@
-/* muster/jobs.h - the worker pool on its own.
+/* muster/jobs.h - the worker pool on its own: jobs with priorities for everything that a game server parallelises.
  *
- * A pool is a set of workers that several worlds share. The thread that calls into a pool (by running a frame)
- * counts as one of its workers for as long as the call lasts, so a pool of W workers starts W - 1 threads.
- * Workers that find nothing to do spin for at most 50 microseconds and then sleep at no cost.
+ * A pool of W workers is W - 1 threads and whoever calls in: a thread that waits for a group, runs a parallel-for or a
+ * frame works along for as long as the call lasts. So a pool of one worker has no threads and runs jobs only inside
+ * such calls. Workers that find nothing to do look for at most 50 microseconds and then sleep at no cost.
+ *
+ * A job is a function and an argument, runs once, on one worker, from its beginning to its end. Priorities are 0 (most
+ * urgent) to 7; among jobs of one priority the order is first in, first out. The updates of agents stand at
+ * MUSTER_PRIORITY_FRAME: workers leave them between two atoms for anything more urgent. Whatever a group's jobs wrote
+ * is visible to whoever saw the group complete, and what the submitter wrote is visible to the job.
+ *
+ * Worker indices are dense and stable: every callback gets one below muster_pool_indices(), no two callbacks that run
+ * at the same time on different threads get the same, and a thread keeps its own through nested calls. So they may
+ * index scratch memory, of which a job must be done with before it waits or calls muster_job_yield.
  */
 #ifndef MUSTER_JOBS_H
 #define MUSTER_JOBS_H
@@ -13,9 +22,21 @@
 extern "C" {
 #endif
 
-#define MUSTER_WORKERS_MAX 256u
+#define MUSTER_WORKERS_MAX          256u
+#define MUSTER_GUESTS_MAX           63u
+#define MUSTER_BLOCKING_THREADS_MAX 64u
 
 typedef struct muster_pool muster_pool;
+
+/* 0..7 are all usable; these have names. */
+enum {
+  MUSTER_PRIORITY_URGENT = 0,
+  MUSTER_PRIORITY_HIGH = 2,
+  MUSTER_PRIORITY_FRAME = 3, /* of the updates of agents */
+  MUSTER_PRIORITY_NORMAL = 4,
+  MUSTER_PRIORITY_LOW = 6,
+  MUSTER_PRIORITIES = 8
+};
 
 /* How the pool treats processor affinity. The affinity of the host's own threads is never touched. */
 typedef enum muster_affinity {
@@ -26,37 +47,192 @@ typedef enum muster_affinity {
 
 typedef struct muster_pool_def {
   uint32_t size;
-  uint32_t workers;         /* callers included; 0 (default) = one per processor this process may use;
+  uint32_t workers;         /* one caller included; 0 (default) = one per processor this process may use;
                                at most MUSTER_WORKERS_MAX */
   muster_affinity affinity; /* default MUSTER_AFFINITY_APART */
   void (*on_worker_start)(uint32_t worker, void *user); /* on the new thread, before its first work; default null.
                                                            worker is 1..workers-1: dense and stable */
   void (*on_worker_stop)(uint32_t worker, void *user);  /* on the thread, after its last work; default null */
-  void *hook_user;                                      /* passed to both hooks */
+  void *hook_user;                                      /* passed to all hooks */
   muster_allocator allocator;                           /* default: the operating system */
   muster_log_sink log;                                  /* default: warnings and errors to standard error */
+  void (*on_worker_sleep)(uint32_t worker, void *user); /* on a worker thread, before it sleeps; default null */
+  void (*on_worker_wake)(uint32_t worker, void *user);  /* on the thread, after it slept; default null */
+  const char *name;              /* of the threads, followed by -1, -2, ...; at most 10 bytes are used; copied;
+                                    default "muster" */
+  uint32_t jobs_max;             /* that can wait at each priority, rounded up to a power of two; 64..2^24; default
+                                    131072. Memory is committed as it is used: 32 bytes each */
+  uint32_t continuations_max;    /* that can wait at a time; 1..2^20; default 4096 */
+  uint32_t guests_max;           /* threads that the pool does not own and that work along at the same time; more wait
+                                    for one of them to leave; 1..MUSTER_GUESTS_MAX; default 8 */
+  uint32_t blocking_threads_max; /* for jobs that block, started as they are needed; 0..MUSTER_BLOCKING_THREADS_MAX;
+                                    default 8 */
 } muster_pool_def;
 
 static inline muster_pool_def muster_default_pool_def(void) {
   muster_pool_def def = {0};
   def.size = (uint32_t)sizeof def;
+  def.name = "muster";
+  def.jobs_max = 131072;
+  def.continuations_max = 4096;
+  def.guests_max = 8;
+  def.blocking_threads_max = 8;
   return def;
 }
 
 /* Creates a pool and starts its threads. Returns null with a message when a field is out of range
  * (MUSTER_E_ARGUMENT), memory is refused or a thread cannot be started; nothing is left behind then. The caller
- * owns the pool and must destroy every world that uses it first. Any thread. */
+ * owns the pool and must destroy every world that uses it first. The calling thread becomes the main thread. Any
+ * thread. */
 MUSTER_API muster_pool *muster_pool_create(const muster_pool_def *def);
 
-/* Stops and joins the threads and frees the pool; null is a no-op. No frame may be running on it. Any thread but a
- * worker of the pool. */
+/* Ends the pool's work: refuses every submit from here on (MUSTER_E_STATE), drops the jobs that have not started
+ * (continuations too) and completes their groups, waits for those that run, and joins the threads. Returns how many
+ * jobs were dropped; 0 when called again, or for null. A parallel-for or a frame that runs meanwhile is finished by
+ * its caller alone. Any thread, but not inside a job of the pool (nothing happens then, and 0 is returned). */
+MUSTER_API uint64_t muster_pool_stop(muster_pool *pool);
+
+/* Stops the pool, if it was not, and frees it; null is a no-op. No frame may be running on it and no thread may be
+ * inside one of its calls. Any thread but a worker of the pool. */
 MUSTER_API void muster_pool_destroy(muster_pool *pool);
 
 /* The number of workers, the caller included. Any thread. */
 MUSTER_API uint32_t muster_pool_workers(const muster_pool *pool);
 
+/* All worker indices that callbacks of this pool ever see are below this: workers, then further guests, then blocking
+ * threads. A caller that is alone has index 0. Any thread. */
+MUSTER_API uint32_t muster_pool_indices(const muster_pool *pool);
+
+/* The index of the calling thread while it works for the pool; UINT32_MAX otherwise. */
+MUSTER_API uint32_t muster_pool_current_index(const muster_pool *pool);
+
 /* How many processors this process may use: its affinity mask, cut by the control group's CPU quota. At least 1. */
 MUSTER_API uint32_t muster_available_processors(void);
+
+/* ------------------------------------------------------------------------------------------------------ groups */
+
+/* Counts jobs that were submitted and have not ended, so that somebody can wait for them or something can follow.
+ * Memory of the caller (a local variable will do), which must stay until the group is complete; then it may go, or be
+ * used again. A group that was never used is complete. */
+typedef struct muster_group {
+  _Alignas(64) uint64_t opaque[8];
+} muster_group;
+
+/* Prepares a group for a pool. The group must not be in use. Any thread. */
+MUSTER_API void muster_group_init(muster_group *group, muster_pool *pool);
+
+/* Whether no job of the group waits or runs. Whoever sees true sees what the jobs wrote. Any thread. */
+MUSTER_API bool muster_group_is_complete(const muster_group *group);
+
+/* Waits until the group is complete, and works along meanwhile: on jobs of the group only, wherever they stand, so that
+ * it never picks up something unrelated and long. On the main thread these include pinned jobs. Sleeps when there are
+ * none. MUSTER_E_STATE when the calling thread is inside a job of this group (it would wait for itself); other cycles
+ * of jobs that wait for each other are the caller's to avoid. Finding a job costs a look at each one that waits at the
+ * priorities of the group. Any thread, also inside jobs. */
+MUSTER_API muster_result muster_group_wait(muster_group *group);
+
+/* The same, but works along also on any job of priority 0..least_urgent. MUSTER_E_ARGUMENT when that is no priority. */
+MUSTER_API muster_result muster_group_wait_helping(muster_group *group, uint32_t least_urgent);
+
+/* Waits asleep, without working along: for jobs that spin on each other (a gang) and must not be nested in one thread.
+ * MUSTER_E_STATE also when nobody else could ever run them: in a pool of one worker. */
+MUSTER_API muster_result muster_group_wait_asleep(muster_group *group);
+
+/* Drops the group's jobs that have not started, pinned and blocking ones and the rest of its ranges included; those
+ * that run are not disturbed. Returns how many jobs (a range counts as one, if none of it had started) were dropped;
+ * the group is complete when the last one that runs ends. Continuations that wait for other groups stay. Cost as of
+ * muster_group_wait. Any thread. */
+MUSTER_API uint64_t muster_group_cancel(muster_group *group);
+
+/* -------------------------------------------------------------------------------------------------------- jobs */
+
+typedef void (*muster_job_function)(void *argument, uint32_t worker);
+
+/* Submits a job. `group` may be null: nobody waits for it. Never runs anything itself. MUSTER_E_FULL when jobs_max wait
+ * at that priority: nothing was changed, do something else first (a wait for one's group makes room);
+ * MUSTER_E_ARGUMENT when pool or function is null or the priority is not 0..7; MUSTER_E_STATE after
+ * muster_pool_stop. A few tens of nanoseconds; wakes a worker when one sleeps. Any thread, also inside jobs. */
+MUSTER_API muster_result muster_job_submit(muster_pool *pool, uint32_t priority, muster_job_function run,
+                                           void *argument, muster_group *group);
+
+/* Submits a job when `after` is complete: at once when it is. The job counts in `group` from now on. A cycle cannot be
+ * built: `group` must be null or have been prepared with muster_group_init later than `after`; MUSTER_E_ARGUMENT
+ * otherwise. MUSTER_E_FULL when continuations_max wait. When the priority's queue is full as `after` completes, the
+ * thread that completes it runs the job itself: it is never lost. Any thread. */
+MUSTER_API muster_result muster_job_submit_after(muster_group *after, uint32_t priority, muster_job_function run,
+                                                 void *argument, muster_group *group);
+
+/* Submits a job that only the main thread runs: in muster_pool_run_pinned, or while it waits for the job's group. */
+MUSTER_API muster_result muster_job_submit_pinned(muster_pool *pool, muster_job_function run, void *argument,
+                                                  muster_group *group);
+
+/* Runs the pinned jobs that wait now, at most `most`, in order; returns how many. On another thread than the main
+ * thread nothing, and 0. */
+MUSTER_API uint32_t muster_pool_run_pinned(muster_pool *pool, uint32_t most);
+
+/* The calling thread becomes the main thread; it was the one that created the pool. No other thread may be inside
+ * muster_pool_run_pinned or waiting as the main thread. */
+MUSTER_API void muster_pool_set_main(muster_pool *pool);
+
+/* Submits a job that blocks or takes long (a file, a database): it runs on a thread of its own, outside the workers,
+ * and starts one when all are busy and fewer than blocking_threads_max exist (tens of microseconds, on the caller).
+ * MUSTER_E_SYSTEM when the first one cannot be started, MUSTER_E_STATE when blocking_threads_max is 0. */
+MUSTER_API muster_result muster_job_submit_blocking(muster_pool *pool, muster_job_function run, void *argument,
+                                                    muster_group *group);
+
+/* Inside a long job: runs the jobs that wait and are more urgent than `priority` (the job's own), then returns how many
+ * there were. About a nanosecond when there are none. Outside of jobs it does the same, as a guest. */
+MUSTER_API uint32_t muster_job_yield(muster_pool *pool, uint32_t priority);
+
+/* ------------------------------------------------------------------------------------------------------ ranges */
+
+/* Called with begin < end, for every index once, in pieces. */
+typedef void (*muster_range_function)(void *argument, uint64_t begin, uint64_t end, uint32_t worker);
+
+/* Runs a function over 0..count-1 on the calling thread and all workers, and returns when it is done. Pieces have
+ * `grain` indices (0 counts as 1) or more (the last one of all may have fewer), as many as are expected to take 20 us;
+ * between pieces workers look for more urgent jobs. count 0 is a no-op. The priority is that of the help: the
+ * caller begins at once. Needs no room in a queue: when there is none, the caller does it all. May be nested, and
+ * issued by several threads at once. MUSTER_E_ARGUMENT when pool or function is null or the priority is not 0..7;
+ * MUSTER_E_STATE after muster_pool_stop. Any thread. */
+MUSTER_API muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t count, uint64_t grain,
+                                             muster_range_function run, void *argument);
+
+/* Memory of the caller for one range that runs on its own; must stay until its group is complete. */
+typedef struct muster_range {
+  _Alignas(64) uint64_t opaque[16];
+} muster_range;
+
+/* Submits a function over 0..count-1, in pieces as in muster_parallel_for; returns at once. `group` may not be null.
+ * count 0 is a no-op. Errors as of muster_job_submit: with MUSTER_E_FULL no piece was or will be run. Any thread. */
+MUSTER_API muster_result muster_range_submit(muster_range *range, muster_pool *pool, uint32_t priority, uint64_t count,
+                                             uint64_t grain, muster_range_function run, void *argument,
+                                             muster_group *group);
+
+/* -------------------------------------------------------------------------------------------------- statistics */
+
+/* Sums since the pool was created. */
+typedef struct muster_pool_statistics {
+  uint32_t size;
+  uint64_t jobs;        /* that ended, ranges and frames' calls for help included */
+  uint64_t jobs_helped; /* of these, run inside a wait */
+  uint64_t jobs_stolen; /* of these, taken from what another worker had claimed */
+  uint64_t claims;      /* of one or more jobs at once from a queue */
+  uint64_t sleeps;      /* times that the worker went to sleep */
+  uint64_t wakes;       /* workers that it woke */
+  uint64_t idle_looks;  /* for work, without finding any */
+} muster_pool_statistics;
+
+static inline muster_pool_statistics muster_default_pool_statistics(void) {
+  muster_pool_statistics statistics = {0};
+  statistics.size = (uint32_t)sizeof statistics;
+  return statistics;
+}
+
+/* Reads the sums of one worker index, or of all with UINT32_MAX; they may be a moment old. MUSTER_E_ARGUMENT when there
+ * is no such index. Any thread. */
+MUSTER_API muster_result muster_pool_get_statistics(const muster_pool *pool, uint32_t worker,
+                                                    muster_pool_statistics *statistics);
 
 #ifdef __cplusplus
 }

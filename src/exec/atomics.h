@@ -1,6 +1,9 @@
 /* exec/atomics.h - the only door to atomic operations. Each name says its order; each use says what it pairs with.
  *
- * No standalone fences anywhere: order is carried by the variables, which is also what ThreadSanitizer understands. */
+ * "ordered" operations are sequentially consistent: all threads agree on one order of them, which is what decides
+ * between a producer that publishes and then looks for sleepers, and a sleeper that enlists and then looks for work.
+ * No standalone fences anywhere: order is carried by the variables, which is also what ThreadSanitizer understands.
+ * The interleaving explorer has a header of this name of its own, in which each operation is a point of choice. */
 #ifndef EXEC_ATOMICS_H
 #define EXEC_ATOMICS_H
 
@@ -30,6 +33,25 @@ static inline void store_relaxed_u32(shared_u32 *shared, uint32_t value) {
 }
 static inline uint32_t exchange_acquire_u32(shared_u32 *shared, uint32_t value) {
   return atomic_exchange_explicit(&shared->value, value, memory_order_acquire);
+}
+static inline uint32_t fetch_or_ordered_u32(shared_u32 *shared, uint32_t bits) {
+  return atomic_fetch_or_explicit(&shared->value, bits, memory_order_seq_cst);
+}
+static inline uint32_t fetch_add_relaxed_u32(shared_u32 *shared, uint32_t value) {
+  return atomic_fetch_add_explicit(&shared->value, value, memory_order_relaxed);
+}
+static inline uint32_t fetch_and_ordered_u32(shared_u32 *shared, uint32_t bits) {
+  return atomic_fetch_and_explicit(&shared->value, bits, memory_order_seq_cst);
+}
+static inline uint32_t load_ordered_u32(const shared_u32 *shared) {
+  return atomic_load_explicit(&shared->value, memory_order_seq_cst);
+}
+static inline void store_ordered_u32(shared_u32 *shared, uint32_t value) {
+  atomic_store_explicit(&shared->value, value, memory_order_seq_cst);
+}
+static inline bool compare_exchange_ordered_u32(shared_u32 *shared, uint32_t *expected, uint32_t desired) {
+  return atomic_compare_exchange_strong_explicit(&shared->value, expected, desired, memory_order_seq_cst,
+                                                 memory_order_seq_cst);
 }
 /* On failure *expected holds what was seen (relaxed). */
 static inline bool compare_exchange_relaxed_u32(shared_u32 *shared, uint32_t *expected, uint32_t desired) {
@@ -65,6 +87,23 @@ static inline bool compare_exchange_relaxed_u64(shared_u64 *shared, uint64_t *ex
 static inline bool compare_exchange_acquire_u64(shared_u64 *shared, uint64_t *expected, uint64_t desired) {
   return atomic_compare_exchange_weak_explicit(&shared->value, expected, desired, memory_order_acquire,
                                                memory_order_relaxed);
+}
+
+static inline uint64_t load_ordered_u64(const shared_u64 *shared) {
+  return atomic_load_explicit(&shared->value, memory_order_seq_cst);
+}
+static inline void store_ordered_u64(shared_u64 *shared, uint64_t value) {
+  atomic_store_explicit(&shared->value, value, memory_order_seq_cst);
+}
+static inline uint64_t fetch_or_ordered_u64(shared_u64 *shared, uint64_t bits) {
+  return atomic_fetch_or_explicit(&shared->value, bits, memory_order_seq_cst);
+}
+static inline uint64_t fetch_and_ordered_u64(shared_u64 *shared, uint64_t bits) {
+  return atomic_fetch_and_explicit(&shared->value, bits, memory_order_seq_cst);
+}
+static inline bool compare_exchange_ordered_u64(shared_u64 *shared, uint64_t *expected, uint64_t desired) {
+  return atomic_compare_exchange_strong_explicit(&shared->value, expected, desired, memory_order_seq_cst,
+                                                 memory_order_seq_cst);
 }
 
 /* Tells the processor that this is a waiting loop. */

@@ -4,20 +4,21 @@
 
 #include <string.h>
 
-void runner_create(runner *runner, uint32_t workers, arena *arena) {
+void runner_create(runner *runner, uint32_t workers, uint32_t indices, arena *arena) {
   runner->workers = workers;
-  runner->states = arena_reserve(arena, workers, sizeof *runner->states);
-  logged_command *logs = arena_reserve(arena, (size_t)workers * RUNNER_LOG_MAX, sizeof *logs);
-  cost_sample *samples = arena_reserve(arena, (size_t)workers * SAMPLES_MAX, sizeof *samples);
+  runner->state_count = indices;
+  runner->states = arena_reserve(arena, indices, sizeof *runner->states);
+  logged_command *logs = arena_reserve(arena, (size_t)indices * RUNNER_LOG_MAX, sizeof *logs);
+  cost_sample *samples = arena_reserve(arena, (size_t)indices * SAMPLES_MAX, sizeof *samples);
   if (arena->failed) return;
-  for (uint32_t i = 0; i < workers; i++) {
+  for (uint32_t i = 0; i < indices; i++) {
     runner->states[i].log = logs + (size_t)i * RUNNER_LOG_MAX;
     runner->states[i].samples = samples + (size_t)i * SAMPLES_MAX;
   }
 }
 
 void runner_open_early(runner *runner) {
-  for (uint32_t i = 0; i < runner->workers; i++) {
+  for (uint32_t i = 0; i < runner->state_count; i++) {
     worker_state *state = &runner->states[i];
     logged_command *log = state->log;
     cost_sample *samples = state->samples;
@@ -231,13 +232,12 @@ void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns) {
 
 void runner_before_sleep(void *argument) {
   runner *runner = argument;
-  runner->states[0].audit.end_ns = clock_now(&runner->clock);
-  runner->states[0].audit.end_cpu_ns = clock_thread_cpu();
+  runner_caller(runner)->audit.end_ns = clock_now(&runner->clock);
+  runner_caller(runner)->audit.end_cpu_ns = clock_thread_cpu();
 }
 
-muster_update *runner_begin_serial(runner *runner, uint32_t worker, uint32_t index, update_phase phase,
-                                   batch_result *result) {
-  update_context *context = &runner->states[worker].context;
+muster_update *runner_begin_serial(runner *runner, uint32_t index, update_phase phase, batch_result *result) {
+  update_context *context = &runner_caller(runner)->context;
   context->phase = phase;
   context->result = result;
   context->spawn_base = 0;
@@ -247,9 +247,9 @@ muster_update *runner_begin_serial(runner *runner, uint32_t worker, uint32_t ind
 }
 
 void runner_act(runner *runner, uint32_t index, batch_result *result) {
-  muster_update *update = runner_begin_serial(runner, 0, index, PHASE_ACT, result);
-  const agent_type *type = runner->states[0].context.type;
+  muster_update *update = runner_begin_serial(runner, index, PHASE_ACT, result);
+  const agent_type *type = runner_caller(runner)->context.type;
   for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count; atom++)
     if (type->def.atoms[atom].run(update) == MUSTER_ATOM_FINISH) break;
-  runner->states[0].context.phase = PHASE_OUTSIDE;
+  runner_caller(runner)->context.phase = PHASE_OUTSIDE;
 }

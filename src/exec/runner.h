@@ -79,7 +79,9 @@ typedef struct runner {
   uint64_t seed;
   bool virtual, audit;
   uint32_t workers;
-  worker_state *states; /* one per worker */
+  uint32_t state_count;
+  worker_state *states; /* one per worker index */
+  uint32_t caller;      /* the index of the frame's thread */
   /* set for each frame */
   uint64_t now_ns;
   uint64_t stop_ns, deadline_ns;        /* wall */
@@ -88,7 +90,7 @@ typedef struct runner {
 } runner;
 
 /* Reserves the workers' states. The other pointers are set by the world. */
-void runner_create(runner *runner, uint32_t workers, arena *arena);
+void runner_create(runner *runner, uint32_t workers, uint32_t indices, arena *arena);
 
 /* Clears what the workers counted in the last frame and opens the early claims of the batch. Frame's thread. */
 void runner_open_early(runner *runner);
@@ -108,10 +110,13 @@ void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns);
 /* With audit: the caller is about to sleep until the last worker leaves; `argument` is the runner. */
 void runner_before_sleep(void *argument);
 
-/* Prepares the context of `worker` for callbacks of agent `index` in a serial phase; returns its update. Frame's
- * thread. */
-muster_update *runner_begin_serial(runner *runner, uint32_t worker, uint32_t index, update_phase phase,
-                                   batch_result *result);
+static inline worker_state *runner_caller(const runner *runner) {
+  return &runner->states[runner->caller];
+}
+
+/* Prepares the caller's context for callbacks of agent `index` in a serial phase; returns its update. Frame's thread.
+ */
+muster_update *runner_begin_serial(runner *runner, uint32_t index, update_phase phase, batch_result *result);
 
 /* Runs the action atoms of an agent, from its first action atom to its last. Frame's thread, at the commit. */
 void runner_act(runner *runner, uint32_t index, batch_result *result);

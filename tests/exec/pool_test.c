@@ -1,7 +1,10 @@
 /* The workers of a pool: who runs what, who sees what, and that everybody is woken and comes home. */
-#include "exec/pool.h"
+#include "exec/crew.h"
+#include "exec/threads.h"
+#include "exec/visit.h"
 
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +18,16 @@ static muster_pool *create(uint32_t workers) {
   return pool;
 }
 
+static void run_crew_as(muster_pool *pool, const crew_orders *orders) {
+  crew crew;
+  visit visit;
+  crew_run(&crew, visit_begin(&visit, pool), orders);
+  visit_end(&visit);
+}
+
 /* The caller spins for the last worker as long as it may. */
 static void run_crew(muster_pool *pool, crew_work work, void *argument) {
-  pool_run(pool, &(crew_orders){.work = work, .argument = argument, .patience_ns = UINT64_MAX});
+  run_crew_as(pool, &(crew_orders){.work = work, .argument = argument, .patience_ns = UINT64_MAX});
 }
 
 /* ----------------------------------------------------------------------------------------------------- one crew */
@@ -29,7 +39,7 @@ typedef struct roll_call {
   bool wait_for_all;
   pthread_t caller;
   shared_u64 calls, strangers, doubles, callers_work;
-  shared_u32 present[WORKERS_MAX];
+  shared_u32 present[WORKERS_MAX], inside[WORKERS_MAX];
   uint64_t written[WORKERS_MAX]; /* plain: pool_run must make it visible */
 } roll_call;
 
@@ -40,16 +50,18 @@ static void answer_roll_call(void *argument, uint32_t worker) {
     fetch_add_relaxed_u64(&roll->strangers, 1);
     return;
   }
-  if (exchange_acquire_u32(&roll->present[worker], 1)) fetch_add_relaxed_u64(&roll->doubles, 1);
+  if (exchange_acquire_u32(&roll->inside[worker], 1)) fetch_add_relaxed_u64(&roll->doubles, 1);
+  store_relaxed_u32(&roll->present[worker], load_relaxed_u32(&roll->present[worker]) + 1);
   if (pthread_equal(pthread_self(), roll->caller) != (worker == 0)) fetch_add_relaxed_u64(&roll->callers_work, 1);
   roll->written[worker] += worker + 1;
   fetch_add_relaxed_u64(&roll->calls, 1);
   while (roll->wait_for_all && load_relaxed_u64(&roll->calls) < roll->workers) sched_yield();
+  store_release_u32(&roll->inside[worker], 0);
 }
 
 static void check_roll(const roll_call *roll) {
   cr_assert_eq(load_relaxed_u64(&roll->strangers), 0, "a worker's index was not below the number of workers");
-  cr_assert_eq(load_relaxed_u64(&roll->doubles), 0, "a worker entered twice");
+  cr_assert_eq(load_relaxed_u64(&roll->doubles), 0, "two were inside under one index");
   cr_assert_eq(load_relaxed_u64(&roll->callers_work), 0, "worker 0 is the caller, and nobody else is");
   uint64_t present = 0;
   for (uint32_t i = 0; i < roll->workers; i++) present += load_relaxed_u32(&roll->present[i]);
@@ -57,7 +69,7 @@ static void check_roll(const roll_call *roll) {
   cr_assert_eq(load_relaxed_u32(&roll->present[0]), 1);
 }
 
-Test(pool, a_crew_is_at_most_all_workers_each_under_an_index_of_its_own_and_the_caller_is_zero) {
+Test(pool, a_crew_is_called_once_for_each_worker_at_most_each_under_an_index_of_its_own_and_the_caller_is_zero) {
   for (uint32_t workers = 1; workers <= WORKERS_MAX; workers *= 2) {
     muster_pool *pool = create(workers);
     for (uint32_t run = 0; run < 500; run++) {
@@ -65,7 +77,7 @@ Test(pool, a_crew_is_at_most_all_workers_each_under_an_index_of_its_own_and_the_
       run_crew(pool, answer_roll_call, &roll);
       check_roll(&roll);
       for (uint32_t i = 0; i < workers; i++)
-        cr_assert_eq(roll.written[i], load_relaxed_u32(&roll.present[i]) ? i + 1 : 0);
+        cr_assert_eq(roll.written[i], load_relaxed_u32(&roll.present[i]) * (i + 1));
     }
     muster_pool_destroy(pool);
   }
@@ -117,7 +129,7 @@ Test(pool, a_caller_without_patience_sleeps_until_the_last_worker_left_and_is_to
   uint64_t sleeps = 0;
   for (uint32_t run = 0; run < 2000; run++) {
     nap nap = {.roll = {.workers = 3, .caller = pthread_self(), .wait_for_all = true}};
-    pool_run(pool, &(crew_orders){.work = answer_after_a_while, .argument = &nap, .before_sleep = note_sleep});
+    run_crew_as(pool, &(crew_orders){.work = answer_after_a_while, .argument = &nap, .before_sleep = note_sleep});
     check_roll(&nap.roll);
     for (uint32_t i = 0; i < 3; i++) cr_assert_eq(nap.roll.written[i], i + 1);
     cr_assert_eq(nap.elsewhere, 0);
@@ -173,7 +185,7 @@ Test(pool, the_caller_sees_what_every_worker_wrote_and_the_next_crew_does_too) {
 
 /* ----------------------------------------------------------------------------------------- several callers at once */
 
-enum { CALLERS_MAX = CREWS_MAX + 4 };
+enum { GUESTS = 8, CALLERS_MAX = GUESTS + 4 };
 
 typedef struct caller {
   muster_pool *pool;
@@ -207,53 +219,8 @@ Test(pool, serves_several_callers_at_once) {
   run_callers(4, 4, 100);
 }
 
-Test(pool, serves_more_callers_than_it_has_crews) {
+Test(pool, serves_more_callers_than_it_has_seats_for_guests) {
   run_callers(CALLERS_MAX, 3, 20);
-}
-
-typedef struct occupied {
-  pthread_barrier_t *all_inside, *over;
-} occupied;
-
-static void occupy(void *argument, uint32_t worker) {
-  occupied *occupied = argument;
-  if (worker > 0) return;
-  pthread_barrier_wait(occupied->all_inside);
-  pthread_barrier_wait(occupied->over);
-}
-
-typedef struct occupant {
-  muster_pool *pool;
-  occupied occupied;
-} occupant;
-
-static void *hold_a_crew(void *argument) {
-  occupant *occupant = argument;
-  run_crew(occupant->pool, occupy, &occupant->occupied);
-  return NULL;
-}
-
-Test(pool, a_caller_who_finds_no_free_crew_works_alone_and_finds_one_again_later) {
-  muster_pool *pool = create(2);
-  pthread_barrier_t all_inside, over;
-  pthread_t threads[CREWS_MAX];
-  pthread_barrier_init(&all_inside, NULL, CREWS_MAX + 1);
-  pthread_barrier_init(&over, NULL, CREWS_MAX + 1);
-  occupant occupant = {pool, {&all_inside, &over}};
-  for (uint32_t i = 0; i < CREWS_MAX; i++) cr_assert_eq(pthread_create(&threads[i], NULL, hold_a_crew, &occupant), 0);
-  pthread_barrier_wait(&all_inside);
-  roll_call alone = {.workers = 2, .caller = pthread_self()};
-  run_crew(pool, answer_roll_call, &alone);
-  check_roll(&alone);
-  cr_assert_eq(load_relaxed_u64(&alone.calls), 1);
-  pthread_barrier_wait(&over);
-  for (uint32_t i = 0; i < CREWS_MAX; i++) pthread_join(threads[i], NULL);
-  roll_call together = {.workers = 2, .caller = pthread_self(), .wait_for_all = true};
-  run_crew(pool, answer_roll_call, &together);
-  check_roll(&together);
-  pthread_barrier_destroy(&all_inside);
-  pthread_barrier_destroy(&over);
-  muster_pool_destroy(pool);
 }
 
 /* ------------------------------------------------------------------------------------------------ birth and death */
@@ -397,12 +364,12 @@ static void check_apart(const muster_pool *pool, const cpu_set_t *allowed) {
   CPU_ZERO(&taken);
   CPU_SET(pool->caller_processor, &taken);
   for (uint32_t i = 1; i < pool->workers; i++) {
-    uint32_t processor = pool->threads[i].processor;
+    uint32_t processor = load_relaxed_u32(&pool->seats[i].processor);
     cpu_set_t actual;
     cr_assert(CPU_ISSET(processor, allowed) && !CPU_ISSET(processor, &taken), "worker %u on processor %u", i,
               processor);
     CPU_SET(processor, &taken);
-    cr_assert_eq(pthread_getaffinity_np(pool->threads[i].thread, sizeof actual, &actual), 0);
+    cr_assert_eq(pthread_getaffinity_np(pool->threads[i], sizeof actual, &actual), 0);
     cr_assert(CPU_COUNT(&actual) == 1 && CPU_ISSET(processor, &actual));
   }
 }
@@ -419,12 +386,13 @@ Test(pool, keeps_workers_off_the_callers_processor_wherever_the_caller_goes_and_
       CPU_ZERO(&here);
       CPU_SET(i, &here);
       cr_assert_eq(sched_setaffinity(0, sizeof here, &here), 0);
-      pool_keep_apart(pool);
+      nanosleep(&(struct timespec){.tv_nsec = 25000000}, NULL); /* workers are not moved more often than every 20 ms */
+      threads_keep_all_apart(pool);
       cr_assert_eq(pool->caller_processor, i);
       check_apart(pool, &all);
     }
   cr_assert_eq(sched_setaffinity(0, sizeof all, &all), 0);
-  pool_keep_apart(pool);
+  threads_keep_all_apart(pool);
   processors_of_this_process(&now);
   cr_assert(CPU_EQUAL(&now, &all), "the caller's own affinity was touched");
   muster_pool_destroy(pool);

@@ -1,0 +1,46 @@
+#include "exec/crew.h"
+
+void crew_wake(struct muster_pool *pool) {
+  for (uint32_t i = 1; i < pool->workers && worker_wake(pool, NULL, false); i++) continue;
+}
+
+static void join(void *argument, uint32_t worker) {
+  const crew *crew = argument;
+  crew->orders.work(crew->orders.argument, worker);
+}
+
+void crew_call(crew *crew, seat *seat) {
+  struct muster_pool *pool = seat->pool;
+  if (pool->workers < 2) return;
+  group_add(&crew->group, 1, MUSTER_PRIORITY_FRAME);
+  /* No room: whoever is inside does the work. */
+  if (!worker_push(pool, seat, MUSTER_PRIORITY_FRAME, &(job){join, crew, &crew->group}, true))
+    worker_complete(pool, seat, &crew->group, 1);
+}
+
+void crew_open(crew *crew, seat *seat, const crew_orders *orders) {
+  group_prepare(&crew->group, seat->pool, 0);
+  crew->orders = *orders;
+  for (uint32_t i = 1; i < seat->pool->workers; i++) crew_call(crew, seat);
+}
+
+void crew_close(crew *crew, seat *seat) {
+  uint64_t jobs = 0;
+  uint32_t entries = group_is_complete(&crew->group) ? 0 : worker_take_out_all(seat->pool, &crew->group, &jobs);
+  if (entries) worker_complete(seat->pool, seat, &crew->group, entries);
+}
+
+void crew_wait(crew *crew, seat *seat) {
+  worker_wait(seat, &crew->group,
+              &(wait_orders){.asleep = true,
+                             .patience_ns = crew->orders.patience_ns,
+                             .before_sleep = crew->orders.before_sleep,
+                             .argument = crew->orders.argument});
+}
+
+void crew_run(crew *crew, seat *seat, const crew_orders *orders) {
+  crew_open(crew, seat, orders);
+  orders->work(orders->argument, seat->index);
+  crew_close(crew, seat);
+  crew_wait(crew, seat);
+}

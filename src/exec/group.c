@@ -1,0 +1,85 @@
+#include "exec/group.h"
+
+#include "base/assert.h"
+
+static const uint64_t waited_bit = 1ull << 63;
+enum { FOLLOWER_SHIFT = 32, FOLLOWER_BITS = 20 };
+
+static uint32_t count_of(uint64_t word) {
+  return (uint32_t)word;
+}
+
+static uint32_t follower_of(uint64_t word) {
+  return (uint32_t)(word >> FOLLOWER_SHIFT) & ((1u << FOLLOWER_BITS) - 1);
+}
+
+void group_add(group *group, uint32_t count, uint32_t lane) {
+  uint32_t bit = 1u << lane;
+  if (!(load_relaxed_u32(&group->lanes) & bit)) fetch_or_ordered_u32(&group->lanes, bit);
+  fetch_add_relaxed_u64(&group->word, count);
+}
+
+group_end group_complete(group *group, uint32_t count) {
+  uint64_t word = load_relaxed_u64(&group->word), next;
+  do {
+    ASSERT(count_of(word) >= count);
+    next = count_of(word) == count ? 0 : word - count;
+  } while (!compare_exchange_ordered_u64(&group->word, &word, next)); /* [c] */
+  if (next) return (group_end){false, 0};
+  return (group_end){word & waited_bit, follower_of(word)};
+}
+
+bool group_await(group *group) {
+  uint64_t word = load_ordered_u64(&group->word);
+  do {
+    if (count_of(word) == 0) return false;
+  } while (!compare_exchange_ordered_u64(&group->word, &word, word | waited_bit));
+  return true;
+}
+
+bool group_is_awaited(const group *group) {
+  return load_ordered_u64(&group->word) & waited_bit;
+}
+
+bool group_follow(group *group, follower_table *table, uint32_t node) {
+  const uint64_t list = (uint64_t)((1u << FOLLOWER_BITS) - 1) << FOLLOWER_SHIFT;
+  uint64_t word = load_ordered_u64(&group->word), next;
+  do {
+    if (count_of(word) == 0) return false;
+    table->nodes[node].next = follower_of(word);
+    next = (word & ~list) | (uint64_t)(node + 1) << FOLLOWER_SHIFT;
+  } while (!compare_exchange_ordered_u64(&group->word, &word, next));
+  return true;
+}
+
+void followers_create(follower_table *table, uint32_t maximum, arena *arena) {
+  ASSERT(maximum < 1u << FOLLOWER_BITS);
+  table->maximum = maximum;
+  table->nodes = arena_reserve(arena, maximum, sizeof *table->nodes);
+  ring_create(&table->given_back, maximum, sizeof(uint32_t), arena);
+}
+
+uint32_t followers_take(follower_table *table) {
+  uint32_t node;
+  if (ring_pop(&table->given_back, &node)) return node;
+  node = load_relaxed_u32(&table->fresh);
+  while (node < table->maximum)
+    if (compare_exchange_relaxed_u32(&table->fresh, &node, node + 1)) return node;
+  return FOLLOWER_NONE;
+}
+
+void followers_give_back(follower_table *table, uint32_t node) {
+  ring_push_sure(&table->given_back, &node);
+}
+
+uint32_t followers_reverse(follower_table *table, uint32_t head) {
+  uint32_t reversed = 0;
+  while (head) {
+    follower *node = &table->nodes[head - 1];
+    uint32_t next = node->next;
+    node->next = reversed;
+    reversed = head;
+    head = next;
+  }
+  return reversed;
+}

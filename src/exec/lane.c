@@ -1,0 +1,109 @@
+#include "exec/lane.h"
+
+#include "base/assert.h"
+
+enum { SLOT_FREE = 0, SLOT_FULL, SLOT_TAKEN };
+
+static lane_slot *slot_of(const lane *lane, uint64_t position) {
+  return &lane->slots[position & lane->mask];
+}
+
+static uint64_t state_of(const lane *lane, uint64_t position, uint64_t state) {
+  return (position >> lane->log2_capacity) * 4 + state;
+}
+
+static uint64_t next_lap(const lane *lane, uint64_t position) {
+  return state_of(lane, position, SLOT_FREE) + 4;
+}
+
+void lane_create(lane *lane, uint32_t capacity, arena *arena) {
+  ASSERT(capacity > 1 && (capacity & (capacity - 1)) == 0);
+  lane->mask = capacity - 1;
+  lane->log2_capacity = (uint32_t)__builtin_ctz(capacity);
+  lane->slots = arena_reserve(arena, capacity, sizeof *lane->slots);
+}
+
+bool lane_push(lane *lane, const job *job) {
+  uint64_t position = load_relaxed_u64(&lane->tail);
+  lane_slot *slot;
+  for (;;) {
+    slot = slot_of(lane, position);
+    /* Acquire: pairs with [c]; the reads of the job that stood here before are over. */
+    int64_t turn = (int64_t)(load_acquire_u64(&slot->state) - state_of(lane, position, SLOT_FREE));
+    if (turn < 0) return false;
+    if (turn == 0) {
+      if (compare_exchange_relaxed_u64(&lane->tail, &position, position + 1)) break;
+    } else {
+      position = load_relaxed_u64(&lane->tail);
+    }
+  }
+  store_relaxed_u64(&slot->run, (uint64_t)(uintptr_t)job->run);
+  store_relaxed_u64(&slot->argument, (uint64_t)(uintptr_t)job->argument);
+  store_relaxed_u64(&slot->group, (uint64_t)(uintptr_t)job->group);
+  store_ordered_u64(&slot->state, state_of(lane, position, SLOT_FULL)); /* [p] */
+  return true;
+}
+
+static void read_job(const lane_slot *slot, job *job) {
+  job->run = (muster_job_function)(uintptr_t)load_relaxed_u64(&slot->run);
+  job->argument = (void *)(uintptr_t)load_relaxed_u64(&slot->argument);
+  job->group = (struct group *)(uintptr_t)load_relaxed_u64(&slot->group);
+}
+
+static bool is_of(const lane_slot *slot, const struct group *only) {
+  return !only || load_relaxed_u64(&slot->group) == (uint64_t)(uintptr_t)only;
+}
+
+/* How many positions from `position` on hold something to claim; -1 when head was outdated. */
+static int32_t count_claimable(const lane *lane, uint64_t position, uint32_t most, const struct group *only) {
+  for (uint32_t count = 0; count < most; count++, position++) {
+    const lane_slot *slot = slot_of(lane, position);
+    /* Ordered: a worker that enlisted to sleep looks here, and a producer that published looks for sleepers. */
+    int64_t ahead = (int64_t)(load_ordered_u64(&slot->state) - state_of(lane, position, SLOT_FREE));
+    if (ahead > SLOT_TAKEN) return count ? (int32_t)count : -1;
+    if (ahead < SLOT_FULL || (ahead == SLOT_FULL && !is_of(slot, only))) return (int32_t)count;
+  }
+  return (int32_t)most;
+}
+
+uint32_t lane_claim(lane *lane, uint32_t most, const struct group *only, uint64_t *first) {
+  uint64_t position = load_ordered_u64(&lane->head);
+  for (;;) {
+    int32_t count = count_claimable(lane, position, most, only);
+    if (count == 0) return 0;
+    if (count < 0) {
+      position = load_ordered_u64(&lane->head);
+    } else if (compare_exchange_ordered_u64(&lane->head, &position, position + (uint32_t)count)) {
+      *first = position;
+      return (uint32_t)count;
+    }
+  }
+}
+
+bool lane_start(lane *lane, uint64_t position, job *job) {
+  lane_slot *slot = slot_of(lane, position);
+  uint64_t seen = state_of(lane, position, SLOT_FULL);
+  read_job(slot, job);
+  if (compare_exchange_ordered_u64(&slot->state, &seen, next_lap(lane, position))) return true; /* [c] */
+  /* Taken out before head passed it: the place is this claimer's to free. After: it is free already. */
+  if (seen == state_of(lane, position, SLOT_TAKEN)) store_release_u64(&slot->state, next_lap(lane, position));
+  return false;
+}
+
+bool lane_take_out(lane *lane, uint64_t position, const struct group *only, job *job) {
+  lane_slot *slot = slot_of(lane, position);
+  uint64_t full = state_of(lane, position, SLOT_FULL);
+  if (load_acquire_u64(&slot->state) != full || !is_of(slot, only)) return false;
+  read_job(slot, job);
+  /* Once head has passed, whoever claimed the position only looks whether the job is still there. */
+  bool passed = load_ordered_u64(&lane->head) > position;
+  uint64_t taken = passed ? next_lap(lane, position) : state_of(lane, position, SLOT_TAKEN);
+  return compare_exchange_ordered_u64(&slot->state, &full, taken); /* [c] */
+}
+
+bool lane_has_work(const lane *lane) {
+  for (;;) {
+    int32_t count = count_claimable(lane, load_ordered_u64(&lane->head), 1, NULL);
+    if (count >= 0) return count > 0;
+  }
+}

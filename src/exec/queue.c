@@ -1,0 +1,49 @@
+#include "exec/queue.h"
+
+void queue_create(queue *queue, uint32_t capacity, arena *arena) {
+  for (uint32_t i = 0; i < LANES; i++) lane_create(&queue->lanes[i], capacity, arena);
+}
+
+bool queue_push(queue *queue, uint32_t lane, const job *job) {
+  if (!lane_push(&queue->lanes[lane], job)) return false;
+  uint32_t bit = 1u << lane & QUEUE_ALL;
+  /* Ordered, after the ordered publication: either this sees the bit that a settling worker has cleared, or that
+   * worker's second look sees the job. */
+  if (bit && !(load_ordered_u32(&queue->occupied) & bit)) fetch_or_ordered_u32(&queue->occupied, bit);
+  return true;
+}
+
+uint32_t queue_fair_part(const lane *lane, uint32_t most, uint32_t workers) {
+  if (most <= 1 || workers == 0) return most;
+  uint64_t head = load_relaxed_u64(&lane->head), tail = load_relaxed_u64(&lane->tail);
+  uint64_t part = tail > head ? (tail - head) / (2 * workers) : 1;
+  return part < 1 ? 1 : part < most ? (uint32_t)part : most;
+}
+
+uint32_t queue_claim(queue *queue, uint32_t lanes, uint32_t most, uint32_t workers, uint32_t *lane, uint64_t *first) {
+  for (uint32_t bits = load_ordered_u32(&queue->occupied) & lanes; bits; bits &= bits - 1) {
+    *lane = (uint32_t)__builtin_ctz(bits);
+    uint32_t part = queue_fair_part(&queue->lanes[*lane], most, workers);
+    uint32_t count = lane_claim(&queue->lanes[*lane], part, NULL, first);
+    if (count) return count;
+  }
+  return 0;
+}
+
+bool queue_has_work(const queue *queue) {
+  for (uint32_t bits = load_ordered_u32(&queue->occupied); bits; bits &= bits - 1)
+    if (lane_has_work(&queue->lanes[__builtin_ctz(bits)])) return true;
+  return false;
+}
+
+bool queue_settle(queue *queue) {
+  bool found = false;
+  for (uint32_t bits = load_ordered_u32(&queue->occupied); bits; bits &= bits - 1) {
+    uint32_t bit = bits & -bits, lane = (uint32_t)__builtin_ctz(bits);
+    fetch_and_ordered_u32(&queue->occupied, ~bit);
+    if (!lane_has_work(&queue->lanes[lane])) continue;
+    fetch_or_ordered_u32(&queue->occupied, bit);
+    found = true;
+  }
+  return found;
+}

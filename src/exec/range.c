@@ -1,0 +1,112 @@
+#include "exec/range.h"
+
+#include "base/error.h"
+#include "exec/requests.h"
+#include "exec/visit.h"
+
+_Static_assert(sizeof(range) <= sizeof(muster_range), "a range fits what the caller provides");
+
+static bool is_cancelled(const range *range) {
+  return load_relaxed_u32(&range->group->cancels) != range->cancels;
+}
+
+static uint64_t piece_of(const range *range, uint64_t next, uint32_t workers) {
+  uint64_t cost_ps = load_relaxed_u64(&range->cost_ps);
+  uint64_t part = (range->count - next) / (2 * workers);
+  uint64_t piece = cost_ps ? RANGE_PIECE_NS * 1000ull / cost_ps : 1;
+  if (piece > part) piece = part;
+  return piece > range->grain ? piece : range->grain;
+}
+
+/* Works the range off, together with whoever else does. */
+static void work_off(seat *seat, range *range) {
+  const struct muster_pool *pool = seat->pool;
+  uint32_t more_urgent = (1u << range->lane) - 1u;
+  uint64_t clock_ns = clock_now(&pool->clock);
+  while (!is_cancelled(range)) {
+    uint64_t next = load_relaxed_u64(&range->next);
+    if (next >= range->count) return;
+    uint64_t piece = piece_of(range, next, pool->workers);
+    next = fetch_add_relaxed_u64(&range->next, piece);
+    if (next >= range->count) return;
+    uint64_t end = range->count - next > piece ? next + piece : range->count;
+    range->run(range->argument, next, end, seat->index);
+    uint64_t now_ns = clock_now(&pool->clock);
+    store_relaxed_u64(&range->cost_ps, (now_ns - clock_ns) * 1000u / (end - next) + 1);
+    clock_ns = worker_give_way(seat, more_urgent) ? clock_now(&pool->clock) : now_ns;
+  }
+}
+
+static void help(void *argument, uint32_t worker) {
+  range *range = argument;
+  work_off(&range->group->pool->seats[worker], range);
+}
+
+uint32_t range_counts_as_dropped(const job *job) {
+  if (job->run != help) return 1;
+  range *range = job->argument;
+  return load_relaxed_u64(&range->next) == 0 && !fetch_or_ordered_u32(&range->counted, 1);
+}
+
+/* Calls for up to `helpers`, as many as there is room for; returns how many. */
+static uint32_t call_helpers(struct muster_pool *pool, seat *seat, range *range, group *group, uint64_t helpers) {
+  job job = {help, range, group};
+  uint32_t called = 0;
+  for (; called < helpers; called++) {
+    group_add(group, 1, range->lane);
+    if (worker_push(pool, seat, range->lane, &job, true)) continue;
+    worker_complete(pool, seat, group, 1);
+    break;
+  }
+  return called;
+}
+
+static void prepare(range *range, uint32_t lane, uint64_t count, uint64_t grain, muster_range_function run,
+                    void *argument, const group *group) {
+  *range = (struct range){.lane = lane,
+                          .count = count,
+                          .grain = grain ? grain : 1,
+                          .run = run,
+                          .argument = argument,
+                          .group = group,
+                          .cancels = load_relaxed_u32(&group->cancels)};
+}
+
+/* Pieces of at least the grain, but no more workers than there are. */
+static uint64_t worth_calling(const range *range, uint64_t workers) {
+  uint64_t pieces = (range->count - 1) / range->grain + 1;
+  return pieces < workers ? pieces : workers;
+}
+
+muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t count, uint64_t grain,
+                                  muster_range_function run, void *argument) {
+  muster_result result = request_check(pool, priority, run != NULL);
+  if (result || count == 0) return result;
+  range range;
+  group group;
+  visit visit;
+  seat *seat = visit_begin(&visit, pool);
+  group_prepare(&group, pool, 0);
+  prepare(&range, priority, count, grain, run, argument, &group);
+  call_helpers(pool, seat, &range, &group, worth_calling(&range, pool->workers) - 1);
+  work_off(seat, &range);
+  uint64_t dropped = 0;
+  uint32_t entries = group_is_complete(&group) ? 0 : worker_take_out_all(pool, &group, &dropped);
+  if (entries) worker_complete(pool, seat, &group, entries);
+  worker_wait(seat, &group, &(wait_orders){.patience_ns = UINT64_MAX});
+  visit_end(&visit);
+  return MUSTER_OK;
+}
+
+muster_result muster_range_submit(muster_range *given, muster_pool *pool, uint32_t priority, uint64_t count,
+                                  uint64_t grain, muster_range_function run, void *argument,
+                                  muster_group *given_group) {
+  muster_result result = request_check(pool, priority, run && given && given_group);
+  if (result || count == 0) return result;
+  range *range = (struct range *)(void *)given;
+  group *group = (struct group *)(void *)given_group;
+  prepare(range, priority, count, grain, run, argument, group);
+  if (!call_helpers(pool, visit_seat(pool), range, group, worth_calling(range, pool->workers)))
+    return request_full(pool, priority);
+  return MUSTER_OK;
+}

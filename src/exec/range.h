@@ -1,0 +1,27 @@
+/* exec/range.h - a function over 0..count-1, worked off in pieces by whoever comes: one number that says what is next.
+ *
+ * Helpers are jobs that carry the range. A piece is as many indices as are expected to take RANGE_PIECE_NS, but no more
+ * than half of an even part of what is left, and no fewer than the grain. */
+#ifndef EXEC_RANGE_H
+#define EXEC_RANGE_H
+
+#include "exec/worker.h"
+
+enum { RANGE_PIECE_NS = 20000 };
+
+typedef struct range {
+  shared_u64 next;    /* index */
+  shared_u64 cost_ps; /* of an index, as the last piece showed; 0 = not known yet */
+  shared_u32 counted; /* as dropped */
+  uint32_t lane;
+  uint64_t count, grain;
+  muster_range_function run;
+  void *argument;
+  const group *group;
+  uint32_t cancels; /* of the group, when the range was submitted */
+} range;
+
+/* How many jobs dropping this entry drops: helpers of one range count once, and not at all when it has started. */
+uint32_t range_counts_as_dropped(const job *job);
+
+#endif

@@ -1,0 +1,13 @@
+/* exec/requests.h - what the calls of muster/jobs.h check alike. */
+#ifndef EXEC_REQUESTS_H
+#define EXEC_REQUESTS_H
+
+#include "exec/pool.h"
+
+/* Checks a submit: the pool is there and not stopped, the priority known, and the rest `complete`. */
+muster_result request_check(const struct muster_pool *pool, uint32_t priority, bool complete);
+
+/* The error of a lane that has no room. */
+muster_result request_full(const struct muster_pool *pool, uint32_t lane);
+
+#endif

@@ -1,0 +1,387 @@
+#include "exec/worker.h"
+
+#include "base/assert.h"
+#include "exec/range.h"
+#include "exec/threads.h"
+#include "exec/visit.h"
+
+/* ------------------------------------------------------------------------------------------------------- waking */
+
+static void wake_seat(struct muster_pool *pool, seat *seat, uint32_t index) {
+  if (seat) seat_count(&seat->statistics.wakes, 1);
+  if (pool->threads) threads_keep_apart(pool, index);
+  park_wake(&pool->seats[index].parking);
+}
+
+static void wake_waiting(struct muster_pool *pool, seat *seat) {
+  uint32_t index;
+  while ((index = idle_take(&pool->waiting, pool->seat_count)) != IDLE_NONE) wake_seat(pool, seat, index);
+}
+
+bool worker_wake(struct muster_pool *pool, seat *seat, bool waiters) {
+  uint32_t index = idle_take(&pool->idle, pool->workers);
+  if (index == IDLE_NONE) index = idle_take(&pool->helping, pool->seat_count);
+  if (index != IDLE_NONE)
+    wake_seat(pool, seat, index);
+  else if (waiters)
+    wake_waiting(pool, seat);
+  return index != IDLE_NONE;
+}
+
+bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job *job, bool owned) {
+  struct group *group = job->group;
+  if (!queue_push(&pool->queue, lane, job)) return false;
+  if (lane == LANE_BLOCKING) return true;
+  /* A pinned job is for one thread, and that may wait for any group. */
+  if (lane == LANE_PINNED || !worker_wake(pool, seat, false))
+    if (lane == LANE_PINNED || (group && (!owned || group_is_awaited(group)))) wake_waiting(pool, seat);
+  return true;
+}
+
+/* -------------------------------------------------------------------------------------------------- running jobs */
+
+static void run_job(seat *seat, const job *job) {
+  running_job here = {job->group, seat->running};
+  seat->running = &here;
+  job->run(job->argument, seat->index);
+  seat->running = here.outer;
+  seat_count(&seat->statistics.jobs, 1);
+}
+
+/* No room for a job that was to follow: it is never lost, so it runs here. */
+static void run_here(struct muster_pool *pool, const job *job) {
+  visit visit;
+  run_job(visit_begin(&visit, pool), job);
+  visit_end(&visit);
+}
+
+/* Returns how many were dropped, because the pool stops. */
+static uint32_t push_followers(struct muster_pool *pool, seat *seat, uint32_t head) {
+  uint32_t dropped = 0;
+  head = followers_reverse(&pool->followers, head);
+  while (head) {
+    follower node = pool->followers.nodes[head - 1];
+    followers_give_back(&pool->followers, head - 1);
+    head = node.next;
+    bool stopping = pool_is_stopping(pool);
+    dropped += stopping;
+    if (!stopping && worker_push(pool, seat, node.lane, &node.job, false)) continue;
+    if (!stopping) run_here(pool, &node.job);
+    if (node.job.group) dropped += worker_complete(pool, seat, node.job.group, 1);
+  }
+  return dropped;
+}
+
+uint32_t worker_complete(struct muster_pool *pool, seat *seat, group *group, uint32_t count) {
+  group_end end = group_complete(group, count);
+  /* Ordered: the waiter entered the set before it marked the group. */
+  if (end.waited) wake_waiting(pool, seat);
+  return end.followers ? push_followers(pool, seat, end.followers) : 0;
+}
+
+static void run_and_complete(seat *seat, const job *job) {
+  run_job(seat, job);
+  if (job->group) worker_complete(seat->pool, seat, job->group, 1);
+}
+
+/* Jobs that ended and are not counted out yet: of one group, one after the other. */
+typedef struct ended {
+  group *group;
+  uint32_t count;
+} ended;
+
+static void count_out(seat *seat, ended *ended) {
+  if (ended->count) worker_complete(seat->pool, seat, ended->group, ended->count);
+  ended->count = 0;
+}
+
+/* Jobs of `more_urgent` lanes (bits) go first. */
+static uint32_t give_way(seat *seat, uint32_t more_urgent, ended *ended) {
+  struct muster_pool *pool = seat->pool;
+  uint32_t urgent_lane;
+  uint64_t position;
+  uint32_t ran = 0;
+  job job;
+  while (queue_may_have(&pool->queue, more_urgent)) {
+    if (!queue_claim(&pool->queue, more_urgent, 1, pool->workers, &urgent_lane, &position)) {
+      if (++seat->fruitless % 64 == 0) queue_settle(&pool->queue);
+      break;
+    }
+    if (!lane_start(&pool->queue.lanes[urgent_lane], position, &job)) continue;
+    count_out(seat, ended);
+    run_and_complete(seat, &job);
+    ran++;
+  }
+  return ran;
+}
+
+uint32_t worker_give_way(seat *seat, uint32_t more_urgent) {
+  ended none = {NULL, 0};
+  return give_way(seat, more_urgent, &none);
+}
+
+static void note_cost(seat *seat, uint64_t begin_ns, uint32_t jobs) {
+  if (!jobs) return;
+  uint64_t each_ns = (clock_now(&seat->pool->clock) - begin_ns) / jobs;
+  seat->job_ns = (3 * seat->job_ns + each_ns) / 4;
+}
+
+/* Between two jobs, those of the lanes `way_to` that are more urgent go first. */
+static void run_claim(seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to) {
+  struct muster_pool *pool = seat->pool;
+  uint64_t begin_ns = clock_now(&pool->clock);
+  ended ended = {NULL, 0};
+  uint32_t ran = 0, more_urgent = way_to & ((1u << lane) - 1u);
+  /* Ordered: of two claimers that wait for jobs in each other's claim, one sees the other's. */
+  if (count > 1) store_ordered_u64(&seat->claim, claim_pack(lane, first, count));
+  for (uint32_t i = 0; i < count; i++) {
+    job job;
+    give_way(seat, more_urgent, &ended);
+    if (!lane_start(&pool->queue.lanes[lane], first + i, &job)) continue;
+    if (job.group != ended.group) {
+      count_out(seat, &ended);
+      ended.group = job.group;
+    }
+    run_job(seat, &job);
+    if (job.group) ended.count++;
+    ran++;
+  }
+  count_out(seat, &ended);
+  if (count > 1) store_release_u64(&seat->claim, 0);
+  seat_count(&seat->statistics.claims, 1);
+  note_cost(seat, begin_ns, ran);
+}
+
+/* How many jobs to claim: what is expected to take JOB_CLAIM_NS; one inside another job, whose claim stands already. */
+static uint32_t claim_size(const seat *seat) {
+  if (seat->running) return 1;
+  uint64_t jobs = JOB_CLAIM_NS / (seat->job_ns + 1);
+  return jobs < 1 ? 1 : jobs < CLAIM_JOBS_MAX ? (uint32_t)jobs : CLAIM_JOBS_MAX;
+}
+
+/* A worker that slept was woken for one job: when there is more, it wakes the next. */
+static void pass_on_wake(seat *seat) {
+  struct muster_pool *pool = seat->pool;
+  if (!seat->woken) return;
+  seat->woken = false;
+  if (queue_has_work(&pool->queue)) worker_wake(pool, seat, true);
+}
+
+bool worker_serve(seat *seat, uint32_t lanes, uint32_t most) {
+  struct muster_pool *pool = seat->pool;
+  uint32_t lane, workers = seat->job_ns * CLAIM_JOBS_MAX < CLAIM_UNFAIR_NS ? 0 : pool->workers;
+  uint64_t first;
+  uint32_t count = queue_claim(&pool->queue, lanes, most, workers, &lane, &first);
+  if (!count) return false;
+  pass_on_wake(seat);
+  run_claim(seat, lane, first, count, lanes);
+  return true;
+}
+
+bool worker_serve_lane(seat *seat, uint32_t lane) {
+  uint64_t first;
+  uint32_t count = lane_claim(&seat->pool->queue.lanes[lane], 1, NULL, &first);
+  if (count) run_claim(seat, lane, first, count, 0);
+  return count > 0;
+}
+
+/* ---------------------------------------------------------------------------------------- jobs out of their turn */
+
+typedef struct claim_view {
+  uint32_t lane, count;
+  uint64_t first;
+} claim_view;
+
+static claim_view view_claim(const seat *seat) {
+  uint64_t claim = load_ordered_u64(&seat->claim);
+  return (claim_view){.lane = (uint32_t)(claim >> CLAIM_COUNT_BITS) & 0xff,
+                      .count = (uint32_t)claim & 0xff,
+                      .first = claim >> (CLAIM_COUNT_BITS + CLAIM_LANE_BITS)};
+}
+
+/* The last first: its claimer comes to it last. */
+static bool take_from_claims(struct muster_pool *pool, uint32_t from, uint32_t lanes, const group *only, job *job) {
+  for (uint32_t i = 0; i < pool->seat_count; i++) {
+    const seat *other = &pool->seats[(from + i) % pool->seat_count];
+    claim_view claim = view_claim(other);
+    if (!claim.count || !(lanes >> claim.lane & 1)) continue;
+    for (uint32_t k = claim.count; k-- > 0;)
+      if (lane_take_out(&pool->queue.lanes[claim.lane], claim.first + k, only, job)) return true;
+  }
+  return false;
+}
+
+static void run_stolen(seat *seat, const job *job) {
+  seat_count(&seat->statistics.stolen, 1);
+  run_and_complete(seat, job);
+}
+
+bool worker_steal(seat *seat, uint32_t lanes) {
+  job job;
+  if (!take_from_claims(seat->pool, seat->index + 1, lanes, NULL, &job)) return false;
+  run_stolen(seat, &job);
+  return true;
+}
+
+static bool is_main(const struct muster_pool *pool) {
+  return load_relaxed_u64(&pool->main_thread) == visit_thread();
+}
+
+/* Looks through a lane from where the last look stopped. */
+static bool take_from_lane(lane *lane, const group *only, uint64_t *scan, job *job) {
+  uint64_t head = lane_head(lane), tail = lane_tail(lane);
+  for (uint64_t position = *scan > head ? *scan : head; position < tail; position++)
+    if (lane_take_out(lane, position, only, job)) {
+      *scan = position + 1;
+      return true;
+    }
+  *scan = 0;
+  return false;
+}
+
+bool worker_help(seat *seat, const group *group, uint64_t *scan) {
+  struct muster_pool *pool = seat->pool;
+  uint32_t lanes = load_ordered_u32(&group->lanes) & (QUEUE_ALL | (is_main(pool) ? 1u << LANE_PINNED : 0));
+  job job;
+  for (uint32_t bits = lanes; bits; bits &= bits - 1) {
+    uint32_t lane = (uint32_t)__builtin_ctz(bits);
+    uint64_t first;
+    uint32_t most = queue_fair_part(&pool->queue.lanes[lane], claim_size(seat), pool->workers);
+    uint32_t count = lane_claim(&pool->queue.lanes[lane], most, group, &first);
+    if (!count) continue;
+    seat_count(&seat->statistics.helped, count);
+    run_claim(seat, lane, first, count, 0);
+    return true;
+  }
+  bool found = take_from_claims(pool, seat->index, lanes, group, &job);
+  for (uint32_t bits = lanes; bits && !found; bits &= bits - 1) {
+    uint32_t lane = (uint32_t)__builtin_ctz(bits);
+    found = take_from_lane(&pool->queue.lanes[lane], group, &scan[lane], &job);
+  }
+  if (!found) return false;
+  seat_count(&seat->statistics.helped, 1);
+  run_and_complete(seat, &job);
+  return true;
+}
+
+uint32_t worker_take_out_all(struct muster_pool *pool, const group *group, uint64_t *jobs) {
+  uint32_t lanes = load_ordered_u32(&group->lanes), entries = 0;
+  job job;
+  while (take_from_claims(pool, 0, lanes, group, &job)) {
+    entries++;
+    *jobs += range_counts_as_dropped(&job);
+  }
+  for (uint32_t bits = lanes; bits; bits &= bits - 1) {
+    uint32_t lane = (uint32_t)__builtin_ctz(bits);
+    for (uint64_t scan = 0; take_from_lane(&pool->queue.lanes[lane], group, &scan, &job); entries++)
+      *jobs += range_counts_as_dropped(&job);
+  }
+  return entries;
+}
+
+/* ---------------------------------------------------------------------------------------------------- idleness */
+
+/* Looks politely: a producer in full swing should not lose its cache lines to every look. */
+static void pause_between_looks(void) {
+  for (int i = 0; i < 4; i++) pause_processor();
+}
+
+static bool spin_for_work(seat *seat) {
+  enum { LOOKS = 16 };
+  const clock_source *clock = &seat->pool->clock;
+  uint64_t end_ns = clock_now(clock) + SPIN_NS;
+  do {
+    for (int i = 0; i < LOOKS; i++) {
+      if (worker_serve(seat, QUEUE_ALL, claim_size(seat))) return true;
+      pause_between_looks();
+    }
+    seat_count(&seat->statistics.idle_looks, LOOKS);
+    if (worker_steal(seat, QUEUE_ALL)) return true;
+  } while (clock_now(clock) < end_ns && !pool_is_stopping(seat->pool));
+  return false;
+}
+
+void worker_sleep(seat *seat) {
+  struct muster_pool *pool = seat->pool;
+  uint32_t ticket = park_ticket(&seat->parking);
+  job job;
+  idle_enter(&pool->idle, seat->index);
+  bool stolen = take_from_claims(pool, seat->index + 1, QUEUE_ALL, NULL, &job);
+  if (!stolen && !queue_settle(&pool->queue) && !pool_is_stopping(pool)) {
+    const muster_pool_def *def = &pool->def;
+    seat_count(&seat->statistics.sleeps, 1);
+    if (def->on_worker_sleep) def->on_worker_sleep(seat->index, def->hook_user);
+    park_wait(&seat->parking, ticket);
+    if (def->on_worker_wake) def->on_worker_wake(seat->index, def->hook_user);
+    seat->woken = true;
+  }
+  idle_leave(&pool->idle, seat->index);
+  if (stolen) run_stolen(seat, &job);
+}
+
+void worker_run(seat *seat) {
+  while (!pool_is_stopping(seat->pool)) {
+    if (worker_serve(seat, QUEUE_ALL, claim_size(seat)) || worker_steal(seat, QUEUE_ALL)) continue;
+    if (!spin_for_work(seat)) worker_sleep(seat);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------ waiting */
+
+typedef struct waiting {
+  seat *seat;
+  group *group;
+  const wait_orders *orders;
+  uint64_t scan[LANES];
+} waiting;
+
+static bool work_along(waiting *waiting) {
+  const wait_orders *orders = waiting->orders;
+  if (orders->asleep) return false;
+  if (worker_help(waiting->seat, waiting->group, waiting->scan)) return true;
+  if (!orders->lanes) return false;
+  return worker_serve(waiting->seat, orders->lanes, 1) || worker_steal(waiting->seat, orders->lanes);
+}
+
+/* True when the group completed or there was something to do. */
+static bool spin_for_group(waiting *waiting) {
+  enum { LOOKS = 32 };
+  const struct muster_pool *pool = waiting->seat->pool;
+  uint64_t now_ns = clock_now(&pool->clock), end_ns = now_ns + SPIN_NS;
+  if (waiting->orders->patience_ns < end_ns) end_ns = waiting->orders->patience_ns;
+  while (now_ns < end_ns) {
+    for (int i = 0; i < LOOKS; i++) {
+      if (group_is_complete(waiting->group)) return true;
+      pause_processor();
+    }
+    if (work_along(waiting)) return true;
+    now_ns = clock_now(&pool->clock);
+  }
+  return false;
+}
+
+static void sleep_for_group(waiting *waiting) {
+  seat *seat = waiting->seat;
+  struct muster_pool *pool = seat->pool;
+  bool any = waiting->orders->lanes && !waiting->orders->asleep;
+  uint32_t ticket = park_ticket(&seat->parking);
+  idle_enter(&pool->waiting, seat->index);
+  if (any) idle_enter(&pool->helping, seat->index);
+  if (group_await(waiting->group) && !work_along(waiting)) {
+    seat_count(&seat->statistics.sleeps, 1);
+    park_wait(&seat->parking, ticket);
+  }
+  if (any) idle_leave(&pool->helping, seat->index);
+  idle_leave(&pool->waiting, seat->index);
+}
+
+void worker_wait(seat *seat, group *group, const wait_orders *orders) {
+  waiting waiting = {seat, group, orders, {0}};
+  bool told = false;
+  while (!group_is_complete(group)) {
+    if (work_along(&waiting) || spin_for_group(&waiting)) continue;
+    if (orders->before_sleep && !told) orders->before_sleep(orders->argument);
+    told = true;
+    sleep_for_group(&waiting);
+  }
+}
