@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+typedef struct shared_u8 {
+  _Atomic uint8_t value;
+} shared_u8;
+
 typedef struct shared_u32 {
   _Atomic uint32_t value;
 } shared_u32;
@@ -18,6 +22,17 @@ typedef struct shared_u32 {
 typedef struct shared_u64 {
   _Atomic uint64_t value;
 } shared_u64;
+
+static inline uint8_t load_relaxed_u8(const shared_u8 *shared) {
+  return atomic_load_explicit(&shared->value, memory_order_relaxed);
+}
+static inline uint8_t exchange_ordered_u8(shared_u8 *shared, uint8_t value) {
+  return atomic_exchange_explicit(&shared->value, value, memory_order_seq_cst);
+}
+static inline bool compare_exchange_ordered_u8(shared_u8 *shared, uint8_t *expected, uint8_t desired) {
+  return atomic_compare_exchange_strong_explicit(&shared->value, expected, desired, memory_order_seq_cst,
+                                                 memory_order_seq_cst);
+}
 
 static inline uint32_t load_relaxed_u32(const shared_u32 *shared) {
   return atomic_load_explicit(&shared->value, memory_order_relaxed);
@@ -39,6 +54,9 @@ static inline uint32_t fetch_or_ordered_u32(shared_u32 *shared, uint32_t bits) {
 }
 static inline uint32_t fetch_add_relaxed_u32(shared_u32 *shared, uint32_t value) {
   return atomic_fetch_add_explicit(&shared->value, value, memory_order_relaxed);
+}
+static inline uint32_t fetch_sub_relaxed_u32(shared_u32 *shared, uint32_t value) {
+  return atomic_fetch_sub_explicit(&shared->value, value, memory_order_relaxed);
 }
 static inline uint32_t fetch_and_ordered_u32(shared_u32 *shared, uint32_t bits) {
   return atomic_fetch_and_explicit(&shared->value, bits, memory_order_seq_cst);

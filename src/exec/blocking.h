@@ -5,12 +5,12 @@
 
 #include "exec/pool.h"
 
-/* Makes sure that a thread exists that will come to a job pushed from now on; starts one when none sleeps and more are
- * allowed. MUSTER_E_STATE when none are allowed, MUSTER_E_SYSTEM when the first cannot be started. Any thread. */
+/* Makes sure that there is a thread at all that will come to a job pushed from now on. MUSTER_E_STATE when none are
+ * allowed, MUSTER_E_SYSTEM when the first cannot be started. Any thread. */
 muster_result blocking_provide(struct muster_pool *pool);
 
-/* Wakes one of them, if one sleeps. After a push. Any thread. */
-void blocking_wake(struct muster_pool *pool);
+/* After a push: wakes a thread, or starts one more when none sleeps and more are allowed. Any thread. */
+void blocking_call(struct muster_pool *pool);
 
 /* A blocking thread's life: until the pool stops. */
 void blocking_run(seat *seat);

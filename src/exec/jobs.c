@@ -59,7 +59,7 @@ muster_result muster_job_submit_blocking(muster_pool *pool, muster_job_function 
   muster_result result = request_check(pool, 0, run != NULL);
   if (!result) result = blocking_provide(pool);
   if (!result) result = submit(pool, LANE_BLOCKING, run, argument, inside(group));
-  if (!result) blocking_wake(pool);
+  if (!result) blocking_call(pool);
   return result;
 }
 

@@ -66,18 +66,20 @@ static int32_t count_claimable(const lane *lane, uint64_t position, uint32_t mos
   return (int32_t)most;
 }
 
-uint32_t lane_claim(lane *lane, uint32_t most, const struct group *only, uint64_t *first) {
-  uint64_t position = load_ordered_u64(&lane->head);
+uint32_t lane_look(const lane *lane, uint32_t most, const struct group *only, uint64_t *first) {
   for (;;) {
-    int32_t count = count_claimable(lane, position, most, only);
-    if (count == 0) return 0;
-    if (count < 0) {
-      position = load_ordered_u64(&lane->head);
-    } else if (compare_exchange_ordered_u64(&lane->head, &position, position + (uint32_t)count)) {
-      *first = position;
-      return (uint32_t)count;
-    }
+    *first = load_ordered_u64(&lane->head);
+    int32_t count = count_claimable(lane, *first, most, only);
+    if (count >= 0) return (uint32_t)count;
   }
+}
+
+bool lane_claim(lane *lane, uint64_t first, uint32_t count) {
+  return compare_exchange_ordered_u64(&lane->head, &first, first + count);
+}
+
+const struct group *lane_group(const lane *lane, uint64_t position) {
+  return (const struct group *)(uintptr_t)load_relaxed_u64(&slot_of(lane, position)->group);
 }
 
 bool lane_start(lane *lane, uint64_t position, job *job) {
@@ -102,8 +104,6 @@ bool lane_take_out(lane *lane, uint64_t position, const struct group *only, job 
 }
 
 bool lane_has_work(const lane *lane) {
-  for (;;) {
-    int32_t count = count_claimable(lane, load_ordered_u64(&lane->head), 1, NULL);
-    if (count >= 0) return count > 0;
-  }
+  uint64_t first;
+  return lane_look(lane, 1, NULL, &first) > 0;
 }

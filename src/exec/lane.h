@@ -15,7 +15,7 @@
  * slot's state with one compare-and-swap, so that exactly one of them gets the job. Words of a job are read before
  * that swap, which tells whether they were still its own.
  *
- *   push   state = FULL [p] (ordered)  pairs with the acquire of start, take_out and claim
+ *   push   state = FULL [p] (ordered)  pairs with the acquire of start, take_out and look
  *   start, take_out: state [c] (acquire, release)  pairs with the acquire of push for the next lap
  *
  * ck's rings have no such thing, and their multi-producer forms wait for every earlier producer. */
@@ -52,9 +52,17 @@ void lane_create(lane *lane, uint32_t capacity, arena *arena);
 /* Appends a job; false when the slot is not free yet: the lane is full. Any thread. */
 bool lane_push(lane *lane, const job *job);
 
-/* Claims up to `most` positions from the head on; returns how many, and the first. With `only` not null just jobs of
- * that group are claimed. Every claimed position must be started. Any thread. */
-uint32_t lane_claim(lane *lane, uint32_t most, const struct group *only, uint64_t *first);
+/* How many positions from the head on, up to `most`, could be claimed now, and the first of them. With `only` not null
+ * just jobs of that group count. Any thread. */
+uint32_t lane_look(const lane *lane, uint32_t most, const struct group *only, uint64_t *first);
+
+/* Claims what lane_look found; false when somebody else did. Whoever means to hold several announces them before, so
+ * that no job is ever out of sight of those who look at lanes first and at announced claims then. Every claimed
+ * position must be started. Any thread. */
+bool lane_claim(lane *lane, uint64_t first, uint32_t count);
+
+/* The group of the job that stood at a position when it was claimed; null when it had none. */
+const struct group *lane_group(const lane *lane, uint64_t position);
 
 /* Gets the job of a claimed position; false when somebody took it out. Once for each, by whoever claimed it. */
 bool lane_start(lane *lane, uint64_t position, job *job);

@@ -2,7 +2,6 @@
 #include "exec/pool.h"
 
 #include "base/error.h"
-#include "exec/range.h"
 #include "exec/threads.h"
 #include "exec/visit.h"
 #include "exec/worker.h"
@@ -79,15 +78,9 @@ muster_pool *muster_pool_create(const muster_pool_def *given) {
   return pool;
 }
 
-/* Takes out what stands in a lane; returns how many jobs that were. */
-static uint64_t drop_jobs(struct muster_pool *pool, lane *lane) {
-  uint64_t dropped = 0, position;
-  job job;
-  while (lane_claim(lane, 1, NULL, &position)) {
-    if (!lane_start(lane, position, &job)) continue;
-    dropped += range_counts_as_dropped(&job);
-    if (job.group) dropped += worker_complete(pool, NULL, job.group, 1);
-  }
+static uint64_t drop_all(struct muster_pool *pool) {
+  uint64_t dropped = 0;
+  for (uint32_t i = 0; i < LANES; i++) dropped += worker_drop(pool, i);
   return dropped;
 }
 
@@ -100,10 +93,10 @@ uint64_t muster_pool_stop(muster_pool *pool) {
   /* Ordered: whoever is about to sleep looks at `stopping` after it drew the ticket that this makes stale. */
   for (uint32_t i = 0; i < pool->seat_count; i++) park_wake(&pool->seats[i].parking);
   while (load_ordered_u32(&pool->blocking_lock)) threads_yield();
+  /* Before the join: a job that runs may wait for one that has not started. */
+  uint64_t dropped = drop_all(pool);
   threads_join(pool);
-  uint64_t dropped = 0;
-  for (uint32_t i = 0; i < LANES; i++) dropped += drop_jobs(pool, &pool->queue.lanes[i]);
-  return dropped;
+  return dropped + drop_all(pool);
 }
 
 void muster_pool_destroy(muster_pool *pool) {

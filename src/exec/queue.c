@@ -20,16 +20,6 @@ uint32_t queue_fair_part(const lane *lane, uint32_t most, uint32_t workers) {
   return part < 1 ? 1 : part < most ? (uint32_t)part : most;
 }
 
-uint32_t queue_claim(queue *queue, uint32_t lanes, uint32_t most, uint32_t workers, uint32_t *lane, uint64_t *first) {
-  for (uint32_t bits = load_ordered_u32(&queue->occupied) & lanes; bits; bits &= bits - 1) {
-    *lane = (uint32_t)__builtin_ctz(bits);
-    uint32_t part = queue_fair_part(&queue->lanes[*lane], most, workers);
-    uint32_t count = lane_claim(&queue->lanes[*lane], part, NULL, first);
-    if (count) return count;
-  }
-  return 0;
-}
-
 bool queue_has_work(const queue *queue) {
   for (uint32_t bits = load_ordered_u32(&queue->occupied); bits; bits &= bits - 1)
     if (lane_has_work(&queue->lanes[__builtin_ctz(bits)])) return true;

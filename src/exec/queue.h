@@ -4,7 +4,7 @@
  *   producer: push to the lane (ordered)  ->  read the bitmap (ordered), set the lane's bit if it is clear
  *   worker:   read the bitmap, claim from the lanes whose bits are set, most urgent first
  *   worker before it sleeps: clear a bit (ordered)  ->  look at the lane again (ordered)  ->  set it back if there is
- *             something
+ *             something, and see to it like its producer: somebody else may have looked meanwhile and gone to sleep
  *
  * So a clear bit means an empty lane, or a producer or worker that is about to set it. A set bit may stand over an
  * empty lane: looking there costs two reads, and only those who go to sleep clear. */
@@ -29,17 +29,18 @@ void queue_create(queue *queue, uint32_t capacity, arena *arena);
 /* Appends a job to a lane; false when that is full. Any thread. */
 bool queue_push(queue *queue, uint32_t lane, const job *job);
 
-/* Claims from the most urgent of `lanes` (bits) that has something; returns how many, which lane and where. At most
- * `most`, and no more than a fair part among `workers` (0: be unfair). Any thread. */
-uint32_t queue_claim(queue *queue, uint32_t lanes, uint32_t most, uint32_t workers, uint32_t *lane, uint64_t *first);
+/* The lanes (bits) that may have something. Any thread. */
+static inline uint32_t queue_occupied(const queue *queue) {
+  return load_ordered_u32(&queue->occupied);
+}
 
 /* Whether there may be something in `lanes` (bits). About a nanosecond. Any thread. */
 static inline bool queue_may_have(const queue *queue, uint32_t lanes) {
   return load_relaxed_u32(&queue->occupied) & lanes;
 }
 
-/* How many jobs of a lane one of `workers` should claim: no more than half of an even part of what waits, so that a
- * claim does not keep jobs from those who have none. */
+/* How many jobs of a lane, up to `most`, one of `workers` (0: any number) should claim: no more than half of an even
+ * part of what waits, so that a claim does not keep jobs from those who have none. */
 uint32_t queue_fair_part(const lane *lane, uint32_t most, uint32_t workers);
 
 /* Whether some lane whose bit is set has something. Any thread. */

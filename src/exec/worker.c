@@ -13,28 +13,30 @@ static void wake_seat(struct muster_pool *pool, seat *seat, uint32_t index) {
   park_wake(&pool->seats[index].parking);
 }
 
-static void wake_waiting(struct muster_pool *pool, seat *seat) {
+/* Waiters know best whether they may run what there is, so all are asked. */
+static void wake_all(struct muster_pool *pool, seat *seat, idle_set *set) {
   uint32_t index;
-  while ((index = idle_take(&pool->waiting, pool->seat_count)) != IDLE_NONE) wake_seat(pool, seat, index);
+  while ((index = idle_take(set, pool->seat_count)) != IDLE_NONE) wake_seat(pool, seat, index);
 }
 
 bool worker_wake(struct muster_pool *pool, seat *seat, bool waiters) {
   uint32_t index = idle_take(&pool->idle, pool->workers);
-  if (index == IDLE_NONE) index = idle_take(&pool->helping, pool->seat_count);
   if (index != IDLE_NONE)
     wake_seat(pool, seat, index);
-  else if (waiters)
-    wake_waiting(pool, seat);
+  else
+    wake_all(pool, seat, waiters ? &pool->waiting : &pool->helping);
   return index != IDLE_NONE;
 }
 
 bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job *job, bool owned) {
   struct group *group = job->group;
   if (!queue_push(&pool->queue, lane, job)) return false;
-  if (lane == LANE_BLOCKING) return true;
-  /* A pinned job is for one thread, and that may wait for any group. */
-  if (lane == LANE_PINNED || !worker_wake(pool, seat, false))
-    if (lane == LANE_PINNED || (group && (!owned || group_is_awaited(group)))) wake_waiting(pool, seat);
+  if (pool_is_stopping(pool))
+    worker_drop(pool, lane); /* too late: nobody may come any more */
+  else if (lane == LANE_PINNED)
+    wake_all(pool, seat, &pool->waiting); /* the main thread, if it is there */
+  else if (lane < MUSTER_PRIORITIES)
+    worker_wake(pool, seat, group && (!owned || group_is_awaited(group)));
   return true;
 }
 
@@ -75,7 +77,7 @@ static uint32_t push_followers(struct muster_pool *pool, seat *seat, uint32_t he
 uint32_t worker_complete(struct muster_pool *pool, seat *seat, group *group, uint32_t count) {
   group_end end = group_complete(group, count);
   /* Ordered: the waiter entered the set before it marked the group. */
-  if (end.waited) wake_waiting(pool, seat);
+  if (end.waited) wake_all(pool, seat, &pool->waiting);
   return end.followers ? push_followers(pool, seat, end.followers) : 0;
 }
 
@@ -95,6 +97,31 @@ static void count_out(seat *seat, ended *ended) {
   ended->count = 0;
 }
 
+/* Claims from a lane; with `only` not null jobs of that group. Returns how many, and the first. */
+static uint32_t claim_from(seat *seat, uint32_t lane, uint32_t most, const group *only, uint64_t *first) {
+  struct lane *from = &seat->pool->queue.lanes[lane];
+  for (;;) {
+    uint32_t count = lane_look(from, most, only, first);
+    /* Ordered, before head moves: whoever looks at lanes first and at claims then sees every job in one of them. */
+    if (count > 1) store_ordered_u64(&seat->claim, claim_pack(lane, *first, count));
+    if (count == 0 || lane_claim(from, *first, count)) return count;
+    if (count > 1) store_release_u64(&seat->claim, 0);
+  }
+}
+
+/* Claims from the most urgent of `lanes` (bits) that has something; returns how many, which lane and where. */
+static uint32_t claim(seat *seat, uint32_t lanes, uint32_t most, uint32_t *lane, uint64_t *first) {
+  queue *queue = &seat->pool->queue;
+  uint32_t workers = seat->job_ns * CLAIM_JOBS_MAX < CLAIM_UNFAIR_NS ? 0 : seat->pool->workers;
+  for (uint32_t bits = queue_occupied(queue) & lanes; bits; bits &= bits - 1) {
+    *lane = (uint32_t)__builtin_ctz(bits);
+    uint32_t part = queue_fair_part(&queue->lanes[*lane], most, workers);
+    uint32_t count = claim_from(seat, *lane, part, NULL, first);
+    if (count) return count;
+  }
+  return 0;
+}
+
 /* Jobs of `more_urgent` lanes (bits) go first. */
 static uint32_t give_way(seat *seat, uint32_t more_urgent, ended *ended) {
   struct muster_pool *pool = seat->pool;
@@ -103,8 +130,8 @@ static uint32_t give_way(seat *seat, uint32_t more_urgent, ended *ended) {
   uint32_t ran = 0;
   job job;
   while (queue_may_have(&pool->queue, more_urgent)) {
-    if (!queue_claim(&pool->queue, more_urgent, 1, pool->workers, &urgent_lane, &position)) {
-      if (++seat->fruitless % 64 == 0) queue_settle(&pool->queue);
+    if (!claim(seat, more_urgent, 1, &urgent_lane, &position)) {
+      if (++seat->fruitless % 64 == 0 && queue_settle(&pool->queue)) worker_wake(pool, seat, true);
       break;
     }
     if (!lane_start(&pool->queue.lanes[urgent_lane], position, &job)) continue;
@@ -132,16 +159,15 @@ static void run_claim(seat *seat, uint32_t lane, uint64_t first, uint32_t count,
   uint64_t begin_ns = clock_now(&pool->clock);
   ended ended = {NULL, 0};
   uint32_t ran = 0, more_urgent = way_to & ((1u << lane) - 1u);
-  /* Ordered: of two claimers that wait for jobs in each other's claim, one sees the other's. */
-  if (count > 1) store_ordered_u64(&seat->claim, claim_pack(lane, first, count));
+  struct lane *from = &pool->queue.lanes[lane];
   for (uint32_t i = 0; i < count; i++) {
     job job;
-    give_way(seat, more_urgent, &ended);
-    if (!lane_start(&pool->queue.lanes[lane], first + i, &job)) continue;
-    if (job.group != ended.group) {
-      count_out(seat, &ended);
-      ended.group = job.group;
-    }
+    /* Not before the first: it was the most urgent, and a claim of one is not announced. */
+    if (i > 0) give_way(seat, more_urgent, &ended);
+    /* Before the job is this thread's alone: what follows an ended group may wait for it. */
+    if (ended.count && lane_group(from, first + i) != ended.group) count_out(seat, &ended);
+    if (!lane_start(from, first + i, &job)) continue;
+    ended.group = job.group;
     run_job(seat, &job);
     if (job.group) ended.count++;
     ran++;
@@ -159,7 +185,7 @@ static uint32_t claim_size(const seat *seat) {
   return jobs < 1 ? 1 : jobs < CLAIM_JOBS_MAX ? (uint32_t)jobs : CLAIM_JOBS_MAX;
 }
 
-/* A worker that slept was woken for one job: when there is more, it wakes the next. */
+/* A worker that slept, or was about to, was woken for one job: when there is more, it wakes the next. */
 static void pass_on_wake(seat *seat) {
   struct muster_pool *pool = seat->pool;
   if (!seat->woken) return;
@@ -168,19 +194,30 @@ static void pass_on_wake(seat *seat) {
 }
 
 bool worker_serve(seat *seat, uint32_t lanes, uint32_t most) {
-  struct muster_pool *pool = seat->pool;
-  uint32_t lane, workers = seat->job_ns * CLAIM_JOBS_MAX < CLAIM_UNFAIR_NS ? 0 : pool->workers;
+  uint32_t lane;
   uint64_t first;
-  uint32_t count = queue_claim(&pool->queue, lanes, most, workers, &lane, &first);
+  uint32_t count = claim(seat, lanes, most, &lane, &first);
   if (!count) return false;
   pass_on_wake(seat);
   run_claim(seat, lane, first, count, lanes);
   return true;
 }
 
+uint64_t worker_drop(struct muster_pool *pool, uint32_t number) {
+  struct lane *lane = &pool->queue.lanes[number];
+  uint64_t dropped = 0, first;
+  job job;
+  while (lane_look(lane, 1, NULL, &first)) {
+    if (!lane_claim(lane, first, 1) || !lane_start(lane, first, &job)) continue;
+    dropped += range_counts_as_dropped(&job);
+    if (job.group) dropped += worker_complete(pool, NULL, job.group, 1);
+  }
+  return dropped;
+}
+
 bool worker_serve_lane(seat *seat, uint32_t lane) {
   uint64_t first;
-  uint32_t count = lane_claim(&seat->pool->queue.lanes[lane], 1, NULL, &first);
+  uint32_t count = claim_from(seat, lane, 1, NULL, &first);
   if (count) run_claim(seat, lane, first, count, 0);
   return count > 0;
 }
@@ -247,18 +284,18 @@ bool worker_help(seat *seat, const group *group, uint64_t *scan) {
     uint32_t lane = (uint32_t)__builtin_ctz(bits);
     uint64_t first;
     uint32_t most = queue_fair_part(&pool->queue.lanes[lane], claim_size(seat), pool->workers);
-    uint32_t count = lane_claim(&pool->queue.lanes[lane], most, group, &first);
+    uint32_t count = claim_from(seat, lane, most, group, &first);
     if (!count) continue;
     seat_count(&seat->statistics.helped, count);
     run_claim(seat, lane, first, count, 0);
     return true;
   }
-  bool found = take_from_claims(pool, seat->index, lanes, group, &job);
+  bool found = false;
   for (uint32_t bits = lanes; bits && !found; bits &= bits - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(bits);
     found = take_from_lane(&pool->queue.lanes[lane], group, &scan[lane], &job);
   }
-  if (!found) return false;
+  if (!found && !take_from_claims(pool, seat->index, lanes, group, &job)) return false;
   seat_count(&seat->statistics.helped, 1);
   run_and_complete(seat, &job);
   return true;
@@ -267,15 +304,12 @@ bool worker_help(seat *seat, const group *group, uint64_t *scan) {
 uint32_t worker_take_out_all(struct muster_pool *pool, const group *group, uint64_t *jobs) {
   uint32_t lanes = load_ordered_u32(&group->lanes), entries = 0;
   job job;
-  while (take_from_claims(pool, 0, lanes, group, &job)) {
-    entries++;
-    *jobs += range_counts_as_dropped(&job);
-  }
   for (uint32_t bits = lanes; bits; bits &= bits - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(bits);
     for (uint64_t scan = 0; take_from_lane(&pool->queue.lanes[lane], group, &scan, &job); entries++)
       *jobs += range_counts_as_dropped(&job);
   }
+  for (; take_from_claims(pool, 0, lanes, group, &job); entries++) *jobs += range_counts_as_dropped(&job);
   return entries;
 }
 
@@ -306,17 +340,21 @@ void worker_sleep(seat *seat) {
   uint32_t ticket = park_ticket(&seat->parking);
   job job;
   idle_enter(&pool->idle, seat->index);
-  bool stolen = take_from_claims(pool, seat->index + 1, QUEUE_ALL, NULL, &job);
-  if (!stolen && !queue_settle(&pool->queue) && !pool_is_stopping(pool)) {
+  bool found = queue_settle(&pool->queue);
+  bool stolen = !found && take_from_claims(pool, seat->index + 1, QUEUE_ALL, NULL, &job);
+  if (!found && !stolen && !pool_is_stopping(pool)) {
     const muster_pool_def *def = &pool->def;
     seat_count(&seat->statistics.sleeps, 1);
     if (def->on_worker_sleep) def->on_worker_sleep(seat->index, def->hook_user);
     park_wait(&seat->parking, ticket);
     if (def->on_worker_wake) def->on_worker_wake(seat->index, def->hook_user);
-    seat->woken = true;
   }
   idle_leave(&pool->idle, seat->index);
-  if (stolen) run_stolen(seat, &job);
+  /* Also when it did not sleep: a wake may have been spent on it meanwhile. */
+  seat->woken = true;
+  if (!stolen) return;
+  pass_on_wake(seat);
+  run_stolen(seat, &job);
 }
 
 void worker_run(seat *seat) {

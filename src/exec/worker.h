@@ -20,8 +20,8 @@ enum { CLAIM_JOBS_MAX = 8, JOB_CLAIM_NS = 8000, CLAIM_UNFAIR_NS = 400 };
  * group cannot go away before this returns. Any thread; `seat` is null or the thread's own. */
 bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job *job, bool owned);
 
-/* Wakes one worker that sleeps, else, when `waiters`, all who wait for a group: there is work that they may not have
- * seen. False when nobody sleeps. */
+/* There is work: wakes one worker that sleeps, else whoever waits for a group and may run other jobs meanwhile; when
+ * `waiters`, everybody who waits, because it may be a job of their group. True when it was a worker. */
 bool worker_wake(struct muster_pool *pool, seat *seat, bool waiters);
 
 /* Claims from `lanes` (bits) and runs what it got. False when there was nothing. */
@@ -50,6 +50,9 @@ uint32_t worker_take_out_all(struct muster_pool *pool, const group *group, uint6
 
 /* Enlists, looks once more, sleeps. Returns when there may be something. */
 void worker_sleep(seat *seat);
+
+/* Drops the jobs that wait in a lane, because the pool stops; returns how many. */
+uint64_t worker_drop(struct muster_pool *pool, uint32_t lane);
 
 /* A worker thread's life: until the pool stops. */
 void worker_run(seat *seat);
