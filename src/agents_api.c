@@ -54,7 +54,11 @@ muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_
 }
 
 muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
-  return send(world, agent, (command){.kind = COMMAND_WAKE});
+  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  if (!wakes_push(&world->wakes, agent.index))
+    return error_set(MUSTER_E_FULL, "commands_max = %u wakes wait for a worker", world->def.commands_max);
+  return MUSTER_OK;
 }
 
 muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *given) {

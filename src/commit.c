@@ -135,6 +135,7 @@ static void learn(struct muster_world *world) {
     world->statistics.commands_dropped += state->commands_dropped;
     dropped += state->commands_dropped;
     world->statistics.atoms_over_limit += state->atoms_over_limit;
+    world->statistics.interrupted += state->interrupted;
   }
   if (dropped)
     log_write(&world->def.log, MUSTER_LOG_WARNING,
@@ -201,7 +202,7 @@ static void settle_beside(struct muster_world *world) {
   if (world->runner.virtual || world->runner.workers < 2 || world->batch.count < WORTH_WAKING) return;
   ticket_open(&world->part_ticket, SETTLE_PARTS);
   crew_orders orders = {.work = settle_parts, .argument = world, .patience_ns = world->frame.deadline_ns};
-  crew_run(&world->settle_crew, world->seat, &orders);
+  crew_run(&world->settle_crew, world->seat, &orders, CREW_ALL);
 }
 
 /* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. */
@@ -312,9 +313,28 @@ static void gather_parts(struct muster_world *world) {
   }
 }
 
+/* Agents that were woken and run while the frame ran become part of the batch, as if they had been woken before it. */
+static void adopt_woken(struct muster_world *world) {
+  batch *batch = &world->batch;
+  for (; batch->woken_count > 0; batch->woken_count--) {
+    uint32_t index = batch->entries[batch->count++].agent;
+    agent_row *row = &world->store.rows[index];
+    if (row->status == AGENT_WAITING) {
+      wheel_remove(&world->classes.classes[row->class], &world->store, index);
+      ready_release(&world->ready, &world->store, index, batch->now_ns, world->frame.number);
+    }
+    ready_admit(&world->ready, &world->store, index);
+    row->woken = 1;
+    world->report.woken++;
+    /* Woken again while it ran: its hint is the next intake's. */
+    if (wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index)) world->statistics.commands_dropped++;
+  }
+}
+
 void commit_run(struct muster_world *world) {
   bool wall = !world->runner.virtual;
   uint64_t begin_ns = wall ? clock_now(&world->runner.clock) : 0;
+  adopt_woken(world);
   merge_logs(world);
   world->commit = (commit_progress){.open = true};
   settle_beside(world);

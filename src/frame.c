@@ -131,7 +131,7 @@ static void open_early(struct muster_world *world) {
   runner_open_early(runner);
   crew_orders orders = orders_for(world, runner_work_early);
   world->early_open = world->batch.early_claims > 0;
-  if (world->early_open) crew_open(&world->early_crew, world->seat, &orders);
+  if (world->early_open) crew_open(&world->early_crew, world->seat, &orders, CREW_ALL);
 }
 
 /* 7 run: workers take updates from the dispatch queue, atom by atom, until the deadline. */
@@ -140,11 +140,9 @@ static void stage_run(struct muster_world *world) {
   runner_open(&world->runner);
   if (world->early_open) crew_close(&world->early_crew, world->seat);
   audit_mark(world);
-  if (world->batch.claim_count > 1)
-    crew_run(&world->run_crew, world->seat, &orders);
-  else
-    runner_work(&world->runner, world->seat->index);
+  crew_run(&world->run_crew, world->seat, &orders, world->batch.claim_count > 1 ? CREW_ALL : 0);
   if (world->early_open) crew_wait(&world->early_crew, world->seat);
+  runner_close(&world->runner);
 }
 
 /* 8 commit: action sets, measured costs, next releases, carried, statistics. */

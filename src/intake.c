@@ -36,6 +36,7 @@ static void release_index(struct muster_world *world, uint32_t index) {
   identity_give_back(&world->slots[row->type], row->state_slot);
   row->status = AGENT_FREE;
   identity_close(&world->agent_ids, index);
+  wakes_settle(&world->wakes, index);
   identity_give_back(&world->agent_ids, index);
 }
 
@@ -153,6 +154,7 @@ static void apply(struct muster_world *world, const command *command) {
     apply_move(world, command);
     break;
   case COMMAND_WAKE:
+    wakes_settle(&world->wakes, command->index);
     apply_wake(world, command);
     break;
   default:
@@ -160,8 +162,19 @@ static void apply(struct muster_world *world, const command *command) {
   }
 }
 
-/* Commands of the updates come first, then those of other threads, as many as there were at the beginning: a producer
- * that never stops must not hold the frame. */
+/* Agents that were woken and found no worker. */
+static void apply_wakes(struct muster_world *world) {
+  uint32_t index;
+  for (uint32_t left = wakes_count(&world->wakes); left > 0 && wakes_pop(&world->wakes, &index); left--) {
+    uint32_t generation = identity_generation(&world->agent_ids, index);
+    if (!wakes_settle(&world->wakes, index)) continue;
+    if (identity_is_live(&world->agent_ids, index, generation))
+      apply_wake(world, &(command){COMMAND_WAKE, .index = index, .generation = generation});
+  }
+}
+
+/* Commands of the updates come first, then wakes, then the commands of other threads, as many as there were at the
+ * beginning: a producer that never stops must not hold the frame. */
 static void apply_commands(struct muster_world *world) {
   uint32_t count = world->deferred_count;
   command *deferred = world->deferred;
@@ -169,6 +182,7 @@ static void apply_commands(struct muster_world *world) {
   world->deferred_before = deferred;
   world->deferred_count = 0;
   for (uint32_t i = 0; i < count; i++) apply(world, &deferred[i]);
+  apply_wakes(world);
   command command;
   for (uint32_t left = ring_count(&world->inbox.commands); left > 0 && ring_pop(&world->inbox.commands, &command);
        left--)

@@ -90,7 +90,15 @@ muster_result muster_update_remove(muster_update *update, muster_agent agent) {
 muster_result muster_update_wake(muster_update *update, muster_agent agent) {
   update_context *context = context_of(update);
   if (!is_live(context, agent)) return stale(agent);
-  return send(context, &(command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
+  /* Under the virtual clock what one update does to another must not depend on workers: the next intake does it. */
+  if (context->phase != PHASE_PARALLEL || context->runner->virtual)
+    return send(context, &(command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
+  if (!wakes_push(context->runner->wakes, agent.index)) {
+    context->worker->commands_dropped++;
+    return error_set(MUSTER_E_FULL, "commands_max wakes wait for a worker");
+  }
+  if (context->worker->takes_woken) runner_call(context->worker);
+  return MUSTER_OK;
 }
 
 const void *muster_update_published_of(const muster_update *update, muster_agent agent) {

@@ -63,6 +63,7 @@ static void create_exec(struct muster_world *world) {
   identity_create(&world->agent_ids, def->agents_max, &world->arena);
   identity_create(&world->observer_ids, def->observers_max, &world->arena);
   inbox_create(&world->inbox, def->agents_max, def->commands_max, &world->arena);
+  wakes_create(&world->wakes, def->agents_max, def->commands_max, &world->arena);
   batch_create(&world->batch, def->agents_max, &world->arena);
   runner_create(&world->runner, world->pool->workers, world->pool->seat_count, &world->arena);
   world->slots = arena_reserve(&world->arena, def->types_max, sizeof *world->slots);
@@ -81,6 +82,10 @@ static void connect_runner(struct muster_world *world) {
   runner->types = &world->types;
   runner->space = &world->space;
   runner->agents = &world->agent_ids;
+  runner->wakes = &world->wakes;
+  runner->pool = world->pool;
+  runner->early_crew = &world->early_crew;
+  runner->crew = &world->run_crew;
   runner->batch = &world->batch;
   runner->spawn_ids = world->spawn_ids;
   runner->clock = world->pool->clock;

@@ -87,6 +87,7 @@ struct muster_world {
   identity agent_ids, observer_ids;
   identity *slots; /* by type */
   inbox inbox;
+  wakes wakes;
   batch batch;
   rank_result held; /* what those held from the last frame take of this one's limits */
   crew early_crew;  /* runs them while the caller plans */

@@ -62,9 +62,10 @@ typedef struct muster_pool_def {
                                     default "muster" */
   uint32_t jobs_max;             /* that can wait at each priority, rounded up to a power of two; 64..2^24; default
                                     131072. Memory is committed as it is used: 32 bytes each */
-  uint32_t continuations_max;    /* that can wait at a time; 1..2^20; default 4096 */
+  uint32_t continuations_max;    /* that can wait at a time; 1..2^20 - 1; default 4096 */
   uint32_t guests_max;           /* threads that the pool does not own and that work along at the same time; more wait
-                                    for one of them to leave; 1..MUSTER_GUESTS_MAX; default 8 */
+                                    for one of them to leave, but the main thread always finds a seat;
+                                    1..MUSTER_GUESTS_MAX; default 8 */
   uint32_t blocking_threads_max; /* for jobs that block, started as they are needed; 0..MUSTER_BLOCKING_THREADS_MAX;
                                     default 8 */
 } muster_pool_def;
@@ -87,9 +88,10 @@ static inline muster_pool_def muster_default_pool_def(void) {
 MUSTER_API muster_pool *muster_pool_create(const muster_pool_def *def);
 
 /* Ends the pool's work: refuses every submit from here on (MUSTER_E_STATE), drops the jobs that have not started
- * (continuations too) and completes their groups, waits for those that run, and joins the threads. Returns how many
- * jobs were dropped; 0 when called again, or for null. A parallel-for or a frame that runs meanwhile is finished by
- * its caller alone. Any thread, but not inside a job of the pool (nothing happens then, and 0 is returned). */
+ * (continuations too) and completes their groups, joins the threads, and waits until every other thread has left.
+ * Returns how many jobs were dropped; 0 when called again, or for null. A parallel-for or a frame that runs meanwhile
+ * is finished by its caller alone. Any thread, but not inside a job, a piece of a range or an update that the pool runs
+ * (nothing happens then, and 0 is returned). */
 MUSTER_API uint64_t muster_pool_stop(muster_pool *pool);
 
 /* Stops the pool, if it was not, and frees it; null is a no-op. No frame may be running on it and no thread may be
@@ -112,8 +114,8 @@ MUSTER_API uint32_t muster_available_processors(void);
 /* ------------------------------------------------------------------------------------------------------ groups */
 
 /* Counts jobs that were submitted and have not ended, so that somebody can wait for them or something can follow.
- * Memory of the caller (a local variable will do), which must stay until the group is complete; then it may go, or be
- * used again. A group that was never used is complete. */
+ * Memory of the caller (a local variable will do), which must stay until the group is complete and no call that takes
+ * it is under way; then it may go, or be used again. A group that was never used is complete. */
 typedef struct muster_group {
   _Alignas(64) uint64_t opaque[8];
 } muster_group;
@@ -149,7 +151,8 @@ MUSTER_API uint64_t muster_group_cancel(muster_group *group);
 typedef void (*muster_job_function)(void *argument, uint32_t worker);
 
 /* Submits a job. `group` may be null: nobody waits for it. Never runs anything itself. MUSTER_E_FULL when jobs_max wait
- * at that priority: nothing was changed, do something else first (a wait for one's group makes room);
+ * at that priority, counting the places of jobs that were taken out of turn behind the oldest that waits: nothing was
+ * changed, do something else first (a wait for one's group makes room);
  * MUSTER_E_ARGUMENT when pool or function is null or the priority is not 0..7; MUSTER_E_STATE after
  * muster_pool_stop. A few tens of nanoseconds; wakes a worker when one sleeps. Any thread, also inside jobs. */
 MUSTER_API muster_result muster_job_submit(muster_pool *pool, uint32_t priority, muster_job_function run,

@@ -212,7 +212,10 @@ MUSTER_API muster_result muster_agent_remove(muster_world *world, muster_agent a
  * coordinate is not finite or out of range. Any thread. */
 MUSTER_API muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_position position);
 
-/* Queues an event: the agent is released at the next intake whatever its period, ahead of the ranked. Any thread. */
+/* Something happened to an agent: it runs whatever its period, ahead of the ranked. While a frame runs on the wall
+ * clock, a worker takes it between two atoms (unless its type spawns); else it is released at the next intake. Wakes
+ * before a run are one; a wake that may have come too late for the run of this frame is followed by one in the next.
+ * MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max wakes wait. Any thread. */
 MUSTER_API muster_result muster_agent_wake(muster_world *world, muster_agent agent);
 
 /* New values for the designer's fields of an agent; negative = leave as it is. */
@@ -376,6 +379,7 @@ typedef struct muster_statistics {
   uint64_t positions_refused;   /* moves to places that are not finite or out of range, from inside updates */
   uint64_t spawns_refused;      /* from inside updates: beyond spawns_max or short of ids */
   uint64_t commands_dropped;    /* from inside updates: more than fit */
+  uint64_t interrupted;         /* updates that gave way to something more urgent between two atoms */
   uint64_t atoms_over_limit;    /* atoms seen to take longer than limit_ns; long updates and samples only */
   uint64_t longest_wait_ns;     /* release to start, the worst of all frames */
   double interval_deviation_ns; /* mean over completed updates of (elapsed - T_io) */

@@ -84,7 +84,7 @@ MUSTER_API muster_agent muster_update_spawn(muster_update *update, const muster_
  * MUSTER_OK and later ones MUSTER_E_STALE, so a prey is eaten once; elsewhere every caller gets MUSTER_OK. */
 MUSTER_API muster_result muster_update_remove(muster_update *update, muster_agent agent);
 
-/* Wakes an agent at the next intake. */
+/* Wakes an agent: see muster_agent_wake. Under the virtual clock, and in an action atom, at the next intake. */
 MUSTER_API muster_result muster_update_wake(muster_update *update, muster_agent agent);
 
 /* Another agent's published state or position as of the last commit; null / false when the id is stale. */

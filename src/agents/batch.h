@@ -1,7 +1,8 @@
 /* agents/batch.h - what a frame runs: the list that rank fills, run works off and commit settles.
  *
  * Entries stand in the order of rank. Claims cut them into what a worker takes at once: one long update, or
- * neighbours up to CLAIM_NS of predicted cost. An update is long when it takes CLAIM_NS on average, or has several
+ * neighbours up to CLAIM_NS of predicted cost. Behind them stand entries of agents that were woken while the frame ran,
+ * in the order in which workers took them. An update is long when it takes CLAIM_NS on average, or has several
  * atoms and takes that long in one case of twenty. Results stand beside the entries, each written by the one worker
  * that ran the entry. */
 #ifndef AGENTS_BATCH_H
@@ -35,6 +36,7 @@ typedef enum batch_outcome {
 typedef struct batch_result {
   space_spot moved_to;
   uint32_t cost_ns; /* as measured, 0 when it was not; also of the part that a preempted update ran */
+  uint32_t random_count; /* numbers drawn by an update that was interrupted */
   uint16_t atom_next;
   uint16_t spawned;
   bool moved;
@@ -53,6 +55,7 @@ enum { HELD_MAX = 512 };
 typedef struct batch {
   uint64_t now_ns; /* simulation time of its frame */
   uint32_t count, claim_count;
+  uint32_t woken_count; /* entries behind `count`, until the commit makes them its own */
   uint32_t early_count, early_claims; /* of these, the ones that were held */
   uint32_t held_count;
   uint64_t held_ns;        /* predicted cost of those held for the next frame */

@@ -113,6 +113,9 @@ static inline uint64_t load_ordered_u64(const shared_u64 *shared) {
 static inline void store_ordered_u64(shared_u64 *shared, uint64_t value) {
   atomic_store_explicit(&shared->value, value, memory_order_seq_cst);
 }
+static inline uint64_t exchange_ordered_u64(shared_u64 *shared, uint64_t value) {
+  return atomic_exchange_explicit(&shared->value, value, memory_order_seq_cst);
+}
 static inline uint64_t fetch_or_ordered_u64(shared_u64 *shared, uint64_t bits) {
   return atomic_fetch_or_explicit(&shared->value, bits, memory_order_seq_cst);
 }

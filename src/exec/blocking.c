@@ -44,9 +44,10 @@ void blocking_run(seat *seat) {
   while (!pool_is_stopping(pool)) {
     uint32_t ticket = park_ticket(&seat->parking);
     /* A wake for another job may have been spent on this thread, which may be busy for long. */
-    if (woken && lane_tail(lane) - lane_head(lane) > 1) wake_one(pool);
+    if (woken && lane_tail(lane) - lane_head(lane) > 1) blocking_call(pool);
     woken = false;
-    if (worker_serve_lane(seat, LANE_BLOCKING)) continue;
+    uint32_t ran = 0;
+    if (worker_serve_lane(seat, LANE_BLOCKING, &ran)) continue;
     idle_enter(&pool->blocking_idle, seat->index);
     if (!lane_has_work(lane) && !pool_is_stopping(pool)) park_wait(&seat->parking, ticket);
     idle_leave(&pool->blocking_idle, seat->index);

@@ -11,17 +11,17 @@ static void join(void *argument, uint32_t worker) {
 
 void crew_call(crew *crew, seat *seat) {
   struct muster_pool *pool = seat->pool;
-  if (pool->workers < 2) return;
+  if (group_count(&crew->group) + 1 >= pool->workers) return;
   group_add(&crew->group, 1, MUSTER_PRIORITY_FRAME);
   /* No room: whoever is inside does the work. */
   if (!worker_push(pool, seat, MUSTER_PRIORITY_FRAME, &(job){join, crew, &crew->group}, true))
     worker_complete(pool, seat, &crew->group, 1);
 }
 
-void crew_open(crew *crew, seat *seat, const crew_orders *orders) {
+void crew_open(crew *crew, seat *seat, const crew_orders *orders, uint32_t helpers) {
   group_prepare(&crew->group, seat->pool, 0);
   crew->orders = *orders;
-  for (uint32_t i = 1; i < seat->pool->workers; i++) crew_call(crew, seat);
+  for (uint32_t i = 1; i < seat->pool->workers && i <= helpers; i++) crew_call(crew, seat);
 }
 
 void crew_close(crew *crew, seat *seat) {
@@ -38,8 +38,8 @@ void crew_wait(crew *crew, seat *seat) {
                              .argument = crew->orders.argument});
 }
 
-void crew_run(crew *crew, seat *seat, const crew_orders *orders) {
-  crew_open(crew, seat, orders);
+void crew_run(crew *crew, seat *seat, const crew_orders *orders, uint32_t helpers) {
+  crew_open(crew, seat, orders, helpers);
   orders->work(orders->argument, seat->index);
   crew_close(crew, seat);
   crew_wait(crew, seat);

@@ -31,10 +31,11 @@ typedef struct crew {
 /* Wakes the workers ahead of a crew that opens within SPIN_NS: they wait for it spinning. */
 void crew_wake(struct muster_pool *pool);
 
-/* Opens a crew to the workers and wakes them; the caller, who sits at `seat`, goes on. */
-void crew_open(crew *crew, seat *seat, const crew_orders *orders);
+/* Opens a crew and calls up to `helpers` workers; the caller, who sits at `seat`, goes on. */
+void crew_open(crew *crew, seat *seat, const crew_orders *orders, uint32_t helpers);
 
-/* One more worker may come, because there is more to do. Anybody inside the crew, and its caller while it is open. */
+/* One more worker may come, because there is more to do; nothing when as many as there are came or were called. Anybody
+ * inside the crew, and its caller while it is open. */
 void crew_call(crew *crew, seat *seat);
 
 /* Lets nobody in any more. The caller. */
@@ -44,6 +45,8 @@ void crew_close(crew *crew, seat *seat);
 void crew_wait(crew *crew, seat *seat);
 
 /* Opens a crew, works along, closes it and waits. */
-void crew_run(crew *crew, seat *seat, const crew_orders *orders);
+void crew_run(crew *crew, seat *seat, const crew_orders *orders, uint32_t helpers);
+
+#define CREW_ALL UINT32_MAX
 
 #endif

@@ -57,6 +57,11 @@ void group_add(group *group, uint32_t count, uint32_t lane);
 /* Counts jobs out that ended, or were dropped. The group's memory must not be touched afterwards. */
 group_end group_complete(group *group, uint32_t count);
 
+/* How many jobs have not ended, about. */
+static inline uint32_t group_count(const group *group) {
+  return (uint32_t)load_relaxed_u64(&group->word);
+}
+
 /* Whether all jobs ended. */
 static inline bool group_is_complete(const group *group) {
   /* Ordered: pairs with [c]. */

@@ -26,6 +26,11 @@ static inline void idle_leave(idle_set *set, uint32_t index) {
   if (load_relaxed_u64(&set->words[index / 64]) & bit) fetch_and_ordered_u64(&set->words[index / 64], ~bit);
 }
 
+/* Takes all of one word out. */
+static inline uint64_t idle_take_word(idle_set *set, uint32_t word) {
+  return load_ordered_u64(&set->words[word]) ? exchange_ordered_u64(&set->words[word], 0) : 0;
+}
+
 /* Takes the lowest index below `count` out; IDLE_NONE when the set is empty. */
 static inline uint32_t idle_take(idle_set *set, uint32_t count) {
   for (uint32_t word = 0; word * 64 < count; word++) {

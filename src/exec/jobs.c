@@ -24,6 +24,11 @@ muster_result request_check(const struct muster_pool *pool, uint32_t priority, b
   return MUSTER_OK;
 }
 
+muster_result request_check_group(const struct muster_pool *pool, const group *group) {
+  if (!group || group->pool == pool) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "jobs: the group was not set by muster_group_init() for this pool");
+}
+
 muster_result request_full(const struct muster_pool *pool, uint32_t lane) {
   static const char *const names[] = {"pinned", "blocking"};
   if (lane >= MUSTER_PRIORITIES)
@@ -32,8 +37,8 @@ muster_result request_full(const struct muster_pool *pool, uint32_t lane) {
 }
 
 static muster_result submit(muster_pool *pool, uint32_t lane, muster_job_function run, void *argument, group *group) {
-  if (group && group->pool != pool)
-    return error_set(MUSTER_E_ARGUMENT, "jobs: the group was not set by muster_group_init() for this pool");
+  muster_result result = request_check_group(pool, group);
+  if (result) return result;
   job job = {run, argument, group};
   seat *seat = visit_seat(pool);
   if (group) group_add(group, 1, lane);
@@ -87,11 +92,11 @@ muster_result muster_job_submit_after(muster_group *given_after, uint32_t priori
 /* ------------------------------------------------------------------------------------------------------- groups */
 
 void muster_group_init(muster_group *given, muster_pool *pool) {
-  if (given && pool) group_prepare(inside(given), pool, fetch_add_relaxed_u64(&pool->serials, 1) + 1);
+  if (given) group_prepare(inside(given), pool, pool ? fetch_add_relaxed_u64(&pool->serials, 1) + 1 : 0);
 }
 
 bool muster_group_is_complete(const muster_group *given) {
-  return group_is_complete((const group *)(const void *)given);
+  return !given || group_is_complete((const group *)(const void *)given);
 }
 
 static bool runs_inside(const seat *seat, const group *group) {
@@ -103,9 +108,9 @@ static bool runs_inside(const seat *seat, const group *group) {
 static muster_result wait_for(muster_group *given, const wait_orders *orders) {
   group *group = inside(given);
   if (!group || !group->pool) return error_set(MUSTER_E_ARGUMENT, "jobs: the group was not set by muster_group_init()");
-  if (group_is_complete(group)) return MUSTER_OK;
   visit visit;
-  seat *seat = visit_begin(&visit, group->pool);
+  seat *seat = visit_begin_unless(&visit, group->pool, group);
+  if (!seat) return MUSTER_OK;
   muster_result result = MUSTER_OK;
   if (runs_inside(seat, group))
     result = error_set(MUSTER_E_STATE, "jobs: a job cannot wait for its own group: it would wait for itself");
@@ -155,7 +160,7 @@ uint32_t muster_job_yield(muster_pool *pool, uint32_t priority) {
 }
 
 void muster_pool_set_main(muster_pool *pool) {
-  store_ordered_u64(&pool->main_thread, visit_thread());
+  if (pool) store_ordered_u64(&pool->main_thread, visit_thread());
 }
 
 uint32_t muster_pool_run_pinned(muster_pool *pool, uint32_t most) {
@@ -165,17 +170,17 @@ uint32_t muster_pool_run_pinned(muster_pool *pool, uint32_t most) {
   uint32_t ran = 0, waiting = (uint32_t)(lane_tail(&pool->queue.lanes[LANE_PINNED]) -
                                          lane_head(&pool->queue.lanes[LANE_PINNED]));
   if (most > waiting) most = waiting;
-  while (ran < most && worker_serve_lane(seat, LANE_PINNED)) ran++;
+  while (ran < most && worker_serve_lane(seat, LANE_PINNED, &ran)) continue;
   visit_end(&visit);
   return ran;
 }
 
 uint32_t muster_pool_workers(const muster_pool *pool) {
-  return pool->workers;
+  return pool ? pool->workers : 0;
 }
 
 uint32_t muster_pool_indices(const muster_pool *pool) {
-  return pool->seat_count;
+  return pool ? pool->seat_count : 0;
 }
 
 uint32_t muster_pool_current_index(const muster_pool *pool) {

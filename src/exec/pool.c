@@ -15,8 +15,8 @@ static muster_result check(const muster_pool_def *def) {
                      MUSTER_WORKERS_MAX, (int)def->affinity);
   if (def->jobs_max < 64 || def->jobs_max > 1u << 24)
     return error_set(MUSTER_E_ARGUMENT, "pool: jobs_max %u must be 64..16777216", def->jobs_max);
-  if (def->continuations_max < 1 || def->continuations_max > 1u << 20)
-    return error_set(MUSTER_E_ARGUMENT, "pool: continuations_max %u must be 1..1048576", def->continuations_max);
+  if (def->continuations_max < 1 || def->continuations_max >= 1u << 20)
+    return error_set(MUSTER_E_ARGUMENT, "pool: continuations_max %u must be 1..1048575", def->continuations_max);
   if (def->guests_max < 1 || def->guests_max > MUSTER_GUESTS_MAX)
     return error_set(MUSTER_E_ARGUMENT, "pool: guests_max %u must be 1..%u", def->guests_max, MUSTER_GUESTS_MAX);
   if (def->blocking_threads_max > MUSTER_BLOCKING_THREADS_MAX)
@@ -32,7 +32,7 @@ static void create_seats(struct muster_pool *pool) {
   if (pool->arena.failed) return;
   for (uint32_t i = 0; i < pool->seat_count; i++)
     pool->seats[i] = (seat){.pool = pool, .index = i, .processor = {UINT32_MAX}, .job_ns = JOB_CLAIM_NS};
-  store_ordered_u64(&pool->free_guests, (1ull << pool->def.guests_max) - 1);
+  store_ordered_u64(&pool->free_guests, pool_all_guests(pool));
 }
 
 static bool prepare(struct muster_pool *pool, const muster_pool_def *def) {
@@ -44,7 +44,7 @@ static bool prepare(struct muster_pool *pool, const muster_pool_def *def) {
   pool->def.jobs_max = round_up_to_power_of_two(def->jobs_max);
   create_seats(pool);
   queue_create(&pool->queue, pool->def.jobs_max, &pool->arena);
-  followers_create(&pool->followers, def->continuations_max - (def->continuations_max == 1u << 20), &pool->arena);
+  followers_create(&pool->followers, def->continuations_max, &pool->arena);
   if (pool->arena.failed || !threads_survey(pool)) return false;
   store_ordered_u64(&pool->main_thread, visit_thread());
   pool->clock = clock_calibrate();
@@ -78,25 +78,24 @@ muster_pool *muster_pool_create(const muster_pool_def *given) {
   return pool;
 }
 
-static uint64_t drop_all(struct muster_pool *pool) {
-  uint64_t dropped = 0;
-  for (uint32_t i = 0; i < LANES; i++) dropped += worker_drop(pool, i);
-  return dropped;
+static void drop_all(struct muster_pool *pool) {
+  for (uint32_t i = 0; i < LANES; i++) worker_drop(pool, i);
 }
 
 uint64_t muster_pool_stop(muster_pool *pool) {
   if (!pool) return 0;
-  const seat *seat = visit_seat(pool);
-  if (seat && (seat->running || seat->index != 0)) return 0;
+  if (visit_seat(pool)) return 0; /* inside a job, a piece or an update: it would wait for itself */
   uint32_t working = 0;
   if (!compare_exchange_ordered_u32(&pool->stopping, &working, 1)) return 0;
   /* Ordered: whoever is about to sleep looks at `stopping` after it drew the ticket that this makes stale. */
   for (uint32_t i = 0; i < pool->seat_count; i++) park_wake(&pool->seats[i].parking);
   while (load_ordered_u32(&pool->blocking_lock)) threads_yield();
   /* Before the join: a job that runs may wait for one that has not started. */
-  uint64_t dropped = drop_all(pool);
+  drop_all(pool);
   threads_join(pool);
-  return dropped + drop_all(pool);
+  while (load_ordered_u64(&pool->free_guests) != pool_all_guests(pool)) threads_pause();
+  drop_all(pool);
+  return load_relaxed_u64(&pool->dropped);
 }
 
 void muster_pool_destroy(muster_pool *pool) {

@@ -44,8 +44,8 @@ struct muster_pool {
   _Alignas(64) shared_u32 stopping;
   shared_u64 serials;          /* of groups */
   shared_u64 main_thread;      /* who runs pinned jobs: an address that is one thread's own */
-  shared_u64 free_guests;      /* bits */
-  parking guests_left;         /* guests that found no seat wait here */
+  shared_u64 free_guests;      /* bits; the last is the main thread's alone */
+  shared_u64 dropped;          /* jobs, because the pool stops */
   shared_u32 blocking_started; /* threads */
   shared_u32 blocking_lock;    /* one starts a thread at a time */
   shared_u32 placing;          /* one caller at a time keeps workers apart */
@@ -60,7 +60,12 @@ static inline uint32_t pool_guest_index(const struct muster_pool *pool, uint32_t
 }
 
 static inline uint32_t pool_first_blocking(const struct muster_pool *pool) {
-  return pool->workers + pool->def.guests_max - 1;
+  return pool_guest_index(pool, pool->def.guests_max) + 1;
+}
+
+/* The free seats of guests when nobody is there: guests_max, and one more for the main thread. */
+static inline uint64_t pool_all_guests(const struct muster_pool *pool) {
+  return UINT64_MAX >> (63 - pool->def.guests_max);
 }
 
 static inline bool pool_is_stopping(const struct muster_pool *pool) {

@@ -20,8 +20,8 @@ uint32_t queue_fair_part(const lane *lane, uint32_t most, uint32_t workers) {
   return part < 1 ? 1 : part < most ? (uint32_t)part : most;
 }
 
-bool queue_has_work(const queue *queue) {
-  for (uint32_t bits = load_ordered_u32(&queue->occupied); bits; bits &= bits - 1)
+bool queue_has_work(const queue *queue, uint32_t lanes) {
+  for (uint32_t bits = queue_occupied(queue) & lanes; bits; bits &= bits - 1)
     if (lane_has_work(&queue->lanes[__builtin_ctz(bits)])) return true;
   return false;
 }

@@ -43,8 +43,8 @@ static inline bool queue_may_have(const queue *queue, uint32_t lanes) {
  * part of what waits, so that a claim does not keep jobs from those who have none. */
 uint32_t queue_fair_part(const lane *lane, uint32_t most, uint32_t workers);
 
-/* Whether some lane whose bit is set has something. Any thread. */
-bool queue_has_work(const queue *queue);
+/* Whether one of `lanes` (bits) whose bit is set has something. Any thread. */
+bool queue_has_work(const queue *queue, uint32_t lanes);
 
 /* Clears the bits that stand over empty lanes. True when some lane has something. For whoever is about to sleep. */
 bool queue_settle(queue *queue);

@@ -18,18 +18,25 @@ static uint64_t piece_of(const range *range, uint64_t next, uint32_t workers) {
   return piece > range->grain ? piece : range->grain;
 }
 
+/* The very first piece is taken also when the range is cancelled: then the cancel has not counted it as dropped. */
+static bool take_piece(range *range, uint32_t workers, uint64_t *next, uint64_t *end) {
+  *next = load_relaxed_u64(&range->next);
+  do {
+    if (*next == range->count || (*next > 0 && is_cancelled(range))) return false;
+    uint64_t piece = piece_of(range, *next, workers);
+    *end = range->count - *next > piece ? *next + piece : range->count;
+  } while (!compare_exchange_relaxed_u64(&range->next, next, *end));
+  return true;
+}
+
 /* Works the range off, together with whoever else does. */
 static void work_off(seat *seat, range *range) {
   const struct muster_pool *pool = seat->pool;
   uint32_t more_urgent = (1u << range->lane) - 1u;
   uint64_t clock_ns = clock_now(&pool->clock);
-  while (!is_cancelled(range)) {
-    uint64_t next = load_relaxed_u64(&range->next);
-    if (next >= range->count) return;
-    uint64_t piece = piece_of(range, next, pool->workers);
-    next = fetch_add_relaxed_u64(&range->next, piece);
-    if (next >= range->count) return;
-    uint64_t end = range->count - next > piece ? next + piece : range->count;
+  for (;;) {
+    uint64_t next, end;
+    if (!take_piece(range, pool->workers, &next, &end)) return;
     range->run(range->argument, next, end, seat->index);
     uint64_t now_ns = clock_now(&pool->clock);
     store_relaxed_u64(&range->cost_ps, (now_ns - clock_ns) * 1000u / (end - next) + 1);
@@ -45,7 +52,8 @@ static void help(void *argument, uint32_t worker) {
 uint32_t range_counts_as_dropped(const job *job) {
   if (job->run != help) return 1;
   range *range = job->argument;
-  return load_relaxed_u64(&range->next) == 0 && !fetch_or_ordered_u32(&range->counted, 1);
+  uint64_t none = 0;
+  return compare_exchange_ordered_u64(&range->next, &none, range->count);
 }
 
 /* Calls for up to `helpers`, as many as there is room for; returns how many. */
@@ -101,12 +109,15 @@ muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t
 muster_result muster_range_submit(muster_range *given, muster_pool *pool, uint32_t priority, uint64_t count,
                                   uint64_t grain, muster_range_function run, void *argument,
                                   muster_group *given_group) {
-  muster_result result = request_check(pool, priority, run && given && given_group);
-  if (result || count == 0) return result;
   range *range = (struct range *)(void *)given;
   group *group = (struct group *)(void *)given_group;
+  muster_result result = request_check(pool, priority, run && range && group);
+  if (!result) result = request_check_group(pool, group);
+  if (result || count == 0) return result;
+  seat *seat = visit_seat(pool);
   prepare(range, priority, count, grain, run, argument, group);
-  if (!call_helpers(pool, visit_seat(pool), range, group, worth_calling(range, pool->workers)))
-    return request_full(pool, priority);
-  return MUSTER_OK;
+  group_add(group, 1, priority); /* the first helper may be done before the last is called */
+  uint32_t called = call_helpers(pool, seat, range, group, worth_calling(range, pool->workers));
+  worker_complete(pool, seat, group, 1);
+  return called ? MUSTER_OK : request_full(pool, priority);
 }

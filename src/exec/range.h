@@ -12,7 +12,6 @@ enum { RANGE_PIECE_NS = 20000 };
 typedef struct range {
   shared_u64 next;    /* index */
   shared_u64 cost_ps; /* of an index, as the last piece showed; 0 = not known yet */
-  shared_u32 counted; /* as dropped */
   uint32_t lane;
   uint64_t count, grain;
   muster_range_function run;
@@ -21,7 +20,8 @@ typedef struct range {
   uint32_t cancels; /* of the group, when the range was submitted */
 } range;
 
-/* How many jobs dropping this entry drops: helpers of one range count once, and not at all when it has started. */
+/* How many jobs dropping this entry drops: one, but the first helper of a range ends the range and counts for all, and
+ * none counts when the range has started. */
 uint32_t range_counts_as_dropped(const job *job);
 
 #endif

@@ -10,6 +10,7 @@ void runner_create(runner *runner, uint32_t workers, uint32_t indices, arena *ar
   runner->states = arena_reserve(arena, indices, sizeof *runner->states);
   logged_command *logs = arena_reserve(arena, (size_t)indices * RUNNER_LOG_MAX, sizeof *logs);
   cost_sample *samples = arena_reserve(arena, (size_t)indices * SAMPLES_MAX, sizeof *samples);
+  ring_create(&runner->rests, RESTS_MAX, sizeof(batch_claim), arena);
   if (arena->failed) return;
   for (uint32_t i = 0; i < indices; i++) {
     runner->states[i].log = logs + (size_t)i * RUNNER_LOG_MAX;
@@ -31,10 +32,17 @@ void runner_open_early(runner *runner) {
   }
   ticket_open(&runner->early_ticket, runner->batch->early_claims);
   ticket_open(&runner->ticket, 0);
+  store_relaxed_u32(&runner->woken_count, 0);
 }
 
 void runner_open(runner *runner) {
   ticket_open(&runner->ticket, runner->batch->claim_count - runner->batch->early_claims);
+}
+
+void runner_close(runner *runner) {
+  batch_claim rest;
+  while (ring_pop(&runner->rests, &rest)) continue;
+  runner->batch->woken_count = load_relaxed_u32(&runner->woken_count);
 }
 
 void *runner_back_buffer(const agent_type *type, const agent_row *row) {
@@ -67,34 +75,63 @@ static void begin_published(const agent_type *type, const agent_row *row) {
     memcpy(runner_back_buffer(type, row), type_published(type, row->state_slot, row->front), type->published_stride);
 }
 
-/* Runs the atoms of an entry up to `atom_end`; with `timed`, reads the clock between atoms and stops when the next is
- * not expected to end in time. Returns the clock after the last atom, or 0 when not timed. */
-static uint64_t run_atoms(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t clock_ns,
-                          bool timed) {
+static seat *seat_of(const worker_state *state) {
+  return &state->context.runner->pool->seats[state->context.public.worker];
+}
+
+void runner_call(const worker_state *state) {
+  const runner *runner = state->context.runner;
+  crew_call(state->early ? runner->early_crew : runner->crew, seat_of(state));
+}
+
+/* Whether something more urgent than the updates of the batch waits. About a nanosecond when nothing does. */
+static bool is_called_away(const worker_state *state) {
+  const runner *runner = state->context.runner;
+  if (queue_may_have(&runner->pool->queue, URGENT_LANES) && worker_is_wanted(seat_of(state), URGENT_LANES)) return true;
+  return state->takes_woken && wakes_wait(runner->wakes);
+}
+
+/* Whether an update goes on with its next atom. */
+static interruption look_around(const worker_state *state, const runner *runner, uint64_t next_end_ns, bool timed) {
+  if (timed && next_end_ns > runner->stop_ns) return INTERRUPTED_BY_TIME;
+  return !runner->virtual && is_called_away(state) ? INTERRUPTED_BY_URGENCY : INTERRUPTED_NOT;
+}
+
+static uint32_t next_atom(const runner *runner, uint32_t entry_index) {
+  if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) return runner->batch->results[entry_index].atom_next;
+  return runner->store->rows[runner->batch->entries[entry_index].agent].atom_next;
+}
+
+static batch_outcome outcome_after(const agent_type *type, uint32_t atom, bool finished) {
+  if (finished || atom >= type->def.atom_count) return OUTCOME_FINISHED;
+  return atom < type->parallel_atoms ? OUTCOME_PREEMPTED : OUTCOME_ACT;
+}
+
+/* Runs the atoms of an entry up to `atom_end`, from where it was interrupted if it was; with `timed`, reads the clock
+ * between atoms and stops when the next is not expected to end in time. *clock_ns is the clock after the last atom when
+ * timed. */
+static interruption run_atoms(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t *clock_ns,
+                              bool timed) {
   const batch_entry *entry = &runner->batch->entries[entry_index];
   batch_result *result = &runner->batch->results[entry_index];
-  uint8_t *outcome = &runner->batch->outcomes[entry_index];
-  update_context *context = &state->context;
-  const agent_type *type = context->type;
-  uint32_t atom = runner->store->rows[entry->agent].atom_next, first = atom;
+  const agent_type *type = state->context.type;
+  uint32_t first = next_atom(runner, entry_index), atom = first;
+  interruption interruption = INTERRUPTED_NOT;
   uint64_t longest_ns = 0;
-  for (bool finished = false; atom < entry->atom_end && !finished; atom++) {
-    if (timed && atom > first && clock_ns + longest_ns > runner->stop_ns) break;
-    finished = type->def.atoms[atom].run(&context->public) == MUSTER_ATOM_FINISH;
-    if (finished) *outcome = OUTCOME_FINISHED;
+  bool finished = false;
+  for (; atom < entry->atom_end && !finished; atom++) {
+    if (atom > first && (interruption = look_around(state, runner, *clock_ns + longest_ns, timed))) break;
+    finished = type->def.atoms[atom].run(&state->context.public) == MUSTER_ATOM_FINISH;
     if (!timed) continue;
-    uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - clock_ns;
+    uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;
     if (atom_ns > type->def.limit_ns) state->atoms_over_limit++;
     if (atom_ns > longest_ns) longest_ns = atom_ns;
-    clock_ns = after_ns;
+    *clock_ns = after_ns;
   }
-  if (*outcome == OUTCOME_FINISHED) return clock_ns;
+  runner->batch->outcomes[entry_index] = (uint8_t)outcome_after(type, atom, finished);
   result->atom_next = (uint16_t)atom;
-  if (atom < type->parallel_atoms)
-    *outcome = OUTCOME_PREEMPTED;
-  else
-    *outcome = atom < type->def.atom_count ? OUTCOME_ACT : OUTCOME_FINISHED;
-  return clock_ns;
+  result->random_count = (uint32_t)state->context.random_counter;
+  return interruption;
 }
 
 enum { ENTRIES_AHEAD = 3 };
@@ -113,10 +150,14 @@ static void begin_entry(worker_state *state, const runner *runner, uint32_t entr
   context->phase = PHASE_PARALLEL;
   context->entry = entry_index;
   context->result = &runner->batch->results[entry_index];
-  *context->result = (batch_result){0};
   context->spawn_base = entry->spawn_base;
   context->spawn_limit = entry->spawn_limit;
   fill_update(context, runner, entry->agent);
+  if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) {
+    context->random_counter |= context->result->random_count; /* interrupted in this frame: goes on */
+    return;
+  }
+  *context->result = (batch_result){0};
   if (row->atom_next == 0) begin_published(context->type, row);
   state->updates++;
 }
@@ -126,7 +167,7 @@ static void take_sample(worker_state *state, const runner *runner, uint32_t entr
   const agent_row *row = &runner->store->rows[runner->batch->entries[entry_index].agent];
   batch_result *result = &runner->batch->results[entry_index];
   uint64_t reads_ns = 2 * runner->clock.read_ns;
-  uint64_t own_ns = cost_ns > reads_ns ? cost_ns - reads_ns : 1;
+  uint64_t own_ns = (cost_ns > reads_ns ? cost_ns - reads_ns : 1) + result->cost_ns;
   result->cost_ns = own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX;
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED || state->sample_count == SAMPLES_MAX) return;
   if (row->atom_next) own_ns += row->spent_ns;
@@ -134,28 +175,60 @@ static void take_sample(worker_state *state, const runner *runner, uint32_t entr
       (cost_sample){row->type, row->level, own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX};
 }
 
+/* Leaves the entries from `first` on to whoever has time. */
+static void leave_rest(worker_state *state, runner *runner, const batch_claim *claim, uint32_t first) {
+  batch_claim rest = *claim;
+  rest.first = first;
+  rest.predicted_ns = claim->predicted_ns / (claim->end - claim->first) * (claim->end - first);
+  ring_push_sure(&runner->rests, &rest);
+  runner_call(state);
+}
+
+/* What happens between the entries of a claim, and after one that was interrupted: true when the claim ends here. */
+static bool turn_away(worker_state *state, runner *runner, const batch_claim *claim, uint32_t entry_index,
+                      interruption interruption) {
+  if (interruption == INTERRUPTED_BY_URGENCY) {
+    state->interrupted++;
+    leave_rest(state, runner, claim, entry_index);
+    return true;
+  }
+  uint32_t next = entry_index + 1;
+  if (runner->virtual || next == claim->end || !is_called_away(state)) return false;
+  leave_rest(state, runner, claim, next);
+  return true;
+}
+
 /* Each update of the claim is timed on its own. Returns the clock at its end. */
-static uint64_t run_timed(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   for (uint32_t i = claim->first; i < claim->end; i++) {
     if (i + ENTRIES_AHEAD < claim->end) prefetch_entry(runner, i + ENTRIES_AHEAD);
     begin_entry(state, runner, i);
-    uint64_t begin_ns = clock_now(&runner->clock);
-    uint64_t end_ns = run_atoms(state, runner, i, begin_ns, true);
-    uint64_t reads_ns = runner->clock.read_ns;
+    uint64_t begin_ns = clock_now(&runner->clock), end_ns = begin_ns, reads_ns = runner->clock.read_ns;
+    interruption interruption = run_atoms(state, runner, i, &end_ns, true);
     state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;
     state->sampled_updates++;
     take_sample(state, runner, i, end_ns - clock_ns);
     clock_ns = end_ns;
+    if (turn_away(state, runner, claim, i, interruption)) break;
   }
   return clock_ns;
 }
 
-static uint64_t run_claim(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+/* Not timed: an interrupted update is taken to have cost its part of what was predicted. */
+static void guess_cost(const runner *runner, uint32_t entry_index) {
+  const batch_entry *entry = &runner->batch->entries[entry_index];
+  batch_result *result = &runner->batch->results[entry_index];
+  result->cost_ns = (uint32_t)((uint64_t)entry->predicted_ns * result->atom_next / entry->atom_end);
+}
+
+static uint64_t run_claim(worker_state *state, runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   if (!runner->virtual && claim->timed) return run_timed(state, runner, claim, clock_ns);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     if (i + ENTRIES_AHEAD < claim->end) prefetch_entry(runner, i + ENTRIES_AHEAD);
     begin_entry(state, runner, i);
-    run_atoms(state, runner, i, 0, false);
+    interruption interruption = run_atoms(state, runner, i, &clock_ns, false);
+    if (interruption) guess_cost(runner, i);
+    if (turn_away(state, runner, claim, i, interruption)) break;
   }
   return runner->virtual ? 0 : clock_now(&runner->clock);
 }
@@ -173,8 +246,7 @@ static bool fits(const runner *runner, const batch_claim *claim, uint64_t clock_
   if (clock_ns + claim->predicted_ns <= runner->stop_ns) return true;
   if (claim->end - claim->first > 1) return false;
   const batch_entry *entry = &runner->batch->entries[claim->first];
-  const agent_row *row = &runner->store->rows[entry->agent];
-  uint32_t atoms = (uint32_t)(entry->atom_end - row->atom_next);
+  uint32_t atoms = (uint32_t)(entry->atom_end - next_atom(runner, claim->first));
   return atoms > 1 && clock_ns + claim->predicted_ns / atoms <= runner->stop_ns;
 }
 
@@ -186,19 +258,74 @@ static uint32_t take_claim(runner *runner, bool early_only) {
   return number == TICKET_NONE ? number : runner->batch->early_claims + number;
 }
 
-static void work(runner *runner, uint32_t worker, bool early_only) {
-  worker_state *state = &runner->states[worker];
+/* Puts a woken agent behind the batch, if it waits for its period and wins the swap; else it is the next intake's. */
+static bool admit_woken(worker_state *state, runner *runner, uint32_t agent, batch_claim *claim) {
+  const agent_row *row = &runner->store->rows[agent];
+  if (!identity_is_live(runner->agents, agent, identity_generation(runner->agents, agent)) ||
+      !store_is_active(runner->store, agent) || (row->status != AGENT_WAITING && row->status != AGENT_READY) ||
+      runner->types->types[row->type].def.spawns_max) {
+    if (state->log_count == RUNNER_LOG_MAX) return false;
+    command wake = {COMMAND_WAKE, .index = agent, .generation = identity_generation(runner->agents, agent)};
+    state->log[state->log_count++] = (logged_command){UINT32_MAX, wake};
+    return true;
+  }
+  if (!wakes_begin(runner->wakes, agent)) return true;
+  uint32_t entry = runner->batch->count + fetch_add_relaxed_u32(&runner->woken_count, 1);
+  runner->batch->entries[entry] = (batch_entry){
+      .agent = agent, .class = row->class, .atom_end = (uint16_t)runner->types->types[row->type].parallel_atoms};
+  runner->batch->outcomes[entry] = OUTCOME_NOT_RUN;
+  *claim = (batch_claim){.first = entry, .end = entry + 1, .timed = true};
+  return true;
+}
+
+/* A claim of the next agent that was woken; false when there is none that can be run now. */
+static bool take_woken(worker_state *state, runner *runner, batch_claim *claim) {
+  uint32_t agent;
+  claim->end = 0;
+  while (state->takes_woken && wakes_pop(runner->wakes, &agent)) {
+    if (!admit_woken(state, runner, agent, claim)) {
+      wakes_return(runner->wakes, agent); /* no room to note it: the next intake finds it where it was */
+      state->takes_woken = false;
+    }
+    if (claim->end) return true;
+  }
+  return false;
+}
+
+/* The most urgent thing to run next that is worth starting now. */
+static bool take_next(worker_state *state, runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim) {
+  bool wall = !runner->virtual, late = wall && clock_ns >= runner->stop_ns;
+  uint32_t number;
+  if (!late && take_woken(state, runner, claim)) return true;
+  while (!late && ring_pop(&runner->rests, claim))
+    if (fits(runner, claim, clock_ns)) return true;
+  while ((number = take_claim(runner, early_only)) != TICKET_NONE) {
+    *claim = runner->batch->claims[number];
+    if (!wall || number == 0 || fits(runner, claim, clock_ns)) return true;
+    if (late) break;
+  }
+  return false;
+}
+
+/* Runs what is more urgent than any update. Returns the clock after it. */
+static uint64_t run_urgent(worker_state *state, runner *runner, uint64_t clock_ns, uint64_t *cpu_ns) {
+  if (!queue_may_have(&runner->pool->queue, URGENT_LANES) || !worker_give_way(seat_of(state), URGENT_LANES))
+    return clock_ns;
+  uint64_t end_ns = runner->virtual ? 0 : clock_now(&runner->clock);
+  state->jobs_ns += end_ns - clock_ns;
+  if (runner->audit) audit_claim(&state->audit, runner, cpu_ns, end_ns);
+  return end_ns;
+}
+
+static void work_off(worker_state *state, runner *runner, bool early_only) {
   bool wall = !runner->virtual;
   uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns, claims_ns = 0;
-  uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns;
-  uint32_t number;
-  while ((number = take_claim(runner, early_only)) != TICKET_NONE) {
-    const batch_claim *claim = &runner->batch->claims[number];
-    if (wall && number > 0 && !fits(runner, claim, clock_ns)) {
-      if (clock_ns >= runner->stop_ns) break;
-      continue;
-    }
-    uint64_t end_ns = run_claim(state, runner, claim, clock_ns);
+  uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns, jobs_ns = state->jobs_ns;
+  batch_claim claim;
+  for (;;) {
+    clock_ns = run_urgent(state, runner, clock_ns, &cpu_ns);
+    if (!take_next(state, runner, early_only, clock_ns, &claim)) break;
+    uint64_t end_ns = run_claim(state, runner, &claim, clock_ns);
     claims_ns += end_ns - clock_ns;
     if (runner->audit) audit_claim(&state->audit, runner, &cpu_ns, end_ns);
     clock_ns = wall ? clock_now(&runner->clock) : 0;
@@ -206,12 +333,23 @@ static void work(runner *runner, uint32_t worker, bool early_only) {
   }
   uint64_t wall_ns = clock_ns - begin_ns, spent_cpu_ns = cpu_ns - begin_cpu_ns;
   state->claim_ns += claims_ns;
+  claims_ns += state->jobs_ns - jobs_ns;
   state->loop_ns += wall_ns > claims_ns ? wall_ns - claims_ns : 0;
   state->audit.cpu_ns += spent_cpu_ns;
   state->audit.stolen_ns += wall_ns > spent_cpu_ns ? wall_ns - spent_cpu_ns : 0;
   state->audit.end_ns = clock_ns;
   state->audit.end_cpu_ns = cpu_ns;
+}
+
+static void work(runner *runner, uint32_t worker, bool early_only) {
+  worker_state *state = &runner->states[worker];
+  if (state->inside) return;
+  state->inside = true;
+  state->early = early_only;
+  state->takes_woken = !early_only && !runner->virtual;
+  work_off(state, runner, early_only);
   state->context.phase = PHASE_OUTSIDE;
+  state->inside = false;
 }
 
 void runner_work_early(void *argument, uint32_t worker) {

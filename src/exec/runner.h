@@ -1,9 +1,19 @@
 /* exec/runner.h - stage 7: workers take claims from the batch and run updates atom by atom, until the deadline.
  *
  * A worker reads the clock between claims, and between the atoms of a long update. It starts nothing that it does not
- * expect to finish before `stop_ns`, but the very first claim, so that no update is too long ever to run. Results stand
- * beside the entries; what an update wants of others (remove, wake, spawn) goes to the worker's log, tagged with the
- * entry, so that the commit can put everything in one order whatever worker was faster. */
+ * expect to finish before `stop_ns`, but the very first claim, so that no update is too long ever to run.
+ *
+ * Between two atoms a worker looks whether something more urgent came: jobs of higher priority, and agents that were
+ * woken while the frame runs. Then it leaves the rest of its claim, the interrupted update first, to whoever has time
+ * (often itself), and that one goes on after the last atom that ran. In this order workers look for what to do:
+ *
+ *     urgent jobs  ->  woken agents  ->  rests of claims  ->  claims of the batch
+ *
+ * A rest that nobody took before the deadline is what its results say: a preempted update, and updates that did not
+ * run.
+ *
+ * Results stand beside the entries; what an update wants of others (remove, wake, spawn) goes to the worker's log,
+ * tagged with the entry, so that the commit can put everything in one order whatever worker was faster. */
 #ifndef EXEC_RUNNER_H
 #define EXEC_RUNNER_H
 
@@ -11,11 +21,16 @@
 #include "agents/space.h"
 #include "agents/types.h"
 #include "base/clock.h"
+#include "exec/crew.h"
 #include "exec/identity.h"
 #include "exec/inbox.h"
 #include "exec/ticket.h"
+#include "exec/wakes.h"
 
-enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192 };
+enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * IDLE_MAX };
+
+/* What goes before the updates of a frame. */
+#define URGENT_LANES ((1u << MUSTER_PRIORITY_FRAME) - 1u)
 
 typedef enum update_phase { PHASE_OUTSIDE = 0, PHASE_PARALLEL, PHASE_ACT, PHASE_INTAKE } update_phase;
 
@@ -54,6 +69,9 @@ typedef struct update_context {
   update_phase phase;
 } update_context;
 
+/* What ends an update before its last atom. */
+typedef enum interruption { INTERRUPTED_NOT = 0, INTERRUPTED_BY_TIME, INTERRUPTED_BY_URGENCY } interruption;
+
 typedef struct worker_state {
   _Alignas(64) update_context context;
   uint32_t log_count, sample_count;
@@ -62,7 +80,12 @@ typedef struct worker_state {
   uint64_t claim_ns;                             /* wall time inside claims */
   uint64_t loop_ns;                              /* wall time in stage 7 outside claims */
   uint64_t sampled_overhead_ns, sampled_updates; /* time in sampled claims outside atoms */
+  uint64_t jobs_ns;                              /* of more urgent jobs that it ran in between */
   uint64_t updates;
+  uint64_t interrupted; /* updates that gave way between two atoms */
+  bool inside;          /* works; an atom that helps must not begin anew */
+  bool early;           /* in this call: claims of what was held only */
+  bool takes_woken;     /* in this call: agents that were woken, too */
   uint64_t positions_refused, spawns_refused, commands_dropped, atoms_over_limit;
   worker_audit audit;
 } worker_state;
@@ -73,6 +96,9 @@ typedef struct runner {
   const type_table *types;
   space *space;
   identity *agents;
+  wakes *wakes;
+  struct muster_pool *pool;
+  crew *early_crew, *crew; /* whose members runner_work_early and runner_work are */
   batch *batch;
   const uint32_t *spawn_ids; /* set aside for this frame */
   clock_source clock;
@@ -87,6 +113,8 @@ typedef struct runner {
   uint64_t stop_ns, deadline_ns;        /* wall */
   _Alignas(64) shared_u64 early_ticket; /* claims of what was held */
   _Alignas(64) shared_u64 ticket;       /* claims of the rest */
+  _Alignas(64) shared_u32 woken_count;  /* entries of woken agents, behind those of the batch */
+  ring rests;                           /* batch_claim: what interrupted workers left */
 } runner;
 
 /* Reserves the workers' states. The other pointers are set by the world. */
@@ -98,11 +126,17 @@ void runner_open_early(runner *runner);
 /* Opens the rest of the claims. Frame's thread. */
 void runner_open(runner *runner);
 
+/* All have left: nothing is left to be taken. How many woken agents were run is in the batch. Frame's thread. */
+void runner_close(runner *runner);
+
 /* A crew's work: takes early claims until there are none or time is up. `argument` is the runner. */
 void runner_work_early(void *argument, uint32_t worker);
 
 /* A crew's work: takes claims, early ones first, until there are none or time is up. `argument` is the runner. */
 void runner_work(void *argument, uint32_t worker);
+
+/* There is more to do, for one more worker if one has time. Inside runner_work. */
+void runner_call(const worker_state *state);
 
 /* With audit: another worker spent `cpu_ns` on settling until now; what of it lies after the deadline is overrun. */
 void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns);

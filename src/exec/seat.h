@@ -3,8 +3,8 @@
  *
  *     index 0                  the first guest
  *     1 .. W-1                 worker threads
- *     W .. W+G-2               further guests
- *     W+G-1 ..                 blocking threads
+ *     W .. W+G-1               further guests, and the main thread when they took all others
+ *     W+G ..                   blocking threads
  */
 #ifndef EXEC_SEAT_H
 #define EXEC_SEAT_H
@@ -32,6 +32,7 @@ typedef struct seat {
   shared_u32 processor; /* that its affinity names; UINT32_MAX = any */
   running_job *running; /* null: none */
   uint64_t job_ns;      /* what jobs took of late, on average */
+  uint32_t waits;       /* for groups, nested */
   uint32_t fruitless;   /* looks at lanes that had their bit set and were empty */
   bool woken;           /* slept since it last had work */
   seat_statistics statistics;

@@ -148,9 +148,22 @@ static void *blocking_main(void *argument) {
   return NULL;
 }
 
+/* A thread may be started from a worker that is bound to a processor: it gets all of them. */
+static bool create_thread(struct muster_pool *pool, uint32_t index, void *(*run)(void *)) {
+  pthread_attr_t attributes;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (uint32_t i = 0; i < pool->processor_count; i++) CPU_SET(pool->processors[i], &set);
+  if (pthread_attr_init(&attributes)) return false;
+  if (pool->processor_count) pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
+  int refused = pthread_create(&pool->threads[index], &attributes, run, &pool->seats[index]);
+  pthread_attr_destroy(&attributes);
+  return !refused;
+}
+
 static bool start(struct muster_pool *pool, uint32_t index, void *(*run)(void *), const char *suffix) {
   char name[32];
-  if (pthread_create(&pool->threads[index], NULL, run, &pool->seats[index])) return false;
+  if (!create_thread(pool, index, run)) return false;
   snprintf(name, sizeof name, "%.10s%s%u", pool->name, suffix, index % 1000);
   pthread_setname_np(pool->threads[index], name);
   return true;
@@ -180,4 +193,8 @@ void threads_join(struct muster_pool *pool) {
 
 void threads_yield(void) {
   sched_yield();
+}
+
+void threads_pause(void) {
+  nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }

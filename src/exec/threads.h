@@ -26,7 +26,8 @@ void threads_keep_apart(struct muster_pool *pool, uint32_t index);
 /* The same for all workers. */
 void threads_keep_all_apart(struct muster_pool *pool);
 
-/* Lets another thread run. */
+/* Lets another thread run; or sleeps for a tenth of a millisecond, where nobody could wake the caller. */
 void threads_yield(void);
+void threads_pause(void);
 
 #endif

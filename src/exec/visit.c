@@ -1,5 +1,7 @@
 #include "exec/visit.h"
 
+#include "exec/threads.h"
+
 static _Thread_local visit *visits; /* the latest */
 
 uint64_t visit_thread(void) {
@@ -12,25 +14,24 @@ seat *visit_seat(const struct muster_pool *pool) {
   return NULL;
 }
 
-/* The lowest free guest seat, so that a caller that is alone has index 0. */
+/* The lowest free guest seat, so that a caller that is alone has index 0; null when all are taken. The last one is kept
+ * for the main thread: others may wait for what only that can do. */
 static seat *take_guest_seat(struct muster_pool *pool) {
-  for (;;) {
-    uint32_t ticket = park_ticket(&pool->guests_left);
-    uint64_t free_guests = load_ordered_u64(&pool->free_guests);
-    while (free_guests) {
-      uint32_t guest = (uint32_t)__builtin_ctzll(free_guests);
-      /* Ordered: pairs with the return of the seat, whose fields belong to its holder. */
-      if (compare_exchange_ordered_u64(&pool->free_guests, &free_guests, free_guests & (free_guests - 1)))
-        return &pool->seats[pool_guest_index(pool, guest)];
-    }
-    park_wait(&pool->guests_left, ticket);
+  uint64_t mine = pool_all_guests(pool);
+  if (load_relaxed_u64(&pool->main_thread) != visit_thread()) mine >>= 1;
+  uint64_t free_guests = load_ordered_u64(&pool->free_guests);
+  while (free_guests & mine) {
+    uint64_t bit = free_guests & mine & -(free_guests & mine);
+    /* Ordered: pairs with the return of the seat, whose fields belong to its holder. */
+    if (compare_exchange_ordered_u64(&pool->free_guests, &free_guests, free_guests & ~bit))
+      return &pool->seats[pool_guest_index(pool, (uint32_t)__builtin_ctzll(bit))];
   }
+  return NULL;
 }
 
 static void return_guest_seat(struct muster_pool *pool, const seat *seat) {
   uint32_t guest = seat->index == 0 ? 0 : seat->index - pool->workers + 1;
   fetch_or_ordered_u64(&pool->free_guests, 1ull << guest);
-  park_wake(&pool->guests_left);
 }
 
 static seat *sit_down(visit *visit, struct muster_pool *pool, seat *seat, bool guest) {
@@ -39,9 +40,22 @@ static seat *sit_down(visit *visit, struct muster_pool *pool, seat *seat, bool g
   return seat;
 }
 
+seat *visit_try(visit *visit, struct muster_pool *pool) {
+  seat *own = visit_seat(pool), *seat = own ? own : take_guest_seat(pool);
+  return seat ? sit_down(visit, pool, seat, !own) : NULL;
+}
+
+seat *visit_begin_unless(visit *visit, struct muster_pool *pool, const group *group) {
+  for (;;) {
+    if (group && group_is_complete(group)) return NULL;
+    seat *seat = visit_try(visit, pool);
+    if (seat) return seat;
+    threads_pause();
+  }
+}
+
 seat *visit_begin(visit *visit, struct muster_pool *pool) {
-  seat *seat = visit_seat(pool);
-  return seat ? sit_down(visit, pool, seat, false) : sit_down(visit, pool, take_guest_seat(pool), true);
+  return visit_begin_unless(visit, pool, NULL);
 }
 
 void visit_settle(visit *visit, seat *seat) {

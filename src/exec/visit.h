@@ -17,6 +17,12 @@ typedef struct visit {
 /* Takes a seat, or the thread's own when it has one; waits when all guest seats are taken. */
 seat *visit_begin(visit *visit, struct muster_pool *pool);
 
+/* The same, but null when the group is complete before there is a seat. */
+seat *visit_begin_unless(visit *visit, struct muster_pool *pool, const group *group);
+
+/* The same, but null when all guest seats are taken. */
+seat *visit_try(visit *visit, struct muster_pool *pool);
+
 /* Gives it back. On the same thread, the latest visit first. */
 void visit_end(visit *visit);
 

@@ -31,6 +31,11 @@ bool wakes_pop(wakes *wakes, uint32_t *agent) {
   return true;
 }
 
+void wakes_return(wakes *wakes, uint32_t agent) {
+  fetch_add_relaxed_u32(&wakes->count, 1);
+  ring_push_sure(&wakes->hints, &agent);
+}
+
 bool wakes_begin(wakes *wakes, uint32_t agent) {
   uint8_t queued = WAKE_QUEUED;
   return compare_exchange_ordered_u8(&wakes->words[agent], &queued, WAKE_RUNNING);

@@ -40,8 +40,16 @@ static inline bool wakes_wait(const wakes *wakes) {
   return load_relaxed_u32(&wakes->count) > 0;
 }
 
+/* About how many hints wait. */
+static inline uint32_t wakes_count(const wakes *wakes) {
+  return load_relaxed_u32(&wakes->count);
+}
+
 /* Takes a hint; false when there is none. Any thread. */
 bool wakes_pop(wakes *wakes, uint32_t *agent);
+
+/* Puts a hint back that cannot be dealt with now. Whoever popped it. */
+void wakes_return(wakes *wakes, uint32_t agent);
 
 /* A run begins: QUEUED -> RUNNING. False when somebody else took care of the hint. */
 bool wakes_begin(wakes *wakes, uint32_t agent);

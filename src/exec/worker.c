@@ -15,8 +15,9 @@ static void wake_seat(struct muster_pool *pool, seat *seat, uint32_t index) {
 
 /* Waiters know best whether they may run what there is, so all are asked. */
 static void wake_all(struct muster_pool *pool, seat *seat, idle_set *set) {
-  uint32_t index;
-  while ((index = idle_take(set, pool->seat_count)) != IDLE_NONE) wake_seat(pool, seat, index);
+  for (uint32_t word = 0; word * 64 < pool->seat_count; word++)
+    for (uint64_t bits = idle_take_word(set, word); bits; bits &= bits - 1)
+      wake_seat(pool, seat, word * 64 + (uint32_t)__builtin_ctzll(bits));
 }
 
 bool worker_wake(struct muster_pool *pool, seat *seat, bool waiters) {
@@ -48,37 +49,54 @@ static void run_job(seat *seat, const job *job) {
   job->run(job->argument, seat->index);
   seat->running = here.outer;
   seat_count(&seat->statistics.jobs, 1);
+  if (seat->waits) seat_count(&seat->statistics.helped, 1);
 }
 
-/* No room for a job that was to follow: it is never lost, so it runs here. */
-static void run_here(struct muster_pool *pool, const job *job) {
+/* Pushes a job that was to follow. False when it was dropped instead, because the pool stops, or run here, because
+ * there is no room: it is never lost. */
+static bool push_follower(struct muster_pool *pool, seat *seat, const follower *node) {
   visit visit;
-  run_job(visit_begin(&visit, pool), job);
-  visit_end(&visit);
-}
-
-/* Returns how many were dropped, because the pool stops. */
-static uint32_t push_followers(struct muster_pool *pool, seat *seat, uint32_t head) {
-  uint32_t dropped = 0;
-  head = followers_reverse(&pool->followers, head);
-  while (head) {
-    follower node = pool->followers.nodes[head - 1];
-    followers_give_back(&pool->followers, head - 1);
-    head = node.next;
-    bool stopping = pool_is_stopping(pool);
-    dropped += stopping;
-    if (!stopping && worker_push(pool, seat, node.lane, &node.job, false)) continue;
-    if (!stopping) run_here(pool, &node.job);
-    if (node.job.group) dropped += worker_complete(pool, seat, node.job.group, 1);
+  for (;;) {
+    if (pool_is_stopping(pool)) {
+      fetch_add_relaxed_u64(&pool->dropped, 1);
+      return false;
+    }
+    if (worker_push(pool, seat, node->lane, &node->job, false)) return true;
+    struct seat *here = visit_try(&visit, pool);
+    if (here) {
+      run_job(here, &node->job);
+      visit_end(&visit);
+      return false;
+    }
+    threads_yield();
   }
-  return dropped;
 }
 
-uint32_t worker_complete(struct muster_pool *pool, seat *seat, group *group, uint32_t count) {
-  group_end end = group_complete(group, count);
-  /* Ordered: the waiter entered the set before it marked the group. */
-  if (end.waited) wake_all(pool, seat, &pool->waiting);
-  return end.followers ? push_followers(pool, seat, end.followers) : 0;
+/* The followers of a group that ended, the earliest first, and then those that stood in `before`. */
+static uint32_t put_before(struct muster_pool *pool, uint32_t followers, uint32_t before) {
+  uint32_t head = followers_reverse(&pool->followers, followers);
+  if (!head) return before;
+  uint32_t last = head;
+  while (pool->followers.nodes[last - 1].next) last = pool->followers.nodes[last - 1].next;
+  pool->followers.nodes[last - 1].next = before;
+  return head;
+}
+
+void worker_complete(struct muster_pool *pool, seat *seat, group *group, uint32_t count) {
+  uint32_t followers = 0;
+  while (group) {
+    group_end end = group_complete(group, count);
+    /* Ordered: the waiter entered the set before it marked the group. */
+    if (end.waited) wake_all(pool, seat, &pool->waiting);
+    followers = put_before(pool, end.followers, followers);
+    /* A follower that does not wait in a lane ends its group too: in a loop, since chains may be long. */
+    for (group = NULL, count = 1; followers && !group;) {
+      follower node = pool->followers.nodes[followers - 1];
+      followers_give_back(&pool->followers, followers - 1);
+      followers = node.next;
+      if (!push_follower(pool, seat, &node)) group = node.job.group;
+    }
+  }
 }
 
 static void run_and_complete(seat *seat, const job *job) {
@@ -122,6 +140,12 @@ static uint32_t claim(seat *seat, uint32_t lanes, uint32_t most, uint32_t *lane,
   return 0;
 }
 
+/* A bit that nobody who sleeps has cleared would cost a look each time. */
+static void note_fruitless(seat *seat) {
+  struct muster_pool *pool = seat->pool;
+  if (++seat->fruitless % 64 == 0 && queue_settle(&pool->queue)) worker_wake(pool, seat, true);
+}
+
 /* Jobs of `more_urgent` lanes (bits) go first. */
 static uint32_t give_way(seat *seat, uint32_t more_urgent, ended *ended) {
   struct muster_pool *pool = seat->pool;
@@ -131,7 +155,7 @@ static uint32_t give_way(seat *seat, uint32_t more_urgent, ended *ended) {
   job job;
   while (queue_may_have(&pool->queue, more_urgent)) {
     if (!claim(seat, more_urgent, 1, &urgent_lane, &position)) {
-      if (++seat->fruitless % 64 == 0 && queue_settle(&pool->queue)) worker_wake(pool, seat, true);
+      note_fruitless(seat);
       break;
     }
     if (!lane_start(&pool->queue.lanes[urgent_lane], position, &job)) continue;
@@ -140,6 +164,14 @@ static uint32_t give_way(seat *seat, uint32_t more_urgent, ended *ended) {
     ran++;
   }
   return ran;
+}
+
+bool worker_is_wanted(seat *seat, uint32_t lanes) {
+  const queue *queue = &seat->pool->queue;
+  if (!queue_may_have(queue, lanes)) return false;
+  if (queue_has_work(queue, lanes)) return true;
+  note_fruitless(seat);
+  return false;
 }
 
 uint32_t worker_give_way(seat *seat, uint32_t more_urgent) {
@@ -153,8 +185,9 @@ static void note_cost(seat *seat, uint64_t begin_ns, uint32_t jobs) {
   seat->job_ns = (3 * seat->job_ns + each_ns) / 4;
 }
 
-/* Between two jobs, those of the lanes `way_to` that are more urgent go first. */
-static void run_claim(seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to) {
+/* Between two jobs, those of the lanes `way_to` that are more urgent go first. Returns how many of the claimed were
+ * still there. */
+static uint32_t run_claim(seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to) {
   struct muster_pool *pool = seat->pool;
   uint64_t begin_ns = clock_now(&pool->clock);
   ended ended = {NULL, 0};
@@ -176,6 +209,7 @@ static void run_claim(seat *seat, uint32_t lane, uint64_t first, uint32_t count,
   if (count > 1) store_release_u64(&seat->claim, 0);
   seat_count(&seat->statistics.claims, 1);
   note_cost(seat, begin_ns, ran);
+  return ran;
 }
 
 /* How many jobs to claim: what is expected to take JOB_CLAIM_NS; one inside another job, whose claim stands already. */
@@ -186,11 +220,11 @@ static uint32_t claim_size(const seat *seat) {
 }
 
 /* A worker that slept, or was about to, was woken for one job: when there is more, it wakes the next. */
-static void pass_on_wake(seat *seat) {
+static void pass_on_wake(seat *seat, bool more) {
   struct muster_pool *pool = seat->pool;
   if (!seat->woken) return;
   seat->woken = false;
-  if (queue_has_work(&pool->queue)) worker_wake(pool, seat, true);
+  if (more || queue_has_work(&pool->queue, QUEUE_ALL)) worker_wake(pool, seat, true);
 }
 
 bool worker_serve(seat *seat, uint32_t lanes, uint32_t most) {
@@ -198,27 +232,26 @@ bool worker_serve(seat *seat, uint32_t lanes, uint32_t most) {
   uint64_t first;
   uint32_t count = claim(seat, lanes, most, &lane, &first);
   if (!count) return false;
-  pass_on_wake(seat);
+  pass_on_wake(seat, count > 1); /* of a claim of several, others may take some */
   run_claim(seat, lane, first, count, lanes);
   return true;
 }
 
-uint64_t worker_drop(struct muster_pool *pool, uint32_t number) {
+void worker_drop(struct muster_pool *pool, uint32_t number) {
   struct lane *lane = &pool->queue.lanes[number];
-  uint64_t dropped = 0, first;
+  uint64_t first;
   job job;
   while (lane_look(lane, 1, NULL, &first)) {
     if (!lane_claim(lane, first, 1) || !lane_start(lane, first, &job)) continue;
-    dropped += range_counts_as_dropped(&job);
-    if (job.group) dropped += worker_complete(pool, NULL, job.group, 1);
+    fetch_add_relaxed_u64(&pool->dropped, range_counts_as_dropped(&job));
+    if (job.group) worker_complete(pool, NULL, job.group, 1);
   }
-  return dropped;
 }
 
-bool worker_serve_lane(seat *seat, uint32_t lane) {
+bool worker_serve_lane(seat *seat, uint32_t lane, uint32_t *ran) {
   uint64_t first;
   uint32_t count = claim_from(seat, lane, 1, NULL, &first);
-  if (count) run_claim(seat, lane, first, count, 0);
+  if (count) *ran += run_claim(seat, lane, first, count, 0);
   return count > 0;
 }
 
@@ -286,7 +319,6 @@ bool worker_help(seat *seat, const group *group, uint64_t *scan) {
     uint32_t most = queue_fair_part(&pool->queue.lanes[lane], claim_size(seat), pool->workers);
     uint32_t count = claim_from(seat, lane, most, group, &first);
     if (!count) continue;
-    seat_count(&seat->statistics.helped, count);
     run_claim(seat, lane, first, count, 0);
     return true;
   }
@@ -296,7 +328,6 @@ bool worker_help(seat *seat, const group *group, uint64_t *scan) {
     found = take_from_lane(&pool->queue.lanes[lane], group, &scan[lane], &job);
   }
   if (!found && !take_from_claims(pool, seat->index, lanes, group, &job)) return false;
-  seat_count(&seat->statistics.helped, 1);
   run_and_complete(seat, &job);
   return true;
 }
@@ -335,6 +366,15 @@ static bool spin_for_work(seat *seat) {
   return false;
 }
 
+static void sleep(seat *seat, uint32_t ticket) {
+  const muster_pool_def *def = &seat->pool->def;
+  bool worker = seat->index > 0 && seat->index < seat->pool->workers;
+  seat_count(&seat->statistics.sleeps, 1);
+  if (worker && def->on_worker_sleep) def->on_worker_sleep(seat->index, def->hook_user);
+  park_wait(&seat->parking, ticket);
+  if (worker && def->on_worker_wake) def->on_worker_wake(seat->index, def->hook_user);
+}
+
 void worker_sleep(seat *seat) {
   struct muster_pool *pool = seat->pool;
   uint32_t ticket = park_ticket(&seat->parking);
@@ -343,17 +383,13 @@ void worker_sleep(seat *seat) {
   bool found = queue_settle(&pool->queue);
   bool stolen = !found && take_from_claims(pool, seat->index + 1, QUEUE_ALL, NULL, &job);
   if (!found && !stolen && !pool_is_stopping(pool)) {
-    const muster_pool_def *def = &pool->def;
-    seat_count(&seat->statistics.sleeps, 1);
-    if (def->on_worker_sleep) def->on_worker_sleep(seat->index, def->hook_user);
-    park_wait(&seat->parking, ticket);
-    if (def->on_worker_wake) def->on_worker_wake(seat->index, def->hook_user);
+    sleep(seat, ticket);
   }
   idle_leave(&pool->idle, seat->index);
   /* Also when it did not sleep: a wake may have been spent on it meanwhile. */
   seat->woken = true;
   if (!stolen) return;
-  pass_on_wake(seat);
+  pass_on_wake(seat, true);
   run_stolen(seat, &job);
 }
 
@@ -406,8 +442,7 @@ static void sleep_for_group(waiting *waiting) {
   idle_enter(&pool->waiting, seat->index);
   if (any) idle_enter(&pool->helping, seat->index);
   if (group_await(waiting->group) && !work_along(waiting)) {
-    seat_count(&seat->statistics.sleeps, 1);
-    park_wait(&seat->parking, ticket);
+    sleep(seat, ticket);
   }
   if (any) idle_leave(&pool->helping, seat->index);
   idle_leave(&pool->waiting, seat->index);
@@ -416,10 +451,12 @@ static void sleep_for_group(waiting *waiting) {
 void worker_wait(seat *seat, group *group, const wait_orders *orders) {
   waiting waiting = {seat, group, orders, {0}};
   bool told = false;
+  seat->waits++;
   while (!group_is_complete(group)) {
     if (work_along(&waiting) || spin_for_group(&waiting)) continue;
     if (orders->before_sleep && !told) orders->before_sleep(orders->argument);
     told = true;
     sleep_for_group(&waiting);
   }
+  seat->waits--;
 }

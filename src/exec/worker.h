@@ -27,8 +27,12 @@ bool worker_wake(struct muster_pool *pool, seat *seat, bool waiters);
 /* Claims from `lanes` (bits) and runs what it got. False when there was nothing. */
 bool worker_serve(seat *seat, uint32_t lanes, uint32_t most);
 
-/* Runs the next job of one lane: pinned or blocking ones. False when there was none. */
-bool worker_serve_lane(seat *seat, uint32_t lane);
+/* Claims the next place of one lane, of pinned or blocking jobs, and runs the job if it is still there; counts it in
+ * `ran` then. False when there was nothing to claim. */
+bool worker_serve_lane(seat *seat, uint32_t lane, uint32_t *ran);
+
+/* Whether a job waits in `lanes` (bits). About a nanosecond when none does. */
+bool worker_is_wanted(seat *seat, uint32_t lanes);
 
 /* Runs the jobs that wait in `more_urgent` lanes (bits) now; returns how many. About a nanosecond when there are none.
  * What makes updates, ranges and long jobs give way. */
@@ -41,9 +45,9 @@ bool worker_steal(seat *seat, uint32_t lanes);
  * stopped looking, by lane; begin with zeros. */
 bool worker_help(seat *seat, const group *group, uint64_t *scan);
 
-/* Counts jobs out, and does what follows: wakes those who wait, pushes what was to follow; when the pool stops, drops
- * that and returns how many jobs it were. */
-uint32_t worker_complete(struct muster_pool *pool, seat *seat, group *group, uint32_t count);
+/* Counts jobs out, and does what follows: wakes those who wait, pushes what was to follow (drops it when the pool
+ * stops). */
+void worker_complete(struct muster_pool *pool, seat *seat, group *group, uint32_t count);
 
 /* Takes out all jobs of the group that have not started; returns how many entries, and in `jobs` how many jobs. */
 uint32_t worker_take_out_all(struct muster_pool *pool, const group *group, uint64_t *jobs);
@@ -51,8 +55,8 @@ uint32_t worker_take_out_all(struct muster_pool *pool, const group *group, uint6
 /* Enlists, looks once more, sleeps. Returns when there may be something. */
 void worker_sleep(seat *seat);
 
-/* Drops the jobs that wait in a lane, because the pool stops; returns how many. */
-uint64_t worker_drop(struct muster_pool *pool, uint32_t lane);
+/* Drops the jobs that wait in a lane, because the pool stops. */
+void worker_drop(struct muster_pool *pool, uint32_t lane);
 
 /* A worker thread's life: until the pool stops. */
 void worker_run(seat *seat);

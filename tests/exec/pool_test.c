@@ -21,7 +21,7 @@ static muster_pool *create(uint32_t workers) {
 static void run_crew_as(muster_pool *pool, const crew_orders *orders) {
   crew crew;
   visit visit;
-  crew_run(&crew, visit_begin(&visit, pool), orders);
+  crew_run(&crew, visit_begin(&visit, pool), orders, CREW_ALL);
   visit_end(&visit);
 }
 

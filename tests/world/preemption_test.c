@@ -1,0 +1,369 @@
+/* What is more urgent than an update goes first between two of its atoms, and the update goes on where it stopped; who
+ * is woken while a frame runs is run in it. On the wall clock, told apart by order and counts only. */
+#include "base/clock.h"
+#include "exec/atomics.h"
+#include "support/little_world.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+enum { ATOMS = 3, AGENTS = 8 };
+
+typedef struct stage {
+  muster_pool *pool;
+  muster_agent agents[AGENTS];
+  char course[64]; /* what ran, in order; one worker at a time writes */
+  shared_u32 length, next_atom_ran, urgent_ran, woken_runs;
+  uint32_t priority;   /* of the job that atom 0 submits */
+  uint32_t submits;    /* how many times it does */
+  bool waits_for_atom; /* the job ends when the next atom ran: elsewhere */
+  uint64_t job_ns;
+  uint64_t randoms[ATOMS];
+  uint32_t wakes; /* the agent to wake */
+  bool waits_for_guard;
+  shared_u32 guard_began, urgent_began;
+} stage;
+
+static void note(stage *stage, char what) {
+  uint32_t at = fetch_add_relaxed_u32(&stage->length, 1);
+  if (at < sizeof stage->course - 1) stage->course[at] = what;
+}
+
+static void spin_ns(uint64_t wait_ns) {
+  uint64_t end_ns = clock_system() + wait_ns;
+  while (clock_system() < end_ns) pause_processor();
+}
+
+static void urgent_job(void *argument, uint32_t worker) {
+  stage *stage = argument;
+  (void)worker;
+  note(stage, 'u');
+  store_release_u32(&stage->urgent_began, 1);
+  if (stage->job_ns) spin_ns(stage->job_ns);
+  while (stage->waits_for_atom && !load_acquire_u32(&stage->next_atom_ran)) sched_yield();
+  store_release_u32(&stage->urgent_ran, 1);
+}
+
+static muster_atom_result first_atom(muster_update *update) {
+  stage *stage = update->type_user;
+  stage->randoms[0] = muster_update_random(update);
+  note(stage, '0');
+  while (stage->waits_for_guard && !load_acquire_u32(&stage->guard_began)) sched_yield();
+  if (stage->submits) {
+    stage->submits--;
+    muster_job_submit(stage->pool, stage->priority, urgent_job, stage, NULL);
+  }
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result second_atom(muster_update *update) {
+  stage *stage = update->type_user;
+  stage->randoms[1] = muster_update_random(update);
+  note(stage, '1');
+  store_release_u32(&stage->next_atom_ran, 1);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result third_atom(muster_update *update) {
+  stage *stage = update->type_user;
+  stage->randoms[2] = muster_update_random(update);
+  note(stage, '2');
+  return MUSTER_ATOM_FINISH;
+}
+
+static const muster_atom atoms[ATOMS] = {
+    {.run = first_atom, .model_ns = 1000000}, {.run = second_atom}, {.run = third_atom}};
+
+static muster_type_def staged_type(stage *stage) {
+  muster_type_def type = muster_default_type_def();
+  type.name = "staged";
+  type.atoms = atoms;
+  type.atom_count = ATOMS;
+  type.period_ns = type.period_max_ns = FRAME_NS;
+  type.limit_ns = 100000000u;
+  type.user = stage;
+  return type;
+}
+
+static little_world stage_world(stage *stage, uint32_t workers) {
+  muster_world_def def = muster_default_world_def();
+  little_world little = little_world_create(workers, &def);
+  stage->pool = little.pool;
+  muster_type_def type = staged_type(stage);
+  register_type(&little, &type);
+  stage->agents[0] = spawn_at(&little, 0);
+  return little;
+}
+
+/* Frames until the agent has begun an update; the spawn has a random phase. */
+static muster_frame_report run_until_update(little_world *little, stage *stage) {
+  muster_frame_report report;
+  do report = run_frame_with(little, 10000000000u);
+  while (load_relaxed_u32(&stage->length) == 0);
+  return report;
+}
+
+static uint64_t interrupted(const little_world *little) {
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(little->world, &statistics);
+  return statistics.interrupted;
+}
+
+Test(preemption, an_urgent_job_runs_between_two_atoms_and_the_update_goes_on_in_the_same_frame) {
+  stage stage = {.priority = MUSTER_PRIORITY_URGENT, .submits = 1};
+  little_world little = stage_world(&stage, 1);
+  muster_frame_report report = run_until_update(&little, &stage);
+  cr_assert_str_eq(stage.course, "0u12");
+  cr_assert_eq(report.completed, 1);
+  cr_assert_eq(report.preempted, 0);
+  cr_assert_eq(interrupted(&little), 1);
+  little_world_destroy(&little);
+}
+
+Test(preemption, a_job_that_is_no_more_urgent_than_a_frame_waits) {
+  for (uint32_t priority = MUSTER_PRIORITY_FRAME; priority < MUSTER_PRIORITIES; priority++) {
+    stage stage = {.priority = priority, .submits = 1};
+    little_world little = stage_world(&stage, 1);
+    run_until_update(&little, &stage);
+    cr_assert_str_eq(stage.course, "012");
+    cr_assert_eq(interrupted(&little), 0);
+    little_world_destroy(&little);
+  }
+}
+
+Test(preemption, an_interrupted_update_draws_the_numbers_that_it_would_have_drawn) {
+  stage calm = {0}, interrupted_stage = {.submits = 1};
+  little_world first = stage_world(&calm, 1), second = stage_world(&interrupted_stage, 1);
+  run_until_update(&first, &calm);
+  run_until_update(&second, &interrupted_stage);
+  cr_assert_str_eq(calm.course, "012");
+  cr_assert_str_eq(interrupted_stage.course, "0u12");
+  for (uint32_t i = 0; i < ATOMS; i++) cr_assert_eq(calm.randoms[i], interrupted_stage.randoms[i], "atom %u", i);
+  cr_assert_neq(calm.randoms[0], calm.randoms[1]);
+  little_world_destroy(&first);
+  little_world_destroy(&second);
+}
+
+/* Keeps the other worker busy until the job has begun. */
+static muster_atom_result guard(muster_update *update) {
+  stage *stage = update->type_user;
+  store_release_u32(&stage->guard_began, 1);
+  while (!load_acquire_u32(&stage->urgent_began)) sched_yield();
+  return MUSTER_ATOM_FINISH;
+}
+
+static const muster_atom guards[] = {{.run = guard, .model_ns = 1000000}};
+
+/* The job runs on the worker of the update, since the other is busy, and does not end before the next atom ran: on the
+ * other worker. */
+Test(preemption, another_worker_goes_on_with_an_interrupted_update) {
+  for (uint32_t run = 0; run < 50; run++) {
+    stage stage = {.submits = 1, .waits_for_atom = true, .waits_for_guard = true};
+    little_world little = stage_world(&stage, 2);
+    muster_type_def type = staged_type(&stage);
+    type.name = "guard";
+    type.atoms = guards;
+    type.atom_count = 1;
+    register_type(&little, &type);
+    stage.agents[1] = spawn_at(&little, 0);
+    for (uint32_t i = 0; i < 2; i++) cr_assert_eq(muster_agent_wake(little.world, stage.agents[i]), MUSTER_OK);
+    /* With time enough for the other worker to come, however busy the machine is. */
+    cr_assert_eq(run_frame_with(&little, 10000000000u).completed, 2);
+    cr_assert_str_eq(stage.course, "0u12");
+    little_world_destroy(&little);
+  }
+}
+
+Test(preemption, an_update_whose_time_ran_out_meanwhile_goes_on_in_the_next_frame) {
+  stage stage = {.submits = 1, .job_ns = 20000000u};
+  little_world little = stage_world(&stage, 1);
+  muster_frame_report report;
+  do report = run_frame_with(&little, 10000000u);
+  while (load_relaxed_u32(&stage.length) == 0);
+  /* Interrupted by the job or, on a slow day, by time before it. */
+  cr_assert(!strcmp(stage.course, "0u") || !strcmp(stage.course, "0"), "%s", stage.course);
+  cr_assert_eq(report.preempted, 1);
+  cr_assert_eq(report.completed, 0);
+  report = run_frame_with(&little, 10000000000u);
+  cr_assert_eq(report.completed, 1);
+  cr_assert_str_eq(stage.course, "0u12");
+  little_world_destroy(&little);
+}
+
+/* ------------------------------------------------------------------------------------------------ woken in a frame */
+
+static muster_atom_result wake_another(muster_update *update) {
+  stage *stage = update->type_user;
+  note(stage, 'w');
+  muster_update_wake(update, stage->agents[stage->wakes]);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result sleepy_atom(muster_update *update) {
+  stage *stage = update->type_user;
+  note(stage, 's');
+  if (stage->submits) {
+    stage->submits--;
+    muster_update_wake(update, update->agent);
+  }
+  return MUSTER_ATOM_FINISH;
+}
+
+static const muster_atom waking[] = {{.run = wake_another}, {.run = third_atom}};
+static const muster_atom sleepy[] = {{.run = sleepy_atom}};
+
+/* A type whose agents wake agents[wakes] every frame, and one whose agents have a period of a minute. */
+static little_world waking_world(stage *stage, uint32_t workers, muster_clock clock, uint32_t spawns_max) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = clock;
+  little_world little = little_world_create(workers, &def);
+  muster_type_def type = staged_type(stage);
+  type.atoms = sleepy;
+  type.atom_count = 1;
+  type.spawns_max = spawns_max;
+  type.period_ns = type.period_max_ns = 60000000000u;
+  register_type(&little, &type);
+  for (uint32_t i = 1; i < AGENTS; i++) stage->agents[i] = spawn_at(&little, i);
+  return little;
+}
+
+static void add_waker(little_world *little, stage *stage) {
+  muster_type_def type = staged_type(stage);
+  type.name = "waker";
+  type.atoms = waking;
+  type.atom_count = 2;
+  register_type(little, &type);
+  stage->agents[0] = spawn_at(little, 0);
+}
+
+Test(preemption, who_is_woken_by_an_update_runs_between_its_atoms) {
+  stage stage = {.wakes = 3};
+  little_world little = waking_world(&stage, 1, MUSTER_CLOCK_WALL, 0);
+  add_waker(&little, &stage);
+  muster_frame_report report = run_until_update(&little, &stage);
+  cr_assert_str_eq(stage.course, "ws2");
+  cr_assert_eq(report.completed, 2);
+  cr_assert_eq(report.woken, 1);
+  cr_assert_eq(info_of(&little, stage.agents[3]).last_update_ns, little.now_ns);
+  run_frame_with(&little, 10000000000u);
+  cr_assert_str_eq(stage.course, "ws2ws2");
+  little_world_destroy(&little);
+}
+
+Test(preemption, under_the_virtual_clock_who_is_woken_waits_for_the_next_intake) {
+  stage stage = {.wakes = 3};
+  little_world little = waking_world(&stage, 1, MUSTER_CLOCK_VIRTUAL, 0);
+  add_waker(&little, &stage);
+  run_until_update(&little, &stage);
+  cr_assert_str_eq(stage.course, "w2");
+  little_world_destroy(&little);
+}
+
+Test(preemption, an_agent_whose_type_spawns_is_run_in_the_next_frame) {
+  stage stage = {.wakes = 3};
+  little_world little = waking_world(&stage, 1, MUSTER_CLOCK_WALL, 1);
+  add_waker(&little, &stage);
+  run_until_update(&little, &stage);
+  cr_assert_str_eq(stage.course, "w2");
+  stage.wakes = 0;
+  run_frame_with(&little, 10000000000u);
+  cr_assert_not_null(strchr(stage.course, 's'));
+  little_world_destroy(&little);
+}
+
+Test(preemption, who_wakes_itself_runs_in_every_frame_once) {
+  stage stage = {.submits = 10};
+  little_world little = waking_world(&stage, 2, MUSTER_CLOCK_WALL, 0);
+  run_frame_with(&little, 10000000000u);
+  uint32_t before = load_relaxed_u32(&stage.length);
+  stage.submits = 10;
+  muster_agent_wake(little.world, stage.agents[2]);
+  for (uint32_t i = 1; i <= 11; i++) {
+    cr_assert_eq(run_frame_with(&little, 10000000000u).completed, 1);
+    cr_assert_eq(load_relaxed_u32(&stage.length), before + i);
+  }
+  cr_assert_eq(run_frame_with(&little, 10000000000u).completed, 0);
+  little_world_destroy(&little);
+}
+
+/* ------------------------------------------------------------------------------------------ wakes of other threads */
+
+typedef struct alarm_clock {
+  muster_world *world;
+  const muster_agent *agents;
+  shared_u32 over;
+  uint64_t rung;
+} alarm_clock;
+
+static void *ring_all(void *argument) {
+  alarm_clock *alarm = argument;
+  while (!load_acquire_u32(&alarm->over))
+    for (uint32_t i = 1; i < AGENTS; i++) alarm->rung += muster_agent_wake(alarm->world, alarm->agents[i]) == MUSTER_OK;
+  return NULL;
+}
+
+/* After the last wake every agent runs once more; no agent runs twice in a frame, or on two workers (each update would
+ * see no time elapsed, which the frame report counts as a completion like any other: the sums tell). */
+Test(preemption, wakes_of_other_threads_are_all_followed_by_a_run) {
+  stage stage = {0};
+  little_world little = waking_world(&stage, 2, MUSTER_CLOCK_WALL, 0);
+  run_frame_with(&little, 1000000u);
+  for (uint32_t round = 0; round < 20; round++) {
+    alarm_clock alarm = {.world = little.world, .agents = stage.agents};
+    pthread_t thread;
+    cr_assert_eq(pthread_create(&thread, NULL, ring_all, &alarm), 0);
+    for (uint32_t i = 0; i < 20; i++) cr_assert_leq(run_frame_with(&little, 10000000000u).completed, AGENTS - 1u);
+    store_release_u32(&alarm.over, 1);
+    pthread_join(thread, NULL);
+    for (uint32_t i = 1; i < AGENTS; i++) cr_assert_eq(muster_agent_wake(little.world, stage.agents[i]), MUSTER_OK);
+    uint64_t before_ns = little.now_ns;
+    run_frame_with(&little, 10000000000u);
+    for (uint32_t i = 1; i < AGENTS; i++)
+      cr_assert_gt(info_of(&little, stage.agents[i]).last_update_ns, before_ns, "round %u, agent %u", round, i);
+    run_frame_with(&little, 10000000000u);
+  }
+  little_world_destroy(&little);
+}
+
+Test(preemption, a_wake_of_an_agent_that_is_removed_and_of_the_one_after_it_are_two_things) {
+  stage stage = {0};
+  little_world little = waking_world(&stage, 1, MUSTER_CLOCK_WALL, 0);
+  run_frame_with(&little, 10000000000u);
+  for (uint32_t round = 0; round < 100; round++) {
+    muster_agent_wake(little.world, stage.agents[1]);
+    muster_agent_remove(little.world, stage.agents[1]);
+    run_frame_with(&little, 10000000000u);
+    cr_assert_eq(muster_agent_wake(little.world, stage.agents[1]), MUSTER_E_STALE);
+    stage.agents[1] = spawn_at(&little, 1);
+    cr_assert_eq(muster_agent_wake(little.world, stage.agents[1]), MUSTER_OK);
+    run_frame_with(&little, 10000000000u);
+    cr_assert_eq(info_of(&little, stage.agents[1]).last_update_ns, little.now_ns, "round %u", round);
+  }
+  little_world_destroy(&little);
+}
+
+Test(preemption, too_many_wakes_are_refused_and_none_that_was_taken_is_lost) {
+  stage stage = {0};
+  muster_world_def def = muster_default_world_def();
+  def.commands_max = 16;
+  little_world little = little_world_create(1, &def);
+  muster_type_def type = staged_type(&stage);
+  type.atoms = sleepy;
+  type.atom_count = 1;
+  type.period_ns = type.period_max_ns = 60000000000u;
+  register_type(&little, &type);
+  muster_agent agents[32];
+  for (uint32_t i = 0; i < 32; i++) agents[i] = spawn_at(&little, i);
+  run_frame_with(&little, 10000000000u);
+  uint32_t taken = 0;
+  for (uint32_t i = 0; i < 32; i++) {
+    muster_result result = muster_agent_wake(little.world, agents[i]);
+    cr_assert(result == MUSTER_OK || result == MUSTER_E_FULL);
+    taken += result == MUSTER_OK;
+  }
+  cr_assert_eq(taken, 16);
+  cr_assert_eq(run_frame_with(&little, 10000000000u).completed, 16);
+  cr_assert_eq(muster_agent_wake(little.world, agents[31]), MUSTER_OK);
+  cr_assert_eq(run_frame_with(&little, 10000000000u).completed, 1);
+  little_world_destroy(&little);
+}
