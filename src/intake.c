@@ -13,6 +13,9 @@ score_inputs world_score_inputs(struct muster_world *world) {
 
 bool intake_defer(struct muster_world *world, const command *command) {
   if (world->deferred_count == world->def.commands_max) {
+    /* A wake may count on this command; it finds room elsewhere. */
+    if (command->kind == COMMAND_WAKE) wakes_settle(&world->wakes, command->index);
+    if (command->kind == COMMAND_WAKE && wakes_push(&world->wakes, command->index)) return true;
     world->statistics.commands_dropped++;
     return false;
   }

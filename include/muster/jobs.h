@@ -64,7 +64,9 @@ typedef struct muster_pool_def {
                                     131072. Memory is committed as it is used: 32 bytes each */
   uint32_t continuations_max;    /* that can wait at a time; 1..2^20 - 1; default 4096 */
   uint32_t guests_max;           /* threads that the pool does not own and that work along at the same time; more wait
-                                    for one of them to leave, but the main thread always finds a seat;
+                                    for one of them to leave, but the main thread always finds a seat. Should be as
+                                    many as threads that may wait at once (workers of other pools included) for jobs
+                                    that wait for each other;
                                     1..MUSTER_GUESTS_MAX; default 8 */
   uint32_t blocking_threads_max; /* for jobs that block, started as they are needed; 0..MUSTER_BLOCKING_THREADS_MAX;
                                     default 8 */
@@ -127,10 +129,11 @@ MUSTER_API void muster_group_init(muster_group *group, muster_pool *pool);
 MUSTER_API bool muster_group_is_complete(const muster_group *group);
 
 /* Waits until the group is complete, and works along meanwhile: on jobs of the group only, wherever they stand, so that
- * it never picks up something unrelated and long. On the main thread these include pinned jobs. Sleeps when there are
- * none. MUSTER_E_STATE when the calling thread is inside a job of this group (it would wait for itself); other cycles
- * of jobs that wait for each other are the caller's to avoid. Finding a job costs a look at each one that waits at the
- * priorities of the group. Any thread, also inside jobs. */
+ * it never picks up something unrelated and long. On the main thread these include pinned jobs, on a blocking thread
+ * blocking ones. When jobs of the group are still to follow other groups, it works on jobs of those, too. Sleeps when
+ * there are none. MUSTER_E_STATE when the calling thread is inside a job of this group (it would wait for itself);
+ * other cycles of jobs that wait for each other are the caller's to avoid. Finding a job costs a look at each one that
+ * waits at the priorities of the group. Any thread, also inside jobs. */
 MUSTER_API muster_result muster_group_wait(muster_group *group);
 
 /* The same, but works along also on any job of priority 0..least_urgent. MUSTER_E_ARGUMENT when that is no priority. */
@@ -193,7 +196,7 @@ MUSTER_API uint32_t muster_job_yield(muster_pool *pool, uint32_t priority);
 typedef void (*muster_range_function)(void *argument, uint64_t begin, uint64_t end, uint32_t worker);
 
 /* Runs a function over 0..count-1 on the calling thread and all workers, and returns when it is done. Pieces have
- * `grain` indices (0 counts as 1) or more (the last one of all may have fewer), as many as are expected to take 20 us;
+ * `grain` indices (0 counts as 1) or more (the last one of all may have fewer), as many as are expected to take 8 us;
  * between pieces workers look for more urgent jobs. count 0 is a no-op. The priority is that of the help: the
  * caller begins at once. Needs no room in a queue: when there is none, the caller does it all. May be nested, and
  * issued by several threads at once. MUSTER_E_ARGUMENT when pool or function is null or the priority is not 0..7;

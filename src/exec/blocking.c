@@ -19,10 +19,13 @@ static bool start_one(struct muster_pool *pool) {
   return !refused;
 }
 
-muster_result blocking_provide(struct muster_pool *pool) {
+muster_result blocking_provide(struct muster_pool *pool, bool *started) {
+  *started = false;
   if (pool->def.blocking_threads_max == 0)
     return error_set(MUSTER_E_STATE, "jobs: the pool's blocking_threads_max is 0");
-  if (load_ordered_u32(&pool->blocking_started) || start_one(pool)) return MUSTER_OK;
+  if (load_ordered_u32(&pool->blocking_started)) return MUSTER_OK;
+  *started = start_one(pool);
+  if (*started) return MUSTER_OK;
   return error_set(MUSTER_E_SYSTEM, "the operating system refused a thread for blocking jobs");
 }
 
@@ -32,8 +35,8 @@ static bool wake_one(struct muster_pool *pool) {
   return index != IDLE_NONE;
 }
 
-void blocking_call(struct muster_pool *pool) {
-  if (wake_one(pool) || load_ordered_u32(&pool->blocking_started) == pool->def.blocking_threads_max) return;
+void blocking_call(struct muster_pool *pool, bool more) {
+  if (wake_one(pool) || !more || load_ordered_u32(&pool->blocking_started) == pool->def.blocking_threads_max) return;
   start_one(pool); /* refused: those that exist come to the job in time */
 }
 
@@ -44,7 +47,7 @@ void blocking_run(seat *seat) {
   while (!pool_is_stopping(pool)) {
     uint32_t ticket = park_ticket(&seat->parking);
     /* A wake for another job may have been spent on this thread, which may be busy for long. */
-    if (woken && lane_tail(lane) - lane_head(lane) > 1) blocking_call(pool);
+    if (woken && lane_tail(lane) - lane_head(lane) > 1) blocking_call(pool, true);
     woken = false;
     uint32_t ran = 0;
     if (worker_serve_lane(seat, LANE_BLOCKING, &ran)) continue;

@@ -25,6 +25,7 @@ typedef struct crew_orders {
 
 typedef struct crew {
   group group;
+  shared_u32 open; /* closing clears it before it looks for entries; a call looks at it again after its push */
   crew_orders orders;
 } crew;
 

@@ -37,10 +37,6 @@ bool group_await(group *group) {
   return true;
 }
 
-bool group_is_awaited(const group *group) {
-  return load_ordered_u64(&group->word) & waited_bit;
-}
-
 bool group_follow(group *group, follower_table *table, uint32_t node) {
   const uint64_t list = (uint64_t)((1u << FOLLOWER_BITS) - 1) << FOLLOWER_SHIFT;
   uint64_t word = load_ordered_u64(&group->word), next;
@@ -69,7 +65,34 @@ uint32_t followers_take(follower_table *table) {
 }
 
 void followers_give_back(follower_table *table, uint32_t node) {
+  store_relaxed_u64(&table->nodes[node].group, 0);
   ring_push_sure(&table->given_back, &node);
+}
+
+void followers_fill(follower_table *table, uint32_t node, const job *job, uint32_t lane, const group *after) {
+  follower *follower = &table->nodes[node];
+  follower->job = *job;
+  follower->lane = lane;
+  store_relaxed_u64(&follower->after, (uint64_t)(uintptr_t)after);
+  store_release_u64(&follower->group, (uint64_t)(uintptr_t)job->group);
+}
+
+static bool is_listed(const group **groups, uint32_t count, const group *group) {
+  for (uint32_t i = 0; i < count; i++)
+    if (groups[i] == group) return true;
+  return false;
+}
+
+uint32_t followers_trace(const follower_table *table, const group **groups, uint32_t count, uint32_t capacity) {
+  uint32_t used = load_relaxed_u32(&table->fresh);
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t node = 0; node < used && count < capacity; node++) {
+      const follower *follower = &table->nodes[node];
+      if (load_acquire_u64(&follower->group) != (uint64_t)(uintptr_t)groups[i]) continue;
+      const group *after = (const group *)(uintptr_t)load_relaxed_u64(&follower->after);
+      if (!is_listed(groups, count, after)) groups[count++] = after;
+    }
+  return count;
 }
 
 uint32_t followers_reverse(follower_table *table, uint32_t head) {

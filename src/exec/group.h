@@ -29,6 +29,8 @@ typedef struct follower {
   job job;
   uint32_t lane;
   uint32_t next; /* index + 1 */
+  /* For those who look for what a group waits for: addresses, only ever compared. 0 = a free node. */
+  shared_u64 after, group;
 } follower;
 
 /* The nodes of all jobs that wait for groups. */
@@ -71,9 +73,6 @@ static inline bool group_is_complete(const group *group) {
 /* Before a waiter sleeps: false when the group is complete already. */
 bool group_await(group *group);
 
-/* Whether somebody sleeps until the group completes, or did and went. Ordered: after the publication of a job of it. */
-bool group_is_awaited(const group *group);
-
 /* Puts a node in the list of followers; false when the group is complete already. */
 bool group_follow(group *group, follower_table *table, uint32_t node);
 
@@ -82,6 +81,13 @@ void followers_create(follower_table *table, uint32_t maximum, arena *arena);
 
 /* A free node, or FOLLOWER_NONE. Any thread. */
 uint32_t followers_take(follower_table *table);
+
+/* Fills a node that was taken: a job for `lane` that follows a group. */
+void followers_fill(follower_table *table, uint32_t node, const job *job, uint32_t lane, const group *after);
+
+/* Appends the groups that jobs of groups[0 .. count-1] wait for, and those before them, to the list, each once; returns
+ * how many there are then, at most `capacity`. They may be gone at any time: their addresses may only be compared. */
+uint32_t followers_trace(const follower_table *table, const group **groups, uint32_t count, uint32_t capacity);
 
 /* Returns a node. Any thread. */
 void followers_give_back(follower_table *table, uint32_t node);

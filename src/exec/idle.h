@@ -26,9 +26,10 @@ static inline void idle_leave(idle_set *set, uint32_t index) {
   if (load_relaxed_u64(&set->words[index / 64]) & bit) fetch_and_ordered_u64(&set->words[index / 64], ~bit);
 }
 
-/* Takes all of one word out. */
-static inline uint64_t idle_take_word(idle_set *set, uint32_t word) {
-  return load_ordered_u64(&set->words[word]) ? exchange_ordered_u64(&set->words[word], 0) : 0;
+/* Takes one index out; false when it was not in. */
+static inline bool idle_take_one(idle_set *set, uint32_t index) {
+  uint64_t bit = 1ull << (index % 64);
+  return fetch_and_ordered_u64(&set->words[index / 64], ~bit) & bit;
 }
 
 /* Takes the lowest index below `count` out; IDLE_NONE when the set is empty. */

@@ -42,7 +42,7 @@ static muster_result submit(muster_pool *pool, uint32_t lane, muster_job_functio
   job job = {run, argument, group};
   seat *seat = visit_seat(pool);
   if (group) group_add(group, 1, lane);
-  if (worker_push(pool, seat, lane, &job, true)) return MUSTER_OK;
+  if (worker_push(pool, seat, lane, &job)) return MUSTER_OK;
   if (group) worker_complete(pool, seat, group, 1);
   return request_full(pool, lane);
 }
@@ -62,9 +62,10 @@ muster_result muster_job_submit_pinned(muster_pool *pool, muster_job_function ru
 muster_result muster_job_submit_blocking(muster_pool *pool, muster_job_function run, void *argument,
                                          muster_group *group) {
   muster_result result = request_check(pool, 0, run != NULL);
-  if (!result) result = blocking_provide(pool);
+  bool started = false;
+  if (!result) result = blocking_provide(pool, &started);
   if (!result) result = submit(pool, LANE_BLOCKING, run, argument, inside(group));
-  if (!result) blocking_call(pool);
+  if (!result) blocking_call(pool, !started);
   return result;
 }
 
@@ -81,10 +82,14 @@ muster_result muster_job_submit_after(muster_group *given_after, uint32_t priori
   if (node == FOLLOWER_NONE)
     return error_set(MUSTER_E_FULL, "jobs: continuations_max = %u continuations wait", pool->def.continuations_max);
   if (group) group_add(group, 1, priority);
-  pool->followers.nodes[node] = (follower){{run, argument, group}, priority, 0};
-  if (group_follow(after, &pool->followers, node)) return MUSTER_OK;
+  followers_fill(&pool->followers, node, &(job){run, argument, group}, priority, after);
+  if (group_follow(after, &pool->followers, node)) {
+    /* Whoever waits for the group may have to work on what comes before it. */
+    if (group) worker_ask(pool, visit_seat(pool), group);
+    return MUSTER_OK;
+  }
   followers_give_back(&pool->followers, node);
-  if (worker_push(pool, visit_seat(pool), priority, &(job){run, argument, group}, true)) return MUSTER_OK;
+  if (worker_push(pool, visit_seat(pool), priority, &(job){run, argument, group})) return MUSTER_OK;
   if (group) worker_complete(pool, visit_seat(pool), group, 1);
   return request_full(pool, priority);
 }

@@ -78,6 +78,20 @@ bool lane_claim(lane *lane, uint64_t first, uint32_t count) {
   return compare_exchange_ordered_u64(&lane->head, &first, first + count);
 }
 
+bool lane_sweep(lane *lane) {
+  static const uint64_t nobody; /* no group has its address: only what was taken matches */
+  enum { AT_ONCE = 64 };
+  uint64_t first;
+  bool swept = false;
+  job job;
+  for (uint32_t count; (count = lane_look(lane, AT_ONCE, (const struct group *)(const void *)&nobody, &first));) {
+    if (!lane_claim(lane, first, count)) continue;
+    for (uint32_t i = 0; i < count; i++) lane_start(lane, first + i, &job);
+    swept = true;
+  }
+  return swept;
+}
+
 const struct group *lane_group(const lane *lane, uint64_t position) {
   return (const struct group *)(uintptr_t)load_relaxed_u64(&slot_of(lane, position)->group);
 }

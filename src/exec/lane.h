@@ -61,6 +61,9 @@ uint32_t lane_look(const lane *lane, uint32_t most, const struct group *only, ui
  * position must be started. Any thread. */
 bool lane_claim(lane *lane, uint64_t first, uint32_t count);
 
+/* Frees the places at the head whose jobs were taken out of turn; false when there were none. Any thread. */
+bool lane_sweep(lane *lane);
+
 /* The group of the job that stood at a position when it was claimed; null when it had none. */
 const struct group *lane_group(const lane *lane, uint64_t position);
 

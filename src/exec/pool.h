@@ -22,7 +22,7 @@
 
 #include <pthread.h>
 
-enum { SPIN_NS = 40000 };
+enum { SPIN_NS = 25000 };
 
 struct muster_pool {
   arena arena;
@@ -39,7 +39,6 @@ struct muster_pool {
   queue queue;
   idle_set idle;          /* workers that take any job */
   idle_set waiting;       /* seats that wait for a group */
-  idle_set helping;       /* of these, those that take other jobs too */
   idle_set blocking_idle; /* blocking threads */
   _Alignas(64) shared_u32 stopping;
   shared_u64 serials;          /* of groups */

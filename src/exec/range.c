@@ -53,7 +53,7 @@ uint32_t range_counts_as_dropped(const job *job) {
   if (job->run != help) return 1;
   range *range = job->argument;
   uint64_t none = 0;
-  return compare_exchange_ordered_u64(&range->next, &none, range->count);
+  return !range->attended && compare_exchange_ordered_u64(&range->next, &none, range->count);
 }
 
 /* Calls for up to `helpers`, as many as there is room for; returns how many. */
@@ -62,7 +62,7 @@ static uint32_t call_helpers(struct muster_pool *pool, seat *seat, range *range,
   uint32_t called = 0;
   for (; called < helpers; called++) {
     group_add(group, 1, range->lane);
-    if (worker_push(pool, seat, range->lane, &job, true)) continue;
+    if (worker_push(pool, seat, range->lane, &job)) continue;
     worker_complete(pool, seat, group, 1);
     break;
   }
@@ -96,6 +96,7 @@ muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t
   seat *seat = visit_begin(&visit, pool);
   group_prepare(&group, pool, 0);
   prepare(&range, priority, count, grain, run, argument, &group);
+  range.attended = true;
   call_helpers(pool, seat, &range, &group, worth_calling(&range, pool->workers) - 1);
   work_off(seat, &range);
   uint64_t dropped = 0;

@@ -7,12 +7,13 @@
 
 #include "exec/worker.h"
 
-enum { RANGE_PIECE_NS = 20000 };
+enum { RANGE_PIECE_NS = 8000 };
 
 typedef struct range {
   shared_u64 next;    /* index */
   shared_u64 cost_ps; /* of an index, as the last piece showed; 0 = not known yet */
   uint32_t lane;
+  bool attended; /* its caller works along and sees to the rest */
   uint64_t count, grain;
   muster_range_function run;
   void *argument;
@@ -21,7 +22,7 @@ typedef struct range {
 } range;
 
 /* How many jobs dropping this entry drops: one, but the first helper of a range ends the range and counts for all, and
- * none counts when the range has started. */
+ * none counts when the range has started or its caller attends to it. */
 uint32_t range_counts_as_dropped(const job *job);
 
 #endif

@@ -27,6 +27,9 @@ typedef struct seat {
   _Alignas(64) parking parking;
   /* What its holder has claimed of a lane and may not have started yet, for others to take out: see claim_pack. */
   _Alignas(64) shared_u64 claim;
+  /* The group that its holder sleeps for: an address that is only compared, since the group may go; SEAT_AWAITS_ANY
+   * when jobs of others may help it. Written before the seat enters the set of those that wait. */
+  shared_u64 awaits;
   _Alignas(64) struct muster_pool *pool;
   uint32_t index;
   shared_u32 processor; /* that its affinity names; UINT32_MAX = any */
@@ -37,6 +40,8 @@ typedef struct seat {
   bool woken;           /* slept since it last had work */
   seat_statistics statistics;
 } seat;
+
+#define SEAT_AWAITS_ANY 1u
 
 enum { CLAIM_COUNT_BITS = 8, CLAIM_LANE_BITS = 8 };
 

@@ -1,11 +1,13 @@
 #include "exec/wakes.h"
 
 #include "base/assert.h"
+#include "exec/idle.h"
 
 void wakes_create(wakes *wakes, uint32_t agents_max, uint32_t hints_max, arena *arena) {
   wakes->words = arena_reserve(arena, agents_max, sizeof *wakes->words);
   wakes->hints_max = hints_max;
-  ring_create(&wakes->hints, hints_max, sizeof(uint32_t), arena);
+  /* More than may be pushed: for those that workers put back. */
+  ring_create(&wakes->hints, hints_max + IDLE_MAX, sizeof(uint32_t), arena);
 }
 
 bool wakes_push(wakes *wakes, uint32_t agent) {

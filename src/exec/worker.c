@@ -13,31 +13,37 @@ static void wake_seat(struct muster_pool *pool, seat *seat, uint32_t index) {
   park_wake(&pool->seats[index].parking);
 }
 
-/* Waiters know best whether they may run what there is, so all are asked. */
-static void wake_all(struct muster_pool *pool, seat *seat, idle_set *set) {
+void worker_ask(struct muster_pool *pool, seat *seat, const group *group) {
   for (uint32_t word = 0; word * 64 < pool->seat_count; word++)
-    for (uint64_t bits = idle_take_word(set, word); bits; bits &= bits - 1)
-      wake_seat(pool, seat, word * 64 + (uint32_t)__builtin_ctzll(bits));
+    for (uint64_t bits = load_ordered_u64(&pool->waiting.words[word]); bits; bits &= bits - 1) {
+      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits);
+      uint64_t awaits = load_ordered_u64(&pool->seats[index].awaits);
+      if (group && awaits != SEAT_AWAITS_ANY && awaits != (uint64_t)(uintptr_t)group) continue;
+      if (idle_take_one(&pool->waiting, index)) wake_seat(pool, seat, index);
+    }
 }
 
-bool worker_wake(struct muster_pool *pool, seat *seat, bool waiters) {
+bool worker_wake(struct muster_pool *pool, seat *seat, const group *group) {
   uint32_t index = idle_take(&pool->idle, pool->workers);
   if (index != IDLE_NONE)
     wake_seat(pool, seat, index);
   else
-    wake_all(pool, seat, waiters ? &pool->waiting : &pool->helping);
+    worker_ask(pool, seat, group);
   return index != IDLE_NONE;
 }
 
-bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job *job, bool owned) {
-  struct group *group = job->group;
-  if (!queue_push(&pool->queue, lane, job)) return false;
+bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job *job) {
+  static const struct group none; /* a job of no group is nobody's but theirs who take any */
+  const struct group *group = job->group ? job->group : &none;
+  if (!queue_push(&pool->queue, lane, job) &&
+      !(lane_sweep(&pool->queue.lanes[lane]) && queue_push(&pool->queue, lane, job)))
+    return false;
   if (pool_is_stopping(pool))
     worker_drop(pool, lane); /* too late: nobody may come any more */
-  else if (lane == LANE_PINNED)
-    wake_all(pool, seat, &pool->waiting); /* the main thread, if it is there */
   else if (lane < MUSTER_PRIORITIES)
-    worker_wake(pool, seat, group && (!owned || group_is_awaited(group)));
+    worker_wake(pool, seat, group);
+  else
+    worker_ask(pool, seat, group); /* the main thread, or a blocking one */
   return true;
 }
 
@@ -61,7 +67,7 @@ static bool push_follower(struct muster_pool *pool, seat *seat, const follower *
       fetch_add_relaxed_u64(&pool->dropped, 1);
       return false;
     }
-    if (worker_push(pool, seat, node->lane, &node->job, false)) return true;
+    if (worker_push(pool, seat, node->lane, &node->job)) return true;
     struct seat *here = visit_try(&visit, pool);
     if (here) {
       run_job(here, &node->job);
@@ -87,7 +93,7 @@ void worker_complete(struct muster_pool *pool, seat *seat, group *group, uint32_
   while (group) {
     group_end end = group_complete(group, count);
     /* Ordered: the waiter entered the set before it marked the group. */
-    if (end.waited) wake_all(pool, seat, &pool->waiting);
+    if (end.waited) worker_ask(pool, seat, group);
     followers = put_before(pool, end.followers, followers);
     /* A follower that does not wait in a lane ends its group too: in a loop, since chains may be long. */
     for (group = NULL, count = 1; followers && !group;) {
@@ -143,7 +149,7 @@ static uint32_t claim(seat *seat, uint32_t lanes, uint32_t most, uint32_t *lane,
 /* A bit that nobody who sleeps has cleared would cost a look each time. */
 static void note_fruitless(seat *seat) {
   struct muster_pool *pool = seat->pool;
-  if (++seat->fruitless % 64 == 0 && queue_settle(&pool->queue)) worker_wake(pool, seat, true);
+  if (++seat->fruitless % 64 == 0 && queue_settle(&pool->queue)) worker_wake(pool, seat, NULL);
 }
 
 /* Jobs of `more_urgent` lanes (bits) go first. */
@@ -224,7 +230,7 @@ static void pass_on_wake(seat *seat, bool more) {
   struct muster_pool *pool = seat->pool;
   if (!seat->woken) return;
   seat->woken = false;
-  if (more || queue_has_work(&pool->queue, QUEUE_ALL)) worker_wake(pool, seat, true);
+  if (more || queue_has_work(&pool->queue, QUEUE_ALL)) worker_wake(pool, seat, NULL);
 }
 
 bool worker_serve(seat *seat, uint32_t lanes, uint32_t most) {
@@ -282,6 +288,7 @@ static bool take_from_claims(struct muster_pool *pool, uint32_t from, uint32_t l
 }
 
 static void run_stolen(seat *seat, const job *job) {
+  pass_on_wake(seat, true);
   seat_count(&seat->statistics.stolen, 1);
   run_and_complete(seat, job);
 }
@@ -309,10 +316,44 @@ static bool take_from_lane(lane *lane, const group *only, uint64_t *scan, job *j
   return false;
 }
 
+/* The lanes from which a waiter at this seat may run jobs of its group. */
+static uint32_t lanes_open_to(const seat *seat) {
+  const struct muster_pool *pool = seat->pool;
+  uint32_t lanes = QUEUE_ALL;
+  if (is_main(pool)) lanes |= 1u << LANE_PINNED;
+  if (seat->index >= pool_first_blocking(pool)) lanes |= 1u << LANE_BLOCKING;
+  return lanes;
+}
+
+/* Runs a job that stands out of its turn in one of `lanes`, or in somebody's claim. */
+static bool run_out_of_turn(seat *seat, uint32_t lanes, const group *group, uint64_t *scan) {
+  struct muster_pool *pool = seat->pool;
+  bool found = false;
+  job job;
+  for (uint32_t bits = lanes; bits && !found; bits &= bits - 1) {
+    uint32_t lane = (uint32_t)__builtin_ctz(bits);
+    found = take_from_lane(&pool->queue.lanes[lane], group, &scan[lane], &job);
+  }
+  if (!found && !take_from_claims(pool, seat->index, lanes, group, &job)) return false;
+  run_and_complete(seat, &job);
+  return true;
+}
+
+bool worker_help_before(seat *seat, const group *group, bool *any) {
+  enum { GROUPS_MAX = 64 };
+  const struct group *groups[GROUPS_MAX] = {group};
+  uint32_t count = followers_trace(&seat->pool->followers, groups, 1, GROUPS_MAX), lanes = lanes_open_to(seat);
+  *any = count > 1;
+  for (uint32_t i = 1; i < count; i++) {
+    uint64_t scan[LANES] = {0};
+    if (run_out_of_turn(seat, lanes, groups[i], scan)) return true;
+  }
+  return count == GROUPS_MAX && worker_serve(seat, QUEUE_ALL, 1);
+}
+
 bool worker_help(seat *seat, const group *group, uint64_t *scan) {
   struct muster_pool *pool = seat->pool;
-  uint32_t lanes = load_ordered_u32(&group->lanes) & (QUEUE_ALL | (is_main(pool) ? 1u << LANE_PINNED : 0));
-  job job;
+  uint32_t lanes = load_ordered_u32(&group->lanes) & lanes_open_to(seat);
   for (uint32_t bits = lanes; bits; bits &= bits - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(bits);
     uint64_t first;
@@ -322,14 +363,7 @@ bool worker_help(seat *seat, const group *group, uint64_t *scan) {
     run_claim(seat, lane, first, count, 0);
     return true;
   }
-  bool found = false;
-  for (uint32_t bits = lanes; bits && !found; bits &= bits - 1) {
-    uint32_t lane = (uint32_t)__builtin_ctz(bits);
-    found = take_from_lane(&pool->queue.lanes[lane], group, &scan[lane], &job);
-  }
-  if (!found && !take_from_claims(pool, seat->index, lanes, group, &job)) return false;
-  run_and_complete(seat, &job);
-  return true;
+  return run_out_of_turn(seat, lanes, group, scan);
 }
 
 uint32_t worker_take_out_all(struct muster_pool *pool, const group *group, uint64_t *jobs) {
@@ -388,9 +422,7 @@ void worker_sleep(seat *seat) {
   idle_leave(&pool->idle, seat->index);
   /* Also when it did not sleep: a wake may have been spent on it meanwhile. */
   seat->woken = true;
-  if (!stolen) return;
-  pass_on_wake(seat, true);
-  run_stolen(seat, &job);
+  if (stolen) run_stolen(seat, &job);
 }
 
 void worker_run(seat *seat) {
@@ -406,6 +438,7 @@ typedef struct waiting {
   seat *seat;
   group *group;
   const wait_orders *orders;
+  bool any; /* jobs of other groups may help, too */
   uint64_t scan[LANES];
 } waiting;
 
@@ -413,7 +446,9 @@ static bool work_along(waiting *waiting) {
   const wait_orders *orders = waiting->orders;
   if (orders->asleep) return false;
   if (worker_help(waiting->seat, waiting->group, waiting->scan)) return true;
+  if (worker_help_before(waiting->seat, waiting->group, &waiting->any)) return true;
   if (!orders->lanes) return false;
+  waiting->any = true;
   return worker_serve(waiting->seat, orders->lanes, 1) || worker_steal(waiting->seat, orders->lanes);
 }
 
@@ -437,19 +472,18 @@ static bool spin_for_group(waiting *waiting) {
 static void sleep_for_group(waiting *waiting) {
   seat *seat = waiting->seat;
   struct muster_pool *pool = seat->pool;
-  bool any = waiting->orders->lanes && !waiting->orders->asleep;
   uint32_t ticket = park_ticket(&seat->parking);
+  uint64_t awaits = waiting->any ? SEAT_AWAITS_ANY : (uint64_t)(uintptr_t)waiting->group;
+  store_relaxed_u64(&seat->awaits, awaits);
   idle_enter(&pool->waiting, seat->index);
-  if (any) idle_enter(&pool->helping, seat->index);
-  if (group_await(waiting->group) && !work_along(waiting)) {
+  if (group_await(waiting->group) && !work_along(waiting) && (awaits == SEAT_AWAITS_ANY || !waiting->any)) {
     sleep(seat, ticket);
   }
-  if (any) idle_leave(&pool->helping, seat->index);
   idle_leave(&pool->waiting, seat->index);
 }
 
 void worker_wait(seat *seat, group *group, const wait_orders *orders) {
-  waiting waiting = {seat, group, orders, {0}};
+  waiting waiting = {seat, group, orders, false, {0}};
   bool told = false;
   seat->waits++;
   while (!group_is_complete(group)) {

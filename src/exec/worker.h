@@ -16,13 +16,16 @@
 /* How many jobs a claim has at most, and what it is expected to take at most. */
 enum { CLAIM_JOBS_MAX = 8, JOB_CLAIM_NS = 8000, CLAIM_UNFAIR_NS = 400 };
 
-/* Pushes a job that its group counts already, and wakes somebody for it. False when the lane is full. With `owned` the
- * group cannot go away before this returns. Any thread; `seat` is null or the thread's own. */
-bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job *job, bool owned);
+/* Pushes a job that its group counts already, and wakes somebody for it. False when the lane is full. The group may be
+ * complete and gone when this returns. Any thread; `seat` is null or the thread's own. */
+bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job *job);
 
-/* There is work: wakes one worker that sleeps, else whoever waits for a group and may run other jobs meanwhile; when
- * `waiters`, everybody who waits, because it may be a job of their group. True when it was a worker. */
-bool worker_wake(struct muster_pool *pool, seat *seat, bool waiters);
+/* There is work of a group (null: of any): wakes one worker that sleeps, else everybody who waits and may run it. True
+ * when it was a worker. */
+bool worker_wake(struct muster_pool *pool, seat *seat, const group *group);
+
+/* Wakes everybody who waits for the group (null: for any). */
+void worker_ask(struct muster_pool *pool, seat *seat, const group *group);
 
 /* Claims from `lanes` (bits) and runs what it got. False when there was nothing. */
 bool worker_serve(seat *seat, uint32_t lanes, uint32_t most);
@@ -44,6 +47,10 @@ bool worker_steal(seat *seat, uint32_t lanes);
 /* Runs one job of the group (with its neighbours of the same group) wherever it stands. `scan` is where the last call
  * stopped looking, by lane; begin with zeros. */
 bool worker_help(seat *seat, const group *group, uint64_t *scan);
+
+/* Runs one job that must end before jobs of the group can even wait: of a group that they follow, or one before that.
+ * `any` tells whether there are such groups. */
+bool worker_help_before(seat *seat, const group *group, bool *any);
 
 /* Counts jobs out, and does what follows: wakes those who wait, pushes what was to follow (drops it when the pool
  * stops). */
