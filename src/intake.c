@@ -93,6 +93,8 @@ static void apply_wake(struct muster_world *world, const command *command) {
   case AGENT_READY:
     if (!row->woken) ready_wake(&world->ready, &world->store, command->index);
     world->report.woken++;
+    /* The rest of a preempted update does not count: it began before. */
+    if (row->atom_next) intake_defer(world, command);
     break;
   default:
     intake_defer(world, command); /* its update still waits for its action atoms: run again after it */

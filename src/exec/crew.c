@@ -1,7 +1,7 @@
 #include "exec/crew.h"
 
 void crew_wake(struct muster_pool *pool) {
-  for (uint32_t i = 1; i < pool->workers && worker_wake(pool, NULL, false); i++) continue;
+  for (uint32_t i = 1; i < pool->workers && worker_rouse(pool, NULL); i++) continue;
 }
 
 static void join(void *argument, uint32_t worker) {

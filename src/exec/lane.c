@@ -101,8 +101,9 @@ bool lane_start(lane *lane, uint64_t position, job *job) {
   uint64_t seen = state_of(lane, position, SLOT_FULL);
   read_job(slot, job);
   if (compare_exchange_ordered_u64(&slot->state, &seen, next_lap(lane, position))) return true; /* [c] */
-  /* Taken out before head passed it: the place is this claimer's to free. After: it is free already. */
-  if (seen == state_of(lane, position, SLOT_TAKEN)) store_release_u64(&slot->state, next_lap(lane, position));
+  /* Taken out of turn: the place is its claimer's to free. */
+  ASSERT(seen == state_of(lane, position, SLOT_TAKEN));
+  store_release_u64(&slot->state, next_lap(lane, position));
   return false;
 }
 
@@ -111,10 +112,7 @@ bool lane_take_out(lane *lane, uint64_t position, const struct group *only, job 
   uint64_t full = state_of(lane, position, SLOT_FULL);
   if (load_acquire_u64(&slot->state) != full || !is_of(slot, only)) return false;
   read_job(slot, job);
-  /* Once head has passed, whoever claimed the position only looks whether the job is still there. */
-  bool passed = load_ordered_u64(&lane->head) > position;
-  uint64_t taken = passed ? next_lap(lane, position) : state_of(lane, position, SLOT_TAKEN);
-  return compare_exchange_ordered_u64(&slot->state, &full, taken); /* [c] */
+  return compare_exchange_ordered_u64(&slot->state, &full, state_of(lane, position, SLOT_TAKEN)); /* [c] */
 }
 
 bool lane_has_work(const lane *lane) {

@@ -4,11 +4,9 @@
  * slot. A slot's state is one number that only grows: 4 x lap + { FREE 0, FULL 1, TAKEN 2 }.
  *
  *                     push                     start: whoever claimed the position
- *   lap, FREE -----------------------> FULL ----------------------------------------> lap + 1, FREE
- *                                       |  \                                             ^   ^
- *                                       |   +--- take out, when head has passed it ------+   |
- *                                       |                                                    |
- *                                       +--- take out, before ----> TAKEN --- its claimer ---+
+ *   lap, FREE -----------------------> FULL ------------------------------------> lap + 1, FREE
+ *                                       |                                               ^
+ *                                       +--- take out: anybody ---> TAKEN --- start ----+
  *
  * Consumers claim positions in order, several at once, by moving head; a claimed job has not started yet: starting it
  * and taking it out of turn (by a waiter that may run nothing else, by an idle worker, by a cancel) compete for the

@@ -28,9 +28,10 @@ bool queue_has_work(const queue *queue, uint32_t lanes) {
 
 bool queue_settle(queue *queue) {
   bool found = false;
-  for (uint32_t bits = load_ordered_u32(&queue->occupied); bits; bits &= bits - 1) {
-    uint32_t bit = bits & -bits, lane = (uint32_t)__builtin_ctz(bits);
-    fetch_and_ordered_u32(&queue->occupied, ~bit);
+  for (uint32_t lane = 0; lane < MUSTER_PRIORITIES; lane++) {
+    uint32_t bit = 1u << lane;
+    if (load_ordered_u32(&queue->occupied) & bit) fetch_and_ordered_u32(&queue->occupied, ~bit);
+    /* Also where the bit was clear: another that settles may be between its two steps. */
     if (!lane_has_work(&queue->lanes[lane])) continue;
     fetch_or_ordered_u32(&queue->occupied, bit);
     found = true;

@@ -3,8 +3,8 @@
  *
  *   producer: push to the lane (ordered)  ->  read the bitmap (ordered), set the lane's bit if it is clear
  *   worker:   read the bitmap, claim from the lanes whose bits are set, most urgent first
- *   worker before it sleeps: clear a bit (ordered)  ->  look at the lane again (ordered)  ->  set it back if there is
- *             something, and see to it like its producer: somebody else may have looked meanwhile and gone to sleep
+ *   worker before it sleeps, for every lane: clear its bit (ordered)  ->  look at the lane (ordered)  ->  set the bit
+ * if there is something, and see to it like its producer: somebody else may have looked meanwhile and gone to sleep
  *
  * So a clear bit means an empty lane, or a producer or worker that is about to set it. A set bit may stand over an
  * empty lane: looking there costs two reads, and only those who go to sleep clear. */

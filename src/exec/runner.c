@@ -263,7 +263,7 @@ static bool admit_woken(worker_state *state, runner *runner, uint32_t agent, bat
   const agent_row *row = &runner->store->rows[agent];
   if (!identity_is_live(runner->agents, agent, identity_generation(runner->agents, agent)) ||
       !store_is_active(runner->store, agent) || (row->status != AGENT_WAITING && row->status != AGENT_READY) ||
-      runner->types->types[row->type].def.spawns_max) {
+      row->atom_next || runner->types->types[row->type].def.spawns_max) {
     if (state->log_count == RUNNER_LOG_MAX) return false;
     command wake = {COMMAND_WAKE, .index = agent, .generation = identity_generation(runner->agents, agent)};
     state->log[state->log_count++] = (logged_command){UINT32_MAX, wake};

@@ -23,13 +23,14 @@ void worker_ask(struct muster_pool *pool, seat *seat, const group *group) {
     }
 }
 
-bool worker_wake(struct muster_pool *pool, seat *seat, const group *group) {
+bool worker_rouse(struct muster_pool *pool, seat *seat) {
   uint32_t index = idle_take(&pool->idle, pool->workers);
-  if (index != IDLE_NONE)
-    wake_seat(pool, seat, index);
-  else
-    worker_ask(pool, seat, group);
+  if (index != IDLE_NONE) wake_seat(pool, seat, index);
   return index != IDLE_NONE;
+}
+
+void worker_wake(struct muster_pool *pool, seat *seat, const group *group) {
+  if (!worker_rouse(pool, seat)) worker_ask(pool, seat, group);
 }
 
 bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job *job) {

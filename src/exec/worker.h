@@ -20,9 +20,11 @@ enum { CLAIM_JOBS_MAX = 8, JOB_CLAIM_NS = 8000, CLAIM_UNFAIR_NS = 400 };
  * complete and gone when this returns. Any thread; `seat` is null or the thread's own. */
 bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job *job);
 
-/* There is work of a group (null: of any): wakes one worker that sleeps, else everybody who waits and may run it. True
- * when it was a worker. */
-bool worker_wake(struct muster_pool *pool, seat *seat, const group *group);
+/* There is work of a group (null: of any): wakes one worker that sleeps, else everybody who waits and may run it. */
+void worker_wake(struct muster_pool *pool, seat *seat, const group *group);
+
+/* Wakes one worker that sleeps; false when none does. */
+bool worker_rouse(struct muster_pool *pool, seat *seat);
 
 /* Wakes everybody who waits for the group (null: for any). */
 void worker_ask(struct muster_pool *pool, seat *seat, const group *group);
