@@ -4,5 +4,6 @@
 
 int run_command(int count, char **arguments);
 int repro_command(int count, char **arguments);
+int bench_command(int count, char **arguments);
 
 #endif

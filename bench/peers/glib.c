@@ -1,0 +1,105 @@
+/* GLib's GThreadPool as a peer of `muster bench`: exclusive threads, so that none is started late. It has no ranges. Of
+ * levels it has two: g_thread_pool_move_to_front() searches the queue, which is what its urgent jobs pay; a sort
+ * function would make every submit search it. */
+#include "system.h"
+
+#include <glib.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+typedef struct item {
+  bench_job run;
+  void *argument;
+} item;
+
+typedef struct adaptor {
+  GThreadPool *pool;
+  item *items; /* a ring: one for each job that can wait */
+  guint item_count;
+  gint next_item;
+  gint outstanding; /* the waiter's own is one */
+  GMutex mutex;
+  GCond all_done;
+} adaptor;
+
+static void run_item(gpointer data, gpointer user_data) {
+  const item *item = data;
+  adaptor *adaptor = user_data;
+  item->run(item->argument, 0);
+  if (!g_atomic_int_dec_and_test(&adaptor->outstanding)) return;
+  g_mutex_lock(&adaptor->mutex);
+  g_cond_signal(&adaptor->all_done);
+  g_mutex_unlock(&adaptor->mutex);
+}
+
+static void *create(const bench_wishes *wishes) {
+  adaptor *adaptor = g_new0(struct adaptor, 1);
+  adaptor->item_count = wishes->jobs_max;
+  adaptor->items = g_new0(item, adaptor->item_count);
+  adaptor->outstanding = 1;
+  g_mutex_init(&adaptor->mutex);
+  g_cond_init(&adaptor->all_done);
+  adaptor->pool = g_thread_pool_new(run_item, adaptor, (gint)wishes->workers, TRUE, NULL);
+  return adaptor->pool ? adaptor : NULL;
+}
+
+static void destroy(void *pool) {
+  adaptor *adaptor = pool;
+  g_thread_pool_free(adaptor->pool, FALSE, TRUE);
+  g_free(adaptor->items);
+  g_free(adaptor);
+}
+
+static void inside(void *pool, bench_job body, void *argument) {
+  (void)pool;
+  body(argument, 0);
+}
+
+static item *push(adaptor *adaptor, bench_job run, void *argument) {
+  item *item = &adaptor->items[(guint)g_atomic_int_add(&adaptor->next_item, 1) % adaptor->item_count];
+  item->run = run;
+  item->argument = argument;
+  g_atomic_int_inc(&adaptor->outstanding);
+  if (!g_thread_pool_push(adaptor->pool, item, NULL)) abort();
+  return item;
+}
+
+static void submit(void *pool, bench_job run, void *argument) {
+  push(pool, run, argument);
+}
+
+static void submit_at(void *pool, uint32_t level, bench_job run, void *argument) {
+  adaptor *adaptor = pool;
+  item *item = push(adaptor, run, argument);
+  if (level == 0) g_thread_pool_move_to_front(adaptor->pool, item);
+}
+
+static void wait_asleep(void *pool) {
+  adaptor *adaptor = pool;
+  g_mutex_lock(&adaptor->mutex);
+  if (!g_atomic_int_dec_and_test(&adaptor->outstanding))
+    while (g_atomic_int_get(&adaptor->outstanding) > 0) g_cond_wait(&adaptor->all_done, &adaptor->mutex);
+  g_mutex_unlock(&adaptor->mutex);
+  g_atomic_int_set(&adaptor->outstanding, 1);
+}
+
+const bench_system *bench_peer(void) {
+  static char name[64];
+  static bench_system system = {
+      .size = sizeof system,
+      .key = "glib",
+      .name = name,
+      .convention = "caller not counted: it submits, then sleeps; exclusive threads, never spin; no ranges. Urgent: "
+                    "g_thread_pool_move_to_front",
+      .create = create,
+      .destroy = destroy,
+      .inside = inside,
+      .submit = submit,
+      .wait = wait_asleep,
+      .levels = 2,
+      .submit_at = submit_at,
+  };
+  g_snprintf(name, sizeof name, "GLib %u.%u.%u GThreadPool", glib_major_version, glib_minor_version,
+             glib_micro_version);
+  return &system;
+}

@@ -1,0 +1,80 @@
+/* libuv's thread pool as a peer of `muster bench`: uv_queue_work from the thread of the loop. It has neither ranges nor
+ * levels. */
+#include "system.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <uv.h>
+
+typedef struct request {
+  uv_work_t work; /* first: found again by its address */
+  bench_job run;
+  void *argument;
+} request;
+
+typedef struct adaptor {
+  uv_loop_t loop;
+  uint32_t next;
+  request *requests;
+} adaptor;
+
+static void *create(const bench_wishes *wishes) {
+  char size[16];
+  adaptor *adaptor = calloc(1, sizeof *adaptor);
+  if (!adaptor) return NULL;
+  snprintf(size, sizeof size, "%u", wishes->workers);
+  setenv("UV_THREADPOOL_SIZE", size, 1); /* read when the first work is queued */
+  adaptor->requests = calloc(wishes->jobs_max, sizeof *adaptor->requests);
+  if (!adaptor->requests || uv_loop_init(&adaptor->loop) != 0) return NULL;
+  return adaptor;
+}
+
+static void destroy(void *pool) {
+  adaptor *adaptor = pool;
+  uv_loop_close(&adaptor->loop);
+  free(adaptor->requests);
+  free(adaptor);
+}
+
+static void inside(void *pool, bench_job body, void *argument) {
+  (void)pool;
+  body(argument, 0);
+}
+
+static void run_request(uv_work_t *work) {
+  const request *request = (struct request *)work;
+  request->run(request->argument, 0);
+}
+
+static void submit(void *pool, bench_job run, void *argument) {
+  adaptor *adaptor = pool;
+  request *request = &adaptor->requests[adaptor->next++];
+  request->run = run;
+  request->argument = argument;
+  if (uv_queue_work(&adaptor->loop, &request->work, run_request, NULL) != 0) abort();
+}
+
+static void wait_asleep(void *pool) {
+  adaptor *adaptor = pool;
+  uv_run(&adaptor->loop, UV_RUN_DEFAULT);
+  adaptor->next = 0;
+}
+
+const bench_system *bench_peer(void) {
+  static char name[64];
+  static bench_system system = {
+      .size = sizeof system,
+      .key = "libuv",
+      .name = name,
+      .convention = "caller not counted: it submits, then runs the loop; UV_THREADPOOL_SIZE = workers, never spins; no "
+                    "ranges, no levels",
+      .create = create,
+      .destroy = destroy,
+      .inside = inside,
+      .submit = submit,
+      .wait = wait_asleep,
+  };
+  snprintf(name, sizeof name, "libuv %s uv_queue_work", uv_version_string());
+  return &system;
+}

@@ -1,0 +1,77 @@
+/* OpenMP as a peer of `muster bench`: its explicit tasks inside a parallel region, and parallel loops over pieces,
+ * dealt out dynamically. The environment is the user's: OMP_WAIT_POLICY and its like are not touched. Levels are left
+ * out: libgomp lets at most 64 jobs per thread wait and runs every further one inside its submit. */
+#include "system.h"
+
+#include <omp.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+typedef struct adaptor {
+  int workers;
+} adaptor;
+
+static void *create(const bench_wishes *wishes) {
+  adaptor *adaptor = malloc(sizeof *adaptor);
+  if (!adaptor) return NULL;
+  adaptor->workers = (int)wishes->workers;
+  omp_set_dynamic(0);
+  return adaptor;
+}
+
+static void destroy(void *pool) {
+  free(pool);
+}
+
+/* The others wait at the end of the region, which is where they run what is submitted. */
+static void inside(void *pool, bench_job body, void *argument) {
+  const adaptor *adaptor = pool;
+#pragma omp parallel num_threads(adaptor->workers)
+#pragma omp master
+  body(argument, 0);
+}
+
+static void submit(void *pool, bench_job run, void *argument) {
+  (void)pool;
+#pragma omp task firstprivate(run, argument)
+  run(argument, 0);
+}
+
+static void wait_for_all(void *pool) {
+  (void)pool;
+#pragma omp taskwait
+}
+
+/* Pieces are at least `grain` long, and where that allows, long enough that dealing them out does not count. */
+static void parallel_for(void *pool, uint64_t count, uint64_t grain, bench_range run, void *argument) {
+  enum { PIECES_PER_WORKER = 1024 };
+  const adaptor *adaptor = pool;
+  uint64_t piece = count / ((uint64_t)adaptor->workers * PIECES_PER_WORKER);
+  if (piece < grain) piece = grain;
+  uint64_t pieces = (count + piece - 1) / piece;
+#pragma omp parallel for num_threads(adaptor->workers) schedule(dynamic)
+  for (uint64_t i = 0; i < pieces; i++) run(argument, i * piece, i + 1 < pieces ? (i + 1) * piece : count, 0);
+}
+
+#ifdef __clang__
+#define NAME "LLVM's OpenMP (libomp)"
+#else
+#define NAME "GNU OpenMP (libgomp) " __VERSION__
+#endif
+
+const bench_system *bench_peer(void) {
+  static const bench_system system = {
+      .size = sizeof system,
+      .key = "openmp",
+      .name = NAME,
+      .convention = "caller counted, works along; waits as OMP_WAIT_POLICY says (default: spins, then sleeps). Behind "
+                    "64 jobs per thread a submit runs the job itself, so no backlog and no levels",
+      .create = create,
+      .destroy = destroy,
+      .inside = inside,
+      .submit = submit,
+      .wait = wait_for_all,
+      .parallel_for = parallel_for,
+  };
+  return &system;
+}

@@ -1,0 +1,191 @@
+/* `muster bench`, as the program tells it: structure and plausibility of the rows. How fast anything is, is not tested:
+ * the machine that tests is busy with other tests. */
+#include "program.h"
+
+#include <math.h>
+
+static const char *text_of(json_t *object, const char *name) {
+  const char *text = json_string_value(program_member(object, name));
+  cr_assert_not_null(text, "%s is no text", name);
+  return text;
+}
+
+/* The row of a system and a measure, or null. */
+static json_t *row_of(json_t *json, const char *system, const char *measure) {
+  size_t i;
+  json_t *row;
+  json_array_foreach(program_member(json, "rows"), i, row) {
+    if (strcmp(text_of(row, "system"), system) == 0 && strcmp(text_of(row, "measure"), measure) == 0) return row;
+  }
+  return NULL;
+}
+
+/* Everything takes time, but what is left of CPU time when the work is taken off may come
+ * out as nothing or less. */
+static void expect_plausible(json_t *row) {
+  const char *measure = text_of(row, "measure");
+  double p50 = program_number(row, "p50"), p99 = program_number(row, "p99"), max = program_number(row, "max");
+  bool more_is_better = json_is_true(program_member(row, "more_is_better"));
+  cr_expect(isfinite(p50) && isfinite(p99) && isfinite(max));
+  cr_expect_geq(program_number(row, "n"), 1);
+  cr_expect_geq(program_number(row, "workers"), 1);
+  cr_expect_gt(strlen(text_of(row, "unit")), 0);
+  cr_expect(more_is_better ? p50 >= p99 && p99 >= max : p50 <= p99 && p99 <= max, "%s: %g, %g, %g", measure, p50, p99,
+            max);
+  cr_expect(strstr(measure, "cpu") || max > 0, "%s: max is %g", measure, max);
+  cr_expect(!more_is_better || p50 > 0, "%s: p50 is %g", measure, p50);
+}
+
+static void expect_plausible_rows(json_t *json) {
+  size_t i;
+  json_t *row;
+  cr_assert_gt(json_array_size(program_member(json, "rows")), 0);
+  json_array_foreach(program_member(json, "rows"), i, row) expect_plausible(row);
+  cr_expect_eq(json_array_size(program_member(json, "failures")), 0);
+  cr_expect(program_number(json, "others_cpu_share") >= 0 && program_number(json, "others_cpu_share") <= 1);
+  cr_expect(program_number(json, "stolen_cpu_share") >= 0 && program_number(json, "stolen_cpu_share") <= 1);
+  cr_expect_geq(program_number(json, "processors"), 1);
+}
+
+/* Every peer is either there, with its convention, or named as absent, with its packages. */
+static void expect_peers_to_be_accounted_for(json_t *json) {
+  static const char *const peers[] = {"tbb", "openmp", "glib", "libuv"};
+  for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
+    size_t j, found = 0;
+    json_t *system;
+    json_array_foreach(program_member(json, "systems"), j, system) {
+      bool is = strcmp(text_of(system, "system"), peers[i]) == 0;
+      found += is && strlen(text_of(system, "name")) > 0 && strlen(text_of(system, "convention")) > 0;
+    }
+    json_array_foreach(program_member(json, "absent"), j, system) {
+      bool is = strcmp(text_of(system, "system"), peers[i]) == 0;
+      found += is && strlen(text_of(system, "packages")) > 0 && strlen(text_of(system, "reason")) > 0;
+    }
+    cr_expect_eq(found, 1, "%s is found %zu times", peers[i], found);
+  }
+}
+
+Test(bench, of_dispatch_measures_every_row_of_muster_and_the_references) {
+  static const char *const measures[] = {"submit",           "parallel-for", "claim",          "claim-shared-writes",
+                                         "queue-claims",     "start-warm",   "start-parked",   "idle-cpu",
+                                         "efficiency-frame", "frame-cpu",    "frame-idle-cpu", "efficiency-1us-jobs",
+                                         "efficiency-skewed"};
+  json_t *json = program_json("bench dispatch --quick --workers 2 --json -");
+  expect_plausible_rows(json);
+  expect_peers_to_be_accounted_for(json);
+  for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
+    cr_expect_not_null(row_of(json, "muster", measures[i]), "muster has no row %s", measures[i]);
+  cr_expect_not_null(row_of(json, "unpinned", "efficiency-frame"));
+  cr_expect_not_null(row_of(json, "futex", "start-parked"));
+  cr_expect_not_null(row_of(json, "futex-pin", "start-parked"));
+  cr_expect_not_null(row_of(json, "split", "efficiency-frame"));
+  cr_expect_not_null(row_of(json, "alone", "frame-idle-cpu"));
+  json_decref(json);
+}
+
+Test(bench, of_priority_measures_every_row_of_muster) {
+  static const char *const measures[] = {"urgent-from-outside", "urgent-from-inside", "urgent-behind-range",
+                                         "submit-all-levels"};
+  json_t *json = program_json("bench priority --quick --workers 2 --json -");
+  expect_plausible_rows(json);
+  expect_peers_to_be_accounted_for(json);
+  for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
+    cr_expect_not_null(row_of(json, "muster", measures[i]), "muster has no row %s", measures[i]);
+  json_decref(json);
+}
+
+Test(bench, sweeps_over_numbers_of_workers_and_counts_shared_writes) {
+  static const char *const measures[] = {"submit", "parallel-for", "claim", "claim-shared-writes", "queue-claims"};
+  bool seen[4][5] = {{false}};
+  size_t i;
+  json_t *row, *json = program_json("bench dispatch --quick --workers 1..3 --rounds 2 --json -");
+  expect_plausible_rows(json);
+  json_array_foreach(program_member(json, "rows"), i, row) {
+    size_t workers = (size_t)program_number(row, "workers");
+    cr_assert(workers >= 1 && workers <= 3);
+    cr_expect_str_eq(text_of(row, "system"), "muster");
+    for (size_t m = 0; m < 5; m++) seen[workers][m] |= strcmp(text_of(row, "measure"), measures[m]) == 0;
+    /* One fetch-add for eight updates; the opening store and one late look per worker come on top. */
+    if (strcmp(text_of(row, "measure"), "claim-shared-writes") == 0)
+      cr_expect(program_number(row, "p50") >= 0.125 && program_number(row, "max") < 0.126);
+  }
+  for (size_t workers = 1; workers <= 3; workers++)
+    for (size_t m = 0; m < 5; m++) cr_expect(seen[workers][m], "%zu workers have no row %s", workers, measures[m]);
+  json_decref(json);
+}
+
+Test(bench, names_the_peers_that_are_absent_and_how_to_get_them) {
+  program_run *run = program_start("bench dispatch --quick --workers 2 --measure submit --peers /nowhere");
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  cr_expect(strstr(run->output, "tbb        absent (oneTBB)") != NULL, "%s", run->output);
+  cr_expect(strstr(run->output, "openmp     absent") != NULL);
+  cr_expect(strstr(run->output, "glib       absent") != NULL);
+  cr_expect(strstr(run->output, "libuv      absent") != NULL);
+  cr_expect(strstr(run->output, "tools/setup --peers") != NULL);
+  free(run);
+  json_t *json = program_json("bench dispatch --quick --workers 2 --measure submit --peers /nowhere --json -");
+  cr_expect_eq(json_array_size(program_member(json, "absent")), 4);
+  expect_peers_to_be_accounted_for(json);
+  json_decref(json);
+}
+
+Test(bench, prints_a_table_that_says_who_is_ahead) {
+  program_run *run = program_start("bench dispatch --quick --workers 2 --measure efficiency-frame,submit");
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  cr_expect(strstr(run->output, "submit and run an empty job") != NULL, "%s", run->output);
+  cr_expect(strstr(run->output, "frame test: CPU in it beyond the work") != NULL, "%s", run->output);
+  cr_expect(strstr(run->output, "parallel-for") == NULL || strstr(run->output, "parallel-for, grain 1") == NULL);
+  cr_expect(strstr(run->output, "caller counted") != NULL);
+  free(run);
+}
+
+typedef struct refusal {
+  const char *line;
+  int status;
+  const char *says;
+} refusal;
+
+Test(bench, refuses_what_it_does_not_know_in_one_line) {
+  static const refusal refusals[] = {
+      {"bench", 2, "give a bench, such as `muster bench dispatch`"},
+      {"bench dispach", 2, "did you mean 'dispatch'"},
+      {"bench speed", 2, "unknown bench 'speed'; known: dispatch, priority"},
+      {"bench dispatch priority", 2, "one bench at a time"},
+      {"bench dispatch --workers 0", 2, "--workers is '0'"},
+      {"bench dispatch --workers 257", 2, "from 1 to 256"},
+      {"bench dispatch --workers 1..", 2, "--workers is ''"},
+      {"bench dispatch --workers ..4", 2, "--workers is ''"},
+      {"bench dispatch --workers 3..2", 2, "from 3 to 256"},
+      {"bench dispatch --rounds 0", 2, "--rounds is '0'"},
+      {"bench dispatch --rounds 65", 2, "from 1 to 64"},
+      {"bench dispatch --only tbx", 2, "unknown system 'tbx'; did you mean 'tbb'"},
+      {"bench dispatch --only muster,", 2, "unknown system ''"},
+      {"bench dispatch --measure submitt", 2, "did you mean 'submit'"},
+      {"bench priority --measure submit", 2, "unknown measure 'submit'"},
+      {"bench priority --workers 1..2", 2, "give one number to --workers"},
+      {"bench dispatch --workers 1 --measure start-warm", 2, "needs at least 2 workers"},
+      {"bench dispatch --quick=yes", 2, "takes no value"},
+      {"bench dispatch --speed", 2, "unknown option --speed"},
+      {"bench dispatch --quick --only tbb --peers /nowhere", 1, "tbb is absent: there is no /nowhere/peer_tbb.so"},
+      {"bench dispatch --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"},
+  };
+  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+    program_run *run = program_start(refusals[i].line);
+    const char *end = strchr(run->errors, '\n');
+    cr_expect(run->status == refusals[i].status, "muster %s: status %d: %s", refusals[i].line, run->status,
+              run->errors);
+    cr_expect(strstr(run->errors, refusals[i].says) != NULL, "muster %s says: %s", refusals[i].line, run->errors);
+    cr_expect(end && end[1] == '\0', "muster %s says more or less than one line: %s", refusals[i].line, run->errors);
+    cr_expect(run->output[0] == '\0', "muster %s prints a result", refusals[i].line);
+    free(run);
+  }
+}
+
+Test(bench, explains_every_figure_in_its_help) {
+  program_run *run = program_start("bench --help");
+  cr_assert_eq(run->status, 0);
+  cr_expect(strstr(run->output, "usage: muster bench NAME") != NULL);
+  cr_expect(strstr(run->output, "claim-shared-writes is counted, not timed") != NULL);
+  cr_expect(run->errors[0] == '\0');
+  free(run);
+}

@@ -1,0 +1,77 @@
+#include "bench_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_value(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+static double median(double *values, uint32_t count) {
+  qsort(values, count, sizeof *values, by_value);
+  return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+/* The smallest sample that is not exceeded by `percent` of them. */
+static double quantile(const double *sorted, uint32_t count, uint32_t percent) {
+  uint32_t rank = (uint32_t)(((uint64_t)count * percent + 99) / 100);
+  return sorted[rank > 0 ? rank - 1 : 0];
+}
+
+static bench_quantiles quantiles_of(bench_samples *samples, bool more_is_better) {
+  double *values = samples->values;
+  uint32_t count = samples->count;
+  double p50 = median(values, count); /* sorts */
+  if (!more_is_better) return (bench_quantiles){p50, quantile(values, count, 99), values[count - 1]};
+  uint32_t low = (uint32_t)((uint64_t)count / 100);
+  return (bench_quantiles){p50, values[low], values[0]};
+}
+
+const bench_row *bench_rows_find(const bench_rows *rows, const bench_system *system, const bench_series *series,
+                                 uint32_t workers) {
+  for (uint32_t i = 0; i < rows->count; i++) {
+    const bench_row *row = &rows->rows[i];
+    if (row->system == system && row->series == series && row->workers == workers) return row;
+  }
+  return NULL;
+}
+
+bool bench_rows_add(bench_rows *rows, const bench_system *system, const bench_series *series, uint32_t workers,
+                    bench_samples *samples) {
+  if (samples->count == 0) return true;
+  bench_row *row = (bench_row *)bench_rows_find(rows, system, series, workers);
+  if (!row && rows->count == BENCH_ROWS_MAX) return false;
+  if (!row) {
+    row = &rows->rows[rows->count++];
+    *row = (bench_row){.system = system, .series = series, .workers = workers};
+  }
+  row->samples += samples->count;
+  row->rounds[row->round_count++] = quantiles_of(samples, series->more_is_better);
+  return true;
+}
+
+void bench_rows_note(bench_rows *rows, const char *text) {
+  for (uint32_t i = 0; i < rows->note_count; i++)
+    if (strcmp(rows->notes[i], text) == 0) return;
+  if (rows->note_count < BENCH_NOTES_MAX) snprintf(rows->notes[rows->note_count++], sizeof rows->notes[0], "%s", text);
+}
+
+static void finish_row(bench_row *row) {
+  double p50[BENCH_ROUNDS_MAX], p99[BENCH_ROUNDS_MAX], max[BENCH_ROUNDS_MAX];
+  for (uint32_t i = 0; i < row->round_count; i++) {
+    p50[i] = row->rounds[i].p50;
+    p99[i] = row->rounds[i].p99;
+    max[i] = row->rounds[i].max;
+  }
+  row->result.p50 = median(p50, row->round_count); /* sorts */
+  row->result.p99 = median(p99, row->round_count);
+  row->result.max = median(max, row->round_count);
+  row->p50_lowest = p50[0];
+  row->p50_highest = p50[row->round_count - 1];
+}
+
+void bench_rows_finish(bench_rows *rows) {
+  for (uint32_t i = 0; i < rows->count; i++) finish_row(&rows->rows[i]);
+}
