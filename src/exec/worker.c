@@ -153,6 +153,14 @@ static void note_fruitless(seat *seat) {
   if (++seat->fruitless % 64 == 0 && queue_settle(&pool->queue)) worker_wake(pool, seat, NULL);
 }
 
+bool worker_is_wanted(seat *seat, uint32_t lanes) {
+  const queue *queue = &seat->pool->queue;
+  if (!queue_may_have(queue, lanes)) return false;
+  if (queue_has_work(queue, lanes)) return true;
+  note_fruitless(seat);
+  return false;
+}
+
 /* Jobs of `more_urgent` lanes (bits) go first. */
 static uint32_t give_way(seat *seat, uint32_t more_urgent, ended *ended) {
   struct muster_pool *pool = seat->pool;
@@ -160,25 +168,15 @@ static uint32_t give_way(seat *seat, uint32_t more_urgent, ended *ended) {
   uint64_t position;
   uint32_t ran = 0;
   job job;
-  while (queue_may_have(&pool->queue, more_urgent)) {
-    if (!claim(seat, more_urgent, 1, &urgent_lane, &position)) {
-      note_fruitless(seat);
-      break;
-    }
-    if (!lane_start(&pool->queue.lanes[urgent_lane], position, &job)) continue;
+  while (worker_is_wanted(seat, more_urgent)) {
+    /* Before a job is this thread's alone: what follows an ended group may wait for it. */
     count_out(seat, ended);
+    if (!claim(seat, more_urgent, 1, &urgent_lane, &position)) break;
+    if (!lane_start(&pool->queue.lanes[urgent_lane], position, &job)) continue;
     run_and_complete(seat, &job);
     ran++;
   }
   return ran;
-}
-
-bool worker_is_wanted(seat *seat, uint32_t lanes) {
-  const queue *queue = &seat->pool->queue;
-  if (!queue_may_have(queue, lanes)) return false;
-  if (queue_has_work(queue, lanes)) return true;
-  note_fruitless(seat);
-  return false;
 }
 
 uint32_t worker_give_way(seat *seat, uint32_t more_urgent) {
@@ -204,7 +202,6 @@ static uint32_t run_claim(seat *seat, uint32_t lane, uint64_t first, uint32_t co
     job job;
     /* Not before the first: it was the most urgent, and a claim of one is not announced. */
     if (i > 0) give_way(seat, more_urgent, &ended);
-    /* Before the job is this thread's alone: what follows an ended group may wait for it. */
     if (ended.count && lane_group(from, first + i) != ended.group) count_out(seat, &ended);
     if (!lane_start(from, first + i, &job)) continue;
     ended.group = job.group;
