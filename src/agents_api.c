@@ -76,6 +76,21 @@ muster_result muster_agent_tune(muster_world *world, muster_agent agent, const m
                         .derive = tuning.derive_elasticity});
 }
 
+muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size) {
+  if (size > MUSTER_MESSAGE_BYTES_MAX || (size && !bytes))
+    return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most %u, with bytes given", size,
+                     MUSTER_MESSAGE_BYTES_MAX);
+  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  if (!inbox_takes_messages(&world->inbox))
+    return error_set(MUSTER_E_ARGUMENT, "message: no type of this world has boxes: set messages_max");
+  outgoing message = {.head = {.peer = agent, .size = size}};
+  if (size) memcpy(message.bytes, bytes, size);
+  if (!ring_push(&world->inbox.messages, &message))
+    return error_set(MUSTER_E_FULL, "commands_max = %u messages wait for the next frame", world->def.commands_max);
+  return MUSTER_OK;
+}
+
 bool muster_agent_exists(const muster_world *world, muster_agent agent) {
   return identity_is_live(&world->agent_ids, agent.index, agent.generation);
 }

@@ -1,12 +1,12 @@
 /* commit.c - stage 8: action sets, measured costs, next releases, carried, statistics. Joins agents, plan and exec.
  *
  * Order: what updates asked of others, entry by entry whatever worker was faster; then every entry's outcome, which
- * publishes; then action atoms in agent order, those that wait since earlier frames first, as long as there is time;
- * then what was learnt. Stage 7 leaves time for all of this; when something outside took that time away, the commit
- * stops at the deadline and the next frame begins with the rest of it. */
+ * publishes; then messages, in order of their senders; then action atoms in agent order, those that wait since earlier
+ * frames first, as long as there is time; then what was learnt. Stage 7 leaves time for all of this; when something
+ * outside took that time away, the commit stops at the deadline and the next frame begins with the rest of it. */
 #include "base/assert.h"
 #include "base/error.h"
-#include "world.h"
+#include "messages.h"
 
 #include <string.h>
 
@@ -48,6 +48,7 @@ static void note_completion(const struct muster_world *world, settle_part *part,
 static void complete(struct muster_world *world, settle_part *part, uint32_t index, uint64_t began_ns) {
   agent_row *row = &world->store.rows[index];
   note_completion(world, part, index, began_ns);
+  messages_complete(world, index);
   if (world->types.types[row->type].published) row->front ^= 1u;
   periods_completed(&world->classes, &world->store, &world->ready, index, began_ns);
 }
@@ -80,7 +81,10 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     return;
   }
   uint64_t began_ns = row->atom_next ? cold->started_ns : world->batch.now_ns;
-  if (!row->atom_next) note_start(world, row);
+  if (!row->atom_next) {
+    note_start(world, row);
+    if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
+  }
   if (result->moved) space_move(&world->space, &world->store, index, result->moved_to);
   if (world->runner.virtual) learn_model_cost(world, entry, outcome);
   if (outcome == OUTCOME_FINISHED) {
@@ -162,7 +166,7 @@ static void prefetch_settled(const struct muster_world *world, uint32_t i, uint3
 static bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = &world->store.rows[entry->agent];
   const agent_place *place = &world->store.places[entry->agent];
-  if (row->enlisted || row->atom_next) return false;
+  if (row->enlisted || row->atom_next || messages_are_owed(world, entry->agent)) return false;
   return !result->moved || (result->moved_to.cell_x == place->cell_x && result->moved_to.cell_y == place->cell_y);
 }
 
@@ -206,7 +210,7 @@ static void settle_beside(struct muster_world *world) {
 }
 
 /* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. */
-static void settle_batch(struct muster_world *world, uint64_t end_ns) {
+static void settle_entries(struct muster_world *world, uint64_t end_ns) {
   enum { BETWEEN_LOOKS = 32 };
   batch *batch = &world->batch;
   commit_progress *progress = &world->commit;
@@ -218,6 +222,7 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
       progress->ids_kept = keep_unused_ids(world, entry, spawned, progress->ids_kept);
       progress->ids_seen += entry->spawn_limit;
     }
+    if (batch->places_max && batch->outcomes[i] != OUTCOME_NOT_RUN) messages_note_sender(world, i);
     if (batch->outcomes[i] != OUTCOME_SETTLED)
       settle_entry(world, entry, &batch->results[i], (batch_outcome)batch->outcomes[i]);
     if (i % BETWEEN_LOOKS == 0 && end_ns != UINT64_MAX && clock_now(&world->runner.clock) >= end_ns) break;
@@ -225,7 +230,14 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
   if (progress->settled < batch->count) return;
   close_gap_in_ids(world);
   learn(world);
-  progress->open = false;
+  progress->all_settled = true;
+}
+
+/* Settles the batch and then delivers what it sent; goes on where it stopped before. */
+static void settle_batch(struct muster_world *world, uint64_t end_ns) {
+  commit_progress *progress = &world->commit;
+  if (!progress->all_settled) settle_entries(world, end_ns);
+  if (progress->all_settled) progress->open = !messages_deliver(world, end_ns);
 }
 
 static uint64_t modelled_act_cost(const agent_type *type) {

@@ -2,7 +2,7 @@
  * thread queued, and what the updates of the last frame asked for, are applied here and nowhere else. */
 #include "base/assert.h"
 #include "base/random.h"
-#include "world.h"
+#include "messages.h"
 
 /* A mass spawn is spread: an eighth of the budget, at about 250 ns for each agent. */
 enum { SPAWNS_PER_FRAME_MIN = 256, SPAWN_NS = 250, SPAWN_BUDGET_PART = 8 };
@@ -36,6 +36,7 @@ static void call_back(struct muster_world *world, uint32_t index, void (*callbac
 
 static void release_index(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
+  messages_forget(world, index);
   identity_give_back(&world->slots[row->type], row->state_slot);
   row->status = AGENT_FREE;
   identity_close(&world->agent_ids, index);
@@ -225,6 +226,18 @@ static void activate_spawns(struct muster_world *world) {
   world->report.spawns_waiting = ring_count(&world->inbox.spawns);
 }
 
+/* Receivers that want it are woken by what was delivered since the last intake. One that is held runs in this frame
+ * anyway. */
+static void wake_receivers(struct muster_world *world) {
+  mailbox *mailbox = &world->mailbox;
+  for (uint32_t index = 0; mailbox->wake_count;) {
+    index = mailbox_take_wake(mailbox, index);
+    if (world->store.rows[index].status == AGENT_ADMITTED) continue;
+    uint32_t generation = identity_generation(&world->agent_ids, index);
+    apply(world, &(command){COMMAND_WAKE, .index = index, .generation = generation});
+  }
+}
+
 /* Tops up the ids set aside for spawns from inside updates; some stay for the host. */
 static void set_ids_aside(struct muster_world *world) {
   uint32_t kept_free = world->def.agents_max / 64 + 1;
@@ -242,7 +255,9 @@ static void set_ids_aside(struct muster_world *world) {
 void intake_run(struct muster_world *world) {
   commit_finish(world);
   apply_commands(world);
+  messages_take(world);
   observers_group(&world->observers);
   activate_spawns(world);
+  wake_receivers(world);
   set_ids_aside(world);
 }

@@ -1,6 +1,6 @@
 /* report.c - what a host may read between two frames. */
 #include "base/error.h"
-#include "world.h"
+#include "messages.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -34,7 +34,9 @@ static uint64_t bytes_of_states(const muster_world *world) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < world->types.count; i++) {
     const agent_type *type = &world->types.types[i];
-    bytes += (uint64_t)identity_high(&world->slots[i]) * (type->state_stride + 2 * type->published_stride);
+    uint64_t each = type->state_stride + 2 * type->published_stride;
+    if (type->boxes.capacity) each += sizeof(box) + (uint64_t)type->boxes.capacity * 2 * type->boxes.stride;
+    bytes += (uint64_t)identity_high(&world->slots[i]) * each;
   }
   return bytes;
 }
@@ -57,7 +59,8 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
   if (whole.completed) whole.interval_deviation_ns = deviation_ns / (double)whole.completed;
   for (uint32_t i = 0; i < MUSTER_DECILES; i++) whole.staleness[i] = staleness_of(world, i);
   whole.bytes_scheduling = bytes_scheduling(world);
-  whole.bytes_used = whole.bytes_scheduling + bytes_of_states(world);
+  whole.bytes_used =
+      whole.bytes_scheduling + bytes_of_states(world) + (uint64_t)world->mailbox.places_high * sizeof(outgoing);
   return copy_out(statistics, statistics->size, &whole, sizeof whole, "statistics");
 }
 
@@ -105,6 +108,7 @@ muster_result muster_agent_read(const muster_world *world, muster_agent agent, m
                              .user = row->user,
                              .published = type_published(type, row->state_slot, row->front),
                              .state = type_state(type, row->state_slot)};
+  if (type->boxes.capacity) whole.messages = type->boxes.boxes[row->state_slot].count;
   if (store_is_active(&world->store, agent.index)) describe_active(world, agent.index, &whole);
   return copy_out(info, info->size, &whole, sizeof whole, "agent info");
 }
@@ -123,6 +127,22 @@ typedef struct hashed_row {
   float importance, runs;
   uint32_t zero;
 } hashed_row;
+
+static uint64_t hash_messages(const muster_world *world, uint32_t index, uint64_t hash) {
+  const agent_row *row = &world->store.rows[index];
+  const box_table *boxes = &world->types.types[row->type].boxes;
+  if (world->mailbox.owed_count) hash = XXH3_64bits_withSeed(&world->mailbox.losses[index], sizeof(loss), hash);
+  if (!boxes->capacity) return hash;
+  const box *box = &boxes->boxes[row->state_slot];
+  for (uint32_t i = 0; i < box->count; i++) {
+    const letter *letter = boxes_letter(boxes, row->state_slot, i);
+    uint64_t head[4] = {(uint64_t)letter->peer.generation << 32 | letter->peer.index, letter->sent_ns, letter->size,
+                        i < box->begun};
+    hash = XXH3_64bits_withSeed(head, sizeof head, hash);
+    hash = XXH3_64bits_withSeed(letter + 1, letter->size, hash);
+  }
+  return hash;
+}
 
 uint64_t muster_world_hash(const muster_world *world) {
   uint64_t hash = world->last_now_ns;
@@ -147,6 +167,7 @@ uint64_t muster_world_hash(const muster_world *world) {
     if (type->states) hash = XXH3_64bits_withSeed(type_state(type, row->state_slot), type->def.state_bytes, hash);
     if (type->published)
       hash = XXH3_64bits_withSeed(type_published(type, row->state_slot, row->front), type->def.published_bytes, hash);
+    hash = hash_messages(world, i, hash);
   }
   return hash;
 }

@@ -1,7 +1,9 @@
 /* update_api.c - what an atom may call: muster_update_...(). Joins the running update (exec) with what exists. */
 #include "base/error.h"
 #include "base/random.h"
-#include "world.h"
+#include "messages.h"
+
+#include <string.h>
 
 static update_context *context_of(muster_update *update) {
   return (update_context *)(void *)update;
@@ -99,6 +101,77 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
   }
   if (context->worker->takes_woken) runner_call(context->worker);
   return MUSTER_OK;
+}
+
+static muster_result check_message(const update_context *context, muster_agent to, const void *bytes, uint32_t size) {
+  if (size && !bytes) return error_set(MUSTER_E_ARGUMENT, "message: %u bytes must be given", size);
+  if (!is_live(context, to)) return stale(to);
+  const runner *runner = context->runner;
+  const agent_type *type = &runner->types->types[runner->store->rows[to.index].type];
+  if (!type->boxes.capacity)
+    return error_set(MUSTER_E_ARGUMENT, "message: type '%s' has no boxes: set its messages_max", type->name);
+  if (size > type->boxes.message_bytes)
+    return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most message_bytes = %u of type '%s'", size,
+                     type->boxes.message_bytes, type->name);
+  return MUSTER_OK;
+}
+
+/* In parallel phases a message waits in a place of its entry; in serial ones it is delivered. */
+muster_result muster_update_send(muster_update *update, muster_agent to, const void *bytes, uint32_t size) {
+  update_context *context = context_of(update);
+  muster_world *world = update->world;
+  muster_result result = check_message(context, to, bytes, size);
+  if (result) return result;
+  bool parallel = context->phase == PHASE_PARALLEL;
+  uint32_t number = context->result->sends;
+  batch_entry *entry = parallel ? &world->batch.entries[context->entry] : NULL;
+  if (parallel && number == 0 && entry->send_limit == 0) messages_set_aside_late(world, entry);
+  uint32_t limit = parallel ? entry->send_limit : context->type->def.sends_max;
+  if (number < UINT16_MAX) context->result->sends++;
+  if (number >= limit) {
+    if (!parallel) world->statistics.messages_refused++;
+    return error_set(MUSTER_E_FULL,
+                     "type '%s' may send sends_max = %u per update, of sends_per_frame = %u of all updates",
+                     context->type->name, context->type->def.sends_max, world->def.sends_per_frame);
+  }
+  letter head = {.peer = to, .sent_ns = context->runner->now_ns, .size = size};
+  if (!parallel) {
+    messages_post(world, update->agent, &head, bytes);
+    return MUSTER_OK;
+  }
+  outgoing *place = &world->mailbox.places[entry->send_base + number];
+  place->head = head;
+  if (size) memcpy(place->bytes, bytes, size);
+  return MUSTER_OK;
+}
+
+/* Whether the update sees what had come when an earlier part of it began, and not what has come since. */
+static bool has_begun_before(const update_context *context) {
+  return context->phase == PHASE_ACT ||
+         (context->phase == PHASE_PARALLEL && context->runner->store->rows[context->public.agent.index].atom_next);
+}
+
+uint32_t muster_update_messages(const muster_update *update, muster_message *out, uint32_t capacity) {
+  const update_context *context = const_context_of(update);
+  const box_table *boxes = &context->type->boxes;
+  if (!boxes->capacity) return 0;
+  uint32_t slot = context->runner->store->rows[update->agent.index].state_slot;
+  const box *box = &boxes->boxes[slot];
+  uint32_t count = has_begun_before(context) ? box->begun : box->count;
+  if (!out) return count;
+  if (count > capacity) count = capacity;
+  for (uint32_t i = 0; i < count; i++) {
+    const letter *letter = boxes_letter(boxes, slot, i);
+    out[i] = (muster_message){letter->peer, letter->sent_ns, letter->size, letter + 1};
+  }
+  return count;
+}
+
+uint32_t muster_update_messages_lost(const muster_update *update) {
+  const mailbox *mailbox = &update->world->mailbox;
+  if (mailbox->owed_count == 0) return 0;
+  const loss *loss = &mailbox->losses[update->agent.index];
+  return has_begun_before(const_context_of(update)) ? loss->begun : loss->count;
 }
 
 const void *muster_update_published_of(const muster_update *update, muster_agent agent) {

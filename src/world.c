@@ -1,8 +1,7 @@
 /* world.c - creating and destroying a world, and registering types. */
-#include "world.h"
-
 #include "base/assert.h"
 #include "base/error.h"
+#include "messages.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,6 +19,8 @@ static muster_result check_sizes(const muster_world_def *def) {
     return error_set(MUSTER_E_ARGUMENT, "world: observers_max %u must be 1..65536", def->observers_max);
   if (def->commands_max < 16 || def->commands_max > 1u << 24)
     return error_set(MUSTER_E_ARGUMENT, "world: commands_max %u must be 16..16777216", def->commands_max);
+  if (def->sends_per_frame < 1 || def->sends_per_frame > 1u << 24)
+    return error_set(MUSTER_E_ARGUMENT, "world: sends_per_frame %u must be 1..16777216", def->sends_per_frame);
   return MUSTER_OK;
 }
 
@@ -168,6 +169,7 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
   uint32_t index = types_register(&world->types, def, world->def.agents_max, &world->arena);
   if (index == UINT32_MAX) return (muster_type){0};
   identity_create(&world->slots[index], world->def.agents_max, &world->arena);
+  messages_reserve(world, &world->types.types[index]);
   if (world->arena.failed) {
     world->arena.failed = false;
     world->types.count--;

@@ -3,6 +3,7 @@
 #define WORLD_H
 
 #include "agents/batch.h"
+#include "agents/mailbox.h"
 #include "agents/observers.h"
 #include "agents/space.h"
 #include "agents/spawn.h"
@@ -61,6 +62,7 @@ typedef struct settle_part {
 /* How far the commit of the last batch got: what found no time is left to the next frame. */
 typedef struct commit_progress {
   bool open;
+  bool all_settled;            /* what is left is to deliver messages */
   uint32_t settled;            /* entries */
   uint32_t ids_seen, ids_kept; /* of those set aside for spawns */
 } commit_progress;
@@ -75,6 +77,7 @@ struct muster_world {
   type_table types;
   space space;
   observer_table observers;
+  mailbox mailbox;
 
   /* plan: who runs, when, how well */
   class_table classes;
@@ -97,7 +100,8 @@ struct muster_world {
   seat *seat;
   runner runner;
 
-  uint32_t *spawn_ids; /* set aside for spawns from inside updates; kept from frame to frame */
+  shared_u32 places_late; /* for messages: set aside in this frame after the ranking */
+  uint32_t *spawn_ids;    /* set aside for spawns from inside updates; kept from frame to frame */
   uint32_t spawn_id_count;
   command *deferred;        /* what updates asked of others, in order: the next intake begins with it */
   command *deferred_before; /* the other buffer, while the intake reads one */

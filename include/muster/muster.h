@@ -10,7 +10,8 @@
  *     budget -> pressure -> periods            how often each one runs
  *
  * Which thread may call what:
- *     any thread, any time      spawn, remove, move, wake, tune, observer calls; queued, applied at the next frame
+ *     any thread, any time      spawn, remove, move, wake, tune, send, observer calls; queued, applied at the next
+ *                               frame
  *     inside an atom            muster_update_...() of muster/update.h, with the update that the atom was given
  *     the thread of the frames, everything else: register, frame_run, reports, reading agents
  *     between two frames
@@ -78,6 +79,13 @@ typedef struct muster_type_def {
   void (*on_removed)(muster_update *update); /* last touch, at intake, on the frame's thread; default null */
   uint64_t (*model_cost_ns)(const muster_cost_query *query, void *user); /* virtual cost of an atom, at most 1 s;
                                must be pure; default null = the atom's model_ns */
+  uint32_t messages_max;  /* how many messages wait for an agent's next update at most; default 0 = it has no box; at
+                             most 1024. Room for twice as many is reserved for each of agents_max */
+  uint32_t message_bytes; /* longest message that its box takes; default 0 = empty ones, as signals; at most
+                             MUSTER_MESSAGE_BYTES_MAX */
+  uint32_t sends_max;     /* how many messages one update may send (see muster_update_send); default 0; at most 1024 */
+  bool wake_on_message;   /* a delivered message wakes its receiver, once per frame; one whose update is under way, when
+                             that is complete; default false */
 } muster_type_def;
 
 static inline muster_type_def muster_default_type_def(void) {
@@ -142,6 +150,8 @@ typedef struct muster_world_def {
   bool audit;                 /* read thread CPU clocks to measure the promise; costs about 0.4 us per claim */
   muster_allocator allocator; /* default: the operating system */
   muster_log_sink log;        /* default: warnings and errors to standard error */
+  uint32_t sends_per_frame;   /* places set aside for what the updates of a frame may send: sends_max for each of them;
+                                 default 65536; 1 .. 2^24. Reserved with the first type that sends or has boxes */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {
@@ -158,6 +168,7 @@ static inline muster_world_def muster_default_world_def(void) {
   def.weight_progress = 1.0f;
   def.guarantee_ns = 500000000u;
   def.cell_m = 32.0f;
+  def.sends_per_frame = 65536;
   return def;
 }
 
@@ -218,6 +229,14 @@ MUSTER_API muster_result muster_agent_move(muster_world *world, muster_agent age
  * MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max wakes wait. Any thread. */
 MUSTER_API muster_result muster_agent_wake(muster_world *world, muster_agent agent);
 
+/* Queues a message of `size` bytes, copied, for an agent's box; its sender is null. Delivered at the next intake after
+ * the commands, in the order queued and before anything that agents send in that frame. Dropped and counted when the
+ * agent is gone by then, or its box is full, missing or of fewer message_bytes. A muster_agent_wake() may be answered
+ * before that: what shall run because of a message has wake_on_message. MUSTER_E_STALE when the id is gone;
+ * MUSTER_E_ARGUMENT above MUSTER_MESSAGE_BYTES_MAX, and in a world none of whose types has boxes; MUSTER_E_FULL when
+ * commands_max messages wait. Inside an atom use muster_update_send. Any thread. */
+MUSTER_API muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size);
+
 /* New values for the designer's fields of an agent; negative = leave as it is. */
 typedef struct muster_agent_tuning {
   uint32_t size;
@@ -257,6 +276,7 @@ typedef struct muster_agent_info {
   void *user;
   const void *published; /* as of the last commit; valid until the next frame */
   void *state;           /* valid until the next frame; the host may write it */
+  uint32_t messages;     /* in its box */
 } muster_agent_info;
 
 static inline muster_agent_info muster_default_agent_info(void) {
@@ -387,6 +407,10 @@ typedef struct muster_statistics {
                                                  the population, [9] = the most important */
   uint64_t bytes_used;                        /* all stores of the world, as far as they are in use */
   uint64_t bytes_scheduling;                  /* of these, what is not the types' own state */
+  uint64_t messages_sent;                     /* delivered and dropped ones together; counted at delivery */
+  uint64_t messages_delivered;                /* put into a box */
+  uint64_t messages_dropped; /* the box was full; of the host's also: the receiver gone or without a box for it */
+  uint64_t messages_refused; /* muster_update_send() answered MUSTER_E_FULL */
 } muster_statistics;
 
 static inline muster_statistics muster_default_statistics(void) {

@@ -111,6 +111,37 @@ typedef struct muster_neighbour {
 MUSTER_API uint32_t muster_update_nearby(const muster_update *update, float radius_m, muster_type type,
                                          muster_neighbour *out, uint32_t capacity);
 
+#define MUSTER_MESSAGE_BYTES_MAX 256u
+
+typedef struct muster_message {
+  muster_agent sender; /* null: the host, by muster_agent_send(). It may be gone by now */
+  uint64_t sent_ns;    /* simulation time of the frame that it was sent in (the host's: delivered in) */
+  uint32_t size;       /* bytes */
+  const void *bytes;   /* aligned to 8; valid until the atom returns */
+} muster_message;
+
+/* Sends a copy of `size` bytes to an agent, oneself allowed. From parallel atoms it is delivered at this frame's commit
+ * (at the next intake, when that ran out of time), in order of (sender's index, order of sending) whatever worker ran
+ * the update; from action atoms right after those, in the order in which they run; from on_spawned and on_removed at
+ * once. So the receiver's next update reads it. MUSTER_OK promises delivery unless the box is full by then; the message
+ * is then dropped and counted, and muster_update_messages_lost() tells the sender.
+ * MUSTER_E_STALE when the receiver is gone; MUSTER_E_ARGUMENT when its type has no box or one of fewer message_bytes;
+ * MUSTER_E_FULL, counted, beyond sends_max of the sender's type: its parallel atoms may send so many in a frame, its
+ * action atoms as many again. Places for that many are set aside before the frame runs, in order of rank, so that under
+ * the virtual clock nothing of this depends on workers; who comes when sends_per_frame of the world are given away
+ * finds MUSTER_E_FULL sooner. */
+MUSTER_API muster_result muster_update_send(muster_update *update, muster_agent to, const void *bytes, uint32_t size);
+
+/* The messages that waited when this update began, oldest first: writes at most `capacity` to `out` and returns the
+ * number written; with a null `out`, how many there are. They are removed when the update completes; one that is
+ * preempted, or waits for its action atoms, keeps them, and what arrives meanwhile stays for the next update. In
+ * on_spawned and on_removed everything that waits. None for a type without boxes. */
+MUSTER_API uint32_t muster_update_messages(const muster_update *update, muster_message *out, uint32_t capacity);
+
+/* How many messages of this agent were dropped between the beginning of its last completed update and the beginning of
+ * this one, because the receiver's box was full. */
+MUSTER_API uint32_t muster_update_messages_lost(const muster_update *update);
+
 /* Random numbers of this update of this agent: the same for the same seed, agent and simulation time, whatever worker
  * runs it. The second gives 0 <= value < 1. */
 MUSTER_API uint64_t muster_update_random(muster_update *update);

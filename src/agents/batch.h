@@ -14,6 +14,8 @@
 
 enum { CLAIM_NS = 20000, CLAIM_UPDATES_MAX = 64 };
 
+#define NO_PLACES UINT32_MAX
+
 typedef struct batch_entry {
   uint64_t model_ns; /* virtual clock: what the atoms run in this frame cost */
   uint32_t agent;
@@ -23,7 +25,12 @@ typedef struct batch_entry {
   uint16_t class;    /* of the agent: entries of different classes may be settled at the same time */
   uint16_t atom_end; /* run atoms up to here at most; the type's number of parallel atoms unless virtual time says
                         otherwise */
+  uint16_t send_limit;
+  uint32_t send_base; /* first of the places set aside for its messages. With a limit of 0: NO_PLACES when there were
+                         none left; else nobody has looked, and the first message does */
 } batch_entry;
+
+_Static_assert(sizeof(batch_entry) == 32, "two entries share a cache line");
 
 typedef enum batch_outcome {
   OUTCOME_NOT_RUN = 0, /* the deadline came first: carried */
@@ -35,10 +42,11 @@ typedef enum batch_outcome {
 
 typedef struct batch_result {
   space_spot moved_to;
-  uint32_t cost_ns; /* as measured, 0 when it was not; also of the part that a preempted update ran */
+  uint32_t cost_ns;      /* as measured, 0 when it was not; also of the part that a preempted update ran */
   uint32_t random_count; /* numbers drawn by an update that was interrupted */
   uint16_t atom_next;
   uint16_t spawned;
+  uint16_t sends; /* messages that it sent; above send_limit: those refused are counted, too */
   bool moved;
 } batch_result;
 
@@ -55,8 +63,9 @@ enum { HELD_MAX = 512 };
 typedef struct batch {
   uint64_t now_ns; /* simulation time of its frame */
   uint32_t count, claim_count;
-  uint32_t woken_count; /* entries behind `count`, until the commit makes them its own */
+  uint32_t woken_count;               /* entries behind `count`, until the commit makes them its own */
   uint32_t early_count, early_claims; /* of these, the ones that were held */
+  uint32_t places, places_max;        /* for messages: set aside in this frame, and all there are */
   uint32_t held_count;
   uint64_t held_ns;        /* predicted cost of those held for the next frame */
   uint32_t held[HELD_MAX]; /* agents, in order */

@@ -23,6 +23,7 @@
  *   cold.started_ns      commit                         run
  *   cold, the rest       intake                         score, run
  *   state, published     run (own agent), commit (action atoms)
+ *   boxes (of the type)  commit, intake (messages.c)     run (own agent)
  *
  * An admitted agent that found no time may be held for the next frame: it stays ADMITTED between the two.
  * Until its intake, row, links, place and cold of a pending agent belong to the thread that spawns it.

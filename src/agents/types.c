@@ -47,6 +47,17 @@ static muster_result check_levels(const muster_type_def *def) {
   return MUSTER_OK;
 }
 
+static muster_result check_messages(const muster_type_def *def) {
+  if (def->messages_max > 1024u || def->message_bytes > MUSTER_MESSAGE_BYTES_MAX || def->sends_max > 1024u)
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s': messages_max %u and sends_max %u must be at most 1024, message_bytes %u at most %u",
+                     def->name, def->messages_max, def->sends_max, def->message_bytes, MUSTER_MESSAGE_BYTES_MAX);
+  if (def->messages_max == 0 && (def->message_bytes || def->wake_on_message))
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': message_bytes and wake_on_message need boxes: set messages_max",
+                     def->name);
+  return MUSTER_OK;
+}
+
 static muster_result check_definition(const muster_type_def *def) {
   if (def->period_ns < 100000u || def->period_ns > day_ns)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': period_ns %llu must be 100 us .. 24 h", def->name,
@@ -64,7 +75,8 @@ static muster_result check_definition(const muster_type_def *def) {
                      def->name, def->state_bytes, def->published_bytes);
   if (def->spawns_max > 1024u)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': spawns_max %u must be at most 1024", def->name, def->spawns_max);
-  muster_result result = check_levels(def);
+  muster_result result = check_messages(def);
+  if (result == MUSTER_OK) result = check_levels(def);
   return result ? result : check_atoms(def);
 }
 
@@ -98,6 +110,7 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
   muster_atom *atoms = arena_reserve(arena, def.atom_count, sizeof *atoms);
   if (type.state_stride) type.states = arena_reserve(arena, agents_max, type.state_stride);
   if (type.published_stride) type.published = arena_reserve(arena, agents_max, (size_t)type.published_stride * 2);
+  boxes_create(&type.boxes, agents_max, def.messages_max, def.message_bytes, arena);
   if (arena->failed) {
     arena->failed = false;
     return UINT32_MAX;

@@ -2,7 +2,7 @@
 #ifndef AGENTS_TYPES_H
 #define AGENTS_TYPES_H
 
-#include "base/arena.h"
+#include "agents/boxes.h"
 
 #include <muster/muster.h>
 
@@ -15,6 +15,7 @@ typedef struct agent_type {
   unsigned char *published; /* two buffers of published_bytes of each slot */
   uint32_t state_stride;    /* rounded up to 8, so that no two agents share a word */
   uint32_t published_stride;
+  box_table boxes;
 } agent_type;
 
 typedef struct type_table {

@@ -31,8 +31,10 @@ typedef struct command {
 
 typedef struct inbox {
   shared_u32 types; /* how many are registered, as other threads may know it */
-  ring spawns;      /* uint32_t: pending agents whose row, place and cold are written */
-  ring commands;    /* command */
+  shared_u32 messages_open;
+  ring spawns;   /* uint32_t: pending agents whose row, place and cold are written */
+  ring commands; /* command */
+  ring messages; /* outgoing; reserved when the first type with boxes is registered */
 } inbox;
 
 /* Another type is registered: whoever sees the number sees the type. Frame's thread. */
@@ -46,7 +48,18 @@ static inline uint32_t inbox_types(const inbox *inbox) {
   return load_acquire_u32(&inbox->types);
 }
 
-/* Reserves both rings. */
+/* The ring of messages is reserved: who sees it open may push. Frame's thread. */
+static inline void inbox_open_messages(inbox *inbox) {
+  /* Release: pairs with the acquire in inbox_takes_messages. */
+  store_release_u32(&inbox->messages_open, 1);
+}
+
+/* Whether any type has boxes. Any thread. */
+static inline bool inbox_takes_messages(const inbox *inbox) {
+  return load_acquire_u32(&inbox->messages_open);
+}
+
+/* Reserves the rings of spawns and commands. */
 void inbox_create(inbox *inbox, uint32_t agents_max, uint32_t commands_max, arena *arena);
 
 #endif

@@ -70,13 +70,17 @@ static bool charge_mean(filling *filling, const agent_type *type, batch_entry *e
   return true;
 }
 
-/* Puts an entry at the end of the batch, with ids set aside for its spawns. */
+/* Puts an entry at the end of the batch, with ids set aside for its spawns and places for its messages. */
 static void append(filling *filling, const agent_type *type, batch_entry *entry) {
   batch *batch = filling->batch;
   uint32_t ids_left = filling->limits->spawn_ids - filling->result.spawn_ids;
   entry->spawn_base = filling->result.spawn_ids;
   entry->spawn_limit = (uint16_t)(type->def.spawns_max < ids_left ? type->def.spawns_max : ids_left);
   filling->result.spawn_ids += entry->spawn_limit;
+  uint32_t places_left = batch->places_max - batch->places;
+  entry->send_base = places_left ? batch->places : NO_PLACES;
+  entry->send_limit = (uint16_t)(type->def.sends_max < places_left ? type->def.sends_max : places_left);
+  batch->places += entry->send_limit;
   filling->result.predicted_ns += filling->limits->virtual ? entry->model_ns : entry->predicted_ns;
   entry->class = filling->store->rows[entry->agent].class;
   batch->outcomes[batch->count] = OUTCOME_NOT_RUN;
@@ -158,7 +162,7 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
                       batch *batch) {
   filling filling = {NULL, store, types, costs, limits, batch, {0, 0, 0}, 0};
   ASSERT(!limits->virtual || batch->held_count == 0);
-  batch->count = batch->claim_count = 0;
+  batch->count = batch->claim_count = batch->places = 0;
   batch->now_ns = limits->now_ns;
   for (uint32_t i = 0; i < batch->held_count; i++) {
     const agent_type *type = &types->types[store->rows[batch->held[i]].type];

@@ -1,0 +1,64 @@
+/* agents/boxes.h - what waits for an agent: a bounded queue of messages for each state slot of a type that has boxes.
+ *
+ * An update reads what had been delivered when it began, and its completion takes just that out. More may arrive before
+ * it completes, when it was cut between two atoms or waits for its action atoms: such an update has noted how much was
+ * there (`begun`), and what came later stays for the next one.
+ *
+ *   first -> | begun ............ | later ........... | free -> ...
+ *              boxes_complete()     boxes_put() at the end
+ *
+ * Both parts have room for `capacity` letters: what an update still reads takes no room from what comes for the next.
+ *
+ * Written by the frame's thread (delivery) and by whoever settles the agent; read by the agent's own update. */
+#ifndef AGENTS_BOXES_H
+#define AGENTS_BOXES_H
+
+#include "base/arena.h"
+
+#include <muster/update.h>
+
+/* A message without its bytes, which follow it in memory. */
+typedef struct letter {
+  muster_agent peer; /* in a box: the sender, null when it is the host; on its way: the receiver */
+  uint64_t sent_ns;  /* simulation time */
+  uint32_t size;
+} letter;
+
+_Static_assert(sizeof(letter) % 8 == 0, "the bytes of a message are aligned as its reader expects");
+
+/* All zero is an empty box, so that one nobody used costs no memory. */
+typedef struct box {
+  uint16_t first, count, begun;
+} box;
+
+typedef struct box_table {
+  uint32_t capacity;      /* letters that can wait in a box; 0: the type has none, and nothing else here is set */
+  uint32_t message_bytes; /* longest message */
+  uint32_t stride;        /* of a letter and its bytes */
+  box *boxes;             /* by slot */
+  unsigned char *letters; /* 2 x capacity x stride of each slot */
+} box_table;
+
+/* Reserves empty boxes for `slots` agents, none when the capacity is 0; arena->failed tells of refusal. */
+void boxes_create(box_table *table, uint32_t slots, uint32_t capacity, uint32_t message_bytes, arena *arena);
+
+/* Puts a copy at the end of a box; false when `capacity` letters wait there for an update that has not begun. */
+bool boxes_put(box_table *table, uint32_t slot, const letter *head, const void *bytes);
+
+/* Letter `number` of a box, counted from the oldest; number < count. */
+const letter *boxes_letter(const box_table *table, uint32_t slot, uint32_t number);
+
+/* Where the next letter would be put. */
+const void *boxes_end(const box_table *table, uint32_t slot);
+
+/* The update that sees the box as it is now will complete in a later commit, or later in this one. */
+void boxes_begin(box_table *table, uint32_t slot);
+
+/* The update is complete: takes out what it could read, `begun` telling whether boxes_begin() was called for it.
+ * Returns how many letters stay for the next. */
+uint32_t boxes_complete(box_table *table, uint32_t slot, bool begun);
+
+/* Empties a box for the next holder of the slot. */
+void boxes_clear(box_table *table, uint32_t slot);
+
+#endif

@@ -1,0 +1,77 @@
+#include "agents/mailbox.h"
+
+#include "base/assert.h"
+
+static bool has(const uint64_t *bits, uint32_t agent) {
+  return bits[agent / 64] >> (agent % 64) & 1;
+}
+
+/* Sets or clears a bit and keeps the count of set bits. */
+static void put(uint64_t *bits, uint32_t *count, uint32_t agent, bool value) {
+  if (has(bits, agent) == value) return;
+  bits[agent / 64] ^= 1ull << (agent % 64);
+  *count += value ? 1u : UINT32_MAX;
+}
+
+static uint32_t take(uint64_t *bits, uint32_t *count, uint32_t from) {
+  ASSERT(*count > 0);
+  uint32_t word = from / 64;
+  uint64_t left = bits[word] & (UINT64_MAX << (from % 64));
+  while (!left) left = bits[++word];
+  uint32_t agent = word * 64 + (uint32_t)__builtin_ctzll(left);
+  put(bits, count, agent, false);
+  return agent;
+}
+
+void mailbox_create(mailbox *mailbox, uint32_t agents_max, uint32_t sends_per_frame, arena *arena) {
+  size_t words = (agents_max + 63) / 64;
+  struct mailbox fresh = {0};
+  fresh.senders = arena_reserve(arena, words, sizeof *fresh.senders);
+  fresh.entries = arena_reserve(arena, agents_max, sizeof *fresh.entries);
+  fresh.to_wake = arena_reserve(arena, words, sizeof *fresh.to_wake);
+  fresh.losses = arena_reserve(arena, agents_max, sizeof *fresh.losses);
+  fresh.places = arena_reserve(arena, sends_per_frame, sizeof *fresh.places);
+  if (!arena->failed) *mailbox = fresh;
+}
+
+void mailbox_add_sender(mailbox *mailbox, uint32_t agent, uint32_t entry) {
+  ASSERT(!has(mailbox->senders, agent));
+  put(mailbox->senders, &mailbox->sender_count, agent, true);
+  mailbox->entries[agent] = entry;
+}
+
+uint32_t mailbox_take_sender(mailbox *mailbox, uint32_t from) {
+  return take(mailbox->senders, &mailbox->sender_count, from);
+}
+
+void mailbox_wake(mailbox *mailbox, uint32_t agent) {
+  put(mailbox->to_wake, &mailbox->wake_count, agent, true);
+}
+
+uint32_t mailbox_take_wake(mailbox *mailbox, uint32_t from) {
+  return take(mailbox->to_wake, &mailbox->wake_count, from);
+}
+
+void mailbox_lose(mailbox *mailbox, uint32_t agent) {
+  loss *loss = &mailbox->losses[agent];
+  if (loss->count == 0) mailbox->owed_count++;
+  if (loss->count < UINT32_MAX) loss->count++;
+}
+
+void mailbox_losses_begin(mailbox *mailbox, uint32_t agent) {
+  mailbox->losses[agent].begun = mailbox->losses[agent].count;
+}
+
+void mailbox_losses_complete(mailbox *mailbox, uint32_t agent, bool begun) {
+  loss *loss = &mailbox->losses[agent];
+  if (loss->count == 0) return;
+  uint32_t left = begun ? loss->count - loss->begun : 0;
+  *loss = (struct loss){.count = left};
+  if (left == 0) mailbox->owed_count--;
+}
+
+void mailbox_forget(mailbox *mailbox, uint32_t agent) {
+  ASSERT(!has(mailbox->senders, agent));
+  put(mailbox->to_wake, &mailbox->wake_count, agent, false);
+  mailbox_losses_complete(mailbox, agent, false);
+}
