@@ -1,0 +1,224 @@
+/* Cases of exec/crew.h: all the work is done, who was called comes or need not, and nobody is inside after the wait. */
+#include "cases.h"
+
+#include "exec/crew.h"
+#include "exec/visit.h"
+#include "little_pool.h"
+
+enum { ITEMS = 3 };
+
+typedef struct state {
+  struct muster_pool *pool;
+  crew *crew;      /* of the frame; null outside */
+  uint32_t next;   /* item */
+  uint32_t items;  /* so far; a crew's work may add some */
+  uint8_t done[8]; /* by item */
+  uint32_t inside; /* the crew's work */
+  bool may_come;   /* the crew is open, or somebody who came is not known to have left */
+  uint32_t helped; /* times that somebody else than the caller worked */
+  bool one_worker; /* is all that comes */
+  bool closed;     /* then: crew_close has returned... */
+  bool left;       /* ...before that worker left */
+  parking came;
+} state;
+
+static void *prepare_with(uint32_t workers) {
+  state *state = explore_memory(sizeof *state);
+  state->pool = little_pool(workers, 2);
+  return state;
+}
+
+static void *prepare_two(void) {
+  return prepare_with(2);
+}
+
+static void *prepare_three(void) {
+  return prepare_with(3);
+}
+
+static void check(void *argument) {
+  const state *state = argument;
+  little_pool_check_empty(state->pool);
+}
+
+/* What everybody does in a crew: takes items until there are none. Item 0 adds one more and calls for help. */
+static void work(void *argument, uint32_t worker) {
+  state *state = argument;
+  EXPLORE_CHECK(state->may_come);
+  state->inside++;
+  EXPLORE_CHECK(!state->left);
+  if (explore_fibre() != 0) state->helped++;
+  for (;;) {
+    explore_moment();
+    if (state->next >= state->items) break;
+    uint32_t item = state->next++;
+    explore_moment();
+    EXPLORE_CHECK(!state->done[item]);
+    state->done[item] = 1;
+    if (item == 0) {
+      state->items++;
+      crew_call(state->crew, &state->pool->seats[worker]);
+    }
+  }
+  EXPLORE_CHECK(state->may_come);
+  state->left = state->closed;
+  state->inside--;
+}
+
+static void open_crew(state *state, seat *seat) {
+  state->crew = explore_new(sizeof *state->crew);
+  state->may_come = true;
+  state->next = 0;
+  state->items = ITEMS - 1;
+  for (uint32_t i = 0; i < ITEMS; i++) state->done[i] = 0;
+  crew_open(state->crew, seat, &(crew_orders){.work = work, .argument = state}, CREW_ALL);
+}
+
+static void close_crew(state *state, seat *seat) {
+  crew_close(state->crew, seat);
+  state->closed = state->one_worker;
+  crew_wait(state->crew, seat);
+  state->may_come = false;
+  EXPLORE_CHECK(state->inside == 0);
+  explore_delete(state->crew);
+}
+
+/* `frames` crews, one after the other. */
+static void run_frames(state *state, uint32_t fibre, uint32_t frames) {
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  visit visit;
+  seat *seat = visit_begin(&visit, state->pool);
+  for (uint32_t frame = 0; frame < frames; frame++) {
+    open_crew(state, seat);
+    work(state, seat->index);
+    close_crew(state, seat);
+    for (uint32_t i = 0; i < ITEMS; i++) EXPLORE_CHECK(state->done[i]);
+  }
+  visit_end(&visit);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+static void run_frame(void *argument, uint32_t fibre) {
+  run_frames(argument, fibre, 1);
+}
+
+static void run_two_frames(void *argument, uint32_t fibre) {
+  run_frames(argument, fibre, 2);
+}
+
+/* The caller closes when its time is up, whatever is left: those who came finish, the others do not start. */
+static void run_deadline(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  visit visit;
+  seat *seat = visit_begin(&visit, state->pool);
+  open_crew(state, seat);
+  close_crew(state, seat);
+  uint32_t done = 0;
+  for (uint32_t i = 0; i < ITEMS; i++) done += state->done[i];
+  EXPLORE_CHECK(done == state->next && (done > 0) == (state->helped > 0));
+  visit_end(&visit);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+/* The caller does nothing itself until a worker has come. */
+static void come(void *argument, uint32_t worker) {
+  state *state = argument;
+  (void)worker;
+  EXPLORE_CHECK(state->may_come);
+  state->helped++;
+  park_wake(&state->came);
+}
+
+static void run_comes(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  visit visit;
+  seat *seat = visit_begin(&visit, state->pool);
+  state->crew = explore_new(sizeof *state->crew);
+  state->may_come = true;
+  crew_open(state->crew, seat, &(crew_orders){.work = come, .argument = state}, CREW_ALL);
+  for (uint32_t ticket; ticket = park_ticket(&state->came), !state->helped;) park_wait(&state->came, ticket);
+  close_crew(state, seat);
+  visit_end(&visit);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+/* The only worker is busy until the frame is over: the caller's wait must not be for it. */
+static void be_busy(void *argument, uint32_t worker) {
+  state *state = argument;
+  (void)worker;
+  for (uint32_t ticket; ticket = park_ticket(&state->came), state->may_come;) park_wait(&state->came, ticket);
+}
+
+static void run_busy(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  visit visit;
+  seat *seat = visit_begin(&visit, state->pool);
+  state->may_come = true;
+  EXPLORE_CHECK(!muster_job_submit(state->pool, 0, be_busy, state, NULL));
+  explore_until_quiet();
+  open_crew(state, seat);
+  work(state, seat->index);
+  close_crew(state, seat);
+  park_wake(&state->came);
+  visit_end(&visit);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->helped == 0);
+}
+
+/* A call that comes when the crew closes: the only one who comes does not come again after it left a closed crew. */
+static void begin_late_call(void *argument) {
+  state *state = argument;
+  state->one_worker = true;
+}
+
+/* Two worlds, each with a crew of its own, share one worker. */
+static void work_for_one(void *argument, uint32_t worker) {
+  uint32_t *inside = argument;
+  (void)worker;
+  ++*inside;
+  explore_moment();
+  --*inside;
+}
+
+static void run_two_callers(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre == 2) {
+    little_worker(state->pool, 1, 2);
+    return;
+  }
+  visit visit;
+  seat *seat = visit_begin(&visit, state->pool);
+  crew *crew = explore_new(sizeof *crew);
+  uint32_t *inside = explore_new(sizeof *inside);
+  crew_run(crew, seat, &(crew_orders){.work = work_for_one, .argument = inside}, CREW_ALL);
+  EXPLORE_CHECK(*inside == 0);
+  explore_delete(inside);
+  explore_delete(crew);
+  visit_end(&visit);
+  if (fibre == 0) EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+const explore_case crew_cases[] = {
+    {"crew/frame", 3, prepare_three, NULL, run_frame, check, 0},
+    {"crew/two_frames", 2, prepare_two, NULL, run_two_frames, check, 0},
+    {"crew/deadline", 3, prepare_three, NULL, run_deadline, check, 0},
+    {"crew/comes", 3, prepare_three, NULL, run_comes, check, 0},
+    {"crew/busy", 2, prepare_two, NULL, run_busy, check, 0},
+    {"crew/late_call", 2, prepare_three, begin_late_call, run_deadline, check, 0},
+    {"crew/two_callers", 3, prepare_two, NULL, run_two_callers, check, 0},
+    {0},
+};

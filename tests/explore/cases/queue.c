@@ -1,0 +1,102 @@
+/* Cases of exec/queue.h: when nobody moves any more, no job stands in a lane whose bit is clear. */
+#include "cases.h"
+
+#include "exec/queue.h"
+
+#include "little_pool.h"
+
+enum { JOBS = 4, CAPACITY = 4 };
+
+typedef struct state {
+  queue queue;
+  arena arena;
+  uint8_t ran[JOBS];
+} state;
+
+static void *prepare(void) {
+  state *state = explore_memory(sizeof *state);
+  queue_create(&state->queue, CAPACITY, &state->arena);
+  return state;
+}
+
+static void push(state *state, uint32_t lane, uint32_t number) {
+  job job = {little_job, &state->ran[number], NULL};
+  EXPLORE_CHECK(queue_push(&state->queue, lane, &job));
+}
+
+/* Claims one job of the lanes whose bits are set, and runs it. */
+static void serve(state *state) {
+  for (uint32_t bits = queue_occupied(&state->queue); bits; bits &= bits - 1) {
+    lane *lane = &state->queue.lanes[__builtin_ctz(bits)];
+    uint64_t first;
+    job job;
+    if (!lane_look(lane, 1, NULL, &first) || !lane_claim(lane, first, 1)) continue;
+    if (lane_start(lane, first, &job)) job.run(job.argument, 0);
+    return;
+  }
+}
+
+static void check(void *argument) {
+  state *state = argument;
+  for (uint32_t i = 0; i < MUSTER_PRIORITIES; i++)
+    EXPLORE_CHECK(!lane_has_work(&state->queue.lanes[i]) || (queue_occupied(&state->queue) >> i & 1));
+  EXPLORE_CHECK(queue_has_work(&state->queue, QUEUE_ALL) == queue_settle(&state->queue));
+  while (queue_has_work(&state->queue, QUEUE_ALL)) serve(state);
+  EXPLORE_CHECK(!queue_settle(&state->queue) && queue_occupied(&state->queue) == 0);
+}
+
+/* A worker that settles, claims and settles again, while jobs arrive in one lane. */
+static void run_settle(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre == 0) {
+    push(state, 1, 0);
+    push(state, 1, 1);
+  } else {
+    queue_settle(&state->queue);
+    serve(state);
+    queue_settle(&state->queue);
+  }
+}
+
+static void check_settle(void *argument) {
+  state *state = argument;
+  check(state);
+  EXPLORE_CHECK(state->ran[0] && state->ran[1]);
+}
+
+/* Two that settle, two that push, two lanes. */
+static void run_two_settlers(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre < 2) {
+    push(state, fibre, fibre);
+    push(state, 1, 2 + fibre);
+  } else {
+    queue_settle(&state->queue);
+    serve(state);
+    queue_settle(&state->queue);
+  }
+}
+
+static void check_two_settlers(void *argument) {
+  state *state = argument;
+  check(state);
+  for (uint32_t i = 0; i < JOBS; i++) EXPLORE_CHECK(state->ran[i]);
+}
+
+/* A job waits: whoever settles, sees it, also while another does. */
+static void begin_last_look(void *argument) {
+  push(argument, 3, 0);
+}
+
+static void run_last_look(void *argument, uint32_t fibre) {
+  state *state = argument;
+  (void)fibre;
+  EXPLORE_CHECK(queue_settle(&state->queue));
+}
+
+const explore_case queue_cases[] = {
+    {"queue/last_look", 3, prepare, begin_last_look, run_last_look, check, 0},
+    {"queue/settle", 2, prepare, NULL, run_settle, check_settle, 0},
+    {"queue/two_settlers", 4, prepare, NULL, run_two_settlers, check_two_settlers, 0},
+    {0},
+};

@@ -1,0 +1,155 @@
+/* Cases of exec/range.h: every index once, and no piece after the end. */
+#include "cases.h"
+
+#include "exec/range.h"
+#include "little_pool.h"
+
+enum { INDICES = 5 };
+
+typedef struct state {
+  struct muster_pool *pool;
+  uint8_t ran[2][INDICES]; /* by range and index */
+  bool over[2];
+  muster_group *group;
+  muster_range *range;
+  uint64_t dropped;
+} state;
+
+static void *prepare_with(uint32_t workers) {
+  state *state = explore_memory(sizeof *state);
+  state->pool = little_pool(workers, 2);
+  return state;
+}
+
+static void *prepare_two(void) {
+  return prepare_with(2);
+}
+
+static void *prepare_three(void) {
+  return prepare_with(3);
+}
+
+static void begin(void *argument) {
+  state *state = argument;
+  state->range = explore_new(sizeof *state->range);
+  state->group = explore_new(sizeof *state->group);
+  muster_group_init(state->group, state->pool);
+}
+
+static void check(void *argument) {
+  const state *state = argument;
+  little_pool_check_empty(state->pool);
+}
+
+static void run_indices(state *state, uint32_t range, uint64_t begin, uint64_t end) {
+  EXPLORE_CHECK(begin < end && end <= INDICES && !state->over[range]);
+  for (uint64_t i = begin; i < end; i++) {
+    EXPLORE_CHECK(!state->ran[range][i]);
+    state->ran[range][i] = 1;
+  }
+  explore_spend(explore_draw(2) ? 1000 : 0); /* pieces grow when indices are cheap */
+  explore_moment();
+  EXPLORE_CHECK(!state->over[range]);
+}
+
+static void first(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
+  (void)worker;
+  run_indices(argument, 0, begin, end);
+}
+
+static void second(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
+  (void)worker;
+  run_indices(argument, 1, begin, end);
+}
+
+static void check_all(state *state, uint32_t range) {
+  state->over[range] = true;
+  for (uint32_t i = 0; i < INDICES; i++) EXPLORE_CHECK(state->ran[range][i]);
+}
+
+static void run_for(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  EXPLORE_CHECK(!muster_parallel_for(state->pool, 4, INDICES, 1, first, state));
+  check_all(state, 0);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+/* Two threads that the pool does not own, and one worker. */
+static void run_two_callers(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre == 2) {
+    little_worker(state->pool, 1, 2);
+    return;
+  }
+  EXPLORE_CHECK(!muster_parallel_for(state->pool, 4, INDICES, 1, fibre ? second : first, state));
+  check_all(state, fibre);
+  if (fibre == 0) EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+/* The third index of the first range runs the second one. */
+static void outer(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
+  state *state = argument;
+  (void)worker;
+  run_indices(state, 0, begin, end);
+  if (begin > 2 || end <= 2) return;
+  EXPLORE_CHECK(!muster_parallel_for(state->pool, 4, INDICES, 2, second, state));
+  check_all(state, 1);
+}
+
+static void run_nested(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  EXPLORE_CHECK(!muster_parallel_for(state->pool, 4, INDICES, 1, outer, state));
+  check_all(state, 0);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+/* A range on its own: submitted, waited for, its memory freed. */
+static void run_submitted(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  EXPLORE_CHECK(!muster_range_submit(state->range, state->pool, 4, INDICES, 1, first, state, state->group));
+  EXPLORE_CHECK(!muster_group_wait(state->group));
+  check_all(state, 0);
+  explore_delete(state->range);
+  explore_delete(state->group);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+/* Cancelled by its owner: counted as dropped when it had not started, and over when the group is complete. */
+static void run_cancelled(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  EXPLORE_CHECK(!muster_range_submit(state->range, state->pool, 4, INDICES, 1, first, state, state->group));
+  state->dropped = muster_group_cancel(state->group);
+  EXPLORE_CHECK(!muster_group_wait(state->group));
+  state->over[0] = true;
+  explore_delete(state->range);
+  explore_delete(state->group);
+  uint32_t ran = 0;
+  for (uint32_t i = 0; i < INDICES; i++) ran += state->ran[0][i];
+  EXPLORE_CHECK(state->dropped <= 1 && (state->dropped == 0 || ran == 0));
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+const explore_case range_cases[] = {
+    {"range/for", 3, prepare_three, NULL, run_for, check, 0},
+    {"range/two_callers", 3, prepare_two, NULL, run_two_callers, check, 0},
+    {"range/nested", 2, prepare_two, NULL, run_nested, check, 0},
+    {"range/submitted", 3, prepare_three, begin, run_submitted, check, 0},
+    {"range/cancelled", 3, prepare_three, begin, run_cancelled, check, 0},
+    {0},
+};

@@ -1,0 +1,123 @@
+/* Cases of exec/ring.h: every value comes out once, whole, and a producer's values in their order. */
+#include "cases.h"
+
+#include "exec/ring.h"
+
+enum { VALUES = 4, CAPACITY = 2 };
+
+typedef struct value {
+  uint64_t number, twice;
+} value;
+
+typedef struct state {
+  ring ring;
+  arena arena;
+  uint8_t got[VALUES];
+  uint32_t got_count, pushed;
+  int32_t last[2][2]; /* by consumer and producer: the last number plus one */
+} state;
+
+static void *prepare(void) {
+  state *state = explore_memory(sizeof *state);
+  ring_create(&state->ring, CAPACITY, sizeof(value), &state->arena);
+  return state;
+}
+
+static void push(state *state, uint64_t number) {
+  value value = {number, 2 * number};
+  while (!ring_push(&state->ring, &value)) explore_yield();
+}
+
+static bool pop(state *state, uint64_t *number) {
+  value value = {99, 99};
+  if (!ring_pop(&state->ring, &value)) return false;
+  EXPLORE_CHECK(value.number < VALUES && value.twice == 2 * value.number);
+  EXPLORE_CHECK(!state->got[value.number]);
+  state->got[value.number] = 1;
+  state->got_count++;
+  *number = value.number;
+  return true;
+}
+
+static void pop_until(state *state, uint32_t consumer, uint32_t count) {
+  while (state->got_count < count) {
+    uint64_t number;
+    if (!pop(state, &number)) {
+      explore_yield();
+      continue;
+    }
+    int32_t *last = &state->last[consumer][number / 2];
+    EXPLORE_CHECK(*last < (int32_t)number + 1);
+    *last = (int32_t)number + 1;
+  }
+}
+
+static void check(void *argument) {
+  state *state = argument;
+  value value = {0, 0};
+  for (uint32_t i = 0; i < CAPACITY; i++) EXPLORE_CHECK(ring_push(&state->ring, &value));
+  EXPLORE_CHECK(!ring_push(&state->ring, &value) && ring_count(&state->ring) == CAPACITY);
+  for (uint32_t i = 0; i < CAPACITY; i++) EXPLORE_CHECK(ring_pop(&state->ring, &value));
+  EXPLORE_CHECK(!ring_pop(&state->ring, &value) && ring_count(&state->ring) == 0);
+}
+
+/* Two laps through a ring of two. */
+static void run_each_once(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre >= 2) {
+    pop_until(state, fibre - 2, VALUES);
+  } else {
+    push(state, 2 * fibre);
+    push(state, 2 * fibre + 1);
+  }
+}
+
+/* Three values and room for two: one is refused. */
+static void run_refused(void *argument, uint32_t fibre) {
+  state *state = argument;
+  value value = {fibre, 2 * fibre};
+  if (ring_push(&state->ring, &value)) state->pushed++;
+}
+
+static void check_refused(void *argument) {
+  state *state = argument;
+  uint64_t number;
+  EXPLORE_CHECK(state->pushed == CAPACITY);
+  for (uint32_t i = 0; i < CAPACITY; i++) EXPLORE_CHECK(pop(state, &number));
+  check(state);
+}
+
+/* Two values that go round among three who each pop one and push it back: there is always room, sooner or later. */
+static void begin_sure(void *argument) {
+  push(argument, 0);
+  push(argument, 1);
+}
+
+static void run_sure(void *argument, uint32_t fibre) {
+  state *state = argument;
+  (void)fibre;
+  for (uint32_t round = 0; round < 2; round++) {
+    value value;
+    if (!ring_pop(&state->ring, &value)) continue;
+    EXPLORE_CHECK(value.number < 2 && value.twice == 2 * value.number);
+    EXPLORE_CHECK(!state->got[value.number]);
+    state->got[value.number] = 1; /* nobody else has it */
+    explore_moment();
+    state->got[value.number] = 0;
+    ring_push_sure(&state->ring, &value);
+  }
+}
+
+static void check_sure(void *argument) {
+  state *state = argument;
+  uint64_t number;
+  EXPLORE_CHECK(pop(state, &number) && pop(state, &number));
+  check(state);
+}
+
+const explore_case ring_cases[] = {
+    {"ring/each_once", 4, prepare, NULL, run_each_once, check, 0},
+    {"ring/refused", 3, prepare, NULL, run_refused, check_refused, 0},
+    {"ring/sure", 3, prepare, begin_sure, run_sure, check_sure, 0},
+    {0},
+};

@@ -1,0 +1,169 @@
+/* Cases of sleeping and waking (exec/idle.h, exec/park.h, worker_sleep, worker_push): no wake is lost, and one job
+ * wakes one sleeper. The fibres are a submitter, who is no part of the pool, and workers. */
+#include "cases.h"
+
+#include "little_pool.h"
+
+enum { JOBS = 3 };
+
+typedef struct state {
+  struct muster_pool *pool;
+  uint8_t ran[JOBS];
+  parking met;      /* of jobs that wait for each other */
+  uint32_t arrived; /* there */
+  uint64_t submitted, dropped;
+} state;
+
+static void *prepare_with(uint32_t workers) {
+  state *state = explore_memory(sizeof *state);
+  state->pool = little_pool(workers, 1);
+  return state;
+}
+
+static void *prepare_two(void) {
+  return prepare_with(2);
+}
+
+static void *prepare_three(void) {
+  return prepare_with(3);
+}
+
+static void *prepare_four(void) {
+  return prepare_with(4);
+}
+
+static void submit(state *state, uint32_t priority, uint32_t number) {
+  EXPLORE_CHECK(!muster_job_submit(state->pool, priority, little_job, &state->ran[number], NULL));
+  state->submitted++;
+}
+
+/* Nothing moves any more: whatever was submitted must have run. */
+static void stop_quiet(state *state) {
+  explore_until_quiet();
+  for (uint32_t i = 0; i < state->submitted; i++)
+    if (!state->ran[i]) explore_fail("all sleep, and job %u has not run", i);
+  EXPLORE_CHECK(muster_pool_stop(state->pool) == 0);
+}
+
+static void check(void *argument) {
+  const state *state = argument;
+  little_pool_check_empty(state->pool);
+}
+
+static void run_one_worker(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre == 1) {
+    little_worker(state->pool, 1, 1);
+    return;
+  }
+  submit(state, 4, 0);
+  submit(state, 4, 1);
+  stop_quiet(state);
+}
+
+static void run_two_submitters(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre == 2) {
+    little_worker(state->pool, 1, 2);
+  } else {
+    submit(state, 4 + fibre, fibre);
+    if (fibre == 0) stop_quiet(state);
+  }
+}
+
+static void run_two_workers(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  for (uint32_t i = 0; i < JOBS; i++) submit(state, 4 + i % 2, i);
+  stop_quiet(state);
+}
+
+/* Both workers sleep: one job moves one event count, by one. */
+static void run_directed(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  const seat *seats = state->pool->seats;
+  explore_until_quiet();
+  uint32_t before = park_ticket(&seats[1].parking) + park_ticket(&seats[2].parking);
+  submit(state, 4, 0);
+  explore_until_quiet();
+  EXPLORE_CHECK(park_ticket(&seats[1].parking) + park_ticket(&seats[2].parking) == before + 1);
+  stop_quiet(state);
+}
+
+/* Jobs of which each goes on only when all have begun: none may be held where a worker, asleep or about to sleep, does
+ * not see it. */
+static void meet(void *argument, uint32_t worker) {
+  state *state = argument;
+  (void)worker;
+  state->ran[state->arrived++] = 1;
+  park_wake(&state->met);
+  for (uint32_t ticket; ticket = park_ticket(&state->met), state->arrived < state->submitted;)
+    park_wait(&state->met, ticket);
+}
+
+static void run_gang_of(state *state, uint32_t fibre, uint32_t count) {
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 3);
+    return;
+  }
+  state->submitted = count;
+  for (uint32_t i = 0; i < count; i++) EXPLORE_CHECK(!muster_job_submit(state->pool, 4, meet, state, NULL));
+  stop_quiet(state);
+}
+
+static void run_gang(void *argument, uint32_t fibre) {
+  run_gang_of(argument, fibre, 2);
+}
+
+static void run_gang_of_three(void *argument, uint32_t fibre) {
+  run_gang_of(argument, fibre, 3);
+}
+
+/* The workers' loop as it is, with spinning. */
+static void run_spinning(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_spinning_worker(state->pool, fibre);
+    return;
+  }
+  submit(state, 4, 0);
+  submit(state, 2, 1);
+  stop_quiet(state);
+}
+
+/* A stop at any moment: everybody leaves, and what was submitted has run or was dropped. */
+static void run_stop(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  submit(state, 4, 0);
+  submit(state, 4, 1);
+  state->dropped = muster_pool_stop(state->pool);
+}
+
+static void check_stop(void *argument) {
+  const state *state = argument;
+  EXPLORE_CHECK(state->ran[0] + state->ran[1] + state->dropped == 2);
+  little_pool_check_empty(state->pool);
+}
+
+const explore_case sleep_cases[] = {
+    {"sleep/one_worker", 2, prepare_two, NULL, run_one_worker, check, 0},
+    {"sleep/two_submitters", 3, prepare_two, NULL, run_two_submitters, check, 0},
+    {"sleep/two_workers", 3, prepare_three, NULL, run_two_workers, check, 0},
+    {"sleep/directed", 3, prepare_three, NULL, run_directed, check, 0},
+    {"sleep/gang", 3, prepare_three, NULL, run_gang, check, 0},
+    {"sleep/gang_of_three", 4, prepare_four, NULL, run_gang_of_three, check, 0},
+    {"sleep/spinning", 2, prepare_two, NULL, run_spinning, check, 0},
+    {"sleep/stop", 3, prepare_three, NULL, run_stop, check_stop, 0},
+    {0},
+};

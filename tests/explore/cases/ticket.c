@@ -1,0 +1,79 @@
+/* Cases of exec/ticket.h: each index of a batch is claimed once, also by those who come from the batch before. */
+#include "cases.h"
+
+#include "exec/ticket.h"
+
+enum { FIRST = 1, SECOND = 3 };
+
+typedef struct state {
+  shared_u64 ticket;
+  uint8_t claimed[2][SECOND + 1]; /* by batch and index */
+  uint32_t batch;                 /* that is open */
+} state;
+
+static void *prepare(void) {
+  return explore_memory(sizeof(state));
+}
+
+static void begin_first(void *argument) {
+  state *state = argument;
+  ticket_open(&state->ticket, FIRST);
+}
+
+static bool take(state *state) {
+  uint32_t index = ticket_take(&state->ticket);
+  if (index == TICKET_NONE) return false;
+  EXPLORE_CHECK(index < SECOND);
+  /* Claims end with the read-modify-write, and nothing was opened since. */
+  uint32_t batch = state->batch;
+  EXPLORE_CHECK(index < (batch ? SECOND : FIRST));
+  EXPLORE_CHECK(!state->claimed[batch][index]);
+  state->claimed[batch][index] = 1;
+  explore_moment();
+  return true;
+}
+
+/* Three take all of one batch. */
+static void begin_one_batch(void *argument) {
+  state *state = argument;
+  ticket_open(&state->ticket, SECOND);
+  state->batch = 1;
+}
+
+static void run_one_batch(void *argument, uint32_t fibre) {
+  (void)fibre;
+  while (take(argument)) continue;
+}
+
+static void check_second(void *argument) {
+  state *state = argument;
+  while (take(state)) continue;
+  for (uint32_t i = 0; i < SECOND; i++) EXPLORE_CHECK(state->claimed[1][i]);
+}
+
+/* A batch of one claim and then one of three, while two who may have come too late for the first go on taking. The
+ * opening is a store, so nobody is asked to know the batch: an index that only the second has is claimed once, the
+ * other at most twice. */
+static void run_two_batches(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre == 0) ticket_open(&state->ticket, SECOND);
+  for (uint32_t takes = 0; takes < 3; takes++) {
+    uint32_t index = ticket_take(&state->ticket);
+    if (index == TICKET_NONE) continue;
+    EXPLORE_CHECK(index < SECOND);
+    EXPLORE_CHECK(++state->claimed[0][index] <= (index < FIRST ? 2 : 1));
+  }
+}
+
+static void check_two_batches(void *argument) {
+  state *state = argument;
+  for (uint32_t index; (index = ticket_take(&state->ticket)) != TICKET_NONE;) state->claimed[0][index]++;
+  for (uint32_t i = 0; i < SECOND; i++)
+    EXPLORE_CHECK(state->claimed[0][i] == 1 || (i < FIRST && state->claimed[0][i] == 2));
+}
+
+const explore_case ticket_cases[] = {
+    {"ticket/one_batch", 3, prepare, begin_one_batch, run_one_batch, check_second, 0},
+    {"ticket/two_batches", 3, prepare, begin_first, run_two_batches, check_two_batches, 0},
+    {0},
+};

@@ -1,0 +1,413 @@
+/* Cases of exec/worker.h: groups that are waited for, from outside and inside of jobs; what is claimed by one and
+ * wanted by another; urgent jobs; waiting that helps, and that does not. Fibre 0 is a guest unless a case says
+ * otherwise; the others are workers. Groups are freed as soon as they are seen complete. */
+#include "cases.h"
+
+#include "exec/visit.h"
+#include "little_pool.h"
+
+enum { JOBS = 4, GROUPS = 3 };
+
+typedef struct state {
+  struct muster_pool *pool;
+  muster_group *groups[GROUPS]; /* of the schedule */
+  uint8_t ran[JOBS];
+  parking event; /* something that jobs wait for */
+  uint32_t happened;
+  bool urgent_in, urgent_ran, urgent_before; /* submitted; ran; submitted when the last job ended */
+  uint8_t inside[8];                         /* by worker index: fibre + 1 that runs something there */
+} state;
+
+static void *prepare_with(uint32_t workers) {
+  state *state = explore_memory(sizeof *state);
+  state->pool = little_pool(workers, 2);
+  return state;
+}
+
+static void *prepare_two(void) {
+  return prepare_with(2);
+}
+
+static void *prepare_three(void) {
+  return prepare_with(3);
+}
+
+static void begin(void *argument) {
+  state *state = argument;
+  for (uint32_t i = 0; i < GROUPS; i++) {
+    state->groups[i] = explore_new(sizeof(muster_group));
+    muster_group_init(state->groups[i], state->pool);
+  }
+}
+
+static void check(void *argument) {
+  const state *state = argument;
+  little_pool_check_empty(state->pool);
+}
+
+static void submit(state *state, uint32_t priority, muster_job_function run, void *argument, uint32_t group) {
+  EXPLORE_CHECK(!muster_job_submit(state->pool, priority, run, argument, group < GROUPS ? state->groups[group] : NULL));
+}
+
+static void submit_plain(state *state, uint32_t number, uint32_t group) {
+  submit(state, 4, little_job, &state->ran[number], group);
+}
+
+/* The same for a job that its group counts already, so that somebody may wait for it before it is there. */
+static void push_counted(state *state, uint32_t number, uint32_t group) {
+  job job = {little_job, &state->ran[number], (struct group *)(void *)state->groups[group]};
+  EXPLORE_CHECK(worker_push(state->pool, NULL, 4, &job));
+}
+
+static void count_in(state *state, uint32_t group) {
+  group_add((struct group *)(void *)state->groups[group], 1, 4);
+}
+
+static void wait_and_free(state *state, uint32_t group) {
+  EXPLORE_CHECK(!muster_group_wait(state->groups[group]));
+  explore_delete(state->groups[group]);
+}
+
+static void await_event(state *state) {
+  for (uint32_t ticket; ticket = park_ticket(&state->event), !state->happened;) park_wait(&state->event, ticket);
+}
+
+static void let_happen(state *state) {
+  state->happened++;
+  park_wake(&state->event);
+}
+
+/* A job that lasts until something has happened. */
+static void wait_for_event(void *argument, uint32_t worker) {
+  (void)worker;
+  await_event(argument);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- waiting */
+
+static void run_wait(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  for (uint32_t i = 0; i < 3; i++) submit_plain(state, i, 0);
+  wait_and_free(state, 0);
+  EXPLORE_CHECK(state->ran[0] && state->ran[1] && state->ran[2]);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+static void run_wait_asleep(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  submit_plain(state, 0, 0);
+  submit_plain(state, 1, 0);
+  EXPLORE_CHECK(!muster_group_wait_asleep(state->groups[0]));
+  explore_delete(state->groups[0]);
+  EXPLORE_CHECK(state->ran[0] && state->ran[1]);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+/* A job that submits another of its own group. */
+static void run_and_add(void *argument, uint32_t worker) {
+  state *state = argument;
+  (void)worker;
+  submit_plain(state, 1, 0);
+  state->ran[0] = 1;
+}
+
+static void run_added(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  submit(state, 4, run_and_add, state, 0);
+  wait_and_free(state, 0);
+  EXPLORE_CHECK(state->ran[0] && state->ran[1]);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+/* ------------------------------------------------------------------------------------------ waiting inside of jobs */
+
+/* A job with a group of its own, which it frees. */
+static void run_inner(void *argument, uint32_t worker) {
+  state *state = argument;
+  (void)worker;
+  submit_plain(state, 0, 1);
+  submit_plain(state, 1, 1);
+  wait_and_free(state, 1);
+  EXPLORE_CHECK(state->ran[0] && state->ran[1]);
+  state->ran[2] = 1;
+}
+
+static void run_nested(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  submit(state, 4, run_inner, state, 0);
+  wait_and_free(state, 0);
+  EXPLORE_CHECK(state->ran[2]);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+}
+
+/* Two claims of two jobs, of which the first waits for a job that may stand second in the other's claim. */
+static void wait_for_first(void *argument, uint32_t worker) {
+  state *state = argument;
+  (void)worker;
+  EXPLORE_CHECK(!muster_group_wait(state->groups[0]));
+  EXPLORE_CHECK(state->ran[0]);
+  state->ran[2] = 1;
+}
+
+static void wait_for_second(void *argument, uint32_t worker) {
+  state *state = argument;
+  (void)worker;
+  EXPLORE_CHECK(!muster_group_wait(state->groups[1]));
+  EXPLORE_CHECK(state->ran[1]);
+  state->ran[3] = 1;
+}
+
+static void run_crossed(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  count_in(state, 0);
+  count_in(state, 1);
+  submit(state, 4, wait_for_first, state, GROUPS);
+  push_counted(state, 1, 1);
+  submit(state, 4, wait_for_second, state, GROUPS);
+  push_counted(state, 0, 0);
+  explore_until_quiet();
+  EXPLORE_CHECK(state->ran[2] && state->ran[3]);
+  EXPLORE_CHECK(muster_pool_stop(state->pool) == 0);
+}
+
+/* The same inside of one claim: it waits for a job that the waiter itself holds. */
+static void run_own_claim(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 3);
+    return;
+  }
+  count_in(state, 0);
+  submit(state, 4, wait_for_first, state, GROUPS);
+  submit_plain(state, 1, 1);
+  push_counted(state, 0, 0);
+  explore_until_quiet();
+  EXPLORE_CHECK(state->ran[1] && state->ran[2]);
+  EXPLORE_CHECK(muster_pool_stop(state->pool) == 0);
+}
+
+/* A chain: a job waits for a job that waits for a job. Whoever sleeps at the first link must come when the last one
+ * stands behind the middle one in somebody's claim. */
+static void wait_for_middle(void *argument, uint32_t worker) {
+  state *state = argument;
+  (void)worker;
+  EXPLORE_CHECK(!muster_group_wait(state->groups[1]));
+  EXPLORE_CHECK(state->ran[2]);
+  state->ran[3] = 1;
+}
+
+static void run_chain(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  count_in(state, 0);
+  submit(state, 4, wait_for_first, state, 1);
+  submit(state, 4, wait_for_middle, state, GROUPS);
+  push_counted(state, 0, 0);
+  explore_until_quiet();
+  for (uint32_t i = 0; i < JOBS; i++)
+    if (i != 1 && !state->ran[i]) explore_fail("all sleep, and job %u has not ended", i);
+  EXPLORE_CHECK(muster_pool_stop(state->pool) == 0);
+}
+
+/* -------------------------------------------------------------------------------------------------- out of one's sight
+ */
+
+/* Two jobs wait, and a worker may claim both at any moment; the first lasts until somebody has looked for the second.
+ */
+static void begin_sight(void *argument) {
+  state *state = argument;
+  begin(state);
+  submit(state, 4, wait_for_event, state, GROUPS);
+  count_in(state, 0);
+  push_counted(state, 0, 0);
+}
+
+/* A waiter's one look finds it, wherever it stands. */
+static void run_sight(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  visit visit;
+  uint64_t scan[LANES] = {0};
+  seat *seat = visit_begin(&visit, state->pool);
+  EXPLORE_CHECK(worker_help(seat, (const group *)(const void *)state->groups[0], scan));
+  visit_end(&visit);
+  let_happen(state);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->ran[0]);
+}
+
+/* So does a cancel. */
+static void run_sight_cancel(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  EXPLORE_CHECK(muster_group_cancel(state->groups[0]) == 1);
+  let_happen(state);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && !state->ran[0]);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- urgency
+ */
+
+/* With one worker: a job that is not urgent begins only if none was in when the job before it ended. */
+static void run_patient(void *argument, uint32_t worker) {
+  state *state = argument;
+  (void)worker;
+  EXPLORE_CHECK(!state->urgent_before || state->urgent_ran);
+  explore_moment();
+  state->urgent_before = state->urgent_in;
+  state->happened++;
+}
+
+static void run_urgent(void *argument, uint32_t worker) {
+  state *state = argument;
+  (void)worker;
+  state->urgent_ran = true;
+}
+
+static void run_urgency(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 3);
+    return;
+  }
+  for (uint32_t i = 0; i < 3; i++) submit(state, 4, run_patient, state, GROUPS);
+  submit(state, 1, run_urgent, state, GROUPS);
+  state->urgent_in = true;
+  explore_until_quiet();
+  EXPLORE_CHECK(state->happened == 3 && state->urgent_ran);
+  EXPLORE_CHECK(muster_pool_stop(state->pool) == 0);
+}
+
+/* ------------------------------------------------------------------------------------------------- helping a waiter */
+
+/* The group's job waits for a job of no group: somebody must run that, the helping waiter if nobody else. */
+static void make_event(void *argument, uint32_t worker) {
+  (void)worker;
+  let_happen(argument);
+}
+
+static void run_helping(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre == 1) {
+    little_worker(state->pool, 1, 2);
+  } else if (fibre == 2) {
+    submit(state, 1, make_event, state, GROUPS);
+  } else {
+    submit(state, 4, wait_for_event, state, 0);
+    EXPLORE_CHECK(!muster_group_wait_helping(state->groups[0], 2));
+    explore_delete(state->groups[0]);
+    little_pool_stop_quiet(state->pool);
+  }
+}
+
+/* A waiter that does not help leaves alone what is not of its group. */
+static void not_on_the_guest(void *argument, uint32_t worker) {
+  state *state = argument;
+  (void)worker;
+  EXPLORE_CHECK(explore_fibre() != 0);
+  state->ran[2] = 1;
+}
+
+static void run_restricted(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  submit_plain(state, 0, 0);
+  submit(state, 4, not_on_the_guest, state, GROUPS);
+  submit_plain(state, 1, 0);
+  wait_and_free(state, 0);
+  EXPLORE_CHECK(state->ran[0] && state->ran[1]);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->ran[2]);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ cancel
+ */
+
+static void run_cancel(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  for (uint32_t i = 0; i < 3; i++) submit_plain(state, i, 0);
+  uint64_t dropped = muster_group_cancel(state->groups[0]);
+  wait_and_free(state, 0);
+  uint32_t ran = state->ran[0] + state->ran[1] + state->ran[2];
+  if (ran + dropped != 3) explore_fail("%u of 3 jobs ran and %u were dropped", ran, (uint32_t)dropped);
+  EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0);
+  EXPLORE_CHECK(ran == (uint32_t)(state->ran[0] + state->ran[1] + state->ran[2]));
+}
+
+/* ------------------------------------------------------------------------------------------------------------- seats
+ */
+
+static void sit_alone(void *argument, uint32_t worker) {
+  state *state = argument;
+  EXPLORE_CHECK(worker < muster_pool_indices(state->pool));
+  EXPLORE_CHECK(worker == muster_pool_current_index(state->pool));
+  EXPLORE_CHECK(!state->inside[worker]);
+  state->inside[worker] = 1;
+  explore_moment();
+  state->inside[worker] = 0;
+}
+
+/* Three guests for two seats, and no workers: everybody gets one in time, and none is shared. */
+static void run_seats(void *argument, uint32_t fibre) {
+  state *state = argument;
+  submit(state, 4, sit_alone, state, fibre);
+  wait_and_free(state, fibre);
+}
+
+/* What was taken out stays in the way until somebody claims; nobody is left to. */
+static void check_seats(void *argument) {
+  const state *state = argument;
+  EXPLORE_CHECK(load_relaxed_u64(&state->pool->free_guests) == pool_all_guests(state->pool));
+}
+
+const explore_case worker_cases[] = {
+    {"worker/wait", 3, prepare_three, begin, run_wait, check, 0},
+    {"worker/wait_asleep", 3, prepare_three, begin, run_wait_asleep, check, 0},
+    {"worker/added", 2, prepare_two, begin, run_added, check, 0},
+    {"worker/nested", 3, prepare_three, begin, run_nested, check, 0},
+    {"worker/crossed", 3, prepare_three, begin, run_crossed, check, 0},
+    {"worker/own_claim", 2, prepare_two, begin, run_own_claim, check, 0},
+    {"worker/chain", 3, prepare_three, begin, run_chain, check, 0},
+    {"worker/sight", 2, prepare_two, begin_sight, run_sight, check, 0},
+    {"worker/sight_cancel", 2, prepare_two, begin_sight, run_sight_cancel, check, 0},
+    {"worker/urgency", 2, prepare_two, begin, run_urgency, check, 0},
+    {"worker/helping", 3, prepare_two, begin, run_helping, check, 0},
+    {"worker/restricted", 2, prepare_two, begin, run_restricted, check, 0},
+    {"worker/cancel", 3, prepare_three, begin, run_cancel, check, 0},
+    {"worker/seats", 3, prepare_two, begin, run_seats, check_seats, 0},
+    {0},
+};

@@ -1,0 +1,67 @@
+#include "little_pool.h"
+
+#include "exec/threads.h"
+#include "exec/visit.h"
+
+enum { LANE_JOBS = 4, CONTINUATIONS = 4 };
+
+struct muster_pool *little_pool(uint32_t workers, uint32_t guests) {
+  struct muster_pool *pool = explore_memory(sizeof *pool);
+  pool->def = muster_default_pool_def();
+  pool->def.guests_max = guests;
+  pool->def.blocking_threads_max = 1;
+  pool->def.jobs_max = LANE_JOBS;
+  pool->def.continuations_max = CONTINUATIONS;
+  pool->workers = workers;
+  pool->seat_count = pool_first_blocking(pool) + pool->def.blocking_threads_max;
+  pool->seats = explore_memory(pool->seat_count * sizeof *pool->seats);
+  for (uint32_t i = 0; i < pool->seat_count; i++)
+    pool->seats[i] = (seat){.pool = pool, .index = i, .processor = {UINT32_MAX}};
+  pool->free_guests.value = pool_all_guests(pool);
+  queue_create(&pool->queue, LANE_JOBS, &pool->arena);
+  followers_create(&pool->followers, CONTINUATIONS, &pool->arena);
+  return pool;
+}
+
+void little_worker(struct muster_pool *pool, uint32_t index, uint32_t claim_most) {
+  visit visit;
+  seat *seat = &pool->seats[index];
+  visit_settle(&visit, seat);
+  while (!pool_is_stopping(pool))
+    if (!worker_serve(seat, QUEUE_ALL, claim_most) && !worker_steal(seat, QUEUE_ALL)) worker_sleep(seat);
+  visit_end(&visit);
+}
+
+void little_spinning_worker(struct muster_pool *pool, uint32_t index) {
+  visit visit;
+  visit_settle(&visit, &pool->seats[index]);
+  worker_run(&pool->seats[index]);
+  visit_end(&visit);
+}
+
+uint64_t little_pool_stop_quiet(struct muster_pool *pool) {
+  explore_until_quiet();
+  return muster_pool_stop(pool);
+}
+
+void little_pool_check_empty(struct muster_pool *pool) {
+  for (uint32_t i = 0; i < LANES; i++) {
+    EXPLORE_CHECK(!lane_has_work(&pool->queue.lanes[i]));
+    EXPLORE_CHECK(lane_head(&pool->queue.lanes[i]) == lane_tail(&pool->queue.lanes[i]));
+  }
+  for (uint32_t i = 0; i < pool->seat_count; i++) {
+    EXPLORE_CHECK(load_relaxed_u64(&pool->seats[i].claim) == 0);
+    EXPLORE_CHECK(!pool->seats[i].running);
+  }
+  EXPLORE_CHECK(idle_take(&pool->idle, pool->seat_count) == IDLE_NONE);
+  EXPLORE_CHECK(idle_take(&pool->waiting, pool->seat_count) == IDLE_NONE);
+  EXPLORE_CHECK(load_relaxed_u64(&pool->free_guests) == pool_all_guests(pool));
+}
+
+void little_job(void *argument, uint32_t worker) {
+  unsigned char *ran = argument;
+  (void)worker;
+  EXPLORE_CHECK(*ran == 0);
+  *ran = 1;
+  explore_moment();
+}

@@ -1,0 +1,28 @@
+/* little_pool.h - a pool whose threads are fibres of a case. */
+#ifndef EXPLORE_LITTLE_POOL_H
+#define EXPLORE_LITTLE_POOL_H
+
+#include "exec/worker.h"
+
+#include "explorer.h"
+
+/* Makes a pool with lanes of four jobs and room for four continuations. In prepare. */
+struct muster_pool *little_pool(uint32_t workers, uint32_t guests);
+
+/* A worker's life, without spinning before each sleep: what spinning finds, the last look finds too. Until the pool
+ * stops. */
+void little_worker(struct muster_pool *pool, uint32_t index, uint32_t claim_most);
+
+/* The same as it is, with spinning. */
+void little_spinning_worker(struct muster_pool *pool, uint32_t index);
+
+/* Waits until nothing moves, then stops the pool; returns how many jobs were dropped. As a thread without a seat. */
+uint64_t little_pool_stop_quiet(struct muster_pool *pool);
+
+/* Fails when a lane holds something, a set of sleepers somebody, or a seat a claim. When all fibres have ended. */
+void little_pool_check_empty(struct muster_pool *pool);
+
+/* A job that counts how often it ran in the byte at its argument, and fails the second time. */
+void little_job(void *argument, uint32_t worker);
+
+#endif

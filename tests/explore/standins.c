@@ -1,0 +1,101 @@
+/* standins.c - what the product calls and a schedule cannot have: the clock, threads, memory of the operating system.
+ * For prototypes, the product's own headers. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "exec/threads.h"
+
+#include "explorer.h"
+
+/* -------------------------------------------------------------------------------------------------- time, memory */
+
+clock_source clock_calibrate(void) {
+  return (clock_source){0};
+}
+
+/* Moves only while somebody spins (explore_pause) or a job takes its time (explore_spend). */
+uint64_t clock_now(const clock_source *source) {
+  (void)source;
+  return explore_now.clock_ns;
+}
+
+muster_result arena_create(arena *arena, const muster_allocator *allocator) {
+  (void)allocator;
+  arena->failed = false;
+  return MUSTER_OK;
+}
+
+void arena_destroy(arena *arena) {
+  (void)arena;
+}
+
+void *arena_reserve(arena *arena, size_t count, size_t each) {
+  (void)arena;
+  return explore_memory(count * each);
+}
+
+/* ------------------------------------------------------------------------------------------------------ messages */
+
+muster_result error_set(muster_result result, const char *format, ...) {
+  (void)format;
+  return result;
+}
+
+void log_write(const muster_log_sink *sink, muster_log_level level, const char *format, ...) {
+  (void)sink;
+  (void)level;
+  (void)format;
+}
+
+/* ------------------------------------------------------------------------------------------------------- threads */
+
+uint32_t muster_available_processors(void) {
+  return 2;
+}
+
+bool threads_survey(struct muster_pool *pool) {
+  (void)pool;
+  return true;
+}
+
+bool threads_start(struct muster_pool *pool) {
+  (void)pool;
+  return true;
+}
+
+/* A fibre of the case waits to be started: until as many were as its number says. */
+bool threads_start_blocking(struct muster_pool *pool, uint32_t number) {
+  pool->threads_started = number + 1;
+  explore_unblock(&pool->threads_started);
+  return true;
+}
+
+/* All the others have ended when nothing moves any more, or they never will: that fails the schedule later. */
+void threads_join(struct muster_pool *pool) {
+  (void)pool;
+  explore_until_quiet();
+}
+
+void threads_keep_apart(struct muster_pool *pool, uint32_t index) {
+  (void)pool;
+  (void)index;
+}
+
+void threads_keep_all_apart(struct muster_pool *pool) {
+  (void)pool;
+}
+
+void threads_yield(void) {
+  explore_yield();
+}
+
+void threads_pause(void) {
+  explore_yield();
+}
+
+/* What <sched.h> declares under this name for the product's sources. */
+int explore_sched_yield(void);
+
+int explore_sched_yield(void) {
+  explore_yield();
+  return 0;
+}
