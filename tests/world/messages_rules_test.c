@@ -142,10 +142,19 @@ Test(messages_rules, definitions_out_of_range_are_refused_with_the_name_of_the_f
   little_world_destroy(&little);
 }
 
+typedef struct allowance {
+  int left;
+  bool refuses_once;
+} allowance;
+
 static void *sparing_allocate(size_t bytes, size_t alignment, void *user) {
   void *memory = NULL;
-  int *left = user;
-  if ((*left)-- == 0) return NULL;
+  allowance *allowance = user;
+  if (allowance->left == 0) {
+    if (allowance->refuses_once) allowance->left = -1;
+    return NULL;
+  }
+  allowance->left--;
   return posix_memalign(&memory, alignment, bytes) ? NULL : memset(memory, 0, bytes);
 }
 
@@ -154,18 +163,18 @@ static void sparing_release(void *memory, size_t bytes, void *user) {
   free(memory);
 }
 
-Test(messages_rules, a_type_refused_for_want_of_memory_can_be_registered_later) {
-  int left = 1000;
+static void check_refused_memory(bool refuses_once) {
+  allowance allowance = {1000, refuses_once};
   muster_world_def world = muster_default_world_def();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 10;
   world.sends_per_frame = 16;
   world.commands_max = 16;
-  world.allocator = (muster_allocator){sparing_allocate, sparing_release, &left};
+  world.allocator = (muster_allocator){sparing_allocate, sparing_release, &allowance};
   little_world little = little_world_create(1, &world);
   muster_type_def def = correspondent_type();
   uint32_t refusals = 0;
-  for (left = 0; muster_type_register(little.world, &def).index == 0; left = (int)refusals)
+  for (allowance.left = 0; muster_type_register(little.world, &def).index == 0; allowance.left = (int)refusals)
     cr_assert_lt(++refusals, 100);
   cr_assert_gt(refusals, 8);
   little.type.index = 1;
@@ -176,6 +185,11 @@ Test(messages_rules, a_type_refused_for_want_of_memory_can_be_registered_later) 
   run_frames(&little, 5);
   cr_assert_gt(diary_of(&little, receiver)->count, 3);
   little_world_destroy(&little);
+}
+
+Test(messages_rules, a_type_refused_for_want_of_memory_can_be_registered_later) {
+  check_refused_memory(false);
+  check_refused_memory(true);
 }
 
 Test(messages_rules, an_agent_that_wants_it_is_woken_once_by_what_is_delivered) {
