@@ -36,6 +36,28 @@ Test(group_cancel, does_not_disturb_a_job_that_runs_and_the_group_is_complete_wh
   muster_pool_destroy(pool);
 }
 
+Test(group_cancel, drops_also_what_a_worker_has_claimed_and_not_started) {
+  muster_pool *pool = create_pool(2);
+  for (uint32_t round = 0; round < 100 / SLOWER; round++) {
+    muster_group warm = new_group(pool), group = new_group(pool);
+    gate before = {0}, gate = {0};
+    shared_u64 ran = {0};
+    for (uint32_t i = 0; i < 200; i++) submit(pool, 4, do_nothing, NULL, &warm); /* jobs are short: claims are long */
+    cr_assert_eq(muster_group_wait_asleep(&warm), MUSTER_OK);
+    hold_workers(pool, &before, 1, NULL);
+    submit(pool, 4, stand_at_gate, &gate, NULL);
+    for (uint32_t i = 0; i < 7; i++) submit(pool, 4, count_job, &ran, &group);
+    open_gate(&before);
+    await_count(&gate.arrived, 1);
+    cr_assert_eq(muster_group_cancel(&group), 7);
+    cr_assert(muster_group_is_complete(&group));
+    open_gate(&gate);
+    await_count(&gate.left, 1);
+    cr_assert_eq(read_count(&ran), 0);
+  }
+  muster_pool_destroy(pool);
+}
+
 Test(group_cancel, wakes_those_who_wait) {
   muster_pool *pool = create_pool(2);
   for (uint32_t way = 0; way < 3; way++) {

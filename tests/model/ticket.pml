@@ -1,0 +1,59 @@
+/* ticket.pml - claims by number from { epoch, count, next } in one word, without any gate before it.
+ *
+ * process   models                                                     in src/exec/ticket.h
+ * Opener    ticket_open of two batches, the second one shorter         ticket_open
+ * Taker     ticket_take at any time, also across the change            ticket_take: a load, then a fetch-add
+ *
+ * The frame lets nobody take while it opens a batch (frame.pml), so this is a promise that the word keeps on its own:
+ * each number of a batch is taken once, and none that the batch does not have.
+ *
+ * Fault: COUNT_OUTSIDE (the batch's length stands in a word of its own). */
+
+#define BATCHES 2
+#define TAKES   3
+#define count_of(batch) (3 - (batch)) /* 2, then 1 */
+
+byte epoch, count, next; /* one word */
+bool taken[9];           /* 3 x epoch + number */
+
+proctype Opener() {
+  byte batch = 1;
+  do
+  :: batch > BATCHES -> break
+  :: else ->
+#ifdef COUNT_OUTSIDE
+     d_step { epoch = batch; next = 0 };
+     count = count_of(batch);
+#else
+     d_step { epoch = batch; count = count_of(batch); next = 0 };
+#endif
+     batch++
+  od
+}
+
+proctype Taker() {
+  byte takes, seen_epoch, seen_count, number;
+  do
+  :: takes == TAKES -> break
+  :: else ->
+     d_step { takes++; seen_count = count; number = next };
+     if
+     :: number >= seen_count
+     :: else ->
+        d_step { seen_epoch = epoch; number = next; next++; seen_count = count };
+#ifdef COUNT_OUTSIDE
+        seen_count = count;
+#endif
+        if
+        :: number >= seen_count
+        :: else ->
+           d_step {
+             assert(number < count_of(seen_epoch) && !taken[3 * seen_epoch + number]);
+             taken[3 * seen_epoch + number] = true
+           }
+        fi
+     fi
+  od
+}
+
+init { atomic { run Opener(); run Taker(); run Taker() } }
