@@ -257,6 +257,40 @@ Test(jobs_stop, racing_with_submits_waits_and_ranges_leaves_nobody_waiting_and_n
   for (uint32_t round = 0; round < 100 / SLOWER; round++) stop_a_busy_pool(2 + round % 3, round);
 }
 
+/* As few as will have all workers called: most of the time goes into calling them. */
+enum { PIECES = 32 };
+
+static void *range_until_refused(void *argument) {
+  busy_host *host = argument;
+  for (muster_result result = MUSTER_OK; result == MUSTER_OK;) {
+    shared_u64 sum = {0};
+    result = muster_parallel_for(host->pool, 4, PIECES, 1, do_piece, &sum);
+    host->half_done += read_count(&sum) != (result == MUSTER_OK ? PIECES : 0);
+    count_up(host->ran);
+  }
+  return NULL;
+}
+
+/* All workers are held, so that the calls for their help stand in the queue when the stop drops what is there. */
+Test(jobs_stop, a_parallel_for_whose_help_is_dropped_is_finished_by_its_caller) {
+  enum { WORKERS = PIECES };
+  for (uint32_t round = 0; round < 60 / SLOWER; round++) {
+    muster_pool *pool = create_pool(WORKERS);
+    gate gate = {0};
+    shared_u64 ran = {0};
+    busy_host host = {.pool = pool, .ran = &ran};
+    hold_workers(pool, &gate, WORKERS - 1, NULL);
+    host.thread = start_thread(range_until_refused, &host);
+    await_count(&ran, 10 + round);
+    pthread_t thread = start_thread(stop_pool, pool);
+    pthread_join(host.thread, NULL);
+    open_gate(&gate);
+    join_stop(thread);
+    cr_assert_eq(host.half_done, 0, "a parallel-for said that it was done, and was not, in round %u", round);
+    muster_pool_destroy(pool);
+  }
+}
+
 Test(jobs_stop, destroying_a_pool_with_jobs_that_wait_drops_them) {
   for (uint32_t round = 0; round < 200 / SLOWER; round++) {
     muster_pool *pool = create_pool(1 + round % 4);
