@@ -41,8 +41,15 @@ static void wake64(const struct ck_ec_ops *ops, const uint64_t *word) {
   wake32(ops, (const uint32_t *)word);
 }
 
-static const struct ck_ec_ops operations = {
-    .gettime = read_time, .wait32 = wait32, .wait64 = wait64, .wake32 = wake32, .wake64 = wake64};
+/* With several producers no wake is missed, so that ck need not look again after 2 ms, as it does by default: it would
+ * wake every idle worker for nothing. Whoever comes here has spun already. */
+static const struct ck_ec_ops operations = {.gettime = read_time,
+                                            .wait32 = wait32,
+                                            .wait64 = wait64,
+                                            .wake32 = wake32,
+                                            .wake64 = wake64,
+                                            .busy_loop_iter = 1,
+                                            .initial_wait_ns = UINT32_MAX};
 
 static const struct ck_ec_mode mode = {.ops = &operations, .single_producer = false};
 

@@ -31,7 +31,8 @@ static void create_seats(struct muster_pool *pool) {
   pool->threads = arena_reserve(&pool->arena, pool->seat_count, sizeof *pool->threads);
   if (pool->arena.failed) return;
   for (uint32_t i = 0; i < pool->seat_count; i++)
-    pool->seats[i] = (seat){.pool = pool, .index = i, .processor = {UINT32_MAX}, .job_ns = JOB_CLAIM_NS};
+    pool->seats[i] =
+        (seat){.pool = pool, .index = i, .processor = {UINT32_MAX}, .job_ns = JOB_CLAIM_NS, .spin_ns = SPIN_NS};
   store_ordered_u64(&pool->free_guests, pool_all_guests(pool));
 }
 

@@ -22,7 +22,8 @@
 
 #include <pthread.h>
 
-enum { SPIN_NS = 25000 };
+/* How long a worker looks for work before it sleeps, at most, and when looking did not help of late. */
+enum { SPIN_NS = 16000, SPIN_LEAST_NS = 4000 };
 
 struct muster_pool {
   arena arena;

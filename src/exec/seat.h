@@ -35,6 +35,7 @@ typedef struct seat {
   shared_u32 processor; /* that its affinity names; UINT32_MAX = any */
   running_job *running; /* null: none */
   uint64_t job_ns;      /* what jobs took of late, on average */
+  uint64_t spin_ns;     /* how long to look for work before sleeping */
   uint32_t waits;       /* for groups, nested */
   uint32_t fruitless;   /* looks at lanes that had their bit set and were empty */
   bool woken;           /* slept since it last had work */

@@ -380,13 +380,13 @@ uint32_t worker_take_out_all(struct muster_pool *pool, const group *group, uint6
 
 /* Looks politely: a producer in full swing should not lose its cache lines to every look. */
 static void pause_between_looks(void) {
-  for (int i = 0; i < 4; i++) pause_processor();
+  for (int i = 0; i < 2; i++) pause_processor();
 }
 
 static bool spin_for_work(seat *seat) {
   enum { LOOKS = 16 };
   const clock_source *clock = &seat->pool->clock;
-  uint64_t end_ns = clock_now(clock) + SPIN_NS;
+  uint64_t end_ns = clock_now(clock) + seat->spin_ns;
   do {
     for (int i = 0; i < LOOKS; i++) {
       if (worker_serve(seat, QUEUE_ALL, claim_size(seat))) return true;
@@ -424,9 +424,15 @@ void worker_sleep(seat *seat) {
 }
 
 void worker_run(seat *seat) {
+  const clock_source *clock = &seat->pool->clock;
   while (!pool_is_stopping(seat->pool)) {
     if (worker_serve(seat, QUEUE_ALL, claim_size(seat)) || worker_steal(seat, QUEUE_ALL)) continue;
-    if (!spin_for_work(seat)) worker_sleep(seat);
+    if (spin_for_work(seat)) continue;
+    uint64_t begin_ns = clock_now(clock);
+    worker_sleep(seat);
+    /* Looking a little longer would have saved a short sleep; before a long one it was for nothing. */
+    bool was_short = clock_now(clock) - begin_ns < SPIN_NS;
+    seat->spin_ns = was_short ? SPIN_NS : seat->spin_ns / 2 > SPIN_LEAST_NS ? seat->spin_ns / 2 : SPIN_LEAST_NS;
   }
 }
 
