@@ -231,6 +231,11 @@ static void pass_on_wake(seat *seat, bool more) {
   if (more || queue_has_work(&pool->queue, QUEUE_ALL)) worker_wake(pool, seat, NULL);
 }
 
+/* A worker in step with a producer of tiny jobs would fight it for every cache line: better a few at a time. */
+static void let_more_come(void) {
+  for (int i = 0; i < 8; i++) pause_processor();
+}
+
 bool worker_serve(seat *seat, uint32_t lanes, uint32_t most) {
   uint32_t lane;
   uint64_t first;
@@ -238,6 +243,7 @@ bool worker_serve(seat *seat, uint32_t lanes, uint32_t most) {
   if (!count) return false;
   pass_on_wake(seat, count > 1); /* of a claim of several, others may take some */
   run_claim(seat, lane, first, count, lanes);
+  if (count == 1 && seat->job_ns < CLAIM_TINY_NS) let_more_come();
   return true;
 }
 

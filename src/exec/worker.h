@@ -13,8 +13,9 @@
 
 #include "exec/pool.h"
 
-/* How many jobs a claim has at most, and what it is expected to take at most. */
-enum { CLAIM_JOBS_MAX = 8, JOB_CLAIM_NS = 8000, CLAIM_UNFAIR_NS = 400 };
+/* How many jobs a claim has at most, and what it is expected to take at most; of jobs that are so short that a whole
+ * claim takes CLAIM_UNFAIR_NS nobody is left a fair part; shorter ones than CLAIM_TINY_NS are waited for. */
+enum { CLAIM_JOBS_MAX = 8, JOB_CLAIM_NS = 8000, CLAIM_UNFAIR_NS = 400, CLAIM_TINY_NS = 150 };
 
 /* Pushes a job that its group counts already, and wakes somebody for it. False when the lane is full. The group may be
  * complete and gone when this returns. Any thread; `seat` is null or the thread's own. */
