@@ -5,8 +5,6 @@
 #include "exec/threads.h"
 #include "exec/visit.h"
 
-/* ------------------------------------------------------------------------------------------------------- waking */
-
 static void wake_seat(struct muster_pool *pool, seat *seat, uint32_t index) {
   if (seat) seat_count(&seat->statistics.wakes, 1);
   if (pool->threads) threads_keep_apart(pool, index);
@@ -47,8 +45,6 @@ bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job 
     worker_ask(pool, seat, group); /* the main thread, or a blocking one */
   return true;
 }
-
-/* -------------------------------------------------------------------------------------------------- running jobs */
 
 static void run_job(seat *seat, const job *job) {
   running_job here = {job->group, seat->running};
@@ -265,8 +261,6 @@ bool worker_serve_lane(seat *seat, uint32_t lane, uint32_t *ran) {
   return count > 0;
 }
 
-/* ---------------------------------------------------------------------------------------- jobs out of their turn */
-
 typedef struct claim_view {
   uint32_t lane, count;
   uint64_t first;
@@ -382,8 +376,6 @@ uint32_t worker_take_out_all(struct muster_pool *pool, const group *group, uint6
   return entries;
 }
 
-/* ---------------------------------------------------------------------------------------------------- idleness */
-
 /* Looks politely: a producer in full swing should not lose its cache lines to every look. */
 static void pause_between_looks(void) {
   for (int i = 0; i < 2; i++) pause_processor();
@@ -441,8 +433,6 @@ void worker_run(seat *seat) {
     seat->spin_ns = was_short ? SPIN_NS : seat->spin_ns / 2 > SPIN_LEAST_NS ? seat->spin_ns / 2 : SPIN_LEAST_NS;
   }
 }
-
-/* ------------------------------------------------------------------------------------------------------ waiting */
 
 typedef struct waiting {
   seat *seat;
