@@ -445,6 +445,8 @@ typedef struct waiting {
 static bool work_along(waiting *waiting) {
   const wait_orders *orders = waiting->orders;
   if (orders->asleep) return false;
+  uint32_t own = load_ordered_u32(&waiting->group->lanes) & QUEUE_ALL;
+  if (worker_give_way(waiting->seat, orders->lanes & ((own & -own) - 1u))) return true;
   if (worker_help(waiting->seat, waiting->group, waiting->scan)) return true;
   if (worker_help_before(waiting->seat, waiting->group, &waiting->any)) return true;
   if (!orders->lanes) return false;
