@@ -49,21 +49,18 @@ void messages_post(struct muster_world *world, muster_agent sender, const letter
 void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
   const batch *batch = &world->batch;
   uint32_t wanted = world->types.types[world->store.rows[entry->agent].type].def.sends_max;
-  uint32_t taken = load_relaxed_u32(&world->places_late);
   if (wanted == 0 || entry->send_base == NO_PLACES) return;
-  /* Only the number itself matters: a place belongs to whoever got its number. */
-  do {
-    uint32_t left = batch->places_max - batch->places - taken;
-    entry->send_limit = (uint16_t)(wanted < left ? wanted : left);
-  } while (!compare_exchange_relaxed_u32(&world->places_late, &taken, taken + entry->send_limit));
-  entry->send_base = batch->places + taken;
+  uint32_t given;
+  entry->send_base =
+      batch->places + allotment_take(&world->places_late, batch->places_max - batch->places, wanted, &given);
+  entry->send_limit = (uint16_t)given;
 }
 
 /* As many as there were at the beginning: a producer that never stops must not hold the frame. */
 void messages_take(struct muster_world *world) {
   inbox *inbox = &world->inbox;
   outgoing message;
-  store_relaxed_u32(&world->places_late, 0);
+  allotment_reset(&world->places_late);
   if (!inbox_takes_messages(inbox)) return;
   for (uint32_t left = ring_count(&inbox->messages); left > 0 && ring_pop(&inbox->messages, &message); left--) {
     message.head.sent_ns = world->frame.now_ns;
@@ -147,7 +144,7 @@ static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
 
 bool messages_deliver(struct muster_world *world, uint64_t end_ns) {
   mailbox *mailbox = &world->mailbox;
-  uint32_t places = world->batch.places + load_relaxed_u32(&world->places_late);
+  uint32_t places = world->batch.places + allotment_taken(&world->places_late);
   if (places > mailbox->places_high) mailbox->places_high = places;
   for (uint32_t index = 0; mailbox->sender_count;) {
     if (end_ns != UINT64_MAX && clock_now(&world->runner.clock) >= end_ns) return false;

@@ -10,6 +10,7 @@
 #include "agents/store.h"
 #include "agents/types.h"
 #include "base/histogram.h"
+#include "exec/allotment.h"
 #include "exec/crew.h"
 #include "exec/identity.h"
 #include "exec/inbox.h"
@@ -100,8 +101,8 @@ struct muster_world {
   seat *seat;
   runner runner;
 
-  shared_u32 places_late; /* for messages: set aside in this frame after the ranking */
-  uint32_t *spawn_ids;    /* set aside for spawns from inside updates; kept from frame to frame */
+  allotment places_late; /* for messages: set aside in this frame after the ranking */
+  uint32_t *spawn_ids;   /* set aside for spawns from inside updates; kept from frame to frame */
   uint32_t spawn_id_count;
   command *deferred;        /* what updates asked of others, in order: the next intake begins with it */
   command *deferred_before; /* the other buffer, while the intake reads one */

@@ -95,15 +95,8 @@ static inline uint64_t fetch_add_relaxed_u64(shared_u64 *shared, uint64_t value)
 static inline uint64_t fetch_sub_release_u64(shared_u64 *shared, uint64_t value) {
   return atomic_fetch_sub_explicit(&shared->value, value, memory_order_release);
 }
-static inline uint64_t fetch_and_acquire_u64(shared_u64 *shared, uint64_t mask) {
-  return atomic_fetch_and_explicit(&shared->value, mask, memory_order_acquire);
-}
 static inline bool compare_exchange_relaxed_u64(shared_u64 *shared, uint64_t *expected, uint64_t desired) {
   return atomic_compare_exchange_weak_explicit(&shared->value, expected, desired, memory_order_relaxed,
-                                               memory_order_relaxed);
-}
-static inline bool compare_exchange_acquire_u64(shared_u64 *shared, uint64_t *expected, uint64_t desired) {
-  return atomic_compare_exchange_weak_explicit(&shared->value, expected, desired, memory_order_acquire,
                                                memory_order_relaxed);
 }
 
@@ -112,9 +105,6 @@ static inline uint64_t load_ordered_u64(const shared_u64 *shared) {
 }
 static inline void store_ordered_u64(shared_u64 *shared, uint64_t value) {
   atomic_store_explicit(&shared->value, value, memory_order_seq_cst);
-}
-static inline uint64_t exchange_ordered_u64(shared_u64 *shared, uint64_t value) {
-  return atomic_exchange_explicit(&shared->value, value, memory_order_seq_cst);
 }
 static inline uint64_t fetch_or_ordered_u64(shared_u64 *shared, uint64_t bits) {
   return atomic_fetch_or_explicit(&shared->value, bits, memory_order_seq_cst);
