@@ -50,23 +50,17 @@ bool group_follow(group *group, follower_table *table, uint32_t node) {
 
 void followers_create(follower_table *table, uint32_t maximum, arena *arena) {
   ASSERT(maximum < 1u << FOLLOWER_BITS);
-  table->maximum = maximum;
   table->nodes = arena_reserve(arena, maximum, sizeof *table->nodes);
-  ring_create(&table->given_back, maximum, sizeof(uint32_t), arena);
+  identity_create(&table->ids, maximum, arena);
 }
 
 uint32_t followers_take(follower_table *table) {
-  uint32_t node;
-  if (ring_pop(&table->given_back, &node)) return node;
-  node = load_relaxed_u32(&table->fresh);
-  while (node < table->maximum)
-    if (compare_exchange_relaxed_u32(&table->fresh, &node, node + 1)) return node;
-  return FOLLOWER_NONE;
+  return identity_take(&table->ids);
 }
 
 void followers_give_back(follower_table *table, uint32_t node) {
   store_relaxed_u64(&table->nodes[node].group, 0);
-  ring_push_sure(&table->given_back, &node);
+  identity_give_back(&table->ids, node);
 }
 
 void followers_fill(follower_table *table, uint32_t node, const job *job, uint32_t lane, const group *after) {
@@ -84,7 +78,7 @@ static bool is_listed(const group **groups, uint32_t count, const group *group) 
 }
 
 uint32_t followers_trace(const follower_table *table, const group **groups, uint32_t count, uint32_t capacity) {
-  uint32_t used = load_relaxed_u32(&table->fresh);
+  uint32_t used = identity_high(&table->ids);
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t node = 0; node < used && count < capacity; node++) {
       const follower *follower = &table->nodes[node];

@@ -14,8 +14,8 @@
 #ifndef EXEC_GROUP_H
 #define EXEC_GROUP_H
 
+#include "exec/identity.h"
 #include "exec/lane.h"
-#include "exec/ring.h"
 
 typedef struct group {
   shared_u64 word;
@@ -35,13 +35,11 @@ typedef struct follower {
 
 /* The nodes of all jobs that wait for groups. */
 typedef struct follower_table {
-  uint32_t maximum;
   follower *nodes;
-  ring given_back; /* uint32_t */
-  shared_u32 fresh;
+  identity ids; /* of the nodes; only taken and given back */
 } follower_table;
 
-#define FOLLOWER_NONE UINT32_MAX
+#define FOLLOWER_NONE IDENTITY_NONE
 
 /* What completing the last job of a group uncovered. */
 typedef struct group_end {
