@@ -55,7 +55,7 @@ static void complete(struct muster_world *world, settle_part *part, uint32_t ind
 
 static void learn_model_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
   const agent_row *row = &world->store.rows[entry->agent];
-  uint64_t earlier_ns = row->atom_next ? row->spent_ns : 0;
+  uint64_t earlier_ns = row->atom_next ? world->store.begun[entry->agent].spent_ns : 0;
   if (outcome != OUTCOME_PREEMPTED) costs_add(&world->costs, row->type, row->level, earlier_ns + entry->model_ns);
 }
 
@@ -75,12 +75,12 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
                          batch_outcome outcome) {
   uint32_t index = entry->agent;
   agent_row *row = &world->store.rows[index];
-  agent_cold *cold = &world->store.colds[index];
+  agent_begun *begun = &world->store.begun[index];
   if (outcome == OUTCOME_NOT_RUN) {
     if (!hold(world, entry)) ready_put_back(&world->ready, &world->store, index);
     return;
   }
-  uint64_t began_ns = row->atom_next ? cold->started_ns : world->batch.now_ns;
+  uint64_t began_ns = row->atom_next ? begun->started_ns : world->batch.now_ns;
   if (!row->atom_next) {
     note_start(world, row);
     if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
@@ -91,11 +91,10 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     complete(world, &world->parts[0], index, began_ns);
     return;
   }
-  cold->started_ns = began_ns;
+  begun->started_ns = began_ns;
   if (outcome == OUTCOME_PREEMPTED) {
-    uint64_t spent_ns =
-        (row->atom_next ? row->spent_ns : 0) + (world->runner.virtual ? entry->model_ns : result->cost_ns);
-    row->spent_ns = spent_ns < UINT32_MAX ? (uint32_t)spent_ns : UINT32_MAX;
+    if (!row->atom_next) begun->spent_ns = 0;
+    begun->spent_ns += world->runner.virtual ? entry->model_ns : result->cost_ns;
     row->atom_next = result->atom_next;
     ready_put_back(&world->ready, &world->store, index);
     world->report.preempted++;
@@ -152,10 +151,9 @@ static void prefetch_settled(const struct muster_world *world, uint32_t i, uint3
   enum { FAR = 48, OUTCOMES = 128 };
   const batch *batch = &world->batch;
   if (i + FAR >= batch->count) return;
-  if (batch->entries[i + FAR].class % SETTLE_PARTS != part) return;
+  if (batch->entries[i + FAR].class % CLASS_PARTS != part) return;
   uint32_t agent = batch->entries[i + FAR].agent;
   __builtin_prefetch(&world->store.rows[agent], 1);
-  __builtin_prefetch(&world->store.links[agent], 1);
   __builtin_prefetch(&world->store.places[agent], 1);
   __builtin_prefetch(&batch->results[i + FAR]);
   __builtin_prefetch(&batch->outcomes[i + OUTCOMES]);
@@ -179,7 +177,7 @@ static void settle_plain(struct muster_world *world, uint32_t number) {
     const batch_result *result = &batch->results[i];
     if (i % BETWEEN_LOOKS == 0 && clock_now(&world->runner.clock) >= world->frame.deadline_ns) return;
     prefetch_settled(world, i, number);
-    if (entry->class % SETTLE_PARTS != number || batch->outcomes[i] != OUTCOME_FINISHED) continue;
+    if (entry->class % CLASS_PARTS != number || batch->outcomes[i] != OUTCOME_FINISHED) continue;
     if (!is_plain(world, entry, result)) continue;
     if (result->moved) space_move(&world->space, &world->store, entry->agent, result->moved_to);
     complete(world, &world->parts[number], entry->agent, batch->now_ns);
@@ -199,12 +197,20 @@ static void settle_parts(void *argument, uint32_t worker) {
   if (audited) runner_audit_settling(&world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }
 
+/* Each part's wheels grow from a pool of their own, which must not ask for more while others settle. */
+static void stock_pools(struct muster_world *world) {
+  uint32_t wanted[CLASS_PARTS] = {0};
+  for (uint32_t i = 0; i < world->batch.count; i++) wanted[world->batch.entries[i].class % CLASS_PARTS]++;
+  lists_stock(&world->classes.lists, wanted);
+}
+
 /* On the wall clock most entries are settled by all workers, each at some of the classes. What is left, and everything
  * under the virtual clock, is settled in the order of the batch. */
 static void settle_beside(struct muster_world *world) {
   enum { WORTH_WAKING = 256 };
   if (world->runner.virtual || world->runner.workers < 2 || world->batch.count < WORTH_WAKING) return;
-  ticket_open(&world->part_ticket, SETTLE_PARTS);
+  stock_pools(world);
+  ticket_open(&world->part_ticket, CLASS_PARTS);
   crew_orders orders = {.work = settle_parts, .argument = world, .patience_ns = world->frame.deadline_ns};
   crew_run(&world->settle_crew, world->seat, &orders, CREW_ALL);
 }
@@ -254,7 +260,7 @@ static uint64_t act_clock(const struct muster_world *world) {
 /* Runs the action atoms of one agent and completes its update. */
 static void act(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
-  uint64_t began_ns = world->store.colds[index].started_ns;
+  uint64_t began_ns = world->store.begun[index].started_ns;
   world->acting_count--;
   if (!row->doomed) {
     batch_result result = {0};
@@ -302,10 +308,10 @@ static void run_actions(struct muster_world *world) {
 /* Whoever waits longest stands near the head of the list by release; those before it have started. */
 static void note_waiting(struct muster_world *world) {
   enum { LOOKS = 8 };
-  agent_link link = world->ready.oldest;
-  for (uint32_t i = 0; link && i < LOOKS; i++) {
-    const agent_row *row = &world->store.rows[link - 1];
-    link = world->store.links[link - 1].younger;
+  uint32_t place = world->ready.waiting.head, index;
+  for (uint32_t i = 0; i < LOOKS; i++) {
+    if ((index = ready_next_waiting(&world->ready, &world->store, &place)) == UINT32_MAX) break;
+    const agent_row *row = &world->store.rows[index];
     if ((row->status != AGENT_READY && row->status != AGENT_ADMITTED) || row->atom_next) continue;
     note_start(world, row);
     break;
@@ -319,7 +325,7 @@ void commit_finish(struct muster_world *world) {
 
 /* What the parts completed, into the report. */
 static void gather_parts(struct muster_world *world) {
-  for (uint32_t i = 0; i < SETTLE_PARTS; i++) {
+  for (uint32_t i = 0; i < CLASS_PARTS; i++) {
     world->report.completed += (uint32_t)world->parts[i].completed;
     world->parts[i].completed = 0;
   }
@@ -332,7 +338,7 @@ static void adopt_woken(struct muster_world *world) {
     uint32_t index = batch->entries[batch->count++].agent;
     agent_row *row = &world->store.rows[index];
     if (row->status == AGENT_WAITING) {
-      wheel_remove(&world->classes.classes[row->class], &world->store, index);
+      wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, index);
       ready_release(&world->ready, &world->store, index, batch->now_ns, world->frame.number);
     }
     ready_admit(&world->ready, &world->store, index);

@@ -96,8 +96,11 @@ static void stage_fit(struct muster_world *world) {
 static void stage_release(struct muster_world *world) {
   const frame_state *frame = &world->frame;
   ready_advance(&world->ready, &world->store, frame->now_ns);
-  world->report.released = periods_release(&world->periods, &world->classes, &world->store, &world->ready,
-                                           frame->elapsed_ns, frame->now_ns, frame->number);
+  uint64_t most = (world->runner.virtual ? frame->capacity_ns : frame->budget_ns) / RELEASE_BUDGET_PART / RELEASE_NS;
+  if (most < RELEASES_MIN) most = RELEASES_MIN;
+  world->report.released =
+      periods_release(&world->periods, &world->classes, &world->store, &world->ready, frame->elapsed_ns,
+                      most < UINT32_MAX ? (uint32_t)most : UINT32_MAX, frame->now_ns, frame->number);
 }
 
 /* 6 rank: in which order, and who is admitted? */
@@ -105,7 +108,6 @@ static void stage_rank(struct muster_world *world) {
   rank_limits limits = admission_limits(world);
   rank_result result =
       rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
-  periods_enlist_waiting(&world->periods, &world->store, &world->ready);
   world->admitted_ns = result.predicted_ns;
   if (world->batch.count > world->batch_high) world->batch_high = world->batch.count;
   if (!limits.virtual) return;

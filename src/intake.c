@@ -64,7 +64,7 @@ void intake_remove(struct muster_world *world, uint32_t index) {
   score_inputs inputs = world_score_inputs(world);
   call_back(world, index, world->types.types[row->type].def.on_removed);
   if (row->status == AGENT_WAITING) {
-    wheel_remove(&world->classes.classes[row->class], &world->store, index);
+    wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, index);
   } else {
     if (row->status == AGENT_ADMITTED) forget_held(world, index);
     if (row->status == AGENT_READY) ready_admit(&world->ready, &world->store, index);
@@ -85,7 +85,7 @@ static void apply_wake(struct muster_world *world, const command *command) {
     row->woken = 1;
     break;
   case AGENT_WAITING:
-    wheel_remove(&world->classes.classes[row->class], &world->store, command->index);
+    wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, command->index);
     row->woken = 1;
     ready_release(&world->ready, &world->store, command->index, world->frame.now_ns, world->frame.number);
     ready_enlist(&world->ready, &world->store, command->index);
@@ -110,11 +110,11 @@ static void apply_move(struct muster_world *world, const command *command) {
 }
 
 static void apply_tune(struct muster_world *world, const command *command) {
-  agent_cold *cold = &world->store.colds[command->index];
+  agent_row *row = &world->store.rows[command->index];
   score_inputs inputs = world_score_inputs(world);
-  if (command->first >= 0.0f) cold->importance_floor = command->first;
-  if (command->second >= 0.0f) cold->elasticity = command->second;
-  if (command->derive) cold->elasticity = -1.0f;
+  if (command->first >= 0.0f) row->floor = share_of(command->first);
+  if (command->second >= 0.0f) row->elasticity_step = (uint8_t)elasticity_step_of(command->second);
+  if (command->derive) row->elasticity_step = ELASTICITY_DERIVED;
   if (store_is_active(&world->store, command->index)) score_agent(&world->board, &inputs, command->index, true);
 }
 

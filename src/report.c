@@ -22,12 +22,13 @@ muster_result muster_frame_report_read(const muster_world *world, muster_frame_r
  * own scratch is the pool's affair and left out, so that the figure does not depend on their number. */
 static uint64_t bytes_scheduling(const muster_world *world) {
   uint64_t agents = identity_high(&world->agent_ids);
-  uint64_t each = sizeof(agent_row) + sizeof(agent_links) + sizeof(agent_place) + sizeof(agent_cold) +
-                  sizeof(uint32_t) /* generation */ + sizeof(agent_link) /* grid bucket */ +
-                  sizeof(uint32_t) /* generation of the state slot */;
+  uint64_t each = sizeof(agent_row) + sizeof(agent_place) + sizeof(uint32_t) /* generation */ +
+                  sizeof(agent_list) /* grid bucket */ + sizeof(uint32_t) /* generation of the state slot */ +
+                  sizeof(uint8_t) /* wake word */;
   uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);
   return sizeof *world + agents * each + agents / 8 + world->batch_high * batch +
-         world->classes.count * sizeof(agent_class) + sizeof(settle_part);
+         world->classes.count * sizeof(agent_class) + sizeof(settle_part) + lists_bytes(&world->classes.lists) +
+         lists_bytes(&world->ready.members) + lists_bytes(&world->space.members);
 }
 
 static uint64_t bytes_of_states(const muster_world *world) {
@@ -43,7 +44,7 @@ static uint64_t bytes_of_states(const muster_world *world) {
 
 static muster_quantiles staleness_of(const muster_world *world, uint32_t decile) {
   histogram all = {0};
-  for (uint32_t part = 0; part < SETTLE_PARTS; part++) {
+  for (uint32_t part = 0; part < CLASS_PARTS; part++) {
     const histogram *one = &world->parts[part].staleness[decile];
     all.total += one->total;
     if (one->maximum > all.maximum) all.maximum = one->maximum;
@@ -55,7 +56,7 @@ static muster_quantiles staleness_of(const muster_world *world, uint32_t decile)
 muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics) {
   muster_statistics whole = world->statistics;
   double deviation_ns = 0;
-  for (uint32_t part = 0; part < SETTLE_PARTS; part++) deviation_ns += world->parts[part].interval_deviation_sum;
+  for (uint32_t part = 0; part < CLASS_PARTS; part++) deviation_ns += world->parts[part].interval_deviation_sum;
   if (whole.completed) whole.interval_deviation_ns = deviation_ns / (double)whole.completed;
   for (uint32_t i = 0; i < MUSTER_DECILES; i++) whole.staleness[i] = staleness_of(world, i);
   whole.bytes_scheduling = bytes_scheduling(world);
@@ -66,7 +67,7 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
 
 void muster_statistics_clear(muster_world *world) {
   world->statistics = muster_default_statistics();
-  memset(world->parts, 0, SETTLE_PARTS * sizeof *world->parts);
+  memset(world->parts, 0, CLASS_PARTS * sizeof *world->parts);
 }
 
 bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level, muster_type_cost *cost) {
@@ -86,7 +87,7 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
   const agent_row *row = &world->store.rows[index];
   const agent_class *class = &world->classes.classes[row->class];
   info->active = true;
-  info->importance = row->importance;
+  info->importance = share_value(row->importance);
   info->elasticity = (float)class->elasticity;
   info->level = row->level;
   info->period_ns = (uint64_t)((double)class->nominal_ns / class->rate);

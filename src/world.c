@@ -53,7 +53,7 @@ static void create_agents(struct muster_world *world) {
 
 static void create_plan(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  classes_create(&world->classes, def->types_max, &world->arena);
+  classes_create(&world->classes, def->types_max, def->agents_max, &world->arena);
   costs_create(&world->costs, def->types_max, &world->arena);
   periods_create(&world->periods, &world->classes, def, &world->arena);
   ready_create(&world->ready, def, &world->types, &world->arena);
@@ -73,7 +73,7 @@ static void create_exec(struct muster_world *world) {
   world->deferred_before = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred_before);
   world->acting = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting);
   world->acting_fresh = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting_fresh);
-  world->parts = arena_reserve(&world->arena, SETTLE_PARTS, sizeof *world->parts);
+  world->parts = arena_reserve(&world->arena, CLASS_PARTS, sizeof *world->parts);
 }
 
 static void connect_runner(struct muster_world *world) {
@@ -177,6 +177,7 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
   }
   costs_guess(&world->costs, index, world->types.types[index].model_ns);
   classes_reserve(&world->classes, &world->types.types[index].def, index);
+  ready_widen(&world->ready, &world->store, def->period_max_ns);
   inbox_announce_types(&world->inbox, index + 1);
   return (muster_type){index + 1};
 }

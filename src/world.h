@@ -51,8 +51,6 @@ typedef struct frame_state {
   uint64_t act_ns;                /* spent in action atoms */
 } frame_state;
 
-enum { SETTLE_PARTS = 4 };
-
 /* What the completed updates of some of the classes add up to. Parts are settled by different workers at a time. */
 typedef struct settle_part {
   _Alignas(64) uint64_t completed; /* in this frame */
@@ -119,7 +117,7 @@ struct muster_world {
   frame_experience experience;
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
-  settle_part *parts;           /* SETTLE_PARTS: what completed updates add up to */
+  settle_part *parts;           /* CLASS_PARTS: what completed updates add up to */
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */
 };

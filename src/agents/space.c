@@ -10,6 +10,7 @@ void space_create(space *space, uint32_t agents_max, double cell_m, arena *arena
   uint32_t buckets = round_up_to_power_of_two(agents_max);
   *space = (struct space){.cell_m = cell_m, .mask = buckets - 1};
   space->buckets = arena_reserve(arena, buckets, sizeof *space->buckets);
+  lists_create(&space->members, 1, agents_max, arena);
 }
 
 bool space_accepts(muster_position position) {
@@ -40,27 +41,27 @@ muster_position space_position(const space *space, const agent_place *place) {
                            place->cell_y * space->cell_m + (double)place->y, (double)place->z};
 }
 
-static agent_link *bucket_of(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
+static uint32_t bucket_of(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
   uint64_t key = (uint64_t)(uint32_t)cell_x << 32 | (uint32_t)cell_y;
-  return &space->buckets[random_mix(key + partition * 0x9e3779b97f4a7c15u) & space->mask];
+  return (uint32_t)random_mix(key + partition * 0x9e3779b97f4a7c15u) & space->mask;
+}
+
+const agent_list *space_cell(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
+  return &space->buckets[bucket_of(space, cell_x, cell_y, partition)];
 }
 
 void space_link(space *space, agent_store *store, uint32_t index) {
   agent_place *place = &store->places[index];
-  agent_link *head = bucket_of(space, place->cell_x, place->cell_y, place->partition);
-  place->previous = 0;
-  place->next = *head;
-  if (*head) store->places[*head - 1].previous = index + 1;
-  *head = index + 1;
+  uint32_t bucket = bucket_of(space, place->cell_x, place->cell_y, place->partition);
+  place->spot = lists_add(&space->members, 0, &space->buckets[bucket], bucket, index);
 }
 
 void space_unlink(space *space, agent_store *store, uint32_t index) {
   agent_place *place = &store->places[index];
-  if (place->previous)
-    store->places[place->previous - 1].next = place->next;
-  else
-    *bucket_of(space, place->cell_x, place->cell_y, place->partition) = place->next;
-  if (place->next) store->places[place->next - 1].previous = place->previous;
+  uint32_t bucket = lists_block_of(&space->members, place->spot)->owner;
+  uint32_t moved = lists_take_out(&space->members, 0, &space->buckets[bucket], place->spot);
+  if (moved != UINT32_MAX) store->places[moved].spot = place->spot;
+  place->spot = 0;
 }
 
 void space_move(space *space, agent_store *store, uint32_t index, space_spot spot) {
@@ -94,14 +95,14 @@ static void nearest_offer(nearest *nearest, space_neighbour candidate) {
   nearest->out[slot] = candidate;
 }
 
-enum { CHAINS_MAX = 16 };
+enum { CELLS_MAX = 16 };
 
-/* A cell's list on its way through the search. */
-typedef struct chain {
-  agent_link next;
+/* A cell on its way through the search. */
+typedef struct searched_cell {
+  agent_list list;
   int32_t cell_x, cell_y;
   float offset_x, offset_y; /* of the cell's corner from the centre */
-} chain;
+} searched_cell;
 
 typedef struct search {
   const space *space;
@@ -110,8 +111,8 @@ typedef struct search {
   uint32_t index, type;
   float radius_squared;
   nearest nearest;
-  uint32_t chain_count;
-  chain chains[CHAINS_MAX];
+  uint32_t cell_count;
+  searched_cell cells[CELLS_MAX];
 } search;
 
 static void offer(search *search, uint32_t index, float x, float y) {
@@ -123,43 +124,45 @@ static void offer(search *search, uint32_t index, float x, float y) {
     nearest_offer(&search->nearest, (space_neighbour){index, distance_squared});
 }
 
-static void look_at(search *search, const chain *chain, uint32_t index) {
+static void look_at(search *search, const searched_cell *cell, uint32_t index) {
   const agent_place *place = &search->store->places[index];
-  if (place->cell_x != chain->cell_x || place->cell_y != chain->cell_y) return;
-  offer(search, index, chain->offset_x + place->x, chain->offset_y + place->y);
+  if (place->cell_x != cell->cell_x || place->cell_y != cell->cell_y) return;
+  offer(search, index, cell->offset_x + place->x, cell->offset_y + place->y);
 }
 
-/* Walks the lists of several cells side by side, so that the memory of one is fetched while another is looked at. */
-static void walk_chains(search *search) {
-  const agent_place *places = search->store->places;
-  while (search->chain_count) {
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < search->chain_count; i++) {
-      chain chain = search->chains[i];
-      uint32_t index = chain.next - 1;
-      chain.next = places[index].next;
-      if (chain.next) {
-        __builtin_prefetch(&places[chain.next - 1]);
-        search->chains[left++] = chain;
-      }
-      look_at(search, &chain, index);
+static void prefetch_block(const search *search, const list_block *block) {
+  for (uint32_t i = 0; i < block->count; i++) __builtin_prefetch(&search->store->places[block->agents[i]]);
+}
+
+/* Looks at the agents of several cells, so that the memory of some is fetched while others are looked at: first the
+ * lists' last blocks, then who is in them. */
+static void look_at_cells(search *search) {
+  const list_store *lists = &search->space->members;
+  for (uint32_t i = 0; i < search->cell_count; i++) prefetch_block(search, lists_last(lists, search->cells[i].list));
+  for (uint32_t i = 0; i < search->cell_count; i++) {
+    const searched_cell *cell = &search->cells[i];
+    for (agent_list list = cell->list; list;) {
+      const list_block *block = lists_last(lists, list);
+      list = block->previous;
+      if (list) prefetch_block(search, lists_last(lists, list));
+      for (uint32_t k = 0; k < block->count; k++) look_at(search, cell, block->agents[k]);
     }
-    search->chain_count = left;
   }
+  search->cell_count = 0;
 }
 
 static void add_cell(search *search, int32_t dx, int32_t dy) {
   const agent_place *centre = search->centre;
   float cell_m = (float)search->space->cell_m;
-  chain chain = {.cell_x = centre->cell_x + dx,
-                 .cell_y = centre->cell_y + dy,
-                 .offset_x = (float)dx * cell_m - centre->x,
-                 .offset_y = (float)dy * cell_m - centre->y};
-  chain.next = *bucket_of(search->space, chain.cell_x, chain.cell_y, centre->partition);
-  if (!chain.next) return;
-  __builtin_prefetch(&search->store->places[chain.next - 1]);
-  search->chains[search->chain_count++] = chain;
-  if (search->chain_count == CHAINS_MAX) walk_chains(search);
+  searched_cell cell = {.cell_x = centre->cell_x + dx,
+                        .cell_y = centre->cell_y + dy,
+                        .offset_x = (float)dx * cell_m - centre->x,
+                        .offset_y = (float)dy * cell_m - centre->y};
+  cell.list = *space_cell(search->space, cell.cell_x, cell.cell_y, centre->partition);
+  if (!cell.list) return;
+  __builtin_prefetch(lists_last(&search->space->members, cell.list));
+  search->cells[search->cell_count++] = cell;
+  if (search->cell_count == CELLS_MAX) look_at_cells(search);
 }
 
 /* A circle of more cells than there are agents: everyone is looked at instead. */
@@ -184,7 +187,7 @@ static void search_cells(search *search, float radius_m) {
   int32_t x_high = cell_offset(centre->x + radius_m, cell_m), y_high = cell_offset(centre->y + radius_m, cell_m);
   for (int32_t dy = cell_offset(centre->y - radius_m, cell_m); dy <= y_high; dy++)
     for (int32_t dx = cell_offset(centre->x - radius_m, cell_m); dx <= x_high; dx++) add_cell(search, dx, dy);
-  walk_chains(search);
+  look_at_cells(search);
 }
 
 uint32_t space_nearby(const space *space, const agent_store *store, uint32_t index, float radius_m, uint32_t type,
@@ -198,7 +201,7 @@ uint32_t space_nearby(const space *space, const agent_store *store, uint32_t ind
   search.type = type;
   search.radius_squared = radius_m * radius_m;
   search.nearest = (nearest){out, 0, capacity};
-  search.chain_count = 0;
+  search.cell_count = 0;
   float cells_across = 2.0f * radius_m / (float)space->cell_m + 2.0f;
   if (cells_across * cells_across > (float)store->active_count + 64.0f)
     search_everyone(&search);

@@ -11,8 +11,9 @@
 
 typedef struct space {
   double cell_m;
-  agent_link *buckets;
+  agent_list *buckets;
   uint32_t mask; /* buckets - 1 */
+  list_store members;
 } space;
 
 typedef struct space_neighbour {
@@ -47,6 +48,9 @@ space_spot space_spot_of(const space *space, muster_position position);
 
 /* Moves a linked agent; relinks only when the cell changes. */
 void space_move(space *space, agent_store *store, uint32_t index, space_spot spot);
+
+/* The list that holds the agents of a cell, and maybe of others that share its bucket. O(1). */
+const agent_list *space_cell(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition);
 
 /* The nearest agents around agent `index` within radius_m on the ground plane, in its
  * partition, itself excluded, nearest first, equal distances by index: at most `capacity`. `type` is a type index or

@@ -1,5 +1,6 @@
 #include "agents/spawn.h"
 
+#include "agents/elasticity.h"
 #include "base/error.h"
 
 #include <string.h>
@@ -40,9 +41,13 @@ static void write_state(const agent_type *type, uint32_t slot, const muster_agen
 void spawn_write(agent_store *store, const type_table *types, const space *space, uint32_t index, uint32_t slot,
                  const muster_agent_def *def) {
   uint16_t type = (uint16_t)(def->type.index - 1);
-  store->rows[index] = (agent_row){.type = type, .state_slot = slot, .user = def->user, .status = AGENT_PENDING};
-  store->links[index] = (agent_links){0};
-  store->colds[index] = (agent_cold){.importance_floor = def->importance_floor, .elasticity = def->elasticity};
+  store->rows[index] = (agent_row){.type = type,
+                                   .state_slot = slot,
+                                   .user = def->user,
+                                   .status = AGENT_PENDING,
+                                   .floor = share_of(def->importance_floor),
+                                   .elasticity_step = (uint8_t)elasticity_step_of(def->elasticity),
+                                   .factors = {255, 255, 255, 255}};
   store->places[index] = (agent_place){.partition = (uint16_t)def->partition, .type = type};
   space_place(space, &store->places[index], def->position);
   write_state(&types->types[type], slot, def);

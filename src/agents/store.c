@@ -6,9 +6,8 @@ void store_create(agent_store *store, uint32_t maximum, arena *arena) {
   ASSERT(maximum > 0);
   *store = (agent_store){.maximum = maximum};
   store->rows = arena_reserve(arena, maximum, sizeof *store->rows);
-  store->links = arena_reserve(arena, maximum, sizeof *store->links);
   store->places = arena_reserve(arena, maximum, sizeof *store->places);
-  store->colds = arena_reserve(arena, maximum, sizeof *store->colds);
+  store->begun = arena_reserve(arena, maximum, sizeof *store->begun);
   store->active = arena_reserve(arena, (maximum + 63) / 64, sizeof *store->active);
 }
 

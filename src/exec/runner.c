@@ -54,7 +54,7 @@ static void fill_update(update_context *context, const runner *runner, uint32_t 
   const agent_type *type = &runner->types->types[row->type];
   muster_update *update = &context->public;
   uint64_t began_ns =
-      row->atom_next || context->phase == PHASE_ACT ? runner->store->colds[index].started_ns : runner->now_ns;
+      row->atom_next || context->phase == PHASE_ACT ? runner->store->begun[index].started_ns : runner->now_ns;
   context->type = type;
   context->random_counter = (uint64_t)row->atom_next << 44 | (uint64_t)context->phase << 40;
   update->agent = (muster_agent){index, row->generation};
@@ -66,7 +66,7 @@ static void fill_update(update_context *context, const runner *runner, uint32_t 
   update->published = runner_back_buffer(type, row);
   update->user = row->user;
   update->type_user = type->def.user;
-  update->importance = row->importance;
+  update->importance = share_value(row->importance);
   update->level = row->level;
 }
 
@@ -170,7 +170,7 @@ static void take_sample(worker_state *state, const runner *runner, uint32_t entr
   uint64_t own_ns = (cost_ns > reads_ns ? cost_ns - reads_ns : 1) + result->cost_ns;
   result->cost_ns = own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX;
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED || state->sample_count == SAMPLES_MAX) return;
-  if (row->atom_next) own_ns += row->spent_ns;
+  if (row->atom_next) own_ns += runner->store->begun[runner->batch->entries[entry_index].agent].spent_ns;
   state->samples[state->sample_count++] =
       (cost_sample){row->type, row->level, own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX};
 }

@@ -5,22 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-void classes_create(class_table *table, uint32_t types_max, arena *arena) {
+void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max, arena *arena) {
   uint32_t keys = types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
   *table = (class_table){.maximum = keys < UINT16_MAX ? keys : UINT16_MAX};
   table->classes = arena_reserve(arena, table->maximum, sizeof *table->classes);
   table->active = arena_reserve(arena, table->maximum, sizeof *table->active);
   table->lookup = arena_reserve(arena, keys, sizeof *table->lookup);
-}
-
-uint32_t class_step_of(float elasticity) {
-  if (!(elasticity > 0.0f)) return 0;
-  float step = roundf(log2f(elasticity) * 8.0f) + (float)ELASTICITY_STEP_OF_ONE;
-  return (uint32_t)fminf(fmaxf(step, 1.0f), (float)(ELASTICITY_STEPS - 1));
-}
-
-double class_elasticity_of(uint32_t step) {
-  return step == 0 ? 0.0 : exp2(((double)step - (double)ELASTICITY_STEP_OF_ONE) / 8.0);
+  lists_create(&table->lists, CLASS_PARTS, agents_max, arena);
 }
 
 /* Full only with more than a hundred types of all levels and elasticities: look through the type's classes. */
@@ -52,9 +43,10 @@ agent_class *classes_get(class_table *table, const muster_type_def *type, uint32
   class->step = (uint8_t)step;
   class->nominal_ns = type->period_ns;
   class->longest_ns = type->period_max_ns;
-  class->elasticity = class_elasticity_of(step);
+  class->elasticity = elasticity_of_step(step);
   class->rate = 1.0;
-  class->slot_ns = class->nominal_ns / WHEEL_SLOTS_PER_PERIOD + 1;
+  class->slot_shift = 64u - (uint32_t)__builtin_clzll(class->nominal_ns / WHEEL_SLOTS_PER_PERIOD);
+  class->per_nominal = 1.0f / (float)class->nominal_ns;
   return class;
 }
 

@@ -11,13 +11,13 @@
 #ifndef PLAN_CLASSES_H
 #define PLAN_CLASSES_H
 
+#include "agents/elasticity.h"
 #include "agents/store.h"
 
 enum {
-  ELASTICITY_STEPS = 162, /* step 0: never gives way; step s: 2^((s - 81) / 8) = 2^-10 .. 2^10 */
-  ELASTICITY_STEP_OF_ONE = 81,
   WHEEL_SLOTS = 256,
-  WHEEL_SLOTS_PER_PERIOD = 128
+  WHEEL_SLOTS_PER_PERIOD = 128,
+  CLASS_PARTS = 4 /* classes of different parts may be settled at the same time */
 };
 
 typedef struct agent_class {
@@ -30,10 +30,11 @@ typedef struct agent_class {
   double elasticity;        /* of the step */
   double rate;              /* T_io / T_i by the last fit */
   uint64_t clock_ns;        /* virtual time */
-  uint64_t slot_ns;         /* width of a wheel slot */
-  uint64_t cursor;          /* clock_ns / slot_ns of the last visit */
+  uint64_t cursor;          /* clock_ns >> slot_shift of the last visit; less when that did not get through */
+  uint32_t slot_shift;      /* a wheel slot is 2^slot_shift ns wide */
+  float per_nominal;        /* 1 / T_io */
   uint64_t occupied[WHEEL_SLOTS / 64];
-  agent_link slots[WHEEL_SLOTS];
+  agent_list slots[WHEEL_SLOTS];
 } agent_class;
 
 typedef struct class_table {
@@ -42,16 +43,11 @@ typedef struct class_table {
   uint16_t *lookup; /* [type][level][step] -> class + 1 */
   uint32_t active_count;
   uint16_t *active; /* classes with members */
+  list_store lists; /* of the wheels; a pool for each part */
 } class_table;
 
-/* Reserves the table for `types_max` types. */
-void classes_create(class_table *table, uint32_t types_max, arena *arena);
-
-/* The step that an elasticity rounds to; 0 for 0. */
-uint32_t class_step_of(float elasticity);
-
-/* The elasticity of a step. */
-double class_elasticity_of(uint32_t step);
+/* Reserves the table for `types_max` types, and wheels for `agents_max` agents. */
+void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max, arena *arena);
 
 /* Makes the class that agents of a type fall back to when no more classes can be made. */
 void classes_reserve(class_table *table, const muster_type_def *type, uint32_t type_index);
@@ -68,6 +64,11 @@ void classes_leave(class_table *table, agent_class *class);
 /* The index that agent_row.class holds. */
 static inline uint16_t class_index(const class_table *table, const agent_class *class) {
   return (uint16_t)(class - table->classes);
+}
+
+/* The part of a class, and the pool that its wheel grows from. */
+static inline uint32_t class_part(uint32_t class_index) {
+  return class_index % CLASS_PARTS;
 }
 
 #endif

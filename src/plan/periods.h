@@ -7,15 +7,16 @@
 #include "plan/ready.h"
 #include "plan/wheel.h"
 
-enum { PERIODS_CHAINS = 4096 };
+/* A frame releases at most so many: at least RELEASES_MIN, and what takes an eighth of the budget at RELEASE_NS each.
+ * So a crowd that comes due at once, after a pause of the host, is spread over frames. */
+enum { RELEASES_MIN = 8192, RELEASE_NS = 40, RELEASE_BUDGET_PART = 8 };
 
 typedef struct periods {
   muster_elastic elastic;
-  double lambda;      /* of the last frame: where Newton starts */
-  fit_kind *kinds;    /* room for every class */
-  uint32_t *due;      /* room for every agent */
-  uint32_t due_count; /* of the frame */
-  agent_link *chains; /* PERIODS_CHAINS: lists of agents that may be due */
+  double lambda;   /* of the last frame: where Newton starts */
+  fit_kind *kinds; /* room for every class */
+  uint32_t *due;   /* room for every agent */
+  uint32_t next;   /* position among the active classes where the release goes on */
 } periods;
 
 /* Reserves the scratch arrays. */
@@ -26,12 +27,10 @@ void periods_create(periods *periods, const class_table *classes, const muster_w
 fit_result periods_fit(periods *periods, class_table *classes, const cost_table *costs, double desired,
                        double *deviation_ns);
 
-/* Stage 5: advances every class by `elapsed_ns` and hands whoever is due to the ready set. Returns how many. */
+/* Stage 5: advances every class by `elapsed_ns` and hands whoever is due to the ready set, about `most` at most; who is
+ * left is released in the next frames. Returns how many. O(classes + released). */
 uint32_t periods_release(periods *periods, class_table *classes, agent_store *store, ready_set *ready,
-                         uint64_t elapsed_ns, uint64_t now_ns, uint64_t frame);
-
-/* After stage 6: whoever was released in this frame and not admitted begins to wait. */
-void periods_enlist_waiting(const periods *periods, agent_store *store, ready_set *ready);
+                         uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame);
 
 /* The first due time of a new agent: a random part of its period ahead, so that a crowd spawned at once does not run
  * at once. Hangs it into its wheel. */

@@ -100,32 +100,25 @@ static void admit(filling *filling, uint32_t index) {
 }
 
 static void admit_woken(filling *filling) {
-  agent_link link = filling->ready->heads[READY_WOKEN];
-  while (link && !is_full(filling)) {
-    uint32_t index = link - 1;
-    link = filling->store->links[index].next;
+  uint32_t place = filling->ready->woken.head, index;
+  while (!is_full(filling) && (index = ready_next_woken(filling->ready, filling->store, &place)) != UINT32_MAX)
     admit(filling, index);
-  }
 }
 
 static void admit_guaranteed(filling *filling) {
   double guarantee_ns = filling->ready->weights.guarantee_ns;
-  agent_link link = filling->ready->oldest;
-  while (link && !is_full(filling)) {
-    uint32_t index = link - 1;
+  uint32_t place = filling->ready->waiting.head, index;
+  while (!is_full(filling) && (index = ready_next_waiting(filling->ready, filling->store, &place)) != UINT32_MAX) {
     const agent_row *row = &filling->store->rows[index];
     if ((double)(filling->limits->now_ns - row->first_due_ns) < guarantee_ns) return;
-    link = filling->store->links[index].younger;
     if (row->status == AGENT_READY) admit(filling, index);
   }
 }
 
 static void admit_ranked(filling *filling) {
-  ready_cursor cursor = {0, 0};
-  uint32_t count;
-  const uint32_t *agents;
-  while (!is_full(filling) && (agents = ready_next(filling->ready, filling->store, &cursor, &count)))
-    for (uint32_t i = 0; i < count && !is_full(filling); i++) admit(filling, agents[i]);
+  uint32_t index;
+  ready_begin_walk(filling->ready);
+  while (!is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX) admit(filling, index);
 }
 
 static const cost_estimate *estimate_of(const filling *filling, const batch_entry *entry) {
@@ -185,5 +178,6 @@ rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *ty
   admit_guaranteed(&filling);
   admit_ranked(&filling);
   cut_claims(&filling, batch->early_count);
+  ready_keep_fresh(ready, store);
   return filling.result;
 }

@@ -32,8 +32,8 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
                       batch *batch);
 
 /* Fills the batch from the ready set, after what rank_held put there (`held` is its result). The first agent is
- * admitted whatever it costs, so that none starves for being longer than the capacity. O(admitted + buckets touched).
- */
+ * admitted whatever it costs, so that none starves for being longer than the capacity. Who was released in this frame
+ * and not admitted begins to wait. O(released + admitted + buckets touched). */
 rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
                       const rank_limits *limits, rank_result held, batch *batch);
 

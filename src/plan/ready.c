@@ -5,55 +5,58 @@
 #include <math.h>
 #include <string.h>
 
+/* A key in a run: microseconds (of 1,024 ns) around the frame's time, and the agent. */
+enum { AGENT_BITS = 24, KEY_BITS = 40, KEY_SHIFT = 10 };
+
+static const uint64_t agent_mask = (1ull << AGENT_BITS) - 1, key_most = (1ull << KEY_BITS) - 1;
+
 void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, arena *arena) {
-  double wait = fmax((double)def->weight_wait, 1e-6);
+  double wait = fmax((double)def->weight_wait, 1e-6), guarantee_ns = (double)def->guarantee_ns;
   *ready = (ready_set){.types = types};
-  ready->weights = (ready_weights){def->order, (double)def->guarantee_ns, (double)def->weight_importance / wait,
+  ready->weights = (ready_weights){def->order, guarantee_ns, (double)def->weight_importance / wait,
                                    (double)def->weight_runs / wait, (double)def->weight_progress / wait};
-  ready->width_ns = (int64_t)((double)def->guarantee_ns / wait / 256.0) + 1;
-  if (def->order == MUSTER_ORDER_DELAYS) ready->width_ns = 1000000;
+  ready->importance_ns = guarantee_ns * ready->weights.importance / 65535.0;
+  ready->runs_ns = guarantee_ns * ready->weights.runs / (double)RUNS_ONE;
+  uint64_t width_ns = def->order == MUSTER_ORDER_DELAYS ? 1000000u : (uint64_t)fmin(guarantee_ns / wait / 256.0, 1e15);
+  ready->width_shift = 64u - (uint32_t)__builtin_clzll(width_ns | 1u);
   ready->low = -READY_PAST_BUCKETS;
-  ready->keys = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->keys);
-  ready->keys_too = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->keys_too);
+  lists_create(&ready->members, 1, def->agents_max, arena);
+  line_create(&ready->woken, def->agents_max, arena);
+  line_create(&ready->waiting, def->agents_max, arena);
+  ready->fresh = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh);
+  ready->fresh_too = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh_too);
   ready->sorted = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted);
+  ready->sorted_too = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted_too);
 }
 
 /* The share of its update that a preempted agent has behind it. */
 static double progress_of(const ready_set *ready, const agent_row *row) {
-  return row->atom_next ? (double)row->atom_next / (double)(ready->types->types[row->type].parallel_atoms + 1) : 0.0;
+  return (double)row->atom_next / (double)(ready->types->types[row->type].parallel_atoms + 1);
 }
 
 static int64_t primary_key(const ready_set *ready, const agent_row *row) {
-  const ready_weights *weights = &ready->weights;
-  if (weights->order == MUSTER_ORDER_DELAYS) return (int64_t)row->first_due_ns;
-  double lead = weights->importance * (double)row->importance + weights->progress * progress_of(ready, row) -
-                weights->runs * (double)row->runs;
+  if (ready->weights.order == MUSTER_ORDER_DELAYS) return (int64_t)row->first_due_ns;
+  double lead_ns = ready->importance_ns * (double)row->importance - ready->runs_ns * (double)row->runs;
+  if (row->atom_next) lead_ns += ready->weights.guarantee_ns * ready->weights.progress * progress_of(ready, row);
   /* Weights of next to nothing for waiting make the lead astronomic: it need not be exact then, only ordered. */
-  return (int64_t)row->last_update_ns - (int64_t)fmin(fmax(weights->guarantee_ns * lead, -4e18), 4e18);
+  if (!(fabs(lead_ns) < 4e18)) lead_ns = lead_ns > 0 ? 4e18 : -4e18;
+  return (int64_t)row->last_update_ns - (int64_t)lead_ns;
 }
 
-static int64_t floor_divide(int64_t value, int64_t by) {
-  int64_t quotient = value / by;
-  return quotient - (value % by < 0);
+static uint64_t run_key(const ready_set *ready, int64_t time_ns, uint32_t agent) {
+  int64_t offset = (time_ns >> KEY_SHIFT) - ((int64_t)(ready->now_ns >> KEY_SHIFT) - (1ll << (KEY_BITS - 1)));
+  uint64_t order = offset < 0 ? 0 : (uint64_t)offset;
+  return (order < key_most ? order : key_most) << AGENT_BITS | agent;
 }
 
-static void bucket_append(ready_set *ready, agent_store *store, uint32_t bucket, uint32_t index) {
-  agent_row *row = &store->rows[index];
-  agent_links *links = &store->links[index];
-  row->bucket = (uint16_t)bucket;
-  row->status = AGENT_READY;
-  links->next = 0;
-  links->previous = ready->tails[bucket];
-  if (links->previous)
-    store->links[links->previous - 1].next = index + 1;
-  else
-    ready->heads[bucket] = index + 1;
-  ready->tails[bucket] = index + 1;
-  if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] |= 1ull << (bucket % 64);
-  ready->count++;
-  ready->counts[bucket]++;
-  ready->begun += row->atom_next > 0;
-  ASSERT(ready->begun <= ready->count);
+/* What orders agents of a run: the key, or in the paper's order the frame of release and then the elapsed time in steps
+ * of 64 us; of fresh ones, the elapsed time. */
+static uint64_t order_key(const ready_set *ready, const agent_row *row, uint32_t agent) {
+  if (ready->weights.order != MUSTER_ORDER_DELAYS) return run_key(ready, primary_key(ready, row), agent);
+  const uint64_t most = (1u << 20) - 1;
+  uint64_t waited = (ready->now_ns - row->first_due_ns) >> 16, elapsed = (ready->now_ns - row->last_update_ns) >> 16;
+  uint64_t late = most - (waited < most ? waited : most), long_ago = most - (elapsed < most ? elapsed : most);
+  return (late << 20 | long_ago) << AGENT_BITS | agent;
 }
 
 static uint32_t bucket_of(const ready_set *ready, int64_t number) {
@@ -62,136 +65,181 @@ static uint32_t bucket_of(const ready_set *ready, int64_t number) {
   return (uint32_t)((uint64_t)number % READY_BUCKETS);
 }
 
-static void insert(ready_set *ready, agent_store *store, uint32_t index) {
-  const agent_row *row = &store->rows[index];
-  int64_t number = floor_divide(primary_key(ready, row), ready->width_ns);
-  bucket_append(ready, store, row->woken ? READY_WOKEN : bucket_of(ready, number), index);
+static void bucket_add(ready_set *ready, agent_store *store, uint32_t bucket, uint32_t index) {
+  store->rows[index].spot = lists_add(&ready->members, 0, &ready->lists[bucket], bucket, index);
+  ready->counts[bucket]++;
+  if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] |= 1ull << (bucket % 64);
 }
 
-static void empty_into_older(ready_set *ready, agent_store *store, uint32_t bucket) {
-  agent_link link = ready->heads[bucket];
-  ready->heads[bucket] = ready->tails[bucket] = 0;
-  ready->occupied[bucket / 64] &= ~(1ull << (bucket % 64));
+/* Into the ring. */
+static void file(ready_set *ready, agent_store *store, uint32_t index) {
+  int64_t number = primary_key(ready, &store->rows[index]) >> ready->width_shift;
+  bucket_add(ready, store, bucket_of(ready, number), index);
+}
+
+static bool stands_woken(const agent_row *row, uint32_t stamp) {
+  return row->status == AGENT_READY && row->woken && !row->spot && row->generation == stamp;
+}
+
+static uint32_t waiting_stamp(const agent_row *row) {
+  return (uint32_t)(row->first_due_ns >> KEY_SHIFT);
+}
+
+static bool stands_waiting(const agent_row *row, uint32_t stamp) {
+  return row->enlisted && waiting_stamp(row) == stamp;
+}
+
+static void count_in(ready_set *ready, agent_row *row) {
+  row->status = AGENT_READY;
+  ready->count++;
+  ready->begun += row->atom_next > 0;
+}
+
+static void join_woken(ready_set *ready, agent_store *store, uint32_t index) {
+  agent_row *row = &store->rows[index];
+  row->spot = 0;
+  line_join(&ready->woken, store, index, row->generation, stands_woken);
+}
+
+/* Empties a bucket; its agents are filed anew. */
+static void refile(ready_set *ready, agent_store *store, uint32_t bucket) {
+  agent_list list = ready->lists[bucket];
+  ready->lists[bucket] = 0;
   ready->counts[bucket] = 0;
-  while (link) {
-    uint32_t index = link - 1;
-    link = store->links[index].next;
-    ready->count--;
-    ready->begun -= store->rows[index].atom_next > 0;
-    bucket_append(ready, store, READY_OLDER, index);
+  if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] &= ~(1ull << (bucket % 64));
+  while (list) {
+    const list_block *block = lists_last(&ready->members, list);
+    for (uint32_t i = 0; i < block->count; i++) file(ready, store, block->agents[i]);
+    lists_drop_last(&ready->members, 0, &list);
   }
+}
+
+static int64_t window_low(const ready_set *ready) {
+  return ((int64_t)ready->now_ns >> ready->width_shift) - READY_PAST_BUCKETS;
 }
 
 void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns) {
+  ready_keep_fresh(ready, store);
   ready->now_ns = now_ns;
-  int64_t low = floor_divide((int64_t)now_ns, ready->width_ns) - READY_PAST_BUCKETS;
-  if (low <= ready->low) return;
-  int64_t end = low < ready->low + READY_BUCKETS ? low : ready->low + READY_BUCKETS;
-  for (int64_t number = ready->low; number < end; number++) {
-    uint32_t bucket = (uint32_t)((uint64_t)number % READY_BUCKETS);
-    if (ready->heads[bucket]) empty_into_older(ready, store, bucket);
-  }
+  line_settle(&ready->woken, store, stands_woken);
+  line_settle(&ready->waiting, store, stands_waiting);
+  int64_t from = ready->low, low = window_low(ready);
+  if (low <= from) return;
+  int64_t end = low < from + READY_BUCKETS ? low : from + READY_BUCKETS;
   ready->low = low;
+  for (int64_t number = from; number < end; number++) {
+    uint32_t bucket = (uint32_t)((uint64_t)number % READY_BUCKETS);
+    if (ready->lists[bucket]) refile(ready, store, bucket);
+  }
+}
+
+void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns) {
+  uint32_t shift = ready->width_shift;
+  while (((uint64_t)READY_PAST_BUCKETS << shift) < longest_ns + longest_ns / 4) shift++;
+  if (shift == ready->width_shift || ready->weights.order == MUSTER_ORDER_DELAYS) return;
+  ready->width_shift = shift;
+  ready->low = window_low(ready);
+  agent_list lists[READY_LISTS];
+  memcpy(lists, ready->lists, sizeof lists);
+  memset(ready->lists, 0, sizeof ready->lists);
+  memset(ready->counts, 0, sizeof ready->counts);
+  memset(ready->occupied, 0, sizeof ready->occupied);
+  for (uint32_t bucket = 0; bucket < READY_LISTS; bucket++)
+    while (lists[bucket]) {
+      const list_block *block = lists_last(&ready->members, lists[bucket]);
+      for (uint32_t i = 0; i < block->count; i++) file(ready, store, block->agents[i]);
+      lists_drop_last(&ready->members, 0, &lists[bucket]);
+    }
 }
 
 void ready_release(ready_set *ready, agent_store *store, uint32_t index, uint64_t now_ns, uint64_t frame) {
   agent_row *row = &store->rows[index];
   row->first_due_ns = now_ns;
   row->released_frame = (uint8_t)frame;
-  insert(ready, store, index);
+  row->spot = 0;
+  count_in(ready, row);
+  if (row->woken)
+    join_woken(ready, store, index);
+  else if (ready->fresh_count < READY_FRESH_MAX)
+    ready->fresh[ready->fresh_count++] = order_key(ready, row, index);
+  else
+    file(ready, store, index);
+}
+
+void ready_keep_fresh(ready_set *ready, agent_store *store) {
+  for (uint32_t i = 0; i < ready->fresh_count; i++) {
+    uint32_t index = (uint32_t)(ready->fresh[i] & agent_mask);
+    agent_row *row = &store->rows[index];
+    if (row->status != AGENT_READY) continue;
+    if (!row->woken) file(ready, store, index);
+    ready_enlist(ready, store, index);
+  }
+  ready->fresh_count = 0;
 }
 
 void ready_enlist(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
-  agent_links *links = &store->links[index];
   if (row->enlisted) return;
   row->enlisted = 1;
-  links->younger = 0;
-  links->older = ready->youngest;
-  if (links->older)
-    store->links[links->older - 1].younger = index + 1;
-  else
-    ready->oldest = index + 1;
-  ready->youngest = index + 1;
+  line_join(&ready->waiting, store, index, waiting_stamp(row), stands_waiting);
+}
+
+/* Out of the ring; nothing for who is in none of its lists. */
+static void leave_ring(ready_set *ready, agent_store *store, uint32_t index) {
+  agent_row *row = &store->rows[index];
+  if (!row->spot) return;
+  uint32_t bucket = lists_block_of(&ready->members, row->spot)->owner;
+  uint32_t moved = lists_take_out(&ready->members, 0, &ready->lists[bucket], row->spot);
+  if (moved != UINT32_MAX) store->rows[moved].spot = row->spot;
+  row->spot = 0;
+  ready->counts[bucket]--;
+  if (bucket < READY_BUCKETS && !ready->lists[bucket]) ready->occupied[bucket / 64] &= ~(1ull << (bucket % 64));
 }
 
 void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
-  const agent_links *links = &store->links[index];
   ASSERT(row->status == AGENT_READY && ready->count > 0);
-  uint32_t bucket = row->bucket;
-  if (links->previous)
-    store->links[links->previous - 1].next = links->next;
-  else
-    ready->heads[bucket] = links->next;
-  if (links->next)
-    store->links[links->next - 1].previous = links->previous;
-  else
-    ready->tails[bucket] = links->previous;
-  if (bucket < READY_BUCKETS && !ready->heads[bucket]) ready->occupied[bucket / 64] &= ~(1ull << (bucket % 64));
+  if (row->spot)
+    leave_ring(ready, store, index);
+  else if (row->woken)
+    line_leave(&ready->woken);
   row->status = AGENT_ADMITTED;
-  ready->counts[bucket]--;
   ready->count--;
   ready->begun -= row->atom_next > 0;
 }
 
 void ready_put_back(ready_set *ready, agent_store *store, uint32_t index) {
-  ASSERT(store->rows[index].status == AGENT_ADMITTED);
-  insert(ready, store, index);
+  agent_row *row = &store->rows[index];
+  ASSERT(row->status == AGENT_ADMITTED);
+  count_in(ready, row);
+  if (row->woken)
+    join_woken(ready, store, index);
+  else
+    file(ready, store, index);
   ready_enlist(ready, store, index);
 }
 
 void ready_wake(ready_set *ready, agent_store *store, uint32_t index) {
-  ready_admit(ready, store, index);
+  ASSERT(store->rows[index].status == AGENT_READY && !store->rows[index].woken);
+  leave_ring(ready, store, index);
   store->rows[index].woken = 1;
-  bucket_append(ready, store, READY_WOKEN, index);
+  join_woken(ready, store, index);
 }
 
-void ready_forget(ready_set *ready, agent_store *store, uint32_t index) {
-  agent_links *links = &store->links[index];
-  if (!store->rows[index].enlisted) return;
-  store->rows[index].enlisted = 0;
-  if (links->older)
-    store->links[links->older - 1].younger = links->younger;
-  else
-    ready->oldest = links->younger;
-  if (links->younger)
-    store->links[links->younger - 1].older = links->older;
-  else
-    ready->youngest = links->older;
-  links->older = links->younger = 0;
+uint32_t ready_next_woken(const ready_set *ready, const agent_store *store, uint32_t *place) {
+  return line_next(&ready->woken, store, place, stands_woken);
 }
 
-enum { AGENT_BITS = 24, INSERTION_MAX = 32 };
-
-/* What orders agents inside a bucket, as one number with the agent in its lower bits: the key, or in the paper's order
- * the frame of release and then the elapsed time in steps of 64 us. Differences beyond 40 bits count as equal. */
-static uint64_t sort_key(const ready_set *ready, const agent_row *row, uint32_t agent, int64_t base, uint64_t now_ns) {
-  const uint64_t most = (1ull << 40) - 1;
-  int64_t offset = primary_key(ready, row) - base;
-  uint64_t order = offset < 0 ? 0 : (uint64_t)offset;
-  if (ready->weights.order == MUSTER_ORDER_DELAYS) {
-    uint64_t elapsed = (now_ns - row->last_update_ns) >> 16, longest = (1u << 20) - 1;
-    order = (order < longest ? order : longest) << 20 | (longest - (elapsed < longest ? elapsed : longest));
-  }
-  return (order < most ? order : most) << AGENT_BITS | agent;
+uint32_t ready_next_waiting(const ready_set *ready, const agent_store *store, uint32_t *place) {
+  return line_next(&ready->waiting, store, place, stands_waiting);
 }
 
-static void sort_few(uint64_t *keys, uint32_t count) {
-  for (uint32_t i = 1; i < count; i++) {
-    uint64_t key = keys[i];
-    uint32_t slot = i;
-    for (; slot > 0 && key < keys[slot - 1]; slot--) keys[slot] = keys[slot - 1];
-    keys[slot] = key;
-  }
-}
-
-/* Radix sort by bytes, skipping those in which all keys agree; allocates nothing, unlike the C library's qsort. Returns
- * the buffer that holds the result. */
-static uint64_t *sort_many(uint64_t *keys, uint64_t *other, uint32_t count) {
+/* Radix sort by bytes of the keys, skipping those in which all agree; agents of equal keys stay in the order in which
+ * they came. Allocates nothing, unlike the C library's qsort. Returns the buffer that holds the result. */
+static uint64_t *sort_keys(uint64_t *keys, uint64_t *other, uint32_t count) {
   uint64_t differs = 0;
   for (uint32_t i = 1; i < count; i++) differs |= keys[i] ^ keys[0];
-  for (uint32_t shift = 0; shift < 64; shift += 8) {
+  for (uint32_t shift = AGENT_BITS; shift < 64; shift += 8) {
     uint32_t ends[256] = {0};
     if (!(differs >> shift & 255)) continue;
     for (uint32_t i = 0; i < count; i++) ends[keys[i] >> shift & 255]++;
@@ -208,91 +256,120 @@ static uint64_t *sort_many(uint64_t *keys, uint64_t *other, uint32_t count) {
   return keys;
 }
 
-/* The cursor's bucket: 0 is the list of older ones, 1 + k the k-th of the ring from its first. */
-static uint32_t cursor_bucket(const ready_set *ready, const ready_cursor *cursor) {
-  return cursor->bucket == 0 ? (uint32_t)READY_OLDER
-                             : (uint32_t)((uint64_t)(ready->low + cursor->bucket - 1) % READY_BUCKETS);
+static void sort_few(uint64_t *keys, uint32_t count) {
+  for (uint32_t i = 1; i < count; i++) {
+    uint64_t key = keys[i];
+    uint32_t slot = i;
+    for (; slot > 0 && key < keys[slot - 1]; slot--) keys[slot] = keys[slot - 1];
+    keys[slot] = key;
+  }
 }
 
-/* Moves to the first bucket at or after the cursor's that holds anybody. False when there is none. */
-static bool find_occupied(const ready_set *ready, ready_cursor *cursor) {
-  for (; cursor->bucket <= READY_BUCKETS; cursor->bucket++) {
-    uint32_t bucket = cursor_bucket(ready, cursor);
-    if (ready->heads[bucket]) return true;
+static ready_run sort_run(uint64_t *keys, uint64_t *other, uint32_t count) {
+  enum { FEW = 32 };
+  if (count > FEW) keys = sort_keys(keys, other, count);
+  if (count <= FEW) sort_few(keys, count);
+  return (ready_run){keys, 0, count};
+}
+
+void ready_begin_walk(ready_set *ready) {
+  ready->fresh_run = sort_run(ready->fresh, ready->fresh_too, ready->fresh_count);
+  if (ready->fresh_run.keys != ready->fresh) {
+    ready->fresh_too = ready->fresh;
+    ready->fresh = ready->fresh_run.keys;
+  }
+  ready->ring_run = (ready_run){0};
+  ready->walk_bucket = ready->walk_listed = 0;
+}
+
+/* The walk's bucket: 0 is the list of older ones, 1 + k the k-th of the ring from its first. */
+static uint32_t bucket_at(const ready_set *ready, uint32_t walk_bucket) {
+  return walk_bucket == 0 ? (uint32_t)READY_OLDER
+                          : (uint32_t)((uint64_t)(ready->low + walk_bucket - 1) % READY_BUCKETS);
+}
+
+/* Moves to the first bucket at or after the walk's that holds anybody. False when there is none. */
+static bool find_occupied(ready_set *ready) {
+  for (; ready->walk_bucket <= READY_BUCKETS; ready->walk_bucket++) {
+    uint32_t bucket = bucket_at(ready, ready->walk_bucket);
+    if (ready->lists[bucket]) return true;
     if (bucket == READY_OLDER) continue;
     uint64_t rest_of_word = ready->occupied[bucket / 64] >> (bucket % 64);
-    if (!rest_of_word) cursor->bucket += 63 - bucket % 64;
+    if (!rest_of_word) ready->walk_bucket += 63 - bucket % 64;
   }
   return false;
 }
 
-/* Lists whole buckets from the cursor's on while they fit; walks them side by side, so that while one list's next link
- * is fetched, the others are looked at. Returns how many agents: 0 when not even the first bucket fits. */
-static uint32_t list_buckets(ready_set *ready, const agent_store *store, ready_cursor *cursor) {
-  enum { SIDE_BY_SIDE = 16 };
-  agent_link chains[SIDE_BY_SIDE];
-  uint32_t chain_count = 0, total = 0, listed = 0;
-  bool alone = cursor->bucket == 0 || ready->weights.order == MUSTER_ORDER_DELAYS;
-  while (chain_count < (alone ? 1u : SIDE_BY_SIDE) && find_occupied(ready, cursor)) {
-    uint32_t bucket = cursor_bucket(ready, cursor);
-    if (total + ready->counts[bucket] > READY_SORTED_MAX) break;
-    total += ready->counts[bucket];
-    chains[chain_count++] = ready->heads[bucket];
-    cursor->bucket++;
-  }
-  while (chain_count) {
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < chain_count; i++) {
-      agent_link next = store->links[chains[i] - 1].next;
-      ready->sorted[listed++] = chains[i] - 1;
-      if (!next) continue;
-      __builtin_prefetch(&store->links[next - 1]);
-      chains[left++] = next;
+/* Reads agents of a list from its end, passing over the last `passed`; returns how many. */
+static uint32_t list_agents(const ready_set *ready, agent_list list, uint32_t passed, uint32_t most, uint64_t *out) {
+  uint32_t listed = 0;
+  while (list && listed < most) {
+    const list_block *block = lists_last(&ready->members, list);
+    list = block->previous;
+    if (list) __builtin_prefetch(lists_last(&ready->members, list));
+    for (uint32_t i = block->count; i-- > 0 && listed < most;) {
+      if (passed)
+        passed--;
+      else
+        out[listed++] = block->agents[i];
     }
-    chain_count = left;
   }
   return listed;
 }
 
-/* Lists a part of a bucket that is too large to be sorted at once. */
-static uint32_t list_part(ready_set *ready, const agent_store *store, ready_cursor *cursor) {
-  uint32_t count = 0;
-  agent_link link = cursor->next ? cursor->next : ready->heads[cursor_bucket(ready, cursor)];
-  for (; link && count < READY_SORTED_MAX; link = store->links[link - 1].next) ready->sorted[count++] = link - 1;
-  cursor->next = link;
-  if (!link) cursor->bucket++;
-  return count;
-}
-
-/* Keys are told from the start of the bucket, those of the older ones from the oldest of the part that is sorted. */
-static int64_t base_of(const ready_set *ready, const agent_store *store, uint32_t bucket, uint32_t count) {
-  if (bucket > 0) return (ready->low + bucket - 1) * ready->width_ns;
-  int64_t smallest = INT64_MAX;
-  for (uint32_t i = 0; i < count; i++) {
-    int64_t key = primary_key(ready, &store->rows[ready->sorted[i]]);
-    if (key < smallest) smallest = key;
+/* Whole buckets from the walk's on while they fit, or the next part of one that is too large to be sorted at once. Of
+ * such a one, agents that were read and not admitted have moved to the end of its list. */
+static uint32_t list_buckets(ready_set *ready) {
+  enum { TOGETHER = 16 };
+  uint32_t listed = 0, buckets = ready->weights.order == MUSTER_ORDER_DELAYS ? 1 : TOGETHER;
+  for (; buckets > 0 && find_occupied(ready); buckets--) {
+    uint32_t bucket = bucket_at(ready, ready->walk_bucket), count = ready->counts[bucket];
+    if (ready->walk_listed || count > READY_SORTED_MAX) {
+      if (listed) break;
+      if (!ready->walk_listed) ready->walk_counted = count;
+      uint32_t left = ready->walk_counted - ready->walk_listed;
+      uint32_t passed = count - left;
+      listed = list_agents(ready, ready->lists[bucket], passed, READY_SORTED_MAX, ready->sorted);
+      ready->walk_listed += listed;
+      if (ready->walk_listed < ready->walk_counted) return listed;
+    } else {
+      if (listed + count > READY_SORTED_MAX) break;
+      listed += list_agents(ready, ready->lists[bucket], 0, count, ready->sorted + listed);
+    }
+    ready->walk_listed = 0;
+    ready->walk_bucket++;
+    if (bucket == READY_OLDER) break;
   }
-  return smallest;
+  return listed;
 }
 
-const uint32_t *ready_next(ready_set *ready, const agent_store *store, ready_cursor *cursor, uint32_t *count) {
+/* Sorts the next part of the ring. False when there is none. */
+static bool refill(ready_set *ready, const agent_store *store) {
   enum { AHEAD = 12 };
-  *count = 0;
-  if (!cursor->next && !find_occupied(ready, cursor)) return NULL;
-  uint32_t first = cursor->bucket;
-  uint32_t listed = cursor->next ? 0 : list_buckets(ready, store, cursor);
-  if (!listed) listed = list_part(ready, store, cursor);
-  int64_t base = base_of(ready, store, first, listed);
+  uint32_t listed = list_buckets(ready);
   for (uint32_t i = 0; i < listed; i++) {
     if (i + AHEAD < listed) __builtin_prefetch(&store->rows[ready->sorted[i + AHEAD]], 1);
-    ready->keys[i] = sort_key(ready, &store->rows[ready->sorted[i]], ready->sorted[i], base, ready->now_ns);
+    uint32_t agent = (uint32_t)ready->sorted[i];
+    ready->sorted[i] = order_key(ready, &store->rows[agent], agent);
   }
-  uint64_t *keys = ready->keys;
-  if (listed > INSERTION_MAX)
-    keys = sort_many(ready->keys, ready->keys_too, listed);
-  else
-    sort_few(keys, listed);
-  for (uint32_t i = 0; i < listed; i++) ready->sorted[i] = (uint32_t)(keys[i] & ((1u << AGENT_BITS) - 1));
-  *count = listed;
-  return ready->sorted;
+  ready->ring_run = sort_run(ready->sorted, ready->sorted_too, listed);
+  if (ready->ring_run.keys != ready->sorted && listed) {
+    ready->sorted_too = ready->sorted;
+    ready->sorted = ready->ring_run.keys;
+  }
+  return listed > 0;
+}
+
+uint32_t ready_next(ready_set *ready, const agent_store *store) {
+  ready_run *ring = &ready->ring_run, *fresh = &ready->fresh_run;
+  bool ring_left = ring->next < ring->end || refill(ready, store);
+  for (;;) {
+    bool fresh_left = fresh->next < fresh->end;
+    if (!ring_left && !fresh_left) return UINT32_MAX;
+    bool take_fresh = fresh_left && (!ring_left || fresh->keys[fresh->next] < ring->keys[ring->next]);
+    ready_run *run = take_fresh ? fresh : ring;
+    uint32_t index = (uint32_t)(run->keys[run->next++] & agent_mask);
+    if (store->rows[index].status == AGENT_READY) return index;
+    if (!take_fresh && ring->next == ring->end) ring_left = refill(ready, store);
+  }
 }

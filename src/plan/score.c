@@ -23,7 +23,7 @@ static float importance_of(const score_inputs *inputs, uint32_t index) {
   const agent_place *place = &inputs->store->places[index];
   const observer_table *observers = inputs->observers;
   muster_position position = space_position(inputs->space, place);
-  float importance = inputs->store->colds[index].importance_floor;
+  float importance = share_value(inputs->store->rows[index].floor);
   uint32_t end = observers->starts[place->partition + 1];
   for (uint32_t i = observers->starts[place->partition]; i < end && importance < 1.0f; i++)
     importance = fmaxf(importance, importance_to(&observers->rows[observers->order[i]], position));
@@ -43,14 +43,13 @@ static uint32_t level_for(const muster_type_def *type, float importance, uint32_
 
 /* Derived elasticity: the type's, from an eighth of it at importance 1 to eight times at 0. */
 static float elasticity_of(const score_inputs *inputs, uint32_t index) {
-  const agent_cold *cold = &inputs->store->colds[index];
   const agent_row *row = &inputs->store->rows[index];
-  if (cold->elasticity >= 0.0f) return cold->elasticity;
-  return inputs->types->types[row->type].def.elasticity * exp2f(3.0f - 6.0f * row->importance);
+  if (row->elasticity_step != ELASTICITY_DERIVED) return (float)elasticity_of_step(row->elasticity_step);
+  return inputs->types->types[row->type].def.elasticity * exp2f(3.0f - 6.0f * share_value(row->importance));
 }
 
-static uint32_t importance_bin(float importance) {
-  return (uint32_t)fminf(importance * (float)IMPORTANCE_BINS, (float)(IMPORTANCE_BINS - 1));
+static uint32_t importance_bin(uint16_t importance) {
+  return importance >> 8;
 }
 
 static agent_class *class_for(const score_inputs *inputs, uint32_t index, uint32_t level, uint32_t step) {
@@ -60,10 +59,10 @@ static agent_class *class_for(const score_inputs *inputs, uint32_t index, uint32
 
 void score_new_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
   agent_row *row = &inputs->store->rows[index];
-  row->importance = importance_of(inputs, index);
-  row->level = (uint8_t)level_for(&inputs->types->types[row->type].def, row->importance, UINT32_MAX);
+  row->importance = share_of(importance_of(inputs, index));
+  row->level = (uint8_t)level_for(&inputs->types->types[row->type].def, share_value(row->importance), UINT32_MAX);
   board->importance[importance_bin(row->importance)]++;
-  agent_class *class = class_for(inputs, index, row->level, class_step_of(elasticity_of(inputs, index)));
+  agent_class *class = class_for(inputs, index, row->level, elasticity_step_of(elasticity_of(inputs, index)));
   row->class = class_index(inputs->classes, class);
   classes_join(inputs->classes, class);
 }
@@ -86,7 +85,7 @@ static void change_class(const score_inputs *inputs, uint32_t index, uint32_t le
   agent_class *from = &inputs->classes->classes[row->class], *to = class_for(inputs, index, level, step);
   if (to == from) return;
   if (row->status == AGENT_WAITING)
-    wheel_transfer(from, to, inputs->store, index);
+    wheel_transfer(inputs->classes, from, to, inputs->store, index);
   else
     rebase_due(row, from, to);
   classes_leave(inputs->classes, from);
@@ -98,19 +97,20 @@ void score_agent(score_board *board, const score_inputs *inputs, uint32_t index,
   agent_row *row = &inputs->store->rows[index];
   if (!tuned && row->status == AGENT_ADMITTED) return;
   float importance = importance_of(inputs, index);
-  bool at_an_end = importance != row->importance && (importance <= 0.0f || importance >= 1.0f);
-  if (at_an_end || fabsf(importance - row->importance) > importance_hysteresis) {
+  float before = share_value(row->importance);
+  bool at_an_end = importance != before && (importance <= 0.0f || importance >= 1.0f);
+  if (at_an_end || fabsf(importance - before) > importance_hysteresis) {
     board->importance[importance_bin(row->importance)]--;
-    board->importance[importance_bin(importance)]++;
-    row->importance = importance;
+    row->importance = share_of(importance);
+    board->importance[importance_bin(row->importance)]++;
   } else if (!tuned) {
     return;
   }
   const agent_class *class = &inputs->classes->classes[row->class];
-  uint32_t level = level_for(&inputs->types->types[row->type].def, row->importance, row->level);
+  uint32_t level = level_for(&inputs->types->types[row->type].def, share_value(row->importance), row->level);
   float elasticity = elasticity_of(inputs, index);
-  uint32_t step = class_step_of(elasticity);
-  bool derived = inputs->store->colds[index].elasticity < 0.0f && class->step && step;
+  uint32_t step = elasticity_step_of(elasticity);
+  bool derived = row->elasticity_step == ELASTICITY_DERIVED && class->step && step;
   if (derived && fabsf(log2f(elasticity) * 8.0f + (float)ELASTICITY_STEP_OF_ONE - (float)class->step) < step_hysteresis)
     step = class->step;
   if (level == row->level && step == class->step) return;
@@ -142,9 +142,10 @@ void score_deciles(score_board *board, uint32_t population) {
   }
 }
 
-uint32_t score_decile_of(const score_board *board, float importance, uint32_t index) {
+uint32_t score_decile_of(const score_board *board, uint16_t importance, uint32_t index) {
   uint32_t bin = importance_bin(importance);
   uint32_t low = board->decile_low[bin], high = board->decile_high[bin];
-  uint32_t decile = high > low ? low + (uint32_t)(random_mix(index) % (high - low + 1)) : low;
+  if (high > low) low += (uint32_t)((random_mix(index) >> 32) * (high - low + 1) >> 32);
+  uint32_t decile = low;
   return decile < MUSTER_DECILES ? decile : MUSTER_DECILES - 1;
 }

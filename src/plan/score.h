@@ -47,6 +47,6 @@ void score_deciles(score_board *board, uint32_t population);
 
 /* The decile of an agent, 0 = least important. A bin that spans several deciles spreads its agents over them by
  * index, so that ties are no decile's privilege. */
-uint32_t score_decile_of(const score_board *board, float importance, uint32_t index);
+uint32_t score_decile_of(const score_board *board, uint16_t importance, uint32_t index);
 
 #endif

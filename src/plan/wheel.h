@@ -10,23 +10,26 @@
 #include "plan/classes.h"
 
 /* Hangs an agent in with its row's virtual_due_ns, at most two nominal periods ahead. O(1). */
-void wheel_insert(agent_class *class, agent_store *store, uint32_t index);
+void wheel_insert(class_table *classes, agent_class *class, agent_store *store, uint32_t index);
 
 /* Takes an agent out. O(1). */
-void wheel_remove(agent_class *class, agent_store *store, uint32_t index);
+void wheel_remove(class_table *classes, agent_class *class, agent_store *store, uint32_t index);
 
 /* Hangs an agent in again after an update: one period after its last due time, whole missed periods skipped. */
-void wheel_insert_next(agent_class *class, agent_store *store, uint32_t index);
+void wheel_insert_next(class_table *classes, agent_class *class, agent_store *store, uint32_t index);
 
 /* Moves a waiting agent to another class of the same type, with what remains of its period. */
-void wheel_transfer(agent_class *from, agent_class *to, agent_store *store, uint32_t index);
+void wheel_transfer(class_table *classes, agent_class *from, agent_class *to, agent_store *store, uint32_t index);
 
-/* Advances the class by `elapsed_ns` of simulation time at its rate and empties the slots that this reaches: their
- * lists' first links are appended to `chains` (room for WHEEL_SLOTS). Returns how many. */
-uint32_t wheel_advance(agent_class *class, uint64_t elapsed_ns, agent_link *chains);
+/* Advances the class by `elapsed_ns` of simulation time at its rate. */
+void wheel_advance(agent_class *class, uint64_t elapsed_ns);
 
-/* Walks emptied lists of any classes: who is due is appended to `due` (room for every member), who is not goes back.
- * Returns how many are due. `chains` is used up. */
-uint32_t wheel_collect(class_table *classes, agent_store *store, agent_link *chains, uint32_t count, uint32_t *due);
+/* Empties the slots that the class's clock has reached: appends their agents to `out`, about `capacity` at most (a
+ * block more), and returns how many. What is left is taken by the next call. */
+uint32_t wheel_empty(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity);
+
+/* Of agents that wheel_empty gave: keeps who is due at the front of `agents`, hangs the others in again. Returns how
+ * many are due. */
+uint32_t wheel_sift(class_table *classes, agent_store *store, uint32_t *agents, uint32_t count);
 
 #endif

@@ -148,9 +148,7 @@ Test(spawn, writes_a_pending_agent_over_whatever_was_there) {
   fixture fixture = create();
   const uint32_t index = 5, slot = 2;
   memset(&fixture.store.rows[index], 0xff, sizeof *fixture.store.rows);
-  memset(&fixture.store.links[index], 0xff, sizeof *fixture.store.links);
   memset(&fixture.store.places[index], 0xff, sizeof *fixture.store.places);
-  memset(&fixture.store.colds[index], 0xff, sizeof *fixture.store.colds);
   int host = 0;
   muster_agent_def def = valid();
   def.position = (muster_position){-100.25, 64.5, 7.0};
@@ -164,15 +162,13 @@ Test(spawn, writes_a_pending_agent_over_whatever_was_there) {
   cr_assert_eq(row->status, AGENT_PENDING);
   cr_assert(row->type == 0 && row->state_slot == slot && row->atom_next == 0);
   cr_assert(row->woken == 0 && row->doomed == 0 && row->front == 0);
-  const agent_links *links = &fixture.store.links[index];
-  cr_assert(links->next == 0 && links->previous == 0 && links->older == 0 && links->younger == 0);
-  cr_assert(row->runs == 0.0f && row->last_update_ns == 0);
+  cr_assert(row->spot == 0 && row->enlisted == 0);
+  cr_assert(row->runs == 0 && row->last_update_ns == 0);
   const agent_place *place = &fixture.store.places[index];
   muster_position position = space_position(&fixture.space, place);
   cr_assert(position.x == -100.25 && position.y == 64.5 && position.z == 7.0);
-  cr_assert(place->partition == 65535 && place->type == 0 && place->next == 0 && place->previous == 0);
-  const agent_cold *cold = &fixture.store.colds[index];
-  cr_assert(cold->importance_floor == 0.75f && cold->elasticity == 0.0f && row->user == &host);
+  cr_assert(place->partition == 65535 && place->type == 0 && place->spot == 0);
+  cr_assert(row->floor == share_of(0.75f) && row->elasticity_step == 0 && row->user == &host);
   arena_destroy(&fixture.arena);
 }
 

@@ -36,7 +36,7 @@ static fixture *create(void) {
   types_create(&fixture->types, 1, &fixture->arena);
   space_create(&fixture->space, AGENTS, 32.0, &fixture->arena);
   observers_create(&fixture->observers, 8, &fixture->arena);
-  classes_create(&fixture->classes, 1, &fixture->arena);
+  classes_create(&fixture->classes, 1, AGENTS, &fixture->arena);
   types_register(&fixture->types, &type, AGENTS, &fixture->arena);
   fixture->inputs =
       (score_inputs){&fixture->store, &fixture->types, &fixture->space, &fixture->observers, &fixture->classes};
@@ -58,14 +58,13 @@ static void observe(fixture *fixture, uint32_t index, double x, uint32_t partiti
 
 static agent_row *born(fixture *fixture, uint32_t index, double x, uint32_t partition, float floor) {
   agent_store *store = &fixture->store;
-  store->rows[index] = (agent_row){0};
-  store->colds[index] = (agent_cold){.importance_floor = floor, .elasticity = -1.0f};
+  store->rows[index] = (agent_row){.floor = share_of(floor), .elasticity_step = ELASTICITY_DERIVED};
   store->places[index].partition = (uint16_t)partition;
   space_place(&fixture->space, &store->places[index], (muster_position){x, 0, 0});
   score_new_agent(&fixture->board, &fixture->inputs, index);
   store_activate(store, index);
   store->rows[index].virtual_due_ns = 1000;
-  wheel_insert(&fixture->classes.classes[store->rows[index].class], store, index);
+  wheel_insert(&fixture->classes, &fixture->classes.classes[store->rows[index].class], store, index);
   return &store->rows[index];
 }
 
@@ -87,7 +86,7 @@ Test(score, importance_falls_from_near_to_far_and_takes_the_nearest_observer_of_
                {500, 7, 0, 1}, {990, 0, 0, 1},      {500, 0, 0.25f, 0.25f}};
   for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const agent_row *row = born(fixture, i, cases[i].x, cases[i].partition, cases[i].floor);
-    cr_assert_float_eq(row->importance, cases[i].importance, 1e-5, "case %u: %g", i, (double)row->importance);
+    cr_assert_float_eq(share_value(row->importance), cases[i].importance, 1e-5, "case %u", i);
   }
   destroy(fixture);
 }
@@ -127,7 +126,7 @@ Test(score, an_exempt_agent_keeps_elasticity_zero_wherever_it_is) {
   fixture *fixture = create();
   observe(fixture, 0, 0, 0);
   const agent_row *row = born(fixture, 0, 0, 0, 0);
-  fixture->store.colds[0].elasticity = 0.0f;
+  fixture->store.rows[0].elasticity_step = 0;
   place_at(fixture, 0, 3000);
   cr_assert_eq(fixture->classes.classes[row->class].elasticity, 0.0);
   destroy(fixture);
@@ -140,8 +139,8 @@ Test(score, a_sweep_sees_everyone_within_sixteen_frames) {
   for (uint32_t frame = 0; frame < SCORE_SWEEP_FRAMES; frame++) score_sweep(&fixture->board, &fixture->inputs);
   for (uint32_t i = 0; i < AGENTS; i++) {
     double distance = fabs((double)i - 500);
-    if (distance < 245) cr_assert_gt(fixture->store.rows[i].importance, 0.0f, "agent %u", i);
-    if (distance >= 250) cr_assert_eq(fixture->store.rows[i].importance, 0.0f, "agent %u", i);
+    if (distance < 245) cr_assert_gt(fixture->store.rows[i].importance, 0, "agent %u", i);
+    if (distance >= 250) cr_assert_eq(fixture->store.rows[i].importance, 0, "agent %u", i);
   }
   uint32_t counted = 0;
   for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) counted += fixture->board.importance[bin];
@@ -159,14 +158,14 @@ Test(score, deciles_cut_the_population_into_equal_parts_even_with_ties) {
     counts[score_decile_of(&fixture->board, fixture->store.rows[i].importance, i)]++;
   for (uint32_t decile = 0; decile < MUSTER_DECILES; decile++)
     cr_assert(counts[decile] > 50 && counts[decile] < 150, "decile %u has %u", decile, counts[decile]);
-  cr_assert_eq(score_decile_of(&fixture->board, 1.0f, 3), MUSTER_DECILES - 1);
+  cr_assert_eq(score_decile_of(&fixture->board, UINT16_MAX, 3), MUSTER_DECILES - 1);
   destroy(fixture);
 }
 
 Test(score, forgetting_an_agent_leaves_no_trace) {
   fixture *fixture = create();
   const agent_row *row = born(fixture, 0, 0, 0, 0);
-  wheel_remove(&fixture->classes.classes[row->class], &fixture->store, 0);
+  wheel_remove(&fixture->classes, &fixture->classes.classes[row->class], &fixture->store, 0);
   score_forget_agent(&fixture->board, &fixture->inputs, 0);
   store_deactivate(&fixture->store, 0);
   cr_assert_eq(fixture->classes.active_count, 0);

@@ -15,7 +15,7 @@ typedef struct fixture {
   agent_store store;
   class_table classes;
   muster_type_def type;
-  uint32_t due[AGENTS];
+  uint32_t due[AGENTS + LIST_BLOCK_AGENTS];
 } fixture;
 
 static fixture *create(uint64_t period_ns, uint64_t longest_ns) {
@@ -23,7 +23,7 @@ static fixture *create(uint64_t period_ns, uint64_t longest_ns) {
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
   store_create(&fixture->store, AGENTS, &fixture->arena);
-  classes_create(&fixture->classes, 2, &fixture->arena);
+  classes_create(&fixture->classes, 2, AGENTS, &fixture->arena);
   fixture->type = muster_default_type_def();
   fixture->type.period_ns = period_ns;
   fixture->type.period_max_ns = longest_ns;
@@ -37,9 +37,9 @@ static void destroy(fixture *fixture) {
 
 /* Both halves of a release, for one class. */
 static uint32_t advance(fixture *fixture, agent_class *class, uint64_t elapsed_ns) {
-  agent_link chains[WHEEL_SLOTS];
-  uint32_t count = wheel_advance(class, elapsed_ns, chains);
-  return wheel_collect(&fixture->classes, &fixture->store, chains, count, fixture->due);
+  wheel_advance(class, elapsed_ns);
+  uint32_t count = wheel_empty(&fixture->classes, class, fixture->due, AGENTS);
+  return wheel_sift(&fixture->classes, &fixture->store, fixture->due, count);
 }
 
 static agent_class *class_of(fixture *fixture, uint32_t step) {
@@ -53,7 +53,7 @@ Test(wheel, releases_exactly_those_whose_time_has_come_at_every_step) {
   for (uint32_t i = 0; i < AGENTS; i++) {
     due[i] = fixture->store.rows[i].virtual_due_ns = random_at(1, i, 0, 0) % 200000000u;
     fixture->store.rows[i].class = class_index(&fixture->classes, class);
-    wheel_insert(class, &fixture->store, i);
+    wheel_insert(&fixture->classes, class, &fixture->store, i);
   }
   uint64_t now = 0;
   for (uint32_t step = 0; now < 250000000; step++) {
@@ -72,13 +72,13 @@ Test(wheel, keeps_phase_over_ten_thousand_periods_of_an_odd_length_against_the_f
   fixture *fixture = create(33333333, 33333333);
   agent_class *class = class_of(fixture, 5);
   fixture->store.rows[0].virtual_due_ns = 1000;
-  wheel_insert(class, &fixture->store, 0);
+  wheel_insert(&fixture->classes, class, &fixture->store, 0);
   uint64_t now = 0, runs = 0;
   while (runs < 10000) {
     now += 16666667;
     uint32_t count = advance(fixture, class, 16666667);
     runs += count;
-    if (count) wheel_insert_next(class, &fixture->store, 0);
+    if (count) wheel_insert_next(&fixture->classes, class, &fixture->store, 0);
   }
   cr_assert_eq(fixture->store.rows[0].virtual_due_ns, 1000 + 10000 * 33333333ull);
   cr_assert_leq(now, 1000 + 9999 * 33333333ull + 16666667);
@@ -89,9 +89,9 @@ Test(wheel, skips_missed_periods_but_keeps_the_phase) {
   fixture *fixture = create(10000000, 10000000);
   agent_class *class = class_of(fixture, 5);
   fixture->store.rows[0].virtual_due_ns = 3000000;
-  wheel_insert(class, &fixture->store, 0);
+  wheel_insert(&fixture->classes, class, &fixture->store, 0);
   cr_assert_eq(advance(fixture, class, 95000000), 1);
-  wheel_insert_next(class, &fixture->store, 0);
+  wheel_insert_next(&fixture->classes, class, &fixture->store, 0);
   cr_assert_eq(fixture->store.rows[0].virtual_due_ns, 103000000);
   destroy(fixture);
 }
@@ -100,7 +100,7 @@ Test(wheel, runs_slower_at_a_lower_rate_and_retimes_those_that_wait) {
   fixture *fixture = create(100000000, 1000000000);
   agent_class *class = class_of(fixture, 5);
   fixture->store.rows[0].virtual_due_ns = 100000000;
-  wheel_insert(class, &fixture->store, 0);
+  wheel_insert(&fixture->classes, class, &fixture->store, 0);
   advance(fixture, class, 50000000);
   class->rate = 0.25; /* half the period is left: at a quarter of the rate it takes 200 ms */
   uint64_t waited = 0;
@@ -114,9 +114,9 @@ Test(wheel, moves_an_agent_between_classes_with_what_remains_of_its_period) {
   agent_class *from = class_of(fixture, 5), *to = class_of(fixture, 9);
   advance(fixture, to, 777000000);
   fixture->store.rows[0].virtual_due_ns = 100000000;
-  wheel_insert(from, &fixture->store, 0);
+  wheel_insert(&fixture->classes, from, &fixture->store, 0);
   advance(fixture, from, 40000000);
-  wheel_transfer(from, to, &fixture->store, 0);
+  wheel_transfer(&fixture->classes, from, to, &fixture->store, 0);
   fixture->store.rows[0].class = class_index(&fixture->classes, to);
   cr_assert_eq(fixture->store.rows[0].virtual_due_ns, 777000000 + 60000000);
   cr_assert_eq(advance(fixture, from, 200000000), 0);
@@ -131,21 +131,21 @@ Test(wheel, removes_from_anywhere_in_a_slot) {
   for (uint32_t i = 0; i < 9; i++) {
     fixture->store.rows[i].virtual_due_ns = 50000000;
     fixture->store.rows[i].class = class_index(&fixture->classes, class);
-    wheel_insert(class, &fixture->store, i);
+    wheel_insert(&fixture->classes, class, &fixture->store, i);
   }
-  for (uint32_t i = 0; i < 9; i += 2) wheel_remove(class, &fixture->store, i);
+  for (uint32_t i = 0; i < 9; i += 2) wheel_remove(&fixture->classes, class, &fixture->store, i);
   cr_assert_eq(advance(fixture, class, 60000000), 4);
   for (uint32_t i = 0; i < 4; i++) cr_assert_eq(fixture->due[i] % 2, 1);
   destroy(fixture);
 }
 
 Test(classes, round_elasticity_to_an_eighth_of_an_octave_and_keep_zero) {
-  cr_assert_eq(class_step_of(0.0f), 0);
-  cr_assert_eq(class_step_of(1.0f), ELASTICITY_STEP_OF_ONE);
-  cr_assert_eq(class_elasticity_of(ELASTICITY_STEP_OF_ONE), 1.0);
-  cr_assert_eq(class_elasticity_of(0), 0.0);
+  cr_assert_eq(elasticity_step_of(0.0f), 0);
+  cr_assert_eq(elasticity_step_of(1.0f), ELASTICITY_STEP_OF_ONE);
+  cr_assert_eq(elasticity_of_step(ELASTICITY_STEP_OF_ONE), 1.0);
+  cr_assert_eq(elasticity_of_step(0), 0.0);
   for (float elasticity = 0.001f; elasticity < 1024.0f; elasticity *= 1.37f) {
-    double rounded = class_elasticity_of(class_step_of(elasticity));
+    double rounded = elasticity_of_step(elasticity_step_of(elasticity));
     cr_assert(fabs(log2(rounded / (double)elasticity)) <= 1.0 / 16.0 + 1e-6, "%g became %g", (double)elasticity,
               rounded);
   }

@@ -160,7 +160,7 @@ Test(lifecycle, a_pending_agent_can_be_moved_woken_and_tuned) {
   cr_assert_eq(ledger.updates, 1);
   cr_assert_float_eq(info.position.x, -77.5, 1e-5);
   cr_assert_float_eq(info.position.y, 1e6, 1e-4);
-  cr_assert_eq(info.importance, 0.75f);
+  cr_assert_float_eq(info.importance, 0.75f, 1e-5);
   cr_assert_eq(info.elasticity, 0.0f);
   tuning.derive_elasticity = true;
   tuning.elasticity = -1.0f;
