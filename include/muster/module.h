@@ -23,6 +23,7 @@ typedef struct muster_module_options {
   uint64_t seed;
   const char *path; /* a file to populate from, where the module takes one; else null */
   char up_axis;     /* 'y' or 'z': which axis of the file is height */
+  uint64_t cost_ns; /* what one update shall cost, where the module takes_cost; 0 = the module's own */
 } muster_module_options;
 
 static inline muster_module_options muster_default_module_options(void) {
@@ -62,6 +63,7 @@ typedef struct muster_module {
   void (*report)(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);
   /* Frees the instance; the world may be gone already. */
   void (*close)(void *instance);
+  bool takes_cost; /* it heeds the options' cost_ns; a host refuses a cost for other modules */
 } muster_module;
 
 /* Sets muster_last_error() from a module and returns `result`. printf-style. Any thread. */

@@ -65,6 +65,23 @@ Test(command_line, refuses_durations_without_unit_and_out_of_bounds) {
                   {"run --virtual --capacity 0ms", 2, "--capacity"});
 }
 
+Test(command_line, refuses_costs_that_no_update_can_have_and_scenarios_that_take_none) {
+  EXPECT_REFUSALS(
+      {"run fixed --cost 5", 2, "such as 10ms"}, {"run fixed --cost 100ns", 2, "unit us, ms or s"},
+      {"run fixed --cost 0us", 2, "from 100 ns to 500 us"}, {"run fixed --cost 0.09us", 2, "from 100 ns to 500 us"},
+      {"run fixed --cost 501us", 2, "from 100 ns to 500 us"}, {"run fixed --cost -5us", 2, "--cost"},
+      {"run fixed --cost=", 2, "--cost"}, {"run fixed --cost", 2, "--cost wants a value"},
+      {"run --cost 5us", 2, "'wildlife' takes no --cost"}, {"run tan-wong --cost 5us", 2, "use the scenario 'fixed'"});
+}
+
+Test(command_line, hands_the_cost_of_an_update_to_the_scenario) {
+  const char *line = "run fixed --virtual --cost 20us --agents 200 --observers 3 --workers 1 --frames 30 --json -";
+  json_t *json = program_json(line);
+  cr_expect_eq(program_number(json, "agents"), 200);
+  cr_expect_eq(program_number(json, "longest_claim_ns"), 20000);
+  json_decref(json);
+}
+
 Test(command_line, refuses_absurd_rates) {
   EXPECT_REFUSALS({"run --hz 0", 2, "--hz"}, {"run --hz 0.01", 2, "--hz"}, {"run --hz 10001", 2, "--hz"},
                   {"run --hz inf", 2, "--hz"}, {"run --hz nan", 2, "--hz"}, {"run --hz 29.9701", 2, "--hz"});

@@ -1,7 +1,9 @@
-/* `muster bench`: the worker pool beside other job systems, in interleaved rounds of one run. */
+/* `muster bench`: the worker pool beside other job systems, in interleaved rounds of one run; benches of another kind
+ * have a file of their own. */
 #include "bench_noise.h"
 #include "bench_options.h"
 #include "bench_report.h"
+#include "bench_scale.h"
 #include "commands.h"
 #include "complaint.h"
 #include "output.h"
@@ -132,6 +134,7 @@ int bench_command(int count, char **arguments) {
   bench_systems systems;
   output json = {.descriptor = -1};
   int status;
+  if (count > 1 && strcmp(arguments[1], "scale") == 0) return bench_scale_command(count - 1, arguments + 1);
   if (!bench_options_read(&options, count, arguments, &status)) return status;
   if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
   bench_systems_find(&systems, options.peers);

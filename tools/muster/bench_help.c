@@ -9,6 +9,7 @@ static void show_suites(void) {
   const bench_suite *const suites[] = {&bench_dispatch, &bench_priority};
   for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
     printf("  %-10s %s\n", suites[i]->name, suites[i]->summary);
+  puts("  scale      what scheduling costs, from few agents to millions; see `muster bench scale --help`");
 }
 
 static void show_measures(const bench_suite *suite) {
@@ -67,7 +68,7 @@ static void show_method(void) {
 }
 
 void bench_show_help(void) {
-  puts("muster bench - measures the worker pool beside other job systems in the same run\n"
+  puts("muster bench - measures the worker pool beside other job systems in the same run, and what scheduling costs\n"
        "\n"
        "usage: muster bench NAME [OPTION]...\n");
   show_suites();

@@ -1,5 +1,7 @@
 #include "bench_noise.h"
 
+#include "text.h"
+
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -36,4 +38,11 @@ void bench_noise_end(const bench_noise *begin, double *others_share, double *sto
   double others = (end.busy - begin->busy) - (end.own - begin->own);
   *others_share = others > 0 ? others / seconds : 0;
   *stolen_share = (end.stolen - begin->stolen) / seconds;
+}
+
+void bench_noise_print(double others_share, double stolen_share) {
+  char others[TEXT_BYTES], stolen[TEXT_BYTES];
+  bool noisy = others_share > 0.05 || stolen_share > 0.02;
+  printf("meanwhile other processes took %s of the processors and the host %s%s\n", text_share(others, others_share),
+         text_share(stolen, stolen_share), noisy ? ": NOT QUIET, measure again" : "");
 }

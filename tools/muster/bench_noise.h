@@ -18,4 +18,7 @@ bench_noise bench_noise_begin(void);
 /* The shares of all processors that other processes, and the host, have taken since then. */
 void bench_noise_end(const bench_noise *begin, double *others_share, double *stolen_share);
 
+/* Prints a line that tells; a machine that is busy with something else measures that. */
+void bench_noise_print(double others_share, double stolen_share);
+
 #endif

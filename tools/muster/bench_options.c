@@ -173,11 +173,18 @@ static bool read_option(bench_options *options, int option, const char *text) {
   }
 }
 
+/* Benches of another kind have options of their own, so their name leads. */
+static const char *const others[] = {"scale"};
+
 static int find_suite(bench_options *options, const char *name) {
   name_list known = {.count = SUITES};
   for (size_t i = 0; i < SUITES; i++) {
     known.names[i] = suites[i]->name;
     if (strcmp(name, suites[i]->name) == 0) options->suite = suites[i];
+  }
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    known.names[known.count++] = others[i];
+    if (strcmp(name, others[i]) == 0) return complain_usage("give '%s' before its options", name);
   }
   return options->suite ? STATUS_OK : complain_unknown("bench", name, &known);
 }

@@ -1,5 +1,5 @@
+#include "bench_noise.h"
 #include "bench_report.h"
-#include "text.h"
 
 #include <muster/jobs.h>
 
@@ -212,15 +212,6 @@ static void print_systems(const bench_results *results) {
   for (uint32_t i = 0; i < results->rows.note_count; i++) printf("failed: %s\n", results->rows.notes[i]);
 }
 
-/* A machine that is busy with something else measures that. */
-static void print_noise(const bench_results *results) {
-  char others[TEXT_BYTES], stolen[TEXT_BYTES];
-  bool noisy = results->others_share > 0.05 || results->stolen_share > 0.02;
-  printf("meanwhile other processes took %s of the processors and the host %s%s\n",
-         text_share(others, results->others_share), text_share(stolen, results->stolen_share),
-         noisy ? ": NOT QUIET, measure again" : "");
-}
-
 void bench_print(const bench_results *results) {
   const bench_options *options = results->options;
   uint32_t processors = muster_available_processors();
@@ -229,7 +220,7 @@ void bench_print(const bench_results *results) {
   if (options->sweep) printf("%u to ", options->workers_first);
   printf("%u workers on %u processor%s, medians of %u interleaved round%s%s\n", options->workers_last, processors,
          processors == 1 ? "" : "s", options->rounds, options->rounds == 1 ? "" : "s", quick);
-  print_noise(results);
+  bench_noise_print(results->others_share, results->stolen_share);
   if (options->sweep) {
     print_sweep(results);
   } else {

@@ -13,6 +13,7 @@ static const muster_module_get_function scenarios[] = {
     muster_module_wildlife,
     muster_module_population,
     muster_module_tan_wong,
+    muster_module_fixed,
 };
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };

@@ -39,6 +39,7 @@ static host_setup setup_of(const run_options *options) {
   setup.options.seed = options->seed;
   setup.options.path = options->path;
   setup.options.up_axis = options->up_axis;
+  setup.options.cost_ns = options->cost_ns;
   setup.world.seed = options->seed;
   setup.world.clock = options->virtual_clock ? MUSTER_CLOCK_VIRTUAL : MUSTER_CLOCK_WALL;
   setup.world.capacity_ns = options->capacity_ns;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const uint64_t budget_min_ns = 10000, budget_max_ns = 10000000000;
+static const uint64_t cost_min_ns = 100, cost_max_ns = 500000;
 static const uint64_t rate_min = 100, rate_max = 10000000;
 static const uint64_t frames_max = 1000000, agents_max = 16000000, observers_max = 65536;
 
@@ -20,6 +21,7 @@ enum {
   OPTION_FRAMES,
   OPTION_WARM_UP,
   OPTION_OBSERVERS,
+  OPTION_COST,
   OPTION_SEED,
   OPTION_VIRTUAL,
   OPTION_CAPACITY,
@@ -38,6 +40,7 @@ static const struct option long_options[] = {
     {"frames", required_argument, NULL, OPTION_FRAMES},
     {"warm-up", required_argument, NULL, OPTION_WARM_UP},
     {"observers", required_argument, NULL, OPTION_OBSERVERS},
+    {"cost", required_argument, NULL, OPTION_COST},
     {"seed", required_argument, NULL, OPTION_SEED},
     {"virtual", no_argument, NULL, OPTION_VIRTUAL},
     {"capacity", required_argument, NULL, OPTION_CAPACITY},
@@ -60,6 +63,7 @@ static void show_help(void) {
        "Population and load:\n"
        "  --agents N         how many agents (default: the scenario's own)\n"
        "  --observers K      how many observers (default: the scenario's own)\n"
+       "  --cost 5us         what an update costs, of scenarios that take a cost: fixed (default 5us)\n"
        "  --seed S           of everything random (default 1)\n"
        "  --up y|z           which axis of the population file is height (default y)\n"
        "Frames:\n"
@@ -108,6 +112,8 @@ static bool read_quantity(run_options *options, int option, const char *text) {
     return parse_duration("--budget", text, budget_min_ns, budget_max_ns, &options->budget_ns);
   case OPTION_CAPACITY:
     return parse_duration("--capacity", text, budget_min_ns, budget_max_ns, &options->capacity_ns);
+  case OPTION_COST:
+    return parse_duration("--cost", text, cost_min_ns, cost_max_ns, &options->cost_ns);
   case OPTION_HZ:
     return parse_rate("--hz", text, rate_min, rate_max, &options->rate);
   case OPTION_FRAMES:
@@ -137,6 +143,11 @@ static bool read_option(run_options *options, int option, const char *text) {
   }
 }
 
+/* A module that was built with an older header ends before the field. */
+static bool takes_cost(const muster_module *module) {
+  return module->size >= offsetof(muster_module, takes_cost) + sizeof module->takes_cost && module->takes_cost;
+}
+
 /* What depends on several options, and what is left to its default. */
 static bool complete(run_options *options, int *status) {
   if (options->capacity_ns && !options->virtual_clock) {
@@ -146,7 +157,10 @@ static bool complete(run_options *options, int *status) {
   if (options->warm_up == UINT64_MAX) options->warm_up = (options->rate + 999) / 1000;
   if (options->workers == 0) options->workers = muster_available_processors();
   options->module = catalog_find(options->scenario, &options->path, status);
-  return options->module != NULL;
+  if (!options->module || options->cost_ns == 0 || takes_cost(options->module)) return options->module != NULL;
+  *status = complain_usage("'%s' takes no --cost, its updates cost what they do; use the scenario 'fixed' for one",
+                           options->scenario);
+  return false;
 }
 
 bool run_options_read(run_options *options, int count, char **arguments, int *status) {

@@ -12,6 +12,7 @@ typedef struct run_options {
   uint32_t agents, observers;  /* 0 = the scenario's own */
   uint32_t workers;
   uint64_t budget_ns, capacity_ns;
+  uint64_t cost_ns; /* of an update; 0 = the scenario's own */
   uint64_t rate; /* frames per 1000 seconds */
   uint64_t frames, warm_up;
   uint64_t seed;

@@ -1,0 +1,42 @@
+#include "plain.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+bool plain_open(plain_loop *loop, square *square, uint32_t agents) {
+  *loop = (plain_loop){.atom = square_live, .count = agents};
+  loop->creatures = malloc(agents * sizeof *loop->creatures);
+  loop->order = malloc(agents * sizeof *loop->order);
+  if (!loop->creatures || !loop->order) return false;
+  for (uint32_t i = 0; i < agents; i++) {
+    uint32_t other = (uint32_t)(square_random(square) % (i + 1));
+    loop->creatures[i] = square_creature(square);
+    loop->order[i] = loop->order[other];
+    loop->order[other] = i;
+  }
+  return true;
+}
+
+void plain_close(plain_loop *loop) {
+  free(loop->creatures);
+  free(loop->order);
+  *loop = (plain_loop){0};
+}
+
+/* The workers sleep meanwhile, and what they do until they have found that out is none of the loop's. */
+static uint64_t own_cpu_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t plain_run(plain_loop *loop, uint64_t updates) {
+  muster_update update = {.elapsed_ns = SQUARE_FRAME_NS};
+  uint64_t begin_ns = own_cpu_ns();
+  for (uint64_t i = 0; i < updates; i++) {
+    update.state = &loop->creatures[loop->order[loop->next]];
+    loop->atom(&update);
+    if (++loop->next == loop->count) loop->next = 0;
+  }
+  return own_cpu_ns() - begin_ns;
+}

@@ -1,0 +1,108 @@
+/* A crowd that comes at once, and goes at once. */
+#include "scale.h"
+
+#include "rounds.h"
+#include "square.h"
+
+#include <stdlib.h>
+
+enum { FRAMES_MAX = 10000, SETTLING_FRAMES = 10 };
+
+static const uint64_t budget_ns = 10000000, day_ns = 86400000000000u, grace_ns = 20000;
+
+/* One of the two, of one round. */
+typedef struct crowd {
+  uint64_t cpu_ns;
+  uint32_t frames, frames_over_budget;
+} crowd;
+
+/* The promise that every frame gives, in own time: what the kernel takes away meanwhile is not the frame's doing. */
+static bool over_budget(const muster_frame_report *report) {
+  return report->overrun_own_ns > report->longest_claim_ns + grace_ns;
+}
+
+/* Frames until the world holds so many agents and nothing waits; they need not all fit into one. */
+static bool carry_out(square *square, crowd *crowd, uint64_t begin_ns, uint32_t agents) {
+  do {
+    if (crowd->frames++ == FRAMES_MAX || !square_frame(square)) return false;
+    crowd->frames_over_budget += over_budget(&square->report);
+  } while (square->report.agents != agents || square->report.spawns_waiting > 0);
+  crowd->cpu_ns = work_threads_cpu(&square->threads) - begin_ns;
+  return true;
+}
+
+static bool spawn_crowd(square *square, crowd *crowd, muster_agent *agents, uint32_t count) {
+  uint64_t begin_ns = work_threads_cpu(&square->threads);
+  for (uint32_t i = 0; i < count; i++) {
+    agents[i] = square_spawn(square);
+    if (muster_agent_is_null(agents[i])) return false;
+  }
+  return carry_out(square, crowd, begin_ns, count);
+}
+
+static bool remove_crowd(square *square, crowd *crowd, const muster_agent *agents, uint32_t count) {
+  uint64_t begin_ns = work_threads_cpu(&square->threads);
+  for (uint32_t i = 0; i < count; i++)
+    if (muster_agent_remove(square->world, agents[i]) != MUSTER_OK) return false;
+  return carry_out(square, crowd, begin_ns, 0);
+}
+
+/* They go in another order than they came in. */
+static void shuffle(square *square, muster_agent *agents, uint32_t count) {
+  for (uint32_t i = count - 1; i > 0; i--) {
+    uint32_t other = (uint32_t)(square_random(square) % (i + 1));
+    muster_agent agent = agents[i];
+    agents[i] = agents[other];
+    agents[other] = agent;
+  }
+}
+
+/* Every round has a world of its own, whose memory nobody has touched yet. Nobody is due for hours, so that the frames
+ * do nothing else. */
+static bool measure_round(const scale_setup *setup, muster_agent *agents, uint32_t count, crowd *spawned,
+                          crowd *removed) {
+  square square = {0};
+  square_def def = {.agents_max = count,
+                    .observers = SCALE_OBSERVERS_OF_SPAWNING,
+                    .workers = setup->workers,
+                    .period_ns = day_ns,
+                    .budget_ns = budget_ns,
+                    .audit = true};
+  bool done = square_open(&square, &def) && square_frames(&square, SETTLING_FRAMES) &&
+              spawn_crowd(&square, spawned, agents, count);
+  if (done) shuffle(&square, agents, count);
+  done = done && square_frames(&square, SETTLING_FRAMES) && remove_crowd(&square, removed, agents, count);
+  square_close(&square);
+  return done;
+}
+
+static bool measure_rounds(const scale_setup *setup, muster_agent *agents, uint32_t count, scale_spawning *row) {
+  double spawn_ns[SCALE_ROUNDS_MAX], remove_ns[SCALE_ROUNDS_MAX];
+  double spawn_frames[SCALE_ROUNDS_MAX], remove_frames[SCALE_ROUNDS_MAX];
+  for (uint32_t round = 0; round < setup->rounds; round++) {
+    crowd spawned = {0}, removed = {0};
+    if (!measure_round(setup, agents, count, &spawned, &removed)) return false;
+    spawn_ns[round] = (double)spawned.cpu_ns / count;
+    remove_ns[round] = (double)removed.cpu_ns / count;
+    spawn_frames[round] = spawned.frames;
+    remove_frames[round] = removed.frames;
+    row->frames_over_budget += spawned.frames_over_budget + removed.frames_over_budget;
+  }
+  row->spawn_ns = rounds_median(spawn_ns, setup->rounds);
+  row->remove_ns = rounds_median(remove_ns, setup->rounds);
+  row->spawn_frames = rounds_median(spawn_frames, setup->rounds);
+  row->remove_frames = rounds_median(remove_frames, setup->rounds);
+  row->frames = row->spawn_frames + row->remove_frames;
+  return true;
+}
+
+const char *scale_measure_spawning(const scale_setup *setup, scale_spawning *row) {
+  uint32_t count = setup->quick ? SCALE_SPAWNED_QUICK : SCALE_SPAWNED;
+  muster_agent *agents = calloc(count, sizeof *agents);
+  *row = (scale_spawning){.agents = count, .observers = SCALE_OBSERVERS_OF_SPAWNING, .workers = setup->workers};
+  if (setup->show) setup->show("spawning and removing", setup->user);
+  if (!agents) return "out of memory";
+  bool done = measure_rounds(setup, agents, count, row);
+  free(agents);
+  return done ? NULL : square_wrong();
+}

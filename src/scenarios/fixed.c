@@ -1,0 +1,285 @@
+/* fixed.c - updates of exactly one cost, in any number, all over a square of 10 km whatever their number: what
+ * scheduling takes beside them can be read off directly.
+ *
+ * An update is a chain of dependent multiplications, as long as takes the wanted cost on this machine. Agents stay
+ * where they are; observers walk straight ahead and turn at the edges. */
+#include "scenarios/population_random.h"
+#include "scenarios/scenarios.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+  AGENTS_DEFAULT = 100000,
+  AGENTS_MAX = 16000000,
+  OBSERVERS_DEFAULT = 100,
+  OBSERVERS_MAX = 65536,
+  CALIBRATION_TURNS = 100000,
+  CALIBRATION_RUNS = 16
+};
+
+static const uint64_t cost_default_ns = 5000, cost_min_ns = 100, cost_max_ns = 500000;
+static const double side_m = 10000.0, walk_m_per_s = 1.4, turn_rad = 6.283185307179586;
+
+/* A million agents of 5 us in 2 x 10 ms at 30 frames per second come to their turn every 8 s; the longest period leaves
+ * room for several times that. */
+static const uint64_t period_ns = 100000000, period_max_ns = 60000000000;
+
+typedef struct walker {
+  muster_observer observer;
+  double x, y; /* where it begins */
+  double east_m_per_s, north_m_per_s;
+} walker;
+
+typedef struct fixed {
+  uint64_t seed, cost_ns;
+  uint32_t turns; /* of the chain, that take cost_ns */
+  uint32_t agents, walker_count;
+  walker *walkers;
+  uint64_t begin_ns; /* simulation time of the first frame */
+  bool begun;
+} fixed;
+
+typedef struct life {
+  uint64_t updates;
+  uint64_t lived_ns;
+} life;
+
+/* ----------------------------------------------------------------------------------------------------------- updates
+ */
+
+/* How long it takes is all that matters: what it comes to depends on the machine and is kept nowhere, so that the same
+ * seed gives the same world on all of them. */
+static void spend(uint32_t turns) {
+  uint64_t value = turns;
+  for (uint32_t i = 0; i < turns; i++) value = value * 6364136223846793005u + 1442695040888963407u;
+  __asm__ volatile("" : : "r"(value));
+}
+
+static muster_atom_result live(muster_update *update) {
+  const fixed *self = update->type_user;
+  life *own = update->state;
+  spend(self->turns);
+  own->updates++;
+  own->lived_ns += update->elapsed_ns;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* ------------------------------------------------------------------------------------------------------- calibration
+ */
+
+static muster_atom_result spend_to_calibrate(muster_update *update) {
+  (void)update;
+  spend(CALIBRATION_TURNS);
+  return MUSTER_ATOM_NEXT;
+}
+
+/* A world with one agent, which runs in every frame that is a period after the last. */
+static muster_world *calibration_world(uint64_t frame_ns) {
+  static const muster_atom atoms[] = {{spend_to_calibrate, MUSTER_ROLE_BEHAVIOUR, 300000}};
+  muster_world_def world_def = muster_default_world_def();
+  muster_type_def type = muster_default_type_def();
+  muster_agent_def agent = muster_default_agent_def();
+  world_def.agents_max = 1;
+  world_def.types_max = 1;
+  world_def.observers_max = 1;
+  world_def.commands_max = 16;
+  muster_world *world = muster_world_create(&world_def);
+  if (!world) return NULL;
+  type.atoms = atoms;
+  type.atom_count = 1;
+  type.period_ns = type.period_max_ns = frame_ns;
+  type.limit_ns = 1000000000u;
+  agent.type = muster_type_register(world, &type);
+  if (agent.type.index && !muster_agent_is_null(muster_agent_spawn(world, &agent))) return world;
+  muster_world_destroy(world);
+  return NULL;
+}
+
+/* How many turns take that long. Whatever disturbs a run makes it longer, so the shortest of several is nearest to the
+ * truth. */
+static muster_result calibrate(uint64_t cost_ns, uint32_t *turns) {
+  const uint64_t frame_ns = 100000000, budget_ns = 1000000000;
+  uint64_t shortest_ns = UINT64_MAX;
+  muster_result result = MUSTER_OK;
+  muster_world *world = calibration_world(frame_ns);
+  if (!world) return MUSTER_E_MEMORY;
+  for (uint64_t i = 1; i <= CALIBRATION_RUNS && !result; i++) {
+    muster_frame_report report = muster_default_frame_report();
+    result = muster_frame_run(world, &(muster_frame){i * frame_ns, budget_ns});
+    muster_frame_report_read(world, &report);
+    if (report.completed && report.update_cpu_ns < shortest_ns) shortest_ns = report.update_cpu_ns;
+  }
+  muster_world_destroy(world);
+  if (result) return result;
+  if (shortest_ns == UINT64_MAX || shortest_ns == 0)
+    return muster_module_fail(MUSTER_E_SYSTEM, "fixed: the clock does not move, so no cost can be set");
+  *turns = (uint32_t)(cost_ns * CALIBRATION_TURNS / shortest_ns);
+  return MUSTER_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- open
+ */
+
+/* A program built with an older header ends its options before the field. */
+static uint64_t wanted_cost(const muster_module_options *options) {
+  bool has = options->size >= offsetof(muster_module_options, cost_ns) + sizeof options->cost_ns;
+  return has && options->cost_ns ? options->cost_ns : cost_default_ns;
+}
+
+static muster_result check_options(const muster_module_options *options) {
+  if (!options || options->size == 0)
+    return muster_module_fail(MUSTER_E_NOT_INITIALISED,
+                              "fixed: the options were not set by muster_default_module_options()");
+  if (options->path)
+    return muster_module_fail(MUSTER_E_ARGUMENT, "fixed takes no file (%s); use 'population' for one", options->path);
+  if (options->agents > AGENTS_MAX)
+    return muster_module_fail(MUSTER_E_ARGUMENT, "fixed: %u agents are more than %d", options->agents, AGENTS_MAX);
+  if (options->observers > OBSERVERS_MAX)
+    return muster_module_fail(MUSTER_E_ARGUMENT, "fixed: %u observers are more than %d", options->observers,
+                              OBSERVERS_MAX);
+  uint64_t cost_ns = wanted_cost(options);
+  if (cost_ns < cost_min_ns || cost_ns > cost_max_ns)
+    return muster_module_fail(MUSTER_E_ARGUMENT, "fixed: a cost of %llu ns is not between %llu and %llu",
+                              (unsigned long long)cost_ns, (unsigned long long)cost_min_ns,
+                              (unsigned long long)cost_max_ns);
+  return MUSTER_OK;
+}
+
+static muster_result open_square(const muster_module_options *options, void **instance, muster_module_needs *needs) {
+  uint32_t turns = 0;
+  muster_result result = check_options(options);
+  if (!result) result = calibrate(wanted_cost(options), &turns);
+  if (result) return result;
+  uint32_t observers = options->observers ? options->observers : OBSERVERS_DEFAULT;
+  fixed *self = calloc(1, sizeof *self);
+  walker *walkers = calloc(observers, sizeof *walkers);
+  if (!self || !walkers) {
+    free(self);
+    free(walkers);
+    return muster_module_fail(MUSTER_E_MEMORY, "fixed: no memory for %u observers", observers);
+  }
+  *self = (fixed){.seed = options->seed,
+                  .cost_ns = wanted_cost(options),
+                  .turns = turns,
+                  .agents = options->agents ? options->agents : AGENTS_DEFAULT,
+                  .walker_count = observers,
+                  .walkers = walkers};
+  *instance = self;
+  *needs = (muster_module_needs){
+      .size = (uint32_t)sizeof *needs, .agents = self->agents, .agents_max = self->agents, .observers = observers};
+  return MUSTER_OK;
+}
+
+static void close_square(void *instance) {
+  fixed *self = instance;
+  free(self->walkers);
+  free(self);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- populate
+ */
+
+static double share_of(uint64_t scattered) {
+  return (double)(scattered >> 11) * 0x1p-53;
+}
+
+/* A place that depends on the seed and the number of what stands there alone. */
+static muster_position place_of(const fixed *self, uint64_t number) {
+  uint64_t random = population_mix(population_mix(self->seed) + number);
+  return (muster_position){share_of(random) * side_m, share_of(population_mix(random)) * side_m, 0.0};
+}
+
+static muster_type register_type(fixed *self, muster_world *world) {
+  muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, (uint32_t)self->cost_ns};
+  muster_type_def def = muster_default_type_def();
+  def.name = "fixed";
+  def.atoms = &atom;
+  def.atom_count = 1;
+  def.state_bytes = sizeof(life);
+  def.period_ns = period_ns;
+  def.period_max_ns = period_max_ns;
+  def.user = self;
+  return muster_type_register(world, &def);
+}
+
+static bool add_walker(fixed *self, muster_world *world, uint32_t number) {
+  muster_observer_def def = muster_default_observer_def();
+  walker *walker = &self->walkers[number];
+  def.position = place_of(self, UINT32_MAX + (uint64_t)number);
+  double heading_rad = turn_rad * share_of(population_mix(self->seed ^ population_mix(number)));
+  *walker = (struct walker){.observer = muster_observer_add(world, &def),
+                            .x = def.position.x,
+                            .y = def.position.y,
+                            .east_m_per_s = walk_m_per_s * cos(heading_rad),
+                            .north_m_per_s = walk_m_per_s * sin(heading_rad)};
+  return walker->observer.generation != 0;
+}
+
+static muster_result populate(void *instance, muster_world *world) {
+  fixed *self = instance;
+  muster_agent_def def = muster_default_agent_def();
+  def.type = register_type(self, world);
+  if (!def.type.index) return MUSTER_E_ARGUMENT;
+  for (uint32_t i = 0; i < self->agents; i++) {
+    def.position = place_of(self, i);
+    if (muster_agent_is_null(muster_agent_spawn(world, &def))) return MUSTER_E_FULL;
+  }
+  for (uint32_t i = 0; i < self->walker_count; i++)
+    if (!add_walker(self, world, i)) return MUSTER_E_FULL;
+  return MUSTER_OK;
+}
+
+/* Where somebody is on a line with two ends who has come this way, to and fro. */
+static double between_edges(double way_m) {
+  double lap_m = fmod(way_m, 2 * side_m);
+  if (lap_m < 0) lap_m += 2 * side_m;
+  return lap_m <= side_m ? lap_m : 2 * side_m - lap_m;
+}
+
+static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+  fixed *self = instance;
+  if (!self->begun) self->begin_ns = sim_now_ns;
+  self->begun = true;
+  double seconds = (double)(sim_now_ns - self->begin_ns) * 1e-9;
+  for (uint32_t i = 0; i < self->walker_count; i++) {
+    const walker *walker = &self->walkers[i];
+    muster_position place = {between_edges(walker->x + walker->east_m_per_s * seconds),
+                             between_edges(walker->y + walker->north_m_per_s * seconds), 0.0};
+    muster_observer_move(world, walker->observer, place);
+  }
+}
+
+static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
+  const fixed *self = instance;
+  life all = {0};
+  uint32_t agents = 0;
+  muster_agent_info info = muster_default_agent_info();
+  muster_agent agent = muster_agent_next(world, (muster_agent){0, 0});
+  for (; !muster_agent_is_null(agent); agent = muster_agent_next(world, agent)) {
+    if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
+    const life *own = info.state;
+    all.updates += own->updates;
+    all.lived_ns += own->lived_ns;
+    agents++;
+  }
+  emit("agents", agents, emit_user);
+  emit("walkers", self->walker_count, emit_user);
+  emit("cost_ns", (double)self->cost_ns, emit_user);
+  emit("updates", (double)all.updates, emit_user);
+  emit("lived_s_per_agent", agents ? (double)all.lived_ns * 1e-9 / agents : 0.0, emit_user);
+}
+
+const muster_module *muster_module_fixed(void) {
+  static const muster_module module = {.size = (uint32_t)sizeof module,
+                                       .abi = MUSTER_MODULE_ABI,
+                                       .name = "fixed",
+                                       .summary = "updates of exactly one cost (--cost 5us) all over a square of 10 km",
+                                       .open = open_square,
+                                       .populate = populate,
+                                       .before_frame = before_frame,
+                                       .report = report,
+                                       .close = close_square,
+                                       .takes_cost = true};
+  return &module;
+}
