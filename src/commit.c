@@ -33,24 +33,26 @@ static void note_start(struct muster_world *world, const agent_row *row) {
   if (waited_ns > world->report.longest_wait_ns) world->report.longest_wait_ns = waited_ns;
 }
 
-static void note_completion(const struct muster_world *world, settle_part *part, uint32_t index, uint64_t began_ns) {
-  const agent_row *row = &world->store.rows[index];
+static inline void note_completion(const struct muster_world *world, settle_part *part, const agent_row *row,
+                                   const agent_class *class, uint32_t index, uint64_t began_ns) {
   uint64_t elapsed_ns = began_ns - row->last_update_ns;
   histogram *staleness = &part->staleness[score_decile_of(&world->board, row->importance, index)];
   /* Buckets are far apart in memory: quantiles make do with one completion in four, the maximum sees all. */
   if (((index ^ world->frames) & 3) == 0) histogram_add(staleness, elapsed_ns);
   if (elapsed_ns > staleness->maximum) staleness->maximum = elapsed_ns;
-  part->interval_deviation_sum += (double)elapsed_ns - (double)world->classes.classes[row->class].nominal_ns;
+  part->interval_deviation_sum_ns += (int64_t)(elapsed_ns - class->nominal_ns);
   part->completed++;
 }
 
 /* The update is complete: publish, note, and wait for the next period. */
-static void complete(struct muster_world *world, settle_part *part, uint32_t index, uint64_t began_ns) {
+static inline void complete(struct muster_world *world, uint32_t share, uint32_t index, uint64_t began_ns) {
   agent_row *row = &world->store.rows[index];
-  note_completion(world, part, index, began_ns);
-  messages_complete(world, index);
-  if (world->types.types[row->type].published) row->front ^= 1u;
-  periods_completed(&world->classes, &world->store, &world->ready, index, began_ns);
+  agent_class *class = &world->classes.classes[row->class];
+  const agent_type *type = &world->types.types[row->type];
+  note_completion(world, &world->parts[share], row, class, index, began_ns);
+  messages_complete(world, type, index);
+  row->front ^= type->published != NULL;
+  periods_completed(&world->classes, class, share, &world->store, &world->ready, index, began_ns);
 }
 
 static void learn_model_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
@@ -88,7 +90,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
   if (result->moved) space_move(&world->space, &world->store, index, result->moved_to);
   if (world->runner.virtual) learn_model_cost(world, entry, outcome);
   if (outcome == OUTCOME_FINISHED) {
-    complete(world, &world->parts[0], index, began_ns);
+    complete(world, 0, index, began_ns);
     return;
   }
   begun->started_ns = began_ns;
@@ -146,73 +148,101 @@ static void learn(struct muster_world *world) {
               (unsigned long long)dropped, RUNNER_LOG_MAX);
 }
 
-/* Fetches what settling an entry of the part touches. */
-static void prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t part) {
-  enum { FAR = 48, OUTCOMES = 128 };
+/* Fetches what settling an entry touches. */
+static inline void prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t end) {
+  enum { AHEAD = 16 };
   const batch *batch = &world->batch;
-  if (i + FAR >= batch->count) return;
-  if (batch->entries[i + FAR].class % CLASS_PARTS != part) return;
-  uint32_t agent = batch->entries[i + FAR].agent;
-  __builtin_prefetch(&world->store.rows[agent], 1);
-  __builtin_prefetch(&world->store.places[agent], 1);
-  __builtin_prefetch(&batch->results[i + FAR]);
-  __builtin_prefetch(&batch->outcomes[i + OUTCOMES]);
+  if (i + AHEAD >= end) return;
+  __builtin_prefetch(&world->store.rows[batch->entries[i + AHEAD].agent], 1);
+  __builtin_prefetch(&batch->results[i + AHEAD]);
 }
 
-/* Whether an entry can be settled beside others: it finished in the frame of its release, so that no list but the wheel
- * of its class is touched, and stayed in its cell of the grid. */
-static bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
+/* Whether an entry can be settled beside others: it finished in the frame of its release, so that no list but its shard
+ * of a wheel is touched, and stayed in its cell of the grid. */
+static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = &world->store.rows[entry->agent];
-  const agent_place *place = &world->store.places[entry->agent];
   if (row->enlisted || row->atom_next || messages_are_owed(world, entry->agent)) return false;
-  return !result->moved || (result->moved_to.cell_x == place->cell_x && result->moved_to.cell_y == place->cell_y);
+  if (!result->moved) return true;
+  const agent_place *place = &world->store.places[entry->agent];
+  return result->moved_to.cell_x == place->cell_x && result->moved_to.cell_y == place->cell_y;
 }
 
-/* Settles the plain entries of the classes of one part, until the deadline. */
-static void settle_plain(struct muster_world *world, uint32_t number) {
-  enum { BETWEEN_LOOKS = 64 };
+/* Settles the plain entries of a claim into a share's shard. */
+static void settle_claim(struct muster_world *world, const batch_claim *claim, uint32_t share) {
   batch *batch = &world->batch;
-  for (uint32_t i = 0; i < batch->count; i++) {
+  for (uint32_t i = claim->first; i < claim->end; i++) {
     const batch_entry *entry = &batch->entries[i];
     const batch_result *result = &batch->results[i];
-    if (i % BETWEEN_LOOKS == 0 && clock_now(&world->runner.clock) >= world->frame.deadline_ns) return;
-    prefetch_settled(world, i, number);
-    if (entry->class % CLASS_PARTS != number || batch->outcomes[i] != OUTCOME_FINISHED) continue;
-    if (!is_plain(world, entry, result)) continue;
+    prefetch_settled(world, i, claim->end);
+    if (batch->outcomes[i] != OUTCOME_FINISHED || !is_plain(world, entry, result)) continue;
     if (result->moved) space_move(&world->space, &world->store, entry->agent, result->moved_to);
-    complete(world, &world->parts[number], entry->agent, batch->now_ns);
+    complete(world, share, entry->agent, batch->now_ns);
     batch->outcomes[i] = OUTCOME_SETTLED;
   }
 }
 
-/* A crew's work: takes parts until there are none. */
-static void settle_parts(void *argument, uint32_t worker) {
+static uint32_t share_of_claim(const batch_claim *claim) {
+  return claim->ran_by % WHEEL_SHARDS;
+}
+
+/* Settles what the workers of a share ran, until the deadline. */
+static void settle_share(struct muster_world *world, uint32_t share) {
+  const batch *batch = &world->batch;
+  for (uint32_t i = 0; i < batch->claim_count; i++) {
+    const batch_claim *claim = &batch->claims[i];
+    if (claim->ran_by == CLAIM_LEFT || share_of_claim(claim) != share) continue;
+    if (clock_now(&world->runner.clock) >= world->frame.deadline_ns) return;
+    settle_claim(world, claim, share);
+  }
+}
+
+/* A crew's work: takes shares until there are none. A worker begins with the agents that it ran itself: they are near.
+ */
+static void settle_shares(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
-  uint32_t number;
+  uint32_t share;
   bool helper = worker != world->runner.caller;
   bool audited = world->runner.audit && helper; /* the caller's time is the commit's, and measured there */
   uint64_t begin_ns = clock_now(&world->runner.clock), begin_cpu_ns = audited ? clock_thread_cpu() : 0;
-  while ((number = ticket_take(&world->part_ticket)) != TICKET_NONE) settle_plain(world, number);
+  while ((share = shares_take(&world->settle_shares, worker % WHEEL_SHARDS)) != SHARE_NONE) settle_share(world, share);
   if (helper) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;
   if (audited) runner_audit_settling(&world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }
 
-/* Each part's wheels grow from a pool of their own, which must not ask for more while others settle. */
+/* Each share hangs agents into a shard of its own, whose pool must not ask for more while others settle. */
 static void stock_pools(struct muster_world *world) {
-  uint32_t wanted[CLASS_PARTS] = {0};
-  for (uint32_t i = 0; i < world->batch.count; i++) wanted[world->batch.entries[i].class % CLASS_PARTS]++;
+  uint32_t wanted[WHEEL_SHARDS] = {0};
+  const batch *batch = &world->batch;
+  for (uint32_t i = 0; i < batch->claim_count; i++)
+    if (batch->claims[i].ran_by != CLAIM_LEFT)
+      wanted[share_of_claim(&batch->claims[i])] += batch->claims[i].end - batch->claims[i].first;
   lists_stock(&world->classes.lists, wanted);
 }
 
-/* On the wall clock most entries are settled by all workers, each at some of the classes. What is left, and everything
- * under the virtual clock, is settled in the order of the batch. */
+/* On the wall clock most entries are settled by those who ran them. What is left, and everything under the virtual
+ * clock, is settled in the order of the batch. */
 static void settle_beside(struct muster_world *world) {
-  enum { WORTH_WAKING = 256 };
+  enum { WORTH_WAKING = 512 };
   if (world->runner.virtual || world->runner.workers < 2 || world->batch.count < WORTH_WAKING) return;
   stock_pools(world);
-  ticket_open(&world->part_ticket, CLASS_PARTS);
-  crew_orders orders = {.work = settle_parts, .argument = world, .patience_ns = world->frame.deadline_ns};
+  shares_open(&world->settle_shares, WHEEL_SHARDS);
+  crew_orders orders = {.work = settle_shares, .argument = world, .patience_ns = world->frame.deadline_ns};
   crew_run(&world->settle_crew, world->seat, &orders, CREW_ALL);
+}
+
+/* How many entries from `first` on are settled already, when nothing else of them is left to do. */
+static uint32_t count_settled(const struct muster_world *world, uint32_t first) {
+  const batch *batch = &world->batch;
+  const uint8_t *outcomes = batch->outcomes;
+  const uint64_t all_settled = 0x0101010101010101u * OUTCOME_SETTLED;
+  uint32_t i = first;
+  uint64_t eight;
+  if (batch->places_max || world->spawn_id_count) return 0;
+  for (; i + 8 <= batch->count; i += 8) {
+    memcpy(&eight, outcomes + i, sizeof eight);
+    if (eight != all_settled) break;
+  }
+  return i - first;
 }
 
 /* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. */
@@ -221,7 +251,10 @@ static void settle_entries(struct muster_world *world, uint64_t end_ns) {
   batch *batch = &world->batch;
   commit_progress *progress = &world->commit;
   while (progress->settled < batch->count) {
+    progress->settled += count_settled(world, progress->settled);
+    if (progress->settled == batch->count) break;
     uint32_t i = progress->settled++;
+    prefetch_settled(world, i, batch->count);
     const batch_entry *entry = &batch->entries[i];
     if (entry->spawn_limit) {
       uint32_t spawned = batch->outcomes[i] == OUTCOME_NOT_RUN ? 0 : batch->results[i].spawned;
@@ -268,7 +301,7 @@ static void act(struct muster_world *world, uint32_t index) {
     if (result.moved) space_move(&world->space, &world->store, index, result.moved_to);
     world->frame.spent_ns += modelled_act_cost(&world->types.types[row->type]);
   }
-  complete(world, &world->parts[0], index, began_ns);
+  complete(world, 0, index, began_ns);
 }
 
 /* Runs the agents of a bitmap in agent order while there is time; the very first of a frame runs whatever it costs.
@@ -325,7 +358,7 @@ void commit_finish(struct muster_world *world) {
 
 /* What the parts completed, into the report. */
 static void gather_parts(struct muster_world *world) {
-  for (uint32_t i = 0; i < CLASS_PARTS; i++) {
+  for (uint32_t i = 0; i < WHEEL_SHARDS; i++) {
     world->report.completed += (uint32_t)world->parts[i].completed;
     world->parts[i].completed = 0;
   }

@@ -38,9 +38,8 @@ void messages_complete_update(struct muster_world *world, uint32_t index);
 
 /* Commit, before the agent's row changes: its update is complete. An agent that is owed nothing may be completed beside
  * others, by any worker. */
-static inline void messages_complete(struct muster_world *world, uint32_t index) {
-  const agent_type *type = &world->types.types[world->store.rows[index].type];
-  if (type->boxes.capacity || world->mailbox.owed_count) messages_complete_update(world, index);
+static inline void messages_complete(struct muster_world *world, const agent_type *type, uint32_t index) {
+  if (type->has_boxes || world->mailbox.owed_count) messages_complete_update(world, index);
 }
 
 /* Whether an agent's next update is to be told of dropped messages. Any worker, while none is delivered. */

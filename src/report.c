@@ -44,7 +44,7 @@ static uint64_t bytes_of_states(const muster_world *world) {
 
 static muster_quantiles staleness_of(const muster_world *world, uint32_t decile) {
   histogram all = {0};
-  for (uint32_t part = 0; part < CLASS_PARTS; part++) {
+  for (uint32_t part = 0; part < WHEEL_SHARDS; part++) {
     const histogram *one = &world->parts[part].staleness[decile];
     all.total += one->total;
     if (one->maximum > all.maximum) all.maximum = one->maximum;
@@ -56,7 +56,8 @@ static muster_quantiles staleness_of(const muster_world *world, uint32_t decile)
 muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics) {
   muster_statistics whole = world->statistics;
   double deviation_ns = 0;
-  for (uint32_t part = 0; part < CLASS_PARTS; part++) deviation_ns += world->parts[part].interval_deviation_sum;
+  for (uint32_t part = 0; part < WHEEL_SHARDS; part++)
+    deviation_ns += (double)world->parts[part].interval_deviation_sum_ns;
   if (whole.completed) whole.interval_deviation_ns = deviation_ns / (double)whole.completed;
   for (uint32_t i = 0; i < MUSTER_DECILES; i++) whole.staleness[i] = staleness_of(world, i);
   whole.bytes_scheduling = bytes_scheduling(world);
@@ -67,7 +68,7 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
 
 void muster_statistics_clear(muster_world *world) {
   world->statistics = muster_default_statistics();
-  memset(world->parts, 0, CLASS_PARTS * sizeof *world->parts);
+  memset(world->parts, 0, WHEEL_SHARDS * sizeof *world->parts);
 }
 
 bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level, muster_type_cost *cost) {

@@ -26,7 +26,7 @@ static muster_result check_sizes(const muster_world_def *def) {
 
 static muster_result check_choices(const muster_world_def *def) {
   if ((unsigned)def->clock > MUSTER_CLOCK_VIRTUAL || (unsigned)def->order > MUSTER_ORDER_DELAYS ||
-      (unsigned)def->elastic > MUSTER_ELASTIC_UTILISATION)
+      (unsigned)def->elastic > MUSTER_ELASTIC_SQUARE_ROOT)
     return error_set(MUSTER_E_ARGUMENT, "world: clock %d, order %d and elastic %d must be known values",
                      (int)def->clock, (int)def->order, (int)def->elastic);
   if (def->capacity_ns > 10000000000u)
@@ -73,7 +73,7 @@ static void create_exec(struct muster_world *world) {
   world->deferred_before = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred_before);
   world->acting = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting);
   world->acting_fresh = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting_fresh);
-  world->parts = arena_reserve(&world->arena, CLASS_PARTS, sizeof *world->parts);
+  world->parts = arena_reserve(&world->arena, WHEEL_SHARDS, sizeof *world->parts);
 }
 
 static void connect_runner(struct muster_world *world) {

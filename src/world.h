@@ -15,6 +15,7 @@
 #include "exec/identity.h"
 #include "exec/inbox.h"
 #include "exec/runner.h"
+#include "exec/shares.h"
 #include "exec/visit.h"
 #include "plan/costs.h"
 #include "plan/fold.h"
@@ -51,10 +52,10 @@ typedef struct frame_state {
   uint64_t act_ns;                /* spent in action atoms */
 } frame_state;
 
-/* What the completed updates of some of the classes add up to. Parts are settled by different workers at a time. */
+/* What the completed updates of a share of the batch add up to. Shares are settled by different workers at a time. */
 typedef struct settle_part {
   _Alignas(64) uint64_t completed; /* in this frame */
-  double interval_deviation_sum;
+  int64_t interval_deviation_sum_ns;
   histogram staleness[MUSTER_DECILES];
 } settle_part;
 
@@ -113,11 +114,11 @@ struct muster_world {
   uint64_t last_now_ns;
   frame_state frame;
   commit_progress commit;
-  shared_u64 part_ticket; /* parts that no worker has taken yet */
+  shares settle_shares;
   frame_experience experience;
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
-  settle_part *parts;           /* CLASS_PARTS: what completed updates add up to */
+  settle_part *parts;           /* WHEEL_SHARDS: what completed updates add up to */
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */
 };

@@ -113,10 +113,18 @@ typedef enum muster_order {
                                 virtual clock the update that crosses the deadline is started, as there */
 } muster_order;
 
-/* What a period's stretch is proportional to under pressure. */
+/* How periods give way under pressure. Each rule has one number, found so that what everyone costs fits the budget;
+ * all keep T_io <= T_i <= T_imax, and with elasticity 0 a period never gives way. C_i is the cost of an update and e_i
+ * the elasticity: the type's, times 2^(3 - 6 i) for importance i (8 at none, 1 at a half, 1/8 at full importance),
+ * unless it was set for the agent. */
 typedef enum muster_elastic {
-  MUSTER_ELASTIC_RATE = 0,   /* E_i = C_i e_i: an agent's share of the stretch does not depend on its cost */
-  MUSTER_ELASTIC_UTILISATION /* E_i = e_i: Tan & Wong's elastic task model as published */
+  MUSTER_ELASTIC_RATE = 0,    /* E_i = C_i e_i in the elastic task model: updates per second fall by an amount
+                                 proportional to e_i, whatever they cost */
+  MUSTER_ELASTIC_UTILISATION, /* E_i = e_i in it: Tan & Wong as published; the CPU that an agent takes falls by an
+                                 amount proportional to e_i */
+  MUSTER_ELASTIC_SQUARE_ROOT  /* T_i proportional to sqrt(C_i e_i): the least staleness for the CPU, when each agent's
+                                 staleness weighs 1/e_i. At full importance it weighs 64 times as much as at none, and
+                                 the period is an eighth at the same cost where no bound holds. */
 } muster_elastic;
 
 typedef enum muster_clock {

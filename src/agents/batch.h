@@ -14,7 +14,8 @@
 
 enum { CLAIM_NS = 20000, CLAIM_UPDATES_MAX = 64 };
 
-#define NO_PLACES UINT32_MAX
+#define NO_PLACES  UINT32_MAX
+#define CLAIM_LEFT UINT16_MAX
 
 typedef struct batch_entry {
   uint64_t model_ns; /* virtual clock: what the atoms run in this frame cost */
@@ -41,19 +42,20 @@ typedef enum batch_outcome {
 } batch_outcome;
 
 typedef struct batch_result {
-  space_spot moved_to;
   uint32_t cost_ns;      /* as measured, 0 when it was not; also of the part that a preempted update ran */
   uint32_t random_count; /* numbers drawn by an update that was interrupted */
   uint16_t atom_next;
   uint16_t spawned;
   uint16_t sends; /* messages that it sent; above send_limit: those refused are counted, too */
   bool moved;
+  space_spot moved_to; /* meaningless unless moved */
 } batch_result;
 
 typedef struct batch_claim {
   uint32_t first, end; /* entries */
   uint32_t predicted_ns;
-  bool timed; /* read the clock after each atom: a long update, which may stop in between, or a sample */
+  bool timed;      /* read the clock after each atom: a long update, which may stop in between, or a sample */
+  uint16_t ran_by; /* index of the worker that took it, CLAIM_LEFT when nobody did */
 } batch_claim;
 
 /* What could not be run in a frame but came first among the rest: held back from the ready set, it leads the next

@@ -65,22 +65,16 @@ void lists_stock(list_store *lists, const uint32_t *wanted) {
   }
 }
 
-list_spot lists_add(list_store *lists, uint32_t pool_number, agent_list *list, uint32_t owner, uint32_t agent) {
-  uint32_t number = *list;
+list_block *lists_grow(list_store *lists, uint32_t pool_number, agent_list *list, uint32_t owner) {
+  list_pool *pool = &lists->pools[pool_number];
+  if (!available(pool) && !take_fresh(lists, pool, CHUNK_BLOCKS)) take_of_others(lists, pool, NULL);
+  uint32_t number = take_block(lists, pool);
   list_block *block = &lists->blocks[number];
-  if (!number || block->count == LIST_BLOCK_AGENTS) {
-    list_pool *pool = &lists->pools[pool_number];
-    uint32_t previous = number;
-    if (!available(pool) && !take_fresh(lists, pool, CHUNK_BLOCKS)) take_of_others(lists, pool, NULL);
-    number = *list = take_block(lists, pool);
-    block = &lists->blocks[number];
-    block->previous = previous;
-    block->count = 0;
-    block->owner = owner;
-  }
-  uint32_t place = block->count++;
-  block->agents[place] = agent;
-  return number << 4 | place;
+  block->previous = *list;
+  block->count = 0;
+  block->owner = owner;
+  *list = number;
+  return block;
 }
 
 void lists_drop_last(list_store *lists, uint32_t pool, agent_list *list) {

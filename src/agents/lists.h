@@ -51,8 +51,17 @@ void lists_create(list_store *lists, uint32_t pool_count, uint32_t agents_max, a
  * own. The sum must not exceed agents_max less the agents that are in lists. */
 void lists_stock(list_store *lists, const uint32_t *wanted);
 
+/* Puts an empty block at the end of a list. */
+list_block *lists_grow(list_store *lists, uint32_t pool, agent_list *list, uint32_t owner);
+
 /* Puts an agent at the end of a list that `owner` numbers and pool `pool` serves. O(1). */
-list_spot lists_add(list_store *lists, uint32_t pool, agent_list *list, uint32_t owner, uint32_t agent);
+static inline list_spot lists_add(list_store *lists, uint32_t pool, agent_list *list, uint32_t owner, uint32_t agent) {
+  list_block *block = &lists->blocks[*list];
+  if (!*list || block->count == LIST_BLOCK_AGENTS) block = lists_grow(lists, pool, list, owner);
+  uint32_t place = block->count++;
+  block->agents[place] = agent;
+  return *list << 4 | place;
+}
 
 /* Takes out who is at the spot. Returns the agent that is at this spot now, UINT32_MAX when none is. O(1). */
 uint32_t lists_take_out(list_store *lists, uint32_t pool, agent_list *list, list_spot spot);

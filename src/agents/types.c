@@ -83,11 +83,11 @@ static muster_result check_definition(const muster_type_def *def) {
 static void copy_atoms(agent_type *type, muster_atom *atoms) {
   uint32_t count = type->def.atom_count;
   memcpy(atoms, type->def.atoms, count * sizeof *atoms);
-  type->def.atoms = atoms;
+  type->def.atoms = type->atoms = atoms;
   for (uint32_t i = 0; i < count; i++) {
     if (atoms[i].model_ns == 0) atoms[i].model_ns = 1000;
     type->model_ns += atoms[i].model_ns;
-    if (atoms[i].role != MUSTER_ROLE_ACTION) type->parallel_atoms = i + 1;
+    if (atoms[i].role != MUSTER_ROLE_ACTION) type->parallel_atoms = (uint16_t)(i + 1);
   }
 }
 
@@ -104,7 +104,11 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
     error_set(MUSTER_E_FULL, "type '%s': types_max = %u types are registered already", def.name, table->maximum);
     return UINT32_MAX;
   }
-  agent_type type = {.def = def};
+  agent_type type = {.def = def,
+                     .user = def.user,
+                     .spawns_max = (uint16_t)def.spawns_max,
+                     .sends_max = (uint16_t)def.sends_max,
+                     .has_boxes = def.messages_max > 0};
   type.state_stride = (def.state_bytes + 7u) & ~7u;
   type.published_stride = (def.published_bytes + 7u) & ~7u;
   muster_atom *atoms = arena_reserve(arena, def.atom_count, sizeof *atoms);

@@ -7,14 +7,20 @@
 #include <muster/muster.h>
 
 typedef struct agent_type {
-  muster_type_def def; /* name and atoms point to our copies */
-  char name[32];
-  uint32_t parallel_atoms;  /* atoms before the first action atom */
-  uint64_t model_ns;        /* sum of the atoms' model_ns */
+  /* what each update looks at */
+  _Alignas(64) const muster_atom *atoms; /* our copy */
+  void *user;
   unsigned char *states;    /* state_bytes of each slot */
   unsigned char *published; /* two buffers of published_bytes of each slot */
   uint32_t state_stride;    /* rounded up to 8, so that no two agents share a word */
   uint32_t published_stride;
+  uint16_t parallel_atoms; /* atoms before the first action atom */
+  uint16_t spawns_max, sends_max;
+  bool has_boxes;
+  /* the rest */
+  muster_type_def def; /* name and atoms point to our copies */
+  char name[32];
+  uint64_t model_ns; /* sum of the atoms' model_ns */
   box_table boxes;
 } agent_type;
 

@@ -65,7 +65,7 @@ static void fill_update(update_context *context, const runner *runner, uint32_t 
   update->state = type_state(type, row->state_slot);
   update->published = runner_back_buffer(type, row);
   update->user = row->user;
-  update->type_user = type->def.user;
+  update->type_user = type->user;
   update->importance = share_value(row->importance);
   update->level = row->level;
 }
@@ -121,7 +121,7 @@ static interruption run_atoms(worker_state *state, const runner *runner, uint32_
   bool finished = false;
   for (; atom < entry->atom_end && !finished; atom++) {
     if (atom > first && (interruption = look_around(state, runner, *clock_ns + longest_ns, timed))) break;
-    finished = type->def.atoms[atom].run(&state->context.public) == MUSTER_ATOM_FINISH;
+    finished = type->atoms[atom].run(&state->context.public) == MUSTER_ATOM_FINISH;
     if (!timed) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;
     if (atom_ns > type->def.limit_ns) state->atoms_over_limit++;
@@ -134,22 +134,41 @@ static interruption run_atoms(worker_state *state, const runner *runner, uint32_
   return interruption;
 }
 
-enum { ENTRIES_AHEAD = 3 };
+enum { ROWS_AHEAD = 8, STATES_AHEAD = 4 };
 
-/* Agents stand in memory in no order of the batch: what the next entries need is fetched while this one runs. */
-static void prefetch_entry(const runner *runner, uint32_t entry_index) {
-  uint32_t agent = runner->batch->entries[entry_index].agent;
-  __builtin_prefetch(&runner->store->rows[agent]);
-  __builtin_prefetch(&runner->store->places[agent]);
+/* Agents stand in memory in no order of the batch: what the next entries need is fetched while this one runs. The state
+ * is found through the row, so it comes later. */
+static void prefetch_entries(const runner *runner, const batch_claim *claim, uint32_t entry_index) {
+  const batch_entry *entries = runner->batch->entries;
+  if (entry_index + ROWS_AHEAD < claim->end) {
+    uint32_t agent = entries[entry_index + ROWS_AHEAD].agent;
+    __builtin_prefetch(&runner->store->rows[agent]);
+    __builtin_prefetch(&runner->store->places[agent]);
+  }
+  if (entry_index + STATES_AHEAD < claim->end) {
+    const agent_row *row = &runner->store->rows[entries[entry_index + STATES_AHEAD].agent];
+    const agent_type *type = &runner->types->types[row->type];
+    if (type->states) __builtin_prefetch(type_state(type, row->state_slot));
+  }
+}
+
+/* The first entries of a claim have nobody before them. */
+static void prefetch_claim(const runner *runner, const batch_claim *claim) {
+  const batch_entry *entries = runner->batch->entries;
+  for (uint32_t i = claim->first; i < claim->end && i < claim->first + ROWS_AHEAD; i++) {
+    __builtin_prefetch(&runner->store->rows[entries[i].agent]);
+    __builtin_prefetch(&runner->store->places[entries[i].agent]);
+  }
 }
 
 static void begin_entry(worker_state *state, const runner *runner, uint32_t entry_index) {
   const batch_entry *entry = &runner->batch->entries[entry_index];
   const agent_row *row = &runner->store->rows[entry->agent];
   update_context *context = &state->context;
+  batch_result *result = &runner->batch->results[entry_index];
   context->phase = PHASE_PARALLEL;
   context->entry = entry_index;
-  context->result = &runner->batch->results[entry_index];
+  context->result = result;
   context->spawn_base = entry->spawn_base;
   context->spawn_limit = entry->spawn_limit;
   fill_update(context, runner, entry->agent);
@@ -157,7 +176,9 @@ static void begin_entry(worker_state *state, const runner *runner, uint32_t entr
     context->random_counter |= context->result->random_count; /* interrupted in this frame: goes on */
     return;
   }
-  *context->result = (batch_result){0};
+  result->cost_ns = result->random_count = 0;
+  result->atom_next = result->spawned = result->sends = 0;
+  result->moved = false;
   if (row->atom_next == 0) begin_published(context->type, row);
   state->updates++;
 }
@@ -184,24 +205,26 @@ static void leave_rest(worker_state *state, runner *runner, const batch_claim *c
   runner_call(state);
 }
 
-/* What happens between the entries of a claim, and after one that was interrupted: true when the claim ends here. */
-static bool turn_away(worker_state *state, runner *runner, const batch_claim *claim, uint32_t entry_index,
+/* Leaves a claim after an entry, which goes on with the rest when it was interrupted. */
+static void turn_away(worker_state *state, runner *runner, const batch_claim *claim, uint32_t entry_index,
                       interruption interruption) {
-  if (interruption == INTERRUPTED_BY_URGENCY) {
-    state->interrupted++;
-    leave_rest(state, runner, claim, entry_index);
-    return true;
-  }
-  uint32_t next = entry_index + 1;
-  if (runner->virtual || next == claim->end || !is_called_away(state)) return false;
-  leave_rest(state, runner, claim, next);
-  return true;
+  bool interrupted = interruption == INTERRUPTED_BY_URGENCY;
+  if (interrupted) state->interrupted++;
+  leave_rest(state, runner, claim, interrupted ? entry_index : entry_index + 1);
+}
+
+/* Whether the claim is left after this entry. */
+static inline bool ends_early(const worker_state *state, const runner *runner, const batch_claim *claim,
+                              uint32_t entry_index, interruption interruption) {
+  if (interruption == INTERRUPTED_BY_URGENCY) return true;
+  return !runner->virtual && entry_index + 1 < claim->end && is_called_away(state);
 }
 
 /* Each update of the claim is timed on its own. Returns the clock at its end. */
 static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+  prefetch_claim(runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
-    if (i + ENTRIES_AHEAD < claim->end) prefetch_entry(runner, i + ENTRIES_AHEAD);
+    prefetch_entries(runner, claim, i);
     begin_entry(state, runner, i);
     uint64_t begin_ns = clock_now(&runner->clock), end_ns = begin_ns, reads_ns = runner->clock.read_ns;
     interruption interruption = run_atoms(state, runner, i, &end_ns, true);
@@ -209,7 +232,9 @@ static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim
     state->sampled_updates++;
     take_sample(state, runner, i, end_ns - clock_ns);
     clock_ns = end_ns;
-    if (turn_away(state, runner, claim, i, interruption)) break;
+    if (!ends_early(state, runner, claim, i, interruption)) continue;
+    turn_away(state, runner, claim, i, interruption);
+    break;
   }
   return clock_ns;
 }
@@ -223,12 +248,15 @@ static void guess_cost(const runner *runner, uint32_t entry_index) {
 
 static uint64_t run_claim(worker_state *state, runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   if (!runner->virtual && claim->timed) return run_timed(state, runner, claim, clock_ns);
+  prefetch_claim(runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
-    if (i + ENTRIES_AHEAD < claim->end) prefetch_entry(runner, i + ENTRIES_AHEAD);
+    prefetch_entries(runner, claim, i);
     begin_entry(state, runner, i);
     interruption interruption = run_atoms(state, runner, i, &clock_ns, false);
     if (interruption) guess_cost(runner, i);
-    if (turn_away(state, runner, claim, i, interruption)) break;
+    if (!ends_early(state, runner, claim, i, interruption)) continue;
+    turn_away(state, runner, claim, i, interruption);
+    break;
   }
   return runner->virtual ? 0 : clock_now(&runner->clock);
 }
@@ -301,7 +329,10 @@ static bool take_next(worker_state *state, runner *runner, bool early_only, uint
     if (fits(runner, claim, clock_ns)) return true;
   while ((number = take_claim(runner, early_only)) != TICKET_NONE) {
     *claim = runner->batch->claims[number];
-    if (!wall || number == 0 || fits(runner, claim, clock_ns)) return true;
+    if (!wall || number == 0 || fits(runner, claim, clock_ns)) {
+      runner->batch->claims[number].ran_by = (uint16_t)state->context.public.worker;
+      return true;
+    }
     if (late) break;
   }
   return false;

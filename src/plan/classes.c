@@ -7,11 +7,12 @@
 
 void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max, arena *arena) {
   uint32_t keys = types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
-  *table = (class_table){.maximum = keys < UINT16_MAX ? keys : UINT16_MAX};
+  uint32_t usual = types_max * 64 + 1024; /* derived elasticities of all levels, and some that designers set */
+  *table = (class_table){.maximum = keys < usual ? keys : usual < UINT16_MAX ? usual : UINT16_MAX};
   table->classes = arena_reserve(arena, table->maximum, sizeof *table->classes);
   table->active = arena_reserve(arena, table->maximum, sizeof *table->active);
   table->lookup = arena_reserve(arena, keys, sizeof *table->lookup);
-  lists_create(&table->lists, CLASS_PARTS, agents_max, arena);
+  lists_create(&table->lists, WHEEL_SHARDS, agents_max, arena);
 }
 
 /* Full only with more than a hundred types of all levels and elasticities: look through the type's classes. */
@@ -38,6 +39,7 @@ agent_class *classes_get(class_table *table, const muster_type_def *type, uint32
   if (table->count == table->maximum) return nearest_class(table, type_index, step);
   agent_class *class = &table->classes[table->count++];
   *entry = (uint16_t)table->count;
+  class->number = (uint16_t)(table->count - 1);
   class->type = (uint16_t)type_index;
   class->level = (uint8_t)level;
   class->step = (uint8_t)step;
@@ -53,7 +55,7 @@ agent_class *classes_get(class_table *table, const muster_type_def *type, uint32
 void classes_join(class_table *table, agent_class *class) {
   if (class->members++ > 0) return;
   class->active_position = table->active_count;
-  table->active[table->active_count++] = class_index(table, class);
+  table->active[table->active_count++] = class->number;
 }
 
 void classes_leave(class_table *table, agent_class *class) {

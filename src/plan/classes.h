@@ -17,12 +17,13 @@
 enum {
   WHEEL_SLOTS = 256,
   WHEEL_SLOTS_PER_PERIOD = 128,
-  CLASS_PARTS = 4 /* classes of different parts may be settled at the same time */
+  WHEEL_SHARDS = 4 /* agents may be hung into different shards of a wheel at the same time */
 };
 
 typedef struct agent_class {
   uint16_t type;
   uint8_t level, step;
+  uint16_t number; /* in class_table.classes, as agent_row.class */
   uint32_t members;
   uint32_t active_position; /* in class_table.active */
   uint64_t nominal_ns;      /* T_io */
@@ -33,8 +34,8 @@ typedef struct agent_class {
   uint64_t cursor;          /* clock_ns >> slot_shift of the last visit; less when that did not get through */
   uint32_t slot_shift;      /* a wheel slot is 2^slot_shift ns wide */
   float per_nominal;        /* 1 / T_io */
-  uint64_t occupied[WHEEL_SLOTS / 64];
-  agent_list slots[WHEEL_SLOTS];
+  uint64_t occupied[WHEEL_SHARDS][WHEEL_SLOTS / 64];
+  agent_list slots[WHEEL_SHARDS][WHEEL_SLOTS];
 } agent_class;
 
 typedef struct class_table {
@@ -43,7 +44,7 @@ typedef struct class_table {
   uint16_t *lookup; /* [type][level][step] -> class + 1 */
   uint32_t active_count;
   uint16_t *active; /* classes with members */
-  list_store lists; /* of the wheels; a pool for each part */
+  list_store lists; /* of the wheels; a pool for each shard */
 } class_table;
 
 /* Reserves the table for `types_max` types, and wheels for `agents_max` agents. */
@@ -60,15 +61,5 @@ agent_class *classes_get(class_table *table, const muster_type_def *type, uint32
 /* One member more or fewer. */
 void classes_join(class_table *table, agent_class *class);
 void classes_leave(class_table *table, agent_class *class);
-
-/* The index that agent_row.class holds. */
-static inline uint16_t class_index(const class_table *table, const agent_class *class) {
-  return (uint16_t)(class - table->classes);
-}
-
-/* The part of a class, and the pool that its wheel grows from. */
-static inline uint32_t class_part(uint32_t class_index) {
-  return class_index % CLASS_PARTS;
-}
 
 #endif

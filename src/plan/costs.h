@@ -10,6 +10,7 @@ typedef struct cost_estimate {
   double mean_ns;
   double high_ns; /* tracks the 95th percentile */
   uint64_t samples;
+  uint32_t predicted_ns; /* the mean as a batch's entry keeps it: 1 ns .. 1 s */
 } cost_estimate;
 
 typedef struct cost_table {

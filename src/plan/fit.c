@@ -8,25 +8,38 @@ static bool gives_way(const fit_kind *kind) {
   return kind->elasticity > 0.0 && kind->nominal > kind->minimum;
 }
 
-double fit_utilisation(const fit_kind *kind, double lambda) {
+/* What the rule asks for before the bounds hold it. */
+static double asked(fit_rule rule, const fit_kind *kind, double lambda) {
+  return rule == FIT_ELASTIC ? kind->nominal - lambda * kind->elasticity : 1.0 / (lambda * kind->elasticity);
+}
+
+double fit_utilisation(fit_rule rule, const fit_kind *kind, double lambda) {
   if (!gives_way(kind)) return kind->nominal;
-  return fmax(kind->minimum, kind->nominal - lambda * kind->elasticity);
+  return fmin(kind->nominal, fmax(kind->minimum, asked(rule, kind, lambda)));
 }
 
-double fit_rate(const fit_kind *kind, double lambda) {
-  return kind->nominal > 0.0 ? fit_utilisation(kind, lambda) / kind->nominal : 1.0;
+double fit_rate(fit_rule rule, const fit_kind *kind, double lambda) {
+  return kind->nominal > 0.0 ? fit_utilisation(rule, kind, lambda) / kind->nominal : 1.0;
 }
 
-/* One linear piece of the sum: its value at lambda and its slope there. */
+static double sum_of(fit_rule rule, const fit_kind *kinds, uint32_t count, double lambda) {
+  double sum = 0;
+  for (uint32_t i = 0; i < count; i++) sum += kinds[i].members * fit_utilisation(rule, &kinds[i], lambda);
+  return sum;
+}
+
+/* One linear piece of the sum: its value at a point and its slope there. */
 typedef struct fit_piece {
   double sum, slope;
 } fit_piece;
 
-static fit_piece evaluate(const fit_kind *kinds, uint32_t count, double lambda) {
+/* ---------------------------------------------------------------------------------------------------------- elastic */
+
+static fit_piece elastic_piece(const fit_kind *kinds, uint32_t count, double lambda) {
   fit_piece piece = {0, 0};
   for (uint32_t i = 0; i < count; i++) {
     const fit_kind *kind = &kinds[i];
-    piece.sum += kind->members * fit_utilisation(kind, lambda);
+    piece.sum += kind->members * fit_utilisation(FIT_ELASTIC, kind, lambda);
     if (gives_way(kind) && kind->nominal - lambda * kind->elasticity > kind->minimum)
       piece.slope += kind->members * kind->elasticity;
   }
@@ -35,10 +48,10 @@ static fit_piece evaluate(const fit_kind *kinds, uint32_t count, double lambda) 
 
 /* Newton from the guess. A step from the right of the root lands left of it or on it, and from there on lambda only
  * grows. When every kind is saturated at lambda the slope is zero and the root lies to the left: start again at 0. */
-static double solve(const fit_kind *kinds, uint32_t count, double desired, double guess, uint32_t *rounds) {
+static double solve_elastic(const fit_kind *kinds, uint32_t count, double desired, double guess, uint32_t *rounds) {
   double lambda = guess > 0.0 && isfinite(guess) ? guess : 0.0;
   for (*rounds = 1; *rounds <= count + 2; ++*rounds) {
-    fit_piece piece = evaluate(kinds, count, lambda);
+    fit_piece piece = elastic_piece(kinds, count, lambda);
     double excess = piece.sum - desired;
     if (piece.slope <= 0.0) {
       if (lambda == 0.0 || excess >= 0.0) return lambda;
@@ -52,7 +65,72 @@ static double solve(const fit_kind *kinds, uint32_t count, double desired, doubl
   return lambda;
 }
 
-fit_result fit_solve(const fit_kind *kinds, uint32_t count, double desired, double guess) {
+/* ------------------------------------------------------------------------------------------------------ square root */
+
+/* Where the root may be, in nu = 1 / lambda: the sum is below the desired one at `low` and above it at `high`. */
+typedef struct fit_bracket {
+  double low, high;
+} fit_bracket;
+
+/* Below the first bend of the sum all kinds are at their minimum, beyond the last all are nominal. */
+static fit_bracket bends_of(const fit_kind *kinds, uint32_t count) {
+  fit_bracket bracket = {INFINITY, 0};
+  for (uint32_t i = 0; i < count; i++) {
+    if (!gives_way(&kinds[i])) continue;
+    bracket.low = fmin(bracket.low, kinds[i].minimum * kinds[i].elasticity);
+    bracket.high = fmax(bracket.high, kinds[i].nominal * kinds[i].elasticity);
+  }
+  return bracket;
+}
+
+/* Bends are spread over orders of magnitude. */
+static double middle_of(fit_bracket bracket) {
+  return bracket.low > 0.0 ? sqrt(bracket.low) * sqrt(bracket.high) : bracket.high * 0.5;
+}
+
+/* The piece at nu: kinds between their bounds grow with it. */
+static fit_piece root_piece(const fit_kind *kinds, uint32_t count, double nu) {
+  fit_piece piece = {0, 0};
+  for (uint32_t i = 0; i < count; i++) {
+    const fit_kind *kind = &kinds[i];
+    if (!gives_way(kind)) {
+      piece.sum += kind->members * kind->nominal;
+      continue;
+    }
+    double slope = 1.0 / kind->elasticity, utilisation = nu * slope;
+    bool between = utilisation > kind->minimum && utilisation < kind->nominal;
+    piece.sum += kind->members * (between ? utilisation : fmin(kind->nominal, fmax(kind->minimum, utilisation)));
+    piece.slope += between ? kind->members * slope : 0.0;
+  }
+  return piece;
+}
+
+/* Newton from the guess. A step that leaves the bracket, or cannot be taken because no kind is between its bounds at
+ * nu, is replaced by one to the bracket's middle. */
+static double solve_square_root(const fit_kind *kinds, uint32_t count, double desired, double guess, uint32_t *rounds) {
+  enum { ROUNDS_MAX = 200 };
+  fit_bracket bracket = bends_of(kinds, count);
+  double nu = 1.0 / guess;
+  if (!(nu > bracket.low && nu < bracket.high)) nu = middle_of(bracket);
+  for (*rounds = 1; *rounds < ROUNDS_MAX; ++*rounds) {
+    fit_piece piece = root_piece(kinds, count, nu);
+    double excess = piece.sum - desired;
+    if (fabs(excess) <= 1e-14 * desired) break;
+    if (excess < 0.0)
+      bracket.low = nu;
+    else
+      bracket.high = nu;
+    double next = nu - excess / piece.slope;
+    if (!(next > bracket.low && next < bracket.high)) next = middle_of(bracket);
+    if (fabs(next - nu) <= 1e-15 * nu) break;
+    nu = next;
+  }
+  return 1.0 / nu;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- both */
+
+fit_result fit_solve(fit_rule rule, const fit_kind *kinds, uint32_t count, double desired, double guess) {
   ASSERT(desired >= 0.0);
   fit_result result = {0};
   for (uint32_t i = 0; i < count; i++) {
@@ -69,8 +147,9 @@ fit_result fit_solve(const fit_kind *kinds, uint32_t count, double desired, doub
     result.pressure = desired > 0.0 ? result.minimum_sum / desired : INFINITY;
     return result;
   }
-  result.lambda = solve(kinds, count, desired, guess, &result.rounds);
-  result.fitted_sum = evaluate(kinds, count, result.lambda).sum;
+  result.lambda =
+      (rule == FIT_ELASTIC ? solve_elastic : solve_square_root)(kinds, count, desired, guess, &result.rounds);
+  result.fitted_sum = sum_of(rule, kinds, count, result.lambda);
   result.pressure = (result.nominal_sum - result.fitted_sum) / (result.nominal_sum - result.minimum_sum);
   return result;
 }

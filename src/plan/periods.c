@@ -10,13 +10,28 @@ void periods_create(periods *periods, const class_table *classes, const muster_w
   periods->due = arena_reserve(arena, def->agents_max + LIST_BLOCK_AGENTS, sizeof *periods->due);
 }
 
+static fit_rule rule_of(const periods *periods) {
+  return periods->elastic == MUSTER_ELASTIC_SQUARE_ROOT ? FIT_SQUARE_ROOT : FIT_ELASTIC;
+}
+
+/* E_i as the rule has it. */
+static double elasticity_of(const periods *periods, const agent_class *class, double cost_ns) {
+  switch (periods->elastic) {
+  case MUSTER_ELASTIC_UTILISATION:
+    return class->elasticity;
+  case MUSTER_ELASTIC_SQUARE_ROOT:
+    return cost_ns > 0 ? sqrt(class->elasticity / (cost_ns * 1e-9)) : 0.0;
+  default:
+    return class->elasticity * cost_ns * 1e-9;
+  }
+}
+
 static fit_kind kind_of(const periods *periods, const agent_class *class, const cost_table *costs) {
   double cost_ns = costs_of(costs, class->type, class->level)->mean_ns;
-  double scale = periods->elastic == MUSTER_ELASTIC_RATE ? cost_ns * 1e-9 : 1.0;
   return (fit_kind){.members = (double)class->members,
                     .nominal = cost_ns / (double)class->nominal_ns,
                     .minimum = cost_ns / (double)class->longest_ns,
-                    .elasticity = class->elasticity * scale};
+                    .elasticity = elasticity_of(periods, class, cost_ns)};
 }
 
 fit_result periods_fit(periods *periods, class_table *classes, const cost_table *costs, double desired,
@@ -24,12 +39,12 @@ fit_result periods_fit(periods *periods, class_table *classes, const cost_table 
   uint32_t count = classes->active_count;
   for (uint32_t i = 0; i < count; i++)
     periods->kinds[i] = kind_of(periods, &classes->classes[classes->active[i]], costs);
-  fit_result fit = fit_solve(periods->kinds, count, desired, periods->lambda);
+  fit_result fit = fit_solve(rule_of(periods), periods->kinds, count, desired, periods->lambda);
   periods->lambda = fit.lambda;
   double deviation = 0, members = 0;
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
-    class->rate = fit_rate(&periods->kinds[i], fit.lambda);
+    class->rate = fit_rate(rule_of(periods), &periods->kinds[i], fit.lambda);
     deviation += (double)class->members * ((double)class->nominal_ns / class->rate - (double)class->nominal_ns);
     members += (double)class->members;
   }
@@ -40,7 +55,7 @@ fit_result periods_fit(periods *periods, class_table *classes, const cost_table 
 /* The part of the wheel that is visited next. */
 static void prefetch_slots(const agent_class *class) {
   __builtin_prefetch(&class->occupied[0]);
-  __builtin_prefetch(&class->slots[class->cursor % WHEEL_SLOTS]);
+  __builtin_prefetch(&class->slots[0][class->cursor % WHEEL_SLOTS]);
 }
 
 uint32_t periods_release(periods *periods, class_table *classes, agent_store *store, ready_set *ready,
@@ -56,10 +71,12 @@ uint32_t periods_release(periods *periods, class_table *classes, agent_store *st
         wheel_empty(classes, &classes->classes[classes->active[periods->next]], periods->due + count, most - count);
     if (count < most) periods->next = next;
   }
-  uint32_t due = wheel_sift(classes, store, periods->due, count);
-  for (uint32_t i = 0; i < due; i++) {
-    if (i + AHEAD < due) __builtin_prefetch(&store->rows[periods->due[i + AHEAD]], 1);
+  uint32_t due = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (i + AHEAD < count) __builtin_prefetch(&store->rows[periods->due[i + AHEAD]], 1);
+    if (wheel_keeps(classes, store, periods->due[i])) continue;
     ready_release(ready, store, periods->due[i], now_ns, frame);
+    due++;
   }
   return due;
 }
@@ -69,34 +86,5 @@ void periods_begin(class_table *classes, agent_store *store, uint32_t index, uin
   agent_class *class = &classes->classes[row->class];
   double share = (double)(random >> 11) * 0x1p-53;
   row->virtual_due_ns = class->clock_ns + (uint64_t)(share * (double)class->nominal_ns);
-  wheel_insert(classes, class, store, index);
-}
-
-/* 2^-x for x >= 0: an exponent, and a polynomial for the rest that is right to 6e-4. */
-static float halved(float x) {
-  if (x > 30.0f) return 0.0f;
-  uint32_t whole = (uint32_t)x;
-  float rest = x - (float)whole;
-  return (1.0f - rest * (0.69305f - rest * (0.23798f - rest * 0.04493f))) / (float)(1u << whole);
-}
-
-/* Rankin's run counter, in nominal periods: rc <- rc (1 - 1/16)^g + 1/16 for a run after a gap of g periods; it is
- * frozen while the agent waits to be run. */
-static uint16_t run_counter_after(const agent_row *row, float per_nominal) {
-  const float log2_of_16_15 = 0.09310940f;
-  float gap =
-      row->first_due_ns > row->last_update_ns ? (float)(row->first_due_ns - row->last_update_ns) * per_nominal : 0.0f;
-  return (uint16_t)((float)row->runs * halved(gap * log2_of_16_15) + (float)RUNS_ONE / 16.0f);
-}
-
-void periods_completed(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t began_ns) {
-  agent_row *row = &store->rows[index];
-  agent_class *class = &classes->classes[row->class];
-  ASSERT(began_ns >= row->last_update_ns);
-  row->runs = run_counter_after(row, class->per_nominal);
-  row->last_update_ns = began_ns;
-  row->atom_next = 0;
-  row->woken = 0;
-  ready_forget(ready, store, index);
-  wheel_insert_next(classes, class, store, index);
+  wheel_insert(classes, class, 0, store, index);
 }

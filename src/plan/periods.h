@@ -36,8 +36,36 @@ uint32_t periods_release(periods *periods, class_table *classes, agent_store *st
  * at once. Hangs it into its wheel. */
 void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random);
 
+/* 2^-x for x >= 0: an exponent, and a polynomial for the rest that is right to 6e-4. */
+static inline float periods_halved(float x) {
+  if (x > 30.0f) return 0.0f;
+  int32_t whole = (int32_t)x;
+  float rest = x - (float)whole;
+  return (1.0f - rest * (0.69305f - rest * (0.23798f - rest * 0.04493f))) / (float)(1 << whole);
+}
+
+/* Rankin's run counter, in nominal periods: rc <- rc (1 - 1/16)^g + 1/16 for a run after a gap of g periods; it is
+ * frozen while the agent waits to be run. */
+static inline uint16_t periods_run_counter(const agent_row *row, float per_nominal) {
+  const float log2_of_16_15 = 0.09310940f;
+  int64_t gap_ns = (int64_t)(row->first_due_ns - row->last_update_ns);
+  float gap = gap_ns > 0 ? (float)gap_ns * per_nominal : 0.0f;
+  return (uint16_t)(int32_t)((float)row->runs * periods_halved(gap * log2_of_16_15) + (float)RUNS_ONE / 16.0f);
+}
+
 /* After a completed update: the run counter, the next due time by phase, back into the wheel. `began_ns` is the
- * simulation time that the update brought the agent to. */
-void periods_completed(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t began_ns);
+ * simulation time that the update brought the agent to. Agents may be completed into different shards at the same time,
+ * when they wait in no line. */
+static inline void periods_completed(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
+                                     ready_set *ready, uint32_t index, uint64_t began_ns) {
+  agent_row *row = &store->rows[index];
+  ASSERT(began_ns >= row->last_update_ns);
+  row->runs = periods_run_counter(row, class->per_nominal);
+  row->last_update_ns = began_ns;
+  row->atom_next = 0;
+  row->woken = 0;
+  ready_forget(ready, store, index);
+  wheel_insert_next(classes, class, shard, store, index);
+}
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/random.h"
 
 /* How many agents that do not fit are passed over, in the hope that shorter ones behind them do. */
-enum { PASSED_OVER_MAX = 256, SAMPLED_ONE_IN = 8, LEARNING_SAMPLES = 64 };
+enum { PASSED_OVER_MAX = 256, SAMPLED_ONE_IN = 16, LEARNING_SAMPLES = 64 };
 
 typedef struct filling {
   ready_set *ready;
@@ -15,6 +15,7 @@ typedef struct filling {
   batch *batch;
   rank_result result;
   uint32_t passed_over;
+  bool closed; /* the last claim takes no more */
 } filling;
 
 static bool is_full(const filling *filling) {
@@ -60,43 +61,89 @@ static bool charge_model(filling *filling, const agent_type *type, batch_entry *
 }
 
 /* Wall clock: the mean of type and level, less what a preempted update has behind it. */
-static bool charge_mean(filling *filling, const agent_type *type, batch_entry *entry) {
-  const agent_row *row = &filling->store->rows[entry->agent];
-  double mean_ns = costs_of(filling->costs, row->type, row->level)->mean_ns;
+static void charge_mean(const cost_estimate *estimate, const agent_row *row, const agent_type *type,
+                        batch_entry *entry) {
+  entry->predicted_ns = estimate->predicted_ns;
+  entry->atom_end = type->parallel_atoms;
+  if (!row->atom_next) return;
   double share = (double)(type->parallel_atoms - row->atom_next) / (double)(type->parallel_atoms + 1);
-  double predicted_ns = row->atom_next ? mean_ns * share : mean_ns;
-  entry->predicted_ns = predicted_ns < 1.0 ? 1u : predicted_ns > 1e9 ? 1000000000u : (uint32_t)predicted_ns;
-  entry->atom_end = (uint16_t)type->parallel_atoms;
-  return true;
+  double rest_ns = estimate->mean_ns * share;
+  entry->predicted_ns = rest_ns < 1.0 ? 1u : rest_ns > 1e9 ? 1000000000u : (uint32_t)rest_ns;
 }
 
-/* Puts an entry at the end of the batch, with ids set aside for its spawns and places for its messages. */
-static void append(filling *filling, const agent_type *type, batch_entry *entry) {
+/* Ids set aside for its spawns and places for its messages. */
+static void set_aside(filling *filling, const agent_type *type, batch_entry *entry) {
   batch *batch = filling->batch;
   uint32_t ids_left = filling->limits->spawn_ids - filling->result.spawn_ids;
   entry->spawn_base = filling->result.spawn_ids;
-  entry->spawn_limit = (uint16_t)(type->def.spawns_max < ids_left ? type->def.spawns_max : ids_left);
+  entry->spawn_limit = (uint16_t)(type->spawns_max < ids_left ? type->spawns_max : ids_left);
   filling->result.spawn_ids += entry->spawn_limit;
   uint32_t places_left = batch->places_max - batch->places;
   entry->send_base = places_left ? batch->places : NO_PLACES;
-  entry->send_limit = (uint16_t)(type->def.sends_max < places_left ? type->def.sends_max : places_left);
+  entry->send_limit = (uint16_t)(type->sends_max < places_left ? type->sends_max : places_left);
   batch->places += entry->send_limit;
+}
+
+static bool is_long(const cost_estimate *estimate, const agent_type *type) {
+  const double long_ns = (double)CLAIM_NS;
+  return estimate->mean_ns >= long_ns || (type->parallel_atoms > 1 && estimate->high_ns >= long_ns);
+}
+
+/* Into the last claim, or a new one. A long update has a claim of its own. */
+static void claim_for(filling *filling, const cost_estimate *estimate, const agent_type *type,
+                      const batch_entry *entry) {
+  batch *batch = filling->batch;
+  bool alone = is_long(estimate, type);
+  batch_claim *claim = &batch->claims[batch->claim_count];
+  if (filling->closed || alone || claim[-1].predicted_ns + entry->predicted_ns > CLAIM_NS ||
+      claim[-1].end - claim[-1].first == CLAIM_UPDATES_MAX) {
+    *claim = (batch_claim){
+        .first = batch->count, .timed = alone || batch->claim_count % SAMPLED_ONE_IN == 0, .ran_by = CLAIM_LEFT};
+    batch->claim_count++;
+    filling->closed = alone;
+  } else {
+    claim--;
+  }
+  claim->predicted_ns += entry->predicted_ns;
+  claim->timed |= estimate->samples < LEARNING_SAMPLES;
+  claim->end = batch->count + 1;
+}
+
+/* Puts the entry behind the last one into the batch. */
+static void append(filling *filling, const cost_estimate *estimate, const agent_type *type, batch_entry *entry) {
+  batch *batch = filling->batch;
+  if (type->spawns_max | type->sends_max) set_aside(filling, type, entry);
   filling->result.predicted_ns += filling->limits->virtual ? entry->model_ns : entry->predicted_ns;
-  entry->class = filling->store->rows[entry->agent].class;
-  batch->outcomes[batch->count] = OUTCOME_NOT_RUN;
-  batch->entries[batch->count++] = *entry;
+  claim_for(filling, estimate, type, entry);
+  batch->outcomes[batch->count++] = OUTCOME_NOT_RUN;
+}
+
+/* Begins the entry behind the last one. */
+static batch_entry *begin_entry(const batch *batch, const agent_row *row, uint32_t index) {
+  batch_entry *entry = &batch->entries[batch->count];
+  entry->model_ns = 0;
+  entry->agent = index;
+  entry->spawn_base = 0;
+  entry->spawn_limit = 0;
+  entry->class = row->class;
+  entry->send_limit = 0;
+  entry->send_base = batch->places_max > batch->places ? batch->places : NO_PLACES;
+  return entry;
 }
 
 static void admit(filling *filling, uint32_t index) {
-  const agent_type *type = &filling->types->types[filling->store->rows[index].type];
-  batch_entry entry = {.agent = index};
-  bool fits = filling->limits->virtual ? charge_model(filling, type, &entry) : charge_mean(filling, type, &entry);
-  if (!fits) {
+  const agent_row *row = &filling->store->rows[index];
+  const agent_type *type = &filling->types->types[row->type];
+  const cost_estimate *estimate = costs_of(filling->costs, row->type, row->level);
+  batch_entry *entry = begin_entry(filling->batch, row, index);
+  if (!filling->limits->virtual) {
+    charge_mean(estimate, row, type, entry);
+  } else if (!charge_model(filling, type, entry)) {
     filling->passed_over++;
     return;
   }
   ready_admit(filling->ready, filling->store, index);
-  append(filling, type, &entry);
+  append(filling, estimate, type, entry);
 }
 
 static void admit_woken(filling *filling) {
@@ -121,49 +168,20 @@ static void admit_ranked(filling *filling) {
   while (!is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX) admit(filling, index);
 }
 
-static const cost_estimate *estimate_of(const filling *filling, const batch_entry *entry) {
-  const agent_row *row = &filling->store->rows[entry->agent];
-  return costs_of(filling->costs, row->type, row->level);
-}
-
-static bool is_long(const filling *filling, const batch_entry *entry) {
-  const agent_type *type = &filling->types->types[filling->store->rows[entry->agent].type];
-  const cost_estimate *estimate = estimate_of(filling, entry);
-  const double long_ns = (double)CLAIM_NS;
-  return estimate->mean_ns >= long_ns || (type->parallel_atoms > 1 && estimate->high_ns >= long_ns);
-}
-
-/* Cuts the entries from `first` on. */
-static void cut_claims(const filling *filling, uint32_t first) {
-  batch *batch = filling->batch;
-  for (uint32_t end; first < batch->count; first = end) {
-    bool alone = is_long(filling, &batch->entries[first]);
-    batch_claim claim = {.first = first, .timed = alone || batch->claim_count % SAMPLED_ONE_IN == 0};
-    for (end = first; end < batch->count && end - first < CLAIM_UPDATES_MAX; end++) {
-      const batch_entry *entry = &batch->entries[end];
-      if (end > first && (alone || claim.predicted_ns + entry->predicted_ns > CLAIM_NS || is_long(filling, entry)))
-        break;
-      claim.predicted_ns += entry->predicted_ns;
-      claim.timed |= estimate_of(filling, entry)->samples < LEARNING_SAMPLES;
-    }
-    claim.end = end;
-    batch->claims[batch->claim_count++] = claim;
-  }
-}
-
 rank_result rank_held(agent_store *store, const type_table *types, const cost_table *costs, const rank_limits *limits,
                       batch *batch) {
-  filling filling = {NULL, store, types, costs, limits, batch, {0, 0, 0}, 0};
+  filling filling = {NULL, store, types, costs, limits, batch, {0, 0, 0}, 0, true};
   ASSERT(!limits->virtual || batch->held_count == 0);
   batch->count = batch->claim_count = batch->places = 0;
   batch->now_ns = limits->now_ns;
   for (uint32_t i = 0; i < batch->held_count; i++) {
-    const agent_type *type = &types->types[store->rows[batch->held[i]].type];
-    batch_entry entry = {.agent = batch->held[i]};
-    charge_mean(&filling, type, &entry);
-    append(&filling, type, &entry);
+    const agent_row *row = &store->rows[batch->held[i]];
+    const agent_type *type = &types->types[row->type];
+    const cost_estimate *estimate = costs_of(costs, row->type, row->level);
+    batch_entry *entry = begin_entry(batch, row, batch->held[i]);
+    charge_mean(estimate, row, type, entry);
+    append(&filling, estimate, type, entry);
   }
-  cut_claims(&filling, 0);
   batch->early_count = batch->count;
   batch->early_claims = batch->claim_count;
   batch->held_count = 0;
@@ -173,11 +191,10 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
 
 rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
                       const rank_limits *limits, rank_result held, batch *batch) {
-  filling filling = {ready, store, types, costs, limits, batch, held, 0};
+  filling filling = {ready, store, types, costs, limits, batch, held, 0, true};
   admit_woken(&filling);
   admit_guaranteed(&filling);
   admit_ranked(&filling);
-  cut_claims(&filling, batch->early_count);
   ready_keep_fresh(ready, store);
   return filling.result;
 }

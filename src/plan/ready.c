@@ -5,18 +5,18 @@
 #include <math.h>
 #include <string.h>
 
-/* A key in a run: microseconds (of 1,024 ns) around the frame's time, and the agent. */
-enum { AGENT_BITS = 24, KEY_BITS = 40, KEY_SHIFT = 10 };
-
-static const uint64_t agent_mask = (1ull << AGENT_BITS) - 1, key_most = (1ull << KEY_BITS) - 1;
+/* Weights of next to nothing for waiting make the others astronomic: they need not be exact then, only ordered. */
+static int64_t unit_of(double value_ns) {
+  return (int64_t)fmin(value_ns * 256.0, 0x1p46);
+}
 
 void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, arena *arena) {
   double wait = fmax((double)def->weight_wait, 1e-6), guarantee_ns = (double)def->guarantee_ns;
   *ready = (ready_set){.types = types};
   ready->weights = (ready_weights){def->order, guarantee_ns, (double)def->weight_importance / wait,
                                    (double)def->weight_runs / wait, (double)def->weight_progress / wait};
-  ready->importance_ns = guarantee_ns * ready->weights.importance / 65535.0;
-  ready->runs_ns = guarantee_ns * ready->weights.runs / (double)RUNS_ONE;
+  ready->importance_unit = unit_of(guarantee_ns * ready->weights.importance / 65535.0);
+  ready->runs_unit = unit_of(guarantee_ns * ready->weights.runs / (double)RUNS_ONE);
   uint64_t width_ns = def->order == MUSTER_ORDER_DELAYS ? 1000000u : (uint64_t)fmin(guarantee_ns / wait / 256.0, 1e15);
   ready->width_shift = 64u - (uint32_t)__builtin_clzll(width_ns | 1u);
   ready->low = -READY_PAST_BUCKETS;
@@ -29,34 +29,20 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   ready->sorted_too = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted_too);
 }
 
-/* The share of its update that a preempted agent has behind it. */
-static double progress_of(const ready_set *ready, const agent_row *row) {
-  return (double)row->atom_next / (double)(ready->types->types[row->type].parallel_atoms + 1);
+int64_t ready_progress_lead_ns(const ready_set *ready, const agent_row *row) {
+  double progress = (double)row->atom_next / (double)(ready->types->types[row->type].parallel_atoms + 1);
+  return (int64_t)fmin(ready->weights.guarantee_ns * ready->weights.progress * progress, 0x1p60);
 }
 
-static int64_t primary_key(const ready_set *ready, const agent_row *row) {
-  if (ready->weights.order == MUSTER_ORDER_DELAYS) return (int64_t)row->first_due_ns;
-  double lead_ns = ready->importance_ns * (double)row->importance - ready->runs_ns * (double)row->runs;
-  if (row->atom_next) lead_ns += ready->weights.guarantee_ns * ready->weights.progress * progress_of(ready, row);
-  /* Weights of next to nothing for waiting make the lead astronomic: it need not be exact then, only ordered. */
-  if (!(fabs(lead_ns) < 4e18)) lead_ns = lead_ns > 0 ? 4e18 : -4e18;
-  return (int64_t)row->last_update_ns - (int64_t)lead_ns;
-}
-
-static uint64_t run_key(const ready_set *ready, int64_t time_ns, uint32_t agent) {
-  int64_t offset = (time_ns >> KEY_SHIFT) - ((int64_t)(ready->now_ns >> KEY_SHIFT) - (1ll << (KEY_BITS - 1)));
-  uint64_t order = offset < 0 ? 0 : (uint64_t)offset;
-  return (order < key_most ? order : key_most) << AGENT_BITS | agent;
-}
-
-/* What orders agents of a run: the key, or in the paper's order the frame of release and then the elapsed time in steps
- * of 64 us; of fresh ones, the elapsed time. */
-static uint64_t order_key(const ready_set *ready, const agent_row *row, uint32_t agent) {
-  if (ready->weights.order != MUSTER_ORDER_DELAYS) return run_key(ready, primary_key(ready, row), agent);
+uint64_t ready_delays_key(const ready_set *ready, const agent_row *row, uint32_t agent) {
   const uint64_t most = (1u << 20) - 1;
   uint64_t waited = (ready->now_ns - row->first_due_ns) >> 16, elapsed = (ready->now_ns - row->last_update_ns) >> 16;
   uint64_t late = most - (waited < most ? waited : most), long_ago = most - (elapsed < most ? elapsed : most);
-  return (late << 20 | long_ago) << AGENT_BITS | agent;
+  return (late << 20 | long_ago) << READY_AGENT_BITS | agent;
+}
+
+static int64_t primary_key(const ready_set *ready, const agent_row *row) {
+  return ready->weights.order == MUSTER_ORDER_DELAYS ? (int64_t)row->first_due_ns : ready_priority_key(ready, row);
 }
 
 static uint32_t bucket_of(const ready_set *ready, int64_t number) {
@@ -82,7 +68,7 @@ static bool stands_woken(const agent_row *row, uint32_t stamp) {
 }
 
 static uint32_t waiting_stamp(const agent_row *row) {
-  return (uint32_t)(row->first_due_ns >> KEY_SHIFT);
+  return (uint32_t)(row->first_due_ns >> READY_KEY_SHIFT);
 }
 
 static bool stands_waiting(const agent_row *row, uint32_t stamp) {
@@ -152,29 +138,23 @@ void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns) {
     }
 }
 
-void ready_release(ready_set *ready, agent_store *store, uint32_t index, uint64_t now_ns, uint64_t frame) {
-  agent_row *row = &store->rows[index];
-  row->first_due_ns = now_ns;
-  row->released_frame = (uint8_t)frame;
-  row->spot = 0;
-  count_in(ready, row);
-  if (row->woken)
+void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index) {
+  if (store->rows[index].woken)
     join_woken(ready, store, index);
-  else if (ready->fresh_count < READY_FRESH_MAX)
-    ready->fresh[ready->fresh_count++] = order_key(ready, row, index);
   else
     file(ready, store, index);
 }
 
 void ready_keep_fresh(ready_set *ready, agent_store *store) {
+  if (ready->fresh_left == 0) ready->fresh_count = 0;
   for (uint32_t i = 0; i < ready->fresh_count; i++) {
-    uint32_t index = (uint32_t)(ready->fresh[i] & agent_mask);
+    uint32_t index = (uint32_t)(ready->fresh[i] & READY_AGENT_MASK);
     agent_row *row = &store->rows[index];
     if (row->status != AGENT_READY) continue;
     if (!row->woken) file(ready, store, index);
     ready_enlist(ready, store, index);
   }
-  ready->fresh_count = 0;
+  ready->fresh_count = ready->fresh_left = 0;
 }
 
 void ready_enlist(ready_set *ready, agent_store *store, uint32_t index) {
@@ -196,16 +176,12 @@ static void leave_ring(ready_set *ready, agent_store *store, uint32_t index) {
   if (bucket < READY_BUCKETS && !ready->lists[bucket]) ready->occupied[bucket / 64] &= ~(1ull << (bucket % 64));
 }
 
-void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
+void ready_leave(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
-  ASSERT(row->status == AGENT_READY && ready->count > 0);
   if (row->spot)
     leave_ring(ready, store, index);
-  else if (row->woken)
+  else
     line_leave(&ready->woken);
-  row->status = AGENT_ADMITTED;
-  ready->count--;
-  ready->begun -= row->atom_next > 0;
 }
 
 void ready_put_back(ready_set *ready, agent_store *store, uint32_t index) {
@@ -239,7 +215,7 @@ uint32_t ready_next_waiting(const ready_set *ready, const agent_store *store, ui
 static uint64_t *sort_keys(uint64_t *keys, uint64_t *other, uint32_t count) {
   uint64_t differs = 0;
   for (uint32_t i = 1; i < count; i++) differs |= keys[i] ^ keys[0];
-  for (uint32_t shift = AGENT_BITS; shift < 64; shift += 8) {
+  for (uint32_t shift = READY_AGENT_BITS; shift < 64; shift += 8) {
     uint32_t ends[256] = {0};
     if (!(differs >> shift & 255)) continue;
     for (uint32_t i = 0; i < count; i++) ends[keys[i] >> shift & 255]++;
@@ -279,6 +255,7 @@ void ready_begin_walk(ready_set *ready) {
     ready->fresh = ready->fresh_run.keys;
   }
   ready->ring_run = (ready_run){0};
+  ready->ring_done = false;
   ready->walk_bucket = ready->walk_listed = 0;
 }
 
@@ -350,7 +327,7 @@ static bool refill(ready_set *ready, const agent_store *store) {
   for (uint32_t i = 0; i < listed; i++) {
     if (i + AHEAD < listed) __builtin_prefetch(&store->rows[ready->sorted[i + AHEAD]], 1);
     uint32_t agent = (uint32_t)ready->sorted[i];
-    ready->sorted[i] = order_key(ready, &store->rows[agent], agent);
+    ready->sorted[i] = ready_key(ready, &store->rows[agent], agent);
   }
   ready->ring_run = sort_run(ready->sorted, ready->sorted_too, listed);
   if (ready->ring_run.keys != ready->sorted && listed) {
@@ -360,16 +337,15 @@ static bool refill(ready_set *ready, const agent_store *store) {
   return listed > 0;
 }
 
-uint32_t ready_next(ready_set *ready, const agent_store *store) {
+uint32_t ready_next_merged(ready_set *ready, const agent_store *store) {
   ready_run *ring = &ready->ring_run, *fresh = &ready->fresh_run;
-  bool ring_left = ring->next < ring->end || refill(ready, store);
   for (;;) {
+    if (!ready->ring_done && ring->next == ring->end) ready->ring_done = !refill(ready, store);
     bool fresh_left = fresh->next < fresh->end;
-    if (!ring_left && !fresh_left) return UINT32_MAX;
-    bool take_fresh = fresh_left && (!ring_left || fresh->keys[fresh->next] < ring->keys[ring->next]);
+    if (ready->ring_done && !fresh_left) return UINT32_MAX;
+    bool take_fresh = fresh_left && (ready->ring_done || fresh->keys[fresh->next] < ring->keys[ring->next]);
     ready_run *run = take_fresh ? fresh : ring;
-    uint32_t index = (uint32_t)(run->keys[run->next++] & agent_mask);
+    uint32_t index = (uint32_t)(run->keys[run->next++] & READY_AGENT_MASK);
     if (store->rows[index].status == AGENT_READY) return index;
-    if (!take_fresh && ring->next == ring->end) ring_left = refill(ready, store);
   }
 }

@@ -18,6 +18,7 @@
 
 #include "agents/store.h"
 #include "agents/types.h"
+#include "base/assert.h"
 #include "plan/line.h"
 
 enum {
@@ -43,13 +44,14 @@ typedef struct ready_run {
 
 typedef struct ready_set {
   ready_weights weights;
-  double importance_ns, runs_ns; /* what a 65535th of importance, and a 32768th of runs, are worth */
-  const type_table *types;       /* for the progress of sliced updates */
-  uint64_t now_ns;               /* simulation time of the frame */
-  uint32_t width_shift;          /* a bucket is 2^width_shift ns wide */
-  int64_t low;                   /* number of the ring's first bucket */
-  uint32_t count;                /* ready agents */
-  uint32_t begun;                /* of these, agents whose update was preempted */
+  int64_t importance_unit; /* what a 65535th of importance is worth, and a 32768th of runs: in 256ths of ns, at most */
+  int64_t runs_unit;       /* 2^46 */
+  const type_table *types; /* for the progress of sliced updates */
+  uint64_t now_ns;         /* simulation time of the frame */
+  uint32_t width_shift;    /* a bucket is 2^width_shift ns wide */
+  int64_t low;             /* number of the ring's first bucket */
+  uint32_t count;          /* ready agents */
+  uint32_t begun;          /* of these, agents whose update was preempted */
   line woken, waiting;
   uint64_t occupied[READY_BUCKETS / 64];
   agent_list lists[READY_LISTS];
@@ -57,8 +59,10 @@ typedef struct ready_set {
   list_store members;
   uint64_t *fresh, *fresh_too; /* READY_FRESH_MAX: keys of those released in this frame */
   uint32_t fresh_count;
+  uint32_t fresh_left;           /* of these, agents that were not admitted */
   uint64_t *sorted, *sorted_too; /* READY_SORTED_MAX: keys of the buckets whose turn it is */
   ready_run fresh_run, ring_run;
+  bool ring_done;        /* the walk has seen all of the ring */
   uint32_t walk_bucket;  /* 0 = the older ones, then the ring in order */
   uint32_t walk_listed;  /* of a bucket that is read in parts: agents read so far, */
   uint32_t walk_counted; /* and how many it had */
@@ -74,8 +78,51 @@ void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns);
  * anything else. */
 void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns);
 
+/* A key orders agents of a run: microseconds (of 1,024 ns) around the frame's time, and the agent. */
+enum { READY_AGENT_BITS = 24, READY_KEY_BITS = 40, READY_KEY_SHIFT = 10 };
+#define READY_AGENT_MASK ((1ull << READY_AGENT_BITS) - 1)
+
+/* What the share of its update that a preempted agent has behind it is worth. */
+int64_t ready_progress_lead_ns(const ready_set *ready, const agent_row *row);
+
+/* In the paper's order: the frame of release, then the elapsed time, in steps of 64 us. */
+uint64_t ready_delays_key(const ready_set *ready, const agent_row *row, uint32_t agent);
+
+/* Rankin's virtual deadline. */
+static inline int64_t ready_priority_key(const ready_set *ready, const agent_row *row) {
+  int64_t lead_ns = (ready->importance_unit * row->importance - ready->runs_unit * row->runs) >> 8;
+  if (row->atom_next) lead_ns += ready_progress_lead_ns(ready, row);
+  return (int64_t)row->last_update_ns - lead_ns;
+}
+
+static inline uint64_t ready_key(const ready_set *ready, const agent_row *row, uint32_t agent) {
+  if (ready->weights.order == MUSTER_ORDER_DELAYS) return ready_delays_key(ready, row, agent);
+  const int64_t most = (1ll << READY_KEY_BITS) - 1, now = (int64_t)(ready->now_ns >> READY_KEY_SHIFT);
+  int64_t offset = (ready_priority_key(ready, row) >> READY_KEY_SHIFT) - now + (1ll << (READY_KEY_BITS - 1));
+  offset = offset < 0 ? 0 : offset < most ? offset : most;
+  return (uint64_t)offset << READY_AGENT_BITS | agent;
+}
+
+/* The slow part of ready_release: into the woken line, or into the ring. */
+void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index);
+
 /* A due agent becomes ready: fresh, or in the woken line when row.woken is set. */
-void ready_release(ready_set *ready, agent_store *store, uint32_t index, uint64_t now_ns, uint64_t frame);
+static inline void ready_release(ready_set *ready, agent_store *store, uint32_t index, uint64_t now_ns,
+                                 uint64_t frame) {
+  agent_row *row = &store->rows[index];
+  row->first_due_ns = now_ns;
+  row->released_frame = (uint8_t)frame;
+  row->spot = 0;
+  row->status = AGENT_READY;
+  ready->count++;
+  ready->begun += row->atom_next > 0;
+  if (row->woken || ready->fresh_count == READY_FRESH_MAX) {
+    ready_release_aside(ready, store, index);
+    return;
+  }
+  ready->fresh[ready->fresh_count++] = ready_key(ready, row, index);
+  ready->fresh_left++;
+}
 
 /* Fresh agents that were not admitted begin to wait: into the ring and the line by release. At the end of stage 6. */
 void ready_keep_fresh(ready_set *ready, agent_store *store);
@@ -83,8 +130,21 @@ void ready_keep_fresh(ready_set *ready, agent_store *store);
 /* A ready agent begins to wait: it becomes the last in the line by release. Nothing when it is in the line already. */
 void ready_enlist(ready_set *ready, agent_store *store, uint32_t index);
 
+/* The slow part of ready_admit: out of the ring, or the woken line. */
+void ready_leave(ready_set *ready, agent_store *store, uint32_t index);
+
 /* Takes an agent out: it is admitted, or removed. It stays in the line by release when it is there. */
-void ready_admit(ready_set *ready, agent_store *store, uint32_t index);
+static inline void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
+  agent_row *row = &store->rows[index];
+  ASSERT(row->status == AGENT_READY && ready->count > 0);
+  if (row->spot || row->woken)
+    ready_leave(ready, store, index);
+  else
+    ready->fresh_left--;
+  row->status = AGENT_ADMITTED;
+  ready->count--;
+  ready->begun -= row->atom_next > 0;
+}
 
 /* Puts an admitted agent back that did not run, or did not finish, with its age kept. */
 void ready_put_back(ready_set *ready, agent_store *store, uint32_t index);
@@ -103,8 +163,15 @@ static inline void ready_forget(ready_set *ready, agent_store *store, uint32_t i
 /* Begins a walk over the ready agents in order, but for the woken. */
 void ready_begin_walk(ready_set *ready);
 
+/* The slow part of ready_next: fresh agents among those of the ring. */
+uint32_t ready_next_merged(ready_set *ready, const agent_store *store);
+
 /* The next agent in order; UINT32_MAX when there are no more. The caller may admit it before the next call. */
-uint32_t ready_next(ready_set *ready, const agent_store *store);
+static inline uint32_t ready_next(ready_set *ready, const agent_store *store) {
+  ready_run *fresh = &ready->fresh_run;
+  if (ready->ring_done && fresh->next < fresh->end) return (uint32_t)(fresh->keys[fresh->next++] & READY_AGENT_MASK);
+  return ready_next_merged(ready, store);
+}
 
 /* Walks the woken in order: those at or after *place, which is moved on; UINT32_MAX when there are no more. Begin with
  * woken.head. */

@@ -63,7 +63,7 @@ void score_new_agent(score_board *board, const score_inputs *inputs, uint32_t in
   row->level = (uint8_t)level_for(&inputs->types->types[row->type].def, share_value(row->importance), UINT32_MAX);
   board->importance[importance_bin(row->importance)]++;
   agent_class *class = class_for(inputs, index, row->level, elasticity_step_of(elasticity_of(inputs, index)));
-  row->class = class_index(inputs->classes, class);
+  row->class = class->number;
   classes_join(inputs->classes, class);
 }
 
@@ -90,7 +90,7 @@ static void change_class(const score_inputs *inputs, uint32_t index, uint32_t le
     rebase_due(row, from, to);
   classes_leave(inputs->classes, from);
   classes_join(inputs->classes, to);
-  row->class = class_index(inputs->classes, to);
+  row->class = to->number;
 }
 
 void score_agent(score_board *board, const score_inputs *inputs, uint32_t index, bool tuned) {
@@ -131,21 +131,18 @@ void score_sweep(score_board *board, const score_inputs *inputs) {
   }
 }
 
+static uint8_t decile_at(uint64_t below, uint32_t population) {
+  uint64_t decile = population ? below * MUSTER_DECILES / population : 0;
+  return (uint8_t)(decile < MUSTER_DECILES ? decile : MUSTER_DECILES - 1);
+}
+
 void score_deciles(score_board *board, uint32_t population) {
   uint64_t below = 0;
   for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) {
     uint64_t through = below + board->importance[bin];
     uint64_t last = through > below ? through - 1 : below;
-    board->decile_low[bin] = (uint8_t)(population ? below * MUSTER_DECILES / population : 0);
-    board->decile_high[bin] = (uint8_t)(population ? last * MUSTER_DECILES / population : 0);
+    board->decile_low[bin] = decile_at(below, population);
+    board->decile_high[bin] = decile_at(last, population);
     below = through;
   }
-}
-
-uint32_t score_decile_of(const score_board *board, uint16_t importance, uint32_t index) {
-  uint32_t bin = importance_bin(importance);
-  uint32_t low = board->decile_low[bin], high = board->decile_high[bin];
-  if (high > low) low += (uint32_t)((random_mix(index) >> 32) * (high - low + 1) >> 32);
-  uint32_t decile = low;
-  return decile < MUSTER_DECILES ? decile : MUSTER_DECILES - 1;
 }

@@ -47,6 +47,11 @@ void score_deciles(score_board *board, uint32_t population);
 
 /* The decile of an agent, 0 = least important. A bin that spans several deciles spreads its agents over them by
  * index, so that ties are no decile's privilege. */
-uint32_t score_decile_of(const score_board *board, uint16_t importance, uint32_t index);
+static inline uint32_t score_decile_of(const score_board *board, uint16_t importance, uint32_t index) {
+  uint32_t bin = importance >> 8, low = board->decile_low[bin], high = board->decile_high[bin];
+  if (low == high) return low;
+  uint32_t spread = index * 2654435761u; /* Fibonacci hashing */
+  return low + (uint32_t)((uint64_t)spread * (high - low + 1) >> 32);
+}
 
 #endif

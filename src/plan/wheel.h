@@ -9,14 +9,39 @@
 
 #include "plan/classes.h"
 
-/* Hangs an agent in with its row's virtual_due_ns, at most two nominal periods ahead. O(1). */
-void wheel_insert(class_table *classes, agent_class *class, agent_store *store, uint32_t index);
+/* Which list of the wheels a block is part of. */
+static inline uint32_t wheel_owner(const agent_class *class, uint32_t shard, uint32_t slot) {
+  return ((uint32_t) class->number * WHEEL_SHARDS + shard) * WHEEL_SLOTS + slot;
+}
+
+/* Hangs an agent in with its row's virtual_due_ns, at most two nominal periods ahead. Agents may be hung into different
+ * shards at the same time, when lists_stock made the pools ready for it. O(1). */
+static inline void wheel_insert(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
+                                uint32_t index) {
+  agent_row *row = &store->rows[index];
+  int64_t ahead = (int64_t)((row->virtual_due_ns >> class->slot_shift) - class->cursor);
+  ahead = ahead < 0 ? 0 : ahead < WHEEL_SLOTS ? ahead : WHEEL_SLOTS - 1;
+  uint32_t slot = (uint32_t)(class->cursor + (uint64_t)ahead) % WHEEL_SLOTS;
+  row->status = AGENT_WAITING;
+  row->spot = lists_add(&classes->lists, shard, &class->slots[shard][slot], wheel_owner(class, shard, slot), index);
+  class->occupied[shard][slot / 64] |= 1ull << (slot % 64);
+}
 
 /* Takes an agent out. O(1). */
 void wheel_remove(class_table *classes, agent_class *class, agent_store *store, uint32_t index);
 
+/* The due time of an agent whose period was missed as a whole: the next in its phase. */
+void wheel_skip_missed(const agent_class *class, agent_row *row);
+
 /* Hangs an agent in again after an update: one period after its last due time, whole missed periods skipped. */
-void wheel_insert_next(class_table *classes, agent_class *class, agent_store *store, uint32_t index);
+static inline void wheel_insert_next(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
+                                     uint32_t index) {
+  agent_row *row = &store->rows[index];
+  /* A woken agent ran ahead of its time: that time still stands. */
+  if (row->virtual_due_ns <= class->clock_ns) row->virtual_due_ns += class->nominal_ns;
+  if (row->virtual_due_ns < class->clock_ns) wheel_skip_missed(class, row);
+  wheel_insert(classes, class, shard, store, index);
+}
 
 /* Moves a waiting agent to another class of the same type, with what remains of its period. */
 void wheel_transfer(class_table *classes, agent_class *from, agent_class *to, agent_store *store, uint32_t index);
@@ -28,8 +53,7 @@ void wheel_advance(agent_class *class, uint64_t elapsed_ns);
  * block more), and returns how many. What is left is taken by the next call. */
 uint32_t wheel_empty(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity);
 
-/* Of agents that wheel_empty gave: keeps who is due at the front of `agents`, hangs the others in again. Returns how
- * many are due. */
-uint32_t wheel_sift(class_table *classes, agent_store *store, uint32_t *agents, uint32_t count);
+/* Whether an agent that wheel_empty gave is not due yet: then it hangs in the wheel again. */
+bool wheel_keeps(class_table *classes, agent_store *store, uint32_t index);
 
 #endif

@@ -83,7 +83,7 @@ static fit_kind kind_of(const reference_agent *agent) {
 
 static double period_of(const reference_agent *agent, double lambda) {
   fit_kind kind = kind_of(agent);
-  return agent->nominal / fit_rate(&kind, lambda);
+  return agent->nominal / fit_rate(FIT_ELASTIC, &kind, lambda);
 }
 
 Test(fit, agrees_with_the_papers_iteration_in_83000_random_cases_from_any_starting_point) {
@@ -101,7 +101,7 @@ Test(fit, agrees_with_the_papers_iteration_in_83000_random_cases_from_any_starti
     }
     double desired = minimum_sum + (nominal_sum - minimum_sum) * draw(&counter, 1e-6, 1.1);
     double guess = draw(&counter, 0, 1) < 0.5 ? 0 : draw(&counter, 0, 10);
-    fit_result fit = fit_solve(kinds, count, desired, guess);
+    fit_result fit = fit_solve(FIT_ELASTIC, kinds, count, desired, guess);
     reference_fit(agents, count, desired);
     cr_assert(fit.rounds <= count + 3, "case %u took %u rounds for %u agents", run, fit.rounds, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -116,43 +116,44 @@ Test(fit, agrees_with_the_papers_iteration_in_83000_random_cases_from_any_starti
 
 Test(fit, keeps_everything_nominal_when_it_fits) {
   fit_kind kinds[2] = {{10, 0.02, 0.005, 1}, {5, 0.04, 0.01, 2}};
-  fit_result fit = fit_solve(kinds, 2, 0.4, 0);
+  fit_result fit = fit_solve(FIT_ELASTIC, kinds, 2, 0.4, 0);
   cr_assert_eq(fit.lambda, 0.0);
   cr_assert_eq(fit.pressure, 0.0);
   cr_assert_float_eq(fit.fitted_sum, 0.4, 1e-12);
-  cr_assert_eq(fit_rate(&kinds[0], fit.lambda), 1.0);
+  cr_assert_eq(fit_rate(FIT_ELASTIC, &kinds[0], fit.lambda), 1.0);
 }
 
 Test(fit, stretches_everything_to_its_longest_when_even_that_does_not_fit_and_says_by_how_much) {
   fit_kind kinds[2] = {{10, 0.02, 0.005, 1}, {5, 0.04, 0.01, 2}};
-  fit_result fit = fit_solve(kinds, 2, 0.05, 0);
+  fit_result fit = fit_solve(FIT_ELASTIC, kinds, 2, 0.05, 0);
   cr_assert(isinf(fit.lambda));
   cr_assert_float_eq(fit.pressure, 2.0, 1e-12);
-  cr_assert_float_eq(fit_rate(&kinds[0], fit.lambda), 0.25, 1e-12);
+  cr_assert_float_eq(fit_rate(FIT_ELASTIC, &kinds[0], fit.lambda), 0.25, 1e-12);
 }
 
 Test(fit, survives_no_elasticity_no_cost_no_budget_and_nobody) {
   fit_kind rigid = {10, 0.02, 0.005, 0}, free_of_cost = {10, 0, 0, 1}, fixed = {10, 0.02, 0.02, 1};
-  cr_assert_eq(fit_rate(&rigid, fit_solve(&rigid, 1, 0.1, 0).lambda), 1.0);
-  cr_assert_eq(fit_rate(&free_of_cost, fit_solve(&free_of_cost, 1, 0.0, 0).lambda), 1.0);
-  cr_assert_eq(fit_rate(&fixed, fit_solve(&fixed, 1, 0.1, 0).lambda), 1.0);
-  cr_assert(isinf(fit_solve(&rigid, 1, 0.0, 0).pressure));
-  cr_assert_eq(fit_solve(NULL, 0, 1.0, 0).fitted_sum, 0.0);
-  cr_assert_eq(fit_solve(&rigid, 1, INFINITY, 3.0).lambda, 0.0);
+  cr_assert_eq(fit_rate(FIT_ELASTIC, &rigid, fit_solve(FIT_ELASTIC, &rigid, 1, 0.1, 0).lambda), 1.0);
+  cr_assert_eq(fit_rate(FIT_ELASTIC, &free_of_cost, fit_solve(FIT_ELASTIC, &free_of_cost, 1, 0.0, 0).lambda), 1.0);
+  cr_assert_eq(fit_rate(FIT_ELASTIC, &fixed, fit_solve(FIT_ELASTIC, &fixed, 1, 0.1, 0).lambda), 1.0);
+  cr_assert(isinf(fit_solve(FIT_ELASTIC, &rigid, 1, 0.0, 0).pressure));
+  cr_assert_eq(fit_solve(FIT_ELASTIC, NULL, 0, 1.0, 0).fitted_sum, 0.0);
+  cr_assert_eq(fit_solve(FIT_ELASTIC, &rigid, 1, INFINITY, 3.0).lambda, 0.0);
 }
 
 Test(fit, counts_members_as_that_many_equal_agents) {
   fit_kind together = {7, 0.03, 0.002, 1.5}, apart[7];
   for (uint32_t i = 0; i < 7; i++) apart[i] = (fit_kind){1, 0.03, 0.002, 1.5};
-  fit_result one = fit_solve(&together, 1, 0.1, 0), many = fit_solve(apart, 7, 0.1, 0);
+  fit_result one = fit_solve(FIT_ELASTIC, &together, 1, 0.1, 0), many = fit_solve(FIT_ELASTIC, apart, 7, 0.1, 0);
   cr_assert_float_eq(one.lambda, many.lambda, 1e-12);
   cr_assert_float_eq(one.fitted_sum, 0.1, 1e-12);
 }
 
 Test(fit, makes_the_more_elastic_stretch_more) {
   fit_kind kinds[2] = {{1, 0.1, 0.01, 1}, {1, 0.1, 0.01, 3}};
-  fit_result fit = fit_solve(kinds, 2, 0.15, 0);
-  double stiff = fit_utilisation(&kinds[0], fit.lambda), soft = fit_utilisation(&kinds[1], fit.lambda);
+  fit_result fit = fit_solve(FIT_ELASTIC, kinds, 2, 0.15, 0);
+  double stiff = fit_utilisation(FIT_ELASTIC, &kinds[0], fit.lambda),
+         soft = fit_utilisation(FIT_ELASTIC, &kinds[1], fit.lambda);
   cr_assert_float_eq((0.1 - soft) / (0.1 - stiff), 3.0, 1e-9);
   cr_assert_float_eq(stiff + soft, 0.15, 1e-12);
 }

@@ -222,7 +222,7 @@ static uint64_t longest_wait(fixture *fixture, uint32_t x, uint32_t frames) {
 Test(rank, nobody_waits_longer_than_the_guarantee_plus_one_round_of_the_population) {
   for (uint32_t x = 1; x <= 16; x *= 2) {
     fixture *fixture = create(MUSTER_ORDER_PRIORITY);
-    fixture->ready.importance_ns = 1e6 * fixture->ready.weights.guarantee_ns / 65535.0; /* as if ageing did not count */
+    fixture->ready.importance_unit = 1ll << 46; /* as if ageing did not count */
     uint64_t bound = fixture->def.guarantee_ns / FRAME_NS + (AGENTS + x - 1) / x + 1;
     uint64_t worst = longest_wait(fixture, x, 1000);
     cr_assert_leq(worst, bound, "x = %u: waited %lu frames, bound %lu", x, (unsigned long)worst, (unsigned long)bound);
@@ -232,7 +232,7 @@ Test(rank, nobody_waits_longer_than_the_guarantee_plus_one_round_of_the_populati
 
 Test(rank, starves_the_unimportant_when_the_guarantee_is_taken_away_and_ageing_does_not_count) {
   fixture *fixture = create(MUSTER_ORDER_PRIORITY);
-  fixture->ready.importance_ns = 1e6 * fixture->ready.weights.guarantee_ns / 65535.0;
+  fixture->ready.importance_unit = 1ll << 46;
   fixture->ready.weights.guarantee_ns = 1e15;
   cr_assert_geq(longest_wait(fixture, 4, 1000), 900);
   destroy(fixture);

@@ -64,7 +64,7 @@ static agent_row *born(fixture *fixture, uint32_t index, double x, uint32_t part
   score_new_agent(&fixture->board, &fixture->inputs, index);
   store_activate(store, index);
   store->rows[index].virtual_due_ns = 1000;
-  wheel_insert(&fixture->classes, &fixture->classes.classes[store->rows[index].class], store, index);
+  wheel_insert(&fixture->classes, &fixture->classes.classes[store->rows[index].class], 0, store, index);
   return &store->rows[index];
 }
 

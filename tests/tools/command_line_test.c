@@ -88,7 +88,8 @@ Test(command_line, refuses_absurd_rates) {
 }
 
 Test(command_line, refuses_options_that_contradict) {
-  EXPECT_REFUSALS({"run --capacity 5ms", 2, "add --virtual"}, {"run --up x", 2, "give y or z"});
+  EXPECT_REFUSALS({"run --capacity 5ms", 2, "add --virtual"}, {"run --up x", 2, "give y or z"},
+                  {"run --fit root", 2, "give elastic or square-root"});
 }
 
 Test(command_line, refuses_populations_that_cannot_be_read) {

@@ -2,6 +2,7 @@
  * have a file of their own. */
 #include "bench_noise.h"
 #include "bench_options.h"
+#include "bench_quality.h"
 #include "bench_report.h"
 #include "bench_scale.h"
 #include "commands.h"
@@ -134,6 +135,7 @@ int bench_command(int count, char **arguments) {
   bench_systems systems;
   output json = {.descriptor = -1};
   int status;
+  if (count > 1 && strcmp(arguments[1], "quality") == 0) return bench_quality_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "scale") == 0) return bench_scale_command(count - 1, arguments + 1);
   if (!bench_options_read(&options, count, arguments, &status)) return status;
   if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;

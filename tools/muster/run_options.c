@@ -25,6 +25,7 @@ enum {
   OPTION_SEED,
   OPTION_VIRTUAL,
   OPTION_CAPACITY,
+  OPTION_FIT,
   OPTION_AUDIT,
   OPTION_NO_PACE,
   OPTION_UP,
@@ -44,6 +45,7 @@ static const struct option long_options[] = {
     {"seed", required_argument, NULL, OPTION_SEED},
     {"virtual", no_argument, NULL, OPTION_VIRTUAL},
     {"capacity", required_argument, NULL, OPTION_CAPACITY},
+    {"fit", required_argument, NULL, OPTION_FIT},
     {"audit", no_argument, NULL, OPTION_AUDIT},
     {"no-pace", no_argument, NULL, OPTION_NO_PACE},
     {"up", required_argument, NULL, OPTION_UP},
@@ -72,6 +74,8 @@ static void show_help(void) {
        "  --frames N         frames to count (default 300)\n"
        "  --warm-up N        frames before counting, after all agents are in (default: one second's worth)\n"
        "  --workers N        the calling thread included (default: one per processor)\n"
+       "  --fit RULE         how periods give way: elastic (default), or square-root: the least staleness,\n"
+       "                     weighted by importance, for the CPU\n"
        "  --no-pace          run frames back to back instead of at --hz on the wall clock\n"
        "Clock:\n"
        "  --virtual          virtual time: costs come from the scenario's cost model; the same seed gives the same\n"
@@ -90,6 +94,13 @@ static bool read_up_axis(const char *text, char *axis) {
   }
   complain_usage("--up is '%s'; give y or z, the axis of the file that is height", text);
   return false;
+}
+
+static bool read_fit(const char *text, muster_elastic *elastic) {
+  bool known = strcmp(text, "elastic") == 0 || strcmp(text, "square-root") == 0;
+  *elastic = strcmp(text, "elastic") == 0 ? MUSTER_ELASTIC_RATE : MUSTER_ELASTIC_SQUARE_ROOT;
+  if (!known) complain_usage("--fit is '%s'; give elastic or square-root", text);
+  return known;
 }
 
 static bool read_number32(const char *option, const char *text, uint64_t maximum, uint32_t *value) {
@@ -136,6 +147,8 @@ static bool read_option(run_options *options, int option, const char *text) {
   case OPTION_JSON:
     options->json = text;
     return true;
+  case OPTION_FIT:
+    return read_fit(text, &options->elastic);
   case OPTION_UP:
     return read_up_axis(text, &options->up_axis);
   default:

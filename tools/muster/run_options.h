@@ -16,6 +16,7 @@ typedef struct run_options {
   uint64_t rate; /* frames per 1000 seconds */
   uint64_t frames, warm_up;
   uint64_t seed;
+  muster_elastic elastic; /* how periods give way */
   bool virtual_clock, audit, no_pace;
   char up_axis;
 } run_options;

@@ -1,0 +1,149 @@
+#include "crowd.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double metres_per_agent = 45.0; /* the square's edge is so many for each root of an agent */
+static const uint32_t agents_per_observer = 125;
+
+/* The finaliser of SplitMix64: every input bit reaches every output bit. */
+static uint64_t mix(uint64_t value) {
+  value ^= value >> 30;
+  value *= 0xbf58476d1ce4e5b9u;
+  value ^= value >> 27;
+  value *= 0x94d049bb133111ebu;
+  return value ^ (value >> 31);
+}
+
+uint64_t crowd_random(uint64_t seed, uint64_t purpose, uint64_t index) {
+  return mix(mix(mix(seed + 0x9e3779b97f4a7c15u) + purpose * 0xd1b54a32d192ed03u) + index * 0x9e3779b97f4a7c15u);
+}
+
+static crowd_place place_of(uint64_t seed, uint64_t purpose, uint64_t index, double edge_m) {
+  uint64_t random = crowd_random(seed, purpose, index);
+  return (crowd_place){(double)(uint32_t)random * 0x1p-32 * edge_m, (double)(random >> 32) * 0x1p-32 * edge_m};
+}
+
+static double nearest_m(const crowd *crowd, crowd_place place) {
+  double nearest = INFINITY;
+  for (uint32_t i = 0; i < crowd->observer_count; i++)
+    nearest = fmin(nearest, hypot(place.x - crowd->observers[i].x, place.y - crowd->observers[i].y));
+  return nearest;
+}
+
+/* As an observer has it by default: 1 within 25 m, 0 from 250 m on. */
+static double importance_at(double distance_m) {
+  return fmin(fmax((250.0 - distance_m) / (250.0 - 25.0), 0.0), 1.0);
+}
+
+bool crowd_open(crowd *crowd, const crowd_def *def, uint32_t agents, uint64_t seed) {
+  double edge_m = metres_per_agent * sqrt(agents);
+  *crowd = (struct crowd){.def = def, .count = agents, .observer_count = agents / agents_per_observer};
+  crowd->members = calloc(crowd->count, sizeof *crowd->members);
+  crowd->observers = calloc(crowd->observer_count, sizeof *crowd->observers);
+  if (!crowd->members || !crowd->observers) return false;
+  for (uint32_t i = 0; i < crowd->observer_count; i++) crowd->observers[i] = place_of(seed, 1, i, edge_m);
+  for (uint32_t i = 0; i < agents; i++) {
+    crowd_member *member = &crowd->members[i];
+    crowd_place place = place_of(seed, 2, i, edge_m);
+    member->x = place.x;
+    member->y = place.y;
+    member->type = i % def->type_count;
+    member->cost_s = def->cost_ns[member->type] * 1e-9;
+    member->distance_m = nearest_m(crowd, place);
+    member->weight = exp2(6.0 * importance_at(member->distance_m) - 3.0);
+  }
+  crowd_derive_elasticities(crowd);
+  return true;
+}
+
+void crowd_close(crowd *crowd) {
+  free(crowd->members);
+  free(crowd->observers);
+}
+
+double crowd_demand(const crowd *crowd) {
+  double sum = 0;
+  for (uint32_t i = 0; i < crowd->count; i++) sum += crowd->members[i].cost_s;
+  return sum / ((double)crowd->def->period_ns * 1e-9);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the optimum
+ */
+
+/* Sets the periods for one mu; returns the CPU that they take. */
+static double set_periods(crowd *crowd, double mu) {
+  double shortest_s = (double)crowd->def->period_ns * 1e-9, longest_s = (double)crowd->def->period_max_ns * 1e-9;
+  double cpu = 0;
+  for (uint32_t i = 0; i < crowd->count; i++) {
+    crowd_member *member = &crowd->members[i];
+    member->period_s = fmin(fmax(mu * sqrt(member->cost_s / member->weight), shortest_s), longest_s);
+    cpu += member->cost_s / member->period_s;
+  }
+  return cpu;
+}
+
+double crowd_solve(crowd *crowd, double cpu) {
+  double low = 1e-9, high = 1e12, staleness = 0, weights = 0;
+  for (int i = 0; i < 150; i++) {
+    double middle = sqrt(low * high);
+    if (set_periods(crowd, middle) > cpu)
+      low = middle;
+    else
+      high = middle;
+  }
+  set_periods(crowd, high);
+  for (uint32_t i = 0; i < crowd->count; i++) {
+    staleness += crowd->members[i].weight * crowd->members[i].period_s * 0.5;
+    weights += crowd->members[i].weight;
+  }
+  return staleness / weights * 1e3;
+}
+
+void crowd_choose_elasticities(crowd *crowd) {
+  double shortest_s = (double)crowd->def->period_ns * 1e-9;
+  for (uint32_t i = 0; i < crowd->count; i++) {
+    double given_up = 1.0 / shortest_s - 1.0 / crowd->members[i].period_s;
+    crowd->members[i].elasticity = (float)fmax(given_up, 0.01);
+  }
+}
+
+void crowd_derive_elasticities(crowd *crowd) {
+  for (uint32_t i = 0; i < crowd->count; i++) crowd->members[i].elasticity = -1.0f;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- ages
+ */
+
+void crowd_restart(crowd *crowd) {
+  crowd->now_s = crowd->window_s = crowd->spent_s = 0;
+  for (uint32_t i = 0; i < crowd->count; i++) crowd->members[i].last_s = crowd->members[i].aged = 0;
+}
+
+/* Its age from the last update until now, integrated. */
+static double aged_since(const crowd *crowd, const crowd_member *member) {
+  double age_s = crowd->now_s - member->last_s;
+  return 0.5 * age_s * age_s;
+}
+
+void crowd_begin_window(crowd *crowd) {
+  crowd->window_s = crowd->now_s;
+  crowd->spent_s = 0;
+  for (uint32_t i = 0; i < crowd->count; i++) crowd->members[i].aged = -aged_since(crowd, &crowd->members[i]);
+}
+
+void crowd_update(crowd *crowd, crowd_member *member) {
+  member->aged += aged_since(crowd, member);
+  member->last_s = crowd->now_s;
+  crowd->spent_s += member->cost_s;
+}
+
+double crowd_staleness(const crowd *crowd) {
+  double staleness = 0, weights = 0;
+  for (uint32_t i = 0; i < crowd->count; i++) {
+    const crowd_member *member = &crowd->members[i];
+    staleness += member->weight * (member->aged + aged_since(crowd, member));
+    weights += member->weight;
+  }
+  return staleness / weights / (crowd->now_s - crowd->window_s) * 1e3;
+}

@@ -1,0 +1,30 @@
+/* rules.h - the rules that keep a crowd fresh, each until a time, with so much CPU in each frame. */
+#ifndef BENCH_RULES_H
+#define BENCH_RULES_H
+
+#include "crowd.h"
+
+#include <muster/muster.h>
+
+/* When ages begin to count, and when the measure ends; in frames. */
+typedef struct rule_span {
+  uint32_t from, to;
+} rule_span;
+
+/* Runs the crowd in a Muster world. False with the reason in muster_last_error(). */
+bool rule_muster(crowd *crowd, muster_elastic elastic, double cpu_s, rule_span span);
+
+/* One after the other, as far as the frame's CPU reaches; what is left of it goes to the next frame. Who was updated
+ * less than the shortest period ago is passed over. */
+void rule_round_robin(crowd *crowd, double cpu_s, rule_span span);
+
+/* Every k-th frame, k proportional to the squared distance to the nearest observer within the bounds of the period. */
+void rule_distance(crowd *crowd, double cpu_s, rule_span span);
+
+/* The next frame begins; the window does when it is the span's first. */
+static inline void rule_next_frame(crowd *crowd, uint32_t frame, rule_span span) {
+  if (frame == span.from) crowd_begin_window(crowd);
+  crowd->now_s = (double)(frame + 1) * CROWD_FRAME_NS * 1e-9;
+}
+
+#endif

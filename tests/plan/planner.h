@@ -1,0 +1,114 @@
+/* tests/plan/planner.h - the stages that plan, over agents that do nothing: score, fit, release, rank and what the
+ * commit does for periods. No threads, no clock: time is what the test says. */
+#ifndef PLANNER_H
+#define PLANNER_H
+
+#include "agents/elasticity.h"
+#include "plan/periods.h"
+#include "plan/rank.h"
+#include "plan/score.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+typedef struct planner {
+  arena arena;
+  muster_world_def def;
+  agent_store store;
+  type_table types;
+  space space;
+  observer_table observers;
+  class_table classes;
+  cost_table costs;
+  score_board board;
+  score_inputs inputs;
+  periods periods;
+  ready_set ready;
+  batch batch;
+  uint64_t now_ns, frame;
+  uint32_t count;
+} planner;
+
+static inline muster_atom_result planner_nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+static inline planner *planner_create(muster_elastic elastic, uint32_t agents_max, uint32_t types_max) {
+  planner *planner = calloc(1, sizeof *planner);
+  muster_allocator allocator = {0};
+  planner->def = muster_default_world_def();
+  planner->def.agents_max = agents_max;
+  planner->def.elastic = elastic;
+  arena_create(&planner->arena, &allocator);
+  store_create(&planner->store, agents_max, &planner->arena);
+  types_create(&planner->types, types_max, &planner->arena);
+  space_create(&planner->space, agents_max, 32.0, &planner->arena);
+  observers_create(&planner->observers, 8, &planner->arena);
+  classes_create(&planner->classes, types_max, agents_max, &planner->arena);
+  costs_create(&planner->costs, types_max, &planner->arena);
+  periods_create(&planner->periods, &planner->classes, &planner->def, &planner->arena);
+  ready_create(&planner->ready, &planner->def, &planner->types, &planner->arena);
+  batch_create(&planner->batch, agents_max, &planner->arena);
+  observers_group(&planner->observers);
+  planner->inputs =
+      (score_inputs){&planner->store, &planner->types, &planner->space, &planner->observers, &planner->classes};
+  return planner;
+}
+
+static inline void planner_destroy(planner *planner) {
+  arena_destroy(&planner->arena);
+  free(planner);
+}
+
+/* Types are numbered from 0 in the order of registration. */
+static inline void planner_register(planner *planner, uint32_t index, uint64_t period_ns, uint64_t period_max_ns) {
+  muster_atom atom = {planner_nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  muster_type_def type = muster_default_type_def();
+  type.atoms = &atom;
+  type.atom_count = 1;
+  type.period_ns = period_ns;
+  type.period_max_ns = period_max_ns;
+  cr_assert_eq(types_register(&planner->types, &type, planner->def.agents_max, &planner->arena), index);
+  classes_reserve(&planner->classes, &type, index);
+}
+
+/* A new agent, due at a random part of its period. */
+static inline uint32_t planner_add(planner *planner, uint32_t type, double elasticity, uint64_t random) {
+  uint32_t index = planner->count++;
+  planner->store.rows[index].type = (uint16_t)type;
+  planner->store.rows[index].elasticity_step = (uint8_t)elasticity_step_of((float)elasticity);
+  space_place(&planner->space, &planner->store.places[index], (muster_position){0, 0, 0});
+  score_new_agent(&planner->board, &planner->inputs, index);
+  store_activate(&planner->store, index);
+  periods_begin(&planner->classes, &planner->store, index, random);
+  return index;
+}
+
+static inline void planner_set_elasticity(planner *planner, uint32_t index, double elasticity) {
+  planner->store.rows[index].elasticity_step = (uint8_t)elasticity_step_of((float)elasticity);
+  score_agent(&planner->board, &planner->inputs, index, true);
+}
+
+/* Plans one frame in which everyone who is due runs; they are the entries of the batch. */
+static inline fit_result planner_frame(planner *planner, uint64_t elapsed_ns, double desired) {
+  double deviation_ns;
+  planner->now_ns += elapsed_ns;
+  planner->frame++;
+  rank_limits limits = {.now_ns = planner->now_ns, .capacity_ns = UINT64_MAX, .updates_max = UINT32_MAX};
+  fit_result fit = periods_fit(&planner->periods, &planner->classes, &planner->costs, desired, &deviation_ns);
+  ready_advance(&planner->ready, &planner->store, planner->now_ns);
+  periods_release(&planner->periods, &planner->classes, &planner->store, &planner->ready, elapsed_ns, UINT32_MAX,
+                  planner->now_ns, planner->frame);
+  rank_result held = rank_held(&planner->store, &planner->types, &planner->costs, &limits, &planner->batch);
+  rank_fill(&planner->ready, &planner->store, &planner->types, &planner->costs, &limits, held, &planner->batch);
+  cr_assert_eq(planner->ready.count, 0);
+  for (uint32_t i = 0; i < planner->batch.count; i++) {
+    uint32_t agent = planner->batch.entries[i].agent;
+    agent_class *class = &planner->classes.classes[planner->store.rows[agent].class];
+    periods_completed(&planner->classes, class, 0, &planner->store, &planner->ready, agent, planner->now_ns);
+  }
+  return fit;
+}
+
+#endif
