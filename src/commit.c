@@ -51,7 +51,7 @@ static inline void complete(struct muster_world *world, uint32_t share, uint32_t
   const agent_type *type = &world->types.types[row->type];
   note_completion(world, &world->parts[share], row, class, index, began_ns);
   messages_complete(world, type, index);
-  row->front ^= type->published != NULL;
+  if (type->publishes) row->front ^= 1u;
   periods_completed(&world->classes, class, share, &world->store, &world->ready, index, began_ns);
 }
 
@@ -167,17 +167,22 @@ static inline bool is_plain(const struct muster_world *world, const batch_entry 
   return result->moved_to.cell_x == place->cell_x && result->moved_to.cell_y == place->cell_y;
 }
 
-/* Settles the plain entries of a claim into a share's shard. */
-static void settle_claim(struct muster_world *world, const batch_claim *claim, uint32_t share) {
+/* Settles an entry into a share's shard, if it is plain. */
+static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t share) {
   batch *batch = &world->batch;
+  const batch_entry *entry = &batch->entries[i];
+  const batch_result *result = &batch->results[i];
+  if (batch->outcomes[i] != OUTCOME_FINISHED || !is_plain(world, entry, result)) return false;
+  if (result->moved) space_move(&world->space, &world->store, entry->agent, result->moved_to);
+  complete(world, share, entry->agent, batch->now_ns);
+  batch->outcomes[i] = OUTCOME_SETTLED;
+  return true;
+}
+
+static void settle_claim(struct muster_world *world, const batch_claim *claim, uint32_t share) {
   for (uint32_t i = claim->first; i < claim->end; i++) {
-    const batch_entry *entry = &batch->entries[i];
-    const batch_result *result = &batch->results[i];
     prefetch_settled(world, i, claim->end);
-    if (batch->outcomes[i] != OUTCOME_FINISHED || !is_plain(world, entry, result)) continue;
-    if (result->moved) space_move(&world->space, &world->store, entry->agent, result->moved_to);
-    complete(world, share, entry->agent, batch->now_ns);
-    batch->outcomes[i] = OUTCOME_SETTLED;
+    settle_plain(world, i, share);
   }
 }
 
@@ -230,41 +235,51 @@ static void settle_beside(struct muster_world *world) {
   crew_run(&world->settle_crew, world->seat, &orders, CREW_ALL);
 }
 
-/* How many entries from `first` on are settled already, when nothing else of them is left to do. */
-static uint32_t count_settled(const struct muster_world *world, uint32_t first) {
-  const batch *batch = &world->batch;
-  const uint8_t *outcomes = batch->outcomes;
+/* Whether entries want nothing but to be settled: no ids to sort out, no senders to note, no model to learn from. */
+static bool is_simple(const struct muster_world *world) {
+  return !world->runner.virtual && !world->batch.places_max && !world->spawn_id_count;
+}
+
+/* How many entries from `first` on are settled already. */
+static uint32_t count_settled(const batch *batch, uint32_t first) {
   const uint64_t all_settled = 0x0101010101010101u * OUTCOME_SETTLED;
   uint32_t i = first;
-  uint64_t eight;
-  if (batch->places_max || world->spawn_id_count) return 0;
-  for (; i + 8 <= batch->count; i += 8) {
-    memcpy(&eight, outcomes + i, sizeof eight);
+  for (uint64_t eight; i + sizeof eight <= batch->count; i += (uint32_t)sizeof eight) {
+    memcpy(&eight, batch->outcomes + i, sizeof eight);
     if (eight != all_settled) break;
   }
   return i - first;
 }
 
+/* Everything that an entry may want. */
+static void settle_whole(struct muster_world *world, uint32_t i) {
+  batch *batch = &world->batch;
+  commit_progress *progress = &world->commit;
+  const batch_entry *entry = &batch->entries[i];
+  batch_outcome outcome = (batch_outcome)batch->outcomes[i];
+  if (entry->spawn_limit) {
+    uint32_t spawned = outcome == OUTCOME_NOT_RUN ? 0 : batch->results[i].spawned;
+    progress->ids_kept = keep_unused_ids(world, entry, spawned, progress->ids_kept);
+    progress->ids_seen += entry->spawn_limit;
+  }
+  if (batch->places_max && outcome != OUTCOME_NOT_RUN) messages_note_sender(world, i);
+  if (outcome != OUTCOME_SETTLED) settle_entry(world, entry, &batch->results[i], outcome);
+}
+
 /* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. */
 static void settle_entries(struct muster_world *world, uint64_t end_ns) {
   enum { BETWEEN_LOOKS = 32 };
-  batch *batch = &world->batch;
+  const batch *batch = &world->batch;
   commit_progress *progress = &world->commit;
+  bool simple = is_simple(world);
   while (progress->settled < batch->count) {
-    progress->settled += count_settled(world, progress->settled);
-    if (progress->settled == batch->count) break;
-    uint32_t i = progress->settled++;
-    prefetch_settled(world, i, batch->count);
-    const batch_entry *entry = &batch->entries[i];
-    if (entry->spawn_limit) {
-      uint32_t spawned = batch->outcomes[i] == OUTCOME_NOT_RUN ? 0 : batch->results[i].spawned;
-      progress->ids_kept = keep_unused_ids(world, entry, spawned, progress->ids_kept);
-      progress->ids_seen += entry->spawn_limit;
+    if (simple) progress->settled += count_settled(batch, progress->settled);
+    uint32_t end = progress->settled + BETWEEN_LOOKS < batch->count ? progress->settled + BETWEEN_LOOKS : batch->count;
+    for (; progress->settled < end; progress->settled++) {
+      prefetch_settled(world, progress->settled, batch->count);
+      if (!simple || !settle_plain(world, progress->settled, 0)) settle_whole(world, progress->settled);
     }
-    if (batch->places_max && batch->outcomes[i] != OUTCOME_NOT_RUN) messages_note_sender(world, i);
-    if (batch->outcomes[i] != OUTCOME_SETTLED)
-      settle_entry(world, entry, &batch->results[i], (batch_outcome)batch->outcomes[i]);
-    if (i % BETWEEN_LOOKS == 0 && end_ns != UINT64_MAX && clock_now(&world->runner.clock) >= end_ns) break;
+    if (end_ns != UINT64_MAX && clock_now(&world->runner.clock) >= end_ns) break;
   }
   if (progress->settled < batch->count) return;
   close_gap_in_ids(world);

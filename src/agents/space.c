@@ -36,11 +36,6 @@ void space_place(const space *space, agent_place *place, muster_position positio
   set_spot(place, space_spot_of(space, position));
 }
 
-muster_position space_position(const space *space, const agent_place *place) {
-  return (muster_position){place->cell_x * space->cell_m + (double)place->x,
-                           place->cell_y * space->cell_m + (double)place->y, (double)place->z};
-}
-
 static uint32_t bucket_of(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
   uint64_t key = (uint64_t)(uint32_t)cell_x << 32 | (uint32_t)cell_y;
   return (uint32_t)random_mix(key + partition * 0x9e3779b97f4a7c15u) & space->mask;

@@ -31,7 +31,10 @@ bool space_accepts(muster_position position);
 void space_place(const space *space, agent_place *place, muster_position position);
 
 /* The position of a place. */
-muster_position space_position(const space *space, const agent_place *place);
+static inline muster_position space_position(const space *space, const agent_place *place) {
+  return (muster_position){place->cell_x * space->cell_m + (double)place->x,
+                           place->cell_y * space->cell_m + (double)place->y, (double)place->z};
+}
 
 /* Enters an agent's place into the grid, or takes it out. Frame's thread, while nobody reads. O(1). */
 void space_link(space *space, agent_store *store, uint32_t index);

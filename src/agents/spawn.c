@@ -47,7 +47,7 @@ void spawn_write(agent_store *store, const type_table *types, const space *space
                                    .status = AGENT_PENDING,
                                    .floor = share_of(def->importance_floor),
                                    .elasticity_step = (uint8_t)elasticity_step_of(def->elasticity),
-                                   .factors = {255, 255, 255, 255}};
+                                   .factors = {255, 255, 255}};
   store->places[index] = (agent_place){.partition = (uint16_t)def->partition, .type = type};
   space_place(space, &store->places[index], def->position);
   write_state(&types->types[type], slot, def);

@@ -53,7 +53,7 @@ typedef enum agent_status {
   AGENT_ACTING
 } agent_status;
 
-enum { RUNS_ONE = 32768, ROW_FACTORS = 4 };
+enum { RUNS_ONE = 32768, ROW_FACTORS = 3 };
 
 /* What the frame touches for a due agent: one cache line. Shares are in 65535ths, or 255ths where they are bytes. */
 typedef struct agent_row {
@@ -71,14 +71,14 @@ typedef struct agent_row {
   uint16_t importance;
   uint16_t floor; /* the designer's word: importance never falls below */
   uint8_t level;
-  uint8_t released_frame;  /* lower bits of the frame's number: delays are counted from it */
-  uint8_t elasticity_step; /* as the designer set it, or ELASTICITY_DERIVED */
-  uint8_t status : 3;      /* agent_status */
-  uint8_t front : 1;       /* which of the two published buffers others read */
-  uint8_t woken : 1;
-  uint8_t doomed : 1;           /* removal is queued by an action atom, or a pending agent was removed */
-  uint8_t enlisted : 1;         /* in the line by release */
+  uint8_t released_frame;       /* lower bits of the frame's number: delays are counted from it */
+  uint8_t elasticity_step;      /* as the designer set it, or ELASTICITY_DERIVED */
+  uint8_t status;               /* agent_status */
   uint8_t factors[ROW_FACTORS]; /* the host's: what lowers importance besides distance */
+  uint8_t front : 1;            /* which of the two published buffers others read */
+  uint8_t woken : 1;
+  uint8_t doomed : 1;   /* removal is queued by an action atom, or a pending agent was removed */
+  uint8_t enlisted : 1; /* in the line by release */
 } agent_row;
 
 _Static_assert(sizeof(agent_row) == 64, "an agent's row is one cache line");

@@ -108,6 +108,8 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
                      .user = def.user,
                      .spawns_max = (uint16_t)def.spawns_max,
                      .sends_max = (uint16_t)def.sends_max,
+                     .atom_count = (uint16_t)def.atom_count,
+                     .publishes = def.published_bytes > 0,
                      .has_boxes = def.messages_max > 0};
   type.state_stride = (def.state_bytes + 7u) & ~7u;
   type.published_stride = (def.published_bytes + 7u) & ~7u;

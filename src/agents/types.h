@@ -16,7 +16,8 @@ typedef struct agent_type {
   uint32_t published_stride;
   uint16_t parallel_atoms; /* atoms before the first action atom */
   uint16_t spawns_max, sends_max;
-  bool has_boxes;
+  uint16_t atom_count;
+  bool has_boxes, publishes;
   /* the rest */
   muster_type_def def; /* name and atoms point to our copies */
   char name[32];

@@ -45,27 +45,27 @@ void runner_close(runner *runner) {
   runner->batch->woken_count = load_relaxed_u32(&runner->woken_count);
 }
 
-void *runner_back_buffer(const agent_type *type, const agent_row *row) {
-  return type_published(type, row->state_slot, row->front ^ 1u);
+/* What an update is told about its type; most have that of the one before. */
+static inline void tell_type(update_context *context, const agent_type *type, uint32_t number) {
+  if (context->type == type) return;
+  context->type = type;
+  context->public.type = (muster_type){number + 1u};
+  context->public.type_user = type->user;
 }
 
-static void fill_update(update_context *context, const runner *runner, uint32_t index) {
+static inline void tell(update_context *context, const runner *runner, uint32_t index, uint64_t began_ns) {
   const agent_row *row = &runner->store->rows[index];
   const agent_type *type = &runner->types->types[row->type];
   muster_update *update = &context->public;
-  uint64_t began_ns =
-      row->atom_next || context->phase == PHASE_ACT ? runner->store->begun[index].started_ns : runner->now_ns;
-  context->type = type;
+  tell_type(context, type, row->type);
   context->random_counter = (uint64_t)row->atom_next << 44 | (uint64_t)context->phase << 40;
   update->agent = (muster_agent){index, row->generation};
-  update->type = (muster_type){row->type + 1u};
   update->now_ns = began_ns;
   update->elapsed_ns = began_ns - row->last_update_ns;
   update->position = space_position(runner->space, &runner->store->places[index]);
   update->state = type_state(type, row->state_slot);
   update->published = runner_back_buffer(type, row);
   update->user = row->user;
-  update->type_user = type->user;
   update->importance = share_value(row->importance);
   update->level = row->level;
 }
@@ -102,24 +102,22 @@ static uint32_t next_atom(const runner *runner, uint32_t entry_index) {
   return runner->store->rows[runner->batch->entries[entry_index].agent].atom_next;
 }
 
-static batch_outcome outcome_after(const agent_type *type, uint32_t atom, bool finished) {
-  if (finished || atom >= type->def.atom_count) return OUTCOME_FINISHED;
+static inline batch_outcome outcome_after(const agent_type *type, uint32_t atom, bool finished) {
+  if (finished || atom >= type->atom_count) return OUTCOME_FINISHED;
   return atom < type->parallel_atoms ? OUTCOME_PREEMPTED : OUTCOME_ACT;
 }
 
-/* Runs the atoms of an entry up to `atom_end`, from where it was interrupted if it was; with `timed`, reads the clock
- * between atoms and stops when the next is not expected to end in time. *clock_ns is the clock after the last atom when
- * timed. */
-static interruption run_atoms(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t *clock_ns,
-                              bool timed) {
-  const batch_entry *entry = &runner->batch->entries[entry_index];
-  batch_result *result = &runner->batch->results[entry_index];
+/* Runs the atoms of an entry from `first` up to `end`; with `timed`, reads the clock between atoms and stops when the
+ * next is not expected to end in time. *clock_ns is the clock after the last atom when timed. */
+static inline interruption run_atoms(worker_state *state, const runner *runner, uint32_t entry_index, uint32_t first,
+                                     uint32_t end, uint64_t *clock_ns, bool timed) {
+  batch_result *result = state->context.result;
   const agent_type *type = state->context.type;
-  uint32_t first = next_atom(runner, entry_index), atom = first;
   interruption interruption = INTERRUPTED_NOT;
+  uint32_t atom = first;
   uint64_t longest_ns = 0;
   bool finished = false;
-  for (; atom < entry->atom_end && !finished; atom++) {
+  for (; atom < end && !finished; atom++) {
     if (atom > first && (interruption = look_around(state, runner, *clock_ns + longest_ns, timed))) break;
     finished = type->atoms[atom].run(&state->context.public) == MUSTER_ATOM_FINISH;
     if (!timed) continue;
@@ -161,26 +159,26 @@ static void prefetch_claim(const runner *runner, const batch_claim *claim) {
   }
 }
 
-static void begin_entry(worker_state *state, const runner *runner, uint32_t entry_index) {
+/* Prepares the context for an entry; returns the atom that is next. */
+static inline uint32_t begin_entry(worker_state *state, const runner *runner, uint32_t entry_index) {
   const batch_entry *entry = &runner->batch->entries[entry_index];
   const agent_row *row = &runner->store->rows[entry->agent];
   update_context *context = &state->context;
   batch_result *result = &runner->batch->results[entry_index];
-  context->phase = PHASE_PARALLEL;
+  uint32_t next = row->atom_next;
   context->entry = entry_index;
   context->result = result;
   context->spawn_base = entry->spawn_base;
   context->spawn_limit = entry->spawn_limit;
-  fill_update(context, runner, entry->agent);
+  tell(context, runner, entry->agent, next ? runner->store->begun[entry->agent].started_ns : runner->now_ns);
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) {
-    context->random_counter |= context->result->random_count; /* interrupted in this frame: goes on */
-    return;
+    context->random_counter |= result->random_count; /* interrupted in this frame: goes on */
+    return result->atom_next;
   }
-  result->cost_ns = result->random_count = 0;
-  result->atom_next = result->spawned = result->sends = 0;
-  result->moved = false;
-  if (row->atom_next == 0) begin_published(context->type, row);
+  memset(result, 0, offsetof(batch_result, moved_to));
+  if (next == 0) begin_published(context->type, row);
   state->updates++;
+  return next;
 }
 
 /* What an update cost its worker: fetching the agent as well as its atoms, less the two clock reads. */
@@ -225,9 +223,9 @@ static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim
   prefetch_claim(runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     prefetch_entries(runner, claim, i);
-    begin_entry(state, runner, i);
+    uint32_t next = begin_entry(state, runner, i), end = runner->batch->entries[i].atom_end;
     uint64_t begin_ns = clock_now(&runner->clock), end_ns = begin_ns, reads_ns = runner->clock.read_ns;
-    interruption interruption = run_atoms(state, runner, i, &end_ns, true);
+    interruption interruption = run_atoms(state, runner, i, next, end, &end_ns, true);
     state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;
     state->sampled_updates++;
     take_sample(state, runner, i, end_ns - clock_ns);
@@ -247,12 +245,13 @@ static void guess_cost(const runner *runner, uint32_t entry_index) {
 }
 
 static uint64_t run_claim(worker_state *state, runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+  state->context.phase = PHASE_PARALLEL;
   if (!runner->virtual && claim->timed) return run_timed(state, runner, claim, clock_ns);
   prefetch_claim(runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     prefetch_entries(runner, claim, i);
-    begin_entry(state, runner, i);
-    interruption interruption = run_atoms(state, runner, i, &clock_ns, false);
+    uint32_t next = begin_entry(state, runner, i), end = runner->batch->entries[i].atom_end;
+    interruption interruption = run_atoms(state, runner, i, next, end, &clock_ns, false);
     if (interruption) guess_cost(runner, i);
     if (!ends_early(state, runner, claim, i, interruption)) continue;
     turn_away(state, runner, claim, i, interruption);
@@ -410,7 +409,8 @@ muster_update *runner_begin_serial(runner *runner, uint32_t index, update_phase 
   context->phase = phase;
   context->result = result;
   context->spawn_base = 0;
-  fill_update(context, runner, index);
+  bool begun = phase == PHASE_ACT || runner->store->rows[index].atom_next;
+  tell(context, runner, index, begun ? runner->store->begun[index].started_ns : runner->now_ns);
   context->spawn_limit = context->type->def.spawns_max;
   return &context->public;
 }

@@ -156,6 +156,8 @@ muster_update *runner_begin_serial(runner *runner, uint32_t index, update_phase 
 void runner_act(runner *runner, uint32_t index, batch_result *result);
 
 /* The agent's published buffer that nobody reads: what its update writes. Null when its type publishes nothing. */
-void *runner_back_buffer(const agent_type *type, const agent_row *row);
+static inline void *runner_back_buffer(const agent_type *type, const agent_row *row) {
+  return type_published(type, row->state_slot, row->front ^ 1u);
+}
 
 #endif

@@ -8,14 +8,16 @@ static bool gives_way(const fit_kind *kind) {
   return kind->elasticity > 0.0 && kind->nominal > kind->minimum;
 }
 
-/* What the rule asks for before the bounds hold it. */
-static double asked(fit_rule rule, const fit_kind *kind, double lambda) {
-  return rule == FIT_ELASTIC ? kind->nominal - lambda * kind->elasticity : 1.0 / (lambda * kind->elasticity);
+/* Written out, since fmin and fmax would be calls. */
+static inline double between(double low, double value, double high) {
+  double raised = value > low ? value : low;
+  return raised < high ? raised : high;
 }
 
 double fit_utilisation(fit_rule rule, const fit_kind *kind, double lambda) {
   if (!gives_way(kind)) return kind->nominal;
-  return fmin(kind->nominal, fmax(kind->minimum, asked(rule, kind, lambda)));
+  double wanted = rule == FIT_ELASTIC ? kind->nominal - lambda * kind->elasticity : 1.0 / (lambda * kind->elasticity);
+  return between(kind->minimum, wanted, kind->nominal);
 }
 
 double fit_rate(fit_rule rule, const fit_kind *kind, double lambda) {
@@ -35,13 +37,15 @@ typedef struct fit_piece {
 
 /* ---------------------------------------------------------------------------------------------------------- elastic */
 
+/* Kinds that never give way need no branch here or below: without elasticity they stay nominal and have no slope. */
 static fit_piece elastic_piece(const fit_kind *kinds, uint32_t count, double lambda) {
   fit_piece piece = {0, 0};
   for (uint32_t i = 0; i < count; i++) {
     const fit_kind *kind = &kinds[i];
-    piece.sum += kind->members * fit_utilisation(FIT_ELASTIC, kind, lambda);
-    if (gives_way(kind) && kind->nominal - lambda * kind->elasticity > kind->minimum)
-      piece.slope += kind->members * kind->elasticity;
+    double wanted = kind->nominal - lambda * kind->elasticity;
+    bool gives = wanted > kind->minimum;
+    piece.sum += kind->members * (gives ? wanted : kind->minimum);
+    piece.slope += gives ? kind->members * kind->elasticity : 0.0;
   }
   return piece;
 }
@@ -93,14 +97,10 @@ static fit_piece root_piece(const fit_kind *kinds, uint32_t count, double nu) {
   fit_piece piece = {0, 0};
   for (uint32_t i = 0; i < count; i++) {
     const fit_kind *kind = &kinds[i];
-    if (!gives_way(kind)) {
-      piece.sum += kind->members * kind->nominal;
-      continue;
-    }
-    double slope = 1.0 / kind->elasticity, utilisation = nu * slope;
-    bool between = utilisation > kind->minimum && utilisation < kind->nominal;
-    piece.sum += kind->members * (between ? utilisation : fmin(kind->nominal, fmax(kind->minimum, utilisation)));
-    piece.slope += between ? kind->members * slope : 0.0;
+    double slope = 1.0 / kind->elasticity, wanted = nu * slope;
+    bool grows = (wanted > kind->minimum) & (wanted < kind->nominal);
+    piece.sum += kind->members * between(kind->minimum, wanted, kind->nominal);
+    piece.slope += grows ? kind->members * slope : 0.0;
   }
   return piece;
 }
@@ -134,6 +134,7 @@ fit_result fit_solve(fit_rule rule, const fit_kind *kinds, uint32_t count, doubl
   ASSERT(desired >= 0.0);
   fit_result result = {0};
   for (uint32_t i = 0; i < count; i++) {
+    ASSERT(kinds[i].nominal >= kinds[i].minimum && kinds[i].elasticity >= 0.0);
     result.nominal_sum += kinds[i].members * kinds[i].nominal;
     result.minimum_sum += kinds[i].members * (gives_way(&kinds[i]) ? kinds[i].minimum : kinds[i].nominal);
   }

@@ -41,7 +41,11 @@ static inline float periods_halved(float x) {
   if (x > 30.0f) return 0.0f;
   int32_t whole = (int32_t)x;
   float rest = x - (float)whole;
-  return (1.0f - rest * (0.69305f - rest * (0.23798f - rest * 0.04493f))) / (float)(1 << whole);
+  union {
+    uint32_t bits;
+    float value;
+  } power = {(uint32_t)(127 - whole) << 23};
+  return (1.0f - rest * (0.69305f - rest * (0.23798f - rest * 0.04493f))) * power.value;
 }
 
 /* Rankin's run counter, in nominal periods: rc <- rc (1 - 1/16)^g + 1/16 for a run after a gap of g periods; it is

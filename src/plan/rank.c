@@ -18,10 +18,11 @@ typedef struct filling {
   bool closed; /* the last claim takes no more */
 } filling;
 
-static bool is_full(const filling *filling) {
-  if (filling->batch->count == 0) return false;
-  return filling->batch->count >= filling->limits->updates_max ||
-         filling->result.predicted_ns >= filling->limits->capacity_ns || filling->passed_over > PASSED_OVER_MAX;
+static inline bool is_full(const filling *filling) {
+  const batch *batch = filling->batch;
+  bool full = batch->count >= filling->limits->updates_max ||
+              filling->result.predicted_ns >= filling->limits->capacity_ns || filling->passed_over > PASSED_OVER_MAX;
+  return full && batch->count > 0;
 }
 
 static uint64_t model_cost(const filling *filling, const agent_type *type, uint32_t index, uint32_t atom) {
@@ -61,8 +62,8 @@ static bool charge_model(filling *filling, const agent_type *type, batch_entry *
 }
 
 /* Wall clock: the mean of type and level, less what a preempted update has behind it. */
-static void charge_mean(const cost_estimate *estimate, const agent_row *row, const agent_type *type,
-                        batch_entry *entry) {
+static inline void charge_mean(const cost_estimate *estimate, const agent_row *row, const agent_type *type,
+                               batch_entry *entry) {
   entry->predicted_ns = estimate->predicted_ns;
   entry->atom_end = type->parallel_atoms;
   if (!row->atom_next) return;
@@ -84,14 +85,14 @@ static void set_aside(filling *filling, const agent_type *type, batch_entry *ent
   batch->places += entry->send_limit;
 }
 
-static bool is_long(const cost_estimate *estimate, const agent_type *type) {
-  const double long_ns = (double)CLAIM_NS;
-  return estimate->mean_ns >= long_ns || (type->parallel_atoms > 1 && estimate->high_ns >= long_ns);
+static inline bool is_long(const cost_estimate *estimate, const agent_type *type) {
+  if (estimate->predicted_ns >= CLAIM_NS) return true;
+  return type->parallel_atoms > 1 && estimate->high_ns >= (double)CLAIM_NS;
 }
 
 /* Into the last claim, or a new one. A long update has a claim of its own. */
-static void claim_for(filling *filling, const cost_estimate *estimate, const agent_type *type,
-                      const batch_entry *entry) {
+static inline void claim_for(filling *filling, const cost_estimate *estimate, const agent_type *type,
+                             const batch_entry *entry) {
   batch *batch = filling->batch;
   bool alone = is_long(estimate, type);
   batch_claim *claim = &batch->claims[batch->claim_count];
@@ -110,7 +111,7 @@ static void claim_for(filling *filling, const cost_estimate *estimate, const age
 }
 
 /* Puts the entry behind the last one into the batch. */
-static void append(filling *filling, const cost_estimate *estimate, const agent_type *type, batch_entry *entry) {
+static inline void append(filling *filling, const cost_estimate *estimate, const agent_type *type, batch_entry *entry) {
   batch *batch = filling->batch;
   if (type->spawns_max | type->sends_max) set_aside(filling, type, entry);
   filling->result.predicted_ns += filling->limits->virtual ? entry->model_ns : entry->predicted_ns;
@@ -119,7 +120,7 @@ static void append(filling *filling, const cost_estimate *estimate, const agent_
 }
 
 /* Begins the entry behind the last one. */
-static batch_entry *begin_entry(const batch *batch, const agent_row *row, uint32_t index) {
+static inline batch_entry *begin_entry(const batch *batch, const agent_row *row, uint32_t index) {
   batch_entry *entry = &batch->entries[batch->count];
   entry->model_ns = 0;
   entry->agent = index;
@@ -131,7 +132,7 @@ static batch_entry *begin_entry(const batch *batch, const agent_row *row, uint32
   return entry;
 }
 
-static void admit(filling *filling, uint32_t index) {
+static inline void admit(filling *filling, uint32_t index) {
   const agent_row *row = &filling->store->rows[index];
   const agent_type *type = &filling->types->types[row->type];
   const cost_estimate *estimate = costs_of(filling->costs, row->type, row->level);

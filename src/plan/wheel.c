@@ -67,10 +67,3 @@ uint32_t wheel_empty(class_table *classes, agent_class *class, uint32_t *out, ui
   if (count < capacity) class->cursor = last;
   return count;
 }
-
-bool wheel_keeps(class_table *classes, agent_store *store, uint32_t index) {
-  agent_class *class = &classes->classes[store->rows[index].class];
-  if (store->rows[index].virtual_due_ns <= class->clock_ns) return false;
-  wheel_insert(classes, class, 0, store, index);
-  return true;
-}

@@ -54,6 +54,11 @@ void wheel_advance(agent_class *class, uint64_t elapsed_ns);
 uint32_t wheel_empty(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity);
 
 /* Whether an agent that wheel_empty gave is not due yet: then it hangs in the wheel again. */
-bool wheel_keeps(class_table *classes, agent_store *store, uint32_t index);
+static inline bool wheel_keeps(class_table *classes, agent_store *store, uint32_t index) {
+  agent_class *class = &classes->classes[store->rows[index].class];
+  if (store->rows[index].virtual_due_ns <= class->clock_ns) return false;
+  wheel_insert(classes, class, 0, store, index);
+  return true;
+}
 
 #endif

@@ -8,7 +8,7 @@ static double draw(uint64_t *counter, double low, double high) {
   return low + (high - low) * (double)random_share(random_at(85, 0, 0, ++*counter));
 }
 
-/* What an elasticity counts as: classes take it in steps of an eighth of an octave. */
+/* What an elasticity counts as: classes take it in steps of an eighth of an octave, so up to 4.4 percent off. */
 static double in_force(double elasticity) {
   return elasticity_of_step(elasticity_step_of((float)elasticity));
 }
@@ -18,6 +18,8 @@ static double in_force(double elasticity) {
 enum { TYPES = 9, MEMBERS = 50, AGENTS = TYPES * MEMBERS, FRAMES = 12000, FRAME_MS = 20 };
 
 typedef struct comparison {
+  bool rounded; /* the reference has elasticities as they are in force, not as they were set */
+  bool steady;  /* elasticities do not change, so that what rounding does to a rate does not average out */
   planner *planner;
   eager eager;
   eager_agent agents[AGENTS];
@@ -28,9 +30,11 @@ typedef struct comparison {
 } comparison;
 
 /* Periods from 40 to 100 ms that may be stretched to 2, 5 and 12 times as much. */
-static comparison *comparison_create(muster_elastic elastic) {
+static comparison *comparison_create(muster_elastic elastic, bool rounded, bool steady) {
   static const uint64_t nominal_ms[3] = {40, 60, 100}, ratios[3] = {2, 5, 12};
   comparison *comparison = calloc(1, sizeof *comparison);
+  comparison->rounded = rounded;
+  comparison->steady = steady;
   comparison->planner = planner_create(elastic, AGENTS, TYPES);
   comparison->eager = (eager){elastic, comparison->agents, comparison->kinds, AGENTS, 0, 0};
   for (uint32_t type = 0; type < TYPES; type++) {
@@ -42,7 +46,7 @@ static comparison *comparison_create(muster_elastic elastic) {
       uint32_t agent = planner_add(comparison->planner, type, elasticity, random_at(86, type, i, 0));
       comparison->agents[agent] = (eager_agent){.nominal_s = (double)period_ns * 1e-9,
                                                 .longest_s = (double)(period_ns * ratios[type / 3]) * 1e-9,
-                                                .elasticity = in_force(elasticity)};
+                                                .elasticity = rounded ? in_force(elasticity) : elasticity};
     }
   }
   return comparison;
@@ -61,11 +65,11 @@ static void disturb(comparison *comparison, uint32_t frame) {
     costs_guess(&comparison->planner->costs, type, cost_ns);
     for (uint32_t i = 0; i < MEMBERS; i++) comparison->agents[type * MEMBERS + i].cost_s = (double)cost_ns * 1e-9;
   }
-  for (uint32_t i = 0; i < 3; i++) {
+  for (uint32_t i = 0; i < 3 && !comparison->steady; i++) {
     uint32_t agent = (uint32_t)(draw(&comparison->counter, 0, 1) * AGENTS);
     double elasticity = exp2(draw(&comparison->counter, -3, 3));
     planner_set_elasticity(comparison->planner, agent, elasticity);
-    comparison->agents[agent].elasticity = in_force(elasticity);
+    comparison->agents[agent].elasticity = comparison->rounded ? in_force(elasticity) : elasticity;
   }
 }
 
@@ -75,7 +79,7 @@ static double nominal_sum(const comparison *comparison) {
   return sum;
 }
 
-static void expect_rates(const comparison *comparison) {
+static void expect_rates(const comparison *comparison, double mean_bound, double worst_bound) {
   double worst = 0, sum = 0;
   for (uint32_t i = 0; i < AGENTS; i++) {
     double error = fabs((double)comparison->runs[i] / comparison->agents[i].wanted - 1);
@@ -83,12 +87,11 @@ static void expect_rates(const comparison *comparison) {
     if (error > worst) worst = error;
   }
   cr_log_info("rates: mean error %.4f %%, worst %.4f %%", 100 * sum / AGENTS, 100 * worst);
-  cr_assert_leq(worst, 0.007);
-  cr_assert_leq(sum / AGENTS, 0.001);
+  cr_assert_leq(worst, worst_bound);
+  cr_assert_leq(sum / AGENTS, mean_bound);
 }
 
-static void compare_rates(muster_elastic elastic) {
-  comparison *comparison = comparison_create(elastic);
+static void run_both(comparison *comparison) {
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     disturb(comparison, frame);
     double desired = nominal_sum(comparison) * (0.6 + 0.3 * sin(frame * 0.003));
@@ -97,16 +100,32 @@ static void compare_rates(muster_elastic elastic) {
     const batch *batch = &comparison->planner->batch;
     for (uint32_t i = 0; i < batch->count; i++) comparison->runs[batch->entries[i].agent]++;
   }
-  expect_rates(comparison);
-  comparison_destroy(comparison);
 }
 
 Test(class_clocks, realise_exact_rates_while_costs_elasticities_and_the_budget_change) {
-  compare_rates(MUSTER_ELASTIC_RATE);
+  comparison *comparison = comparison_create(MUSTER_ELASTIC_RATE, true, false);
+  run_both(comparison);
+  expect_rates(comparison, 0.001, 0.007);
+  comparison_destroy(comparison);
 }
 
 Test(class_clocks, realise_the_rates_of_the_square_root_rule_as_well) {
-  compare_rates(MUSTER_ELASTIC_SQUARE_ROOT);
+  comparison *comparison = comparison_create(MUSTER_ELASTIC_SQUARE_ROOT, true, false);
+  run_both(comparison);
+  expect_rates(comparison, 0.001, 0.007);
+  comparison_destroy(comparison);
+}
+
+/* The elastic rule magnifies what rounding takes or adds where little is left of a rate. */
+Test(class_clocks, lose_little_to_rounded_elasticities_and_less_under_the_square_root_rule) {
+  comparison *elastic = comparison_create(MUSTER_ELASTIC_RATE, false, true);
+  comparison *root = comparison_create(MUSTER_ELASTIC_SQUARE_ROOT, false, true);
+  run_both(elastic);
+  run_both(root);
+  expect_rates(elastic, 0.015, 0.15);
+  expect_rates(root, 0.01, 0.03);
+  comparison_destroy(elastic);
+  comparison_destroy(root);
 }
 
 /* -------------------------------------------------------------------------------------------------------- load steps
