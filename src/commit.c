@@ -6,6 +6,7 @@
  * outside took that time away, the commit stops at the deadline and the next frame begins with the rest of it. */
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/prefetch.h"
 #include "messages.h"
 
 #include <string.h>
@@ -149,7 +150,7 @@ static void learn(struct muster_world *world) {
 }
 
 /* Fetches what settling an entry touches. */
-static inline void prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t end) {
+PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t end) {
   enum { AHEAD = 16 };
   const batch *batch = &world->batch;
   if (i + AHEAD >= end) return;

@@ -1,11 +1,13 @@
 /* intake.c - stage 1: what changed since the last frame? Joins agents, plan and exec: commands and spawns that any
  * thread queued, and what the updates of the last frame asked for, are applied here and nowhere else. */
 #include "base/assert.h"
+#include "base/prefetch.h"
 #include "base/random.h"
 #include "messages.h"
 
-/* A mass spawn is spread: an eighth of the budget, at about 250 ns for each agent. */
-enum { SPAWNS_PER_FRAME_MIN = 256, SPAWN_NS = 250, SPAWN_BUDGET_PART = 8 };
+/* Masses are spread over frames: of commands and of spawns each frame takes what fits an eighth of the budget. Under
+ * the virtual clock that is a number, at INTAKE_NS for each. */
+enum { INTAKE_MIN = 256, INTAKE_NS = 250, INTAKE_BUDGET_PART = 8, TOGETHER = 16 };
 
 score_inputs world_score_inputs(struct muster_world *world) {
   return (score_inputs){&world->store, &world->types, &world->space, &world->observers, &world->classes};
@@ -179,7 +181,69 @@ static void apply_wakes(struct muster_world *world) {
   }
 }
 
-/* Commands of the updates come first, then wakes, then the commands of other threads, as many as there were at the
+/* A part of the intake that stops when it has had its share of the frame. */
+typedef struct intake_share {
+  uint64_t end_ns; /* wall */
+  uint64_t count;  /* virtual */
+  uint64_t taken;
+} intake_share;
+
+static intake_share begin_share(const struct muster_world *world) {
+  uint64_t share_ns = world->frame.budget_ns / INTAKE_BUDGET_PART;
+  uint64_t count = share_ns / INTAKE_NS;
+  return (intake_share){.end_ns = world->runner.virtual ? 0 : clock_now(&world->runner.clock) + share_ns,
+                        .count = count > INTAKE_MIN ? count : INTAKE_MIN};
+}
+
+/* Whether a few more may be taken. */
+static bool is_left(const struct muster_world *world, const intake_share *share) {
+  if (share->taken < INTAKE_MIN) return true;
+  return world->runner.virtual ? share->taken < share->count : clock_now(&world->runner.clock) < share->end_ns;
+}
+
+/* Agents that are named in a few commands, or about to become active: fetched before any of them is dealt with. */
+PREFETCH_FUNCTION prefetch_agents(const struct muster_world *world, const uint32_t *agents, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    __builtin_prefetch(&world->store.rows[agents[i]], 1);
+    __builtin_prefetch(&world->store.places[agents[i]], 1);
+  }
+}
+
+/* What taking agents out of the wheel and the grid touches: their blocks, then the ends of the lists that these are
+ * part of. */
+PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *agents, uint32_t count) {
+  const agent_store *store = &world->store;
+  list_store *waiting = &world->classes.lists, *placed = &world->space.members;
+  for (uint32_t i = 0; i < count; i++) {
+    if (store->rows[agents[i]].status == AGENT_WAITING)
+      __builtin_prefetch(lists_block_of(waiting, store->rows[agents[i]].spot), 1);
+    __builtin_prefetch(lists_block_of(placed, store->places[agents[i]].spot), 1);
+  }
+  for (uint32_t i = 0; i < count; i++)
+    __builtin_prefetch(&world->space.buckets[lists_block_of(placed, store->places[agents[i]].spot)->owner], 1);
+  for (uint32_t i = 0; i < count; i++) {
+    if (store->rows[agents[i]].status == AGENT_WAITING)
+      __builtin_prefetch(lists_last(waiting, *wheel_list_of(&world->classes, store->rows[agents[i]].spot)), 1);
+    uint32_t bucket = lists_block_of(placed, store->places[agents[i]].spot)->owner;
+    __builtin_prefetch(lists_last(placed, world->space.buckets[bucket]), 1);
+  }
+}
+
+/* Takes a few commands of other threads; returns how many. */
+static uint32_t apply_few(struct muster_world *world, uint32_t most) {
+  command commands[TOGETHER];
+  uint32_t agents[TOGETHER], count = 0, agent_count = 0, removals = 0;
+  while (count < TOGETHER && count < most && ring_pop(&world->inbox.commands, &commands[count])) {
+    if (commands[count].kind < COMMAND_OBSERVER_ADD) agents[agent_count++] = commands[count].index;
+    removals += commands[count++].kind == COMMAND_REMOVE;
+  }
+  prefetch_agents(world, agents, agent_count);
+  if (removals) prefetch_lists(world, agents, agent_count);
+  for (uint32_t i = 0; i < count; i++) apply(world, &commands[i]);
+  return count;
+}
+
+/* Commands of the updates come first, then wakes, then the commands of other threads, no more than there were at the
  * beginning: a producer that never stops must not hold the frame. */
 static void apply_commands(struct muster_world *world) {
   uint32_t count = world->deferred_count;
@@ -189,10 +253,15 @@ static void apply_commands(struct muster_world *world) {
   world->deferred_count = 0;
   for (uint32_t i = 0; i < count; i++) apply(world, &deferred[i]);
   apply_wakes(world);
-  command command;
-  for (uint32_t left = ring_count(&world->inbox.commands); left > 0 && ring_pop(&world->inbox.commands, &command);
-       left--)
-    apply(world, &command);
+  intake_share share = begin_share(world);
+  uint32_t left = ring_count(&world->inbox.commands);
+  while (left > 0 && is_left(world, &share)) {
+    uint32_t taken = apply_few(world, left);
+    if (!taken) break;
+    share.taken += taken;
+    left -= taken;
+  }
+  world->report.commands_waiting = ring_count(&world->inbox.commands);
 }
 
 static void activate(struct muster_world *world, uint32_t index) {
@@ -218,11 +287,26 @@ static void activate(struct muster_world *world, uint32_t index) {
   }
 }
 
+/* Activates a few of the spawned agents; returns how many. */
+static uint32_t activate_few(struct muster_world *world) {
+  uint32_t agents[TOGETHER], count = 0;
+  while (count < TOGETHER && ring_pop(&world->inbox.spawns, &agents[count])) count++;
+  prefetch_agents(world, agents, count);
+  for (uint32_t i = 0; i < count; i++) {
+    const agent_place *place = &world->store.places[agents[i]];
+    __builtin_prefetch(space_cell(&world->space, place->cell_x, place->cell_y, place->partition), 1);
+  }
+  for (uint32_t i = 0; i < count; i++) activate(world, agents[i]);
+  return count;
+}
+
 static void activate_spawns(struct muster_world *world) {
-  uint64_t limit = world->frame.budget_ns / SPAWN_BUDGET_PART / SPAWN_NS;
-  uint32_t index;
-  if (limit < SPAWNS_PER_FRAME_MIN) limit = SPAWNS_PER_FRAME_MIN;
-  for (; limit > 0 && ring_pop(&world->inbox.spawns, &index); limit--) activate(world, index);
+  intake_share share = begin_share(world);
+  while (is_left(world, &share)) {
+    uint32_t taken = activate_few(world);
+    if (!taken) break;
+    share.taken += taken;
+  }
   world->report.spawns_waiting = ring_count(&world->inbox.spawns);
 }
 

@@ -223,8 +223,10 @@ static inline muster_agent_def muster_default_agent_def(void) {
  * the type is unknown or agents_max is reached. Inside an atom use muster_update_spawn. Any thread. O(1). */
 MUSTER_API muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *def);
 
-/* Queues removal. on_removed is the last touch; an update that runs now finishes, none is started after the next
- * intake. MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max commands wait. Any thread. */
+/* Queues removal. on_removed is the last touch; an update that runs now finishes, none is started after the intake that
+ * takes the command: the next, unless more commands wait than fit an eighth of the budget
+ * (muster_frame_report.commands_waiting). MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max commands
+ * wait. Any thread. */
 MUSTER_API muster_result muster_agent_remove(muster_world *world, muster_agent agent);
 
 /* Queues a new position, over that which the agent itself may choose in the meantime. MUSTER_E_ARGUMENT when a
@@ -381,6 +383,7 @@ typedef struct muster_frame_report {
   float pressure;            /* 0 = all at wanted periods, 1 = all at their longest, above 1 = even that does not fit */
   double period_deviation_ns;     /* mean of T_i - T_io over active agents, as fitted */
   uint32_t levels[MUSTER_LEVELS]; /* active agents per capability level */
+  uint32_t commands_waiting;      /* queued by other threads, left to the next intakes */
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {

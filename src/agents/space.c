@@ -1,6 +1,7 @@
 #include "agents/space.h"
 
 #include "base/assert.h"
+#include "base/prefetch.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -125,7 +126,7 @@ static void look_at(search *search, const searched_cell *cell, uint32_t index) {
   offer(search, index, cell->offset_x + place->x, cell->offset_y + place->y);
 }
 
-static void prefetch_block(const search *search, const list_block *block) {
+PREFETCH_FUNCTION prefetch_block(const search *search, const list_block *block) {
   for (uint32_t i = 0; i < block->count; i++) __builtin_prefetch(&search->store->places[block->agents[i]]);
 }
 

@@ -1,6 +1,7 @@
 #include "exec/runner.h"
 
 #include "base/assert.h"
+#include "base/prefetch.h"
 
 #include <string.h>
 
@@ -136,7 +137,7 @@ enum { ROWS_AHEAD = 8, STATES_AHEAD = 4 };
 
 /* Agents stand in memory in no order of the batch: what the next entries need is fetched while this one runs. The state
  * is found through the row, so it comes later. */
-static void prefetch_entries(const runner *runner, const batch_claim *claim, uint32_t entry_index) {
+PREFETCH_FUNCTION prefetch_entries(const runner *runner, const batch_claim *claim, uint32_t entry_index) {
   const batch_entry *entries = runner->batch->entries;
   if (entry_index + ROWS_AHEAD < claim->end) {
     uint32_t agent = entries[entry_index + ROWS_AHEAD].agent;
@@ -151,7 +152,7 @@ static void prefetch_entries(const runner *runner, const batch_claim *claim, uin
 }
 
 /* The first entries of a claim have nobody before them. */
-static void prefetch_claim(const runner *runner, const batch_claim *claim) {
+PREFETCH_FUNCTION prefetch_claim(const runner *runner, const batch_claim *claim) {
   const batch_entry *entries = runner->batch->entries;
   for (uint32_t i = claim->first; i < claim->end && i < claim->first + ROWS_AHEAD; i++) {
     __builtin_prefetch(&runner->store->rows[entries[i].agent]);

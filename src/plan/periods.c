@@ -1,6 +1,7 @@
 #include "plan/periods.h"
 
 #include "base/assert.h"
+#include "base/prefetch.h"
 
 #include <math.h>
 
@@ -53,7 +54,7 @@ fit_result periods_fit(periods *periods, class_table *classes, const cost_table 
 }
 
 /* The part of the wheel that is visited next. */
-static void prefetch_slots(const agent_class *class) {
+PREFETCH_FUNCTION prefetch_slots(const agent_class *class) {
   __builtin_prefetch(&class->occupied[0]);
   __builtin_prefetch(&class->slots[0][class->cursor % WHEEL_SLOTS]);
 }

@@ -27,6 +27,13 @@ static inline void wheel_insert(class_table *classes, agent_class *class, uint32
   class->occupied[shard][slot / 64] |= 1ull << (slot % 64);
 }
 
+/* The list that a waiting agent's spot is in. */
+static inline agent_list *wheel_list_of(class_table *classes, list_spot spot) {
+  uint32_t owner = lists_block_of(&classes->lists, spot)->owner;
+  agent_class *class = &classes->classes[owner / (WHEEL_SHARDS * WHEEL_SLOTS)];
+  return &class->slots[owner / WHEEL_SLOTS % WHEEL_SHARDS][owner % WHEEL_SLOTS];
+}
+
 /* Takes an agent out. O(1). */
 void wheel_remove(class_table *classes, agent_class *class, agent_store *store, uint32_t index);
 

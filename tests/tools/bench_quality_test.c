@@ -1,9 +1,15 @@
 /* `muster bench quality`: virtual time, so the figures are the same everywhere and can be tested. */
 #include "program.h"
 
+static const char *const crowds[] = {"uniform", "mixed"};
+static const double loads[] = {0.1, 0.3, 0.6};
 static const char *const rules[] = {"elastic", "chosen", "chosen-once", "square-root", "round-robin", "distance"};
 
-enum { RULES = sizeof rules / sizeof *rules };
+enum {
+  CROWDS = sizeof crowds / sizeof *crowds,
+  LOADS = sizeof loads / sizeof *loads,
+  RULES = sizeof rules / sizeof *rules
+};
 
 static json_t *quick_json(void) {
   return program_json("bench quality --quick --json -");
@@ -26,27 +32,28 @@ static double ratio_of(json_t *json, const char *crowd, double cpu, const char *
   return program_number(row_of(json, crowd, cpu, rule), "ratio");
 }
 
+static void expect_row(json_t *json, const char *crowd, double load, const char *rule) {
+  json_t *row = row_of(json, crowd, load, rule);
+  double used = program_number(row, "cpu_used_share");
+  cr_expect(used > 0.9 && used < 1.01, "%s used %g of its CPU", rule, used);
+  cr_expect_geq(program_number(row, "ratio"), 0.98, "%s beats the optimum", rule);
+  cr_expect_gt(program_number(row, "staleness_ns"), 0);
+}
+
 Test(bench_quality, gives_every_rule_the_same_cpu_and_none_beats_the_optimum) {
-  json_t *json = quick_json(), *row;
-  size_t i;
-  cr_assert_eq(json_array_size(program_member(json, "rows")), 6 * RULES);
-  json_array_foreach(program_member(json, "rows"), i, row) {
-    const char *rule = json_string_value(program_member(row, "rule"));
-    double used = program_number(row, "cpu_used_share");
-    cr_expect(used > 0.9 && used < 1.01, "%s used %g of its CPU", rule, used);
-    cr_expect_geq(program_number(row, "ratio"), 0.98, "%s beats the optimum", rule);
-    cr_expect_gt(program_number(row, "staleness_ns"), 0);
-  }
+  json_t *json = quick_json();
+  cr_assert_eq(json_array_size(program_member(json, "rows")), CROWDS * LOADS * RULES);
+  for (size_t crowd = 0; crowd < CROWDS; crowd++)
+    for (size_t load = 0; load < LOADS; load++)
+      for (size_t rule = 0; rule < RULES; rule++) expect_row(json, crowds[crowd], loads[load], rules[rule]);
   json_decref(json);
 }
 
 Test(bench_quality, shows_the_square_root_rule_within_the_target_and_fresher_than_what_servers_do) {
-  static const char *const crowds[] = {"uniform", "mixed"};
-  static const double loads[] = {0.1, 0.3, 0.6};
   json_t *json = quick_json();
   cr_expect(json_is_true(program_member(json, "reaches_target.square-root")));
-  for (size_t crowd = 0; crowd < 2; crowd++)
-    for (size_t load = 0; load < 3; load++) {
+  for (size_t crowd = 0; crowd < CROWDS; crowd++)
+    for (size_t load = 0; load < LOADS; load++) {
       double ours = ratio_of(json, crowds[crowd], loads[load], "square-root");
       cr_expect_leq(ours, 1.15, "%s at %g: %g", crowds[crowd], loads[load], ours);
       cr_expect_lt(ours, ratio_of(json, crowds[crowd], loads[load], "round-robin"));

@@ -74,6 +74,16 @@ Test(command_line, refuses_costs_that_no_update_can_have_and_scenarios_that_take
       {"run --cost 5us", 2, "'wildlife' takes no --cost"}, {"run tan-wong --cost 5us", 2, "use the scenario 'fixed'"});
 }
 
+/* The same world, overloaded alike: only the rule differs, and with it how far periods stretch on average. */
+Test(command_line, fits_periods_by_the_rule_that_was_asked_for) {
+#define OVERLOADED "run wildlife --virtual --agents 3000 --capacity 0.3ms --workers 1 --frames 30 --json - --fit "
+  json_t *first = program_json(OVERLOADED "elastic"), *second = program_json(OVERLOADED "square-root");
+  cr_expect_float_eq(program_number(first, "pressure.mean"), program_number(second, "pressure.mean"), 0.1);
+  cr_expect_lt(program_number(second, "period.mean_deviation_ns"), program_number(first, "period.mean_deviation_ns"));
+  json_decref(first);
+  json_decref(second);
+}
+
 Test(command_line, hands_the_cost_of_an_update_to_the_scenario) {
   const char *line = "run fixed --virtual --cost 20us --agents 200 --observers 3 --workers 1 --frames 30 --json -";
   json_t *json = program_json(line);
