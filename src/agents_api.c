@@ -69,8 +69,13 @@ muster_result muster_agent_tune(muster_world *world, muster_agent agent, const m
   if (!(tuning.importance_floor <= 1.0f) || !(tuning.elasticity <= 1024.0f))
     return error_set(MUSTER_E_ARGUMENT, "tuning: importance_floor %g must be at most 1, elasticity %g at most 1024",
                      (double)tuning.importance_floor, (double)tuning.elasticity);
+  if (!(tuning.visibility <= 1.0f) || !(tuning.bulk <= 1.0f) || !(tuning.interactivity <= 1.0f))
+    return error_set(MUSTER_E_ARGUMENT, "tuning: visibility %g, bulk %g and interactivity %g must be at most 1",
+                     (double)tuning.visibility, (double)tuning.bulk, (double)tuning.interactivity);
+  muster_position factors = {(double)tuning.visibility, (double)tuning.bulk, (double)tuning.interactivity};
   return send(world, agent,
               (command){.kind = COMMAND_TUNE,
+                        .position = factors,
                         .first = tuning.importance_floor,
                         .second = tuning.elasticity,
                         .derive = tuning.derive_elasticity});

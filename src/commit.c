@@ -88,7 +88,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     note_start(world, row);
     if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
   }
-  if (result->moved) space_move(&world->space, &world->store, index, result->moved_to);
+  if (result->moved) world_move(world, index, result->moved_to);
   if (world->runner.virtual) learn_model_cost(world, entry, outcome);
   if (outcome == OUTCOME_FINISHED) {
     complete(world, 0, index, began_ns);
@@ -159,13 +159,12 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
 }
 
 /* Whether an entry can be settled beside others: it finished in the frame of its release, so that no list but its shard
- * of a wheel is touched, and stayed in its cell of the grid. */
+ * of a wheel is touched, and made no step that the score must know of. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = &world->store.rows[entry->agent];
   if (row->enlisted || row->atom_next || messages_are_owed(world, entry->agent)) return false;
   if (!result->moved) return true;
-  const agent_place *place = &world->store.places[entry->agent];
-  return result->moved_to.cell_x == place->cell_x && result->moved_to.cell_y == place->cell_y;
+  return !score_notices(&world->board, &world->store.places[entry->agent], result->moved_to);
 }
 
 /* Settles an entry into a share's shard, if it is plain. */
@@ -228,12 +227,12 @@ static void stock_pools(struct muster_world *world) {
 /* On the wall clock most entries are settled by those who ran them. What is left, and everything under the virtual
  * clock, is settled in the order of the batch. */
 static void settle_beside(struct muster_world *world) {
-  enum { WORTH_WAKING = 512 };
-  if (world->runner.virtual || world->runner.workers < 2 || world->batch.count < WORTH_WAKING) return;
+  enum { WORTH_WAKING = 512 }; /* of those who have just run it, and are still awake */
+  if (world->runner.virtual || world->helpers == 0 || world->batch.count < WORTH_WAKING) return;
   stock_pools(world);
   shares_open(&world->settle_shares, WHEEL_SHARDS);
   crew_orders orders = {.work = settle_shares, .argument = world, .patience_ns = world->frame.deadline_ns};
-  crew_run(&world->settle_crew, world->seat, &orders, CREW_ALL);
+  crew_run(&world->settle_crew, world->seat, &orders, world->helpers);
 }
 
 /* Whether entries want nothing but to be settled: no ids to sort out, no senders to note, no model to learn from. */
@@ -314,7 +313,7 @@ static void act(struct muster_world *world, uint32_t index) {
   if (!row->doomed) {
     batch_result result = {0};
     runner_act(&world->runner, index, &result);
-    if (result.moved) space_move(&world->space, &world->store, index, result.moved_to);
+    if (result.moved) world_move(world, index, result.moved_to);
     world->frame.spent_ns += modelled_act_cost(&world->types.types[row->type]);
   }
   complete(world, 0, index, began_ns);
@@ -359,7 +358,7 @@ static void note_waiting(struct muster_world *world) {
   enum { LOOKS = 8 };
   uint32_t place = world->ready.waiting.head, index;
   for (uint32_t i = 0; i < LOOKS; i++) {
-    if ((index = ready_next_waiting(&world->ready, &world->store, &place)) == UINT32_MAX) break;
+    if ((index = ready_next_waiting(&world->ready, &place)) == UINT32_MAX) break;
     const agent_row *row = &world->store.rows[index];
     if ((row->status != AGENT_READY && row->status != AGENT_ADMITTED) || row->atom_next) continue;
     note_start(world, row);

@@ -71,9 +71,7 @@ static void stage_intake(struct muster_world *world) {
 
 /* 2 score: who matters, and at which level? */
 static void stage_score(struct muster_world *world) {
-  score_inputs inputs = world_score_inputs(world);
-  score_sweep(&world->board, &inputs);
-  score_deciles(&world->board, world->store.active_count);
+  rescore_run(world);
 }
 
 /* 3 fold: which herds are one agent, which are many? */
@@ -136,13 +134,20 @@ static void open_early(struct muster_world *world) {
   if (world->early_open) crew_open(&world->early_crew, world->seat, &orders, CREW_ALL);
 }
 
+uint32_t world_helpers_for(const struct muster_world *world, uint64_t work_ns) {
+  enum { WORTH_CALLING_NS = 150000 };
+  uint64_t helpers = world->runner.virtual ? CREW_ALL : work_ns / WORTH_CALLING_NS, most = world->runner.workers - 1;
+  return (uint32_t)(helpers < most ? helpers : most);
+}
+
 /* 7 run: workers take updates from the dispatch queue, atom by atom, until the deadline. */
 static void stage_run(struct muster_world *world) {
   crew_orders orders = orders_for(world, runner_work);
   runner_open(&world->runner);
   if (world->early_open) crew_close(&world->early_crew, world->seat);
   audit_mark(world);
-  crew_run(&world->run_crew, world->seat, &orders, world->batch.claim_count > 1 ? CREW_ALL : 0);
+  world->helpers = world->batch.claim_count > 1 ? world_helpers_for(world, world->admitted_ns) : 0;
+  crew_run(&world->run_crew, world->seat, &orders, world->helpers);
   if (world->early_open) crew_wait(&world->early_crew, world->seat);
   runner_close(&world->runner);
 }
@@ -210,6 +215,13 @@ static muster_result check_frame(const struct muster_world *world, const muster_
   return MUSTER_OK;
 }
 
+/* What calls between the frames took for this one: at most half of its budget. */
+static void take_prepaid(struct muster_world *world) {
+  uint64_t most_ns = world->frame.budget_ns / 2;
+  world->frame.budget_ns -= world->prepaid_ns < most_ns ? world->prepaid_ns : most_ns;
+  world->prepaid_ns = 0;
+}
+
 static void begin_frame(struct muster_world *world, const muster_frame *frame) {
   world->in_frame = true;
   world->frames++;
@@ -223,6 +235,7 @@ static void begin_frame(struct muster_world *world, const muster_frame *frame) {
   world->report.sim_now_ns = frame->sim_now_ns;
   world->report.frame_period_ns = world->frame.elapsed_ns;
   world->report.budget_ns = frame->budget_ns;
+  take_prepaid(world);
   world->runner.now_ns = frame->sim_now_ns;
   world->seat = visit_begin(&world->visit, world->pool);
   world->runner.caller = world->seat->index;

@@ -13,6 +13,11 @@ score_inputs world_score_inputs(struct muster_world *world) {
   return (score_inputs){&world->store, &world->types, &world->space, &world->observers, &world->classes};
 }
 
+void world_move(struct muster_world *world, uint32_t index, space_spot spot) {
+  if (score_notices(&world->board, &world->store.places[index], spot)) score_note(&world->board, index);
+  space_move(&world->space, &world->store, index, spot);
+}
+
 bool intake_defer(struct muster_world *world, const command *command) {
   if (world->deferred_count == world->def.commands_max) {
     /* A wake may count on this command; it finds room elsewhere. */
@@ -33,7 +38,7 @@ static void call_back(struct muster_world *world, uint32_t index, void (*callbac
   callback(runner_begin_serial(&world->runner, index, PHASE_INTAKE, &result));
   runner_caller(&world->runner)->context.phase = PHASE_OUTSIDE;
   if (world->types.types[row->type].published) row->front ^= 1u;
-  if (result.moved) space_move(&world->space, &world->store, index, result.moved_to);
+  if (result.moved) world_move(world, index, result.moved_to);
 }
 
 static void release_index(struct muster_world *world, uint32_t index) {
@@ -106,9 +111,13 @@ static void apply_wake(struct muster_world *world, const command *command) {
 
 static void apply_move(struct muster_world *world, const command *command) {
   if (store_is_active(&world->store, command->index))
-    space_move(&world->space, &world->store, command->index, space_spot_of(&world->space, command->position));
+    world_move(world, command->index, space_spot_of(&world->space, command->position));
   else
     space_place(&world->space, &world->store.places[command->index], command->position);
+}
+
+static void set_factor(agent_row *row, muster_factor factor, double value) {
+  if (value >= 0.0) row->factors[factor] = byte_share_of((float)value);
 }
 
 static void apply_tune(struct muster_world *world, const command *command) {
@@ -117,7 +126,10 @@ static void apply_tune(struct muster_world *world, const command *command) {
   if (command->first >= 0.0f) row->floor = share_of(command->first);
   if (command->second >= 0.0f) row->elasticity_step = (uint8_t)elasticity_step_of(command->second);
   if (command->derive) row->elasticity_step = ELASTICITY_DERIVED;
-  if (store_is_active(&world->store, command->index)) score_agent(&world->board, &inputs, command->index, true);
+  set_factor(row, MUSTER_FACTOR_VISIBILITY, command->position.x);
+  set_factor(row, MUSTER_FACTOR_BULK, command->position.y);
+  set_factor(row, MUSTER_FACTOR_INTERACTIVITY, command->position.z);
+  if (store_is_active(&world->store, command->index)) score_tuned_agent(&world->board, &inputs, command->index);
 }
 
 static void apply_remove(struct muster_world *world, const command *command) {
@@ -229,6 +241,17 @@ PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *age
   }
 }
 
+/* Lists the agents of commands that exist: the rows of others may be in the hands of threads that spawn. */
+static uint32_t list_existing(const struct muster_world *world, const command *commands, uint32_t count,
+                              uint32_t *agents) {
+  uint32_t listed = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (commands[i].kind < COMMAND_OBSERVER_ADD &&
+        identity_is_live(&world->agent_ids, commands[i].index, commands[i].generation))
+      agents[listed++] = commands[i].index;
+  return listed;
+}
+
 /* Takes a few commands of other threads; returns how many. */
 static uint32_t apply_few(struct muster_world *world, uint32_t most) {
   command commands[TOGETHER];
@@ -238,7 +261,7 @@ static uint32_t apply_few(struct muster_world *world, uint32_t most) {
     removals += commands[count++].kind == COMMAND_REMOVE;
   }
   prefetch_agents(world, agents, agent_count);
-  if (removals) prefetch_lists(world, agents, agent_count);
+  if (removals) prefetch_lists(world, agents, list_existing(world, commands, count, agents));
   for (uint32_t i = 0; i < count; i++) apply(world, &commands[i]);
   return count;
 }
@@ -272,7 +295,6 @@ static void activate(struct muster_world *world, uint32_t index) {
     return;
   }
   uint32_t generation = identity_generation(&world->agent_ids, index);
-  row->generation = generation;
   row->last_update_ns = world->frame.now_ns;
   space_link(&world->space, &world->store, index);
   score_new_agent(&world->board, &inputs, index);
@@ -340,7 +362,6 @@ void intake_run(struct muster_world *world) {
   commit_finish(world);
   apply_commands(world);
   messages_take(world);
-  observers_group(&world->observers);
   activate_spawns(world);
   wake_receivers(world);
   set_ids_aside(world);

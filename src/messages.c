@@ -96,7 +96,7 @@ static void fetch_message(const struct muster_world *world, const outgoing *mess
 
 static void fetch_receiver(const struct muster_world *world, const outgoing *message) {
   __builtin_prefetch(&world->store.rows[message->head.peer.index]);
-  __builtin_prefetch(&world->agent_ids.generations[message->head.peer.index]);
+  __builtin_prefetch(identity_generation_of(&world->agent_ids, message->head.peer.index));
 }
 
 static void fetch_box(const struct muster_world *world, const outgoing *message) {

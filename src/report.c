@@ -21,12 +21,14 @@ muster_result muster_frame_report_read(const muster_world *world, muster_frame_r
 /* Bytes in use per agent that ever was; the batch and its sort buffers count for the largest batch so far. The workers'
  * own scratch is the pool's affair and left out, so that the figure does not depend on their number. */
 static uint64_t bytes_scheduling(const muster_world *world) {
+  bool parted = false; /* updates may be preempted, or wait for action atoms */
+  for (uint32_t i = 0; i < world->types.count; i++) parted |= world->types.types[i].atom_count > 1;
   uint64_t agents = identity_high(&world->agent_ids);
-  uint64_t each = sizeof(agent_row) + sizeof(agent_place) + sizeof(uint32_t) /* generation */ +
-                  sizeof(agent_list) /* grid bucket */ + sizeof(uint32_t) /* generation of the state slot */ +
-                  sizeof(uint8_t) /* wake word */;
+  uint64_t each =
+      sizeof(agent_row) + sizeof(agent_place) + sizeof(uint8_t) /* wake word */ + (parted ? sizeof(agent_begun) : 0);
+  uint64_t buckets = world->space.mask + 1 < agents ? world->space.mask + 1 : agents;
   uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);
-  return sizeof *world + agents * each + agents / 8 + world->batch_high * batch +
+  return sizeof *world + agents * each + agents / 8 + buckets * sizeof(agent_list) + world->batch_high * batch +
          world->classes.count * sizeof(agent_class) + sizeof(settle_part) + lists_bytes(&world->classes.lists) +
          lists_bytes(&world->ready.members) + lists_bytes(&world->space.members);
 }

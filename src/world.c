@@ -57,11 +57,13 @@ static void create_plan(struct muster_world *world) {
   costs_create(&world->costs, def->types_max, &world->arena);
   periods_create(&world->periods, &world->classes, def, &world->arena);
   ready_create(&world->ready, def, &world->types, &world->arena);
+  score_create(&world->board, def, &world->arena);
 }
 
 static void create_exec(struct muster_world *world) {
   const muster_world_def *def = &world->def;
-  identity_create(&world->agent_ids, def->agents_max, &world->arena);
+  uint32_t *generations = world->store.rows ? &world->store.rows[0].generation : NULL;
+  identity_create_over(&world->agent_ids, def->agents_max, generations, sizeof(agent_row), &world->arena);
   identity_create(&world->observer_ids, def->observers_max, &world->arena);
   inbox_create(&world->inbox, def->agents_max, def->commands_max, &world->arena);
   wakes_create(&world->wakes, def->agents_max, def->commands_max, &world->arena);
@@ -73,6 +75,8 @@ static void create_exec(struct muster_world *world) {
   world->deferred_before = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred_before);
   world->acting = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting);
   world->acting_fresh = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting_fresh);
+  world->marks = arena_reserve(&world->arena, def->agents_max, sizeof *world->marks);
+  world->seen = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->seen);
   world->parts = arena_reserve(&world->arena, WHEEL_SHARDS, sizeof *world->parts);
 }
 
@@ -168,7 +172,7 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
   }
   uint32_t index = types_register(&world->types, def, world->def.agents_max, &world->arena);
   if (index == UINT32_MAX) return (muster_type){0};
-  identity_create(&world->slots[index], world->def.agents_max, &world->arena);
+  identity_create_over(&world->slots[index], world->def.agents_max, NULL, 0, &world->arena);
   messages_reserve(world, &world->types.types[index]);
   if (world->arena.failed) {
     world->arena.failed = false;

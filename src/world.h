@@ -94,7 +94,8 @@ struct muster_world {
   batch batch;
   rank_result held; /* what those held from the last frame take of this one's limits */
   crew early_crew;  /* runs them while the caller plans */
-  crew run_crew, settle_crew;
+  crew run_crew, settle_crew, score_crew;
+  shared_u64 score_ticket; /* items of the score stage that no worker has taken yet, several at a time */
   bool early_open;
   visit visit; /* of the thread that runs the frame, and its seat */
   seat *seat;
@@ -109,6 +110,10 @@ struct muster_world {
   uint64_t *acting, *acting_fresh; /* bitmaps: agents whose action atoms wait since earlier frames, since this one */
   uint32_t acting_count;
 
+  uint8_t *marks;      /* agents_max: what became of the positions of an array */
+  uint64_t *seen;      /* bitmap: agents that an array named; all clear outside its call */
+  uint64_t prepaid_ns; /* what calls between frames took: the next budget is so much less */
+
   bool in_frame;
   uint64_t frames;
   uint64_t last_now_ns;
@@ -121,7 +126,12 @@ struct muster_world {
   settle_part *parts;           /* WHEEL_SHARDS: what completed updates add up to */
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */
+  uint32_t helpers;     /* workers that were called to run it */
 };
+
+/* How many workers to call for so much work: one that sleeps takes a while to come and begins with cold caches, so it
+ * must be worth it. In src/frame.c. */
+uint32_t world_helpers_for(const struct muster_world *world, uint64_t work_ns);
 
 /* Stage 1: applies what was queued since the last frame. In src/intake.c. */
 void intake_run(struct muster_world *world);
@@ -149,5 +159,11 @@ static inline double predicted_planning_gap(const struct muster_world *world) {
 
 /* What the score stage works on. In src/intake.c. */
 score_inputs world_score_inputs(struct muster_world *world);
+
+/* Stage 2: scores agents whose importance may have changed, on all workers. In src/rescore.c. */
+void rescore_run(struct muster_world *world);
+
+/* Moves an active agent, and notes it for the score when that must know. In src/intake.c. */
+void world_move(struct muster_world *world, uint32_t index, space_spot spot);
 
 #endif

@@ -19,6 +19,7 @@
 #ifndef MUSTER_MUSTER_H
 #define MUSTER_MUSTER_H
 
+#include <muster/bulk.h>
 #include <muster/common.h>
 #include <muster/jobs.h>
 #include <muster/update.h>
@@ -86,6 +87,13 @@ typedef struct muster_type_def {
   uint32_t sends_max;     /* how many messages one update may send (see muster_update_send); default 0; at most 1024 */
   bool wake_on_message;   /* a delivered message wakes its receiver, once per frame; one whose update is under way, when
                              that is complete; default false */
+  float importance;       /* of the type: its agents' importance is multiplied by it; default 1; 0..1 */
+  void (*model_importance)(const muster_importance_query *queries, float *importances, uint32_t count,
+                           void *user); /* its own idea of importance: writes 0..1 for each of `count` (at most 64)
+                             agents of the type, where Muster's stands already. Asked when an agent is new or tuned,
+                             moved, or an observer near it did. On any worker, several at a time: must be pure. What is
+                             not a number counts as 0, what leaves 0..1 is clamped, and both are counted in
+                             importances_refused. Default null */
 } muster_type_def;
 
 static inline muster_type_def muster_default_type_def(void) {
@@ -100,6 +108,7 @@ static inline muster_type_def muster_default_type_def(void) {
   def.level_importance[0] = 0.5f;
   def.level_importance[1] = 0.25f;
   def.level_importance[2] = 0.1f;
+  def.importance = 1.0f;
   return def;
 }
 
@@ -209,12 +218,18 @@ struct muster_agent_def {
   const void *state;        /* copied; the type's state_bytes; null (default) = zero */
   const void *published;    /* copied; the type's published_bytes; null (default) = zero */
   void *user;               /* handed to every atom; the host's own; default null */
+  float visibility;         /* these three lower the importance that observers give, each by multiplying it: how well */
+  float bulk;               /* the agent can be seen, how large it is, and how much it has to do with players; */
+  float interactivity;      /* default 1; 0..1; kept in 255ths */
 };
 
 static inline muster_agent_def muster_default_agent_def(void) {
   muster_agent_def def = {0};
   def.size = (uint32_t)sizeof def;
   def.elasticity = -1.0f;
+  def.visibility = 1.0f;
+  def.bulk = 1.0f;
+  def.interactivity = 1.0f;
   return def;
 }
 
@@ -253,6 +268,9 @@ typedef struct muster_agent_tuning {
   float importance_floor; /* 0..1 */
   float elasticity;       /* 0 = exempt, up to 1024 */
   bool derive_elasticity; /* true: go back to the type's elasticity lowered by importance */
+  float visibility;       /* 0..1, as in muster_agent_def; all at once: muster_agents_set_factor() */
+  float bulk;             /* 0..1 */
+  float interactivity;    /* 0..1 */
 } muster_agent_tuning;
 
 static inline muster_agent_tuning muster_default_agent_tuning(void) {
@@ -260,6 +278,9 @@ static inline muster_agent_tuning muster_default_agent_tuning(void) {
   tuning.size = (uint32_t)sizeof tuning;
   tuning.importance_floor = -1.0f;
   tuning.elasticity = -1.0f;
+  tuning.visibility = -1.0f;
+  tuning.bulk = -1.0f;
+  tuning.interactivity = -1.0f;
   return tuning;
 }
 
@@ -384,6 +405,10 @@ typedef struct muster_frame_report {
   double period_deviation_ns;     /* mean of T_i - T_io over active agents, as fitted */
   uint32_t levels[MUSTER_LEVELS]; /* active agents per capability level */
   uint32_t commands_waiting;      /* queued by other threads, left to the next intakes */
+  uint32_t scored;                /* agents whose importance was looked at by the score stage */
+  uint32_t score_cells;           /* cells of the ground in which observers changed something for them */
+  uint32_t score_waiting;         /* observers, cells and agents that the stage left to the next frames: a limit on
+                                     its work was reached */
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {
@@ -407,7 +432,7 @@ typedef struct muster_statistics {
   uint64_t frames;
   uint64_t released, completed, carried, preempted, woken; /* sums of the frame reports */
   uint64_t spawned, removed;
-  uint64_t positions_refused;   /* moves to places that are not finite or out of range, from inside updates */
+  uint64_t positions_refused;   /* moves to places that are not finite or out of range, from updates and arrays */
   uint64_t spawns_refused;      /* from inside updates: beyond spawns_max or short of ids */
   uint64_t commands_dropped;    /* from inside updates: more than fit */
   uint64_t interrupted;         /* updates that gave way to something more urgent between two atoms */
@@ -420,8 +445,12 @@ typedef struct muster_statistics {
   uint64_t bytes_scheduling;                  /* of these, what is not the types' own state */
   uint64_t messages_sent;                     /* delivered and dropped ones together; counted at delivery */
   uint64_t messages_delivered;                /* put into a box */
-  uint64_t messages_dropped; /* the box was full; of the host's also: the receiver gone or without a box for it */
-  uint64_t messages_refused; /* muster_update_send() answered MUSTER_E_FULL */
+  uint64_t messages_dropped;    /* the box was full; of the host's also: the receiver gone or without a box for it */
+  uint64_t messages_refused;    /* muster_update_send() answered MUSTER_E_FULL */
+  uint64_t importances_refused; /* answers of model_importance that had to be clamped */
+  uint64_t score_rounds; /* times that everybody's importance had to be looked at, spread over frames, because of an
+                            observer that sees more than about eight times as far as most, or of a crowd of more than
+                            8,192 agents in one cell */
 } muster_statistics;
 
 static inline muster_statistics muster_default_statistics(void) {

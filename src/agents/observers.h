@@ -1,37 +1,116 @@
-/* agents/observers.h - players and cameras, grouped by partition so that an agent meets only those that can see it. */
+/* agents/observers.h - players and cameras: where they are, and where importance believes them to be.
+ *
+ * An observer that walks changes importance little by little, so what is planned with is where it was when it was last
+ * written: its source. One that has come so far from its source that importance may notice (OBSERVER_STEP of the way
+ * from far_m to near_m) waits in a queue to be written again, once, whatever else it does in the meantime; so do new
+ * ones and those that are gone. Who is asked after is found in buckets as wide as half the usual far_m; observers that
+ * see much further than the others are few, and stand apart in a list of their own. */
 #ifndef AGENTS_OBSERVERS_H
 #define AGENTS_OBSERVERS_H
 
 #include "base/arena.h"
+#include "base/random.h"
 
 #include <muster/muster.h>
 
-enum { PARTITIONS = 65536 };
+enum { PARTITIONS = 65536, OBSERVER_NONE = UINT32_MAX };
+
+/* How far an observer may be from its source: as a share of importance. */
+#define OBSERVER_STEP 0.03f
+/* Who came so far at once does not wait behind those who walk. */
+#define OBSERVER_LEAP 0.1f
+
+/* Who came, went or leapt; and who walks. */
+enum { OBSERVER_LEAPS = 0, OBSERVER_WALKS, OBSERVER_QUEUES };
+
+typedef struct observer_queue {
+  uint32_t *waiting; /* a ring of as many as there may be: who came first first, each once */
+  uint32_t head, count;
+} observer_queue;
 
 typedef struct observer_row {
   muster_position position;
   float near_m, far_m;
   uint16_t partition;
   bool present;
+  bool queued[OBSERVER_QUEUES];
 } observer_row;
 
+/* An observer as it was last written. */
+typedef struct observer_source {
+  muster_position position;
+  float near_m, far_m;
+  int32_t bucket_x, bucket_y;
+  uint32_t next, previous; /* index + 1 in the bucket; next of a far-sighted one: its place in that list */
+  uint16_t partition;
+  bool written;
+  bool far_sighted;
+} observer_source;
+
 typedef struct observer_table {
-  uint32_t maximum, high; /* every present index is below `high` */
+  uint32_t maximum, high; /* every present or written index is below `high` */
   observer_row *rows;
-  uint32_t *order;  /* present observers grouped by partition */
-  uint32_t *starts; /* PARTITIONS + 1: where each group begins in `order` */
-  bool regroup;     /* the groups are older than the rows */
+  observer_source *sources;
+  observer_queue queues[OBSERVER_QUEUES]; /* to be written */
+  bool counted;                           /* what follows belongs to the present rows */
+  float typical_far_m;
+  float linked_far_m;    /* the one that the buckets were made for */
+  float shortest_m;      /* the least far_m - near_m */
+  float near_m, far_m;   /* the largest of those in buckets */
+  double bucket_m;       /* 0: nobody was written yet */
+  uint32_t *buckets;     /* index + 1 of the first */
+  uint32_t buckets_mask; /* buckets - 1 */
+  uint32_t *seen;        /* by hash of a bucket: how many may be worth something to somebody in it */
+  uint32_t seen_mask;
+  uint32_t *far_sighted; /* observers that are in no bucket */
+  uint32_t far_sighted_count;
 } observer_table;
 
 /* Reserves the table in the arena. */
 void observers_create(observer_table *table, uint32_t maximum, arena *arena);
 
-/* Sets an observer present at `index`, moves it, or takes it away. Intake only. */
+/* Sets an observer present at `index`, moves it, or takes it away. Frame's thread. O(1). */
 void observers_add(observer_table *table, uint32_t index, const muster_observer_def *def);
 void observers_move(observer_table *table, uint32_t index, muster_position position);
 void observers_remove(observer_table *table, uint32_t index);
 
-/* Groups by partition again when observers came or went: O(observers + partitions) then, nothing otherwise. */
-void observers_group(observer_table *table);
+/* Counts anew when observers came or went since the last time: O(observers) then, else nothing. When most of them see
+ * much further or less far than those before, the buckets get another width. */
+void observers_count(observer_table *table);
+
+/* Takes who waits longest to be written in a queue; OBSERVER_NONE when nobody does. Those who leapt come first, always.
+ */
+uint32_t observers_next(observer_table *table, uint32_t which);
+
+/* How many wait to be written. */
+static inline uint32_t observers_waiting(const observer_table *table) {
+  return table->queues[OBSERVER_LEAPS].count + table->queues[OBSERVER_WALKS].count;
+}
+
+/* Makes an observer's source what its row says now: nothing when it is not present. After observers_count. O(1). */
+void observers_write(observer_table *table, uint32_t index);
+
+static inline uint32_t observers_hash(int32_t bucket_x, int32_t bucket_y, uint32_t partition) {
+  uint64_t key = (uint64_t)(uint32_t)bucket_x << 32 | (uint32_t)bucket_y;
+  return (uint32_t)random_mix(key + partition * 0x9e3779b97f4a7c15u);
+}
+
+/* Where in `buckets` the list of a bucket is. */
+static inline uint32_t observers_bucket_number(const observer_table *table, int32_t bucket_x, int32_t bucket_y,
+                                               uint32_t partition) {
+  return observers_hash(bucket_x, bucket_y, partition) & table->buckets_mask;
+}
+
+/* Whether an observer that is no far-sighted one may be worth something to somebody in a bucket. O(1). */
+static inline bool observers_may_see(const observer_table *table, int32_t bucket_x, int32_t bucket_y,
+                                     uint32_t partition) {
+  return table->seen[observers_hash(bucket_x, bucket_y, partition) & table->seen_mask] > 0;
+}
+
+/* The first of those whose source shares the bucket's list, index + 1; look at their partition and bucket. */
+static inline uint32_t observers_bucket(const observer_table *table, int32_t bucket_x, int32_t bucket_y,
+                                        uint32_t partition) {
+  return table->buckets[observers_bucket_number(table, bucket_x, bucket_y, partition)];
+}
 
 #endif

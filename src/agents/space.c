@@ -8,7 +8,7 @@
 
 void space_create(space *space, uint32_t agents_max, double cell_m, arena *arena) {
   ASSERT(cell_m > 0);
-  uint32_t buckets = round_up_to_power_of_two(agents_max);
+  uint32_t buckets = round_up_to_power_of_two(agents_max / 4 + 1); /* a few share the block of a list */
   *space = (struct space){.cell_m = cell_m, .mask = buckets - 1};
   space->buckets = arena_reserve(arena, buckets, sizeof *space->buckets);
   lists_create(&space->members, 1, agents_max, arena);

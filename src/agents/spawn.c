@@ -3,7 +3,18 @@
 #include "agents/elasticity.h"
 #include "base/error.h"
 
+#include <stddef.h>
 #include <string.h>
+
+static bool is_share(float value) {
+  return value >= 0.0f && value <= 1.0f;
+}
+
+static muster_result check_factors(const muster_agent_def *def) {
+  if (is_share(def->visibility) && is_share(def->bulk) && is_share(def->interactivity)) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "agent: visibility %g, bulk %g and interactivity %g must be 0..1",
+                   (double)def->visibility, (double)def->bulk, (double)def->interactivity);
+}
 
 muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_agent_def *def) {
   if (!given || given->size == 0)
@@ -22,7 +33,7 @@ muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_
   if (!(def->elasticity <= 1024.0f))
     return error_set(MUSTER_E_ARGUMENT, "agent: elasticity %g must be at most 1024 (negative: the type's)",
                      (double)def->elasticity);
-  return MUSTER_OK;
+  return check_factors(def);
 }
 
 static void write_state(const agent_type *type, uint32_t slot, const muster_agent_def *def) {
@@ -38,16 +49,25 @@ static void write_state(const agent_type *type, uint32_t slot, const muster_agen
   }
 }
 
+/* Other threads may be looking at the generation of an id that is gone. */
+static void write_but_generation(agent_row *row, const agent_row *written) {
+  enum { BEFORE = offsetof(agent_row, generation), AFTER = BEFORE + sizeof(uint32_t) };
+  memcpy(row, written, BEFORE);
+  memcpy((unsigned char *)row + AFTER, (const unsigned char *)written + AFTER, sizeof *row - AFTER);
+}
+
 void spawn_write(agent_store *store, const type_table *types, const space *space, uint32_t index, uint32_t slot,
                  const muster_agent_def *def) {
   uint16_t type = (uint16_t)(def->type.index - 1);
-  store->rows[index] = (agent_row){.type = type,
-                                   .state_slot = slot,
-                                   .user = def->user,
-                                   .status = AGENT_PENDING,
-                                   .floor = share_of(def->importance_floor),
-                                   .elasticity_step = (uint8_t)elasticity_step_of(def->elasticity),
-                                   .factors = {255, 255, 255}};
+  agent_row row = {
+      .type = type,
+      .state_slot = slot,
+      .user = def->user,
+      .status = AGENT_PENDING,
+      .floor = share_of(def->importance_floor),
+      .elasticity_step = (uint8_t)elasticity_step_of(def->elasticity),
+      .factors = {byte_share_of(def->visibility), byte_share_of(def->bulk), byte_share_of(def->interactivity)}};
+  write_but_generation(&store->rows[index], &row);
   store->places[index] = (agent_place){.partition = (uint16_t)def->partition, .type = type};
   space_place(space, &store->places[index], def->position);
   write_state(&types->types[type], slot, def);

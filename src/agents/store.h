@@ -14,13 +14,14 @@
  *   row.virtual_due_ns   wheel                          release
  *   row.last_update_ns, .runs,
  *      .atom_next        commit                         release, rank, run
- *   row.user, .generation,
- *      .type, .state_slot,
- *      .floor, .factors,
+ *   row.generation       exec/identity                  any thread, atomically
+ *   row.user, .type, .state_slot,
+ *      .floor,
  *      .elasticity_step  intake                         score, run
+ *   row.factors          intake; arrays between frames  score
  *   row.status           the stage that moves the agent along the diagram below
  *   row.front            commit (publishes)             run (reads others)
- *   place                commit, intake                 score, run (neighbours)
+ *   place                commit, intake; arrays         score, run (neighbours)
  *   begun                commit                         run, commit
  *   state, published     run (own agent), commit (action atoms)
  *   boxes (of the type)  commit, intake (messages.c)    run (own agent)
@@ -53,7 +54,7 @@ typedef enum agent_status {
   AGENT_ACTING
 } agent_status;
 
-enum { RUNS_ONE = 32768, ROW_FACTORS = 3 };
+enum { RUNS_ONE = 32768 };
 
 /* What the frame touches for a due agent: one cache line. Shares are in 65535ths, or 255ths where they are bytes. */
 typedef struct agent_row {
@@ -61,7 +62,7 @@ typedef struct agent_row {
   uint64_t virtual_due_ns; /* on the clock of its class */
   uint64_t first_due_ns;   /* simulation time of the frame that released it */
   void *user;
-  uint32_t generation; /* of the agent's id, copied at its intake */
+  uint32_t generation; /* of the agent's id; written by exec/identity alone, since any thread may look at it */
   uint32_t state_slot;
   list_spot spot; /* in the list of the wheel or of the ready ring; 0 = in none */
   uint16_t class;
@@ -70,15 +71,15 @@ typedef struct agent_row {
   uint16_t runs;      /* Rankin's run counter rc, decaying by 1/16 per missed period; in 32768ths */
   uint16_t importance;
   uint16_t floor; /* the designer's word: importance never falls below */
-  uint8_t level;
-  uint8_t released_frame;       /* lower bits of the frame's number: delays are counted from it */
-  uint8_t elasticity_step;      /* as the designer set it, or ELASTICITY_DERIVED */
-  uint8_t status;               /* agent_status */
-  uint8_t factors[ROW_FACTORS]; /* the host's: what lowers importance besides distance */
-  uint8_t front : 1;            /* which of the two published buffers others read */
+  uint8_t level : 7;
+  uint8_t enlisted : 1;    /* in the line by release; not beside `front`, which others read while ranks are made */
+  uint8_t released_frame;  /* lower bits of the frame's number: delays are counted from it */
+  uint8_t elasticity_step; /* as the designer set it, or ELASTICITY_DERIVED */
+  uint8_t status;          /* agent_status */
+  uint8_t factors[MUSTER_FACTORS]; /* the host's: what lowers importance besides distance */
+  uint8_t front : 1;               /* which of the two published buffers others read */
   uint8_t woken : 1;
-  uint8_t doomed : 1;   /* removal is queued by an action atom, or a pending agent was removed */
-  uint8_t enlisted : 1; /* in the line by release */
+  uint8_t doomed : 1; /* removal is queued by an action atom, or a pending agent was removed */
 } agent_row;
 
 _Static_assert(sizeof(agent_row) == 64, "an agent's row is one cache line");
@@ -90,6 +91,11 @@ static inline uint16_t share_of(float value) {
 
 static inline float share_value(uint16_t share) {
   return (float)share * (1.0f / 65535.0f);
+}
+
+/* A share as one of the row's bytes. */
+static inline uint8_t byte_share_of(float value) {
+  return (uint8_t)(value * 255.0f + 0.5f);
 }
 
 /* Where an agent is: a cell of the ground plane and the place inside it; and its spot in the neighbour grid. */

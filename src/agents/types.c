@@ -70,6 +70,8 @@ static muster_result check_definition(const muster_type_def *def) {
                      (unsigned long long)def->limit_ns);
   if (!(def->elasticity >= 0.0f && def->elasticity <= 1024.0f))
     return error_set(MUSTER_E_ARGUMENT, "type '%s': elasticity %g must be 0..1024", def->name, (double)def->elasticity);
+  if (!(def->importance >= 0.0f && def->importance <= 1.0f))
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': importance %g must be 0..1", def->name, (double)def->importance);
   if (def->state_bytes > 65536u || def->published_bytes > 4096u)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': state_bytes %u must be at most 65536, published_bytes %u 4096",
                      def->name, def->state_bytes, def->published_bytes);

@@ -2,11 +2,17 @@
 
 #include "base/assert.h"
 
-void identity_create(identity *identity, uint32_t maximum, arena *arena) {
+void identity_create_over(identity *identity, uint32_t maximum, uint32_t *first, uint32_t stride, arena *arena) {
   ASSERT(maximum > 0);
   identity->maximum = maximum;
+  identity->generations = (unsigned char *)first;
+  identity->stride = stride;
   ring_create(&identity->given_back, maximum, sizeof(uint32_t), arena);
-  identity->generations = arena_reserve(arena, maximum, sizeof *identity->generations);
+}
+
+void identity_create(identity *identity, uint32_t maximum, arena *arena) {
+  void *generations = arena_reserve(arena, maximum, sizeof(shared_u32));
+  identity_create_over(identity, maximum, generations, sizeof(shared_u32), arena);
 }
 
 uint32_t identity_take(identity *identity) {
@@ -19,17 +25,17 @@ uint32_t identity_take(identity *identity) {
 }
 
 uint32_t identity_open(identity *identity, uint32_t index) {
-  uint32_t generation = load_relaxed_u32(&identity->generations[index]) + 1;
+  uint32_t generation = load_relaxed_u32(identity_generation_of(identity, index)) + 1;
   ASSERT(generation & 1);
   /* Pairs with the acquire in identity_is_live: who sees the id live sees what its taker did before. */
-  store_release_u32(&identity->generations[index], generation);
+  store_release_u32(identity_generation_of(identity, index), generation);
   return generation;
 }
 
 void identity_close(identity *identity, uint32_t index) {
-  uint32_t generation = load_relaxed_u32(&identity->generations[index]);
+  uint32_t generation = load_relaxed_u32(identity_generation_of(identity, index));
   ASSERT(generation & 1);
-  store_release_u32(&identity->generations[index], generation + 1);
+  store_release_u32(identity_generation_of(identity, index), generation + 1);
 }
 
 void identity_give_back(identity *identity, uint32_t index) {
@@ -37,7 +43,8 @@ void identity_give_back(identity *identity, uint32_t index) {
 }
 
 bool identity_is_live(const identity *identity, uint32_t index, uint32_t generation) {
-  return index < identity->maximum && (generation & 1) && load_acquire_u32(&identity->generations[index]) == generation;
+  return index < identity->maximum && (generation & 1) &&
+         load_acquire_u32(identity_generation_of(identity, index)) == generation;
 }
 
 uint32_t identity_available(const identity *identity) {

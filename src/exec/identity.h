@@ -14,14 +14,25 @@
 typedef struct identity {
   uint32_t maximum;
   ring given_back;
-  shared_u32 fresh; /* indices below were used at least once */
-  shared_u32 *generations;
+  shared_u32 fresh;           /* indices below were used at least once */
+  unsigned char *generations; /* a shared_u32 every `stride` bytes */
+  uint32_t stride;
 } identity;
 
 #define IDENTITY_NONE UINT32_MAX
 
 /* Reserves room for `maximum` indices. */
 void identity_create(identity *identity, uint32_t maximum, arena *arena);
+
+/* The same with generations that stand in the caller's memory, zeroed, one every `stride` bytes from `first` on.
+ * Whoever else looks at them must write nothing there. With a null `first` there are none: indices are only taken and
+ * given back. */
+void identity_create_over(identity *identity, uint32_t maximum, uint32_t *first, uint32_t stride, arena *arena);
+
+/* Where the generation of an index stands. */
+static inline shared_u32 *identity_generation_of(const identity *identity, uint32_t index) {
+  return (shared_u32 *)(void *)(identity->generations + (size_t)index * identity->stride);
+}
 
 /* An index that nobody holds, or IDENTITY_NONE; one that is being given back at this moment may be missed. Any thread.
  */
@@ -41,7 +52,7 @@ bool identity_is_live(const identity *identity, uint32_t index, uint32_t generat
 
 /* The generation of an index now. Any thread. */
 static inline uint32_t identity_generation(const identity *identity, uint32_t index) {
-  return load_relaxed_u32(&identity->generations[index]);
+  return load_relaxed_u32(identity_generation_of(identity, index));
 }
 
 /* About how many indices can be taken. Any thread. */

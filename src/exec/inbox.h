@@ -24,7 +24,7 @@ typedef struct command {
   uint32_t kind; /* command_kind */
   uint32_t index, generation;
   uint32_t partition;
-  muster_position position;
+  muster_position position; /* tune: visibility, bulk, interactivity */
   float first, second; /* tune: importance floor, elasticity; observer: near_m, far_m */
   bool derive;         /* tune */
 } command;

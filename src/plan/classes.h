@@ -16,8 +16,11 @@
 
 enum {
   WHEEL_SLOTS = 256,
+  WHEEL_FINE_BITS = 8, /* the fine wheel has as many slots */
   WHEEL_SLOTS_PER_PERIOD = 128,
-  WHEEL_SHARDS = 4 /* agents may be hung into different shards of a wheel at the same time */
+  WHEEL_SHARDS = 4,          /* agents may be hung into different shards of a wheel at the same time */
+  WHEEL_FINE = WHEEL_SHARDS, /* the wheel over the current slot stands behind them */
+  WHEEL_LISTS
 };
 
 typedef struct agent_class {
@@ -34,8 +37,9 @@ typedef struct agent_class {
   uint64_t cursor;          /* clock_ns >> slot_shift of the last visit; less when that did not get through */
   uint32_t slot_shift;      /* a wheel slot is 2^slot_shift ns wide */
   float per_nominal;        /* 1 / T_io */
-  uint64_t occupied[WHEEL_SHARDS][WHEEL_SLOTS / 64];
-  agent_list slots[WHEEL_SHARDS][WHEEL_SLOTS];
+  uint64_t fine_cursor;     /* clock_ns >> (slot_shift - WHEEL_FINE_BITS), likewise */
+  uint64_t occupied[WHEEL_LISTS][WHEEL_SLOTS / 64];
+  agent_list slots[WHEEL_LISTS][WHEEL_SLOTS];
 } agent_class;
 
 typedef struct class_table {

@@ -49,12 +49,13 @@ static inline float periods_halved(float x) {
 }
 
 /* Rankin's run counter, in nominal periods: rc <- rc (1 - 1/16)^g + 1/16 for a run after a gap of g periods; it is
- * frozen while the agent waits to be run. */
+ * frozen while the agent waits to be run. Who is woken more often than its period would exceed what a row can hold. */
 static inline uint16_t periods_run_counter(const agent_row *row, float per_nominal) {
   const float log2_of_16_15 = 0.09310940f;
   int64_t gap_ns = (int64_t)(row->first_due_ns - row->last_update_ns);
   float gap = gap_ns > 0 ? (float)gap_ns * per_nominal : 0.0f;
-  return (uint16_t)(int32_t)((float)row->runs * periods_halved(gap * log2_of_16_15) + (float)RUNS_ONE / 16.0f);
+  float runs = (float)row->runs * periods_halved(gap * log2_of_16_15) + (float)RUNS_ONE / 16.0f;
+  return (uint16_t)(int32_t)(runs < (float)UINT16_MAX ? runs : (float)UINT16_MAX);
 }
 
 /* After a completed update: the run counter, the next due time by phase, back into the wheel. `began_ns` is the

@@ -149,14 +149,13 @@ static inline void admit(filling *filling, uint32_t index) {
 
 static void admit_woken(filling *filling) {
   uint32_t place = filling->ready->woken.head, index;
-  while (!is_full(filling) && (index = ready_next_woken(filling->ready, filling->store, &place)) != UINT32_MAX)
-    admit(filling, index);
+  while (!is_full(filling) && (index = ready_next_woken(filling->ready, &place)) != UINT32_MAX) admit(filling, index);
 }
 
 static void admit_guaranteed(filling *filling) {
   double guarantee_ns = filling->ready->weights.guarantee_ns;
   uint32_t place = filling->ready->waiting.head, index;
-  while (!is_full(filling) && (index = ready_next_waiting(filling->ready, filling->store, &place)) != UINT32_MAX) {
+  while (!is_full(filling) && (index = ready_next_waiting(filling->ready, &place)) != UINT32_MAX) {
     const agent_row *row = &filling->store->rows[index];
     if ((double)(filling->limits->now_ns - row->first_due_ns) < guarantee_ns) return;
     if (row->status == AGENT_READY) admit(filling, index);

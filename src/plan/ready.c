@@ -25,6 +25,7 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   line_create(&ready->waiting, def->agents_max, arena);
   ready->fresh = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh);
   ready->fresh_too = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh_too);
+  ready->aside = arena_reserve(arena, def->agents_max, sizeof *ready->aside);
   ready->sorted = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted);
   ready->sorted_too = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted_too);
 }
@@ -63,28 +64,10 @@ static void file(ready_set *ready, agent_store *store, uint32_t index) {
   bucket_add(ready, store, bucket_of(ready, number), index);
 }
 
-static bool stands_woken(const agent_row *row, uint32_t stamp) {
-  return row->status == AGENT_READY && row->woken && !row->spot && row->generation == stamp;
-}
-
-static uint32_t waiting_stamp(const agent_row *row) {
-  return (uint32_t)(row->first_due_ns >> READY_KEY_SHIFT);
-}
-
-static bool stands_waiting(const agent_row *row, uint32_t stamp) {
-  return row->enlisted && waiting_stamp(row) == stamp;
-}
-
 static void count_in(ready_set *ready, agent_row *row) {
   row->status = AGENT_READY;
   ready->count++;
   ready->begun += row->atom_next > 0;
-}
-
-static void join_woken(ready_set *ready, agent_store *store, uint32_t index) {
-  agent_row *row = &store->rows[index];
-  row->spot = 0;
-  line_join(&ready->woken, store, index, row->generation, stands_woken);
 }
 
 /* Empties a bucket; its agents are filed anew. */
@@ -107,8 +90,8 @@ static int64_t window_low(const ready_set *ready) {
 void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns) {
   ready_keep_fresh(ready, store);
   ready->now_ns = now_ns;
-  line_settle(&ready->woken, store, stands_woken);
-  line_settle(&ready->waiting, store, stands_waiting);
+  line_settle(&ready->woken);
+  line_settle(&ready->waiting);
   int64_t from = ready->low, low = window_low(ready);
   if (low <= from) return;
   int64_t end = low < from + READY_BUCKETS ? low : from + READY_BUCKETS;
@@ -139,10 +122,12 @@ void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns) {
 }
 
 void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index) {
-  if (store->rows[index].woken)
-    join_woken(ready, store, index);
-  else
-    file(ready, store, index);
+  if (store->rows[index].woken) {
+    line_join(&ready->woken, index);
+    return;
+  }
+  file(ready, store, index);
+  ready->aside[ready->aside_count++] = index;
 }
 
 void ready_keep_fresh(ready_set *ready, agent_store *store) {
@@ -154,14 +139,16 @@ void ready_keep_fresh(ready_set *ready, agent_store *store) {
     if (!row->woken) file(ready, store, index);
     ready_enlist(ready, store, index);
   }
-  ready->fresh_count = ready->fresh_left = 0;
+  for (uint32_t i = 0; i < ready->aside_count; i++)
+    if (store->rows[ready->aside[i]].status == AGENT_READY) ready_enlist(ready, store, ready->aside[i]);
+  ready->fresh_count = ready->fresh_left = ready->aside_count = 0;
 }
 
 void ready_enlist(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   if (row->enlisted) return;
   row->enlisted = 1;
-  line_join(&ready->waiting, store, index, waiting_stamp(row), stands_waiting);
+  line_join(&ready->waiting, index);
 }
 
 /* Out of the ring; nothing for who is in none of its lists. */
@@ -177,11 +164,10 @@ static void leave_ring(ready_set *ready, agent_store *store, uint32_t index) {
 }
 
 void ready_leave(ready_set *ready, agent_store *store, uint32_t index) {
-  agent_row *row = &store->rows[index];
-  if (row->spot)
+  if (store->rows[index].spot)
     leave_ring(ready, store, index);
   else
-    line_leave(&ready->woken);
+    line_leave(&ready->woken, index);
 }
 
 void ready_put_back(ready_set *ready, agent_store *store, uint32_t index) {
@@ -189,7 +175,7 @@ void ready_put_back(ready_set *ready, agent_store *store, uint32_t index) {
   ASSERT(row->status == AGENT_ADMITTED);
   count_in(ready, row);
   if (row->woken)
-    join_woken(ready, store, index);
+    line_join(&ready->woken, index);
   else
     file(ready, store, index);
   ready_enlist(ready, store, index);
@@ -199,15 +185,15 @@ void ready_wake(ready_set *ready, agent_store *store, uint32_t index) {
   ASSERT(store->rows[index].status == AGENT_READY && !store->rows[index].woken);
   leave_ring(ready, store, index);
   store->rows[index].woken = 1;
-  join_woken(ready, store, index);
+  line_join(&ready->woken, index);
 }
 
-uint32_t ready_next_woken(const ready_set *ready, const agent_store *store, uint32_t *place) {
-  return line_next(&ready->woken, store, place, stands_woken);
+uint32_t ready_next_woken(const ready_set *ready, uint32_t *place) {
+  return line_next(&ready->woken, place);
 }
 
-uint32_t ready_next_waiting(const ready_set *ready, const agent_store *store, uint32_t *place) {
-  return line_next(&ready->waiting, store, place, stands_waiting);
+uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place) {
+  return line_next(&ready->waiting, place);
 }
 
 /* Radix sort by bytes of the keys, skipping those in which all agree; agents of equal keys stay in the order in which

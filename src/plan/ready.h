@@ -60,6 +60,7 @@ typedef struct ready_set {
   uint64_t *fresh, *fresh_too; /* READY_FRESH_MAX: keys of those released in this frame */
   uint32_t fresh_count;
   uint32_t fresh_left;           /* of these, agents that were not admitted */
+  uint32_t *aside, aside_count;  /* released in this frame into the ring at once; they wait in no line yet */
   uint64_t *sorted, *sorted_too; /* READY_SORTED_MAX: keys of the buckets whose turn it is */
   ready_run fresh_run, ring_run;
   bool ring_done;        /* the walk has seen all of the ring */
@@ -124,7 +125,8 @@ static inline void ready_release(ready_set *ready, agent_store *store, uint32_t 
   ready->fresh_left++;
 }
 
-/* Fresh agents that were not admitted begin to wait: into the ring and the line by release. At the end of stage 6. */
+/* Agents released in this frame that were not admitted begin to wait: into the ring, if they are not in it already, and
+ * the line by release. At the end of stage 6. */
 void ready_keep_fresh(ready_set *ready, agent_store *store);
 
 /* A ready agent begins to wait: it becomes the last in the line by release. Nothing when it is in the line already. */
@@ -157,7 +159,7 @@ static inline void ready_forget(ready_set *ready, agent_store *store, uint32_t i
   agent_row *row = &store->rows[index];
   if (!row->enlisted) return;
   row->enlisted = 0;
-  line_leave(&ready->waiting);
+  line_leave(&ready->waiting, index);
 }
 
 /* Begins a walk over the ready agents in order, but for the woken. */
@@ -169,15 +171,18 @@ uint32_t ready_next_merged(ready_set *ready, const agent_store *store);
 /* The next agent in order; UINT32_MAX when there are no more. The caller may admit it before the next call. */
 static inline uint32_t ready_next(ready_set *ready, const agent_store *store) {
   ready_run *fresh = &ready->fresh_run;
-  if (ready->ring_done && fresh->next < fresh->end) return (uint32_t)(fresh->keys[fresh->next++] & READY_AGENT_MASK);
+  while (ready->ring_done && fresh->next < fresh->end) {
+    uint32_t index = (uint32_t)(fresh->keys[fresh->next++] & READY_AGENT_MASK);
+    if (store->rows[index].status == AGENT_READY) return index;
+  }
   return ready_next_merged(ready, store);
 }
 
 /* Walks the woken in order: those at or after *place, which is moved on; UINT32_MAX when there are no more. Begin with
  * woken.head. */
-uint32_t ready_next_woken(const ready_set *ready, const agent_store *store, uint32_t *place);
+uint32_t ready_next_woken(const ready_set *ready, uint32_t *place);
 
 /* The same for all who wait, by release. Begin with waiting.head. */
-uint32_t ready_next_waiting(const ready_set *ready, const agent_store *store, uint32_t *place);
+uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place);
 
 #endif

@@ -1,148 +1,494 @@
 #include "plan/score.h"
 
 #include "base/assert.h"
-#include "base/random.h"
+#include "base/prefetch.h"
 
 #include <math.h>
+#include <string.h>
 
-static const float level_hysteresis = 0.1f; /* share of a threshold */
-static const float step_hysteresis = 0.75f; /* elasticity steps */
-static const float importance_hysteresis = 0.01f;
+/* What work costs, in units of one agent of a plot. An observer's cells are looked at many at a time. */
+enum {
+  PLOT_UNITS = 4,
+  LOOKS_PER_UNIT = 8,
+  APART_UNITS = 4,
+  OBSERVER_UNITS = 4,
+  CELLS_PER_UNIT = 32,
+  APART_MAX = 32,
+  LEAPS_PART = 2
+};
 
-static float importance_to(const observer_row *observer, muster_position position) {
-  double x = position.x - observer->position.x, y = position.y - observer->position.y,
-         z = position.z - observer->position.z;
-  double square = x * x + y * y + z * z;
-  if (square >= (double)observer->far_m * (double)observer->far_m) return 0.0f;
-  float distance = (float)sqrt(square);
-  if (distance <= observer->near_m) return 1.0f;
-  return (observer->far_m - distance) / (observer->far_m - observer->near_m);
+void score_create(score_board *board, const muster_world_def *def, arena *arena) {
+  *board = (score_board){.noted_max = def->agents_max, .deciles_stale = true};
+  /* Each list of plots may pass its limit by a crowd. */
+  uint32_t units = (1 + LEAPS_PART) * SCORE_UNITS_MAX, agents = units + 2 * (SCORE_CROWD + LIST_BLOCK_AGENTS);
+  uint32_t items = units / PLOT_UNITS + agents / JUDGE_MAX + 4;
+  field_create(&board->field, def->observers_max, (double)def->cell_m, arena);
+  board->types = arena_reserve(arena, def->types_max, sizeof *board->types);
+  board->type_refused = arena_reserve(arena, def->types_max, sizeof *board->type_refused);
+  board->noted = arena_reserve(arena, def->agents_max, sizeof *board->noted);
+  board->noted_bits = arena_reserve(arena, (def->agents_max + 63) / 64, sizeof *board->noted_bits);
+  board->items = arena_reserve(arena, items, sizeof *board->items);
+  board->agents = arena_reserve(arena, agents, sizeof *board->agents);
+  board->cells = arena_reserve(arena, agents, sizeof *board->cells);
+  board->lows = arena_reserve(arena, agents, sizeof *board->lows);
+  board->changes = arena_reserve(arena, agents, sizeof *board->changes);
 }
 
-static float importance_of(const score_inputs *inputs, uint32_t index) {
-  const agent_place *place = &inputs->store->places[index];
-  const observer_table *observers = inputs->observers;
-  muster_position position = space_position(inputs->space, place);
-  float importance = share_value(inputs->store->rows[index].floor);
-  uint32_t end = observers->starts[place->partition + 1];
-  for (uint32_t i = observers->starts[place->partition]; i < end && importance < 1.0f; i++)
-    importance = fmaxf(importance, importance_to(&observers->rows[observers->order[i]], position));
-  return importance;
+static judge_inputs judge_inputs_of(const score_inputs *inputs) {
+  return (judge_inputs){inputs->store, inputs->types, inputs->space, inputs->observers};
 }
 
-/* The level for an importance; `current` resists by the hysteresis. UINT32_MAX = no current level. */
-static uint32_t level_for(const muster_type_def *type, float importance, uint32_t current) {
-  uint32_t level = 0;
-  for (uint32_t i = 0; i + 1 < type->level_count; i++) {
-    float threshold = type->level_importance[i];
-    if (current != UINT32_MAX) threshold *= current > i ? 1.0f + level_hysteresis : 1.0f - level_hysteresis;
-    if (importance < threshold) level = i + 1;
-  }
-  return level;
+static void learn_types(score_board *board, const type_table *types) {
+  for (; board->types_known < types->count; board->types_known++)
+    board->types[board->types_known] = grade_type_of(&types->types[board->types_known].def);
 }
 
-/* Derived elasticity: the type's, from an eighth of it at importance 1 to eight times at 0. */
-static float elasticity_of(const score_inputs *inputs, uint32_t index) {
-  const agent_row *row = &inputs->store->rows[index];
-  if (row->elasticity_step != ELASTICITY_DERIVED) return (float)elasticity_of_step(row->elasticity_step);
-  return inputs->types->types[row->type].def.elasticity * exp2f(3.0f - 6.0f * share_value(row->importance));
+static void count_refused(score_board *board, uint32_t refused, uint32_t type) {
+  if (!refused) return;
+  board->refused += refused;
+  if (!board->type_refused[type]) board->type_refused[type] = SCORE_REFUSED;
 }
 
-static uint32_t importance_bin(uint16_t importance) {
-  return importance >> 8;
+/* --------------------------------------------------------------------------------------------------- single agents */
+
+/* Importance of one agent, now. */
+static float judge_one(score_board *board, const score_inputs *inputs, uint32_t index) {
+  judge_inputs judged = judge_inputs_of(inputs);
+  judge_batch batch;
+  batch.count = 1;
+  batch.agents[0] = index;
+  learn_types(board, inputs->types);
+  judge_apart(&judged, &batch);
+  judge_finish(&judged, &batch);
+  count_refused(board, batch.refused, batch.refused_type);
+  uint32_t cell = field_find(&board->field, &inputs->store->places[index]);
+  if (cell != FIELD_NO_CELL) field_lower(&board->field, cell, field_low_of(batch.by_distance[0]));
+  return batch.importance[0];
 }
 
-static agent_class *class_for(const score_inputs *inputs, uint32_t index, uint32_t level, uint32_t step) {
-  uint32_t type = inputs->store->rows[index].type;
-  return classes_get(inputs->classes, &inputs->types->types[type].def, type, level, step);
+static uint32_t bin_of(const agent_row *row) {
+  return row->importance >> 8;
 }
 
 void score_new_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
   agent_row *row = &inputs->store->rows[index];
-  row->importance = share_of(importance_of(inputs, index));
-  row->level = (uint8_t)level_for(&inputs->types->types[row->type].def, share_value(row->importance), UINT32_MAX);
-  board->importance[importance_bin(row->importance)]++;
-  agent_class *class = class_for(inputs, index, row->level, elasticity_step_of(elasticity_of(inputs, index)));
+  row->importance = share_of(judge_one(board, inputs, index));
+  agent_class *class = grade_new(inputs->classes, inputs->types, &board->types[row->type], row);
   row->class = class->number;
   classes_join(inputs->classes, class);
+  board->importance[bin_of(row)]++;
+  board->deciles_stale = true;
 }
 
 void score_forget_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
   const agent_row *row = &inputs->store->rows[index];
-  board->importance[importance_bin(row->importance)]--;
+  board->importance[bin_of(row)]--;
+  board->deciles_stale = true;
   classes_leave(inputs->classes, &inputs->classes->classes[row->class]);
 }
 
-/* An agent that is not in a wheel takes its lateness along instead of its remaining fraction. */
-static void rebase_due(agent_row *row, const agent_class *from, const agent_class *to) {
-  int64_t ahead = (int64_t)(row->virtual_due_ns - from->clock_ns);
-  int64_t due = (int64_t)to->clock_ns + ahead;
-  row->virtual_due_ns = due > 0 ? (uint64_t)due : 0;
-}
-
-static void change_class(const score_inputs *inputs, uint32_t index, uint32_t level, uint32_t step) {
-  agent_row *row = &inputs->store->rows[index];
-  agent_class *from = &inputs->classes->classes[row->class], *to = class_for(inputs, index, level, step);
-  if (to == from) return;
-  if (row->status == AGENT_WAITING)
-    wheel_transfer(inputs->classes, from, to, inputs->store, index);
+static void apply_change(score_board *board, const score_inputs *inputs, const grade_change *change) {
+  board->importance[change->before]--;
+  board->importance[change->after]++;
+  board->deciles_stale |= change->before != change->after;
+  if (change->level == GRADE_LATER)
+    score_note(board, change->agent);
   else
-    rebase_due(row, from, to);
-  classes_leave(inputs->classes, from);
-  classes_join(inputs->classes, to);
-  row->class = to->number;
+    grade_apply(inputs->classes, inputs->types, inputs->store, change);
 }
 
-void score_agent(score_board *board, const score_inputs *inputs, uint32_t index, bool tuned) {
-  agent_row *row = &inputs->store->rows[index];
-  if (!tuned && row->status == AGENT_ADMITTED) return;
-  float importance = importance_of(inputs, index);
-  float before = share_value(row->importance);
-  bool at_an_end = importance != before && (importance <= 0.0f || importance >= 1.0f);
-  if (at_an_end || fabsf(importance - before) > importance_hysteresis) {
-    board->importance[importance_bin(row->importance)]--;
-    row->importance = share_of(importance);
-    board->importance[importance_bin(row->importance)]++;
-  } else if (!tuned) {
+void score_tuned_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
+  grade_change change;
+  float importance = judge_one(board, inputs, index);
+  const grade_type *type = &board->types[inputs->store->rows[index].type];
+  if (grade_decide(inputs->classes, type, inputs->store, index, importance, true, &change))
+    apply_change(board, inputs, &change);
+}
+
+static bool is_noted(const score_board *board, uint32_t index) {
+  return board->noted_bits[index / 64] >> (index % 64) & 1;
+}
+
+static void forget_note(score_board *board, uint32_t index) {
+  board->noted_bits[index / 64] &= ~(1ull << (index % 64));
+}
+
+void score_note(score_board *board, uint32_t index) {
+  ASSERT(index < board->noted_max);
+  if (is_noted(board, index)) return;
+  board->noted_bits[index / 64] |= 1ull << (index % 64);
+  uint64_t at = (uint64_t)board->noted_head + board->noted_count++;
+  board->noted[at % board->noted_max] = index;
+}
+
+/* ----------------------------------------------------------------------------------------------- what is to be done */
+
+/* One round over everybody from where the cursor is. */
+static void look_at_everybody(score_board *board, const score_inputs *inputs) {
+  board->cursor_left = inputs->store->high;
+  board->rounds++;
+}
+
+static bool touch_source(score_board *board, const observer_source *source, uint32_t *scanned) {
+  field_view view = {source->position, source->near_m, source->far_m, source->partition};
+  return !source->written || field_touch(&board->field, &view, FIELD_MUCH, scanned);
+}
+
+static bool touch_row(score_board *board, const observer_row *row, uint32_t *scanned) {
+  field_view view = {row->position, row->near_m, row->far_m, row->partition};
+  return !row->present || field_touch(&board->field, &view, FIELD_MUCH, scanned);
+}
+
+/* Whether the source is an earlier place of this observer, and not of one that had its index before. */
+static bool is_same(const observer_source *source, const observer_row *row) {
+  return source->written && row->present && source->partition == row->partition && source->near_m == row->near_m &&
+         source->far_m == row->far_m;
+}
+
+/* Both at once: from where an observer is now, it saw no further than it would with its way added to what it sees. */
+static bool touch_way(score_board *board, const observer_source *source, const observer_row *row, uint32_t *scanned) {
+  double x = row->position.x - source->position.x, y = row->position.y - source->position.y,
+         z = row->position.z - source->position.z;
+  float way_m = (float)sqrt(x * x + y * y + z * z) * 1.00001f;
+  field_view view = {row->position, row->near_m + way_m, row->far_m + way_m, row->partition};
+  ASSERT(is_same(source, row));
+  return field_touch(&board->field, &view, FIELD_LITTLE, scanned);
+}
+
+static bool touch_both(score_board *board, const observer_source *source, const observer_row *row, uint32_t *scanned) {
+  bool left = touch_source(board, source, scanned);
+  return touch_row(board, row, scanned) && left;
+}
+
+static void shape_cubes(score_board *board, const score_inputs *inputs) {
+  float edge_m = inputs->observers->shortest_m * SCORE_STEP, least_m = (float)inputs->space->cell_m / 64.0f;
+  board->cubes_per_m = 1.0f / (edge_m > least_m ? edge_m : least_m);
+}
+
+/* Who came or went may change the usual far_m, and the field with it. */
+static void count_observers(score_board *board, const score_inputs *inputs) {
+  observer_table *observers = inputs->observers;
+  if (observers->counted) return;
+  observers_count(observers);
+  shape_cubes(board, inputs);
+  if (field_shape(&board->field, observers->typical_far_m)) look_at_everybody(board, inputs);
+}
+
+/* Writes observers of a queue; plots where that may change something are listed. */
+static void write_observers(score_board *board, const score_inputs *inputs, uint32_t which, uint32_t limit) {
+  observer_table *observers = inputs->observers;
+  while (board->units < limit) {
+    uint32_t index = observers_next(observers, which), scanned = 0;
+    if (index == OBSERVER_NONE) return;
+    const observer_source *source = &observers->sources[index];
+    const observer_row *row = &observers->rows[index];
+    bool walks = which == OBSERVER_WALKS && is_same(source, row);
+    bool touched = walks ? touch_way(board, source, row, &scanned) : touch_both(board, source, row, &scanned);
+    if (!touched) look_at_everybody(board, inputs);
+    observers_write(observers, index);
+    board->units += OBSERVER_UNITS + scanned / CELLS_PER_UNIT;
+  }
+}
+
+/* Lists of agents are two steps away in memory: fetched ahead one after the other. */
+PREFETCH_FUNCTION prefetch_lists(const score_board *board, const score_inputs *inputs, uint32_t list) {
+  enum { BUCKET_AHEAD = 12, BLOCK_AHEAD = 6 };
+  if (board->field.doubled) return;
+  field_plot far = field_peek(&board->field, list, BUCKET_AHEAD), near = field_peek(&board->field, list, BLOCK_AHEAD);
+  if (far.tile != FIELD_NO_CELL) __builtin_prefetch(space_cell(inputs->space, far.grid_x, far.grid_y, far.partition));
+  if (near.tile == FIELD_NO_CELL) return;
+  agent_list agents = *space_cell(inputs->space, near.grid_x, near.grid_y, near.partition);
+  if (agents) __builtin_prefetch(lists_last(&inputs->space->members, agents));
+}
+
+/* Appends the agents of one cell of the neighbour grid. When a plot has several of them, they may share a bucket, so
+ * strangers must be left out here; else whoever looks at the agents does that. False when they are a crowd. */
+static bool append_list(score_board *board, const score_inputs *inputs, int32_t x, int32_t y, uint32_t partition,
+                        uint32_t begin) {
+  bool exact = board->field.doubled > 0;
+  agent_list list = *space_cell(inputs->space, x, y, partition);
+  while (list) {
+    const list_block *block = lists_last(&inputs->space->members, list);
+    list = block->previous;
+    if (list) __builtin_prefetch(lists_last(&inputs->space->members, list));
+    for (uint32_t i = 0; i < block->count; i++) {
+      const agent_place *place = &inputs->store->places[block->agents[i]];
+      if (exact && (place->cell_x != x || place->cell_y != y || place->partition != partition)) continue;
+      board->agents[board->agent_count++] = block->agents[i];
+    }
+    if (board->agent_count - begin > SCORE_CROWD) return false;
+  }
+  return true;
+}
+
+static bool append_plot(score_board *board, const score_inputs *inputs, const field_plot *plot) {
+  int32_t across = 1 << board->field.doubled;
+  uint32_t begin = board->agent_count;
+  for (int32_t y = 0; y < across; y++)
+    for (int32_t x = 0; x < across; x++)
+      if (!append_list(board, inputs, plot->grid_x + x, plot->grid_y + y, plot->partition, begin)) return false;
+  board->units += (uint32_t)(across * across) / PLOT_UNITS;
+  return true;
+}
+
+static void add_items(score_board *board, const field_plot *plot, uint32_t begin, uint32_t each) {
+  for (; begin < board->agent_count; begin += each) {
+    uint32_t left = board->agent_count - begin;
+    board->items[board->item_count++] =
+        (score_item){.plot = *plot, .begin = begin, .count = (uint16_t)(left < each ? left : each)};
+  }
+}
+
+static void settle_all(score_board *board, const field_plot *plot, uint8_t low) {
+  uint8_t lows[PLOT_CELLS_MAX];
+  memset(lows, low, sizeof lows);
+  field_settle(&board->field, plot, lows);
+}
+
+/* Plots in which something changed, with all their agents. */
+static void take_plots(score_board *board, const score_inputs *inputs, uint32_t list, uint32_t limit) {
+  while (board->units < limit) {
+    prefetch_lists(board, inputs, list);
+    field_plot plot = field_next(&board->field, list);
+    uint32_t begin = board->agent_count;
+    if (plot.tile == FIELD_NO_CELL) return;
+    if (!plot.cells) continue;                /* looked at already, when it was on the other list */
+    if (!append_plot(board, inputs, &plot)) { /* a crowd is not worked off as one: everybody has a turn instead */
+      board->agent_count = begin;
+      board->units += SCORE_CROWD / LIST_BLOCK_AGENTS;
+      settle_all(board, &plot, 0);
+      look_at_everybody(board, inputs);
+    } else if (board->agent_count == begin) {
+      board->units++;
+      settle_all(board, &plot, FIELD_EMPTY);
+    } else {
+      add_items(board, &plot, begin, JUDGE_MAX);
+      board->summary.plots++;
+      board->units += PLOT_UNITS + board->looks_each / LOOKS_PER_UNIT + board->agent_count - begin;
+    }
+  }
+}
+
+/* An agent from anywhere, unless its cell is worked on anyway. */
+static bool take_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
+  uint32_t cell = field_find(&board->field, &inputs->store->places[index]);
+  if (cell != FIELD_NO_CELL && field_is_working(&board->field, cell)) return false;
+  board->cells[board->agent_count] = cell;
+  board->agents[board->agent_count++] = index;
+  board->units += APART_UNITS;
+  return true;
+}
+
+static void take_noted(score_board *board, const score_inputs *inputs, uint32_t limit) {
+  enum { AHEAD = 8 };
+  while (board->units < limit && board->noted_count) {
+    uint32_t index = board->noted[board->noted_head];
+    if (board->noted_count > AHEAD) {
+      uint32_t coming = board->noted[((uint64_t)board->noted_head + AHEAD) % board->noted_max];
+      __builtin_prefetch(&inputs->store->places[coming]);
+    }
+    board->noted_head = (board->noted_head + 1) % board->noted_max;
+    board->noted_count--;
+    /* The note stays until the work is done, so that nobody is worked on twice. */
+    if (!store_is_active(inputs->store, index) || !take_agent(board, inputs, index)) forget_note(board, index);
+  }
+}
+
+/* The next agents of a round over everybody. */
+static void take_round(score_board *board, const score_inputs *inputs, uint32_t limit) {
+  const agent_store *store = inputs->store;
+  while (board->units < limit && board->cursor_left) {
+    if (board->cursor >= store->high) board->cursor = 0;
+    uint32_t index = store_next_active(store, board->cursor);
+    uint32_t next = index == UINT32_MAX ? store->high : index + 1, passed = next - board->cursor;
+    board->cursor = next;
+    board->cursor_left = board->cursor_left > passed ? board->cursor_left - passed : 0;
+    if (index != UINT32_MAX && !is_noted(board, index)) take_agent(board, inputs, index);
+  }
+}
+
+uint32_t score_prepare(score_board *board, const score_inputs *inputs, uint32_t units) {
+  ASSERT(board->item_count == 0 && board->agent_count == 0);
+  board->summary = (score_summary){0};
+  board->units = 0;
+  if (units > SCORE_UNITS_MAX) units = SCORE_UNITS_MAX;
+  if (units < SCORE_UNITS_MIN) units = SCORE_UNITS_MIN;
+  learn_types(board, inputs->types);
+  count_observers(board, inputs);
+  /* Everything is listed before anything is taken, so that no plot is taken twice. Who comes or leaps is felt soon:
+   * that has a limit of its own. */
+  write_observers(board, inputs, OBSERVER_LEAPS, units);
+  uint32_t leapt = board->units;
+  write_observers(board, inputs, OBSERVER_WALKS, leapt + units / 4);
+  uint32_t walked = board->units - leapt;
+  take_plots(board, inputs, FIELD_MUCH, units * LEAPS_PART + walked);
+  uint32_t used = board->units - walked, limit = used + units, begin;
+  bool others = board->noted_count || board->cursor_left;
+  take_plots(board, inputs, FIELD_LITTLE, others ? used + units / 4 * 3 : limit);
+  begin = board->agent_count;
+  take_noted(board, inputs, board->cursor_left ? used + units / 8 * 7 : limit);
+  take_round(board, inputs, limit);
+  add_items(board, &(field_plot){.tile = FIELD_NO_CELL}, begin, APART_MAX);
+  return board->item_count;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the work */
+
+/* Takes the agents in a plot's cells into a batch. Some may be in other cells of the neighbour grid's, or only share
+ * their bucket. */
+static void load_plot(const score_board *board, const score_inputs *inputs, const score_item *item, judge_batch *batch,
+                      uint8_t *cells) {
+  const field *field = &board->field;
+  const field_plot *plot = &item->plot;
+  int32_t across = TILE_EDGE >> field->halved << field->doubled;
+  int32_t corner_x = plot->x * across, corner_y = plot->y * across;
+  float cell_m = (float)inputs->space->cell_m;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < item->count; i++) {
+    uint32_t index = board->agents[item->begin + i];
+    const agent_place *place = &inputs->store->places[index];
+    int32_t x, y;
+    uint32_t cell = field_cell_in_tile(field, place, &x, &y);
+    if (x != plot->x || y != plot->y || place->partition != plot->partition || !(plot->cells >> cell & 1)) continue;
+    __builtin_prefetch(&inputs->store->rows[index], 1);
+    cells[count] = (uint8_t)field_cell_in_plot(field, cell);
+    batch->agents[count] = index;
+    batch->x[count] = (float)(place->cell_x - corner_x) * cell_m + place->x;
+    batch->y[count] = (float)(place->cell_y - corner_y) * cell_m + place->y;
+    batch->z[count++] = place->z;
+  }
+  batch->count = count;
+}
+
+static void judge_plot(const score_board *board, const score_inputs *inputs, judge_area *area, score_item *item,
+                       judge_batch *batch) {
+  uint8_t cells[JUDGE_MAX];
+  judge_inputs judged = judge_inputs_of(inputs);
+  memset(item->low, FIELD_EMPTY, sizeof item->low);
+  load_plot(board, inputs, item, batch, cells);
+  if (!batch->count) return;
+  judge_together(&judged, area, batch);
+  for (uint32_t i = 0; i < batch->count; i++) {
+    uint8_t low = field_low_of(batch->by_distance[i]);
+    if (low < item->low[cells[i]]) item->low[cells[i]] = low;
+  }
+  item->looks = batch->looks;
+}
+
+static void judge_agents(const score_board *board, const score_inputs *inputs, const score_item *item,
+                         judge_batch *batch) {
+  judge_inputs judged = judge_inputs_of(inputs);
+  batch->count = item->count;
+  memcpy(batch->agents, &board->agents[item->begin], item->count * sizeof *batch->agents);
+  judge_apart(&judged, batch);
+  for (uint32_t i = 0; i < item->count; i++) board->lows[item->begin + i] = field_low_of(batch->by_distance[i]);
+}
+
+static void do_item(const score_board *board, const score_inputs *inputs, judge_area *area, score_item *item) {
+  judge_inputs judged = judge_inputs_of(inputs);
+  judge_batch batch;
+  batch.count = 0;
+  if (item->plot.tile != FIELD_NO_CELL)
+    judge_plot(board, inputs, area, item, &batch);
+  else
+    judge_agents(board, inputs, item, &batch);
+  item->judged = (uint16_t)batch.count;
+  if (!batch.count) return;
+  judge_finish(&judged, &batch);
+  item->refused = (uint16_t)batch.refused;
+  item->refused_type = (uint16_t)batch.refused_type;
+  grade_change *changes = &board->changes[item->begin];
+  for (uint32_t i = 0; i < batch.count; i++) {
+    const grade_type *type = &board->types[inputs->store->rows[batch.agents[i]].type];
+    if (grade_decide(inputs->classes, type, inputs->store, batch.agents[i], batch.importance[i], false,
+                     &changes[item->changes]))
+      item->changes++;
+  }
+}
+
+PREFETCH_FUNCTION prefetch_places(const score_board *board, const score_inputs *inputs, uint32_t number) {
+  const score_item *item = &board->items[number];
+  for (uint32_t i = 0; i < item->count; i++) __builtin_prefetch(&inputs->store->places[board->agents[item->begin + i]]);
+}
+
+/* Items of one tile follow each other mostly: who matters in it is found once for the run. Roundings depend on what was
+ * found, so a run is never cut: who has its first item does all of it. */
+static bool begins_run(const score_board *board, uint32_t number) {
+  enum { RUN_MAX = 64 };
+  const score_item *item = &board->items[number];
+  return number % RUN_MAX == 0 || item->plot.tile == FIELD_NO_CELL || item->plot.tile != item[-1].plot.tile;
+}
+
+/* Enters the part of its tile that a run has cells in. */
+static void enter_run(const score_board *board, judge_area *area, uint32_t number) {
+  const field_plot *plot = &board->items[number].plot;
+  double edge_m = board->field.edge_m;
+  uint64_t cells = 0;
+  if (plot->tile == FIELD_NO_CELL) return;
+  do cells |= board->items[number++].plot.cells;
+  while (number < board->item_count && !begins_run(board, number));
+  uint64_t columns = cells | cells >> 32;
+  columns |= columns >> 16;
+  columns = (columns | columns >> 8) & 0xff;
+  judge_part part = {.corner_x = plot->x * TILE_EDGE * edge_m, .corner_y = plot->y * TILE_EDGE * edge_m};
+  part.low_x = (float)(__builtin_ctzll(columns) * edge_m);
+  part.high_x = (float)((64 - __builtin_clzll(columns)) * edge_m);
+  part.low_y = (float)(__builtin_ctzll(cells) / TILE_EDGE * edge_m);
+  part.high_y = (float)((63 - __builtin_clzll(cells)) / TILE_EDGE * edge_m + edge_m);
+  judge_enter(area, &part, plot->partition);
+}
+
+void score_range(const score_board *board, const score_inputs *inputs, uint32_t begin, uint32_t end) {
+  ASSERT(begin <= end && end <= board->item_count);
+  judge_area area;
+  while (begin < end && !begins_run(board, begin)) begin++;
+  if (begin == end) return;
+  prefetch_places(board, inputs, begin);
+  for (uint32_t i = begin; i < board->item_count; i++) {
+    bool begins = begins_run(board, i);
+    if (begins && i >= end) break;
+    if (begins) enter_run(board, &area, i);
+    if (i + 1 < board->item_count) prefetch_places(board, inputs, i + 1);
+    do_item(board, inputs, &area, &board->items[i]);
+  }
+}
+
+/* What the work on an item says about its plot, or the cells of its agents. */
+static void settle_item(score_board *board, const score_item *item) {
+  if (item->plot.tile != FIELD_NO_CELL) {
+    field_settle(&board->field, &item->plot, item->low);
     return;
   }
-  const agent_class *class = &inputs->classes->classes[row->class];
-  uint32_t level = level_for(&inputs->types->types[row->type].def, share_value(row->importance), row->level);
-  float elasticity = elasticity_of(inputs, index);
-  uint32_t step = elasticity_step_of(elasticity);
-  bool derived = row->elasticity_step == ELASTICITY_DERIVED && class->step && step;
-  if (derived && fabsf(log2f(elasticity) * 8.0f + (float)ELASTICITY_STEP_OF_ONE - (float)class->step) < step_hysteresis)
-    step = class->step;
-  if (level == row->level && step == class->step) return;
-  change_class(inputs, index, level, step);
-  store_set_level(inputs->store, index, level);
+  for (uint32_t i = item->begin; i < item->begin + item->count; i++) {
+    forget_note(board, board->agents[i]);
+    if (board->cells[i] != FIELD_NO_CELL) field_lower(&board->field, board->cells[i], board->lows[i]);
+  }
 }
 
-void score_sweep(score_board *board, const score_inputs *inputs) {
-  const agent_store *store = inputs->store;
-  uint32_t count = store->active_count / SCORE_SWEEP_FRAMES;
-  if (count < SCORE_SWEEP_MIN) count = store->active_count < SCORE_SWEEP_MIN ? store->active_count : SCORE_SWEEP_MIN;
+/* What the items say, apart from changes, which are moved together. Returns how many changes there are. */
+static uint32_t settle_items(score_board *board) {
+  uint32_t count = 0;
+  uint64_t looks = 0;
+  for (uint32_t i = 0; i < board->item_count; i++) {
+    const score_item *item = &board->items[i];
+    settle_item(board, item);
+    count_refused(board, item->refused, item->refused_type);
+    board->summary.agents += item->judged;
+    looks += item->looks;
+    for (uint32_t k = 0; k < item->changes; k++) board->changes[count++] = board->changes[item->begin + k];
+  }
+  if (board->summary.plots)
+    board->looks_each = (uint32_t)((board->looks_each * 7ull + looks / board->summary.plots) / 8);
+  return count;
+}
+
+void score_apply(score_board *board, const score_inputs *inputs) {
+  uint32_t count = settle_items(board);
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t index = store_next_active(store, board->cursor);
-    if (index == UINT32_MAX) index = store_next_active(store, 0);
-    if (index == UINT32_MAX) return;
-    score_agent(board, inputs, index, false);
-    board->cursor = index + 1;
+    grade_prefetch(inputs->classes, inputs->store, &board->changes[i], count - i);
+    apply_change(board, inputs, &board->changes[i]);
   }
-}
-
-static uint8_t decile_at(uint64_t below, uint32_t population) {
-  uint64_t decile = population ? below * MUSTER_DECILES / population : 0;
-  return (uint8_t)(decile < MUSTER_DECILES ? decile : MUSTER_DECILES - 1);
-}
-
-void score_deciles(score_board *board, uint32_t population) {
-  uint64_t below = 0;
-  for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) {
-    uint64_t through = below + board->importance[bin];
-    uint64_t last = through > below ? through - 1 : below;
-    board->decile_low[bin] = decile_at(below, population);
-    board->decile_high[bin] = decile_at(last, population);
-    below = through;
-  }
+  board->summary.waiting =
+      observers_waiting(inputs->observers) + field_waiting(&board->field) + board->noted_count + board->cursor_left;
+  board->item_count = board->agent_count = 0;
 }

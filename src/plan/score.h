@@ -1,48 +1,137 @@
 /* plan/score.h - stage 2: who matters, and at which level?
  *
- * Importance is the maximum over the observers of an agent's partition: 1 within near_m, falling to 0 at far_m, in
- * three dimensions, and never below the designer's floor. It sets the elasticity (unless the designer set that) and the
- * capability level. Every threshold has hysteresis, so that an agent on a border does not flap. */
+ * Importance by distance is the maximum over the observers of an agent's partition: 1 within near_m, falling to 0 at
+ * far_m, in three dimensions. plan/judge.h says what else goes into it. It sets the elasticity (unless the designer set
+ * that) and the capability level. Every threshold has hysteresis, so that an agent on a border does not flap.
+ *
+ * An agent is looked at only when its importance may have changed: because an observer moved (plan/field.h finds the
+ * plots), or because it is new, was tuned or moved itself (score_note). As much is done in a frame as fits its limit:
+ * first where observers came, went or leapt, then where they walk and who is noted, each in the order in which it came.
+ * What is left waits, and nothing is lost. Where it waits long, several steps of observers are one.
+ *
+ * How wrong importance by distance may be, when nothing waits: 0.05, made of OBSERVER_STEP = 0.03 (an observer's way
+ * since it was last written), 0.0087 (an agent's way inside a cube of SCORE_STEP) and the hysteresis of 0.01. Who is
+ * nearer than near_m by 0.04 x (far_m - near_m) has exactly 1, who is further than far_m by as much exactly 0. Steps of
+ * agents below 1/64 of a cell of the neighbour grid are not seen, which matters when far_m - near_m is below a cell.
+ *
+ * A frame: score_prepare lists the work; score_range does it, on several threads if that pays; score_apply hands the
+ * agents whose level or elasticity changed to other classes. The result does not depend on the number of threads. */
 #ifndef PLAN_SCORE_H
 #define PLAN_SCORE_H
 
 #include "agents/observers.h"
 #include "agents/space.h"
 #include "agents/types.h"
-#include "plan/classes.h"
-#include "plan/wheel.h"
+#include "plan/field.h"
+#include "plan/grade.h"
+#include "plan/judge.h"
 
-enum { SCORE_SWEEP_FRAMES = 16, SCORE_SWEEP_MIN = 256, IMPORTANCE_BINS = 256 };
+/* The edge of the cubes in which an agent's steps are not noticed, as a share of importance. */
+#define SCORE_STEP 0.005f
+
+enum { IMPORTANCE_BINS = 256, SCORE_UNITS_MIN = 512, SCORE_UNITS_MAX = 65536, SCORE_CROWD = 8192 };
+
+enum { SCORE_REFUSED = 1, SCORE_REFUSED_KNOWN };
+
+/* Agents that are looked at together: of a plot, or (plot.tile == FIELD_NO_CELL) from anywhere. */
+typedef struct score_item {
+  field_plot plot;
+  uint32_t begin; /* in score_board.agents; also where its changes begin */
+  uint16_t count;
+  /* answers */
+  uint16_t changes;
+  uint16_t judged;                /* of the agents, those that are in the plot's cells */
+  uint16_t refused, refused_type; /* of importance models */
+  uint8_t low[PLOT_CELLS_MAX];    /* the least importance by distance in each cell of the plot */
+  uint32_t looks;
+} score_item;
+
+/* What a frame's score came to. */
+typedef struct score_summary {
+  uint32_t agents;  /* looked at */
+  uint32_t plots;   /* whose agents were */
+  uint32_t waiting; /* observers, plots and agents that are left to the next frames */
+} score_summary;
 
 typedef struct score_board {
-  uint32_t cursor;                      /* where the sweep over the population goes on */
+  field field;
+  grade_type *types;
+  uint32_t types_known;
+  /* to be looked at */
+  uint32_t *noted; /* a ring of agents_max agents, each once */
+  uint64_t *noted_bits;
+  uint32_t noted_head, noted_count, noted_max;
+  float cubes_per_m;            /* 1 / edge of the cubes of SCORE_STEP; 0 = nobody observes */
+  uint32_t cursor, cursor_left; /* of a round over everybody, and how many indices it still has to pass */
+  uint64_t rounds;              /* how often everybody had to be looked at */
+  /* the work of this frame */
+  score_item *items;
+  uint32_t item_count;
+  uint32_t *agents;      /* of the items */
+  uint32_t *cells;       /* of agents from anywhere: FIELD_NO_CELL when nothing is known of it */
+  uint8_t *lows;         /* of agents from anywhere: importance by distance */
+  grade_change *changes; /* of the items */
+  uint32_t agent_count;
+  uint32_t units, units_limit; /* used, and that may be used */
+  uint32_t looks_each;         /* looks that a plot took of late */
+  score_summary summary;
+  /* over the population */
   uint32_t importance[IMPORTANCE_BINS]; /* active agents per bin of importance: what deciles are cut from */
   uint8_t decile_low[IMPORTANCE_BINS];  /* deciles that a bin spans, as of the last score_deciles */
   uint8_t decile_high[IMPORTANCE_BINS];
+  bool deciles_stale;
+  uint64_t refused;      /* results of importance models that had to be clamped */
+  uint8_t *type_refused; /* by type: SCORE_REFUSED when some were; the reader makes it SCORE_REFUSED_KNOWN */
 } score_board;
 
 typedef struct score_inputs {
   agent_store *store;
   const type_table *types;
   const space *space;
-  const observer_table *observers;
+  observer_table *observers;
   class_table *classes;
 } score_inputs;
 
-/* Importance, level and class of an agent that becomes active now; it belongs to no class before. */
+/* Reserves the board. */
+void score_create(score_board *board, const muster_world_def *def, arena *arena);
+
+/* Importance, level and class of an agent that becomes active now and is in the neighbour grid; it belongs to no class
+ * before. */
 void score_new_agent(score_board *board, const score_inputs *inputs, uint32_t index);
 
 /* Forgets an agent that is removed: it leaves its class. */
 void score_forget_agent(score_board *board, const score_inputs *inputs, uint32_t index);
 
-/* Scores one agent again: its observers or its position changed, or (`tuned`) the designer's word. An admitted agent
- * may be running already and is left alone, unless tuned. */
-void score_agent(score_board *board, const score_inputs *inputs, uint32_t index, bool tuned);
+/* Scores one agent at once: its floor, its elasticity or its factors were set. */
+void score_tuned_agent(score_board *board, const score_inputs *inputs, uint32_t index);
 
-/* Scores the next sixteenth of the population (at least 256 agents), so that everyone is seen every 16 frames. */
-void score_sweep(score_board *board, const score_inputs *inputs);
+/* Whether the score must know of a move: the agent leaves its cell of the neighbour grid or of the field, or its cube
+ * of SCORE_STEP. Ask before the move. Any thread. */
+static inline bool score_notices(const score_board *board, const agent_place *place, space_spot to) {
+  if (place->cell_x != to.cell_x || place->cell_y != to.cell_y) return true;
+  if (field_parts_differ(&board->field, place->x, to.x) || field_parts_differ(&board->field, place->y, to.y))
+    return true;
+  /* Conversion drops the fraction; below zero that is no rounding down, but heights are moved well above. */
+  const float each = board->cubes_per_m, above = 0x1p21f;
+  return (int32_t)(place->x * each) != (int32_t)(to.x * each) || (int32_t)(place->y * each) != (int32_t)(to.y * each) ||
+         (int64_t)(place->z * each + above) != (int64_t)(to.z * each + above);
+}
 
-/* Cuts the population into deciles by importance. O(bins). */
+/* An active agent is to be looked at: it moved. Once noted, it need not be again. Frame's thread. O(1). */
+void score_note(score_board *board, uint32_t index);
+
+/* Lists work for about `units`, and twice as much more for observers that came, went or leapt (an agent of a cell is
+ * one, one from anywhere four; SCORE_UNITS_MIN..SCORE_UNITS_MAX). Returns how many items there are. */
+uint32_t score_prepare(score_board *board, const score_inputs *inputs, uint32_t units);
+
+/* Does the items [begin, end), but for neighbours that belong together: those are done with the first of them. Writes
+ * row.importance of their agents. Several threads at once, on ranges that together cover every item once. */
+void score_range(const score_board *board, const score_inputs *inputs, uint32_t begin, uint32_t end);
+
+/* Ends the work: classes, levels, and what is known of cells. Frame's thread. */
+void score_apply(score_board *board, const score_inputs *inputs);
+
+/* Cuts the population into deciles by importance, when importance changed. O(bins). */
 void score_deciles(score_board *board, uint32_t population);
 
 /* The decile of an agent, 0 = least important. A bin that spans several deciles spreads its agents over them by

@@ -8,9 +8,9 @@ void wheel_remove(class_table *classes, agent_class *class, agent_store *store, 
   agent_row *row = &store->rows[index];
   ASSERT(row->status == AGENT_WAITING && row->spot);
   uint32_t owner = lists_block_of(&classes->lists, row->spot)->owner;
-  uint32_t slot = owner % WHEEL_SLOTS, shard = owner / WHEEL_SLOTS % WHEEL_SHARDS;
+  uint32_t slot = owner % WHEEL_SLOTS, shard = owner / WHEEL_SLOTS % WHEEL_LISTS;
   ASSERT(owner == wheel_owner(class, shard, slot));
-  uint32_t moved = lists_take_out(&classes->lists, shard, &class->slots[shard][slot], row->spot);
+  uint32_t moved = lists_take_out(&classes->lists, wheel_pool(shard), &class->slots[shard][slot], row->spot);
   if (moved != UINT32_MAX) store->rows[moved].spot = row->spot;
   row->spot = 0;
   if (!class->slots[shard][slot]) class->occupied[shard][slot / 64] &= ~(1ull << (slot % 64));
@@ -42,28 +42,37 @@ static uint32_t empty_slot(list_store *lists, agent_class *class, uint32_t shard
     const list_block *block = lists_last(lists, *list);
     if (block->previous) __builtin_prefetch(lists_last(lists, block->previous));
     for (uint32_t i = 0; i < block->count; i++) out[count++] = block->agents[i];
-    lists_drop_last(lists, shard, list);
+    lists_drop_last(lists, wheel_pool(shard), list);
   }
   if (!*list) class->occupied[shard][slot / 64] &= ~(1ull << (slot % 64));
   return count;
 }
 
+/* Empties what is occupied of a shard's slots from one position up to another; a turn of the wheel sees all of them. */
+static uint32_t empty_slots(class_table *classes, agent_class *class, uint32_t shard, uint64_t position, uint64_t last,
+                            uint32_t *out, uint32_t capacity) {
+  uint64_t end = position + WHEEL_SLOTS < last + 1 ? position + WHEEL_SLOTS : last + 1;
+  uint32_t count = 0;
+  while (position < end && count < capacity) {
+    uint32_t slot = (uint32_t)(position % WHEEL_SLOTS);
+    uint64_t rest_of_word = class->occupied[shard][slot / 64] >> (slot % 64);
+    uint32_t skipped = rest_of_word ? (uint32_t)__builtin_ctzll(rest_of_word) : 64 - slot % 64;
+    position += skipped;
+    if (!rest_of_word || position >= end) continue;
+    count += empty_slot(&classes->lists, class, shard, slot + skipped, out + count, capacity - count);
+    if (!class->slots[shard][slot + skipped]) position++;
+  }
+  return count;
+}
+
 uint32_t wheel_empty(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity) {
   uint64_t last = class->clock_ns >> class->slot_shift;
-  uint64_t end =
-      class->cursor + WHEEL_SLOTS < last + 1 ? class->cursor + WHEEL_SLOTS : last + 1; /* one turn sees all */
-  uint32_t count = 0;
-  for (uint32_t shard = 0; shard < WHEEL_SHARDS; shard++)
-    for (uint64_t position = class->cursor; position < end;) {
-      uint32_t slot = (uint32_t)(position % WHEEL_SLOTS);
-      uint64_t rest_of_word = class->occupied[shard][slot / 64] >> (slot % 64);
-      uint32_t skipped = rest_of_word ? (uint32_t)__builtin_ctzll(rest_of_word) : 64 - slot % 64;
-      position += skipped;
-      if (!rest_of_word || position >= end) continue;
-      if (count >= capacity) return count;
-      count += empty_slot(&classes->lists, class, shard, slot + skipped, out + count, capacity - count);
-      if (!class->slots[shard][slot + skipped]) position++;
-    }
-  if (count < capacity) class->cursor = last;
+  uint64_t fine_last = class->clock_ns >> (class->slot_shift - WHEEL_FINE_BITS);
+  uint32_t count = empty_slots(classes, class, WHEEL_FINE, class->fine_cursor, fine_last, out, capacity);
+  for (uint32_t shard = 0; shard < WHEEL_SHARDS && count < capacity; shard++)
+    count += empty_slots(classes, class, shard, class->cursor, last, out + count, capacity - count);
+  if (count >= capacity) return count;
+  class->cursor = last;
+  class->fine_cursor = fine_last;
   return count;
 }

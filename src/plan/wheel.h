@@ -1,7 +1,8 @@
 /* plan/wheel.h - stage 5: whose period has elapsed?
  *
  * Waiting agents hang in the timing wheel of their class, over the class's virtual clock. Time advances by
- * rate x frame time; the slots that were passed are due as a whole, the current one agent by agent. Release preserves
+ * rate x frame time; the slots that were passed are due as a whole. Agents of the current slot that are not due yet
+ * move to a fine wheel over that slot alone, so that long periods are not looked at in every frame. Release preserves
  * phase: the next due time is the last due time plus the period (PAPERS: T_last := T_next, T_next += T_i), and whole
  * periods that were missed are skipped, not caught up: the update is told the time that really passed. */
 #ifndef PLAN_WHEEL_H
@@ -11,27 +12,39 @@
 
 /* Which list of the wheels a block is part of. */
 static inline uint32_t wheel_owner(const agent_class *class, uint32_t shard, uint32_t slot) {
-  return ((uint32_t) class->number * WHEEL_SHARDS + shard) * WHEEL_SLOTS + slot;
+  return ((uint32_t) class->number * WHEEL_LISTS + shard) * WHEEL_SLOTS + slot;
+}
+
+/* The pool that a shard's lists grow from. */
+static inline uint32_t wheel_pool(uint32_t shard) {
+  return shard % WHEEL_SHARDS;
+}
+
+/* Hangs an agent into a slot. */
+static inline void wheel_hang(class_table *classes, agent_class *class, uint32_t shard, uint32_t slot,
+                              agent_store *store, uint32_t index) {
+  agent_row *row = &store->rows[index];
+  row->status = AGENT_WAITING;
+  row->spot =
+      lists_add(&classes->lists, wheel_pool(shard), &class->slots[shard][slot], wheel_owner(class, shard, slot), index);
+  class->occupied[shard][slot / 64] |= 1ull << (slot % 64);
 }
 
 /* Hangs an agent in with its row's virtual_due_ns, at most two nominal periods ahead. Agents may be hung into different
  * shards at the same time, when lists_stock made the pools ready for it. O(1). */
 static inline void wheel_insert(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
                                 uint32_t index) {
-  agent_row *row = &store->rows[index];
+  const agent_row *row = &store->rows[index];
   int64_t ahead = (int64_t)((row->virtual_due_ns >> class->slot_shift) - class->cursor);
   ahead = ahead < 0 ? 0 : ahead < WHEEL_SLOTS ? ahead : WHEEL_SLOTS - 1;
-  uint32_t slot = (uint32_t)(class->cursor + (uint64_t)ahead) % WHEEL_SLOTS;
-  row->status = AGENT_WAITING;
-  row->spot = lists_add(&classes->lists, shard, &class->slots[shard][slot], wheel_owner(class, shard, slot), index);
-  class->occupied[shard][slot / 64] |= 1ull << (slot % 64);
+  wheel_hang(classes, class, shard, (uint32_t)(class->cursor + (uint64_t)ahead) % WHEEL_SLOTS, store, index);
 }
 
 /* The list that a waiting agent's spot is in. */
 static inline agent_list *wheel_list_of(class_table *classes, list_spot spot) {
   uint32_t owner = lists_block_of(&classes->lists, spot)->owner;
-  agent_class *class = &classes->classes[owner / (WHEEL_SHARDS * WHEEL_SLOTS)];
-  return &class->slots[owner / WHEEL_SLOTS % WHEEL_SHARDS][owner % WHEEL_SLOTS];
+  agent_class *class = &classes->classes[owner / (WHEEL_LISTS * WHEEL_SLOTS)];
+  return &class->slots[owner / WHEEL_SLOTS % WHEEL_LISTS][owner % WHEEL_SLOTS];
 }
 
 /* Takes an agent out. O(1). */
@@ -63,8 +76,13 @@ uint32_t wheel_empty(class_table *classes, agent_class *class, uint32_t *out, ui
 /* Whether an agent that wheel_empty gave is not due yet: then it hangs in the wheel again. */
 static inline bool wheel_keeps(class_table *classes, agent_store *store, uint32_t index) {
   agent_class *class = &classes->classes[store->rows[index].class];
-  if (store->rows[index].virtual_due_ns <= class->clock_ns) return false;
-  wheel_insert(classes, class, 0, store, index);
+  uint64_t due_ns = store->rows[index].virtual_due_ns;
+  if (due_ns <= class->clock_ns) return false;
+  if (due_ns >> class->slot_shift != class->clock_ns >> class->slot_shift)
+    wheel_insert(classes, class, 0, store, index);
+  else
+    wheel_hang(classes, class, WHEEL_FINE, (uint32_t)(due_ns >> (class->slot_shift - WHEEL_FINE_BITS)) % WHEEL_SLOTS,
+               store, index);
   return true;
 }
 

@@ -1,9 +1,10 @@
-/* Groups of observers by partition against a look at everybody. */
-#include "agents/observers.h"
+/* Who waits to be written, and who is found near agents: against a look at everybody. */
+#include "agents/sights.h"
 
 #include "base/random.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { MAXIMUM = 500 };
@@ -11,6 +12,7 @@ enum { MAXIMUM = 500 };
 typedef struct fixture {
   arena arena;
   observer_table table;
+  uint64_t draws;
 } fixture;
 
 static fixture *create(void) {
@@ -27,107 +29,204 @@ static void destroy(fixture *fixture) {
   free(fixture);
 }
 
-static void add(fixture *fixture, uint32_t index, uint32_t partition) {
+static double draw(fixture *fixture, double below) {
+  return (double)random_share(random_at(3, 0, 0, ++fixture->draws)) * below;
+}
+
+static void add(fixture *fixture, uint32_t index, muster_position position, uint32_t partition, float near_m,
+                float far_m) {
   muster_observer_def def = muster_default_observer_def();
+  def.position = position;
   def.partition = partition;
-  def.position.x = index;
+  def.near_m = near_m;
+  def.far_m = far_m;
   observers_add(&fixture->table, index, &def);
 }
 
-/* Every group holds exactly the present observers of its partition, by index. */
-static void check_groups(const observer_table *table) {
-  uint32_t present = 0;
-  for (uint32_t partition = 0; partition < PARTITIONS; partition++) {
-    cr_assert_leq(table->starts[partition], table->starts[partition + 1]);
-    for (uint32_t i = table->starts[partition]; i < table->starts[partition + 1]; i++) {
-      const observer_row *row = &table->rows[table->order[i]];
-      cr_assert(row->present && row->partition == partition);
-      if (i > table->starts[partition]) cr_assert_lt(table->order[i - 1], table->order[i]);
-    }
-  }
-  for (uint32_t i = 0; i < MAXIMUM; i++) present += table->rows[i].present;
-  cr_assert_eq(table->starts[0], 0);
-  cr_assert_eq(table->starts[PARTITIONS], present);
+static void add_usual(fixture *fixture, uint32_t index, double x) {
+  add(fixture, index, (muster_position){x, 0, 0}, 0, 25, 250);
 }
 
-Test(observers, are_none_at_first) {
-  fixture *fixture = create();
-  observers_group(&fixture->table);
-  check_groups(&fixture->table);
-  cr_assert_eq(fixture->table.starts[PARTITIONS], 0);
-  destroy(fixture);
+static uint32_t next(observer_table *table) {
+  uint32_t index = observers_next(table, OBSERVER_LEAPS);
+  return index == OBSERVER_NONE ? observers_next(table, OBSERVER_WALKS) : index;
 }
 
-Test(observers, are_grouped_by_partition_up_to_the_first_and_the_last) {
-  fixture *fixture = create();
-  add(fixture, 0, 65535);
-  add(fixture, 1, 0);
-  add(fixture, 2, 65535);
-  add(fixture, 3, 65534);
-  add(fixture, 4, 0);
-  observers_group(&fixture->table);
-  check_groups(&fixture->table);
-  cr_assert_eq(fixture->table.starts[1] - fixture->table.starts[0], 2);
-  cr_assert_eq(fixture->table.starts[65536] - fixture->table.starts[65535], 2);
-  destroy(fixture);
+static void write_all(fixture *fixture) {
+  uint32_t index;
+  observers_count(&fixture->table);
+  while ((index = next(&fixture->table)) != OBSERVER_NONE) observers_write(&fixture->table, index);
 }
 
-Test(observers, stay_grouped_while_they_come_move_and_go) {
+Test(observers, wait_in_the_order_in_which_they_came_each_once) {
   fixture *fixture = create();
   observer_table *table = &fixture->table;
-  for (uint32_t step = 0; step < 600; step++) {
+  for (uint32_t i = 10; i-- > 0;) add_usual(fixture, i, i);
+  observers_move(table, 9, (muster_position){1e6, 0, 0});
+  observers_remove(table, 5);
+  add_usual(fixture, 5, 77);
+  observers_count(table);
+  for (uint32_t i = 10; i-- > 0;) {
+    cr_assert_eq(next(table), i);
+    observers_write(table, i);
+  }
+  cr_assert_eq(next(table), OBSERVER_NONE);
+  cr_assert_eq(table->sources[5].position.x, 77);
+  cr_assert_eq(table->sources[9].position.x, 1e6);
+  destroy(fixture);
+}
+
+Test(observers, wait_only_when_they_came_far_enough_from_where_they_were_written) {
+  fixture *fixture = create();
+  observer_table *table = &fixture->table;
+  add_usual(fixture, 3, 0);
+  write_all(fixture);
+  const double step_m = (double)OBSERVER_STEP * 225;
+  for (double x = 0; x < step_m; x += 0.25) observers_move(table, 3, (muster_position){x, 0, 0});
+  cr_assert_eq(next(table), OBSERVER_NONE);
+  observers_move(table, 3, (muster_position){0, 0, step_m * 1.01}); /* height counts */
+  cr_assert_eq(table->sources[3].position.z, 0);
+  cr_assert_eq(next(table), 3);
+  observers_write(table, 3);
+  cr_assert_float_eq(table->sources[3].position.z, step_m * 1.01, 1e-9);
+  destroy(fixture);
+}
+
+Test(observers, who_leap_come_before_those_who_walk_and_are_written_once) {
+  fixture *fixture = create();
+  observer_table *table = &fixture->table;
+  for (uint32_t i = 0; i < 4; i++) add_usual(fixture, i, 0);
+  write_all(fixture);
+  for (uint32_t i = 0; i < 4; i++) observers_move(table, i, (muster_position){10, 0, 0});
+  observers_move(table, 2, (muster_position){100, 0, 0});
+  cr_assert_eq(observers_waiting(table), 5);
+  cr_assert_eq(observers_next(table, OBSERVER_LEAPS), 2);
+  observers_write(table, 2);
+  observers_move(table, 1, (muster_position){1, 0, 0}); /* comes back */
+  cr_assert_eq(observers_next(table, OBSERVER_WALKS), 0);
+  observers_write(table, 0);
+  cr_assert_eq(observers_next(table, OBSERVER_WALKS), 3);
+  observers_write(table, 3);
+  cr_assert_eq(observers_next(table, OBSERVER_LEAPS), OBSERVER_NONE);
+  cr_assert_eq(observers_waiting(table), 0);
+  destroy(fixture);
+}
+
+static float importance_at(const observer_source *row, double x, double y, double z) {
+  double dx = x - row->position.x, dy = y - row->position.y, dz = z - row->position.z;
+  double distance = sqrt(dx * dx + dy * dy + dz * dz);
+  double share = ((double)row->far_m - distance) / ((double)row->far_m - (double)row->near_m);
+  return (float)fmin(fmax(share, 0.0), 1.0);
+}
+
+static float best_of(const fixture *fixture, uint32_t partition, double x, double y, double z) {
+  float best = 0.0f;
+  for (uint32_t i = 0; i < fixture->table.high; i++) {
+    const observer_source *row = &fixture->table.sources[i];
+    if (row->written && row->partition == partition) best = fmaxf(best, importance_at(row, x, y, z));
+  }
+  return best;
+}
+
+/* At points in the box, the best of those that were found is the best of all. */
+static uint32_t check_box(fixture *fixture, double span_m, float edge_m, double height_m) {
+  sight_list list;
+  sight_box box = {
+      draw(fixture, span_m) - span_m / 2, draw(fixture, span_m) - span_m / 2, {0}, {0}, (uint32_t)draw(fixture, 2)};
+  for (uint32_t i = 0; i < 3; i++) {
+    box.low[i] = (float)draw(fixture, i < 2 ? (double)edge_m : height_m);
+    box.high[i] = box.low[i] + (float)draw(fixture, (double)edge_m);
+  }
+  sights_gather(&fixture->table, &box, &list);
+  if (list.crowded) return 0;
+  for (uint32_t k = 0; k < 20; k++) {
+    float point[3], found = 0.0f;
+    for (uint32_t i = 0; i < 3; i++) point[i] = box.low[i] + (float)draw(fixture, (double)(box.high[i] - box.low[i]));
+    for (uint32_t i = 0; i < list.count; i++) {
+      const sight *sight = &list.sights[i];
+      float dx = point[0] - sight->x, dy = point[1] - sight->y, dz = point[2] - sight->z;
+      found = fmaxf(found, sight_importance(sight, sqrtf(dx * dx + dy * dy + dz * dz)));
+    }
+    float best = best_of(fixture, box.partition, box.corner_x + (double)point[0], box.corner_y + (double)point[1],
+                         (double)point[2]);
+    cr_assert_float_eq(found, best, 1e-3, "%g of %u found, %g", (double)found, list.count, (double)best);
+  }
+  return 1;
+}
+
+static void check_world(uint32_t observers, double span_m, bool alike, double height_m) {
+  fixture *fixture = create();
+  uint32_t checked = 0;
+  fixture->draws = (uint64_t)(span_m * 1000) + observers;
+  for (uint32_t i = 0; i < observers; i++) {
+    float near_m = alike ? 25.0f : (float)draw(fixture, 50),
+          far_m = alike ? 250.0f : near_m + (float)draw(fixture, 400);
+    muster_position position = {draw(fixture, span_m) - span_m / 2, draw(fixture, span_m) - span_m / 2,
+                                draw(fixture, height_m)};
+    if (!alike && i % 50 == 7) far_m = 5000.0f; /* far-sighted ones stand apart */
+    add(fixture, i, position, i % 2, near_m, far_m + 0.5f);
+  }
+  write_all(fixture);
+  for (uint32_t i = 0; i < 300; i++) checked += check_box(fixture, span_m, 32.0f, height_m);
+  cr_assert_gt(checked, 250);
+  destroy(fixture);
+}
+
+Test(observers, that_matter_are_found_whatever_they_see_and_how_high_they_are) {
+  const double spans[] = {50, 300, 2000, 8000};
+  for (uint32_t i = 0; i < 4; i++) {
+    check_world(10, spans[i], true, 1);
+    check_world(100, spans[i], true, 200);
+    check_world(100, spans[i], false, 1);
+    if (i) check_world(400, spans[i], false, 300);
+  }
+}
+
+Test(observers, on_top_of_each_other_are_one_to_whoever_looks) {
+  fixture *fixture = create();
+  for (uint32_t i = 0; i < MAXIMUM; i++) add_usual(fixture, i, 100);
+  write_all(fixture);
+  sight_list list;
+  sights_gather(&fixture->table, &(sight_box){0, 0, {0, 0, 0}, {30, 30, 2}, 0}, &list);
+  cr_assert_not(list.crowded);
+  cr_assert_eq(list.count, 1);
+  destroy(fixture);
+}
+
+Test(observers, of_which_too_many_may_matter_are_asked_for_one_by_one) {
+  fixture *fixture = create();
+  for (uint32_t i = 0; i < MAXIMUM; i++) { /* a ring around the box: each is nearest to some point of it */
+    double angle = i * 6.283185307 / MAXIMUM;
+    add(fixture, i, (muster_position){100 * cos(angle), 100 * sin(angle), 0}, 0, 25, 250);
+  }
+  write_all(fixture);
+  sight_list list;
+  sights_gather(&fixture->table, &(sight_box){0, 0, {-20, -20, 0}, {20, 20, 0}, 0}, &list);
+  cr_assert(list.crowded);
+  sights_gather(&fixture->table, &(sight_box){0, 0, {20, 1, 0}, {20, 1, 0}, 0}, &list);
+  cr_assert_not(list.crowded);
+  cr_assert_eq(list.count, 1);
+  cr_assert_float_eq(list.lowest, best_of(fixture, 0, 20, 1, 0), 1e-4);
+  destroy(fixture);
+}
+
+Test(observers, stay_findable_while_they_come_move_and_go_and_see_more_or_less) {
+  fixture *fixture = create();
+  observer_table *table = &fixture->table;
+  for (uint32_t step = 0; step < 300; step++) {
+    float far_m = step < 100 ? 100.0f : step < 200 ? 1500.0f : 30.0f;
     for (uint32_t i = 0; i < 20; i++) {
-      uint32_t index = (uint32_t)(random_at(1, step, i, 0) % MAXIMUM);
-      uint32_t partition = (uint32_t)(random_at(1, step, i, 1) % 7) * 9999;
+      uint32_t index = (uint32_t)draw(fixture, 100);
+      muster_position position = {draw(fixture, 1000) - 500, draw(fixture, 1000) - 500, 0};
       if (!table->rows[index].present)
-        add(fixture, index, partition);
+        add(fixture, index, position, index % 2, 5, far_m);
       else if (i % 2)
         observers_remove(table, index);
       else
-        observers_move(table, index, (muster_position){step, i, 1});
+        observers_move(table, index, position);
     }
-    observers_group(table);
-    check_groups(table);
+    write_all(fixture);
+    check_box(fixture, 1000, 20, 1);
   }
-  destroy(fixture);
-}
-
-Test(observers, keep_what_their_definition_said) {
-  fixture *fixture = create();
-  muster_observer_def def = muster_default_observer_def();
-  def.position = (muster_position){1, -2, 3};
-  def.partition = 70;
-  def.near_m = 5;
-  def.far_m = 6;
-  observers_add(&fixture->table, 9, &def);
-  observers_group(&fixture->table);
-  const observer_row *row = &fixture->table.rows[fixture->table.order[fixture->table.starts[70]]];
-  cr_assert(row->position.x == 1 && row->position.y == -2 && row->position.z == 3);
-  cr_assert(row->near_m == 5 && row->far_m == 6);
-  destroy(fixture);
-}
-
-Test(observers, move_without_being_grouped_again) {
-  fixture *fixture = create();
-  add(fixture, 3, 1);
-  observers_group(&fixture->table);
-  observers_move(&fixture->table, 3, (muster_position){7, 8, 9});
-  cr_assert_not(fixture->table.regroup);
-  const observer_row *row = &fixture->table.rows[3];
-  cr_assert(row->position.x == 7 && row->position.y == 8 && row->position.z == 9);
-  cr_assert_eq(row->partition, 1);
-  destroy(fixture);
-}
-
-Test(observers, may_come_back_under_the_same_index_in_another_partition) {
-  fixture *fixture = create();
-  add(fixture, 3, 1);
-  observers_group(&fixture->table);
-  observers_remove(&fixture->table, 3);
-  add(fixture, 3, 2);
-  observers_group(&fixture->table);
-  check_groups(&fixture->table);
-  cr_assert_eq(fixture->table.starts[2], 0);
-  cr_assert_eq(fixture->table.starts[3], 1);
   destroy(fixture);
 }

@@ -50,7 +50,7 @@ static inline planner *planner_create(muster_elastic elastic, uint32_t agents_ma
   periods_create(&planner->periods, &planner->classes, &planner->def, &planner->arena);
   ready_create(&planner->ready, &planner->def, &planner->types, &planner->arena);
   batch_create(&planner->batch, agents_max, &planner->arena);
-  observers_group(&planner->observers);
+  score_create(&planner->board, &planner->def, &planner->arena);
   planner->inputs =
       (score_inputs){&planner->store, &planner->types, &planner->space, &planner->observers, &planner->classes};
   return planner;
@@ -87,7 +87,7 @@ static inline uint32_t planner_add(planner *planner, uint32_t type, double elast
 
 static inline void planner_set_elasticity(planner *planner, uint32_t index, double elasticity) {
   planner->store.rows[index].elasticity_step = (uint8_t)elasticity_step_of((float)elasticity);
-  score_agent(&planner->board, &planner->inputs, index, true);
+  score_tuned_agent(&planner->board, &planner->inputs, index);
 }
 
 /* Plans one frame in which everyone who is due runs; they are the entries of the batch. */

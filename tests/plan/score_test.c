@@ -1,83 +1,38 @@
-/* Importance, levels, elasticity and deciles. */
-#include "plan/score.h"
+/* Importance of agents where nothing is hidden: levels, elasticity, deciles, and who is looked at. */
+#include "plan/crowd.h"
 
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 enum { AGENTS = 1000 };
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
+static muster_position at(double x) {
+  return (muster_position){x, 0, 0};
 }
 
-typedef struct fixture {
-  arena arena;
-  agent_store store;
-  type_table types;
-  space space;
-  observer_table observers;
-  class_table classes;
-  score_board board;
-  score_inputs inputs;
-} fixture;
-
-static fixture *create(void) {
-  fixture *fixture = calloc(1, sizeof *fixture);
-  muster_allocator allocator = {0};
-  muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
-  muster_type_def type = muster_default_type_def();
-  type.atoms = &atom;
-  type.atom_count = 1;
-  type.level_count = 4;
-  arena_create(&fixture->arena, &allocator);
-  store_create(&fixture->store, AGENTS, &fixture->arena);
-  types_create(&fixture->types, 1, &fixture->arena);
-  space_create(&fixture->space, AGENTS, 32.0, &fixture->arena);
-  observers_create(&fixture->observers, 8, &fixture->arena);
-  classes_create(&fixture->classes, 1, AGENTS, &fixture->arena);
-  types_register(&fixture->types, &type, AGENTS, &fixture->arena);
-  fixture->inputs =
-      (score_inputs){&fixture->store, &fixture->types, &fixture->space, &fixture->observers, &fixture->classes};
-  return fixture;
+static crowd *create(void) {
+  return crowd_create_plain(AGENTS, 8, 32.0f);
 }
 
-static void destroy(fixture *fixture) {
-  arena_destroy(&fixture->arena);
-  free(fixture);
+/* Observers from now on. */
+static void observe(crowd *crowd, uint32_t index, double x, uint32_t partition) {
+  crowd_observe(crowd, index, at(x), partition, 25, 250);
+  crowd_settle(crowd);
 }
 
-static void observe(fixture *fixture, uint32_t index, double x, uint32_t partition) {
-  muster_observer_def def = muster_default_observer_def();
-  def.position.x = x;
-  def.partition = partition;
-  observers_add(&fixture->observers, index, &def);
-  observers_group(&fixture->observers);
+static void step_to(crowd *crowd, uint32_t index, double x) {
+  crowd_move(crowd, index, at(x));
+  crowd_settle(crowd);
 }
 
-static agent_row *born(fixture *fixture, uint32_t index, double x, uint32_t partition, float floor) {
-  agent_store *store = &fixture->store;
-  store->rows[index] = (agent_row){.floor = share_of(floor), .elasticity_step = ELASTICITY_DERIVED};
-  store->places[index].partition = (uint16_t)partition;
-  space_place(&fixture->space, &store->places[index], (muster_position){x, 0, 0});
-  score_new_agent(&fixture->board, &fixture->inputs, index);
-  store_activate(store, index);
-  store->rows[index].virtual_due_ns = 1000;
-  wheel_insert(&fixture->classes, &fixture->classes.classes[store->rows[index].class], 0, store, index);
-  return &store->rows[index];
-}
-
-static void place_at(fixture *fixture, uint32_t index, double x) {
-  space_place(&fixture->space, &fixture->store.places[index], (muster_position){x, 0, 0});
-  score_agent(&fixture->board, &fixture->inputs, index, true);
+static float importance_of(const agent_row *row) {
+  return share_value(row->importance);
 }
 
 Test(score, importance_falls_from_near_to_far_and_takes_the_nearest_observer_of_the_partition) {
-  fixture *fixture = create();
-  observe(fixture, 0, 0, 0);
-  observe(fixture, 1, 1000, 0);
-  observe(fixture, 2, 500, 7);
+  crowd *crowd = create();
+  observe(crowd, 0, 0, 0);
+  observe(crowd, 1, 1000, 0);
+  observe(crowd, 2, 500, 7);
   const struct {
     double x;
     uint32_t partition;
@@ -85,90 +40,168 @@ Test(score, importance_falls_from_near_to_far_and_takes_the_nearest_observer_of_
   } cases[] = {{10, 0, 0, 1},  {137.5, 0, 0, 0.5f}, {500, 0, 0, 0},
                {500, 7, 0, 1}, {990, 0, 0, 1},      {500, 0, 0.25f, 0.25f}};
   for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const agent_row *row = born(fixture, i, cases[i].x, cases[i].partition, cases[i].floor);
-    cr_assert_float_eq(share_value(row->importance), cases[i].importance, 1e-5, "case %u", i);
+    const agent_row *row = crowd_spawn(crowd, i, at(cases[i].x), cases[i].partition, cases[i].floor);
+    cr_assert_float_eq(importance_of(row), cases[i].importance, 2e-5, "case %u: %g", i, (double)importance_of(row));
   }
-  destroy(fixture);
+  crowd_destroy(crowd);
 }
 
 Test(score, importance_sets_the_level_and_the_elasticity) {
-  fixture *fixture = create();
-  observe(fixture, 0, 0, 0);
-  const agent_row *near = born(fixture, 0, 0, 0, 0), *far = born(fixture, 1, 5000, 0, 0);
+  crowd *crowd = create();
+  observe(crowd, 0, 0, 0);
+  const agent_row *near = crowd_spawn(crowd, 0, at(0), 0, 0), *far = crowd_spawn(crowd, 1, at(5000), 0, 0);
   cr_assert_eq(near->level, 0);
   cr_assert_eq(far->level, 3);
-  cr_assert_float_eq(fixture->classes.classes[near->class].elasticity, 0.125, 1e-9);
-  cr_assert_float_eq(fixture->classes.classes[far->class].elasticity, 8.0, 1e-9);
-  cr_assert_eq(fixture->store.level_counts[0], 1);
-  cr_assert_eq(fixture->store.level_counts[3], 1);
-  destroy(fixture);
+  cr_assert_float_eq(crowd->classes.classes[near->class].elasticity, 0.125, 1e-9);
+  cr_assert_float_eq(crowd->classes.classes[far->class].elasticity, 8.0, 1e-9);
+  crowd_check_sums(crowd);
+  crowd_destroy(crowd);
 }
 
 Test(score, a_step_to_and_fro_on_a_border_does_not_flap_the_level) {
-  fixture *fixture = create();
-  observe(fixture, 0, 0, 0);
-  const agent_row *row = born(fixture, 0, 134, 0, 0);
+  crowd *crowd = create();
+  observe(crowd, 0, 0, 0);
+  const agent_row *row = crowd_spawn(crowd, 0, at(134), 0, 0);
   cr_assert_eq(row->level, 0);
   for (int i = 0; i < 10; i++) {
-    place_at(fixture, 0, i % 2 ? 134 : 142); /* importance 0.516 and 0.48 around the threshold 0.5 */
+    step_to(crowd, 0, i % 2 ? 134 : 142); /* importance 0.516 and 0.48 around the threshold 0.5 */
     cr_assert_eq(row->level, 0);
   }
-  place_at(fixture, 0, 160);
+  step_to(crowd, 0, 160);
   cr_assert_eq(row->level, 1);
-  place_at(fixture, 0, 134);
+  step_to(crowd, 0, 134);
   cr_assert_eq(row->level, 1);
-  place_at(fixture, 0, 100);
+  step_to(crowd, 0, 100);
   cr_assert_eq(row->level, 0);
-  destroy(fixture);
+  crowd_check_sums(crowd);
+  crowd_destroy(crowd);
 }
 
 Test(score, an_exempt_agent_keeps_elasticity_zero_wherever_it_is) {
-  fixture *fixture = create();
-  observe(fixture, 0, 0, 0);
-  const agent_row *row = born(fixture, 0, 0, 0, 0);
-  fixture->store.rows[0].elasticity_step = 0;
-  place_at(fixture, 0, 3000);
-  cr_assert_eq(fixture->classes.classes[row->class].elasticity, 0.0);
-  destroy(fixture);
+  crowd *crowd = create();
+  observe(crowd, 0, 0, 0);
+  agent_row *row = crowd_spawn(crowd, 0, at(0), 0, 0);
+  row->elasticity_step = 0;
+  score_tuned_agent(&crowd->board, &crowd->inputs, 0);
+  cr_assert_eq(crowd->classes.classes[row->class].elasticity, 0.0);
+  step_to(crowd, 0, 3000);
+  cr_assert_eq(row->importance, 0);
+  cr_assert_eq(crowd->classes.classes[row->class].elasticity, 0.0);
+  crowd_destroy(crowd);
 }
 
-Test(score, a_sweep_sees_everyone_within_sixteen_frames) {
-  fixture *fixture = create();
-  for (uint32_t i = 0; i < AGENTS; i++) born(fixture, i, i, 0, 0);
-  observe(fixture, 0, 500, 0);
-  for (uint32_t frame = 0; frame < SCORE_SWEEP_FRAMES; frame++) score_sweep(&fixture->board, &fixture->inputs);
-  for (uint32_t i = 0; i < AGENTS; i++) {
-    double distance = fabs((double)i - 500);
-    if (distance < 245) cr_assert_gt(fixture->store.rows[i].importance, 0, "agent %u", i);
-    if (distance >= 250) cr_assert_eq(fixture->store.rows[i].importance, 0, "agent %u", i);
+Test(score, an_observer_that_comes_is_felt_at_once_where_it_is_and_nowhere_else) {
+  crowd *crowd = create();
+  for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, at(i * 10.0), 0, 0);
+  crowd_observe(crowd, 0, at(500), 0, 25, 250);
+  score_summary summary = crowd_frame(crowd, SCORE_UNITS_MAX, 1);
+  cr_assert_eq(summary.waiting, 0);
+  cr_assert_leq(summary.agents, 60, "%u agents were looked at for 50 in sight", summary.agents);
+  crowd_check(crowd, 0.0101f);
+  crowd_check_sums(crowd);
+  crowd_destroy(crowd);
+}
+
+Test(score, where_nothing_changed_nobody_is_looked_at) {
+  crowd *crowd = create();
+  for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, at(i), 0, 0);
+  observe(crowd, 0, 500, 0);
+  for (int i = 0; i < 5; i++) cr_assert_eq(crowd_frame(crowd, SCORE_UNITS_MAX, 1).agents, 0);
+  observers_move(&crowd->observers, 0, at(506)); /* less than OBSERVER_STEP */
+  cr_assert_eq(crowd_frame(crowd, SCORE_UNITS_MAX, 1).agents, 0);
+  observers_move(&crowd->observers, 0, at(507)); /* more, in sum */
+  cr_assert_gt(crowd_frame(crowd, SCORE_UNITS_MAX, 1).agents, 100);
+  crowd_check(crowd, 0.0101f);
+  crowd_destroy(crowd);
+}
+
+Test(score, leaves_an_admitted_agent_alone_and_comes_back_to_it) {
+  crowd *crowd = create();
+  agent_row *row = crowd_spawn(crowd, 0, at(0), 0, 0);
+  wheel_remove(&crowd->classes, &crowd->classes.classes[row->class], &crowd->store, 0);
+  row->status = AGENT_ADMITTED;
+  crowd_observe(crowd, 0, at(0), 0, 25, 250);
+  for (int i = 0; i < 3; i++) {
+    score_summary summary = crowd_frame(crowd, SCORE_UNITS_MAX, 1);
+    cr_assert_eq(summary.waiting, 1);
+    cr_assert_eq(row->importance, 0);
   }
-  uint32_t counted = 0;
-  for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) counted += fixture->board.importance[bin];
-  cr_assert_eq(counted, AGENTS);
-  destroy(fixture);
+  row->status = AGENT_READY;
+  cr_assert_eq(crowd_frame(crowd, SCORE_UNITS_MAX, 1).waiting, 0);
+  cr_assert_eq(row->importance, UINT16_MAX);
+  crowd_check_sums(crowd);
+  crowd_destroy(crowd);
+}
+
+Test(score, factors_and_the_type_lower_importance_but_not_below_the_floor) {
+  crowd *crowd = crowd_create(8, 8, 32.0f);
+  muster_type_def type = crowd_type();
+  type.importance = 0.5f;
+  crowd_register(crowd, &type);
+  observe(crowd, 0, 0, 0);
+  agent_row *row = crowd_spawn(crowd, 0, at(0), 0, 0);
+  cr_assert_float_eq(importance_of(row), 0.5, 1e-4);
+  row->factors[MUSTER_FACTOR_VISIBILITY] = 51; /* a fifth */
+  score_tuned_agent(&crowd->board, &crowd->inputs, 0);
+  cr_assert_float_eq(importance_of(row), 0.1, 1e-4);
+  row->factors[MUSTER_FACTOR_BULK] = 0;
+  score_tuned_agent(&crowd->board, &crowd->inputs, 0);
+  cr_assert_eq(row->importance, 0);
+  row->floor = share_of(0.75f);
+  score_tuned_agent(&crowd->board, &crowd->inputs, 0);
+  cr_assert_float_eq(importance_of(row), 0.75, 1e-4);
+  crowd_destroy(crowd);
+}
+
+Test(score, notices_a_walk_by_its_cubes_also_below_the_ground) {
+  crowd *crowd = create();
+  observe(crowd, 0, 0, 0); /* cubes of 1.125 m */
+  agent_row *row = crowd_spawn(crowd, 0, (muster_position){100, 0, -1}, 0, 0);
+  double worst = 0;
+  for (int i = 0; i < 2000; i++) {
+    crowd_move(crowd, 0, (muster_position){100 + i * 0.03, 0, -1 + i * 0.001});
+    crowd_settle(crowd);
+    double margin, expected = (double)crowd_importance(crowd, 0, &margin);
+    worst = fmax(worst, fabs(expected - (double)importance_of(row)));
+  }
+  cr_assert_leq(worst, 0.01 + 0.0088);
+  cr_assert_lt(crowd->board.noted_count, 1);
+  agent_place place = {.x = 1.0f, .y = 1.0f};
+  const float heights[] = {-3.0f, -0.6f, 0.6f, 3.0f};
+  for (uint32_t i = 0; i + 1 < 4; i++) {
+    place.z = heights[i];
+    cr_assert(score_notices(&crowd->board, &place, (space_spot){0, 0, 1.0f, 1.0f, heights[i + 1]}), "step %u", i);
+  }
+  crowd_destroy(crowd);
 }
 
 Test(score, deciles_cut_the_population_into_equal_parts_even_with_ties) {
-  fixture *fixture = create();
-  observe(fixture, 0, 0, 0);
-  for (uint32_t i = 0; i < AGENTS; i++) born(fixture, i, i, 0, 0); /* three quarters have importance 0 */
-  score_deciles(&fixture->board, AGENTS);
+  crowd *crowd = create();
+  observe(crowd, 0, 0, 0);
+  for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, at(i), 0, 0); /* three quarters have importance 0 */
+  score_deciles(&crowd->board, AGENTS);
   uint32_t counts[MUSTER_DECILES] = {0};
-  for (uint32_t i = 0; i < AGENTS; i++)
-    counts[score_decile_of(&fixture->board, fixture->store.rows[i].importance, i)]++;
+  for (uint32_t i = 0; i < AGENTS; i++) counts[score_decile_of(&crowd->board, crowd->store.rows[i].importance, i)]++;
   for (uint32_t decile = 0; decile < MUSTER_DECILES; decile++)
     cr_assert(counts[decile] > 50 && counts[decile] < 150, "decile %u has %u", decile, counts[decile]);
-  cr_assert_eq(score_decile_of(&fixture->board, UINT16_MAX, 3), MUSTER_DECILES - 1);
-  destroy(fixture);
+  cr_assert_eq(score_decile_of(&crowd->board, UINT16_MAX, 3), MUSTER_DECILES - 1);
+  crowd_destroy(crowd);
 }
 
 Test(score, forgetting_an_agent_leaves_no_trace) {
-  fixture *fixture = create();
-  const agent_row *row = born(fixture, 0, 0, 0, 0);
-  wheel_remove(&fixture->classes, &fixture->classes.classes[row->class], &fixture->store, 0);
-  score_forget_agent(&fixture->board, &fixture->inputs, 0);
-  store_deactivate(&fixture->store, 0);
-  cr_assert_eq(fixture->classes.active_count, 0);
-  for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) cr_assert_eq(fixture->board.importance[bin], 0);
-  destroy(fixture);
+  crowd *crowd = create();
+  const agent_row *row = crowd_spawn(crowd, 0, at(0), 0, 0);
+  score_note(&crowd->board, 0);
+  wheel_remove(&crowd->classes, &crowd->classes.classes[row->class], &crowd->store, 0);
+  score_forget_agent(&crowd->board, &crowd->inputs, 0);
+  space_unlink(&crowd->space, &crowd->store, 0);
+  store_deactivate(&crowd->store, 0);
+  cr_assert_eq(crowd->classes.active_count, 0);
+  for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) cr_assert_eq(crowd->board.importance[bin], 0);
+  cr_assert_eq(crowd_frame(crowd, SCORE_UNITS_MAX, 1).waiting, 0);
+  crowd_spawn(crowd, 0, at(0), 0, 0);
+  score_note(&crowd->board, 0);
+  cr_assert_eq(crowd->board.noted_count, 1);
+  cr_assert_eq(crowd_frame(crowd, SCORE_UNITS_MAX, 1).agents, 1);
+  crowd_destroy(crowd);
 }

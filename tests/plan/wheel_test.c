@@ -142,6 +142,102 @@ Test(wheel, removes_from_anywhere_in_a_slot) {
   destroy(fixture);
 }
 
+/* ------------------------------------------------------------------------------------------------ shards, capacity */
+
+static void hang(fixture *fixture, agent_class *class, uint32_t shard, uint32_t agent, uint64_t due_ns) {
+  fixture->store.rows[agent].virtual_due_ns = due_ns;
+  fixture->store.rows[agent].class = class->number;
+  wheel_insert(&fixture->classes, class, shard, &fixture->store, agent);
+}
+
+static void expect_empty(const agent_class *class) {
+  for (uint32_t shard = 0; shard < WHEEL_SHARDS; shard++) {
+    for (uint32_t word = 0; word < WHEEL_SLOTS / 64; word++) cr_assert_eq(class->occupied[shard][word], 0);
+    for (uint32_t slot = 0; slot < WHEEL_SLOTS; slot++) cr_assert_eq(class->slots[shard][slot], 0);
+  }
+}
+
+Test(wheel, agents_of_all_shards_are_removed_from_anywhere_and_emptied_in_one_go) {
+  fixture *fixture = create(100000000, 1000000000);
+  agent_class *class = class_of(fixture, 5);
+  uint8_t met[AGENTS] = {0};
+  for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, class, i % WHEEL_SHARDS, i, random_at(4, i, 0, 0) % 60000000u);
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    uint32_t owner = lists_block_of(&fixture->classes.lists, fixture->store.rows[i].spot)->owner;
+    cr_assert_eq(owner / WHEEL_SLOTS % WHEEL_SHARDS, i % WHEEL_SHARDS);
+    cr_assert_eq(wheel_list_of(&fixture->classes, fixture->store.rows[i].spot),
+                 &class->slots[i % WHEEL_SHARDS][owner % WHEEL_SLOTS]);
+  }
+  for (uint32_t i = 0; i < AGENTS; i += 3) wheel_remove(&fixture->classes, class, &fixture->store, i);
+  uint32_t count = advance(fixture, class, 60000000);
+  for (uint32_t i = 0; i < count; i++) cr_assert(fixture->due[i] % 3 != 0 && met[fixture->due[i]]++ == 0);
+  cr_assert_eq(count, AGENTS - (AGENTS + 2) / 3);
+  expect_empty(class);
+  destroy(fixture);
+}
+
+Test(wheel, a_slot_that_held_only_removed_agents_is_not_visited) {
+  fixture *fixture = create(100000000, 1000000000);
+  agent_class *class = class_of(fixture, 5);
+  for (uint32_t shard = 0; shard < WHEEL_SHARDS; shard++) hang(fixture, class, shard, shard, 50000000);
+  for (uint32_t shard = 0; shard < WHEEL_SHARDS; shard++)
+    wheel_remove(&fixture->classes, class, &fixture->store, shard);
+  expect_empty(class);
+  cr_assert_eq(advance(fixture, class, 60000000), 0);
+  destroy(fixture);
+}
+
+Test(wheel, with_little_room_it_goes_on_where_it_stopped_and_loses_nobody) {
+  for (uint32_t capacity = 1; capacity <= 64; capacity *= 4) {
+    fixture *fixture = create(100000000, 1000000000);
+    agent_class *class = class_of(fixture, 5);
+    uint8_t met[AGENTS] = {0};
+    for (uint32_t i = 0; i < AGENTS; i++)
+      hang(fixture, class, (i * 7) % WHEEL_SHARDS, i, random_at(5, i, 0, 0) % 90000000u);
+    wheel_advance(class, 100000000);
+    uint32_t left = AGENTS, calls = 0;
+    while (left > 0) {
+      uint32_t count = wheel_empty(&fixture->classes, class, fixture->due, capacity);
+      cr_assert(count > 0 && count < capacity + LIST_BLOCK_AGENTS, "%u came, %u wanted", count, capacity);
+      for (uint32_t i = 0; i < count; i++) cr_assert_eq(met[fixture->due[i]]++, 0);
+      left -= count;
+      calls++;
+    }
+    cr_assert_leq(calls, (AGENTS + capacity - 1) / capacity);
+    cr_assert_eq(wheel_empty(&fixture->classes, class, fixture->due, capacity), 0);
+    cr_assert_eq(class->cursor, class->clock_ns >> class->slot_shift);
+    expect_empty(class);
+    destroy(fixture);
+  }
+}
+
+/* A crowd hangs at one time, so that each period it takes several frames to let it go. */
+Test(wheel, with_little_room_phases_are_kept_and_nobody_misses_a_turn) {
+  enum { PERIOD_NS = 100000000, FRAME_NS = 1000000, ROOM = 20, PERIODS = 50 };
+  fixture *fixture = create(PERIOD_NS, 1000000000);
+  agent_class *class = class_of(fixture, 5);
+  uint64_t phase_ns[AGENTS], runs[AGENTS] = {0};
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    phase_ns[i] = i % 5 ? 40000000 : random_at(6, i, 0, 0) % PERIOD_NS;
+    hang(fixture, class, i % WHEEL_SHARDS, i, phase_ns[i]);
+  }
+  for (uint32_t frame = 0; frame < PERIODS * (PERIOD_NS / FRAME_NS); frame++) {
+    wheel_advance(class, FRAME_NS);
+    uint32_t count = wheel_empty(&fixture->classes, class, fixture->due, ROOM);
+    cr_assert_lt(count, ROOM + LIST_BLOCK_AGENTS);
+    for (uint32_t i = 0; i < count; i++) {
+      uint32_t agent = fixture->due[i];
+      if (wheel_keeps(&fixture->classes, &fixture->store, agent)) continue;
+      uint64_t due_ns = fixture->store.rows[agent].virtual_due_ns;
+      cr_assert_eq(due_ns, phase_ns[agent] + runs[agent]++ * PERIOD_NS);
+      cr_assert(due_ns <= class->clock_ns && class->clock_ns - due_ns < PERIOD_NS / 2);
+      wheel_insert_next(&fixture->classes, class, frame % WHEEL_SHARDS, &fixture->store, agent);
+    }
+  }
+  for (uint32_t i = 0; i < AGENTS; i++) cr_assert_geq(runs[i], PERIODS - 1, "%u ran %lu times", i, runs[i]);
+  destroy(fixture);
+}
+
 Test(classes, round_elasticity_to_an_eighth_of_an_octave_and_keep_zero) {
   cr_assert_eq(elasticity_step_of(0.0f), 0);
   cr_assert_eq(elasticity_step_of(1.0f), ELASTICITY_STEP_OF_ONE);

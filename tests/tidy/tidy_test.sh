@@ -188,7 +188,41 @@ src/base/atomic.h #include <stdatomic.h>
 src/frame_queue.c int take(void) { return ck_pr_load_int(0); }
 tools/muster/threads.c int join(void) { return pthread_join(0, 0); }
 src/world.c #define LOCK(m) pthread_mutex_lock(m)
+src/commit.c int look(void) { return load_relaxed_u32(&left); }
+src/agents/swap.h int swap(void) { return compare_exchange_ordered_u8(&word, &seen, 1); }
+src/plan/publish.c void publish(void) { store_release_u64(&shared, 1); }
+tools/muster/count.c int count(void) { return exchange_acquire_u32(&counter, 1); }
+src/frame_wait.c void wait(void) { pause_processor(); }
 END
+
+plant "what only looks like an atomic operation, or may be one"
+write src/plan/names.c <<<"int fold_ordered, press_release_u32s, u32_ordered, count_u64, in_ordered_u16;"
+write src/exec/take.h <<<"static inline int take(void) { return fetch_and_ordered_u32(&left, 1) + pause_processor(); }"
+write tests/exec/take_test.c <<<"int taken(void) { return load_relaxed_u32(&left); }"
+run_tidy
+[ "$status" -eq 0 ] || fail "$what is refused: $output"
+
+plant "a function that only prefetches and may not be inlined"
+printf '\nstatic inline void prefetch_row(const int *row) {\n  __builtin_prefetch(row);\n}\n' | write src/plan/ahead.c
+expect src/plan/ahead.c:2 prefetch
+
+plant "a prototype of a function that only prefetches"
+printf '/* Rows. */\nvoid prefetch_rows(const int *rows);\n' | write src/agents/ahead.h
+expect src/agents/ahead.h:2 prefetch
+
+plant "a function that only prefetches, as it should be, and one that calls it"
+write src/plan/ahead.c <<'C'
+PREFETCH_FUNCTION prefetch_row(const int *row) {
+  __builtin_prefetch(row);
+}
+
+static int prefetched(const int *row) {
+  prefetch_row(row);
+  return *row;
+}
+C
+run_tidy
+[ "$status" -eq 0 ] || fail "$what is refused: $output"
 
 plant "the clock read outside base/clock.c"
 printf 'int now(void) {\n  return gettimeofday(0, 0);\n}\n' | write src/exec/now.c

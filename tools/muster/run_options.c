@@ -74,8 +74,8 @@ static void show_help(void) {
        "  --frames N         frames to count (default 300)\n"
        "  --warm-up N        frames before counting, after all agents are in (default: one second's worth)\n"
        "  --workers N        the calling thread included (default: one per processor)\n"
-       "  --fit RULE         how periods give way: elastic (default), or square-root: the least staleness,\n"
-       "                     weighted by importance, for the CPU\n"
+       "  --fit RULE         how periods give way: square-root (default): the least staleness, weighted by\n"
+       "                     importance, for the CPU; or elastic, as Tan & Wong\n"
        "  --no-pace          run frames back to back instead of at --hz on the wall clock\n"
        "Clock:\n"
        "  --virtual          virtual time: costs come from the scenario's cost model; the same seed gives the same\n"
@@ -183,7 +183,8 @@ bool run_options_read(run_options *options, int count, char **arguments, int *st
                            .frames = 300,
                            .warm_up = UINT64_MAX,
                            .seed = 1,
-                           .up_axis = 'y'};
+                           .up_axis = 'y',
+                           .elastic = MUSTER_ELASTIC_SQUARE_ROOT};
   *status = STATUS_USAGE;
   opterr = 0;
   optind = 0;

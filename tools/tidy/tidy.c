@@ -62,9 +62,9 @@ static void add_folder(tidy_run *tidy, const char *folder) {
 
 int main(int count, char **arguments) {
   static const char *const folders[] = {"include", "src", "tools", "bench", "tests"};
-  static void (*const rules[])(tidy_run *) = {rule_layers,     rule_god_header,   rule_atomics, rule_clock,
-                                              rule_vocabulary, rule_no_leftovers, rule_length,  rule_blanks,
-                                              rule_documented, rule_stages};
+  static void (*const rules[])(tidy_run *) = {rule_layers, rule_god_header, rule_atomics,      rule_prefetch,
+                                              rule_clock,  rule_vocabulary, rule_no_leftovers, rule_length,
+                                              rule_blanks, rule_documented, rule_stages};
   if (count != 2) {
     fputs("usage: tidy ROOT\nChecks the house rules on the C files under ROOT.\n", stderr);
     return 2;

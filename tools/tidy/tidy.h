@@ -105,9 +105,10 @@ void tidy_report(tidy_run *tidy, const tidy_source *source, size_t line, const c
 void rule_layers(tidy_run *tidy);
 void rule_god_header(tidy_run *tidy);
 
-/* Atomics and threads live in src/exec, the clock is read in src/base/clock.c, words have one meaning, and nothing is
- * left to be done later (words.c). */
+/* Atomics and threads live in src/exec, what only prefetches is inlined always, the clock is read in src/base/clock.c,
+ * words have one meaning, and nothing is left to be done later (words.c). */
 void rule_atomics(tidy_run *tidy);
+void rule_prefetch(tidy_run *tidy);
 void rule_clock(tidy_run *tidy);
 void rule_vocabulary(tidy_run *tidy);
 void rule_no_leftovers(tidy_run *tidy);

@@ -40,10 +40,28 @@ static void report_word(tidy_run *tidy, const tidy_source *source, tidy_identifi
 
 /* ---------------------------------------------------------------------------------------------------------- atomics */
 
+static bool ends(const tidy_source *source, tidy_identifier word, const char *ending) {
+  size_t length = strlen(ending);
+  return word.length >= length && strncmp(source->words + word.offset + word.length - length, ending, length) == 0;
+}
+
+/* Whether the word is one of exec/atomics.h: an operation, its order and its width, such as load_relaxed_u32. */
+static bool is_wrapper(const tidy_source *source, tidy_identifier word) {
+  static const char *const orders[] = {"_relaxed", "_acquire", "_release", "_ordered", NULL};
+  static const char *const widths[] = {"_u8", "_u32", "_u64", NULL};
+  for (const char *const *width = widths; *width; width++) {
+    if (!ends(source, word, *width)) continue;
+    tidy_identifier operation = {word.offset, word.length - strlen(*width)};
+    for (const char *const *order = orders; *order; order++)
+      if (ends(source, operation, *order)) return true;
+  }
+  return is(source, word, "pause_processor");
+}
+
 static void check_atomic(tidy_run *tidy, const tidy_source *source, tidy_identifier word) {
   static const char *const prefixes[] = {"__atomic_", "__sync_",      "atomic_", "stdatomic", "pthread", "ck_",
                                          "thrd_",     "memory_order", "mtx_",    "cnd_",      "sem_",    NULL};
-  if (begins_with_any(source, word, prefixes) || is(source, word, "_Atomic"))
+  if (begins_with_any(source, word, prefixes) || is(source, word, "_Atomic") || is_wrapper(source, word))
     report_word(tidy, source, word, "atomics", "atomics and threads belong to src/exec: call its interface");
 }
 
@@ -52,6 +70,30 @@ void rule_atomics(tidy_run *tidy) {
     const tidy_source *source = &tidy->sources[i];
     bool ours = source_in(source, "src/") || source_in(source, "include/") || source_in(source, "tools/");
     if (ours && !source_in(source, "src/exec/")) each_word(tidy, source, check_atomic);
+  }
+}
+
+/* --------------------------------------------------------------------------------------------------------- prefetch */
+
+static void check_prefetch(tidy_run *tidy, const tidy_source *source, const tidy_declaration *declaration) {
+  static const char prefix[] = "prefetch_", wanted[] = "PREFETCH_FUNCTION";
+  tidy_identifier first;
+  if (declaration->kind == DECLARATION_OTHER || declaration->name.length < sizeof prefix ||
+      strncmp(source->code + declaration->name.offset, prefix, sizeof prefix - 1) != 0)
+    return;
+  source_next_identifier(source->code, source->length, declaration->start, &first);
+  if (!is(source, first, wanted))
+    tidy_report(tidy, source, source_line_at(source, declaration->name.offset), "prefetch",
+                "declare %.*s with %s: base/prefetch.h says why", (int)declaration->name.length,
+                source->code + declaration->name.offset, wanted);
+}
+
+void rule_prefetch(tidy_run *tidy) {
+  for (size_t i = 0; i < tidy->source_count; i++) {
+    const tidy_source *source = &tidy->sources[i];
+    tidy_declaration declaration;
+    for (size_t at = 0; source_next_declaration(source, at, &declaration); at = declaration.end)
+      check_prefetch(tidy, source, &declaration);
   }
 }
 

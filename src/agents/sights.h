@@ -1,0 +1,53 @@
+/* agents/sights.h - which observers matter to a handful of agents.
+ *
+ * The agents lie in a box. Of all observers those are kept that may be somebody's most important one: an observer that
+ * is worth less at its nearest point of the box than another is worth everywhere in it is left out, and so is one that
+ * another is nearer than throughout. What is left is exact in three dimensions, whatever near_m and far_m are. */
+#ifndef AGENTS_SIGHTS_H
+#define AGENTS_SIGHTS_H
+
+#include "agents/observers.h"
+
+enum { SIGHTS_MAX = 48 };
+
+/* A box around agents of a partition, relative to a corner on the ground plane. */
+typedef struct sight_box {
+  double corner_x, corner_y;
+  float low[3], high[3];
+  uint32_t partition;
+} sight_box;
+
+/* An observer, relative to the same corner. */
+typedef struct sight {
+  float x, y, z;
+  float near_m, far_m;
+  float slope;   /* 1 / (far_m - near_m) */
+  float highest; /* importance at its nearest point of the box */
+  uint32_t observer;
+} sight;
+
+typedef struct sight_list {
+  uint32_t count;
+  bool crowded;      /* there are more than SIGHTS_MAX that may matter: ask for each agent on its own */
+  bool alike;        /* all of them have the same near_m and far_m */
+  float lowest;      /* the importance that everybody in the box has at least */
+  uint32_t provider; /* the observer that sees to that */
+  uint32_t looks;    /* observers and buckets looked at */
+  sight sights[SIGHTS_MAX];
+} sight_list;
+
+/* Finds those that matter in the box, by their sources. When it is a point, the one that is worth most there, of equal
+ * ones any, or none. Any thread while nobody writes sources. O(observers near). */
+void sights_gather(const observer_table *table, const sight_box *box, sight_list *list);
+
+/* The same for a box inside of the one that `around` was found for, from the same corner. */
+void sights_narrow(const sight_list *around, const sight_box *box, sight_list *list);
+
+/* Importance at a distance: 1 up to near_m, 0 from far_m on. */
+static inline float sight_importance(const sight *sight, float distance_m) {
+  float importance = (sight->far_m - distance_m) * sight->slope;
+  importance = distance_m > sight->near_m && importance < 1.0f ? importance : 1.0f;
+  return distance_m < sight->far_m ? importance : 0.0f;
+}
+
+#endif

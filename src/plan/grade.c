@@ -1,0 +1,119 @@
+#include "plan/grade.h"
+
+#include "agents/elasticity.h"
+#include "base/assert.h"
+
+#include <math.h>
+
+static const float level_hysteresis = 0.1f; /* share of a threshold */
+static const float step_hysteresis = 0.75f; /* elasticity steps */
+static const float importance_hysteresis = 0.01f;
+/* Derived elasticity: the type's, from an eighth of it at importance 1 to eight times at 0. */
+static const float octaves_at_none = 3.0f, octaves_of_one = 6.0f;
+static const float steps_per_octave = 8.0f;
+
+grade_type grade_type_of(const muster_type_def *def) {
+  grade_type type = {.level_count = (uint8_t)def->level_count, .rigid = def->elasticity <= 0.0f};
+  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.level_importance[i] = def->level_importance[i];
+  if (!type.rigid)
+    type.step_of_none = (log2f(def->elasticity) + octaves_at_none) * steps_per_octave + (float)ELASTICITY_STEP_OF_ONE;
+  return type;
+}
+
+/* The level for an importance; `current` resists by the hysteresis. UINT32_MAX = no current level. */
+static uint32_t level_for(const grade_type *type, float importance, uint32_t current) {
+  uint32_t level = 0;
+  for (uint32_t i = 0; i + 1 < type->level_count; i++) {
+    float threshold = type->level_importance[i];
+    if (current != UINT32_MAX) threshold *= current > i ? 1.0f + level_hysteresis : 1.0f - level_hysteresis;
+    if (importance < threshold) level = i + 1;
+  }
+  return level;
+}
+
+/* The elasticity step for an importance; `current` resists by the hysteresis, 0 does not. */
+static uint32_t step_for(const grade_type *type, const agent_row *row, float importance, uint32_t current) {
+  if (row->elasticity_step != ELASTICITY_DERIVED) return row->elasticity_step;
+  if (type->rigid) return 0;
+  float step = type->step_of_none - importance * octaves_of_one * steps_per_octave;
+  if (current && fabsf(step - (float)current) < step_hysteresis) return current;
+  float most = (float)(ELASTICITY_STEPS - 1);
+  return step < 1.0f ? 1 : (uint32_t)((step < most ? step : most) + 0.5f);
+}
+
+static agent_class *class_for(class_table *classes, const type_table *types, const agent_row *row, uint32_t level,
+                              uint32_t step) {
+  return classes_get(classes, &types->types[row->type].def, row->type, level, step);
+}
+
+agent_class *grade_new(class_table *classes, const type_table *types, const grade_type *type, agent_row *row) {
+  float importance = share_value(row->importance);
+  row->level = level_for(type, importance, UINT32_MAX) & 127u;
+  return class_for(classes, types, row, row->level, step_for(type, row, importance, 0));
+}
+
+bool grade_decide(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index,
+                  float importance, bool tuned, grade_change *change) {
+  agent_row *row = &store->rows[index];
+  uint16_t share = share_of(importance);
+  float before = share_value(row->importance);
+  bool at_an_end = share != row->importance && (share == 0 || share == UINT16_MAX);
+  bool changes = at_an_end || fabsf(importance - before) > importance_hysteresis;
+  if (!changes && !tuned) return false;
+  *change = (grade_change){index, (uint8_t)(row->importance >> 8), (uint8_t)(row->importance >> 8), GRADE_LATER, 0};
+  if (row->status == AGENT_ADMITTED && !tuned) return true;
+  if (changes) row->importance = share;
+  change->after = (uint8_t)(row->importance >> 8);
+  const agent_class *class = &classes->classes[row->class];
+  float now = share_value(row->importance);
+  uint32_t level = level_for(type, now, row->level), step = step_for(type, row, now, class->step);
+  bool stays = level == row->level && step == class->step;
+  change->level = (uint8_t)(stays ? GRADE_STAYS : level);
+  change->step = (uint8_t)step;
+  return !stays || change->before != change->after;
+}
+
+/* An agent that is not in a wheel takes its lateness along instead of its remaining fraction. */
+static void rebase_due(agent_row *row, const agent_class *from, const agent_class *to) {
+  int64_t ahead = (int64_t)(row->virtual_due_ns - from->clock_ns);
+  int64_t due = (int64_t)to->clock_ns + ahead;
+  row->virtual_due_ns = due > 0 ? (uint64_t)due : 0;
+}
+
+static void change_class(class_table *classes, agent_class *from, agent_class *to, agent_store *store, uint32_t index) {
+  agent_row *row = &store->rows[index];
+  if (row->status == AGENT_WAITING)
+    wheel_transfer(classes, from, to, store, index);
+  else
+    rebase_due(row, from, to);
+  classes_leave(classes, from);
+  classes_join(classes, to);
+  row->class = to->number;
+}
+
+/* The list that a waiting agent is in; null when it is in none. */
+static const agent_list *list_of(class_table *classes, const agent_row *row) {
+  return row->status == AGENT_WAITING && row->spot ? wheel_list_of(classes, row->spot) : NULL;
+}
+
+void grade_prefetch(class_table *classes, const agent_store *store, const grade_change *changes, uint32_t coming) {
+  enum { ROW = 16, BLOCK = 12, SLOT = 9, LAST = 6, MOVED = 3 };
+  const agent_list *list;
+  if (coming > ROW) __builtin_prefetch(&store->rows[changes[ROW].agent], 1);
+  if (coming > BLOCK) __builtin_prefetch(lists_block_of(&classes->lists, store->rows[changes[BLOCK].agent].spot), 1);
+  if (coming > SLOT && (list = list_of(classes, &store->rows[changes[SLOT].agent]))) __builtin_prefetch(list, 1);
+  if (coming > LAST && (list = list_of(classes, &store->rows[changes[LAST].agent])))
+    __builtin_prefetch(lists_last(&classes->lists, *list), 1);
+  if (coming <= MOVED || !(list = list_of(classes, &store->rows[changes[MOVED].agent]))) return;
+  const list_block *last = lists_last(&classes->lists, *list);
+  if (last->count) __builtin_prefetch(&store->rows[last->agents[last->count - 1]], 1);
+}
+
+void grade_apply(class_table *classes, const type_table *types, agent_store *store, const grade_change *change) {
+  agent_row *row = &store->rows[change->agent];
+  if (change->level >= GRADE_STAYS) return;
+  agent_class *from = &classes->classes[row->class];
+  agent_class *to = class_for(classes, types, row, change->level, change->step);
+  if (to != from) change_class(classes, from, to, store, change->agent);
+  if (change->level != row->level) store_set_level(store, change->agent, change->level);
+}

@@ -1,0 +1,48 @@
+/* plan/grade.h - what importance means for an agent: its capability level, its elasticity, and so its class. */
+#ifndef PLAN_GRADE_H
+#define PLAN_GRADE_H
+
+#include "agents/types.h"
+#include "plan/wheel.h"
+
+/* What is asked of a type for each agent. */
+typedef struct grade_type {
+  float step_of_none; /* the elasticity step at importance 0, not rounded */
+  float level_importance[MUSTER_LEVELS - 1];
+  uint8_t level_count;
+  bool rigid; /* elasticity 0 */
+} grade_type;
+
+/* In place of a level. */
+enum {
+  GRADE_STAYS = 254, /* same class, another importance */
+  GRADE_LATER = 255  /* it was left alone and must be looked at again */
+};
+
+/* What another importance does to an agent. */
+typedef struct grade_change {
+  uint32_t agent;
+  uint8_t before, after; /* bins of importance: the upper eight bits */
+  uint8_t level, step;   /* of its class from now on; or one of the above */
+} grade_change;
+
+/* What is asked of a type. */
+grade_type grade_type_of(const muster_type_def *def);
+
+/* The class that a new agent belongs to, by its row's importance; sets the row's level. */
+agent_class *grade_new(class_table *classes, const type_table *types, const grade_type *type, agent_row *row);
+
+/* Gives an active agent another importance, unless it is too close to the one it has; false when nothing follows from
+ * it. An admitted agent may be running and is left alone, unless `tuned`. Writes row.importance, reads the classes:
+ * several threads at once for different agents. */
+bool grade_decide(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index,
+                  float importance, bool tuned, grade_change *change);
+
+/* Fetches what grade_apply will touch for the changes that follow changes[0], `coming` of them: the way from a row to
+ * the list that it is in has several steps, each of which must have arrived before the next. */
+void grade_prefetch(class_table *classes, const agent_store *store, const grade_change *changes, uint32_t coming);
+
+/* Does what was decided about level and class. Frame's thread. */
+void grade_apply(class_table *classes, const type_table *types, agent_store *store, const grade_change *change);
+
+#endif

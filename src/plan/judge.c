@@ -1,0 +1,183 @@
+#include "plan/judge.h"
+
+#include "base/assert.h"
+
+#include <math.h>
+#include <string.h>
+
+static inline float square_to(const sight *sight, float x, float y, float z) {
+  float dx = x - sight->x, dy = y - sight->y, dz = z - sight->z;
+  return dx * dx + dy * dy + dz * dz;
+}
+
+/* The greatest importance that any of the observers gives at a point; in *observer, which one. Which of them is best
+ * cannot be foretold, so there are no branches on it; when all see equally far, the nearest one is. */
+static float best_at(const sight_list *list, float x, float y, float z, uint32_t *observer) {
+  const sight *best = &list->sights[0];
+  *observer = OBSERVER_NONE;
+  if (list->count == 0) return 0.0f;
+  float importance = 0.0f, square = square_to(best, x, y, z);
+  if (list->alike) {
+    for (uint32_t i = 1; i < list->count; i++) {
+      float other = square_to(&list->sights[i], x, y, z);
+      best = other < square ? &list->sights[i] : best;
+      square = other < square ? other : square;
+    }
+    importance = sight_importance(best, sqrtf(square));
+  } else {
+    for (uint32_t i = 0; i < list->count; i++) {
+      float other = sight_importance(&list->sights[i], sqrtf(square_to(&list->sights[i], x, y, z)));
+      best = other > importance ? &list->sights[i] : best;
+      importance = other > importance ? other : importance;
+    }
+  }
+  if (importance > 0.0f) *observer = best->observer;
+  return importance;
+}
+
+static void judge_at(const judge_inputs *inputs, const sight_box *around, float x, float y, float z, judge_batch *batch,
+                     uint32_t i) {
+  sight_list list;
+  sight_box box = {around->corner_x, around->corner_y, {x, y, z}, {x, y, z}, around->partition};
+  sights_gather(inputs->observers, &box, &list);
+  batch->looks += list.looks;
+  batch->by_distance[i] = best_at(&list, x, y, z, &batch->observers[i]);
+}
+
+void judge_enter(judge_area *area, const judge_part *part, uint32_t partition) {
+  area->known = false;
+  area->box = (sight_box){
+      part->corner_x, part->corner_y, {part->low_x, part->low_y, 0}, {part->high_x, part->high_y, 0}, partition};
+}
+
+/* Finds who matters in the area at the heights of the box. False when the box is not all in it. */
+static bool know_area(const judge_inputs *inputs, judge_area *area, const sight_box *box, judge_batch *batch) {
+  const float slack_m = 16.0f;
+  sight_box *whole = &area->box;
+  for (uint32_t i = 0; i < 2; i++)
+    if (box->low[i] < whole->low[i] || box->high[i] > whole->high[i]) return false;
+  if (area->known && box->low[2] >= whole->low[2] && box->high[2] <= whole->high[2]) return true;
+  whole->low[2] = box->low[2] - slack_m;
+  whole->high[2] = box->high[2] + slack_m;
+  sights_gather(inputs->observers, whole, &area->around);
+  area->known = true;
+  batch->looks += area->around.looks;
+  return true;
+}
+
+/* Who matters in the box: when they are few in the area, all of those, since to tell them apart takes longer. */
+static const sight_list *find_sights(const judge_inputs *inputs, judge_area *area, const sight_box *box,
+                                     judge_batch *batch, sight_list *list) {
+  enum { FEW = 4 };
+  if (know_area(inputs, area, box, batch) && !area->around.crowded) {
+    if (area->around.count <= FEW) return &area->around;
+    sights_narrow(&area->around, box, list);
+  } else {
+    sights_gather(inputs->observers, box, list);
+    batch->looks += list->looks;
+  }
+  return list;
+}
+
+void judge_together(const judge_inputs *inputs, judge_area *area, judge_batch *batch) {
+  ASSERT(batch->count > 0 && batch->count <= JUDGE_MAX);
+  sight_list narrowed;
+  sight_box box = area->box;
+  for (uint32_t i = 0; i < 3; i++) {
+    const float *values = i == 0 ? batch->x : i == 1 ? batch->y : batch->z;
+    float low = values[0], high = values[0];
+    for (uint32_t k = 1; k < batch->count; k++) {
+      low = values[k] < low ? values[k] : low;
+      high = values[k] > high ? values[k] : high;
+    }
+    box.low[i] = low;
+    box.high[i] = high;
+  }
+  batch->looks = 0;
+  const sight_list *list = find_sights(inputs, area, &box, batch, &narrowed);
+  for (uint32_t i = 0; i < batch->count; i++)
+    if (list->crowded)
+      judge_at(inputs, &box, batch->x[i], batch->y[i], batch->z[i], batch, i);
+    else
+      batch->by_distance[i] = best_at(list, batch->x[i], batch->y[i], batch->z[i], &batch->observers[i]);
+}
+
+void judge_apart(const judge_inputs *inputs, judge_batch *batch) {
+  ASSERT(batch->count <= JUDGE_MAX);
+  double cell_m = inputs->space->cell_m;
+  batch->looks = 0;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    const agent_place *place = &inputs->store->places[batch->agents[i]];
+    sight_box box = {
+        .corner_x = place->cell_x * cell_m, .corner_y = place->cell_y * cell_m, .partition = place->partition};
+    judge_at(inputs, &box, place->x, place->y, place->z, batch, i);
+  }
+}
+
+static float factor_of(const agent_row *row) {
+  static const uint8_t all[MUSTER_FACTORS] = {255, 255, 255};
+  if (memcmp(row->factors, all, sizeof all) == 0) return 1.0f;
+  float factor = 1.0f;
+  for (uint32_t i = 0; i < MUSTER_FACTORS; i++) factor *= (float)row->factors[i] * (1.0f / 255.0f);
+  return factor;
+}
+
+static void fill_query(const judge_inputs *inputs, const judge_batch *batch, uint32_t i,
+                       muster_importance_query *query) {
+  uint32_t index = batch->agents[i];
+  const agent_row *row = &inputs->store->rows[index];
+  *query = (muster_importance_query){.agent = {index, row->generation},
+                                     .position = space_position(inputs->space, &inputs->store->places[index]),
+                                     .distance_m = INFINITY,
+                                     .importance = batch->importance[i],
+                                     .agent_user = row->user};
+  if (batch->observers[i] == OBSERVER_NONE) return;
+  const muster_position *from = &inputs->observers->sources[batch->observers[i]].position;
+  double x = from->x - query->position.x, y = from->y - query->position.y, z = from->z - query->position.z;
+  query->observed = true;
+  query->observer_position = *from;
+  query->distance_m = (float)sqrt(x * x + y * y + z * z);
+}
+
+static float clamp_answer(float answer, uint32_t type, judge_batch *batch) {
+  if (answer >= 0.0f && answer <= 1.0f) return answer;
+  batch->refused++;
+  batch->refused_type = type;
+  return answer > 1.0f ? 1.0f : 0.0f;
+}
+
+/* Asks a type's model about its agents in the batch. */
+static void ask_model(const judge_inputs *inputs, uint32_t type, judge_batch *batch) {
+  muster_importance_query queries[JUDGE_MAX];
+  float answers[JUDGE_MAX];
+  uint32_t asked[JUDGE_MAX], count = 0;
+  const muster_type_def *def = &inputs->types->types[type].def;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    if (inputs->store->rows[batch->agents[i]].type != type) continue;
+    fill_query(inputs, batch, i, &queries[count]);
+    answers[count] = queries[count].importance;
+    asked[count++] = i;
+  }
+  if (!count) return;
+  def->model_importance(queries, answers, count, def->user);
+  for (uint32_t i = 0; i < count; i++) batch->importance[asked[i]] = clamp_answer(answers[i], type, batch);
+}
+
+void judge_finish(const judge_inputs *inputs, judge_batch *batch) {
+  uint32_t modelled[JUDGE_MAX], models = 0;
+  batch->refused = 0;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    const agent_row *row = &inputs->store->rows[batch->agents[i]];
+    const muster_type_def *def = &inputs->types->types[row->type].def;
+    batch->importance[i] = batch->by_distance[i] * def->importance * factor_of(row);
+    if (!def->model_importance) continue;
+    uint32_t known = 0;
+    while (known < models && modelled[known] != row->type) known++;
+    if (known == models) modelled[models++] = row->type;
+  }
+  for (uint32_t i = 0; i < models; i++) ask_model(inputs, modelled[i], batch);
+  for (uint32_t i = 0; i < batch->count; i++) {
+    float floor = share_value(inputs->store->rows[batch->agents[i]].floor);
+    if (batch->importance[i] < floor) batch->importance[i] = floor;
+  }
+}

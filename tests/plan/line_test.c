@@ -1,0 +1,128 @@
+/* The line in order of arrival against a plain list of who stands in it. */
+#include "plan/line.h"
+
+#include "base/random.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+enum { AGENTS = 200, ROUNDS = 40000 };
+
+typedef struct fixture {
+  arena arena;
+  line line;
+  bool stands[AGENTS];
+  uint32_t standing[AGENTS], count;
+  uint32_t longest; /* the tail's highest */
+} fixture;
+
+static fixture *create(void) {
+  fixture *fixture = calloc(1, sizeof *fixture);
+  muster_allocator allocator = {0};
+  arena_create(&fixture->arena, &allocator);
+  line_create(&fixture->line, AGENTS, &fixture->arena);
+  return fixture;
+}
+
+static void destroy(fixture *fixture) {
+  arena_destroy(&fixture->arena);
+  free(fixture);
+}
+
+static void join(fixture *fixture, uint32_t agent) {
+  fixture->stands[agent] = true;
+  line_join(&fixture->line, agent);
+  fixture->standing[fixture->count++] = agent;
+  if (fixture->line.tail > fixture->longest) fixture->longest = fixture->line.tail;
+  cr_assert_leq(fixture->line.tail, 2 * fixture->line.standing + LINE_SLACK + 1);
+}
+
+static void leave(fixture *fixture, uint32_t agent) {
+  uint32_t kept = 0;
+  fixture->stands[agent] = false;
+  line_leave(&fixture->line, agent);
+  for (uint32_t i = 0; i < fixture->count; i++)
+    if (fixture->standing[i] != agent) fixture->standing[kept++] = fixture->standing[i];
+  cr_assert_eq(kept + 1, fixture->count);
+  fixture->count = kept;
+}
+
+static void check(const fixture *fixture) {
+  uint32_t place = fixture->line.head;
+  cr_assert_eq(fixture->line.standing, fixture->count);
+  for (uint32_t i = 0; i < fixture->count; i++) cr_assert_eq(line_next(&fixture->line, &place), fixture->standing[i]);
+  cr_assert_eq(line_next(&fixture->line, &place), UINT32_MAX);
+  cr_assert_eq(place, fixture->line.tail);
+}
+
+Test(line, keeps_the_order_of_arrival_whoever_leaves_and_comes_again) {
+  fixture *fixture = create();
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    uint64_t random = random_at(1, round, 0, 0);
+    uint32_t agent = (uint32_t)(random % AGENTS);
+    /* Now nearly everybody stands in line, now hardly anybody. */
+    bool filling = (random >> 32) % 100 < (round / 2000 % 2 ? 90 : 10);
+    if (fixture->stands[agent])
+      leave(fixture, agent);
+    else if (filling)
+      join(fixture, agent);
+    if (round % 16 == 0) line_settle(&fixture->line);
+    if (round % 8 == 0) check(fixture);
+  }
+  cr_assert_gt(fixture->longest, LINE_SLACK, "it never closed up");
+  destroy(fixture);
+}
+
+/* The head never moves, so that nothing but closing up can make room. */
+Test(line, memory_is_bounded_while_one_waits_at_the_head_and_others_come_and_go_for_ever) {
+  fixture *fixture = create();
+  join(fixture, 0);
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    uint32_t agent = 1 + round % (AGENTS - 1);
+    join(fixture, agent);
+    line_settle(&fixture->line);
+    leave(fixture, agent);
+  }
+  check(fixture);
+  cr_assert_leq(fixture->longest, 2 * 2 + LINE_SLACK + 1);
+  destroy(fixture);
+}
+
+Test(line, everybody_fits_and_closing_up_while_all_stand_changes_nothing) {
+  fixture *fixture = create();
+  for (uint32_t i = 0; i < AGENTS; i++) join(fixture, i);
+  for (uint32_t turns = 0; turns < 20 * AGENTS; turns++) { /* the first goes to the end */
+    uint32_t first = fixture->standing[0];
+    leave(fixture, first);
+    join(fixture, first);
+  }
+  line_close_up(&fixture->line);
+  check(fixture);
+  cr_assert_leq(fixture->longest, 2 * AGENTS + LINE_SLACK + 1);
+  destroy(fixture);
+}
+
+Test(line, begins_anew_when_the_last_has_left) {
+  fixture *fixture = create();
+  for (uint32_t i = 0; i < 10; i++) join(fixture, i);
+  for (uint32_t i = 0; i < 10; i++) leave(fixture, (i + 5) % 10);
+  cr_assert(fixture->line.head == 0 && fixture->line.tail == 0);
+  join(fixture, 3);
+  check(fixture);
+  destroy(fixture);
+}
+
+Test(line, the_head_passes_over_those_who_left_and_no_further) {
+  fixture *fixture = create();
+  for (uint32_t i = 0; i < 10; i++) join(fixture, i);
+  leave(fixture, 0);
+  leave(fixture, 1);
+  leave(fixture, 4);
+  line_settle(&fixture->line);
+  cr_assert_eq(fixture->line.head, 2);
+  join(fixture, 0); /* comes again: the last, not where it stood */
+  line_settle(&fixture->line);
+  cr_assert_eq(fixture->line.head, 2);
+  check(fixture);
+  destroy(fixture);
+}

@@ -1,0 +1,127 @@
+/* The release over all classes: a crowd that comes due at once is spread over frames, and nobody is forgotten. */
+#include "plan/periods.h"
+
+#include "base/random.h"
+#include "ready_set.h"
+
+enum { CROWD = 50000, CLASSES = 5, PERIOD_NS = 100000000, MOST = 8192 };
+
+typedef struct fixture {
+  ready_fixture *set;
+  class_table classes;
+  periods periods;
+  muster_type_def type;
+  agent_class *of[CLASSES];
+  uint8_t *released; /* by agent */
+} fixture;
+
+static fixture *create(uint32_t agents, uint64_t period_ns) {
+  fixture *fixture = calloc(1, sizeof *fixture);
+  muster_world_def def = muster_default_world_def();
+  fixture->set = ready_fixture_create(&def, agents);
+  fixture->type = muster_default_type_def();
+  fixture->type.period_ns = period_ns;
+  fixture->type.period_max_ns = 10 * period_ns;
+  fixture->released = calloc(agents, 1);
+  classes_create(&fixture->classes, 1, agents, &fixture->set->arena);
+  periods_create(&fixture->periods, &fixture->classes, &fixture->set->def, &fixture->set->arena);
+  for (uint32_t i = 0; i < CLASSES; i++)
+    fixture->of[i] = classes_get(&fixture->classes, &fixture->type, 0, i % MUSTER_LEVELS, 10 + i);
+  return fixture;
+}
+
+static void destroy(fixture *fixture) {
+  ready_fixture_destroy(fixture->set);
+  free(fixture->released);
+  free(fixture);
+}
+
+static void hang(fixture *fixture, uint32_t agent, uint64_t due_ns) {
+  agent_class *class = fixture->of[agent % CLASSES];
+  agent_row *row = &fixture->set->store.rows[agent];
+  row->class = class->number;
+  row->virtual_due_ns = due_ns;
+  classes_join(&fixture->classes, class);
+  wheel_insert(&fixture->classes, class, agent / CLASSES % WHEEL_SHARDS, &fixture->set->store, agent);
+}
+
+/* A frame's release; returns how many. Who is released runs at once. */
+static uint32_t release(fixture *fixture, uint64_t elapsed_ns, uint32_t most) {
+  ready_fixture *set = fixture->set;
+  begin_frame_at(set, set->now_ns + elapsed_ns);
+  uint32_t due = periods_release(&fixture->periods, &fixture->classes, &set->store, &set->ready, elapsed_ns, most,
+                                 set->now_ns, set->frame);
+  cr_assert_eq(set->ready.count, due);
+  cr_assert_lt(due, most + LIST_BLOCK_AGENTS);
+  for (uint32_t i = 0; i < set->agents; i++) {
+    agent_row *row = &set->store.rows[i];
+    if (row->status != AGENT_READY) continue;
+    cr_assert_leq(row->virtual_due_ns, fixture->of[i % CLASSES]->clock_ns);
+    cr_assert_eq(row->first_due_ns, set->now_ns);
+    fixture->released[i]++;
+    ready_admit(&set->ready, &set->store, i);
+    row->status = AGENT_FREE;
+  }
+  ready_keep_fresh(&set->ready, &set->store);
+  return due;
+}
+
+Test(periods, a_crowd_that_is_due_at_once_is_released_over_frames_each_bounded_and_nobody_twice) {
+  fixture *fixture = create(CROWD, PERIOD_NS);
+  for (uint32_t i = 0; i < CROWD; i++) hang(fixture, i, random_at(1, i, 0, 0) % PERIOD_NS);
+  uint32_t total = release(fixture, 2ull * PERIOD_NS, MOST), frames = 1;
+  cr_assert_geq(total, MOST);
+  for (; total < CROWD; frames++) {
+    uint32_t due = release(fixture, 1000000, MOST);
+    cr_assert_gt(due, 0);
+    total += due;
+  }
+  cr_assert_leq(frames, (CROWD + MOST - 1) / MOST);
+  for (uint32_t i = 0; i < CROWD; i++) cr_assert_eq(fixture->released[i], 1, "%u: %u times", i, fixture->released[i]);
+  total = release(fixture, 10ull * PERIOD_NS, MOST);
+  cr_assert_eq(total, 0);
+  destroy(fixture);
+}
+
+/* The room of a frame ends exactly where a class does, and in every other place. */
+Test(periods, classes_follow_one_another_wherever_the_room_of_a_frame_ends) {
+  enum { EACH = 5 * LIST_BLOCK_AGENTS, AGENTS = CLASSES * EACH };
+  for (uint32_t room = 1; room <= AGENTS + 1; room += room < 3 * EACH ? 1 : EACH) {
+    fixture *fixture = create(AGENTS, PERIOD_NS);
+    for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, i, 1 + i % 3 * (PERIOD_NS / 3));
+    uint32_t total = 0, frames = 0;
+    for (; total < AGENTS && frames <= AGENTS; frames++) total += release(fixture, PERIOD_NS, room);
+    cr_assert_leq(frames, (AGENTS + room - 1) / room, "room for %u: %u frames", room, frames);
+    for (uint32_t i = 0; i < AGENTS; i++) cr_assert_eq(fixture->released[i], 1);
+    destroy(fixture);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------- the run counter */
+
+static double counter_after(uint64_t gap_ns, uint32_t runs) {
+  agent_row row = {0};
+  for (uint32_t i = 0; i < runs; i++) {
+    row.first_due_ns = row.last_update_ns + gap_ns;
+    row.runs = periods_run_counter(&row, 1.0f / (float)PERIOD_NS);
+    row.last_update_ns = row.first_due_ns;
+  }
+  return (double)row.runs / RUNS_ONE;
+}
+
+Test(periods, the_run_counter_is_the_share_of_periods_in_which_an_agent_ran) {
+  cr_assert_float_eq(counter_after(PERIOD_NS, 1), 1.0 / 16.0, 1e-3);
+  cr_assert_float_eq(counter_after(PERIOD_NS, 1000), 1.0, 0.02);
+  cr_assert_float_eq(counter_after(4ull * PERIOD_NS, 1000), 1.0 / 16.0 / (1.0 - pow(15.0 / 16.0, 4)), 0.01);
+  cr_assert_float_eq(counter_after(1000ull * PERIOD_NS, 1000), 1.0 / 16.0, 1e-3);
+}
+
+Test(periods, the_run_counter_of_who_is_woken_all_the_time_never_falls) {
+  double last = 0;
+  for (uint32_t runs = 1; runs < 300; runs++) {
+    double counter = counter_after(PERIOD_NS / 20, runs);
+    cr_assert_geq(counter, last, "after %u runs", runs);
+    last = counter;
+  }
+  cr_assert_gt(last, 1.0);
+}

@@ -1,0 +1,109 @@
+/* tests/plan/ready_set.h - a set of ready agents for tests, with as little around it as it wants. */
+#ifndef READY_SET_H
+#define READY_SET_H
+
+#include "plan/ready.h"
+
+#include "base/random.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { SET_FRAME_NS = 10000000 };
+
+typedef struct ready_fixture {
+  arena arena;
+  muster_world_def def;
+  agent_store store;
+  type_table types;
+  ready_set ready;
+  uint64_t now_ns, frame;
+  uint32_t agents;
+  uint8_t *met; /* by agent: how often a walk met it */
+} ready_fixture;
+
+static muster_atom_result do_nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+static inline ready_fixture *ready_fixture_create(const muster_world_def *def, uint32_t agents) {
+  ready_fixture *fixture = calloc(1, sizeof *fixture);
+  muster_allocator allocator = {0};
+  const muster_atom atom = {do_nothing, MUSTER_ROLE_BEHAVIOUR, 0}, atoms[3] = {atom, atom, atom};
+  muster_type_def type = muster_default_type_def();
+  type.atoms = atoms;
+  type.atom_count = 3;
+  fixture->agents = agents;
+  fixture->def = *def;
+  fixture->def.agents_max = agents;
+  fixture->met = calloc(agents, 1);
+  arena_create(&fixture->arena, &allocator);
+  store_create(&fixture->store, agents, &fixture->arena);
+  types_create(&fixture->types, 1, &fixture->arena);
+  cr_assert_eq(types_register(&fixture->types, &type, agents, &fixture->arena), 0);
+  ready_create(&fixture->ready, &fixture->def, &fixture->types, &fixture->arena);
+  return fixture;
+}
+
+static inline void ready_fixture_destroy(ready_fixture *fixture) {
+  arena_destroy(&fixture->arena);
+  free(fixture->met);
+  free(fixture);
+}
+
+static inline void begin_frame_at(ready_fixture *fixture, uint64_t now_ns) {
+  fixture->frame++;
+  fixture->now_ns = now_ns;
+  ready_advance(&fixture->ready, &fixture->store, now_ns);
+}
+
+static inline void release_row(ready_fixture *fixture, uint32_t agent, agent_row row) {
+  fixture->store.rows[agent] = row;
+  ready_release(&fixture->ready, &fixture->store, agent, fixture->now_ns, fixture->frame);
+}
+
+/* Rankin's virtual deadline as published. */
+static inline double published_key(const ready_fixture *fixture, const agent_row *row) {
+  const muster_world_def *def = &fixture->def;
+  double scale_ns = (double)def->guarantee_ns / fmax((double)def->weight_wait, 1e-6);
+  double progress = (double)row->atom_next / 4.0; /* of three atoms and what comes after */
+  return (double)row->last_update_ns -
+         scale_ns * ((double)def->weight_importance * row->importance / 65535.0 +
+                     (double)def->weight_progress * progress - (double)def->weight_runs * row->runs / RUNS_ONE);
+}
+
+/* Whether `later` may come after `earlier`, to the resolution of the keys. */
+static inline bool is_in_order(const ready_fixture *fixture, const agent_row *earlier, const agent_row *later) {
+  const double resolution_ns = 1024.0, rounding_ns = 512.0, delays_ns = 65536.0;
+  if (fixture->def.order == MUSTER_ORDER_PRIORITY)
+    return published_key(fixture, earlier) <= published_key(fixture, later) + resolution_ns + rounding_ns;
+  if (earlier->first_due_ns != later->first_due_ns) return earlier->first_due_ns < later->first_due_ns;
+  return (double)earlier->last_update_ns <= (double)later->last_update_ns + delays_ns;
+}
+
+/* Walks over all who are ready and not woken, and admits some: each is met once, in order when `sorted`. Returns how
+ * many were met. `chance` of 256 is admitted. */
+static inline uint32_t walk_all(ready_fixture *fixture, bool sorted, uint32_t chance) {
+  uint32_t index, count = 0, expected = 0;
+  agent_row last = {0}; /* of those met so far, the one that should have come last */
+  memset(fixture->met, 0, fixture->agents);
+  for (uint32_t i = 0; i < fixture->agents; i++)
+    expected += fixture->store.rows[i].status == AGENT_READY && !fixture->store.rows[i].woken;
+  ready_begin_walk(&fixture->ready);
+  while ((index = ready_next(&fixture->ready, &fixture->store)) != UINT32_MAX) {
+    const agent_row *row = &fixture->store.rows[index];
+    cr_assert_lt(index, fixture->agents);
+    cr_assert(row->status == AGENT_READY && !row->woken, "%u is not ready", index);
+    cr_assert_eq(fixture->met[index]++, 0, "%u was met twice", index);
+    if (sorted && count) cr_assert(is_in_order(fixture, &last, row), "%u comes too late", index);
+    if (!count || is_in_order(fixture, &last, row)) last = *row;
+    count++;
+    if (random_at(fixture->frame, index, 7, 0) % 256 < chance) ready_admit(&fixture->ready, &fixture->store, index);
+  }
+  cr_assert_eq(count, expected, "%u of %u were met", count, expected);
+  return count;
+}
+
+#endif

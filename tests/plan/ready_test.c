@@ -1,0 +1,209 @@
+/* The order of ready agents across fresh ones and the ring: everyone once, by the published keys. */
+#include "ready_set.h"
+
+#define SECOND_NS 1000000000u
+
+static muster_world_def world_of(muster_order order) {
+  muster_world_def def = muster_default_world_def();
+  def.order = order;
+  return def;
+}
+
+static agent_row random_row(uint64_t now_ns, uint64_t span_ns, uint64_t random) {
+  return (agent_row){.last_update_ns = now_ns - random % span_ns,
+                     .importance = (uint16_t)(random >> 17),
+                     .runs = (uint16_t)((random >> 33) % (RUNS_ONE + 1)),
+                     .atom_next = (uint16_t)((random >> 50) % 8 == 0 ? (random >> 54) % 3 : 0)};
+}
+
+/* Agents first .. end - 1 become ready now. */
+static void release_some(ready_fixture *fixture, uint32_t first, uint32_t end, uint64_t span_ns) {
+  for (uint32_t i = first; i < end; i++)
+    release_row(fixture, i, random_row(fixture->now_ns, span_ns, random_at(2, i, fixture->frame, 0)));
+}
+
+/* Some wait in the ring since earlier frames, as many are fresh; and then again, when some were admitted. */
+static void check_order(const muster_world_def *def, uint64_t span_ns) {
+  enum { AGENTS = 6000, EACH = AGENTS / 4 };
+  ready_fixture *fixture = ready_fixture_create(def, AGENTS);
+  uint64_t now_ns = 20ull * SECOND_NS;
+  for (uint32_t i = 0; i < 4; i++) {
+    begin_frame_at(fixture, now_ns += SET_FRAME_NS);
+    release_some(fixture, i * EACH, (i + 1) * EACH, span_ns);
+    cr_assert_eq(fixture->ready.fresh_count, EACH);
+    cr_assert_geq(walk_all(fixture, true, 20), EACH);
+    if (i < 3) ready_keep_fresh(&fixture->ready, &fixture->store);
+  }
+  begin_frame_at(fixture, now_ns + SET_FRAME_NS);
+  uint32_t left = walk_all(fixture, true, 256);
+  cr_assert(left > AGENTS / 2 && fixture->ready.count == 0 && fixture->ready.begun == 0);
+  for (uint32_t bucket = 0; bucket < READY_LISTS; bucket++)
+    cr_assert(fixture->ready.lists[bucket] == 0 && fixture->ready.counts[bucket] == 0);
+  for (uint32_t word = 0; word < READY_BUCKETS / 64; word++) cr_assert_eq(fixture->ready.occupied[word], 0);
+  ready_fixture_destroy(fixture);
+}
+
+Test(ready, fresh_agents_and_the_ring_are_one_order_by_the_published_priority) {
+  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
+  check_order(&def, 2ull * SECOND_NS);
+  check_order(&def, 8ull * SECOND_NS); /* some are older than the ring, few enough to be sorted at once */
+}
+
+Test(ready, the_weights_count_as_published) {
+  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
+  def.weight_importance = 0.25f;
+  def.weight_wait = 0.5f;
+  def.weight_runs = 0.75f;
+  def.weight_progress = 0.125f;
+  check_order(&def, SECOND_NS);
+  def.weight_importance = 0.0f;
+  def.guarantee_ns = 10000000u;
+  check_order(&def, SECOND_NS / 20);
+}
+
+Test(ready, fresh_agents_and_the_ring_are_one_order_by_delays_and_then_elapsed_time) {
+  muster_world_def def = world_of(MUSTER_ORDER_DELAYS);
+  check_order(&def, 2ull * SECOND_NS);
+  check_order(&def, 15ull * SECOND_NS);
+}
+
+/* -------------------------------------------------------------------------------------------------- large buckets */
+
+/* Thousands of one bucket, with others before and behind it and fresh ones among them. */
+static void check_large_bucket(muster_order order, uint64_t age_ns, uint32_t chance) {
+  enum { AGENTS = 4 * READY_SORTED_MAX, OTHERS = 300 };
+  muster_world_def def = world_of(order);
+  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  uint64_t now_ns = 1000ull * SECOND_NS;
+  begin_frame_at(fixture, now_ns);
+  for (uint32_t i = 0; i < AGENTS - OTHERS; i++) {
+    bool large = i >= OTHERS;
+    uint64_t random = random_at(3, i, 0, 0);
+    release_row(fixture, i, (agent_row){.last_update_ns = now_ns - (large ? age_ns : random % (2 * age_ns))});
+  }
+  ready_keep_fresh(&fixture->ready, &fixture->store);
+  for (uint32_t frame = 0; fixture->ready.count > 0; frame++) {
+    begin_frame_at(fixture, now_ns += 100000);
+    if (frame == 0)
+      for (uint32_t i = AGENTS - OTHERS; i < AGENTS; i++)
+        release_row(fixture, i, (agent_row){.last_update_ns = now_ns - random_at(4, i, 0, 0) % (2 * age_ns)});
+    walk_all(fixture, false, frame < 12 ? chance : 256);
+    ready_keep_fresh(&fixture->ready, &fixture->store);
+  }
+  ready_fixture_destroy(fixture);
+}
+
+Test(ready, everyone_of_a_bucket_that_is_read_in_parts_is_met_once_whoever_is_admitted_between_the_parts) {
+  for (uint32_t order = MUSTER_ORDER_PRIORITY; order <= MUSTER_ORDER_DELAYS; order++)
+    for (uint32_t chance = 0; chance <= 256; chance += 64) {
+      check_large_bucket((muster_order)order, 100000000u, chance);
+      check_large_bucket((muster_order)order, 100ull * SECOND_NS, chance); /* older than the ring */
+    }
+}
+
+/* Admitting stops in the middle of a part, and the next frame begins anew. */
+Test(ready, a_walk_that_ends_in_the_middle_of_a_part_leaves_everyone_else_in_place) {
+  enum { AGENTS = 3 * READY_SORTED_MAX, EACH = 700 };
+  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
+  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  uint8_t *admitted = calloc(AGENTS, 1);
+  begin_frame_at(fixture, SECOND_NS);
+  for (uint32_t i = 0; i < AGENTS; i++) release_row(fixture, i, (agent_row){.last_update_ns = SECOND_NS / 2});
+  ready_keep_fresh(&fixture->ready, &fixture->store);
+  for (uint32_t left = AGENTS; left > 0;) {
+    begin_frame_at(fixture, fixture->now_ns + SET_FRAME_NS);
+    ready_begin_walk(&fixture->ready);
+    for (uint32_t i = 0; i < EACH && left > 0; i++, left--) {
+      uint32_t index = ready_next(&fixture->ready, &fixture->store);
+      cr_assert_lt(index, AGENTS);
+      cr_assert_eq(admitted[index]++, 0);
+      ready_admit(&fixture->ready, &fixture->store, index);
+    }
+    cr_assert_eq(fixture->ready.count, left);
+  }
+  free(admitted);
+  ready_fixture_destroy(fixture);
+}
+
+/* ------------------------------------------------------------------------------------------------- crowds, windows */
+
+Test(ready, more_agents_than_are_kept_fresh_are_one_order_and_all_of_them_wait_in_line) {
+  enum { AGENTS = READY_FRESH_MAX + 5000 };
+  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
+  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  begin_frame_at(fixture, 20ull * SECOND_NS);
+  release_some(fixture, 0, AGENTS, 4ull * SECOND_NS);
+  cr_assert_eq(fixture->ready.count, AGENTS);
+  cr_assert_eq(walk_all(fixture, true, 64), AGENTS);
+  ready_keep_fresh(&fixture->ready, &fixture->store);
+  for (uint32_t i = 0; i < AGENTS; i++)
+    cr_assert_eq(fixture->store.rows[i].enlisted, fixture->store.rows[i].status == AGENT_READY, "agent %u", i);
+  cr_assert_eq(fixture->ready.waiting.standing, fixture->ready.count);
+  begin_frame_at(fixture, fixture->now_ns + SET_FRAME_NS);
+  walk_all(fixture, true, 256);
+  cr_assert_eq(fixture->ready.count, 0);
+  ready_fixture_destroy(fixture);
+}
+
+Test(ready, widening_the_ring_keeps_everyone_in_order) {
+  enum { AGENTS = 5000 };
+  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
+  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  begin_frame_at(fixture, 4000ull * SECOND_NS);
+  release_some(fixture, 0, AGENTS, 600ull * SECOND_NS);
+  ready_keep_fresh(&fixture->ready, &fixture->store);
+  cr_assert_gt(fixture->ready.counts[READY_OLDER], READY_SORTED_MAX);
+  uint32_t shift = fixture->ready.width_shift;
+  ready_widen(&fixture->ready, &fixture->store, SECOND_NS);
+  cr_assert_eq(fixture->ready.width_shift, shift, "it was wide enough");
+  ready_widen(&fixture->ready, &fixture->store, 600ull * SECOND_NS);
+  cr_assert_gt(fixture->ready.width_shift, shift);
+  cr_assert_eq(fixture->ready.counts[READY_OLDER], 0);
+  walk_all(fixture, true, 128);
+  begin_frame_at(fixture, fixture->now_ns + SET_FRAME_NS);
+  ready_widen(&fixture->ready, &fixture->store, 3000ull * SECOND_NS);
+  walk_all(fixture, true, 256);
+  cr_assert_eq(fixture->ready.count, 0);
+  ready_fixture_destroy(fixture);
+}
+
+Test(ready, keeps_the_order_through_jumps_of_time_short_and_longer_than_the_ring) {
+  enum { AGENTS = 1500 };
+  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
+  static const uint64_t jumps_ns[] = {1, 2097152, 134217728, 900000000, 4000000000, 8589934592, 60000000000, 1};
+  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  uint64_t now_ns = 0;
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    begin_frame_at(fixture, now_ns += jumps_ns[i % 8]);
+    release_row(fixture, i, random_row(now_ns, now_ns < 9ull * SECOND_NS ? now_ns + 1 : 9ull * SECOND_NS, i * 7919ull));
+    ready_keep_fresh(&fixture->ready, &fixture->store);
+    if (i % 50 == 0) walk_all(fixture, true, 16);
+  }
+  walk_all(fixture, true, 256);
+  cr_assert_eq(fixture->ready.count, 0);
+  ready_fixture_destroy(fixture);
+}
+
+Test(ready, who_is_removed_while_waiting_is_met_no_more) {
+  enum { AGENTS = 3000 };
+  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
+  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  begin_frame_at(fixture, 20ull * SECOND_NS);
+  release_some(fixture, 0, AGENTS, 12ull * SECOND_NS);
+  ready_keep_fresh(&fixture->ready, &fixture->store);
+  for (uint32_t i = 0; i < AGENTS; i += 3) ready_wake(&fixture->ready, &fixture->store, i);
+  for (uint32_t i = 0; i < AGENTS; i += 2) { /* as the intake does */
+    ready_admit(&fixture->ready, &fixture->store, i);
+    ready_forget(&fixture->ready, &fixture->store, i);
+    fixture->store.rows[i] = (agent_row){.generation = 1};
+  }
+  cr_assert_eq(fixture->ready.count, AGENTS / 2);
+  cr_assert_eq(fixture->ready.woken.standing, AGENTS / 6);
+  cr_assert_eq(fixture->ready.waiting.standing, AGENTS / 2);
+  begin_frame_at(fixture, fixture->now_ns + SET_FRAME_NS);
+  uint32_t place = fixture->ready.woken.head;
+  for (uint32_t i = 3; i < AGENTS; i += 6) cr_assert_eq(ready_next_woken(&fixture->ready, &place), i);
+  cr_assert_eq(ready_next_woken(&fixture->ready, &place), UINT32_MAX);
+  cr_assert_eq(walk_all(fixture, true, 256), AGENTS / 2 - AGENTS / 6);
+  ready_fixture_destroy(fixture);
+}

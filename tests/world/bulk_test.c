@@ -1,0 +1,255 @@
+/* Positions and factors in arrays. */
+#include "support/little_world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { AGENTS = 5000 };
+
+static muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+typedef struct fixture {
+  little_world little;
+  muster_agent agents[AGENTS];
+  muster_position places[AGENTS];
+} fixture;
+
+static fixture *create(uint32_t workers, muster_atom_result (*run)(muster_update *), void *user) {
+  fixture *fixture = calloc(1, sizeof *fixture);
+  fixture->little = little_world_create(workers, NULL);
+  muster_atom atom = {run, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_type_def type = muster_default_type_def();
+  type.atoms = &atom;
+  type.atom_count = 1;
+  type.user = user;
+  register_type(&fixture->little, &type);
+  for (uint32_t i = 0; i < AGENTS; i++) fixture->agents[i] = spawn_at(&fixture->little, i);
+  while (run_frame(&fixture->little).spawns_waiting) continue;
+  return fixture;
+}
+
+static void destroy(fixture *fixture) {
+  little_world_destroy(&fixture->little);
+  free(fixture);
+}
+
+static uint64_t positions_refused(const fixture *fixture) {
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(fixture->little.world, &statistics);
+  return statistics.positions_refused;
+}
+
+static uint32_t move(fixture *fixture, uint32_t count) {
+  return muster_agents_move(fixture->little.world, fixture->agents, fixture->places, count);
+}
+
+static void check_places(const fixture *fixture) {
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    muster_position is = info_of(&fixture->little, fixture->agents[i]).position, wanted = fixture->places[i];
+    cr_assert(fabs(is.x - wanted.x) < 1e-3 && fabs(is.y - wanted.y) < 1e-3 && fabs(is.z - wanted.z) < 1e-3);
+  }
+}
+
+static void observe_the_middle(const fixture *fixture) {
+  muster_observer_def def = muster_default_observer_def();
+  muster_observer_add(fixture->little.world, &def);
+}
+
+static void settle(fixture *fixture) {
+  while (run_frame(&fixture->little).score_waiting) continue;
+}
+
+/* With an observer in the middle everybody's importance follows from where the array put them. */
+static void check_importance(const fixture *fixture) {
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    muster_position at = fixture->places[i];
+    double distance = sqrt(at.x * at.x + at.y * at.y + at.z * at.z);
+    double expected = fmin(fmax((250 - distance) / 225, 0.0), 1.0);
+    cr_assert_float_eq(info_of(&fixture->little, fixture->agents[i]).importance, expected, 0.05, "agent %u", i);
+  }
+}
+
+static void scatter(fixture *fixture, uint32_t frame, double span_m) {
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    uint64_t random = (uint64_t)(i * 7919u + frame * 104729u + 1) * 0x9e3779b97f4a7c15u;
+    random = (random ^ random >> 29) * 0xbf58476d1ce4e5b9u;
+    fixture->places[i] = (muster_position){((double)(random >> 40) / 16777216.0 - 0.5) * span_m,
+                                           ((double)(random >> 16 & 0xffffff) / 16777216.0 - 0.5) * span_m, 0};
+  }
+}
+
+Test(bulk, agents_are_where_the_array_says_at_once_and_importance_follows) {
+  for (uint32_t workers = 1; workers <= 4; workers += 3) {
+    fixture *fixture = create(workers, nothing, NULL);
+    observe_the_middle(fixture);
+    for (uint32_t frame = 0; frame < 5; frame++) {
+      scatter(fixture, frame, 600); /* across the world, every frame */
+      cr_assert_eq(move(fixture, AGENTS), AGENTS);
+      check_places(fixture);
+      settle(fixture);
+      check_importance(fixture);
+    }
+    destroy(fixture);
+  }
+}
+
+Test(bulk, small_steps_add_up) {
+  fixture *fixture = create(2, nothing, NULL);
+  observe_the_middle(fixture);
+  scatter(fixture, 1, 600);
+  for (uint32_t frame = 0; frame < 200; frame++) {
+    for (uint32_t i = 0; i < AGENTS; i++) fixture->places[i].x += i % 2 ? 0.2 : -0.2;
+    cr_assert_eq(move(fixture, AGENTS), AGENTS);
+    run_frame(&fixture->little);
+  }
+  settle(fixture);
+  check_places(fixture);
+  check_importance(fixture);
+  destroy(fixture);
+}
+
+static muster_atom_result look_around(muster_update *update) {
+  muster_neighbour found[8];
+  const uint32_t *expected = update->type_user;
+  uint32_t count = muster_update_nearby(update, 5.0f, (muster_type){0}, found, 8);
+  if (*expected != UINT32_MAX) cr_assert_eq(count, *expected);
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(bulk, all_agents_go_into_one_cell_and_out_again) {
+  uint32_t neighbours = UINT32_MAX;
+  fixture *fixture = create(2, look_around, &neighbours);
+  for (uint32_t frame = 0; frame < 20; frame++) {
+    for (uint32_t i = 0; i < AGENTS; i++)
+      fixture->places[i] = frame % 2 ? (muster_position){i * 100.0, 0, 0} : (muster_position){1, 1, 0};
+    cr_assert_eq(move(fixture, AGENTS), AGENTS);
+    neighbours = frame % 2 ? 0 : 8;
+    run_frame_with(&fixture->little, 500000);
+  }
+  destroy(fixture);
+}
+
+Test(bulk, stale_ids_and_bad_positions_are_passed_over_and_counted) {
+  fixture *fixture = create(1, nothing, NULL);
+  scatter(fixture, 3, 100);
+  muster_agent_remove(fixture->little.world, fixture->agents[7]);
+  run_frame(&fixture->little);
+  muster_position before = info_of(&fixture->little, fixture->agents[9]).position;
+  fixture->places[9].x = NAN;
+  fixture->places[10].z = INFINITY;
+  fixture->places[11].y = 2e9;
+  fixture->agents[12] = (muster_agent){0, 0};
+  fixture->agents[13] = (muster_agent){UINT32_MAX, 1};
+  cr_assert_eq(move(fixture, AGENTS), AGENTS - 6);
+  cr_assert_eq(positions_refused(fixture), 3);
+  cr_assert_eq(info_of(&fixture->little, fixture->agents[9]).position.x, before.x);
+  destroy(fixture);
+}
+
+Test(bulk, of_two_positions_for_one_agent_the_later_one_holds) {
+  for (uint32_t workers = 1; workers <= 4; workers += 3) {
+    fixture *fixture = create(workers, nothing, NULL);
+    for (uint32_t i = 0; i < AGENTS; i++) {
+      fixture->agents[i] = fixture->agents[i % 10];
+      fixture->places[i] = (muster_position){i % 3 ? i : 5.0 + i * 1e-4, 0, 0};
+    }
+    cr_assert_eq(move(fixture, AGENTS), AGENTS);
+    for (uint32_t i = AGENTS - 10; i < AGENTS; i++)
+      cr_assert_float_eq(info_of(&fixture->little, fixture->agents[i]).position.x, fixture->places[i].x, 1e-3);
+    destroy(fixture);
+  }
+}
+
+Test(bulk, agents_come_in_any_order) {
+  fixture *fixture = create(4, nothing, NULL);
+  for (uint32_t i = 0; i < AGENTS / 2; i++) {
+    muster_agent agent = fixture->agents[i];
+    fixture->agents[i] = fixture->agents[AGENTS - 1 - i];
+    fixture->agents[AGENTS - 1 - i] = agent;
+  }
+  scatter(fixture, 9, 3000);
+  cr_assert_eq(move(fixture, AGENTS), AGENTS);
+  check_places(fixture);
+  destroy(fixture);
+}
+
+Test(bulk, an_agent_that_waits_for_its_intake_is_moved_too) {
+  fixture *fixture = create(1, nothing, NULL);
+  muster_agent agent = spawn_at(&fixture->little, 0);
+  cr_assert_eq(muster_agents_move(fixture->little.world, &agent, &(muster_position){50, 60, 70}, 1), 1);
+  run_frame(&fixture->little);
+  cr_assert_float_eq(info_of(&fixture->little, agent).position.y, 60, 1e-3);
+  destroy(fixture);
+}
+
+Test(bulk, observers_are_moved_also_those_that_wait_to_be_added) {
+  fixture *fixture = create(1, nothing, NULL);
+  muster_observer_def def = muster_default_observer_def();
+  muster_observer observer = muster_observer_add(fixture->little.world, &def);
+  muster_position there = {3000, 0, 0}, back = {0, 0, 0};
+  cr_assert_eq(muster_observers_move(fixture->little.world, &observer, &there, 1), 1);
+  run_frame(&fixture->little);
+  cr_assert_eq(info_of(&fixture->little, fixture->agents[0]).importance, 0.0f);
+  cr_assert_eq(info_of(&fixture->little, fixture->agents[3000]).importance, 1.0f);
+  cr_assert_eq(muster_observers_move(fixture->little.world, &observer, &back, 1), 1);
+  run_frame(&fixture->little);
+  cr_assert_eq(info_of(&fixture->little, fixture->agents[0]).importance, 1.0f);
+  cr_assert_eq(info_of(&fixture->little, fixture->agents[3000]).importance, 0.0f);
+  muster_observer_remove(fixture->little.world, observer);
+  run_frame(&fixture->little);
+  cr_assert_eq(muster_observers_move(fixture->little.world, &observer, &back, 1), 0);
+  destroy(fixture);
+}
+
+Test(bulk, factors_are_set_at_once_and_followed_by_importance) {
+  fixture *fixture = create(1, nothing, NULL);
+  float *values = calloc(AGENTS, sizeof *values);
+  muster_observer_def def = muster_default_observer_def();
+  def.near_m = 10000;
+  def.far_m = 20000;
+  muster_observer_add(fixture->little.world, &def);
+  settle(fixture);
+  for (uint32_t i = 0; i < AGENTS; i++) values[i] = (float)(i % 101) / 100.0f;
+  values[3] = NAN;
+  values[4] = -1.0f;
+  values[5] = 1.01f;
+  muster_world *world = fixture->little.world;
+  cr_assert_eq(muster_agents_set_factor(world, MUSTER_FACTOR_BULK, fixture->agents, values, AGENTS), AGENTS - 3);
+  settle(fixture);
+  for (uint32_t i = 0; i < AGENTS; i++)
+    cr_assert_float_eq(info_of(&fixture->little, fixture->agents[i]).importance,
+                       i >= 3 && i <= 5 ? 1.0f : (float)(i % 101) / 100.0f, 0.013);
+  cr_assert_eq(muster_agents_set_factor(world, MUSTER_FACTORS, fixture->agents, values, AGENTS), 0);
+  free(values);
+  destroy(fixture);
+}
+
+static muster_atom_result move_from_inside(muster_update *update) {
+  muster_position there = {1, 2, 3};
+  muster_observer observer = {0, 0};
+  float value = 0;
+  cr_assert_eq(muster_agents_move(update->world, &update->agent, &there, 1), 0);
+  cr_assert_eq(muster_observers_move(update->world, &observer, &there, 1), 0);
+  cr_assert_eq(muster_agents_set_factor(update->world, MUSTER_FACTOR_BULK, &update->agent, &value, 1), 0);
+  cr_assert_not_null(strstr(muster_last_error(), "inside a frame"));
+  *(bool *)update->type_user = true;
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(bulk, calls_inside_a_frame_and_without_arrays_do_nothing) {
+  bool ran = false;
+  fixture *fixture = create(1, move_from_inside, &ran);
+  muster_world *world = fixture->little.world;
+  run_frames(&fixture->little, 20);
+  cr_assert(ran);
+  cr_assert_eq(muster_agents_move(world, fixture->agents, NULL, 3), 0);
+  cr_assert_eq(muster_agents_move(world, NULL, fixture->places, 3), 0);
+  cr_assert_eq(muster_agents_move(world, NULL, NULL, 0), 0);
+  cr_assert_eq(muster_agents_move(NULL, fixture->agents, fixture->places, 3), 0);
+  cr_assert_eq(muster_observers_move(world, NULL, fixture->places, 3), 0);
+  cr_assert_eq(muster_agents_set_factor(world, MUSTER_FACTOR_BULK, fixture->agents, NULL, 3), 0);
+  destroy(fixture);
+}

@@ -1,0 +1,270 @@
+/* What importance is made of: observers, factors, types and their models. */
+#include "support/little_world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_type_def plain_type(void) {
+  static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 1;
+  return def;
+}
+
+static muster_observer observe_at(const little_world *little, double x) {
+  muster_observer_def def = muster_default_observer_def();
+  def.position.x = x;
+  return muster_observer_add(little->world, &def);
+}
+
+static muster_statistics statistics_of(const little_world *little) {
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(little->world, &statistics);
+  return statistics;
+}
+
+Test(importance, is_lowered_by_what_the_agent_and_its_type_are) {
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = plain_type();
+  type.importance = 0.5f;
+  register_type(&little, &type);
+  muster_agent_def def = muster_default_agent_def();
+  def.type = little.type;
+  def.visibility = 0.8f;
+  def.bulk = 0.5f;
+  muster_agent agent = muster_agent_spawn(little.world, &def);
+  observe_at(&little, 0);
+  run_frame(&little);
+  cr_assert_float_eq(info_of(&little, agent).importance, 0.2f, 0.003);
+  muster_agent_tuning tuning = muster_default_agent_tuning();
+  tuning.visibility = 1.0f;
+  tuning.interactivity = 0.0f;
+  muster_agent_tune(little.world, agent, &tuning);
+  run_frame(&little);
+  cr_assert_eq(info_of(&little, agent).importance, 0.0f);
+  tuning = muster_default_agent_tuning();
+  tuning.interactivity = 1.0f;
+  muster_agent_tune(little.world, agent, &tuning);
+  run_frame(&little);
+  cr_assert_float_eq(info_of(&little, agent).importance, 0.25f, 0.003);
+  little_world_destroy(&little);
+}
+
+static void spawn_refused(const little_world *little, float visibility, float bulk, float interactivity) {
+  muster_agent_def def = muster_default_agent_def();
+  def.type = little->type;
+  def.visibility = visibility;
+  def.bulk = bulk;
+  def.interactivity = interactivity;
+  cr_assert(muster_agent_is_null(muster_agent_spawn(little->world, &def)));
+  cr_assert_not_null(strstr(muster_last_error(), "visibility"), "%s", muster_last_error());
+}
+
+Test(importance, has_no_factors_that_are_not_shares) {
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = plain_type();
+  register_type(&little, &type);
+  spawn_refused(&little, NAN, 1, 1);
+  spawn_refused(&little, 1, -0.1f, 1);
+  spawn_refused(&little, 1, 1, 1.1f);
+  muster_agent agent = spawn_at(&little, 0);
+  muster_agent_tuning tuning = muster_default_agent_tuning();
+  tuning.bulk = 2.0f;
+  cr_assert_eq(muster_agent_tune(little.world, agent, &tuning), MUSTER_E_ARGUMENT);
+  tuning.bulk = NAN;
+  cr_assert_eq(muster_agent_tune(little.world, agent, &tuning), MUSTER_E_ARGUMENT);
+  const float wrong[] = {NAN, -1.0f, 1.5f, INFINITY};
+  for (uint32_t i = 0; i < 4; i++) {
+    type.importance = wrong[i];
+    cr_assert_eq(muster_type_register(little.world, &type).index, 0);
+    cr_assert_not_null(strstr(muster_last_error(), "importance"));
+  }
+  little_world_destroy(&little);
+}
+
+/* A model that halves what observers give, and checks what it is told. */
+typedef struct model {
+  uint32_t asked, largest, unobserved;
+  float answer; /* in place of its own, unless 2 */
+} model;
+
+static void halve(const muster_importance_query *queries, float *importances, uint32_t count, void *user) {
+  model *model = user;
+  model->asked += count;
+  if (count > model->largest) model->largest = count;
+  for (uint32_t i = 0; i < count; i++) {
+    const muster_importance_query *query = &queries[i];
+    cr_assert_eq(importances[i], query->importance);
+    cr_assert_not(muster_agent_is_null(query->agent));
+    double distance = fabs(query->position.x - query->observer_position.x);
+    if (query->observed)
+      cr_assert_float_eq(query->distance_m, distance, 1e-3);
+    else
+      cr_assert(isinf(query->distance_m) && query->importance == 0.0f);
+    model->unobserved += !query->observed;
+    importances[i] = model->answer == 2.0f ? query->importance / 2 : model->answer;
+  }
+}
+
+static little_world modelled_world(model *model, muster_log_sink log) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.log = log;
+  little_world little = little_world_create(1, &def);
+  muster_type_def type = plain_type();
+  type.model_importance = halve;
+  type.user = model;
+  register_type(&little, &type);
+  return little;
+}
+
+Test(importance, may_be_a_types_own_idea) {
+  model model = {.answer = 2.0f};
+  little_world little = modelled_world(&model, (muster_log_sink){0});
+  muster_agent near = spawn_at(&little, 10), far = spawn_at(&little, 137.5), away = spawn_at(&little, 3000);
+  run_frame(&little);
+  cr_assert_eq(model.unobserved, 3);
+  observe_at(&little, 0);
+  run_frame(&little);
+  cr_assert_float_eq(info_of(&little, near).importance, 0.5f, 1e-4);
+  cr_assert_float_eq(info_of(&little, far).importance, 0.25f, 1e-4);
+  cr_assert_eq(info_of(&little, away).importance, 0.0f);
+  uint32_t asked = model.asked;
+  run_frames(&little, 10);
+  cr_assert_eq(model.asked, asked, "nothing changed");
+  cr_assert_eq(statistics_of(&little).importances_refused, 0);
+  little_world_destroy(&little);
+}
+
+Test(importance, models_are_asked_about_at_most_64_agents_at_once) {
+  model model = {.answer = 2.0f};
+  little_world little = modelled_world(&model, (muster_log_sink){0});
+  for (uint32_t i = 0; i < 500; i++) spawn_at(&little, i % 10);
+  run_frames(&little, 5);
+  model.asked = 0;
+  observe_at(&little, 0);
+  run_frame(&little);
+  cr_assert_eq(model.asked, 500);
+  cr_assert_eq(model.largest, 64);
+  little_world_destroy(&little);
+}
+
+static void count_warnings(muster_log_level level, const char *message, void *user) {
+  if (level == MUSTER_LOG_WARNING && strstr(message, "model_importance")) ++*(uint32_t *)user;
+}
+
+static void check_answer(float answer, float expected) {
+  model model = {.answer = answer};
+  uint32_t warnings = 0;
+  little_world little = modelled_world(&model, (muster_log_sink){count_warnings, &warnings});
+  muster_agent agent = spawn_at(&little, 10);
+  run_frame(&little);
+  for (int i = 0; i < 10; i++) {
+    muster_agent_move(little.world, agent, (muster_position){100 * (i + 1), 0, 0});
+    run_frame(&little);
+    cr_assert_eq(info_of(&little, agent).importance, expected);
+  }
+  cr_assert_eq(statistics_of(&little).importances_refused, 11);
+  cr_assert_eq(warnings, 1);
+  muster_statistics_clear(little.world);
+  cr_assert_eq(statistics_of(&little).importances_refused, 0);
+  little_world_destroy(&little);
+}
+
+Test(importance, answers_that_are_not_shares_are_clamped_counted_and_logged_once) {
+  check_answer(NAN, 0.0f);
+  check_answer(-1.0f, 0.0f);
+  check_answer(-INFINITY, 0.0f);
+  check_answer(7.0f, 1.0f);
+  check_answer(INFINITY, 1.0f);
+}
+
+Test(importance, is_looked_at_only_where_something_changed_as_the_report_tells) {
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = plain_type();
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < 1000; i++) spawn_at(&little, i * 10.0);
+  run_frames(&little, 10);
+  cr_assert_eq(run_frame(&little).scored, 0);
+  observe_at(&little, 5000);
+  muster_frame_report report = run_frame(&little);
+  cr_assert(report.scored >= 50 && report.scored < 100, "%u", report.scored);
+  cr_assert_geq(report.score_cells, 10);
+  cr_assert_eq(report.score_waiting, 0);
+  report = run_frame(&little);
+  cr_assert_eq(report.scored + report.score_cells + report.score_waiting, 0);
+  little_world_destroy(&little);
+}
+
+Test(importance, of_more_than_a_frame_can_look_at_waits_and_is_reported) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.observers_max = 1000;
+  little_world little = little_world_create(1, &def);
+  muster_type_def type = plain_type();
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < 20000; i++) spawn_at(&little, i);
+  while (run_frame(&little).spawns_waiting) continue;
+  for (uint32_t i = 0; i < 1000; i++) observe_at(&little, i * 20.0);
+  uint32_t frames = 1;
+  for (; run_frame_with(&little, 100000).score_waiting; frames++) cr_assert_lt(frames, 1000);
+  cr_assert_gt(frames, 5);
+  for (muster_agent agent = muster_agent_next(little.world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+       agent = muster_agent_next(little.world, agent))
+    cr_assert_eq(info_of(&little, agent).importance, 1.0f);
+  little_world_destroy(&little);
+}
+
+Test(importance, observers_nowhere_or_at_infinity_are_refused) {
+  little_world little = little_world_create(1, NULL);
+  const double wrong[] = {NAN, INFINITY, -INFINITY, 1e10};
+  muster_observer observer = observe_at(&little, 0);
+  for (uint32_t i = 0; i < 4; i++) {
+    cr_assert_eq(observe_at(&little, wrong[i]).generation, 0);
+    cr_assert_eq(muster_observer_move(little.world, observer, (muster_position){0, 0, wrong[i]}), MUSTER_E_ARGUMENT);
+    cr_assert_eq(muster_observers_move(little.world, &observer, &(muster_position){0, wrong[i], 0}, 1), 0);
+  }
+  cr_assert_eq(statistics_of(&little).positions_refused, 4);
+  little_world_destroy(&little);
+}
+
+/* A world in which observers walk and agents are moved; its hash after every frame. */
+static void live(uint32_t workers, uint64_t *hashes, uint32_t count) {
+  enum { AGENTS = 4000, WALKERS = 100 };
+  little_world little = little_world_create(workers, NULL);
+  muster_type_def type = plain_type();
+  type.level_count = 4;
+  register_type(&little, &type);
+  static muster_agent agents[AGENTS];
+  static muster_position places[AGENTS];
+  muster_observer walkers[WALKERS];
+  for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(&little, i % 1000);
+  for (uint32_t i = 0; i < WALKERS; i++) walkers[i] = observe_at(&little, i * 10.0);
+  for (uint32_t frame = 0; frame < count; frame++) {
+    muster_position steps[WALKERS];
+    for (uint32_t i = 0; i < WALKERS; i++)
+      steps[i] = (muster_position){i * 10.0 + frame * (i % 7), frame * (double)(i % 5), 0};
+    if (frame) cr_assert_eq(muster_observers_move(little.world, walkers, steps, WALKERS), WALKERS);
+    for (uint32_t i = 0; i < AGENTS; i++)
+      places[i] = (muster_position){i % 1000 + sin(frame + i) * 3, (i / 1000) * 50.0 + frame, 0};
+    cr_assert_eq(muster_agents_move(little.world, agents, places, AGENTS), AGENTS);
+    run_frame_with(&little, 1000000);
+    hashes[frame] = muster_world_hash(little.world);
+  }
+  little_world_destroy(&little);
+}
+
+Test(importance, does_not_depend_on_the_number_of_workers) {
+  enum { FRAMES = 40 };
+  uint64_t one[FRAMES], four[FRAMES];
+  live(1, one, FRAMES);
+  live(4, four, FRAMES);
+  for (uint32_t i = 0; i < FRAMES; i++) cr_assert_eq(one[i], four[i], "frame %u", i);
+  cr_assert_neq(one[0], one[FRAMES - 1]);
+}
