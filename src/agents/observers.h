@@ -9,7 +9,6 @@
 #define AGENTS_OBSERVERS_H
 
 #include "base/arena.h"
-#include "base/random.h"
 
 #include <muster/muster.h>
 
@@ -91,8 +90,8 @@ static inline uint32_t observers_waiting(const observer_table *table) {
 void observers_write(observer_table *table, uint32_t index);
 
 static inline uint32_t observers_hash(int32_t bucket_x, int32_t bucket_y, uint32_t partition) {
-  uint64_t key = (uint64_t)(uint32_t)bucket_x << 32 | (uint32_t)bucket_y;
-  return (uint32_t)random_mix(key + partition * 0x9e3779b97f4a7c15u);
+  uint32_t hash = (uint32_t)bucket_x * 0x9e3779b1u + (uint32_t)bucket_y * 0x85ebca77u + partition * 0xc2b2ae3du;
+  return hash ^ hash >> 15;
 }
 
 /* Where in `buckets` the list of a bucket is. */

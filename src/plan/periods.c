@@ -59,20 +59,30 @@ PREFETCH_FUNCTION prefetch_slots(const agent_class *class) {
   __builtin_prefetch(&class->slots[0][class->cursor % WHEEL_SLOTS]);
 }
 
+typedef uint32_t (*empty_wheel)(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity);
+
+/* Takes agents of all classes, beginning with another one in each frame; returns how many there are in periods.due now.
+ */
+static uint32_t take_agents(periods *periods, class_table *classes, empty_wheel empty, uint32_t count, uint32_t most) {
+  uint32_t active = classes->active_count, position = periods->next;
+  for (uint32_t visited = 0; visited < active && count < most; visited++) {
+    agent_class *class = &classes->classes[classes->active[position]];
+    position = position + 1 < active ? position + 1 : 0;
+    prefetch_slots(&classes->classes[classes->active[position]]);
+    count += empty(classes, class, periods->due + count, most - count);
+  }
+  return count;
+}
+
 uint32_t periods_release(periods *periods, class_table *classes, agent_store *store, ready_set *ready,
                          uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame) {
   enum { AHEAD = 12 };
-  uint32_t count = 0, active = classes->active_count;
+  uint32_t active = classes->active_count, due = 0;
   for (uint32_t i = 0; i < active; i++) wheel_advance(&classes->classes[classes->active[i]], elapsed_ns);
-  if (periods->next >= active) periods->next = 0;
-  for (uint32_t visited = 0; visited < active && count < most; visited++) {
-    uint32_t next = periods->next + 1 < active ? periods->next + 1 : 0;
-    prefetch_slots(&classes->classes[classes->active[next]]);
-    count +=
-        wheel_empty(classes, &classes->classes[classes->active[periods->next]], periods->due + count, most - count);
-    if (count < most) periods->next = next;
-  }
-  uint32_t due = 0;
+  periods->next = periods->next + 1 < active ? periods->next + 1 : 0;
+  /* Who is due for certain comes before a crowd of which most are not. */
+  uint32_t count = take_agents(periods, classes, wheel_empty_passed, 0, most);
+  count = take_agents(periods, classes, wheel_empty_current, count, most);
   for (uint32_t i = 0; i < count; i++) {
     if (i + AHEAD < count) __builtin_prefetch(&store->rows[periods->due[i + AHEAD]], 1);
     if (wheel_keeps(classes, store, periods->due[i])) continue;

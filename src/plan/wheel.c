@@ -48,11 +48,11 @@ static uint32_t empty_slot(list_store *lists, agent_class *class, uint32_t shard
   return count;
 }
 
-/* Empties what is occupied of a shard's slots from one position up to another; a turn of the wheel sees all of them. */
-static uint32_t empty_slots(class_table *classes, agent_class *class, uint32_t shard, uint64_t position, uint64_t last,
+/* Empties what is occupied of a shard's slots from one position up to before another; a turn of the wheel sees all. */
+static uint32_t empty_slots(class_table *classes, agent_class *class, uint32_t shard, uint64_t position, uint64_t end,
                             uint32_t *out, uint32_t capacity) {
-  uint64_t end = position + WHEEL_SLOTS < last + 1 ? position + WHEEL_SLOTS : last + 1;
   uint32_t count = 0;
+  if (end > position + WHEEL_SLOTS) end = position + WHEEL_SLOTS;
   while (position < end && count < capacity) {
     uint32_t slot = (uint32_t)(position % WHEEL_SLOTS);
     uint64_t rest_of_word = class->occupied[shard][slot / 64] >> (slot % 64);
@@ -65,14 +65,26 @@ static uint32_t empty_slots(class_table *classes, agent_class *class, uint32_t s
   return count;
 }
 
-uint32_t wheel_empty(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity) {
-  uint64_t last = class->clock_ns >> class->slot_shift;
-  uint64_t fine_last = class->clock_ns >> (class->slot_shift - WHEEL_FINE_BITS);
-  uint32_t count = empty_slots(classes, class, WHEEL_FINE, class->fine_cursor, fine_last, out, capacity);
-  for (uint32_t shard = 0; shard < WHEEL_SHARDS && count < capacity; shard++)
-    count += empty_slots(classes, class, shard, class->cursor, last, out + count, capacity - count);
+static uint64_t current_slot(const agent_class *class) {
+  return class->clock_ns >> class->slot_shift;
+}
+
+uint32_t wheel_empty_passed(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity) {
+  uint64_t current = current_slot(class), fine_current = class->clock_ns >> (class->slot_shift - WHEEL_FINE_BITS);
+  uint32_t count = empty_slots(classes, class, WHEEL_FINE, class->fine_cursor, fine_current + 1, out, capacity);
+  for (uint32_t shard = 0; shard < WHEEL_SHARDS && count < capacity && class->cursor < current; shard++)
+    count += empty_slots(classes, class, shard, class->cursor, current, out + count, capacity - count);
   if (count >= capacity) return count;
-  class->cursor = last;
-  class->fine_cursor = fine_last;
+  class->cursor = current;
+  class->fine_cursor = fine_current;
+  return count;
+}
+
+uint32_t wheel_empty_current(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity) {
+  uint64_t current = current_slot(class);
+  uint32_t count = 0;
+  if (class->cursor != current) return 0;
+  for (uint32_t shard = 0; shard < WHEEL_SHARDS && count < capacity; shard++)
+    count += empty_slots(classes, class, shard, current, current + 1, out + count, capacity - count);
   return count;
 }

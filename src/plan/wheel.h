@@ -69,11 +69,15 @@ void wheel_transfer(class_table *classes, agent_class *from, agent_class *to, ag
 /* Advances the class by `elapsed_ns` of simulation time at its rate. */
 void wheel_advance(agent_class *class, uint64_t elapsed_ns);
 
-/* Empties the slots that the class's clock has reached: appends their agents to `out`, about `capacity` at most (a
- * block more), and returns how many. What is left is taken by the next call. */
-uint32_t wheel_empty(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity);
+/* Empties the slots that the class's clock has passed: appends their agents, who are due, to `out`, about `capacity` at
+ * most (a block more), and returns how many. What is left is taken by the next call. */
+uint32_t wheel_empty_passed(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity);
 
-/* Whether an agent that wheel_empty gave is not due yet: then it hangs in the wheel again. */
+/* The same for the slot in which the clock is, once all before it are empty. Some of these agents are not due yet, and
+ * are met here once only: wheel_keeps hangs them into the fine wheel. */
+uint32_t wheel_empty_current(class_table *classes, agent_class *class, uint32_t *out, uint32_t capacity);
+
+/* Whether an agent that was taken out of a slot is not due yet: then it hangs in the wheel again. */
 static inline bool wheel_keeps(class_table *classes, agent_store *store, uint32_t index) {
   agent_class *class = &classes->classes[store->rows[index].class];
   uint64_t due_ns = store->rows[index].virtual_due_ns;

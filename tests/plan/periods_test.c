@@ -97,6 +97,27 @@ Test(periods, classes_follow_one_another_wherever_the_room_of_a_frame_ends) {
   }
 }
 
+/* A slot of a period of a minute is half a second wide: who hangs in it and is not due must not use up every frame. */
+Test(periods, a_crowd_that_is_not_due_yet_in_the_current_slot_delays_nobody_who_is) {
+  enum { LONG_NS = 2000000000 };
+  fixture *fixture = create(CROWD, 30ull * LONG_NS);
+  for (uint32_t i = 0; i < CROWD; i++) hang(fixture, i, LONG_NS / 8 + i);
+  uint64_t slot_ns = 1ull << fixture->of[0]->slot_shift;
+  cr_assert_gt(slot_ns, LONG_NS / 8 + CROWD, "all of them hang in the first slot");
+  for (uint32_t frame = 0; frame < 2 + CROWD / 1000; frame++) cr_assert_eq(release(fixture, 10000, 1000), 0);
+  agent_row *row = &fixture->set->store.rows[CROWD - 1];
+  wheel_remove(&fixture->classes, fixture->of[(CROWD - 1) % CLASSES], &fixture->set->store, CROWD - 1);
+  row->virtual_due_ns = fixture->of[(CROWD - 1) % CLASSES]->clock_ns + 5000;
+  wheel_insert(&fixture->classes, fixture->of[(CROWD - 1) % CLASSES], 1, &fixture->set->store, CROWD - 1);
+  cr_assert_eq(release(fixture, 10000, 1000), 1);
+  cr_assert_eq(fixture->released[CROWD - 1], 1);
+  uint32_t total = 1;
+  for (uint32_t frame = 0; total < CROWD && frame < 60 + CROWD / 1000; frame++)
+    total += release(fixture, LONG_NS / 8, 1000);
+  cr_assert_eq(total, CROWD);
+  destroy(fixture);
+}
+
 /* ------------------------------------------------------------------------------------------------- the run counter */
 
 static double counter_after(uint64_t gap_ns, uint32_t runs) {

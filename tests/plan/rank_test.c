@@ -123,6 +123,7 @@ Test(rank, puts_woken_agents_first_and_then_whoever_waited_longer_than_the_guara
   release(fixture, 3, 10000000u, 1.0f);
   ready_wake(&fixture->ready, &fixture->store, 2);
   rank(fixture);
+  cr_assert_eq(fixture->batch.count, 4, "nobody twice");
   const uint32_t expected[4] = {2, 0, 3, 1};
   for (uint32_t i = 0; i < 4; i++) cr_assert_eq(fixture->batch.entries[i].agent, expected[i]);
   destroy(fixture);
