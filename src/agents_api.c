@@ -24,7 +24,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
               world->def.agents_max);
     return none;
   }
-  ring_push_sure(&world->inbox.spawns, &index);
+  pending_add(&world->inbox.spawns, index);
   return agent;
 }
 

@@ -113,7 +113,7 @@ static uint32_t keep_unused_ids(struct muster_world *world, const batch_entry *e
   for (uint32_t i = 0; i < entry->spawn_limit; i++) {
     uint32_t index = world->spawn_ids[entry->spawn_base + i];
     if (i < spawned)
-      ring_push_sure(&world->inbox.spawns, &index);
+      pending_add(&world->inbox.spawns, index);
     else
       world->spawn_ids[kept++] = index;
   }

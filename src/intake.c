@@ -311,8 +311,7 @@ static void activate(struct muster_world *world, uint32_t index) {
 
 /* Activates a few of the spawned agents; returns how many. */
 static uint32_t activate_few(struct muster_world *world) {
-  uint32_t agents[TOGETHER], count = 0;
-  while (count < TOGETHER && ring_pop(&world->inbox.spawns, &agents[count])) count++;
+  uint32_t agents[TOGETHER], count = pending_take(&world->inbox.spawns, agents, TOGETHER);
   prefetch_agents(world, agents, count);
   for (uint32_t i = 0; i < count; i++) {
     const agent_place *place = &world->store.places[agents[i]];
@@ -329,7 +328,7 @@ static void activate_spawns(struct muster_world *world) {
     if (!taken) break;
     share.taken += taken;
   }
-  world->report.spawns_waiting = ring_count(&world->inbox.spawns);
+  world->report.spawns_waiting = pending_count(&world->inbox.spawns);
 }
 
 /* Receivers that want it are woken by what was delivered since the last intake. One that is held runs in this frame

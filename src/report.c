@@ -28,9 +28,11 @@ static uint64_t bytes_scheduling(const muster_world *world) {
       sizeof(agent_row) + sizeof(agent_place) + sizeof(uint8_t) /* wake word */ + (parted ? sizeof(agent_begun) : 0);
   uint64_t buckets = world->space.mask + 1 < agents ? world->space.mask + 1 : agents;
   uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);
-  return sizeof *world + agents * each + agents / 8 + buckets * sizeof(agent_list) + world->batch_high * batch +
-         world->classes.count * sizeof(agent_class) + sizeof(settle_part) + lists_bytes(&world->classes.lists) +
-         lists_bytes(&world->ready.members) + lists_bytes(&world->space.members);
+  uint64_t bits = agents / 8 * 3 /* active, pending, noted for the score */;
+  return sizeof *world + agents * each + bits + world->board.field.tile_count * sizeof(field_tile) +
+         buckets * sizeof(agent_list) + world->batch_high * batch + world->classes.count * sizeof(agent_class) +
+         WHEEL_SHARDS * sizeof(settle_part) + lists_bytes(&world->classes.lists) + lists_bytes(&world->ready.members) +
+         lists_bytes(&world->space.members);
 }
 
 static uint64_t bytes_of_states(const muster_world *world) {

@@ -73,7 +73,7 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
     return agent;
   }
   context->result->spawned++;
-  if (!parallel) ring_push_sure(&world->inbox.spawns, &index);
+  if (!parallel) pending_add(&world->inbox.spawns, index);
   return agent;
 }
 

@@ -1,13 +1,13 @@
 /* exec/inbox.h - what any thread hands to a world, until the next intake takes it.
  *
- * Spawns are a ring of indices with room for every agent, so that any number can wait and the intake takes as many as
- * a frame affords; the spawned agent itself is written in place by its spawner. Everything else is a ring of commands;
- * a command may reach an agent that is still pending.
+ * Any number of spawned agents can wait, each written in place by its spawner; the intake takes as many as a frame
+ * affords. Everything else is a ring of commands; a command may reach an agent that is still pending.
  */
 #ifndef EXEC_INBOX_H
 #define EXEC_INBOX_H
 
 #include "agents/store.h"
+#include "exec/pending.h"
 #include "exec/ring.h"
 
 typedef enum command_kind {
@@ -32,7 +32,7 @@ typedef struct command {
 typedef struct inbox {
   shared_u32 types; /* how many are registered, as other threads may know it */
   shared_u32 messages_open;
-  ring spawns;   /* uint32_t: pending agents whose row, place and cold are written */
+  pending spawns; /* pending agents whose row and place are written */
   ring commands; /* command */
   ring messages; /* outgoing; reserved when the first type with boxes is registered */
 } inbox;
@@ -59,7 +59,7 @@ static inline bool inbox_takes_messages(const inbox *inbox) {
   return load_acquire_u32(&inbox->messages_open);
 }
 
-/* Reserves the rings of spawns and commands. */
+/* Reserves room for spawns and commands. */
 void inbox_create(inbox *inbox, uint32_t agents_max, uint32_t commands_max, arena *arena);
 
 #endif

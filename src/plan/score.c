@@ -334,6 +334,14 @@ uint32_t score_prepare(score_board *board, const score_inputs *inputs, uint32_t 
 
 /* --------------------------------------------------------------------------------------------------------- the work */
 
+/* Agents of the items follow each other in one array: so far ahead, they have come when it is their turn. */
+PREFETCH_FUNCTION prefetch_coming(const score_board *board, const score_inputs *inputs, uint32_t at) {
+  enum { PLACE_AHEAD = 32, ROW_AHEAD = 16 };
+  if (at + PLACE_AHEAD >= board->agent_count) return;
+  __builtin_prefetch(&inputs->store->places[board->agents[at + PLACE_AHEAD]]);
+  __builtin_prefetch(&inputs->store->rows[board->agents[at + ROW_AHEAD]], 1);
+}
+
 /* Takes the agents in a plot's cells into a batch. Some may be in other cells of the neighbour grid's, or only share
  * their bucket. */
 static void load_plot(const score_board *board, const score_inputs *inputs, const score_item *item, judge_batch *batch,
@@ -348,9 +356,9 @@ static void load_plot(const score_board *board, const score_inputs *inputs, cons
     uint32_t index = board->agents[item->begin + i];
     const agent_place *place = &inputs->store->places[index];
     int32_t x, y;
+    prefetch_coming(board, inputs, item->begin + i);
     uint32_t cell = field_cell_in_tile(field, place, &x, &y);
     if (x != plot->x || y != plot->y || place->partition != plot->partition || !(plot->cells >> cell & 1)) continue;
-    __builtin_prefetch(&inputs->store->rows[index], 1);
     cells[count] = (uint8_t)field_cell_in_plot(field, cell);
     batch->agents[count] = index;
     batch->x[count] = (float)(place->cell_x - corner_x) * cell_m + place->x;
@@ -406,11 +414,6 @@ static void do_item(const score_board *board, const score_inputs *inputs, judge_
   }
 }
 
-PREFETCH_FUNCTION prefetch_places(const score_board *board, const score_inputs *inputs, uint32_t number) {
-  const score_item *item = &board->items[number];
-  for (uint32_t i = 0; i < item->count; i++) __builtin_prefetch(&inputs->store->places[board->agents[item->begin + i]]);
-}
-
 /* Items of one tile follow each other mostly: who matters in it is found once for the run. Roundings depend on what was
  * found, so a run is never cut: who has its first item does all of it. */
 static bool begins_run(const score_board *board, uint32_t number) {
@@ -443,12 +446,10 @@ void score_range(const score_board *board, const score_inputs *inputs, uint32_t 
   judge_area area;
   while (begin < end && !begins_run(board, begin)) begin++;
   if (begin == end) return;
-  prefetch_places(board, inputs, begin);
   for (uint32_t i = begin; i < board->item_count; i++) {
     bool begins = begins_run(board, i);
     if (begins && i >= end) break;
     if (begins) enter_run(board, &area, i);
-    if (i + 1 < board->item_count) prefetch_places(board, inputs, i + 1);
     do_item(board, inputs, &area, &board->items[i]);
   }
 }

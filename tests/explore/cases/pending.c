@@ -1,0 +1,52 @@
+/* Cases of exec/pending.h: agents spawned into one word while the intake takes from it. */
+#include "cases.h"
+
+#include "exec/pending.h"
+
+enum { SPAWNERS = 2, EACH = 2, AGENTS = SPAWNERS * EACH, INTAKE = SPAWNERS };
+
+typedef struct state {
+  arena arena;
+  pending pending;
+  uint8_t written[AGENTS], taken[AGENTS];
+} state;
+
+static void *prepare(void) {
+  state *state = explore_memory(sizeof *state);
+  pending_create(&state->pending, AGENTS, &state->arena);
+  return state;
+}
+
+static void take(state *state, uint32_t most) {
+  uint32_t agents[AGENTS], count = pending_take(&state->pending, agents, most);
+  EXPLORE_CHECK(count <= most && pending_count(&state->pending) <= AGENTS);
+  for (uint32_t i = 0; i < count; i++) {
+    EXPLORE_CHECK(state->written[agents[i]] && !state->taken[agents[i]]);
+    state->taken[agents[i]] = 1;
+  }
+}
+
+static void run(void *argument, uint32_t fibre) {
+  state *state = argument;
+  if (fibre == INTAKE) {
+    for (uint32_t i = 0; i < 3; i++) take(state, i == 1 ? 1 : AGENTS);
+    return;
+  }
+  for (uint32_t i = 0; i < EACH; i++) {
+    state->written[fibre * EACH + i] = 1;
+    pending_add(&state->pending, fibre * EACH + i);
+  }
+}
+
+/* Whoever came too late for the intake waits for the next. */
+static void check(void *argument) {
+  state *state = argument;
+  take(state, AGENTS);
+  for (uint32_t i = 0; i < AGENTS; i++) EXPLORE_CHECK(state->taken[i]);
+  EXPLORE_CHECK(pending_count(&state->pending) == 0);
+}
+
+const explore_case pending_cases[] = {
+    {"pending/nobody_lost", SPAWNERS + 1, prepare, NULL, run, check, 0},
+    {0},
+};
