@@ -56,7 +56,8 @@ static uint64_t worker_overhead(struct muster_world *world) {
   uint64_t loop_ns = 0, sampled_ns = 0, sampled = 0, updates = 0;
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     const worker_state *state = &world->runner.states[i];
-    loop_ns += state->loop_ns;
+    uint64_t reads_ns = state->audit.reads * world->runner.clock.thread_cpu_ns;
+    loop_ns += state->loop_ns > reads_ns ? state->loop_ns - reads_ns : 0;
     sampled_ns += state->sampled_overhead_ns;
     sampled += state->sampled_updates;
     updates += state->updates;

@@ -186,15 +186,27 @@ static void settle_claim(struct muster_world *world, const batch_claim *claim, u
   }
 }
 
+/* Of a short claim that comes later, everything; a long one fetches for itself. */
+PREFETCH_FUNCTION prefetch_claim(const struct muster_world *world, const batch_claim *claim) {
+  enum { SHORT = 16 };
+  for (uint32_t i = claim->first; i < claim->end && i < claim->first + SHORT; i++) {
+    __builtin_prefetch(&world->store.rows[world->batch.entries[i].agent], 1);
+    __builtin_prefetch(&world->batch.results[i]);
+  }
+}
+
 static uint32_t share_of_claim(const batch_claim *claim) {
   return claim->ran_by % WHEEL_SHARDS;
 }
 
 /* Settles what the workers of a share ran, until the deadline. */
 static void settle_share(struct muster_world *world, uint32_t share) {
+  enum { AHEAD = 8 };
   const batch *batch = &world->batch;
   for (uint32_t i = 0; i < batch->claim_count; i++) {
-    const batch_claim *claim = &batch->claims[i];
+    const batch_claim *claim = &batch->claims[i], *later = claim + AHEAD;
+    if (i + AHEAD < batch->claim_count && later->ran_by != CLAIM_LEFT && share_of_claim(later) == share)
+      prefetch_claim(world, later);
     if (claim->ran_by == CLAIM_LEFT || share_of_claim(claim) != share) continue;
     if (clock_now(&world->runner.clock) >= world->frame.deadline_ns) return;
     settle_claim(world, claim, share);

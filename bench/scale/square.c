@@ -73,7 +73,9 @@ static bool add_walker(square *square, square_walker *walker) {
 
 static bool add_walkers(square *square, uint32_t count) {
   square->walkers = calloc(count + 1, sizeof *square->walkers);
-  if (!square->walkers) return false;
+  square->observers = calloc(count + 1, sizeof *square->observers);
+  square->places = calloc(count + 1, sizeof *square->places);
+  if (!square->walkers || !square->observers || !square->places) return false;
   for (; square->walker_count < count; square->walker_count++)
     if (!add_walker(square, &square->walkers[square->walker_count])) return false;
   return true;
@@ -100,6 +102,8 @@ void square_close(square *square) {
   muster_world_destroy(square->world);
   muster_pool_destroy(square->pool);
   free(square->walkers);
+  free(square->observers);
+  free(square->places);
   *square = (struct square){0};
 }
 
@@ -145,6 +149,8 @@ void square_walk(square *square) {
     uint64_t lap = (square->walked_frames + walker->steps_before) % (2 * STEPS_OUT);
     double steps = (double)(lap < STEPS_OUT ? lap : 2 * STEPS_OUT - lap) - walker->steps_before;
     muster_position place = {walker->x + steps * walker->east_m, walker->y + steps * walker->north_m, 0};
-    muster_observer_move(square->world, walker->observer, place);
+    square->observers[i] = walker->observer;
+    square->places[i] = place;
   }
+  muster_observers_move(square->world, square->observers, square->places, square->walker_count);
 }

@@ -34,6 +34,8 @@ typedef struct square {
   muster_type type;
   work_threads threads; /* of the process, all pools' */
   square_walker *walkers;
+  muster_observer *observers; /* theirs, and where they go: what one call takes */
+  muster_position *places;
   uint32_t walker_count;
   uint64_t walked_frames;
   uint64_t random;

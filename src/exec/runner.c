@@ -133,31 +133,46 @@ static inline interruption run_atoms(worker_state *state, const runner *runner, 
   return interruption;
 }
 
-enum { ROWS_AHEAD = 8, STATES_AHEAD = 4 };
+enum { AHEAD_LEAST = 8, AHEAD_MOST = 64, CLAIMS_AHEAD = 8 };
 
-/* Agents stand in memory in no order of the batch: what the next entries need is fetched while this one runs. The state
- * is found through the row, so it comes later. */
-PREFETCH_FUNCTION prefetch_entries(const runner *runner, const batch_claim *claim, uint32_t entry_index) {
-  const batch_entry *entries = runner->batch->entries;
-  if (entry_index + ROWS_AHEAD < claim->end) {
-    uint32_t agent = entries[entry_index + ROWS_AHEAD].agent;
-    __builtin_prefetch(&runner->store->rows[agent]);
-    __builtin_prefetch(&runner->store->places[agent]);
-  }
-  if (entry_index + STATES_AHEAD < claim->end) {
-    const agent_row *row = &runner->store->rows[entries[entry_index + STATES_AHEAD].agent];
-    const agent_type *type = &runner->types->types[row->type];
-    if (type->states) __builtin_prefetch(type_state(type, row->state_slot));
-  }
+/* Which entries a worker fetches while it runs others. */
+typedef struct fetching {
+  uint32_t ahead; /* it will probably be at the entry so far ahead when the other workers have had their claims */
+  uint32_t end;   /* of the entries that may be looked at now */
+} fetching;
+
+static fetching fetching_for(const worker_state *state, const runner *runner, const batch_claim *claim) {
+  const batch *batch = runner->batch;
+  uint32_t ahead = (claim->end - claim->first) * runner->workers;
+  ahead = ahead < AHEAD_LEAST ? AHEAD_LEAST : ahead < AHEAD_MOST ? ahead : AHEAD_MOST;
+  return (fetching){ahead, state->early ? batch->early_count : batch->count};
 }
 
-/* The first entries of a claim have nobody before them. */
-PREFETCH_FUNCTION prefetch_claim(const runner *runner, const batch_claim *claim) {
-  const batch_entry *entries = runner->batch->entries;
-  for (uint32_t i = claim->first; i < claim->end && i < claim->first + ROWS_AHEAD; i++) {
-    __builtin_prefetch(&runner->store->rows[entries[i].agent]);
-    __builtin_prefetch(&runner->store->places[entries[i].agent]);
-  }
+PREFETCH_FUNCTION prefetch_row(const runner *runner, uint32_t entry_index) {
+  uint32_t agent = runner->batch->entries[entry_index].agent;
+  __builtin_prefetch(&runner->store->rows[agent]);
+  __builtin_prefetch(&runner->store->places[agent]);
+}
+
+/* The state is found through the row, so it comes later. */
+PREFETCH_FUNCTION prefetch_state(const runner *runner, uint32_t entry_index) {
+  const agent_row *row = &runner->store->rows[runner->batch->entries[entry_index].agent];
+  const agent_type *type = &runner->types->types[row->type];
+  if (type->states) __builtin_prefetch(type_state(type, row->state_slot));
+}
+
+/* Agents stand in memory in no order of the batch: what coming entries need is fetched while this one runs. */
+PREFETCH_FUNCTION prefetch_entries(const runner *runner, const fetching *fetching, uint32_t entry_index) {
+  __builtin_prefetch(&runner->batch->entries[entry_index + 2 * fetching->ahead]); /* written by the caller, elsewhere */
+  if (entry_index + fetching->ahead < fetching->end) prefetch_row(runner, entry_index + fetching->ahead);
+  uint32_t sooner = entry_index + fetching->ahead / 2;
+  if (sooner < fetching->end) prefetch_state(runner, sooner);
+}
+
+/* Nobody has run before the first entries that a worker takes in a frame. */
+PREFETCH_FUNCTION prefetch_claim(const worker_state *state, const runner *runner, const batch_claim *claim) {
+  if (state->updates > 0) return;
+  for (uint32_t i = claim->first; i < claim->end && i < claim->first + AHEAD_LEAST; i++) prefetch_row(runner, i);
 }
 
 /* Prepares the context for an entry; returns the atom that is next. */
@@ -221,9 +236,10 @@ static inline bool ends_early(const worker_state *state, const runner *runner, c
 
 /* Each update of the claim is timed on its own. Returns the clock at its end. */
 static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim *claim, uint64_t clock_ns) {
-  prefetch_claim(runner, claim);
+  fetching fetching = fetching_for(state, runner, claim);
+  prefetch_claim(state, runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
-    prefetch_entries(runner, claim, i);
+    prefetch_entries(runner, &fetching, i);
     uint32_t next = begin_entry(state, runner, i), end = runner->batch->entries[i].atom_end;
     uint64_t begin_ns = clock_now(&runner->clock), end_ns = begin_ns, reads_ns = runner->clock.read_ns;
     interruption interruption = run_atoms(state, runner, i, next, end, &end_ns, true);
@@ -248,9 +264,10 @@ static void guess_cost(const runner *runner, uint32_t entry_index) {
 static uint64_t run_claim(worker_state *state, runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   state->context.phase = PHASE_PARALLEL;
   if (!runner->virtual && claim->timed) return run_timed(state, runner, claim, clock_ns);
-  prefetch_claim(runner, claim);
+  fetching fetching = fetching_for(state, runner, claim);
+  prefetch_claim(state, runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
-    prefetch_entries(runner, claim, i);
+    prefetch_entries(runner, &fetching, i);
     uint32_t next = begin_entry(state, runner, i), end = runner->batch->entries[i].atom_end;
     interruption interruption = run_atoms(state, runner, i, next, end, &clock_ns, false);
     if (interruption) guess_cost(runner, i);
@@ -265,6 +282,7 @@ static void audit_claim(worker_audit *audit, const runner *runner, uint64_t *cpu
   uint64_t now_cpu_ns = clock_thread_cpu();
   uint64_t own_ns = now_cpu_ns - *cpu_ns;
   *cpu_ns = now_cpu_ns;
+  audit->reads++;
   if (own_ns > audit->longest_claim_ns) audit->longest_claim_ns = own_ns;
   if (end_ns > runner->deadline_ns) audit->overrun_ns += own_ns;
 }
@@ -329,6 +347,7 @@ static bool take_next(worker_state *state, runner *runner, bool early_only, uint
     if (fits(runner, claim, clock_ns)) return true;
   while ((number = take_claim(runner, early_only)) != TICKET_NONE) {
     *claim = runner->batch->claims[number];
+    __builtin_prefetch(&runner->batch->claims[number + CLAIMS_AHEAD], 1);
     if (!wall || number == 0 || fits(runner, claim, clock_ns)) {
       runner->batch->claims[number].ran_by = (uint16_t)state->context.public.worker;
       return true;

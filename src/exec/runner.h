@@ -50,6 +50,7 @@ typedef struct worker_audit {
   uint64_t cpu_ns;    /* inside claims and between them */
   uint64_t stolen_ns; /* wall time in which the kernel ran somebody else while this worker had work */
   uint64_t longest_claim_ns;
+  uint64_t reads;              /* of the CPU clock between claims: what they take is no overhead of the frame */
   uint64_t overrun_ns;         /* of claims that crossed the deadline, whole, and of any after it */
   uint64_t end_ns, end_cpu_ns; /* both clocks when the worker left the batch, or the caller went to sleep */
 } worker_audit;

@@ -36,6 +36,8 @@ typedef struct fixed {
   uint32_t turns; /* of the chain, that take cost_ns */
   uint32_t agents, walker_count;
   walker *walkers;
+  muster_observer *observers; /* theirs, and where they go: what one call takes */
+  muster_position *places;
   uint64_t begin_ns; /* simulation time of the first frame */
   bool begun;
 } fixed;
@@ -154,9 +156,13 @@ static muster_result open_square(const muster_module_options *options, void **in
   uint32_t observers = options->observers ? options->observers : OBSERVERS_DEFAULT;
   fixed *self = calloc(1, sizeof *self);
   walker *walkers = calloc(observers, sizeof *walkers);
-  if (!self || !walkers) {
+  muster_observer *ids = calloc(observers, sizeof *ids);
+  muster_position *places = calloc(observers, sizeof *places);
+  if (!self || !walkers || !ids || !places) {
     free(self);
     free(walkers);
+    free(ids);
+    free(places);
     return muster_module_fail(MUSTER_E_MEMORY, "fixed: no memory for %u observers", observers);
   }
   *self = (fixed){.seed = options->seed,
@@ -164,7 +170,9 @@ static muster_result open_square(const muster_module_options *options, void **in
                   .turns = turns,
                   .agents = options->agents ? options->agents : AGENTS_DEFAULT,
                   .walker_count = observers,
-                  .walkers = walkers};
+                  .walkers = walkers,
+                  .observers = ids,
+                  .places = places};
   *instance = self;
   *needs = (muster_module_needs){
       .size = (uint32_t)sizeof *needs, .agents = self->agents, .agents_max = self->agents, .observers = observers};
@@ -174,6 +182,8 @@ static muster_result open_square(const muster_module_options *options, void **in
 static void close_square(void *instance) {
   fixed *self = instance;
   free(self->walkers);
+  free(self->observers);
+  free(self->places);
   free(self);
 }
 
@@ -246,8 +256,10 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
     const walker *walker = &self->walkers[i];
     muster_position place = {between_edges(walker->x + walker->east_m_per_s * seconds),
                              between_edges(walker->y + walker->north_m_per_s * seconds), 0.0};
-    muster_observer_move(world, walker->observer, place);
+    self->observers[i] = walker->observer;
+    self->places[i] = place;
   }
+  muster_observers_move(world, self->observers, self->places, self->walker_count);
 }
 
 static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
