@@ -1,31 +1,17 @@
 /* Nobody waits longer than the guarantee and one round of the population, whatever weights and progress do; and the
  * priority as it was published, where ageing is capped, does starve. */
-#include "plan/rank.h"
+#include "ranking.h"
 
 #include "base/random.h"
 
-#include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 
-enum { AGENTS_MAX = 96, FRAME_NS = 10000000, FRAMES = 600, SEEDS = 600, ATOMS = 16 };
-
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
+enum { AGENTS_MAX = 96, FRAME_NS = 10000000, FRAMES = 600, SEEDS = 600, ATOMS = RANKING_ATOMS_MAX };
 
 typedef struct game {
-  arena arena;
-  muster_world_def def;
-  agent_store store;
-  type_table types;
-  cost_table costs;
-  ready_set ready;
-  batch batch;
-  rank_limits limits;
+  ranking ranking;
   uint32_t count, x; /* N, x */
-  uint64_t seed, frame, drawn;
+  uint64_t seed, drawn;
   uint64_t released[AGENTS_MAX]; /* frame in which it became due; 0: it is not */
   uint64_t returns[AGENTS_MAX];  /* frame in which it becomes due again */
   uint32_t runs[AGENTS_MAX];
@@ -39,73 +25,57 @@ static double draw(game *game) {
 
 static game *game_create(uint64_t seed, uint32_t count, uint32_t x, uint64_t guarantee_ns, const float weights[4]) {
   game *game = calloc(1, sizeof *game);
-  muster_allocator allocator = {0};
-  muster_atom atoms[ATOMS];
-  muster_type_def type = muster_default_type_def();
-  for (uint32_t i = 0; i < ATOMS; i++) atoms[i] = (muster_atom){nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-  type.atoms = atoms;
-  type.atom_count = ATOMS;
+  muster_world_def def = muster_default_world_def();
   game->seed = seed;
   game->count = count;
   game->x = x;
-  game->def = muster_default_world_def();
-  game->def.agents_max = AGENTS_MAX;
-  game->def.guarantee_ns = guarantee_ns;
-  game->def.weight_importance = weights[0];
-  game->def.weight_wait = weights[1];
-  game->def.weight_runs = weights[2];
-  game->def.weight_progress = weights[3];
-  arena_create(&game->arena, &allocator);
-  store_create(&game->store, AGENTS_MAX, &game->arena);
-  types_create(&game->types, 1, &game->arena);
-  costs_create(&game->costs, 1, &game->arena);
-  batch_create(&game->batch, AGENTS_MAX, &game->arena);
-  cr_assert_eq(types_register(&game->types, &type, AGENTS_MAX, &game->arena), 0);
-  costs_guess(&game->costs, 0, 1000 * ATOMS);
-  ready_create(&game->ready, &game->def, &game->types, &game->arena);
-  game->limits = (rank_limits){.capacity_ns = UINT64_MAX, .updates_max = x};
+  def.agents_max = AGENTS_MAX;
+  def.guarantee_ns = guarantee_ns;
+  def.weight_importance = weights[0];
+  def.weight_wait = weights[1];
+  def.weight_runs = weights[2];
+  def.weight_progress = weights[3];
+  ranking_create(&game->ranking, &def, ATOMS);
+  game->ranking.limits.updates_max = x;
   for (uint32_t i = 0; i < count; i++) game->returns[i] = 1;
   return game;
 }
 
 static void game_destroy(game *game) {
-  arena_destroy(&game->arena);
+  ranking_destroy(&game->ranking);
   free(game);
 }
 
 static void release(game *game, uint32_t agent) {
-  game->released[agent] = game->frame;
-  ready_release(&game->ready, &game->store, agent, game->limits.now_ns, game->frame);
+  game->released[agent] = game->ranking.frame;
+  ready_release(&game->ranking.ready, &game->ranking.store, agent, game->ranking.limits.now_ns, game->ranking.frame);
 }
 
 static void note_wait(game *game, uint32_t agent) {
-  uint64_t wait = game->frame - game->released[agent];
+  uint64_t wait = game->ranking.frame - game->released[agent];
   if (game->released[agent] && wait > game->worst) game->worst = wait;
 }
 
 /* The counters as the commit keeps them: the run counter decays over the gap and is frozen while the agent waits. */
 static void complete(game *game, uint32_t agent) {
-  agent_row *row = &game->store.rows[agent];
-  float gap = (float)(game->frame * FRAME_NS - row->last_update_ns) / (float)FRAME_NS;
+  agent_row *row = &game->ranking.store.rows[agent];
+  float gap = (float)(game->ranking.frame * FRAME_NS - row->last_update_ns) / (float)FRAME_NS;
   row->runs = (uint16_t)((float)row->runs * powf(15.0f / 16.0f, gap) + (float)RUNS_ONE / 16.0f);
-  row->last_update_ns = game->limits.now_ns;
+  row->last_update_ns = game->ranking.limits.now_ns;
   row->atom_next = game->keeps_all_progress ? ATOMS : 0;
-  ready_forget(&game->ready, &game->store, agent);
+  ready_forget(&game->ranking.ready, &game->ranking.store, agent);
   game->released[agent] = 0;
   game->runs[agent]++;
 }
 
 /* One frame; `settle` decides what becomes of an admitted agent. */
 static void play_frame(game *game, void (*settle)(struct game *game, uint32_t agent)) {
-  game->frame++;
-  game->limits.now_ns = game->frame * FRAME_NS;
-  ready_advance(&game->ready, &game->store, game->limits.now_ns);
+  ranking_begin_frame(&game->ranking, (game->ranking.frame + 1) * FRAME_NS);
   for (uint32_t i = 0; i < game->count; i++)
-    if (!game->released[i] && game->returns[i] <= game->frame) release(game, i);
-  rank_result held = rank_held(&game->store, &game->types, &game->costs, &game->limits, &game->batch);
-  rank_fill(&game->ready, &game->store, &game->types, &game->costs, &game->limits, held, &game->batch);
-  cr_assert_leq(game->batch.count, game->x);
-  for (uint32_t i = 0; i < game->batch.count; i++) settle(game, game->batch.entries[i].agent);
+    if (!game->released[i] && game->returns[i] <= game->ranking.frame) release(game, i);
+  ranking_admit(&game->ranking);
+  cr_assert_leq(game->ranking.batch.count, game->x);
+  for (uint32_t i = 0; i < game->ranking.batch.count; i++) settle(game, game->ranking.batch.entries[i].agent);
 }
 
 static void finish(game *game) {
@@ -117,16 +87,16 @@ static void finish(game *game) {
 /* Credits an agent for nothing it did: importance and run counter at an extreme, progress before it began. Some updates
  * are interrupted again and again, though not those that the guarantee has let in. */
 static void settle_with_malice(game *game, uint32_t agent) {
-  agent_row *row = &game->store.rows[agent];
-  bool guaranteed = (game->frame - game->released[agent]) * FRAME_NS >= game->def.guarantee_ns;
+  agent_row *row = &game->ranking.store.rows[agent];
+  bool guaranteed = (game->ranking.frame - game->released[agent]) * FRAME_NS >= game->ranking.def.guarantee_ns;
   if (!guaranteed && draw(game) < 0.2) {
     row->atom_next = (uint16_t)(1 + draw(game) * (ATOMS - 1));
-    ready_put_back(&game->ready, &game->store, agent);
+    ready_put_back(&game->ranking.ready, &game->ranking.store, agent);
     return;
   }
   note_wait(game, agent);
   complete(game, agent);
-  game->returns[agent] = game->frame + 1 + (draw(game) < 0.3 ? (uint64_t)(draw(game) * 8) : 0);
+  game->returns[agent] = game->ranking.frame + 1 + (draw(game) < 0.3 ? (uint64_t)(draw(game) * 8) : 0);
   bool favourite = agent % 4 == game->seed % 4;
   double choice = draw(game);
   row->importance = share_of(favourite ? 1.0f : choice < 0.5 ? 0.0f : (float)draw(game));
@@ -222,14 +192,15 @@ Test(guarantee, is_needed_since_the_published_formula_starves_26_of_40_for_ever)
 static void settle_almost_done(game *game, uint32_t agent) {
   note_wait(game, agent);
   complete(game, agent);
-  game->returns[agent] = game->frame + 1;
+  game->returns[agent] = game->ranking.frame + 1;
 }
 
 Test(guarantee, lets_the_same_40_run_where_the_published_formula_starves) {
   const float weights[4] = {1, 1, 1, 1};
   game *game = game_create(0, CHARACTERS, PER_FRAME, SCALE * (uint64_t)FRAME_NS, weights);
   game->keeps_all_progress = true;
-  for (uint32_t i = 0; i < CHARACTERS; i++) game->store.rows[i].importance = share_of((float)importance_of_role(i));
+  for (uint32_t i = 0; i < CHARACTERS; i++)
+    game->ranking.store.rows[i].importance = share_of((float)importance_of_role(i));
   for (uint32_t frame = 0; frame < 1000; frame++) play_frame(game, settle_almost_done);
   finish(game);
   for (uint32_t i = 0; i < CHARACTERS; i++) cr_assert_geq(game->runs[i], 1000 / (SCALE + CHARACTERS / PER_FRAME + 2));

@@ -81,18 +81,8 @@ Test(bench_quality, prints_a_table_and_is_the_same_every_time) {
 }
 
 Test(bench_quality, refuses_what_it_does_not_know_in_one_line) {
-  static const struct {
-    const char *line;
-    int status;
-    const char *says;
-  } refusals[] = {{"bench quality dispatch", 2, "'dispatch' is too many"},
-                  {"bench quality --speed", 2, "unknown option --speed"},
-                  {"bench quality --seed x", 2, "--seed is 'x'"},
-                  {"bench quality --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"}};
-  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-    program_run *run = program_start(refusals[i].line);
-    cr_expect_eq(run->status, refusals[i].status, "muster %s: %s", refusals[i].line, run->errors);
-    cr_expect(strstr(run->errors, refusals[i].says) != NULL, "muster %s says: %s", refusals[i].line, run->errors);
-    free(run);
-  }
+  PROGRAM_EXPECT_REFUSALS({"bench quality dispatch", 2, "'dispatch' is too many"},
+                          {"bench quality --speed", 2, "unknown option --speed"},
+                          {"bench quality --seed x", 2, "--seed is 'x'"},
+                          {"bench quality --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"});
 }

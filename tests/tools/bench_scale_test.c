@@ -99,50 +99,27 @@ Test(bench_scale, prints_a_table_and_draws_a_figure) {
   cr_expect_eq(rmdir(folder), 0, "something was left behind");
 }
 
-typedef struct refusal {
-  const char *line;
-  int status;
-  const char *says;
-} refusal;
-
 Test(bench_scale, refuses_what_it_cannot_measure_in_one_line) {
-  static const refusal refusals[] = {
+  PROGRAM_EXPECT_REFUSALS(
       {"bench scale --agents 999", 2, "--agents is '999'; give a whole number from 1000 to"},
       {"bench scale --agents 16000000", 2, "--agents is '16000000'"},
-      {"bench scale --agents 10k", 2, "--agents is '10k'"},
-      {"bench scale --agents 1000,", 2, "--agents is ''"},
-      {"bench scale --agents ,1000", 2, "--agents is ''"},
-      {"bench scale --agents=", 2, "--agents is ''"},
+      {"bench scale --agents 10k", 2, "--agents is '10k'"}, {"bench scale --agents 1000,", 2, "--agents is ''"},
+      {"bench scale --agents ,1000", 2, "--agents is ''"}, {"bench scale --agents=", 2, "--agents is ''"},
       {"bench scale --agents 1000,,2000", 2, "--agents is ''"},
       {"bench scale --agents 1000 2000", 2, "one bench at a time: '2000'"},
       {"bench scale --agents 11111111111111111111111111111111111111111111", 2, "--agents is"},
       {"bench scale --observers 1,65537", 2, "--observers is '65537'; give a whole number from 0 to 65536"},
-      {"bench scale --observers -1", 2, "--observers"},
-      {"bench scale --workers 0", 2, "--workers is '0'"},
-      {"bench scale --workers 257", 2, "from 1 to 256"},
-      {"bench scale --workers 1..2", 2, "--workers is '1..2'"},
-      {"bench scale --workers 1,all", 2, "--workers is 'all'"},
-      {"bench scale --rounds 0", 2, "--rounds is '0'"},
+      {"bench scale --observers -1", 2, "--observers"}, {"bench scale --workers 0", 2, "--workers is '0'"},
+      {"bench scale --workers 257", 2, "from 1 to 256"}, {"bench scale --workers 1..2", 2, "--workers is '1..2'"},
+      {"bench scale --workers 1,all", 2, "--workers is 'all'"}, {"bench scale --rounds 0", 2, "--rounds is '0'"},
       {"bench scale --rounds 65", 2, "from 1 to 64"},
       {"bench scale --quick=yes", 2, "takes no value; see `muster bench scale --help`"},
       {"bench scale --agents", 2, "--agents wants a value"},
       {"bench scale --speed", 2, "unknown option --speed; see `muster bench scale --help`"},
       {"bench scale dispatch", 2, "one bench at a time: 'dispatch'"},
-      {"bench --quick scale", 2, "give 'scale' before its options"},
-      {"bench scal", 2, "did you mean 'scale'"},
+      {"bench --quick scale", 2, "give 'scale' before its options"}, {"bench scal", 2, "did you mean 'scale'"},
       {"bench scale --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"},
-      {"bench scale --plots /nowhere/plots", 1, "cannot make the folder '/nowhere/plots'"},
-  };
-  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-    program_run *run = program_start(refusals[i].line);
-    const char *end = strchr(run->errors, '\n');
-    cr_expect(run->status == refusals[i].status, "muster %s: status %d: %s", refusals[i].line, run->status,
-              run->errors);
-    cr_expect(strstr(run->errors, refusals[i].says) != NULL, "muster %s says: %s", refusals[i].line, run->errors);
-    cr_expect(end && end[1] == '\0', "muster %s says more or less than one line: %s", refusals[i].line, run->errors);
-    cr_expect(run->output[0] == '\0', "muster %s prints a result", refusals[i].line);
-    free(run);
-  }
+      {"bench scale --plots /nowhere/plots", 1, "cannot make the folder '/nowhere/plots'"});
 }
 
 Test(bench_scale, refuses_lists_that_are_too_long) {

@@ -139,46 +139,23 @@ Test(bench, prints_a_table_that_says_who_is_ahead) {
   free(run);
 }
 
-typedef struct refusal {
-  const char *line;
-  int status;
-  const char *says;
-} refusal;
-
 Test(bench, refuses_what_it_does_not_know_in_one_line) {
-  static const refusal refusals[] = {
-      {"bench", 2, "give a bench, such as `muster bench dispatch`"},
-      {"bench dispach", 2, "did you mean 'dispatch'"},
+  PROGRAM_EXPECT_REFUSALS(
+      {"bench", 2, "give a bench, such as `muster bench dispatch`"}, {"bench dispach", 2, "did you mean 'dispatch'"},
       {"bench speed", 2, "unknown bench 'speed'; known: dispatch, priority"},
-      {"bench dispatch priority", 2, "one bench at a time"},
-      {"bench dispatch --workers 0", 2, "--workers is '0'"},
-      {"bench dispatch --workers 257", 2, "from 1 to 256"},
-      {"bench dispatch --workers 1..", 2, "--workers is ''"},
-      {"bench dispatch --workers ..4", 2, "--workers is ''"},
-      {"bench dispatch --workers 3..2", 2, "from 3 to 256"},
-      {"bench dispatch --rounds 0", 2, "--rounds is '0'"},
-      {"bench dispatch --rounds 65", 2, "from 1 to 64"},
+      {"bench dispatch priority", 2, "one bench at a time"}, {"bench dispatch --workers 0", 2, "--workers is '0'"},
+      {"bench dispatch --workers 257", 2, "from 1 to 256"}, {"bench dispatch --workers 1..", 2, "--workers is ''"},
+      {"bench dispatch --workers ..4", 2, "--workers is ''"}, {"bench dispatch --workers 3..2", 2, "from 3 to 256"},
+      {"bench dispatch --rounds 0", 2, "--rounds is '0'"}, {"bench dispatch --rounds 65", 2, "from 1 to 64"},
       {"bench dispatch --only tbx", 2, "unknown system 'tbx'; did you mean 'tbb'"},
       {"bench dispatch --only muster,", 2, "unknown system ''"},
       {"bench dispatch --measure submitt", 2, "did you mean 'submit'"},
       {"bench priority --measure submit", 2, "unknown measure 'submit'"},
       {"bench priority --workers 1..2", 2, "give one number to --workers"},
       {"bench dispatch --workers 1 --measure start-warm", 2, "needs at least 2 workers"},
-      {"bench dispatch --quick=yes", 2, "takes no value"},
-      {"bench dispatch --speed", 2, "unknown option --speed"},
+      {"bench dispatch --quick=yes", 2, "takes no value"}, {"bench dispatch --speed", 2, "unknown option --speed"},
       {"bench dispatch --quick --only tbb --peers /nowhere", 1, "tbb is absent: there is no /nowhere/peer_tbb.so"},
-      {"bench dispatch --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"},
-  };
-  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-    program_run *run = program_start(refusals[i].line);
-    const char *end = strchr(run->errors, '\n');
-    cr_expect(run->status == refusals[i].status, "muster %s: status %d: %s", refusals[i].line, run->status,
-              run->errors);
-    cr_expect(strstr(run->errors, refusals[i].says) != NULL, "muster %s says: %s", refusals[i].line, run->errors);
-    cr_expect(end && end[1] == '\0', "muster %s says more or less than one line: %s", refusals[i].line, run->errors);
-    cr_expect(run->output[0] == '\0', "muster %s prints a result", refusals[i].line);
-    free(run);
-  }
+      {"bench dispatch --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"});
 }
 
 Test(bench, explains_every_figure_in_its_help) {

@@ -4,69 +4,47 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-typedef struct refusal {
-  const char *line;
-  int status;
-  const char *says;
-} refusal;
-
-static void expect_refusals(const refusal *refusals, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    program_run *run = program_start(refusals[i].line);
-    const char *end = strchr(run->errors, '\n');
-    cr_expect(run->status == refusals[i].status, "muster %s: status %d: %s", refusals[i].line, run->status,
-              run->errors);
-    cr_expect(strstr(run->errors, refusals[i].says) != NULL, "muster %s says: %s", refusals[i].line, run->errors);
-    cr_expect(end && end[1] == '\0', "muster %s says more or less than one line: %s", refusals[i].line, run->errors);
-    cr_expect(run->output[0] == '\0', "muster %s prints a result", refusals[i].line);
-    free(run);
-  }
-}
-
-#define EXPECT_REFUSALS(...)                                                                                           \
-  expect_refusals((const refusal[]){__VA_ARGS__}, sizeof((const refusal[]){__VA_ARGS__}) / sizeof(refusal))
-
 Test(command_line, refuses_unknown_commands_and_names_the_nearest) {
-  EXPECT_REFUSALS({"", 2, "give a command"}, {"rum", 2, "did you mean 'run'"},
-                  {"xyzzy", 2, "unknown command 'xyzzy'; `muster --help`"});
+  PROGRAM_EXPECT_REFUSALS({"", 2, "give a command"}, {"rum", 2, "did you mean 'run'"},
+                          {"xyzzy", 2, "unknown command 'xyzzy'; `muster --help`"});
 }
 
 Test(command_line, refuses_unknown_scenarios_and_lists_the_known) {
-  EXPECT_REFUSALS({"run wildlive", 2, "did you mean 'wildlife'"}, {"run wildlive", 2, "tan-wong"},
-                  {"run moon", 2, "unknown scenario 'moon'; known: wildlife, population, tan-wong"},
-                  {"run wildlife tan-wong", 2, "one scenario at a time"});
+  PROGRAM_EXPECT_REFUSALS({"run wildlive", 2, "did you mean 'wildlife'"}, {"run wildlive", 2, "tan-wong"},
+                          {"run moon", 2, "unknown scenario 'moon'; known: wildlife, population, tan-wong"},
+                          {"run wildlife tan-wong", 2, "one scenario at a time"});
 }
 
 Test(command_line, refuses_options_that_it_does_not_know_or_that_lack_a_value) {
-  EXPECT_REFUSALS({"run --agnets 5", 2, "unknown option --agnets"}, {"run -x", 2, "unknown option -x"},
-                  {"run --agents", 2, "--agents wants a value"}, {"run --virtual=yes", 2, "takes no value"},
-                  {"repro tan-wong --seed 3", 2, "unknown option --seed"});
+  PROGRAM_EXPECT_REFUSALS({"run --agnets 5", 2, "unknown option --agnets"}, {"run -x", 2, "unknown option -x"},
+                          {"run --agents", 2, "--agents wants a value"}, {"run --virtual=yes", 2, "takes no value"},
+                          {"repro tan-wong --seed 3", 2, "unknown option --seed"});
 }
 
 Test(command_line, refuses_zero_and_absurd_counts) {
-  EXPECT_REFUSALS({"run --agents 0", 2, "--agents is '0'; give a whole number from 1 to"},
-                  {"run --agents 99999999999999999999999", 2, "--agents"}, {"run --agents -5", 2, "--agents"},
-                  {"run --agents 1e3", 2, "--agents"}, {"run --agents 0x10", 2, "--agents"},
-                  {"run --agents 1.5", 2, "--agents"}, {"run --agents=", 2, "--agents"},
-                  {"run --workers 0", 2, "--workers"}, {"run --workers 257", 2, "from 1 to 256"},
-                  {"run --frames 0", 2, "--frames"}, {"run --frames 1000001", 2, "--frames"},
-                  {"run --observers 0", 2, "--observers"}, {"run --observers 65537", 2, "--observers"},
-                  {"run --seed -1", 2, "--seed"}, {"run --seed 18446744073709551616", 2, "--seed"},
-                  {"run --warm-up 1000001", 2, "--warm-up"});
+  PROGRAM_EXPECT_REFUSALS({"run --agents 0", 2, "--agents is '0'; give a whole number from 1 to"},
+                          {"run --agents 99999999999999999999999", 2, "--agents"}, {"run --agents -5", 2, "--agents"},
+                          {"run --agents 1e3", 2, "--agents"}, {"run --agents 0x10", 2, "--agents"},
+                          {"run --agents 1.5", 2, "--agents"}, {"run --agents=", 2, "--agents"},
+                          {"run --workers 0", 2, "--workers"}, {"run --workers 257", 2, "from 1 to 256"},
+                          {"run --frames 0", 2, "--frames"}, {"run --frames 1000001", 2, "--frames"},
+                          {"run --observers 0", 2, "--observers"}, {"run --observers 65537", 2, "--observers"},
+                          {"run --seed -1", 2, "--seed"}, {"run --seed 18446744073709551616", 2, "--seed"},
+                          {"run --warm-up 1000001", 2, "--warm-up"});
 }
 
 Test(command_line, refuses_durations_without_unit_and_out_of_bounds) {
-  EXPECT_REFUSALS({"run --budget 10", 2, "such as 10ms"}, {"run --budget 5000ns", 2, "unit us, ms or s"},
-                  {"run --budget 0ms", 2, "from 10 us to 10 s"}, {"run --budget 9us", 2, "from 10 us to 10 s"},
-                  {"run --budget 11s", 2, "from 10 us to 10 s"}, {"run --budget nanms", 2, "--budget"},
-                  {"run --budget -1ms", 2, "--budget"}, {"run --budget .5ms", 2, "--budget"},
-                  {"run --budget 1.ms", 2, "--budget"}, {"run --budget 1e1ms", 2, "--budget"},
-                  {"run --budget 99999999999999999999s", 2, "--budget"},
-                  {"run --virtual --capacity 0ms", 2, "--capacity"});
+  PROGRAM_EXPECT_REFUSALS({"run --budget 10", 2, "such as 10ms"}, {"run --budget 5000ns", 2, "unit us, ms or s"},
+                          {"run --budget 0ms", 2, "from 10 us to 10 s"}, {"run --budget 9us", 2, "from 10 us to 10 s"},
+                          {"run --budget 11s", 2, "from 10 us to 10 s"}, {"run --budget nanms", 2, "--budget"},
+                          {"run --budget -1ms", 2, "--budget"}, {"run --budget .5ms", 2, "--budget"},
+                          {"run --budget 1.ms", 2, "--budget"}, {"run --budget 1e1ms", 2, "--budget"},
+                          {"run --budget 99999999999999999999s", 2, "--budget"},
+                          {"run --virtual --capacity 0ms", 2, "--capacity"});
 }
 
 Test(command_line, refuses_costs_that_no_update_can_have_and_scenarios_that_take_none) {
-  EXPECT_REFUSALS(
+  PROGRAM_EXPECT_REFUSALS(
       {"run fixed --cost 5", 2, "such as 10ms"}, {"run fixed --cost 100ns", 2, "unit us, ms or s"},
       {"run fixed --cost 0us", 2, "from 100 ns to 500 us"}, {"run fixed --cost 0.09us", 2, "from 100 ns to 500 us"},
       {"run fixed --cost 501us", 2, "from 100 ns to 500 us"}, {"run fixed --cost -5us", 2, "--cost"},
@@ -93,30 +71,30 @@ Test(command_line, hands_the_cost_of_an_update_to_the_scenario) {
 }
 
 Test(command_line, refuses_absurd_rates) {
-  EXPECT_REFUSALS({"run --hz 0", 2, "--hz"}, {"run --hz 0.01", 2, "--hz"}, {"run --hz 10001", 2, "--hz"},
-                  {"run --hz inf", 2, "--hz"}, {"run --hz nan", 2, "--hz"}, {"run --hz 29.9701", 2, "--hz"});
+  PROGRAM_EXPECT_REFUSALS({"run --hz 0", 2, "--hz"}, {"run --hz 0.01", 2, "--hz"}, {"run --hz 10001", 2, "--hz"},
+                          {"run --hz inf", 2, "--hz"}, {"run --hz nan", 2, "--hz"}, {"run --hz 29.9701", 2, "--hz"});
 }
 
 Test(command_line, refuses_options_that_contradict) {
-  EXPECT_REFUSALS({"run --capacity 5ms", 2, "add --virtual"}, {"run --up x", 2, "give y or z"},
-                  {"run --fit root", 2, "give elastic or square-root"});
+  PROGRAM_EXPECT_REFUSALS({"run --capacity 5ms", 2, "add --virtual"}, {"run --up x", 2, "give y or z"},
+                          {"run --fit root", 2, "give elastic or square-root"});
 }
 
 Test(command_line, refuses_populations_that_cannot_be_read) {
-  EXPECT_REFUSALS({"run /nowhere/npcs.csv", 1, "cannot read the population '/nowhere/npcs.csv': No such file"},
-                  {"run nowhere.csv", 1, "cannot read the population 'nowhere.csv'"},
-                  {"run /tmp/", 1, "Is a directory"});
+  PROGRAM_EXPECT_REFUSALS({"run /nowhere/npcs.csv", 1, "cannot read the population '/nowhere/npcs.csv': No such file"},
+                          {"run nowhere.csv", 1, "cannot read the population 'nowhere.csv'"},
+                          {"run /tmp/", 1, "Is a directory"});
 }
 
 Test(command_line, refuses_papers_that_it_does_not_know) {
-  EXPECT_REFUSALS({"repro", 2, "give a paper"}, {"repro tan-wang", 2, "did you mean 'tan-wong'"},
-                  {"repro newton", 2, "unknown paper 'newton'; known: all, tan-wong"},
-                  {"repro tan-wong all", 2, "one paper at a time"});
+  PROGRAM_EXPECT_REFUSALS({"repro", 2, "give a paper"}, {"repro tan-wang", 2, "did you mean 'tan-wong'"},
+                          {"repro newton", 2, "unknown paper 'newton'; known: all, tan-wong"},
+                          {"repro tan-wong all", 2, "one paper at a time"});
 }
 
 /* A run of a million frames would take far longer than the test may: the path is looked at first. */
 Test(command_line, refuses_unwritable_results_before_the_run, .timeout = 20) {
-  EXPECT_REFUSALS(
+  PROGRAM_EXPECT_REFUSALS(
       {"run tan-wong --virtual --frames 1000000 --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"},
       {"run tan-wong --virtual --frames 1000000 --json /tmp", 1, "cannot write '/tmp': Is a directory"},
       {"run tan-wong --virtual --frames 1000000 --json=", 1, "cannot write ''"},

@@ -78,6 +78,30 @@ static inline program_run *program_start(const char *line) {
   return run;
 }
 
+/* A command line that the program must refuse: with which exit status, and what its one line of complaint has in it. */
+typedef struct program_refusal {
+  const char *line;
+  int status;
+  const char *says;
+} program_refusal;
+
+static inline void program_expect_refusals(const program_refusal *refusals, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    program_run *run = program_start(refusals[i].line);
+    const char *end = strchr(run->errors, '\n');
+    cr_expect(run->status == refusals[i].status, "muster %s: status %d: %s", refusals[i].line, run->status,
+              run->errors);
+    cr_expect(strstr(run->errors, refusals[i].says) != NULL, "muster %s says: %s", refusals[i].line, run->errors);
+    cr_expect(end && end[1] == '\0', "muster %s says more or less than one line: %s", refusals[i].line, run->errors);
+    cr_expect(run->output[0] == '\0', "muster %s prints a result", refusals[i].line);
+    free(run);
+  }
+}
+
+#define PROGRAM_EXPECT_REFUSALS(...)                                                                                   \
+  program_expect_refusals((const program_refusal[]){__VA_ARGS__},                                                      \
+                          sizeof((const program_refusal[]){__VA_ARGS__}) / sizeof(program_refusal))
+
 /* The JSON that the program printed; the caller releases it. Fails the test when the run failed or it is no JSON. */
 static inline json_t *program_json(const char *line) {
   program_run *run = program_start(line);

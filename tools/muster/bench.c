@@ -90,8 +90,7 @@ static int deliver(const bench_results *results, output *json, char *text) {
   if (results->options->json) {
     json_start(&writer, text, JSON_BYTES);
     bench_write_json(results, &writer);
-    if (!json_finish(&writer)) return complain_failure("the JSON report is larger than %d bytes", JSON_BYTES);
-    if (!output_commit(json, text, writer.length)) return STATUS_FAILED;
+    if (!output_commit_json(json, &writer)) return STATUS_FAILED;
   }
   if (results->rows.note_count > 0) return complain_failure("%s", results->rows.notes[0]);
   if (results->rows.count == 0)

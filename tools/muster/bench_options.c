@@ -3,26 +3,17 @@
 #include "bench_help.h"
 #include "complaint.h"
 #include "nearest.h"
+#include "options.h"
 #include "parse.h"
 
 #include <muster/jobs.h>
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { NAMES_MAX = 32, LIST_BYTES = 512 };
 
-enum {
-  OPTION_WORKERS = 256,
-  OPTION_ROUNDS,
-  OPTION_ONLY,
-  OPTION_MEASURE,
-  OPTION_PEERS,
-  OPTION_QUICK,
-  OPTION_JSON,
-  OPTION_HELP
-};
+enum { OPTION_ONLY = OPTION_OWN, OPTION_MEASURE, OPTION_PEERS };
 
 static const struct option long_options[] = {{"workers", required_argument, NULL, OPTION_WORKERS},
                                              {"rounds", required_argument, NULL, OPTION_ROUNDS},
@@ -127,35 +118,29 @@ uint32_t bench_options_next_workers(const bench_options *options, uint32_t worke
 static bool read_workers(bench_options *options, const char *text) {
   char first[32];
   const char *dots = strstr(text, "..");
-  uint64_t from, to;
+  uint32_t from, to;
   if (!dots) {
-    if (!parse_count("--workers", text, 1, BENCH_WORKERS_MAX, &from)) return false;
-    options->workers_first = options->workers_last = (uint32_t)from;
+    if (!parse_count32("--workers", text, 1, BENCH_WORKERS_MAX, &from)) return false;
+    options->workers_first = options->workers_last = from;
     options->sweep = false;
     return true;
   }
   snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
-  if (!parse_count("--workers", first, 1, BENCH_WORKERS_MAX, &from)) return false;
-  if (!parse_count("--workers", dots + 2, from, BENCH_WORKERS_MAX, &to)) return false;
-  options->workers_first = (uint32_t)from;
-  options->workers_last = (uint32_t)to;
+  if (!parse_count32("--workers", first, 1, BENCH_WORKERS_MAX, &from)) return false;
+  if (!parse_count32("--workers", dots + 2, from, BENCH_WORKERS_MAX, &to)) return false;
+  options->workers_first = from;
+  options->workers_last = to;
   options->sweep = true;
   return true;
 }
 
-static bool read_rounds(bench_options *options, const char *text) {
-  uint64_t rounds;
-  if (!parse_count("--rounds", text, 1, BENCH_ROUNDS_MAX, &rounds)) return false;
-  options->rounds = (uint32_t)rounds;
-  return true;
-}
-
-static bool read_option(bench_options *options, int option, const char *text) {
+static bool read_option(void *user, int option, const char *text) {
+  bench_options *options = user;
   switch (option) {
   case OPTION_WORKERS:
     return read_workers(options, text);
   case OPTION_ROUNDS:
-    return read_rounds(options, text);
+    return parse_count32("--rounds", text, 1, BENCH_ROUNDS_MAX, &options->rounds);
   case OPTION_ONLY:
     options->systems = text;
     return true;
@@ -220,23 +205,9 @@ static int complete(bench_options *options, int count, char **arguments) {
 }
 
 bool bench_options_read(bench_options *options, int count, char **arguments, int *status) {
-  int option;
+  static const option_reader reader = {"bench", long_options, bench_show_help, read_option};
   *options = (bench_options){0};
-  *status = STATUS_USAGE;
-  opterr = 0;
-  optind = 0;
-  while ((option = getopt_long(count, arguments, ":", long_options, NULL)) != -1) {
-    if (option == OPTION_HELP) {
-      bench_show_help();
-      *status = STATUS_OK;
-      return false;
-    }
-    if (option == '?' || option == ':') {
-      *status = complain_option(option, arguments, "bench");
-      return false;
-    }
-    if (!read_option(options, option, optarg)) return false;
-  }
+  if (!options_read(&reader, options, count, arguments, status)) return false;
   *status = complete(options, count, arguments);
   return *status == STATUS_OK;
 }

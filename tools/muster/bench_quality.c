@@ -2,12 +2,12 @@
 
 #include "bench_quality_report.h"
 #include "complaint.h"
+#include "options.h"
 #include "output.h"
 #include "parse.h"
 #include "plots.h"
 #include "progress.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,28 +45,26 @@ static void show_help(void) {
        "Ends with status 1 when the square-root rule misses the target.");
 }
 
+static bool read_option(void *user, int option, const char *text) {
+  quality_options *options = user;
+  if (option == OPTION_JSON) options->json = text;
+  if (option == OPTION_PLOTS) options->plots = text;
+  if (option == OPTION_QUICK) options->quick = true;
+  return option != OPTION_SEED || parse_count("--seed", text, 0, UINT64_MAX, &options->seed);
+}
+
 /* True: go on; false: `status` is the exit status. */
 static bool read_options(quality_options *options, int count, char **arguments, int *status) {
   static const struct option long_options[] = {
-      {"json", required_argument, NULL, 'j'}, {"plots", required_argument, NULL, 'p'},
-      {"seed", required_argument, NULL, 's'}, {"quick", no_argument, NULL, 'q'},
-      {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
-  int option;
-  opterr = 0;
-  optind = 0;
+      {"json", required_argument, NULL, OPTION_JSON}, {"plots", required_argument, NULL, OPTION_PLOTS},
+      {"seed", required_argument, NULL, OPTION_SEED}, {"quick", no_argument, NULL, OPTION_QUICK},
+      {"help", no_argument, NULL, OPTION_HELP},       {NULL, 0, NULL, 0}};
+  static const option_reader reader = {"bench quality", long_options, show_help, read_option};
   *options = (quality_options){.seed = 1};
-  *status = STATUS_OK;
-  while ((option = getopt_long(count, arguments, ":", long_options, NULL)) != -1) {
-    if (option == 'h') show_help();
-    if (option == 'j') options->json = optarg;
-    if (option == 'p') options->plots = optarg;
-    if (option == 'q') options->quick = true;
-    if (option == 's' && !parse_count("--seed", optarg, 0, UINT64_MAX, &options->seed)) *status = STATUS_USAGE;
-    if (option == '?' || option == ':') *status = complain_option(option, arguments, "bench quality");
-    if (option == 'h' || *status) return false;
-  }
-  if (optind < count) *status = complain_usage("one bench at a time: '%s' is too many", arguments[optind]);
-  return *status == STATUS_OK;
+  if (!options_read(&reader, options, count, arguments, status)) return false;
+  if (optind == count) return true;
+  *status = complain_usage("one bench at a time: '%s' is too many", arguments[optind]);
+  return false;
 }
 
 static void show_step(const char *doing, void *user) {
@@ -84,8 +82,7 @@ static int deliver(const quality_report *report, const quality_options *options,
   if (options->json) {
     json_start(&writer, text, JSON_BYTES);
     quality_write_json(report, &writer);
-    if (!json_finish(&writer)) return complain_failure("the JSON report is larger than %d bytes", JSON_BYTES);
-    if (!output_commit(json, text, writer.length)) return STATUS_FAILED;
+    if (!output_commit_json(json, &writer)) return STATUS_FAILED;
   }
   if (quality_reaches_always(report, QUALITY_SQUARE_ROOT)) return STATUS_OK;
   return complain_failure("the square-root rule misses the target; the rows say where");

@@ -110,11 +110,7 @@ static int write_json(const bench_scale_results *results, output *json) {
   if (!text) return complain_failure("out of memory");
   json_start(&writer, text, bytes);
   bench_scale_write_json(results, &writer);
-  int status = STATUS_FAILED;
-  if (!json_finish(&writer))
-    complain_failure("the JSON report is larger than %zu bytes", bytes);
-  else if (output_commit(json, text, writer.length))
-    status = STATUS_OK;
+  int status = output_commit_json(json, &writer) ? STATUS_OK : STATUS_FAILED;
   free(text);
   return status;
 }

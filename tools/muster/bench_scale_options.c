@@ -2,27 +2,16 @@
 
 #include "bench_options.h"
 #include "complaint.h"
+#include "options.h"
 #include "parse.h"
 #include "scale.h"
 
 #include <muster/jobs.h>
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { ROUNDS = 9, ROUNDS_QUICK = 2, OBSERVERS_MAX = 65536 };
-
-enum {
-  OPTION_AGENTS = 256,
-  OPTION_OBSERVERS,
-  OPTION_WORKERS,
-  OPTION_ROUNDS,
-  OPTION_QUICK,
-  OPTION_PLOTS,
-  OPTION_JSON,
-  OPTION_HELP
-};
 
 static const struct option long_options[] = {{"agents", required_argument, NULL, OPTION_AGENTS},
                                              {"observers", required_argument, NULL, OPTION_OBSERVERS},
@@ -74,20 +63,25 @@ static void show_method(void) {
          SCALE_UPDATES_PER_FRAME, SCALE_SPAWNED, SCALE_OBSERVERS_OF_SPAWNING);
 }
 
-static bool read_list(bench_scale_list *list, const char *option, const char *text, uint64_t minimum,
-                      uint64_t maximum) {
+static void show_help(void) {
+  show_options();
+  show_method();
+}
+
+static bool read_list(bench_scale_list *list, const char *option, const char *text, uint32_t minimum,
+                      uint32_t maximum) {
   char number[32];
   list->count = 0;
   for (const char *next = text;; next++) {
-    uint64_t value;
+    uint32_t value;
     size_t length = strcspn(next, ",");
     snprintf(number, sizeof number, "%.*s", length < sizeof number ? (int)length : (int)sizeof number, next);
-    if (!parse_count(option, number, minimum, maximum, &value)) return false;
+    if (!parse_count32(option, number, minimum, maximum, &value)) return false;
     if (list->count == BENCH_SCALE_LIST_MAX) {
       complain_usage("%s has more than %d numbers; give fewer", option, BENCH_SCALE_LIST_MAX);
       return false;
     }
-    list->values[list->count++] = (uint32_t)value;
+    list->values[list->count++] = value;
     next += length;
     if (!*next) return true;
   }
@@ -109,14 +103,8 @@ static bool read_workers(bench_scale_list *list, const char *text) {
   return true;
 }
 
-static bool read_rounds(bench_scale_options *options, const char *text) {
-  uint64_t rounds;
-  if (!parse_count("--rounds", text, 1, SCALE_ROUNDS_MAX, &rounds)) return false;
-  options->rounds = (uint32_t)rounds;
-  return true;
-}
-
-static bool read_option(bench_scale_options *options, int option, const char *text) {
+static bool read_option(void *user, int option, const char *text) {
+  bench_scale_options *options = user;
   switch (option) {
   case OPTION_AGENTS:
     return read_list(&options->agents, "--agents", text, SCALE_AGENTS_MIN, SCALE_AGENTS_MAX);
@@ -125,7 +113,7 @@ static bool read_option(bench_scale_options *options, int option, const char *te
   case OPTION_WORKERS:
     return read_workers(&options->workers, text);
   case OPTION_ROUNDS:
-    return read_rounds(options, text);
+    return parse_count32("--rounds", text, 1, SCALE_ROUNDS_MAX, &options->rounds);
   case OPTION_PLOTS:
     options->plots = text;
     return true;
@@ -149,24 +137,9 @@ static void complete(bench_scale_options *options) {
 }
 
 bool bench_scale_options_read(bench_scale_options *options, int count, char **arguments, int *status) {
-  int option;
+  static const option_reader reader = {"bench scale", long_options, show_help, read_option};
   *options = (bench_scale_options){0};
-  *status = STATUS_USAGE;
-  opterr = 0;
-  optind = 0;
-  while ((option = getopt_long(count, arguments, ":", long_options, NULL)) != -1) {
-    if (option == OPTION_HELP) {
-      show_options();
-      show_method();
-      *status = STATUS_OK;
-      return false;
-    }
-    if (option == '?' || option == ':') {
-      *status = complain_option(option, arguments, "bench scale");
-      return false;
-    }
-    if (!read_option(options, option, optarg)) return false;
-  }
+  if (!options_read(&reader, options, count, arguments, status)) return false;
   if (optind < count) {
     *status = complain_usage("one bench at a time: '%s' is too many", arguments[optind]);
     return false;

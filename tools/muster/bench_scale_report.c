@@ -9,8 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ------------------------------------------------------------------------------------------------------------ tables
- */
+/* ----------------------------------------------------------------------------------------------------------- tables */
 
 static void print_cell(int width, const char *text) {
   printf(" %*s", width, text);
@@ -26,6 +25,12 @@ static void print_duration(int width, double ns) {
   print_cell(width, isfinite(ns) ? text_duration(text, ns) : "-");
 }
 
+static void print_setup(uint32_t agents, uint32_t observers, uint32_t workers) {
+  print_count(9, agents);
+  print_count(9, observers);
+  print_count(7, workers);
+}
+
 static void print_rows(const bench_scale_results *results) {
   puts("\n                             updates  plain loop   overhead   overhead     walking      score       idle"
        "     bytes   resident\n"
@@ -33,9 +38,7 @@ static void print_rows(const bench_scale_results *results) {
        " per agent  per agent");
   for (uint32_t i = 0; i < results->row_count; i++) {
     const scale_row *row = &results->rows[i];
-    print_count(9, row->agents);
-    print_count(9, row->observers);
-    print_count(7, row->workers);
+    print_setup(row->agents, row->observers, row->workers);
     print_count(9, row->updates_per_frame);
     print_duration(10, row->loop_ns_per_update);
     print_duration(10, row->ns_per_update);
@@ -52,9 +55,7 @@ static void print_spawnings(const bench_scale_results *results) {
        "    agents observers workers    each       each    frames    frames rounds over budget");
   for (uint32_t i = 0; i < results->spawning_count; i++) {
     const scale_spawning *row = &results->spawnings[i];
-    print_count(9, row->agents);
-    print_count(9, row->observers);
-    print_count(7, row->workers);
+    print_setup(row->agents, row->observers, row->workers);
     print_duration(8, row->spawn_ns);
     print_duration(10, row->remove_ns);
     print_count(9, row->spawn_frames);
@@ -75,14 +76,17 @@ void bench_scale_print(const bench_scale_results *results) {
   print_spawnings(results);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- JSON
- */
+/* ------------------------------------------------------------------------------------------------------------- JSON */
+
+static void write_setup(json_writer *writer, uint32_t agents, uint32_t observers, uint32_t workers) {
+  json_uint(writer, "agents", agents);
+  json_uint(writer, "observers", observers);
+  json_uint(writer, "workers", workers);
+}
 
 static void write_row(const scale_row *row, json_writer *writer) {
   json_begin_object(writer, NULL);
-  json_uint(writer, "agents", row->agents);
-  json_uint(writer, "observers", row->observers);
-  json_uint(writer, "workers", row->workers);
+  write_setup(writer, row->agents, row->observers, row->workers);
   json_number(writer, "updates_per_frame", row->updates_per_frame);
   json_number(writer, "loop_ns_per_update", row->loop_ns_per_update);
   json_number(writer, "ns_per_update", row->ns_per_update);
@@ -100,9 +104,7 @@ static void write_row(const scale_row *row, json_writer *writer) {
 
 static void write_spawning(const scale_spawning *row, json_writer *writer) {
   json_begin_object(writer, NULL);
-  json_uint(writer, "agents", row->agents);
-  json_uint(writer, "observers", row->observers);
-  json_uint(writer, "workers", row->workers);
+  write_setup(writer, row->agents, row->observers, row->workers);
   json_number(writer, "spawn_ns", row->spawn_ns);
   json_number(writer, "remove_ns", row->remove_ns);
   json_number(writer, "spawn_frames", row->spawn_frames);

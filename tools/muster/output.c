@@ -74,6 +74,12 @@ bool output_commit(output *output, const char *text, size_t length) {
   return true;
 }
 
+bool output_commit_json(output *output, json_writer *writer) {
+  if (json_finish(writer)) return output_commit(output, writer->buffer, writer->length);
+  complain_failure("the JSON report is larger than %zu bytes", writer->capacity);
+  return false;
+}
+
 void output_discard(output *output) {
   if (output->descriptor >= 0) close(output->descriptor);
   output->descriptor = -1;

@@ -2,6 +2,8 @@
 #ifndef TOOLS_OUTPUT_H
 #define TOOLS_OUTPUT_H
 
+#include "base/json.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +22,10 @@ bool output_open(output *output, const char *path);
 /* Writes the result and puts it in its place. Complains and returns false on failure; what stood there before then
  * stands there still. Closes either way. */
 bool output_commit(output *output, const char *text, size_t length);
+
+/* Ends the document and commits it. Complains and returns false also when the document did not fit its buffer; the
+ * output is open then. */
+bool output_commit_json(output *output, json_writer *writer);
 
 /* Closes without a result; nothing is left behind. Does nothing when not open. */
 void output_discard(output *output);

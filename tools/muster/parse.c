@@ -45,6 +45,13 @@ bool parse_count(const char *option, const char *text, uint64_t minimum, uint64_
   return false;
 }
 
+bool parse_count32(const char *option, const char *text, uint32_t minimum, uint32_t maximum, uint32_t *value) {
+  uint64_t number;
+  if (!parse_count(option, text, minimum, maximum, &number)) return false;
+  *value = (uint32_t)number;
+  return true;
+}
+
 static uint64_t unit_of(const char *text) {
   static const struct {
     const char *name;

@@ -9,6 +9,9 @@
 /* A whole number. */
 bool parse_count(const char *option, const char *text, uint64_t minimum, uint64_t maximum, uint64_t *value);
 
+/* A whole number of 32 bits. */
+bool parse_count32(const char *option, const char *text, uint32_t minimum, uint32_t maximum, uint32_t *value);
+
 /* A duration with its unit: 10ms, 0.5ms, 500us, 1s. Nanoseconds are too fine to be meant and are refused. */
 bool parse_duration(const char *option, const char *text, uint64_t minimum_ns, uint64_t maximum_ns, uint64_t *value_ns);
 

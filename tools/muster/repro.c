@@ -4,10 +4,10 @@
 #include "commands.h"
 #include "complaint.h"
 #include "nearest.h"
+#include "options.h"
 #include "output.h"
 #include "plots.h"
 
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,23 +84,21 @@ static int check_paper(const char *name) {
   return complain_usage("unknown paper '%s'; known: %s", name, list);
 }
 
+static bool read_option(void *user, int option, const char *text) {
+  repro_options *options = user;
+  if (option == OPTION_JSON) options->json = text;
+  if (option == OPTION_PLOTS) options->plots = text;
+  return true;
+}
+
 /* True: go on; false: `status` is the exit status. */
 static bool read_options(repro_options *options, int count, char **arguments, int *status) {
-  static const struct option long_options[] = {{"json", required_argument, NULL, 'j'},
-                                               {"plots", required_argument, NULL, 'p'},
-                                               {"help", no_argument, NULL, 'h'},
+  static const struct option long_options[] = {{"json", required_argument, NULL, OPTION_JSON},
+                                               {"plots", required_argument, NULL, OPTION_PLOTS},
+                                               {"help", no_argument, NULL, OPTION_HELP},
                                                {NULL, 0, NULL, 0}};
-  int option;
-  opterr = 0;
-  optind = 0;
-  *status = STATUS_OK;
-  while ((option = getopt_long(count, arguments, ":", long_options, NULL)) != -1) {
-    if (option == 'h') show_help();
-    if (option == 'j') options->json = optarg;
-    if (option == 'p') options->plots = optarg;
-    if (option == '?' || option == ':') *status = complain_option(option, arguments, "repro");
-    if (option == 'h' || *status) return false;
-  }
+  static const option_reader reader = {"repro", long_options, show_help, read_option};
+  if (!options_read(&reader, options, count, arguments, status)) return false;
   if (count - optind == 1) {
     options->paper = arguments[optind];
     *status = check_paper(options->paper);
@@ -143,8 +141,7 @@ static int run_papers(const repro_options *options, output *json, char *text) {
   bool quiet = options->json && strcmp(options->json, "-") == 0;
   json_start(&writer, text, JSON_BYTES);
   if (!reproduce_wanted(options, &writer, quiet, &failed)) return STATUS_FAILED;
-  if (!json_finish(&writer)) return complain_failure("the JSON report is larger than %d bytes", JSON_BYTES);
-  if (options->json && !output_commit(json, text, writer.length)) return STATUS_FAILED;
+  if (options->json && !output_commit_json(json, &writer)) return STATUS_FAILED;
   if (failed == 0) return STATUS_OK;
   return complain_failure("%u of the reproduction's checks do not hold; the list says which", failed);
 }

@@ -103,11 +103,7 @@ static bool write_json(run *run, const run_summary *summary) {
   json_writer writer;
   json_start(&writer, text, sizeof text);
   report_json(&writer, summary);
-  if (!json_finish(&writer)) {
-    complain_failure("the JSON report is larger than %d bytes", JSON_BYTES);
-    return false;
-  }
-  return output_commit(&run->json, text, writer.length);
+  return output_commit_json(&run->json, &writer);
 }
 
 static int report(run *run) {

@@ -2,35 +2,30 @@
 
 #include "catalog.h"
 #include "complaint.h"
+#include "options.h"
 #include "parse.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 static const uint64_t budget_min_ns = 10000, budget_max_ns = 10000000000;
 static const uint64_t cost_min_ns = 100, cost_max_ns = 500000;
 static const uint64_t rate_min = 100, rate_max = 10000000;
-static const uint64_t frames_max = 1000000, agents_max = 16000000, observers_max = 65536;
+static const uint64_t frames_max = 1000000;
+static const uint32_t agents_max = 16000000, observers_max = 65536;
 
 enum {
-  OPTION_AGENTS = 256,
-  OPTION_WORKERS,
-  OPTION_BUDGET,
+  OPTION_BUDGET = OPTION_OWN,
   OPTION_HZ,
   OPTION_FRAMES,
   OPTION_WARM_UP,
-  OPTION_OBSERVERS,
   OPTION_COST,
-  OPTION_SEED,
   OPTION_VIRTUAL,
   OPTION_CAPACITY,
   OPTION_FIT,
   OPTION_AUDIT,
   OPTION_NO_PACE,
-  OPTION_UP,
-  OPTION_JSON,
-  OPTION_HELP
+  OPTION_UP
 };
 
 static const struct option long_options[] = {
@@ -103,22 +98,15 @@ static bool read_fit(const char *text, muster_elastic *elastic) {
   return known;
 }
 
-static bool read_number32(const char *option, const char *text, uint64_t maximum, uint32_t *value) {
-  uint64_t number;
-  if (!parse_count(option, text, 1, maximum, &number)) return false;
-  *value = (uint32_t)number;
-  return true;
-}
-
 /* The options with a number or a duration. */
 static bool read_quantity(run_options *options, int option, const char *text) {
   switch (option) {
   case OPTION_AGENTS:
-    return read_number32("--agents", text, agents_max, &options->agents);
+    return parse_count32("--agents", text, 1, agents_max, &options->agents);
   case OPTION_WORKERS:
-    return read_number32("--workers", text, MUSTER_WORKERS_MAX, &options->workers);
+    return parse_count32("--workers", text, 1, MUSTER_WORKERS_MAX, &options->workers);
   case OPTION_OBSERVERS:
-    return read_number32("--observers", text, observers_max, &options->observers);
+    return parse_count32("--observers", text, 1, observers_max, &options->observers);
   case OPTION_BUDGET:
     return parse_duration("--budget", text, budget_min_ns, budget_max_ns, &options->budget_ns);
   case OPTION_CAPACITY:
@@ -136,7 +124,8 @@ static bool read_quantity(run_options *options, int option, const char *text) {
   }
 }
 
-static bool read_option(run_options *options, int option, const char *text) {
+static bool read_option(void *user, int option, const char *text) {
+  run_options *options = user;
   switch (option) {
   case OPTION_VIRTUAL:
     return options->virtual_clock = true;
@@ -177,6 +166,7 @@ static bool complete(run_options *options, int *status) {
 }
 
 bool run_options_read(run_options *options, int count, char **arguments, int *status) {
+  static const option_reader reader = {"run", long_options, show_help, read_option};
   *options = (run_options){.scenario = "wildlife",
                            .budget_ns = 10000000,
                            .rate = 30000,
@@ -185,22 +175,7 @@ bool run_options_read(run_options *options, int count, char **arguments, int *st
                            .seed = 1,
                            .up_axis = 'y',
                            .elastic = MUSTER_ELASTIC_SQUARE_ROOT};
-  *status = STATUS_USAGE;
-  opterr = 0;
-  optind = 0;
-  int option;
-  while ((option = getopt_long(count, arguments, ":", long_options, NULL)) != -1) {
-    if (option == OPTION_HELP) {
-      show_help();
-      *status = STATUS_OK;
-      return false;
-    }
-    if (option == '?' || option == ':') {
-      *status = complain_option(option, arguments, "run");
-      return false;
-    }
-    if (!read_option(options, option, optarg)) return false;
-  }
+  if (!options_read(&reader, options, count, arguments, status)) return false;
   if (count - optind > 1) {
     *status =
         complain_usage("one scenario at a time: '%s' and '%s' were given", arguments[optind], arguments[optind + 1]);

@@ -1,0 +1,67 @@
+/* tests/plan/ranking.h - agents that are ready and the stage that ranks them. No clock: time is what the test says. */
+#ifndef RANKING_H
+#define RANKING_H
+
+#include "plan/rank.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+enum { RANKING_ATOMS_MAX = 16 };
+
+typedef struct ranking {
+  arena arena;
+  muster_world_def def;
+  agent_store store;
+  type_table types;
+  cost_table costs;
+  ready_set ready;
+  batch batch;
+  rank_limits limits;
+  uint64_t frame;
+} ranking;
+
+static inline muster_atom_result ranking_nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Room for `def->agents_max` agents of one type with so many atoms, 1,000 ns each. */
+static inline void ranking_create(ranking *ranking, const muster_world_def *def, uint32_t atom_count) {
+  muster_allocator allocator = {0};
+  muster_atom atoms[RANKING_ATOMS_MAX];
+  muster_type_def type = muster_default_type_def();
+  cr_assert_leq(atom_count, RANKING_ATOMS_MAX);
+  for (uint32_t i = 0; i < atom_count; i++) atoms[i] = (muster_atom){ranking_nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
+  type.atoms = atoms;
+  type.atom_count = atom_count;
+  ranking->def = *def;
+  arena_create(&ranking->arena, &allocator);
+  store_create(&ranking->store, def->agents_max, &ranking->arena);
+  types_create(&ranking->types, 1, &ranking->arena);
+  costs_create(&ranking->costs, 1, &ranking->arena);
+  batch_create(&ranking->batch, def->agents_max, &ranking->arena);
+  cr_assert_eq(types_register(&ranking->types, &type, def->agents_max, &ranking->arena), 0);
+  costs_guess(&ranking->costs, 0, 1000 * atom_count);
+  ready_create(&ranking->ready, &ranking->def, &ranking->types, &ranking->arena);
+  ranking->limits = (rank_limits){.capacity_ns = UINT64_MAX, .updates_max = UINT32_MAX};
+}
+
+static inline void ranking_destroy(ranking *ranking) {
+  arena_destroy(&ranking->arena);
+}
+
+static inline void ranking_begin_frame(ranking *ranking, uint64_t now_ns) {
+  ranking->frame++;
+  ranking->limits.now_ns = now_ns;
+  ready_advance(&ranking->ready, &ranking->store, now_ns);
+}
+
+/* Who is admitted stands in the batch. */
+static inline void ranking_admit(ranking *ranking) {
+  rank_result held = rank_held(&ranking->store, &ranking->types, &ranking->costs, &ranking->limits, &ranking->batch);
+  rank_fill(&ranking->ready, &ranking->store, &ranking->types, &ranking->costs, &ranking->limits, held,
+            &ranking->batch);
+}
+
+#endif
