@@ -48,13 +48,16 @@ static uint32_t take_block(list_store *lists, list_pool *pool) {
 
 /* A block from another pool that has more than is wanted of it. */
 static void take_of_others(list_store *lists, list_pool *pool, const uint32_t *wanted) {
+  bool found = false; /* there is one, since every agent is in at most one list */
   for (uint32_t i = 0; i < lists->pool_count; i++) {
     list_pool *other = &lists->pools[i];
     if (other == pool || available(other) <= (wanted ? wanted[i] : 0)) continue;
     give_back(lists, pool, take_block(lists, other));
-    return;
+    found = true;
+    break;
   }
-  ASSERT(!"every agent is in at most one list");
+  ASSERT(found);
+  (void)found;
 }
 
 void lists_stock(list_store *lists, const uint32_t *wanted) {

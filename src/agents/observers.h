@@ -12,7 +12,9 @@
 
 #include <muster/muster.h>
 
-enum { PARTITIONS = 65536, OBSERVER_NONE = UINT32_MAX };
+enum { PARTITIONS = 65536 };
+
+#define OBSERVER_NONE UINT32_MAX
 
 /* How far an observer may be from its source: as a share of importance. */
 #define OBSERVER_STEP 0.03f

@@ -143,8 +143,8 @@ Test(space, finds_them_in_a_crowd_on_few_places_where_most_distances_are_equal) 
 }
 
 Test(space, tells_agents_of_different_cells_apart_that_share_a_bucket) {
-  /* A table for one agent is one bucket. */
-  fixture *fixture = create(1, 4.0);
+  fixture *fixture = create(AGENTS_MAX, 4.0);
+  fixture->space.mask = 0; /* one bucket for all */
   for (uint32_t i = 0; i < AGENTS_MAX; i++)
     put(fixture, i, draw_eighths(fixture, 100), (uint16_t)draw(fixture, PARTITIONS_USED),
         (uint16_t)draw(fixture, TYPES));
