@@ -135,9 +135,14 @@ static void open_early(struct muster_world *world) {
 }
 
 uint32_t world_helpers_for(const struct muster_world *world, uint64_t work_ns) {
-  enum { WORTH_CALLING_NS = 150000 };
-  uint64_t helpers = world->runner.virtual ? CREW_ALL : work_ns / WORTH_CALLING_NS, most = world->runner.workers - 1;
-  return (uint32_t)(helpers < most ? helpers : most);
+  enum { WORTH_CALLING_NS = 500000 };
+  uint32_t most = world->runner.workers - 1;
+  if (world->runner.virtual) return most;
+  uint64_t now_ns = clock_now(&world->runner.clock), end_ns = world->frame.deadline_ns;
+  uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 1;
+  uint64_t helpers = work_ns / WORTH_CALLING_NS, needed = work_ns * 2 / left_ns; /* half of the time left must do */
+  if (needed > helpers) helpers = needed;
+  return helpers < most ? (uint32_t)helpers : most;
 }
 
 /* 7 run: workers take updates from the dispatch queue, atom by atom, until the deadline. */

@@ -26,12 +26,14 @@ static uint64_t bytes_scheduling(const muster_world *world) {
   uint64_t agents = identity_high(&world->agent_ids);
   uint64_t each =
       sizeof(agent_row) + sizeof(agent_place) + sizeof(uint8_t) /* wake word */ + (parted ? sizeof(agent_begun) : 0);
+  uint32_t parts = world->runner.virtual || world->runner.workers == 1 ? 1 : world->runner.workers;
+  if (parts > WHEEL_SHARDS) parts = WHEEL_SHARDS;
   uint64_t buckets = world->space.mask + 1 < agents ? world->space.mask + 1 : agents;
   uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);
   uint64_t bits = agents / 8 * 3 /* active, pending, noted for the score */;
   return sizeof *world + agents * each + bits + world->board.field.tile_count * sizeof(field_tile) +
          buckets * sizeof(agent_list) + world->batch_high * batch + world->classes.count * sizeof(agent_class) +
-         WHEEL_SHARDS * sizeof(settle_part) + lists_bytes(&world->classes.lists) + lists_bytes(&world->ready.members) +
+         parts * sizeof(settle_part) + lists_bytes(&world->classes.lists) + lists_bytes(&world->ready.members) +
          lists_bytes(&world->space.members);
 }
 
