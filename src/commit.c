@@ -159,12 +159,13 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
 }
 
 /* Whether an entry can be settled beside others: it finished in the frame of its release, so that no list but its shard
- * of a wheel is touched, and made no step that the score must know of. */
+ * of a wheel is touched, and stayed in its cell of the grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = &world->store.rows[entry->agent];
   if (row->enlisted || row->atom_next || messages_are_owed(world, entry->agent)) return false;
   if (!result->moved) return true;
-  return !score_notices(&world->board, &world->store.places[entry->agent], result->moved_to);
+  const agent_place *place = &world->store.places[entry->agent];
+  return result->moved_to.cell_x == place->cell_x && result->moved_to.cell_y == place->cell_y;
 }
 
 /* Settles an entry into a share's shard, if it is plain. */
@@ -173,9 +174,10 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
   const batch_entry *entry = &batch->entries[i];
   const batch_result *result = &batch->results[i];
   if (batch->outcomes[i] != OUTCOME_FINISHED || !is_plain(world, entry, result)) return false;
+  bool noticed = result->moved && score_notices(&world->board, &world->store.places[entry->agent], result->moved_to);
   if (result->moved) space_move(&world->space, &world->store, entry->agent, result->moved_to);
   complete(world, share, entry->agent, batch->now_ns);
-  batch->outcomes[i] = OUTCOME_SETTLED;
+  batch->outcomes[i] = noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
   return true;
 }
 
@@ -275,7 +277,10 @@ static void settle_whole(struct muster_world *world, uint32_t i) {
     progress->ids_seen += entry->spawn_limit;
   }
   if (batch->places_max && outcome != OUTCOME_NOT_RUN) messages_note_sender(world, i);
-  if (outcome != OUTCOME_SETTLED) settle_entry(world, entry, &batch->results[i], outcome);
+  if (outcome == OUTCOME_NOTICED)
+    score_note(&world->board, entry->agent);
+  else if (outcome != OUTCOME_SETTLED)
+    settle_entry(world, entry, &batch->results[i], outcome);
 }
 
 /* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. */
@@ -289,7 +294,8 @@ static void settle_entries(struct muster_world *world, uint64_t end_ns) {
     uint32_t end = progress->settled + BETWEEN_LOOKS < batch->count ? progress->settled + BETWEEN_LOOKS : batch->count;
     for (; progress->settled < end; progress->settled++) {
       prefetch_settled(world, progress->settled, batch->count);
-      if (!simple || !settle_plain(world, progress->settled, 0)) settle_whole(world, progress->settled);
+      if (simple) settle_plain(world, progress->settled, 0);
+      settle_whole(world, progress->settled);
     }
     if (end_ns != UINT64_MAX && clock_now(&world->runner.clock) >= end_ns) break;
   }

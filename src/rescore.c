@@ -3,7 +3,7 @@
 #include "exec/ticket.h"
 #include "world.h"
 
-enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 10 };
+enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };
 
 /* A crew's work: takes items until there are none. */
 static void work(void *argument, uint32_t worker) {

@@ -133,7 +133,9 @@ typedef enum muster_elastic {
                                  amount proportional to e_i */
   MUSTER_ELASTIC_SQUARE_ROOT  /* T_i proportional to sqrt(C_i e_i): the least staleness for the CPU, when each agent's
                                  staleness weighs 1/e_i. At full importance it weighs 64 times as much as at none, and
-                                 the period is an eighth at the same cost where no bound holds. */
+                                 the period is an eighth at the same cost where no bound holds. So everyone gives way
+                                 a little, where the other rules spare the important until the rest has no more to
+                                 give */
 } muster_elastic;
 
 typedef enum muster_clock {

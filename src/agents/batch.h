@@ -38,7 +38,8 @@ typedef enum batch_outcome {
   OUTCOME_FINISHED,    /* complete, no action wanted */
   OUTCOME_ACT,         /* parallel atoms done, action atoms to run at the commit */
   OUTCOME_PREEMPTED,   /* stopped before atom_next */
-  OUTCOME_SETTLED      /* the commit is done with it */
+  OUTCOME_SETTLED,     /* the commit is done with it */
+  OUTCOME_NOTICED      /* likewise, but for telling the score of its move */
 } batch_outcome;
 
 typedef struct batch_result {

@@ -178,6 +178,13 @@ static void finish(const sight_box *box, sight_list *list) {
   list->alike = alike;
 }
 
+bool sights_may_see(const observer_table *table, muster_position position, uint32_t partition) {
+  if (table->far_sighted_count) return true;
+  if (!(table->far_m > 0.0f)) return false;
+  return observers_may_see(table, (int32_t)floor(position.x / table->bucket_m),
+                           (int32_t)floor(position.y / table->bucket_m), partition);
+}
+
 void sights_gather(const observer_table *table, const sight_box *box, sight_list *list) {
   clear(list);
   list->looks = table->far_sighted_count;

@@ -43,6 +43,9 @@ void sights_gather(const observer_table *table, const sight_box *box, sight_list
 /* The same for a box inside of the one that `around` was found for, from the same corner. */
 void sights_narrow(const sight_list *around, const sight_box *box, sight_list *list);
 
+/* Whether any observer may be worth something to somebody there; true when in doubt. O(1). */
+bool sights_may_see(const observer_table *table, muster_position position, uint32_t partition);
+
 /* Importance at a distance: 1 up to near_m, 0 from far_m on. */
 static inline float sight_importance(const sight *sight, float distance_m) {
   float importance = (sight->far_m - distance_m) * sight->slope;

@@ -181,3 +181,10 @@ void judge_finish(const judge_inputs *inputs, judge_batch *batch) {
     if (batch->importance[i] < floor) batch->importance[i] = floor;
   }
 }
+
+bool judge_is_out_of_sight(const judge_inputs *inputs, uint32_t index) {
+  const agent_row *row = &inputs->store->rows[index];
+  const agent_place *place = &inputs->store->places[index];
+  if (row->importance != row->floor || inputs->types->types[row->type].def.model_importance) return false;
+  return !sights_may_see(inputs->observers, space_position(inputs->space, place), place->partition);
+}

@@ -56,4 +56,7 @@ void judge_apart(const judge_inputs *inputs, judge_batch *batch);
 /* Importance from what distance gives and everything else. */
 void judge_finish(const judge_inputs *inputs, judge_batch *batch);
 
+/* Whether an agent has no importance but what the designer gave it, and no observer is near: nothing to find out. */
+bool judge_is_out_of_sight(const judge_inputs *inputs, uint32_t index);
+
 #endif

@@ -190,6 +190,8 @@ Test(score, deciles_cut_the_population_into_equal_parts_even_with_ties) {
 
 Test(score, forgetting_an_agent_leaves_no_trace) {
   crowd *crowd = create();
+  crowd_observe(crowd, 0, at(0), 0, 25, 250);
+  crowd_frame(crowd, SCORE_UNITS_MAX, 1);
   const agent_row *row = crowd_spawn(crowd, 0, at(0), 0, 0);
   score_note(&crowd->board, 0);
   wheel_remove(&crowd->classes, &crowd->classes.classes[row->class], &crowd->store, 0);

@@ -318,7 +318,7 @@ Test(population, observers_go_where_most_agents_are) {
   options.path = path;
   options.observers = 10;
   stage stage = raise_stage(&options, 1, 0);
-  run_frames(&stage, 2);
+  run_frames(&stage, 20); /* importance follows within a few frames */
   uint32_t important[2] = {0};
   muster_agent_info info = muster_default_agent_info();
   for (muster_agent agent = muster_agent_next(stage.world, (muster_agent){0}); !muster_agent_is_null(agent);

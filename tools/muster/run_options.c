@@ -69,8 +69,8 @@ static void show_help(void) {
        "  --frames N         frames to count (default 300)\n"
        "  --warm-up N        frames before counting, after all agents are in (default: one second's worth)\n"
        "  --workers N        the calling thread included (default: one per processor)\n"
-       "  --fit RULE         how periods give way: square-root (default): the least staleness, weighted by\n"
-       "                     importance, for the CPU; or elastic, as Tan & Wong\n"
+       "  --fit RULE         how periods give way: elastic (default): the important last; or square-root: the\n"
+       "                     least staleness, weighted by importance, for the CPU\n"
        "  --no-pace          run frames back to back instead of at --hz on the wall clock\n"
        "Clock:\n"
        "  --virtual          virtual time: costs come from the scenario's cost model; the same seed gives the same\n"
@@ -173,8 +173,7 @@ bool run_options_read(run_options *options, int count, char **arguments, int *st
                            .frames = 300,
                            .warm_up = UINT64_MAX,
                            .seed = 1,
-                           .up_axis = 'y',
-                           .elastic = MUSTER_ELASTIC_SQUARE_ROOT};
+                           .up_axis = 'y'};
   if (!options_read(&reader, options, count, arguments, status)) return false;
   if (count - optind > 1) {
     *status =
