@@ -94,11 +94,9 @@ static void stage_fit(struct muster_world *world) {
 static void stage_release(struct muster_world *world) {
   const frame_state *frame = &world->frame;
   ready_advance(&world->ready, &world->store, frame->now_ns);
-  uint64_t most = frame->budget_ns / RELEASE_BUDGET_PART / RELEASE_NS;
-  if (most < RELEASES_MIN) most = RELEASES_MIN;
   world->report.released =
       periods_release(&world->periods, &world->classes, &world->store, &world->ready, frame->elapsed_ns,
-                      most < UINT32_MAX ? (uint32_t)most : UINT32_MAX, frame->now_ns, frame->number);
+                      periods_most(frame->budget_ns), frame->now_ns, frame->number);
 }
 
 /* 6 rank: in which order, and who is admitted? */

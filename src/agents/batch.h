@@ -23,7 +23,6 @@ typedef struct batch_entry {
   uint32_t predicted_ns;
   uint32_t spawn_base; /* first of the ids set aside for its spawns */
   uint16_t spawn_limit;
-  uint16_t class;    /* of the agent: entries of different classes may be settled at the same time */
   uint16_t atom_end; /* run atoms up to here at most; the type's number of parallel atoms unless virtual time says
                         otherwise */
   uint16_t send_limit;

@@ -317,8 +317,8 @@ static bool admit_woken(worker_state *state, runner *runner, uint32_t agent, bat
   }
   if (!wakes_begin(runner->wakes, agent)) return true;
   uint32_t entry = runner->batch->count + fetch_add_relaxed_u32(&runner->woken_count, 1);
-  runner->batch->entries[entry] = (batch_entry){
-      .agent = agent, .class = row->class, .atom_end = (uint16_t)runner->types->types[row->type].parallel_atoms};
+  runner->batch->entries[entry] =
+      (batch_entry){.agent = agent, .atom_end = runner->types->types[row->type].parallel_atoms};
   runner->batch->outcomes[entry] = OUTCOME_NOT_RUN;
   *claim = (batch_claim){.first = entry, .end = entry + 1, .timed = true};
   return true;

@@ -27,6 +27,12 @@ void periods_create(periods *periods, const class_table *classes, const muster_w
 fit_result periods_fit(periods *periods, class_table *classes, const cost_table *costs, double desired,
                        double *deviation_ns);
 
+/* How many agents a frame of such a budget releases at most. */
+static inline uint32_t periods_most(uint64_t budget_ns) {
+  uint64_t most = budget_ns / RELEASE_BUDGET_PART / RELEASE_NS; /* at most 10 s: fits */
+  return most > RELEASES_MIN ? (uint32_t)most : RELEASES_MIN;
+}
+
 /* Stage 5: advances every class by `elapsed_ns` and hands whoever is due to the ready set, about `most` at most; who is
  * left is released in the next frames. Returns how many. O(classes + released). */
 uint32_t periods_release(periods *periods, class_table *classes, agent_store *store, ready_set *ready,

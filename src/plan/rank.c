@@ -120,13 +120,12 @@ static inline void append(filling *filling, const cost_estimate *estimate, const
 }
 
 /* Begins the entry behind the last one. */
-static inline batch_entry *begin_entry(const batch *batch, const agent_row *row, uint32_t index) {
+static inline batch_entry *begin_entry(const batch *batch, uint32_t index) {
   batch_entry *entry = &batch->entries[batch->count];
   entry->model_ns = 0;
   entry->agent = index;
   entry->spawn_base = 0;
   entry->spawn_limit = 0;
-  entry->class = row->class;
   entry->send_limit = 0;
   entry->send_base = batch->places_max > batch->places ? batch->places : NO_PLACES;
   return entry;
@@ -136,7 +135,7 @@ static inline void admit(filling *filling, uint32_t index) {
   const agent_row *row = &filling->store->rows[index];
   const agent_type *type = &filling->types->types[row->type];
   const cost_estimate *estimate = costs_of(filling->costs, row->type, row->level);
-  batch_entry *entry = begin_entry(filling->batch, row, index);
+  batch_entry *entry = begin_entry(filling->batch, index);
   if (!filling->limits->virtual) {
     charge_mean(estimate, row, type, entry);
   } else if (!charge_model(filling, type, entry)) {
@@ -178,7 +177,7 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
     const agent_row *row = &store->rows[batch->held[i]];
     const agent_type *type = &types->types[row->type];
     const cost_estimate *estimate = costs_of(costs, row->type, row->level);
-    batch_entry *entry = begin_entry(batch, row, batch->held[i]);
+    batch_entry *entry = begin_entry(batch, batch->held[i]);
     charge_mean(estimate, row, type, entry);
     append(&filling, estimate, type, entry);
   }

@@ -13,10 +13,9 @@ static int64_t unit_of(double value_ns) {
 void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, arena *arena) {
   double wait = fmax((double)def->weight_wait, 1e-6), guarantee_ns = (double)def->guarantee_ns;
   *ready = (ready_set){.types = types};
-  ready->weights = (ready_weights){def->order, guarantee_ns, (double)def->weight_importance / wait,
-                                   (double)def->weight_runs / wait, (double)def->weight_progress / wait};
-  ready->importance_unit = unit_of(guarantee_ns * ready->weights.importance / 65535.0);
-  ready->runs_unit = unit_of(guarantee_ns * ready->weights.runs / (double)RUNS_ONE);
+  ready->weights = (ready_weights){def->order, guarantee_ns, (double)def->weight_progress / wait};
+  ready->importance_unit = unit_of(guarantee_ns * (double)def->weight_importance / wait / 65535.0);
+  ready->runs_unit = unit_of(guarantee_ns * (double)def->weight_runs / wait / (double)RUNS_ONE);
   uint64_t width_ns = def->order == MUSTER_ORDER_DELAYS ? 1000000u : (uint64_t)fmin(guarantee_ns / wait / 256.0, 1e15);
   ready->width_shift = 64u - (uint32_t)__builtin_clzll(width_ns | 1u);
   ready->low = -READY_PAST_BUCKETS;

@@ -32,8 +32,8 @@ enum {
 
 typedef struct ready_weights {
   muster_order order;
-  double guarantee_ns;               /* S */
-  double importance, runs, progress; /* epsilon, eta, theta, each over zeta */
+  double guarantee_ns; /* S */
+  double progress;     /* theta over zeta; epsilon and eta are in the units */
 } ready_weights;
 
 /* Agents in order, each as its key and its index in one number. */
