@@ -107,6 +107,10 @@ bool lane_start(lane *lane, uint64_t position, job *job) {
   return false;
 }
 
+bool lane_waits(const lane *lane, uint64_t position) {
+  return load_ordered_u64(&slot_of(lane, position)->state) == state_of(lane, position, SLOT_FULL);
+}
+
 bool lane_take_out(lane *lane, uint64_t position, const struct group *only, job *job) {
   lane_slot *slot = slot_of(lane, position);
   uint64_t full = state_of(lane, position, SLOT_FULL);

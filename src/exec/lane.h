@@ -68,6 +68,9 @@ const struct group *lane_group(const lane *lane, uint64_t position);
 /* Gets the job of a claimed position; false when somebody took it out. Once for each, by whoever claimed it. */
 bool lane_start(lane *lane, uint64_t position, job *job);
 
+/* Whether the job at a claimed position has neither been started nor taken out. Any thread. */
+bool lane_waits(const lane *lane, uint64_t position);
+
 /* Takes the job at a position out of turn, if it has not started and (with `only`) belongs to that group. Any thread.
  */
 bool lane_take_out(lane *lane, uint64_t position, const struct group *only, job *job);

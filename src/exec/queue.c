@@ -13,6 +13,11 @@ bool queue_push(queue *queue, uint32_t lane, const job *job) {
   return true;
 }
 
+void queue_note_claimed(queue *queue, uint32_t lane) {
+  uint32_t bit = 1u << lane;
+  if (!(queue_claimed(queue) & bit)) fetch_or_ordered_u32(&queue->claimed, bit);
+}
+
 uint32_t queue_fair_part(const lane *lane, uint32_t most, uint32_t workers) {
   if (most <= 1 || workers == 0) return most;
   uint64_t head = load_relaxed_u64(&lane->head), tail = load_relaxed_u64(&lane->tail);
@@ -28,6 +33,8 @@ bool queue_has_work(const queue *queue, uint32_t lanes) {
 
 bool queue_settle(queue *queue) {
   bool found = false;
+  /* Relaxed: whoever sees a bit of this word cleared below sees the count, too. */
+  fetch_add_relaxed_u32(&queue->occupied, QUEUE_SETTLING);
   for (uint32_t lane = 0; lane < MUSTER_PRIORITIES; lane++) {
     uint32_t bit = 1u << lane;
     if (load_ordered_u32(&queue->occupied) & bit) fetch_and_ordered_u32(&queue->occupied, ~bit);
@@ -36,5 +43,6 @@ bool queue_settle(queue *queue) {
     fetch_or_ordered_u32(&queue->occupied, bit);
     found = true;
   }
+  fetch_add_relaxed_u32(&queue->occupied, 0u - QUEUE_SETTLING);
   return found;
 }

@@ -1,6 +1,7 @@
 #include "exec/worker.h"
 
 #include "base/assert.h"
+#include "exec/claims.h"
 #include "exec/range.h"
 #include "exec/threads.h"
 #include "exec/visit.h"
@@ -118,29 +119,42 @@ static void count_out(seat *seat, ended *ended) {
   ended->count = 0;
 }
 
-/* Claims from a lane; with `only` not null jobs of that group. Returns how many, and the first. */
-static uint32_t claim_from(seat *seat, uint32_t lane, uint32_t most, const group *only, uint64_t *first) {
-  struct lane *from = &seat->pool->queue.lanes[lane];
-  for (;;) {
-    uint32_t count = lane_look(from, most, only, first);
-    /* Ordered, before head moves: whoever looks at lanes first and at claims then sees every job in one of them. */
-    if (count > 1) store_ordered_u64(&seat->claim, claim_pack(lane, *first, count));
-    if (count == 0 || lane_claim(from, *first, count)) return count;
-    if (count > 1) store_release_u64(&seat->claim, 0);
-  }
+/* A worker that slept, or was about to, was woken for one job: when there is more, it wakes the next. */
+static void pass_on_wake(seat *seat, bool more) {
+  struct muster_pool *pool = seat->pool;
+  if (!seat->woken) return;
+  seat->woken = false;
+  if (more || queue_has_work(&pool->queue, QUEUE_ALL)) worker_wake(pool, seat, NULL);
 }
 
-/* Claims from the most urgent of `lanes` (bits) that has something; returns how many, which lane and where. */
-static uint32_t claim(seat *seat, uint32_t lanes, uint32_t most, uint32_t *lane, uint64_t *first) {
+static void run_stolen(seat *seat, const job *job) {
+  pass_on_wake(seat, true);
+  seat_count(&seat->statistics.stolen, 1);
+  run_and_complete(seat, job);
+}
+
+/* Runs a job of `lanes` (bits) that somebody claimed and has not come to. */
+static bool run_claimed(seat *seat, uint32_t lanes) {
+  return claims_settle(seat->pool, lanes) && worker_steal(seat, lanes);
+}
+
+/* Claims positions that lane_look found; false when somebody else did. */
+static bool claim(seat *seat, uint32_t lane, uint64_t first, uint32_t count) {
   queue *queue = &seat->pool->queue;
-  uint32_t workers = seat->job_ns * CLAIM_JOBS_MAX < CLAIM_UNFAIR_NS ? 0 : seat->pool->workers;
-  for (uint32_t bits = queue_occupied(queue) & lanes; bits; bits &= bits - 1) {
-    *lane = (uint32_t)__builtin_ctz(bits);
-    uint32_t part = queue_fair_part(&queue->lanes[*lane], most, workers);
-    uint32_t count = claim_from(seat, *lane, part, NULL, first);
-    if (count) return count;
+  /* Ordered, before head moves: whoever looks at lanes first and at claims then sees every job in one of them. */
+  if (count > 1) store_ordered_u64(&seat->claim, claim_pack(lane, first, count));
+  if (count > 1) queue_note_claimed(queue, lane);
+  if (lane_claim(&queue->lanes[lane], first, count)) return true;
+  if (count > 1) store_release_u64(&seat->claim, 0);
+  return false;
+}
+
+/* Claims from a lane; with `only` not null jobs of that group. Returns how many, and the first. */
+static uint32_t claim_from(seat *seat, uint32_t lane, uint32_t most, const group *only, uint64_t *first) {
+  for (;;) {
+    uint32_t count = lane_look(&seat->pool->queue.lanes[lane], most, only, first);
+    if (count == 0 || claim(seat, lane, *first, count)) return count;
   }
-  return 0;
 }
 
 /* A bit that nobody who sleeps has cleared would cost a look each time. */
@@ -152,24 +166,43 @@ static void note_fruitless(seat *seat) {
 bool worker_is_wanted(seat *seat, uint32_t lanes) {
   const queue *queue = &seat->pool->queue;
   if (!queue_may_have(queue, lanes)) return false;
-  if (queue_has_work(queue, lanes)) return true;
+  if (queue_has_work(queue, lanes) || claims_settle(seat->pool, lanes)) return true;
   note_fruitless(seat);
+  return false;
+}
+
+static uint32_t run_claim(seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to);
+
+/* Runs what is most urgent in `lanes` (bits), the lanes and the claims of others; adds to `ran` how many jobs it was.
+ * False when there was nothing; true also when somebody was faster, so that one should look anew. */
+static bool serve(seat *seat, uint32_t lanes, uint32_t most, uint32_t *ran) {
+  queue *queue = &seat->pool->queue;
+  uint32_t workers = seat->job_ns * CLAIM_JOBS_MAX < CLAIM_UNFAIR_NS ? 0 : seat->pool->workers;
+  for (uint32_t bits = queue_occupied(queue) & lanes; bits; bits &= bits - 1) {
+    uint32_t number = (uint32_t)__builtin_ctz(bits), more_urgent = lanes & ((1u << number) - 1u);
+    lane *lane = &queue->lanes[number];
+    uint64_t first;
+    uint32_t count = lane_look(lane, queue_fair_part(lane, most, workers), NULL, &first);
+    if (!count) continue;
+    /* What stands here may have come after the look at the more urgent lanes, and what is more urgent before it. */
+    if (more_urgent && queue_has_work(queue, more_urgent)) return true;
+    if (more_urgent && run_claimed(seat, more_urgent)) return *ran += 1, true;
+    if (!claim(seat, number, first, count)) return true;
+    pass_on_wake(seat, count > 1); /* of a claim of several, others may take some */
+    *ran += run_claim(seat, number, first, count, lanes);
+    return true;
+  }
   return false;
 }
 
 /* Jobs of `more_urgent` lanes (bits) go first. */
 static uint32_t give_way(seat *seat, uint32_t more_urgent, ended *ended) {
-  struct muster_pool *pool = seat->pool;
-  uint32_t urgent_lane;
-  uint64_t position;
   uint32_t ran = 0;
-  job job;
   while (worker_is_wanted(seat, more_urgent)) {
     /* Before a job is this thread's alone: what follows an ended group may wait for it. */
     count_out(seat, ended);
-    if (!claim(seat, more_urgent, 1, &urgent_lane, &position)) break;
-    if (!lane_start(&pool->queue.lanes[urgent_lane], position, &job)) continue;
-    run_and_complete(seat, &job);
+    if (serve(seat, more_urgent, 1, &ran)) continue;
+    if (!run_claimed(seat, more_urgent)) break;
     ran++;
   }
   return ran;
@@ -219,27 +252,15 @@ static uint32_t claim_size(const seat *seat) {
   return jobs < 1 ? 1 : jobs < CLAIM_JOBS_MAX ? (uint32_t)jobs : CLAIM_JOBS_MAX;
 }
 
-/* A worker that slept, or was about to, was woken for one job: when there is more, it wakes the next. */
-static void pass_on_wake(seat *seat, bool more) {
-  struct muster_pool *pool = seat->pool;
-  if (!seat->woken) return;
-  seat->woken = false;
-  if (more || queue_has_work(&pool->queue, QUEUE_ALL)) worker_wake(pool, seat, NULL);
-}
-
 /* A worker in step with a producer of tiny jobs would fight it for every cache line: better a few at a time. */
 static void let_more_come(void) {
   for (int i = 0; i < 8; i++) pause_processor();
 }
 
 bool worker_serve(seat *seat, uint32_t lanes, uint32_t most) {
-  uint32_t lane;
-  uint64_t first;
-  uint32_t count = claim(seat, lanes, most, &lane, &first);
-  if (!count) return false;
-  pass_on_wake(seat, count > 1); /* of a claim of several, others may take some */
-  run_claim(seat, lane, first, count, lanes);
-  if (count == 1 && seat->job_ns < CLAIM_TINY_NS) let_more_come();
+  uint32_t ran = 0;
+  if (!serve(seat, lanes, most, &ran)) return false;
+  if (ran == 1 && seat->job_ns < CLAIM_TINY_NS) let_more_come();
   return true;
 }
 
@@ -261,39 +282,9 @@ bool worker_serve_lane(seat *seat, uint32_t lane, uint32_t *ran) {
   return count > 0;
 }
 
-typedef struct claim_view {
-  uint32_t lane, count;
-  uint64_t first;
-} claim_view;
-
-static claim_view view_claim(const seat *seat) {
-  uint64_t claim = load_ordered_u64(&seat->claim);
-  return (claim_view){.lane = (uint32_t)(claim >> CLAIM_COUNT_BITS) & 0xff,
-                      .count = (uint32_t)claim & 0xff,
-                      .first = claim >> (CLAIM_COUNT_BITS + CLAIM_LANE_BITS)};
-}
-
-/* The last first: its claimer comes to it last. */
-static bool take_from_claims(struct muster_pool *pool, uint32_t from, uint32_t lanes, const group *only, job *job) {
-  for (uint32_t i = 0; i < pool->seat_count; i++) {
-    const seat *other = &pool->seats[(from + i) % pool->seat_count];
-    claim_view claim = view_claim(other);
-    if (!claim.count || !(lanes >> claim.lane & 1)) continue;
-    for (uint32_t k = claim.count; k-- > 0;)
-      if (lane_take_out(&pool->queue.lanes[claim.lane], claim.first + k, only, job)) return true;
-  }
-  return false;
-}
-
-static void run_stolen(seat *seat, const job *job) {
-  pass_on_wake(seat, true);
-  seat_count(&seat->statistics.stolen, 1);
-  run_and_complete(seat, job);
-}
-
 bool worker_steal(seat *seat, uint32_t lanes) {
   job job;
-  if (!take_from_claims(seat->pool, seat->index + 1, lanes, NULL, &job)) return false;
+  if (!claims_take(seat->pool, seat->index + 1, lanes, NULL, &job)) return false;
   run_stolen(seat, &job);
   return true;
 }
@@ -332,7 +323,7 @@ static bool run_out_of_turn(seat *seat, uint32_t lanes, const group *group, uint
     uint32_t lane = (uint32_t)__builtin_ctz(bits);
     found = take_from_lane(&pool->queue.lanes[lane], group, &scan[lane], &job);
   }
-  if (!found && !take_from_claims(pool, seat->index, lanes, group, &job)) return false;
+  if (!found && !claims_take(pool, seat->index, lanes, group, &job)) return false;
   run_and_complete(seat, &job);
   return true;
 }
@@ -372,7 +363,7 @@ uint32_t worker_take_out_all(struct muster_pool *pool, const group *group, uint6
     for (uint64_t scan = 0; take_from_lane(&pool->queue.lanes[lane], group, &scan, &job); entries++)
       *jobs += range_counts_as_dropped(&job);
   }
-  for (; take_from_claims(pool, 0, lanes, group, &job); entries++) *jobs += range_counts_as_dropped(&job);
+  for (; claims_take(pool, 0, lanes, group, &job); entries++) *jobs += range_counts_as_dropped(&job);
   return entries;
 }
 
@@ -411,7 +402,7 @@ void worker_sleep(seat *seat) {
   job job;
   idle_enter(&pool->idle, seat->index);
   bool found = queue_settle(&pool->queue);
-  bool stolen = !found && take_from_claims(pool, seat->index + 1, QUEUE_ALL, NULL, &job);
+  bool stolen = !found && claims_take(pool, seat->index + 1, QUEUE_ALL, NULL, &job);
   if (!found && !stolen && !pool_is_stopping(pool)) {
     sleep(seat, ticket);
   }

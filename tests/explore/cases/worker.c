@@ -306,14 +306,39 @@ static void run_urgency(void *argument, uint32_t fibre) {
   EXPLORE_CHECK(muster_pool_stop(state->pool) == 0);
 }
 
-/* ------------------------------------------------------------------------------------------------- helping a waiter */
-
-/* The group's job waits for a job of no group: somebody must run that, the helping waiter if nobody else. */
 static void make_event(void *argument, uint32_t worker) {
   (void)worker;
   let_happen(argument);
 }
 
+/* Two urgent jobs, of which the first waits for the second, and one that is not urgent and waits for it, too: when one
+ * worker claimed both, the other must not turn to the third before it has taken the second out of the claim. */
+static void run_inversion_after(state *state, uint32_t fibre, bool others) {
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 2);
+    return;
+  }
+  for (uint32_t i = 0; others && i < 3; i++) submit(state, i < 2 ? 1 : 4, little_job, &state->ran[i], GROUPS);
+  submit(state, 1, wait_for_event, state, 0);
+  submit(state, 1, make_event, state, 0);
+  submit(state, 4, wait_for_event, state, 0);
+  explore_until_quiet();
+  EXPLORE_CHECK(group_is_complete((group *)state->groups[0]));
+  EXPLORE_CHECK(muster_pool_stop(state->pool) == 0);
+}
+
+static void run_inversion(void *argument, uint32_t fibre) {
+  run_inversion_after(argument, fibre, false);
+}
+
+/* The same after others of both kinds, so that the bits of claims are stale. */
+static void run_inversion_again(void *argument, uint32_t fibre) {
+  run_inversion_after(argument, fibre, true);
+}
+
+/* ------------------------------------------------------------------------------------------------- helping a waiter */
+
+/* The group's job waits for a job of no group: somebody must run that, the helping waiter if nobody else. */
 static void run_helping(void *argument, uint32_t fibre) {
   state *state = argument;
   if (fibre == 1) {
@@ -405,6 +430,8 @@ const explore_case worker_cases[] = {
     {"worker/sight", 2, prepare_two, begin_sight, run_sight, check, 0},
     {"worker/sight_cancel", 2, prepare_two, begin_sight, run_sight_cancel, check, 0},
     {"worker/urgency", 2, prepare_two, begin, run_urgency, check, 0},
+    {"worker/inversion", 3, prepare_three, begin, run_inversion, check, 0},
+    {"worker/inversion_again", 3, prepare_three, begin, run_inversion_again, check, 0},
     {"worker/helping", 3, prepare_two, begin, run_helping, check, 0},
     {"worker/restricted", 2, prepare_two, begin, run_restricted, check, 0},
     {"worker/cancel", 3, prepare_three, begin, run_cancel, check, 0},
