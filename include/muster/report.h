@@ -1,0 +1,140 @@
+/* muster/report.h - what happened: the report of a frame, sums over frames, what types cost. Part of muster/muster.h. */
+#ifndef MUSTER_REPORT_H
+#define MUSTER_REPORT_H
+
+#include <muster/type.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum muster_stage {
+  MUSTER_STAGE_INTAKE = 0,
+  MUSTER_STAGE_SCORE,
+  MUSTER_STAGE_FOLD,
+  MUSTER_STAGE_FIT,
+  MUSTER_STAGE_RELEASE,
+  MUSTER_STAGE_RANK,
+  MUSTER_STAGE_RUN,
+  MUSTER_STAGE_COMMIT,
+  MUSTER_STAGES
+} muster_stage;
+
+/* What happened in the last frame. Under the virtual clock wall times are virtual and overheads zero. */
+typedef struct muster_frame_report {
+  uint32_t size;
+  uint64_t frame; /* counted from 1 */
+  uint64_t sim_now_ns;
+  uint64_t frame_period_ns; /* T_f: simulation time since the frame before */
+  uint64_t budget_ns;
+  uint64_t wall_ns; /* of the call */
+  uint64_t stage_ns[MUSTER_STAGES];
+  uint64_t overrun_wall_ns;  /* past the budget; the kernel's doing included */
+  uint64_t overrun_own_ns;   /* the promise: thread CPU spent after the deadline; with audit, else 0 */
+  uint64_t longest_claim_ns; /* with audit: own time of the longest claim (virtual: of the longest update); else 0 */
+  uint64_t used_cpu_ns;      /* with audit: thread CPU of all workers spent on the frame */
+  uint64_t given_cpu_ns;     /* with audit: workers x budget less what the kernel took from running workers */
+  uint64_t update_cpu_ns;    /* time inside claims, all workers */
+  uint64_t overhead_ns;      /* all workers' time in the frame that was not spent inside atoms and not idle */
+  uint32_t agents;           /* active */
+  uint32_t spawns_waiting;   /* queued, not yet active */
+  uint32_t released;         /* due for the first time in this frame */
+  uint32_t completed;
+  uint32_t carried;         /* due but not started; they keep their age */
+  uint32_t preempted;       /* stopped between two atoms; they continue */
+  uint32_t actions_waiting; /* action atoms that found no time and lead the next commit */
+  uint32_t woken;
+  uint64_t longest_wait_ns;  /* the longest time from release to start among agents started or waiting now */
+  float utilisation_desired; /* U_d = workers x budget / T_f */
+  float utilisation_nominal; /* what everything at its shortest period would take */
+  float utilisation_fitted;  /* what the fitted periods should take */
+  float pressure;            /* 0 = all at wanted periods, 1 = all at their longest, above 1 = even that does not fit */
+  double period_deviation_ns;     /* mean of T_i - T_io over active agents, as fitted */
+  uint32_t levels[MUSTER_LEVELS]; /* active agents per capability level */
+  uint32_t commands_waiting;      /* queued by other threads, left to the next intakes */
+  uint32_t scored;                /* agents whose importance was looked at by the score stage */
+  uint32_t score_cells;           /* cells of the ground in which observers changed something for them */
+  uint32_t score_waiting;         /* observers, cells and agents that the stage left to the next frames: a limit on
+                                     its work was reached */
+} muster_frame_report;
+
+static inline muster_frame_report muster_default_frame_report(void) {
+  muster_frame_report report = {0};
+  report.size = (uint32_t)sizeof report;
+  return report;
+}
+
+/* Copies the report of the last frame; zeros before the first. Thread of the frames, between frames. */
+MUSTER_API muster_result muster_frame_report_read(const muster_world *world, muster_frame_report *report);
+
+#define MUSTER_DECILES 10u
+
+typedef struct muster_quantiles {
+  uint64_t p50_ns, p99_ns, max_ns; /* p50 and p99 to within 3 percent, max exact */
+} muster_quantiles;
+
+/* Sums since the world was created or the statistics were cleared. */
+typedef struct muster_statistics {
+  uint32_t size;
+  uint64_t frames;
+  uint64_t released, completed, carried, preempted, woken; /* sums of the frame reports */
+  uint64_t spawned, removed;
+  uint64_t positions_refused;   /* moves to places that are not finite or out of range, from updates and arrays */
+  uint64_t spawns_refused;      /* from inside updates: beyond spawns_max or short of ids */
+  uint64_t commands_dropped;    /* from inside updates: more than fit */
+  uint64_t interrupted;         /* updates that gave way to something more urgent between two atoms */
+  uint64_t atoms_over_limit;    /* atoms seen to take longer than limit_ns; long updates and samples only */
+  uint64_t longest_wait_ns;     /* release to start, the worst of all frames */
+  double interval_deviation_ns; /* mean over completed updates of (elapsed - T_io) */
+  muster_quantiles staleness[MUSTER_DECILES]; /* elapsed_ns of completed updates; [0] = the least important tenth of
+                                                 the population, [9] = the most important */
+  uint64_t bytes_used;                        /* all stores of the world, as far as they are in use */
+  uint64_t bytes_scheduling;                  /* of these, what is not the types' own state */
+  uint64_t messages_sent;                     /* delivered and dropped ones together; counted at delivery */
+  uint64_t messages_delivered;                /* put into a box */
+  uint64_t messages_dropped;    /* the box was full; of the host's also: the receiver gone or without a box for it */
+  uint64_t messages_refused;    /* muster_update_send() answered MUSTER_E_FULL */
+  uint64_t importances_refused; /* answers of model_importance that had to be clamped */
+  uint64_t score_rounds; /* times that everybody's importance had to be looked at, spread over frames, because of an
+                            observer that sees more than about eight times as far as most, or of a crowd of more than
+                            8,192 agents in one cell */
+} muster_statistics;
+
+static inline muster_statistics muster_default_statistics(void) {
+  muster_statistics statistics = {0};
+  statistics.size = (uint32_t)sizeof statistics;
+  return statistics;
+}
+
+/* Copies, or clears, the sums. Thread of the frames, between frames. */
+MUSTER_API muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics);
+MUSTER_API void muster_statistics_clear(muster_world *world);
+
+/* Cost of a type at a level as Muster believes it now. False for a type or level that does not exist. */
+typedef struct muster_type_cost {
+  uint32_t size;
+  uint32_t agents;  /* active at this level */
+  uint64_t mean_ns; /* moving mean of an update */
+  uint64_t high_ns; /* moving 95th percentile */
+  uint64_t samples; /* measured so far */
+} muster_type_cost;
+
+static inline muster_type_cost muster_default_type_cost(void) {
+  muster_type_cost cost = {0};
+  cost.size = (uint32_t)sizeof cost;
+  return cost;
+}
+
+/* Thread of the frames, between frames. */
+MUSTER_API bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level,
+                                      muster_type_cost *cost);
+
+/* A hash over every active agent in agent order: position, schedule, state, published state. Equal worlds have equal
+ * hashes. O(agents). Thread of the frames, between frames. */
+MUSTER_API uint64_t muster_world_hash(const muster_world *world);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,100 @@
+/* muster/type.h - agent types: the atoms of an update, how often and how well it runs, what its agents keep. Part of
+ * muster/muster.h. */
+#ifndef MUSTER_TYPE_H
+#define MUSTER_TYPE_H
+
+#include <muster/bulk.h>
+#include <muster/common.h>
+#include <muster/update.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum muster_role {
+  MUSTER_ROLE_BEHAVIOUR = 0, /* think: runs in parallel; writes only its own agent, reads published state */
+  MUSTER_ROLE_PERCEPTION,    /* sense: as above */
+  MUSTER_ROLE_ACTION         /* act: runs at the commit, one agent at a time, in agent order; may touch others */
+} muster_role;
+
+/* An indivisible step of an update. Preemption happens between atoms; keep each below the type's limit_ns. */
+typedef struct muster_atom {
+  muster_atom_result (*run)(muster_update *update);
+  muster_role role;  /* default behaviour. Action atoms must come after all others */
+  uint32_t model_ns; /* what the atom costs under the virtual clock, and the first guess under the wall clock;
+                        0 (default) = 1000 */
+} muster_atom;
+
+/* What a cost model is asked: the virtual cost of one atom of one update. */
+typedef struct muster_cost_query {
+  muster_agent agent;
+  uint32_t atom; /* index into the type's atoms */
+  uint32_t level;
+  uint64_t elapsed_ns;
+  uint64_t random;        /* a random number of this atom of this update */
+  uint64_t update_random; /* a random number that all atoms of this update share, even when it is preempted */
+} muster_cost_query;
+
+#define MUSTER_LEVELS    4u
+#define MUSTER_ATOMS_MAX 4096u
+
+typedef struct muster_type_def {
+  uint32_t size;
+  const char *name;         /* for reports; copied; at most 31 bytes are kept; default "agent" */
+  const muster_atom *atoms; /* in order of execution; copied; at least one */
+  uint32_t atom_count;      /* 1..MUSTER_ATOMS_MAX */
+  uint32_t state_bytes; /* private flat state of each agent, owned and zeroed by Muster; default 0; at most 64 KiB */
+  uint32_t published_bytes; /* public flat state that others may read as of the last commit; default 0; at most 4 KiB */
+  uint64_t period_ns;       /* nominal = shortest period; default 100 ms; 100 us .. 24 h */
+  uint64_t period_max_ns;   /* longest period under load; default 1 s; period_ns .. 24 h */
+  uint64_t limit_ns;        /* what one atom may take; default 500 us; 1 us .. 1 s */
+  float elasticity;         /* how readily the period gives way, against other types; default 1; 0 = never;
+                               at most 1024 */
+  uint32_t level_count;     /* capability levels that the atoms know; default 1; 1..MUSTER_LEVELS */
+  float level_importance[MUSTER_LEVELS - 1]; /* below [k] importance an agent is at level k + 1 or cheaper;
+                               decreasing; default 0.5, 0.25, 0.1 */
+  uint32_t spawns_max; /* how many agents one update may spawn at most (see muster_update_spawn); default 0; at most
+                          1024. Ids are set aside for that many before the frame runs, which keeps them reproducible */
+  void *user;          /* handed to every callback of the type */
+  void (*on_spawned)(muster_update *update); /* first touch, at intake, on the frame's thread: fill state and
+                               published; elapsed_ns is 0; default null */
+  void (*on_removed)(muster_update *update); /* last touch, at intake, on the frame's thread; default null */
+  uint64_t (*model_cost_ns)(const muster_cost_query *query, void *user); /* virtual cost of an atom, at most 1 s;
+                               must be pure; default null = the atom's model_ns */
+  uint32_t messages_max;  /* how many messages wait for an agent's next update at most; default 0 = it has no box; at
+                             most 1024. Room for twice as many is reserved for each of agents_max */
+  uint32_t message_bytes; /* longest message that its box takes; default 0 = empty ones, as signals; at most
+                             MUSTER_MESSAGE_BYTES_MAX */
+  uint32_t sends_max;     /* how many messages one update may send (see muster_update_send); default 0; at most 1024 */
+  bool wake_on_message;   /* a delivered message wakes its receiver, once per frame; one whose update is under way, when
+                             that is complete; default false */
+  float importance;       /* of the type: its agents' importance is multiplied by it; default 1; 0..1 */
+  void (*model_importance)(const muster_importance_query *queries, float *importances, uint32_t count,
+                           void *user); /* its own idea of importance: writes 0..1 for each of `count` (at most 64)
+                             agents of the type, where Muster's stands already. Asked when an agent is new or tuned,
+                             moved, or an observer near it did. On any worker, several at a time: must be pure. What is
+                             not a number counts as 0, what leaves 0..1 is clamped, and both are counted in
+                             importances_refused. Default null */
+} muster_type_def;
+
+static inline muster_type_def muster_default_type_def(void) {
+  muster_type_def def = {0};
+  def.size = (uint32_t)sizeof def;
+  def.name = "agent";
+  def.period_ns = 100000000u;
+  def.period_max_ns = 1000000000u;
+  def.limit_ns = 500000u;
+  def.elasticity = 1.0f;
+  def.level_count = 1;
+  def.level_importance[0] = 0.5f;
+  def.level_importance[1] = 0.25f;
+  def.level_importance[2] = 0.1f;
+  def.importance = 1.0f;
+  return def;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
