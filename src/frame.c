@@ -13,9 +13,6 @@
 /* More is admitted than predictions say will fit, so that workers do not run dry when they err, and so that some can be
  * held for the next frame. */
 static const double over_admission = 1.05;
-/* The part of the backlog that a frame's fit makes room for: an error of the fit builds a backlog, and this undoes it.
- */
-static const double backlog_share = 0.125;
 /* Kept free at the end of the budget for what no prediction covers: closing the crew, the report. */
 static const uint64_t closing_ns = 8000;
 
@@ -31,18 +28,19 @@ static uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t e
   return (uint64_t)fmin(commit_ns, most_ns);
 }
 
+/* What updates can have of this frame, all workers. */
+static double predicted_offer(const struct muster_world *world) {
+  const frame_state *frame = &world->frame;
+  if (world->runner.virtual) return (double)frame->capacity_ns - world->experience.act.mean_ns;
+  double serial_ns = world->experience.plan.mean_ns + (double)predicted_commit_ns(world, world->experience.entries);
+  return ((double)frame->budget_ns - serial_ns) * world->runner.workers;
+}
+
 /* U_d: what the workers can run, as a share of simulation time. Infinite before the first frame period is known. */
 static double desired_utilisation(const struct muster_world *world) {
   const frame_state *frame = &world->frame;
   if (!frame->elapsed_ns) return INFINITY;
-  if (world->runner.virtual) {
-    double capacity_ns = (double)frame->capacity_ns - world->experience.act.mean_ns;
-    return fmax(capacity_ns, 0.0) / (double)frame->elapsed_ns;
-  }
-  double serial_ns = world->experience.plan.mean_ns + (double)predicted_commit_ns(world, world->experience.entries);
-  double run_ns = fmax((double)frame->budget_ns - serial_ns, 0.0) * world->runner.workers * world->experience.yield;
-  double catch_up_ns = fmin(world->experience.backlog_ns * backlog_share, run_ns * 0.5);
-  return (run_ns - catch_up_ns) / (double)frame->elapsed_ns;
+  return controller_plan(&world->controller, predicted_offer(world)) / (double)frame->elapsed_ns;
 }
 
 static rank_limits admission_limits(const struct muster_world *world) {
@@ -184,23 +182,39 @@ static void frame_run_and_commit(struct muster_world *world) {
   audit_stage(world, MUSTER_STAGE_COMMIT);
 }
 
-/* What this frame teaches about the next: how long planning takes, and how much of the workers' time claims can use
- * when there is more work than time (late wake-ups and other programs take the rest). */
-static void gain_experience(struct muster_world *world) {
+/* What this frame shows of how much updates can use. */
+static controller_sample sample_frame(const struct muster_world *world, uint64_t plan_ns) {
   const muster_frame_report *report = &world->report;
-  frame_experience *experience = &world->experience;
-  if (world->runner.virtual) return;
+  const frame_state *frame = &world->frame;
   double each_ns = world->batch.count ? (double)world->admitted_ns / world->batch.count : 0.0;
-  experience->backlog_ns = each_ns * (world->ready.count + world->batch.held_count);
-  experience->entries = world->batch.count;
+  controller_sample sample = {.backlog_ns = each_ns * (world->ready.count + world->batch.held_count),
+                              .budget_ns = report->budget_ns,
+                              .waited = report->carried + report->preempted > 0};
+  if (world->runner.virtual) {
+    sample.used_ns = (double)frame->spent_ns - (double)frame->act_ns;
+    sample.offered_ns = (double)frame->capacity_ns - (double)frame->act_ns;
+    sample.overrun_ns = report->overrun_own_ns;
+    sample.budget_ns = frame->capacity_ns + report->repaid_ns;
+    return sample;
+  }
+  uint64_t serial_ns = plan_ns + predicted_commit_ns(world, world->batch.count);
+  sample.used_ns = (double)report->update_cpu_ns;
+  sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world->runner.workers;
+  sample.overrun_ns = report->wall_ns > frame->budget_ns ? report->wall_ns - frame->budget_ns : 0;
+  return sample;
+}
+
+/* What this frame teaches about the next. */
+static void gain_experience(struct muster_world *world) {
   uint64_t plan_ns = 0;
-  for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += report->stage_ns[stage];
-  estimate_add_clipped(&experience->plan, (double)plan_ns, 1e5);
-  uint64_t window_ns = world->frame.budget_ns > plan_ns ? world->frame.budget_ns - plan_ns : 0;
-  uint64_t commit_ns = predicted_commit_ns(world, world->experience.entries);
-  if (report->carried + report->preempted == 0 || window_ns <= commit_ns) return;
-  double yield = (double)report->update_cpu_ns / ((double)(window_ns - commit_ns) * world->runner.workers);
-  experience->yield += (fmin(fmax(yield, 0.25), 1.25) - experience->yield) / 16.0;
+  for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
+  controller_sample sample = sample_frame(world, plan_ns);
+  controller_learn(&world->controller, &sample);
+  world->report.debt_ns = world->controller.debt_ns;
+  world->report.share = (float)world->controller.share;
+  costs_turn(&world->costs, world->types.count);
+  world->experience.entries = world->batch.count;
+  if (!world->runner.virtual) estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
 }
 
 static muster_result check_frame(const struct muster_world *world, const muster_frame *frame) {
@@ -218,10 +232,13 @@ static muster_result check_frame(const struct muster_world *world, const muster_
   return MUSTER_OK;
 }
 
-/* What calls between the frames took for this one: at most half of its budget. */
+/* What calls between the frames took for this one, at most half of its budget; and what earlier frames overran. */
 static void take_prepaid(struct muster_world *world) {
-  uint64_t most_ns = world->frame.budget_ns / 2;
-  world->frame.budget_ns -= world->prepaid_ns < most_ns ? world->prepaid_ns : most_ns;
+  frame_state *frame = &world->frame;
+  uint64_t *whole_ns = world->runner.virtual ? &frame->capacity_ns : &frame->budget_ns, most_ns = frame->budget_ns / 2;
+  world->report.repaid_ns = controller_repay(&world->controller, *whole_ns);
+  *whole_ns -= world->report.repaid_ns;
+  frame->budget_ns -= world->prepaid_ns < most_ns ? world->prepaid_ns : most_ns;
   world->prepaid_ns = 0;
 }
 

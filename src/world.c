@@ -35,6 +35,8 @@ static muster_result check_choices(const muster_world_def *def) {
   if (!is_share(def->weight_importance) || !is_share(def->weight_wait) || !is_share(def->weight_runs) ||
       !is_share(def->weight_progress))
     return error_set(MUSTER_E_ARGUMENT, "world: the four weights must be 0..1");
+  if (!(def->debt_budgets >= 0.0f && def->debt_budgets <= 8.0f))
+    return error_set(MUSTER_E_ARGUMENT, "world: debt_budgets %g must be 0..8", (double)def->debt_budgets);
   if (def->guarantee_ns < 1000000u || def->guarantee_ns > 3600000000000u)
     return error_set(MUSTER_E_ARGUMENT, "world: guarantee_ns %llu must be 1 ms .. 1 h",
                      (unsigned long long)def->guarantee_ns);
@@ -55,6 +57,7 @@ static void create_plan(struct muster_world *world) {
   const muster_world_def *def = &world->def;
   classes_create(&world->classes, def->types_max, def->agents_max, &world->arena);
   costs_create(&world->costs, def->types_max, &world->arena);
+  controller_create(&world->controller, (double)def->debt_budgets);
   periods_create(&world->periods, &world->classes, def, &world->arena);
   ready_create(&world->ready, def, &world->types, &world->arena);
   score_create(&world->board, def, &world->arena);
@@ -129,7 +132,6 @@ muster_world *muster_world_create(const muster_world_def *given) {
   }
   world->arena = arena;
   world->def = def;
-  world->experience.yield = 1.0;
   world->report = muster_default_frame_report();
   world->statistics = muster_default_statistics();
   if (provide_pool(world)) {

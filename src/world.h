@@ -17,6 +17,7 @@
 #include "exec/runner.h"
 #include "exec/shares.h"
 #include "exec/visit.h"
+#include "plan/controller.h"
 #include "plan/costs.h"
 #include "plan/fold.h"
 #include "plan/periods.h"
@@ -30,9 +31,7 @@ typedef struct frame_experience {
   cost_estimate settle;   /* commit, per entry of the batch */
   cost_estimate act;      /* action atoms of a frame */
   cost_estimate act_each; /* of one agent */
-  double backlog_ns;      /* predicted cost of those that the last frame left waiting */
   uint32_t entries;       /* of the last batch */
-  double yield;           /* share of workers x time that claims really used while work waited */
 } frame_experience;
 
 /* The frame that is running. */
@@ -40,7 +39,7 @@ typedef struct frame_state {
   uint64_t number;
   uint64_t now_ns;     /* simulation time */
   uint64_t elapsed_ns; /* T_f */
-  uint64_t budget_ns;
+  uint64_t budget_ns;  /* what the host gave, less what calls between frames took and what past frames owe */
   uint64_t begin_ns, deadline_ns; /* wall */
   uint64_t capacity_ns;           /* virtual clock: of this frame, its actions included */
   uint64_t spent_ns;              /* virtual clock: modelled cost so far */
@@ -82,6 +81,7 @@ struct muster_world {
   /* plan: who runs, when, how well */
   class_table classes;
   cost_table costs;
+  controller controller;
   periods periods;
   ready_set ready;
   score_board board;

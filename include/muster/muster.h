@@ -89,6 +89,8 @@ typedef struct muster_world_def {
   muster_log_sink log;        /* default: warnings and errors to standard error */
   uint32_t sends_per_frame;   /* places set aside for what the updates of a frame may send: sends_max for each of them;
                                  default 65536; 1 .. 2^24. Reserved with the first type that sends or has boxes */
+  float debt_budgets;         /* an overrun is taken back from the next frames, at most a third of the budget from each
+                                 and so many budgets in all; default 1; 0 = never; 0..8 */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {
@@ -106,6 +108,7 @@ static inline muster_world_def muster_default_world_def(void) {
   def.guarantee_ns = 500000000u;
   def.cell_m = 32.0f;
   def.sends_per_frame = 65536;
+  def.debt_budgets = 1.0f;
   return def;
 }
 

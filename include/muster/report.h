@@ -57,6 +57,10 @@ typedef struct muster_frame_report {
   uint32_t score_cells;           /* cells of the ground in which observers changed something for them */
   uint32_t score_waiting;         /* observers, cells and agents that the stage left to the next frames: a limit on
                                      its work was reached */
+  uint64_t repaid_ns; /* of the budget (virtual: the capacity), what made up for earlier overruns: at most a third */
+  uint64_t debt_ns;   /* overruns that no frame has made up for yet, this one's included; bounded by debt_budgets */
+  float share;        /* of the time that updates could have had, the part that they are planned to use: what the
+                         controller learnt from frames in which work waited; 0.25..1.25, 1 = as predicted */
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {

@@ -2,6 +2,10 @@
 
 #include "base/assert.h"
 
+#include <math.h>
+
+enum { WINDOW_LEAST = 64, WINDOW_MOST = 4096, WINDOW_CHANGED = 16 };
+
 void costs_create(cost_table *costs, uint32_t types_max, arena *arena) {
   costs->estimates = arena_reserve(arena, types_max, sizeof *costs->estimates);
 }
@@ -12,7 +16,8 @@ static uint32_t predicted(double mean_ns) {
 
 void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns) {
   for (uint32_t level = 0; level < MUSTER_LEVELS; level++)
-    costs->estimates[type][level] = (cost_estimate){(double)guess_ns, (double)guess_ns, 0, predicted((double)guess_ns)};
+    costs->estimates[type][level] = (cost_estimate){
+        .mean_ns = (double)guess_ns, .high_ns = (double)guess_ns, .predicted_ns = predicted((double)guess_ns)};
 }
 
 /* The percentile moves up by 19 steps for a sample above it and down by one for a sample below: it rests where 5 % are
@@ -26,18 +31,67 @@ static void track_high(cost_estimate *estimate, double cost_ns) {
     estimate->high_ns -= step < estimate->high_ns - cost_ns ? step : estimate->high_ns - cost_ns;
 }
 
+/* What a sample counts for. */
+static double limited(cost_estimate *estimate, double cost_ns) {
+  enum { LIMIT_OVER_HIGH = 8, LIMIT_DECAY = 1024, FREE_SAMPLES = 8 };
+  double least_ns = LIMIT_OVER_HIGH * (estimate->high_ns > estimate->mean_ns ? estimate->high_ns : estimate->mean_ns);
+  if (estimate->limit_ns < least_ns) estimate->limit_ns = least_ns;
+  double limit_ns = estimate->limit_ns;
+  if (estimate->samples <= FREE_SAMPLES) return cost_ns;
+  if (cost_ns <= limit_ns) {
+    estimate->limit_ns -= (limit_ns - least_ns) / LIMIT_DECAY;
+    return cost_ns;
+  }
+  estimate->limit_ns = cost_ns < 2 * limit_ns ? cost_ns : 2 * limit_ns;
+  return limit_ns;
+}
+
+/* A change of a quarter that noise does not explain is taken over at once: costs are taken to have changed by that
+ * factor.
+ */
+static void notice_change(cost_estimate *estimate, double cost_ns, double window) {
+  enum { LATE_LEAST = 16, LATE_PART = 16 };
+  if (estimate->samples == 1) estimate->usual_ns = estimate->late_ns = cost_ns;
+  double capped_ns = fmin(cost_ns, 2.0 * estimate->usual_ns + 1.0);
+  double late = fmin(fmax(window / LATE_PART, LATE_LEAST), window);
+  estimate->usual_ns += (capped_ns - estimate->usual_ns) / window;
+  estimate->late_ns += (capped_ns - estimate->late_ns) / late;
+  double change_ns = fabs(estimate->late_ns - estimate->usual_ns);
+  if (change_ns <= 0.25 * estimate->usual_ns || change_ns <= 0.5 * (estimate->high_ns - estimate->usual_ns)) return;
+  estimate->mean_ns *= estimate->late_ns / estimate->usual_ns;
+  estimate->usual_ns = estimate->late_ns;
+  estimate->window = WINDOW_CHANGED; /* until the frame ends: what was before the change says little */
+}
+
 void estimate_add(cost_estimate *estimate, double cost_ns) {
   estimate->samples++;
-  uint64_t window = estimate->samples < 64 ? estimate->samples : 64;
-  estimate->mean_ns += (cost_ns - estimate->mean_ns) / (double)window;
+  uint64_t window = estimate->window ? estimate->window : WINDOW_LEAST;
+  if (window > estimate->samples) window = estimate->samples;
+  double counted_ns = limited(estimate, cost_ns);
+  estimate->mean_ns += (counted_ns - estimate->mean_ns) / (double)window;
+  notice_change(estimate, cost_ns, (double)window);
   estimate->predicted_ns = predicted(estimate->mean_ns);
   if (estimate->samples == 1) estimate->high_ns = cost_ns;
   track_high(estimate, cost_ns);
+  estimate->margin_ns = estimate->high_ns > estimate->mean_ns ? predicted(estimate->high_ns - estimate->mean_ns) : 0;
 }
 
 void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns) {
   double most_ns = 4.0 * estimate->mean_ns + floor_ns;
   estimate_add(estimate, estimate->samples < 8 || cost_ns < most_ns ? cost_ns : most_ns);
+}
+
+void costs_turn(cost_table *costs, uint32_t types) {
+  for (uint32_t type = 0; type < types; type++)
+    for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
+      cost_estimate *estimate = &costs->estimates[type][level];
+      uint64_t window = 4 * (estimate->samples - estimate->samples_before);
+      estimate->samples_before = estimate->samples;
+      /* Wider at once, narrower little by little: a frame without samples says nothing. */
+      if (window < estimate->window) window = estimate->window - estimate->window / 8;
+      if (window < WINDOW_LEAST) window = WINDOW_LEAST;
+      estimate->window = window < WINDOW_MOST ? (uint32_t)window : WINDOW_MOST;
+    }
 }
 
 void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns) {

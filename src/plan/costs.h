@@ -9,8 +9,15 @@
 typedef struct cost_estimate {
   double mean_ns;
   double high_ns; /* tracks the 95th percentile */
+  /* The mean over the window and over a sixteenth of it, of samples that count twice the usual at most, so that no
+   * single one makes a difference: when they are far apart, costs have changed. */
+  double usual_ns, late_ns;
+  double limit_ns; /* what a sample counts for at most: one that took longer counts as this, and doubles it */
   uint64_t samples;
-  uint32_t predicted_ns; /* the mean as a batch's entry keeps it: 1 ns .. 1 s */
+  uint64_t samples_before; /* at the end of the last frame */
+  uint32_t window;         /* of the mean, in samples: what four frames give, so that noise does not pass for change */
+  uint32_t predicted_ns;   /* the mean as a batch's entry keeps it: 1 ns .. 1 s */
+  uint32_t margin_ns;      /* by how much the percentile is above the mean */
 } cost_estimate;
 
 typedef struct cost_table {
@@ -23,12 +30,18 @@ void costs_create(cost_table *costs, uint32_t types_max, arena *arena);
 /* The first guess for a type, before anything was measured. */
 void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns);
 
-/* Takes one measurement into an estimate: the plain mean of the first 64, then an exponential one. */
+/* Takes one measurement into an estimate: the plain mean of the first 64, then an exponential one over `window`. One
+ * update that takes a thousand times as long as others must not slow down the world for seconds: it counts as eight
+ * times the high percentile. Where such are no exception the limit grows by as much with each, and the mean comes out
+ * right. */
 void estimate_add(cost_estimate *estimate, double cost_ns);
 
 /* The same for a duration in which the kernel may have run somebody else: counts it as four times the mean plus
  * `floor_ns` at most, so that one interruption does not spoil the estimate. */
 void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns);
+
+/* A frame has ended: windows follow the number of samples. O(types). */
+void costs_turn(cost_table *costs, uint32_t types);
 
 /* Takes one measured update in. */
 void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns);

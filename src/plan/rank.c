@@ -100,6 +100,7 @@ static inline void claim_for(filling *filling, const cost_estimate *estimate, co
       claim[-1].end - claim[-1].first == CLAIM_UPDATES_MAX) {
     *claim = (batch_claim){
         .first = batch->count, .timed = alone || batch->claim_count % SAMPLED_ONE_IN == 0, .ran_by = CLAIM_LEFT};
+    claim->predicted_ns = estimate->margin_ns; /* so that what is started is rarely more than was expected */
     batch->claim_count++;
     filling->closed = alone;
   } else {

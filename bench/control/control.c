@@ -1,0 +1,230 @@
+#include "control.h"
+
+#include <math.h>
+#include <muster/muster.h>
+#include <string.h>
+
+enum { AGENTS = 3000, CHANGE = 240, FRAME_NS = 33333333, BUDGET_NS = 10000000, LAST = 60 };
+
+const control_bounds control_within = {.overshoot = 0.10, .settle_frames = 15, .frames_depressed = 5, .swing = 0.05};
+
+/* What happens in a script, by the frame: factors on cost and budget. */
+typedef struct script {
+  const char *name, *summary;
+  double (*cost)(uint32_t frame);
+  double (*budget)(uint32_t frame); /* null = 1 */
+  double noise;                     /* sigma of the logarithm of each update's cost */
+  bool spike;                       /* one update takes 200 ms in the frame of the change */
+  bool few;                         /* thirty times fewer updates that take thirty times as long */
+} script;
+
+static double always(uint32_t frame) {
+  (void)frame;
+  return 1.0;
+}
+
+static double doubled(uint32_t frame) {
+  return frame < CHANGE ? 1.0 : 2.0;
+}
+
+static double halved(uint32_t frame) {
+  return frame < CHANGE ? 1.0 : 0.5;
+}
+
+static double ramp(uint32_t frame) {
+  enum { FRAMES = 60 };
+  double done = frame < CHANGE ? 0.0 : (double)(frame - CHANGE) / FRAMES;
+  return 1.0 + 2.0 * fmin(done, 1.0);
+}
+
+static const script scripts[CONTROL_RESPONSES] = {
+    {"steady", "nothing changes", always, NULL, 0.0, false, false},
+    {"step_up", "every update costs twice as much from one frame to the next", doubled, NULL, 0.0, false, false},
+    {"step_down", "every update costs half as much", halved, NULL, 0.0, false, false},
+    {"step_few", "twice as much, where a frame has time for 30 updates", doubled, NULL, 0.0, false, true},
+    {"ramp", "costs grow to three times within 60 frames", ramp, NULL, 0.0, false, false},
+    {"budget", "the host gives half of the budget", always, halved, 0.0, false, false},
+    {"spike", "one update takes 200 ms", always, NULL, 0.0, true, false},
+    {"noise", "costs vary by a factor of two and more, at random", always, NULL, 0.7, false, false},
+};
+
+/* A run of a script. */
+typedef struct run {
+  const script *script;
+  uint32_t frame;
+  bool spiked;
+  double cost_ns[2]; /* by type */
+} run;
+
+typedef struct kind {
+  run *run;
+  uint32_t number;
+} kind;
+
+static muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Two uniform numbers give a normal one (Box and Muller). */
+static double normal_of(uint64_t random) {
+  double u = ((double)(random >> 32) + 1.0) / 4294967297.0, v = (double)(uint32_t)random / 4294967296.0;
+  return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * v);
+}
+
+static uint64_t cost_of(const muster_cost_query *query, void *user) {
+  const kind *kind = user;
+  run *run = kind->run;
+  if (run->script->spike && run->frame == CHANGE && !run->spiked) {
+    run->spiked = true;
+    return 200000000u;
+  }
+  double sigma = run->script->noise;
+  double factor = sigma > 0 ? exp(sigma * normal_of(query->random) - sigma * sigma / 2) : 1.0;
+  return (uint64_t)(run->cost_ns[kind->number] * run->script->cost(run->frame) * factor);
+}
+
+static bool populate(muster_world *world, run *run, kind kinds[2]) {
+  uint32_t agents = run->script->few ? AGENTS / 30 : AGENTS;
+  muster_type types[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 10000};
+    muster_type_def def = muster_default_type_def();
+    def.atoms = &atom;
+    def.atom_count = 1;
+    def.period_ns = 50000000u;
+    def.period_max_ns = 2000000000u;
+    def.elasticity = i ? 2.0f : 1.0f;
+    def.model_cost_ns = cost_of;
+    kinds[i] = (kind){run, i};
+    def.user = &kinds[i];
+    types[i] = muster_type_register(world, &def);
+    run->cost_ns[i] = (i ? 15000.0 : 10000.0) * (run->script->few ? 30.0 : 1.0);
+  }
+  for (uint32_t i = 0; i < agents; i++) {
+    muster_agent_def def = muster_default_agent_def();
+    def.type = types[i % 2];
+    def.importance_floor = (float)(i % 16) / 16.0f;
+    if (muster_agent_is_null(muster_agent_spawn(world, &def))) return false;
+  }
+  return true;
+}
+
+static double budget_factor(const script *script, uint32_t frame) {
+  return script->budget ? script->budget(frame) : 1.0;
+}
+
+static bool run_frames(muster_world *world, run *run, control_trace *trace) {
+  muster_frame_report report = muster_default_frame_report();
+  for (run->frame = 0; run->frame < CONTROL_FRAMES; run->frame++) {
+    uint32_t i = run->frame;
+    double budget_ns = BUDGET_NS * budget_factor(run->script, i);
+    if (muster_frame_run(world, &(muster_frame){(uint64_t)(i + 1) * FRAME_NS, (uint64_t)budget_ns})) return false;
+    muster_frame_report_read(world, &report);
+    trace->rate[i] = (float)report.completed;
+    trace->period_ms[i] = (float)(50.0 + report.period_deviation_ns * 1e-6);
+    trace->waiting[i] = (float)(report.carried + report.preempted);
+    double mean_ns = report.completed ? (double)report.update_cpu_ns / report.completed : 0.0;
+    trace->allowed[i] = mean_ns > 0 ? (float)(budget_ns / mean_ns) : 0.0f;
+  }
+  return true;
+}
+
+static double mean_of(const float *values, uint32_t from, uint32_t to) {
+  double sum = 0;
+  for (uint32_t i = from; i < to; i++) sum += (double)values[i];
+  return sum / (double)(to - from);
+}
+
+static double swing_of(const float *values, uint32_t from, uint32_t to) {
+  double mean = mean_of(values, from, to), squares = 0;
+  for (uint32_t i = from; i < to; i++) squares += ((double)values[i] - mean) * ((double)values[i] - mean);
+  return sqrt(squares / (double)(to - from)) / mean;
+}
+
+/* Rates come in whole updates: the mean of as many frames is looked at as have about a hundred, three at least. */
+static void smooth(const float *values, float *smoothed) {
+  double frames = 100.0 / fmax(mean_of(values, CONTROL_FRAMES - LAST, CONTROL_FRAMES), 10.0);
+  uint32_t before = frames > 3.0 ? (uint32_t)frames : 2;
+  for (uint32_t i = 0; i < CONTROL_FRAMES; i++)
+    smoothed[i] = (float)mean_of(values, i < before ? 0 : i - before, i + 1);
+}
+
+static uint32_t settled_after(const float *values, uint32_t from) {
+  double last = mean_of(values, CONTROL_FRAMES - LAST, CONTROL_FRAMES);
+  uint32_t frame = CONTROL_FRAMES;
+  while (frame > from && fabs((double)values[frame - 1] - last) <= 0.1 * last) frame--;
+  return frame - from;
+}
+
+/* Zero when there was no step of a tenth or more to go beyond. */
+static double overshoot_of(const float *values, uint32_t from) {
+  double before = mean_of(values, CHANGE - LAST / 2, CHANGE);
+  double after = mean_of(values, CONTROL_FRAMES - LAST, CONTROL_FRAMES), step = after - before, most = 0;
+  if (fabs(step) < 0.1 * before) return 0.0;
+  for (uint32_t i = from; i < CONTROL_FRAMES; i++) most = fmax(most, ((double)values[i] - after) / step);
+  return most;
+}
+
+/* Until five frames in a row are not. In the frame of a spike the rate that costs allow is that of the frames before.
+ */
+static uint32_t depressed(const script *script, const control_trace *trace) {
+  uint32_t frames = 0;
+  double before = mean_of(trace->allowed, CHANGE - LAST / 2, CHANGE);
+  for (uint32_t i = CHANGE, well = 0; i < CONTROL_FRAMES && well < 5; i++, well++) {
+    double allowed = script->spike ? before : (double)trace->allowed[i];
+    if ((double)trace->rate[i] >= 0.9 * allowed) continue;
+    frames++;
+    well = 0;
+  }
+  return frames;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b) {
+  return a > b ? a : b;
+}
+
+/* A ramp has settled when it has ended; until then the period follows it. */
+static uint32_t change_ends(const script *script) {
+  return script->cost == ramp ? CHANGE + 60 : CHANGE;
+}
+
+static void judge(const script *script, control_response *response) {
+  const control_trace *trace = &response->trace;
+  float rate[CONTROL_FRAMES];
+  const float *period = trace->period_ms;
+  uint32_t from = change_ends(script), steady = CONTROL_FRAMES - LAST;
+  smooth(trace->rate, rate);
+  response->settle_frames = larger(settled_after(rate, from), settled_after(period, from));
+  response->overshoot = fmax(overshoot_of(rate, from), overshoot_of(period, from));
+  response->frames_depressed = depressed(script, trace);
+  response->swing = fmax(swing_of(rate, steady, CONTROL_FRAMES), swing_of(period, steady, CONTROL_FRAMES));
+  response->within =
+      response->overshoot < control_within.overshoot && response->settle_frames <= control_within.settle_frames &&
+      response->frames_depressed <= control_within.frames_depressed && response->swing <= control_within.swing;
+}
+
+static const char *respond(const script *script, uint64_t seed, control_response *response) {
+  run run = {.script = script};
+  kind kinds[2];
+  muster_world_def def = muster_default_world_def();
+  def.agents_max = AGENTS;
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.seed = seed;
+  muster_world *world = muster_world_create(&def);
+  bool ran = world && populate(world, &run, kinds) && run_frames(world, &run, &response->trace);
+  muster_world_destroy(world);
+  if (!ran) return muster_last_error();
+  response->name = script->name;
+  response->summary = script->summary;
+  judge(script, response);
+  return NULL;
+}
+
+const char *control_measure(uint64_t seed, control_response responses[CONTROL_RESPONSES]) {
+  for (uint32_t i = 0; i < CONTROL_RESPONSES; i++) {
+    const char *wrong = respond(&scripts[i], seed, &responses[i]);
+    if (wrong) return wrong;
+  }
+  return NULL;
+}

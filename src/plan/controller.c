@@ -1,0 +1,63 @@
+#include "plan/controller.h"
+
+#include <math.h>
+
+static const double least_share = 0.25, most_share = 1.25;
+/* Of the error, and at most, in a frame. */
+static const double gain = 1.0 / 16.0, slew = 0.02;
+/* An error of this size, so many frames in a row, is no noise. */
+static const double large_error = 0.2;
+enum { LARGE_ERRORS = 3 };
+/* The part of the backlog that a frame makes room for: hardly noticed as long as it is what two frames can run, so that
+ * periods do not swing with each change of costs; more of what is beyond. And the part of the plan that it may take. */
+static const double backlog_part = 0.125, backlog_gentle = 0.02, backlog_frames = 2.0, backlog_most = 0.5;
+/* Of a budget, what goes to the debt at most: periods stretch a little for some frames, instead of much for one. */
+static const double repaid_most = 1.0 / 3.0;
+
+void controller_create(controller *controller, double debt_budgets) {
+  *controller = (struct controller){.share = 1.0, .debt_budgets = debt_budgets};
+}
+
+double controller_plan(const controller *controller, double offered_ns) {
+  double plan_ns = fmax(offered_ns, 0.0) * controller->share, backlog_ns = controller->backlog_ns;
+  double room_ns = fmin(backlog_ns * backlog_part, plan_ns * backlog_gentle) +
+                   fmax(backlog_ns - plan_ns * backlog_frames, 0.0) * backlog_part;
+  return plan_ns - fmin(room_ns, plan_ns * backlog_most);
+}
+
+uint64_t controller_repay(controller *controller, uint64_t budget_ns) {
+  uint64_t most_ns = (uint64_t)((double)budget_ns * repaid_most);
+  uint64_t repaid_ns = controller->debt_ns < most_ns ? controller->debt_ns : most_ns;
+  controller->debt_ns -= repaid_ns;
+  return repaid_ns;
+}
+
+static void owe(controller *controller, const controller_sample *sample) {
+  double most_ns = controller->debt_budgets * (double)sample->budget_ns;
+  double debt_ns = fmin((double)controller->debt_ns + (double)sample->overrun_ns, most_ns);
+  controller->debt_ns = (uint64_t)debt_ns;
+}
+
+/* How far the share moves for an error. */
+static double step_for(controller *controller, double error) {
+  if (fabs(error) < large_error) {
+    controller->one_sided = 0;
+  } else if (error > 0) {
+    controller->one_sided = controller->one_sided > 0 ? controller->one_sided + 1 : 1;
+  } else {
+    controller->one_sided = controller->one_sided < 0 ? controller->one_sided - 1 : -1;
+  }
+  if (controller->one_sided < LARGE_ERRORS && controller->one_sided > -LARGE_ERRORS)
+    return fmin(fmax(error * gain, -slew), slew);
+  controller->one_sided = 0; /* and look again before the next jump */
+  return error * 0.5;
+}
+
+void controller_learn(controller *controller, const controller_sample *sample) {
+  owe(controller, sample);
+  controller->backlog_ns = sample->backlog_ns;
+  bool spike = sample->overrun_ns > sample->budget_ns / 2;
+  if (!sample->waited || spike || sample->offered_ns <= 0) return;
+  double used = fmin(fmax(sample->used_ns / sample->offered_ns, least_share), most_share);
+  controller->share += step_for(controller, used - controller->share);
+}

@@ -1,0 +1,103 @@
+#include "plan/controller.h"
+
+#include <criterion/criterion.h>
+
+enum { BUDGET_NS = 10000000 };
+
+/* A frame in which work waits and updates use a part of what is offered. */
+static void learn(controller *controller, double used) {
+  controller_learn(controller, &(controller_sample){.offered_ns = 1e7,
+                                                    .used_ns = used * 1e7,
+                                                    .backlog_ns = 0,
+                                                    .budget_ns = BUDGET_NS,
+                                                    .waited = true});
+}
+
+static controller created(void) {
+  controller controller;
+  controller_create(&controller, 1.0);
+  return controller;
+}
+
+Test(controller, plans_what_is_offered_until_it_learns_better) {
+  controller controller = created();
+  cr_assert_eq(controller_plan(&controller, 5e6), 5e6);
+  cr_assert_eq(controller_plan(&controller, -1.0), 0.0, "planning alone takes longer than the budget");
+  cr_assert_eq(controller_repay(&controller, BUDGET_NS), 0);
+}
+
+Test(controller, share_goes_to_what_is_used_without_passing_it) {
+  controller controller = created();
+  double before = controller.share;
+  for (int i = 0; i < 200; i++) {
+    learn(&controller, 0.9);
+    cr_assert_leq(controller.share, before);
+    cr_assert_geq(controller.share, 0.9);
+    cr_assert_leq(before - controller.share, 0.02, "no frame moves it by more");
+    before = controller.share;
+  }
+  cr_assert_lt(controller.share, 0.901);
+}
+
+Test(controller, a_large_error_that_lasts_is_met_in_a_few_frames_and_one_that_does_not_is_not) {
+  controller controller = created();
+  for (int i = 0; i < 2; i++) learn(&controller, 0.4);
+  cr_assert_gt(controller.share, 0.95, "two frames may be noise");
+  learn(&controller, 1.0);
+  for (int i = 0; i < 2; i++) learn(&controller, 0.4);
+  cr_assert_gt(controller.share, 0.9, "the third was of the other opinion");
+  for (int i = 0; i < 7; i++) learn(&controller, 0.4);
+  cr_assert_lt(controller.share, 0.6);
+  cr_assert_geq(controller.share, 0.4);
+}
+
+Test(controller, share_does_not_wind_up_while_nothing_waits_nor_in_a_spike) {
+  controller controller = created();
+  controller_sample idle = {.offered_ns = 1e7, .used_ns = 1e5, .budget_ns = BUDGET_NS, .waited = false};
+  controller_sample spike = {
+      .offered_ns = 1e7, .used_ns = 1e5, .budget_ns = BUDGET_NS, .overrun_ns = BUDGET_NS, .waited = true};
+  for (int i = 0; i < 1000; i++) controller_learn(&controller, &idle);
+  cr_assert_eq(controller.share, 1.0);
+  for (int i = 0; i < 5; i++) controller_learn(&controller, &spike);
+  cr_assert_eq(controller.share, 1.0);
+}
+
+Test(controller, share_stays_within_its_bounds_whatever_it_is_told) {
+  controller controller = created();
+  for (int i = 0; i < 500; i++) learn(&controller, 0.0);
+  cr_assert_geq(controller.share, 0.25);
+  for (int i = 0; i < 500; i++) learn(&controller, 50.0);
+  cr_assert_leq(controller.share, 1.25);
+}
+
+static double planned_with_backlog(double backlog_ns) {
+  controller controller = created();
+  controller_learn(&controller, &(controller_sample){.backlog_ns = backlog_ns, .budget_ns = BUDGET_NS});
+  return controller_plan(&controller, 1e7);
+}
+
+Test(controller, a_small_backlog_is_hardly_noticed_and_a_large_one_takes_half_at_most) {
+  cr_assert_eq(planned_with_backlog(0), 1e7);
+  cr_assert_geq(planned_with_backlog(1e7), 0.98e7 - 1);
+  cr_assert_lt(planned_with_backlog(4e7), 0.8e7);
+  cr_assert_eq(planned_with_backlog(1e9), 0.5e7);
+  for (double backlog_ns = 0; backlog_ns < 2e8; backlog_ns += 1e5)
+    cr_assert_leq(planned_with_backlog(backlog_ns + 1e5), planned_with_backlog(backlog_ns));
+}
+
+Test(controller, debt_is_bounded_and_repaid_a_third_of_a_budget_at_a_time) {
+  controller controller = created();
+  controller_learn(&controller, &(controller_sample){.overrun_ns = 190000000, .budget_ns = BUDGET_NS});
+  cr_assert_eq(controller.debt_ns, BUDGET_NS, "one budget at most");
+  uint64_t repaid_ns = 0, frames = 0;
+  for (; controller.debt_ns; frames++) {
+    uint64_t part_ns = controller_repay(&controller, BUDGET_NS);
+    cr_assert_leq(part_ns, BUDGET_NS / 3 + 1);
+    repaid_ns += part_ns;
+  }
+  cr_assert_eq(repaid_ns, BUDGET_NS);
+  cr_assert_eq(frames, 4);
+  controller_create(&controller, 0.0);
+  controller_learn(&controller, &(controller_sample){.overrun_ns = 190000000, .budget_ns = BUDGET_NS});
+  cr_assert_eq(controller.debt_ns, 0);
+}

@@ -1,0 +1,81 @@
+#include "base/random.h"
+#include "plan/costs.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+/* A table of one type. */
+typedef struct little_costs {
+  cost_estimate estimates[1][MUSTER_LEVELS];
+  cost_table table;
+} little_costs;
+
+static void begin(little_costs *costs, uint64_t guess_ns) {
+  *costs = (little_costs){0};
+  costs->table.estimates = costs->estimates;
+  costs_guess(&costs->table, 0, guess_ns);
+}
+
+static const cost_estimate *frame_of(little_costs *costs, uint32_t samples, uint64_t cost_ns) {
+  for (uint32_t i = 0; i < samples; i++) costs_add(&costs->table, 0, 0, cost_ns);
+  costs_turn(&costs->table, 1);
+  return costs_of(&costs->table, 0, 0);
+}
+
+Test(costs, one_update_that_takes_forty_thousand_times_as_long_hardly_moves_the_mean) {
+  little_costs costs;
+  begin(&costs, 5000);
+  for (int i = 0; i < 20; i++) frame_of(&costs, 100, 5000);
+  costs_add(&costs.table, 0, 0, 200000000);
+  cr_assert_lt(costs_of(&costs.table, 0, 0)->mean_ns, 6000.0);
+  cr_assert_lt(frame_of(&costs, 100, 5000)->mean_ns, 6000.0);
+}
+
+Test(costs, a_hundredth_that_takes_a_hundred_times_as_long_is_counted_in_full) {
+  little_costs costs;
+  begin(&costs, 1000);
+  double mean_ns = 0;
+  for (int frame = 0; frame < 400; frame++) {
+    for (int i = 0; i < 5; i++) {
+      for (int k = 0; k < 99; k++) costs_add(&costs.table, 0, 0, 1000);
+      costs_add(&costs.table, 0, 0, 100000);
+    }
+    costs_turn(&costs.table, 1);
+    if (frame >= 200) mean_ns += costs_of(&costs.table, 0, 0)->mean_ns / 200.0;
+  }
+  cr_assert_float_eq(mean_ns, 1990.0, 200.0, "%g", mean_ns);
+}
+
+Test(costs, a_step_is_followed_within_a_frame_or_fifty_samples_and_back) {
+  static const uint32_t samples[] = {60, 1000};
+  for (int i = 0; i < 2; i++) {
+    little_costs costs;
+    begin(&costs, 10000);
+    for (int frame = 0; frame < 50; frame++) frame_of(&costs, samples[i], 10000);
+    cr_assert_float_eq(frame_of(&costs, samples[i], 20000)->mean_ns, 20000.0, 1500.0);
+    for (int frame = 0; frame < 50; frame++) frame_of(&costs, samples[i], 20000);
+    cr_assert_float_eq(frame_of(&costs, samples[i], 10000)->mean_ns, 10000.0, 1500.0);
+  }
+}
+
+Test(costs, noise_is_averaged_over_frames_and_does_not_pass_for_change) {
+  little_costs costs;
+  begin(&costs, 10000);
+  double worst = 0;
+  for (uint32_t frame = 0; frame < 300; frame++) {
+    for (uint32_t i = 0; i < 1000; i++) /* uniform in 0 .. 20 us */
+      costs_add(&costs.table, 0, 0, random_at(7, frame, i, 0) % 20000);
+    costs_turn(&costs.table, 1);
+    double error = fabs(costs_of(&costs.table, 0, 0)->mean_ns / 10000.0 - 1.0);
+    if (frame > 20 && error > worst) worst = error;
+  }
+  cr_assert_lt(worst, 0.06, "%g", worst);
+}
+
+Test(costs, margin_is_what_the_high_percentile_is_above_the_mean) {
+  little_costs costs;
+  begin(&costs, 10000);
+  for (uint32_t i = 0; i < 20000; i++) costs_add(&costs.table, 0, 0, random_at(7, i, 0, 0) % 20000);
+  const cost_estimate *estimate = costs_of(&costs.table, 0, 0);
+  cr_assert_float_eq((double)estimate->predicted_ns + (double)estimate->margin_ns, 19000.0, 1000.0);
+}
