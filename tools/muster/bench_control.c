@@ -129,9 +129,10 @@ static void plot_traces(FILE *script, const control_response *response, uint32_t
 static bool draw(const control_response *responses, const char *folder) {
   plot plot;
   if (!plot_begin(&plot, folder, "control", 1400, 1000)) return false;
-  fprintf(plot.script, "set multiplot layout 4,2 title 'updates in a frame and mean period, frames 200 to 320'\n"
-                       "set ytics nomirror\nset y2tics\nset yrange [0:*]\nset y2range [0:*]\nset grid\nset key bottom right\n"
-                       "set termoption noenhanced\n");
+  fprintf(plot.script,
+          "set multiplot layout 4,2 title 'updates in a frame and mean period, frames 200 to 320'\n"
+          "set ytics nomirror\nset y2tics\nset yrange [0:*]\nset y2range [0:*]\nset grid\nset key bottom right\n"
+          "set termoption noenhanced\n");
   for (uint32_t i = 0; i < CONTROL_RESPONSES; i++) plot_traces(plot.script, &responses[i], i);
   fprintf(plot.script, "unset multiplot\n");
   return plot_end(&plot);
