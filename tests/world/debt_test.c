@@ -1,0 +1,104 @@
+/* An overrun is taken back from the next frames, and a host may give another budget in any frame. */
+#include "support/little_world.h"
+
+enum { BUDGET_NS = 5000000, UPDATE_NS = 50000, SPIKE_NS = 200000000 };
+
+/* What the cost model is told by the test. */
+typedef struct costs {
+  bool spike; /* the next update takes 200 ms */
+} costs;
+
+static muster_atom_result pass(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+static uint64_t cost_of(const muster_cost_query *query, void *user) {
+  costs *costs = user;
+  (void)query;
+  uint64_t cost_ns = costs->spike ? SPIKE_NS : UPDATE_NS;
+  costs->spike = false;
+  return cost_ns;
+}
+
+/* 400 agents that would each like 50 us in every frame of 10 ms: four times the budget. */
+static little_world crowded(const muster_world_def *def, costs *costs) {
+  static const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS};
+  little_world little = little_world_create(1, def);
+  muster_type_def type = muster_default_type_def();
+  type.atoms = &atom;
+  type.atom_count = 1;
+  type.period_ns = FRAME_NS;
+  type.user = costs;
+  type.model_cost_ns = cost_of;
+  register_type(&little, &type);
+  for (int i = 0; i < 400; i++) spawn_at(&little, i);
+  run_frames(&little, 100);
+  return little;
+}
+
+static muster_world_def virtual_def(float debt_budgets) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.debt_budgets = debt_budgets;
+  return def;
+}
+
+Test(debt, an_overrun_is_repaid_a_third_of_a_budget_at_a_time_and_one_budget_at_most) {
+  muster_world_def def = virtual_def(1.0f);
+  costs costs = {false};
+  little_world little = crowded(&def, &costs);
+  costs.spike = true;
+  muster_frame_report spike = run_frame_with(&little, BUDGET_NS);
+  cr_assert_eq(spike.overrun_own_ns, SPIKE_NS - BUDGET_NS);
+  cr_assert_eq(spike.debt_ns, BUDGET_NS);
+  cr_assert_eq(spike.repaid_ns, 0);
+  uint64_t repaid_ns = 0;
+  for (uint32_t i = 0; i < 4; i++) {
+    muster_frame_report report = run_frame_with(&little, BUDGET_NS);
+    cr_assert_leq(report.repaid_ns, BUDGET_NS / 3 + 1);
+    cr_assert_leq(report.update_cpu_ns, BUDGET_NS - report.repaid_ns);
+    repaid_ns += report.repaid_ns;
+    cr_assert_eq(report.debt_ns, BUDGET_NS - repaid_ns);
+  }
+  cr_assert_eq(repaid_ns, BUDGET_NS);
+  muster_frame_report after = run_frame_with(&little, BUDGET_NS);
+  cr_assert_eq(after.repaid_ns, 0);
+  cr_assert_gt(after.update_cpu_ns, BUDGET_NS - UPDATE_NS, "and then all is as before");
+  little_world_destroy(&little);
+}
+
+Test(debt, is_not_asked_for_where_the_host_wants_none) {
+  muster_world_def def = virtual_def(0.0f);
+  costs costs = {false};
+  little_world little = crowded(&def, &costs);
+  costs.spike = true;
+  cr_assert_eq(run_frame_with(&little, BUDGET_NS).debt_ns, 0);
+  muster_frame_report report = run_frame_with(&little, BUDGET_NS);
+  cr_assert_eq(report.repaid_ns, 0);
+  cr_assert_gt(report.update_cpu_ns, BUDGET_NS - UPDATE_NS);
+  little_world_destroy(&little);
+}
+
+Test(debt, a_frame_keeps_the_budget_that_it_was_given_whatever_the_one_before_had) {
+  muster_world_def def = virtual_def(1.0f);
+  costs costs = {false};
+  little_world little = crowded(&def, &costs);
+  static const uint64_t budgets_ns[] = {5000000, 1000000, 8000000, 100000, 5000000, 2000000};
+  for (uint32_t i = 0; i < 60; i++) {
+    uint64_t budget_ns = budgets_ns[i % 6];
+    muster_frame_report report = run_frame_with(&little, budget_ns);
+    cr_assert_leq(report.update_cpu_ns, budget_ns);
+    cr_assert_eq(report.overrun_own_ns, 0);
+    if (report.carried) cr_assert_gt(report.update_cpu_ns + UPDATE_NS, budget_ns, "work waited, and there was room");
+  }
+  little_world_destroy(&little);
+}
+
+Test(debt, its_bound_is_checked) {
+  muster_world_def def = virtual_def(-0.5f);
+  cr_assert_null(muster_world_create(&def));
+  cr_assert_not_null(strstr(muster_last_error(), "debt_budgets"));
+  def.debt_budgets = 9.0f;
+  cr_assert_null(muster_world_create(&def));
+}
