@@ -22,4 +22,8 @@ const muster_module *muster_module_tan_wong(void);
  * that walk. Takes no file. Any thread. */
 const muster_module *muster_module_fixed(void);
 
+/* `hostile`: everything that breaks schedulers, each as an agent type of its own, and invariants that must hold all the
+ * same. Takes no file. Any thread. */
+const muster_module *muster_module_hostile(void);
+
 #endif
