@@ -82,8 +82,8 @@ void hostile_cast_all(hostile *self);
 /* Registers a type for every kind. Thread of the frames, between frames. */
 muster_result hostile_register(hostile *self, muster_world *world);
 
-/* What an atom of an update of this kind costs now: the same for the virtual clock, which asks it with a random number
- * of its own, as for the atom, which spends it. Pure but for the flippers' phase, which changes between frames. */
+/* The labour of an atom of this kind now: the virtual clock asks it with a random number of its own, and the atom
+ * spends it. Pure but for the flippers' phase, which changes between frames. */
 uint64_t hostile_cost_ns(const hostile_cast *cast, uint32_t level, uint64_t elapsed_ns, uint64_t random);
 
 /* The atoms, and first and last touch. */

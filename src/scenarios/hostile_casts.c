@@ -9,21 +9,21 @@ typedef struct profile {
   const char *name;
   double share;
   uint64_t period_ns, period_max_ns;
-  uint32_t cost_ns; /* of an atom, usually */
-  float elasticity;
+  uint32_t cost_ns;   /* of an atom's labour, usually */
+  uint32_t beside_ns; /* what else the update does, as measured: calls that are refused write a message */
 } profile;
 
 static const profile profiles[HOSTILE_KINDS] = {
-    [HOSTILE_ENDLESS] = {"endless", 0.02, 200000000u, 2000000000u, 10000, 1.0f},
-    [HOSTILE_FLIPPER] = {"flipper", 0.15, 200000000u, 2000000000u, 100, 1.0f},
-    [HOSTILE_BREEDER] = {"breeder", 0.10, 200000000u, 2000000000u, 8000, 1.0f},
-    [HOSTILE_MAYFLY] = {"mayfly", 0.08, 200000000u, 1000000000u, 5000, 1.0f},
-    [HOSTILE_FLAPPER] = {"flapper", 0.15, 100000000u, 1000000000u, 5000, 1.0f},
-    [HOSTILE_CHORUS] = {"chorus", 0.20, 100000000u, 1000000000u, 5000, 1.0f},
-    [HOSTILE_GLUTTON] = {"glutton", 0.10, 100000000u, 4000000000u, 3000, 1.0f},
-    [HOSTILE_RINGER] = {"ringer", 0.05, 500000000u, 4000000000u, 3000, 1.0f},
-    [HOSTILE_GOSSIP] = {"gossip", 0.10, 200000000u, 2000000000u, 5000, 1.0f},
-    [HOSTILE_STRAYER] = {"strayer", 0.05, 100000000u, 1000000000u, 4000, 1.0f},
+    [HOSTILE_ENDLESS] = {"endless", 0.02, 200000000u, 2000000000u, 10000, 200},
+    [HOSTILE_FLIPPER] = {"flipper", 0.15, 200000000u, 2000000000u, 100, 100},
+    [HOSTILE_BREEDER] = {"breeder", 0.10, 200000000u, 2000000000u, 8000, 500},
+    [HOSTILE_MAYFLY] = {"mayfly", 0.08, 200000000u, 1000000000u, 5000, 800},
+    [HOSTILE_FLAPPER] = {"flapper", 0.15, 100000000u, 1000000000u, 5000, 200},
+    [HOSTILE_CHORUS] = {"chorus", 0.20, 100000000u, 1000000000u, 5000, 200},
+    [HOSTILE_GLUTTON] = {"glutton", 0.10, 100000000u, 4000000000u, 3000, 200},
+    [HOSTILE_RINGER] = {"ringer", 0.05, 500000000u, 4000000000u, 3000, 800},
+    [HOSTILE_GOSSIP] = {"gossip", 0.10, 200000000u, 2000000000u, 5000, 4000},
+    [HOSTILE_STRAYER] = {"strayer", 0.05, 100000000u, 1000000000u, 4000, 12000},
 };
 
 /* Of endless: the declared limit, how rarely it is broken, and how far. */
@@ -75,7 +75,9 @@ uint64_t hostile_cost_ns(const hostile_cast *cast, uint32_t level, uint64_t elap
 }
 
 static uint64_t model_cost(const muster_cost_query *query, void *user) {
-  return hostile_cost_ns(user, query->level, query->elapsed_ns, query->random);
+  const hostile_cast *cast = user;
+  uint64_t labour_ns = hostile_cost_ns(cast, query->level, query->elapsed_ns, query->random);
+  return labour_ns + profiles[cast->kind].beside_ns;
 }
 
 /* A flipper's update has four atoms, so that it is preempted between them; a breeder's has an action. */
@@ -111,7 +113,6 @@ static muster_type register_kind(hostile_cast *cast, muster_world *world) {
   def.state_bytes = sizeof(hostile_life);
   def.period_ns = profile->period_ns;
   def.period_max_ns = profile->period_max_ns;
-  def.elasticity = profile->elasticity;
   def.limit_ns = cast->kind == HOSTILE_ENDLESS ? endless_limit_ns : ms_ns / 2;
   def.level_count = cast->kind == HOSTILE_FLAPPER ? 3 : 1;
   def.spawns_max = cast->kind == HOSTILE_BREEDER || cast->kind == HOSTILE_MAYFLY ? 1 : 0;
