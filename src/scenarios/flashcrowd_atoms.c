@@ -14,7 +14,7 @@ static const double walk_mps = 1.4;
 
 /* Measured where the world fits the caches: a neighbour query, a search through the crowd, a line of sight in dry air,
  * and a walk. */
-static const uint64_t query_ns = 700, search_ns = 900, look_ns = 130, walk_ns = 150;
+static const uint64_t query_ns = 700, search_ns = 900, look_ns = 200, walk_ns = 150;
 
 typedef struct profile {
   const char *name;
@@ -24,8 +24,8 @@ typedef struct profile {
 
 static const profile profiles[FLASHCROWD_KINDS] = {
     [FLASHCROWD_CITIZEN] = {"citizen", 100000000u, 5000000000u, 1.0f},
-    [FLASHCROWD_TRADER] = {"trader", 66666666u, 4000000000u, 1.0f},
-    [FLASHCROWD_GUARD] = {"guard", 50000000u, 2000000000u, 0.5f},
+    [FLASHCROWD_TRADER] = {"trader", 100000000u, 4000000000u, 1.0f},
+    [FLASHCROWD_GUARD] = {"guard", 66666667u, 2000000000u, 0.5f},
     [FLASHCROWD_STORY] = {"story", 100000000u, 100000000u, 0.0f},
 };
 

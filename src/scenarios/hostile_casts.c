@@ -18,12 +18,12 @@ static const profile profiles[HOSTILE_KINDS] = {
     [HOSTILE_FLIPPER] = {"flipper", 0.15, 200000000u, 2000000000u, 100, 100},
     [HOSTILE_BREEDER] = {"breeder", 0.10, 200000000u, 2000000000u, 8000, 500},
     [HOSTILE_MAYFLY] = {"mayfly", 0.08, 200000000u, 1000000000u, 5000, 800},
-    [HOSTILE_FLAPPER] = {"flapper", 0.15, 100000000u, 1000000000u, 5000, 200},
-    [HOSTILE_CHORUS] = {"chorus", 0.20, 100000000u, 1000000000u, 5000, 200},
-    [HOSTILE_GLUTTON] = {"glutton", 0.10, 100000000u, 4000000000u, 3000, 200},
+    [HOSTILE_FLAPPER] = {"flapper", 0.15, 100000000u, 1000000000u, 2000, 200},
+    [HOSTILE_CHORUS] = {"chorus", 0.22, 100000000u, 1000000000u, 5000, 200},
+    [HOSTILE_GLUTTON] = {"glutton", 0.10, 100000000u, 5000000000u, 3000, 200},
     [HOSTILE_RINGER] = {"ringer", 0.05, 500000000u, 4000000000u, 3000, 800},
     [HOSTILE_GOSSIP] = {"gossip", 0.10, 200000000u, 2000000000u, 5000, 4000},
-    [HOSTILE_STRAYER] = {"strayer", 0.05, 100000000u, 1000000000u, 4000, 12000},
+    [HOSTILE_STRAYER] = {"strayer", 0.03, 100000000u, 1000000000u, 4000, 12000},
 };
 
 /* Of endless: the declared limit, how rarely it is broken, and how far. */
@@ -31,7 +31,7 @@ static const uint64_t endless_limit_ns = 50000;
 enum { ENDLESS_ONE_IN = 64, ENDLESS_TIMES_MIN = 5, ENDLESS_TIMES_MAX = 50 };
 
 static const uint64_t flip_factor = 100;
-static const uint64_t glutton_most_ns = 150000; /* the cap of what time away adds */
+static const uint64_t glutton_most_ns = 60000; /* the cap of what time away adds */
 
 const char *hostile_name(hostile_kind kind) {
   return profiles[kind].name;
@@ -66,7 +66,7 @@ uint64_t hostile_cost_ns(const hostile_cast *cast, uint32_t level, uint64_t elap
   case HOSTILE_FLAPPER:
     return cost_ns * of_level[level < MUSTER_LEVELS ? level : MUSTER_LEVELS - 1];
   case HOSTILE_GLUTTON: {
-    uint64_t more_ns = elapsed_ns / 33333u; /* 30 us for each second */
+    uint64_t more_ns = elapsed_ns / 66667u; /* 15 us for each second */
     return cost_ns + (more_ns < glutton_most_ns ? more_ns : glutton_most_ns);
   }
   default:
