@@ -64,6 +64,9 @@ typedef struct muster_module {
   /* Frees the instance; the world may be gone already. */
   void (*close)(void *instance);
   bool takes_cost; /* it heeds the options' cost_ns; a host refuses a cost for other modules */
+  /* After the frame at `sim_now_ns`: simulation time that may pass before the next frame, beside what the host's own
+   * frame brings, because nobody looks. `muster run` heeds it. May be null (default). */
+  uint64_t (*skip_ns)(void *instance, uint64_t sim_now_ns);
 } muster_module;
 
 /* Sets muster_last_error() from a module and returns `result`. printf-style. Any thread. */

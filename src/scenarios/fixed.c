@@ -1,22 +1,17 @@
 /* fixed.c - updates of exactly one cost, in any number, all over a square of 10 km whatever their number: what
  * scheduling takes beside them can be read off directly.
  *
- * An update is a chain of dependent multiplications, as long as takes the wanted cost on this machine. Agents stay
+ * An update is labour for as many turns as take the wanted cost on this machine (scenarios/labour.h). Agents stay
  * where they are; observers walk straight ahead and turn at the edges. */
+#include "scenarios/labour.h"
 #include "scenarios/population_random.h"
 #include "scenarios/scenarios.h"
+#include "scenarios/wanted.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-  AGENTS_DEFAULT = 100000,
-  AGENTS_MAX = 16000000,
-  OBSERVERS_DEFAULT = 100,
-  OBSERVERS_MAX = 65536,
-  CALIBRATION_TURNS = 100000,
-  CALIBRATION_RUNS = 16
-};
+enum { AGENTS_DEFAULT = 100000, AGENTS_MAX = 16000000, OBSERVERS_DEFAULT = 100, OBSERVERS_MAX = 65536 };
 
 static const uint64_t cost_default_ns = 5000, cost_min_ns = 100, cost_max_ns = 500000;
 static const double side_m = 10000.0, walk_m_per_s = 1.4, turn_rad = 6.283185307179586;
@@ -33,7 +28,7 @@ typedef struct walker {
 
 typedef struct fixed {
   uint64_t seed, cost_ns;
-  uint32_t turns; /* of the chain, that take cost_ns */
+  uint64_t turns; /* of labour, that take cost_ns */
   uint32_t agents, walker_count;
   walker *walkers;
   muster_observer *observers; /* theirs, and where they go: what one call takes */
@@ -50,74 +45,13 @@ typedef struct life {
 /* ----------------------------------------------------------------------------------------------------------- updates
  */
 
-/* How long it takes is all that matters: what it comes to depends on the machine and is kept nowhere, so that the same
- * seed gives the same world on all of them. */
-static void spend(uint32_t turns) {
-  uint64_t value = turns;
-  for (uint32_t i = 0; i < turns; i++) value = value * 6364136223846793005u + 1442695040888963407u;
-  __asm__ volatile("" : : "r"(value));
-}
-
 static muster_atom_result live(muster_update *update) {
   const fixed *self = update->type_user;
   life *own = update->state;
-  spend(self->turns);
+  labour_spend(self->turns);
   own->updates++;
   own->lived_ns += update->elapsed_ns;
   return MUSTER_ATOM_NEXT;
-}
-
-/* ------------------------------------------------------------------------------------------------------- calibration
- */
-
-static muster_atom_result spend_to_calibrate(muster_update *update) {
-  (void)update;
-  spend(CALIBRATION_TURNS);
-  return MUSTER_ATOM_NEXT;
-}
-
-/* A world with one agent, which runs in every frame that is a period after the last. */
-static muster_world *calibration_world(uint64_t frame_ns) {
-  static const muster_atom atoms[] = {{spend_to_calibrate, MUSTER_ROLE_BEHAVIOUR, 300000}};
-  muster_world_def world_def = muster_default_world_def();
-  muster_type_def type = muster_default_type_def();
-  muster_agent_def agent = muster_default_agent_def();
-  world_def.agents_max = 1;
-  world_def.types_max = 1;
-  world_def.observers_max = 1;
-  world_def.commands_max = 16;
-  muster_world *world = muster_world_create(&world_def);
-  if (!world) return NULL;
-  type.atoms = atoms;
-  type.atom_count = 1;
-  type.period_ns = type.period_max_ns = frame_ns;
-  type.limit_ns = 1000000000u;
-  agent.type = muster_type_register(world, &type);
-  if (agent.type.index && !muster_agent_is_null(muster_agent_spawn(world, &agent))) return world;
-  muster_world_destroy(world);
-  return NULL;
-}
-
-/* How many turns take that long. Whatever disturbs a run makes it longer, so the shortest of several is nearest to the
- * truth. */
-static muster_result calibrate(uint64_t cost_ns, uint32_t *turns) {
-  const uint64_t frame_ns = 100000000, budget_ns = 1000000000;
-  uint64_t shortest_ns = UINT64_MAX;
-  muster_result result = MUSTER_OK;
-  muster_world *world = calibration_world(frame_ns);
-  if (!world) return MUSTER_E_MEMORY;
-  for (uint64_t i = 1; i <= CALIBRATION_RUNS && !result; i++) {
-    muster_frame_report report = muster_default_frame_report();
-    result = muster_frame_run(world, &(muster_frame){i * frame_ns, budget_ns});
-    muster_frame_report_read(world, &report);
-    if (report.completed && report.update_cpu_ns < shortest_ns) shortest_ns = report.update_cpu_ns;
-  }
-  muster_world_destroy(world);
-  if (result) return result;
-  if (shortest_ns == UINT64_MAX || shortest_ns == 0)
-    return muster_module_fail(MUSTER_E_SYSTEM, "fixed: the clock does not move, so no cost can be set");
-  *turns = (uint32_t)(cost_ns * CALIBRATION_TURNS / shortest_ns);
-  return MUSTER_OK;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- open
@@ -130,16 +64,8 @@ static uint64_t wanted_cost(const muster_module_options *options) {
 }
 
 static muster_result check_options(const muster_module_options *options) {
-  if (!options || options->size == 0)
-    return muster_module_fail(MUSTER_E_NOT_INITIALISED,
-                              "fixed: the options were not set by muster_default_module_options()");
-  if (options->path)
-    return muster_module_fail(MUSTER_E_ARGUMENT, "fixed takes no file (%s); use 'population' for one", options->path);
-  if (options->agents > AGENTS_MAX)
-    return muster_module_fail(MUSTER_E_ARGUMENT, "fixed: %u agents are more than %d", options->agents, AGENTS_MAX);
-  if (options->observers > OBSERVERS_MAX)
-    return muster_module_fail(MUSTER_E_ARGUMENT, "fixed: %u observers are more than %d", options->observers,
-                              OBSERVERS_MAX);
+  muster_result result = wanted_check("fixed", options, AGENTS_MAX, OBSERVERS_MAX);
+  if (result) return result;
   uint64_t cost_ns = wanted_cost(options);
   if (cost_ns < cost_min_ns || cost_ns > cost_max_ns)
     return muster_module_fail(MUSTER_E_ARGUMENT, "fixed: a cost of %llu ns is not between %llu and %llu",
@@ -149,9 +75,9 @@ static muster_result check_options(const muster_module_options *options) {
 }
 
 static muster_result open_square(const muster_module_options *options, void **instance, muster_module_needs *needs) {
-  uint32_t turns = 0;
+  double turns_per_ns = 0;
   muster_result result = check_options(options);
-  if (!result) result = calibrate(wanted_cost(options), &turns);
+  if (!result) result = labour_calibrate("fixed", &turns_per_ns);
   if (result) return result;
   uint32_t observers = options->observers ? options->observers : OBSERVERS_DEFAULT;
   fixed *self = calloc(1, sizeof *self);
@@ -167,7 +93,7 @@ static muster_result open_square(const muster_module_options *options, void **in
   }
   *self = (fixed){.seed = options->seed,
                   .cost_ns = wanted_cost(options),
-                  .turns = turns,
+                  .turns = (uint64_t)((double)wanted_cost(options) * turns_per_ns),
                   .agents = options->agents ? options->agents : AGENTS_DEFAULT,
                   .walker_count = observers,
                   .walkers = walkers,

@@ -22,4 +22,16 @@ const muster_module *muster_module_tan_wong(void);
  * that walk. Takes no file. Any thread. */
 const muster_module *muster_module_fixed(void);
 
+/* `flashcrowd`: a map of towns, between which a crowd of observers jumps every 10 s, and weather. Takes no file. Any
+ * thread. */
+const muster_module *muster_module_flashcrowd(void);
+
+/* `empty`: villages that nobody sees for hours, which pass in steps of a minute where the host heeds skip_ns, and then
+ * an arrival. Takes no file. Any thread. */
+const muster_module *muster_module_empty(void);
+
+/* `hostile`: everything that breaks schedulers, each as an agent type of its own, and invariants that must hold all the
+ * same. Takes no file. Any thread. */
+const muster_module *muster_module_hostile(void);
+
 #endif

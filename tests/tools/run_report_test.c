@@ -159,3 +159,14 @@ Test(run_report, covers_what_was_run_when_it_is_interrupted, .timeout = 60) {
   close(terminal);
   unlink(path);
 }
+
+/* Two hours in steps of a minute, and then the frames of a visit. */
+Test(run_report, counts_the_time_that_a_scenario_lets_pass) {
+  json_t *json = program_json("run empty --virtual --frames 140 --warm-up 0 --agents 600 --workers 1 --json -");
+  double simulated_s = program_number(json, "world.simulated_s");
+  cr_assert(simulated_s > 7200 && simulated_s < 7210, "%g s", simulated_s);
+  cr_assert_eq(program_number(json, "world.visits"), 1);
+  cr_assert_eq(program_number(json, "world.violations"), 0);
+  cr_assert_gt(program_number(json, "wait.bound_ns"), 60e9, "the longest frame counts");
+  json_decref(json);
+}

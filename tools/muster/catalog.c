@@ -14,6 +14,9 @@ static const muster_module_get_function scenarios[] = {
     muster_module_population,
     muster_module_tan_wong,
     muster_module_fixed,
+    muster_module_flashcrowd,
+    muster_module_empty,
+    muster_module_hostile,
 };
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };

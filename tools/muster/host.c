@@ -52,12 +52,19 @@ void host_close(host *host) {
   *host = (struct host){0};
 }
 
+/* A module that was built with an older header ends before the field. */
+static bool may_skip(const muster_module *module) {
+  return module->size >= offsetof(muster_module, skip_ns) + sizeof module->skip_ns && module->skip_ns;
+}
+
 bool host_run_frame(host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_frame_report *report) {
+  sim_now_ns += host->skipped_ns;
   if (host->module->before_frame) host->module->before_frame(host->instance, host->world, sim_now_ns);
   muster_frame frame = {.sim_now_ns = sim_now_ns, .budget_ns = budget_ns};
   *report = muster_default_frame_report();
-  return muster_frame_run(host->world, &frame) == MUSTER_OK &&
-         muster_frame_report_read(host->world, report) == MUSTER_OK;
+  if (muster_frame_run(host->world, &frame) != MUSTER_OK) return false;
+  if (may_skip(host->module)) host->skipped_ns += host->module->skip_ns(host->instance, sim_now_ns);
+  return muster_frame_report_read(host->world, report) == MUSTER_OK;
 }
 
 static void take_figure(const char *name, double value, void *user) {

@@ -17,6 +17,7 @@ typedef struct host {
   muster_module_needs needs;
   muster_pool *pool;
   muster_world *world;
+  uint64_t skipped_ns; /* simulation time that the module has let pass beside the frames' own */
 } host;
 
 /* Opens the module, creates pool and world and populates it. False with the reason in muster_last_error(); nothing is
@@ -26,8 +27,8 @@ bool host_open(host *host, const host_setup *setup);
 /* Takes everything apart; a host that is not open is a no-op. */
 void host_close(host *host);
 
-/* Runs one frame that brings the world to `sim_now_ns`, the module's part before it included, and reads its report.
- * False with the reason in muster_last_error(). */
+/* Runs one frame that brings the world to `sim_now_ns`, later by what the module skips, the module's part before it
+ * included, and reads its report. False with the reason in muster_last_error(). */
 bool host_run_frame(host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_frame_report *report);
 
 enum { HOST_FIGURES_MAX = 64, HOST_FIGURE_NAME_BYTES = 48 };

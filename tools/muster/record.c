@@ -41,6 +41,7 @@ void record_add(run_record *record, const muster_frame_report *report) {
   record->update_ns += report->update_cpu_ns;
   record->overhead_ns += report->overhead_ns;
   record->sim_ns += report->frame_period_ns;
+  if (report->frame_period_ns > record->frame_period_max_ns) record->frame_period_max_ns = report->frame_period_ns;
   record->budget_ns += report->budget_ns;
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) record->stage_ns[i] += report->stage_ns[i];
   add_finite(&record->deviation_ns, report->period_deviation_ns);

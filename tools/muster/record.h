@@ -21,6 +21,7 @@ typedef struct run_record {
   double deviation_ns, desired, pressure; /* sums over all frames, of what is finite */
   double pressure_max;
   uint32_t agents_max;
+  uint64_t frame_period_max_ns;
   muster_frame_report last;
 } run_record;
 

@@ -50,12 +50,13 @@ static void sum_up_promise(run_summary *summary, const run_options *options, con
 }
 
 /* The guarantee: whoever has waited for S is served first in, first out, so at most the whole population goes before,
- * x updates in each frame. This bounds the time from release to start; from one update to the next it is the longest
- * period more, which shows as the maximum of the staleness. */
+ * x updates in each frame; scenarios may let time pass between frames, so the longest counts. This bounds the time from
+ * release to start; from one update to the next it is the longest period more, which shows as the maximum of the
+ * staleness. */
 static double wait_bound_ns(const run_summary *summary, const run_record *record, uint64_t guarantee_ns) {
   double per_frame = (double)summary->statistics.completed / (double)record->frames;
   if (per_frame <= 0) return (double)NAN;
-  return (double)guarantee_ns + (ceil(record->agents_max / per_frame) + 1) * (double)summary->frame_period_ns;
+  return (double)guarantee_ns + (ceil(record->agents_max / per_frame) + 1) * (double)record->frame_period_max_ns;
 }
 
 static void sum_up_work(run_summary *summary, const run_options *options, const run_record *record) {

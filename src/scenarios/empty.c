@@ -1,0 +1,314 @@
+/* empty.c - hours in which nobody looks, and then somebody arrives.
+ *
+ * While no observer is there, two hours pass in steps of a minute, as on a server that lets an empty world run on at
+ * next to no cost; villagers may then go minutes without an update. Then observers come to a village and stay for
+ * twenty seconds at the host's own frame rate. What matters is how soon everybody around them runs as often as if they
+ * had always been there. */
+#include "scenarios/labour.h"
+#include "scenarios/population_random.h"
+#include "scenarios/scenarios.h"
+#include "scenarios/settling.h"
+#include "scenarios/wanted.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+  AGENTS_DEFAULT = 20000,
+  AGENTS_MAX = 2000000,
+  OBSERVERS_DEFAULT = 16,
+  OBSERVERS_MAX = 65536,
+  VILLAGES = 12,
+  ACTIVITIES = 6,
+  ACTIVITIES_PER_UPDATE_MAX = 16
+};
+
+static const uint64_t second_ns = 1000000000u;
+static const uint64_t quiet_ns = 7200000000000u, quiet_step_ns = 60000000000u, visit_ns = 20000000000u;
+static const uint64_t villager_period_ns = 100000000u, animal_period_ns = 200000000u, period_max_ns = 300000000000u;
+static const uint64_t labour_ns = 4000; /* finding one's way, in each update */
+static const double half_m = 2000.0, village_m = 120.0, visit_m = 20.0, around_m = 40.0;
+
+typedef enum kind { VILLAGER = 0, ANIMAL, KINDS } kind;
+
+/* Where the world stands: who is in it, and who looks at it. */
+typedef struct empty {
+  uint64_t seed, begin_ns, last_ns, frame_ns;
+  uint64_t turns; /* of labour, for one update */
+  uint32_t agents, observer_count;
+  bool begun, visited;
+  uint64_t changes_ns; /* when the visit begins or ends */
+  muster_type types[KINDS];
+  muster_agent *members;
+  muster_position *homes;
+  muster_observer *observers;
+  uint64_t visits, settled_visits, quiet_frames;
+  uint64_t frames_to_nine_tenths, frames_to_last; /* sums over visits */
+  uint32_t nine_tenths_max, last_max, watched;
+  settling settling;
+} empty;
+
+/* The private state of an agent. */
+typedef struct life {
+  settling_mark mark;
+  float needs[ACTIVITIES]; /* 0 = satisfied; they grow with time */
+  float activity_left_s;
+  uint32_t activity;
+  uint64_t activities;
+} life;
+
+/* ----------------------------------------------------------------------------------------------------------- updates
+ */
+
+/* The greatest need decides; what is done satisfies it for a while. */
+static void choose_activity(life *own, float random_share) {
+  uint32_t best = 0;
+  for (uint32_t i = 1; i < ACTIVITIES; i++)
+    if (own->needs[i] > own->needs[best]) best = i;
+  own->activity = best;
+  own->needs[best] = 0.0f;
+  own->activity_left_s = 60.0f + 240.0f * random_share;
+  own->activities++;
+}
+
+static void pass_time(life *own, float seconds) {
+  for (uint32_t i = 0; i < ACTIVITIES; i++) own->needs[i] += seconds * (1.0f + (float)i) / 3600.0f;
+  own->activity_left_s -= seconds;
+}
+
+/* The elapsed time passes activity by activity; after a long pause not every one that would have come is lived through.
+ */
+static muster_atom_result live(muster_update *update) {
+  const empty *self = update->type_user;
+  life *own = update->state;
+  float left_s = (float)update->elapsed_ns * 1e-9f;
+  labour_spend(self->turns);
+  for (uint32_t count = 0; left_s > 0.0f && count < ACTIVITIES_PER_UPDATE_MAX; count++) {
+    float step_s = fminf(left_s, fmaxf(own->activity_left_s, 0.0f));
+    pass_time(own, step_s);
+    left_s -= step_s;
+    if (own->activity_left_s <= 0.0f) choose_activity(own, muster_update_random_share(update));
+  }
+  settling_note(update);
+  return MUSTER_ATOM_FINISH;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- open
+ */
+
+static void free_all(empty *self) {
+  free(self->members);
+  free(self->homes);
+  free(self->observers);
+  settling_destroy(&self->settling);
+  free(self);
+}
+
+static empty *make(const muster_module_options *options) {
+  empty *self = calloc(1, sizeof *self);
+  if (!self) return NULL;
+  self->seed = options->seed;
+  self->agents = options->agents ? options->agents : AGENTS_DEFAULT;
+  self->observer_count = options->observers ? options->observers : OBSERVERS_DEFAULT;
+  self->members = calloc(self->agents, sizeof *self->members);
+  self->homes = calloc(self->agents, sizeof *self->homes);
+  self->observers = calloc(self->observer_count, sizeof *self->observers);
+  bool watches = settling_create(&self->settling, self->agents);
+  if (watches && self->members && self->homes && self->observers) return self;
+  free_all(self);
+  return NULL;
+}
+
+static muster_result open_villages(const muster_module_options *options, void **instance, muster_module_needs *needs) {
+  double turns_per_ns = 0;
+  muster_result result = wanted_check("empty", options, AGENTS_MAX, OBSERVERS_MAX);
+  if (!result) result = labour_calibrate("empty", &turns_per_ns);
+  if (result) return result;
+  empty *self = make(options);
+  if (!self) return muster_module_fail(MUSTER_E_MEMORY, "empty: no memory for %u agents", options->agents);
+  self->turns = (uint64_t)((double)labour_ns * turns_per_ns);
+  *instance = self;
+  *needs = (muster_module_needs){.size = (uint32_t)sizeof *needs,
+                                 .agents = self->agents,
+                                 .agents_max = self->agents,
+                                 .observers = self->observer_count};
+  return MUSTER_OK;
+}
+
+static void close_villages(void *instance) {
+  free_all(instance);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- populate
+ */
+
+static double share_of(uint64_t random) {
+  return (double)population_share(population_mix(random));
+}
+
+static muster_position village_place(const empty *self, uint64_t village) {
+  uint64_t random = population_mix(self->seed) + 2 * village;
+  return (muster_position){half_m * (2.0 * share_of(random) - 1.0), half_m * (2.0 * share_of(random + 1) - 1.0), 0.0};
+}
+
+/* Everybody lives in a village, nearer to its middle than not. */
+static muster_position home_of(const empty *self, uint32_t number) {
+  uint64_t random = population_mix(self->seed ^ population_mix(number));
+  muster_position place = village_place(self, number % VILLAGES);
+  double away_m = village_m * share_of(random), angle = 6.283185307179586 * share_of(random + 1);
+  place.x += away_m * cos(angle);
+  place.y += away_m * sin(angle);
+  return place;
+}
+
+static kind kind_of(uint32_t number) {
+  return number % 5 == 4 ? ANIMAL : VILLAGER;
+}
+
+static muster_type register_kind(empty *self, muster_world *world, kind kind) {
+  muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, (uint32_t)labour_ns + 200};
+  muster_type_def def = muster_default_type_def();
+  def.name = kind == VILLAGER ? "villager" : "animal";
+  def.atoms = &atom;
+  def.atom_count = 1;
+  def.state_bytes = sizeof(life);
+  def.period_ns = kind == VILLAGER ? villager_period_ns : animal_period_ns;
+  def.period_max_ns = period_max_ns;
+  def.on_spawned = settling_born;
+  def.user = self;
+  return muster_type_register(world, &def);
+}
+
+static muster_result populate(void *instance, muster_world *world) {
+  empty *self = instance;
+  muster_agent_def def = muster_default_agent_def();
+  for (uint32_t kind = 0; kind < KINDS; kind++) {
+    self->types[kind] = register_kind(self, world, (enum kind)kind);
+    if (!self->types[kind].index) return MUSTER_E_FULL;
+  }
+  for (uint32_t i = 0; i < self->agents; i++) {
+    life life = {.activity_left_s = 300.0f * (float)share_of(self->seed + i)};
+    def.type = self->types[kind_of(i)];
+    def.position = self->homes[i] = home_of(self, i);
+    def.state = &life;
+    self->members[i] = muster_agent_spawn(world, &def);
+    if (muster_agent_is_null(self->members[i])) return MUSTER_E_FULL;
+  }
+  return MUSTER_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- between frames
+ */
+
+static void watch_village(empty *self, muster_position village, uint64_t sim_now_ns) {
+  settling_begin(&self->settling, sim_now_ns);
+  for (uint32_t i = 0; i < self->agents; i++) {
+    if (hypot(self->homes[i].x - village.x, self->homes[i].y - village.y) > around_m) continue;
+    uint64_t wanted_ns = kind_of(i) == VILLAGER ? villager_period_ns : animal_period_ns;
+    settling_watch(&self->settling, self->members[i], wanted_ns + self->frame_ns);
+  }
+  self->watched = self->settling.count;
+}
+
+static void arrive(empty *self, muster_world *world, uint64_t sim_now_ns) {
+  muster_position village = village_place(self, self->visits++ % VILLAGES);
+  for (uint32_t i = 0; i < self->observer_count; i++) {
+    muster_observer_def def = muster_default_observer_def();
+    double angle = 6.283185307179586 * i / self->observer_count;
+    def.position = (muster_position){village.x + visit_m * cos(angle), village.y + visit_m * sin(angle), 0.0};
+    self->observers[i] = muster_observer_add(world, &def);
+  }
+  watch_village(self, village, sim_now_ns);
+}
+
+static void leave(empty *self, muster_world *world) {
+  for (uint32_t i = 0; i < self->observer_count; i++) muster_observer_remove(world, self->observers[i]);
+}
+
+static void note_settled(empty *self) {
+  const settling *settling = &self->settling;
+  self->settled_visits++;
+  self->frames_to_nine_tenths += settling->frames_to_nine_tenths;
+  self->frames_to_last += settling->frames_to_last;
+  if (settling->frames_to_nine_tenths > self->nine_tenths_max) self->nine_tenths_max = settling->frames_to_nine_tenths;
+  if (settling->frames_to_last > self->last_max) self->last_max = settling->frames_to_last;
+}
+
+static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+  empty *self = instance;
+  if (!self->begun) {
+    self->begin_ns = self->last_ns = sim_now_ns;
+    self->changes_ns = sim_now_ns + quiet_ns;
+    self->begun = true;
+  }
+  uint64_t frame_ns = sim_now_ns - self->last_ns;
+  self->last_ns = sim_now_ns;
+  self->frame_ns = frame_ns < second_ns ? frame_ns : second_ns; /* what a visitor will see */
+  self->quiet_frames += !self->visited;
+  uint32_t left = self->settling.left;
+  settling_look(&self->settling, world);
+  if (left && !self->settling.left) note_settled(self);
+  if (sim_now_ns < self->changes_ns) return;
+  self->visited = !self->visited;
+  self->changes_ns = sim_now_ns + (self->visited ? visit_ns : quiet_ns);
+  if (self->visited)
+    arrive(self, world, sim_now_ns);
+  else
+    leave(self, world);
+}
+
+/* The last step before a visit is the host's own, and no longer than what is left. */
+static uint64_t skip_ns(void *instance, uint64_t sim_now_ns) {
+  const empty *self = instance;
+  if (!self->begun || self->visited || sim_now_ns >= self->changes_ns) return 0;
+  uint64_t left_ns = self->changes_ns - sim_now_ns;
+  return left_ns < quiet_step_ns ? left_ns : quiet_step_ns;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ report
+ */
+
+static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
+  const empty *self = instance;
+  uint64_t agents = 0, activities = 0, longest_ns = 0, lifetime_errors = 0;
+  muster_agent_info info = muster_default_agent_info();
+  for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+       agent = muster_agent_next(world, agent)) {
+    if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
+    const life *own = info.state;
+    uint64_t waiting_ns = self->last_ns - info.last_update_ns;
+    agents++;
+    activities += own->activities;
+    lifetime_errors += !settling_has_lived(&own->mark, &info);
+    if (own->mark.longest_elapsed_ns > longest_ns) longest_ns = own->mark.longest_elapsed_ns;
+    if (waiting_ns > longest_ns) longest_ns = waiting_ns;
+  }
+  double settled = self->settled_visits ? (double)self->settled_visits : 1.0;
+  emit("population", (double)agents, emit_user);
+  emit("simulated_s", (double)(self->last_ns - self->begin_ns) * 1e-9, emit_user);
+  emit("quiet_frames", (double)self->quiet_frames, emit_user);
+  emit("activities", (double)activities, emit_user);
+  emit("longest_interval_s", (double)longest_ns * 1e-9, emit_user);
+  emit("visits", (double)self->visits, emit_user);
+  emit("visits_settled", (double)self->settled_visits, emit_user);
+  emit("watched", self->watched, emit_user);
+  emit("frames_to_nine_tenths", (double)self->frames_to_nine_tenths / settled, emit_user);
+  emit("frames_to_nine_tenths_max", self->nine_tenths_max, emit_user);
+  emit("frames_to_last", (double)self->frames_to_last / settled, emit_user);
+  emit("frames_to_last_max", self->last_max, emit_user);
+  emit("violations", (double)lifetime_errors, emit_user);
+}
+
+const muster_module *muster_module_empty(void) {
+  static const muster_module module = {.size = (uint32_t)sizeof module,
+                                       .abi = MUSTER_MODULE_ABI,
+                                       .name = "empty",
+                                       .summary = "hours without an observer, in steps of a minute; then an arrival",
+                                       .open = open_villages,
+                                       .populate = populate,
+                                       .before_frame = before_frame,
+                                       .report = report,
+                                       .close = close_villages,
+                                       .skip_ns = skip_ns};
+  return &module;
+}

@@ -1,0 +1,72 @@
+/* scenarios/flashcrowd.h - observers that gather in one town and are in another ten seconds later.
+ *
+ *     flashcrowd.c         the module: towns, the first agents, the crowd, the numbers of the world
+ *     flashcrowd_atoms.c   what the agents are, do and cost
+ *
+ * What an update costs depends on where and when: near the crowd an agent looks at many times as much, and under the
+ * rain, which drifts across the map, each look takes twice as long. */
+#ifndef SCENARIOS_FLASHCROWD_H
+#define SCENARIOS_FLASHCROWD_H
+
+#include "scenarios/settling.h"
+
+#include <muster/module.h>
+
+typedef enum flashcrowd_kind {
+  FLASHCROWD_CITIZEN = 0, /* walks towards the crowd and home again */
+  FLASHCROWD_TRADER,      /* stays near its stall */
+  FLASHCROWD_GUARD,       /* runs often, and gives way less readily */
+  FLASHCROWD_STORY,       /* part of a story: exempt, its period never gives way */
+  FLASHCROWD_KINDS
+} flashcrowd_kind;
+
+enum { FLASHCROWD_TOWNS = 8 };
+
+typedef struct flashcrowd flashcrowd;
+
+typedef struct flashcrowd_cast {
+  const flashcrowd *self;
+  flashcrowd_kind kind;
+  muster_type type;
+} flashcrowd_cast;
+
+/* The private state of an agent. */
+typedef struct flashcrowd_state {
+  settling_mark mark;
+  double walked_m;
+  float home_x, home_y;
+  uint64_t updates, late;          /* late: more than two frames over the shortest period; of interest for the exempt */
+  uint64_t looks, crowded_updates; /* lines of sight that were followed; updates near the crowd */
+  uint32_t seen;                   /* in the last update */
+} flashcrowd_state;
+
+struct flashcrowd {
+  uint64_t seed, begin_ns, frame_ns, last_ns;
+  uint32_t agents, observer_count;
+  bool begun;
+  flashcrowd_cast casts[FLASHCROWD_KINDS];
+  double town_x[FLASHCROWD_TOWNS], town_y[FLASHCROWD_TOWNS];
+  float *homes; /* x and y of every agent, by the index of its id */
+  muster_agent *members;
+  uint8_t *kinds;
+  muster_observer *observers;
+  muster_position *places;
+  double crowd_x, crowd_y, rain_x; /* now; they change between frames alone */
+  uint64_t jumps, settled_jumps;   /* of the crowd; of these, in time before the next */
+  uint64_t frames_to_nine_tenths, frames_to_last; /* sums over those */
+  uint32_t nine_tenths_max, last_max, watched;
+  settling settling;
+};
+
+extern const double flashcrowd_half_m; /* of the map */
+
+/* A kind's shortest period. */
+uint64_t flashcrowd_period_ns(flashcrowd_kind kind);
+
+/* The kind of the number-th agent: each has its share of every stretch. */
+flashcrowd_kind flashcrowd_kind_of(uint32_t number);
+
+/* Registers a type for every kind. Thread of the frames, between frames. */
+muster_result flashcrowd_register(flashcrowd *self, muster_world *world);
+
+#endif

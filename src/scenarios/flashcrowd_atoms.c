@@ -1,0 +1,159 @@
+#include "scenarios/flashcrowd.h"
+#include "scenarios/population_random.h"
+
+#include <math.h>
+
+const double flashcrowd_half_m = 1500.0;
+
+enum { NEIGHBOURS_MAX = 8, SEEN_MAX = 24, STEPS_DRY = 12, STEPS_WET = 24 };
+
+static const double earshot_m = 120.0; /* of the crowd: who is nearer looks at those who came */
+static const double sight_m = 30.0;    /* at those of them who are so near */
+static const double rain_width_m = 700.0;
+static const double walk_mps = 1.4;
+
+/* Measured where the world fits the caches: a neighbour query, a search through the crowd, a line of sight in dry air,
+ * and a walk. */
+static const uint64_t query_ns = 700, search_ns = 900, look_ns = 200, walk_ns = 150;
+
+typedef struct profile {
+  const char *name;
+  uint64_t period_ns, period_max_ns;
+  float elasticity;
+} profile;
+
+static const profile profiles[FLASHCROWD_KINDS] = {
+    [FLASHCROWD_CITIZEN] = {"citizen", 100000000u, 5000000000u, 1.0f},
+    [FLASHCROWD_TRADER] = {"trader", 100000000u, 4000000000u, 1.0f},
+    [FLASHCROWD_GUARD] = {"guard", 66666667u, 2000000000u, 0.5f},
+    [FLASHCROWD_STORY] = {"story", 100000000u, 100000000u, 0.0f},
+};
+
+uint64_t flashcrowd_period_ns(flashcrowd_kind kind) {
+  return profiles[kind].period_ns;
+}
+
+flashcrowd_kind flashcrowd_kind_of(uint32_t number) {
+  uint32_t place = number % 100;
+  if (place == 99) return FLASHCROWD_STORY;
+  return place % 10 == 8 ? FLASHCROWD_GUARD : place % 5 == 4 ? FLASHCROWD_TRADER : FLASHCROWD_CITIZEN;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the place
+ */
+
+static bool is_wet(const flashcrowd *self, double x) {
+  double ahead_m = fmod(x - self->rain_x, 2.0 * flashcrowd_half_m);
+  return (ahead_m < 0 ? ahead_m + 2.0 * flashcrowd_half_m : ahead_m) < rain_width_m;
+}
+
+static double crowd_distance(const flashcrowd *self, double x, double y) {
+  return hypot(x - self->crowd_x, y - self->crowd_y);
+}
+
+/* The height of the ground: 0..1, rough over some 8 m. */
+static float height(const flashcrowd *self, double x, double y) {
+  uint64_t column = (uint64_t)(int64_t)floor(x * 0.125), row = (uint64_t)(int64_t)floor(y * 0.125);
+  return population_share(population_mix(self->seed ^ (column << 32 ^ row)));
+}
+
+/* Whether one sees from here to there, above what stands between; in rain the line is followed in finer steps. */
+static bool sees(const flashcrowd *self, muster_position from, muster_position to, uint32_t steps) {
+  float covered = 0.0f;
+  for (uint32_t i = 1; i <= steps; i++) {
+    double part = (double)i / steps;
+    covered += fmaxf(height(self, from.x + part * (to.x - from.x), from.y + part * (to.y - from.y)) - 0.5f, 0.0f);
+  }
+  return covered < 0.15f * (float)steps;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- updates
+ */
+
+/* Looks at those of the crowd who are near, first come first seen. */
+static uint32_t watch_crowd(const flashcrowd *self, muster_position here, uint32_t steps, flashcrowd_state *own) {
+  uint32_t looks = 0, seen = 0;
+  for (uint32_t i = 0; i < self->observer_count && looks < SEEN_MAX; i++) {
+    double x = self->places[i].x - here.x, y = self->places[i].y - here.y;
+    if (x * x + y * y > sight_m * sight_m) continue;
+    looks++;
+    seen += sees(self, here, self->places[i], steps);
+  }
+  own->crowded_updates++;
+  own->looks += looks;
+  return seen;
+}
+
+static muster_atom_result look_around(muster_update *update) {
+  const flashcrowd *self = ((const flashcrowd_cast *)update->type_user)->self;
+  flashcrowd_state *own = update->state;
+  muster_position here = update->position;
+  muster_neighbour near[NEIGHBOURS_MAX];
+  uint32_t count = muster_update_nearby(update, 12.0f, (muster_type){0}, near, NEIGHBOURS_MAX);
+  uint32_t steps = is_wet(self, here.x) ? STEPS_WET : STEPS_DRY;
+  own->seen = 0;
+  for (uint32_t i = 0; i < count; i++) own->seen += sees(self, here, near[i].position, steps);
+  own->looks += count;
+  if (crowd_distance(self, here.x, here.y) < earshot_m) own->seen += watch_crowd(self, here, steps, own);
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Citizens within earshot walk towards the crowd and stop before it; everybody else is where home is, or on the way. */
+static muster_atom_result walk(muster_update *update) {
+  const flashcrowd_cast *cast = update->type_user;
+  const flashcrowd *self = cast->self;
+  flashcrowd_state *own = update->state;
+  muster_position place = update->position;
+  bool drawn = cast->kind == FLASHCROWD_CITIZEN && crowd_distance(self, place.x, place.y) < earshot_m;
+  double x = (drawn ? self->crowd_x : (double)own->home_x) - place.x;
+  double y = (drawn ? self->crowd_y : (double)own->home_y) - place.y;
+  double left_m = hypot(x, y) - (drawn ? 10.0 : 0.0);
+  double step_m = fmin(walk_mps * (double)update->elapsed_ns * 1e-9, left_m);
+  if (step_m > 0.01) {
+    place.x += x * step_m / hypot(x, y);
+    place.y += y * step_m / hypot(x, y);
+    own->walked_m += step_m;
+    muster_update_move(update, place);
+  }
+  own->updates++;
+  own->late += update->elapsed_ns > profiles[cast->kind].period_ns + 2 * self->frame_ns;
+  settling_note(update);
+  return MUSTER_ATOM_FINISH;
+}
+
+/* As the updates: by where the agent lives, from which it does not go far. */
+static uint64_t model_cost(const muster_cost_query *query, void *user) {
+  const flashcrowd *self = ((const flashcrowd_cast *)user)->self;
+  const float *home = &self->homes[2 * (size_t)query->agent.index];
+  if (query->atom == 1) return walk_ns;
+  double distance_m = crowd_distance(self, (double)home[0], (double)home[1]);
+  uint64_t looks = query->random % (NEIGHBOURS_MAX + 1), cost_ns = query_ns;
+  if (distance_m < earshot_m) {
+    double share = fmin((earshot_m - distance_m) / (earshot_m - sight_m), 1.0);
+    looks += (uint64_t)(SEEN_MAX * share);
+    cost_ns += search_ns;
+  }
+  return cost_ns + looks * look_ns * (is_wet(self, (double)home[0]) ? 2 : 1);
+}
+
+muster_result flashcrowd_register(flashcrowd *self, muster_world *world) {
+  static const muster_atom atoms[] = {{look_around, MUSTER_ROLE_PERCEPTION, 1500}, {walk, MUSTER_ROLE_BEHAVIOUR, 150}};
+  for (uint32_t kind = 0; kind < FLASHCROWD_KINDS; kind++) {
+    flashcrowd_cast *cast = &self->casts[kind];
+    *cast = (flashcrowd_cast){.self = self, .kind = (flashcrowd_kind)kind};
+    muster_type_def def = muster_default_type_def();
+    def.name = profiles[kind].name;
+    def.atoms = atoms;
+    def.atom_count = 2;
+    def.state_bytes = (uint32_t)sizeof(flashcrowd_state);
+    def.period_ns = profiles[kind].period_ns;
+    def.period_max_ns = profiles[kind].period_max_ns;
+    def.elasticity = profiles[kind].elasticity;
+    def.user = cast;
+    def.on_spawned = settling_born;
+    def.model_cost_ns = model_cost;
+    cast->type = muster_type_register(world, &def);
+    if (cast->type.index == 0) return MUSTER_E_FULL;
+  }
+  return MUSTER_OK;
+}

@@ -1,0 +1,172 @@
+#include "scenarios/hostile.h"
+
+#include "scenarios/labour.h"
+#include "scenarios/population_random.h"
+#include "scenarios/scenarios.h"
+#include "scenarios/wanted.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+  AGENTS_DEFAULT = 20000,
+  AGENTS_MIN = 100,
+  AGENTS_MAX = 1000000,
+  OBSERVERS_DEFAULT = 64,
+  OBSERVERS_MAX = 4096,
+  FLIP_FRAMES = 5,     /* flippers keep their cost for so long */
+  CALL_FRAMES = 300,   /* the chorus is called together so often */
+  CALLED_MAX = 8192    /* of it, so that other commands find room */
+};
+
+static const double half_m = 600.0;                               /* of the ground */
+static const double site_x = 2000.0;                              /* where flappers stand, far from all others */
+static const double near_step_m = 115.0, far_step_m = 160.0;      /* of their observers: on both sides of a level */
+static const double turn_rad = 6.283185307179586, walk_rps = 0.1; /* of the other observers, around the middle */
+
+/* -------------------------------------------------------------------------------------------------------------- open
+ */
+
+static void free_all(hostile *self) {
+  free(self->members);
+  free(self->heard);
+  free(self->observers);
+  free(self->places);
+  free(self);
+}
+
+static hostile *make(const muster_module_options *options) {
+  hostile *self = calloc(1, sizeof *self);
+  if (!self) return NULL;
+  self->seed = options->seed;
+  self->agents = options->agents ? options->agents : AGENTS_DEFAULT;
+  self->agents_max = self->agents + self->agents / 4 + 1024;
+  self->observer_count = options->observers ? options->observers : OBSERVERS_DEFAULT;
+  self->members = calloc(self->agents, sizeof *self->members);
+  self->heard = calloc(self->agents, sizeof *self->heard);
+  self->observers = calloc(self->observer_count, sizeof *self->observers);
+  self->places = calloc(self->observer_count, sizeof *self->places);
+  if (self->members && self->heard && self->observers && self->places) return self;
+  free_all(self);
+  return NULL;
+}
+
+static muster_result open_arena(const muster_module_options *options, void **instance, muster_module_needs *needs) {
+  double turns_per_ns = 0;
+  muster_result result = wanted_check("hostile", options, AGENTS_MAX, OBSERVERS_MAX);
+  if (result) return result;
+  if (options->agents && options->agents < AGENTS_MIN)
+    return muster_module_fail(MUSTER_E_ARGUMENT, "hostile: %u agents are fewer than %d, too few for all its kinds",
+                              options->agents, AGENTS_MIN);
+  result = labour_calibrate("hostile", &turns_per_ns);
+  if (result) return result;
+  hostile *self = make(options);
+  if (!self) return muster_module_fail(MUSTER_E_MEMORY, "hostile: no memory for %u agents", options->agents);
+  self->turns_per_ns = turns_per_ns;
+  hostile_cast_all(self);
+  self->breeders_max = self->casts[HOSTILE_BREEDER].count * 3 / 2;
+  *instance = self;
+  *needs = (muster_module_needs){.size = (uint32_t)sizeof *needs,
+                                 .agents = self->agents,
+                                 .agents_max = self->agents_max,
+                                 .observers = self->observer_count};
+  return MUSTER_OK;
+}
+
+static void close_arena(void *instance) {
+  free_all(instance);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- populate
+ */
+
+muster_position hostile_place(const hostile *self, hostile_kind kind, uint64_t random) {
+  uint64_t own = population_mix(random ^ population_mix(self->seed));
+  double x = 2.0 * (double)population_share(own) - 1.0, y = 2.0 * (double)population_share(population_mix(own)) - 1.0;
+  if (kind == HOSTILE_FLAPPER) return (muster_position){site_x + 5.0 * x, 5.0 * y, 0.0};
+  return (muster_position){half_m * x, half_m * y, 0.0};
+}
+
+static muster_result spawn_cast(hostile *self, muster_world *world, const hostile_cast *cast) {
+  for (uint32_t i = 0; i < cast->count; i++) {
+    hostile_life life = {.number = cast->first + i};
+    muster_agent_def def = muster_default_agent_def();
+    def.type = cast->type;
+    def.position = hostile_place(self, cast->kind, life.number);
+    def.state = &life;
+    self->members[life.number] = muster_agent_spawn(world, &def);
+    if (muster_agent_is_null(self->members[life.number])) return MUSTER_E_FULL;
+  }
+  return MUSTER_OK;
+}
+
+/* Every other observer steps to and fro before the flappers, over the boundary of a level; the rest go around. */
+static muster_position observer_place(const hostile *self, uint32_t observer, double seconds) {
+  if (observer % 2 == 0) {
+    double distance_m = self->tally.frames % 2 ? near_step_m : far_step_m;
+    return (muster_position){site_x + distance_m, 0.0, 0.0};
+  }
+  double angle = turn_rad * observer / self->observer_count + walk_rps * seconds;
+  double radius_m = half_m * (0.2 + 0.6 * observer / self->observer_count);
+  return (muster_position){radius_m * cos(angle), radius_m * sin(angle), 0.0};
+}
+
+static muster_result add_observers(hostile *self, muster_world *world) {
+  for (uint32_t i = 0; i < self->observer_count; i++) {
+    muster_observer_def def = muster_default_observer_def();
+    def.position = observer_place(self, i, 0.0);
+    self->observers[i] = muster_observer_add(world, &def);
+    if (self->observers[i].generation == 0) return MUSTER_E_FULL;
+  }
+  return MUSTER_OK;
+}
+
+static muster_result populate(void *instance, muster_world *world) {
+  hostile *self = instance;
+  muster_result result = hostile_register(self, world);
+  for (uint32_t kind = 0; kind < HOSTILE_KINDS && !result; kind++)
+    result = spawn_cast(self, world, &self->casts[kind]);
+  return result ? result : add_observers(self, world);
+}
+
+/* ---------------------------------------------------------------------------------------------------- between frames
+ */
+
+/* Woken in one frame, members of one period stay together for as long as there is no pressure. */
+static void call_chorus(hostile *self, muster_world *world) {
+  const hostile_cast *chorus = &self->casts[HOSTILE_CHORUS];
+  uint32_t count = chorus->count < CALLED_MAX ? chorus->count : CALLED_MAX;
+  for (uint32_t i = 0; i < count; i++) {
+    bool called = muster_agent_wake(world, self->members[chorus->first + i]) == MUSTER_OK;
+    self->tally.calls += called;
+    self->tally.calls_refused += !called;
+  }
+}
+
+static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+  hostile *self = instance;
+  hostile_check_census(self, world);
+  if (!self->begun) self->begin_ns = sim_now_ns;
+  self->begun = true;
+  self->tally.frames++;
+  bool expensive = self->tally.frames / FLIP_FRAMES % 2;
+  self->tally.flips += expensive != self->expensive;
+  self->expensive = expensive;
+  double seconds = (double)(sim_now_ns - self->begin_ns) * 1e-9;
+  for (uint32_t i = 0; i < self->observer_count; i++) self->places[i] = observer_place(self, i, seconds);
+  muster_observers_move(world, self->observers, self->places, self->observer_count);
+  if (self->tally.frames % CALL_FRAMES == 30) call_chorus(self, world);
+}
+
+const muster_module *muster_module_hostile(void) {
+  static const muster_module module = {.size = (uint32_t)sizeof module,
+                                       .abi = MUSTER_MODULE_ABI,
+                                       .name = "hostile",
+                                       .summary = "everything that breaks schedulers, and invariants that must hold",
+                                       .open = open_arena,
+                                       .populate = populate,
+                                       .before_frame = before_frame,
+                                       .report = hostile_report,
+                                       .close = close_arena};
+  return &module;
+}
