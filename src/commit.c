@@ -56,11 +56,6 @@ static inline void complete(struct muster_world *world, uint32_t share, uint32_t
   periods_completed(&world->classes, class, share, &world->store, &world->ready, index, began_ns);
 }
 
-/* Whether entries carry what they cost, by a model or by the host's word, instead of samples that workers took. */
-static inline bool has_told_costs(const struct muster_world *world) {
-  return world->runner.virtual || world_is_planned(world);
-}
-
 static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
   const agent_row *row = &world->store.rows[entry->agent];
   uint64_t earlier_ns = row->atom_next ? world->store.begun[entry->agent].spent_ns : 0;
@@ -72,7 +67,7 @@ static void learn_told_cost(struct muster_world *world, const batch_entry *entry
 static bool hold(struct muster_world *world, const batch_entry *entry) {
   batch *batch = &world->batch;
   double idle_ns = predicted_planning_gap(world);
-  if (world->runner.virtual || world_is_planned(world) || batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
+  if (world_costs_are_told(world) || batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
   batch->held[batch->held_count++] = entry->agent;
   batch->held_ns += entry->predicted_ns;
   ready_enlist(&world->ready, &world->store, entry->agent);
@@ -94,7 +89,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
   }
   if (result->moved) world_move(world, index, result->moved_to);
-  if (has_told_costs(world)) learn_told_cost(world, entry, outcome);
+  if (world_costs_are_told(world)) learn_told_cost(world, entry, outcome);
   if (outcome == OUTCOME_FINISHED) {
     complete(world, 0, index, began_ns);
     return;
@@ -102,7 +97,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
   begun->started_ns = began_ns;
   if (outcome == OUTCOME_PREEMPTED) {
     if (!row->atom_next) begun->spent_ns = 0;
-    begun->spent_ns += has_told_costs(world) ? entry->model_ns : result->cost_ns;
+    begun->spent_ns += world_costs_are_told(world) ? entry->model_ns : result->cost_ns;
     row->atom_next = result->atom_next;
     ready_put_back(&world->ready, &world->store, index);
     world->report.preempted++;
@@ -256,7 +251,7 @@ static void settle_beside(struct muster_world *world) {
 
 /* Whether entries want nothing but to be settled: no ids to sort out, no senders to note, no cost to learn. */
 static bool is_simple(const struct muster_world *world) {
-  return !has_told_costs(world) && !world->batch.places_max && !world->spawn_id_count;
+  return !world_costs_are_told(world) && !world->batch.places_max && !world->spawn_id_count;
 }
 
 /* How many entries from `first` on are settled already. */

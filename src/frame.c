@@ -2,10 +2,10 @@
  *
  * Planning (stages 1 to 6) decides who runs, when and how well; running (stage 7) does it on the workers; the commit
  * (stage 8) makes it true. The data is described in agents/store.h. */
+#include "frame.h"
 #include "audit.h"
 #include "base/error.h"
 #include "exec/threads.h"
-#include "frame.h"
 
 #include <math.h>
 #include <string.h>

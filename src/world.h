@@ -145,6 +145,11 @@ static inline bool world_is_planned(const struct muster_world *world) {
   return world->def.planner_workers > 0;
 }
 
+/* Whether entries carry what they cost, by a model or by the host's word, instead of samples that workers took. */
+static inline bool world_costs_are_told(const struct muster_world *world) {
+  return world->runner.virtual || world_is_planned(world);
+}
+
 /* How many run updates: ours, or the host's. */
 static inline uint32_t world_workers(const struct muster_world *world) {
   return world_is_planned(world) ? world->def.planner_workers : world->runner.workers;

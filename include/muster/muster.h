@@ -91,8 +91,9 @@ typedef struct muster_world_def {
   muster_log_sink log;        /* default: warnings and errors to standard error */
   uint32_t sends_per_frame;   /* places set aside for what the updates of a frame may send: sends_max for each of them;
                                  default 65536; 1 .. 2^24. Reserved with the first type that sends or has boxes */
-  uint32_t planner_workers;   /* 0 (default) = muster_frame_run() runs the updates. 1 .. 1024: muster_plan() plans frames
-                                 for a host that runs them on so many threads of its own; see muster/planner.h */
+  uint32_t planner_workers;   /* 0 (default) = muster_frame_run() runs the updates. 1 .. 1024: muster_plan() plans
+                                 frames for a host that runs them on so many threads of its own; see muster/planner.h
+                               */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {
@@ -282,7 +283,8 @@ typedef struct muster_frame {
 /* Runs one frame: intake, score, fold, fit, release, rank, run, commit. The calling thread is one of the workers and
  * the call returns when the frame is committed. Errors change nothing: MUSTER_E_TIME when time goes backwards,
  * MUSTER_E_ARGUMENT for a budget out of range, MUSTER_E_STATE inside another frame of the same world, and in a world
- * with planner_workers. One thread at a time per world; frames of different worlds may run at the same time on one pool. */
+ * with planner_workers. One thread at a time per world; frames of different worlds may run at the same time on one
+ * pool. */
 MUSTER_API muster_result muster_frame_run(muster_world *world, const muster_frame *frame);
 
 #ifdef __cplusplus

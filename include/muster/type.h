@@ -75,9 +75,9 @@ typedef struct muster_type_def {
                              moved, or an observer near it did. On any worker, several at a time: must be pure. What is
                              not a number counts as 0, what leaves 0..1 is clamped, and both are counted in
                              importances_refused. Default null */
-  uint32_t steps;         /* these two are of a type without atoms (muster/planner.h): into how many equal parts the */
-  uint32_t step_ns;       /* host can cut an update; default 1; 1..MUSTER_ATOMS_MAX; and what a part costs under the
-                             virtual clock, and as the first guess; default 1000; 1 .. 1e9 */
+  uint32_t steps;   /* these two are of a type without atoms (muster/planner.h): into how many equal parts the */
+  uint32_t step_ns; /* host can cut an update; default 1; 1..MUSTER_ATOMS_MAX; and what a part costs under the
+                       virtual clock, and as the first guess; default 1000; 1 .. 1e9 */
 } muster_type_def;
 
 static inline muster_type_def muster_default_type_def(void) {

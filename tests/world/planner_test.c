@@ -147,8 +147,7 @@ static muster_plan_result run_entry(const muster_plan_entry *entry) {
 /* Reports the first `count` entries as run, in order or in none. */
 static muster_frame_report report_run(planned_world *planned, uint32_t count, bool shuffled) {
   uint32_t stride = shuffled && count % 37 ? 37 : 1; /* every place once, as 37 is prime */
-  for (uint32_t i = 0; i < count; i++)
-    planned->results[i] = run_entry(&planned->entries[(uint64_t)i * stride % count]);
+  for (uint32_t i = 0; i < count; i++) planned->results[i] = run_entry(&planned->entries[(uint64_t)i * stride % count]);
   return report(planned, count);
 }
 
