@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 static bool says(const char *text) {
@@ -398,6 +399,57 @@ Test(planner_rules, a_host_without_a_pool_has_no_thread_but_its_own) {
   }
   cr_assert_gt(completed, 3000);
   planned_world_destroy(planned);
+}
+
+/* A pool helps with scores. The host runs and reports on another thread than the one that plans. */
+typedef struct reporter {
+  planned_world *planned;
+  uint32_t count;
+  muster_frame_report report;
+} reporter;
+
+static void *report_elsewhere(void *argument) {
+  reporter *reporter = argument;
+  planned_world *planned = reporter->planned;
+  for (uint32_t i = 0; i < reporter->count; i++) {
+    planned->results[i] = result_as_planned(&planned->entries[i], 1);
+    planned->results[i].cost_ns = 2000;
+    planned->results[i].moved = 1;
+    planned->results[i].position = (muster_position){planned->entries[i].agent.index * 3.0, 50, 0};
+  }
+  reporter->report = report(planned, reporter->count);
+  return NULL;
+}
+
+Test(planner_rules, a_world_with_a_pool_is_planned_and_reported_by_any_thread) {
+  muster_pool_def pool_def = muster_default_pool_def();
+  pool_def.workers = 3;
+  muster_world_def def = muster_default_world_def();
+  def.pool = muster_pool_create(&pool_def);
+  def.planner_workers = 2;
+  def.audit = true;
+  planned_world *planned = planned_world_create(&def);
+  muster_type_def type = steps_type(1);
+  register_type(&planned->little, &type);
+  for (uint32_t i = 0; i < 3000; i++) spawn_at(&planned->little, i);
+  muster_observer_def observer_def = muster_default_observer_def();
+  muster_observer observer = muster_observer_add(planned->little.world, &observer_def);
+  uint64_t completed = 0;
+  for (uint32_t frame = 0; frame < 60; frame++) {
+    muster_observer_move(planned->little.world, observer, (muster_position){frame * 50.0, 0, 0});
+    reporter reporter = {planned, plan_with(planned, 1000000000u, ENTRIES_MAX), {0}};
+    pthread_t thread;
+    cr_assert_eq(pthread_create(&thread, NULL, report_elsewhere, &reporter), 0);
+    pthread_join(thread, NULL);
+    cr_assert_eq(reporter.report.completed, reporter.count);
+    cr_assert_eq(reporter.report.update_cpu_ns, reporter.count * 2000u);
+    cr_assert_eq(reporter.report.used_cpu_ns, 0, "nothing is audited");
+    cr_assert_eq(reporter.report.carried, 0);
+    completed += reporter.count;
+  }
+  cr_assert_gt(completed, 10000);
+  planned_world_destroy(planned);
+  muster_pool_destroy(def.pool);
 }
 
 Test(planner_rules, plans_of_several_worlds_may_be_open_at_once) {
