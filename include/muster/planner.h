@@ -41,6 +41,10 @@
  * models, and the same reports give the same plans, bit for bit; a host that reports what the models say, and finishes
  * what it is given, gets the schedule that muster_frame_run() would have run.
  *
+ * A host that is done early, as it will be where costs vary much, may plan once more at the same sim_now_ns with the
+ * rest of its budget: who did not fit comes then, and nobody twice. Such a frame counts as one, and has no pressure of
+ * its own, since no time has passed.
+ *
  * Between the two calls other threads may spawn, remove, move, wake and tune as ever; it is queued for the next plan,
  * and an agent that was removed may still be reported. Calls that hold at once (muster_agents_move() and its like) are
  * MUSTER_E_STATE; muster_agent_read() is allowed, between the two calls also. */
@@ -113,12 +117,13 @@ MUSTER_API muster_result muster_plan(muster_world *world, const muster_frame *fr
                                      uint32_t capacity, muster_plan_summary *summary);
 
 /* Says what became of the entries of the last plan, in any order, and ends its frame: takes positions, learns costs,
- * sets the next releases and fills the report that muster_frame_report_read() copies. Who is not among the results did
- * not run and is carried; with a count of 0 (results may be null then) nobody ran. Order makes no difference.
- * Errors name the index and the field, and change nothing; the frame stays open for a better report: MUSTER_E_ARGUMENT
- * for an agent that is not in the plan or comes twice, an outcome or a step out of range, more than 10 s, a position
- * that is not finite or out of range; MUSTER_E_STATE without a plan. Between plan and report only one thread at a time
- * may call either, but it need not be the same. O(count + entries). */
+ * sets the next releases and fills the report that muster_frame_report_read() copies (there, update_cpu_ns is the sum
+ * of the costs, longest_claim_ns the largest, and the stage run took as long as the host did between the calls). Who is
+ * not among the results did not run and is carried; with a count of 0 (results may be null then) nobody ran. Order
+ * makes no difference. Errors name the index and the field, and change nothing; the frame stays open for a better
+ * report: MUSTER_E_ARGUMENT for an agent that is not in the plan or comes twice, an outcome or a step out of range,
+ * more than 10 s, a position that is not finite or out of range; MUSTER_E_STATE without a plan. Between plan and report
+ * only one thread at a time may call either, but it need not be the same. O(count + entries). */
 MUSTER_API muster_result muster_report(muster_world *world, const muster_plan_result *results, uint32_t count);
 
 #ifdef __cplusplus

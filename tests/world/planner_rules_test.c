@@ -335,6 +335,38 @@ Test(planner_rules, on_the_wall_clock_slices_have_room_and_fit_the_hosts_workers
   }
 }
 
+Test(planner_rules, a_second_plan_at_the_same_time_has_those_who_did_not_fit) {
+  static uint64_t ran_ns[200];
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.capacity_ns = 10000;
+  planned_world *planned = planned_world_create(&def);
+  muster_type_def type = steps_type(1);
+  type.period_max_ns = type.period_ns;
+  register_type(&planned->little, &type);
+  for (uint32_t i = 0; i < 200; i++) spawn_at(&planned->little, i);
+  uint32_t seconds = 0;
+  for (uint32_t frame = 0; frame < 50; frame++) {
+    for (uint32_t turn = 0; turn < 3; turn++) {
+      uint32_t count = plan(planned);
+      for (uint32_t i = 0; i < count; i++) {
+        uint32_t agent = planned->entries[i].agent.index;
+        cr_assert_neq(ran_ns[agent], planned->little.now_ns, "twice");
+        cr_assert_eq(planned->entries[i].elapsed_ns,
+                     ran_ns[agent] ? planned->little.now_ns - ran_ns[agent] : planned->little.now_ns - FRAME_NS);
+        ran_ns[agent] = planned->little.now_ns;
+        planned->results[i] = result_as_planned(&planned->entries[i], 1);
+      }
+      seconds += turn ? count : 0;
+      report(planned, count);
+      planned->little.now_ns -= turn < 2 ? FRAME_NS : 0; /* once more at the same time */
+    }
+  }
+  cr_assert_gt(seconds, 300, "%u would have waited", seconds);
+  cr_assert_eq(plan(planned), 10);
+  planned_world_destroy(planned);
+}
+
 Test(planner_rules, an_update_longer_than_the_budget_is_handed_out_alone) {
   muster_world_def def = muster_default_world_def();
   def.planner_workers = 1;
