@@ -56,7 +56,7 @@ static inline void complete(struct muster_world *world, uint32_t share, uint32_t
   periods_completed(&world->classes, class, share, &world->store, &world->ready, index, began_ns);
 }
 
-static void learn_model_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
+static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
   const agent_row *row = &world->store.rows[entry->agent];
   uint64_t earlier_ns = row->atom_next ? world->store.begun[entry->agent].spent_ns : 0;
   if (outcome != OUTCOME_PREEMPTED) costs_add(&world->costs, row->type, row->level, earlier_ns + entry->model_ns);
@@ -67,7 +67,7 @@ static void learn_model_cost(struct muster_world *world, const batch_entry *entr
 static bool hold(struct muster_world *world, const batch_entry *entry) {
   batch *batch = &world->batch;
   double idle_ns = predicted_planning_gap(world);
-  if (world->runner.virtual || batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
+  if (world_costs_are_told(world) || batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
   batch->held[batch->held_count++] = entry->agent;
   batch->held_ns += entry->predicted_ns;
   ready_enlist(&world->ready, &world->store, entry->agent);
@@ -89,7 +89,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
   }
   if (result->moved) world_move(world, index, result->moved_to);
-  if (world->runner.virtual) learn_model_cost(world, entry, outcome);
+  if (world_costs_are_told(world)) learn_told_cost(world, entry, outcome);
   if (outcome == OUTCOME_FINISHED) {
     complete(world, 0, index, began_ns);
     return;
@@ -97,7 +97,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
   begun->started_ns = began_ns;
   if (outcome == OUTCOME_PREEMPTED) {
     if (!row->atom_next) begun->spent_ns = 0;
-    begun->spent_ns += world->runner.virtual ? entry->model_ns : result->cost_ns;
+    begun->spent_ns += world_costs_are_told(world) ? entry->model_ns : result->cost_ns;
     row->atom_next = result->atom_next;
     ready_put_back(&world->ready, &world->store, index);
     world->report.preempted++;
@@ -249,9 +249,9 @@ static void settle_beside(struct muster_world *world) {
   crew_run(&world->settle_crew, world->seat, &orders, world->helpers);
 }
 
-/* Whether entries want nothing but to be settled: no ids to sort out, no senders to note, no model to learn from. */
+/* Whether entries want nothing but to be settled: no ids to sort out, no senders to note, no cost to learn. */
 static bool is_simple(const struct muster_world *world) {
-  return !world->runner.virtual && !world->batch.places_max && !world->spawn_id_count;
+  return !world_costs_are_told(world) && !world->batch.places_max && !world->spawn_id_count;
 }
 
 /* How many entries from `first` on are settled already. */
@@ -422,7 +422,8 @@ void commit_run(struct muster_world *world) {
   merge_logs(world);
   world->commit = (commit_progress){.open = true};
   settle_beside(world);
-  settle_batch(world, wall ? world->frame.deadline_ns : UINT64_MAX);
+  /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
+  settle_batch(world, wall && !world_is_planned(world) ? world->frame.deadline_ns : UINT64_MAX);
   if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall) {
     uint64_t settle_ns = clock_now(&world->runner.clock) - begin_ns;
     estimate_add_clipped(&world->experience.settle, (double)settle_ns / world->commit.settled, 100.0);

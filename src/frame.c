@@ -2,10 +2,10 @@
  *
  * Planning (stages 1 to 6) decides who runs, when and how well; running (stage 7) does it on the workers; the commit
  * (stage 8) makes it true. The data is described in agents/store.h. */
+#include "frame.h"
 #include "audit.h"
 #include "base/error.h"
 #include "exec/threads.h"
-#include "world.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,8 +19,7 @@ static const uint64_t closing_ns = 8000;
 /* Reported when there is no budget left at all. */
 static const double pressure_max = 1e6;
 
-/* What the commit will take, and action atoms with it. */
-static uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries) {
+uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries) {
   const frame_experience *experience = &world->experience;
   double settle_ns = (0.75 * experience->settle.mean_ns + 0.25 * experience->settle.high_ns) * entries;
   double commit_ns = settle_ns + experience->act.high_ns + (double)closing_ns;
@@ -33,7 +32,7 @@ static double predicted_offer(const struct muster_world *world) {
   const frame_state *frame = &world->frame;
   if (world->runner.virtual) return (double)frame->capacity_ns - world->experience.act.mean_ns;
   double serial_ns = world->experience.plan.mean_ns + (double)predicted_commit_ns(world, world->experience.entries);
-  return ((double)frame->budget_ns - serial_ns) * world->runner.workers;
+  return ((double)frame->budget_ns - serial_ns) * world_workers(world);
 }
 
 /* U_d: what the workers can run, as a share of simulation time. Infinite before the first frame period is known. */
@@ -50,14 +49,17 @@ static rank_limits admission_limits(const struct muster_world *world) {
                         .updates_max = world->def.updates_per_frame ? world->def.updates_per_frame : UINT32_MAX,
                         .spawn_ids = world->spawn_id_count,
                         .virtual = world->runner.virtual,
+                        .planned = world_is_planned(world),
                         .seed = world->def.seed};
+  if (limits.planned && world->planner.capacity < limits.updates_max) limits.updates_max = world->planner.capacity;
   if (limits.virtual) {
     limits.capacity_ns = frame->capacity_ns > act_ns ? frame->capacity_ns - act_ns : 0;
   } else {
     uint64_t now_ns = clock_now(&world->runner.clock);
     uint64_t end_ns = frame->deadline_ns - predicted_commit_ns(world, world->experience.entries);
     double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
-    limits.capacity_ns = (uint64_t)(left_ns * world->runner.workers * over_admission + predicted_planning_gap(world));
+    double over_ns = left_ns * world_workers(world) * over_admission + predicted_planning_gap(world);
+    limits.capacity_ns = (uint64_t)(limits.planned ? left_ns * world_workers(world) : over_ns);
   }
   return limits;
 }
@@ -158,7 +160,7 @@ static void stage_commit(struct muster_world *world) {
   commit_run(world);
 }
 
-static void frame_plan(struct muster_world *world) {
+void frame_plan(struct muster_world *world) {
   stage_intake(world);
   audit_stage(world, MUSTER_STAGE_INTAKE);
   open_early(world);
@@ -174,10 +176,13 @@ static void frame_plan(struct muster_world *world) {
   audit_stage(world, MUSTER_STAGE_RANK);
 }
 
-static void frame_run_and_commit(struct muster_world *world) {
+static void frame_run(struct muster_world *world) {
   stage_run(world);
   audit_stage(world, MUSTER_STAGE_RUN);
   audit_wait(world);
+}
+
+void frame_commit(struct muster_world *world) {
   stage_commit(world);
   audit_stage(world, MUSTER_STAGE_COMMIT);
 }
@@ -199,7 +204,7 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
   }
   uint64_t serial_ns = plan_ns + predicted_commit_ns(world, world->batch.count);
   sample.used_ns = (double)report->update_cpu_ns;
-  sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world->runner.workers;
+  sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world);
   sample.overrun_ns = report->wall_ns > frame->budget_ns ? report->wall_ns - frame->budget_ns : 0;
   return sample;
 }
@@ -217,7 +222,7 @@ static void gain_experience(struct muster_world *world) {
   if (!world->runner.virtual) estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
 }
 
-static muster_result check_frame(const struct muster_world *world, const muster_frame *frame) {
+muster_result frame_check(const struct muster_world *world, const muster_frame *frame) {
   if (!world || !frame) return error_set(MUSTER_E_ARGUMENT, "frame: the world and the frame must be given");
   if (world->in_frame) return error_set(MUSTER_E_STATE, "frame: this world runs a frame already");
   if (frame->budget_ns < 10000u || frame->budget_ns > 10000000000u)
@@ -242,7 +247,16 @@ static void take_prepaid(struct muster_world *world) {
   world->prepaid_ns = 0;
 }
 
-static void begin_frame(struct muster_world *world, const muster_frame *frame) {
+void frame_enter(struct muster_world *world) {
+  world->seat = visit_begin(&world->visit, world->pool);
+  world->runner.caller = world->seat->index;
+}
+
+void frame_leave(struct muster_world *world) {
+  visit_end(&world->visit);
+}
+
+void frame_begin(struct muster_world *world, const muster_frame *frame) {
   world->in_frame = true;
   world->frames++;
   world->frame = (frame_state){.number = world->frames,
@@ -257,14 +271,13 @@ static void begin_frame(struct muster_world *world, const muster_frame *frame) {
   world->report.budget_ns = frame->budget_ns;
   take_prepaid(world);
   world->runner.now_ns = frame->sim_now_ns;
-  world->seat = visit_begin(&world->visit, world->pool);
-  world->runner.caller = world->seat->index;
+  frame_enter(world);
   audit_begin(world);
   threads_keep_all_apart(world->pool);
   if (world->batch.held_count) crew_wake(world->pool);
 }
 
-static void end_frame(struct muster_world *world) {
+void frame_end(struct muster_world *world) {
   muster_statistics *sums = &world->statistics;
   muster_frame_report *report = &world->report;
   audit_end(world);
@@ -279,16 +292,20 @@ static void end_frame(struct muster_world *world) {
   sums->woken += report->woken;
   if (report->longest_wait_ns > sums->longest_wait_ns) sums->longest_wait_ns = report->longest_wait_ns;
   world->last_now_ns = world->frame.now_ns;
-  visit_end(&world->visit);
+  frame_leave(world);
   world->in_frame = false;
 }
 
+/* A planner world has the same frame, but for stage 7: see planner.c. */
 muster_result muster_frame_run(muster_world *world, const muster_frame *frame) {
-  muster_result result = check_frame(world, frame);
+  muster_result result = frame_check(world, frame);
+  if (result == MUSTER_OK && world_is_planned(world))
+    result = error_set(MUSTER_E_STATE, "frame: a world with planner_workers is run by muster_plan and muster_report");
   if (result) return result;
-  begin_frame(world, frame);
+  frame_begin(world, frame);
   frame_plan(world);
-  frame_run_and_commit(world);
-  end_frame(world);
+  frame_run(world);
+  frame_commit(world);
+  frame_end(world);
   return MUSTER_OK;
 }

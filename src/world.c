@@ -2,6 +2,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "messages.h"
+#include "planner.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,6 +41,9 @@ static muster_result check_choices(const muster_world_def *def) {
   if (def->guarantee_ns < 1000000u || def->guarantee_ns > 3600000000000u)
     return error_set(MUSTER_E_ARGUMENT, "world: guarantee_ns %llu must be 1 ms .. 1 h",
                      (unsigned long long)def->guarantee_ns);
+  if (def->planner_workers > MUSTER_PLANNER_WORKERS_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "world: planner_workers %u must be 0..%u", def->planner_workers,
+                     MUSTER_PLANNER_WORKERS_MAX);
   if (!(def->cell_m >= 0.5f && def->cell_m <= 10000.0f))
     return error_set(MUSTER_E_ARGUMENT, "world: cell_m %g must be 0.5..10000", (double)def->cell_m);
   return MUSTER_OK;
@@ -49,6 +53,7 @@ static void create_agents(struct muster_world *world) {
   const muster_world_def *def = &world->def;
   store_create(&world->store, def->agents_max, &world->arena);
   types_create(&world->types, def->types_max, &world->arena);
+  world->types.planned = def->planner_workers > 0;
   space_create(&world->space, def->agents_max, (double)def->cell_m, &world->arena);
   observers_create(&world->observers, def->observers_max, &world->arena);
 }
@@ -81,6 +86,7 @@ static void create_exec(struct muster_world *world) {
   world->marks = arena_reserve(&world->arena, def->agents_max, sizeof *world->marks);
   world->seen = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->seen);
   world->parts = arena_reserve(&world->arena, WHEEL_SHARDS, sizeof *world->parts);
+  planner_create(world);
 }
 
 static void connect_runner(struct muster_world *world) {
@@ -99,6 +105,7 @@ static void connect_runner(struct muster_world *world) {
   runner->clock = world->pool->clock;
   runner->seed = world->def.seed;
   runner->virtual = world->def.clock == MUSTER_CLOCK_VIRTUAL;
+  if (world->def.planner_workers) world->def.audit = false; /* what it measures is the host's */
   runner->audit = world->def.audit && !runner->virtual;
   runner_open_early(runner);
 }
@@ -160,6 +167,7 @@ static void remove_all(struct muster_world *world) {
 
 void muster_world_destroy(muster_world *world) {
   if (!world) return;
+  planner_abandon(world);
   ASSERT(!world->in_frame);
   if (world->pool && !world->arena.failed) remove_all(world);
   muster_pool_destroy(world->own_pool);

@@ -66,6 +66,12 @@ typedef struct commit_progress {
   uint32_t ids_seen, ids_kept; /* of those set aside for spawns */
 } commit_progress;
 
+/* Of a planner world: the plan that the host runs. */
+typedef struct planner_state {
+  uint32_t capacity; /* entries that it has room for */
+  uint32_t *numbers; /* by agent: its entry, if that is its */
+} planner_state;
+
 struct muster_world {
   arena arena;
   muster_world_def def;
@@ -120,6 +126,7 @@ struct muster_world {
   frame_state frame;
   commit_progress commit;
   shares settle_shares;
+  planner_state planner;
   frame_experience experience;
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
@@ -132,6 +139,21 @@ struct muster_world {
 /* How many workers to call for so much work: one that sleeps takes a while to come and begins with cold caches, so it
  * must be worth it, or be needed. In src/frame.c. */
 uint32_t world_helpers_for(const struct muster_world *world, uint64_t work_ns);
+
+/* Whether the host runs the updates and says what they cost. */
+static inline bool world_is_planned(const struct muster_world *world) {
+  return world->def.planner_workers > 0;
+}
+
+/* Whether entries carry what they cost, by a model or by the host's word, instead of samples that workers took. */
+static inline bool world_costs_are_told(const struct muster_world *world) {
+  return world->runner.virtual || world_is_planned(world);
+}
+
+/* How many run updates: ours, or the host's. */
+static inline uint32_t world_workers(const struct muster_world *world) {
+  return world_is_planned(world) ? world->def.planner_workers : world->runner.workers;
+}
 
 /* Stage 1: applies what was queued since the last frame. In src/intake.c. */
 void intake_run(struct muster_world *world);

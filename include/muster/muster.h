@@ -9,6 +9,8 @@
  *     observers -> importance -> elasticity    who matters
  *     budget -> pressure -> periods            how often each one runs
  *
+ * Hosts that run updates themselves use muster_plan() and muster_report() of muster/planner.h instead.
+ *
  * Which thread may call what:
  *     any thread, any time      spawn, remove, move, wake, tune, send, observer calls; queued, applied at the next
  *                               frame
@@ -91,6 +93,9 @@ typedef struct muster_world_def {
                                  default 65536; 1 .. 2^24. Reserved with the first type that sends or has boxes */
   float debt_budgets;         /* an overrun is taken back from the next frames, at most a third of the budget from each
                                  and so many budgets in all; default 1; 0 = never; 0..8 */
+  uint32_t planner_workers;   /* 0 (default) = muster_frame_run() runs the updates. 1 .. 1024: muster_plan() plans
+                                 frames for a host that runs them on so many threads of its own; see muster/planner.h
+                               */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {
@@ -280,12 +285,15 @@ typedef struct muster_frame {
 
 /* Runs one frame: intake, score, fold, fit, release, rank, run, commit. The calling thread is one of the workers and
  * the call returns when the frame is committed. Errors change nothing: MUSTER_E_TIME when time goes backwards,
- * MUSTER_E_ARGUMENT for a budget out of range, MUSTER_E_STATE inside another frame of the same world. One thread at a
- * time per world; frames of different worlds may run at the same time on one pool. */
+ * MUSTER_E_ARGUMENT for a budget out of range, MUSTER_E_STATE inside another frame of the same world, and in a world
+ * with planner_workers. One thread at a time per world; frames of different worlds may run at the same time on one
+ * pool. */
 MUSTER_API muster_result muster_frame_run(muster_world *world, const muster_frame *frame);
 
 #ifdef __cplusplus
 }
 #endif
+
+#include <muster/planner.h>
 
 #endif

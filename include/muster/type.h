@@ -41,7 +41,7 @@ typedef struct muster_cost_query {
 typedef struct muster_type_def {
   uint32_t size;
   const char *name;         /* for reports; copied; at most 31 bytes are kept; default "agent" */
-  const muster_atom *atoms; /* in order of execution; copied; at least one */
+  const muster_atom *atoms; /* in order of execution; copied; at least one, but in planner worlds */
   uint32_t atom_count;      /* 1..MUSTER_ATOMS_MAX */
   uint32_t state_bytes; /* private flat state of each agent, owned and zeroed by Muster; default 0; at most 64 KiB */
   uint32_t published_bytes; /* public flat state that others may read as of the last commit; default 0; at most 4 KiB */
@@ -75,6 +75,9 @@ typedef struct muster_type_def {
                              moved, or an observer near it did. On any worker, several at a time: must be pure. What is
                              not a number counts as 0, what leaves 0..1 is clamped, and both are counted in
                              importances_refused. Default null */
+  uint32_t steps;   /* these two are of a type without atoms (muster/planner.h): into how many equal parts the */
+  uint32_t step_ns; /* host can cut an update; default 1; 1..MUSTER_ATOMS_MAX; and what a part costs under the
+                       virtual clock, and as the first guess; default 1000; 1 .. 1e9 */
 } muster_type_def;
 
 static inline muster_type_def muster_default_type_def(void) {
@@ -90,6 +93,8 @@ static inline muster_type_def muster_default_type_def(void) {
   def.level_importance[1] = 0.25f;
   def.level_importance[2] = 0.1f;
   def.importance = 1.0f;
+  def.steps = 1;
+  def.step_ns = 1000;
   return def;
 }
 

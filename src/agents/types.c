@@ -14,6 +14,18 @@ void types_create(type_table *table, uint32_t maximum, arena *arena) {
   table->types = arena_reserve(arena, maximum, sizeof *table->types);
 }
 
+/* What is left out where the host runs updates, and what cannot be there. */
+static muster_result check_planned(const muster_type_def *def) {
+  if (def->steps < 1 || def->steps > MUSTER_ATOMS_MAX || def->step_ns < 1 || def->step_ns > 1000000000u)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': steps %u must be 1..%u, step_ns %u 1 .. 1e9", def->name, def->steps,
+                     MUSTER_ATOMS_MAX, def->step_ns);
+  if (def->published_bytes || def->messages_max || def->sends_max || def->spawns_max)
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s': published_bytes, messages_max, sends_max and spawns_max must be 0 in a planner world",
+                     def->name);
+  return MUSTER_OK;
+}
+
 static muster_result check_atoms(const muster_type_def *def) {
   if (!def->atoms || def->atom_count == 0 || def->atom_count > MUSTER_ATOMS_MAX)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': atom_count %u must be 1..%u, with atoms set", def->name,
@@ -58,7 +70,7 @@ static muster_result check_messages(const muster_type_def *def) {
   return MUSTER_OK;
 }
 
-static muster_result check_definition(const muster_type_def *def) {
+static muster_result check_definition(const muster_type_def *def, bool planned) {
   if (def->period_ns < 100000u || def->period_ns > day_ns)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': period_ns %llu must be 100 us .. 24 h", def->name,
                      (unsigned long long)def->period_ns);
@@ -79,17 +91,21 @@ static muster_result check_definition(const muster_type_def *def) {
     return error_set(MUSTER_E_ARGUMENT, "type '%s': spawns_max %u must be at most 1024", def->name, def->spawns_max);
   muster_result result = check_messages(def);
   if (result == MUSTER_OK) result = check_levels(def);
-  return result ? result : check_atoms(def);
+  if (result == MUSTER_OK && planned) result = check_planned(def);
+  if (result || (planned && !def->atoms && def->atom_count == 0)) return result;
+  return check_atoms(def);
 }
 
-static void copy_atoms(agent_type *type, muster_atom *atoms) {
+/* A type without atoms has steps, which are atoms that nobody calls. */
+static void copy_atoms(agent_type *type, muster_atom *atoms, bool planned) {
   uint32_t count = type->def.atom_count;
-  memcpy(atoms, type->def.atoms, count * sizeof *atoms);
+  const muster_atom step = {.model_ns = type->def.step_ns};
+  for (uint32_t i = 0; i < count; i++) atoms[i] = type->def.atoms ? type->def.atoms[i] : step;
   type->def.atoms = type->atoms = atoms;
   for (uint32_t i = 0; i < count; i++) {
     if (atoms[i].model_ns == 0) atoms[i].model_ns = 1000;
     type->model_ns += atoms[i].model_ns;
-    if (atoms[i].role != MUSTER_ROLE_ACTION) type->parallel_atoms = (uint16_t)(i + 1);
+    if (planned || atoms[i].role != MUSTER_ROLE_ACTION) type->parallel_atoms = (uint16_t)(i + 1);
   }
 }
 
@@ -101,7 +117,8 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
   muster_type_def def = muster_default_type_def();
   memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
   if (!def.name) def.name = "agent";
-  if (check_definition(&def)) return UINT32_MAX;
+  if (check_definition(&def, table->planned)) return UINT32_MAX;
+  if (!def.atoms) def.atom_count = def.steps;
   if (table->count == table->maximum) {
     error_set(MUSTER_E_FULL, "type '%s': types_max = %u types are registered already", def.name, table->maximum);
     return UINT32_MAX;
@@ -123,7 +140,7 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
     arena->failed = false;
     return UINT32_MAX;
   }
-  copy_atoms(&type, atoms);
+  copy_atoms(&type, atoms, table->planned);
   agent_type *stored = &table->types[table->count];
   *stored = type;
   strncpy(stored->name, def.name, sizeof stored->name - 1);

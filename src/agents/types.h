@@ -27,6 +27,7 @@ typedef struct agent_type {
 
 typedef struct type_table {
   uint32_t maximum, count;
+  bool planned; /* of a planner world: the host runs the updates, atoms are only counted */
   agent_type *types;
 } type_table;
 

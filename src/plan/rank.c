@@ -72,6 +72,28 @@ static inline void charge_mean(const cost_estimate *estimate, const agent_row *r
   entry->predicted_ns = rest_ns < 1.0 ? 1u : rest_ns > 1e9 ? 1000000000u : (uint32_t)rest_ns;
 }
 
+/* Wall clock, for a host: the high percentile instead; false when it does not fit. */
+static inline bool charge_with_room(const filling *filling, const cost_estimate *estimate, const agent_row *row,
+                                    const agent_type *type, batch_entry *entry) {
+  double cost_ns = estimate->high_ns > estimate->mean_ns ? estimate->high_ns : estimate->mean_ns;
+  if (row->atom_next) cost_ns *= (double)(type->parallel_atoms - row->atom_next) / (double)type->parallel_atoms;
+  entry->model_ns = cost_ns < 1.0 ? 1 : (uint64_t)cost_ns;
+  if (filling->batch->count && filling->result.predicted_ns + entry->model_ns > filling->limits->capacity_ns)
+    return false;
+  entry->predicted_ns = entry->model_ns < UINT32_MAX ? (uint32_t)entry->model_ns : UINT32_MAX;
+  entry->atom_end = type->parallel_atoms;
+  return true;
+}
+
+/* Charges an agent what its update costs; false when it does not fit. */
+static inline bool charge(filling *filling, const cost_estimate *estimate, const agent_type *type, batch_entry *entry) {
+  const agent_row *row = &filling->store->rows[entry->agent];
+  if (filling->limits->virtual) return charge_model(filling, type, entry);
+  if (filling->limits->planned) return charge_with_room(filling, estimate, row, type, entry);
+  charge_mean(estimate, row, type, entry);
+  return true;
+}
+
 /* Ids set aside for its spawns and places for its messages. */
 static void set_aside(filling *filling, const agent_type *type, batch_entry *entry) {
   batch *batch = filling->batch;
@@ -115,7 +137,7 @@ static inline void claim_for(filling *filling, const cost_estimate *estimate, co
 static inline void append(filling *filling, const cost_estimate *estimate, const agent_type *type, batch_entry *entry) {
   batch *batch = filling->batch;
   if (type->spawns_max | type->sends_max) set_aside(filling, type, entry);
-  filling->result.predicted_ns += filling->limits->virtual ? entry->model_ns : entry->predicted_ns;
+  filling->result.predicted_ns += entry->model_ns ? entry->model_ns : entry->predicted_ns;
   claim_for(filling, estimate, type, entry);
   batch->outcomes[batch->count++] = OUTCOME_NOT_RUN;
 }
@@ -137,9 +159,7 @@ static inline void admit(filling *filling, uint32_t index) {
   const agent_type *type = &filling->types->types[row->type];
   const cost_estimate *estimate = costs_of(filling->costs, row->type, row->level);
   batch_entry *entry = begin_entry(filling->batch, index);
-  if (!filling->limits->virtual) {
-    charge_mean(estimate, row, type, entry);
-  } else if (!charge_model(filling, type, entry)) {
+  if (!charge(filling, estimate, type, entry)) {
     filling->passed_over++;
     return;
   }

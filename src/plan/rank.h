@@ -18,6 +18,7 @@ typedef struct rank_limits {
   uint32_t updates_max; /* x; UINT32_MAX = no limit */
   uint32_t spawn_ids;   /* ids that can be set aside for spawns from inside updates */
   bool virtual;
+  bool planned; /* the host runs what is admitted: wall clock costs are charged with room, and their sum fits */
   uint64_t seed;
 } rank_limits;
 

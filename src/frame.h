@@ -1,0 +1,30 @@
+/* frame.h - the parts of a frame, for those who run one: muster_frame_run() in frame.c, and planner.c, where the host
+ * stands in for stage 7. All in src/frame.c. */
+#ifndef FRAME_H
+#define FRAME_H
+
+#include "world.h"
+
+/* Whether a frame may begin: the same rules for both. */
+muster_result frame_check(const struct muster_world *world, const muster_frame *frame);
+
+/* Opens a checked frame; the calling thread enters the pool for it. */
+void frame_begin(struct muster_world *world, const muster_frame *frame);
+
+/* Stages 1 to 6. */
+void frame_plan(struct muster_world *world);
+
+/* Stage 8. */
+void frame_commit(struct muster_world *world);
+
+/* Learns from the frame, adds it to the statistics and closes it; the calling thread leaves the pool. */
+void frame_end(struct muster_world *world);
+
+/* The calling thread leaves the pool while the host runs a plan, and comes back, maybe another one. */
+void frame_leave(struct muster_world *world);
+void frame_enter(struct muster_world *world);
+
+/* What the commit of so many entries will take, and action atoms with it. */
+uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries);
+
+#endif

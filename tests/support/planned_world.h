@@ -1,0 +1,77 @@
+/* tests/support/planned_world.h - a planner world for tests, and a host that runs its plans. */
+#ifndef PLANNED_WORLD_H
+#define PLANNED_WORLD_H
+
+#include "support/little_world.h"
+
+enum { ENTRIES_MAX = 4096 };
+
+typedef struct planned_world {
+  little_world little; /* no pool of its own */
+  muster_plan_summary plan;
+  muster_plan_entry entries[ENTRIES_MAX];
+  muster_plan_result results[ENTRIES_MAX];
+} planned_world;
+
+static inline planned_world *planned_world_create(const muster_world_def *given) {
+  planned_world *planned = calloc(1, sizeof *planned);
+  muster_world_def def = given ? *given : muster_default_world_def();
+  if (!given) def.clock = MUSTER_CLOCK_VIRTUAL;
+  if (!def.planner_workers) def.planner_workers = 1;
+  planned->little.world = muster_world_create(&def);
+  cr_assert_not_null(planned->little.world, "%s", muster_last_error());
+  return planned;
+}
+
+static inline void planned_world_destroy(planned_world *planned) {
+  muster_world_destroy(planned->little.world);
+  free(planned);
+}
+
+/* A type of so many steps of 1 us. */
+static inline muster_type_def steps_type(uint32_t steps) {
+  muster_type_def def = muster_default_type_def();
+  def.steps = steps;
+  return def;
+}
+
+static inline uint32_t plan_with(planned_world *planned, uint64_t budget_ns, uint32_t capacity) {
+  planned->little.now_ns += FRAME_NS;
+  planned->plan = muster_default_plan_summary();
+  muster_result result = muster_plan(planned->little.world, &(muster_frame){planned->little.now_ns, budget_ns},
+                                     planned->entries, capacity, &planned->plan);
+  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  cr_assert_leq(planned->plan.count, capacity);
+  return planned->plan.count;
+}
+
+static inline uint32_t plan(planned_world *planned) {
+  return plan_with(planned, 5000000u, ENTRIES_MAX);
+}
+
+/* What a host reports that ran an entry as it was planned, at the cost that was expected. */
+static inline muster_plan_result result_as_planned(const muster_plan_entry *entry, uint32_t steps) {
+  muster_plan_result result = {.agent = entry->agent, .cost_ns = entry->slice_ns, .outcome = MUSTER_PLAN_FINISHED};
+  if (entry->step_end == steps) return result;
+  result.outcome = MUSTER_PLAN_CONTINUED;
+  result.step_next = entry->step_end;
+  return result;
+}
+
+static inline muster_frame_report report(planned_world *planned, uint32_t count) {
+  muster_frame_report report = muster_default_frame_report();
+  muster_result result = muster_report(planned->little.world, planned->results, count);
+  cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
+  muster_frame_report_read(planned->little.world, &report);
+  return report;
+}
+
+/* A frame in which all that is planned is finished. */
+static inline muster_frame_report run_plan(planned_world *planned) {
+  uint32_t count = plan(planned);
+  for (uint32_t i = 0; i < count; i++)
+    planned->results[i] = result_as_planned(&planned->entries[i], planned->entries[i].step_end);
+  return report(planned, count);
+}
+
+#endif
