@@ -58,6 +58,37 @@ static muster_result check_messages(const muster_type_def *def) {
   return MUSTER_OK;
 }
 
+static muster_result check_steps(const muster_type_def *def) {
+  unsigned long long whole_ns = (unsigned long long)def->steps_max * def->step_ns;
+  if (def->step_ns < 1 || def->step_ns > def->period_ns || def->steps_max < 1 || def->steps_max > 65536u)
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s': bounded steps: step_ns %llu must be 1 .. period_ns (%llu), steps_max %u 1..65536",
+                     def->name, (unsigned long long)def->step_ns, (unsigned long long)def->period_ns, def->steps_max);
+  if (whole_ns < def->period_max_ns || whole_ns < def->period_ns + def->step_ns)
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s': steps_max x step_ns = %llu must be at least period_max_ns (%llu) and a step more than "
+                     "period_ns (%llu)",
+                     def->name, whole_ns, (unsigned long long)def->period_max_ns, (unsigned long long)def->period_ns);
+  return MUSTER_OK;
+}
+
+static muster_result check_elapsed(const muster_type_def *def) {
+  bool steps = def->elapsed == MUSTER_ELAPSED_STEPS, analytic = def->elapsed == MUSTER_ELAPSED_ANALYTIC;
+  if ((unsigned)def->elapsed > MUSTER_ELAPSED_EVENTS)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed %d is unknown", def->name, (int)def->elapsed);
+  if (def->wake_gap_ns > day_ns)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': wake_gap_ns %llu must be at most 24 h", def->name,
+                     (unsigned long long)def->wake_gap_ns);
+  if (analytic && (!def->catch_up || def->step_ns < 1 || def->step_ns > day_ns))
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': analytic catch-up: catch_up must be set, step_ns %llu 1 ns .. 24 h",
+                     def->name, (unsigned long long)def->step_ns);
+  if ((!analytic && def->catch_up) || (!analytic && !steps && def->step_ns) || (!steps && def->steps_max))
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s': step_ns, steps_max and catch_up belong to other contracts than elapsed %d", def->name,
+                     (int)def->elapsed);
+  return steps ? check_steps(def) : MUSTER_OK;
+}
+
 static muster_result check_definition(const muster_type_def *def) {
   if (def->period_ns < 100000u || def->period_ns > day_ns)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': period_ns %llu must be 100 us .. 24 h", def->name,
@@ -79,6 +110,7 @@ static muster_result check_definition(const muster_type_def *def) {
     return error_set(MUSTER_E_ARGUMENT, "type '%s': spawns_max %u must be at most 1024", def->name, def->spawns_max);
   muster_result result = check_messages(def);
   if (result == MUSTER_OK) result = check_levels(def);
+  if (result == MUSTER_OK) result = check_elapsed(def);
   return result ? result : check_atoms(def);
 }
 
@@ -112,7 +144,11 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
                      .sends_max = (uint16_t)def.sends_max,
                      .atom_count = (uint16_t)def.atom_count,
                      .publishes = def.published_bytes > 0,
-                     .has_boxes = def.messages_max > 0};
+                     .has_boxes = def.messages_max > 0,
+                     .elapsed = (uint8_t)def.elapsed,
+                     .gapped = def.wake_gap_ns > 0,
+                     .steps_max = def.steps_max,
+                     .step_ns = def.step_ns};
   type.state_stride = (def.state_bytes + 7u) & ~7u;
   type.published_stride = (def.published_bytes + 7u) & ~7u;
   muster_atom *atoms = arena_reserve(arena, def.atom_count, sizeof *atoms);
