@@ -238,12 +238,12 @@ static void run_in_parts(muster_type_def *type) {
   for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(&little, i);
   uint32_t preempted = 0, waiting = 0;
   for (uint32_t i = 0; i < 2000; i++) {
-    muster_frame_report report = run_frame_with(&little, 1000000);
+    muster_frame_report report = run_frame_with(&little, i % 50 ? 1000000 : 6000000);
     preempted += report.preempted;
     waiting += report.actions_waiting;
   }
   cr_assert_gt(preempted, 100);
-  cr_assert_gt(waiting, 100);
+  cr_assert_gt(waiting, 10);
   for (uint32_t i = 0; i < AGENTS; i++) {
     const telling *own = info_of(&little, agents[i]).state;
     cr_assert_gt(own->whole, 10);
