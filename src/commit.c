@@ -54,8 +54,7 @@ static inline void complete(struct muster_world *world, uint32_t share, uint32_t
   const agent_type *type = &world->types.types[row->type];
   uint64_t reached_ns = began_ns;
   note_completion(world, &world->parts[share], row, class, index, began_ns);
-  if (type->elapsed || type->gapped)
-    reached_ns = timing_complete(world, &world->parts[share], type, index, began_ns);
+  if (type->elapsed || type->gapped) reached_ns = timing_complete(world, &world->parts[share], type, index, began_ns);
   messages_complete(world, type, index);
   if (type->publishes) row->front ^= 1u;
   periods_completed(&world->classes, class, share, &world->store, &world->ready, index, reached_ns);

@@ -244,8 +244,7 @@ PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *age
   const agent_store *store = &world->store;
   list_store *waiting = &world->classes.lists, *placed = &world->space.members;
   for (uint32_t i = 0; i < count; i++) {
-    if (hangs(&store->rows[agents[i]]))
-      __builtin_prefetch(lists_block_of(waiting, store->rows[agents[i]].spot), 1);
+    if (hangs(&store->rows[agents[i]])) __builtin_prefetch(lists_block_of(waiting, store->rows[agents[i]].spot), 1);
     __builtin_prefetch(lists_block_of(placed, store->places[agents[i]].spot), 1);
   }
   for (uint32_t i = 0; i < count; i++)

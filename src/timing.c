@@ -29,8 +29,7 @@ static bool release(struct muster_world *world, uint32_t index) {
   alarm->wake_at_ns = 0;
   world->statistics.wakes_timed++;
   if (!waits) return true;
-  periods_release_early(&world->classes, &world->store, &world->ready, index, world->frame.now_ns,
-                        world->frame.number);
+  periods_release_early(&world->classes, &world->store, &world->ready, index, world->frame.now_ns, world->frame.number);
   ready_enlist(&world->ready, &world->store, index);
   return true;
 }

@@ -108,7 +108,8 @@ muster_result muster_update_wake_at(muster_update *update, muster_agent agent, u
   if (!is_live(context, agent)) return stale(agent);
   if (agents_check_time(at_ns)) return MUSTER_E_ARGUMENT;
   if (agent.index != update->agent.index)
-    return send(context, &(command){COMMAND_WAKE_AT, .index = agent.index, .generation = agent.generation, .at_ns = at_ns});
+    return send(context,
+                &(command){COMMAND_WAKE_AT, .index = agent.index, .generation = agent.generation, .at_ns = at_ns});
   /* Its own worker alone writes here, so it needs no room in a log. */
   uint64_t *asked_ns = &context->runner->store->alarms[agent.index].asked_ns;
   uint8_t *asks = &context->result->asks;

@@ -185,8 +185,8 @@ MUSTER_API muster_result muster_agent_wake(muster_world *world, muster_agent age
  * under way, or that is not active yet, is released in the first frame after that.)
  *
  * An agent waits for one time: the earliest that was asked for since its last. So nobody can make it miss what somebody
- * else asked for; who asks for a later time than the one that stands asks again when it runs. A run for any other reason
- * leaves the time as it is. MUSTER_WAKE_NEVER takes it back, whoever asked; MUSTER_WAKE_NEVER followed by a time
+ * else asked for; who wants a later time than the one that stands asks again when the agent runs. A run for any other
+ * reason leaves the time as it is. MUSTER_WAKE_NEVER takes it back, whoever asked; MUSTER_WAKE_NEVER followed by a time
  * replaces it. Removal of the agent ends it.
  *
  * Queued as the other agent calls are. MUSTER_E_STALE when the id is gone; MUSTER_E_ARGUMENT for a time beyond 146

@@ -86,8 +86,8 @@ typedef struct muster_statistics {
   uint64_t atoms_over_limit;    /* atoms seen to take longer than limit_ns; long updates and samples only */
   uint64_t longest_wait_ns;     /* release to start, the worst of all frames */
   double interval_deviation_ns; /* mean over completed updates of (elapsed - T_io); of those without a period 0 */
-  muster_quantiles staleness[MUSTER_DECILES]; /* time since the last of completed updates, of those with a period; [0] =
-                                                 the least important tenth of the population, [9] = the most important */
+  muster_quantiles staleness[MUSTER_DECILES]; /* elapsed time of completed updates of those with a period; [0] = the
+                                                 least important tenth of the population, [9] = the most important */
   uint64_t bytes_used;                        /* all stores of the world, as far as they are in use */
   uint64_t bytes_scheduling;                  /* of these, what is not the types' own state */
   uint64_t messages_sent;                     /* delivered and dropped ones together; counted at delivery */

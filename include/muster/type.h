@@ -41,9 +41,9 @@ typedef struct muster_cost_query {
 /* What an update is told of the time that passed since its agent's last completed one: how throttling is kept from
  * changing what happens per hour. The world is right under each of them; they differ in who does the work.
  *
- * The cost of an update that is told more time may be higher (more to integrate, a longer way to search). With the delta
- * contract that is a danger under overload: later updates cost more, so all come later still. Bounded steps cannot: an
- * update never costs more than steps_max steps, and what is owed beyond is worked off when the load falls. */
+ * An update that is told more time may cost more: there is more to integrate, a longer way to search. With the delta
+ * contract that is a danger under overload: later updates cost more, so all come later still. With bounded steps it is
+ * none: an update never costs more than steps_max steps, and what is owed beyond is worked off when the load falls. */
 typedef enum muster_elapsed {
   MUSTER_ELAPSED_DELTA = 0, /* all of it, in one elapsed_ns */
   MUSTER_ELAPSED_STEPS,     /* whole steps of step_ns, steps_max of them at most: for rules that want a fixed step. The
@@ -100,18 +100,18 @@ typedef struct muster_type_def {
                              moved, or an observer near it did. On any worker, several at a time: must be pure. What is
                              not a number counts as 0, what leaves 0..1 is clamped, and both are counted in
                              importances_refused. Default null */
-  muster_elapsed elapsed; /* what updates are told of passed time; default delta */
-  uint64_t step_ns;       /* steps: the step, 1 .. period_ns. Analytic: the most that atoms are told, 1 ns .. 24 h.
-                             Default 0, as the others want it */
-  uint32_t steps_max;     /* steps: the most that one update is told, 1 .. 65536, so that steps_max x step_ns is at least
-                             period_max_ns, or all would fall behind, and at least period_ns + step_ns, or nobody could
-                             catch up. Default 0, as the others want it */
+  muster_elapsed elapsed;               /* what updates are told of passed time; default delta */
+  uint64_t step_ns;   /* steps: the step, 1 .. period_ns. Analytic: the most that atoms are told, 1 ns .. 24 h.
+                         Default 0, as the others want it */
+  uint32_t steps_max; /* steps: the most that one update is told, 1 .. 65536. steps_max x step_ns must be at least
+                         period_max_ns, or all would fall behind, and at least period_ns + step_ns, or nobody could
+                         catch up. Default 0, as the others want it */
   void (*catch_up)(muster_update *update); /* analytic: called right before the first atom, as a part of it, when more
                              than step_ns passed: elapsed_ns and now_ns are those of the time before the last step_ns.
                              May do what a behaviour atom may. Default null, as the others want it */
-  uint64_t wake_gap_ns;   /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
-                             messages; times asked for are not concerned). A wake within the gap waits until it has
-                             passed, unless the agent runs before then anyway; default 0 = no gap; at most 24 h */
+  uint64_t wake_gap_ns; /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
+                           messages; times asked for are not concerned). A wake within the gap waits until it has
+                           passed, unless the agent runs before then anyway; default 0 = no gap; at most 24 h */
 } muster_type_def;
 
 static inline muster_type_def muster_default_type_def(void) {

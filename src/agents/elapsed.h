@@ -1,5 +1,5 @@
-/* agents/elapsed.h - the elapsed-time contract of a type: what of the time that passed an update is told, and how far it
- * brings its agent.
+/* agents/elapsed.h - the elapsed-time contract of a type: what an update is told of the time that passed, and how far
+ * it brings its agent.
  *
  * Both follow from the time that the agent was brought to and the time at which the update began, and neither changes
  * before the update is complete: so its later parts and its action atoms are told the same as its first. */

@@ -64,8 +64,8 @@ static inline uint16_t periods_run_counter(const agent_row *row, float per_nomin
   return (uint16_t)(int32_t)(runs < (float)UINT16_MAX ? runs : (float)UINT16_MAX);
 }
 
-/* Where an agent waits whose contract is not plain: nowhere when it has no period; and one that takes whole steps waits a
- * period more when none is due at the next release, so that it is not released for nothing. */
+/* Where an agent waits whose contract is not plain: nowhere when it has no period; and one that takes whole steps waits
+ * a period more when none is due at the next release, so that it is not released for nothing. */
 static inline void periods_wait(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
                                 const ready_set *ready, uint32_t index) {
   agent_row *row = &store->rows[index];

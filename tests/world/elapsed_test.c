@@ -1,5 +1,5 @@
-/* Throttling must not change the world: a hen that lays an egg every ten minutes lays as many of them when it is updated
- * four and twenty times less often than it wants, under each of the contracts that tell updates of passed time. */
+/* Throttling must not change the world: a hen that lays an egg every ten minutes lays as many of them when it is
+ * updated four and twenty times less often than it wants, under each of the contracts that tell updates of time. */
 #include "support/little_world.h"
 
 enum { HENS = 200, EGGS_EACH = 51, HEN_NS = 100000 };
@@ -166,7 +166,8 @@ Test(elapsed, hens_lay_the_same_when_they_are_told_all_the_time_at_once) {
 }
 
 Test(elapsed, hens_lay_the_same_in_whole_steps) {
-  for (uint32_t i = 0; i < 3; i++) cr_assert_leq(lay(MUSTER_ELAPSED_STEPS, throttles[i]).told_at_most_ns, 82 * 5 * second_ns);
+  for (uint32_t i = 0; i < 3; i++)
+    cr_assert_leq(lay(MUSTER_ELAPSED_STEPS, throttles[i]).told_at_most_ns, 82 * 5 * second_ns);
 }
 
 Test(elapsed, hens_lay_the_same_when_a_closed_form_catches_up) {
@@ -182,7 +183,7 @@ Test(elapsed, hens_lay_the_same_when_they_ask_for_their_updates) {
   for (uint32_t i = 0; i < 3; i++) lay(MUSTER_ELAPSED_EVENTS, throttles[i]);
 }
 
-/* ------------------------------------------------------------------------------------- parts of updates are told alike */
+/* ---------------------------------------------------------------------------------- parts of updates are told alike */
 
 typedef struct telling {
   uint64_t now_ns, elapsed_ns, began_at_ns;
@@ -269,7 +270,7 @@ Test(elapsed, a_preempted_update_catches_up_once) {
   run_in_parts(&type);
 }
 
-/* ---------------------------------------------------------------------------------------------- what a type may ask for */
+/* ------------------------------------------------------------------------------------------ what a type may ask for */
 
 static void refused(little_world *little, muster_type_def def, const char *field) {
   def.atoms = by_contract;

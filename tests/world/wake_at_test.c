@@ -1,5 +1,5 @@
-/* A time that was asked for is kept to the frame, whatever the load: from the host, from updates and from other threads;
- * until it is taken back, or the agent is gone. */
+/* A time that was asked for is kept to the frame, whatever the load: from the host, from updates and from other
+ * threads; until it is taken back, or the agent is gone. */
 #include "support/little_world.h"
 
 #include <pthread.h>
@@ -54,7 +54,7 @@ static muster_statistics statistics_of(const little_world *little) {
   return statistics;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ overload */
+/* --------------------------------------------------------------------------------------------------------- overload */
 
 static muster_atom_result work_hard(muster_update *update) {
   (void)update;
@@ -86,7 +86,8 @@ Test(wake_at, a_time_is_kept_to_the_frame_under_twenty_times_the_load) {
   uint64_t at_ns[SLEEPERS];
   for (uint32_t i = 0; i < SLEEPERS; i++) agents[i] = spawn_at(&little, i);
   run_frames(&little, 100);
-  for (uint32_t i = 0; i < SLEEPERS; i++) ask(&little, agents[i], at_ns[i] = little.now_ns + 7000001ull * (i * 37 % 199 + 3));
+  for (uint32_t i = 0; i < SLEEPERS; i++)
+    ask(&little, agents[i], at_ns[i] = little.now_ns + 7000001ull * (i * 37 % 199 + 3));
   float pressure = 0;
   for (uint32_t frame = 0; frame < 200; frame++) pressure = run_frame(&little).pressure;
   cr_assert_gt(pressure, 9.0f, "%g", (double)pressure); /* at their longest periods, still ten times too much */
@@ -126,7 +127,7 @@ Test(wake_at, an_agent_with_a_period_keeps_its_times_too) {
   little_world_destroy(&little);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- rules */
+/* ------------------------------------------------------------------------------------------------------------ rules */
 
 Test(wake_at, an_agent_without_a_period_runs_when_it_is_asked_and_never_else) {
   muster_type_def type = sleeper_type();
@@ -230,7 +231,7 @@ Test(wake_at, a_removed_agent_is_not_run_by_what_was_asked_in_the_same_frame) {
   little_world_destroy(&little);
 }
 
-/* --------------------------------------------------------------------------------------------- from updates and threads */
+/* ----------------------------------------------------------------------------------------- from updates and threads */
 
 enum { RING = 50 };
 
@@ -342,7 +343,7 @@ Test(wake_at, other_threads_ask_while_frames_run) {
   little_world_destroy(&little);
 }
 
-/* ------------------------------------------------------------------------------------------------- updates in several parts */
+/* ----------------------------------------------------------------------------------------- updates in several parts */
 
 static const muster_atom long_atoms[] = {{.run = note_run, .model_ns = 4000000},
                                          {.run = work_hard, .model_ns = 4000000},
@@ -368,7 +369,7 @@ Test(wake_at, a_time_that_comes_during_an_update_is_answered_by_the_next) {
   little_world_destroy(&little);
 }
 
-/* --------------------------------------------------------------------------------------------------------- determinism */
+/* ------------------------------------------------------------------------------------------------------ determinism */
 
 static muster_atom_result wander_in_time(muster_update *update) {
   relay *relay = update->type_user;

@@ -1,5 +1,5 @@
-/* Who is woken runs in that frame or the next, by whatever path the wake comes and whatever the load, as long as what is
- * woken fits a frame; and a gap between wakes keeps their runs apart without losing one. */
+/* Who is woken runs in that frame or the next, by whatever path the wake comes and whatever the load, as long as what
+ * is woken fits a frame; and a gap between wakes keeps their runs apart without losing one. */
 #include "base/clock.h"
 #include "exec/atomics.h"
 #include "support/little_world.h"
