@@ -37,8 +37,8 @@ typedef struct inbox {
   shared_u32 types; /* how many are registered, as other threads may know it */
   shared_u32 messages_open;
   pending spawns; /* pending agents whose row and place are written */
-  ring commands;  /* command */
-  ring messages;  /* outgoing; reserved when the first type with boxes is registered */
+  ring commands; /* command */
+  ring messages; /* outgoing; reserved when the first type with boxes is registered */
 } inbox;
 
 /* Another type is registered: whoever sees the number sees the type. Frame's thread. */

@@ -369,6 +369,35 @@ Test(wake_at, a_time_that_comes_during_an_update_is_answered_by_the_next) {
   little_world_destroy(&little);
 }
 
+/* Asks for every second frame. */
+static muster_atom_result come_again(muster_update *update) {
+  note_run(update);
+  muster_update_wake_at(update, update->agent, update->now_ns + 2 * FRAME_NS);
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(wake_at, periods_make_room_for_those_who_have_none) {
+  const muster_atom atoms[] = {{.run = come_again, .model_ns = 100000}};
+  muster_type_def type = sleeper_type(), crowd = muster_default_type_def();
+  type.atoms = atoms;
+  little_world little = world_of(&type, 1);
+  for (uint32_t i = 0; i < 60; i++)
+    ask(&little, spawn_at(&little, i), (1 + i % 2) * FRAME_NS); /* 3 ms of 5 in a frame */
+  crowd.atoms = hard_work;
+  crowd.atom_count = 1;
+  register_type(&little, &crowd);
+  for (uint32_t i = 0; i < 70; i++) spawn_at(&little, i); /* 3.5 ms in a frame, if nothing stretches */
+  run_frames(&little, 200);
+  uint64_t carried = 0;
+  for (uint32_t i = 0; i < 200; i++) {
+    muster_frame_report report = run_frame(&little);
+    cr_assert(report.pressure > 0.2f && report.pressure < 0.9f, "%g", (double)report.pressure);
+    carried += report.carried;
+  }
+  cr_assert_lt(carried, 200 * 10, "%llu", (unsigned long long)carried); /* it was not the queue that made the room */
+  little_world_destroy(&little);
+}
+
 /* ------------------------------------------------------------------------------------------------------ determinism */
 
 static muster_atom_result wander_in_time(muster_update *update) {
