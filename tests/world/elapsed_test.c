@@ -190,10 +190,30 @@ typedef struct telling {
   uint32_t steps, parts, whole, caught_up;
 } telling;
 
+enum { IN_PARTS = 12 };
+
+/* What the cost model was asked, of each agent and atom: the same as the atom is told. */
+typedef struct queries {
+  muster_cost_query of[IN_PARTS][3];
+} queries;
+
+static uint64_t note_query(const muster_cost_query *query, void *user) {
+  queries *queries = user;
+  queries->of[query->agent.index][query->atom] = *query;
+  return 400000;
+}
+
+static void compare(const muster_update *update, uint32_t atom) {
+  const muster_cost_query *query = &((const queries *)update->type_user)->of[update->agent.index][atom];
+  cr_assert_eq(query->elapsed_ns, update->elapsed_ns);
+  cr_assert_eq(query->steps, update->steps);
+}
+
 static muster_atom_result first_part(muster_update *update) {
   telling *own = update->state;
   cr_assert_eq(own->parts, 0);
   own->now_ns = update->now_ns, own->elapsed_ns = update->elapsed_ns, own->steps = update->steps;
+  compare(update, 0);
   own->parts = 1;
   return MUSTER_ATOM_NEXT;
 }
@@ -203,6 +223,7 @@ static muster_atom_result another_part(muster_update *update) {
   cr_assert_eq(own->now_ns, update->now_ns);
   cr_assert_eq(own->elapsed_ns, update->elapsed_ns);
   cr_assert_eq(own->steps, update->steps);
+  if (own->parts < 3) compare(update, own->parts);
   own->parts++;
   return MUSTER_ATOM_NEXT;
 }
@@ -218,6 +239,7 @@ static muster_atom_result last_part(muster_update *update) {
 static void count_catching_up(muster_update *update) {
   telling *own = update->state;
   cr_assert_eq(own->parts, 0);
+  cr_assert_eq(((const queries *)update->type_user)->of[update->agent.index][0].catch_up_ns, update->elapsed_ns);
   own->caught_up++;
 }
 
@@ -227,16 +249,18 @@ static const muster_atom parts[] = {{.run = first_part, .model_ns = 400000},
                                     {.run = last_part, .role = MUSTER_ROLE_ACTION, .model_ns = 400000}};
 
 static void run_in_parts(muster_type_def *type) {
-  enum { AGENTS = 12 };
+  queries queries = {0};
   little_world little = little_world_create(1, NULL);
   type->atoms = parts;
   type->atom_count = 4;
   type->state_bytes = sizeof(telling);
+  type->model_cost_ns = note_query;
+  type->user = &queries;
   type->period_ns = 3 * FRAME_NS;
   type->period_max_ns = 40 * FRAME_NS;
   register_type(&little, type);
-  muster_agent agents[AGENTS];
-  for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(&little, i);
+  muster_agent agents[IN_PARTS];
+  for (uint32_t i = 0; i < IN_PARTS; i++) agents[i] = spawn_at(&little, i);
   uint32_t preempted = 0, waiting = 0;
   for (uint32_t i = 0; i < 2000; i++) {
     muster_frame_report report = run_frame_with(&little, i % 50 ? 1000000 : 6000000);
@@ -245,7 +269,7 @@ static void run_in_parts(muster_type_def *type) {
   }
   cr_assert_gt(preempted, 100);
   cr_assert_gt(waiting, 10);
-  for (uint32_t i = 0; i < AGENTS; i++) {
+  for (uint32_t i = 0; i < IN_PARTS; i++) {
     const telling *own = info_of(&little, agents[i]).state;
     cr_assert_gt(own->whole, 10);
     if (type->catch_up) cr_assert_leq(own->caught_up, own->whole + 1);
