@@ -11,6 +11,7 @@ typedef struct life {
 static void begin(muster_update *update) {
   life *own = update->state;
   own->spawned_ns = update->now_ns;
+  if (update->agent.index < EACH) return; /* with the whole time: asks in its updates */
   own->next_ns = update->now_ns + (update->agent.index % 20 + 1) * 1000000ull;
   muster_update_wake_at(update, update->agent, own->next_ns);
 }
@@ -47,6 +48,13 @@ static muster_atom_result live_and_ask(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
+/* Asks in each update, by whatever it was released. */
+static muster_atom_result live_and_ask_always(muster_update *update) {
+  live(update);
+  muster_update_wake_at(update, update->agent, update->now_ns + 45000000);
+  return MUSTER_ATOM_NEXT;
+}
+
 static muster_atom_result wake_another(muster_update *update) {
   muster_neighbour neighbour;
   if (update->agent.index % 16 == 0 && muster_update_nearby(update, 5.0f, (muster_type){0}, &neighbour, 1))
@@ -55,12 +63,13 @@ static muster_atom_result wake_another(muster_update *update) {
 }
 
 static const muster_atom plain[] = {{.run = live}, {.run = wake_another}};
+static const muster_atom asking_always[] = {{.run = live_and_ask_always}, {.run = wake_another}};
 static const muster_atom asking[] = {{.run = live_and_ask}, {.run = wake_another}};
 
 static void add(little_world *little, muster_elapsed contract, uint64_t *removed) {
   muster_type_def type = muster_default_type_def();
   type.elapsed = contract;
-  type.atoms = contract == MUSTER_ELAPSED_EVENTS ? asking : plain;
+  type.atoms = contract == MUSTER_ELAPSED_EVENTS ? asking : contract == MUSTER_ELAPSED_DELTA ? asking_always : plain;
   type.atom_count = 2;
   type.state_bytes = sizeof(life);
   type.period_ns = FRAME_NS;
@@ -91,6 +100,8 @@ Test(elapsed_threads, what_updates_are_told_adds_up_whoever_settles_it) {
     steps += own->steps;
     cr_assert_eq(own->told_ns, info.last_update_ns - own->spawned_ns);
     cr_assert_eq(own->early, 0);
+    bool has_run = info.last_update_ns > own->spawned_ns, is_released = info.delays > 0;
+    if (agent.index < EACH && has_run && !is_released) cr_assert_neq(info.wake_at_ns, 0);
     if (agent.index % 3 == 0) muster_agent_remove(little.world, agent);
   }
   cr_assert_gt(steps, EACH);

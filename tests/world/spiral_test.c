@@ -147,12 +147,18 @@ static muster_atom_result count_run(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
+static muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
 /* Nobody is released for less than a step, however late the run before it was; a wake is all the same. */
 Test(spiral, a_release_has_a_whole_step_to_tell) {
+  enum { WALKERS = 100, HOGS = 8 };
   uint64_t counts[2] = {0};
-  const muster_atom atoms[] = {{.run = count_run, .model_ns = 170000}};
+  const muster_atom atoms[] = {{.run = count_run, .model_ns = 170000}}, hog_atoms[] = {{nothing, 0, 5000000}};
   little_world little = little_world_create(1, NULL);
-  muster_type_def type = muster_default_type_def();
+  muster_type_def type = muster_default_type_def(), hog = muster_default_type_def();
   type.atoms = atoms;
   type.atom_count = 1;
   type.period_ns = 70000000;
@@ -161,15 +167,25 @@ Test(spiral, a_release_has_a_whole_step_to_tell) {
   type.step_ns = 66666667;
   type.steps_max = 7;
   type.user = counts;
+  hog.atoms = hog_atoms;
+  hog.atom_count = 1;
+  hog.elapsed = MUSTER_ELAPSED_EVENTS;
+  muster_agent walkers[WALKERS], hogs[HOGS];
   register_type(&little, &type);
-  muster_agent agents[100];
-  for (uint32_t i = 0; i < 100; i++) agents[i] = spawn_at(&little, i);
-  for (uint32_t i = 0; i < 3000; i++) run_frame_with(&little, i % 40 < 9 ? 10000 : 5000000); /* jolts */
-  cr_assert_eq(counts[0], 0);
+  for (uint32_t i = 0; i < WALKERS; i++) walkers[i] = spawn_at(&little, i);
+  register_type(&little, &hog);
+  for (uint32_t i = 0; i < HOGS; i++) hogs[i] = spawn_at(&little, i);
+  uint64_t carried = 0;
+  for (uint32_t i = 0; i < 3000; i++) {
+    for (uint32_t k = 0; k < HOGS && i % 40 == 0; k++) muster_agent_wake(little.world, hogs[k]); /* eight frames long */
+    carried += run_frame(&little).carried;
+  }
+  cr_assert_gt(carried, 10000);
+  cr_assert_eq(counts[0], 0, "%llu of %llu had none", (unsigned long long)counts[0], (unsigned long long)counts[1]);
   cr_assert_gt(counts[1], 10000);
   run_frames(&little, 4);
-  for (uint32_t i = 0; i < 100; i++) muster_agent_wake(little.world, agents[i]);
-  for (uint32_t i = 0; i < 5; i++) run_frame(&little);
+  for (uint32_t i = 0; i < WALKERS; i++) muster_agent_wake(little.world, walkers[i]);
+  run_frames(&little, 5);
   cr_assert_gt(counts[0], 10);
   little_world_destroy(&little);
 }
