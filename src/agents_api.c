@@ -61,6 +61,16 @@ muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
   return MUSTER_OK;
 }
 
+muster_result agents_check_time(uint64_t at_ns) {
+  if (at_ns == MUSTER_WAKE_NEVER || at_ns <= (uint64_t)INT64_MAX / 2) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "wake: at_ns %llu is beyond 146 years", (unsigned long long)at_ns);
+}
+
+muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint64_t at_ns) {
+  muster_result result = agents_check_time(at_ns);
+  return result ? result : send(world, agent, (command){.kind = COMMAND_WAKE_AT, .at_ns = at_ns});
+}
+
 muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *given) {
   if (!given || given->size == 0)
     return error_set(MUSTER_E_NOT_INITIALISED, "the tuning was not set by muster_default_agent_tuning()");
@@ -127,7 +137,7 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
   }
   uint32_t generation = identity_open(&world->observer_ids, index);
   command command = {COMMAND_OBSERVER_ADD, index,      generation, def.partition,
-                     def.position,         def.near_m, def.far_m,  false};
+                     {def.position},       def.near_m, def.far_m,  false};
   if (!ring_push(&world->inbox.commands, &command)) {
     identity_close(&world->observer_ids, index);
     identity_give_back(&world->observer_ids, index);

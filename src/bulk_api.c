@@ -155,7 +155,7 @@ static bool move_observer(struct muster_world *world, muster_observer observer, 
     observers_move(&world->observers, observer.index, position);
     return true;
   }
-  command command = {COMMAND_OBSERVER_MOVE, observer.index, observer.generation, 0, position, 0, 0, false};
+  command command = {COMMAND_OBSERVER_MOVE, observer.index, observer.generation, 0, {position}, 0, 0, false};
   return ring_push(&world->inbox.commands, &command);
 }
 

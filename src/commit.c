@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/prefetch.h"
 #include "messages.h"
+#include "timing.h"
 
 #include <string.h>
 
@@ -36,13 +37,14 @@ static void note_start(struct muster_world *world, const agent_row *row) {
 
 static inline void note_completion(const struct muster_world *world, settle_part *part, const agent_row *row,
                                    const agent_class *class, uint32_t index, uint64_t began_ns) {
+  part->completed++;
+  if (class->elapsed == MUSTER_ELAPSED_EVENTS) return; /* it is not late: nobody asked for it */
   uint64_t elapsed_ns = began_ns - row->last_update_ns;
   histogram *staleness = &part->staleness[score_decile_of(&world->board, row->importance, index)];
   /* Buckets are far apart in memory: quantiles make do with one completion in four, the maximum sees all. */
   if (((index ^ world->frames) & 3) == 0) histogram_add(staleness, elapsed_ns);
   if (elapsed_ns > staleness->maximum) staleness->maximum = elapsed_ns;
   part->interval_deviation_sum_ns += (int64_t)(elapsed_ns - class->nominal_ns);
-  part->completed++;
 }
 
 /* The update is complete: publish, note, and wait for the next period. */
@@ -50,10 +52,12 @@ static inline void complete(struct muster_world *world, uint32_t share, uint32_t
   agent_row *row = &world->store.rows[index];
   agent_class *class = &world->classes.classes[row->class];
   const agent_type *type = &world->types.types[row->type];
+  uint64_t reached_ns = began_ns;
   note_completion(world, &world->parts[share], row, class, index, began_ns);
+  if (type->elapsed || type->gapped) reached_ns = timing_complete(world, &world->parts[share], type, index, began_ns);
   messages_complete(world, type, index);
   if (type->publishes) row->front ^= 1u;
-  periods_completed(&world->classes, class, share, &world->store, &world->ready, index, began_ns);
+  periods_completed(&world->classes, class, share, &world->store, &world->ready, index, reached_ns);
 }
 
 static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
@@ -89,6 +93,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
   }
   if (result->moved) world_move(world, index, result->moved_to);
+  if (result->asks) timing_ask_own(world, index, result);
   if (world_costs_are_told(world)) learn_told_cost(world, entry, outcome);
   if (outcome == OUTCOME_FINISHED) {
     complete(world, 0, index, began_ns);
@@ -162,7 +167,7 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
  * of a wheel is touched, and stayed in its cell of the grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = &world->store.rows[entry->agent];
-  if (row->enlisted || row->atom_next || messages_are_owed(world, entry->agent)) return false;
+  if (row->enlisted || row->atom_next || result->asks || messages_are_owed(world, entry->agent)) return false;
   if (!result->moved) return true;
   const agent_place *place = &world->store.places[entry->agent];
   return result->moved_to.cell_x == place->cell_x && result->moved_to.cell_y == place->cell_y;
@@ -332,6 +337,7 @@ static void act(struct muster_world *world, uint32_t index) {
     batch_result result = {0};
     runner_act(&world->runner, index, &result);
     if (result.moved) world_move(world, index, result.moved_to);
+    if (result.asks) timing_ask_own(world, index, &result);
     world->frame.spent_ns += modelled_act_cost(&world->types.types[row->type]);
   }
   complete(world, 0, index, began_ns);
@@ -403,12 +409,11 @@ static void adopt_woken(struct muster_world *world) {
   for (; batch->woken_count > 0; batch->woken_count--) {
     uint32_t index = batch->entries[batch->count++].agent;
     agent_row *row = &world->store.rows[index];
-    if (row->status == AGENT_WAITING) {
-      wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, index);
-      ready_release(&world->ready, &world->store, index, batch->now_ns, world->frame.number);
-    }
+    if (row->status == AGENT_WAITING)
+      periods_release_early(&world->classes, &world->store, &world->ready, index, batch->now_ns, world->frame.number);
     ready_admit(&world->ready, &world->store, index);
     row->woken = 1;
+    row->called = world->types.types[row->type].gapped;
     world->report.woken++;
     /* Woken again while it ran: its hint is the next intake's. */
     if (wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index)) world->statistics.commands_dropped++;

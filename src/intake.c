@@ -4,6 +4,7 @@
 #include "base/prefetch.h"
 #include "base/random.h"
 #include "messages.h"
+#include "timing.h"
 
 /* Masses are spread over frames: of commands and of spawns each frame takes what fits an eighth of the budget. Under
  * the virtual clock that is a number, at INTAKE_NS for each. */
@@ -39,11 +40,13 @@ static void call_back(struct muster_world *world, uint32_t index, void (*callbac
   runner_caller(&world->runner)->context.phase = PHASE_OUTSIDE;
   if (world->types.types[row->type].published) row->front ^= 1u;
   if (result.moved) world_move(world, index, result.moved_to);
+  if (result.asks) timing_ask_own(world, index, &result);
 }
 
 static void release_index(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   messages_forget(world, index);
+  timing_forget(world, index);
   identity_give_back(&world->slots[row->type], row->state_slot);
   row->status = AGENT_FREE;
   identity_close(&world->agent_ids, index);
@@ -71,7 +74,7 @@ void intake_remove(struct muster_world *world, uint32_t index) {
   score_inputs inputs = world_score_inputs(world);
   call_back(world, index, world->types.types[row->type].def.on_removed);
   if (row->status == AGENT_WAITING) {
-    wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, index);
+    if (row->spot) wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, index);
   } else {
     if (row->status == AGENT_ADMITTED) forget_held(world, index);
     if (row->status == AGENT_READY) ready_admit(&world->ready, &world->store, index);
@@ -92,13 +95,15 @@ static void apply_wake(struct muster_world *world, const command *command) {
     row->woken = 1;
     break;
   case AGENT_WAITING:
-    wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, command->index);
+    if (timing_delays_wake(world, command->index)) return;
     row->woken = 1;
-    ready_release(&world->ready, &world->store, command->index, world->frame.now_ns, world->frame.number);
+    periods_release_early(&world->classes, &world->store, &world->ready, command->index, world->frame.now_ns,
+                          world->frame.number);
     ready_enlist(&world->ready, &world->store, command->index);
     world->report.woken++;
     break;
   case AGENT_READY:
+    if (!row->woken && !row->atom_next && timing_delays_wake(world, command->index)) return;
     if (!row->woken) ready_wake(&world->ready, &world->store, command->index);
     world->report.woken++;
     /* The rest of a preempted update does not count: it began before. */
@@ -107,6 +112,11 @@ static void apply_wake(struct muster_world *world, const command *command) {
   default:
     intake_defer(world, command); /* its update still waits for its action atoms: run again after it */
   }
+}
+
+void intake_wake(struct muster_world *world, uint32_t index) {
+  uint32_t generation = identity_generation(&world->agent_ids, index);
+  apply_wake(world, &(command){COMMAND_WAKE, .index = index, .generation = generation});
 }
 
 static void apply_move(struct muster_world *world, const command *command) {
@@ -177,6 +187,9 @@ static void apply(struct muster_world *world, const command *command) {
     wakes_settle(&world->wakes, command->index);
     apply_wake(world, command);
     break;
+  case COMMAND_WAKE_AT:
+    timing_ask(world, command->index, command->at_ns);
+    break;
   default:
     apply_tune(world, command);
   }
@@ -188,8 +201,7 @@ static void apply_wakes(struct muster_world *world) {
   for (uint32_t left = wakes_count(&world->wakes); left > 0 && wakes_pop(&world->wakes, &index); left--) {
     uint32_t generation = identity_generation(&world->agent_ids, index);
     if (!wakes_settle(&world->wakes, index)) continue;
-    if (identity_is_live(&world->agent_ids, index, generation))
-      apply_wake(world, &(command){COMMAND_WAKE, .index = index, .generation = generation});
+    if (identity_is_live(&world->agent_ids, index, generation)) intake_wake(world, index);
   }
 }
 
@@ -221,20 +233,24 @@ PREFETCH_FUNCTION prefetch_agents(const struct muster_world *world, const uint32
   }
 }
 
+/* Whether an agent hangs in a wheel. */
+static bool hangs(const agent_row *row) {
+  return row->status == AGENT_WAITING && row->spot;
+}
+
 /* What taking agents out of the wheel and the grid touches: their blocks, then the ends of the lists that these are
  * part of. */
 PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *agents, uint32_t count) {
   const agent_store *store = &world->store;
   list_store *waiting = &world->classes.lists, *placed = &world->space.members;
   for (uint32_t i = 0; i < count; i++) {
-    if (store->rows[agents[i]].status == AGENT_WAITING)
-      __builtin_prefetch(lists_block_of(waiting, store->rows[agents[i]].spot), 1);
+    if (hangs(&store->rows[agents[i]])) __builtin_prefetch(lists_block_of(waiting, store->rows[agents[i]].spot), 1);
     __builtin_prefetch(lists_block_of(placed, store->places[agents[i]].spot), 1);
   }
   for (uint32_t i = 0; i < count; i++)
     __builtin_prefetch(&world->space.buckets[lists_block_of(placed, store->places[agents[i]].spot)->owner], 1);
   for (uint32_t i = 0; i < count; i++) {
-    if (store->rows[agents[i]].status == AGENT_WAITING)
+    if (hangs(&store->rows[agents[i]]))
       __builtin_prefetch(lists_last(waiting, *wheel_list_of(&world->classes, store->rows[agents[i]].spot)), 1);
     uint32_t bucket = lists_block_of(placed, store->places[agents[i]].spot)->owner;
     __builtin_prefetch(lists_last(placed, world->space.buckets[bucket]), 1);
@@ -305,7 +321,7 @@ static void activate(struct muster_world *world, uint32_t index) {
   world->statistics.spawned++;
   if (row->woken) {
     row->woken = 0;
-    apply_wake(world, &(command){COMMAND_WAKE, .index = index, .generation = generation});
+    intake_wake(world, index);
   }
 }
 
@@ -359,9 +375,11 @@ static void set_ids_aside(struct muster_world *world) {
 
 void intake_run(struct muster_world *world) {
   commit_finish(world);
+  timing_run(world);
   apply_commands(world);
   messages_take(world);
   activate_spawns(world);
   wake_receivers(world);
+  timing_run(world);
   set_ids_aside(world);
 }

@@ -5,6 +5,7 @@
  * where workers would have put them, so that the commit sees no difference, nor the order in which they came. */
 #include "planner.h"
 
+#include "agents/elapsed.h"
 #include "audit.h"
 #include "base/error.h"
 #include "base/prefetch.h"
@@ -39,16 +40,17 @@ static muster_result check_plan(const struct muster_world *world, const muster_f
 static muster_plan_entry describe(const struct muster_world *world, const batch_entry *entry) {
   const agent_row *row = &world->store.rows[entry->agent];
   uint64_t began_ns = row->atom_next ? world->store.begun[entry->agent].started_ns : world->frame.now_ns;
+  elapsed_told told = elapsed_tell(&world->types.types[row->type], row->last_update_ns, began_ns);
   return (muster_plan_entry){.agent = {entry->agent, row->generation},
                              .user = (uint64_t)(uintptr_t)row->user,
-                             .now_ns = began_ns,
-                             .elapsed_ns = began_ns - row->last_update_ns,
+                             .now_ns = told.now_ns,
+                             .elapsed_ns = told.elapsed_ns,
                              .slice_ns = entry->model_ns,
                              .type = {row->type + 1u},
                              .level = row->level,
                              .importance = share_value(row->importance),
-                             .step_first = row->atom_next,
-                             .step_end = entry->atom_end,
+                             .part_first = row->atom_next,
+                             .part_end = entry->atom_end,
                              .delays = (uint8_t)(world->frames - row->released_frame)};
 }
 
@@ -106,15 +108,15 @@ static uint32_t number_of(const struct muster_world *world, muster_agent agent) 
   return listed && world->store.rows[agent.index].generation == agent.generation ? number : batch->count;
 }
 
-static muster_result check_step(const struct muster_world *world, const muster_plan_result *result, uint32_t place) {
+static muster_result check_part(const struct muster_world *world, const muster_plan_result *result, uint32_t place) {
   const agent_row *row = &world->store.rows[result->agent.index];
-  uint32_t steps = world->types.types[row->type].parallel_atoms, first = row->atom_next ? row->atom_next : 1;
-  if (steps < 2)
-    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].outcome: type '%s' has one step: it cannot be continued",
+  uint32_t parts = world->types.types[row->type].parallel_atoms, first = row->atom_next ? row->atom_next : 1;
+  if (parts < 2)
+    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].outcome: type '%s' has one part: it cannot be continued",
                      place, world->types.types[row->type].name);
-  if (result->step_next < first || result->step_next >= steps)
-    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].step_next %u must be %u..%u", place, result->step_next,
-                     first, steps - 1);
+  if (result->part_next < first || result->part_next >= parts)
+    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].part_next %u must be %u..%u", place, result->part_next,
+                     first, parts - 1);
   return MUSTER_OK;
 }
 
@@ -136,7 +138,7 @@ static muster_result check_result(struct muster_world *world, const muster_plan_
   if (result->moved && !space_accepts(result->position))
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].position (%g, %g, %g) must be finite and within +-1e9 m",
                      place, result->position.x, result->position.y, result->position.z);
-  return result->outcome == MUSTER_PLAN_CONTINUED ? check_step(world, result, place) : MUSTER_OK;
+  return result->outcome == MUSTER_PLAN_CONTINUED ? check_part(world, result, place) : MUSTER_OK;
 }
 
 static muster_result check_results(struct muster_world *world, const muster_plan_result *results, uint32_t count) {
@@ -166,7 +168,7 @@ static void take_result(struct muster_world *world, const muster_plan_result *re
   batch_result *taken = &batch->results[number];
   bool continued = result->outcome == MUSTER_PLAN_CONTINUED;
   if (result->outcome == MUSTER_PLAN_NOT_RUN) return;
-  *taken = (batch_result){.moved = result->moved != 0, .atom_next = continued ? (uint16_t)result->step_next : 0};
+  *taken = (batch_result){.moved = result->moved != 0, .atom_next = continued ? (uint16_t)result->part_next : 0};
   if (taken->moved) taken->moved_to = space_spot_of(&world->space, result->position);
   batch->entries[number].model_ns = result->cost_ns;
   batch->outcomes[number] = continued ? OUTCOME_PREEMPTED : OUTCOME_FINISHED;

@@ -1,6 +1,7 @@
 /* report.c - what a host may read between two frames. */
 #include "base/error.h"
 #include "messages.h"
+#include "timing.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -35,7 +36,8 @@ static uint64_t bytes_scheduling(const muster_world *world) {
   return sizeof *world + agents * each + bits + world->board.field.tile_count * sizeof(field_tile) +
          buckets * sizeof(agent_list) + world->batch_high * batch + world->classes.count * sizeof(agent_class) +
          parts * sizeof(settle_part) + lists_bytes(&world->classes.lists) + lists_bytes(&world->ready.members) +
-         lists_bytes(&world->space.members);
+         lists_bytes(&world->space.members) +
+         world->timers.high * (sizeof(timer) + sizeof(*world->timers.places) + sizeof(agent_alarm));
 }
 
 static uint64_t bytes_of_states(const muster_world *world) {
@@ -63,8 +65,11 @@ static muster_quantiles staleness_of(const muster_world *world, uint32_t decile)
 muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics) {
   muster_statistics whole = world->statistics;
   double deviation_ns = 0;
-  for (uint32_t part = 0; part < WHEEL_SHARDS; part++)
+  for (uint32_t part = 0; part < WHEEL_SHARDS; part++) {
     deviation_ns += (double)world->parts[part].interval_deviation_sum_ns;
+    if (world->parts[part].steps_behind_max > whole.steps_behind_max)
+      whole.steps_behind_max = world->parts[part].steps_behind_max;
+  }
   if (whole.completed) whole.interval_deviation_ns = deviation_ns / (double)whole.completed;
   for (uint32_t i = 0; i < MUSTER_DECILES; i++) whole.staleness[i] = staleness_of(world, i);
   whole.bytes_scheduling = bytes_scheduling(world);
@@ -98,7 +103,7 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
   info->importance = share_value(row->importance);
   info->elasticity = (float)class->elasticity;
   info->level = row->level;
-  info->period_ns = (uint64_t)((double)class->nominal_ns / class->rate);
+  if (class->elapsed != MUSTER_ELAPSED_EVENTS) info->period_ns = (uint64_t)((double)class->nominal_ns / class->rate);
   info->last_update_ns = row->last_update_ns;
   if (row->status == AGENT_READY || row->status == AGENT_ADMITTED)
     info->delays = (uint8_t)(world->frames - row->released_frame + 1);
@@ -118,6 +123,7 @@ muster_result muster_agent_read(const muster_world *world, muster_agent agent, m
                              .published = type_published(type, row->state_slot, row->front),
                              .state = type_state(type, row->state_slot)};
   if (type->boxes.capacity) whole.messages = type->boxes.boxes[row->state_slot].count;
+  whole.wake_at_ns = world->store.alarms[agent.index].wake_at_ns;
   if (store_is_active(&world->store, agent.index)) describe_active(world, agent.index, &whole);
   return copy_out(info, info->size, &whole, sizeof whole, "agent info");
 }
@@ -177,6 +183,7 @@ uint64_t muster_world_hash(const muster_world *world) {
     if (type->published)
       hash = XXH3_64bits_withSeed(type_published(type, row->state_slot, row->front), type->def.published_bytes, hash);
     hash = hash_messages(world, i, hash);
+    hash = timing_hash(world, i, hash);
   }
   return hash;
 }

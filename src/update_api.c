@@ -103,6 +103,21 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
   return MUSTER_OK;
 }
 
+muster_result muster_update_wake_at(muster_update *update, muster_agent agent, uint64_t at_ns) {
+  update_context *context = context_of(update);
+  if (!is_live(context, agent)) return stale(agent);
+  if (agents_check_time(at_ns)) return MUSTER_E_ARGUMENT;
+  if (agent.index != update->agent.index)
+    return send(context,
+                &(command){COMMAND_WAKE_AT, .index = agent.index, .generation = agent.generation, .at_ns = at_ns});
+  /* Its own worker alone writes here, so it needs no room in a log. */
+  uint64_t *asked_ns = &context->runner->store->alarms[agent.index].asked_ns;
+  uint8_t *asks = &context->result->asks;
+  if (at_ns != MUSTER_WAKE_NEVER && (!(*asks & ASK_TIME) || at_ns < *asked_ns)) *asked_ns = at_ns;
+  *asks = at_ns == MUSTER_WAKE_NEVER ? ASK_NEVER : *asks | ASK_TIME;
+  return MUSTER_OK;
+}
+
 static muster_result check_message(const update_context *context, muster_agent to, const void *bytes, uint32_t size) {
   if (size && !bytes) return error_set(MUSTER_E_ARGUMENT, "message: %u bytes must be given", size);
   if (!is_live(context, to)) return stale(to);
@@ -218,7 +233,7 @@ uint32_t muster_update_nearby(const muster_update *update, float radius_m, muste
 uint64_t muster_update_random(muster_update *update) {
   update_context *context = context_of(update);
   uint64_t key = (uint64_t)update->agent.generation << 32 | update->agent.index;
-  return random_at(context->runner->seed, key, update->now_ns, ++context->random_counter);
+  return random_at(context->runner->seed, key, context->began_ns, ++context->random_counter);
 }
 
 float muster_update_random_share(muster_update *update) {

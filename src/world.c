@@ -66,6 +66,7 @@ static void create_plan(struct muster_world *world) {
   periods_create(&world->periods, &world->classes, def, &world->arena);
   ready_create(&world->ready, def, &world->types, &world->arena);
   score_create(&world->board, def, &world->arena);
+  timers_create(&world->timers, def->agents_max, &world->arena);
 }
 
 static void create_exec(struct muster_world *world) {

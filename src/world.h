@@ -24,6 +24,7 @@
 #include "plan/rank.h"
 #include "plan/ready.h"
 #include "plan/score.h"
+#include "plan/timers.h"
 
 /* What the frames have taught about their own serial parts. */
 typedef struct frame_experience {
@@ -55,6 +56,7 @@ typedef struct frame_state {
 typedef struct settle_part {
   _Alignas(64) uint64_t completed; /* in this frame */
   int64_t interval_deviation_sum_ns;
+  uint64_t steps_behind_max;
   histogram staleness[MUSTER_DECILES];
 } settle_part;
 
@@ -91,6 +93,7 @@ struct muster_world {
   periods periods;
   ready_set ready;
   score_board board;
+  timers timers;
 
   /* exec: how it runs */
   identity agent_ids, observer_ids;
@@ -161,6 +164,9 @@ void intake_run(struct muster_world *world);
 /* Takes an active agent out of every store, after its on_removed. In src/intake.c. */
 void intake_remove(struct muster_world *world, uint32_t index);
 
+/* Something happened to an active or pending agent: applies a wake. In src/intake.c. */
+void intake_wake(struct muster_world *world, uint32_t index);
+
 /* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. In src/commit.c. */
 void commit_run(struct muster_world *world);
 
@@ -173,6 +179,9 @@ bool intake_defer(struct muster_world *world, const command *command);
 /* Makes an agent of a checked definition under a taken index; null when state slots ran out. Any thread that holds the
  * index. In src/agents_api.c. */
 muster_agent agents_make(struct muster_world *world, uint32_t index, const muster_agent_def *def);
+
+/* Whether a time may be asked for. Any thread. In src/agents_api.c. */
+muster_result agents_check_time(uint64_t at_ns);
 
 /* Time of the other workers while the caller plans a frame, and a little more, so that they do not run dry. */
 static inline double predicted_planning_gap(const struct muster_world *world) {

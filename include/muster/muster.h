@@ -179,8 +179,27 @@ MUSTER_API muster_result muster_agent_move(muster_world *world, muster_agent age
 /* Something happened to an agent: it runs whatever its period, ahead of the ranked. While a frame runs on the wall
  * clock, a worker takes it between two atoms (unless its type spawns); else it is released at the next intake. Wakes
  * before a run are one; a wake that may have come too late for the run of this frame is followed by one in the next.
+ * One that comes within wake_gap_ns of the type waits until that has passed.
  * MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max wakes wait. Any thread. */
 MUSTER_API muster_result muster_agent_wake(muster_world *world, muster_agent agent);
+
+/* Instead of a time: takes back what was asked for. */
+#define MUSTER_WAKE_NEVER UINT64_MAX
+
+/* Asks for a time at which an agent runs, whatever its contract and its period: it is released, ahead of the ranked, in
+ * the first frame whose sim_now_ns is not before at_ns, or in the next when that is past; pressure does not stretch it.
+ * The update is told the time as wake_at_ns. (When more than 8,192 times come due in one frame, those beyond what an
+ * eighth of its budget holds at 40 ns each are released in the next frames, the earliest first. One whose update is
+ * under way, or that is not active yet, is released in the first frame after that.)
+ *
+ * An agent waits for one time: the earliest that was asked for since its last. So nobody can make it miss what somebody
+ * else asked for; who wants a later time than the one that stands asks again when the agent runs. A run for any other
+ * reason leaves the time as it is. MUSTER_WAKE_NEVER takes it back, whoever asked; MUSTER_WAKE_NEVER followed by a time
+ * replaces it. Removal of the agent ends it.
+ *
+ * Queued as the other agent calls are. MUSTER_E_STALE when the id is gone; MUSTER_E_ARGUMENT for a time beyond 146
+ * years; MUSTER_E_FULL when commands_max commands wait. Any thread. O(log n) for n agents that wait for a time. */
+MUSTER_API muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint64_t at_ns);
 
 /* Queues a message of `size` bytes, copied, for an agent's box; its sender is null. Delivered at the next intake after
  * the commands, in the order queued and before anything that agents send in that frame. Dropped and counted when the
@@ -227,7 +246,7 @@ typedef struct muster_agent_info {
   float importance; /* 0..1 */
   float elasticity; /* in force, derived or set; quantised to an eighth of an octave */
   uint32_t level;
-  uint64_t period_ns;      /* under the pressure of the last frame */
+  uint64_t period_ns;      /* under the pressure of the last frame; 0 = it has none (MUSTER_ELAPSED_EVENTS) */
   uint64_t last_update_ns; /* simulation time that its last completed update brought it to */
   uint32_t delays;         /* frames in which it was released but not run, modulo 256 */
   uint32_t atoms_done;     /* of an update that was preempted */
@@ -236,6 +255,7 @@ typedef struct muster_agent_info {
   const void *published; /* as of the last commit; valid until the next frame */
   void *state;           /* valid until the next frame; the host may write it */
   uint32_t messages;     /* in its box */
+  uint64_t wake_at_ns;   /* the time that was asked for, still to come; 0 = none */
 } muster_agent_info;
 
 static inline muster_agent_info muster_default_agent_info(void) {

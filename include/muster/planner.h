@@ -25,8 +25,8 @@
  *
  * A world is made for one of the two: with planner_workers its frames are planned and muster_frame_run() is refused
  * (MUSTER_E_STATE); without, the other way round. In a planner world
- *   - a type may leave atoms and atom_count out; then an update has muster_type_def.steps equal steps (default 1), of
- *     which each is first taken to cost step_ns. A type that has atoms has a step for each, whatever its role: they are
+ *   - a type may leave atoms and atom_count out; then an update has muster_type_def.parts equal parts (default 1), of
+ *     which each is first taken to cost part_ns. A type that has atoms has a part for each, whatever its role: they are
  *     counted and their model_ns is charged, but they are never called;
  *   - published_bytes, messages_max, sends_max and spawns_max must be 0: they are for atoms. What bots tell each other
  *     is the host's, and it spawns with muster_agent_spawn(). state_bytes may be used through muster_agent_read();
@@ -70,15 +70,15 @@ typedef struct muster_plan_entry {
   muster_type type;
   uint32_t level;      /* capability level: 0 = full decision-making, higher = cheaper */
   float importance;    /* 0..1 */
-  uint32_t step_first; /* above 0: continues an update that was stopped before this step */
-  uint32_t step_end;   /* stop before this step: below the type's steps when no more fits (virtual clock only) */
+  uint32_t part_first; /* above 0: continues an update that was stopped before this part */
+  uint32_t part_end;   /* stop before this part: below the type's parts when no more fits (virtual clock only) */
   uint32_t delays;     /* frames for which it was due and did not run, modulo 256 */
 } muster_plan_entry;
 
 typedef enum muster_plan_outcome {
   MUSTER_PLAN_NOT_RUN = 0, /* as if not reported; its other fields are not looked at */
   MUSTER_PLAN_FINISHED,    /* the update is complete: its next one is a period away */
-  MUSTER_PLAN_CONTINUED    /* stopped before step_next: it comes again, and is the more urgent the further it is */
+  MUSTER_PLAN_CONTINUED    /* stopped before part_next: it comes again, and is the more urgent the further it is */
 } muster_plan_outcome;
 
 /* What became of one entry. Fixed for good, as above: 56 bytes without gaps. */
@@ -88,7 +88,7 @@ typedef struct muster_plan_result {
                          it took nothing */
   muster_position position; /* where it is now; looked at when `moved` is not 0 */
   uint32_t outcome;         /* muster_plan_outcome */
-  uint32_t step_next;       /* of a continued one: 1 .. the type's steps - 1, and not below the entry's step_first */
+  uint32_t part_next;       /* of a continued one: 1 .. the type's parts - 1, and not below the entry's part_first */
   uint32_t moved;           /* 0 or 1 */
   uint32_t unused;          /* 0 */
 } muster_plan_result;
@@ -121,7 +121,7 @@ MUSTER_API muster_result muster_plan(muster_world *world, const muster_frame *fr
  * of the costs, longest_claim_ns the largest, and the stage run took as long as the host did between the calls). Who is
  * not among the results did not run and is carried; with a count of 0 (results may be null then) nobody ran. Order
  * makes no difference. Errors name the index and the field, and change nothing; the frame stays open for a better
- * report: MUSTER_E_ARGUMENT for an agent that is not in the plan or comes twice, an outcome or a step out of range,
+ * report: MUSTER_E_ARGUMENT for an agent that is not in the plan or comes twice, an outcome or a part out of range,
  * more than 10 s, a position that is not finite or out of range; MUSTER_E_STATE without a plan. Between plan and report
  * only one thread at a time may call either, but it need not be the same. O(count + entries). */
 MUSTER_API muster_result muster_report(muster_world *world, const muster_plan_result *results, uint32_t count);

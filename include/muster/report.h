@@ -90,9 +90,9 @@ typedef struct muster_statistics {
   uint64_t interrupted;         /* updates that gave way to something more urgent between two atoms */
   uint64_t atoms_over_limit;    /* atoms seen to take longer than limit_ns; long updates and samples only */
   uint64_t longest_wait_ns;     /* release to start, the worst of all frames */
-  double interval_deviation_ns; /* mean over completed updates of (elapsed - T_io) */
-  muster_quantiles staleness[MUSTER_DECILES]; /* elapsed_ns of completed updates; [0] = the least important tenth of
-                                                 the population, [9] = the most important */
+  double interval_deviation_ns; /* mean over completed updates of (elapsed - T_io); of those without a period 0 */
+  muster_quantiles staleness[MUSTER_DECILES]; /* elapsed time of completed updates of those with a period; [0] = the
+                                                 least important tenth of the population, [9] = the most important */
   uint64_t bytes_used;                        /* all stores of the world, as far as they are in use */
   uint64_t bytes_scheduling;                  /* of these, what is not the types' own state */
   uint64_t messages_sent;                     /* delivered and dropped ones together; counted at delivery */
@@ -103,6 +103,9 @@ typedef struct muster_statistics {
   uint64_t score_rounds; /* times that everybody's importance had to be looked at, spread over frames, because of an
                             observer that sees more than about eight times as far as most, or of a crowd of more than
                             8,192 agents in one cell */
+  uint64_t wakes_delayed;    /* wakes that had to wait for the end of their type's wake_gap_ns */
+  uint64_t wakes_timed;      /* times asked for that came, and released an agent or found it released */
+  uint64_t steps_behind_max; /* with bounded steps: the most whole steps that a completed update left undone */
 } muster_statistics;
 
 static inline muster_statistics muster_default_statistics(void) {

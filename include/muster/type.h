@@ -33,7 +33,32 @@ typedef struct muster_cost_query {
   uint64_t elapsed_ns;
   uint64_t random;        /* a random number of this atom of this update */
   uint64_t update_random; /* a random number that all atoms of this update share, even when it is preempted */
+  uint32_t steps;         /* with bounded steps: how many the update is told */
+  uint64_t catch_up_ns;   /* with analytic catch-up: what the callback is told before the first atom, which is to cost
+                             that much more; 0 = it is not called, or this is another atom */
 } muster_cost_query;
+
+/* What an update is told of the time that passed since its agent's last completed one: how throttling is kept from
+ * changing what happens per hour. The world is right under each of them; they differ in who does the work.
+ *
+ * An update that is told more time may cost more: there is more to integrate, a longer way to search. With the delta
+ * contract that is a danger under overload: later updates cost more, so all come later still. With bounded steps it is
+ * none: an update never costs more than steps_max steps, and what is owed beyond is worked off when the load falls. */
+typedef enum muster_elapsed {
+  MUSTER_ELAPSED_DELTA = 0, /* all of it, in one elapsed_ns */
+  MUSTER_ELAPSED_STEPS,     /* whole steps of step_ns, steps_max of them at most: for rules that want a fixed step. The
+                               agent is brought forward by steps x step_ns exactly. What remains of a step, and steps
+                               beyond steps_max, are told to later updates and never lost. By its period an agent is not
+                               released before a whole step is due; one that is woken earlier may be told 0 steps. Steps
+                               pile up only when not even the longest periods fit the budget, or frames are further
+                               apart than period_max_ns: see muster_statistics.steps_behind_max */
+  MUSTER_ELAPSED_ANALYTIC,  /* step_ns at most; all that passed before it is told to the callback catch_up first, which
+                               must know what became of the agent in closed form, at a cost that does not grow with
+                               the time */
+  MUSTER_ELAPSED_EVENTS     /* all of it, as with delta; but the agent has no period: it runs when it is woken, and at
+                               times that it or others asked for (muster_agent_wake_at). The first time is asked for by
+                               on_spawned, or by whoever spawns it */
+} muster_elapsed;
 
 #define MUSTER_LEVELS    4u
 #define MUSTER_ATOMS_MAX 4096u
@@ -75,9 +100,21 @@ typedef struct muster_type_def {
                              moved, or an observer near it did. On any worker, several at a time: must be pure. What is
                              not a number counts as 0, what leaves 0..1 is clamped, and both are counted in
                              importances_refused. Default null */
-  uint32_t steps;   /* these two are of a type without atoms (muster/planner.h): into how many equal parts the */
-  uint32_t step_ns; /* host can cut an update; default 1; 1..MUSTER_ATOMS_MAX; and what a part costs under the
+  uint32_t parts;   /* these two are of a type without atoms (muster/planner.h): into how many equal parts the */
+  uint32_t part_ns; /* host can cut an update; default 1; 1..MUSTER_ATOMS_MAX; and what a part costs under the
                        virtual clock, and as the first guess; default 1000; 1 .. 1e9 */
+  muster_elapsed elapsed;               /* what updates are told of passed time; default delta */
+  uint64_t step_ns;   /* steps: the step, 1 .. period_ns. Analytic: the most that atoms are told, 1 ns .. 24 h.
+                         Default 0, as the others want it */
+  uint32_t steps_max; /* steps: the most that one update is told, 1 .. 65536. steps_max x step_ns must be at least
+                         period_max_ns, or all would fall behind, and at least period_ns + step_ns, or nobody could
+                         catch up. Default 0, as the others want it */
+  void (*catch_up)(muster_update *update); /* analytic: called right before the first atom, as a part of it, when more
+                             than step_ns passed: elapsed_ns and now_ns are those of the time before the last step_ns.
+                             May do what a behaviour atom may. Default null, as the others want it */
+  uint64_t wake_gap_ns; /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
+                           messages; times asked for are not concerned). A wake within the gap waits until it has
+                           passed, unless the agent runs before then anyway; default 0 = no gap; at most 24 h */
 } muster_type_def;
 
 static inline muster_type_def muster_default_type_def(void) {
@@ -93,8 +130,8 @@ static inline muster_type_def muster_default_type_def(void) {
   def.level_importance[1] = 0.25f;
   def.level_importance[2] = 0.1f;
   def.importance = 1.0f;
-  def.steps = 1;
-  def.step_ns = 1000;
+  def.parts = 1;
+  def.part_ns = 1000;
   return def;
 }
 

@@ -54,7 +54,8 @@ typedef struct muster_update {
   muster_type type;
   uint64_t now_ns;          /* simulation time that this update brings its agent to */
   uint64_t elapsed_ns;      /* exactly the simulation time since the agent's last completed update (or its spawn):
-                               integrate over it, and throttling cannot change what happens per hour */
+                               integrate over it, and throttling cannot change what happens per hour. Other contracts
+                               (muster_elapsed) tell it in parts; on_removed is told all of it */
   muster_position position; /* own position as of the last commit */
   void *state;              /* own state_bytes; null when the type has none */
   void *published;          /* own published_bytes, to write; others see it after the commit of the frame in which
@@ -64,6 +65,10 @@ typedef struct muster_update {
   float importance;         /* 0..1 */
   uint32_t level;           /* capability level: 0 = full decision-making, higher = cheaper */
   uint32_t worker;          /* 0..workers-1 */
+  uint32_t steps;           /* with bounded steps: elapsed_ns = steps x step_ns; else 0 */
+  uint64_t step_ns;         /* of the type */
+  uint64_t wake_at_ns;      /* the time that was asked for, when this update is the answer to muster_agent_wake_at;
+                               0 = it is not */
 } muster_update;
 
 typedef enum muster_atom_result {
@@ -86,6 +91,10 @@ MUSTER_API muster_result muster_update_remove(muster_update *update, muster_agen
 
 /* Wakes an agent: see muster_agent_wake. Under the virtual clock, and in an action atom, at the next intake. */
 MUSTER_API muster_result muster_update_wake(muster_update *update, muster_agent agent);
+
+/* Asks for a time at which an agent runs: see muster_agent_wake_at. Of oneself, which always succeeds, it counts from
+ * the commit of this part of the update on; of others from the next intake on. */
+MUSTER_API muster_result muster_update_wake_at(muster_update *update, muster_agent agent, uint64_t at_ns);
 
 /* Another agent's published state or position as of the last commit; null / false when the id is stale. */
 MUSTER_API const void *muster_update_published_of(const muster_update *update, muster_agent agent);

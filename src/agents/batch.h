@@ -41,6 +41,9 @@ typedef enum batch_outcome {
   OUTCOME_NOTICED      /* likewise, but for telling the score of its move */
 } batch_outcome;
 
+/* What an update asked for itself: to take back the time that stands, then to set one. */
+typedef enum batch_ask { ASK_NONE = 0, ASK_NEVER = 1, ASK_TIME = 2 } batch_ask;
+
 typedef struct batch_result {
   uint32_t cost_ns;      /* as measured, 0 when it was not; also of the part that a preempted update ran */
   uint32_t random_count; /* numbers drawn by an update that was interrupted */
@@ -48,6 +51,7 @@ typedef struct batch_result {
   uint16_t spawned;
   uint16_t sends; /* messages that it sent; above send_limit: those refused are counted, too */
   bool moved;
+  uint8_t asks;        /* batch_ask: a time at which its own agent runs, in the agent's alarm */
   space_spot moved_to; /* meaningless unless moved */
 } batch_result;
 

@@ -8,6 +8,7 @@ void store_create(agent_store *store, uint32_t maximum, arena *arena) {
   store->rows = arena_reserve(arena, maximum, sizeof *store->rows);
   store->places = arena_reserve(arena, maximum, sizeof *store->places);
   store->begun = arena_reserve(arena, maximum, sizeof *store->begun);
+  store->alarms = arena_reserve(arena, maximum, sizeof *store->alarms);
   store->active = arena_reserve(arena, (maximum + 63) / 64, sizeof *store->active);
 }
 

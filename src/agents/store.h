@@ -22,7 +22,9 @@
  *   row.status           the stage that moves the agent along the diagram below
  *   row.front            commit (publishes)             run (reads others)
  *   place                commit, intake; arrays         score, run (neighbours)
- *   begun                commit                         run, commit
+ *   begun                commit                         rank, run, commit
+ *   alarm                intake, commit                 run
+ *   alarm.asked_ns       run (own agent)                commit
  *   state, published     run (own agent), commit (action atoms)
  *   boxes (of the type)  commit, intake (messages.c)    run (own agent)
  *
@@ -79,7 +81,10 @@ typedef struct agent_row {
   uint8_t factors[MUSTER_FACTORS]; /* the host's: what lowers importance besides distance */
   uint8_t front : 1;               /* which of the two published buffers others read */
   uint8_t woken : 1;
-  uint8_t doomed : 1; /* removal is queued by an action atom, or a pending agent was removed */
+  uint8_t doomed : 1;  /* removal is queued by an action atom, or a pending agent was removed */
+  uint8_t timed : 1;   /* released at a time that was asked for: alarm.answered_ns */
+  uint8_t called : 1;  /* released by a wake, of a type with a gap */
+  uint8_t delayed : 1; /* a wake waits until alarm.quiet_until_ns */
 } agent_row;
 
 _Static_assert(sizeof(agent_row) == 64, "an agent's row is one cache line");
@@ -117,6 +122,14 @@ typedef struct agent_begun {
   uint64_t spent_ns;   /* what its earlier parts took */
 } agent_begun;
 
+/* Of an agent that was asked to run at a time, or whose wakes keep a distance. Touched for such agents only. */
+typedef struct agent_alarm {
+  uint64_t wake_at_ns;     /* the time that it waits for; 0 = none */
+  uint64_t answered_ns;    /* the one that its next update answers */
+  uint64_t asked_ns;       /* what its update asks for itself, until the commit */
+  uint64_t quiet_until_ns; /* a wake before that is delayed */
+} agent_alarm;
+
 typedef struct agent_store {
   uint32_t maximum;
   uint32_t active_count;
@@ -124,6 +137,7 @@ typedef struct agent_store {
   agent_row *rows;
   agent_place *places;
   agent_begun *begun;
+  agent_alarm *alarms;
   uint64_t *active; /* bitmap */
   uint32_t level_counts[MUSTER_LEVELS];
 } agent_store;

@@ -16,9 +16,12 @@ void types_create(type_table *table, uint32_t maximum, arena *arena) {
 
 /* What is left out where the host runs updates, and what cannot be there. */
 static muster_result check_planned(const muster_type_def *def) {
-  if (def->steps < 1 || def->steps > MUSTER_ATOMS_MAX || def->step_ns < 1 || def->step_ns > 1000000000u)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s': steps %u must be 1..%u, step_ns %u 1 .. 1e9", def->name, def->steps,
-                     MUSTER_ATOMS_MAX, def->step_ns);
+  if (def->parts < 1 || def->parts > MUSTER_ATOMS_MAX || def->part_ns < 1 || def->part_ns > 1000000000u)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': parts %u must be 1..%u, part_ns %u 1 .. 1e9", def->name, def->parts,
+                     MUSTER_ATOMS_MAX, def->part_ns);
+  if (def->elapsed == MUSTER_ELAPSED_ANALYTIC)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed analytic: nobody calls catch_up in a planner world",
+                     def->name);
   if (def->published_bytes || def->messages_max || def->sends_max || def->spawns_max)
     return error_set(MUSTER_E_ARGUMENT,
                      "type '%s': published_bytes, messages_max, sends_max and spawns_max must be 0 in a planner world",
@@ -70,6 +73,37 @@ static muster_result check_messages(const muster_type_def *def) {
   return MUSTER_OK;
 }
 
+static muster_result check_steps(const muster_type_def *def) {
+  unsigned long long whole_ns = (unsigned long long)def->steps_max * def->step_ns;
+  if (def->step_ns < 1 || def->step_ns > def->period_ns || def->steps_max < 1 || def->steps_max > 65536u)
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s': bounded steps: step_ns %llu must be 1 .. period_ns (%llu), steps_max %u 1..65536",
+                     def->name, (unsigned long long)def->step_ns, (unsigned long long)def->period_ns, def->steps_max);
+  if (whole_ns < def->period_max_ns || whole_ns < def->period_ns + def->step_ns)
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s': steps_max x step_ns = %llu must be at least period_max_ns (%llu) and a step more than "
+                     "period_ns (%llu)",
+                     def->name, whole_ns, (unsigned long long)def->period_max_ns, (unsigned long long)def->period_ns);
+  return MUSTER_OK;
+}
+
+static muster_result check_elapsed(const muster_type_def *def) {
+  bool steps = def->elapsed == MUSTER_ELAPSED_STEPS, analytic = def->elapsed == MUSTER_ELAPSED_ANALYTIC;
+  if ((unsigned)def->elapsed > MUSTER_ELAPSED_EVENTS)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed %d is unknown", def->name, (int)def->elapsed);
+  if (def->wake_gap_ns > day_ns)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': wake_gap_ns %llu must be at most 24 h", def->name,
+                     (unsigned long long)def->wake_gap_ns);
+  if (analytic && (!def->catch_up || def->step_ns < 1 || def->step_ns > day_ns))
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': analytic catch-up: catch_up must be set, step_ns %llu 1 ns .. 24 h",
+                     def->name, (unsigned long long)def->step_ns);
+  if ((!analytic && def->catch_up) || (!analytic && !steps && def->step_ns) || (!steps && def->steps_max))
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s': step_ns, steps_max and catch_up belong to other contracts than elapsed %d", def->name,
+                     (int)def->elapsed);
+  return steps ? check_steps(def) : MUSTER_OK;
+}
+
 static muster_result check_definition(const muster_type_def *def, bool planned) {
   if (def->period_ns < 100000u || def->period_ns > day_ns)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': period_ns %llu must be 100 us .. 24 h", def->name,
@@ -91,16 +125,17 @@ static muster_result check_definition(const muster_type_def *def, bool planned) 
     return error_set(MUSTER_E_ARGUMENT, "type '%s': spawns_max %u must be at most 1024", def->name, def->spawns_max);
   muster_result result = check_messages(def);
   if (result == MUSTER_OK) result = check_levels(def);
+  if (result == MUSTER_OK) result = check_elapsed(def);
   if (result == MUSTER_OK && planned) result = check_planned(def);
   if (result || (planned && !def->atoms && def->atom_count == 0)) return result;
   return check_atoms(def);
 }
 
-/* A type without atoms has steps, which are atoms that nobody calls. */
+/* A type without atoms has parts, which are atoms that nobody calls. */
 static void copy_atoms(agent_type *type, muster_atom *atoms, bool planned) {
   uint32_t count = type->def.atom_count;
-  const muster_atom step = {.model_ns = type->def.step_ns};
-  for (uint32_t i = 0; i < count; i++) atoms[i] = type->def.atoms ? type->def.atoms[i] : step;
+  const muster_atom part = {.model_ns = type->def.part_ns};
+  for (uint32_t i = 0; i < count; i++) atoms[i] = type->def.atoms ? type->def.atoms[i] : part;
   type->def.atoms = type->atoms = atoms;
   for (uint32_t i = 0; i < count; i++) {
     if (atoms[i].model_ns == 0) atoms[i].model_ns = 1000;
@@ -118,7 +153,7 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
   memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
   if (!def.name) def.name = "agent";
   if (check_definition(&def, table->planned)) return UINT32_MAX;
-  if (!def.atoms) def.atom_count = def.steps;
+  if (!def.atoms) def.atom_count = def.parts;
   if (table->count == table->maximum) {
     error_set(MUSTER_E_FULL, "type '%s': types_max = %u types are registered already", def.name, table->maximum);
     return UINT32_MAX;
@@ -129,7 +164,11 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
                      .sends_max = (uint16_t)def.sends_max,
                      .atom_count = (uint16_t)def.atom_count,
                      .publishes = def.published_bytes > 0,
-                     .has_boxes = def.messages_max > 0};
+                     .has_boxes = def.messages_max > 0,
+                     .elapsed = (uint8_t)def.elapsed,
+                     .gapped = def.wake_gap_ns > 0,
+                     .steps_max = def.steps_max,
+                     .step_ns = def.step_ns};
   type.state_stride = (def.state_bytes + 7u) & ~7u;
   type.published_stride = (def.published_bytes + 7u) & ~7u;
   muster_atom *atoms = arena_reserve(arena, def.atom_count, sizeof *atoms);

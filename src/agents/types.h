@@ -18,6 +18,10 @@ typedef struct agent_type {
   uint16_t spawns_max, sends_max;
   uint16_t atom_count;
   bool has_boxes, publishes;
+  uint8_t elapsed;    /* muster_elapsed */
+  bool gapped;        /* wakes of its agents keep a distance: def.wake_gap_ns */
+  uint32_t steps_max; /* of step_ns */
+  uint64_t step_ns;
   /* the rest */
   muster_type_def def; /* name and atoms point to our copies */
   char name[32];

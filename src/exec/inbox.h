@@ -15,6 +15,7 @@ typedef enum command_kind {
   COMMAND_MOVE,
   COMMAND_WAKE,
   COMMAND_TUNE,
+  COMMAND_WAKE_AT,
   COMMAND_OBSERVER_ADD,
   COMMAND_OBSERVER_MOVE,
   COMMAND_OBSERVER_REMOVE
@@ -24,7 +25,10 @@ typedef struct command {
   uint32_t kind; /* command_kind */
   uint32_t index, generation;
   uint32_t partition;
-  muster_position position; /* tune: visibility, bulk, interactivity */
+  union {
+    muster_position position; /* tune: visibility, bulk, interactivity */
+    uint64_t at_ns;           /* wake at */
+  };
   float first, second; /* tune: importance floor, elasticity; observer: near_m, far_m */
   bool derive;         /* tune */
 } command;

@@ -1,5 +1,6 @@
 #include "exec/runner.h"
 
+#include "agents/elapsed.h"
 #include "base/assert.h"
 #include "base/prefetch.h"
 
@@ -52,6 +53,17 @@ static inline void tell_type(update_context *context, const agent_type *type, ui
   context->type = type;
   context->public.type = (muster_type){number + 1u};
   context->public.type_user = type->user;
+  context->public.step_ns = type->step_ns;
+  context->public.steps = 0;
+}
+
+/* Contracts that tell an update less than all the time that passed. Only updates: not the first and last touch. */
+static void tell_elapsed(update_context *context, const agent_type *type, const agent_row *row, uint64_t began_ns) {
+  elapsed_told told = {began_ns, began_ns - row->last_update_ns, 0};
+  if (context->phase != PHASE_INTAKE) told = elapsed_tell(type, row->last_update_ns, began_ns);
+  context->public.now_ns = told.now_ns;
+  context->public.elapsed_ns = told.elapsed_ns;
+  context->public.steps = told.steps;
 }
 
 static inline void tell(update_context *context, const runner *runner, uint32_t index, uint64_t began_ns) {
@@ -61,8 +73,11 @@ static inline void tell(update_context *context, const runner *runner, uint32_t 
   tell_type(context, type, row->type);
   context->random_counter = (uint64_t)row->atom_next << 44 | (uint64_t)context->phase << 40;
   update->agent = (muster_agent){index, row->generation};
+  context->began_ns = began_ns;
   update->now_ns = began_ns;
   update->elapsed_ns = began_ns - row->last_update_ns;
+  update->wake_at_ns = row->timed ? runner->store->alarms[index].answered_ns : 0;
+  if (type->elapsed) tell_elapsed(context, type, row, began_ns);
   update->position = space_position(runner->space, &runner->store->places[index]);
   update->state = type_state(type, row->state_slot);
   update->published = runner_back_buffer(type, row);
@@ -108,6 +123,21 @@ static inline batch_outcome outcome_after(const agent_type *type, uint32_t atom,
   return atom < type->parallel_atoms ? OUTCOME_PREEMPTED : OUTCOME_ACT;
 }
 
+/* Before the first atom of an update: what its atoms are not told of. */
+static void catch_up(worker_state *state) {
+  update_context *context = &state->context;
+  muster_update *update = &context->public;
+  const agent_row *row = &context->runner->store->rows[update->agent.index];
+  uint64_t now_ns = update->now_ns, elapsed_ns = update->elapsed_ns;
+  uint64_t before_ns = elapsed_caught_up(context->type, row->last_update_ns, context->began_ns);
+  if (before_ns == 0) return;
+  update->now_ns = row->last_update_ns + before_ns;
+  update->elapsed_ns = before_ns;
+  context->type->def.catch_up(update);
+  update->now_ns = now_ns;
+  update->elapsed_ns = elapsed_ns;
+}
+
 /* Runs the atoms of an entry from `first` up to `end`; with `timed`, reads the clock between atoms and stops when the
  * next is not expected to end in time. *clock_ns is the clock after the last atom when timed. */
 static inline interruption run_atoms(worker_state *state, const runner *runner, uint32_t entry_index, uint32_t first,
@@ -118,6 +148,7 @@ static inline interruption run_atoms(worker_state *state, const runner *runner, 
   uint32_t atom = first;
   uint64_t longest_ns = 0;
   bool finished = false;
+  if (type->elapsed == MUSTER_ELAPSED_ANALYTIC && first == 0) catch_up(state);
   for (; atom < end && !finished; atom++) {
     if (atom > first && (interruption = look_around(state, runner, *clock_ns + longest_ns, timed))) break;
     finished = type->atoms[atom].run(&state->context.public) == MUSTER_ATOM_FINISH;
@@ -304,12 +335,21 @@ static uint32_t take_claim(runner *runner, bool early_only) {
   return number == TICKET_NONE ? number : runner->batch->early_claims + number;
 }
 
-/* Puts a woken agent behind the batch, if it waits for its period and wins the swap; else it is the next intake's. */
-static bool admit_woken(worker_state *state, runner *runner, uint32_t agent, batch_claim *claim) {
+/* Whether a woken agent can be run at once. */
+static bool takes_wake(const runner *runner, uint32_t agent) {
   const agent_row *row = &runner->store->rows[agent];
   if (!identity_is_live(runner->agents, agent, identity_generation(runner->agents, agent)) ||
       !store_is_active(runner->store, agent) || (row->status != AGENT_WAITING && row->status != AGENT_READY) ||
-      row->atom_next || runner->types->types[row->type].def.spawns_max) {
+      row->atom_next)
+    return false;
+  const agent_type *type = &runner->types->types[row->type];
+  return !type->spawns_max && !(type->gapped && runner->now_ns < runner->store->alarms[agent].quiet_until_ns);
+}
+
+/* Puts a woken agent behind the batch, if it waits for its period and wins the swap; else it is the next intake's. */
+static bool admit_woken(worker_state *state, runner *runner, uint32_t agent, batch_claim *claim) {
+  const agent_row *row = &runner->store->rows[agent];
+  if (!takes_wake(runner, agent)) {
     if (state->log_count == RUNNER_LOG_MAX) return false;
     command wake = {COMMAND_WAKE, .index = agent, .generation = identity_generation(runner->agents, agent)};
     state->log[state->log_count++] = (logged_command){UINT32_MAX, wake};

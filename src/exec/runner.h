@@ -67,6 +67,7 @@ typedef struct update_context {
   uint32_t entry;
   uint32_t spawn_base, spawn_limit;
   uint64_t random_counter; /* begins anew for each phase and part of an update */
+  uint64_t began_ns;       /* simulation time at which the update began */
   update_phase phase;
 } update_context;
 

@@ -49,6 +49,8 @@ agent_class *classes_get(class_table *table, const muster_type_def *type, uint32
   class->rate = 1.0;
   class->slot_shift = 64u - (uint32_t)__builtin_clzll(class->nominal_ns / WHEEL_SLOTS_PER_PERIOD);
   class->per_nominal = 1.0f / (float)class->nominal_ns;
+  class->elapsed = (uint8_t)type->elapsed;
+  class->step_ns = type->elapsed == MUSTER_ELAPSED_STEPS ? type->step_ns : 0;
   return class;
 }
 

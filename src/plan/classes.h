@@ -27,6 +27,7 @@ typedef struct agent_class {
   uint16_t type;
   uint8_t level, step;
   uint16_t number; /* in class_table.classes, as agent_row.class */
+  uint8_t elapsed; /* muster_elapsed of the type */
   uint32_t members;
   uint32_t active_position; /* in class_table.active */
   uint64_t nominal_ns;      /* T_io */
@@ -38,6 +39,9 @@ typedef struct agent_class {
   uint32_t slot_shift;      /* a wheel slot is 2^slot_shift ns wide */
   float per_nominal;        /* 1 / T_io */
   uint64_t fine_cursor;     /* clock_ns >> (slot_shift - WHEEL_FINE_BITS), likewise */
+  uint64_t step_ns;         /* bounded steps: the type's; else 0 */
+  uint32_t events;          /* without a period: runs that were asked for since the last release, */
+  double events_per_ns;     /* and how many there usually are */
   uint64_t occupied[WHEEL_LISTS][WHEEL_SLOTS / 64];
   agent_list slots[WHEEL_LISTS][WHEEL_SLOTS];
 } agent_class;

@@ -82,7 +82,7 @@ static void rebase_due(agent_row *row, const agent_class *from, const agent_clas
 
 static void change_class(class_table *classes, agent_class *from, agent_class *to, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
-  if (row->status == AGENT_WAITING)
+  if (row->status == AGENT_WAITING && row->spot)
     wheel_transfer(classes, from, to, store, index);
   else
     rebase_due(row, from, to);

@@ -35,17 +35,28 @@ static fit_kind kind_of(const periods *periods, const agent_class *class, const 
                     .elasticity = elasticity_of(periods, class, cost_ns)};
 }
 
+/* Agents without a period take what they usually take, together, and never give way. */
+static fit_kind kind_of_events(const agent_class *class, const cost_table *costs) {
+  double share = costs_of(costs, class->type, class->level)->mean_ns * class->events_per_ns;
+  return (fit_kind){.members = 1.0, .nominal = share, .minimum = share};
+}
+
+static fit_kind kind_for(const periods *periods, const agent_class *class, const cost_table *costs) {
+  return class->elapsed == MUSTER_ELAPSED_EVENTS ? kind_of_events(class, costs) : kind_of(periods, class, costs);
+}
+
 fit_result periods_fit(periods *periods, class_table *classes, const cost_table *costs, double desired,
                        double *deviation_ns) {
   uint32_t count = classes->active_count;
   for (uint32_t i = 0; i < count; i++)
-    periods->kinds[i] = kind_of(periods, &classes->classes[classes->active[i]], costs);
+    periods->kinds[i] = kind_for(periods, &classes->classes[classes->active[i]], costs);
   fit_result fit = fit_solve(rule_of(periods), periods->kinds, count, desired, periods->lambda);
   periods->lambda = fit.lambda;
   double deviation = 0, members = 0;
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     class->rate = fit_rate(rule_of(periods), &periods->kinds[i], fit.lambda);
+    if (class->elapsed == MUSTER_ELAPSED_EVENTS) continue;
     deviation += (double)class->members * ((double)class->nominal_ns / class->rate - (double)class->nominal_ns);
     members += (double)class->members;
   }
@@ -74,11 +85,22 @@ static uint32_t take_agents(periods *periods, class_table *classes, empty_wheel 
   return count;
 }
 
+/* A mean over about sixteen frames. */
+static void learn_events(agent_class *class, uint64_t elapsed_ns) {
+  if (elapsed_ns == 0) return;
+  class->events_per_ns += ((double)class->events / (double)elapsed_ns - class->events_per_ns) / 16.0;
+  class->events = 0;
+}
+
 uint32_t periods_release(periods *periods, class_table *classes, agent_store *store, ready_set *ready,
                          uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame) {
   enum { AHEAD = 12 };
   uint32_t active = classes->active_count, due = 0;
-  for (uint32_t i = 0; i < active; i++) wheel_advance(&classes->classes[classes->active[i]], elapsed_ns);
+  for (uint32_t i = 0; i < active; i++) {
+    agent_class *class = &classes->classes[classes->active[i]];
+    wheel_advance(class, elapsed_ns);
+    if (class->elapsed == MUSTER_ELAPSED_EVENTS) learn_events(class, elapsed_ns);
+  }
   periods->next = periods->next + 1 < active ? periods->next + 1 : 0;
   /* Who is due for certain comes before a crowd of which most are not. */
   uint32_t count = take_agents(periods, classes, wheel_empty_passed, 0, most);
@@ -92,10 +114,25 @@ uint32_t periods_release(periods *periods, class_table *classes, agent_store *st
   return due;
 }
 
+void periods_release_early(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t now_ns,
+                           uint64_t frame) {
+  agent_class *class = &classes->classes[store->rows[index].class];
+  if (class->elapsed == MUSTER_ELAPSED_EVENTS)
+    class->events++;
+  else
+    wheel_remove(classes, class, store, index);
+  ready_release(ready, store, index, now_ns, frame);
+}
+
 void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random) {
   agent_row *row = &store->rows[index];
   agent_class *class = &classes->classes[row->class];
   double share = (double)(random >> 11) * 0x1p-53;
-  row->virtual_due_ns = class->clock_ns + (uint64_t)(share * (double)class->nominal_ns);
-  wheel_insert(classes, class, 0, store, index);
+  uint64_t ahead_ns = (uint64_t)(share * (double)class->nominal_ns);
+  if (ahead_ns < class->step_ns) ahead_ns += class->nominal_ns; /* no whole step would be due */
+  row->virtual_due_ns = class->clock_ns + ahead_ns;
+  if (class->elapsed == MUSTER_ELAPSED_EVENTS)
+    row->status = AGENT_WAITING;
+  else
+    wheel_insert(classes, class, 0, store, index);
 }

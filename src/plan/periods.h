@@ -39,7 +39,7 @@ uint32_t periods_release(periods *periods, class_table *classes, agent_store *st
                          uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame);
 
 /* The first due time of a new agent: a random part of its period ahead, so that a crowd spawned at once does not run
- * at once. Hangs it into its wheel. */
+ * at once. Hangs it into its wheel, if it has a period. */
 void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random);
 
 /* 2^-x for x >= 0: an exponent, and a polynomial for the rest that is right to 6e-4. */
@@ -64,19 +64,44 @@ static inline uint16_t periods_run_counter(const agent_row *row, float per_nomin
   return (uint16_t)(int32_t)(runs < (float)UINT16_MAX ? runs : (float)UINT16_MAX);
 }
 
-/* After a completed update: the run counter, the next due time by phase, back into the wheel. `began_ns` is the
+/* Where an agent waits whose contract is not plain: nowhere when it has no period; and one that takes whole steps waits
+ * a period more when none is due at the next release, so that it is not released for nothing. */
+static inline void periods_wait(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
+                                const ready_set *ready, uint32_t index) {
+  agent_row *row = &store->rows[index];
+  if (class->elapsed == MUSTER_ELAPSED_EVENTS) {
+    row->status = AGENT_WAITING;
+    row->spot = 0;
+    return;
+  }
+  wheel_set_next(class, row);
+  /* Class time is never faster than simulation time: the release comes no sooner. */
+  uint64_t ahead_ns = row->virtual_due_ns - class->clock_ns;
+  if (ready->now_ns + ahead_ns - row->last_update_ns < class->step_ns) row->virtual_due_ns += class->nominal_ns;
+  wheel_insert(classes, class, shard, store, index);
+}
+
+/* A waiting agent is released ahead of its period: it is woken, or a time came that was asked for. */
+void periods_release_early(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t now_ns,
+                           uint64_t frame);
+
+/* After a completed update: the run counter, the next due time by phase, back into the wheel. `reached_ns` is the
  * simulation time that the update brought the agent to. Agents may be completed into different shards at the same time,
  * when they wait in no line. */
 static inline void periods_completed(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
-                                     ready_set *ready, uint32_t index, uint64_t began_ns) {
+                                     ready_set *ready, uint32_t index, uint64_t reached_ns) {
   agent_row *row = &store->rows[index];
-  ASSERT(began_ns >= row->last_update_ns);
+  ASSERT(reached_ns >= row->last_update_ns);
   row->runs = periods_run_counter(row, class->per_nominal);
-  row->last_update_ns = began_ns;
+  row->last_update_ns = reached_ns;
   row->atom_next = 0;
   row->woken = 0;
+  row->timed = 0;
   ready_forget(ready, store, index);
-  wheel_insert_next(classes, class, shard, store, index);
+  if (class->elapsed == MUSTER_ELAPSED_DELTA || class->elapsed == MUSTER_ELAPSED_ANALYTIC)
+    wheel_insert_next(classes, class, shard, store, index);
+  else
+    periods_wait(classes, class, shard, store, ready, index);
 }
 
 #endif

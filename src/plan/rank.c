@@ -1,5 +1,6 @@
 #include "plan/rank.h"
 
+#include "agents/elapsed.h"
 #include "base/assert.h"
 #include "base/random.h"
 
@@ -28,10 +29,14 @@ static inline bool is_full(const filling *filling) {
 static uint64_t model_cost(const filling *filling, const agent_type *type, uint32_t index, uint32_t atom) {
   const agent_row *row = &filling->store->rows[index];
   if (!type->def.model_cost_ns) return type->def.atoms[atom].model_ns;
+  uint64_t began_ns = row->atom_next ? filling->store->begun[index].started_ns : filling->limits->now_ns;
+  elapsed_told told = elapsed_tell(type, row->last_update_ns, began_ns);
   muster_cost_query query = {.agent = {index, row->generation},
                              .atom = atom,
                              .level = row->level,
-                             .elapsed_ns = filling->limits->now_ns - row->last_update_ns};
+                             .elapsed_ns = told.elapsed_ns,
+                             .steps = told.steps};
+  if (atom == 0) query.catch_up_ns = elapsed_caught_up(type, row->last_update_ns, began_ns);
   query.update_random = random_at(filling->limits->seed ^ 0x6f6e6365u, (uint64_t)query.agent.generation << 32 | index,
                                   row->last_update_ns, 0);
   query.random = random_at(filling->limits->seed ^ 0x636f7374u, (uint64_t)query.agent.generation << 32 | index,

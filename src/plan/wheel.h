@@ -53,13 +53,17 @@ void wheel_remove(class_table *classes, agent_class *class, agent_store *store, 
 /* The due time of an agent whose period was missed as a whole: the next in its phase. */
 void wheel_skip_missed(const agent_class *class, agent_row *row);
 
-/* Hangs an agent in again after an update: one period after its last due time, whole missed periods skipped. */
-static inline void wheel_insert_next(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
-                                     uint32_t index) {
-  agent_row *row = &store->rows[index];
+/* When an agent is due after an update: one period after its last due time, whole missed periods skipped. */
+static inline void wheel_set_next(const agent_class *class, agent_row *row) {
   /* A woken agent ran ahead of its time: that time still stands. */
   if (row->virtual_due_ns <= class->clock_ns) row->virtual_due_ns += class->nominal_ns;
   if (row->virtual_due_ns < class->clock_ns) wheel_skip_missed(class, row);
+}
+
+/* Hangs an agent in again after an update. */
+static inline void wheel_insert_next(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
+                                     uint32_t index) {
+  wheel_set_next(class, &store->rows[index]);
   wheel_insert(classes, class, shard, store, index);
 }
 

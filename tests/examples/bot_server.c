@@ -177,7 +177,7 @@ static bool register_kinds(bot_server *server) {
     def.period_max_ns = 10 * def.period_ns;
     def.level_count = kind == BOT_MERCHANT ? 1 : 2;
     def.level_importance[0] = 0.2f;
-    def.steps = STEPS;
+    def.parts = STEPS;
     def.model_cost_ns = cost_of_step;
     def.user = &kinds[kind];
     server->types[kind] = muster_type_register(server->world, &def);
@@ -271,8 +271,8 @@ static uint64_t read_clock(void) {
 }
 
 /* How far a stopped script is, in steps; never back. */
-static uint32_t progress_of(const bot *bot, uint32_t step_first) {
-  uint32_t least = step_first ? step_first : 1;
+static uint32_t progress_of(const bot *bot, uint32_t part_first) {
+  uint32_t least = part_first ? part_first : 1;
   uint32_t steps = (uint32_t)((uint64_t)bot->script.done * STEPS / longest[bot->script.program]);
   return steps < least ? least : steps < STEPS ? steps : STEPS - 1;
 }
@@ -297,7 +297,7 @@ static muster_plan_result run_bot(bot_server *server, bot *bot, const muster_pla
                                .moved = 1};
   if (bot->script.running) {
     result.outcome = MUSTER_PLAN_CONTINUED;
-    result.step_next = progress_of(bot, entry->step_first);
+    result.part_next = progress_of(bot, entry->part_first);
     server->stopped++;
     return result;
   }

@@ -29,9 +29,9 @@ static inline void planned_world_destroy(planned_world *planned) {
 }
 
 /* A type of so many steps of 1 us. */
-static inline muster_type_def steps_type(uint32_t steps) {
+static inline muster_type_def parts_type(uint32_t steps) {
   muster_type_def def = muster_default_type_def();
-  def.steps = steps;
+  def.parts = steps;
   return def;
 }
 
@@ -52,9 +52,9 @@ static inline uint32_t plan(planned_world *planned) {
 /* What a host reports that ran an entry as it was planned, at the cost that was expected. */
 static inline muster_plan_result result_as_planned(const muster_plan_entry *entry, uint32_t steps) {
   muster_plan_result result = {.agent = entry->agent, .cost_ns = entry->slice_ns, .outcome = MUSTER_PLAN_FINISHED};
-  if (entry->step_end == steps) return result;
+  if (entry->part_end == steps) return result;
   result.outcome = MUSTER_PLAN_CONTINUED;
-  result.step_next = entry->step_end;
+  result.part_next = entry->part_end;
   return result;
 }
 
@@ -70,7 +70,7 @@ static inline muster_frame_report report(planned_world *planned, uint32_t count)
 static inline muster_frame_report run_plan(planned_world *planned) {
   uint32_t count = plan(planned);
   for (uint32_t i = 0; i < count; i++)
-    planned->results[i] = result_as_planned(&planned->entries[i], planned->entries[i].step_end);
+    planned->results[i] = result_as_planned(&planned->entries[i], planned->entries[i].part_end);
   return report(planned, count);
 }
 

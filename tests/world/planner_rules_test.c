@@ -17,7 +17,7 @@ enum { LITTLE_HERD = 20 };
 
 static planned_world *little_herd(uint32_t steps) {
   planned_world *planned = planned_world_create(NULL);
-  muster_type_def type = steps_type(steps);
+  muster_type_def type = parts_type(steps);
   type.period_max_ns = type.period_ns;
   register_type(&planned->little, &type);
   for (uint32_t i = 0; i < LITTLE_HERD; i++) spawn_at(&planned->little, i);
@@ -56,11 +56,11 @@ Test(planner_rules, a_wrong_report_is_told_which_result_and_which_field_and_chan
   REFUSED(position.z, 1.1e9, "position");
   planned->results[1].moved = 0;
   planned->results[1].outcome = MUSTER_PLAN_CONTINUED;
-  REFUSED(step_next, 0, "step_next");
-  REFUSED(step_next, 4, "step_next");
+  REFUSED(part_next, 0, "part_next");
+  REFUSED(part_next, 4, "part_next");
   cr_assert_eq(muster_report(planned->little.world, NULL, 1), MUSTER_E_ARGUMENT);
   /* The frame is still open, for a report that is right. */
-  planned->results[1].step_next = 3;
+  planned->results[1].part_next = 3;
   planned->results[1].cost_ns = 10000000000u;
   muster_frame_report right = report(planned, count);
   cr_assert_eq(right.completed, count - 1);
@@ -128,7 +128,7 @@ static const muster_atom two_atoms[] = {{must_not_run, MUSTER_ROLE_BEHAVIOUR, 30
                                         {must_not_run, MUSTER_ROLE_ACTION, 2000}};
 
 Test(planner_rules, types_without_atoms_belong_into_planner_worlds_and_have_nothing_that_needs_atoms) {
-  muster_type_def type = steps_type(1);
+  muster_type_def type = parts_type(1);
   little_world little = little_world_create(1, NULL);
   cr_assert_eq(muster_type_register(little.world, &type).index, 0);
   cr_assert(says("atom_count"), "%s", muster_last_error());
@@ -145,10 +145,10 @@ Test(planner_rules, types_without_atoms_belong_into_planner_worlds_and_have_noth
     cr_assert(says(#FIELD), "%s", muster_last_error());                                                                \
     type = good;                                                                                                       \
   } while (0)
-  REFUSED_TYPE(steps, 0);
-  REFUSED_TYPE(steps, MUSTER_ATOMS_MAX + 1);
-  REFUSED_TYPE(step_ns, 0);
-  REFUSED_TYPE(step_ns, 1000000001u);
+  REFUSED_TYPE(parts, 0);
+  REFUSED_TYPE(parts, MUSTER_ATOMS_MAX + 1);
+  REFUSED_TYPE(part_ns, 0);
+  REFUSED_TYPE(part_ns, 1000000001u);
   REFUSED_TYPE(published_bytes, 8);
   REFUSED_TYPE(messages_max, 1);
   REFUSED_TYPE(sends_max, 1);
@@ -176,7 +176,7 @@ Test(planner_rules, atoms_are_counted_and_charged_but_not_called) {
   uint32_t runs = 0;
   for (uint32_t frame = 0; frame < 50; frame++) {
     if (plan(planned)) {
-      cr_assert_eq(planned->entries[0].step_end, 2);
+      cr_assert_eq(planned->entries[0].part_end, 2);
       cr_assert_eq(planned->entries[0].slice_ns, 5000);
       planned->results[0] = result_as_planned(&planned->entries[0], 2);
       runs++;
@@ -189,7 +189,7 @@ Test(planner_rules, atoms_are_counted_and_charged_but_not_called) {
 
 Test(planner_rules, an_entry_says_what_the_host_must_know) {
   planned_world *planned = planned_world_create(NULL);
-  muster_type_def type = steps_type(1);
+  muster_type_def type = parts_type(1);
   type.level_count = 2;
   type.level_importance[0] = 0.5f;
   register_type(&planned->little, &type);
@@ -233,7 +233,7 @@ Test(planner_rules, an_entry_says_what_the_host_must_know) {
 
 Test(planner_rules, a_continued_update_comes_again_where_it_stopped_and_costs_the_sum_of_its_parts) {
   planned_world *planned = planned_world_create(NULL);
-  muster_type_def type = steps_type(100);
+  muster_type_def type = parts_type(100);
   type.period_max_ns = type.period_ns;
   register_type(&planned->little, &type);
   muster_agent agent = spawn_at(&planned->little, 0);
@@ -242,18 +242,18 @@ Test(planner_rules, a_continued_update_comes_again_where_it_stopped_and_costs_th
   const uint32_t stops[] = {1, 30, 30, 99};
   for (uint32_t part = 0; part < 4; part++) {
     planned->results[0] = (muster_plan_result){
-        .agent = agent, .cost_ns = 10000, .outcome = MUSTER_PLAN_CONTINUED, .step_next = stops[part]};
+        .agent = agent, .cost_ns = 10000, .outcome = MUSTER_PLAN_CONTINUED, .part_next = stops[part]};
     cr_assert_eq(report(planned, 1).preempted, 1);
     cr_assert_eq(info_of(&planned->little, agent).atoms_done, stops[part]);
     cr_assert_eq(plan(planned), 1, "at once");
-    cr_assert_eq(planned->entries[0].step_first, stops[part]);
-    cr_assert_eq(planned->entries[0].step_end, 100);
+    cr_assert_eq(planned->entries[0].part_first, stops[part]);
+    cr_assert_eq(planned->entries[0].part_end, 100);
     cr_assert_eq(planned->entries[0].now_ns, began_ns, "the update began then");
     cr_assert_eq(planned->entries[0].elapsed_ns, elapsed_ns);
     cr_assert_eq(planned->entries[0].slice_ns, (100 - stops[part]) * 1000u);
   }
   planned->results[0] =
-      (muster_plan_result){.agent = agent, .cost_ns = 10000, .outcome = MUSTER_PLAN_CONTINUED, .step_next = 98};
+      (muster_plan_result){.agent = agent, .cost_ns = 10000, .outcome = MUSTER_PLAN_CONTINUED, .part_next = 98};
   cr_assert_eq(muster_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT, "it does not go back");
   planned->results[0].outcome = MUSTER_PLAN_FINISHED;
   cr_assert_eq(report(planned, 1).completed, 1);
@@ -268,9 +268,9 @@ Test(planner_rules, a_continued_update_comes_again_where_it_stopped_and_costs_th
 Test(planner_rules, an_update_of_one_step_cannot_be_continued) {
   planned_world *planned = little_herd(1);
   planned->results[0] =
-      (muster_plan_result){.agent = planned->entries[0].agent, .outcome = MUSTER_PLAN_CONTINUED, .step_next = 1};
+      (muster_plan_result){.agent = planned->entries[0].agent, .outcome = MUSTER_PLAN_CONTINUED, .part_next = 1};
   cr_assert_eq(muster_report(planned->little.world, planned->results, 1), MUSTER_E_ARGUMENT);
-  cr_assert(says("one step"), "%s", muster_last_error());
+  cr_assert(says("one part"), "%s", muster_last_error());
   planned_world_destroy(planned);
 }
 
@@ -310,7 +310,7 @@ Test(planner_rules, on_the_wall_clock_slices_have_room_and_fit_the_hosts_workers
     muster_world_def def = muster_default_world_def();
     def.planner_workers = workers;
     planned_world *planned = planned_world_create(&def);
-    muster_type_def type = steps_type(1);
+    muster_type_def type = parts_type(1);
     register_type(&planned->little, &type);
     for (uint32_t i = 0; i < 2000; i++) spawn_at(&planned->little, i);
     uint64_t number = 0, most = 0, budget_ns = 5000000000u;
@@ -341,7 +341,7 @@ Test(planner_rules, a_second_plan_at_the_same_time_has_those_who_did_not_fit) {
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = 10000;
   planned_world *planned = planned_world_create(&def);
-  muster_type_def type = steps_type(1);
+  muster_type_def type = parts_type(1);
   type.period_max_ns = type.period_ns;
   register_type(&planned->little, &type);
   for (uint32_t i = 0; i < 200; i++) spawn_at(&planned->little, i);
@@ -371,8 +371,8 @@ Test(planner_rules, an_update_longer_than_the_budget_is_handed_out_alone) {
   muster_world_def def = muster_default_world_def();
   def.planner_workers = 1;
   planned_world *planned = planned_world_create(&def);
-  muster_type_def type = steps_type(1);
-  type.step_ns = 1000000000u;
+  muster_type_def type = parts_type(1);
+  type.part_ns = 1000000000u;
   type.period_ns = type.period_max_ns = 2 * FRAME_NS;
   register_type(&planned->little, &type);
   for (uint32_t i = 0; i < 10; i++) spawn_at(&planned->little, i);
@@ -421,7 +421,7 @@ Test(planner_rules, a_host_without_a_pool_has_no_thread_but_its_own) {
   muster_world_def def = muster_default_world_def();
   def.planner_workers = 4;
   planned_world *planned = planned_world_create(&def);
-  muster_type_def type = steps_type(1);
+  muster_type_def type = parts_type(1);
   register_type(&planned->little, &type);
   for (uint32_t i = 0; i < 3000; i++) spawn_at(&planned->little, i);
   uint32_t completed = 0;
@@ -461,7 +461,7 @@ Test(planner_rules, a_world_with_a_pool_is_planned_and_reported_by_any_thread) {
   def.planner_workers = 2;
   def.audit = true;
   planned_world *planned = planned_world_create(&def);
-  muster_type_def type = steps_type(1);
+  muster_type_def type = parts_type(1);
   register_type(&planned->little, &type);
   for (uint32_t i = 0; i < 3000; i++) spawn_at(&planned->little, i);
   muster_observer_def observer_def = muster_default_observer_def();

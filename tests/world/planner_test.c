@@ -5,7 +5,7 @@
 
 enum { KINDS = 3, CROWD = 1500, FRAMES = 300, OBSERVERS = 3 };
 
-static const uint32_t steps_of[KINDS] = {3, 1, 5};
+static const uint32_t parts_of[KINDS] = {3, 1, 5};
 
 /* What was run: one line for each run of an update. */
 typedef struct run {
@@ -70,9 +70,9 @@ static void register_kinds(muster_world *world, muster_type *types, bool atoms) 
     def.level_count = kind + 1;
     if (kind != 1) def.model_cost_ns = cost_of;
     if (atoms) def.atoms = of_kind;
-    if (atoms) def.atom_count = steps_of[kind];
-    def.steps = steps_of[kind];
-    def.step_ns = 4000;
+    if (atoms) def.atom_count = parts_of[kind];
+    def.parts = parts_of[kind];
+    def.part_ns = 4000;
     types[kind] = muster_type_register(world, &def);
     cr_assert_neq(types[kind].index, 0, "%s", muster_last_error());
   }
@@ -133,13 +133,13 @@ static void note_plan(const planned_world *planned, record *record) {
   for (record->count = 0; record->count < planned->plan.count; record->count++) {
     const muster_plan_entry *entry = &planned->entries[record->count];
     record->runs[record->count] = (run){entry->agent.index, entry->type.index - 1, entry->level,
-                                        entry->step_first,  entry->step_end,       entry->elapsed_ns};
+                                        entry->part_first,  entry->part_end,       entry->elapsed_ns};
   }
 }
 
 static muster_plan_result run_entry(const muster_plan_entry *entry) {
-  muster_plan_result result = result_as_planned(entry, steps_of[entry->type.index - 1]);
-  result.moved = entry->step_first == 0;
+  muster_plan_result result = result_as_planned(entry, parts_of[entry->type.index - 1]);
+  result.moved = entry->part_first == 0;
   if (result.moved) result.position = place_of(entry->agent.index, entry->now_ns);
   return result;
 }
@@ -278,8 +278,8 @@ Test(planner, carries_what_the_host_leaves_out_with_its_age_and_keeps_the_bound)
   def.capacity_ns = 2000000;
   def.guarantee_ns = PATIENCE_NS;
   planned_world *planned = planned_world_create(&def);
-  muster_type_def type = steps_type(1);
-  type.step_ns = 50000;
+  muster_type_def type = parts_type(1);
+  type.part_ns = 50000;
   register_type(&planned->little, &type);
   for (uint32_t i = 0; i < HERD; i++) spawn_at(&planned->little, i);
   muster_frame_report last = {0};

@@ -1,0 +1,41 @@
+/* plan/timers.h - who waits for a point in simulation time?
+ *
+ * Periods stretch; a time that was asked for must not, so it stands on no class clock but here: in a heap over
+ * simulation time, at most one entry for each agent, the earliest first and of equal times the lowest agent first,
+ * whatever the order in which they came. Each node has four children, which lie in one or two cache lines. Agents that
+ * wait for no time touch nothing. */
+#ifndef PLAN_TIMERS_H
+#define PLAN_TIMERS_H
+
+#include "base/arena.h"
+
+typedef struct timer {
+  uint64_t at_ns;
+  uint32_t agent;
+} timer;
+
+typedef struct timers {
+  uint32_t count;
+  uint32_t high; /* the most that there ever were */
+  timer *heap;
+  uint32_t *places; /* by agent: its place in the heap + 1; 0 = it waits for no time */
+} timers;
+
+/* Reserves room for every agent. */
+void timers_create(timers *timers, uint32_t agents_max, arena *arena);
+
+/* An agent waits for a time, in place of the one that it waited for. O(log count). */
+void timers_set(timers *timers, uint32_t agent, uint64_t at_ns);
+
+/* An agent waits no more; nothing when it does not. O(log count). */
+void timers_cancel(timers *timers, uint32_t agent);
+
+/* Takes out the next agent whose time is not after `now_ns`; UINT32_MAX when there is none. O(log count), and O(1) when
+ * there is none. */
+uint32_t timers_take_due(timers *timers, uint64_t now_ns);
+
+static inline bool timers_has(const timers *timers, uint32_t agent) {
+  return timers->count > 0 && timers->places[agent] > 0;
+}
+
+#endif

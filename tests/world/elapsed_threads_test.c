@@ -1,0 +1,116 @@
+/* On the wall clock, where several workers run and settle at a time: whatever the load and whoever was faster, what
+ * updates are told adds up to the time that passed, under each contract; and times that were asked for are kept. */
+#include "support/little_world.h"
+
+enum { EACH = 1500, FRAMES = 120 };
+
+typedef struct life {
+  uint64_t spawned_ns, told_ns, steps, early, next_ns;
+} life;
+
+static void begin(muster_update *update) {
+  life *own = update->state;
+  own->spawned_ns = update->now_ns;
+  if (update->agent.index < EACH) return; /* with the whole time: asks in its updates */
+  own->next_ns = update->now_ns + (update->agent.index % 20 + 1) * 1000000ull;
+  muster_update_wake_at(update, update->agent, own->next_ns);
+}
+
+static void end(muster_update *update) {
+  life *own = update->state;
+  uint64_t *removed = update->type_user;
+  own->told_ns += update->elapsed_ns;
+  cr_assert_eq(own->told_ns, update->now_ns - own->spawned_ns);
+  (*removed)++;
+}
+
+static muster_atom_result live(muster_update *update) {
+  life *own = update->state;
+  own->told_ns += update->elapsed_ns;
+  own->steps += update->steps;
+  cr_assert_eq(own->told_ns, update->now_ns - own->spawned_ns);
+  return MUSTER_ATOM_NEXT;
+}
+
+static void live_before(muster_update *update) {
+  live(update);
+}
+
+static muster_atom_result live_and_ask(muster_update *update) {
+  life *own = update->state;
+  live(update);
+  if (update->wake_at_ns) {
+    own->early += update->now_ns < own->next_ns;
+    cr_assert_eq(update->wake_at_ns, own->next_ns);
+    own->next_ns = update->now_ns + 13000000;
+    muster_update_wake_at(update, update->agent, own->next_ns);
+  }
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Asks in each update, by whatever it was released. */
+static muster_atom_result live_and_ask_always(muster_update *update) {
+  live(update);
+  muster_update_wake_at(update, update->agent, update->now_ns + 45000000);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result wake_another(muster_update *update) {
+  muster_neighbour neighbour;
+  if (update->agent.index % 16 == 0 && muster_update_nearby(update, 5.0f, (muster_type){0}, &neighbour, 1))
+    muster_update_wake(update, neighbour.agent);
+  return MUSTER_ATOM_NEXT;
+}
+
+static const muster_atom plain[] = {{.run = live}, {.run = wake_another}};
+static const muster_atom asking_always[] = {{.run = live_and_ask_always}, {.run = wake_another}};
+static const muster_atom asking[] = {{.run = live_and_ask}, {.run = wake_another}};
+
+static void add(little_world *little, muster_elapsed contract, uint64_t *removed) {
+  muster_type_def type = muster_default_type_def();
+  type.elapsed = contract;
+  type.atoms = contract == MUSTER_ELAPSED_EVENTS ? asking : contract == MUSTER_ELAPSED_DELTA ? asking_always : plain;
+  type.atom_count = 2;
+  type.state_bytes = sizeof(life);
+  type.period_ns = FRAME_NS;
+  type.on_removed = end;
+  type.user = removed;
+  if (contract == MUSTER_ELAPSED_STEPS) type.step_ns = 3333333, type.steps_max = 310;
+  if (contract == MUSTER_ELAPSED_ANALYTIC) type.step_ns = 5000000, type.catch_up = live_before;
+  if (contract == MUSTER_ELAPSED_EVENTS) type.on_spawned = begin;
+  if (contract != MUSTER_ELAPSED_EVENTS) type.on_spawned = begin, type.wake_gap_ns = 25000000;
+  register_type(little, &type);
+  for (uint32_t i = 0; i < EACH; i++) spawn_at(little, i);
+}
+
+Test(elapsed_threads, what_updates_are_told_adds_up_whoever_settles_it) {
+  uint64_t removed = 0;
+  muster_world_def def = muster_default_world_def();
+  little_world little = little_world_create(2, &def);
+  for (uint32_t contract = 0; contract <= MUSTER_ELAPSED_EVENTS; contract++)
+    add(&little, (muster_elapsed)contract, &removed);
+  uint64_t completed = 0;
+  for (uint32_t i = 0; i < FRAMES; i++) completed += run_frame_with(&little, i % 10 ? 20000000 : 60000).completed;
+  cr_assert_gt(completed, 4 * EACH);
+  uint64_t steps = 0;
+  muster_agent agent = {0, 0};
+  while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
+    muster_agent_info info = info_of(&little, agent);
+    const life *own = info.state;
+    steps += own->steps;
+    cr_assert_eq(own->told_ns, info.last_update_ns - own->spawned_ns);
+    cr_assert_eq(own->early, 0);
+    bool has_run = info.last_update_ns > own->spawned_ns, is_released = info.delays > 0;
+    if (agent.index < EACH && has_run && !is_released) cr_assert_neq(info.wake_at_ns, 0);
+    if (agent.index % 3 == 0) muster_agent_remove(little.world, agent);
+  }
+  cr_assert_gt(steps, EACH);
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(little.world, &statistics);
+  cr_assert_gt(statistics.wakes_timed, 4 * EACH);
+  cr_assert_gt(statistics.wakes_delayed, 0);
+  for (uint32_t i = 0; i < 20; i++) run_frame_with(&little, 20000000);
+  cr_assert_geq(removed, 4 * EACH / 3);
+  little_world_destroy(&little); /* the others are told the rest of their time */
+  cr_assert_eq(removed, 4 * EACH);
+}

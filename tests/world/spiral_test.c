@@ -1,0 +1,191 @@
+/* The papers' own warning: an update that costs more the longer ago its last was. Under twice the load that can end in
+ * a spiral: later updates cost more, so all come later still. Bounded steps end it, and so does a cost that does not
+ * grow from nothing; without either the spiral is there. */
+#include "support/little_world.h"
+
+enum { AGENTS = 2000, WINDOW = 500, WINDOWS = 12 };
+
+static const uint64_t step_ns = 10000000u;
+
+/* What an update costs: so much, and so much for each 10 ms that it is told of. */
+typedef struct price {
+  uint64_t each_ns, step_ns;
+} price;
+
+static uint64_t cost_of(const muster_cost_query *query, void *user) {
+  const price *price = user;
+  return price->each_ns + price->step_ns * (query->elapsed_ns / step_ns);
+}
+
+typedef struct walker {
+  uint64_t steps;
+} walker;
+
+static muster_atom_result walk(muster_update *update) {
+  walker *own = update->state;
+  own->steps += update->elapsed_ns / step_ns;
+  return MUSTER_ATOM_NEXT;
+}
+
+static const muster_atom walk_only[] = {{.run = walk}};
+
+/* Updates of 100 ms, whose period may be stretched to a second, with frames of 10 ms and 5 ms for them. */
+static little_world build(muster_elapsed contract, const price *price) {
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = muster_default_type_def();
+  type.atoms = walk_only;
+  type.atom_count = 1;
+  type.state_bytes = sizeof(walker);
+  type.model_cost_ns = cost_of;
+  type.user = (void *)(uintptr_t)price;
+  type.elapsed = contract;
+  if (contract == MUSTER_ELAPSED_STEPS) {
+    type.step_ns = step_ns;
+    type.steps_max = 100;
+  }
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
+  return little;
+}
+
+typedef struct course {
+  uint64_t completed[WINDOWS]; /* in each window of frames */
+  uint64_t stalest_ns[WINDOWS];
+  float pressure;
+} course;
+
+static muster_statistics statistics_of(const little_world *little) {
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(little->world, &statistics);
+  return statistics;
+}
+
+static course run(little_world *little) {
+  course course = {0};
+  for (uint32_t window = 0; window < WINDOWS; window++) {
+    muster_statistics_clear(little->world);
+    for (uint32_t i = 0; i < WINDOW; i++) course.pressure = run_frame(little).pressure;
+    muster_statistics statistics = statistics_of(little);
+    course.completed[window] = statistics.completed;
+    for (uint32_t i = 0; i < MUSTER_DECILES; i++)
+      if (statistics.staleness[i].max_ns > course.stalest_ns[window])
+        course.stalest_ns[window] = statistics.staleness[i].max_ns;
+  }
+  return course;
+}
+
+/* The second half of the run is like the quarter before it. */
+static void settles(const course *course) {
+  const uint32_t half = WINDOWS / 2;
+  for (uint32_t window = half; window < WINDOWS; window++)
+    cr_assert(course->completed[window] * 10 > course->completed[half - 1] * 9 &&
+                  course->completed[window] * 9 < course->completed[half - 1] * 10,
+              "%llu updates in window %u, %llu before", (unsigned long long)course->completed[window], window,
+              (unsigned long long)course->completed[half - 1]);
+}
+
+/* 200 updates of 50 us are due in a frame of 5 ms. Nearly nothing of that is the update's own: who waits twice as long
+ * costs twice as much. */
+static const price steep = {200, 5000};
+/* The same at 100 ms, but most of it is the update's own. */
+static const price floored = {40000, 1000};
+
+Test(spiral, a_cost_that_grows_from_nothing_spirals_with_the_whole_time) {
+  little_world little = build(MUSTER_ELAPSED_DELTA, &steep);
+  course course = run(&little);
+  cr_assert_gt(course.pressure, 1.0f);
+  cr_assert_lt(course.completed[WINDOWS - 1] * 10, course.completed[0]);
+  cr_assert_leq(course.completed[WINDOWS - 1], WINDOW * 11 / 10); /* the one that each frame runs whatever it costs */
+  for (uint32_t window = 1; window < WINDOWS / 3; window++)
+    cr_assert_gt(course.stalest_ns[window], course.stalest_ns[window - 1] + 1000000000u);
+  little_world_destroy(&little);
+}
+
+Test(spiral, a_floor_under_the_cost_ends_it) {
+  little_world little = build(MUSTER_ELAPSED_DELTA, &floored);
+  course course = run(&little);
+  cr_assert(course.pressure > 0.05f && course.pressure < 1.0f, "%g", (double)course.pressure);
+  settles(&course);
+  for (uint32_t window = 1; window < WINDOWS; window++) cr_assert_lt(course.stalest_ns[window], 1000000000u);
+  little_world_destroy(&little);
+}
+
+Test(spiral, bounded_steps_with_a_floor_keep_up) {
+  little_world little = build(MUSTER_ELAPSED_STEPS, &floored);
+  course course = run(&little);
+  cr_assert(course.pressure > 0.05f && course.pressure < 1.0f, "%g", (double)course.pressure);
+  settles(&course);
+  for (uint32_t window = 1; window < WINDOWS; window++) cr_assert_lt(course.stalest_ns[window], 1000000000u);
+  cr_assert_eq(statistics_of(&little).steps_behind_max, 0);
+  little_world_destroy(&little);
+}
+
+/* Steps that no period can hold pile up, but updates go on as often as before; and none is lost. */
+Test(spiral, bounded_steps_settle_where_the_whole_time_spirals_and_are_caught_up) {
+  little_world little = build(MUSTER_ELAPSED_STEPS, &steep);
+  course course = run(&little);
+  cr_assert_gt(course.pressure, 1.0f);
+  settles(&course);
+  cr_assert_geq(course.completed[WINDOWS - 1], WINDOW * 5000000ull * 9 / (200 + 100 * 5000) / 10);
+  cr_assert_gt(statistics_of(&little).steps_behind_max, 500);
+  for (uint32_t i = 0; i < 600; i++) run_frame_with(&little, 200000000u); /* the load falls */
+  muster_statistics_clear(little.world);
+  for (uint32_t i = 0; i < 100; i++) run_frame_with(&little, 200000000u);
+  cr_assert_eq(statistics_of(&little).steps_behind_max, 0);
+  muster_agent agent = {0, 0};
+  while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
+    muster_agent_info info = info_of(&little, agent);
+    cr_assert_eq(((const walker *)info.state)->steps, (info.last_update_ns - FRAME_NS) / step_ns);
+    cr_assert_lt(little.now_ns - info.last_update_ns, 200000000u);
+  }
+  little_world_destroy(&little);
+}
+
+static muster_atom_result count_run(muster_update *update) {
+  uint64_t *counts = update->type_user;
+  counts[update->steps > 0]++;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Nobody is released for less than a step, however late the run before it was; a wake is all the same. */
+Test(spiral, a_release_has_a_whole_step_to_tell) {
+  enum { WALKERS = 100, HOGS = 8 };
+  uint64_t counts[2] = {0};
+  const muster_atom atoms[] = {{.run = count_run, .model_ns = 170000}}, hog_atoms[] = {{nothing, 0, 5000000}};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = muster_default_type_def(), hog = muster_default_type_def();
+  type.atoms = atoms;
+  type.atom_count = 1;
+  type.period_ns = 70000000;
+  type.period_max_ns = 400000000;
+  type.elapsed = MUSTER_ELAPSED_STEPS;
+  type.step_ns = 66666667;
+  type.steps_max = 7;
+  type.user = counts;
+  hog.atoms = hog_atoms;
+  hog.atom_count = 1;
+  hog.elapsed = MUSTER_ELAPSED_EVENTS;
+  muster_agent walkers[WALKERS], hogs[HOGS];
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < WALKERS; i++) walkers[i] = spawn_at(&little, i);
+  register_type(&little, &hog);
+  for (uint32_t i = 0; i < HOGS; i++) hogs[i] = spawn_at(&little, i);
+  uint64_t carried = 0;
+  for (uint32_t i = 0; i < 3000; i++) {
+    for (uint32_t k = 0; k < HOGS && i % 40 == 0; k++) muster_agent_wake(little.world, hogs[k]); /* eight frames long */
+    carried += run_frame(&little).carried;
+  }
+  cr_assert_gt(carried, 10000);
+  cr_assert_eq(counts[0], 0, "%llu of %llu had none", (unsigned long long)counts[0], (unsigned long long)counts[1]);
+  cr_assert_gt(counts[1], 10000);
+  run_frames(&little, 4);
+  for (uint32_t i = 0; i < WALKERS; i++) muster_agent_wake(little.world, walkers[i]);
+  run_frames(&little, 5);
+  cr_assert_gt(counts[0], 10);
+  little_world_destroy(&little);
+}
