@@ -1,4 +1,5 @@
-/* muster/report.h - what happened: the report of a frame, sums over frames, what types cost. Part of muster/muster.h. */
+/* muster/report.h - what happened: the report of a frame, sums over frames, what types cost. Part of muster/muster.h.
+ */
 #ifndef MUSTER_REPORT_H
 #define MUSTER_REPORT_H
 
