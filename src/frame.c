@@ -178,6 +178,7 @@ static void frame_plan(struct muster_world *world) {
 
 static void frame_run_and_commit(struct muster_world *world) {
   stage_run(world);
+  trace_run(world);
   audit_stage(world, MUSTER_STAGE_RUN);
   audit_wait(world);
   stage_commit(world);
@@ -243,6 +244,7 @@ static void begin_frame(struct muster_world *world, const muster_frame *frame) {
   world->seat = visit_begin(&world->visit, world->pool);
   world->runner.caller = world->seat->index;
   audit_begin(world);
+  trace_begin(world);
   threads_keep_all_apart(world->pool);
   if (world->batch.held_count) crew_wake(world->pool);
 }
@@ -262,6 +264,7 @@ static void end_frame(struct muster_world *world) {
   sums->woken += report->woken;
   if (report->longest_wait_ns > sums->longest_wait_ns) sums->longest_wait_ns = report->longest_wait_ns;
   world->last_now_ns = world->frame.now_ns;
+  trace_end(world);
   visit_end(&world->visit);
   world->in_frame = false;
 }

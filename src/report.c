@@ -68,7 +68,8 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
   for (uint32_t i = 0; i < MUSTER_DECILES; i++) whole.staleness[i] = staleness_of(world, i);
   whole.bytes_scheduling = bytes_scheduling(world);
   whole.bytes_used =
-      whole.bytes_scheduling + bytes_of_states(world) + (uint64_t)world->mailbox.places_high * sizeof(outgoing);
+      whole.bytes_scheduling + bytes_of_states(world) + (uint64_t)world->mailbox.places_high * sizeof(outgoing) +
+      trace_bytes(&world->trace);
   return copy_out(statistics, statistics->size, &whole, sizeof whole, "statistics");
 }
 

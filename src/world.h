@@ -23,6 +23,7 @@
 #include "plan/rank.h"
 #include "plan/ready.h"
 #include "plan/score.h"
+#include "trace.h"
 
 /* What the frames have taught about their own serial parts. */
 typedef struct frame_experience {
@@ -123,6 +124,7 @@ struct muster_world {
   frame_experience experience;
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
+  trace trace;
   settle_part *parts;           /* WHEEL_SHARDS: what completed updates add up to */
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */

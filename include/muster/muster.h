@@ -23,6 +23,7 @@
 #include <muster/common.h>
 #include <muster/jobs.h>
 #include <muster/report.h>
+#include <muster/trace.h>
 #include <muster/type.h>
 #include <muster/update.h>
 
@@ -89,6 +90,10 @@ typedef struct muster_world_def {
   muster_log_sink log;        /* default: warnings and errors to standard error */
   uint32_t sends_per_frame;   /* places set aside for what the updates of a frame may send: sends_max for each of them;
                                  default 65536; 1 .. 2^24. Reserved with the first type that sends or has boxes */
+  uint32_t trace_frames;      /* the last so many frames are kept for muster_trace_write(); default 0 = none; at most
+                                 4096 */
+  uint32_t trace_spans;       /* claims of one worker that are kept of a frame; further ones are counted only; default
+                                 2048; 16 .. 65,536. Room is reserved when trace_frames is set */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {
@@ -106,6 +111,7 @@ static inline muster_world_def muster_default_world_def(void) {
   def.guarantee_ns = 500000000u;
   def.cell_m = 32.0f;
   def.sends_per_frame = 65536;
+  def.trace_spans = 2048;
   return def;
 }
 

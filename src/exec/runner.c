@@ -24,7 +24,8 @@ void runner_open_early(runner *runner) {
     worker_state *state = &runner->states[i];
     logged_command *log = state->log;
     cost_sample *samples = state->samples;
-    *state = (worker_state){.log = log, .samples = samples};
+    *state = (worker_state){
+        .log = log, .samples = samples, .track = runner->tracks ? &runner->tracks[i] : NULL};
     state->context.public.world = runner->world;
     state->context.public.worker = i;
     state->context.public.now_ns = runner->now_ns;
@@ -287,6 +288,25 @@ static void audit_claim(worker_audit *audit, const runner *runner, uint64_t *cpu
   if (end_ns > runner->deadline_ns) audit->overrun_ns += own_ns;
 }
 
+/* Notes a claim that was run. An update that was interrupted may be in other hands already. */
+static void track_claim(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t begin_ns,
+                        uint64_t end_ns) {
+  track *track = state->track;
+  bool interrupted = state->interrupted > track->interrupted_before;
+  uint64_t begun = state->updates - track->updates_before;
+  uint32_t last = state->context.entry;
+  track->interrupted_before = state->interrupted;
+  track->updates_before = state->updates;
+  span *span = track_add(track, begin_ns, end_ns);
+  if (!span) return;
+  track_describe(span, runner->store, runner->batch, claim->first, last + 1);
+  span->preempted = track_preempted(runner->batch, claim->first, interrupted ? last : last + 1);
+  if (!state->early && claim->first >= runner->batch->count) span->woken = 1;
+  if (begun < span->updates) span->flags |= SPAN_RESUMED;
+  if (interrupted) span->flags |= SPAN_INTERRUPTED;
+  span->updates = (uint16_t)begun;
+}
+
 /* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them. */
 static bool fits(const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   if (clock_ns + claim->predicted_ns <= runner->stop_ns) return true;
@@ -363,6 +383,7 @@ static uint64_t run_urgent(worker_state *state, runner *runner, uint64_t clock_n
     return clock_ns;
   uint64_t end_ns = runner->virtual ? 0 : clock_now(&runner->clock);
   state->jobs_ns += end_ns - clock_ns;
+  if (state->track) track_jobs(state->track, clock_ns, end_ns);
   if (runner->audit) audit_claim(&state->audit, runner, cpu_ns, end_ns);
   return end_ns;
 }
@@ -377,6 +398,7 @@ static void work_off(worker_state *state, runner *runner, bool early_only) {
     if (!take_next(state, runner, early_only, clock_ns, &claim)) break;
     uint64_t end_ns = run_claim(state, runner, &claim, clock_ns);
     claims_ns += end_ns - clock_ns;
+    if (state->track) track_claim(state, runner, &claim, clock_ns, end_ns);
     if (runner->audit) audit_claim(&state->audit, runner, &cpu_ns, end_ns);
     clock_ns = wall ? clock_now(&runner->clock) : 0;
     if (wall && clock_ns >= runner->stop_ns) break;
