@@ -21,6 +21,7 @@
 
 #include <muster/bulk.h>
 #include <muster/common.h>
+#include <muster/explain.h>
 #include <muster/jobs.h>
 #include <muster/report.h>
 #include <muster/trace.h>
