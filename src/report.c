@@ -98,7 +98,7 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
   info->importance = share_value(row->importance);
   info->elasticity = (float)class->elasticity;
   info->level = row->level;
-  info->period_ns = (uint64_t)((double)class->nominal_ns / class->rate);
+  info->period_ns = classes_real_ns(class, class->nominal_ns);
   info->last_update_ns = row->last_update_ns;
   if (row->status == AGENT_READY || row->status == AGENT_ADMITTED)
     info->delays = (uint8_t)(world->frames - row->released_frame + 1);

@@ -86,6 +86,11 @@ bool run_write_json(run *run, json_writer *writer) {
   return output_commit_json(&run->json, writer);
 }
 
+bool run_took_output(const run *run) {
+  const char *json = run->options.json, *trace = run->options.trace;
+  return (json && strcmp(json, "-") == 0) || (trace && strcmp(trace, "-") == 0);
+}
+
 static bool write_json(run *run, const run_summary *summary) {
   char text[JSON_BYTES];
   json_writer writer;
@@ -107,11 +112,8 @@ static bool write_trace(run *run) {
 static int report(run *run) {
   run_summary summary;
   summarise(&summary, &run->options, &run->host, &run->record, run->setup.world.guarantee_ns);
-  const char *json = run->options.json;
-  if (json && !write_json(run, &summary)) return STATUS_FAILED;
-  const char *trace = run->options.trace;
-  bool taken = (json && strcmp(json, "-") == 0) || (trace && strcmp(trace, "-") == 0); /* standard output */
-  if (!taken) report_text(stdout, &summary, &run->host);
+  if (run->options.json && !write_json(run, &summary)) return STATUS_FAILED;
+  if (!run_took_output(run)) report_text(stdout, &summary, &run->host);
   return STATUS_OK;
 }
 

@@ -27,6 +27,9 @@ typedef struct run {
  * still has its population. Writes the trace, when one was asked for. Returns the exit status. */
 int run_and_report(run *run, int (*report)(struct run *run));
 
+/* Whether the result for machines or the trace has standard output for itself. */
+bool run_took_output(const run *run);
+
 /* Ends a document and puts it where --json says. False after a complaint. */
 bool run_write_json(run *run, json_writer *writer);
 
