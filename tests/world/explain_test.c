@@ -147,6 +147,22 @@ Test(explain, names_the_nearest_observer_when_none_is_near_enough) {
   little_world_destroy(&little);
 }
 
+Test(explain, has_no_reasons_where_nothing_is_special) {
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = hen_type();
+  register_type(&little, &type);
+  muster_agent_def def = muster_default_agent_def();
+  def.importance_floor = 0.3f;
+  muster_agent agent = spawn_with(&little, &def);
+  observe_at(&little, 50);
+  run_frames(&little, 5);
+  check_reasons(&little, agent, MUSTER_REASON_ASLEEP);
+  muster_agent_explanation why = explain(&little, agent);
+  check_words(&why, "Period: as wanted; under load at most 100 ms");
+  check_words(&why, "Level 0: full capability; cheaper below importance 0.45");
+  little_world_destroy(&little);
+}
+
 static void always_half(const muster_importance_query *queries, float *importances, uint32_t count, void *user) {
   (void)queries;
   (void)user;
@@ -248,6 +264,28 @@ Test(explain, tells_how_far_periods_stretch) {
   check_words(&why, "runs every 40");
   check_words(&why, "instead of every 20 ms");
   check_words(&why, "stretched because the pressure is 0.");
+  little_world_destroy(&little);
+}
+
+Test(explain, foretells_the_next_release_of_stretched_periods_to_a_frame) {
+  muster_agent agent;
+  little_world little = crowd(200, 500000000, &agent);
+  run_frames(&little, 60);
+  for (uint32_t i = 0; i < 20; i++) {
+    muster_agent_explanation why = explain(&little, agent);
+    while (!(why.reasons & MUSTER_REASON_ASLEEP)) {
+      run_frame(&little);
+      why = explain(&little, agent);
+    }
+    uint64_t last_ns = why.last_update_ns, due_ns = why.due_ns;
+    cr_assert(due_ns > little.now_ns && due_ns - little.now_ns <= why.period_ns);
+    while (why.last_update_ns == last_ns && (why.reasons & MUSTER_REASON_ASLEEP)) {
+      run_frame(&little);
+      why = explain(&little, agent);
+    }
+    uint64_t released_ns = why.last_update_ns > last_ns ? why.last_update_ns : why.due_ns;
+    cr_assert(released_ns + FRAME_NS >= due_ns && released_ns <= due_ns + 2 * FRAME_NS);
+  }
   little_world_destroy(&little);
 }
 

@@ -207,6 +207,76 @@ Test(trace, of_many_workers_holds_what_the_reports_say) {
   little_world_destroy(&little);
 }
 
+static double real_in(const char *event, const char *name) {
+  char key[64];
+  snprintf(key, sizeof key, "\"%s\":", name);
+  return strtod(strstr(event, key) + strlen(key), NULL);
+}
+
+/* 18 ms of work in frames of 10 ms. */
+Test(trace, frames_that_were_charged_more_than_their_period_push_the_next_back) {
+  little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 16, 200);
+  for (uint32_t i = 0; i < 16; i++) run_frame_with(&little, 20000000);
+  text text = write_trace(&little);
+  double end = 0, longest = 0;
+  for (const char *event = text.bytes; (event = next_event(event, "frame")); event++) {
+    double begin = real_in(event, "ts"), duration = real_in(event, "dur");
+    cr_assert_geq(begin, end - 0.0005);
+    end = begin + duration;
+    if (duration > longest) longest = duration;
+  }
+  cr_assert_gt(longest, 10000.0);
+  free(text.bytes);
+  little_world_destroy(&little);
+}
+
+typedef struct urgency {
+  muster_pool *pool;
+  uint32_t submits, ran;
+} urgency;
+
+static void urgent_job(void *argument, uint32_t worker) {
+  urgency *urgency = argument;
+  (void)worker;
+  urgency->ran++;
+}
+
+static muster_atom_result submit(muster_update *update) {
+  urgency *urgency = update->type_user;
+  if (urgency->submits == 0) return MUSTER_ATOM_NEXT;
+  urgency->submits--;
+  muster_job_submit(urgency->pool, MUSTER_PRIORITY_URGENT, urgent_job, urgency, NULL);
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(trace, tells_of_updates_that_gave_way_and_of_what_went_first) {
+  static const muster_atom atoms[] = {{submit, MUSTER_ROLE_BEHAVIOUR, 0}, {nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
+  urgency urgency = {.submits = 1};
+  muster_world_def def = muster_default_world_def();
+  def.trace_frames = 64;
+  little_world little = little_world_create(1, &def);
+  muster_type_def type = sheep_type();
+  type.atoms = atoms;
+  type.atom_count = 2;
+  type.user = &urgency;
+  urgency.pool = little.pool;
+  register_type(&little, &type);
+  spawn_at(&little, 0);
+  uint64_t completed = 0, updates = 0;
+  while (completed < 3) completed += run_frame_with(&little, 10000000000u).completed;
+  text text = write_trace(&little);
+  cr_assert_eq(urgency.ran, 1);
+  cr_assert_eq(count_of(text.bytes, "\"name\":\"interrupted\""), 1);
+  cr_assert_eq(count_of(text.bytes, "\"name\":\"urgent jobs\""), 1);
+  cr_assert_eq(count_of(text.bytes, "\"name\":\"sheep (resumed)\""), 1);
+  cr_assert_eq(count_of(text.bytes, "\"name\":\"preempted\""), 0);
+  for (const char *event = text.bytes; (event = next_event(event, "update")); event++)
+    updates += number_in(event, "updates");
+  cr_assert_eq(updates, completed);
+  free(text.bytes);
+  little_world_destroy(&little);
+}
+
 Test(trace, counts_what_finds_no_room) {
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
