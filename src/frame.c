@@ -178,6 +178,7 @@ void frame_plan(struct muster_world *world) {
 
 static void frame_run(struct muster_world *world) {
   stage_run(world);
+  trace_run(world);
   audit_stage(world, MUSTER_STAGE_RUN);
   audit_wait(world);
 }
@@ -273,6 +274,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   world->runner.now_ns = frame->sim_now_ns;
   frame_enter(world);
   audit_begin(world);
+  trace_begin(world);
   threads_keep_all_apart(world->pool);
   if (world->batch.held_count) crew_wake(world->pool);
 }
@@ -292,6 +294,7 @@ void frame_end(struct muster_world *world) {
   sums->woken += report->woken;
   if (report->longest_wait_ns > sums->longest_wait_ns) sums->longest_wait_ns = report->longest_wait_ns;
   world->last_now_ns = world->frame.now_ns;
+  trace_end(world);
   frame_leave(world);
   world->in_frame = false;
 }

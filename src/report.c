@@ -74,7 +74,8 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
   for (uint32_t i = 0; i < MUSTER_DECILES; i++) whole.staleness[i] = staleness_of(world, i);
   whole.bytes_scheduling = bytes_scheduling(world);
   whole.bytes_used =
-      whole.bytes_scheduling + bytes_of_states(world) + (uint64_t)world->mailbox.places_high * sizeof(outgoing);
+      whole.bytes_scheduling + bytes_of_states(world) + (uint64_t)world->mailbox.places_high * sizeof(outgoing) +
+      trace_bytes(&world->trace);
   return copy_out(statistics, statistics->size, &whole, sizeof whole, "statistics");
 }
 
@@ -103,7 +104,7 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
   info->importance = share_value(row->importance);
   info->elasticity = (float)class->elasticity;
   info->level = row->level;
-  if (class->elapsed != MUSTER_ELAPSED_EVENTS) info->period_ns = (uint64_t)((double)class->nominal_ns / class->rate);
+  if (class->elapsed != MUSTER_ELAPSED_EVENTS) info->period_ns = classes_real_ns(class, class->nominal_ns);
   info->last_update_ns = row->last_update_ns;
   if (row->status == AGENT_READY || row->status == AGENT_ADMITTED)
     info->delays = (uint8_t)(world->frames - row->released_frame + 1);

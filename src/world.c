@@ -22,6 +22,9 @@ static muster_result check_sizes(const muster_world_def *def) {
     return error_set(MUSTER_E_ARGUMENT, "world: commands_max %u must be 16..16777216", def->commands_max);
   if (def->sends_per_frame < 1 || def->sends_per_frame > 1u << 24)
     return error_set(MUSTER_E_ARGUMENT, "world: sends_per_frame %u must be 1..16777216", def->sends_per_frame);
+  if (def->trace_frames > 4096u || def->trace_spans < 16 || def->trace_spans > 65536u)
+    return error_set(MUSTER_E_ARGUMENT, "world: trace_frames %u must be at most 4096, trace_spans %u 16..65536",
+                     def->trace_frames, def->trace_spans);
   return MUSTER_OK;
 }
 
@@ -78,6 +81,7 @@ static void create_exec(struct muster_world *world) {
   wakes_create(&world->wakes, def->agents_max, def->commands_max, &world->arena);
   batch_create(&world->batch, def->agents_max, &world->arena);
   runner_create(&world->runner, world->pool->workers, world->pool->seat_count, &world->arena);
+  trace_create(&world->trace, def, world->pool->seat_count, &world->arena);
   world->slots = arena_reserve(&world->arena, def->types_max, sizeof *world->slots);
   world->spawn_ids = arena_reserve(&world->arena, def->agents_max, sizeof *world->spawn_ids);
   world->deferred = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred);
@@ -104,6 +108,7 @@ static void connect_runner(struct muster_world *world) {
   runner->batch = &world->batch;
   runner->spawn_ids = world->spawn_ids;
   runner->clock = world->pool->clock;
+  runner->tracks = world->def.clock == MUSTER_CLOCK_WALL ? world->trace.tracks : NULL;
   runner->seed = world->def.seed;
   runner->virtual = world->def.clock == MUSTER_CLOCK_VIRTUAL;
   if (world->def.planner_workers) world->def.audit = false; /* what it measures is the host's */

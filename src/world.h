@@ -25,6 +25,7 @@
 #include "plan/ready.h"
 #include "plan/score.h"
 #include "plan/timers.h"
+#include "trace.h"
 
 /* What the frames have taught about their own serial parts. */
 typedef struct frame_experience {
@@ -133,6 +134,7 @@ struct muster_world {
   frame_experience experience;
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
+  trace trace;
   settle_part *parts;           /* WHEEL_SHARDS: what completed updates add up to */
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */

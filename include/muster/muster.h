@@ -23,8 +23,10 @@
 
 #include <muster/bulk.h>
 #include <muster/common.h>
+#include <muster/explain.h>
 #include <muster/jobs.h>
 #include <muster/report.h>
+#include <muster/trace.h>
 #include <muster/type.h>
 #include <muster/update.h>
 
@@ -96,6 +98,10 @@ typedef struct muster_world_def {
   uint32_t planner_workers;   /* 0 (default) = muster_frame_run() runs the updates. 1 .. 1024: muster_plan() plans
                                  frames for a host that runs them on so many threads of its own; see muster/planner.h
                                */
+  uint32_t trace_frames;      /* the last so many frames are kept for muster_trace_write(); default 0 = none; at most
+                                 4096 */
+  uint32_t trace_spans;       /* claims of one worker that are kept of a frame; further ones are counted only; default
+                                 2048; 16 .. 65,536. Room is reserved when trace_frames is set */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {
@@ -114,6 +120,7 @@ static inline muster_world_def muster_default_world_def(void) {
   def.cell_m = 32.0f;
   def.sends_per_frame = 65536;
   def.debt_budgets = 1.0f;
+  def.trace_spans = 2048;
   return def;
 }
 

@@ -216,3 +216,18 @@ void observers_count(observer_table *table) {
   float ratio = table->typical_far_m / table->linked_far_m;
   if (!(ratio <= relink_from && ratio >= 1.0f / relink_from)) link_again(table);
 }
+
+uint32_t observers_nearest(const observer_table *table, muster_position position, uint32_t partition) {
+  uint32_t nearest = OBSERVER_NONE;
+  double least = INFINITY;
+  for (uint32_t i = 0; i < table->high; i++) {
+    const observer_row *row = &table->rows[i];
+    if (!row->present || row->partition != partition) continue;
+    double x = row->position.x - position.x, y = row->position.y - position.y, z = row->position.z - position.z;
+    double square = x * x + y * y + z * z;
+    if (square >= least) continue;
+    least = square;
+    nearest = i;
+  }
+  return nearest;
+}

@@ -102,6 +102,10 @@ static inline uint32_t observers_bucket_number(const observer_table *table, int3
   return observers_hash(bucket_x, bucket_y, partition) & table->buckets_mask;
 }
 
+/* The present observer of a partition that is nearest to a place, whatever it sees; OBSERVER_NONE when there is none.
+ * O(observers). */
+uint32_t observers_nearest(const observer_table *table, muster_position position, uint32_t partition);
+
 /* Whether an observer that is no far-sighted one may be worth something to somebody in a bucket. O(1). */
 static inline bool observers_may_see(const observer_table *table, int32_t bucket_x, int32_t bucket_y,
                                      uint32_t partition) {

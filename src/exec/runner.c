@@ -2,7 +2,7 @@
 
 #include "agents/elapsed.h"
 #include "base/assert.h"
-#include "base/prefetch.h"
+#include "exec/fetching.h"
 
 #include <string.h>
 
@@ -25,7 +25,8 @@ void runner_open_early(runner *runner) {
     worker_state *state = &runner->states[i];
     logged_command *log = state->log;
     cost_sample *samples = state->samples;
-    *state = (worker_state){.log = log, .samples = samples};
+    *state = (worker_state){
+        .log = log, .samples = samples, .track = runner->tracks ? &runner->tracks[i] : NULL};
     state->context.public.world = runner->world;
     state->context.public.worker = i;
     state->context.public.now_ns = runner->now_ns;
@@ -164,48 +165,6 @@ static inline interruption run_atoms(worker_state *state, const runner *runner, 
   return interruption;
 }
 
-enum { AHEAD_LEAST = 8, AHEAD_MOST = 64, CLAIMS_AHEAD = 8 };
-
-/* Which entries a worker fetches while it runs others. */
-typedef struct fetching {
-  uint32_t ahead; /* it will probably be at the entry so far ahead when the other workers have had their claims */
-  uint32_t end;   /* of the entries that may be looked at now */
-} fetching;
-
-static fetching fetching_for(const worker_state *state, const runner *runner, const batch_claim *claim) {
-  const batch *batch = runner->batch;
-  uint32_t ahead = (claim->end - claim->first) * runner->workers;
-  ahead = ahead < AHEAD_LEAST ? AHEAD_LEAST : ahead < AHEAD_MOST ? ahead : AHEAD_MOST;
-  return (fetching){ahead, state->early ? batch->early_count : batch->count};
-}
-
-PREFETCH_FUNCTION prefetch_row(const runner *runner, uint32_t entry_index) {
-  uint32_t agent = runner->batch->entries[entry_index].agent;
-  __builtin_prefetch(&runner->store->rows[agent]);
-  __builtin_prefetch(&runner->store->places[agent]);
-}
-
-/* The state is found through the row, so it comes later. */
-PREFETCH_FUNCTION prefetch_state(const runner *runner, uint32_t entry_index) {
-  const agent_row *row = &runner->store->rows[runner->batch->entries[entry_index].agent];
-  const agent_type *type = &runner->types->types[row->type];
-  if (type->states) __builtin_prefetch(type_state(type, row->state_slot));
-}
-
-/* Agents stand in memory in no order of the batch: what coming entries need is fetched while this one runs. */
-PREFETCH_FUNCTION prefetch_entries(const runner *runner, const fetching *fetching, uint32_t entry_index) {
-  __builtin_prefetch(&runner->batch->entries[entry_index + 2 * fetching->ahead]); /* written by the caller, elsewhere */
-  if (entry_index + fetching->ahead < fetching->end) prefetch_row(runner, entry_index + fetching->ahead);
-  uint32_t sooner = entry_index + fetching->ahead / 2;
-  if (sooner < fetching->end) prefetch_state(runner, sooner);
-}
-
-/* Nobody has run before the first entries that a worker takes in a frame. */
-PREFETCH_FUNCTION prefetch_claim(const worker_state *state, const runner *runner, const batch_claim *claim) {
-  if (state->updates > 0) return;
-  for (uint32_t i = claim->first; i < claim->end && i < claim->first + AHEAD_LEAST; i++) prefetch_row(runner, i);
-}
-
 /* Prepares the context for an entry; returns the atom that is next. */
 static inline uint32_t begin_entry(worker_state *state, const runner *runner, uint32_t entry_index) {
   const batch_entry *entry = &runner->batch->entries[entry_index];
@@ -318,6 +277,25 @@ static void audit_claim(worker_audit *audit, const runner *runner, uint64_t *cpu
   if (end_ns > runner->deadline_ns) audit->overrun_ns += own_ns;
 }
 
+/* Notes a claim that was run. An update that was interrupted may be in other hands already. */
+static void track_claim(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t begin_ns,
+                        uint64_t end_ns) {
+  track *track = state->track;
+  bool interrupted = state->interrupted > track->interrupted_before;
+  uint64_t begun = state->updates - track->updates_before;
+  uint32_t last = state->context.entry;
+  track->interrupted_before = state->interrupted;
+  track->updates_before = state->updates;
+  span *span = track_add(track, begin_ns, end_ns);
+  if (!span) return;
+  track_describe(span, runner->store, runner->batch, claim->first, last + 1);
+  span->preempted = track_preempted(runner->batch, claim->first, interrupted ? last : last + 1);
+  if (!state->early && claim->first >= runner->batch->count) span->woken = 1;
+  if (begun < span->updates) span->flags |= SPAN_RESUMED;
+  if (interrupted) span->flags |= SPAN_INTERRUPTED;
+  span->updates = (uint16_t)begun;
+}
+
 /* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them. */
 static bool fits(const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   if (clock_ns + claim->predicted_ns <= runner->stop_ns) return true;
@@ -403,6 +381,7 @@ static uint64_t run_urgent(worker_state *state, runner *runner, uint64_t clock_n
     return clock_ns;
   uint64_t end_ns = runner->virtual ? 0 : clock_now(&runner->clock);
   state->jobs_ns += end_ns - clock_ns;
+  if (state->track) track_jobs(state->track, clock_ns, end_ns);
   if (runner->audit) audit_claim(&state->audit, runner, cpu_ns, end_ns);
   return end_ns;
 }
@@ -417,6 +396,7 @@ static void work_off(worker_state *state, runner *runner, bool early_only) {
     if (!take_next(state, runner, early_only, clock_ns, &claim)) break;
     uint64_t end_ns = run_claim(state, runner, &claim, clock_ns);
     claims_ns += end_ns - clock_ns;
+    if (state->track) track_claim(state, runner, &claim, clock_ns, end_ns);
     if (runner->audit) audit_claim(&state->audit, runner, &cpu_ns, end_ns);
     clock_ns = wall ? clock_now(&runner->clock) : 0;
     if (wall && clock_ns >= runner->stop_ns) break;

@@ -25,6 +25,7 @@
 #include "exec/identity.h"
 #include "exec/inbox.h"
 #include "exec/ticket.h"
+#include "exec/track.h"
 #include "exec/wakes.h"
 
 enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * IDLE_MAX };
@@ -89,6 +90,7 @@ typedef struct worker_state {
   bool early;           /* in this call: claims of what was held only */
   bool takes_woken;     /* in this call: agents that were woken, too */
   uint64_t positions_refused, spawns_refused, commands_dropped, atoms_over_limit;
+  track *track; /* of a world that keeps a trace on the wall clock; else null */
   worker_audit audit;
 } worker_state;
 
@@ -109,6 +111,7 @@ typedef struct runner {
   uint32_t workers;
   uint32_t state_count;
   worker_state *states; /* one per worker index */
+  track *tracks;        /* likewise; null without a trace */
   uint32_t caller;      /* the index of the frame's thread */
   /* set for each frame */
   uint64_t now_ns;

@@ -45,6 +45,12 @@ static inline uint32_t wakes_count(const wakes *wakes) {
   return load_relaxed_u32(&wakes->count);
 }
 
+/* Whether an agent was woken and nobody took care of it yet. Frame's thread, between frames. */
+static inline bool wakes_is_woken(const wakes *wakes, uint32_t agent) {
+  uint8_t word = load_relaxed_u8(&wakes->words[agent]);
+  return word == WAKE_QUEUED || word == WAKE_NOTIFIED;
+}
+
 /* Takes a hint; false when there is none. Any thread. */
 bool wakes_pop(wakes *wakes, uint32_t *agent);
 

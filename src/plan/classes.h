@@ -66,6 +66,11 @@ void classes_reserve(class_table *table, const muster_type_def *type, uint32_t t
 agent_class *classes_get(class_table *table, const muster_type_def *type, uint32_t type_index, uint32_t level,
                          uint32_t step);
 
+/* The simulation time that so much of the class's virtual time takes at its rate: of nominal_ns, the period T_i. */
+static inline uint64_t classes_real_ns(const agent_class *class, uint64_t virtual_ns) {
+  return (uint64_t)((double)virtual_ns / class->rate);
+}
+
 /* One member more or fewer. */
 void classes_join(class_table *table, agent_class *class);
 void classes_leave(class_table *table, agent_class *class);

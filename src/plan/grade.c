@@ -20,15 +20,24 @@ grade_type grade_type_of(const muster_type_def *def) {
   return type;
 }
 
+/* Below which importance an agent is at level `above` + 1 or cheaper, when it is at `current`. */
+static float threshold_of(const grade_type *type, uint32_t above, uint32_t current) {
+  float threshold = type->level_importance[above];
+  if (current == UINT32_MAX) return threshold;
+  return threshold * (current > above ? 1.0f + level_hysteresis : 1.0f - level_hysteresis);
+}
+
 /* The level for an importance; `current` resists by the hysteresis. UINT32_MAX = no current level. */
 static uint32_t level_for(const grade_type *type, float importance, uint32_t current) {
   uint32_t level = 0;
-  for (uint32_t i = 0; i + 1 < type->level_count; i++) {
-    float threshold = type->level_importance[i];
-    if (current != UINT32_MAX) threshold *= current > i ? 1.0f + level_hysteresis : 1.0f - level_hysteresis;
-    if (importance < threshold) level = i + 1;
-  }
+  for (uint32_t i = 0; i + 1 < type->level_count; i++)
+    if (importance < threshold_of(type, i, current)) level = i + 1;
   return level;
+}
+
+void grade_level_bounds(const grade_type *type, uint32_t level, float *low, float *high) {
+  *low = level + 1 < type->level_count ? threshold_of(type, level, level) : 0.0f;
+  *high = level > 0 ? threshold_of(type, level - 1, level) : INFINITY;
 }
 
 /* The elasticity step for an importance; `current` resists by the hysteresis, 0 does not. */

@@ -29,6 +29,10 @@ typedef struct grade_change {
 /* What is asked of a type. */
 grade_type grade_type_of(const muster_type_def *def);
 
+/* Within which importance an agent stays at its level: cheaper below `low` (0 at the cheapest), better from `high` on
+ * (infinite at the best). */
+void grade_level_bounds(const grade_type *type, uint32_t level, float *low, float *high);
+
 /* The class that a new agent belongs to, by its row's importance; sets the row's level. */
 agent_class *grade_new(class_table *classes, const type_table *types, const grade_type *type, agent_row *row);
 

@@ -122,6 +122,12 @@ static float factor_of(const agent_row *row) {
   return factor;
 }
 
+/* What observers give, lowered by the host's factors and the type. */
+static float product_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i) {
+  const agent_row *row = &inputs->store->rows[batch->agents[i]];
+  return batch->by_distance[i] * inputs->types->types[row->type].def.importance * factor_of(row);
+}
+
 static void fill_query(const judge_inputs *inputs, const judge_batch *batch, uint32_t i,
                        muster_importance_query *query) {
   uint32_t index = batch->agents[i];
@@ -169,7 +175,7 @@ void judge_finish(const judge_inputs *inputs, judge_batch *batch) {
   for (uint32_t i = 0; i < batch->count; i++) {
     const agent_row *row = &inputs->store->rows[batch->agents[i]];
     const muster_type_def *def = &inputs->types->types[row->type].def;
-    batch->importance[i] = batch->by_distance[i] * def->importance * factor_of(row);
+    batch->importance[i] = product_of(inputs, batch, i);
     if (!def->model_importance) continue;
     uint32_t known = 0;
     while (known < models && modelled[known] != row->type) known++;
@@ -180,6 +186,17 @@ void judge_finish(const judge_inputs *inputs, judge_batch *batch) {
     float floor = share_value(inputs->store->rows[batch->agents[i]].floor);
     if (batch->importance[i] < floor) batch->importance[i] = floor;
   }
+}
+
+judgement judge_explain(const judge_inputs *inputs, uint32_t index) {
+  judge_batch batch;
+  uint32_t type = inputs->store->rows[index].type;
+  batch.count = 1;
+  batch.agents[0] = index;
+  judge_apart(inputs, &batch);
+  float product = batch.importance[0] = product_of(inputs, &batch, 0);
+  if (inputs->types->types[type].def.model_importance) ask_model(inputs, type, &batch);
+  return (judgement){batch.observers[0], batch.by_distance[0], product, batch.importance[0]};
 }
 
 bool judge_is_out_of_sight(const judge_inputs *inputs, uint32_t index) {

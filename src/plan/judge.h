@@ -56,6 +56,17 @@ void judge_apart(const judge_inputs *inputs, judge_batch *batch);
 /* Importance from what distance gives and everything else. */
 void judge_finish(const judge_inputs *inputs, judge_batch *batch);
 
+/* What an agent's importance is made of, in the order in which it comes about, up to the floor. */
+typedef struct judgement {
+  uint32_t observer; /* OBSERVER_NONE when none gives any */
+  float by_distance;
+  float product;  /* lowered by the factors and the type */
+  float by_model; /* the type's own model; without one, the product */
+} judgement;
+
+/* Judges one agent and changes nothing. */
+judgement judge_explain(const judge_inputs *inputs, uint32_t index);
+
 /* Whether an agent has no importance but what the designer gave it, and no observer is near: nothing to find out. */
 bool judge_is_out_of_sight(const judge_inputs *inputs, uint32_t index);
 

@@ -34,6 +34,16 @@ int64_t ready_progress_lead_ns(const ready_set *ready, const agent_row *row) {
   return (int64_t)fmin(ready->weights.guarantee_ns * ready->weights.progress * progress, 0x1p60);
 }
 
+ready_terms ready_explain(const ready_set *ready, const agent_row *row) {
+  if (ready->weights.order == MUSTER_ORDER_DELAYS) return (ready_terms){0};
+  ready_terms terms = {.priority_ns = (int64_t)ready->now_ns - ready_priority_key(ready, row),
+                       .wait_ns = (int64_t)(ready->now_ns - row->last_update_ns),
+                       .importance_ns = (ready->importance_unit * row->importance) >> 8,
+                       .progress_ns = row->atom_next ? ready_progress_lead_ns(ready, row) : 0};
+  terms.runs_ns = terms.priority_ns - terms.wait_ns - terms.importance_ns - terms.progress_ns;
+  return terms;
+}
+
 uint64_t ready_delays_key(const ready_set *ready, const agent_row *row, uint32_t agent) {
   const uint64_t most = (1u << 20) - 1;
   uint64_t waited = (ready->now_ns - row->first_due_ns) >> 16, elapsed = (ready->now_ns - row->last_update_ns) >> 16;

@@ -96,6 +96,16 @@ static inline int64_t ready_priority_key(const ready_set *ready, const agent_row
   return (int64_t)row->last_update_ns - lead_ns;
 }
 
+/* What Rankin's priority is made of, as time waited; the greatest goes first. Zeros in the paper's order. */
+typedef struct ready_terms {
+  int64_t priority_ns; /* the sum of the others */
+  int64_t wait_ns, importance_ns, progress_ns;
+  int64_t runs_ns; /* below 0 */
+} ready_terms;
+
+/* The terms of an agent as of this frame. */
+ready_terms ready_explain(const ready_set *ready, const agent_row *row);
+
 static inline uint64_t ready_key(const ready_set *ready, const agent_row *row, uint32_t agent) {
   if (ready->weights.order == MUSTER_ORDER_DELAYS) return ready_delays_key(ready, row, agent);
   const int64_t most = (1ll << READY_KEY_BITS) - 1, now = (int64_t)(ready->now_ns >> READY_KEY_SHIFT);

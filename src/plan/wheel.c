@@ -24,8 +24,7 @@ void wheel_skip_missed(const agent_class *class, agent_row *row) {
 void wheel_transfer(class_table *classes, agent_class *from, agent_class *to, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   wheel_remove(classes, from, store, index);
-  uint64_t remaining = row->virtual_due_ns > from->clock_ns ? row->virtual_due_ns - from->clock_ns : 0;
-  row->virtual_due_ns = to->clock_ns + remaining;
+  row->virtual_due_ns = to->clock_ns + wheel_remaining_ns(from, row);
   wheel_insert(classes, to, 0, store, index);
 }
 

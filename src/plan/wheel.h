@@ -47,6 +47,11 @@ static inline agent_list *wheel_list_of(class_table *classes, list_spot spot) {
   return &class->slots[owner / WHEEL_SLOTS % WHEEL_LISTS][owner % WHEEL_SLOTS];
 }
 
+/* What is left of a waiting agent's period, on the clock of its class. */
+static inline uint64_t wheel_remaining_ns(const agent_class *class, const agent_row *row) {
+  return row->virtual_due_ns > class->clock_ns ? row->virtual_due_ns - class->clock_ns : 0;
+}
+
 /* Takes an agent out. O(1). */
 void wheel_remove(class_table *classes, agent_class *class, agent_store *store, uint32_t index);
 

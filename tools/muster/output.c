@@ -63,9 +63,17 @@ static bool write_whole(int descriptor, const char *text, size_t length) {
   return true;
 }
 
+static const char *place_of(const output *output) {
+  return *output->temporary ? output->path : "the result";
+}
+
+bool output_write(output *output, const char *text, size_t length) {
+  return write_whole(output->descriptor, text, length) || refuse(output, place_of(output));
+}
+
 bool output_commit(output *output, const char *text, size_t length) {
-  const char *place = *output->temporary ? output->path : "the result";
-  if (!write_whole(output->descriptor, text, length)) return refuse(output, place);
+  const char *place = place_of(output);
+  if (!output_write(output, text, length)) return false;
   int descriptor = output->descriptor;
   output->descriptor = -1;
   if (close(descriptor) != 0) return refuse(output, place);

@@ -19,6 +19,10 @@ typedef struct output {
  * returns false when it cannot be written; nothing is left behind then. */
 bool output_open(output *output, const char *path);
 
+/* Writes a part of a result that comes in parts; output_commit ends it with the last. Complains and returns false on
+ * failure; the output is closed then. */
+bool output_write(output *output, const char *text, size_t length);
+
 /* Writes the result and puts it in its place. Complains and returns false on failure; what stood there before then
  * stands there still. Closes either way. */
 bool output_commit(output *output, const char *text, size_t length);

@@ -1,33 +1,16 @@
 /* `muster run`: a population inside its budget. */
-#include "base/json.h"
+#include "run.h"
+
 #include "commands.h"
 #include "complaint.h"
-#include "output.h"
-#include "pacing.h"
-#include "progress.h"
-#include "record.h"
 #include "report_json.h"
 #include "report_text.h"
-#include "run_options.h"
 #include "summary.h"
 
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
 enum { JSON_BYTES = 65536, INTAKE_FRAMES_MAX = 10000 };
-
-typedef struct run {
-  run_options options;
-  host_setup setup;
-  host host;
-  output json;
-  pacing pacing;
-  progress progress;
-  run_record record;
-  sigset_t stop_signals;
-  uint64_t frame; /* frames run so far, warm-up included */
-} run;
 
 static host_setup setup_of(const run_options *options) {
   host_setup setup = {.module = options->module,
@@ -45,6 +28,7 @@ static host_setup setup_of(const run_options *options) {
   setup.world.capacity_ns = options->capacity_ns;
   setup.world.audit = options->audit;
   setup.world.elastic = options->elastic;
+  setup.world.trace_frames = options->trace ? options->trace_frames : 0;
   return setup;
 }
 
@@ -98,25 +82,48 @@ static bool run_frames(run *run, bool *stopped) {
   return true;
 }
 
+bool run_write_json(run *run, json_writer *writer) {
+  return output_commit_json(&run->json, writer);
+}
+
+bool run_took_output(const run *run) {
+  const char *json = run->options.json, *trace = run->options.trace;
+  return (json && strcmp(json, "-") == 0) || (trace && strcmp(trace, "-") == 0);
+}
+
 static bool write_json(run *run, const run_summary *summary) {
   char text[JSON_BYTES];
   json_writer writer;
   json_start(&writer, text, sizeof text);
   report_json(&writer, summary);
-  return output_commit_json(&run->json, &writer);
+  return run_write_json(run, &writer);
+}
+
+static bool write_trace_part(const char *text, size_t length, void *user) {
+  return output_write(user, text, length);
+}
+
+/* The output complains when it cannot be written. */
+static bool write_trace(run *run) {
+  return muster_trace_write(run->host.world, write_trace_part, &run->trace) == MUSTER_OK &&
+         output_commit(&run->trace, "", 0);
 }
 
 static int report(run *run) {
   run_summary summary;
-  if (run->record.frames == 0) return complain_failure("interrupted before the first counted frame: nothing to report");
   summarise(&summary, &run->options, &run->host, &run->record, run->setup.world.guarantee_ns);
-  const char *json = run->options.json;
-  if (json && !write_json(run, &summary)) return STATUS_FAILED;
-  if (!json || strcmp(json, "-") != 0) report_text(stdout, &summary, &run->host);
+  if (run->options.json && !write_json(run, &summary)) return STATUS_FAILED;
+  if (!run_took_output(run)) report_text(stdout, &summary, &run->host);
   return STATUS_OK;
 }
 
-static int run_world(run *run) {
+static int tell(run *run, int (*report)(struct run *run)) {
+  if (run->record.frames == 0) return complain_failure("interrupted before the first counted frame: nothing to report");
+  if (run->options.trace && !write_trace(run)) return STATUS_FAILED;
+  return report(run);
+}
+
+static int run_world(run *run, int (*report)(struct run *run)) {
   bool stopped = false;
   if (!host_open(&run->host, &run->setup)) return complain_failure("%s", muster_last_error());
   run->progress = progress_begin();
@@ -124,23 +131,37 @@ static int run_world(run *run) {
   bool ran = warm_up(run, &stopped) && run_frames(run, &stopped);
   progress_end(&run->progress);
   int status =
-      ran ? report(run) : complain_failure("frame %llu: %s", (unsigned long long)run->frame, muster_last_error());
+      ran ? tell(run, report) : complain_failure("frame %llu: %s", (unsigned long long)run->frame, muster_last_error());
   host_close(&run->host);
   return status;
 }
 
-int run_command(int count, char **arguments) {
-  run run = {.json = {.descriptor = -1}};
-  int status;
-  if (!run_options_read(&run.options, count, arguments, &status)) return status;
-  run.setup = setup_of(&run.options);
-  hold_back_signals(&run);
-  if (run.options.json && !output_open(&run.json, run.options.json)) return STATUS_FAILED;
-  if (record_create(&run.record, run.options.frames))
-    status = run_world(&run);
-  else
-    status = complain_failure("out of memory for %llu frames; lower --frames", (unsigned long long)run.options.frames);
-  record_destroy(&run.record);
-  output_discard(&run.json);
+/* Both results, before the run. */
+static bool open_outputs(run *run) {
+  run->json.descriptor = run->trace.descriptor = -1;
+  return (!run->options.json || output_open(&run->json, run->options.json)) &&
+         (!run->options.trace || output_open(&run->trace, run->options.trace));
+}
+
+int run_and_report(run *run, int (*report)(struct run *run)) {
+  int status = STATUS_FAILED;
+  run->setup = setup_of(&run->options);
+  hold_back_signals(run);
+  if (open_outputs(run)) {
+    if (record_create(&run->record, run->options.frames))
+      status = run_world(run, report);
+    else
+      complain_failure("out of memory for %llu frames; lower --frames", (unsigned long long)run->options.frames);
+  }
+  record_destroy(&run->record);
+  output_discard(&run->json);
+  output_discard(&run->trace);
   return status;
+}
+
+int run_command(int count, char **arguments) {
+  run run = {0};
+  int status;
+  if (!run_options_read(&run.options, RUN_TO_REPORT, count, arguments, &status)) return status;
+  return run_and_report(&run, report);
 }

@@ -12,7 +12,7 @@ static const uint64_t budget_min_ns = 10000, budget_max_ns = 10000000000;
 static const uint64_t cost_min_ns = 100, cost_max_ns = 500000;
 static const uint64_t rate_min = 100, rate_max = 10000000;
 static const uint64_t frames_max = 1000000;
-static const uint32_t agents_max = 16000000, observers_max = 65536;
+static const uint32_t agents_max = 16000000, observers_max = 65536, trace_frames_max = 4096;
 
 enum {
   OPTION_BUDGET = OPTION_OWN,
@@ -25,10 +25,15 @@ enum {
   OPTION_FIT,
   OPTION_AUDIT,
   OPTION_NO_PACE,
-  OPTION_UP
+  OPTION_UP,
+  OPTION_TRACE,
+  OPTION_TRACE_FRAMES,
+  OPTION_AGENT
 };
 
+/* The first is of `explain` alone. */
 static const struct option long_options[] = {
+    {"agent", required_argument, NULL, OPTION_AGENT},
     {"agents", required_argument, NULL, OPTION_AGENTS},
     {"workers", required_argument, NULL, OPTION_WORKERS},
     {"budget", required_argument, NULL, OPTION_BUDGET},
@@ -45,17 +50,13 @@ static const struct option long_options[] = {
     {"no-pace", no_argument, NULL, OPTION_NO_PACE},
     {"up", required_argument, NULL, OPTION_UP},
     {"json", required_argument, NULL, OPTION_JSON},
+    {"trace", required_argument, NULL, OPTION_TRACE},
+    {"trace-frames", required_argument, NULL, OPTION_TRACE_FRAMES},
     {"help", no_argument, NULL, OPTION_HELP},
     {NULL, 0, NULL, 0},
 };
 
-static void show_help(void) {
-  puts("muster run - runs a population inside its budget and reports how that went\n"
-       "\n"
-       "usage: muster run [SCENARIO|POPULATION.csv] [OPTION]...\n"
-       "\n"
-       "Scenarios (default wildlife):");
-  catalog_list(stdout);
+static void show_options(void) {
   puts("\n"
        "Population and load:\n"
        "  --agents N         how many agents (default: the scenario's own)\n"
@@ -79,7 +80,36 @@ static void show_help(void) {
        "  --audit            read thread CPU clocks and check the promise\n"
        "Report:\n"
        "  --json FILE        the report for machines, all times in ns; - is standard output\n"
+       "  --trace FILE       the last frames for a trace viewer (ui.perfetto.dev, chrome://tracing); - is standard\n"
+       "                     output\n"
+       "  --trace-frames N   how many of them (default 120)\n"
        "  --help");
+}
+
+static void show_help(void) {
+  puts("muster run - runs a population inside its budget and reports how that went\n"
+       "\n"
+       "usage: muster run [SCENARIO|POPULATION.csv] [OPTION]...\n"
+       "\n"
+       "Scenarios (default wildlife):");
+  catalog_list(stdout);
+  show_options();
+}
+
+static void show_explain_help(void) {
+  puts("muster explain - runs a population and says why one of its agents runs when and how it does\n"
+       "\n"
+       "usage: muster explain [SCENARIO|POPULATION.csv] [--agent WHICH] [OPTION]...\n"
+       "\n"
+       "Which agent, after the last frame:\n"
+       "  --agent INDEX            the one with this number\n"
+       "  --agent most-important\n"
+       "  --agent most-delayed     of those that are due and wait, the one whose last update is longest ago; of all,\n"
+       "                           when nobody waits (default)\n"
+       "\n"
+       "Scenarios (default wildlife):");
+  catalog_list(stdout);
+  show_options();
 }
 
 static bool read_up_axis(const char *text, char *axis) {
@@ -117,6 +147,8 @@ static bool read_quantity(run_options *options, int option, const char *text) {
     return parse_rate("--hz", text, rate_min, rate_max, &options->rate);
   case OPTION_FRAMES:
     return parse_count("--frames", text, 1, frames_max, &options->frames);
+  case OPTION_TRACE_FRAMES:
+    return parse_count32("--trace-frames", text, 1, trace_frames_max, &options->trace_frames);
   case OPTION_WARM_UP:
     return parse_count("--warm-up", text, 0, frames_max, &options->warm_up);
   default:
@@ -136,6 +168,12 @@ static bool read_option(void *user, int option, const char *text) {
   case OPTION_JSON:
     options->json = text;
     return true;
+  case OPTION_TRACE:
+    options->trace = text;
+    return true;
+  case OPTION_AGENT:
+    options->agent = text;
+    return true;
   case OPTION_FIT:
     return read_fit(text, &options->elastic);
   case OPTION_UP:
@@ -150,12 +188,22 @@ static bool takes_cost(const muster_module *module) {
   return module->size >= offsetof(muster_module, takes_cost) + sizeof module->takes_cost && module->takes_cost;
 }
 
+/* What contradicts; STATUS_OK when nothing does. */
+static int find_contradiction(const run_options *options) {
+  if (options->capacity_ns && !options->virtual_clock)
+    return complain_usage("--capacity is the work of a virtual frame; add --virtual, or use --budget instead");
+  if (options->trace_frames && !options->trace)
+    return complain_usage("--trace-frames is the length of a trace; add --trace FILE");
+  if (options->trace && options->json && strcmp(options->trace, "-") == 0 && strcmp(options->json, "-") == 0)
+    return complain_usage("--trace and --json both want standard output; give one of them a file");
+  return STATUS_OK;
+}
+
 /* What depends on several options, and what is left to its default. */
 static bool complete(run_options *options, int *status) {
-  if (options->capacity_ns && !options->virtual_clock) {
-    *status = complain_usage("--capacity is the work of a virtual frame; add --virtual, or use --budget instead");
-    return false;
-  }
+  *status = find_contradiction(options);
+  if (*status != STATUS_OK) return false;
+  if (options->trace_frames == 0) options->trace_frames = 120;
   if (options->warm_up == UINT64_MAX) options->warm_up = (options->rate + 999) / 1000;
   if (options->workers == 0) options->workers = muster_available_processors();
   options->module = catalog_find(options->scenario, &options->path, status);
@@ -165,8 +213,9 @@ static bool complete(run_options *options, int *status) {
   return false;
 }
 
-bool run_options_read(run_options *options, int count, char **arguments, int *status) {
-  static const option_reader reader = {"run", long_options, show_help, read_option};
+bool run_options_read(run_options *options, run_purpose purpose, int count, char **arguments, int *status) {
+  static const option_reader readers[] = {{"run", long_options + 1, show_help, read_option},
+                                          {"explain", long_options, show_explain_help, read_option}};
   *options = (run_options){.scenario = "wildlife",
                            .budget_ns = 10000000,
                            .rate = 30000,
@@ -174,7 +223,7 @@ bool run_options_read(run_options *options, int count, char **arguments, int *st
                            .warm_up = UINT64_MAX,
                            .seed = 1,
                            .up_axis = 'y'};
-  if (!options_read(&reader, options, count, arguments, status)) return false;
+  if (!options_read(&readers[purpose], options, count, arguments, status)) return false;
   if (count - optind > 1) {
     *status =
         complain_usage("one scenario at a time: '%s' and '%s' were given", arguments[optind], arguments[optind + 1]);

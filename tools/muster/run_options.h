@@ -9,6 +9,8 @@ typedef struct run_options {
   const muster_module *module; /* that it names */
   const char *path;            /* of the population; null = the scenario needs none */
   const char *json;            /* where the machine's report goes; null = nowhere, "-" = standard output */
+  const char *trace;           /* the same for the trace of the last frames */
+  const char *agent;           /* which one to explain, as typed */
   uint32_t agents, observers;  /* 0 = the scenario's own */
   uint32_t workers;
   uint64_t budget_ns, capacity_ns;
@@ -18,11 +20,15 @@ typedef struct run_options {
   uint64_t seed;
   muster_elastic elastic; /* how periods give way */
   bool virtual_clock, audit, no_pace;
+  uint32_t trace_frames; /* how many of them it keeps */
   char up_axis;
 } run_options;
 
+/* What the frames are run for: `muster run` or `muster explain`, whose options are those of `run` and --agent. */
+typedef enum run_purpose { RUN_TO_REPORT = 0, RUN_TO_EXPLAIN } run_purpose;
+
 /* Reads the command line. True: go on and run. False: `status` is the exit status, and what there is to say has been
  * said (help, or a complaint). */
-bool run_options_read(run_options *options, int count, char **arguments, int *status);
+bool run_options_read(run_options *options, run_purpose purpose, int count, char **arguments, int *status);
 
 #endif

@@ -1,0 +1,121 @@
+/* muster/explain.h - why: what an agent is worth, how often it runs and what it waits for, in numbers and in words.
+ * Included by muster/muster.h. */
+#ifndef MUSTER_EXPLAIN_H
+#define MUSTER_EXPLAIN_H
+
+#include <muster/report.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What holds for an agent at the moment, as bits of muster_agent_explanation.reasons. */
+typedef enum muster_reason {
+  /* what it does now: one of these */
+  MUSTER_REASON_SPAWN_WAITING = 1 << 0,    /* not active yet: its spawn waits for an intake */
+  MUSTER_REASON_ASLEEP = 1 << 1,           /* waits for its period to elapse */
+  MUSTER_REASON_CARRIED = 1 << 2,          /* is due, and found no time in the last frame */
+  MUSTER_REASON_PREEMPTED = 1 << 3,        /* its update was stopped between two atoms, and goes on */
+  MUSTER_REASON_WAITS_FOR_ACTION = 1 << 4, /* has thought; its action atoms found no time */
+  /* why it is in front */
+  MUSTER_REASON_WOKEN = 1 << 5,      /* something happened to it: it goes before the ranked */
+  MUSTER_REASON_HELD = 1 << 6,       /* leads the next frame: others run it while that is planned */
+  MUSTER_REASON_GUARANTEED = 1 << 7, /* has waited longer than guarantee_ns: it goes before the ranked */
+  /* why it matters so much, or so little */
+  MUSTER_REASON_NO_OBSERVER_NEAR = 1 << 8, /* no observer gives it importance */
+  MUSTER_REASON_LOWERED = 1 << 9,          /* its visibility, bulk or interactivity, or its type, lower that */
+  MUSTER_REASON_MODELLED = 1 << 10,        /* its type's own model said something else */
+  MUSTER_REASON_FLOOR = 1 << 11,           /* it would have less, were it not for the designer's floor */
+  MUSTER_REASON_CHEAPER_LEVEL = 1 << 12,   /* runs below its full capability */
+  /* why it runs so often, or so seldom */
+  MUSTER_REASON_PERIOD_STRETCHED = 1 << 13, /* runs less often than wanted, because of the pressure */
+  MUSTER_REASON_PERIOD_LONGEST = 1 << 14,   /* stretched to the longest period of its type */
+  MUSTER_REASON_EXEMPT = 1 << 15,           /* its period never gives way: elasticity 0 */
+  MUSTER_REASON_ELASTICITY_SET = 1 << 16,   /* its elasticity was set, and does not follow its importance */
+  MUSTER_REASON_OVERLOAD = 1 << 17,         /* pressure above 1: not even the longest periods of all fit the budget */
+  MUSTER_REASON_REMOVAL_WAITING = 1 << 18,  /* will be removed at the next intake */
+  MUSTER_REASON_NO_PERIOD = 1 << 19,        /* runs when it is woken, or at a time that was asked for, only */
+  MUSTER_REASON_TIME_ASKED = 1 << 20,       /* waits for a time that was asked for: wake_at_ns */
+  MUSTER_REASON_WAKE_DELAYED = 1 << 21      /* was woken within its type's wake_gap_ns: waits for the end of that */
+} muster_reason;
+
+/* Of an agent that is not active yet only reasons, type, position and what its definition says are filled. */
+typedef struct muster_agent_explanation {
+  uint32_t size;
+  uint32_t reasons; /* muster_reason bits */
+  muster_agent agent;
+  muster_type type;
+  char type_name[32];
+  uint32_t partition;
+  muster_position position;
+  uint64_t sim_now_ns; /* of the last frame: what follows is as of then */
+  uint64_t frame;
+  float pressure;
+
+  /* importance: by_observer x visibility x bulk x interactivity x of_type -> the type's own model, if it has one, and
+   * never below the floor */
+  float importance;         /* in force; differs a little from what it is made of (hysteresis, small steps) */
+  muster_observer observer; /* the one that gives it most importance; when none gives any, the nearest one of its
+                               partition; null when there is none */
+  bool observed;            /* that observer gives it importance */
+  float distance_m;         /* to that observer; infinite without one */
+  float near_m, far_m;      /* of that observer */
+  float by_observer;        /* 0..1 */
+  float visibility, bulk, interactivity, of_type; /* 0..1 */
+  bool modelled;                                  /* its type has a model of its own */
+  float by_model;                                 /* what that answers; without one, the product of the above */
+  float floor;
+
+  /* level and how often it runs */
+  uint32_t level, level_count;
+  float level_low;  /* below this importance its level becomes cheaper; 0 at the cheapest */
+  float level_high; /* from this importance on its level becomes better; above 1 at the best */
+  float elasticity; /* in force */
+  float elasticity_of_type;
+  bool elasticity_derived;         /* from that and importance; else set for this agent */
+  uint64_t nominal_ns, longest_ns; /* bounds of its period */
+  uint64_t period_ns;              /* in force at the last frame's pressure */
+  uint32_t class_members; /* active agents of the same type, level and elasticity, whose periods stretch alike */
+
+  /* when */
+  uint64_t last_update_ns; /* simulation time that its last completed update brought it to */
+  uint64_t due_ns;         /* simulation time: of an agent that is due, when it became so; of one that is asleep, when
+                              that is expected, at the last frame's pressure */
+  uint64_t waited_ns;      /* since it became due; 0 when asleep */
+  uint32_t delays;         /* frames in which it was due and did not complete, modulo 256 */
+  uint32_t atoms_done, atoms; /* of an update that was preempted; and those of an update that run in parallel */
+
+  /* what it costs, and its rank while it is due */
+  uint64_t cost_mean_ns, cost_high_ns; /* predicted, of an update of its type and level: mean, 95th percentile */
+  uint64_t cost_samples;               /* measured so far; 0 = a guess */
+  int64_t priority_ns;                 /* the sum of the next four, as time waited: the greatest goes first */
+  int64_t priority_wait_ns;            /* since its last update */
+  int64_t priority_importance_ns;
+  int64_t priority_progress_ns; /* what a preempted update has behind it */
+  int64_t priority_runs_ns;     /* below 0: it ran often lately */
+  uint64_t wake_at_ns;          /* the time that was asked for; 0 = none */
+} muster_agent_explanation;
+
+static inline muster_agent_explanation muster_default_agent_explanation(void) {
+  muster_agent_explanation explanation = {0};
+  explanation.size = (uint32_t)sizeof explanation;
+  return explanation;
+}
+
+/* Explains an agent. Asks the importance model of its type, if it has one. MUSTER_E_STALE when the id is gone,
+ * MUSTER_E_STATE inside a frame, MUSTER_E_NOT_INITIALISED when the explanation was not set by its default function.
+ * Changes nothing. Thread of the frames, between frames. O(observers near); O(observers) when none is. Priority: the
+ * terms of Rankin, Acton & Katchabaw, each times guarantee_ns / weight_wait; zeros in the order of delays. */
+MUSTER_API muster_result muster_agent_explain(const muster_world *world, muster_agent agent,
+                                              muster_agent_explanation *explanation);
+
+/* Writes an explanation in plain words, a few lines that each end in a newline, at most `bytes` with the terminating
+ * zero; what does not fit is cut off. 2,048 bytes hold any. Returns how many bytes the whole text has without the zero.
+ * Any thread. */
+MUSTER_API size_t muster_explanation_print(const muster_agent_explanation *explanation, char *text, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

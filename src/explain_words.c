@@ -1,0 +1,205 @@
+/* explain_words.c - an explanation as a designer reads it. */
+#include <muster/muster.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+typedef struct words {
+  char *text;
+  size_t bytes, length; /* room, and what the whole text takes */
+} words;
+
+__attribute__((format(printf, 2, 3))) static void put(words *words, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  size_t left = words->length < words->bytes ? words->bytes - words->length : 0;
+  int length = vsnprintf(left ? words->text + words->length : NULL, left, format, arguments);
+  va_end(arguments);
+  if (length > 0) words->length += (size_t)length;
+}
+
+/* A duration with three digits and the fitting unit. */
+typedef struct duration {
+  char text[32];
+} duration;
+
+static duration duration_of(uint64_t ns) {
+  static const struct {
+    double ns;
+    const char *name;
+  } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1.0, "ns"}};
+  duration duration;
+  uint32_t unit = 0;
+  while (unit < 3 && (double)ns < units[unit].ns) unit++;
+  double value = (double)ns / units[unit].ns;
+  int decimals = value >= 99.95 || unit == 3 ? 0 : value >= 9.995 ? 1 : 2;
+  if (fabs(value - round(value)) < 0.005) decimals = 0;
+  snprintf(duration.text, sizeof duration.text, "%.*f %s", decimals, value, units[unit].name);
+  return duration;
+}
+
+static bool has(const muster_agent_explanation *explanation, uint32_t reason) {
+  return (explanation->reasons & reason) != 0;
+}
+
+static void put_headline(words *words, const muster_agent_explanation *explanation) {
+  put(words, "%s %u ", explanation->type_name, explanation->agent.index);
+  if (has(explanation, MUSTER_REASON_SPAWN_WAITING)) {
+    put(words, "is spawned and waits to be taken in by a frame; spawns of many are spread over several.\n");
+    return;
+  }
+  if (has(explanation, MUSTER_REASON_NO_PERIOD))
+    put(words, "runs when it is woken, or at a time that was asked for");
+  else
+    put(words, "runs every %s", duration_of(explanation->period_ns).text);
+  if (has(explanation, MUSTER_REASON_PERIOD_STRETCHED))
+    put(words, " instead of every %s", duration_of(explanation->nominal_ns).text);
+  if (explanation->level_count > 1)
+    put(words, ", at level %u of 0..%u", explanation->level, explanation->level_count - 1);
+  put(words, ", with importance %.2f.\n", (double)explanation->importance);
+}
+
+static void put_period(words *words, const muster_agent_explanation *explanation) {
+  if (has(explanation, MUSTER_REASON_NO_PERIOD)) return;
+  put(words, "  Period: ");
+  if (has(explanation, MUSTER_REASON_EXEMPT))
+    put(words, "it is exempt: its elasticity is 0%s, so its period never gives way",
+        has(explanation, MUSTER_REASON_ELASTICITY_SET) ? ", set for this agent" : "");
+  else if (explanation->nominal_ns == explanation->longest_ns)
+    put(words, "its type has no longer period than the one it wants");
+  else if (has(explanation, MUSTER_REASON_PERIOD_LONGEST))
+    put(words, "stretched as far as its type allows, because the pressure is %.2f", (double)explanation->pressure);
+  else if (has(explanation, MUSTER_REASON_PERIOD_STRETCHED))
+    put(words, "stretched because the pressure is %.2f; at most %s", (double)explanation->pressure,
+        duration_of(explanation->longest_ns).text);
+  else
+    put(words, "as wanted; under load at most %s", duration_of(explanation->longest_ns).text);
+  put(words, ".");
+  if (!has(explanation, MUSTER_REASON_EXEMPT))
+    put(words, " Elasticity %.3g, %s; %u of its kind stretch alike.", (double)explanation->elasticity,
+        explanation->elasticity_derived ? "from its type and importance" : "set for this agent",
+        explanation->class_members);
+  put(words, "\n");
+  if (has(explanation, MUSTER_REASON_OVERLOAD))
+    put(words, "  Overload: even with everybody's longest period the work does not fit the budget.\n");
+}
+
+static void put_observer(words *words, const muster_agent_explanation *explanation) {
+  if (explanation->observed)
+    put(words, "observer %u, %.1f m away, gives it %.2f (1 within %g m, nothing from %g m on)",
+        explanation->observer.index, (double)explanation->distance_m, (double)explanation->by_observer,
+        (double)explanation->near_m, (double)explanation->far_m);
+  else if (isfinite(explanation->distance_m))
+    put(words, "no observer is near; the nearest, observer %u, is %.1f m away and sees %g m far",
+        explanation->observer.index, (double)explanation->distance_m, (double)explanation->far_m);
+  else
+    put(words, "there is no observer in its partition");
+}
+
+static void put_factor(words *words, const char *name, float value) {
+  if (value < 1.0f) put(words, ", times %.2f for %s", (double)value, name);
+}
+
+static void put_importance(words *words, const muster_agent_explanation *explanation) {
+  put(words, "  Importance: ");
+  put_observer(words, explanation);
+  if (explanation->observed) {
+    put_factor(words, "visibility", explanation->visibility);
+    put_factor(words, "bulk", explanation->bulk);
+    put_factor(words, "interactivity", explanation->interactivity);
+    put_factor(words, "its type", explanation->of_type);
+  }
+  if (explanation->modelled)
+    put(words, "; its type's own model %s %.2f", has(explanation, MUSTER_REASON_MODELLED) ? "makes that" : "agrees on",
+        (double)explanation->by_model);
+  if (has(explanation, MUSTER_REASON_FLOOR))
+    put(words, "; the designer's floor keeps it at %.2f", (double)explanation->floor);
+  put(words, ".\n");
+}
+
+static void put_level(words *words, const muster_agent_explanation *explanation) {
+  if (explanation->level_count == 1) return;
+  put(words, "  Level %u: ", explanation->level);
+  if (explanation->level == 0) put(words, "full capability");
+  if (explanation->level > 0) put(words, "better from importance %.2f on", (double)explanation->level_high);
+  if (explanation->level + 1 < explanation->level_count)
+    put(words, "%scheaper below importance %.2f", explanation->level > 0 ? ", " : "; ", (double)explanation->level_low);
+  put(words, ".\n");
+}
+
+static void put_wait(words *words, const muster_agent_explanation *explanation) {
+  if (explanation->waited_ns)
+    put(words, "due for %s, %u frames", duration_of(explanation->waited_ns).text, explanation->delays);
+  else
+    put(words, "due since that frame");
+  if (has(explanation, MUSTER_REASON_WOKEN))
+    put(words, "; it was woken, so it goes before all others");
+  else if (has(explanation, MUSTER_REASON_GUARANTEED))
+    put(words, "; it has waited longer than is guaranteed, so it goes before the ranked");
+  if (has(explanation, MUSTER_REASON_HELD)) put(words, "; it leads the next frame");
+  put(words, ".\n");
+  if (!explanation->priority_ns) return;
+  put(words,
+      "  Rank: as if it had waited %.1f ms: %.1f since its last update, %+.1f for importance, %+.1f for having "
+      "begun, %+.1f for having run often.\n",
+      (double)explanation->priority_ns * 1e-6, (double)explanation->priority_wait_ns * 1e-6,
+      (double)explanation->priority_importance_ns * 1e-6, (double)explanation->priority_progress_ns * 1e-6,
+      (double)explanation->priority_runs_ns * 1e-6);
+}
+
+static void put_turn(words *words, const muster_agent_explanation *explanation) {
+  put(words, "  Now: ");
+  if (has(explanation, MUSTER_REASON_ASLEEP)) {
+    uint64_t due_ns = explanation->due_ns, now_ns = explanation->sim_now_ns;
+    if (has(explanation, MUSTER_REASON_WOKEN))
+      put(words, "asleep, but it was woken and runs in the next frame.\n");
+    else if (due_ns == 0)
+      put(words, "asleep until it is woken.\n");
+    else
+      put(words, "asleep; due in %s%s%s.\n", duration_of(due_ns > now_ns ? due_ns - now_ns : 0).text,
+          due_ns == explanation->wake_at_ns ? ", as was asked for" : "",
+          has(explanation, MUSTER_REASON_WAKE_DELAYED) ? "; it was woken, and waits for the end of the gap" : "");
+    return;
+  }
+  if (has(explanation, MUSTER_REASON_WAITS_FOR_ACTION)) {
+    put(words, "it has thought; what it wants to do found no time and leads the next commit.\n");
+    return;
+  }
+  if (has(explanation, MUSTER_REASON_PREEMPTED))
+    put(words, "its update was stopped after %u of %u atoms and goes on there; ", explanation->atoms_done,
+        explanation->atoms);
+  else
+    put(words, "it found no time in the last frame; ");
+  put_wait(words, explanation);
+}
+
+static void put_cost(words *words, const muster_agent_explanation *explanation) {
+  uint64_t now_ns = explanation->sim_now_ns, last_ns = explanation->last_update_ns;
+  if (now_ns > last_ns)
+    put(words, "  Last updated %s ago", duration_of(now_ns - last_ns).text);
+  else
+    put(words, "  Last updated in the last frame");
+  put(words, ". An update costs %s on average, %s at most in 19 of 20 cases",
+      duration_of(explanation->cost_mean_ns).text, duration_of(explanation->cost_high_ns).text);
+  if (explanation->cost_samples)
+    put(words, " (%" PRIu64 " measured).\n", explanation->cost_samples);
+  else
+    put(words, " (a guess: none was measured yet).\n");
+}
+
+size_t muster_explanation_print(const muster_agent_explanation *explanation, char *text, size_t bytes) {
+  words words = {.text = text, .bytes = bytes};
+  if (bytes) text[0] = '\0';
+  put_headline(&words, explanation);
+  if (!has(explanation, MUSTER_REASON_SPAWN_WAITING)) {
+    put_period(&words, explanation);
+    put_importance(&words, explanation);
+    put_level(&words, explanation);
+    put_turn(&words, explanation);
+    put_cost(&words, explanation);
+  }
+  if (has(explanation, MUSTER_REASON_REMOVAL_WAITING)) put(&words, "  It is about to be removed.\n");
+  return words.length;
+}

@@ -1,0 +1,341 @@
+/* What a world keeps of its last frames, and what it writes of it. Every event is a line of its own; that it is sound
+ * JSON is asked in tools/trace. */
+#include "support/little_world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Three atoms, together 90 us, every 10 ms. */
+static muster_type_def sheep_type(void) {
+  static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_PERCEPTION, 20000},
+                                      {nothing, MUSTER_ROLE_BEHAVIOUR, 30000},
+                                      {nothing, MUSTER_ROLE_BEHAVIOUR, 40000}};
+  muster_type_def def = muster_default_type_def();
+  def.name = "sheep";
+  def.atoms = atoms;
+  def.atom_count = 3;
+  def.period_ns = FRAME_NS;
+  def.period_max_ns = 4 * FRAME_NS;
+  return def;
+}
+
+static little_world traced_world(uint32_t workers, muster_clock clock, uint32_t frames, uint32_t agents) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = clock;
+  def.trace_frames = frames;
+  little_world little = little_world_create(workers, &def);
+  muster_type_def type = sheep_type();
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < agents; i++) spawn_at(&little, i);
+  return little;
+}
+
+typedef struct text {
+  char *bytes;
+  size_t length, capacity, longest_part;
+  uint32_t parts, parts_taken; /* given, and how many of them are taken before one is refused */
+} text;
+
+static bool take(const char *part, size_t length, void *user) {
+  text *text = user;
+  if (++text->parts > text->parts_taken) return false;
+  if (length > text->longest_part) text->longest_part = length;
+  while (text->length + length >= text->capacity) {
+    text->capacity = text->capacity ? text->capacity * 2 : 65536;
+    text->bytes = realloc(text->bytes, text->capacity);
+    cr_assert_not_null(text->bytes);
+  }
+  memcpy(text->bytes + text->length, part, length);
+  text->length += length;
+  text->bytes[text->length] = '\0';
+  return true;
+}
+
+static text write_trace(const little_world *little) {
+  text text = {.parts_taken = UINT32_MAX};
+  cr_assert_eq(muster_trace_write(little->world, take, &text), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(strlen(text.bytes), text.length);
+  return text;
+}
+
+/* The number behind `"name":` in the line of an event. */
+static uint64_t number_in(const char *event, const char *name) {
+  char key[64];
+  snprintf(key, sizeof key, "\"%s\":", name);
+  const char *found = strstr(event, key), *end = strchr(event, '\n');
+  cr_assert(found && found < end, "no %s in %.100s", name, event);
+  return strtoull(found + strlen(key), NULL, 10);
+}
+
+/* The next event of the category at or after `from`; null at the end. */
+static const char *next_event(const char *from, const char *category) {
+  char key[64];
+  snprintf(key, sizeof key, "{\"ph\":\"X\",\"cat\":\"%s\"", category);
+  return strstr(from, key);
+}
+
+static uint32_t count_of(const char *text, const char *what) {
+  uint32_t count = 0;
+  for (const char *next = text; (next = strstr(next, what)); next++) count++;
+  return count;
+}
+
+static uint64_t updates_of_frame(const char *text, uint64_t frame) {
+  static const char *const categories[] = {"claim", "update"};
+  uint64_t updates = 0;
+  for (uint32_t i = 0; i < 2; i++)
+    for (const char *event = text; (event = next_event(event, categories[i])); event++)
+      if (number_in(event, "frame") == frame) updates += number_in(event, "updates");
+  return updates;
+}
+
+Test(trace, is_not_kept_unless_asked_for) {
+  little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 0, 10);
+  text text = {.parts_taken = UINT32_MAX};
+  run_frames(&little, 3);
+  cr_assert_eq(muster_trace_write(little.world, take, &text), MUSTER_E_STATE);
+  cr_assert_not_null(strstr(muster_last_error(), "trace_frames"));
+  cr_assert_eq(text.parts, 0);
+  little_world_destroy(&little);
+}
+
+static void world_refused(uint32_t frames, uint32_t spans) {
+  muster_world_def def = muster_default_world_def();
+  def.trace_frames = frames;
+  def.trace_spans = spans;
+  cr_assert_null(muster_world_create(&def));
+  cr_assert_not_null(strstr(muster_last_error(), "trace_frames"), "%s", muster_last_error());
+}
+
+Test(trace, refuses_absurd_sizes_and_missing_sinks) {
+  world_refused(4097, 2048);
+  world_refused(10, 15);
+  world_refused(10, 65537);
+  little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 4, 10);
+  cr_assert_eq(muster_trace_write(little.world, NULL, NULL), MUSTER_E_ARGUMENT);
+  little_world_destroy(&little);
+}
+
+Test(trace, stops_when_a_part_is_refused) {
+  little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 8, 200);
+  run_frames(&little, 20);
+  text text = {.parts_taken = 1};
+  cr_assert_eq(muster_trace_write(little.world, take, &text), MUSTER_E_SYSTEM);
+  cr_assert_eq(text.parts, 2);
+  free(text.bytes);
+  little_world_destroy(&little);
+}
+
+Test(trace, comes_in_parts_of_16_kib) {
+  little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 8, 200);
+  run_frames(&little, 20);
+  text text = write_trace(&little);
+  cr_assert_leq(text.longest_part, 16384);
+  cr_assert_gt(text.parts, 2);
+  free(text.bytes);
+  little_world_destroy(&little);
+}
+
+Test(trace, keeps_the_last_frames_and_no_others) {
+  little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 5, 20);
+  text text = write_trace(&little);
+  cr_assert_eq(count_of(text.bytes, "\"cat\":\"frame\",\"name\":\"frame "), 0);
+  free(text.bytes);
+  for (uint64_t frame = 1; frame <= 13; frame++) {
+    run_frame(&little);
+    text = write_trace(&little);
+    uint64_t kept = frame < 5 ? frame : 5, next = frame - kept + 1;
+    cr_assert_eq(count_of(text.bytes, "\"cat\":\"frame\",\"name\":\"frame "), kept);
+    for (const char *event = text.bytes; (event = next_event(event, "frame")); event++)
+      cr_assert_eq(number_in(event, "frame"), next++);
+    free(text.bytes);
+  }
+  little_world_destroy(&little);
+}
+
+/* 200 sheep want 18 ms of every 10, of which 5 are given: updates are cut between atoms in most frames. */
+Test(trace, of_virtual_time_is_the_same_on_any_number_of_workers) {
+  text texts[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    little_world little = traced_world(i ? 4 : 1, MUSTER_CLOCK_VIRTUAL, 16, 200);
+    run_frames(&little, 40);
+    texts[i] = write_trace(&little);
+    little_world_destroy(&little);
+  }
+  cr_assert_str_eq(texts[0].bytes, texts[1].bytes);
+  cr_assert_gt(count_of(texts[0].bytes, "\"name\":\"preempted\""), 0);
+  cr_assert_not_null(strstr(texts[0].bytes, "\"clock\":\"virtual\""));
+  cr_assert_not_null(strstr(texts[0].bytes, "by what the cost model charged"));
+  free(texts[0].bytes);
+  free(texts[1].bytes);
+}
+
+Test(trace, of_virtual_time_holds_what_the_reports_say) {
+  muster_frame_report reports[40];
+  little_world little = traced_world(2, MUSTER_CLOCK_VIRTUAL, 16, 200);
+  for (uint32_t i = 0; i < 40; i++) reports[i] = run_frame(&little);
+  text text = write_trace(&little);
+  for (uint32_t i = 24; i < 40; i++)
+    cr_assert_eq(updates_of_frame(text.bytes, i + 1), reports[i].completed + reports[i].preempted);
+  free(text.bytes);
+  little_world_destroy(&little);
+}
+
+/* On the wall clock, with others: who ran what may differ, but nothing is lost. */
+Test(trace, of_many_workers_holds_what_the_reports_say) {
+  enum { FRAMES = 30 };
+  muster_frame_report reports[FRAMES];
+  little_world little = traced_world(4, MUSTER_CLOCK_WALL, FRAMES, 3000);
+  for (uint32_t i = 0; i < FRAMES; i++) reports[i] = run_frame_with(&little, 20000000);
+  text text = write_trace(&little);
+  uint64_t updates = 0, completed = 0;
+  for (uint32_t i = 0; i < FRAMES; i++) {
+    updates += updates_of_frame(text.bytes, i + 1);
+    completed += reports[i].completed + reports[i].preempted;
+  }
+  /* A commit that ran out of time settles its last updates in the next frame. */
+  cr_assert_geq(updates, completed);
+  cr_assert_leq(updates - completed, 3000);
+  cr_assert_gt(completed, 0);
+  cr_assert_not_null(strstr(text.bytes, "\"clock\":\"wall\""));
+  free(text.bytes);
+  little_world_destroy(&little);
+}
+
+static double real_in(const char *event, const char *name) {
+  char key[64];
+  snprintf(key, sizeof key, "\"%s\":", name);
+  return strtod(strstr(event, key) + strlen(key), NULL);
+}
+
+/* 18 ms of work in frames of 10 ms. */
+Test(trace, frames_that_were_charged_more_than_their_period_push_the_next_back) {
+  little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 16, 200);
+  for (uint32_t i = 0; i < 16; i++) run_frame_with(&little, 20000000);
+  text text = write_trace(&little);
+  double end = 0, longest = 0;
+  for (const char *event = text.bytes; (event = next_event(event, "frame")); event++) {
+    double begin = real_in(event, "ts"), duration = real_in(event, "dur");
+    cr_assert_geq(begin, end - 0.0005);
+    end = begin + duration;
+    if (duration > longest) longest = duration;
+  }
+  cr_assert_gt(longest, 10000.0);
+  free(text.bytes);
+  little_world_destroy(&little);
+}
+
+typedef struct urgency {
+  muster_pool *pool;
+  uint32_t submits, ran;
+} urgency;
+
+static void urgent_job(void *argument, uint32_t worker) {
+  urgency *urgency = argument;
+  (void)worker;
+  urgency->ran++;
+}
+
+static muster_atom_result submit(muster_update *update) {
+  urgency *urgency = update->type_user;
+  if (urgency->submits == 0) return MUSTER_ATOM_NEXT;
+  urgency->submits--;
+  muster_job_submit(urgency->pool, MUSTER_PRIORITY_URGENT, urgent_job, urgency, NULL);
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(trace, tells_of_updates_that_gave_way_and_of_what_went_first) {
+  static const muster_atom atoms[] = {{submit, MUSTER_ROLE_BEHAVIOUR, 0}, {nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
+  urgency urgency = {.submits = 1};
+  muster_world_def def = muster_default_world_def();
+  def.trace_frames = 64;
+  little_world little = little_world_create(1, &def);
+  muster_type_def type = sheep_type();
+  type.atoms = atoms;
+  type.atom_count = 2;
+  type.user = &urgency;
+  urgency.pool = little.pool;
+  register_type(&little, &type);
+  spawn_at(&little, 0);
+  uint64_t completed = 0, updates = 0;
+  while (completed < 3) completed += run_frame_with(&little, 10000000000u).completed;
+  text text = write_trace(&little);
+  cr_assert_eq(urgency.ran, 1);
+  cr_assert_eq(count_of(text.bytes, "\"name\":\"interrupted\""), 1);
+  cr_assert_eq(count_of(text.bytes, "\"name\":\"urgent jobs\""), 1);
+  cr_assert_eq(count_of(text.bytes, "\"name\":\"sheep (resumed)\""), 1);
+  cr_assert_eq(count_of(text.bytes, "\"name\":\"preempted\""), 0);
+  for (const char *event = text.bytes; (event = next_event(event, "update")); event++)
+    updates += number_in(event, "updates");
+  cr_assert_eq(updates, completed);
+  free(text.bytes);
+  little_world_destroy(&little);
+}
+
+Test(trace, counts_what_finds_no_room) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.trace_frames = 4;
+  def.trace_spans = 16;
+  little_world little = little_world_create(1, &def);
+  muster_type_def type = sheep_type();
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < 200; i++) spawn_at(&little, i);
+  muster_frame_report report = {0};
+  for (uint32_t i = 0; i < 20; i++) report = run_frame(&little);
+  text text = write_trace(&little);
+  const char *last = NULL;
+  for (const char *event = text.bytes; (event = next_event(event, "frame")); event++) last = event;
+  cr_assert_gt(report.completed, 16);
+  cr_assert_eq(number_in(last, "claims_left_out"), report.completed + report.preempted - 16);
+  cr_assert_eq(updates_of_frame(text.bytes, 20), 16);
+  free(text.bytes);
+  little_world_destroy(&little);
+}
+
+Test(trace, tells_of_the_woken) {
+  little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 4, 1);
+  run_frames(&little, 3);
+  text text = write_trace(&little);
+  cr_assert_eq(count_of(text.bytes, "\"name\":\"woken\""), 0);
+  free(text.bytes);
+  muster_agent_wake(little.world, muster_agent_next(little.world, (muster_agent){0, 0}));
+  run_frame(&little);
+  text = write_trace(&little);
+  cr_assert_eq(count_of(text.bytes, "\"name\":\"woken\""), 1);
+  free(text.bytes);
+  little_world_destroy(&little);
+}
+
+Test(trace, escapes_the_names_of_types) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.trace_frames = 4;
+  little_world little = little_world_create(1, &def);
+  muster_type_def type = sheep_type();
+  type.name = "a \"wolf\"\\\n";
+  register_type(&little, &type);
+  spawn_at(&little, 0);
+  run_frames(&little, 4);
+  text text = write_trace(&little);
+  cr_assert_not_null(strstr(text.bytes, "\"name\":\"a \\\"wolf\\\"\\\\\\u000a\""), "%s", text.bytes);
+  free(text.bytes);
+  little_world_destroy(&little);
+}
+
+/* The trace is no part of the world. */
+Test(trace, changes_nothing) {
+  uint64_t hashes[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    little_world little = traced_world(2, MUSTER_CLOCK_VIRTUAL, i ? 8 : 0, 200);
+    run_frames(&little, 30);
+    hashes[i] = muster_world_hash(little.world);
+    little_world_destroy(&little);
+  }
+  cr_assert_eq(hashes[0], hashes[1]);
+}

@@ -1,0 +1,105 @@
+/* `muster explain`: why one agent of a population runs when and how it does. */
+#include "commands.h"
+#include "complaint.h"
+#include "explain_json.h"
+#include "nearest.h"
+#include "parse.h"
+#include "run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum choice { CHOICE_MOST_IMPORTANT = 0, CHOICE_MOST_DELAYED, CHOICES, CHOICE_INDEX = CHOICES } choice;
+
+static const char *const choices[CHOICES] = {"most-important", "most-delayed"};
+
+/* Which agent --agent means. False after a complaint. */
+static bool read_choice(const char *text, choice *choice, uint32_t *index) {
+  if (*text >= '0' && *text <= '9') {
+    *choice = CHOICE_INDEX;
+    return parse_count32("--agent", text, 0, UINT32_MAX - 1, index);
+  }
+  for (uint32_t i = 0; i < CHOICES; i++)
+    if (strcmp(text, choices[i]) == 0) {
+      *choice = i;
+      return true;
+    }
+  const char *nearest = nearest_name(text, choices, CHOICES);
+  if (nearest)
+    complain_usage("--agent is '%s'; did you mean '%s'?", text, nearest);
+  else
+    complain_usage("--agent is '%s'; give the number of an agent, most-important or most-delayed", text);
+  return false;
+}
+
+/* The active agent with this index; null when there is none. */
+static muster_agent agent_at(const muster_world *world, uint32_t index) {
+  muster_agent before = {index - 1, 1}, none = {0, 0};
+  muster_agent agent = muster_agent_next(world, index ? before : none);
+  return agent.index == index ? agent : none;
+}
+
+/* What a choice looks at of an agent; the greatest is meant. */
+static double worth_of(choice choice, const muster_agent_info *info) {
+  if (choice == CHOICE_MOST_IMPORTANT) return (double)info->importance;
+  /* Above all numbers of nanoseconds when it waits; later updates are worth less. */
+  return (info->delays ? 1e19 : 0.0) - (double)info->last_update_ns;
+}
+
+static muster_agent agent_most(const muster_world *world, choice choice) {
+  muster_agent agent = {0, 0}, most = {0, 0};
+  double greatest = 0;
+  while (!muster_agent_is_null(agent = muster_agent_next(world, agent))) {
+    muster_agent_info info = muster_default_agent_info();
+    if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
+    double worth = worth_of(choice, &info);
+    if (!muster_agent_is_null(most) && worth <= greatest) continue;
+    most = agent;
+    greatest = worth;
+  }
+  return most;
+}
+
+static bool write_explanation(run *run, const muster_agent_explanation *explanation) {
+  char text[EXPLAIN_JSON_BYTES];
+  json_writer writer;
+  json_start(&writer, text, sizeof text);
+  explain_json(&writer, explanation);
+  return run_write_json(run, &writer);
+}
+
+static int tell(run *run, const muster_agent_explanation *explanation) {
+  char text[4096];
+  if (run->options.json && !write_explanation(run, explanation)) return STATUS_FAILED;
+  if (run_took_output(run)) return STATUS_OK;
+  muster_explanation_print(explanation, text, sizeof text);
+  printf("After frame %llu, at %.3f s:\n\n%s", (unsigned long long)explanation->frame,
+         (double)explanation->sim_now_ns * 1e-9, text);
+  return STATUS_OK;
+}
+
+static int explain(run *run) {
+  choice choice;
+  uint32_t index = 0;
+  const muster_world *world = run->host.world;
+  if (!read_choice(run->options.agent, &choice, &index)) return STATUS_USAGE;
+  muster_agent agent = choice == CHOICE_INDEX ? agent_at(world, index) : agent_most(world, choice);
+  if (muster_agent_is_null(agent) && choice == CHOICE_INDEX)
+    return complain_failure("there is no agent %u after the last frame; %u agents live", index,
+                            run->record.last.agents);
+  if (muster_agent_is_null(agent)) return complain_failure("there is no agent to explain after the last frame");
+  muster_agent_explanation explanation = muster_default_agent_explanation();
+  if (muster_agent_explain(world, agent, &explanation)) return complain_failure("%s", muster_last_error());
+  return tell(run, &explanation);
+}
+
+int explain_command(int count, char **arguments) {
+  run run = {0};
+  int status;
+  choice choice;
+  uint32_t index;
+  if (!run_options_read(&run.options, RUN_TO_EXPLAIN, count, arguments, &status)) return status;
+  if (!run.options.agent) run.options.agent = choices[CHOICE_MOST_DELAYED];
+  if (!read_choice(run.options.agent, &choice, &index)) return STATUS_USAGE;
+  return run_and_report(&run, explain);
+}

@@ -1,0 +1,36 @@
+/* run.h - a population that is run for its frames, and what is told of it in the end. */
+#ifndef TOOLS_RUN_H
+#define TOOLS_RUN_H
+
+#include "host.h"
+#include "output.h"
+#include "pacing.h"
+#include "progress.h"
+#include "record.h"
+#include "run_options.h"
+
+#include <signal.h>
+
+typedef struct run {
+  run_options options;
+  host_setup setup;
+  host host;
+  output json, trace;
+  pacing pacing;
+  progress progress;
+  run_record record;
+  sigset_t stop_signals;
+  uint64_t frame; /* frames run so far, warm-up included */
+} run;
+
+/* Runs what `run->options` ask for, and then tells of it: `report` returns the exit status and may use the host, which
+ * still has its population. Writes the trace, when one was asked for. Returns the exit status. */
+int run_and_report(run *run, int (*report)(struct run *run));
+
+/* Whether the result for machines or the trace has standard output for itself. */
+bool run_took_output(const run *run);
+
+/* Ends a document and puts it where --json says. False after a complaint. */
+bool run_write_json(run *run, json_writer *writer);
+
+#endif
