@@ -23,8 +23,7 @@ Test(hostile, keeps_its_invariants_its_budget_and_the_wait_bound) {
   scene_frames(&it, 400);
   double overload = scene_overload(&it);
   cr_assert(overload > 1.5 && overload < 3.0, "%g times what fits", overload);
-  cr_assert_leq(it.longest_wait_ns, scene_wait_bound_ns(&it, SCENE_FRAME_NS), "%llu ns, %u updates at least",
-                (unsigned long long)it.longest_wait_ns, it.completed_least);
+  scene_check_waits(&it);
   cr_assert_leq(it.worst_excess_ns, 1000, "an action atom's cost");
   static const char *const must_be_none[] = {"census_errors",     "lifetime_errors", "messages_heard_twice",
                                              "messages_invented", "misplaced",       "violations"};
@@ -59,6 +58,15 @@ Test(hostile, is_hostile) {
   muster_statistics_read(it.world, &statistics);
   cr_assert_eq(scene_reported(&it, "moves_refused") * 2, (double)statistics.positions_refused);
   cr_assert_gt(statistics.messages_refused, 500, "more is sent than may be");
+  scene_close(&it);
+}
+
+Test(hostile, the_guarantee_alone_bounds_every_wait) {
+  muster_module_options options = options_for(6);
+  scene it = scene_open_with(muster_module_hostile(), &options, 2, CAPACITY_NS, 0.0f);
+  scene_frames(&it, 300);
+  cr_assert_gt(it.longest_wait_ns, it.guarantee_ns, "or nobody needed it");
+  scene_check_waits(&it);
   scene_close(&it);
 }
 

@@ -27,8 +27,9 @@ typedef struct scene {
   double nominal, desired; /* utilisations, summed over frames */
 } scene;
 
-static inline scene scene_open(const muster_module *module, const muster_module_options *options, uint32_t workers,
-                               uint64_t capacity_ns) {
+/* With a weight of waiting of 0 nobody's priority rises with age: the guarantee alone bounds waits. */
+static inline scene scene_open_with(const muster_module *module, const muster_module_options *options, uint32_t workers,
+                                    uint64_t capacity_ns, float weight_wait) {
   scene it = {.module = module, .capacity_ns = capacity_ns, .completed_least = UINT32_MAX};
   it.needs.size = sizeof it.needs;
   cr_assert_eq(module->open(options, &it.instance, &it.needs), MUSTER_OK, "%s", muster_last_error());
@@ -45,11 +46,17 @@ static inline scene scene_open(const muster_module *module, const muster_module_
   def.seed = options->seed;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = capacity_ns;
+  def.weight_wait = weight_wait;
   it.guarantee_ns = def.guarantee_ns;
   it.world = muster_world_create(&def);
   cr_assert_not_null(it.world, "%s", muster_last_error());
   cr_assert_eq(module->populate(it.instance, it.world), MUSTER_OK, "%s", muster_last_error());
   return it;
+}
+
+static inline scene scene_open(const muster_module *module, const muster_module_options *options, uint32_t workers,
+                               uint64_t capacity_ns) {
+  return scene_open_with(module, options, workers, capacity_ns, 1.0f);
 }
 
 static inline void scene_close(scene *it) {
@@ -106,6 +113,11 @@ static inline double scene_reported(const scene *it, const char *name) {
 static inline uint64_t scene_wait_bound_ns(const scene *it, uint64_t frame_ns) {
   uint64_t round = (it->agents_max + it->completed_least - 1) / it->completed_least;
   return it->guarantee_ns + (round + 1) * frame_ns;
+}
+
+static inline void scene_check_waits(const scene *it) {
+  cr_assert_leq(it->longest_wait_ns, scene_wait_bound_ns(it, SCENE_FRAME_NS), "%llu ns, %u updates at least",
+                (unsigned long long)it->longest_wait_ns, it->completed_least);
 }
 
 /* How many times the capacity everything at its shortest period would take. */
