@@ -18,7 +18,7 @@ typedef struct trace {
   uint64_t frames;                /* noted so far; the last frames_max of them are kept */
   uint64_t virtual_end_ns;        /* of the last frame on the virtual timeline */
   trace_frame *ring;
-  span *spans;        /* [frame][worker][spans_max] */
+  span *spans;        /* [worker][frame][spans_max]: near each other, for memory comes in large pages */
   uint32_t *counts;   /* [frame][worker]: how many spans there are */
   uint64_t *left_out; /* [frame]: spans that found no room */
   track *tracks;      /* of the frame that runs, by worker */
@@ -53,7 +53,7 @@ static inline uint32_t trace_place(const trace *trace, uint32_t k) {
 
 /* The spans of a worker in the frame at a place of the ring. */
 static inline span *trace_spans(const trace *trace, uint32_t place, uint32_t worker) {
-  return trace->spans + ((size_t)place * trace->workers + worker) * trace->spans_max;
+  return trace->spans + ((size_t)worker * trace->frames_max + place) * trace->spans_max;
 }
 
 #endif

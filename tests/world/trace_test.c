@@ -65,18 +65,27 @@ static text write_trace(const little_world *little) {
 
 /* The number behind `"name":` in the line of an event. */
 static uint64_t number_in(const char *event, const char *name) {
-  char key[64];
+  char key[64], line[1024];
+  size_t length = 0;
+  while (length < sizeof line - 1 && event[length] && event[length] != '\n') length++;
+  memcpy(line, event, length);
+  line[length] = '\0';
   snprintf(key, sizeof key, "\"%s\":", name);
-  const char *found = strstr(event, key), *end = strchr(event, '\n');
-  cr_assert(found && found < end, "no %s in %.100s", name, event);
+  const char *found = strstr(line, key);
+  cr_assert_not_null(found, "no %s in %s", name, line);
   return strtoull(found + strlen(key), NULL, 10);
 }
 
-/* The next event of the category at or after `from`; null at the end. */
+/* The next event of the category behind `from`; null at the end. Looks at beginnings of lines only: a sanitizer's
+ * strstr measures all of the rest of the text each time. */
 static const char *next_event(const char *from, const char *category) {
   char key[64];
-  snprintf(key, sizeof key, "{\"ph\":\"X\",\"cat\":\"%s\"", category);
-  return strstr(from, key);
+  int length = snprintf(key, sizeof key, "{\"ph\":\"X\",\"cat\":\"%s\"", category);
+  for (;;) {
+    while (*from && *from != '\n') from++;
+    if (!*from) return NULL;
+    if (strncmp(++from, key, (size_t)length) == 0) return from;
+  }
 }
 
 static uint32_t count_of(const char *text, const char *what) {
@@ -89,7 +98,7 @@ static uint64_t updates_of_frame(const char *text, uint64_t frame) {
   static const char *const categories[] = {"claim", "update"};
   uint64_t updates = 0;
   for (uint32_t i = 0; i < 2; i++)
-    for (const char *event = text; (event = next_event(event, categories[i])); event++)
+    for (const char *event = text; (event = next_event(event, categories[i]));)
       if (number_in(event, "frame") == frame) updates += number_in(event, "updates");
   return updates;
 }
@@ -151,7 +160,7 @@ Test(trace, keeps_the_last_frames_and_no_others) {
     text = write_trace(&little);
     uint64_t kept = frame < 5 ? frame : 5, next = frame - kept + 1;
     cr_assert_eq(count_of(text.bytes, "\"cat\":\"frame\",\"name\":\"frame "), kept);
-    for (const char *event = text.bytes; (event = next_event(event, "frame")); event++)
+    for (const char *event = text.bytes; (event = next_event(event, "frame"));)
       cr_assert_eq(number_in(event, "frame"), next++);
     free(text.bytes);
   }
@@ -190,7 +199,7 @@ Test(trace, of_virtual_time_holds_what_the_reports_say) {
 Test(trace, of_many_workers_holds_what_the_reports_say) {
   enum { FRAMES = 30 };
   muster_frame_report reports[FRAMES];
-  little_world little = traced_world(4, MUSTER_CLOCK_WALL, FRAMES, 3000);
+  little_world little = traced_world(4, MUSTER_CLOCK_WALL, FRAMES, 1000);
   for (uint32_t i = 0; i < FRAMES; i++) reports[i] = run_frame_with(&little, 20000000);
   text text = write_trace(&little);
   uint64_t updates = 0, completed = 0;
@@ -200,7 +209,7 @@ Test(trace, of_many_workers_holds_what_the_reports_say) {
   }
   /* A commit that ran out of time settles its last updates in the next frame. */
   cr_assert_geq(updates, completed);
-  cr_assert_leq(updates - completed, 3000);
+  cr_assert_leq(updates - completed, 1000);
   cr_assert_gt(completed, 0);
   cr_assert_not_null(strstr(text.bytes, "\"clock\":\"wall\""));
   free(text.bytes);
@@ -219,7 +228,7 @@ Test(trace, frames_that_were_charged_more_than_their_period_push_the_next_back) 
   for (uint32_t i = 0; i < 16; i++) run_frame_with(&little, 20000000);
   text text = write_trace(&little);
   double end = 0, longest = 0;
-  for (const char *event = text.bytes; (event = next_event(event, "frame")); event++) {
+  for (const char *event = text.bytes; (event = next_event(event, "frame"));) {
     double begin = real_in(event, "ts"), duration = real_in(event, "dur");
     cr_assert_geq(begin, end - 0.0005);
     end = begin + duration;
@@ -270,8 +279,7 @@ Test(trace, tells_of_updates_that_gave_way_and_of_what_went_first) {
   cr_assert_eq(count_of(text.bytes, "\"name\":\"urgent jobs\""), 1);
   cr_assert_eq(count_of(text.bytes, "\"name\":\"sheep (resumed)\""), 1);
   cr_assert_eq(count_of(text.bytes, "\"name\":\"preempted\""), 0);
-  for (const char *event = text.bytes; (event = next_event(event, "update")); event++)
-    updates += number_in(event, "updates");
+  for (const char *event = text.bytes; (event = next_event(event, "update"));) updates += number_in(event, "updates");
   cr_assert_eq(updates, completed);
   free(text.bytes);
   little_world_destroy(&little);
@@ -290,7 +298,7 @@ Test(trace, counts_what_finds_no_room) {
   for (uint32_t i = 0; i < 20; i++) report = run_frame(&little);
   text text = write_trace(&little);
   const char *last = NULL;
-  for (const char *event = text.bytes; (event = next_event(event, "frame")); event++) last = event;
+  for (const char *event = text.bytes; (event = next_event(event, "frame"));) last = event;
   cr_assert_gt(report.completed, 16);
   cr_assert_eq(number_in(last, "claims_left_out"), report.completed + report.preempted - 16);
   cr_assert_eq(updates_of_frame(text.bytes, 20), 16);
