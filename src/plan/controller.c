@@ -8,9 +8,13 @@ static const double gain = 1.0 / 16.0, slew = 0.02;
 /* An error of this size, so many frames in a row, is no noise. */
 static const double large_error = 0.2;
 enum { LARGE_ERRORS = 3 };
-/* The part of the backlog that a frame makes room for: hardly noticed as long as it is what two frames can run, so that
- * periods do not swing with each change of costs; more of what is beyond. And the part of the plan that it may take. */
-static const double backlog_part = 0.125, backlog_gentle = 0.02, backlog_frames = 2.0, backlog_most = 0.5;
+/* Half of what a frame can run may wait, so that no worker runs dry when the next releases are few. */
+static const double standing = 0.5;
+/* Room is made for a part of what is beyond, hardly noticed, so that periods do not swing with each change of costs. */
+static const double room_part = 0.125, room_gentle = 0.02, room_most = 0.5;
+/* Agents that were spawned together fall due together and wait for each other, frames long, where the plan is right. A
+ * backlog that never goes is another matter: how much of it has stood for long rises by so many frames in a frame. */
+static const double stood_rise = 0.004;
 /* Of a budget, what goes to the debt at most: periods stretch a little for some frames, instead of much for one. */
 static const double repaid_most = 1.0 / 3.0;
 
@@ -19,10 +23,11 @@ void controller_create(controller *controller, double debt_budgets) {
 }
 
 double controller_plan(const controller *controller, double offered_ns) {
-  double plan_ns = fmax(offered_ns, 0.0) * controller->share, backlog_ns = controller->backlog_ns;
-  double room_ns = fmin(backlog_ns * backlog_part, plan_ns * backlog_gentle) +
-                   fmax(backlog_ns - plan_ns * backlog_frames, 0.0) * backlog_part;
-  return plan_ns - fmin(room_ns, plan_ns * backlog_most);
+  double plan_ns = fmax(offered_ns, 0.0) * controller->share;
+  double waits_ns = fmax(controller->backlog_ns - plan_ns * standing, 0.0);
+  double stood_ns = fmax(controller->stood_ns - plan_ns * standing, 0.0);
+  double room_ns = fmin(waits_ns * room_part, plan_ns * room_gentle) + stood_ns * room_part;
+  return plan_ns - fmin(room_ns, plan_ns * room_most);
 }
 
 uint64_t controller_repay(controller *controller, uint64_t budget_ns) {
@@ -56,6 +61,7 @@ static double step_for(controller *controller, double error) {
 void controller_learn(controller *controller, const controller_sample *sample) {
   owe(controller, sample);
   controller->backlog_ns = sample->backlog_ns;
+  controller->stood_ns = fmin(sample->backlog_ns, controller->stood_ns + fmax(sample->offered_ns, 0.0) * stood_rise);
   bool spike = sample->overrun_ns > sample->budget_ns / 2;
   if (!sample->waited || spike || sample->offered_ns <= 0) return;
   double used = fmin(fmax(sample->used_ns / sample->offered_ns, least_share), most_share);

@@ -22,6 +22,7 @@
 typedef struct controller {
   double share;        /* of the offered time that updates use while work waits; 0.25 .. 1.25 */
   double backlog_ns;   /* predicted cost of those that the last frame left waiting */
+  double stood_ns;     /* of it, what has been there for long */
   int32_t one_sided;   /* frames in a row with a large error: above zero when more was used than thought */
   uint64_t debt_ns;    /* past overruns that no frame has made up for */
   double debt_budgets; /* at most so many budgets of debt */
