@@ -2,6 +2,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "messages.h"
+#include "recorder.h"
 
 #include <math.h>
 #include <string.h>
@@ -159,6 +160,8 @@ static void remove_all(struct muster_world *world) {
 void muster_world_destroy(muster_world *world) {
   if (!world) return;
   ASSERT(!world->in_frame);
+  if (recorder_records(world)) recorder_finish(world);
+  if (world->recorder) world->recorder->mode = RECORDER_ENDED;
   if (world->pool && !world->arena.failed) remove_all(world);
   muster_pool_destroy(world->own_pool);
   arena arena = world->arena;

@@ -67,10 +67,13 @@ typedef struct commit_progress {
   uint32_t ids_seen, ids_kept; /* of those set aside for spawns */
 } commit_progress;
 
+struct recorder;
+
 struct muster_world {
   arena arena;
   muster_world_def def;
   muster_pool *pool, *own_pool;
+  struct recorder *recorder; /* null but in a world that records or replays */
 
   /* agents: what exists */
   agent_store store;
@@ -120,6 +123,7 @@ struct muster_world {
   frame_state frame;
   commit_progress commit;
   shares settle_shares;
+  uint32_t settle_looked_at[WHEEL_SHARDS]; /* claims, by the share that looked at them */
   frame_experience experience;
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
@@ -156,6 +160,20 @@ muster_agent agents_make(struct muster_world *world, uint32_t index, const muste
 static inline double predicted_planning_gap(const struct muster_world *world) {
   return 1.3 * world->experience.plan.mean_ns * (world->runner.workers - 1);
 }
+
+/* Returns an index of an agent whose id is gone. In src/intake.c. */
+void world_give_back(struct muster_world *world, uint32_t index);
+
+/* Runs a frame that was checked. In src/frame.c. */
+void world_run_frame(struct muster_world *world, const muster_frame *frame);
+
+/* What the calls for arrays do once they are checked. In src/bulk_api.c. */
+uint32_t bulk_move_agents(struct muster_world *world, const muster_agent *agents, const muster_position *positions,
+                          uint32_t count);
+uint32_t bulk_move_observers(struct muster_world *world, const muster_observer *observers,
+                             const muster_position *positions, uint32_t count);
+uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const muster_agent *agents,
+                         const float *values, uint32_t count);
 
 /* What the score stage works on. In src/intake.c. */
 score_inputs world_score_inputs(struct muster_world *world);

@@ -22,6 +22,7 @@
 #include <muster/bulk.h>
 #include <muster/common.h>
 #include <muster/jobs.h>
+#include <muster/record.h>
 #include <muster/report.h>
 #include <muster/type.h>
 #include <muster/update.h>
