@@ -261,8 +261,9 @@ static void stock_pools(struct muster_world *world) {
 
 /* The same claims into the same shards as in the recorded run. */
 static void settle_as_recorded(struct muster_world *world) {
-  uint32_t looked_at[WHEEL_SHARDS];
+  uint32_t *looked_at = world->settle_looked_at;
   if (!recorder_exchange_shares(world, false, looked_at)) return;
+  stock_pools(world);
   for (uint32_t i = 0; i < world->batch.claim_count; i++) {
     const batch_claim *claim = &world->batch.claims[i];
     if (claim->ran_by != CLAIM_LEFT && i < looked_at[share_of_claim(claim)])
@@ -451,7 +452,8 @@ static void adopt_woken(struct muster_world *world) {
     row->woken = 1;
     world->report.woken++;
     /* Woken again while it ran: its hint is the next intake's. */
-    if (!recorder_replays(world) && wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index)) world->statistics.commands_dropped++;
+    if (!recorder_replays(world) && wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index))
+      world->statistics.commands_dropped++;
   }
 }
 

@@ -8,9 +8,15 @@
 
 /* Structures stand in a record as they are in memory: whose differ must not read it. */
 static uint32_t layout_of_structures(void) {
-  static const size_t sizes[] = {sizeof(command),       sizeof(outgoing),         sizeof(agent_place),
-                                 sizeof(batch_entry),   sizeof(muster_frame_report), sizeof(frame_experience),
-                                 sizeof(agent_row),     sizeof(muster_type_def),  sizeof(muster_world_def)};
+  static const size_t sizes[] = {sizeof(command),
+                                 sizeof(outgoing),
+                                 sizeof(agent_place),
+                                 sizeof(batch_entry),
+                                 sizeof(muster_frame_report),
+                                 sizeof(frame_experience),
+                                 sizeof(agent_row),
+                                 sizeof(muster_type_def),
+                                 sizeof(muster_world_def)};
   uint32_t layout = 0x01020304; /* tells byte orders apart, too */
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) layout = layout * 31 + (uint32_t)sizes[i];
   return layout;
@@ -148,7 +154,8 @@ muster_result muster_record_look(const void *bytes, size_t count, muster_record_
   tape tape;
   head head;
   if (!bytes || !info || info->size < sizeof info->size || info->size > 65536u)
-    return error_set(MUSTER_E_NOT_INITIALISED, "record: bytes must be given, and the info as its default function sets");
+    return error_set(MUSTER_E_NOT_INITIALISED,
+                     "record: bytes must be given, and the info as its default function sets");
   muster_record_info whole = {.size = info->size};
   muster_result result = read_head(&tape, bytes, count, &head);
   if (!result) result = count_frames(&tape, &whole.frames, &whole.cut);

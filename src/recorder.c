@@ -149,7 +149,8 @@ void recorder_keep_factors(struct muster_world *world, muster_factor factor, con
   keep_array(world, TAG_FACTORS, (uint32_t)factor, agents, values, sizeof *values, count);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ intake */
+/* ------------------------------------------------------------------------------------------------------------ intake
+ */
 
 uint32_t recorder_exchange_commands(struct muster_world *world, command *commands, uint32_t count, uint32_t most) {
   recorder *recorder = world->recorder;
@@ -294,8 +295,7 @@ bool recorder_exchange_shares(struct muster_world *world, bool any, uint32_t loo
   batch *batch = &world->batch;
   any = recorder_exchange_choice(world, any);
   if (!any || !recorder_mark(world, TAG_SHARES)) return false;
-  for (uint32_t i = 0; i < WHEEL_SHARDS; i++)
-    recorder_exchange(world, TAG_SHARES, &looked_at[i], sizeof looked_at[i]);
+  for (uint32_t i = 0; i < WHEEL_SHARDS; i++) recorder_exchange(world, TAG_SHARES, &looked_at[i], sizeof looked_at[i]);
   for (uint32_t i = 0; i < batch->claim_count; i++) {
     uint16_t *ran_by = &batch->claims[i].ran_by;
     if (recorder_records(world)) tape_put_number(&world->recorder->tape, *ran_by == CLAIM_LEFT ? 0 : *ran_by + 1u);
@@ -346,7 +346,8 @@ void recorder_exchange_costs(struct muster_world *world) {
   if (recorder_replays(world)) take_costs(world);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ frames */
+/* ------------------------------------------------------------------------------------------------------------ frames
+ */
 
 void recorder_begin_frame(struct muster_world *world, const muster_frame *frame) {
   recorder *recorder = world->recorder;

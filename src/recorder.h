@@ -77,6 +77,7 @@ bool recorder_mark(struct muster_world *world, recorder_tag tag);
 /* Writes a value, or reads it instead. */
 void recorder_exchange(struct muster_world *world, recorder_tag tag, void *value, size_t bytes);
 
+/* Writes a choice, or reads it instead. */
 bool recorder_exchange_choice(struct muster_world *world, bool choice);
 
 /* A choice by the clock, or by what other threads did. */
@@ -84,7 +85,8 @@ static inline bool recorder_choose(struct muster_world *world, bool choice) {
   return __builtin_expect(world->recorder != NULL, 0) ? recorder_exchange_choice(world, choice) : choice;
 }
 
-/* ------------------------------------------------------------------------------------------------ frames and between */
+/* ------------------------------------------------------------------------------------------------ frames and between
+ */
 
 /* A recorded frame begins. */
 void recorder_begin_frame(struct muster_world *world, const muster_frame *frame);
@@ -99,7 +101,8 @@ void recorder_keep_observer_moves(struct muster_world *world, const muster_obser
 void recorder_keep_factors(struct muster_world *world, muster_factor factor, const muster_agent *agents,
                            const float *values, uint32_t count);
 
-/* ------------------------------------------------------------------------------------------------------------ intake */
+/* ------------------------------------------------------------------------------------------------------------ intake
+ */
 
 /* Agents that hosts have spawned until now become known to the record; or come to be in the replay. So they do before
  * anything that other threads may have said about them. */
@@ -141,7 +144,8 @@ bool recorder_exchange_shares(struct muster_world *world, bool any, uint32_t loo
 /* What the workers measured: learnt from the record when replaying. */
 void recorder_exchange_costs(struct muster_world *world);
 
-/* --------------------------------------------------------------------------------------------------------- replaying */
+/* --------------------------------------------------------------------------------------------------------- replaying
+ */
 
 /* Asides of the record, which may stand before any tag: a type to compare, an agent that the host spawned in the
  * recorded run and that comes to be where it was then. In src/replay.c. */

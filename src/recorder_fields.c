@@ -7,28 +7,37 @@ typedef struct field {
   size_t offset, bytes;
 } field;
 
-#define FIELD(type, name) {#name, offsetof(type, name), sizeof((type){0}.name)}
+#define FIELD(type, name)                                                                                              \
+  { #name, offsetof(type, name), sizeof((type){0}.name) }
 
 static const field world_fields[] = {
-    FIELD(muster_world_def, agents_max),        FIELD(muster_world_def, types_max),
-    FIELD(muster_world_def, observers_max),     FIELD(muster_world_def, commands_max),
-    FIELD(muster_world_def, seed),              FIELD(muster_world_def, clock),
-    FIELD(muster_world_def, capacity_ns),       FIELD(muster_world_def, order),
-    FIELD(muster_world_def, elastic),           FIELD(muster_world_def, weight_importance),
-    FIELD(muster_world_def, weight_wait),       FIELD(muster_world_def, weight_runs),
-    FIELD(muster_world_def, weight_progress),   FIELD(muster_world_def, guarantee_ns),
-    FIELD(muster_world_def, updates_per_frame), FIELD(muster_world_def, cell_m),
+    FIELD(muster_world_def, agents_max),
+    FIELD(muster_world_def, types_max),
+    FIELD(muster_world_def, observers_max),
+    FIELD(muster_world_def, commands_max),
+    FIELD(muster_world_def, seed),
+    FIELD(muster_world_def, clock),
+    FIELD(muster_world_def, capacity_ns),
+    FIELD(muster_world_def, order),
+    FIELD(muster_world_def, elastic),
+    FIELD(muster_world_def, weight_importance),
+    FIELD(muster_world_def, weight_wait),
+    FIELD(muster_world_def, weight_runs),
+    FIELD(muster_world_def, weight_progress),
+    FIELD(muster_world_def, guarantee_ns),
+    FIELD(muster_world_def, updates_per_frame),
+    FIELD(muster_world_def, cell_m),
     FIELD(muster_world_def, sends_per_frame),
 };
 
 static const field type_fields[] = {
-    FIELD(muster_type_def, atom_count),    FIELD(muster_type_def, state_bytes),
-    FIELD(muster_type_def, published_bytes), FIELD(muster_type_def, period_ns),
-    FIELD(muster_type_def, period_max_ns), FIELD(muster_type_def, limit_ns),
-    FIELD(muster_type_def, elasticity),    FIELD(muster_type_def, level_count),
+    FIELD(muster_type_def, atom_count),       FIELD(muster_type_def, state_bytes),
+    FIELD(muster_type_def, published_bytes),  FIELD(muster_type_def, period_ns),
+    FIELD(muster_type_def, period_max_ns),    FIELD(muster_type_def, limit_ns),
+    FIELD(muster_type_def, elasticity),       FIELD(muster_type_def, level_count),
     FIELD(muster_type_def, level_importance), FIELD(muster_type_def, spawns_max),
-    FIELD(muster_type_def, messages_max),  FIELD(muster_type_def, message_bytes),
-    FIELD(muster_type_def, sends_max),     FIELD(muster_type_def, wake_on_message),
+    FIELD(muster_type_def, messages_max),     FIELD(muster_type_def, message_bytes),
+    FIELD(muster_type_def, sends_max),        FIELD(muster_type_def, wake_on_message),
     FIELD(muster_type_def, importance),
 };
 

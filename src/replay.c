@@ -1,8 +1,8 @@
 /* replay.c - the part of a replay that no recorded frame has: agents that come to be as a host spawned them, what
  * stands between two frames, and a stage 7 that runs what ran, and as far as it ran, on any number of workers. */
+#include "replay.h"
 #include "base/assert.h"
 #include "base/error.h"
-#include "replay.h"
 
 #include <string.h>
 
@@ -10,7 +10,8 @@ void replay_types(struct muster_world *world) {
   recorder *recorder = world->recorder;
   uint32_t number = recorder->types_known++;
   if (number >= world->types.count) {
-    recorder_diverges(world, "type %u is not registered: register as many types as in the recorded run before this frame",
+    recorder_diverges(world,
+                      "type %u is not registered: register as many types as in the recorded run before this frame",
                       number + 1);
     return;
   }
@@ -62,7 +63,8 @@ void replay_newborn(struct muster_world *world) {
   identity_assign(&world->agent_ids, agent.index, agent.generation);
 }
 
-/* ------------------------------------------------------------------------------------------------ between two frames */
+/* ------------------------------------------------------------------------------------------------ between two frames
+ */
 
 /* Arrays in a record stand anywhere, which is not where structures may: they are read a few at a time. */
 enum { TOGETHER = 256 };

@@ -27,12 +27,12 @@ typedef struct muster_record_def {
   bool (*write)(const void *bytes, size_t count, void *user); /* takes what was recorded, in order; false when it
                                cannot: the recording ends. Called on the thread of the frames, in muster_record_begin,
                                at the end of each frame and in muster_record_end; required */
-  void *user;                  /* handed to the callbacks */
-  size_t buffer_bytes;         /* the most that one frame may record, with what came before it; address space, of
-                                  which what is used is committed; default 256 MiB; 64 KiB .. 1 TiB */
-  uint32_t hash_every;         /* frames from one muster_world_hash() in the record to the next; default 60; 0 = none */
-  const void *note;            /* the host's own bytes, such as the options it was started with; copied; default null */
-  uint32_t note_bytes;         /* at most 64 KiB and half of the buffer */
+  void *user;                                                 /* handed to the callbacks */
+  size_t buffer_bytes; /* the most that one frame may record, with what came before it; address space, of
+                          which what is used is committed; default 256 MiB; 64 KiB .. 1 TiB */
+  uint32_t hash_every; /* frames from one muster_world_hash() in the record to the next; default 60; 0 = none */
+  const void *note;    /* the host's own bytes, such as the options it was started with; copied; default null */
+  uint32_t note_bytes; /* at most 64 KiB and half of the buffer */
   uint64_t (*name_user)(muster_agent agent, void *agent_user, void *user); /* a number to know an agent's user pointer
                                by in a replay; asked for agents that the host spawns with one. Default null = 1 */
 } muster_record_def;
@@ -58,10 +58,10 @@ MUSTER_API muster_result muster_record_end(muster_world *world);
 
 typedef struct muster_record_status {
   uint32_t size;
-  bool records;    /* a recording is under way */
-  uint64_t frames; /* in the record, or replayed */
-  uint64_t bytes;  /* written */
-  uint64_t lost;   /* frames that ran after the recording had ended by itself */
+  bool records;       /* a recording is under way */
+  uint64_t frames;    /* in the record, or replayed */
+  uint64_t bytes;     /* written */
+  uint64_t lost;      /* frames that ran after the recording had ended by itself */
   char ended_by[128]; /* why it ended by itself; "" when it did not */
 } muster_record_status;
 
@@ -77,10 +77,10 @@ MUSTER_API muster_result muster_record_status_read(const muster_world *world, mu
 /* What a record says about itself. */
 typedef struct muster_record_info {
   uint32_t size;
-  uint32_t workers;  /* of the recorded run */
-  uint64_t frames;   /* whole ones */
-  bool cut;          /* its end is missing: the recording program died */
-  const void *note;  /* points into the record */
+  uint32_t workers; /* of the recorded run */
+  uint64_t frames;  /* whole ones */
+  bool cut;         /* its end is missing: the recording program died */
+  const void *note; /* points into the record */
   uint32_t note_bytes;
 } muster_record_info;
 
@@ -103,7 +103,7 @@ typedef struct muster_replay_def {
   bool accept_cut; /* replay the whole frames of a record whose end is missing; default false */
   void *(*user_of)(muster_agent agent, uint64_t name, void *user); /* the user pointer of an agent whose recorded one
                       had this name; needed when there are such agents; default null */
-  void *user;      /* handed to user_of */
+  void *user;                                                      /* handed to user_of */
 } muster_replay_def;
 
 static inline muster_replay_def muster_default_replay_def(void) {

@@ -21,10 +21,10 @@ typedef struct tape {
   size_t capacity, count;
   const unsigned char *file; /* read: everything */
   size_t file_bytes;
-  size_t at, end;     /* read: the section under way */
-  uint64_t checksum;  /* of the last whole section */
-  uint64_t written;   /* bytes handed over so far */
-  bool failed;        /* the section did not fit its buffer, or was read beyond its end; what is read then is zero */
+  size_t at, end;    /* read: the section under way */
+  uint64_t checksum; /* of the last whole section */
+  uint64_t written;  /* bytes handed over so far */
+  bool failed;       /* the section did not fit its buffer, or was read beyond its end; what is read then is zero */
 } tape;
 
 /* Writes into `bytes`; the first section begins. The header of the file comes out with it. */

@@ -111,7 +111,7 @@ typedef struct runner {
   uint32_t log_max;            /* commands that one worker's updates may send in a frame */
   logged_command *log_scratch; /* log_max */
   worker_state *states;        /* one per worker index */
-  uint32_t caller;      /* the index of the frame's thread */
+  uint32_t caller;             /* the index of the frame's thread */
   /* set for each frame */
   uint64_t now_ns;
   uint64_t stop_ns, deadline_ns;        /* wall */

@@ -3,6 +3,7 @@
 #define TOOLS_COMMANDS_H
 
 int run_command(int count, char **arguments);
+int replay_command(int count, char **arguments);
 int repro_command(int count, char **arguments);
 int bench_command(int count, char **arguments);
 

@@ -8,7 +8,11 @@ typedef struct host_setup {
   const muster_module *module;
   muster_module_options options;
   uint32_t workers;
-  muster_world_def world; /* the host fills in the pool and what the module needs */
+  muster_world_def world;                           /* the host fills in the pool and what the module needs */
+  bool (*prepare)(void *user, muster_world *world); /* the new world, before anybody is in it; null = nothing to do.
+                                                       False with the reason in muster_last_error() */
+  void *prepare_user;
+  bool replays; /* prepared to: frames come from a record, and what the module asks of the world changes nothing */
 } host_setup;
 
 typedef struct host {
@@ -17,6 +21,7 @@ typedef struct host {
   muster_module_needs needs;
   muster_pool *pool;
   muster_world *world;
+  bool replays;
 } host;
 
 /* Opens the module, creates pool and world and populates it. False with the reason in muster_last_error(); nothing is

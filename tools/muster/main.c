@@ -19,6 +19,7 @@ typedef struct command {
 
 static const command commands[] = {
     {"run", "run a population inside its budget and report how that went", run_command},
+    {"replay", "replay a recorded run bit for bit", replay_command},
     {"repro", "reproduce a paper's tables and figures beside our measurement", repro_command},
     {"bench", "measure the worker pool beside other job systems, and what scheduling costs", bench_command},
 };

@@ -1,4 +1,5 @@
 /* `muster run`: a population inside its budget. */
+#include "run.h"
 #include "base/json.h"
 #include "commands.h"
 #include "complaint.h"
@@ -6,9 +7,9 @@
 #include "pacing.h"
 #include "progress.h"
 #include "record.h"
+#include "recording.h"
 #include "report_json.h"
 #include "report_text.h"
-#include "run_options.h"
 #include "summary.h"
 
 #include <signal.h>
@@ -27,6 +28,8 @@ typedef struct run {
   run_record record;
   sigset_t stop_signals;
   uint64_t frame; /* frames run so far, warm-up included */
+  uint64_t last;  /* the run ends after this one */
+  recording recording;
 } run;
 
 static host_setup setup_of(const run_options *options) {
@@ -81,7 +84,7 @@ static bool warm_up(run *run, bool *stopped) {
     if (all_in) rest--;
     all_in = all_in || report.spawns_waiting == 0 || report.agents >= run->host.needs.agents || i == INTAKE_FRAMES_MAX;
     progress_show(&run->progress, run->frame, 0, &report);
-    *stopped = asked_to_stop(run);
+    *stopped = asked_to_stop(run) || run->frame == run->last;
   }
   muster_statistics_clear(run->host.world);
   return true;
@@ -93,7 +96,7 @@ static bool run_frames(run *run, bool *stopped) {
     if (!run_frame(run, &report)) return false;
     record_add(&run->record, &report);
     progress_show(&run->progress, run->record.frames, run->options.frames, &report);
-    *stopped = asked_to_stop(run);
+    *stopped = asked_to_stop(run) || run->frame == run->last;
   }
   return true;
 }
@@ -108,6 +111,7 @@ static bool write_json(run *run, const run_summary *summary) {
 
 static int report(run *run) {
   run_summary summary;
+  if (run->record.frames == 0 && run->host.replays) return STATUS_OK; /* ended in the warm-up */
   if (run->record.frames == 0) return complain_failure("interrupted before the first counted frame: nothing to report");
   summarise(&summary, &run->options, &run->host, &run->record, run->setup.world.guarantee_ns);
   const char *json = run->options.json;
@@ -116,31 +120,63 @@ static int report(run *run) {
   return STATUS_OK;
 }
 
+static void say_replayed(const run *run) {
+  const char *json = run->options.json;
+  fprintf(json && strcmp(json, "-") == 0 ? stderr : stdout, "replayed %llu frames bit for bit\n",
+          (unsigned long long)run->frame);
+}
+
 static int run_world(run *run) {
   bool stopped = false;
   if (!host_open(&run->host, &run->setup)) return complain_failure("%s", muster_last_error());
   run->progress = progress_begin();
-  run->pacing = pacing_begin(run->options.rate, !run->options.virtual_clock && !run->options.no_pace);
+  bool paced = !run->options.virtual_clock && !run->options.no_pace && !run->host.replays;
+  run->pacing = pacing_begin(run->options.rate, paced);
   bool ran = warm_up(run, &stopped) && run_frames(run, &stopped);
   progress_end(&run->progress);
   int status =
       ran ? report(run) : complain_failure("frame %llu: %s", (unsigned long long)run->frame, muster_last_error());
+  if (ran && run->host.replays) say_replayed(run);
+  if (!recording_end(&run->recording, run->host.world)) status = STATUS_FAILED;
   host_close(&run->host);
   return status;
 }
 
+/* With what the options and the setup say. */
+static int run_prepared(run *run) {
+  int status;
+  hold_back_signals(run);
+  if (run->options.json && !output_open(&run->json, run->options.json)) return STATUS_FAILED;
+  if (record_create(&run->record, run->options.frames))
+    status = run_world(run);
+  else
+    status = complain_failure("out of memory for %llu frames; lower --frames", (unsigned long long)run->options.frames);
+  record_destroy(&run->record);
+  output_discard(&run->json);
+  return status;
+}
+
 int run_command(int count, char **arguments) {
-  run run = {.json = {.descriptor = -1}};
+  run run = {.json = {.descriptor = -1}, .last = UINT64_MAX, .recording = {.descriptor = -1}};
   int status;
   if (!run_options_read(&run.options, count, arguments, &status)) return status;
   run.setup = setup_of(&run.options);
-  hold_back_signals(&run);
-  if (run.options.json && !output_open(&run.json, run.options.json)) return STATUS_FAILED;
-  if (record_create(&run.record, run.options.frames))
-    status = run_world(&run);
-  else
-    status = complain_failure("out of memory for %llu frames; lower --frames", (unsigned long long)run.options.frames);
-  record_destroy(&run.record);
-  output_discard(&run.json);
-  return status;
+  if (run.options.record) {
+    if (!recording_open(&run.recording, &run.options)) return STATUS_FAILED;
+    run.setup.prepare = recording_begin;
+    run.setup.prepare_user = &run.recording;
+  }
+  return run_prepared(&run);
+}
+
+int run_replayed(replaying *replaying, uint32_t workers, uint64_t last) {
+  run run = {.json = {.descriptor = -1}, .last = last, .recording = {.descriptor = -1}};
+  run.options = replaying->options;
+  run.setup = setup_of(&run.options);
+  run.setup.workers = workers;
+  run.setup.world.audit = false; /* what was measured then is in the record */
+  run.setup.prepare = replaying_begin;
+  run.setup.prepare_user = replaying;
+  run.setup.replays = true;
+  return run_prepared(&run);
 }

@@ -25,6 +25,7 @@ enum {
   OPTION_FIT,
   OPTION_AUDIT,
   OPTION_NO_PACE,
+  OPTION_RECORD,
   OPTION_UP
 };
 
@@ -44,6 +45,7 @@ static const struct option long_options[] = {
     {"audit", no_argument, NULL, OPTION_AUDIT},
     {"no-pace", no_argument, NULL, OPTION_NO_PACE},
     {"up", required_argument, NULL, OPTION_UP},
+    {"record", required_argument, NULL, OPTION_RECORD},
     {"json", required_argument, NULL, OPTION_JSON},
     {"help", no_argument, NULL, OPTION_HELP},
     {NULL, 0, NULL, 0},
@@ -79,6 +81,7 @@ static void show_help(void) {
        "  --audit            read thread CPU clocks and check the promise\n"
        "Report:\n"
        "  --json FILE        the report for machines, all times in ns; - is standard output\n"
+       "  --record FILE      inputs, choices and measured costs, for `muster replay FILE`\n"
        "  --help");
 }
 
@@ -133,6 +136,9 @@ static bool read_option(void *user, int option, const char *text) {
     return options->audit = true;
   case OPTION_NO_PACE:
     return options->no_pace = true;
+  case OPTION_RECORD:
+    options->record = text;
+    return true;
   case OPTION_JSON:
     options->json = text;
     return true;

@@ -9,11 +9,12 @@ typedef struct run_options {
   const muster_module *module; /* that it names */
   const char *path;            /* of the population; null = the scenario needs none */
   const char *json;            /* where the machine's report goes; null = nowhere, "-" = standard output */
+  const char *record;          /* where the run is recorded; null = nowhere */
   uint32_t agents, observers;  /* 0 = the scenario's own */
   uint32_t workers;
   uint64_t budget_ns, capacity_ns;
   uint64_t cost_ns; /* of an update; 0 = the scenario's own */
-  uint64_t rate; /* frames per 1000 seconds */
+  uint64_t rate;    /* frames per 1000 seconds */
   uint64_t frames, warm_up;
   uint64_t seed;
   muster_elastic elastic; /* how periods give way */
