@@ -83,6 +83,7 @@ static void stage_fold(struct muster_world *world) {
 static void stage_fit(struct muster_world *world) {
   double desired = desired_utilisation(world);
   if (world->recorder) recorder_exchange(world, TAG_DESIRED, &desired, sizeof desired);
+  if (!(desired >= 0.0)) desired = 0.0; /* also when a record was made up */
   fit_result fit =
       periods_fit(&world->periods, &world->classes, &world->costs, desired, &world->report.period_deviation_ns);
   world->report.utilisation_desired = (float)desired;
@@ -249,6 +250,7 @@ static void begin_frame(struct muster_world *world, const muster_frame *frame) {
   world->report.budget_ns = frame->budget_ns;
   take_prepaid(world);
   if (world->recorder) recorder_exchange(world, TAG_BUDGET, &world->frame.budget_ns, sizeof world->frame.budget_ns);
+  if (recorder_replays(world)) replay_check_budget(world, frame->budget_ns);
   world->runner.now_ns = frame->sim_now_ns;
   world->seat = visit_begin(&world->visit, world->pool);
   world->runner.caller = world->seat->index;

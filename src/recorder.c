@@ -165,6 +165,8 @@ uint32_t recorder_exchange_commands(struct muster_world *world, command *command
   if (recorded > most) recorder_diverges(world, "its record takes %llu commands at once", (unsigned long long)recorded);
   if (recorded > most) return 0;
   tape_take(&recorder->tape, commands, recorded * sizeof *commands);
+  for (uint32_t i = 0; i < recorded; i++)
+    if (!replay_accepts(world, &commands[i])) return i;
   return recorder->tape.failed ? 0 : (uint32_t)recorded;
 }
 
@@ -188,11 +190,7 @@ void recorder_keep_command(struct muster_world *world, const command *command) {
 }
 
 bool recorder_next_command(struct muster_world *world, command *command) {
-  while (next_one(world, TAG_COMMAND, command, sizeof *command)) {
-    if (command->index < world->def.agents_max) return true;
-    recorder_diverges(world, "its record names agent %u of %u", command->index, world->def.agents_max);
-  }
-  return false;
+  return next_one(world, TAG_COMMAND, command, sizeof *command) && replay_accepts(world, command);
 }
 
 void recorder_keep_message(struct muster_world *world, const outgoing *message) {
@@ -408,7 +406,9 @@ static void exchange_report(struct muster_world *world) {
                       world->report.released, world->report.completed, world->report.carried, world->report.agents,
                       report.released, report.completed, report.carried, report.agents);
   world->report = report;
+  frame_experience own = world->experience;
   recorder_exchange(world, TAG_REPORT, &world->experience, sizeof world->experience);
+  if (recorder_replays(world)) replay_check_experience(world, &own);
 }
 
 static void exchange_hash(struct muster_world *world) {

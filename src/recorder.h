@@ -152,6 +152,13 @@ void recorder_exchange_costs(struct muster_world *world);
 void replay_types(struct muster_world *world);
 void replay_newborn(struct muster_world *world);
 
+/* Whether a command can have been given; else the replay has diverged. In src/replay.c. */
+bool replay_accepts(struct muster_world *world, const command *command);
+
+/* Takes what a frame may take from a record that was made up: else the replay has diverged. In src/replay.c. */
+void replay_check_budget(struct muster_world *world, uint64_t given_ns);
+void replay_check_experience(struct muster_world *world, const frame_experience *own);
+
 /* The next tag behind such asides; TAG_NONE when there is none, or after trouble. In src/recorder.c. */
 recorder_tag replay_tag(struct muster_world *world);
 

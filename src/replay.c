@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 
+#include <math.h>
 #include <string.h>
 
 void replay_types(struct muster_world *world) {
@@ -55,16 +56,66 @@ void replay_newborn(struct muster_world *world) {
   tape_take(tape, &place, sizeof place);
   const void *state = type->states ? tape_take_place(tape, type->def.state_bytes) : NULL;
   const void *published = type->published ? tape_take_place(tape, type->def.published_bytes) : NULL;
+  if (tape->failed) return;
   row.state_slot = identity_take(&world->slots[number]);
   if (tape->failed || row.state_slot == IDENTITY_NONE) return;
+  if (!space_accepts(space_position(&world->space, &place))) {
+    recorder_diverges(world, "its record spawns agent %u nowhere", agent.index);
+    return;
+  }
   place.spot = 0;
   place.type = row.type;
   spawn_restore(&world->store, &world->types, agent.index, &row, &place, state, published);
   identity_assign(&world->agent_ids, agent.index, agent.generation);
 }
 
-/* ------------------------------------------------------------------------------------------------ between two frames
- */
+/* -------------------------------------------------------------------------------------------- what cannot have been */
+
+static bool is_possible(const struct muster_world *world, const command *command) {
+  bool observer = command->kind >= COMMAND_OBSERVER_ADD;
+  if (command->kind > COMMAND_OBSERVER_REMOVE || command->partition >= PARTITIONS) return false;
+  if (command->index >= (observer ? world->def.observers_max : world->def.agents_max)) return false;
+  if (command->kind == COMMAND_TUNE)
+    return command->first <= 1.0f && command->second <= 1024.0f && command->position.x <= 1.0 &&
+           command->position.y <= 1.0 && command->position.z <= 1.0;
+  if (command->kind == COMMAND_OBSERVER_ADD)
+    return (command->generation & 1) && command->first >= 0.0f && command->second > command->first &&
+           isfinite(command->second) && space_accepts(command->position);
+  return space_accepts(command->position);
+}
+
+bool replay_accepts(struct muster_world *world, const command *command) {
+  if (world->recorder->tape.failed) return false;
+  if (is_possible(world, command)) return true;
+  recorder_diverges(world, "its record has a command %u for %u, which cannot be", command->kind, command->index);
+  return false;
+}
+
+void replay_check_budget(struct muster_world *world, uint64_t given_ns) {
+  uint64_t *budget_ns = &world->frame.budget_ns;
+  if (*budget_ns <= given_ns && *budget_ns >= given_ns / 2) return;
+  recorder_diverges(world, "its record has a budget of %llu ns", (unsigned long long)*budget_ns);
+  *budget_ns = given_ns;
+}
+
+static bool is_duration(double value) {
+  return value >= 0.0 && value < 1e15;
+}
+
+static bool is_estimate(const cost_estimate *estimate) {
+  return is_duration(estimate->mean_ns) && is_duration(estimate->high_ns);
+}
+
+void replay_check_experience(struct muster_world *world, const frame_experience *own) {
+  frame_experience *read = &world->experience;
+  if (is_estimate(&read->plan) && is_estimate(&read->settle) && is_estimate(&read->act) &&
+      is_estimate(&read->act_each) && is_duration(read->backlog_ns) && is_duration(read->yield))
+    return;
+  recorder_diverges(world, "its record has measured times that cannot be");
+  *read = *own;
+}
+
+/* ----------------------------------------------------------------------------------------------- between two frames */
 
 /* Arrays in a record stand anywhere, which is not where structures may: they are read a few at a time. */
 enum { TOGETHER = 256 };
@@ -120,6 +171,10 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
   }
   uint64_t types = tape_take_number(tape);
   *frame = (muster_frame){.sim_now_ns = tape_take_number(tape), .budget_ns = tape_take_number(tape)};
+  if (frame->budget_ns < 10000u || frame->budget_ns > 10000000000u || frame->sim_now_ns < world->last_now_ns ||
+      frame->sim_now_ns > (uint64_t)INT64_MAX / 2)
+    recorder_diverges(world, "its record has a frame at %llu ns with a budget of %llu ns",
+                      (unsigned long long)frame->sim_now_ns, (unsigned long long)frame->budget_ns);
   if (types != world->types.count)
     recorder_diverges(world, "%u types are registered, in the recorded run there were %llu", world->types.count,
                       (unsigned long long)types);
