@@ -56,7 +56,10 @@ static void release_index(struct muster_world *world, uint32_t index) {
 
 /* In a replay the record says who has which index. */
 void world_give_back(struct muster_world *world, uint32_t index) {
-  if (!recorder_replays(world)) identity_give_back(&world->agent_ids, index);
+  if (recorder_replays(world))
+    replay_give_back(world, index);
+  else
+    identity_give_back(&world->agent_ids, index);
 }
 
 static void forget_acting(struct muster_world *world, uint32_t index) {

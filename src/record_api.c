@@ -1,5 +1,4 @@
 /* record_api.c - muster/record.h: begins and ends recordings, and replays frame by frame. */
-#include "base/assert.h"
 #include "base/error.h"
 #include "replay.h"
 
@@ -196,8 +195,9 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   recorder *recorder = reserve(world);
   if (!recorder) return MUSTER_E_MEMORY;
   recorder->claims = arena_reserve(&world->arena, world->def.agents_max, sizeof *recorder->claims);
+  recorder->taken = arena_reserve(&world->arena, (world->def.agents_max + 63) / 64, sizeof *recorder->taken);
   /* One worker may have to take in what all of the recorded run's did. */
-  if (recorder->claims) runner_widen_logs(&world->runner, RUNNER_LOG_MAX * (uint32_t)head.states, &world->arena);
+  if (!world->arena.failed) runner_widen_logs(&world->runner, RUNNER_LOG_MAX * (uint32_t)head.states, &world->arena);
   if (world->arena.failed) {
     world->arena.failed = false;
     return MUSTER_E_MEMORY;

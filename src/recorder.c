@@ -1,7 +1,6 @@
 /* recorder.c - what a frame shares with its record, in either direction. */
 #include "recorder.h"
 
-#include "base/assert.h"
 #include "base/error.h"
 #include "recorder_fields.h"
 
@@ -224,7 +223,9 @@ uint32_t recorder_exchange_activated(struct muster_world *world, uint32_t *agent
   if (recorded > most) return 0;
   tape_take(&recorder->tape, agents, recorded * sizeof *agents);
   for (uint32_t i = 0; i < recorded; i++) {
-    if (is_pending(world, agents[i])) continue;
+    uint32_t again = 0;
+    while (again < i && agents[again] != agents[i]) again++;
+    if (again == i && is_pending(world, agents[i])) continue;
     recorder_diverges(world, "agent %u becomes active, but was not spawned", agents[i]);
     return i;
   }
@@ -234,12 +235,9 @@ uint32_t recorder_exchange_activated(struct muster_world *world, uint32_t *agent
 uint32_t recorder_exchange_id(struct muster_world *world, uint32_t index) {
   recorder_exchange(world, TAG_ID, &index, sizeof index);
   if (!recorder_replays(world) || index == IDENTITY_NONE) return index;
-  if (index < world->def.agents_max && !(identity_generation(&world->agent_ids, index) & 1)) {
-    identity_use(&world->agent_ids, index);
-    return index;
-  }
-  recorder_diverges(world, "its record gives index %u to a new agent, which is taken", index);
-  return IDENTITY_NONE;
+  if (!replay_take_index(world, index)) return IDENTITY_NONE;
+  identity_use(&world->agent_ids, index);
+  return index;
 }
 
 /* -------------------------------------------------------------------------------------------------- run and commit */

@@ -54,6 +54,7 @@ typedef struct recorder {
   uint64_t frames_max;
   uint32_t agents_given, observers_given; /* ids made up for the host's own calls */
   batch_claim *claims;
+  uint64_t *taken; /* bitmap: indices of agents that somebody holds */
 } recorder;
 
 static inline bool recorder_records(const struct muster_world *world) {
@@ -151,6 +152,11 @@ void recorder_exchange_costs(struct muster_world *world);
  * recorded run and that comes to be where it was then. In src/replay.c. */
 void replay_types(struct muster_world *world);
 void replay_newborn(struct muster_world *world);
+
+/* An index is taken, as the record says: false, and the replay has diverged, when somebody has it. An index is given
+ * back. In src/replay.c. */
+bool replay_take_index(struct muster_world *world, uint64_t index);
+void replay_give_back(struct muster_world *world, uint32_t index);
 
 /* Whether a command can have been given; else the replay has diverged. In src/replay.c. */
 bool replay_accepts(struct muster_world *world, const command *command);

@@ -1,7 +1,8 @@
 /* replay.c - the part of a replay that no recorded frame has: agents that come to be as a host spawned them, what
  * stands between two frames, and a stage 7 that runs what ran, and as far as it ran, on any number of workers. */
 #include "replay.h"
-#include "base/assert.h"
+
+#include "agents/elasticity.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -30,10 +31,22 @@ static void *user_of(struct muster_world *world, muster_agent agent, bool any, u
   return NULL;
 }
 
-static bool can_be_born(struct muster_world *world, uint64_t index, uint64_t generation, uint64_t type) {
-  if (index < world->def.agents_max && type < world->types.count && generation <= UINT32_MAX && (generation & 1) &&
-      !(identity_generation(&world->agent_ids, (uint32_t)index) & 1))
+bool replay_take_index(struct muster_world *world, uint64_t index) {
+  uint64_t *word = index < world->def.agents_max ? &world->recorder->taken[index / 64] : NULL;
+  if (word && !(*word >> (index % 64) & 1)) {
+    *word |= 1ull << (index % 64);
     return true;
+  }
+  recorder_diverges(world, "its record gives index %llu to a new agent, which is taken", (unsigned long long)index);
+  return false;
+}
+
+void replay_give_back(struct muster_world *world, uint32_t index) {
+  world->recorder->taken[index / 64] &= ~(1ull << (index % 64));
+}
+
+static bool can_be_born(struct muster_world *world, uint64_t index, uint64_t generation, uint64_t type) {
+  if (type < world->types.count && generation <= UINT32_MAX && (generation & 1)) return replay_take_index(world, index);
   recorder_diverges(world, "its record spawns agent %llu of type %llu, which cannot be", (unsigned long long)index,
                     (unsigned long long)type + 1);
   return false;
@@ -59,8 +72,9 @@ void replay_newborn(struct muster_world *world) {
   if (tape->failed) return;
   row.state_slot = identity_take(&world->slots[number]);
   if (tape->failed || row.state_slot == IDENTITY_NONE) return;
-  if (!space_accepts(space_position(&world->space, &place))) {
-    recorder_diverges(world, "its record spawns agent %u nowhere", agent.index);
+  bool derived = row.elasticity_step == ELASTICITY_DERIVED;
+  if (!space_accepts(space_position(&world->space, &place)) || (!derived && row.elasticity_step >= ELASTICITY_STEPS)) {
+    recorder_diverges(world, "its record spawns agent %u as none can be", agent.index);
     return;
   }
   place.spot = 0;
