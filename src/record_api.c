@@ -204,6 +204,7 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   }
   result = read_head(&recorder->tape, def.bytes, def.count, &head);
   recorder->mode = RECORDER_REPLAYS;
+  recorder->replays = true;
   recorder->replay = def;
   recorder->frames_max = frames;
   world->recorder = recorder;

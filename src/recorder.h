@@ -40,7 +40,8 @@ typedef enum recorder_tag {
 } recorder_tag;
 
 typedef struct recorder {
-  recorder_mode mode;
+  recorder_mode mode; /* the frame's thread alone may look */
+  bool replays;       /* any thread may: the same as long as others know the world */
   tape tape;
   uint64_t frames, lost;
   uint32_t types_known;
@@ -63,7 +64,7 @@ static inline bool recorder_records(const struct muster_world *world) {
 
 /* The world is one that replays; also after it diverged. */
 static inline bool recorder_replays(const struct muster_world *world) {
-  return __builtin_expect(world->recorder != NULL, 0) && world->recorder->mode == RECORDER_REPLAYS;
+  return __builtin_expect(world->recorder != NULL, 0) && world->recorder->replays;
 }
 
 /* Records cannot repeat what has just happened: the recording ends with this frame left out. */

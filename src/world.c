@@ -161,7 +161,7 @@ void muster_world_destroy(muster_world *world) {
   if (!world) return;
   ASSERT(!world->in_frame);
   if (recorder_records(world)) recorder_finish(world);
-  if (world->recorder) world->recorder->mode = RECORDER_ENDED;
+  if (world->recorder) world->recorder->replays = false;
   if (world->pool && !world->arena.failed) remove_all(world);
   muster_pool_destroy(world->own_pool);
   arena arena = world->arena;

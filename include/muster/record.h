@@ -115,9 +115,10 @@ static inline muster_replay_def muster_default_replay_def(void) {
 /* Makes a new world one that replays. It must be defined as the recorded one was (see muster_record_look). Register
  * the same types between the same frames, then call muster_replay_frame() for each frame. From here on the calls by
  * which a host spawns, removes, moves, tunes, wakes, sends, and adds or moves observers change nothing and succeed, so
- * that code which populates a world can be used as it is; the ids that they return count up from the first.
- * muster_frame_run() is refused. MUSTER_E_STATE in a world that is not new; MUSTER_E_INPUT with offset or field and the
- * reason when the record is damaged, cut or of another world. Thread of the frames, between frames. O(count). */
+ * that code which populates a world can be used as it is; the ids that they return count up from the first, one thread
+ * at a time. muster_frame_run() is refused. MUSTER_E_STATE in a world that is not new; MUSTER_E_INPUT with offset or
+ * field and the reason when the record is damaged, cut or of another world. Thread of the frames, between frames.
+ * O(count). */
 MUSTER_API muster_result muster_replay_begin(muster_world *world, const muster_replay_def *def);
 
 /* Replays the next frame; its report is that of the recorded run, wall times included. MUSTER_E_STATE when there is

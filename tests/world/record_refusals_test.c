@@ -94,21 +94,33 @@ static void record_little(recorded *run, muster_clock clock) {
   little_world_destroy(&little);
 }
 
+/* One pool for all of them: a new one measures the clock first. */
+static muster_pool *shared_pool(void) {
+  static muster_pool *pool;
+  muster_pool_def def = muster_default_pool_def();
+  def.workers = 1;
+  if (!pool) pool = muster_pool_create(&def);
+  cr_assert_not_null(pool, "%s", muster_last_error());
+  return pool;
+}
+
 /* How a replay of these bytes ends: MUSTER_E_STATE is its proper end. */
 static muster_result outcome_of(const void *bytes, size_t count, muster_clock clock, bool accept_cut,
                                 uint32_t *frames) {
   muster_world_def def = world_def(clock);
   muster_type_def type = type_def();
   muster_replay_def replay = muster_default_replay_def();
-  little_world little = little_world_create(1, &def);
   replay.bytes = bytes;
   replay.count = count;
   replay.accept_cut = accept_cut;
   *frames = 0;
-  muster_result result = muster_replay_begin(little.world, &replay);
-  if (result == MUSTER_OK) register_type(&little, &type);
-  while (result == MUSTER_OK && (result = muster_replay_frame(little.world)) == MUSTER_OK) ++*frames;
-  little_world_destroy(&little);
+  def.pool = shared_pool();
+  muster_world *world = muster_world_create(&def);
+  cr_assert_not_null(world, "%s", muster_last_error());
+  muster_result result = muster_replay_begin(world, &replay);
+  if (result == MUSTER_OK) muster_type_register(world, &type);
+  while (result == MUSTER_OK && (result = muster_replay_frame(world)) == MUSTER_OK) ++*frames;
+  muster_world_destroy(world);
   return result;
 }
 
