@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { FRAMES = 120, CREATURES = 900, LISTENERS = 300, WATCHERS = 20 };
+enum { FRAMES = 70, CREATURES = 900, LISTENERS = 300, WATCHERS = 20 };
 
 typedef struct creature {
   uint64_t updates, seen, heard;
@@ -253,7 +253,7 @@ static void check_all(uint32_t workers, muster_clock clock) {
 
 /* ------------------------------------------------------------------------------------------------ a crowd of many */
 
-enum { CROWD = 30000, CROWD_FRAMES = 40 };
+enum { CROWD = 30000, CROWD_FRAMES = 20 };
 
 static muster_atom_result stroll(muster_update *update) {
   uint64_t *own = update->state;
