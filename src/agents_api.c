@@ -1,6 +1,6 @@
 /* agents_api.c - the calls that any thread may make: checked here, queued, applied at the next intake. */
 #include "base/error.h"
-#include "world.h"
+#include "recorder.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +16,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
   const muster_agent none = {0, 0};
   muster_agent_def def;
   if (spawn_check(given, inbox_types(&world->inbox), &def)) return none;
+  if (recorder_replays(world)) return (muster_agent){world->recorder->agents_given++, 1};
   uint32_t index = identity_take(&world->agent_ids);
   muster_agent agent = index == IDENTITY_NONE ? none : agents_make(world, index, &def);
   if (muster_agent_is_null(agent)) {
@@ -24,11 +25,13 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
               world->def.agents_max);
     return none;
   }
+  if (world->recorder) newborns_add(&world->recorder->newborns, index);
   pending_add(&world->inbox.spawns, index);
   return agent;
 }
 
 static muster_result send(muster_world *world, muster_agent agent, command command) {
+  if (recorder_replays(world)) return MUSTER_OK;
   if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   command.index = agent.index;
@@ -54,6 +57,7 @@ muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_
 }
 
 muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
+  if (recorder_replays(world)) return MUSTER_OK;
   if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   if (!wakes_push(&world->wakes, agent.index))
@@ -95,6 +99,7 @@ muster_result muster_agent_send(muster_world *world, muster_agent agent, const v
   if (size > MUSTER_MESSAGE_BYTES_MAX || (size && !bytes))
     return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most %u, with bytes given", size,
                      MUSTER_MESSAGE_BYTES_MAX);
+  if (recorder_replays(world)) return MUSTER_OK;
   if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   if (!inbox_takes_messages(&world->inbox))
@@ -130,6 +135,7 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
   }
   memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
   if (check_observer(&def)) return none;
+  if (recorder_replays(world)) return (muster_observer){world->recorder->observers_given++, 1};
   uint32_t index = identity_take(&world->observer_ids);
   if (index == IDENTITY_NONE) {
     error_set(MUSTER_E_FULL, "observers_max = %u observers exist", world->def.observers_max);
@@ -148,6 +154,7 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
 }
 
 static muster_result send_observer(muster_world *world, muster_observer observer, command command) {
+  if (recorder_replays(world)) return MUSTER_OK;
   if (!identity_is_live(&world->observer_ids, observer.index, observer.generation))
     return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
   command.index = observer.index;

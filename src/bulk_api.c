@@ -3,7 +3,7 @@
  * Agents that stay in their cell and whose step importance need not know of are written in parallel; the others are
  * marked and follow one by one, since they change lists. That makes no difference only while each agent comes once. */
 #include "base/error.h"
-#include "world.h"
+#include "recorder.h"
 
 #include <string.h>
 
@@ -116,8 +116,15 @@ static uint32_t move_some(bulk_moves *moves, uint32_t count) {
 
 uint32_t muster_agents_move(muster_world *world, const muster_agent *agents, const muster_position *positions,
                             uint32_t count) {
-  uint32_t moved = 0;
   if (!is_ready(world, count == 0 || (agents && positions), "positions of agents")) return 0;
+  if (recorder_replays(world)) return count;
+  if (recorder_records(world)) recorder_keep_moves(world, agents, positions, count);
+  return bulk_move_agents(world, agents, positions, count);
+}
+
+uint32_t bulk_move_agents(struct muster_world *world, const muster_agent *agents, const muster_position *positions,
+                          uint32_t count) {
+  uint32_t moved = 0;
   uint64_t begin_ns = begin(world);
   for (uint32_t first = 0, each; first < count; first += each) {
     each = count - first < world->store.maximum ? count - first : world->store.maximum;
@@ -129,12 +136,19 @@ uint32_t muster_agents_move(muster_world *world, const muster_agent *agents, con
 
 uint32_t muster_agents_set_factor(muster_world *world, muster_factor factor, const muster_agent *agents,
                                   const float *values, uint32_t count) {
-  uint32_t set = 0;
   if (!is_ready(world, count == 0 || (agents && values), "factors of agents")) return 0;
   if ((unsigned)factor >= MUSTER_FACTORS) {
     error_set(MUSTER_E_ARGUMENT, "factors of agents: factor %d is unknown", (int)factor);
     return 0;
   }
+  if (recorder_replays(world)) return count;
+  if (recorder_records(world)) recorder_keep_factors(world, factor, agents, values, count);
+  return bulk_set_factor(world, factor, agents, values, count);
+}
+
+uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const muster_agent *agents,
+                         const float *values, uint32_t count) {
+  uint32_t set = 0;
   uint64_t begin_ns = begin(world);
   for (uint32_t i = 0; i < count; i++) {
     if (!is_live(world, agents[i]) || !(values[i] >= 0.0f && values[i] <= 1.0f)) continue;
@@ -155,14 +169,22 @@ static bool move_observer(struct muster_world *world, muster_observer observer, 
     observers_move(&world->observers, observer.index, position);
     return true;
   }
+  if (recorder_replays(world)) return true; /* by a command of the record */
   command command = {COMMAND_OBSERVER_MOVE, observer.index, observer.generation, 0, {position}, 0, 0, false};
   return ring_push(&world->inbox.commands, &command);
 }
 
 uint32_t muster_observers_move(muster_world *world, const muster_observer *observers, const muster_position *positions,
                                uint32_t count) {
-  uint32_t moved = 0;
   if (!is_ready(world, count == 0 || (observers && positions), "positions of observers")) return 0;
+  if (recorder_replays(world)) return count;
+  if (recorder_records(world)) recorder_keep_observer_moves(world, observers, positions, count);
+  return bulk_move_observers(world, observers, positions, count);
+}
+
+uint32_t bulk_move_observers(struct muster_world *world, const muster_observer *observers,
+                             const muster_position *positions, uint32_t count) {
+  uint32_t moved = 0;
   uint64_t begin_ns = begin(world);
   for (uint32_t i = 0; i < count; i++) {
     if (!identity_is_live(&world->observer_ids, observers[i].index, observers[i].generation)) continue;

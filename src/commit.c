@@ -9,25 +9,40 @@
 #include "base/prefetch.h"
 #include "messages.h"
 #include "timing.h"
+#include "recorder.h"
 
 #include <string.h>
 
 enum { ENTRIES_TO_LEARN_FROM = 64 };
 
-/* Merges the workers' logs, each in the order of entries already, into the list for the next intake. */
+/* Wakes that found their agent busy come last: which there are is a matter of time. */
+static void defer_logged(struct muster_world *world, const logged_command *logged) {
+  if (logged->entry == UINT32_MAX && recorder_records(world)) recorder_keep_command(world, &logged->command);
+  intake_defer(world, &logged->command);
+}
+
+static void end_late_wakes(struct muster_world *world) {
+  command wake;
+  if (recorder_records(world)) recorder_keep_command(world, NULL);
+  while (recorder_replays(world) && recorder_next_command(world, &wake)) intake_defer(world, &wake);
+}
+
+/* Merges the workers' logs in the order of entries into the list for the next intake. */
 static void merge_logs(struct muster_world *world) {
   uint32_t read[IDLE_MAX] = {0};
   runner *runner = &world->runner;
+  for (uint32_t i = 0; i < runner->state_count; i++) runner_sort_log(runner, &runner->states[i]);
   for (;;) {
     worker_state *next = NULL;
     for (uint32_t i = 0; i < runner->state_count; i++) {
       worker_state *state = &runner->states[i];
       if (read[i] == state->log_count) continue;
-      if (!next || state->log[read[i]].entry < next->log[read[next - runner->states]].entry) next = state;
+      if (!next || runner_logged_before(&state->log[read[i]], &next->log[read[next - runner->states]])) next = state;
     }
-    if (!next) return;
-    intake_defer(world, &next->log[read[next - runner->states]++].command);
+    if (!next) break;
+    defer_logged(world, &next->log[read[next - runner->states]++]);
   }
+  if (world->recorder) end_late_wakes(world);
 }
 
 static void note_start(struct muster_world *world, const agent_row *row) {
@@ -137,6 +152,7 @@ static void close_gap_in_ids(struct muster_world *world) {
 
 static void learn(struct muster_world *world) {
   uint64_t dropped = 0;
+  if (world->recorder) recorder_exchange_costs(world);
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     worker_state *state = &world->runner.states[i];
     for (uint32_t k = 0; k < state->sample_count; k++)
@@ -148,6 +164,7 @@ static void learn(struct muster_world *world) {
     world->statistics.atoms_over_limit += state->atoms_over_limit;
     world->statistics.interrupted += state->interrupted;
   }
+  if (dropped) recorder_cannot(world, "a worker had no room for what its updates asked of others");
   if (dropped)
     log_write(&world->def.log, MUSTER_LOG_WARNING,
               "frame %llu: %llu commands of updates were dropped; a worker takes %d", (unsigned long long)world->frames,
@@ -215,9 +232,13 @@ static void settle_share(struct muster_world *world, uint32_t share) {
     if (i + AHEAD < batch->claim_count && later->ran_by != CLAIM_LEFT && share_of_claim(later) == share)
       prefetch_claim(world, later);
     if (claim->ran_by == CLAIM_LEFT || share_of_claim(claim) != share) continue;
-    if (clock_now(&world->runner.clock) >= world->frame.deadline_ns) return;
+    if (clock_now(&world->runner.clock) >= world->frame.deadline_ns) {
+      world->settle_looked_at[share] = i;
+      return;
+    }
     settle_claim(world, claim, share);
   }
+  world->settle_looked_at[share] = batch->claim_count;
 }
 
 /* A crew's work: takes shares until there are none. A worker begins with the agents that it ran itself: they are near.
@@ -243,15 +264,35 @@ static void stock_pools(struct muster_world *world) {
   lists_stock(&world->classes.lists, wanted);
 }
 
+/* The same claims into the same shards as in the recorded run. */
+static void settle_as_recorded(struct muster_world *world) {
+  uint32_t *looked_at = world->settle_looked_at;
+  if (!recorder_exchange_shares(world, false, looked_at)) return;
+  stock_pools(world);
+  for (uint32_t i = 0; i < world->batch.claim_count; i++) {
+    const batch_claim *claim = &world->batch.claims[i];
+    if (claim->ran_by != CLAIM_LEFT && i < looked_at[share_of_claim(claim)])
+      settle_claim(world, claim, share_of_claim(claim));
+  }
+}
+
 /* On the wall clock most entries are settled by those who ran them. What is left, and everything under the virtual
  * clock, is settled in the order of the batch. */
 static void settle_beside(struct muster_world *world) {
   enum { WORTH_WAKING = 512 }; /* of those who have just run it, and are still awake */
-  if (world->runner.virtual || world->helpers == 0 || world->batch.count < WORTH_WAKING) return;
+  if (recorder_replays(world)) {
+    settle_as_recorded(world);
+    return;
+  }
+  if (world->runner.virtual || world->helpers == 0 || world->batch.count < WORTH_WAKING) {
+    if (world->recorder) recorder_exchange_shares(world, false, world->settle_looked_at);
+    return;
+  }
   stock_pools(world);
   shares_open(&world->settle_shares, WHEEL_SHARDS);
   crew_orders orders = {.work = settle_shares, .argument = world, .patience_ns = world->frame.deadline_ns};
   crew_run(&world->settle_crew, world->seat, &orders, world->helpers);
+  if (world->recorder) recorder_exchange_shares(world, true, world->settle_looked_at);
 }
 
 /* Whether entries want nothing but to be settled: no ids to sort out, no senders to note, no cost to learn. */
@@ -302,7 +343,7 @@ static void settle_entries(struct muster_world *world, uint64_t end_ns) {
       if (simple) settle_plain(world, progress->settled, 0);
       settle_whole(world, progress->settled);
     }
-    if (end_ns != UINT64_MAX && clock_now(&world->runner.clock) >= end_ns) break;
+    if (end_ns != UINT64_MAX && recorder_choose(world, clock_now(&world->runner.clock) >= end_ns)) break;
   }
   if (progress->settled < batch->count) return;
   close_gap_in_ids(world);
@@ -351,7 +392,7 @@ static bool act_all(struct muster_world *world, uint64_t *bits, uint64_t end_ns,
   for (uint32_t word = 0; word < words; word++)
     while (bits[word]) {
       uint64_t begin_ns = act_clock(world);
-      if (!*first && begin_ns + each_ns > end_ns) return false;
+      if (recorder_choose(world, !*first && begin_ns + each_ns > end_ns)) return false;
       *first = false;
       uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits[word]);
       bits[word] &= bits[word] - 1;
@@ -416,7 +457,8 @@ static void adopt_woken(struct muster_world *world) {
     row->called = world->types.types[row->type].gapped;
     world->report.woken++;
     /* Woken again while it ran: its hint is the next intake's. */
-    if (wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index)) world->statistics.commands_dropped++;
+    if (!recorder_replays(world) && wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index))
+      world->statistics.commands_dropped++;
   }
 }
 

@@ -6,6 +6,7 @@
 #include "audit.h"
 #include "base/error.h"
 #include "exec/threads.h"
+#include "recorder.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static double predicted_offer(const struct muster_world *world) {
 static double desired_utilisation(const struct muster_world *world) {
   const frame_state *frame = &world->frame;
   if (!frame->elapsed_ns) return INFINITY;
-  return controller_plan(&world->controller, predicted_offer(world)) / (double)frame->elapsed_ns;
+  return controller_plan(&world->experience.controller, predicted_offer(world)) / (double)frame->elapsed_ns;
 }
 
 static rank_limits admission_limits(const struct muster_world *world) {
@@ -82,6 +83,8 @@ static void stage_fold(struct muster_world *world) {
 /* 4 fit: how far must periods stretch to fit the budget? */
 static void stage_fit(struct muster_world *world) {
   double desired = desired_utilisation(world);
+  if (world->recorder) recorder_exchange(world, TAG_DESIRED, &desired, sizeof desired);
+  if (!(desired >= 0.0)) desired = 0.0; /* also when a record was made up */
   fit_result fit =
       periods_fit(&world->periods, &world->classes, &world->costs, desired, &world->report.period_deviation_ns);
   world->report.utilisation_desired = (float)desired;
@@ -102,6 +105,7 @@ static void stage_release(struct muster_world *world) {
 /* 6 rank: in which order, and who is admitted? */
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = admission_limits(world);
+  if (world->recorder) recorder_exchange(world, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
   rank_result result =
       rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
   world->admitted_ns = result.predicted_ns;
@@ -128,14 +132,14 @@ static void open_early(struct muster_world *world) {
   runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->experience.entries);
   runner_open_early(runner);
   crew_orders orders = orders_for(world, runner_work_early);
-  world->early_open = world->batch.early_claims > 0;
+  world->early_open = world->batch.early_claims > 0 && !recorder_replays(world);
   if (world->early_open) crew_open(&world->early_crew, world->seat, &orders, CREW_ALL);
 }
 
 uint32_t world_helpers_for(const struct muster_world *world, uint64_t work_ns) {
   enum { WORTH_CALLING_NS = 500000 };
-  uint32_t most = world->runner.workers - 1;
-  if (world->runner.virtual) return most;
+  uint32_t most = world->pool->workers - 1;
+  if (world->runner.virtual || recorder_replays(world)) return most;
   uint64_t now_ns = clock_now(&world->runner.clock), end_ns = world->frame.deadline_ns;
   uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 1;
   uint64_t helpers = work_ns / WORTH_CALLING_NS, needed = work_ns * 2 / left_ns; /* half of the time left must do */
@@ -145,6 +149,10 @@ uint32_t world_helpers_for(const struct muster_world *world, uint64_t work_ns) {
 
 /* 7 run: workers take updates from the dispatch queue, atom by atom, until the deadline. */
 static void stage_run(struct muster_world *world) {
+  if (recorder_replays(world) && !world->runner.virtual) {
+    recorder_run(world);
+    return;
+  }
   crew_orders orders = orders_for(world, runner_work);
   runner_open(&world->runner);
   if (world->early_open) crew_close(&world->early_crew, world->seat);
@@ -153,6 +161,7 @@ static void stage_run(struct muster_world *world) {
   crew_run(&world->run_crew, world->seat, &orders, world->helpers);
   if (world->early_open) crew_wait(&world->early_crew, world->seat);
   runner_close(&world->runner);
+  if (recorder_records(world) && !world->runner.virtual) recorder_keep_outcomes(world);
 }
 
 /* 8 commit: action sets, measured costs, next releases, carried, statistics. */
@@ -215,9 +224,9 @@ static void gain_experience(struct muster_world *world) {
   uint64_t plan_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
   controller_sample sample = sample_frame(world, plan_ns);
-  controller_learn(&world->controller, &sample);
-  world->report.debt_ns = world->controller.debt_ns;
-  world->report.share = (float)world->controller.share;
+  controller_learn(&world->experience.controller, &sample);
+  world->report.debt_ns = world->experience.controller.debt_ns;
+  world->report.share = (float)world->experience.controller.share;
   costs_turn(&world->costs, world->types.count);
   world->experience.entries = world->batch.count;
   if (!world->runner.virtual) estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
@@ -226,6 +235,7 @@ static void gain_experience(struct muster_world *world) {
 muster_result frame_check(const struct muster_world *world, const muster_frame *frame) {
   if (!world || !frame) return error_set(MUSTER_E_ARGUMENT, "frame: the world and the frame must be given");
   if (world->in_frame) return error_set(MUSTER_E_STATE, "frame: this world runs a frame already");
+  if (recorder_replays(world)) return error_set(MUSTER_E_STATE, "frame: this world replays: muster_replay_frame()");
   if (frame->budget_ns < 10000u || frame->budget_ns > 10000000000u)
     return error_set(MUSTER_E_ARGUMENT, "frame: budget_ns %llu must be 10 us .. 10 s",
                      (unsigned long long)frame->budget_ns);
@@ -242,7 +252,7 @@ muster_result frame_check(const struct muster_world *world, const muster_frame *
 static void take_prepaid(struct muster_world *world) {
   frame_state *frame = &world->frame;
   uint64_t *whole_ns = world->runner.virtual ? &frame->capacity_ns : &frame->budget_ns, most_ns = frame->budget_ns / 2;
-  world->report.repaid_ns = controller_repay(&world->controller, *whole_ns);
+  world->report.repaid_ns = controller_repay(&world->experience.controller, *whole_ns);
   *whole_ns -= world->report.repaid_ns;
   frame->budget_ns -= world->prepaid_ns < most_ns ? world->prepaid_ns : most_ns;
   world->prepaid_ns = 0;
@@ -258,6 +268,7 @@ void frame_leave(struct muster_world *world) {
 }
 
 void frame_begin(struct muster_world *world, const muster_frame *frame) {
+  if (recorder_records(world)) recorder_begin_frame(world, frame);
   world->in_frame = true;
   world->frames++;
   world->frame = (frame_state){.number = world->frames,
@@ -271,9 +282,12 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   world->report.frame_period_ns = world->frame.elapsed_ns;
   world->report.budget_ns = frame->budget_ns;
   take_prepaid(world);
+  if (world->recorder) recorder_exchange(world, TAG_BUDGET, &world->frame.budget_ns, sizeof world->frame.budget_ns);
+  if (recorder_replays(world)) replay_check_budget(world, frame->budget_ns);
   world->runner.now_ns = frame->sim_now_ns;
   frame_enter(world);
   audit_begin(world);
+  if (recorder_replays(world)) world->frame.deadline_ns = UINT64_MAX / 2; /* nothing is decided by the clock */
   trace_begin(world);
   threads_keep_all_apart(world->pool);
   if (world->batch.held_count) crew_wake(world->pool);
@@ -295,8 +309,17 @@ void frame_end(struct muster_world *world) {
   if (report->longest_wait_ns > sums->longest_wait_ns) sums->longest_wait_ns = report->longest_wait_ns;
   world->last_now_ns = world->frame.now_ns;
   trace_end(world);
+  if (world->recorder) recorder_end_frame(world);
   frame_leave(world);
   world->in_frame = false;
+}
+
+void world_run_frame(struct muster_world *world, const muster_frame *frame) {
+  frame_begin(world, frame);
+  frame_plan(world);
+  frame_run(world);
+  frame_commit(world);
+  frame_end(world);
 }
 
 /* A planner world has the same frame, but for stage 7: see planner.c. */
@@ -304,11 +327,6 @@ muster_result muster_frame_run(muster_world *world, const muster_frame *frame) {
   muster_result result = frame_check(world, frame);
   if (result == MUSTER_OK && world_is_planned(world))
     result = error_set(MUSTER_E_STATE, "frame: a world with planner_workers is run by muster_plan and muster_report");
-  if (result) return result;
-  frame_begin(world, frame);
-  frame_plan(world);
-  frame_run(world);
-  frame_commit(world);
-  frame_end(world);
-  return MUSTER_OK;
+  if (result == MUSTER_OK) world_run_frame(world, frame);
+  return result;
 }

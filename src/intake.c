@@ -4,6 +4,7 @@
 #include "base/prefetch.h"
 #include "base/random.h"
 #include "messages.h"
+#include "recorder.h"
 #include "timing.h"
 
 /* Masses are spread over frames: of commands and of spawns each frame takes what fits an eighth of the budget. Under
@@ -22,8 +23,10 @@ void world_move(struct muster_world *world, uint32_t index, space_spot spot) {
 bool intake_defer(struct muster_world *world, const command *command) {
   if (world->deferred_count == world->def.commands_max) {
     /* A wake may count on this command; it finds room elsewhere. */
+    if (command->kind == COMMAND_WAKE && recorder_replays(world)) return true; /* its record knows where */
     if (command->kind == COMMAND_WAKE) wakes_settle(&world->wakes, command->index);
     if (command->kind == COMMAND_WAKE && wakes_push(&world->wakes, command->index)) return true;
+    if (command->kind == COMMAND_WAKE) recorder_cannot(world, "a wake found no room");
     world->statistics.commands_dropped++;
     return false;
   }
@@ -51,7 +54,15 @@ static void release_index(struct muster_world *world, uint32_t index) {
   row->status = AGENT_FREE;
   identity_close(&world->agent_ids, index);
   wakes_settle(&world->wakes, index);
-  identity_give_back(&world->agent_ids, index);
+  world_give_back(world, index);
+}
+
+/* In a replay the record says who has which index. */
+void world_give_back(struct muster_world *world, uint32_t index) {
+  if (recorder_replays(world))
+    replay_give_back(world, index);
+  else
+    identity_give_back(&world->agent_ids, index);
 }
 
 static void forget_acting(struct muster_world *world, uint32_t index) {
@@ -154,6 +165,8 @@ static void apply_observer(struct muster_world *world, const command *command) {
                              .partition = command->partition,
                              .near_m = command->first,
                              .far_m = command->second};
+  if (recorder_replays(world) && command->kind == COMMAND_OBSERVER_ADD)
+    identity_assign(&world->observer_ids, command->index, command->generation);
   if (!identity_is_live(&world->observer_ids, command->index, command->generation)) return;
   switch ((command_kind)command->kind) {
   case COMMAND_OBSERVER_ADD:
@@ -166,7 +179,7 @@ static void apply_observer(struct muster_world *world, const command *command) {
   default:
     if (world->observers.rows[command->index].present) observers_remove(&world->observers, command->index);
     identity_close(&world->observer_ids, command->index);
-    identity_give_back(&world->observer_ids, command->index);
+    if (!recorder_replays(world)) identity_give_back(&world->observer_ids, command->index);
   }
 }
 
@@ -198,11 +211,17 @@ static void apply(struct muster_world *world, const command *command) {
 /* Agents that were woken and found no worker. */
 static void apply_wakes(struct muster_world *world) {
   uint32_t index;
+  command wake;
+  while (recorder_replays(world) && recorder_next_command(world, &wake)) apply_wake(world, &wake);
   for (uint32_t left = wakes_count(&world->wakes); left > 0 && wakes_pop(&world->wakes, &index); left--) {
     uint32_t generation = identity_generation(&world->agent_ids, index);
     if (!wakes_settle(&world->wakes, index)) continue;
-    if (identity_is_live(&world->agent_ids, index, generation)) intake_wake(world, index);
+    if (!identity_is_live(&world->agent_ids, index, generation)) continue;
+    wake = (command){COMMAND_WAKE, .index = index, .generation = generation};
+    if (recorder_records(world)) recorder_keep_command(world, &wake);
+    intake_wake(world, index);
   }
+  if (recorder_records(world)) recorder_keep_command(world, NULL);
 }
 
 /* A part of the intake that stops when it has had its share of the frame. */
@@ -272,9 +291,11 @@ static uint32_t list_existing(const struct muster_world *world, const command *c
 static uint32_t apply_few(struct muster_world *world, uint32_t most) {
   command commands[TOGETHER];
   uint32_t agents[TOGETHER], count = 0, agent_count = 0, removals = 0;
-  while (count < TOGETHER && count < most && ring_pop(&world->inbox.commands, &commands[count])) {
-    if (commands[count].kind < COMMAND_OBSERVER_ADD) agents[agent_count++] = commands[count].index;
-    removals += commands[count++].kind == COMMAND_REMOVE;
+  while (count < TOGETHER && count < most && ring_pop(&world->inbox.commands, &commands[count])) count++;
+  if (world->recorder) count = recorder_exchange_commands(world, commands, count, TOGETHER);
+  for (uint32_t i = 0; i < count; i++) {
+    if (commands[i].kind < COMMAND_OBSERVER_ADD) agents[agent_count++] = commands[i].index;
+    removals += commands[i].kind == COMMAND_REMOVE;
   }
   prefetch_agents(world, agents, agent_count);
   if (removals) prefetch_lists(world, agents, list_existing(world, commands, count, agents));
@@ -294,7 +315,7 @@ static void apply_commands(struct muster_world *world) {
   apply_wakes(world);
   intake_share share = begin_share(world);
   uint32_t left = ring_count(&world->inbox.commands);
-  while (left > 0 && is_left(world, &share)) {
+  while (recorder_choose(world, left > 0 && is_left(world, &share))) {
     uint32_t taken = apply_few(world, left);
     if (!taken) break;
     share.taken += taken;
@@ -327,7 +348,9 @@ static void activate(struct muster_world *world, uint32_t index) {
 
 /* Activates a few of the spawned agents; returns how many. */
 static uint32_t activate_few(struct muster_world *world) {
-  uint32_t agents[TOGETHER], count = pending_take(&world->inbox.spawns, agents, TOGETHER);
+  uint32_t agents[TOGETHER], count = 0;
+  if (!recorder_replays(world)) count = pending_take(&world->inbox.spawns, agents, TOGETHER);
+  if (world->recorder) count = recorder_exchange_activated(world, agents, count, TOGETHER);
   prefetch_agents(world, agents, count);
   for (uint32_t i = 0; i < count; i++) {
     const agent_place *place = &world->store.places[agents[i]];
@@ -339,7 +362,7 @@ static uint32_t activate_few(struct muster_world *world) {
 
 static void activate_spawns(struct muster_world *world) {
   intake_share share = begin_share(world);
-  while (is_left(world, &share)) {
+  while (recorder_choose(world, is_left(world, &share))) {
     uint32_t taken = activate_few(world);
     if (!taken) break;
     share.taken += taken;
@@ -366,14 +389,18 @@ static void set_ids_aside(struct muster_world *world) {
   for (uint32_t i = 0; i < world->types.count; i++)
     if (world->types.types[i].def.spawns_max) wanted = world->def.agents_max;
   if (wanted > world->store.active_count / 2 + 1024) wanted = world->store.active_count / 2 + 1024;
-  while (world->spawn_id_count < wanted && identity_available(&world->agent_ids) > kept_free) {
-    uint32_t index = identity_take(&world->agent_ids);
+  while (world->spawn_id_count < wanted) {
+    uint32_t index = IDENTITY_NONE;
+    if (!recorder_replays(world) && identity_available(&world->agent_ids) > kept_free)
+      index = identity_take(&world->agent_ids);
+    if (world->recorder) index = recorder_exchange_id(world, index);
     if (index == IDENTITY_NONE) break;
     world->spawn_ids[world->spawn_id_count++] = index;
   }
 }
 
 void intake_run(struct muster_world *world) {
+  recorder_newborns(world);
   commit_finish(world);
   timing_run(world);
   apply_commands(world);

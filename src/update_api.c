@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "messages.h"
+#include "recorder.h"
 
 #include <string.h>
 
@@ -31,11 +32,11 @@ static muster_result send(update_context *context, const command *command) {
   if (context->phase != PHASE_PARALLEL)
     return intake_defer(context->public.world, command) ? MUSTER_OK
                                                         : error_set(MUSTER_E_FULL, "commands_max commands wait");
-  if (worker->log_count == RUNNER_LOG_MAX) {
+  if (worker->log_count == context->runner->log_max) {
     worker->commands_dropped++;
     return error_set(MUSTER_E_FULL, "one worker's updates sent more than %d commands in a frame", RUNNER_LOG_MAX);
   }
-  worker->log[worker->log_count++] = (logged_command){context->entry, *command};
+  worker->log[worker->log_count++] = (logged_command){context->entry, context->result->atom_next, *command};
   return MUSTER_OK;
 }
 
@@ -51,6 +52,12 @@ static muster_result stale(muster_agent agent) {
   return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
 }
 
+/* In a serial phase: what hosts leave. */
+static uint32_t take_id(struct muster_world *world) {
+  uint32_t index = recorder_replays(world) ? IDENTITY_NONE : identity_take(&world->agent_ids);
+  return world->recorder ? recorder_exchange_id(world, index) : index;
+}
+
 muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *given) {
   update_context *context = context_of(update);
   muster_world *world = update->world;
@@ -59,7 +66,7 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   bool parallel = context->phase == PHASE_PARALLEL;
   uint32_t number = context->result->spawned, index = IDENTITY_NONE;
   if (number < context->spawn_limit)
-    index = parallel ? context->runner->spawn_ids[context->spawn_base + number] : identity_take(&world->agent_ids);
+    index = parallel ? context->runner->spawn_ids[context->spawn_base + number] : take_id(world);
   /* In a serial phase the ids that were set aside are free for the taking, too. */
   if (index == IDENTITY_NONE && !parallel && number < context->spawn_limit && world->spawn_id_count)
     index = world->spawn_ids[--world->spawn_id_count];
@@ -67,7 +74,7 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   if (index != IDENTITY_NONE) agent = agents_make(world, index, &def);
   if (muster_agent_is_null(agent)) {
     context->worker->spawns_refused++;
-    if (index != IDENTITY_NONE && !parallel) identity_give_back(&world->agent_ids, index);
+    if (index != IDENTITY_NONE && !parallel) world_give_back(world, index);
     error_set(MUSTER_E_FULL, "type '%s' may spawn %u per update, and ids must be left", context->type->name,
               context->type->def.spawns_max);
     return agent;
@@ -93,8 +100,9 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
   update_context *context = context_of(update);
   if (!is_live(context, agent)) return stale(agent);
   /* Under the virtual clock what one update does to another must not depend on workers: the next intake does it. */
-  if (context->phase != PHASE_PARALLEL || context->runner->virtual)
+  if (context->phase != PHASE_PARALLEL || update->world->def.clock == MUSTER_CLOCK_VIRTUAL)
     return send(context, &(command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
+  if (recorder_replays(update->world)) return MUSTER_OK; /* its record knows when the agent ran */
   if (!wakes_push(context->runner->wakes, agent.index)) {
     context->worker->commands_dropped++;
     return error_set(MUSTER_E_FULL, "commands_max wakes wait for a worker");

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "messages.h"
 #include "planner.h"
+#include "recorder.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,7 +66,7 @@ static void create_plan(struct muster_world *world) {
   const muster_world_def *def = &world->def;
   classes_create(&world->classes, def->types_max, def->agents_max, &world->arena);
   costs_create(&world->costs, def->types_max, &world->arena);
-  controller_create(&world->controller, (double)def->debt_budgets);
+  controller_create(&world->experience.controller, (double)def->debt_budgets);
   periods_create(&world->periods, &world->classes, def, &world->arena);
   ready_create(&world->ready, def, &world->types, &world->arena);
   score_create(&world->board, def, &world->arena);
@@ -175,6 +176,8 @@ void muster_world_destroy(muster_world *world) {
   if (!world) return;
   planner_abandon(world);
   ASSERT(!world->in_frame);
+  if (recorder_records(world)) recorder_finish(world);
+  if (world->recorder) world->recorder->replays = false;
   if (world->pool && !world->arena.failed) remove_all(world);
   muster_pool_destroy(world->own_pool);
   arena arena = world->arena;

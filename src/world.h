@@ -34,6 +34,7 @@ typedef struct frame_experience {
   cost_estimate act;      /* action atoms of a frame */
   cost_estimate act_each; /* of one agent */
   uint32_t entries;       /* of the last batch */
+  controller controller;
 } frame_experience;
 
 /* The frame that is running. */
@@ -74,11 +75,13 @@ typedef struct planner_state {
   uint32_t capacity; /* entries that it has room for */
   uint32_t *numbers; /* by agent: its entry, if that is its */
 } planner_state;
+struct recorder;
 
 struct muster_world {
   arena arena;
   muster_world_def def;
   muster_pool *pool, *own_pool;
+  struct recorder *recorder; /* null but in a world that records or replays */
 
   /* agents: what exists */
   agent_store store;
@@ -90,7 +93,6 @@ struct muster_world {
   /* plan: who runs, when, how well */
   class_table classes;
   cost_table costs;
-  controller controller;
   periods periods;
   ready_set ready;
   score_board board;
@@ -131,6 +133,7 @@ struct muster_world {
   commit_progress commit;
   shares settle_shares;
   planner_state planner;
+  uint32_t settle_looked_at[WHEEL_SHARDS]; /* claims, by the share that looked at them */
   frame_experience experience;
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
@@ -189,6 +192,20 @@ muster_result agents_check_time(uint64_t at_ns);
 static inline double predicted_planning_gap(const struct muster_world *world) {
   return 1.3 * world->experience.plan.mean_ns * (world->runner.workers - 1);
 }
+
+/* Returns an index of an agent whose id is gone. In src/intake.c. */
+void world_give_back(struct muster_world *world, uint32_t index);
+
+/* Runs a frame that was checked. In src/frame.c. */
+void world_run_frame(struct muster_world *world, const muster_frame *frame);
+
+/* What the calls for arrays do once they are checked. In src/bulk_api.c. */
+uint32_t bulk_move_agents(struct muster_world *world, const muster_agent *agents, const muster_position *positions,
+                          uint32_t count);
+uint32_t bulk_move_observers(struct muster_world *world, const muster_observer *observers,
+                             const muster_position *positions, uint32_t count);
+uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const muster_agent *agents,
+                         const float *values, uint32_t count);
 
 /* What the score stage works on. In src/intake.c. */
 score_inputs world_score_inputs(struct muster_world *world);

@@ -25,6 +25,7 @@
 #include <muster/common.h>
 #include <muster/explain.h>
 #include <muster/jobs.h>
+#include <muster/record.h>
 #include <muster/report.h>
 #include <muster/trace.h>
 #include <muster/type.h>

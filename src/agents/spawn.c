@@ -56,6 +56,14 @@ static void write_but_generation(agent_row *row, const agent_row *written) {
   memcpy((unsigned char *)row + AFTER, (const unsigned char *)written + AFTER, sizeof *row - AFTER);
 }
 
+void spawn_restore(agent_store *store, const type_table *types, uint32_t index, const agent_row *row,
+                   const agent_place *place, const void *state, const void *published) {
+  muster_agent_def def = {.state = state, .published = published};
+  write_but_generation(&store->rows[index], row);
+  store->places[index] = *place;
+  write_state(&types->types[row->type], row->state_slot, &def);
+}
+
 void spawn_write(agent_store *store, const type_table *types, const space *space, uint32_t index, uint32_t slot,
                  const muster_agent_def *def) {
   uint16_t type = (uint16_t)(def->type.index - 1);

@@ -32,6 +32,15 @@ uint32_t identity_open(identity *identity, uint32_t index) {
   return generation;
 }
 
+void identity_use(identity *identity, uint32_t index) {
+  if (load_relaxed_u32(&identity->fresh) <= index) store_relaxed_u32(&identity->fresh, index + 1);
+}
+
+void identity_assign(identity *identity, uint32_t index, uint32_t generation) {
+  identity_use(identity, index);
+  store_release_u32(identity_generation_of(identity, index), generation);
+}
+
 void identity_close(identity *identity, uint32_t index) {
   uint32_t generation = load_relaxed_u32(identity_generation_of(identity, index));
   ASSERT(generation & 1);

@@ -41,6 +41,12 @@ uint32_t identity_take(identity *identity);
 /* Makes a taken index somebody; returns the generation of the id. Its taker's thread. */
 uint32_t identity_open(identity *identity, uint32_t index);
 
+/* Takes a certain index, which nobody holds: as a record says. Frame's thread, no other. */
+void identity_use(identity *identity, uint32_t index);
+
+/* Makes an index somebody of a known generation, whoever it was: as a record says. Frame's thread, no other. */
+void identity_assign(identity *identity, uint32_t index, uint32_t generation);
+
 /* Makes the index nobody: every id of it is stale from here on. One thread (the frame's). */
 void identity_close(identity *identity, uint32_t index);
 

@@ -10,14 +10,41 @@ void runner_create(runner *runner, uint32_t workers, uint32_t indices, arena *ar
   runner->workers = workers;
   runner->state_count = indices;
   runner->states = arena_reserve(arena, indices, sizeof *runner->states);
-  logged_command *logs = arena_reserve(arena, (size_t)indices * RUNNER_LOG_MAX, sizeof *logs);
   cost_sample *samples = arena_reserve(arena, (size_t)indices * SAMPLES_MAX, sizeof *samples);
   ring_create(&runner->rests, RESTS_MAX, sizeof(batch_claim), arena);
+  if (!arena->failed) runner_widen_logs(runner, RUNNER_LOG_MAX, arena);
   if (arena->failed) return;
-  for (uint32_t i = 0; i < indices; i++) {
-    runner->states[i].log = logs + (size_t)i * RUNNER_LOG_MAX;
-    runner->states[i].samples = samples + (size_t)i * SAMPLES_MAX;
-  }
+  for (uint32_t i = 0; i < indices; i++) runner->states[i].samples = samples + (size_t)i * SAMPLES_MAX;
+}
+
+void runner_widen_logs(runner *runner, uint32_t log_max, arena *arena) {
+  logged_command *logs = arena_reserve(arena, (size_t)runner->state_count * log_max, sizeof *logs);
+  logged_command *scratch = arena_reserve(arena, log_max, sizeof *scratch);
+  if (arena->failed) return;
+  for (uint32_t i = 0; i < runner->state_count; i++) runner->states[i].log = logs + (size_t)i * log_max;
+  runner->log_max = log_max;
+  runner->log_scratch = scratch;
+}
+
+/* Merges [begin, middle) and [middle, end), both in order; of equals, those of the first part come first. */
+static void merge_parts(logged_command *log, logged_command *scratch, uint32_t begin, uint32_t middle, uint32_t end) {
+  uint32_t left = 0, right = middle, at = begin, count = middle - begin;
+  memcpy(scratch, log + begin, count * sizeof *log);
+  while (left < count && right < end)
+    log[at++] = runner_logged_before(&log[right], &scratch[left]) ? log[right++] : scratch[left++];
+  memcpy(log + at, scratch + left, (count - left) * sizeof *log);
+}
+
+void runner_sort_log(runner *runner, worker_state *state) {
+  uint32_t count = state->log_count, i = 1;
+  while (i < count && !runner_logged_before(&state->log[i], &state->log[i - 1])) i++;
+  if (i >= count) return;
+  for (uint32_t width = 1; width < count; width *= 2)
+    for (uint32_t begin = 0; begin + width < count; begin += 2 * width) {
+      uint32_t end = begin + 2 * width < count ? begin + 2 * width : count;
+      if (runner_logged_before(&state->log[begin + width], &state->log[begin + width - 1]))
+        merge_parts(state->log, runner->log_scratch, begin, begin + width, end);
+    }
 }
 
 void runner_open_early(runner *runner) {
@@ -328,9 +355,9 @@ static bool takes_wake(const runner *runner, uint32_t agent) {
 static bool admit_woken(worker_state *state, runner *runner, uint32_t agent, batch_claim *claim) {
   const agent_row *row = &runner->store->rows[agent];
   if (!takes_wake(runner, agent)) {
-    if (state->log_count == RUNNER_LOG_MAX) return false;
+    if (state->log_count == runner->log_max) return false;
     command wake = {COMMAND_WAKE, .index = agent, .generation = identity_generation(runner->agents, agent)};
-    state->log[state->log_count++] = (logged_command){UINT32_MAX, wake};
+    state->log[state->log_count++] = (logged_command){UINT32_MAX, 0, wake};
     return true;
   }
   if (!wakes_begin(runner->wakes, agent)) return true;

@@ -37,6 +37,7 @@ typedef enum update_phase { PHASE_OUTSIDE = 0, PHASE_PARALLEL, PHASE_ACT, PHASE_
 
 typedef struct logged_command {
   uint32_t entry; /* of the batch */
+  uint32_t part;  /* the atom with which this part of an interrupted update began */
   command command;
 } logged_command;
 
@@ -113,6 +114,8 @@ typedef struct runner {
   worker_state *states; /* one per worker index */
   track *tracks;        /* likewise; null without a trace */
   uint32_t caller;      /* the index of the frame's thread */
+  uint32_t log_max;            /* commands that one worker's updates may send in a frame */
+  logged_command *log_scratch; /* log_max */
   /* set for each frame */
   uint64_t now_ns;
   uint64_t stop_ns, deadline_ns;        /* wall */
@@ -124,6 +127,18 @@ typedef struct runner {
 
 /* Reserves the workers' states. The other pointers are set by the world. */
 void runner_create(runner *runner, uint32_t workers, uint32_t indices, arena *arena);
+
+/* Gives each worker room for so many commands. When there is none, arena->failed tells and all is as before. */
+void runner_widen_logs(runner *runner, uint32_t log_max, arena *arena);
+
+/* Whether a command comes before another: by entry, and by part of its update. */
+static inline bool runner_logged_before(const logged_command *one, const logged_command *other) {
+  return one->entry != other->entry ? one->entry < other->entry : one->part < other->part;
+}
+
+/* Puts a worker's log in this order. It is already, unless the worker went on with what another one left. O(commands)
+ * then. */
+void runner_sort_log(runner *runner, worker_state *state);
 
 /* Clears what the workers counted in the last frame and opens the early claims of the batch. Frame's thread. */
 void runner_open_early(runner *runner);

@@ -34,7 +34,8 @@ static bool create_world(host *host, const host_setup *setup) {
   def.commands_max += def.observers_max;
   if (host->needs.cell_m > 0) def.cell_m = host->needs.cell_m;
   host->world = muster_world_create(&def);
-  return host->world != NULL;
+  host->replays = setup->replays;
+  return host->world && (!setup->prepare || setup->prepare(setup->prepare_user, host->world));
 }
 
 bool host_open(host *host, const host_setup *setup) {
@@ -62,7 +63,8 @@ bool host_run_frame(host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_
   if (host->module->before_frame) host->module->before_frame(host->instance, host->world, sim_now_ns);
   muster_frame frame = {.sim_now_ns = sim_now_ns, .budget_ns = budget_ns};
   *report = muster_default_frame_report();
-  if (muster_frame_run(host->world, &frame) != MUSTER_OK) return false;
+  muster_result result = host->replays ? muster_replay_frame(host->world) : muster_frame_run(host->world, &frame);
+  if (result != MUSTER_OK) return false;
   if (may_skip(host->module)) host->skipped_ns += host->module->skip_ns(host->instance, sim_now_ns);
   return muster_frame_report_read(host->world, report) == MUSTER_OK;
 }

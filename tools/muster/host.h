@@ -8,7 +8,11 @@ typedef struct host_setup {
   const muster_module *module;
   muster_module_options options;
   uint32_t workers;
-  muster_world_def world; /* the host fills in the pool and what the module needs */
+  muster_world_def world;                           /* the host fills in the pool and what the module needs */
+  bool (*prepare)(void *user, muster_world *world); /* the new world, before anybody is in it; null = nothing to do.
+                                                       False with the reason in muster_last_error() */
+  void *prepare_user;
+  bool replays; /* prepared to: frames come from a record, and what the module asks of the world changes nothing */
 } host_setup;
 
 typedef struct host {
@@ -18,6 +22,7 @@ typedef struct host {
   muster_pool *pool;
   muster_world *world;
   uint64_t skipped_ns; /* simulation time that the module has let pass beside the frames' own */
+  bool replays;
 } host;
 
 /* Opens the module, creates pool and world and populates it. False with the reason in muster_last_error(); nothing is

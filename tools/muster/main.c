@@ -20,6 +20,7 @@ typedef struct command {
 static const command commands[] = {
     {"run", "run a population inside its budget and report how that went", run_command},
     {"explain", "run a population and say why one of its agents runs when and how it does", explain_command},
+    {"replay", "replay a recorded run bit for bit", replay_command},
     {"repro", "reproduce a paper's tables and figures beside our measurement", repro_command},
     {"bench", "measure the worker pool beside other job systems, and what scheduling costs", bench_command},
 };

@@ -65,7 +65,7 @@ static bool warm_up(run *run, bool *stopped) {
     if (all_in) rest--;
     all_in = all_in || report.spawns_waiting == 0 || report.agents >= run->host.needs.agents || i == INTAKE_FRAMES_MAX;
     progress_show(&run->progress, run->frame, 0, &report);
-    *stopped = asked_to_stop(run);
+    *stopped = asked_to_stop(run) || run->frame == run->last;
   }
   muster_statistics_clear(run->host.world);
   return true;
@@ -77,7 +77,7 @@ static bool run_frames(run *run, bool *stopped) {
     if (!run_frame(run, &report)) return false;
     record_add(&run->record, &report);
     progress_show(&run->progress, run->record.frames, run->options.frames, &report);
-    *stopped = asked_to_stop(run);
+    *stopped = asked_to_stop(run) || run->frame == run->last;
   }
   return true;
 }
@@ -118,34 +118,45 @@ static int report(run *run) {
 }
 
 static int tell(run *run, int (*report)(struct run *run)) {
+  if (run->record.frames == 0 && run->host.replays) return STATUS_OK; /* ended in the warm-up */
   if (run->record.frames == 0) return complain_failure("interrupted before the first counted frame: nothing to report");
   if (run->options.trace && !write_trace(run)) return STATUS_FAILED;
   return report(run);
+}
+
+static void say_replayed(const run *run) {
+  const char *json = run->options.json;
+  fprintf(json && strcmp(json, "-") == 0 ? stderr : stdout, "replayed %llu frames bit for bit\n",
+          (unsigned long long)run->frame);
 }
 
 static int run_world(run *run, int (*report)(struct run *run)) {
   bool stopped = false;
   if (!host_open(&run->host, &run->setup)) return complain_failure("%s", muster_last_error());
   run->progress = progress_begin();
-  run->pacing = pacing_begin(run->options.rate, !run->options.virtual_clock && !run->options.no_pace);
+  bool paced = !run->options.virtual_clock && !run->options.no_pace && !run->host.replays;
+  run->pacing = pacing_begin(run->options.rate, paced);
   bool ran = warm_up(run, &stopped) && run_frames(run, &stopped);
   progress_end(&run->progress);
   int status =
       ran ? tell(run, report) : complain_failure("frame %llu: %s", (unsigned long long)run->frame, muster_last_error());
+  if (ran && run->host.replays) say_replayed(run);
+  if (!recording_end(&run->recording, run->host.world)) status = STATUS_FAILED;
   host_close(&run->host);
   return status;
 }
 
-/* Both results, before the run. */
+/* All results, before the run. */
 static bool open_outputs(run *run) {
-  run->json.descriptor = run->trace.descriptor = -1;
+  run->json.descriptor = run->trace.descriptor = run->recording.descriptor = -1;
   return (!run->options.json || output_open(&run->json, run->options.json)) &&
-         (!run->options.trace || output_open(&run->trace, run->options.trace));
+         (!run->options.trace || output_open(&run->trace, run->options.trace)) &&
+         (!run->options.record || recording_open(&run->recording, &run->options));
 }
 
-int run_and_report(run *run, int (*report)(struct run *run)) {
+/* With what the options and the setup say. */
+static int run_prepared(run *run, int (*report)(struct run *run)) {
   int status = STATUS_FAILED;
-  run->setup = setup_of(&run->options);
   hold_back_signals(run);
   if (open_outputs(run)) {
     if (record_create(&run->record, run->options.frames))
@@ -157,6 +168,27 @@ int run_and_report(run *run, int (*report)(struct run *run)) {
   output_discard(&run->json);
   output_discard(&run->trace);
   return status;
+}
+
+int run_and_report(run *run, int (*report)(struct run *run)) {
+  run->setup = setup_of(&run->options);
+  run->last = UINT64_MAX;
+  if (run->options.record) {
+    run->setup.prepare = recording_begin;
+    run->setup.prepare_user = &run->recording;
+  }
+  return run_prepared(run, report);
+}
+
+int run_replayed(replaying *replaying, uint32_t workers, uint64_t last) {
+  run run = {.options = replaying->options, .last = last};
+  run.setup = setup_of(&run.options);
+  run.setup.workers = workers;
+  run.setup.world.audit = false; /* what was measured then is in the record */
+  run.setup.prepare = replaying_begin;
+  run.setup.prepare_user = replaying;
+  run.setup.replays = true;
+  return run_prepared(&run, report);
 }
 
 int run_command(int count, char **arguments) {

@@ -7,6 +7,7 @@
 #include "pacing.h"
 #include "progress.h"
 #include "record.h"
+#include "recording.h"
 #include "run_options.h"
 
 #include <signal.h>
@@ -19,13 +20,18 @@ typedef struct run {
   pacing pacing;
   progress progress;
   run_record record;
+  recording recording;
   sigset_t stop_signals;
   uint64_t frame; /* frames run so far, warm-up included */
+  uint64_t last;  /* the run ends after this one */
 } run;
 
 /* Runs what `run->options` ask for, and then tells of it: `report` returns the exit status and may use the host, which
- * still has its population. Writes the trace, when one was asked for. Returns the exit status. */
+ * still has its population. Writes the trace and the recording, when they were asked for. Returns the exit status. */
 int run_and_report(run *run, int (*report)(struct run *run));
+
+/* Replays a run up to frame `last` on so many workers and reports it. Returns the exit status. */
+int run_replayed(replaying *replaying, uint32_t workers, uint64_t last);
 
 /* Whether the result for machines or the trace has standard output for itself. */
 bool run_took_output(const run *run);

@@ -26,6 +26,7 @@ enum {
   OPTION_AUDIT,
   OPTION_NO_PACE,
   OPTION_UP,
+  OPTION_RECORD,
   OPTION_TRACE,
   OPTION_TRACE_FRAMES,
   OPTION_AGENT
@@ -49,6 +50,7 @@ static const struct option long_options[] = {
     {"audit", no_argument, NULL, OPTION_AUDIT},
     {"no-pace", no_argument, NULL, OPTION_NO_PACE},
     {"up", required_argument, NULL, OPTION_UP},
+    {"record", required_argument, NULL, OPTION_RECORD},
     {"json", required_argument, NULL, OPTION_JSON},
     {"trace", required_argument, NULL, OPTION_TRACE},
     {"trace-frames", required_argument, NULL, OPTION_TRACE_FRAMES},
@@ -83,6 +85,7 @@ static void show_options(void) {
        "  --trace FILE       the last frames for a trace viewer (ui.perfetto.dev, chrome://tracing); - is standard\n"
        "                     output\n"
        "  --trace-frames N   how many of them (default 120)\n"
+       "  --record FILE      inputs, choices and measured costs, for `muster replay FILE`\n"
        "  --help");
 }
 
@@ -165,6 +168,9 @@ static bool read_option(void *user, int option, const char *text) {
     return options->audit = true;
   case OPTION_NO_PACE:
     return options->no_pace = true;
+  case OPTION_RECORD:
+    options->record = text;
+    return true;
   case OPTION_JSON:
     options->json = text;
     return true;

@@ -11,11 +11,12 @@ typedef struct run_options {
   const char *json;            /* where the machine's report goes; null = nowhere, "-" = standard output */
   const char *trace;           /* the same for the trace of the last frames */
   const char *agent;           /* which one to explain, as typed */
+  const char *record;          /* where the run is recorded; null = nowhere */
   uint32_t agents, observers;  /* 0 = the scenario's own */
   uint32_t workers;
   uint64_t budget_ns, capacity_ns;
   uint64_t cost_ns; /* of an update; 0 = the scenario's own */
-  uint64_t rate; /* frames per 1000 seconds */
+  uint64_t rate;    /* frames per 1000 seconds */
   uint64_t frames, warm_up;
   uint64_t seed;
   muster_elastic elastic; /* how periods give way */

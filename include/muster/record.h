@@ -1,0 +1,134 @@
+/* muster/record.h - record a run and replay it bit for bit, so that an incident becomes a test. Included by
+ * muster/muster.h.
+ *
+ * A record holds what a run cannot know by itself: what the host asked for (spawns with their state, commands,
+ * messages, arrays of positions and factors, each frame's time and budget), every decision that looked at a clock or
+ * at what other threads did (how much an intake took, which updates ran and where they were cut, who was woken in
+ * between, how far a commit came), and the costs that were measured. A replay runs the same code with those read from
+ * the record: it takes no decision by the clock, and works on any number of workers.
+ *
+ * What a record does not hold, and a replay must find as it was: the atoms and whatever they read outside Muster
+ * through the user pointers of types and agents, files or globals. Inside atoms use muster_update_...(): what the calls
+ * for any thread (such as muster_agent_spawn) answer there is not recorded. State that the host writes between frames
+ * through muster_agent_info.state is not seen by the record: the replay diverges, and says so. */
+#ifndef MUSTER_RECORD_H
+#define MUSTER_RECORD_H
+
+#include <muster/update.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct muster_world_def;
+
+typedef struct muster_record_def {
+  uint32_t size;
+  bool (*write)(const void *bytes, size_t count, void *user); /* takes what was recorded, in order; false when it
+                               cannot: the recording ends. Called on the thread of the frames, in muster_record_begin,
+                               at the end of each frame and in muster_record_end; required */
+  void *user;                                                 /* handed to the callbacks */
+  size_t buffer_bytes; /* the most that one frame may record, with what came before it; address space, of
+                          which what is used is committed; default 256 MiB; 64 KiB .. 1 TiB */
+  uint32_t hash_every; /* frames from one muster_world_hash() in the record to the next; default 60; 0 = none */
+  const void *note;    /* the host's own bytes, such as the options it was started with; copied; default null */
+  uint32_t note_bytes; /* at most 64 KiB and half of the buffer */
+  uint64_t (*name_user)(muster_agent agent, void *agent_user, void *user); /* a number to know an agent's user pointer
+                               by in a replay; asked for agents that the host spawns with one. Default null = 1 */
+} muster_record_def;
+
+static inline muster_record_def muster_default_record_def(void) {
+  muster_record_def def = {0};
+  def.size = (uint32_t)sizeof def;
+  def.buffer_bytes = (size_t)256 << 20;
+  def.hash_every = 60;
+  return def;
+}
+
+/* Begins to record. Only in a new world: MUSTER_E_STATE when an agent or an observer was spawned or a frame run.
+ * MUSTER_E_ARGUMENT when a field is out of range, MUSTER_E_MEMORY without a buffer, MUSTER_E_SYSTEM when the first
+ * write was refused. A frame that cannot be recorded (the buffer is full, a write was refused, or something happened
+ * that no replay could repeat) ends the recording with a warning in the log; what was written until then is whole.
+ * Thread of the frames, between frames. Recording costs time in proportion to what is recorded. */
+MUSTER_API muster_result muster_record_begin(muster_world *world, const muster_record_def *def);
+
+/* Ends the recording after the last frame. MUSTER_E_STATE when none is under way, MUSTER_E_SYSTEM when the last write
+ * was refused. muster_world_destroy does the same. Thread of the frames, between frames. */
+MUSTER_API muster_result muster_record_end(muster_world *world);
+
+typedef struct muster_record_status {
+  uint32_t size;
+  bool records;       /* a recording is under way */
+  uint64_t frames;    /* in the record, or replayed */
+  uint64_t bytes;     /* written */
+  uint64_t lost;      /* frames that ran after the recording had ended by itself */
+  char ended_by[128]; /* why it ended by itself; "" when it did not */
+} muster_record_status;
+
+static inline muster_record_status muster_default_record_status(void) {
+  muster_record_status status = {0};
+  status.size = (uint32_t)sizeof status;
+  return status;
+}
+
+/* How the recording, or the replay, of a world goes. Thread of the frames, between frames. */
+MUSTER_API muster_result muster_record_status_read(const muster_world *world, muster_record_status *status);
+
+/* What a record says about itself. */
+typedef struct muster_record_info {
+  uint32_t size;
+  uint32_t workers; /* of the recorded run */
+  uint64_t frames;  /* whole ones */
+  bool cut;         /* its end is missing: the recording program died */
+  const void *note; /* points into the record */
+  uint32_t note_bytes;
+} muster_record_info;
+
+static inline muster_record_info muster_default_record_info(void) {
+  muster_record_info info = {0};
+  info.size = (uint32_t)sizeof info;
+  return info;
+}
+
+/* Reads and checks a whole record of `count` bytes: every checksum. MUSTER_E_INPUT with the offset and the reason when
+ * it is damaged or none. When `world` is not null, its fields are set to those of the recorded world, but for pool,
+ * allocator, log and audit. Any thread. O(count). */
+MUSTER_API muster_result muster_record_look(const void *bytes, size_t count, muster_record_info *info,
+                                            struct muster_world_def *world);
+
+typedef struct muster_replay_def {
+  uint32_t size;
+  const void *bytes; /* the whole record; stays the caller's and must stay as it is until the world is destroyed */
+  size_t count;
+  bool accept_cut; /* replay the whole frames of a record whose end is missing; default false */
+  void *(*user_of)(muster_agent agent, uint64_t name, void *user); /* the user pointer of an agent whose recorded one
+                      had this name; needed when there are such agents; default null */
+  void *user;                                                      /* handed to user_of */
+} muster_replay_def;
+
+static inline muster_replay_def muster_default_replay_def(void) {
+  muster_replay_def def = {0};
+  def.size = (uint32_t)sizeof def;
+  return def;
+}
+
+/* Makes a new world one that replays. It must be defined as the recorded one was (see muster_record_look). Register
+ * the same types between the same frames, then call muster_replay_frame() for each frame. From here on the calls by
+ * which a host spawns, removes, moves, tunes, wakes, sends, and adds or moves observers change nothing and succeed, so
+ * that code which populates a world can be used as it is; the ids that they return count up from the first, one thread
+ * at a time. muster_frame_run() is refused. MUSTER_E_STATE in a world that is not new; MUSTER_E_INPUT with offset or
+ * field and the reason when the record is damaged, cut or of another world. Thread of the frames, between frames.
+ * O(count). */
+MUSTER_API muster_result muster_replay_begin(muster_world *world, const muster_replay_def *def);
+
+/* Replays the next frame; its report is that of the recorded run, wall times included. MUSTER_E_STATE when there is
+ * none left, or none before. MUSTER_E_INPUT when the replay diverges from the record, with the frame and the reason:
+ * a type that differs, an agent that did otherwise, another hash; no frame can be replayed after that. Thread of the
+ * frames. */
+MUSTER_API muster_result muster_replay_frame(muster_world *world);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,89 @@
+/* `muster run --record` and `muster replay`: the same report again, on any number of workers, or a refusal. */
+#include "program.h"
+
+#define RECORD "/tmp/muster-test-replay-%d-%s"
+
+static const char *record_path(const char *name) {
+  static char path[128];
+  snprintf(path, sizeof path, RECORD, (int)getpid(), name);
+  return path;
+}
+
+static program_run *start(const char *format, const char *first, const char *second) {
+  char line[1024];
+  snprintf(line, sizeof line, format, first, second);
+  return program_start(line);
+}
+
+static void expect_same_report(const char *scenario, const char *name) {
+  const char *path = record_path(name);
+  program_run *run = start("run %s --no-pace --workers 2 --json - --record %s", scenario, path);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  for (int workers = 1; workers <= 4; workers += 3) {
+    program_run *replay = start("replay %s --json - --workers %s", path, workers == 1 ? "1" : "4");
+    cr_assert_eq(replay->status, 0, "%s", replay->errors);
+    cr_assert_str_eq(replay->output, run->output, "%s on %d workers", scenario, workers);
+    cr_assert_not_null(strstr(replay->errors, "frames bit for bit"), "%s", replay->errors);
+    free(replay);
+  }
+  program_run *part = start("replay %s --until %s", path, "3");
+  cr_assert_eq(part->status, 0, "%s", part->errors);
+  cr_assert_not_null(strstr(part->output, "replayed 3 frames bit for bit"), "%s", part->output);
+  free(part);
+  free(run);
+  unlink(path);
+}
+
+Test(replay, fixed_comes_to_the_same_report) {
+  expect_same_report("fixed --agents 3000 --frames 20 --warm-up 2 --budget 2ms", "fixed");
+}
+
+Test(replay, wildlife_comes_to_the_same_report) {
+  expect_same_report("wildlife --agents 800 --frames 40 --warm-up 2 --budget 2ms", "wildlife");
+}
+
+Test(replay, so_does_a_run_in_virtual_time) {
+  expect_same_report("wildlife --agents 500 --frames 20 --warm-up 2 --virtual --capacity 0.3ms", "virtual");
+}
+
+static void write_file(const char *path, const void *bytes, size_t count) {
+  FILE *file = fopen(path, "wb");
+  cr_assert_not_null(file);
+  cr_assert_eq(fwrite(bytes, 1, count, file), count);
+  fclose(file);
+}
+
+Test(replay, a_record_that_is_damaged_or_cut_is_refused) {
+  static unsigned char bytes[1 << 20];
+  const char *path = record_path("damaged");
+  program_run *run =
+      start("run %s --no-pace --workers 1 --record %s", "fixed --agents 500 --frames 10 --warm-up 1", path);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  FILE *file = fopen(path, "rb");
+  size_t count = fread(bytes, 1, sizeof bytes, file);
+  fclose(file);
+  cr_assert(count > 10000 && count < sizeof bytes);
+  bytes[count / 2] ^= 4;
+  write_file(path, bytes, count);
+  program_run *replay = start("replay %s%s", path, "");
+  cr_assert_eq(replay->status, 1);
+  cr_assert_not_null(strstr(replay->errors, "its checksum is wrong"), "%s", replay->errors);
+  free(replay);
+  bytes[count / 2] ^= 4;
+  write_file(path, bytes, count - 100);
+  replay = start("replay %s%s", path, "");
+  cr_assert_eq(replay->status, 1);
+  cr_assert_not_null(strstr(replay->errors, "--until"), "%s", replay->errors);
+  free(replay);
+  replay = start("replay %s --until %s", path, "5");
+  cr_assert_eq(replay->status, 0, "%s", replay->errors);
+  free(replay);
+  free(run);
+  unlink(path);
+}
+
+Test(replay, what_cannot_be_replayed_is_refused_in_one_line) {
+  PROGRAM_EXPECT_REFUSALS({"replay", 2, "give one file"}, {"replay /nowhere/at-all", 1, "cannot read the record"},
+                          {"replay /dev/null", 1, "cannot read the record"}, {"replay x --until 0", 2, "--until"},
+                          {"run fixed --agents 10 --record /nowhere/at-all", 1, "choose another file"});
+}

@@ -1,0 +1,396 @@
+/* What a record is worth when it is damaged, forged, or of another world: an error that says what and where, never a
+ * crash, never a replay that is wrong and says nothing. */
+#include "support/recording.h"
+
+#include "base/tape.h"
+
+enum { AGENTS = 60, FRAMES = 12 };
+
+typedef struct live {
+  uint64_t runs, heard;
+} live;
+
+static muster_atom_result run_alive(muster_update *update) {
+  live *self = update->state;
+  muster_neighbour near[2];
+  muster_position to = update->position;
+  uint64_t *counted = update->user;
+  self->runs += 1 + muster_update_random(update) % 3;
+  self->heard += muster_update_messages(update, NULL, 0);
+  to.x += 1;
+  muster_update_move(update, to);
+  if (muster_update_nearby(update, 30, (muster_type){0}, near, 2)) {
+    muster_update_send(update, near[0].agent, &self->runs, 4);
+    muster_update_wake(update, near[0].agent);
+  }
+  if (counted) self->runs += *counted;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result breed(muster_update *update) {
+  live *self = update->state;
+  muster_agent_def child = muster_default_agent_def();
+  child.type = update->type;
+  if (self->runs % 5 == 0) muster_update_spawn(update, &child);
+  if (self->runs % 7 == 0) muster_update_remove(update, update->agent);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_type_def type_def(void) {
+  static const muster_atom atoms[] = {{run_alive, MUSTER_ROLE_BEHAVIOUR, 20000}, {breed, MUSTER_ROLE_ACTION, 1000}};
+  muster_type_def def = muster_default_type_def();
+  def.name = "beetle";
+  def.atoms = atoms;
+  def.atom_count = 2;
+  def.state_bytes = sizeof(live);
+  def.period_ns = FRAME_NS;
+  def.spawns_max = 1;
+  def.sends_max = 1;
+  def.messages_max = 2;
+  def.message_bytes = 8;
+  return def;
+}
+
+static muster_world_def world_def(muster_clock clock) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = clock;
+  def.agents_max = 300;
+  def.commands_max = 512;
+  return def;
+}
+
+static void silence(muster_log_level level, const char *message, void *user) {
+  (void)level, (void)message;
+  ++*(uint32_t *)user;
+}
+
+/* A run of some frames with a bit of everything between them. */
+static void drive(little_world *little, recorded *run, uint32_t frames) {
+  muster_agent agents[AGENTS];
+  muster_position places[AGENTS];
+  muster_observer_def watcher = muster_default_observer_def();
+  muster_observer observer = muster_observer_add(little->world, &watcher);
+  for (int i = 0; i < AGENTS; i++) {
+    agents[i] = spawn_at(little, i);
+    places[i] = (muster_position){i, 3, 0};
+  }
+  for (uint32_t i = 0; i < frames; i++) {
+    muster_agent_wake(little->world, agents[i]);
+    muster_agent_send(little->world, agents[i + 1], &i, sizeof i);
+    muster_observer_move(little->world, observer, places[i]);
+    if (i % 3 == 1) muster_agents_move(little->world, agents, places, AGENTS);
+    recorded_note(run, little, run_frame_with(little, 600000));
+  }
+}
+
+static void record_little(recorded *run, muster_clock clock) {
+  muster_world_def def = world_def(clock);
+  muster_type_def type = type_def();
+  little_world little = little_world_create(1, &def);
+  recorded_begin(run, little.world);
+  register_type(&little, &type);
+  drive(&little, run, FRAMES);
+  recorded_end(run, little.world);
+  little_world_destroy(&little);
+}
+
+/* One pool for all of them: a new one measures the clock first. */
+static muster_pool *shared_pool(void) {
+  static muster_pool *pool;
+  muster_pool_def def = muster_default_pool_def();
+  def.workers = 1;
+  if (!pool) pool = muster_pool_create(&def);
+  cr_assert_not_null(pool, "%s", muster_last_error());
+  return pool;
+}
+
+/* How a replay of these bytes ends: MUSTER_E_STATE is its proper end. */
+static muster_result outcome_of(const void *bytes, size_t count, muster_clock clock, bool accept_cut,
+                                uint32_t *frames) {
+  muster_world_def def = world_def(clock);
+  muster_type_def type = type_def();
+  muster_replay_def replay = muster_default_replay_def();
+  replay.bytes = bytes;
+  replay.count = count;
+  replay.accept_cut = accept_cut;
+  *frames = 0;
+  def.pool = shared_pool();
+  muster_world *world = muster_world_create(&def);
+  cr_assert_not_null(world, "%s", muster_last_error());
+  muster_result result = muster_replay_begin(world, &replay);
+  if (result == MUSTER_OK) muster_type_register(world, &type);
+  while (result == MUSTER_OK && (result = muster_replay_frame(world)) == MUSTER_OK) ++*frames;
+  muster_world_destroy(world);
+  return result;
+}
+
+Test(record_refusals, a_byte_changed_anywhere_is_refused_with_its_place) {
+  static recorded run;
+  uint32_t frames;
+  record_little(&run, MUSTER_CLOCK_VIRTUAL);
+  cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE);
+  cr_assert_eq(frames, FRAMES);
+  for (size_t at = 0; at < run.count; at += at < 400 ? 1 : 61) {
+    muster_record_info info = muster_default_record_info();
+    run.bytes[at] ^= (unsigned char)(1 + at % 255);
+    cr_assert_eq(muster_record_look(run.bytes, run.count, &info, NULL) == MUSTER_OK && !info.cut, false, "byte %zu",
+                 at);
+    cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_INPUT, "byte %zu",
+                 at);
+    cr_assert_not_null(strstr(muster_last_error(), "record: offset "), "byte %zu: %s", at, muster_last_error());
+    run.bytes[at] ^= (unsigned char)(1 + at % 255);
+  }
+  recorded_forget(&run);
+}
+
+/* Copies a record with one byte of its frames changed and all checksums right. */
+static size_t forge(const recorded *run, size_t which, unsigned char *out) {
+  static unsigned char section_bytes[1 << 20];
+  uint32_t layout;
+  tape from, to;
+  tape_section section;
+  bool cut;
+  size_t count, length = 0, seen = 0;
+  memcpy(&layout, run->bytes + 12, sizeof layout);
+  cr_assert_eq(tape_read_from(&from, run->bytes, run->count, layout), MUSTER_OK);
+  tape_write_to(&to, section_bytes, sizeof section_bytes, layout);
+  while (length < run->count && tape_next(&from, &section, &cut) == MUSTER_OK) {
+    for (size_t i = 0; i < section.bytes; i++, seen++) {
+      unsigned char byte = run->bytes[section.at + i];
+      if (seen == which) byte ^= (unsigned char)(1u << which % 8);
+      tape_put(&to, &byte, 1);
+    }
+    const void *bytes = tape_close(&to, section.kind, section.number, &count);
+    memcpy(out + length, bytes, count);
+    length += count;
+  }
+  return length;
+}
+
+static void check_forged(muster_clock clock) {
+  static recorded run;
+  uint32_t frames, diverged = 0;
+  record_little(&run, clock);
+  unsigned char *forged = malloc(run.count);
+  for (size_t which = 0; which < run.count; which += which < 600 ? 3 : 41) {
+    size_t count = forge(&run, which, forged);
+    muster_result result = outcome_of(forged, count, clock, false, &frames);
+    cr_assert(result == MUSTER_E_STATE || result == MUSTER_E_INPUT, "byte %zu: %s", which, muster_last_error());
+    diverged += result == MUSTER_E_INPUT;
+  }
+  cr_assert_gt(diverged, 50);
+  free(forged);
+  recorded_forget(&run);
+}
+
+Test(record_refusals, a_forged_record_diverges_or_makes_no_difference) {
+  check_forged(MUSTER_CLOCK_VIRTUAL);
+}
+
+Test(record_refusals, so_does_one_of_the_wall_clock) {
+  check_forged(MUSTER_CLOCK_WALL);
+}
+
+Test(record_refusals, a_record_that_was_cut_is_refused_or_replayed_as_far_as_it_goes) {
+  static recorded run;
+  uint32_t frames, most = 0;
+  record_little(&run, MUSTER_CLOCK_WALL);
+  for (size_t count = 0; count < run.count; count += 97) {
+    cr_assert_eq(outcome_of(run.bytes, count, MUSTER_CLOCK_WALL, false, &frames), MUSTER_E_INPUT, "%zu bytes", count);
+    muster_result result = outcome_of(run.bytes, count, MUSTER_CLOCK_WALL, true, &frames);
+    cr_assert(result == MUSTER_E_STATE || result == MUSTER_E_INPUT);
+    cr_assert_geq(frames, most);
+    most = frames;
+  }
+  cr_assert_geq(most, FRAMES - 1);
+  recorded_forget(&run);
+}
+
+Test(record_refusals, what_is_no_record_is_refused) {
+  static const char text[] = "scenario,agents\nfixed,10\nand so on, for more than a few bytes";
+  uint32_t frames;
+  cr_assert_eq(outcome_of(text, sizeof text, MUSTER_CLOCK_WALL, false, &frames), MUSTER_E_INPUT);
+  cr_assert_not_null(strstr(muster_last_error(), "offset 0: this is no record"), "%s", muster_last_error());
+}
+
+static void expect_type_refused(const recorded *run, const muster_type_def *type, const char *says) {
+  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
+  little_world little = little_world_create(1, &def);
+  recorded_replay(run, little.world);
+  if (type) register_type(&little, type);
+  cr_assert_eq(muster_replay_frame(little.world), MUSTER_E_INPUT);
+  cr_assert_not_null(strstr(muster_last_error(), says), "%s", muster_last_error());
+  cr_assert_eq(muster_replay_frame(little.world), MUSTER_E_INPUT, "what diverged stays so");
+  little_world_destroy(&little);
+}
+
+Test(record_refusals, another_type_is_named_with_its_field) {
+  static recorded run;
+  record_little(&run, MUSTER_CLOCK_VIRTUAL);
+  muster_type_def type = type_def();
+  expect_type_refused(&run, NULL, "type 1 is not registered");
+  type.state_bytes += 8;
+  expect_type_refused(&run, &type, "'beetle': its state_bytes");
+  type = type_def();
+  type.period_ns *= 2;
+  expect_type_refused(&run, &type, "'beetle': its period_ns");
+  type = type_def();
+  type.name = "ant";
+  expect_type_refused(&run, &type, "'ant': its name");
+  recorded_forget(&run);
+}
+
+Test(record_refusals, another_world_is_named_with_its_field) {
+  static recorded run;
+  record_little(&run, MUSTER_CLOCK_VIRTUAL);
+  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL), read;
+  muster_record_info info = muster_default_record_info();
+  muster_replay_def replay = muster_default_replay_def();
+  cr_assert_eq(muster_record_look(run.bytes, run.count, &info, &read), MUSTER_OK);
+  cr_assert_eq(info.frames, FRAMES);
+  cr_assert_eq(read.agents_max, def.agents_max);
+  cr_assert_eq(read.clock, def.clock);
+  def.seed = 9;
+  little_world little = little_world_create(1, &def);
+  replay.bytes = run.bytes;
+  replay.count = run.count;
+  cr_assert_eq(muster_replay_begin(little.world, &replay), MUSTER_E_INPUT);
+  cr_assert_not_null(strstr(muster_last_error(), "seed"), "%s", muster_last_error());
+  little_world_destroy(&little);
+  recorded_forget(&run);
+}
+
+/* An update that does otherwise than it did is noticed by the hash of its frame. */
+Test(record_refusals, an_update_that_does_something_else_diverges_in_its_frame) {
+  static recorded run;
+  record_little(&run, MUSTER_CLOCK_VIRTUAL);
+  muster_type_def type = type_def();
+  const muster_atom lazy[] = {{breed, MUSTER_ROLE_BEHAVIOUR, 20000}, {breed, MUSTER_ROLE_ACTION, 1000}};
+  type.atoms = lazy;
+  expect_type_refused(&run, &type, "frame 1: it");
+  recorded_forget(&run);
+}
+
+Test(record_refusals, only_a_new_world_can_begin) {
+  muster_record_def record = muster_default_record_def();
+  muster_type_def type = type_def();
+  little_world little = little_world_create(1, NULL);
+  recorded run = {0};
+  record.write = recorded_write;
+  record.user = &run;
+  register_type(&little, &type);
+  spawn_at(&little, 1);
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_E_STATE);
+  cr_assert_eq(muster_record_end(little.world), MUSTER_E_STATE);
+  cr_assert_eq(muster_replay_frame(little.world), MUSTER_E_STATE);
+  little_world_destroy(&little);
+}
+
+Test(record_refusals, a_world_that_replays_takes_no_frame_and_ignores_its_host) {
+  static recorded run;
+  record_little(&run, MUSTER_CLOCK_VIRTUAL);
+  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
+  muster_type_def type = type_def();
+  little_world little = little_world_create(1, &def);
+  recorded_replay(&run, little.world);
+  register_type(&little, &type);
+  cr_assert_eq(muster_frame_run(little.world, &(muster_frame){1, 1000000}), MUSTER_E_STATE);
+  recorded own = {0};
+  for (uint32_t i = 0; i < FRAMES; i++) {
+    muster_agent agent = spawn_at(&little, 3);
+    cr_assert_eq(agent.index, i);
+    cr_assert_eq(muster_agent_remove(little.world, agent), MUSTER_OK);
+    cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);
+    cr_assert_eq(muster_agents_move(little.world, &agent, &(muster_position){9, 9, 0}, 1), 1);
+    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(muster_world_hash(little.world), run.hashes[i]);
+  }
+  little_world_destroy(&little);
+  recorded_forget(&own);
+  recorded_forget(&run);
+}
+
+/* The first frames fit, one that moves too many does not. */
+Test(record_refusals, a_full_buffer_ends_the_recording_and_what_was_written_is_whole) {
+  enum { WHOLE = 4, MANY = 4000 };
+  static recorded run;
+  static muster_agent agents[MANY];
+  static muster_position places[MANY];
+  uint32_t lines = 0, frames;
+  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
+  muster_type_def type = type_def();
+  muster_record_def record = muster_default_record_def();
+  muster_record_status status = muster_default_record_status();
+  def.log = (muster_log_sink){silence, &lines};
+  little_world little = little_world_create(1, &def);
+  lines = 0;
+  run = (recorded){0};
+  record.write = recorded_write;
+  record.user = &run;
+  record.buffer_bytes = 65536;
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK, "%s", muster_last_error());
+  register_type(&little, &type);
+  drive(&little, &run, WHOLE);
+  muster_agents_move(little.world, agents, places, MANY);
+  run_frames(&little, 3);
+  muster_record_status_read(little.world, &status);
+  cr_assert_eq(status.records, false);
+  cr_assert_eq(status.frames, WHOLE);
+  cr_assert_eq(status.lost, 3);
+  cr_assert_eq(status.bytes, run.count);
+  cr_assert_not_null(strstr(status.ended_by, "buffer of 65536 bytes was full"), "%s", status.ended_by);
+  cr_assert_eq(lines, 1);
+  little_world_destroy(&little);
+  cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE, "%s",
+               muster_last_error());
+  cr_assert_eq(frames, WHOLE);
+  recorded_forget(&run);
+}
+
+static uint64_t name_user(muster_agent agent, void *agent_user, void *user) {
+  (void)agent, (void)user;
+  return *(uint64_t *)agent_user;
+}
+
+static void *user_of(muster_agent agent, uint64_t name, void *user) {
+  (void)agent;
+  uint64_t *values = user;
+  return &values[name];
+}
+
+Test(record_refusals, user_pointers_come_back_by_their_names) {
+  static recorded run;
+  uint64_t values[] = {0, 1, 2, 3}, copies[] = {0, 1, 2, 3};
+  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
+  muster_type_def type = type_def();
+  muster_record_def record = muster_default_record_def();
+  little_world little = little_world_create(1, &def);
+  run = (recorded){0};
+  record.write = recorded_write;
+  record.user = &run;
+  record.hash_every = 1;
+  record.name_user = name_user;
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK);
+  register_type(&little, &type);
+  muster_agent_def agent = muster_default_agent_def();
+  agent.type = little.type;
+  for (uint32_t i = 0; i < 4; i++) {
+    agent.user = i ? &values[i] : NULL;
+    muster_agent_spawn(little.world, &agent);
+  }
+  for (int i = 0; i < 5; i++) recorded_note(&run, &little, run_frame(&little));
+  recorded_end(&run, little.world);
+  little_world_destroy(&little);
+  expect_type_refused(&run, &type, "user pointer");
+  muster_replay_def replay = muster_default_replay_def();
+  replay.bytes = run.bytes;
+  replay.count = run.count;
+  replay.user_of = user_of;
+  replay.user = copies;
+  little = little_world_create(1, &def);
+  cr_assert_eq(muster_replay_begin(little.world, &replay), MUSTER_OK);
+  register_type(&little, &type);
+  for (int i = 0; i < 5; i++) cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%s", muster_last_error());
+  little_world_destroy(&little);
+  recorded_forget(&run);
+}

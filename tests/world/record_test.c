@@ -1,0 +1,328 @@
+/* A run on the wall clock, in which what ran when was a matter of time, is recorded and replayed: the world is the same
+ * after every frame, on any number of workers. Its agents do all that could make it depend on threads: they move, send,
+ * wake, breed and kill, their updates are cut and interrupted, and another thread wakes, moves and spawns beside them.
+ */
+#include "support/recording.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { FRAMES = 70, CREATURES = 900, LISTENERS = 300, WATCHERS = 20 };
+
+typedef struct creature {
+  uint64_t updates, seen, heard;
+  double energy;
+} creature;
+
+static void spend(uint32_t turns) {
+  for (volatile uint32_t i = 0; i < turns; i++) continue;
+}
+
+static void hear(muster_update *update, creature *self) {
+  muster_message messages[4];
+  uint32_t count = muster_update_messages(update, messages, 4);
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t word = 0;
+    memcpy(&word, messages[i].bytes, messages[i].size < sizeof word ? messages[i].size : sizeof word);
+    self->heard = self->heard * 31 + word + messages[i].sender.index + messages[i].sent_ns;
+  }
+  self->heard += muster_update_messages_lost(update);
+}
+
+static muster_atom_result look(muster_update *update) {
+  creature *self = update->state;
+  muster_neighbour near[6];
+  uint32_t count = muster_update_nearby(update, 12.0f, (muster_type){0}, near, 6);
+  for (uint32_t i = 0; i < count; i++) {
+    const double *energy = near[i].published;
+    self->energy += *energy * 0.001;
+    self->seen = self->seen * 31 + near[i].agent.index + (uint64_t)(update->importance * 1000) + update->level;
+  }
+  hear(update, self);
+  spend(600);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result walk(muster_update *update) {
+  creature *self = update->state;
+  double seconds = (double)update->elapsed_ns * 1e-9;
+  muster_position to = update->position;
+  to.x += ((double)muster_update_random_share(update) - 0.5) * 40 * seconds;
+  to.y += ((double)muster_update_random_share(update) - 0.5) * 40 * seconds;
+  muster_update_move(update, to);
+  self->updates++;
+  self->energy += seconds;
+  *(double *)update->published = self->energy;
+  muster_neighbour near[2];
+  if (muster_update_random_share(update) < 0.2f &&
+      muster_update_nearby(update, 30.0f, (muster_type){0}, near, 2) == 2) {
+    muster_update_wake(update, near[0].agent);
+    muster_update_send(update, near[1].agent, &self->seen, sizeof self->seen);
+  }
+  spend(600);
+  return self->energy > 1.0 ? MUSTER_ATOM_NEXT : MUSTER_ATOM_FINISH;
+}
+
+static muster_atom_result act(muster_update *update) {
+  creature *self = update->state;
+  muster_neighbour near[1];
+  muster_agent_def child = muster_default_agent_def();
+  child.type = (muster_type){1};
+  child.position = update->position;
+  if (muster_update_random_share(update) < 0.3f) muster_update_spawn(update, &child);
+  if (muster_update_random_share(update) < 0.3f &&
+      muster_update_nearby(update, 30.0f, (muster_type){1}, near, 1) == 1) {
+    creature *other = muster_update_state_of(update, near[0].agent);
+    if (muster_update_remove(update, near[0].agent) == MUSTER_OK && other) self->energy += other->energy;
+  }
+  self->energy -= 1.0;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* A long update of several atoms, which are cut and interrupted. */
+static muster_atom_result ponder(muster_update *update) {
+  creature *self = update->state;
+  self->seen = self->seen * 31 + muster_update_random(update);
+  spend(6000);
+  muster_neighbour near[1];
+  if (muster_update_nearby(update, 50.0f, (muster_type){2}, near, 1)) muster_update_wake(update, near[0].agent);
+  if (muster_update_nearby(update, 50.0f, (muster_type){1}, near, 1))
+    muster_update_send(update, near[0].agent, &self->seen, 5);
+  *(double *)update->published = (double)(self->seen & 255);
+  return MUSTER_ATOM_NEXT;
+}
+
+static void born(muster_update *update) {
+  ((creature *)update->state)->energy += muster_update_random_share(update);
+}
+
+static void register_both(muster_world *world) {
+  const muster_atom few[] = {
+      {look, MUSTER_ROLE_PERCEPTION, 3000}, {walk, MUSTER_ROLE_BEHAVIOUR, 1500}, {act, MUSTER_ROLE_ACTION, 2000}};
+  const muster_atom many[] = {{ponder, MUSTER_ROLE_BEHAVIOUR, 20000},
+                              {ponder, MUSTER_ROLE_BEHAVIOUR, 20000},
+                              {ponder, MUSTER_ROLE_BEHAVIOUR, 20000},
+                              {walk, MUSTER_ROLE_BEHAVIOUR, 5000}};
+  muster_type_def def = muster_default_type_def();
+  def.name = "creature";
+  def.atoms = few;
+  def.atom_count = 3;
+  def.state_bytes = sizeof(creature);
+  def.published_bytes = sizeof(double);
+  def.spawns_max = 1;
+  def.level_count = 4;
+  def.period_ns = 20000000;
+  def.period_max_ns = 60000000;
+  def.messages_max = 3;
+  def.message_bytes = 8;
+  def.sends_max = 1;
+  def.on_spawned = born;
+  cr_assert_eq(muster_type_register(world, &def).index, 1, "%s", muster_last_error());
+  def.name = "listener";
+  def.atoms = many;
+  def.atom_count = 4;
+  def.spawns_max = 0;
+  def.sends_max = 4;
+  def.wake_on_message = true;
+  cr_assert_eq(muster_type_register(world, &def).index, 2, "%s", muster_last_error());
+}
+
+static muster_world_def world_def(muster_clock clock) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = clock;
+  def.agents_max = 4000;
+  def.cell_m = 16.0f;
+  return def;
+}
+
+/* ------------------------------------------------------------------------------------------------ the recorded run */
+
+typedef struct meddler {
+  muster_world *world;
+  muster_agent agents[LISTENERS];
+  atomic_bool stop;
+} meddler;
+
+/* Another thread that never rests: it wakes, moves, tunes, sends and spawns while frames run. */
+static void *meddle(void *argument) {
+  meddler *meddler = argument;
+  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_agent_def def = muster_default_agent_def();
+  def.type = (muster_type){1};
+  for (uint64_t i = 0; !atomic_load(&meddler->stop); i++) {
+    muster_agent agent = meddler->agents[i * 7 % LISTENERS];
+    muster_agent_wake(meddler->world, agent);
+    if (i % 5 == 0) muster_agent_move(meddler->world, agent, (muster_position){(double)(i % 500), (double)(i % 37), 0});
+    if (i % 11 == 0) muster_agent_send(meddler->world, agent, &i, sizeof i);
+    tuning.importance_floor = (float)(i % 10) * 0.1f;
+    if (i % 13 == 0) muster_agent_tune(meddler->world, agent, &tuning);
+    def.position.x = (double)(i % 400);
+    def.state = &(creature){.energy = (double)(i % 3)};
+    if (i % 17 != 0) continue;
+    muster_agent child = muster_agent_spawn(meddler->world, &def);
+    if (i % 34 == 0 && !muster_agent_is_null(child)) muster_agent_move(meddler->world, child, def.position);
+    if (i % 51 == 0 && !muster_agent_is_null(child)) muster_agent_remove(meddler->world, child);
+    usleep(200);
+  }
+  return NULL;
+}
+
+static void populate(muster_world *world, meddler *meddler, muster_observer *watchers) {
+  muster_agent_def def = muster_default_agent_def();
+  muster_observer_def observer = muster_default_observer_def();
+  for (uint32_t i = 0; i < CREATURES + LISTENERS; i++) {
+    def.type = (muster_type){i < CREATURES ? 1 : 2};
+    def.position = (muster_position){(double)(i % 400), (double)(i % 31), 0};
+    muster_agent agent = muster_agent_spawn(world, &def);
+    if (i >= CREATURES) meddler->agents[i - CREATURES] = agent;
+  }
+  for (uint32_t i = 0; i < WATCHERS; i++) watchers[i] = muster_observer_add(world, &observer);
+}
+
+/* Between two frames: arrays. */
+static void move_many(muster_world *world, const meddler *meddler, const muster_observer *watchers, uint32_t frame) {
+  muster_position places[LISTENERS];
+  float values[LISTENERS];
+  for (uint32_t i = 0; i < LISTENERS; i++) {
+    places[i] = (muster_position){(double)((i * 3 + frame * 5) % 400), (double)((i + frame) % 31), 0};
+    values[i] = (float)((i + frame) % 11) * 0.1f;
+  }
+  if (frame % 4 == 1) muster_agents_move(world, meddler->agents, places, LISTENERS);
+  if (frame % 6 == 2) muster_agents_set_factor(world, MUSTER_FACTOR_VISIBILITY, meddler->agents, values, LISTENERS);
+  if (frame % 10 == 9) muster_agent_remove(world, meddler->agents[frame]);
+  muster_observers_move(world, watchers, places, WATCHERS);
+}
+
+static void record_run(recorded *run, uint32_t workers, muster_clock clock) {
+  muster_observer watchers[WATCHERS];
+  muster_world_def def = world_def(clock);
+  little_world little = little_world_create(workers, &def);
+  meddler meddler = {.world = little.world};
+  pthread_t thread;
+  recorded_begin(run, little.world);
+  register_both(little.world);
+  populate(little.world, &meddler, watchers);
+  cr_assert_eq(pthread_create(&thread, NULL, meddle, &meddler), 0);
+  for (uint32_t i = 0; i < FRAMES; i++) {
+    move_many(little.world, &meddler, watchers, i);
+    recorded_note(run, &little, run_frame_with(&little, 900000 + i % 3 * 400000));
+  }
+  atomic_store(&meddler.stop, true);
+  pthread_join(thread, NULL);
+  recorded_end(run, little.world);
+  little_world_destroy(&little);
+}
+
+/* Replays on so many workers; every frame must leave the world that the recorded one did. */
+static void replay_run(const recorded *run, uint32_t workers, muster_clock clock) {
+  muster_world_def def = world_def(clock);
+  little_world little = little_world_create(workers, &def);
+  recorded_replay(run, little.world);
+  register_both(little.world);
+  for (uint32_t i = 0; i < run->frames; i++) {
+    muster_frame_report report = muster_default_frame_report();
+    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
+    muster_frame_report_read(little.world, &report);
+    cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
+    cr_assert(!memcmp(&report, &run->reports[i], sizeof report), "%u workers, frame %u: the report", workers, i + 1);
+  }
+  cr_assert_eq(muster_replay_frame(little.world), MUSTER_E_STATE);
+  muster_statistics sums = muster_default_statistics();
+  muster_statistics_read(little.world, &sums);
+  cr_assert_eq(sums.spawned, run->sums.spawned);
+  cr_assert_eq(sums.removed, run->sums.removed);
+  cr_assert_eq(sums.messages_delivered, run->sums.messages_delivered);
+  cr_assert_eq(sums.interrupted, run->sums.interrupted);
+  little_world_destroy(&little);
+}
+
+static void check_all(uint32_t workers, muster_clock clock) {
+  static recorded run;
+  record_run(&run, workers, clock);
+  cr_assert_gt(run.sums.preempted, 0);
+  cr_assert_gt(run.sums.carried, 0);
+  cr_assert_gt(run.sums.woken, 0);
+  cr_assert_gt(run.sums.spawned, CREATURES + LISTENERS);
+  cr_assert_gt(run.sums.removed, 0);
+  cr_assert_gt(run.sums.messages_delivered, 0);
+  replay_run(&run, 1, clock);
+  replay_run(&run, 2, clock);
+  replay_run(&run, 8, clock);
+  recorded_forget(&run);
+}
+
+/* ------------------------------------------------------------------------------------------------ a crowd of many */
+
+enum { CROWD = 30000, CROWD_FRAMES = 20 };
+
+static muster_atom_result stroll(muster_update *update) {
+  uint64_t *own = update->state;
+  muster_position to = update->position;
+  to.x += (double)(muster_update_random(update) % 100) * 0.01;
+  muster_update_move(update, to);
+  *own = *own * 31 + update->elapsed_ns;
+  return MUSTER_ATOM_NEXT;
+}
+
+static little_world crowd_create(uint32_t workers) {
+  muster_world_def def = muster_default_world_def();
+  def.agents_max = CROWD;
+  return little_world_create(workers, &def);
+}
+
+static void crowd_register(little_world *little) {
+  const muster_atom atom = {stroll, MUSTER_ROLE_BEHAVIOUR, 300};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = &atom;
+  def.atom_count = 1;
+  def.state_bytes = 8;
+  def.period_ns = FRAME_NS;
+  def.period_max_ns = 4 * FRAME_NS;
+  register_type(little, &def);
+}
+
+/* More are due than a frame releases, so the order in which agents hang in their wheels matters; and that follows from
+ * who settled them beside whom. */
+static void check_crowd(uint32_t workers) {
+  static recorded run;
+  little_world little = crowd_create(workers);
+  recorded_begin(&run, little.world);
+  crowd_register(&little);
+  for (int i = 0; i < CROWD; i++) spawn_at(&little, i * 0.3);
+  for (int i = 0; i < CROWD_FRAMES; i++) recorded_note(&run, &little, run_frame_with(&little, 8000000));
+  recorded_end(&run, little.world);
+  little_world_destroy(&little);
+  cr_assert_gt(run.sums.completed, 0);
+  for (uint32_t others = 1; others <= 4; others *= 4) {
+    little = crowd_create(others);
+    recorded_replay(&run, little.world);
+    crowd_register(&little);
+    for (int i = 0; i < CROWD_FRAMES; i++) {
+      cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", others, muster_last_error());
+      cr_assert_eq(muster_world_hash(little.world), run.hashes[i], "%u workers, frame %d", others, i + 1);
+    }
+    little_world_destroy(&little);
+  }
+  recorded_forget(&run);
+}
+
+Test(record, a_crowd_that_several_workers_settle_beside_each_other_is_replayed) {
+  check_crowd(2);
+  check_crowd(4);
+}
+
+Test(record, a_run_of_four_workers_on_the_wall_clock_is_replayed_bit_for_bit_on_any_number) {
+  check_all(4, MUSTER_CLOCK_WALL);
+}
+
+Test(record, so_is_one_of_two) {
+  check_all(2, MUSTER_CLOCK_WALL);
+}
+
+Test(record, so_is_one_of_a_single_worker) {
+  check_all(1, MUSTER_CLOCK_WALL);
+}
+
+Test(record, so_is_one_on_the_virtual_clock) {
+  check_all(3, MUSTER_CLOCK_VIRTUAL);
+}

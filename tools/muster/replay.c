@@ -1,0 +1,67 @@
+/* `muster replay`: a recorded run once more, bit for bit. */
+#include "commands.h"
+#include "complaint.h"
+#include "options.h"
+#include "parse.h"
+#include "recording.h"
+#include "run.h"
+
+#include <stdio.h>
+
+enum { OPTION_UNTIL = OPTION_OWN };
+
+typedef struct replay_options {
+  const char *json;
+  uint64_t until;
+  uint32_t workers;
+} replay_options;
+
+static const struct option long_options[] = {
+    {"until", required_argument, NULL, OPTION_UNTIL},
+    {"workers", required_argument, NULL, OPTION_WORKERS},
+    {"json", required_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static void show_help(void) {
+  puts("muster replay - replays what `muster run --record FILE` recorded, and checks that it comes to the same\n"
+       "\n"
+       "usage: muster replay FILE [OPTION]...\n"
+       "\n"
+       "  --until FRAME      stop after that frame, warm-up included (default: the last one)\n"
+       "  --workers N        the calling thread included (default: one per processor); the result is the same\n"
+       "  --json FILE        the report of the recorded run for machines, all times in ns; - is standard output\n"
+       "  --help\n"
+       "\n"
+       "Exit status: 0 = replayed bit for bit, 1 = it came to something else, or the file is none.");
+}
+
+static bool read_option(void *user, int option, const char *text) {
+  replay_options *options = user;
+  switch (option) {
+  case OPTION_UNTIL:
+    return parse_count("--until", text, 1, UINT64_MAX - 1, &options->until);
+  case OPTION_WORKERS:
+    return parse_count32("--workers", text, 1, MUSTER_WORKERS_MAX, &options->workers);
+  default:
+    options->json = text;
+    return true;
+  }
+}
+
+int replay_command(int count, char **arguments) {
+  static const option_reader reader = {"replay", long_options, show_help, read_option};
+  static replaying replaying;
+  replay_options options = {.until = UINT64_MAX};
+  int status;
+  if (!options_read(&reader, &options, count, arguments, &status)) return status;
+  if (count - optind != 1) return complain_usage("give one file to replay, as `muster run --record FILE` wrote it");
+  if (!replaying_open(&replaying, arguments[optind], options.until)) return STATUS_FAILED;
+  uint64_t last = options.until < replaying.info.frames ? options.until : replaying.info.frames;
+  replaying.options.json = options.json;
+  uint32_t workers = options.workers ? options.workers : muster_available_processors();
+  status = run_replayed(&replaying, workers, last);
+  replaying_close(&replaying);
+  return status;
+}
