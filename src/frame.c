@@ -100,6 +100,7 @@ static void stage_release(struct muster_world *world) {
 /* 6 rank: in which order, and who is admitted? */
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = admission_limits(world);
+  limits.classes = &world->classes;
   rank_result result =
       rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
   world->admitted_ns = result.predicted_ns;
@@ -270,6 +271,9 @@ static void end_frame(struct muster_world *world) {
   audit_end(world);
   gain_experience(world);
   report->agents = world->store.active_count;
+  report->agents_demoted = world->conduct.agents_demoted;
+  report->agents_quarantined = world->conduct.agents_quarantined;
+  report->types_quarantined = world->conduct.types_quarantined;
   memcpy(report->levels, world->store.level_counts, sizeof report->levels);
   sums->frames++;
   sums->released += report->released;

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/prefetch.h"
 #include "base/random.h"
+#include "conduct.h"
 #include "messages.h"
 
 /* Masses are spread over frames: of commands and of spawns each frame takes what fits an eighth of the budget. Under
@@ -66,10 +67,8 @@ static void forget_held(struct muster_world *world, uint32_t index) {
   batch->held_count = kept;
 }
 
-void intake_remove(struct muster_world *world, uint32_t index) {
+void intake_unschedule(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
-  score_inputs inputs = world_score_inputs(world);
-  call_back(world, index, world->types.types[row->type].def.on_removed);
   if (row->status == AGENT_WAITING) {
     wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, index);
   } else {
@@ -78,6 +77,14 @@ void intake_remove(struct muster_world *world, uint32_t index) {
     if (row->status == AGENT_ACTING) forget_acting(world, index);
     ready_forget(&world->ready, &world->store, index);
   }
+}
+
+void intake_remove(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  score_inputs inputs = world_score_inputs(world);
+  call_back(world, index, world->types.types[row->type].def.on_removed);
+  intake_unschedule(world, index);
+  conduct_forget(world, index);
   score_forget_agent(&world->board, &inputs, index);
   space_unlink(&world->space, &world->store, index);
   store_deactivate(&world->store, index);
@@ -87,9 +94,12 @@ void intake_remove(struct muster_world *world, uint32_t index) {
 
 static void apply_wake(struct muster_world *world, const command *command) {
   agent_row *row = &world->store.rows[command->index];
+  if (row->status != AGENT_PENDING && world->types.types[row->type].quarantined) return;
   switch ((agent_status)row->status) {
   case AGENT_PENDING:
     row->woken = 1;
+    break;
+  case AGENT_QUARANTINED:
     break;
   case AGENT_WAITING:
     wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, command->index);
@@ -161,6 +171,10 @@ static void apply_observer(struct muster_world *world, const command *command) {
 }
 
 static void apply(struct muster_world *world, const command *command) {
+  if (command->kind == COMMAND_PARDON_TYPE) {
+    conduct_pardon_type(world, command->index);
+    return;
+  }
   if (command->kind >= COMMAND_OBSERVER_ADD) {
     apply_observer(world, command);
     return;
@@ -176,6 +190,9 @@ static void apply(struct muster_world *world, const command *command) {
   case COMMAND_WAKE:
     wakes_settle(&world->wakes, command->index);
     apply_wake(world, command);
+    break;
+  case COMMAND_PARDON:
+    conduct_pardon(world, command->index);
     break;
   default:
     apply_tune(world, command);

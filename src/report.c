@@ -116,6 +116,9 @@ muster_result muster_agent_read(const muster_world *world, muster_agent agent, m
                              .user = row->user,
                              .published = type_published(type, row->state_slot, row->front),
                              .state = type_state(type, row->state_slot)};
+  whole.penalty = world->conduct.offenders.types[row->type].level_floor;
+  if (row->level_floor > whole.penalty) whole.penalty = row->level_floor;
+  whole.quarantined = type->quarantined || row->status == AGENT_QUARANTINED;
   if (type->boxes.capacity) whole.messages = type->boxes.boxes[row->state_slot].count;
   if (store_is_active(&world->store, agent.index)) describe_active(world, agent.index, &whole);
   return copy_out(info, info->size, &whole, sizeof whole, "agent info");

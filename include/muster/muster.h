@@ -21,6 +21,7 @@
 
 #include <muster/bulk.h>
 #include <muster/common.h>
+#include <muster/conduct.h>
 #include <muster/jobs.h>
 #include <muster/report.h>
 #include <muster/type.h>
@@ -91,6 +92,8 @@ typedef struct muster_world_def {
                                  default 65536; 1 .. 2^24. Reserved with the first type that sends or has boxes */
   float debt_budgets;         /* an overrun is taken back from the next frames, at most a third of the budget from each
                                  and so many budgets in all; default 1; 0 = never; 0..8 */
+  uint64_t stuck_ns;          /* a worker that is in one atom for so long is reported: muster/conduct.h. Takes a thread,
+                                 when the pool has several workers; default 500 ms; 0 = off; 10 ms .. 1 h */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {
@@ -109,6 +112,7 @@ static inline muster_world_def muster_default_world_def(void) {
   def.cell_m = 32.0f;
   def.sends_per_frame = 65536;
   def.debt_budgets = 1.0f;
+  def.stuck_ns = 500000000u;
   return def;
 }
 
@@ -231,6 +235,8 @@ typedef struct muster_agent_info {
   const void *published; /* as of the last commit; valid until the next frame */
   void *state;           /* valid until the next frame; the host may write it */
   uint32_t messages;     /* in its box */
+  bool quarantined;      /* it is not run, for its own conduct or its type's: muster/conduct.h */
+  uint32_t penalty;      /* for the same reason it is at this level or a cheaper one */
 } muster_agent_info;
 
 static inline muster_agent_info muster_default_agent_info(void) {

@@ -47,7 +47,7 @@ typedef struct muster_type_def {
   uint32_t published_bytes; /* public flat state that others may read as of the last commit; default 0; at most 4 KiB */
   uint64_t period_ns;       /* nominal = shortest period; default 100 ms; 100 us .. 24 h */
   uint64_t period_max_ns;   /* longest period under load; default 1 s; period_ns .. 24 h */
-  uint64_t limit_ns;        /* what one atom may take; default 500 us; 1 us .. 1 s */
+  uint64_t limit_ns;        /* what one atom may take, else see muster/conduct.h; default 500 us; 1 us .. 1 s */
   float elasticity;         /* how readily the period gives way, against other types; default 1; 0 = never;
                                at most 1024 */
   uint32_t level_count;     /* capability levels that the atoms know; default 1; 1..MUSTER_LEVELS */
@@ -75,6 +75,9 @@ typedef struct muster_type_def {
                              moved, or an observer near it did. On any worker, several at a time: must be pure. What is
                              not a number counts as 0, what leaves 0..1 is clamped, and both are counted in
                              importances_refused. Default null */
+  uint32_t strikes_demote;     /* so many strikes for atoms over limit_ns bring an agent down one capability level */
+  uint32_t strikes_quarantine; /* at its cheapest level, so many bring it into quarantine. Of both, muster/conduct.h
+                                  says what counts; default 3; 0 = never; at most 10,000 */
 } muster_type_def;
 
 static inline muster_type_def muster_default_type_def(void) {
@@ -90,6 +93,8 @@ static inline muster_type_def muster_default_type_def(void) {
   def.level_importance[1] = 0.25f;
   def.level_importance[2] = 0.1f;
   def.importance = 1.0f;
+  def.strikes_demote = 3;
+  def.strikes_quarantine = 3;
   return def;
 }
 

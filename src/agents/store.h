@@ -21,6 +21,8 @@
  *   row.factors          intake; arrays between frames  score
  *   row.status           the stage that moves the agent along the diagram below
  *   row.front            commit (publishes)             run (reads others)
+ *   row.level_floor,
+ *      .acts             end of commit, intake          score
  *   place                commit, intake; arrays         score, run (neighbours)
  *   begun                commit                         run, commit
  *   state, published     run (own agent), commit (action atoms)
@@ -37,6 +39,9 @@
  *     |        |             |  +----------------------------------------+--------> ACTING
  *     |        v             |                                  commit, when they ran |
  *     +--- intake (remove)   +--------------------------------------------------------+
+ *
+ * At the end of the commit any active agent may become QUARANTINED (src/conduct.c): it is in no list and no member of
+ * its class until it is pardoned, at an intake.
  */
 #ifndef AGENTS_STORE_H
 #define AGENTS_STORE_H
@@ -51,7 +56,8 @@ typedef enum agent_status {
   AGENT_WAITING,
   AGENT_READY,
   AGENT_ADMITTED,
-  AGENT_ACTING
+  AGENT_ACTING,
+  AGENT_QUARANTINED
 } agent_status;
 
 enum { RUNS_ONE = 32768 };
@@ -80,6 +86,8 @@ typedef struct agent_row {
   uint8_t front : 1;               /* which of the two published buffers others read */
   uint8_t woken : 1;
   uint8_t doomed : 1; /* removal is queued by an action atom, or a pending agent was removed */
+  uint8_t acts : 1;   /* in quarantine: its action atoms wait for a pardon */
+  uint8_t level_floor : 2; /* for its own conduct: no level below */
 } agent_row;
 
 _Static_assert(sizeof(agent_row) == 64, "an agent's row is one cache line");

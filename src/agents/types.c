@@ -58,6 +58,13 @@ static muster_result check_messages(const muster_type_def *def) {
   return MUSTER_OK;
 }
 
+static muster_result check_strikes(const muster_type_def *def) {
+  if (def->strikes_demote > 10000u || def->strikes_quarantine > 10000u)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': strikes_demote %u and strikes_quarantine %u must be at most 10000",
+                     def->name, def->strikes_demote, def->strikes_quarantine);
+  return MUSTER_OK;
+}
+
 static muster_result check_definition(const muster_type_def *def) {
   if (def->period_ns < 100000u || def->period_ns > day_ns)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': period_ns %llu must be 100 us .. 24 h", def->name,
@@ -78,6 +85,7 @@ static muster_result check_definition(const muster_type_def *def) {
   if (def->spawns_max > 1024u)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': spawns_max %u must be at most 1024", def->name, def->spawns_max);
   muster_result result = check_messages(def);
+  if (result == MUSTER_OK) result = check_strikes(def);
   if (result == MUSTER_OK) result = check_levels(def);
   return result ? result : check_atoms(def);
 }

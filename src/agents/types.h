@@ -18,6 +18,8 @@ typedef struct agent_type {
   uint16_t spawns_max, sends_max;
   uint16_t atom_count;
   bool has_boxes, publishes;
+  bool watched;     /* its claims are timed, since some atom took too long of late */
+  bool quarantined; /* its agents are not run */
   /* the rest */
   muster_type_def def; /* name and atoms point to our copies */
   char name[32];

@@ -2,29 +2,36 @@
 
 #include "base/assert.h"
 #include "base/prefetch.h"
+#include "exec/conduct.h"
 
 #include <string.h>
 
-void runner_create(runner *runner, uint32_t workers, uint32_t indices, arena *arena) {
+void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, arena *arena) {
   runner->workers = workers;
   runner->state_count = indices;
+  runner->limit_ns = UINT64_MAX;
   runner->states = arena_reserve(arena, indices, sizeof *runner->states);
   logged_command *logs = arena_reserve(arena, (size_t)indices * RUNNER_LOG_MAX, sizeof *logs);
   cost_sample *samples = arena_reserve(arena, (size_t)indices * SAMPLES_MAX, sizeof *samples);
+  runner->posts = arena_reserve(arena, indices, sizeof *runner->posts);
+  offence *offences = arena_reserve(arena, (size_t)indices * OFFENCES_MAX, sizeof *offences);
+  uint32_t *by_type = arena_reserve(arena, (size_t)indices * types_max, sizeof *by_type);
   ring_create(&runner->rests, RESTS_MAX, sizeof(batch_claim), arena);
   if (arena->failed) return;
   for (uint32_t i = 0; i < indices; i++) {
     runner->states[i].log = logs + (size_t)i * RUNNER_LOG_MAX;
     runner->states[i].samples = samples + (size_t)i * SAMPLES_MAX;
+    runner->states[i].post = &runner->posts[i];
+    runner->states[i].offences.offences = offences + (size_t)i * OFFENCES_MAX;
+    runner->states[i].offences.by_type = by_type + (size_t)i * types_max;
   }
 }
 
 void runner_open_early(runner *runner) {
   for (uint32_t i = 0; i < runner->state_count; i++) {
     worker_state *state = &runner->states[i];
-    logged_command *log = state->log;
-    cost_sample *samples = state->samples;
-    *state = (worker_state){.log = log, .samples = samples};
+    *state = (worker_state){
+        .log = state->log, .samples = state->samples, .offences = state->offences, .post = state->post};
     state->context.public.world = runner->world;
     state->context.public.worker = i;
     state->context.public.now_ns = runner->now_ns;
@@ -50,6 +57,7 @@ void runner_close(runner *runner) {
 static inline void tell_type(update_context *context, const agent_type *type, uint32_t number) {
   if (context->type == type) return;
   context->type = type;
+  watch_type(context->worker->post, number);
   context->public.type = (muster_type){number + 1u};
   context->public.type_user = type->user;
 }
@@ -123,8 +131,9 @@ static inline interruption run_atoms(worker_state *state, const runner *runner, 
     finished = type->atoms[atom].run(&state->context.public) == MUSTER_ATOM_FINISH;
     if (!timed) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;
-    if (atom_ns > type->def.limit_ns) state->atoms_over_limit++;
+    if (atom_ns > type->def.limit_ns) after_ns = conduct_long_atom(state, runner, atom, atom_ns, after_ns);
     if (atom_ns > longest_ns) longest_ns = atom_ns;
+    watch_enter(state->post);
     *clock_ns = after_ns;
   }
   runner->batch->outcomes[entry_index] = (uint8_t)outcome_after(type, atom, finished);
@@ -186,6 +195,7 @@ static inline uint32_t begin_entry(worker_state *state, const runner *runner, ui
   context->result = result;
   context->spawn_base = entry->spawn_base;
   context->spawn_limit = entry->spawn_limit;
+  watch_agent(state->post, entry->agent, row->generation);
   tell(context, runner, entry->agent, next ? runner->store->begun[entry->agent].started_ns : runner->now_ns);
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) {
     context->random_counter |= result->random_count; /* interrupted in this frame: goes on */
@@ -309,7 +319,7 @@ static bool admit_woken(worker_state *state, runner *runner, uint32_t agent, bat
   const agent_row *row = &runner->store->rows[agent];
   if (!identity_is_live(runner->agents, agent, identity_generation(runner->agents, agent)) ||
       !store_is_active(runner->store, agent) || (row->status != AGENT_WAITING && row->status != AGENT_READY) ||
-      row->atom_next || runner->types->types[row->type].def.spawns_max) {
+      row->atom_next || runner->types->types[row->type].def.spawns_max || runner->types->types[row->type].quarantined) {
     if (state->log_count == RUNNER_LOG_MAX) return false;
     command wake = {COMMAND_WAKE, .index = agent, .generation = identity_generation(runner->agents, agent)};
     state->log[state->log_count++] = (logged_command){UINT32_MAX, wake};
@@ -372,11 +382,15 @@ static void work_off(worker_state *state, runner *runner, bool early_only) {
   uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns, claims_ns = 0;
   uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns, jobs_ns = state->jobs_ns;
   batch_claim claim;
+  if (wall) conduct_begin(state, clock_ns);
   for (;;) {
     clock_ns = run_urgent(state, runner, clock_ns, &cpu_ns);
     if (!take_next(state, runner, early_only, clock_ns, &claim)) break;
+    watch_enter(state->post);
     uint64_t end_ns = run_claim(state, runner, &claim, clock_ns);
+    watch_leave(state->post);
     claims_ns += end_ns - clock_ns;
+    if (end_ns - clock_ns > runner->limit_ns) conduct_long_claim(state, runner, &claim, end_ns - clock_ns, end_ns);
     if (runner->audit) audit_claim(&state->audit, runner, &cpu_ns, end_ns);
     clock_ns = wall ? clock_now(&runner->clock) : 0;
     if (wall && clock_ns >= runner->stop_ns) break;
@@ -437,8 +451,19 @@ muster_update *runner_begin_serial(runner *runner, uint32_t index, update_phase 
 
 void runner_act(runner *runner, uint32_t index, batch_result *result) {
   muster_update *update = runner_begin_serial(runner, index, PHASE_ACT, result);
-  const agent_type *type = runner_caller(runner)->context.type;
-  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count; atom++)
-    if (type->def.atoms[atom].run(update) == MUSTER_ATOM_FINISH) break;
-  runner_caller(runner)->context.phase = PHASE_OUTSIDE;
+  worker_state *state = runner_caller(runner);
+  const agent_type *type = state->context.type;
+  bool wall = !runner->virtual, finished = false;
+  uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0;
+  watch_agent(state->post, index, update->agent.generation);
+  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count && !finished; atom++) {
+    watch_enter(state->post);
+    finished = type->def.atoms[atom].run(update) == MUSTER_ATOM_FINISH;
+    uint64_t end_ns = wall ? clock_now(&runner->clock) : type->def.atoms[atom].model_ns;
+    if (end_ns - begin_ns > type->def.limit_ns)
+      end_ns = conduct_long_atom(state, runner, atom, end_ns - begin_ns, end_ns);
+    if (wall) begin_ns = end_ns;
+  }
+  watch_leave(state->post);
+  state->context.phase = PHASE_OUTSIDE;
 }

@@ -18,6 +18,7 @@
 #define EXEC_RUNNER_H
 
 #include "agents/batch.h"
+#include "agents/offence.h"
 #include "agents/space.h"
 #include "agents/types.h"
 #include "base/clock.h"
@@ -26,8 +27,9 @@
 #include "exec/inbox.h"
 #include "exec/ticket.h"
 #include "exec/wakes.h"
+#include "exec/watchdog.h"
 
-enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * IDLE_MAX };
+enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * IDLE_MAX, SUSPECTS_MAX = 8 };
 
 /* What goes before the updates of a frame. */
 #define URGENT_LANES ((1u << MUSTER_PRIORITY_FRAME) - 1u)
@@ -89,6 +91,11 @@ typedef struct worker_state {
   bool takes_woken;     /* in this call: agents that were woken, too */
   uint64_t positions_refused, spawns_refused, commands_dropped, atoms_over_limit;
   worker_audit audit;
+  uint64_t own_ns, own_cpu_ns; /* both clocks when its own time was last told from the kernel's: see exec/conduct.h */
+  uint32_t suspect_count;
+  uint16_t suspects[SUSPECTS_MAX]; /* types in claims that took suspiciously long */
+  offence_list offences;           /* kept until they are judged */
+  watch_post *post;
 } worker_state;
 
 typedef struct runner {
@@ -108,6 +115,8 @@ typedef struct runner {
   uint32_t workers;
   uint32_t state_count;
   worker_state *states; /* one per worker index */
+  watch_post *posts;    /* likewise */
+  uint64_t limit_ns;    /* the least of all types */
   uint32_t caller;      /* the index of the frame's thread */
   /* set for each frame */
   uint64_t now_ns;
@@ -119,7 +128,7 @@ typedef struct runner {
 } runner;
 
 /* Reserves the workers' states. The other pointers are set by the world. */
-void runner_create(runner *runner, uint32_t workers, uint32_t indices, arena *arena);
+void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, arena *arena);
 
 /* Clears what the workers counted in the last frame and opens the early claims of the batch. Frame's thread. */
 void runner_open_early(runner *runner);

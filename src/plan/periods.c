@@ -27,9 +27,10 @@ static double elasticity_of(const periods *periods, const agent_class *class, do
   }
 }
 
-static fit_kind kind_of(const periods *periods, const agent_class *class, const cost_table *costs) {
+static fit_kind kind_of(const periods *periods, const class_table *classes, const agent_class *class,
+                        const cost_table *costs) {
   double cost_ns = costs_of(costs, class->type, class->level)->mean_ns;
-  return (fit_kind){.members = (double)class->members,
+  return (fit_kind){.members = classes->frozen[class->type] ? 0.0 : (double)class->members,
                     .nominal = cost_ns / (double)class->nominal_ns,
                     .minimum = cost_ns / (double)class->longest_ns,
                     .elasticity = elasticity_of(periods, class, cost_ns)};
@@ -39,15 +40,15 @@ fit_result periods_fit(periods *periods, class_table *classes, const cost_table 
                        double *deviation_ns) {
   uint32_t count = classes->active_count;
   for (uint32_t i = 0; i < count; i++)
-    periods->kinds[i] = kind_of(periods, &classes->classes[classes->active[i]], costs);
+    periods->kinds[i] = kind_of(periods, classes, &classes->classes[classes->active[i]], costs);
   fit_result fit = fit_solve(rule_of(periods), periods->kinds, count, desired, periods->lambda);
   periods->lambda = fit.lambda;
   double deviation = 0, members = 0;
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     class->rate = fit_rate(rule_of(periods), &periods->kinds[i], fit.lambda);
-    deviation += (double)class->members * ((double)class->nominal_ns / class->rate - (double)class->nominal_ns);
-    members += (double)class->members;
+    deviation += periods->kinds[i].members * ((double)class->nominal_ns / class->rate - (double)class->nominal_ns);
+    members += periods->kinds[i].members;
   }
   *deviation_ns = members > 0 ? deviation / members : 0.0;
   return fit;
@@ -69,6 +70,7 @@ static uint32_t take_agents(periods *periods, class_table *classes, empty_wheel 
     agent_class *class = &classes->classes[classes->active[position]];
     position = position + 1 < active ? position + 1 : 0;
     prefetch_slots(&classes->classes[classes->active[position]]);
+    if (classes->frozen[class->type]) continue;
     count += empty(classes, class, periods->due + count, most - count);
   }
   return count;
@@ -78,7 +80,10 @@ uint32_t periods_release(periods *periods, class_table *classes, agent_store *st
                          uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame) {
   enum { AHEAD = 12 };
   uint32_t active = classes->active_count, due = 0;
-  for (uint32_t i = 0; i < active; i++) wheel_advance(&classes->classes[classes->active[i]], elapsed_ns);
+  for (uint32_t i = 0; i < active; i++) {
+    agent_class *class = &classes->classes[classes->active[i]];
+    if (!classes->frozen[class->type]) wheel_advance(class, elapsed_ns);
+  }
   periods->next = periods->next + 1 < active ? periods->next + 1 : 0;
   /* Who is due for certain comes before a crowd of which most are not. */
   uint32_t count = take_agents(periods, classes, wheel_empty_passed, 0, most);

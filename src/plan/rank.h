@@ -11,6 +11,7 @@
 #include "agents/types.h"
 #include "plan/costs.h"
 #include "plan/ready.h"
+#include "plan/wheel.h"
 
 typedef struct rank_limits {
   uint64_t now_ns;      /* simulation time */
@@ -19,6 +20,7 @@ typedef struct rank_limits {
   uint32_t spawn_ids;   /* ids that can be set aside for spawns from inside updates */
   bool virtual;
   uint64_t seed;
+  class_table *classes; /* where agents of types in quarantine go; null when there are none */
 } rank_limits;
 
 typedef struct rank_result {
