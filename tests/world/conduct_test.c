@@ -346,6 +346,44 @@ Test(conduct, a_type_in_quarantine_is_not_run_until_it_is_pardoned) {
   close_scene(&scene);
 }
 
+/* Ten of sixty fit a frame, so most of the type is ready and waits when it goes into quarantine. */
+Test(conduct, who_is_about_to_run_when_its_type_goes_into_quarantine_does_not) {
+  scene scene;
+  open_scene(&scene, 2);
+  muster_type_def type = type_of(&scene, 1);
+  type.strikes_quarantine = 1;
+  type.strikes_demote = 1;
+  register_type(&scene.little, &type);
+  muster_agent agents[60];
+  for (uint32_t i = 0; i < 60; i++) agents[i] = spawn_at(&scene.little, i);
+  run_frames(&scene.little, 10);
+  for (uint32_t i = 0; i < 60; i++) scene.guilty[agents[i].index] = MUSTER_LEVELS;
+  /* Pardoned one by one, so that there are always some to offend. */
+  muster_frame_report report = {0};
+  for (uint32_t frame = 0; frame < 400 && !conduct_of(&scene).quarantined; frame++) {
+    for (uint32_t i = 0; i < 60; i++) muster_agent_pardon(scene.little.world, agents[i]);
+    report = run_frame_with(&scene.little, 10 * OVER_NS);
+  }
+  cr_assert(conduct_of(&scene).quarantined);
+  cr_assert_gt(report.carried, 20);
+  uint32_t runs = 0, after = 0;
+  for (uint32_t i = 0; i < 60; i++) runs += state_of(&scene, agents[i])->runs;
+  report = run_frame(&scene.little);
+  cr_assert_eq(report.carried, 0, "none of them waits");
+  run_frames(&scene.little, 20);
+  for (uint32_t i = 0; i < 60; i++) after += state_of(&scene, agents[i])->runs;
+  cr_assert_eq(after, runs);
+  memset(scene.guilty, 0, sizeof scene.guilty);
+  muster_type_pardon(scene.little.world, scene.little.type);
+  run_frames(&scene.little, 20);
+  for (uint32_t i = 0; i < 60; i++) {
+    muster_agent_info info = info_of(&scene.little, agents[i]);
+    cr_assert_eq(state_of(&scene, agents[i])->elapsed_sum_ns, info.last_update_ns - FRAME_NS);
+    cr_assert_eq(info.last_update_ns, scene.little.now_ns);
+  }
+  close_scene(&scene);
+}
+
 /* Preempted between two atoms, and waiting for its action atoms: both go on where they stopped. */
 static muster_atom_result step(muster_update *update) {
   state *state = update->state;
