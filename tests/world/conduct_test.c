@@ -211,6 +211,40 @@ Test(conduct, strikes_far_apart_are_forgotten) {
   close_scene(&scene);
 }
 
+static void offend_twice(scene *scene, muster_agent agent) {
+  scene->guilty[agent.index] = MUSTER_LEVELS;
+  run_frames(&scene->little, 2);
+  scene->guilty[agent.index] = 0;
+}
+
+Test(conduct, a_pardon_or_a_removal_ends_strikes) {
+  scene scene;
+  open_scene_of(&scene, 2);
+  muster_agent agent = spawn_at(&scene.little, 0);
+  settle_in(&scene, agent);
+  offend_twice(&scene, agent);
+  muster_agent_pardon(scene.little.world, agent);
+  run_frame(&scene.little);
+  offend_twice(&scene, agent);
+  cr_assert_eq(info_of(&scene.little, agent).penalty, 0, "pardoned in between");
+  muster_agent_remove(scene.little.world, agent);
+  run_frame(&scene.little);
+  for (uint32_t i = 0; i < 200; i++) {
+    muster_agent heir = spawn_at(&scene.little, 0);
+    run_frame(&scene.little);
+    if (heir.index == agent.index) {
+      settle_in(&scene, heir);
+      offend_twice(&scene, heir);
+      cr_assert_eq(info_of(&scene.little, heir).penalty, 0, "the other is gone");
+      close_scene(&scene);
+      return;
+    }
+    muster_agent_remove(scene.little.world, heir);
+    run_frame(&scene.little);
+  }
+  cr_assert(false, "the index was not used again");
+}
+
 Test(conduct, zero_strikes_never_punish) {
   scene scene;
   open_scene(&scene, 1);
@@ -370,6 +404,7 @@ Test(conduct, who_is_about_to_run_when_its_type_goes_into_quarantine_does_not) {
   for (uint32_t i = 0; i < 60; i++) runs += state_of(&scene, agents[i])->runs;
   report = run_frame(&scene.little);
   cr_assert_eq(report.carried, 0, "none of them waits");
+  cr_assert_eq(run_frame(&scene.little).released, 0);
   run_frames(&scene.little, 20);
   for (uint32_t i = 0; i < 60; i++) after += state_of(&scene, agents[i])->runs;
   cr_assert_eq(after, runs);
@@ -418,9 +453,15 @@ Test(conduct, an_update_that_had_begun_goes_on_after_the_pardon) {
   close_scene(&scene);
 }
 
+static muster_atom_result act_once(muster_update *update) {
+  state *state = update->state;
+  state->level++;
+  return MUSTER_ATOM_FINISH;
+}
+
 Test(conduct, who_waits_for_action_atoms_acts_after_the_pardon) {
   static const muster_atom acting[] = {{.run = step, .model_ns = OVER_NS},
-                                       {.run = step, .role = MUSTER_ROLE_ACTION, .model_ns = 50000}};
+                                       {.run = act_once, .role = MUSTER_ROLE_ACTION, .model_ns = 50000}};
   scene scene;
   open_scene(&scene, 1);
   muster_type_def type = type_of(&scene, 1);
@@ -428,7 +469,6 @@ Test(conduct, who_waits_for_action_atoms_acts_after_the_pardon) {
   type.atom_count = 2;
   type.model_cost_ns = NULL;
   type.strikes_quarantine = 1;
-  type.wake_on_message = false;
   register_type(&scene.little, &type);
   muster_agent agents[8];
   for (uint32_t i = 0; i < 8; i++) agents[i] = spawn_at(&scene.little, 0);
@@ -442,13 +482,16 @@ Test(conduct, who_waits_for_action_atoms_acts_after_the_pardon) {
   cr_assert_eq(report.actions_waiting, 0);
   uint32_t half_run = 0;
   for (uint32_t i = 0; i < 8; i++) {
-    half_run += state_of(&scene, agents[i])->runs == 1;
+    half_run += state_of(&scene, agents[i])->runs > state_of(&scene, agents[i])->level;
     muster_agent_pardon(scene.little.world, agents[i]);
   }
   cr_assert_gt(half_run, 0, "some were taken while their action atoms waited");
   muster_type_pardon(scene.little.world, scene.little.type);
   run_frames(&scene.little, 3);
-  for (uint32_t i = 0; i < 8; i++) cr_assert_gt(state_of(&scene, agents[i])->runs, 1);
+  for (uint32_t i = 0; i < 8; i++) {
+    cr_assert_gt(state_of(&scene, agents[i])->runs, 0);
+    cr_assert_eq(state_of(&scene, agents[i])->level, state_of(&scene, agents[i])->runs, "each update acted once");
+  }
   close_scene(&scene);
 }
 
