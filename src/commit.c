@@ -7,9 +7,11 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/prefetch.h"
+#include "conduct.h"
+#include "exec/conduct.h"
 #include "messages.h"
-#include "timing.h"
 #include "recorder.h"
+#include "timing.h"
 
 #include <string.h>
 
@@ -86,7 +88,8 @@ static void learn_told_cost(struct muster_world *world, const batch_entry *entry
 static bool hold(struct muster_world *world, const batch_entry *entry) {
   batch *batch = &world->batch;
   double idle_ns = predicted_planning_gap(world);
-  if (world_costs_are_told(world) || batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
+  if (world_costs_are_told(world) || world->types.types[world->store.rows[entry->agent].type].quarantined) return false;
+  if (batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
   batch->held[batch->held_count++] = entry->agent;
   batch->held_ns += entry->predicted_ns;
   ready_enlist(&world->ready, &world->store, entry->agent);
@@ -161,7 +164,6 @@ static void learn(struct muster_world *world) {
     world->statistics.spawns_refused += state->spawns_refused;
     world->statistics.commands_dropped += state->commands_dropped;
     dropped += state->commands_dropped;
-    world->statistics.atoms_over_limit += state->atoms_over_limit;
     world->statistics.interrupted += state->interrupted;
   }
   if (dropped) recorder_cannot(world, "a worker had no room for what its updates asked of others");
@@ -406,6 +408,7 @@ static void run_actions(struct muster_world *world) {
   uint64_t begin_ns = act_clock(world);
   if (world->acting_count) {
     bool first = true;
+    if (!world->runner.virtual) conduct_begin(runner_caller(&world->runner), begin_ns);
     uint64_t end_ns = world->runner.virtual ? world->frame.capacity_ns : world->frame.deadline_ns;
     if (act_all(world, world->acting, end_ns, &first)) act_all(world, world->acting_fresh, end_ns, &first);
     for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
@@ -433,7 +436,9 @@ static void note_waiting(struct muster_world *world) {
 }
 
 void commit_finish(struct muster_world *world) {
-  if (world->commit.open) settle_batch(world, UINT64_MAX);
+  if (!world->commit.open) return;
+  settle_batch(world, UINT64_MAX);
+  conduct_judge(world);
 }
 
 /* What the parts completed, into the report. */
@@ -476,6 +481,7 @@ void commit_run(struct muster_world *world) {
     estimate_add_clipped(&world->experience.settle, (double)settle_ns / world->commit.settled, 100.0);
   }
   if (!world->commit.open) run_actions(world);
+  if (!world->commit.open) conduct_judge(world);
   note_waiting(world);
   gather_parts(world);
 }

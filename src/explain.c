@@ -66,6 +66,8 @@ static void explain_grade(const muster_world *world, const agent_row *row, muste
   whole->cost_high_ns = (uint64_t)cost->high_ns;
   whole->cost_samples = cost->samples;
   if (row->level > 0) whole->reasons |= MUSTER_REASON_CHEAPER_LEVEL;
+  uint32_t floor = world->board.types[row->type].level_floor;
+  if (row->level_floor || floor) whole->reasons |= MUSTER_REASON_PENALTY;
   if (!whole->elasticity_derived) whole->reasons |= MUSTER_REASON_ELASTICITY_SET;
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) whole->reasons |= MUSTER_REASON_NO_PERIOD;
   if (class->step == 0) whole->reasons |= MUSTER_REASON_EXEMPT;
@@ -87,6 +89,10 @@ static void explain_turn(const muster_world *world, uint32_t index, muster_agent
   const agent_row *row = &world->store.rows[index];
   const agent_class *class = &world->classes.classes[row->class];
   if (wakes_is_woken(&world->wakes, index)) whole->reasons |= MUSTER_REASON_WOKEN;
+  if (row->status == AGENT_QUARANTINED || world->types.types[row->type].quarantined) {
+    whole->reasons |= MUSTER_REASON_QUARANTINED;
+    return;
+  }
   if (row->status == AGENT_WAITING) {
     whole->reasons |= MUSTER_REASON_ASLEEP;
     if (class->elapsed != MUSTER_ELAPSED_EVENTS)

@@ -123,6 +123,7 @@ static void put_level(words *words, const muster_agent_explanation *explanation)
   if (explanation->level_count == 1) return;
   put(words, "  Level %u: ", explanation->level);
   if (explanation->level == 0) put(words, "full capability");
+  if (has(explanation, MUSTER_REASON_PENALTY)) put(words, "no better one, for its conduct or its type's; ");
   if (explanation->level > 0) put(words, "better from importance %.2f on", (double)explanation->level_high);
   if (explanation->level + 1 < explanation->level_count)
     put(words, "%scheaper below importance %.2f", explanation->level > 0 ? ", " : "; ", (double)explanation->level_low);
@@ -151,6 +152,10 @@ static void put_wait(words *words, const muster_agent_explanation *explanation) 
 
 static void put_turn(words *words, const muster_agent_explanation *explanation) {
   put(words, "  Now: ");
+  if (has(explanation, MUSTER_REASON_QUARANTINED)) {
+    put(words, "in quarantine: its atoms, or those of its type, took too long too often; a pardon brings it back.\n");
+    return;
+  }
   if (has(explanation, MUSTER_REASON_ASLEEP)) {
     uint64_t due_ns = explanation->due_ns, now_ns = explanation->sim_now_ns;
     if (has(explanation, MUSTER_REASON_WOKEN))

@@ -106,6 +106,7 @@ static void stage_release(struct muster_world *world) {
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = admission_limits(world);
   if (world->recorder) recorder_exchange(world, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
+  limits.classes = &world->classes;
   rank_result result =
       rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
   world->admitted_ns = result.predicted_ns;
@@ -299,6 +300,9 @@ void frame_end(struct muster_world *world) {
   audit_end(world);
   gain_experience(world);
   report->agents = world->store.active_count;
+  report->agents_demoted = world->conduct.agents_demoted;
+  report->agents_quarantined = world->conduct.agents_quarantined;
+  report->types_quarantined = world->conduct.types_quarantined;
   memcpy(report->levels, world->store.level_counts, sizeof report->levels);
   sums->frames++;
   sums->released += report->released;

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/prefetch.h"
 #include "base/random.h"
+#include "conduct.h"
 #include "messages.h"
 #include "recorder.h"
 #include "timing.h"
@@ -80,10 +81,8 @@ static void forget_held(struct muster_world *world, uint32_t index) {
   batch->held_count = kept;
 }
 
-void intake_remove(struct muster_world *world, uint32_t index) {
+void intake_unschedule(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
-  score_inputs inputs = world_score_inputs(world);
-  call_back(world, index, world->types.types[row->type].def.on_removed);
   if (row->status == AGENT_WAITING) {
     if (row->spot) wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, index);
   } else {
@@ -92,6 +91,14 @@ void intake_remove(struct muster_world *world, uint32_t index) {
     if (row->status == AGENT_ACTING) forget_acting(world, index);
     ready_forget(&world->ready, &world->store, index);
   }
+}
+
+void intake_remove(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  score_inputs inputs = world_score_inputs(world);
+  call_back(world, index, world->types.types[row->type].def.on_removed);
+  intake_unschedule(world, index);
+  conduct_forget(world, index);
   score_forget_agent(&world->board, &inputs, index);
   space_unlink(&world->space, &world->store, index);
   store_deactivate(&world->store, index);
@@ -101,9 +108,12 @@ void intake_remove(struct muster_world *world, uint32_t index) {
 
 static void apply_wake(struct muster_world *world, const command *command) {
   agent_row *row = &world->store.rows[command->index];
+  if (row->status != AGENT_PENDING && world->types.types[row->type].quarantined) return;
   switch ((agent_status)row->status) {
   case AGENT_PENDING:
     row->woken = 1;
+    break;
+  case AGENT_QUARANTINED:
     break;
   case AGENT_WAITING:
     if (timing_delays_wake(world, command->index)) return;
@@ -184,6 +194,10 @@ static void apply_observer(struct muster_world *world, const command *command) {
 }
 
 static void apply(struct muster_world *world, const command *command) {
+  if (command->kind == COMMAND_PARDON_TYPE) {
+    conduct_pardon_type(world, command->index);
+    return;
+  }
   if (command->kind >= COMMAND_OBSERVER_ADD) {
     apply_observer(world, command);
     return;
@@ -202,6 +216,9 @@ static void apply(struct muster_world *world, const command *command) {
     break;
   case COMMAND_WAKE_AT:
     timing_ask(world, command->index, command->at_ns);
+    break;
+  case COMMAND_PARDON:
+    conduct_pardon(world, command->index);
     break;
   default:
     apply_tune(world, command);

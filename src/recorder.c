@@ -304,13 +304,11 @@ bool recorder_exchange_shares(struct muster_world *world, bool any, uint32_t loo
 
 static void put_costs(struct muster_world *world) {
   tape *tape = &world->recorder->tape;
-  uint64_t samples = 0, over_limit = 0, interrupted = 0;
+  uint64_t samples = 0, interrupted = 0;
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     samples += world->runner.states[i].sample_count;
-    over_limit += world->runner.states[i].atoms_over_limit;
     interrupted += world->runner.states[i].interrupted;
   }
-  tape_put_number(tape, over_limit);
   tape_put_number(tape, interrupted);
   tape_put_number(tape, samples);
   for (uint32_t i = 0; i < world->runner.state_count; i++)
@@ -324,7 +322,6 @@ static void put_costs(struct muster_world *world) {
 
 static void take_costs(struct muster_world *world) {
   tape *tape = &world->recorder->tape;
-  world->statistics.atoms_over_limit += tape_take_number(tape);
   world->statistics.interrupted += tape_take_number(tape);
   for (uint64_t left = tape_take_number(tape); left > 0 && !tape->failed; left--) {
     uint64_t type = tape_take_number(tape), level = tape_take_number(tape), cost_ns = tape_take_number(tape);

@@ -35,6 +35,9 @@ typedef enum recorder_tag {
   TAG_OUTCOMES,
   TAG_SHARES,
   TAG_COSTS,
+  TAG_OFFENCES,
+  TAG_SUSPECT,
+  TAG_INCIDENT,
   TAG_REPORT,
   TAG_HASH
 } recorder_tag;
@@ -142,6 +145,17 @@ void recorder_run(struct muster_world *world);
 
 /* Which claims were settled beside each other: by share, the number of claims it looked at. False when none. */
 bool recorder_exchange_shares(struct muster_world *world, bool any, uint32_t looked_at[WHEEL_SHARDS]);
+
+/* The offences that a worker noted, when there are any: written down. */
+bool recorder_exchange_offences(struct muster_world *world, offence_list *list);
+
+/* Replaying: the next such list, into an empty one; false when there is no further one. */
+bool recorder_next_offences(struct muster_world *world, offence_list *list);
+
+/* A type whose claim took suspiciously long, and an incident of the watchdog: written, or read instead. False when
+ * there is none, or no more. */
+bool recorder_exchange_suspect(struct muster_world *world, bool any, uint32_t *type);
+bool recorder_exchange_incident(struct muster_world *world, bool any, watch_incident *incident);
 
 /* What the workers measured: learnt from the record when replaying. */
 void recorder_exchange_costs(struct muster_world *world);

@@ -32,16 +32,27 @@ static const field world_fields[] = {
 };
 
 static const field type_fields[] = {
-    FIELD(muster_type_def, atom_count),       FIELD(muster_type_def, state_bytes),
-    FIELD(muster_type_def, published_bytes),  FIELD(muster_type_def, period_ns),
-    FIELD(muster_type_def, period_max_ns),    FIELD(muster_type_def, limit_ns),
-    FIELD(muster_type_def, elasticity),       FIELD(muster_type_def, level_count),
-    FIELD(muster_type_def, level_importance), FIELD(muster_type_def, spawns_max),
-    FIELD(muster_type_def, messages_max),     FIELD(muster_type_def, message_bytes),
-    FIELD(muster_type_def, sends_max),        FIELD(muster_type_def, wake_on_message),
-    FIELD(muster_type_def, importance),       FIELD(muster_type_def, elapsed),
-    FIELD(muster_type_def, step_ns),          FIELD(muster_type_def, steps_max),
+    FIELD(muster_type_def, atom_count),
+    FIELD(muster_type_def, state_bytes),
+    FIELD(muster_type_def, published_bytes),
+    FIELD(muster_type_def, period_ns),
+    FIELD(muster_type_def, period_max_ns),
+    FIELD(muster_type_def, limit_ns),
+    FIELD(muster_type_def, elasticity),
+    FIELD(muster_type_def, level_count),
+    FIELD(muster_type_def, level_importance),
+    FIELD(muster_type_def, spawns_max),
+    FIELD(muster_type_def, messages_max),
+    FIELD(muster_type_def, message_bytes),
+    FIELD(muster_type_def, sends_max),
+    FIELD(muster_type_def, wake_on_message),
+    FIELD(muster_type_def, importance),
+    FIELD(muster_type_def, elapsed),
+    FIELD(muster_type_def, step_ns),
+    FIELD(muster_type_def, steps_max),
     FIELD(muster_type_def, wake_gap_ns),
+    FIELD(muster_type_def, strikes_demote),
+    FIELD(muster_type_def, strikes_quarantine),
 };
 
 enum {

@@ -87,9 +87,10 @@ void replay_newborn(struct muster_world *world) {
 
 static bool is_possible(const struct muster_world *world, const command *command) {
   bool observer = command->kind >= COMMAND_OBSERVER_ADD;
+  if (command->kind == COMMAND_PARDON_TYPE) return command->index < world->types.count;
   if (command->kind > COMMAND_OBSERVER_REMOVE || command->partition >= PARTITIONS) return false;
   if (command->index >= (observer ? world->def.observers_max : world->def.agents_max)) return false;
-  if (command->kind == COMMAND_WAKE_AT) return true; /* at any time */
+  if (command->kind == COMMAND_WAKE_AT || command->kind == COMMAND_PARDON) return true;
   if (command->kind == COMMAND_TUNE)
     return command->first <= 1.0f && command->second <= 1024.0f && command->position.x <= 1.0 &&
            command->position.y <= 1.0 && command->position.z <= 1.0;

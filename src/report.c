@@ -123,6 +123,9 @@ muster_result muster_agent_read(const muster_world *world, muster_agent agent, m
                              .user = row->user,
                              .published = type_published(type, row->state_slot, row->front),
                              .state = type_state(type, row->state_slot)};
+  whole.penalty = world->conduct.offenders.types[row->type].level_floor;
+  if (row->level_floor > whole.penalty) whole.penalty = row->level_floor;
+  whole.quarantined = type->quarantined || row->status == AGENT_QUARANTINED;
   if (type->boxes.capacity) whole.messages = type->boxes.boxes[row->state_slot].count;
   whole.wake_at_ns = world->store.alarms[agent.index].wake_at_ns;
   if (store_is_active(&world->store, agent.index)) describe_active(world, agent.index, &whole);

@@ -48,6 +48,9 @@ static muster_result check_choices(const muster_world_def *def) {
   if (def->planner_workers > MUSTER_PLANNER_WORKERS_MAX)
     return error_set(MUSTER_E_ARGUMENT, "world: planner_workers %u must be 0..%u", def->planner_workers,
                      MUSTER_PLANNER_WORKERS_MAX);
+  if (def->stuck_ns && (def->stuck_ns < 10000000u || def->stuck_ns > 3600000000000u))
+    return error_set(MUSTER_E_ARGUMENT, "world: stuck_ns %llu must be 0 or 10 ms .. 1 h",
+                     (unsigned long long)def->stuck_ns);
   if (!(def->cell_m >= 0.5f && def->cell_m <= 10000.0f))
     return error_set(MUSTER_E_ARGUMENT, "world: cell_m %g must be 0.5..10000", (double)def->cell_m);
   return MUSTER_OK;
@@ -71,6 +74,7 @@ static void create_plan(struct muster_world *world) {
   ready_create(&world->ready, def, &world->types, &world->arena);
   score_create(&world->board, def, &world->arena);
   timers_create(&world->timers, def->agents_max, &world->arena);
+  offenders_create(&world->conduct.offenders, def->agents_max, def->types_max, &world->arena);
 }
 
 static void create_exec(struct muster_world *world) {
@@ -81,8 +85,9 @@ static void create_exec(struct muster_world *world) {
   inbox_create(&world->inbox, def->agents_max, def->commands_max, &world->arena);
   wakes_create(&world->wakes, def->agents_max, def->commands_max, &world->arena);
   batch_create(&world->batch, def->agents_max, &world->arena);
-  runner_create(&world->runner, world->pool->workers, world->pool->seat_count, &world->arena);
   trace_create(&world->trace, def, world->pool->seat_count, &world->arena);
+  runner_create(&world->runner, world->pool->workers, world->pool->seat_count, def->types_max, &world->arena);
+  offences_create(&world->batch.offences, def->types_max, &world->arena);
   world->slots = arena_reserve(&world->arena, def->types_max, sizeof *world->slots);
   world->spawn_ids = arena_reserve(&world->arena, def->agents_max, sizeof *world->spawn_ids);
   world->deferred = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred);
@@ -115,6 +120,14 @@ static void connect_runner(struct muster_world *world) {
   if (world->def.planner_workers) world->def.audit = false; /* what it measures is the host's */
   runner->audit = world->def.audit && !runner->virtual;
   runner_open_early(runner);
+}
+
+/* Alone, a thread has nobody to go on without it. */
+static bool start_watchdog(struct muster_world *world) {
+  if (!world->def.stuck_ns || world->pool->workers < 2) return true;
+  world->watchdog = watchdog_create(world->runner.posts, world->runner.state_count, world->def.stuck_ns, &world->types,
+                                    &world->def.log, &world->arena);
+  return world->watchdog && watchdog_start(world->watchdog);
 }
 
 /* A world without a pool works on the caller alone: a pool of one worker, which has no threads. */
@@ -158,6 +171,10 @@ muster_world *muster_world_create(const muster_world_def *given) {
     return NULL;
   }
   connect_runner(world);
+  if (!start_watchdog(world)) {
+    muster_world_destroy(world);
+    return NULL;
+  }
   log_write(&def.log, MUSTER_LOG_INFO, "world: room for %u agents, %u workers, %s clock", def.agents_max,
             muster_pool_workers(world->pool), world->runner.virtual ? "virtual" : "wall");
   return world;
@@ -179,6 +196,7 @@ void muster_world_destroy(muster_world *world) {
   if (recorder_records(world)) recorder_finish(world);
   if (world->recorder) world->recorder->replays = false;
   if (world->pool && !world->arena.failed) remove_all(world);
+  watchdog_stop(world->watchdog);
   muster_pool_destroy(world->own_pool);
   arena arena = world->arena;
   arena_destroy(&arena);
@@ -199,6 +217,8 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
     return (muster_type){0};
   }
   costs_guess(&world->costs, index, world->types.types[index].model_ns);
+  if (world->types.types[index].def.limit_ns < world->runner.limit_ns)
+    world->runner.limit_ns = world->types.types[index].def.limit_ns;
   classes_reserve(&world->classes, &world->types.types[index].def, index);
   ready_widen(&world->ready, &world->store, def->period_max_ns);
   inbox_announce_types(&world->inbox, index + 1);

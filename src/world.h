@@ -17,9 +17,11 @@
 #include "exec/runner.h"
 #include "exec/shares.h"
 #include "exec/visit.h"
+#include "exec/watchdog.h"
 #include "plan/controller.h"
 #include "plan/costs.h"
 #include "plan/fold.h"
+#include "plan/offenders.h"
 #include "plan/periods.h"
 #include "plan/rank.h"
 #include "plan/ready.h"
@@ -62,6 +64,18 @@ typedef struct settle_part {
   histogram staleness[MUSTER_DECILES];
 } settle_part;
 
+/* What is known of runaways. */
+typedef struct conduct_state {
+  offenders offenders;
+  muster_offence kept[MUSTER_OFFENCES_KEPT]; /* a ring */
+  uint64_t kept_count;
+  uint32_t types_watched, types_quarantined;
+  uint32_t agents_demoted, agents_quarantined;
+  uint32_t regrade_next, regrade_left; /* indices whose agents are noted for the score: a type's floor changed */
+  uint64_t log_begin_ns;               /* of the second in which lines are counted */
+  uint32_t log_lines, log_left_out;
+} conduct_state;
+
 /* How far the commit of the last batch got: what found no time is left to the next frame. */
 typedef struct commit_progress {
   bool open;
@@ -97,6 +111,7 @@ struct muster_world {
   ready_set ready;
   score_board board;
   timers timers;
+  conduct_state conduct;
 
   /* exec: how it runs */
   identity agent_ids, observer_ids;
@@ -112,6 +127,7 @@ struct muster_world {
   visit visit; /* of the thread that runs the frame, and its seat */
   seat *seat;
   runner runner;
+  watchdog *watchdog; /* null: none */
 
   allotment places_late; /* for messages: set aside in this frame after the ranking */
   uint32_t *spawn_ids;   /* set aside for spawns from inside updates; kept from frame to frame */
@@ -171,6 +187,8 @@ void intake_remove(struct muster_world *world, uint32_t index);
 
 /* Something happened to an active or pending agent: applies a wake. In src/intake.c. */
 void intake_wake(struct muster_world *world, uint32_t index);
+/* Takes an active agent out of whatever list it is in. In src/intake.c. */
+void intake_unschedule(struct muster_world *world, uint32_t index);
 
 /* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. In src/commit.c. */
 void commit_run(struct muster_world *world);

@@ -36,7 +36,9 @@ typedef enum muster_reason {
   MUSTER_REASON_REMOVAL_WAITING = 1 << 18,  /* will be removed at the next intake */
   MUSTER_REASON_NO_PERIOD = 1 << 19,        /* runs when it is woken, or at a time that was asked for, only */
   MUSTER_REASON_TIME_ASKED = 1 << 20,       /* waits for a time that was asked for: wake_at_ns */
-  MUSTER_REASON_WAKE_DELAYED = 1 << 21      /* was woken within its type's wake_gap_ns: waits for the end of that */
+  MUSTER_REASON_WAKE_DELAYED = 1 << 21,     /* was woken within its type's wake_gap_ns: waits for the end of that */
+  MUSTER_REASON_QUARANTINED = 1 << 22,      /* is not run, for its own conduct or its type's: muster/conduct.h */
+  MUSTER_REASON_PENALTY = 1 << 23           /* its conduct, or its type's, keeps it from a better level */
 } muster_reason;
 
 /* Of an agent that is not active yet only reasons, type, position and what its definition says are filled. */

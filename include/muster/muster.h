@@ -24,6 +24,7 @@
 #include <muster/bulk.h>
 #include <muster/common.h>
 #include <muster/explain.h>
+#include <muster/conduct.h>
 #include <muster/jobs.h>
 #include <muster/record.h>
 #include <muster/report.h>
@@ -103,6 +104,8 @@ typedef struct muster_world_def {
                                  4096 */
   uint32_t trace_spans;       /* claims of one worker that are kept of a frame; further ones are counted only; default
                                  2048; 16 .. 65,536. Room is reserved when trace_frames is set */
+  uint64_t stuck_ns;          /* a worker that is in one atom for so long is reported: muster/conduct.h. Takes a thread,
+                                 when the pool has several workers; default 500 ms; 0 = off; 10 ms .. 1 h */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {
@@ -122,6 +125,7 @@ static inline muster_world_def muster_default_world_def(void) {
   def.sends_per_frame = 65536;
   def.debt_budgets = 1.0f;
   def.trace_spans = 2048;
+  def.stuck_ns = 500000000u;
   return def;
 }
 
@@ -264,6 +268,8 @@ typedef struct muster_agent_info {
   void *state;           /* valid until the next frame; the host may write it */
   uint32_t messages;     /* in its box */
   uint64_t wake_at_ns;   /* the time that was asked for, still to come; 0 = none */
+  bool quarantined;      /* it is not run, for its own conduct or its type's: muster/conduct.h */
+  uint32_t penalty;      /* for the same reason it is at this level or a cheaper one */
 } muster_agent_info;
 
 static inline muster_agent_info muster_default_agent_info(void) {

@@ -61,6 +61,10 @@ typedef struct muster_frame_report {
   uint64_t debt_ns;   /* overruns that no frame has made up for yet, this one's included; bounded by debt_budgets */
   float share;        /* of the time that updates could have had, the part that they are planned to use: what the
                          controller learnt from frames in which work waited; 0.25..1.25, 1 = as predicted */
+  uint32_t offences;           /* atoms seen over their type's limit: muster/conduct.h */
+  uint32_t agents_demoted;     /* active, under such a penalty now: kept from their upper levels */
+  uint32_t agents_quarantined; /* or not run at all */
+  uint32_t types_quarantined;
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {
@@ -88,7 +92,7 @@ typedef struct muster_statistics {
   uint64_t spawns_refused;      /* from inside updates: beyond spawns_max or short of ids */
   uint64_t commands_dropped;    /* from inside updates: more than fit */
   uint64_t interrupted;         /* updates that gave way to something more urgent between two atoms */
-  uint64_t atoms_over_limit;    /* atoms seen to take longer than limit_ns; long updates and samples only */
+  uint64_t atoms_over_limit;    /* atoms seen to take longer than limit_ns: muster/conduct.h */
   uint64_t longest_wait_ns;     /* release to start, the worst of all frames */
   double interval_deviation_ns; /* mean over completed updates of (elapsed - T_io); of those without a period 0 */
   muster_quantiles staleness[MUSTER_DECILES]; /* elapsed time of completed updates of those with a period; [0] = the
@@ -106,6 +110,9 @@ typedef struct muster_statistics {
   uint64_t wakes_delayed;    /* wakes that had to wait for the end of their type's wake_gap_ns */
   uint64_t wakes_timed;      /* times asked for that came, and released an agent or found it released */
   uint64_t steps_behind_max; /* with bounded steps: the most whole steps that a completed update left undone */
+  uint64_t demotions, quarantines; /* of agents and of types, for their conduct */
+  uint64_t pardons;                /* of agents and of types that were under a penalty */
+  uint64_t stuck;                  /* times that a worker was stuck in an atom */
 } muster_statistics;
 
 static inline muster_statistics muster_default_statistics(void) {

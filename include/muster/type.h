@@ -72,7 +72,7 @@ typedef struct muster_type_def {
   uint32_t published_bytes; /* public flat state that others may read as of the last commit; default 0; at most 4 KiB */
   uint64_t period_ns;       /* nominal = shortest period; default 100 ms; 100 us .. 24 h */
   uint64_t period_max_ns;   /* longest period under load; default 1 s; period_ns .. 24 h */
-  uint64_t limit_ns;        /* what one atom may take; default 500 us; 1 us .. 1 s */
+  uint64_t limit_ns;        /* what one atom may take, else see muster/conduct.h; default 500 us; 1 us .. 1 s */
   float elasticity;         /* how readily the period gives way, against other types; default 1; 0 = never;
                                at most 1024 */
   uint32_t level_count;     /* capability levels that the atoms know; default 1; 1..MUSTER_LEVELS */
@@ -115,6 +115,9 @@ typedef struct muster_type_def {
   uint64_t wake_gap_ns; /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
                            messages; times asked for are not concerned). A wake within the gap waits until it has
                            passed, unless the agent runs before then anyway; default 0 = no gap; at most 24 h */
+  uint32_t strikes_demote;     /* so many strikes for atoms over limit_ns bring an agent down one capability level */
+  uint32_t strikes_quarantine; /* at its cheapest level, so many bring it into quarantine. Of both, muster/conduct.h
+                                  says what counts; default 3; 0 = never; at most 10,000 */
 } muster_type_def;
 
 static inline muster_type_def muster_default_type_def(void) {
@@ -132,6 +135,8 @@ static inline muster_type_def muster_default_type_def(void) {
   def.importance = 1.0f;
   def.parts = 1;
   def.part_ns = 1000;
+  def.strikes_demote = 3;
+  def.strikes_quarantine = 3;
   return def;
 }
 

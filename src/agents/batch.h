@@ -8,6 +8,7 @@
 #ifndef AGENTS_BATCH_H
 #define AGENTS_BATCH_H
 
+#include "agents/offence.h"
 #include "agents/space.h"
 
 #include <muster/muster.h>
@@ -79,6 +80,7 @@ typedef struct batch {
   uint8_t *outcomes; /* batch_outcome; cleared by rank, so that the results need not be */
   batch_result *results;
   batch_claim *claims;
+  offence_list offences; /* virtual clock: what was charged over its limit */
 } batch;
 
 /* Reserves room for every agent. */

@@ -21,6 +21,8 @@
  *   row.factors          intake; arrays between frames  score
  *   row.status           the stage that moves the agent along the diagram below
  *   row.front            commit (publishes)             run (reads others)
+ *   row.level_floor,
+ *      .acts             end of commit, intake          score
  *   place                commit, intake; arrays         score, run (neighbours)
  *   begun                commit                         rank, run, commit
  *   alarm                intake, commit                 run
@@ -39,6 +41,9 @@
  *     |        |             |  +----------------------------------------+--------> ACTING
  *     |        v             |                                  commit, when they ran |
  *     +--- intake (remove)   +--------------------------------------------------------+
+ *
+ * At the end of the commit any active agent may become QUARANTINED (src/conduct.c): it is in no list and no member of
+ * its class until it is pardoned, at an intake.
  */
 #ifndef AGENTS_STORE_H
 #define AGENTS_STORE_H
@@ -53,7 +58,8 @@ typedef enum agent_status {
   AGENT_WAITING,
   AGENT_READY,
   AGENT_ADMITTED,
-  AGENT_ACTING
+  AGENT_ACTING,
+  AGENT_QUARANTINED
 } agent_status;
 
 enum { RUNS_ONE = 32768 };
@@ -73,7 +79,8 @@ typedef struct agent_row {
   uint16_t runs;      /* Rankin's run counter rc, decaying by 1/16 per missed period; in 32768ths */
   uint16_t importance;
   uint16_t floor; /* the designer's word: importance never falls below */
-  uint8_t level : 7;
+  uint8_t level : 5;
+  uint8_t level_floor : 2; /* for its own conduct: no level below */
   uint8_t enlisted : 1;    /* in the line by release; not beside `front`, which others read while ranks are made */
   uint8_t released_frame;  /* lower bits of the frame's number: delays are counted from it */
   uint8_t elasticity_step; /* as the designer set it, or ELASTICITY_DERIVED */
@@ -85,6 +92,7 @@ typedef struct agent_row {
   uint8_t timed : 1;   /* released at a time that was asked for: alarm.answered_ns */
   uint8_t called : 1;  /* released by a wake, of a type with a gap */
   uint8_t delayed : 1; /* a wake waits until alarm.quiet_until_ns */
+  uint8_t acts : 1;    /* in quarantine: its action atoms wait for a pardon */
 } agent_row;
 
 _Static_assert(sizeof(agent_row) == 64, "an agent's row is one cache line");

@@ -73,6 +73,13 @@ static muster_result check_messages(const muster_type_def *def) {
   return MUSTER_OK;
 }
 
+static muster_result check_strikes(const muster_type_def *def) {
+  if (def->strikes_demote > 10000u || def->strikes_quarantine > 10000u)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': strikes_demote %u and strikes_quarantine %u must be at most 10000",
+                     def->name, def->strikes_demote, def->strikes_quarantine);
+  return MUSTER_OK;
+}
+
 static muster_result check_steps(const muster_type_def *def) {
   unsigned long long whole_ns = (unsigned long long)def->steps_max * def->step_ns;
   if (def->step_ns < 1 || def->step_ns > def->period_ns || def->steps_max < 1 || def->steps_max > 65536u)
@@ -124,6 +131,7 @@ static muster_result check_definition(const muster_type_def *def, bool planned) 
   if (def->spawns_max > 1024u)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': spawns_max %u must be at most 1024", def->name, def->spawns_max);
   muster_result result = check_messages(def);
+  if (result == MUSTER_OK) result = check_strikes(def);
   if (result == MUSTER_OK) result = check_levels(def);
   if (result == MUSTER_OK) result = check_elapsed(def);
   if (result == MUSTER_OK && planned) result = check_planned(def);

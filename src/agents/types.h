@@ -22,6 +22,8 @@ typedef struct agent_type {
   bool gapped;        /* wakes of its agents keep a distance: def.wake_gap_ns */
   uint32_t steps_max; /* of step_ns */
   uint64_t step_ns;
+  bool watched;     /* its claims are timed, since some atom took too long of late */
+  bool quarantined; /* its agents are not run */
   /* the rest */
   muster_type_def def; /* name and atoms point to our copies */
   char name[32];

@@ -16,9 +16,11 @@ typedef enum command_kind {
   COMMAND_WAKE,
   COMMAND_TUNE,
   COMMAND_WAKE_AT,
+  COMMAND_PARDON,
   COMMAND_OBSERVER_ADD,
   COMMAND_OBSERVER_MOVE,
-  COMMAND_OBSERVER_REMOVE
+  COMMAND_OBSERVER_REMOVE,
+  COMMAND_PARDON_TYPE /* the index is the type's */
 } command_kind;
 
 typedef struct command {

@@ -2,58 +2,39 @@
 
 #include "agents/elapsed.h"
 #include "base/assert.h"
+#include "exec/conduct.h"
 #include "exec/fetching.h"
 
 #include <string.h>
 
-void runner_create(runner *runner, uint32_t workers, uint32_t indices, arena *arena) {
+void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, arena *arena) {
   runner->workers = workers;
   runner->state_count = indices;
+  runner->limit_ns = UINT64_MAX;
   runner->states = arena_reserve(arena, indices, sizeof *runner->states);
   cost_sample *samples = arena_reserve(arena, (size_t)indices * SAMPLES_MAX, sizeof *samples);
+  runner->posts = arena_reserve(arena, indices, sizeof *runner->posts);
+  offence *offences = arena_reserve(arena, (size_t)indices * OFFENCES_MAX, sizeof *offences);
+  uint32_t *by_type = arena_reserve(arena, (size_t)indices * types_max, sizeof *by_type);
   ring_create(&runner->rests, RESTS_MAX, sizeof(batch_claim), arena);
   if (!arena->failed) runner_widen_logs(runner, RUNNER_LOG_MAX, arena);
   if (arena->failed) return;
-  for (uint32_t i = 0; i < indices; i++) runner->states[i].samples = samples + (size_t)i * SAMPLES_MAX;
-}
-
-void runner_widen_logs(runner *runner, uint32_t log_max, arena *arena) {
-  logged_command *logs = arena_reserve(arena, (size_t)runner->state_count * log_max, sizeof *logs);
-  logged_command *scratch = arena_reserve(arena, log_max, sizeof *scratch);
-  if (arena->failed) return;
-  for (uint32_t i = 0; i < runner->state_count; i++) runner->states[i].log = logs + (size_t)i * log_max;
-  runner->log_max = log_max;
-  runner->log_scratch = scratch;
-}
-
-/* Merges [begin, middle) and [middle, end), both in order; of equals, those of the first part come first. */
-static void merge_parts(logged_command *log, logged_command *scratch, uint32_t begin, uint32_t middle, uint32_t end) {
-  uint32_t left = 0, right = middle, at = begin, count = middle - begin;
-  memcpy(scratch, log + begin, count * sizeof *log);
-  while (left < count && right < end)
-    log[at++] = runner_logged_before(&log[right], &scratch[left]) ? log[right++] : scratch[left++];
-  memcpy(log + at, scratch + left, (count - left) * sizeof *log);
-}
-
-void runner_sort_log(runner *runner, worker_state *state) {
-  uint32_t count = state->log_count, i = 1;
-  while (i < count && !runner_logged_before(&state->log[i], &state->log[i - 1])) i++;
-  if (i >= count) return;
-  for (uint32_t width = 1; width < count; width *= 2)
-    for (uint32_t begin = 0; begin + width < count; begin += 2 * width) {
-      uint32_t end = begin + 2 * width < count ? begin + 2 * width : count;
-      if (runner_logged_before(&state->log[begin + width], &state->log[begin + width - 1]))
-        merge_parts(state->log, runner->log_scratch, begin, begin + width, end);
-    }
+  for (uint32_t i = 0; i < indices; i++) {
+    runner->states[i].samples = samples + (size_t)i * SAMPLES_MAX;
+    runner->states[i].post = &runner->posts[i];
+    runner->states[i].offences.offences = offences + (size_t)i * OFFENCES_MAX;
+    runner->states[i].offences.by_type = by_type + (size_t)i * types_max;
+  }
 }
 
 void runner_open_early(runner *runner) {
   for (uint32_t i = 0; i < runner->state_count; i++) {
     worker_state *state = &runner->states[i];
-    logged_command *log = state->log;
-    cost_sample *samples = state->samples;
-    *state = (worker_state){
-        .log = log, .samples = samples, .track = runner->tracks ? &runner->tracks[i] : NULL};
+    *state = (worker_state){.log = state->log,
+                            .samples = state->samples,
+                            .offences = state->offences,
+                            .post = state->post,
+                            .track = runner->tracks ? &runner->tracks[i] : NULL};
     state->context.public.world = runner->world;
     state->context.public.worker = i;
     state->context.public.now_ns = runner->now_ns;
@@ -79,6 +60,7 @@ void runner_close(runner *runner) {
 static inline void tell_type(update_context *context, const agent_type *type, uint32_t number) {
   if (context->type == type) return;
   context->type = type;
+  watch_type(context->worker->post, number);
   context->public.type = (muster_type){number + 1u};
   context->public.type_user = type->user;
   context->public.step_ns = type->step_ns;
@@ -182,8 +164,9 @@ static inline interruption run_atoms(worker_state *state, const runner *runner, 
     finished = type->atoms[atom].run(&state->context.public) == MUSTER_ATOM_FINISH;
     if (!timed) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;
-    if (atom_ns > type->def.limit_ns) state->atoms_over_limit++;
+    if (atom_ns > type->def.limit_ns) after_ns = conduct_long_atom(state, runner, atom, atom_ns, after_ns);
     if (atom_ns > longest_ns) longest_ns = atom_ns;
+    watch_enter(state->post);
     *clock_ns = after_ns;
   }
   runner->batch->outcomes[entry_index] = (uint8_t)outcome_after(type, atom, finished);
@@ -203,6 +186,7 @@ static inline uint32_t begin_entry(worker_state *state, const runner *runner, ui
   context->result = result;
   context->spawn_base = entry->spawn_base;
   context->spawn_limit = entry->spawn_limit;
+  watch_agent(state->post, entry->agent, row->generation);
   tell(context, runner, entry->agent, next ? runner->store->begun[entry->agent].started_ns : runner->now_ns);
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) {
     context->random_counter |= result->random_count; /* interrupted in this frame: goes on */
@@ -348,7 +332,8 @@ static bool takes_wake(const runner *runner, uint32_t agent) {
       row->atom_next)
     return false;
   const agent_type *type = &runner->types->types[row->type];
-  return !type->spawns_max && !(type->gapped && runner->now_ns < runner->store->alarms[agent].quiet_until_ns);
+  bool quiet = type->gapped && runner->now_ns < runner->store->alarms[agent].quiet_until_ns;
+  return !type->spawns_max && !type->quarantined && !quiet;
 }
 
 /* Puts a woken agent behind the batch, if it waits for its period and wins the swap; else it is the next intake's. */
@@ -418,12 +403,16 @@ static void work_off(worker_state *state, runner *runner, bool early_only) {
   uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns, claims_ns = 0;
   uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns, jobs_ns = state->jobs_ns;
   batch_claim claim;
+  if (wall) conduct_begin(state, clock_ns);
   for (;;) {
     clock_ns = run_urgent(state, runner, clock_ns, &cpu_ns);
     if (!take_next(state, runner, early_only, clock_ns, &claim)) break;
+    watch_enter(state->post);
     uint64_t end_ns = run_claim(state, runner, &claim, clock_ns);
+    watch_leave(state->post);
     claims_ns += end_ns - clock_ns;
     if (state->track) track_claim(state, runner, &claim, clock_ns, end_ns);
+    if (end_ns - clock_ns > runner->limit_ns) conduct_long_claim(state, runner, &claim, end_ns - clock_ns, end_ns);
     if (runner->audit) audit_claim(&state->audit, runner, &cpu_ns, end_ns);
     clock_ns = wall ? clock_now(&runner->clock) : 0;
     if (wall && clock_ns >= runner->stop_ns) break;
@@ -484,8 +473,19 @@ muster_update *runner_begin_serial(runner *runner, uint32_t index, update_phase 
 
 void runner_act(runner *runner, uint32_t index, batch_result *result) {
   muster_update *update = runner_begin_serial(runner, index, PHASE_ACT, result);
-  const agent_type *type = runner_caller(runner)->context.type;
-  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count; atom++)
-    if (type->def.atoms[atom].run(update) == MUSTER_ATOM_FINISH) break;
-  runner_caller(runner)->context.phase = PHASE_OUTSIDE;
+  worker_state *state = runner_caller(runner);
+  const agent_type *type = state->context.type;
+  bool wall = !runner->virtual, finished = false;
+  uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0;
+  watch_agent(state->post, index, update->agent.generation);
+  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count && !finished; atom++) {
+    watch_enter(state->post);
+    finished = type->def.atoms[atom].run(update) == MUSTER_ATOM_FINISH;
+    uint64_t end_ns = wall ? clock_now(&runner->clock) : type->def.atoms[atom].model_ns;
+    if (end_ns - begin_ns > type->def.limit_ns)
+      end_ns = conduct_long_atom(state, runner, atom, end_ns - begin_ns, end_ns);
+    if (wall) begin_ns = end_ns;
+  }
+  watch_leave(state->post);
+  state->context.phase = PHASE_OUTSIDE;
 }

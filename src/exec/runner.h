@@ -18,6 +18,7 @@
 #define EXEC_RUNNER_H
 
 #include "agents/batch.h"
+#include "agents/offence.h"
 #include "agents/space.h"
 #include "agents/types.h"
 #include "base/clock.h"
@@ -27,8 +28,9 @@
 #include "exec/ticket.h"
 #include "exec/track.h"
 #include "exec/wakes.h"
+#include "exec/watchdog.h"
 
-enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * IDLE_MAX };
+enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * IDLE_MAX, SUSPECTS_MAX = 8 };
 
 /* What goes before the updates of a frame. */
 #define URGENT_LANES ((1u << MUSTER_PRIORITY_FRAME) - 1u)
@@ -93,6 +95,11 @@ typedef struct worker_state {
   uint64_t positions_refused, spawns_refused, commands_dropped, atoms_over_limit;
   track *track; /* of a world that keeps a trace on the wall clock; else null */
   worker_audit audit;
+  uint64_t own_ns, own_cpu_ns; /* both clocks when its own time was last told from the kernel's: see exec/conduct.h */
+  uint32_t suspect_count;
+  uint16_t suspects[SUSPECTS_MAX]; /* types in claims that took suspiciously long */
+  offence_list offences;           /* kept until they are judged */
+  watch_post *post;
 } worker_state;
 
 typedef struct runner {
@@ -111,9 +118,11 @@ typedef struct runner {
   bool virtual, audit;
   uint32_t workers;
   uint32_t state_count;
-  worker_state *states; /* one per worker index */
-  track *tracks;        /* likewise; null without a trace */
-  uint32_t caller;      /* the index of the frame's thread */
+  worker_state *states;        /* one per worker index */
+  track *tracks;               /* likewise; null without a trace */
+  watch_post *posts;           /* likewise */
+  uint64_t limit_ns;           /* the least of all types */
+  uint32_t caller;             /* the index of the frame's thread */
   uint32_t log_max;            /* commands that one worker's updates may send in a frame */
   logged_command *log_scratch; /* log_max */
   /* set for each frame */
@@ -126,7 +135,7 @@ typedef struct runner {
 } runner;
 
 /* Reserves the workers' states. The other pointers are set by the world. */
-void runner_create(runner *runner, uint32_t workers, uint32_t indices, arena *arena);
+void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, arena *arena);
 
 /* Gives each worker room for so many commands. When there is none, arena->failed tells and all is as before. */
 void runner_widen_logs(runner *runner, uint32_t log_max, arena *arena);

@@ -12,6 +12,7 @@ void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max,
   table->classes = arena_reserve(arena, table->maximum, sizeof *table->classes);
   table->active = arena_reserve(arena, table->maximum, sizeof *table->active);
   table->lookup = arena_reserve(arena, keys, sizeof *table->lookup);
+  table->frozen = arena_reserve(arena, types_max, sizeof *table->frozen);
   lists_create(&table->lists, WHEEL_SHARDS, agents_max, arena);
 }
 

@@ -53,6 +53,7 @@ typedef struct class_table {
   uint32_t active_count;
   uint16_t *active; /* classes with members */
   list_store lists; /* of the wheels; a pool for each shard */
+  bool *frozen;     /* by type: no time passes for its classes, and they ask for none */
 } class_table;
 
 /* Reserves the table for `types_max` types, and wheels for `agents_max` agents. */

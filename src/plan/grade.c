@@ -28,11 +28,12 @@ static float threshold_of(const grade_type *type, uint32_t above, uint32_t curre
 }
 
 /* The level for an importance; `current` resists by the hysteresis. UINT32_MAX = no current level. */
-static uint32_t level_for(const grade_type *type, float importance, uint32_t current) {
+static uint32_t level_for(const grade_type *type, const agent_row *row, float importance, uint32_t current) {
+  uint32_t floor = row->level_floor > type->level_floor ? row->level_floor : type->level_floor;
   uint32_t level = 0;
   for (uint32_t i = 0; i + 1 < type->level_count; i++)
     if (importance < threshold_of(type, i, current)) level = i + 1;
-  return level;
+  return level > floor ? level : floor;
 }
 
 void grade_level_bounds(const grade_type *type, uint32_t level, float *low, float *high) {
@@ -57,7 +58,7 @@ static agent_class *class_for(class_table *classes, const type_table *types, con
 
 agent_class *grade_new(class_table *classes, const type_table *types, const grade_type *type, agent_row *row) {
   float importance = share_value(row->importance);
-  row->level = level_for(type, importance, UINT32_MAX) & 127u;
+  row->level = level_for(type, row, importance, UINT32_MAX) & 31u;
   return class_for(classes, types, row, row->level, step_for(type, row, importance, 0));
 }
 
@@ -68,14 +69,14 @@ bool grade_decide(const class_table *classes, const grade_type *type, agent_stor
   float before = share_value(row->importance);
   bool at_an_end = share != row->importance && (share == 0 || share == UINT16_MAX);
   bool changes = at_an_end || fabsf(importance - before) > importance_hysteresis;
-  if (!changes && !tuned) return false;
+  if (!changes && !tuned && !type->checked) return false;
   *change = (grade_change){index, (uint8_t)(row->importance >> 8), (uint8_t)(row->importance >> 8), GRADE_LATER, 0};
   if (row->status == AGENT_ADMITTED && !tuned) return true;
   if (changes) row->importance = share;
   change->after = (uint8_t)(row->importance >> 8);
   const agent_class *class = &classes->classes[row->class];
   float now = share_value(row->importance);
-  uint32_t level = level_for(type, now, row->level), step = step_for(type, row, now, class->step);
+  uint32_t level = level_for(type, row, now, row->level), step = step_for(type, row, now, class->step);
   bool stays = level == row->level && step == class->step;
   change->level = (uint8_t)(stays ? GRADE_STAYS : level);
   change->step = (uint8_t)step;
@@ -91,6 +92,10 @@ static void rebase_due(agent_row *row, const agent_class *from, const agent_clas
 
 static void change_class(class_table *classes, agent_class *from, agent_class *to, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
+  if (row->status == AGENT_QUARANTINED) { /* a member of neither */
+    row->class = to->number;
+    return;
+  }
   if (row->status == AGENT_WAITING && row->spot)
     wheel_transfer(classes, from, to, store, index);
   else

@@ -10,7 +10,9 @@ typedef struct grade_type {
   float step_of_none; /* the elasticity step at importance 0, not rounded */
   float level_importance[MUSTER_LEVELS - 1];
   uint8_t level_count;
-  bool rigid; /* elasticity 0 */
+  bool rigid;          /* elasticity 0 */
+  uint8_t level_floor; /* for the type's conduct: no level below */
+  bool checked;        /* that floor was changed: levels are looked at even when importance stays */
 } grade_type;
 
 /* In place of a level. */

@@ -27,9 +27,10 @@ static double elasticity_of(const periods *periods, const agent_class *class, do
   }
 }
 
-static fit_kind kind_of(const periods *periods, const agent_class *class, const cost_table *costs) {
+static fit_kind kind_of(const periods *periods, const class_table *classes, const agent_class *class,
+                        const cost_table *costs) {
   double cost_ns = costs_of(costs, class->type, class->level)->mean_ns;
-  return (fit_kind){.members = (double)class->members,
+  return (fit_kind){.members = classes->frozen[class->type] ? 0.0 : (double)class->members,
                     .nominal = cost_ns / (double)class->nominal_ns,
                     .minimum = cost_ns / (double)class->longest_ns,
                     .elasticity = elasticity_of(periods, class, cost_ns)};
@@ -41,15 +42,17 @@ static fit_kind kind_of_events(const agent_class *class, const cost_table *costs
   return (fit_kind){.members = 1.0, .nominal = share, .minimum = share};
 }
 
-static fit_kind kind_for(const periods *periods, const agent_class *class, const cost_table *costs) {
-  return class->elapsed == MUSTER_ELAPSED_EVENTS ? kind_of_events(class, costs) : kind_of(periods, class, costs);
+static fit_kind kind_for(const periods *periods, const class_table *classes, const agent_class *class,
+                         const cost_table *costs) {
+  return class->elapsed == MUSTER_ELAPSED_EVENTS ? kind_of_events(class, costs)
+                                                 : kind_of(periods, classes, class, costs);
 }
 
 fit_result periods_fit(periods *periods, class_table *classes, const cost_table *costs, double desired,
                        double *deviation_ns) {
   uint32_t count = classes->active_count;
   for (uint32_t i = 0; i < count; i++)
-    periods->kinds[i] = kind_for(periods, &classes->classes[classes->active[i]], costs);
+    periods->kinds[i] = kind_for(periods, classes, &classes->classes[classes->active[i]], costs);
   fit_result fit = fit_solve(rule_of(periods), periods->kinds, count, desired, periods->lambda);
   periods->lambda = fit.lambda;
   double deviation = 0, members = 0;
@@ -57,8 +60,8 @@ fit_result periods_fit(periods *periods, class_table *classes, const cost_table 
     agent_class *class = &classes->classes[classes->active[i]];
     class->rate = fit_rate(rule_of(periods), &periods->kinds[i], fit.lambda);
     if (class->elapsed == MUSTER_ELAPSED_EVENTS) continue;
-    deviation += (double)class->members * ((double)class->nominal_ns / class->rate - (double)class->nominal_ns);
-    members += (double)class->members;
+    deviation += periods->kinds[i].members * ((double)class->nominal_ns / class->rate - (double)class->nominal_ns);
+    members += periods->kinds[i].members;
   }
   *deviation_ns = members > 0 ? deviation / members : 0.0;
   return fit;
@@ -80,6 +83,7 @@ static uint32_t take_agents(periods *periods, class_table *classes, empty_wheel 
     agent_class *class = &classes->classes[classes->active[position]];
     position = position + 1 < active ? position + 1 : 0;
     prefetch_slots(&classes->classes[classes->active[position]]);
+    if (classes->frozen[class->type]) continue;
     count += empty(classes, class, periods->due + count, most - count);
   }
   return count;
@@ -98,7 +102,7 @@ uint32_t periods_release(periods *periods, class_table *classes, agent_store *st
   uint32_t active = classes->active_count, due = 0;
   for (uint32_t i = 0; i < active; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
-    wheel_advance(class, elapsed_ns);
+    if (!classes->frozen[class->type]) wheel_advance(class, elapsed_ns);
     if (class->elapsed == MUSTER_ELAPSED_EVENTS) learn_events(class, elapsed_ns);
   }
   periods->next = periods->next + 1 < active ? periods->next + 1 : 0;

@@ -45,6 +45,16 @@ static uint64_t model_cost(const filling *filling, const agent_type *type, uint3
   return cost_ns < 1000000000u ? cost_ns : 1000000000u;
 }
 
+static void note_offence(filling *filling, uint32_t index, uint32_t atom, uint64_t cost_ns) {
+  const agent_row *row = &filling->store->rows[index];
+  offences_add(&filling->batch->offences, &(offence){.duration_ns = cost_ns,
+                                                     .agent = index,
+                                                     .generation = row->generation,
+                                                     .type = row->type,
+                                                     .atom = (uint16_t)atom,
+                                                     .level = row->level});
+}
+
 /* Virtual clock: charges atom by atom up to the capacity; false when not even one fits. */
 static bool charge_model(filling *filling, const agent_type *type, batch_entry *entry) {
   uint32_t atom = filling->store->rows[entry->agent].atom_next;
@@ -57,6 +67,7 @@ static bool charge_model(filling *filling, const agent_type *type, batch_entry *
     bool very_first = filling->batch->count == 0 && atom == first;
     if (spent + cost_ns > left && !very_first) break;
     spent += cost_ns;
+    if (cost_ns > type->def.limit_ns) note_offence(filling, entry->agent, atom, cost_ns);
   }
   if (atom == first && type->parallel_atoms > first) return false;
   entry->atom_end = (uint16_t)atom;
@@ -134,7 +145,7 @@ static inline void claim_for(filling *filling, const cost_estimate *estimate, co
     claim--;
   }
   claim->predicted_ns += entry->predicted_ns;
-  claim->timed |= estimate->samples < LEARNING_SAMPLES;
+  claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched;
   claim->end = batch->count + 1;
 }
 
@@ -159,10 +170,23 @@ static inline batch_entry *begin_entry(const batch *batch, uint32_t index) {
   return entry;
 }
 
+/* Agents of a type in quarantine wait where no time passes. */
+static void divert(const filling *filling, uint32_t index) {
+  class_table *classes = filling->limits->classes;
+  ASSERT(classes);
+  ready_admit(filling->ready, filling->store, index);
+  ready_forget(filling->ready, filling->store, index);
+  wheel_insert(classes, &classes->classes[filling->store->rows[index].class], 0, filling->store, index);
+}
+
 static inline void admit(filling *filling, uint32_t index) {
   const agent_row *row = &filling->store->rows[index];
   const agent_type *type = &filling->types->types[row->type];
   const cost_estimate *estimate = costs_of(filling->costs, row->type, row->level);
+  if (__builtin_expect(type->quarantined, false)) {
+    divert(filling, index);
+    return;
+  }
   batch_entry *entry = begin_entry(filling->batch, index);
   if (!charge(filling, estimate, type, entry)) {
     filling->passed_over++;

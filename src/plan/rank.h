@@ -11,6 +11,7 @@
 #include "agents/types.h"
 #include "plan/costs.h"
 #include "plan/ready.h"
+#include "plan/wheel.h"
 
 typedef struct rank_limits {
   uint64_t now_ns;      /* simulation time */
@@ -20,6 +21,7 @@ typedef struct rank_limits {
   bool virtual;
   bool planned; /* the host runs what is admitted: wall clock costs are charged with room, and their sum fits */
   uint64_t seed;
+  class_table *classes; /* where agents of types in quarantine go; null when there are none */
 } rank_limits;
 
 typedef struct rank_result {

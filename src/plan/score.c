@@ -274,7 +274,7 @@ static bool take_agent(score_board *board, const score_inputs *inputs, uint32_t 
   uint32_t cell = field_find(&board->field, &inputs->store->places[index]);
   if (cell != FIELD_NO_CELL && field_is_working(&board->field, cell)) return false;
   judge_inputs judged = judge_inputs_of(inputs);
-  bool nothing_to_find = judge_is_out_of_sight(&judged, index);
+  bool nothing_to_find = !score_checks(board, inputs, index) && judge_is_out_of_sight(&judged, index);
   if (nothing_to_find && cell != FIELD_NO_CELL) field_lower(&board->field, cell, 0);
   board->units += nothing_to_find ? 1 : APART_UNITS;
   if (nothing_to_find) return false;

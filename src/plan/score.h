@@ -120,6 +120,11 @@ static inline bool score_notices(const score_board *board, const agent_place *pl
 /* An active agent is to be looked at: it moved. Once noted, it need not be again. Frame's thread. O(1). */
 void score_note(score_board *board, uint32_t index);
 
+/* Whether an agent's level must be looked at even if its importance is known: the floor of its type was changed. */
+static inline bool score_checks(const score_board *board, const score_inputs *inputs, uint32_t index) {
+  return board->types[inputs->store->rows[index].type].checked;
+}
+
 /* Lists work for about `units`, and twice as much more for observers that came, went or leapt (an agent of a cell is
  * one, one from anywhere four; SCORE_UNITS_MIN..SCORE_UNITS_MAX). Returns how many items there are. */
 uint32_t score_prepare(score_board *board, const score_inputs *inputs, uint32_t units);

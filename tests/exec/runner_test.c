@@ -163,6 +163,7 @@ static little_world world_of_one_type(const muster_atom *atoms, uint32_t count, 
   muster_type_def def = muster_default_type_def();
   def.atoms = atoms;
   def.atom_count = count;
+  def.limit_ns = 1000000000u;
   def.period_ns = def.period_max_ns = period_ns;
   register_type(&little, &def);
   return little;
@@ -246,6 +247,7 @@ Test(runner, counts_an_atom_over_its_limit_also_when_it_finishes_the_update) {
   def.atoms = atoms;
   def.atom_count = 2;
   def.limit_ns = 1000;
+  def.strikes_demote = def.strikes_quarantine = 0;
   def.period_ns = def.period_max_ns = FRAME_NS;
   def.user = &clock;
   register_type(&little, &def);
@@ -299,6 +301,7 @@ static void create_dawdlers(dawdlers *dawdlers, muster_role second_role) {
   muster_type_def def = muster_default_type_def();
   def.atoms = atoms;
   def.atom_count = 2;
+  def.limit_ns = 100000000u;
   def.period_ns = def.period_max_ns = FRAME_NS;
   def.on_removed = note_removal;
   def.user = &dawdlers->clock;

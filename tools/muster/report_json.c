@@ -131,6 +131,7 @@ void report_json(json_writer *writer, const run_summary *summary) {
   write_work(writer, summary);
   write_staleness(writer, &summary->statistics);
   write_wait(writer, summary);
+  runaways_json(writer, &summary->runaways);
   write_load(writer, summary);
   write_world(writer, summary);
   json_end_object(writer);

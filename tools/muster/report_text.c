@@ -147,6 +147,7 @@ void report_text(FILE *stream, const run_summary *summary, const host *host) {
   print_promise(stream, summary);
   print_updates(stream, summary);
   print_pressure(stream, summary);
+  runaways_print(stream, &summary->runaways);
   print_staleness(stream, &summary->statistics);
   print_levels(stream, summary);
   print_types(stream, host);

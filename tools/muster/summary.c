@@ -85,6 +85,7 @@ void summarise(run_summary *summary, const run_options *options, const host *hos
                            .world_hash = muster_world_hash(host->world)};
   summary->statistics = muster_default_statistics();
   muster_statistics_read(host->world, &summary->statistics);
+  summary->runaways = runaways_of(host, &summary->statistics, &record->last);
   summary->wall_ns = quantiles_of(record->wall_ns, record->frames);
   summary->overrun_wall_ns = quantiles_of(record->overrun_wall_ns, record->frames);
   summary->overrun_own_ns = quantiles_of(record->overrun_own_ns, record->frames);

@@ -5,6 +5,7 @@
 #include "host.h"
 #include "record.h"
 #include "run_options.h"
+#include "runaways.h"
 
 /* Exact, of a value per frame. */
 typedef struct frame_quantiles {
@@ -25,6 +26,7 @@ typedef struct run_summary {
   double budget_used_share; /* of the CPU given in frames at whose end work waited; NaN when it never did */
   double capacity_share;    /* CPU used of workers x budget (virtual: of the capacity), all frames */
   muster_statistics statistics;
+  runaways runaways;
   double overhead_per_update_ns, overhead_per_frame_ns, overhead_share;
   double period_deviation_ns;
   double utilisation_desired, utilisation_achieved;

@@ -1,0 +1,85 @@
+/* plan/offenders.h - who offends repeatedly? Strikes of agents, and bad seconds of types; src/conduct.c does what
+ * follows from them.
+ *
+ * An agent's strikes are kept in a table of OFFENDERS_MAX; when it is full, the mildest and oldest of a few goes. What
+ * an agent was sentenced to is kept in its row, not here. */
+#ifndef PLAN_OFFENDERS_H
+#define PLAN_OFFENDERS_H
+
+#include "agents/offence.h"
+
+#include <muster/muster.h>
+
+enum {
+  OFFENDERS_MAX = 1024,
+  OFFENDERS_WEIGHED = 16, /* entries that are compared to make room for one */
+  OFFENDERS_UPDATES = 64, /* a window holds as many updates, or lasts OFFENDERS_WINDOW_NS, whichever is longer */
+  OFFENDERS_TYPE_PART = 8,
+  OFFENDERS_TYPE_AGENTS = 8,
+  OFFENDERS_WATCH_FRAMES = 64
+};
+
+#define OFFENDERS_WINDOW_NS 1000000000u
+
+typedef enum offender_verdict { OFFENDER_LET_OFF = 0, OFFENDER_DEMOTED, OFFENDER_QUARANTINED } offender_verdict;
+
+/* What holds for an agent or a type when it is judged. */
+typedef struct offender_terms {
+  uint32_t strikes_demote, strikes_quarantine; /* of its type; 0 = never */
+  bool cheapest;                               /* it has no cheaper level to go to */
+  uint64_t window_ns;
+} offender_terms;
+
+typedef struct offender {
+  uint64_t last_ns; /* simulation time of its last offence */
+  uint64_t frame;
+  uint32_t agent;
+  uint32_t strikes;
+  uint32_t type;
+} offender;
+
+/* How a type behaves. */
+typedef struct type_conduct {
+  uint64_t offences, stuck;
+  uint64_t worst_ns;
+  uint32_t worst_agent, worst_generation, worst_atom;
+  uint32_t agents_demoted, agents_quarantined;
+  uint32_t level_floor;
+  uint64_t watched_until; /* frame; 0 = its claims are not timed more than others */
+  /* the window that is open */
+  uint64_t window_begin_ns; /* 0 = none is */
+  uint64_t window_samples;  /* measured updates of the type when it began */
+  uint64_t window_offences;
+  uint32_t window_agents; /* that offended in it */
+  uint32_t bad_windows;   /* in a row, at the cheapest level */
+  uint64_t bad_end_ns;    /* when the last of them ended */
+} type_conduct;
+
+typedef struct offenders {
+  uint32_t count, hand; /* where room is made next */
+  offender entries[OFFENDERS_MAX];
+  uint16_t *places; /* by agent: its entry + 1, or 0 */
+  type_conduct *types;
+} offenders;
+
+/* Reserves the tables. */
+void offenders_create(offenders *offenders, uint32_t agents_max, uint32_t types_max, arena *arena);
+
+/* Counts `more` offences of a type whose measured updates were `samples` when they began to count. */
+void offenders_count(offenders *offenders, uint32_t type, uint32_t more, uint64_t samples, uint64_t now_ns);
+
+/* An active agent offended: a strike, once per frame. What follows from it. O(1). */
+offender_verdict offenders_strike(offenders *offenders, const offence *offence, const offender_terms *terms,
+                                  uint64_t frame, uint64_t now_ns);
+
+/* Judges a type at the end of its window, `samples` being its measured updates so far; lets it off before. */
+offender_verdict offenders_judge_type(offenders *offenders, uint32_t type, const offender_terms *terms,
+                                      uint64_t samples, uint64_t now_ns);
+
+/* Forgets the strikes of an agent: it is gone, or pardoned. */
+void offenders_forget(offenders *offenders, uint32_t agent);
+
+/* Forgets those of all agents of a type, and its own window. */
+void offenders_forget_type(offenders *offenders, uint32_t type);
+
+#endif

@@ -1,0 +1,165 @@
+/* Strikes, decay, windows of types and the bounds of the table, without a world. */
+#include "plan/offenders.h"
+
+#include <criterion/criterion.h>
+
+enum { AGENTS = 4096, TYPES = 2 };
+
+#define SECOND_NS 1000000000u
+
+typedef struct fixture {
+  arena arena;
+  offenders offenders;
+  uint64_t frame, now_ns;
+} fixture;
+
+static void create(fixture *fixture) {
+  muster_allocator allocator = {0};
+  *fixture = (struct fixture){0};
+  cr_assert_eq(arena_create(&fixture->arena, &allocator), MUSTER_OK);
+  offenders_create(&fixture->offenders, AGENTS, TYPES, &fixture->arena);
+  cr_assert_not(fixture->arena.failed);
+}
+
+static void destroy(fixture *fixture) {
+  arena_destroy(&fixture->arena);
+}
+
+static offender_terms terms_of(bool cheapest) {
+  return (offender_terms){3, 3, cheapest, SECOND_NS};
+}
+
+/* A frame passes_ns later, in which an agent of type 0 offends. */
+static offender_verdict offend(fixture *fixture, uint32_t agent, bool cheapest, uint64_t passes_ns) {
+  offender_terms terms = terms_of(cheapest);
+  offence offence = {.agent = agent, .generation = 1, .duration_ns = 1000};
+  fixture->frame++;
+  fixture->now_ns += passes_ns;
+  return offenders_strike(&fixture->offenders, &offence, &terms, fixture->frame, fixture->now_ns);
+}
+
+Test(offenders, the_third_strike_demotes_and_the_count_begins_anew) {
+  fixture fixture;
+  create(&fixture);
+  for (uint32_t round = 0; round < 2; round++) {
+    cr_assert_eq(offend(&fixture, 7, false, 1000), OFFENDER_LET_OFF);
+    cr_assert_eq(offend(&fixture, 7, false, 1000), OFFENDER_LET_OFF);
+    cr_assert_eq(offend(&fixture, 7, false, 1000), OFFENDER_DEMOTED);
+  }
+  for (uint32_t i = 0; i < 2; i++) cr_assert_eq(offend(&fixture, 7, true, 1000), OFFENDER_LET_OFF);
+  cr_assert_eq(offend(&fixture, 7, true, 1000), OFFENDER_QUARANTINED);
+  destroy(&fixture);
+}
+
+Test(offenders, several_atoms_of_one_frame_are_one_strike) {
+  fixture fixture;
+  create(&fixture);
+  offence offence = {.agent = 3, .generation = 1, .duration_ns = 1000};
+  offender_terms terms = terms_of(false);
+  for (uint32_t i = 0; i < 10; i++)
+    cr_assert_eq(offenders_strike(&fixture.offenders, &offence, &terms, 1, 5), OFFENDER_LET_OFF);
+  cr_assert_eq(fixture.offenders.entries[0].strikes, 1);
+  destroy(&fixture);
+}
+
+Test(offenders, each_window_of_good_conduct_takes_a_strike_away) {
+  fixture fixture;
+  create(&fixture);
+  for (uint32_t i = 0; i < 20; i++) cr_assert_eq(offend(&fixture, 7, false, SECOND_NS), OFFENDER_LET_OFF);
+  cr_assert_eq(offend(&fixture, 7, false, SECOND_NS - 1), OFFENDER_LET_OFF);
+  cr_assert_eq(offend(&fixture, 7, false, SECOND_NS - 1), OFFENDER_DEMOTED);
+  destroy(&fixture);
+}
+
+Test(offenders, zero_strikes_stand_for_never) {
+  fixture fixture;
+  create(&fixture);
+  offence offence = {.agent = 3, .generation = 1, .duration_ns = 1000};
+  const offender_terms never = {0, 0, false, SECOND_NS}, only_quarantine = {0, 2, false, SECOND_NS},
+                       only_demote = {2, 0, true, SECOND_NS};
+  for (uint64_t frame = 1; frame < 50; frame++) {
+    cr_assert_eq(offenders_strike(&fixture.offenders, &offence, &never, frame, frame), OFFENDER_LET_OFF);
+    cr_assert_eq(offenders_strike(&fixture.offenders, &offence, &only_demote, frame, frame), OFFENDER_LET_OFF);
+  }
+  offenders_forget(&fixture.offenders, 3);
+  cr_assert_eq(offenders_strike(&fixture.offenders, &offence, &only_quarantine, 51, 51), OFFENDER_LET_OFF);
+  cr_assert_eq(offenders_strike(&fixture.offenders, &offence, &only_quarantine, 52, 52), OFFENDER_QUARANTINED);
+  destroy(&fixture);
+}
+
+Test(offenders, forgets_who_is_gone_and_nobody_else) {
+  fixture fixture;
+  create(&fixture);
+  for (uint32_t agent = 10; agent < 20; agent++) {
+    offend(&fixture, agent, false, 10);
+    offend(&fixture, agent, false, 10);
+  }
+  offenders_forget(&fixture.offenders, 12);
+  offenders_forget(&fixture.offenders, 999);
+  cr_assert_eq(fixture.offenders.count, 9);
+  for (uint32_t agent = 10; agent < 20; agent++)
+    cr_assert_eq(offend(&fixture, agent, false, 10), agent == 12 ? OFFENDER_LET_OFF : OFFENDER_DEMOTED, "agent %u",
+                 agent);
+  offenders_forget_type(&fixture.offenders, 1);
+  cr_assert_eq(fixture.offenders.count, 10);
+  offenders_forget_type(&fixture.offenders, 0);
+  cr_assert_eq(fixture.offenders.count, 0);
+  for (uint32_t agent = 0; agent < AGENTS; agent++) cr_assert_eq(fixture.offenders.places[agent], 0);
+  destroy(&fixture);
+}
+
+Test(offenders, a_full_table_lets_the_mild_go_and_keeps_who_has_more_strikes) {
+  fixture fixture;
+  create(&fixture);
+  for (uint32_t agent = 0; agent < OFFENDERS_MAX; agent++) {
+    offend(&fixture, agent, false, 10);
+    if (agent % 2) offend(&fixture, agent, false, 10);
+  }
+  cr_assert_eq(fixture.offenders.count, OFFENDERS_MAX);
+  for (uint32_t agent = OFFENDERS_MAX; agent < OFFENDERS_MAX + 300; agent++) offend(&fixture, agent, false, 10);
+  cr_assert_eq(fixture.offenders.count, OFFENDERS_MAX);
+  for (uint32_t agent = 1; agent < OFFENDERS_MAX; agent += 2)
+    cr_assert_gt(fixture.offenders.places[agent], 0, "agent %u had two strikes and was let off", agent);
+  for (uint32_t i = 0; i < OFFENDERS_MAX; i++)
+    cr_assert_eq(fixture.offenders.places[fixture.offenders.entries[i].agent], i + 1);
+  destroy(&fixture);
+}
+
+/* A second in which `agents` of type 0 offend once each while it had so many updates. */
+static offender_verdict pass_second(fixture *fixture, uint32_t agents, uint64_t updates, bool cheapest,
+                                    uint64_t *samples) {
+  offender_terms terms = terms_of(cheapest);
+  if (agents) offenders_count(&fixture->offenders, 0, agents, *samples, fixture->now_ns);
+  for (uint32_t agent = 0; agent < agents; agent++) offend(fixture, 100 + agent, false, 0);
+  cr_assert_eq(offenders_judge_type(&fixture->offenders, 0, &terms, *samples, fixture->now_ns), OFFENDER_LET_OFF,
+               "not before the second is over");
+  *samples += updates;
+  fixture->now_ns += SECOND_NS;
+  return offenders_judge_type(&fixture->offenders, 0, &terms, *samples, fixture->now_ns);
+}
+
+Test(offenders, a_type_is_judged_by_its_share_and_by_how_many_agents_offend) {
+  fixture fixture;
+  uint64_t samples = 1000;
+  create(&fixture);
+  fixture.now_ns = 5 * (uint64_t)SECOND_NS;
+  cr_assert_eq(pass_second(&fixture, 10, 80, false, &samples), OFFENDER_LET_OFF, "an eighth is not more than that");
+  cr_assert_eq(pass_second(&fixture, 7, 40 + 24, false, &samples), OFFENDER_LET_OFF, "too few agents");
+  cr_assert_eq(pass_second(&fixture, 10, 79, false, &samples), OFFENDER_DEMOTED);
+  destroy(&fixture);
+}
+
+Test(offenders, a_type_at_its_cheapest_level_needs_bad_seconds_in_a_row) {
+  fixture fixture;
+  uint64_t samples = 1;
+  create(&fixture);
+  fixture.now_ns = SECOND_NS;
+  cr_assert_eq(pass_second(&fixture, 20, 100, true, &samples), OFFENDER_LET_OFF);
+  cr_assert_eq(pass_second(&fixture, 20, 100, true, &samples), OFFENDER_LET_OFF);
+  cr_assert_eq(pass_second(&fixture, 0, 100, true, &samples), OFFENDER_LET_OFF);
+  fixture.now_ns += 3 * (uint64_t)SECOND_NS;
+  cr_assert_eq(pass_second(&fixture, 20, 100, true, &samples), OFFENDER_LET_OFF, "it had behaved for a while");
+  cr_assert_eq(pass_second(&fixture, 20, 100, true, &samples), OFFENDER_LET_OFF);
+  cr_assert_eq(pass_second(&fixture, 20, 100, true, &samples), OFFENDER_QUARANTINED);
+  destroy(&fixture);
+}

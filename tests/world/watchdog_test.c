@@ -1,0 +1,273 @@
+/* Workers that are stuck in an atom, and offenders on the wall clock: told apart by counts and order only. An atom that
+ * is stuck waits for a gate, which the log sink opens when it hears of it. */
+#include "base/clock.h"
+#include "exec/atomics.h"
+#include "support/little_world.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+enum { OTHERS = 200, STUCK_NS = 10000000, HANG_SECONDS = 100 };
+
+typedef struct stage {
+  little_world little;
+  muster_type sticky, other;
+  shared_u32 others_done, gate, stuck_lines, back_lines;
+  shared_u32 done_when_told; /* others that had run when the sink opened the gate */
+  uint32_t wanted;           /* others that must have run before it opens */
+  uint32_t sticky_runs;
+  uint32_t guilty; /* the agent whose atom takes a millisecond of CPU; UINT32_MAX = nobody's */
+} stage;
+
+static void hear(muster_log_level level, const char *message, void *user) {
+  stage *stage = user;
+  if (level != MUSTER_LOG_WARNING) return;
+  if (strstr(message, "came back")) fetch_add_relaxed_u32(&stage->back_lines, 1);
+  if (!strstr(message, "has been stuck")) return;
+  fetch_add_relaxed_u32(&stage->stuck_lines, 1);
+  while (load_acquire_u32(&stage->others_done) < stage->wanted) sched_yield();
+  store_release_u32(&stage->done_when_told, load_acquire_u32(&stage->others_done));
+  store_release_u32(&stage->gate, 1);
+}
+
+static muster_atom_result wait_at_gate(muster_update *update) {
+  stage *stage = update->type_user;
+  stage->sticky_runs++;
+  while (!load_acquire_u32(&stage->gate)) sched_yield();
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result run_other(muster_update *update) {
+  stage *stage = update->type_user;
+  uint64_t end_ns = clock_thread_cpu() + 1000000;
+  while (update->agent.index == stage->guilty && clock_thread_cpu() < end_ns) continue;
+  fetch_add_relaxed_u32(&stage->others_done, 1);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result pass(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+static void open_stage(stage *stage, uint32_t workers, const muster_world_def *given) {
+  alarm(HANG_SECONDS);
+  muster_world_def def = *given;
+  *stage = (struct stage){.guilty = UINT32_MAX};
+  def.log = (muster_log_sink){hear, stage};
+  stage->little = little_world_create(workers, &def);
+}
+
+static muster_world_def watched(void) {
+  muster_world_def def = muster_default_world_def();
+  def.stuck_ns = STUCK_NS;
+  return def;
+}
+
+/* Long updates by their first guess, so that each has a claim of its own. */
+static muster_type register_as(stage *stage, const char *name, const muster_atom *atoms, uint32_t count) {
+  muster_type_def type = muster_default_type_def();
+  type.name = name;
+  type.atoms = atoms;
+  type.atom_count = count;
+  type.period_ns = type.period_max_ns = FRAME_NS;
+  type.limit_ns = 1000000000u;
+  type.user = stage;
+  register_type(&stage->little, &type);
+  return stage->little.type;
+}
+
+static muster_agent spawn_woken(stage *stage, muster_type type) {
+  stage->little.type = type;
+  muster_agent agent = spawn_at(&stage->little, 0);
+  cr_assert_eq(muster_agent_wake(stage->little.world, agent), MUSTER_OK);
+  return agent;
+}
+
+static muster_agent set_sticky(stage *stage) {
+  static const muster_atom atoms[] = {{.run = wait_at_gate, .model_ns = 30000}};
+  stage->sticky = register_as(stage, "sticky", atoms, 1);
+  return spawn_woken(stage, stage->sticky);
+}
+
+static muster_statistics statistics_of(const stage *stage) {
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(stage->little.world, &statistics);
+  return statistics;
+}
+
+static void await_return(stage *stage, uint32_t lines) {
+  while (load_acquire_u32(&stage->back_lines) < lines) sched_yield();
+}
+
+Test(watchdog, the_others_finish_the_frame_while_one_worker_is_stuck) {
+  static const muster_atom atoms[] = {{.run = run_other, .model_ns = 30000}};
+  stage stage;
+  muster_world_def def = watched();
+  open_stage(&stage, 3, &def);
+  stage.wanted = OTHERS;
+  muster_agent sticky = set_sticky(&stage);
+  stage.other = register_as(&stage, "other", atoms, 1);
+  for (uint32_t i = 0; i < OTHERS; i++) spawn_woken(&stage, stage.other);
+  muster_frame_report report = run_frame_with(&stage.little, 10000000000u);
+  cr_assert_eq(load_acquire_u32(&stage.done_when_told), OTHERS, "all of them, before the stuck one was let go");
+  cr_assert_eq(report.completed, OTHERS + 1);
+  cr_assert_eq(report.agents_quarantined, 1);
+  cr_assert(info_of(&stage.little, sticky).quarantined);
+  cr_assert_eq(statistics_of(&stage).stuck, 1);
+  muster_conduct conduct = muster_default_conduct();
+  muster_conduct_read(stage.little.world, stage.sticky, &conduct);
+  cr_assert_eq(conduct.stuck, 1);
+  muster_offence offence;
+  cr_assert_eq(muster_offences_read(stage.little.world, &offence, 1), 1);
+  cr_assert_eq(offence.agent.index, sticky.index);
+  cr_assert_eq(offence.agent.generation, sticky.generation);
+  cr_assert_eq(offence.atom, MUSTER_ATOM_UNKNOWN);
+  cr_assert_eq(offence.limit_ns, STUCK_NS);
+  await_return(&stage, 1);
+  for (uint32_t i = 0; i < 5; i++) run_frame_with(&stage.little, 10000000000u);
+  cr_assert_eq(stage.sticky_runs, 1);
+  cr_assert_eq(load_relaxed_u32(&stage.stuck_lines), 1, "one line for one incident");
+  muster_agent_pardon(stage.little.world, sticky);
+  run_frame_with(&stage.little, 10000000000u);
+  cr_assert_eq(stage.sticky_runs, 2);
+  little_world_destroy(&stage.little);
+}
+
+Test(watchdog, an_action_atom_that_holds_the_frames_own_thread_is_noticed) {
+  static const muster_atom atoms[] = {{.run = pass}, {.run = wait_at_gate, .role = MUSTER_ROLE_ACTION}};
+  stage stage;
+  muster_world_def def = watched();
+  open_stage(&stage, 2, &def);
+  muster_type type = register_as(&stage, "actor", atoms, 2);
+  muster_agent actor = spawn_woken(&stage, type);
+  run_frame_with(&stage.little, 10000000000u);
+  cr_assert_eq(statistics_of(&stage).stuck, 1);
+  cr_assert(info_of(&stage.little, actor).quarantined);
+  muster_agent_remove(stage.little.world, actor);
+  run_frame(&stage.little);
+  await_return(&stage, 1);
+  little_world_destroy(&stage.little);
+}
+
+Test(watchdog, under_the_virtual_clock_nobody_is_punished) {
+  stage stage;
+  muster_world_def def = watched();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  open_stage(&stage, 2, &def);
+  muster_agent sticky = set_sticky(&stage);
+  run_frame(&stage.little);
+  cr_assert_eq(statistics_of(&stage).stuck, 1);
+  cr_assert_not(info_of(&stage.little, sticky).quarantined);
+  little_world_destroy(&stage.little);
+}
+
+Test(watchdog, a_type_that_is_never_put_into_quarantine_is_only_told_of) {
+  static const muster_atom atoms[] = {{.run = wait_at_gate}};
+  stage stage;
+  muster_world_def def = watched();
+  open_stage(&stage, 2, &def);
+  muster_type_def type = muster_default_type_def();
+  type.atoms = atoms;
+  type.atom_count = 1;
+  type.strikes_quarantine = 0;
+  type.user = &stage;
+  register_type(&stage.little, &type);
+  muster_agent sticky = spawn_woken(&stage, stage.little.type);
+  run_frame_with(&stage.little, 10000000000u);
+  cr_assert_eq(statistics_of(&stage).stuck, 1);
+  cr_assert_not(info_of(&stage.little, sticky).quarantined);
+  little_world_destroy(&stage.little);
+}
+
+static muster_atom_result sleep_a_while(muster_update *update) {
+  (void)update;
+  usleep(40000);
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Time that an atom slept is not its own, and nobody watches here. */
+Test(watchdog, a_world_without_one_says_nothing) {
+  static const muster_atom atoms[] = {{.run = sleep_a_while, .model_ns = 30000}};
+  stage stage;
+  muster_world_def def = watched();
+  def.stuck_ns = 0;
+  open_stage(&stage, 2, &def);
+  muster_type_def type = muster_default_type_def();
+  type.atoms = atoms;
+  type.atom_count = 1;
+  type.limit_ns = 20000000u;
+  register_type(&stage.little, &type);
+  muster_agent agent = spawn_woken(&stage, stage.little.type);
+  cr_assert_eq(run_frame_with(&stage.little, 10000000000u).completed, 1);
+  cr_assert_eq(statistics_of(&stage).stuck, 0);
+  cr_assert_eq(statistics_of(&stage).atoms_over_limit, 0);
+  cr_assert_not(info_of(&stage.little, agent).quarantined);
+  little_world_destroy(&stage.little);
+  cr_assert_eq(load_relaxed_u32(&stage.stuck_lines), 0);
+}
+
+Test(watchdog, ends_with_its_world_at_any_time) {
+  for (uint32_t i = 0; i < 20; i++) {
+    stage stage;
+    muster_world_def def = watched();
+    def.stuck_ns = i % 2 ? STUCK_NS : 3600000000000u;
+    open_stage(&stage, 2, &def);
+    if (i % 4 >= 2) {
+      store_release_u32(&stage.gate, 1);
+      set_sticky(&stage);
+      run_frame(&stage.little);
+    }
+    little_world_destroy(&stage.little);
+  }
+}
+
+static muster_atom_result doze(muster_update *update) {
+  const stage *stage = update->type_user;
+  if (load_relaxed_u32(&stage->gate)) usleep(8000);
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Half a second for each claim, and 25 times less than stuck_ns for each update. */
+Test(watchdog, a_long_claim_of_short_updates_is_not_stuck) {
+  static const muster_atom atoms[] = {{.run = doze}};
+  stage stage;
+  muster_world_def def = watched();
+  def.stuck_ns = 200000000u;
+  open_stage(&stage, 2, &def);
+  register_as(&stage, "dozer", atoms, 1);
+  for (uint32_t i = 0; i < 128; i++) spawn_at(&stage.little, i);
+  for (uint32_t i = 0; i < 20; i++) run_frame_with(&stage.little, 1000000000u);
+  store_relaxed_u32(&stage.gate, 1);
+  cr_assert_gt(run_frame_with(&stage.little, 10000000000u).completed, 100);
+  cr_assert_eq(statistics_of(&stage).stuck, 0);
+  little_world_destroy(&stage.little);
+}
+
+/* One of many short updates, of which few are timed: its claim takes suspiciously long, so its type is watched from
+ * then on, and three strikes later it is out. */
+Test(watchdog, an_offender_among_short_updates_is_found_within_a_few_frames) {
+  static const muster_atom atoms[] = {{.run = run_other}};
+  stage stage;
+  muster_world_def def = watched();
+  def.stuck_ns = 500000000u;
+  open_stage(&stage, 2, &def);
+  muster_type_def type = muster_default_type_def();
+  type.atoms = atoms;
+  type.atom_count = 1;
+  type.period_ns = type.period_max_ns = FRAME_NS;
+  type.user = &stage;
+  register_type(&stage.little, &type);
+  muster_agent agents[OTHERS];
+  for (uint32_t i = 0; i < OTHERS; i++) agents[i] = spawn_at(&stage.little, i);
+  for (uint32_t i = 0; i < 20; i++) run_frame_with(&stage.little, 1000000000u);
+  stage.guilty = agents[77].index;
+  for (uint32_t i = 0; i < 7; i++) run_frame_with(&stage.little, 1000000000u);
+  cr_assert(info_of(&stage.little, agents[77]).quarantined);
+  muster_conduct conduct = muster_default_conduct();
+  muster_conduct_read(stage.little.world, stage.little.type, &conduct);
+  cr_assert_eq(conduct.agents_quarantined, 1, "nobody else");
+  cr_assert_eq(conduct.worst_agent.index, agents[77].index);
+  cr_assert_geq(conduct.worst_ns, 500000);
+  little_world_destroy(&stage.little);
+}

@@ -1,0 +1,26 @@
+/* runaways.h - what a run's atoms over their limit came to, for both reports. */
+#ifndef TOOLS_RUNAWAYS_H
+#define TOOLS_RUNAWAYS_H
+
+#include "base/json.h"
+#include "host.h"
+
+#include <stdio.h>
+
+typedef struct runaways {
+  uint64_t offences, demotions, quarantines, stuck; /* of the counted frames */
+  uint32_t agents_demoted, agents_quarantined, types_quarantined;
+  const char *worst_type; /* since the world was created; null = nobody ever offended */
+  uint64_t worst_ns;
+} runaways;
+
+/* Gathers them at the end of a run. */
+runaways runaways_of(const host *host, const muster_statistics *statistics, const muster_frame_report *last);
+
+/* Writes lines for people, if there was anything. */
+void runaways_print(FILE *stream, const runaways *runaways);
+
+/* Writes the member "runaways". */
+void runaways_json(json_writer *writer, const runaways *runaways);
+
+#endif
