@@ -222,28 +222,6 @@ Test(watchdog, ends_with_its_world_at_any_time) {
   }
 }
 
-static muster_atom_result doze(muster_update *update) {
-  const stage *stage = update->type_user;
-  if (load_relaxed_u32(&stage->gate)) usleep(8000);
-  return MUSTER_ATOM_NEXT;
-}
-
-/* Half a second for each claim, and 25 times less than stuck_ns for each update. */
-Test(watchdog, a_long_claim_of_short_updates_is_not_stuck) {
-  static const muster_atom atoms[] = {{.run = doze}};
-  stage stage;
-  muster_world_def def = watched();
-  def.stuck_ns = 200000000u;
-  open_stage(&stage, 2, &def);
-  register_as(&stage, "dozer", atoms, 1);
-  for (uint32_t i = 0; i < 128; i++) spawn_at(&stage.little, i);
-  for (uint32_t i = 0; i < 20; i++) run_frame_with(&stage.little, 1000000000u);
-  store_relaxed_u32(&stage.gate, 1);
-  cr_assert_gt(run_frame_with(&stage.little, 10000000000u).completed, 100);
-  cr_assert_eq(statistics_of(&stage).stuck, 0);
-  little_world_destroy(&stage.little);
-}
-
 /* One of many short updates, of which few are timed: its claim takes suspiciously long, so its type is watched from
  * then on, and three strikes later it is out. */
 Test(watchdog, an_offender_among_short_updates_is_found_within_a_few_frames) {

@@ -1,0 +1,116 @@
+/* What becomes of types many of whose atoms take longer than they may. */
+#include "world/conduct.h"
+
+/* Half of forty agents offend twice in a second, which is a fifth of all updates, until each is demoted. */
+Test(conduct_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back) {
+  scene scene;
+  open_scene(&scene, 2);
+  muster_type_def type = type_of(&scene, 2);
+  type.strikes_demote = 2;
+  type.period_ns = type.period_max_ns = 200000000u; /* a second is five updates */
+  register_type(&scene.little, &type);
+  muster_agent agents[40];
+  for (uint32_t i = 0; i < 40; i++) agents[i] = spawn_at(&scene.little, i);
+  run_frames(&scene.little, 40);
+  for (uint32_t i = 0; i < 40; i += 2) scene.guilty[agents[i].index] = 1;
+  for (uint32_t i = 0; i < 300 && !conduct_of(&scene).level_floor; i++) run_frame(&scene.little);
+  cr_assert_eq(conduct_of(&scene).level_floor, 1, "all had been demoted, and the window was bad all the same");
+  run_frames(&scene.little, 30);
+  for (uint32_t i = 0; i < 40; i++) {
+    cr_assert_eq(info_of(&scene.little, agents[i]).penalty, 1);
+    cr_assert_eq(state_of(&scene, agents[i])->level, 1, "agent %u", i);
+  }
+  cr_assert_eq(conduct_of(&scene).agents_demoted, 20);
+  memset(scene.guilty, 0, sizeof scene.guilty);
+  muster_type_pardon(scene.little.world, scene.little.type);
+  run_frames(&scene.little, 30);
+  for (uint32_t i = 0; i < 40; i++) {
+    cr_assert_eq(info_of(&scene.little, agents[i]).penalty, 0);
+    cr_assert_eq(state_of(&scene, agents[i])->level, 0, "agent %u", i);
+  }
+  close_scene(&scene);
+}
+
+Test(conduct_type, a_type_in_quarantine_is_not_run_until_it_is_pardoned) {
+  scene scene;
+  open_scene(&scene, 2);
+  muster_type_def type = type_of(&scene, 1), other = type_of(&scene, 1);
+  type.strikes_quarantine = 3;
+  type.period_ns = type.period_max_ns = 2000000000u;
+  muster_agent agents[40];
+  register_type(&scene.little, &other);
+  muster_agent bystander = spawn_at(&scene.little, 0);
+  register_type(&scene.little, &type);
+  for (uint32_t i = 0; i < 40; i++) agents[i] = spawn_at(&scene.little, i);
+  for (uint32_t i = 0; i < 40; i++) scene.guilty[agents[i].index] = 0;
+  /* Each offends once in two seconds, so that no agent has three strikes before the type has its three seconds. */
+  for (uint32_t frame = 0; frame < 3000 && !conduct_of(&scene).quarantined; frame++) {
+    for (uint32_t i = 0; i < 40; i++) scene.guilty[agents[i].index] = MUSTER_LEVELS;
+    muster_agent_pardon(scene.little.world, agents[frame % 40]);
+    run_frame(&scene.little);
+  }
+  memset(scene.guilty, 0, sizeof scene.guilty);
+  cr_assert(conduct_of(&scene).quarantined);
+  muster_agent late = spawn_at(&scene.little, 1);
+  run_frame(&scene.little);
+  uint32_t runs = 0, after = 0, bystander_runs = state_of(&scene, bystander)->runs;
+  for (uint32_t i = 0; i < 40; i++) runs += state_of(&scene, agents[i])->runs;
+  for (uint32_t i = 0; i < 40; i++) muster_agent_wake(scene.little.world, agents[i]);
+  run_frames(&scene.little, 400);
+  for (uint32_t i = 0; i < 40; i++) after += state_of(&scene, agents[i])->runs;
+  cr_assert_eq(after, runs);
+  cr_assert_eq(state_of(&scene, late)->runs, 0, "nor is who comes later");
+  cr_assert(info_of(&scene.little, late).quarantined);
+  cr_assert_eq(state_of(&scene, bystander)->runs, bystander_runs + 400, "others are");
+  cr_assert_eq(muster_type_pardon(scene.little.world, scene.little.type), MUSTER_OK);
+  cr_assert_eq(muster_type_pardon(scene.little.world, (muster_type){7}), MUSTER_E_ARGUMENT);
+  run_frames(&scene.little, 210);
+  cr_assert_not(conduct_of(&scene).quarantined);
+  for (uint32_t i = 0; i < 40; i++) {
+    muster_agent_info info = info_of(&scene.little, agents[i]);
+    cr_assert_not(info.quarantined);
+    cr_assert_eq(state_of(&scene, agents[i])->elapsed_sum_ns, info.last_update_ns - FRAME_NS,
+                 "it was told all the time since the first frame");
+  }
+  cr_assert_gt(state_of(&scene, late)->runs, 0);
+  close_scene(&scene);
+}
+
+/* Ten of sixty fit a frame, so most of the type is ready and waits when it goes into quarantine. */
+Test(conduct_type, who_is_about_to_run_when_its_type_goes_into_quarantine_does_not) {
+  scene scene;
+  open_scene(&scene, 2);
+  muster_type_def type = type_of(&scene, 1);
+  type.strikes_quarantine = 1;
+  type.strikes_demote = 1;
+  register_type(&scene.little, &type);
+  muster_agent agents[60];
+  for (uint32_t i = 0; i < 60; i++) agents[i] = spawn_at(&scene.little, i);
+  run_frames(&scene.little, 10);
+  for (uint32_t i = 0; i < 60; i++) scene.guilty[agents[i].index] = MUSTER_LEVELS;
+  /* Pardoned one by one, so that there are always some to offend. */
+  muster_frame_report report = {0};
+  for (uint32_t frame = 0; frame < 400 && !conduct_of(&scene).quarantined; frame++) {
+    for (uint32_t i = 0; i < 60; i++) muster_agent_pardon(scene.little.world, agents[i]);
+    report = run_frame_with(&scene.little, 10 * OVER_NS);
+  }
+  cr_assert(conduct_of(&scene).quarantined);
+  cr_assert_gt(report.carried, 20);
+  uint32_t runs = 0, after = 0;
+  for (uint32_t i = 0; i < 60; i++) runs += state_of(&scene, agents[i])->runs;
+  report = run_frame(&scene.little);
+  cr_assert_eq(report.carried, 0, "none of them waits");
+  cr_assert_eq(run_frame(&scene.little).released, 0);
+  run_frames(&scene.little, 20);
+  for (uint32_t i = 0; i < 60; i++) after += state_of(&scene, agents[i])->runs;
+  cr_assert_eq(after, runs);
+  memset(scene.guilty, 0, sizeof scene.guilty);
+  muster_type_pardon(scene.little.world, scene.little.type);
+  run_frames(&scene.little, 20);
+  for (uint32_t i = 0; i < 60; i++) {
+    muster_agent_info info = info_of(&scene.little, agents[i]);
+    cr_assert_eq(state_of(&scene, agents[i])->elapsed_sum_ns, info.last_update_ns - FRAME_NS);
+    cr_assert_eq(info.last_update_ns, scene.little.now_ns);
+  }
+  close_scene(&scene);
+}
