@@ -20,20 +20,47 @@ static const uint64_t closing_ns = 8000;
 /* Reported when there is no budget left at all. */
 static const double pressure_max = 1e6;
 
+/* Of a budget, what ranking may take at the most, and what an entry is taken to cost before any frame has shown it. */
+static const double ranking_most = 0.2, rank_guess_ns = 200.0;
+enum { ENTRIES_TO_LEARN_FROM = 64, ENTRIES_LEAST = 256 };
+
+static double predicted_settle_ns(const struct muster_world *world) {
+  const cost_estimate *settle = &world->experience.settle;
+  return 0.75 * settle->mean_ns + 0.25 * settle->high_ns;
+}
+
 uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries) {
-  const frame_experience *experience = &world->experience;
-  double settle_ns = (0.75 * experience->settle.mean_ns + 0.25 * experience->settle.high_ns) * entries;
-  double commit_ns = settle_ns + experience->act.high_ns + (double)closing_ns;
+  double commit_ns = predicted_settle_ns(world) * entries + world->experience.act.high_ns + (double)closing_ns;
   double most_ns = (double)world->frame.budget_ns * 0.5;
   return (uint64_t)fmin(commit_ns, most_ns);
 }
 
-/* What updates can have of this frame, all workers. */
+/* To be ranked and settled costs an entry so much of the frame, in which no worker runs anything. */
+static double predicted_entry_ns(const struct muster_world *world) {
+  return world->experience.rank.mean_ns + predicted_settle_ns(world);
+}
+
+static double predicted_rank_ns(const struct muster_world *world) {
+  const cost_estimate *rank = &world->experience.rank;
+  return rank->samples ? fmax(rank->mean_ns, 1.0) : rank_guess_ns;
+}
+
+/* So many entries can be ranked in the time that ranking may take. */
+static uint32_t predicted_entries_most(const struct muster_world *world) {
+  double entries = (double)world->frame.budget_ns * ranking_most / predicted_rank_ns(world);
+  return (uint32_t)fmin(fmax(entries, ENTRIES_LEAST), (double)(UINT32_MAX / 2));
+}
+
+/* What updates can have of this frame, all workers: what is left of the budget by as many entries as it can hold. */
 static double predicted_offer(const struct muster_world *world) {
   const frame_state *frame = &world->frame;
-  if (world->runner.virtual) return (double)frame->capacity_ns - world->experience.act.mean_ns;
-  double serial_ns = world->experience.plan.mean_ns + (double)predicted_commit_ns(world, world->experience.entries);
-  return ((double)frame->budget_ns - serial_ns) * world_workers(world);
+  const frame_experience *experience = &world->experience;
+  if (world->runner.virtual) return (double)frame->capacity_ns - experience->act.mean_ns;
+  double fixed_ns = experience->prepare.mean_ns + (double)predicted_commit_ns(world, 0);
+  double left_ns = fmax((double)frame->budget_ns - fixed_ns, 0.0), run_ns = experience->each_ns / world_workers(world);
+  if (run_ns <= 0.0) return left_ns * world_workers(world);
+  double entries = fmin(left_ns / (run_ns + predicted_entry_ns(world)), predicted_entries_most(world));
+  return entries * experience->each_ns;
 }
 
 /* U_d: what the workers can run, as a share of simulation time. Infinite before the first frame period is known. */
@@ -57,8 +84,11 @@ static rank_limits admission_limits(const struct muster_world *world) {
     limits.capacity_ns = frame->capacity_ns > act_ns ? frame->capacity_ns - act_ns : 0;
   } else {
     uint64_t now_ns = clock_now(&world->runner.clock);
-    uint64_t end_ns = frame->deadline_ns - predicted_commit_ns(world, world->experience.entries);
+    uint64_t end_ns = frame->deadline_ns - predicted_commit_ns(world, 0);
+    uint32_t entries_most = predicted_entries_most(world);
     double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
+    limits.entry_ns = (uint64_t)(predicted_entry_ns(world) * world_workers(world));
+    if (entries_most < limits.updates_max) limits.updates_max = entries_most;
     double over_ns = left_ns * world_workers(world) * over_admission + predicted_planning_gap(world);
     limits.capacity_ns = (uint64_t)(limits.planned ? left_ns * world_workers(world) : over_ns);
   }
@@ -155,6 +185,8 @@ static void stage_run(struct muster_world *world) {
     return;
   }
   crew_orders orders = orders_for(world, runner_work);
+  if (!world->early_open) /* else workers may be reading it */
+    world->runner.stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->batch.count);
   runner_open(&world->runner);
   if (world->early_open) crew_close(&world->early_crew, world->seat);
   audit_mark(world);
@@ -198,12 +230,16 @@ void frame_commit(struct muster_world *world) {
   audit_stage(world, MUSTER_STAGE_COMMIT);
 }
 
+/* What an entry of the batch was predicted to cost. */
+static double each_ns_of(const struct muster_world *world) {
+  return world->batch.count ? (double)world->admitted_ns / world->batch.count : 0.0;
+}
+
 /* What this frame shows of how much updates can use. */
 static controller_sample sample_frame(const struct muster_world *world, uint64_t plan_ns) {
   const muster_frame_report *report = &world->report;
   const frame_state *frame = &world->frame;
-  double each_ns = world->batch.count ? (double)world->admitted_ns / world->batch.count : 0.0;
-  controller_sample sample = {.backlog_ns = each_ns * (world->ready.count + world->batch.held_count),
+  controller_sample sample = {.backlog_ns = each_ns_of(world) * (world->ready.count + world->batch.held_count),
                               .budget_ns = report->budget_ns,
                               .waited = report->carried + report->preempted > 0};
   if (world->runner.virtual) {
@@ -225,12 +261,21 @@ static void gain_experience(struct muster_world *world) {
   uint64_t plan_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
   controller_sample sample = sample_frame(world, plan_ns);
+  uint32_t entries = world->batch.count;
   controller_learn(&world->experience.controller, &sample);
   world->report.debt_ns = world->experience.controller.debt_ns;
   world->report.share = (float)world->experience.controller.share;
   costs_turn(&world->costs, world->types.count);
-  world->experience.entries = world->batch.count;
-  if (!world->runner.virtual) estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
+  world->experience.entries = entries;
+  if (world->runner.virtual) return;
+  uint64_t rank_ns = world->report.stage_ns[MUSTER_STAGE_RANK];
+  estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
+  estimate_add_clipped(&world->experience.prepare, (double)(plan_ns - rank_ns), 1e5);
+  if (entries < ENTRIES_TO_LEARN_FROM) return;
+  /* Those that were released and not admitted are dealt with, too. */
+  uint32_t ranked = world->report.released > entries ? world->report.released : entries;
+  estimate_add_clipped(&world->experience.rank, (double)rank_ns / ranked, 100.0);
+  world->experience.each_ns = each_ns_of(world);
 }
 
 muster_result frame_check(const struct muster_world *world, const muster_frame *frame) {

@@ -32,9 +32,12 @@
 /* What the frames have taught about their own serial parts. */
 typedef struct frame_experience {
   cost_estimate plan;     /* stages 1 to 6 of a frame */
+  cost_estimate prepare;  /* of these, all but the ranking */
+  cost_estimate rank;     /* the ranking, per entry of the batch */
   cost_estimate settle;   /* commit, per entry of the batch */
   cost_estimate act;      /* action atoms of a frame */
   cost_estimate act_each; /* of one agent */
+  double each_ns;         /* predicted cost of an entry of the last batch that was not small */
   uint32_t entries;       /* of the last batch */
   controller controller;
 } frame_experience;

@@ -378,7 +378,7 @@ static bool take_next(worker_state *state, runner *runner, bool early_only, uint
   while ((number = take_claim(runner, early_only)) != TICKET_NONE) {
     *claim = runner->batch->claims[number];
     __builtin_prefetch(&runner->batch->claims[number + CLAIMS_AHEAD], 1);
-    if (!wall || number == 0 || fits(runner, claim, clock_ns)) {
+    if (!wall || number == 0 || claim->sure || fits(runner, claim, clock_ns)) {
       runner->batch->claims[number].ran_by = (uint16_t)state->context.public.worker;
       return true;
     }

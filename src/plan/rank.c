@@ -19,10 +19,15 @@ typedef struct filling {
   bool closed; /* the last claim takes no more */
 } filling;
 
+/* What the batch takes of the capacity. */
+static inline uint64_t taken_ns(const filling *filling) {
+  return filling->result.predicted_ns + filling->batch->count * filling->limits->entry_ns;
+}
+
 static inline bool is_full(const filling *filling) {
   const batch *batch = filling->batch;
-  bool full = batch->count >= filling->limits->updates_max ||
-              filling->result.predicted_ns >= filling->limits->capacity_ns || filling->passed_over > PASSED_OVER_MAX;
+  bool full = batch->count >= filling->limits->updates_max || taken_ns(filling) >= filling->limits->capacity_ns ||
+              filling->passed_over > PASSED_OVER_MAX;
   return full && batch->count > 0;
 }
 
@@ -94,8 +99,8 @@ static inline bool charge_with_room(const filling *filling, const cost_estimate 
   double cost_ns = estimate->high_ns > estimate->mean_ns ? estimate->high_ns : estimate->mean_ns;
   if (row->atom_next) cost_ns *= (double)(type->parallel_atoms - row->atom_next) / (double)type->parallel_atoms;
   entry->model_ns = cost_ns < 1.0 ? 1 : (uint64_t)cost_ns;
-  if (filling->batch->count && filling->result.predicted_ns + entry->model_ns > filling->limits->capacity_ns)
-    return false;
+  uint64_t taking_ns = entry->model_ns + filling->limits->entry_ns;
+  if (filling->batch->count && taken_ns(filling) + taking_ns > filling->limits->capacity_ns) return false;
   entry->predicted_ns = entry->model_ns < UINT32_MAX ? (uint32_t)entry->model_ns : UINT32_MAX;
   entry->atom_end = type->parallel_atoms;
   return true;
@@ -196,6 +201,29 @@ static inline void admit(filling *filling, uint32_t index) {
   append(filling, estimate, type, entry);
 }
 
+/* The first in the line by release, if it has waited for more than twice the guarantee; else UINT32_MAX. */
+static uint32_t find_overdue(const filling *filling) {
+  uint32_t place = filling->ready->waiting.head, index;
+  while ((index = ready_next_waiting(filling->ready, &place)) != UINT32_MAX) {
+    const agent_row *row = &filling->store->rows[index];
+    double waited_ns = (double)(filling->limits->now_ns - row->first_due_ns);
+    if (waited_ns <= 2.0 * filling->ready->weights.guarantee_ns) return UINT32_MAX;
+    if (row->status == AGENT_READY) return index;
+  }
+  return UINT32_MAX;
+}
+
+/* An update longer than the capacity runs as the first of all or never: so it comes before even the woken. One in a
+ * frame, so that the woken lose no more than that. */
+static void admit_overdue(filling *filling) {
+  uint32_t index = is_full(filling) ? UINT32_MAX : find_overdue(filling), before = filling->batch->count;
+  if (index == UINT32_MAX) return;
+  admit(filling, index);
+  if (filling->batch->count == before) return;
+  filling->batch->claims[filling->batch->claim_count - 1].sure = true;
+  filling->closed = true; /* nobody joins its claim */
+}
+
 static void admit_woken(filling *filling) {
   uint32_t place = filling->ready->woken.head, index;
   while (!is_full(filling) && (index = ready_next_woken(filling->ready, &place)) != UINT32_MAX) admit(filling, index);
@@ -241,6 +269,7 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
 rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
                       const rank_limits *limits, rank_result held, batch *batch) {
   filling filling = {ready, store, types, costs, limits, batch, held, 0, true};
+  admit_overdue(&filling);
   admit_woken(&filling);
   admit_guaranteed(&filling);
   admit_ranked(&filling);

@@ -1,9 +1,10 @@
 /* plan/rank.h - stage 6: in which order do released agents run, and who is admitted?
  *
- * Order: woken agents; who has waited longer than S, first in, first out; the rest by key (plan/ready.h). Admission is
- * by predicted cost until the capacity is filled, or by x. Under the virtual clock admission is the schedule: each
- * atom is charged what the type's cost model says, and an update that does not fit whole is cut between two atoms; in
- * the paper's order (Tan & Wong, fig. 3) one that begins while time is left runs whole, over the end of it. */
+ * Order: the first who has waited longer than 2 S; woken agents; who has waited longer than S, first in, first out; the
+ * rest by key (plan/ready.h). Admission is by predicted cost until the capacity is filled, or by x. Under the virtual
+ * clock admission is the schedule: each atom is charged what the type's cost model says, and an update that does not fit
+ * whole is cut between two atoms; in the paper's order (Tan & Wong, fig. 3) one that begins while time is left runs
+ * whole, over the end of it. */
 #ifndef PLAN_RANK_H
 #define PLAN_RANK_H
 
@@ -16,6 +17,7 @@
 typedef struct rank_limits {
   uint64_t now_ns;      /* simulation time */
   uint64_t capacity_ns; /* predicted (virtual: modelled) cost that may be admitted */
+  uint64_t entry_ns;    /* wall clock: what each entry takes of it besides, to be ranked and settled */
   uint32_t updates_max; /* x; UINT32_MAX = no limit */
   uint32_t spawn_ids;   /* ids that can be set aside for spawns from inside updates */
   bool virtual;
@@ -35,7 +37,8 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
                       batch *batch);
 
 /* Fills the batch from the ready set, after what rank_held put there (`held` is its result). The first agent is
- * admitted whatever it costs, so that none starves for being longer than the capacity. Who was released in this frame
+ * admitted whatever it costs, so that none starves for being longer than the capacity; and the first in the line by
+ * release comes before even the woken when it has waited longer than 2 S. Who was released in this frame
  * and not admitted begins to wait. O(released + admitted + buckets touched). */
 rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
                       const rank_limits *limits, rank_result held, batch *batch);

@@ -207,3 +207,55 @@ Test(guarantee, lets_the_same_40_run_where_the_published_formula_starves) {
   cr_assert_leq(game->worst, SCALE + CHARACTERS / PER_FRAME + 1);
   game_destroy(game);
 }
+
+/* ----------------------------------------------------------------------------------- an update longer than the capacity
+ */
+
+enum { DEAR = 0, BELL = 1, PLAIN = 2, CAST = 12, DEAR_NS = 50000, CHEAP_NS = 1000, ROOM_NS = 10000, WAIT_FRAMES = 20 };
+
+static uint64_t cost_of(const muster_cost_query *query, void *user) {
+  (void)user;
+  return query->agent.index == DEAR ? DEAR_NS : CHEAP_NS;
+}
+
+/* The frame in which the dear one is admitted, with one that is woken before every frame; 0: never. */
+static uint64_t frame_of_the_dear_one(bool planned) {
+  muster_world_def def = muster_default_world_def();
+  ranking ranking = {0};
+  uint64_t found = 0, now_ns = 0;
+  def.agents_max = CAST;
+  def.guarantee_ns = WAIT_FRAMES * (uint64_t)FRAME_NS;
+  ranking_create(&ranking, &def, 1);
+  ranking.types.types[0].def.model_cost_ns = cost_of;
+  ranking.limits.capacity_ns = ROOM_NS;
+  ranking.limits.virtual = !planned;
+  ranking.limits.planned = planned;
+  costs_guess(&ranking.costs, 0, planned ? ROOM_NS * 2 : CHEAP_NS); /* a host's are all too dear */
+  for (uint64_t frame = 1; frame <= 10 * WAIT_FRAMES && !found; frame++) {
+    ranking_begin_frame(&ranking, now_ns += FRAME_NS);
+    for (uint32_t i = 0; i < CAST; i++) {
+      if (i == DEAR ? frame > 1 : ranking.store.rows[i].status == AGENT_READY) continue;
+      if (planned && i >= PLAIN) continue;
+      ranking.store.rows[i].woken = i == BELL;
+      ready_release(&ranking.ready, &ranking.store, i, now_ns, frame);
+    }
+    ranking_admit(&ranking);
+    for (uint32_t i = 0; i < ranking.batch.count; i++) {
+      uint32_t agent = ranking.batch.entries[i].agent;
+      if (agent == DEAR) found = frame;
+      ranking.store.rows[agent].status = AGENT_WAITING;
+      ready_forget(&ranking.ready, &ranking.store, agent);
+    }
+    if (found) cr_assert(ranking.batch.claims[0].sure, "workers begin it, though it will not fit");
+  }
+  ranking_destroy(&ranking);
+  return found;
+}
+
+Test(guarantee, lets_who_costs_more_than_a_frame_has_run_though_another_is_woken_for_every_frame) {
+  for (int planned = 0; planned < 2; planned++) {
+    uint64_t frame = frame_of_the_dear_one(planned);
+    cr_assert_gt(frame, 2 * WAIT_FRAMES, "no sooner than it must: frame %lu", (unsigned long)frame);
+    cr_assert_leq(frame, 2 * WAIT_FRAMES + 2, "frame %lu", (unsigned long)frame);
+  }
+}

@@ -98,6 +98,27 @@ Test(rank, admits_by_cost_and_leaves_the_rest_ready_in_their_place) {
   destroy(ranking);
 }
 
+Test(rank, charges_each_entry_what_ranking_and_settling_it_takes) {
+  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  ranking_begin_frame(ranking, 1000000000u);
+  for (uint32_t i = 0; i < 20; i++) release(ranking, i, 900000000u + i, 0.5f);
+  ranking->limits.capacity_ns = 5000 * 4 - 1;
+  ranking->limits.entry_ns = 2000; /* beside 3,000 of its own */
+  ranking_admit(ranking);
+  cr_assert_eq(ranking->batch.count, 4);
+  ranking->limits.planned = true; /* what a host runs must fit whole */
+  ranking_admit(ranking);
+  cr_assert_eq(ranking->batch.count, 3);
+  ranking->limits.planned = false;
+  ranking->limits.entry_ns = 1000000;
+  ranking_admit(ranking);
+  cr_assert_eq(ranking->batch.count, 1, "the first whatever it costs");
+  ranking->limits.entry_ns = 0;
+  ranking_admit(ranking);
+  cr_assert_eq(ranking->batch.count, 7);
+  destroy(ranking);
+}
+
 Test(rank, admits_the_head_whatever_it_costs_when_nothing_else_ran) {
   ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 1000000000u);
