@@ -95,6 +95,7 @@ static bool populate(muster_world *world, run *run, kind kinds[2]) {
     def.period_ns = 50000000u;
     def.period_max_ns = 2000000000u;
     def.elasticity = i ? 2.0f : 1.0f;
+    def.limit_ns = 1000000000u; /* what is asked is not whose fault it was */
     def.model_cost_ns = cost_of;
     kinds[i] = (kind){run, i};
     def.user = &kinds[i];

@@ -2,8 +2,8 @@
  *
  * Order: the first who has waited longer than 2 S; woken agents; who has waited longer than S, first in, first out; the
  * rest by key (plan/ready.h). Admission is by predicted cost until the capacity is filled, or by x. Under the virtual
- * clock admission is the schedule: each atom is charged what the type's cost model says, and an update that does not fit
- * whole is cut between two atoms; in the paper's order (Tan & Wong, fig. 3) one that begins while time is left runs
+ * clock admission is the schedule: each atom is charged what the type's cost model says, and an update that does not
+ * fit whole is cut between two atoms; in the paper's order (Tan & Wong, fig. 3) one that begins while time is left runs
  * whole, over the end of it. */
 #ifndef PLAN_RANK_H
 #define PLAN_RANK_H

@@ -37,7 +37,7 @@ static kennel *open_kennel(void) {
   cr_assert_eq(arena_create(&kennel.arena, &allocator), MUSTER_OK);
   kennel.posts = arena_reserve(&kennel.arena, POSTS, sizeof *kennel.posts);
   for (uint32_t i = 0; i < POSTS; i++) strncpy(kennel.types[i].name, names[i], sizeof kennel.types[i].name - 1);
-  kennel.table = (type_table){POSTS, POSTS, kennel.types};
+  kennel.table = (type_table){.maximum = POSTS, .count = POSTS, .types = kennel.types};
   kennel.sink = (muster_log_sink){hear, &kennel};
   kennel.watchdog = watchdog_create(kennel.posts, POSTS, STUCK_NS, &kennel.table, &kennel.sink, &kennel.arena);
   cr_assert_not_null(kennel.watchdog);

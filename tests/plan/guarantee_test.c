@@ -208,7 +208,8 @@ Test(guarantee, lets_the_same_40_run_where_the_published_formula_starves) {
   game_destroy(game);
 }
 
-/* ----------------------------------------------------------------------------------- an update longer than the capacity
+/* ----------------------------------------------------------------------------------- an update longer than the
+ * capacity
  */
 
 enum { DEAR = 0, BELL = 1, PLAIN = 2, CAST = 12, DEAR_NS = 50000, CHEAP_NS = 1000, ROOM_NS = 10000, WAIT_FRAMES = 20 };

@@ -33,6 +33,7 @@ static const muster_atom walk_only[] = {{.run = walk}};
 static little_world build(muster_elapsed contract, const price *price) {
   little_world little = little_world_create(1, NULL);
   muster_type_def type = muster_default_type_def();
+  type.limit_ns = 1000000000u; /* nobody is put into quarantine */
   type.atoms = walk_only;
   type.atom_count = 1;
   type.state_bytes = sizeof(walker);
@@ -159,6 +160,7 @@ Test(spiral, a_release_has_a_whole_step_to_tell) {
   const muster_atom atoms[] = {{.run = count_run, .model_ns = 170000}}, hog_atoms[] = {{nothing, 0, 5000000}};
   little_world little = little_world_create(1, NULL);
   muster_type_def type = muster_default_type_def(), hog = muster_default_type_def();
+  type.limit_ns = hog.limit_ns = 1000000000u; /* nobody is put into quarantine */
   type.atoms = atoms;
   type.atom_count = 1;
   type.period_ns = 70000000;

@@ -27,6 +27,7 @@ static const muster_atom note_only[] = {{.run = note_run, .model_ns = 1000}};
 static muster_type_def sleeper_type(void) {
   muster_type_def type = muster_default_type_def();
   type.name = "sleeper";
+  type.limit_ns = 1000000000u; /* nobody is put into quarantine */
   type.atoms = note_only;
   type.atom_count = 1;
   type.state_bytes = sizeof(sleeper);
