@@ -96,6 +96,7 @@ static bool populate(muster_world *world, run *run, kind kinds[2]) {
     def.period_max_ns = 2000000000u;
     def.elasticity = i ? 2.0f : 1.0f;
     def.model_cost_ns = cost_of;
+    def.strikes_demote = def.strikes_quarantine = 0; /* the spikes are wanted */
     kinds[i] = (kind){run, i};
     def.user = &kinds[i];
     types[i] = muster_type_register(world, &def);
