@@ -12,8 +12,8 @@
  * Hosts that run updates themselves use muster_plan() and muster_report() of muster/planner.h instead.
  *
  * Which thread may call what:
- *     any thread, any time      spawn, remove, move, wake, tune, send, observer calls; queued, applied at the next
- *                               frame
+ *     any thread, any time      spawn, remove, move, wake, tune, send, pardon, observer calls; queued, applied at
+ *                               the next frame
  *     inside an atom            muster_update_...() of muster/update.h, with the update that the atom was given
  *     the thread of the frames, everything else: register, frame_run, reports, reading agents
  *     between two frames

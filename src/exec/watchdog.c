@@ -79,6 +79,7 @@ static void look_at(watchdog *watchdog, uint32_t worker, uint64_t now_ns) {
   sighting *before = &watchdog->sightings[worker], seen;
   bool inside = look(&watchdog->posts[worker], &seen);
   if (inside && before->place == seen.place && before->agent == seen.agent) {
+    before->type = seen.type; /* written after the agent, when it is another than before */
     if (++before->looks == LOOKS) notice(watchdog, worker, before, now_ns);
     return;
   }

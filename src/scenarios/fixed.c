@@ -136,6 +136,7 @@ static muster_type register_type(fixed *self, muster_world *world) {
   def.period_ns = period_ns;
   def.period_max_ns = period_max_ns;
   def.user = self;
+  if (def.limit_ns < 2 * self->cost_ns) def.limit_ns = 2 * self->cost_ns; /* what was asked for is no offence */
   return muster_type_register(world, &def);
 }
 

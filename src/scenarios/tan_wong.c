@@ -143,6 +143,7 @@ static muster_type register_species(tan_wong *self, muster_world *world, const c
   def.period_max_ns = period_max_ns;
   def.user = self;
   def.model_cost_ns = model_cost_ns;
+  def.strikes_demote = def.strikes_quarantine = 0; /* the paper knows no penalties: all 100 stay */
   return muster_type_register(world, &def);
 }
 
