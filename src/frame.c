@@ -271,11 +271,11 @@ static void gain_experience(struct muster_world *world) {
   uint64_t rank_ns = world->report.stage_ns[MUSTER_STAGE_RANK];
   estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
   estimate_add_clipped(&world->experience.prepare, (double)(plan_ns - rank_ns), 1e5);
+  if (entries > 0) world->experience.each_ns = each_ns_of(world);
   if (entries < ENTRIES_TO_LEARN_FROM) return;
   /* Those that were released and not admitted are dealt with, too. */
   uint32_t ranked = world->report.released > entries ? world->report.released : entries;
   estimate_add_clipped(&world->experience.rank, (double)rank_ns / ranked, 100.0);
-  world->experience.each_ns = each_ns_of(world);
 }
 
 muster_result frame_check(const struct muster_world *world, const muster_frame *frame) {

@@ -95,7 +95,6 @@ static bool populate(muster_world *world, run *run, kind kinds[2]) {
     def.period_ns = 50000000u;
     def.period_max_ns = 2000000000u;
     def.elasticity = i ? 2.0f : 1.0f;
-    def.limit_ns = 1000000000u; /* what is asked is not whose fault it was */
     def.model_cost_ns = cost_of;
     def.strikes_demote = def.strikes_quarantine = 0; /* the spikes are wanted */
     kinds[i] = (kind){run, i};
