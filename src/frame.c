@@ -132,6 +132,13 @@ static void stage_release(struct muster_world *world) {
                       periods_most(frame->budget_ns), frame->now_ns, frame->number);
 }
 
+/* While somebody waits longer than S, woken agents have half of the frame: those of the batch, and those to come. */
+static void ration_woken(struct muster_world *world, const rank_limits *limits, const rank_result *result) {
+  double part = limits->capacity_ns ? fmin((double)result->woken_ns / (double)limits->capacity_ns, 0.5) : 0.5;
+  world->runner.rations_woken = result->guarded;
+  world->runner.woken_part = 1.0 - 2.0 * part;
+}
+
 /* 6 rank: in which order, and who is admitted? */
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = admission_limits(world);
@@ -140,6 +147,7 @@ static void stage_rank(struct muster_world *world) {
   rank_result result =
       rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
   world->admitted_ns = result.predicted_ns;
+  ration_woken(world, &limits, &result);
   if (world->batch.count > world->batch_high) world->batch_high = world->batch.count;
   if (!limits.virtual) return;
   world->frame.spent_ns = result.predicted_ns;
@@ -271,7 +279,7 @@ static void gain_experience(struct muster_world *world) {
   uint64_t rank_ns = world->report.stage_ns[MUSTER_STAGE_RANK];
   estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
   estimate_add_clipped(&world->experience.prepare, (double)(plan_ns - rank_ns), 1e5);
-  if (entries > 0) world->experience.each_ns = each_ns_of(world);
+  if (entries) world->experience.each_ns = each_ns_of(world);
   if (entries < ENTRIES_TO_LEARN_FROM) return;
   /* Those that were released and not admitted are dealt with, too. */
   uint32_t ranked = world->report.released > entries ? world->report.released : entries;

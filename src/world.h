@@ -37,7 +37,7 @@ typedef struct frame_experience {
   cost_estimate settle;   /* commit, per entry of the batch */
   cost_estimate act;      /* action atoms of a frame */
   cost_estimate act_each; /* of one agent */
-  double each_ns;         /* predicted cost of an entry of the last batch */
+  double each_ns;         /* predicted cost of an entry of the last batch that had any */
   uint32_t entries;       /* of the last batch */
   controller controller;
 } frame_experience;

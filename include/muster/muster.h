@@ -189,7 +189,8 @@ MUSTER_API muster_result muster_agent_remove(muster_world *world, muster_agent a
 MUSTER_API muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_position position);
 
 /* Something happened to an agent: it runs whatever its period, ahead of the ranked. While a frame runs on the wall
- * clock, a worker takes it between two atoms (unless its type spawns); else it is released at the next intake. Wakes
+ * clock, a worker takes it between two atoms (unless its type spawns); else it is released at the next intake. While
+ * another agent waits longer than guarantee_ns, woken ones have half of each frame at most, and then their turn. Wakes
  * before a run are one; a wake that may have come too late for the run of this frame is followed by one in the next.
  * One that comes within wake_gap_ns of the type waits until that has passed.
  * MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max wakes wait. Any thread. */

@@ -398,6 +398,13 @@ static uint64_t run_urgent(worker_state *state, runner *runner, uint64_t clock_n
   return end_ns;
 }
 
+/* Agents that wake each other leave something to those who wait. */
+static void ration_woken(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t took_ns) {
+  *(claim->first < runner->batch->count ? &state->others_ns : &state->woken_ns) += took_ns;
+  state->takes_woken = state->log_count < runner->log_max &&
+                       (double)state->woken_ns < runner->woken_part * (double)state->others_ns;
+}
+
 static void work_off(worker_state *state, runner *runner, bool early_only) {
   bool wall = !runner->virtual;
   uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns, claims_ns = 0;
@@ -411,6 +418,7 @@ static void work_off(worker_state *state, runner *runner, bool early_only) {
     uint64_t end_ns = run_claim(state, runner, &claim, clock_ns);
     watch_leave(state->post);
     claims_ns += end_ns - clock_ns;
+    if (wall && !early_only && runner->rations_woken) ration_woken(state, runner, &claim, end_ns - clock_ns);
     if (state->track) track_claim(state, runner, &claim, clock_ns, end_ns);
     if (end_ns - clock_ns > runner->limit_ns) conduct_long_claim(state, runner, &claim, end_ns - clock_ns, end_ns);
     if (runner->audit) audit_claim(&state->audit, runner, &cpu_ns, end_ns);
@@ -432,7 +440,7 @@ static void work(runner *runner, uint32_t worker, bool early_only) {
   if (state->inside) return;
   state->inside = true;
   state->early = early_only;
-  state->takes_woken = !early_only && !runner->virtual;
+  state->takes_woken = !early_only && !runner->virtual && !runner->rations_woken;
   work_off(state, runner, early_only);
   state->context.phase = PHASE_OUTSIDE;
   state->inside = false;

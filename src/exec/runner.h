@@ -87,6 +87,7 @@ typedef struct worker_state {
   uint64_t loop_ns;                              /* wall time in stage 7 outside claims */
   uint64_t sampled_overhead_ns, sampled_updates; /* time in sampled claims outside atoms */
   uint64_t jobs_ns;                              /* of more urgent jobs that it ran in between */
+  uint64_t woken_ns, others_ns; /* rationed: in claims of agents that were woken while the frame ran, and in others */
   uint64_t updates;
   uint64_t interrupted; /* updates that gave way between two atoms */
   bool inside;          /* works; an atom that helps must not begin anew */
@@ -128,6 +129,8 @@ typedef struct runner {
   /* set for each frame */
   uint64_t now_ns;
   uint64_t stop_ns, deadline_ns;        /* wall */
+  bool rations_woken; /* agents that are woken while the frame runs have no more than */
+  double woken_part;  /* this part of the time that a worker spends on others */
   _Alignas(64) shared_u64 early_ticket; /* claims of what was held */
   _Alignas(64) shared_u64 ticket;       /* claims of the rest */
   _Alignas(64) shared_u32 woken_count;  /* entries of woken agents, behind those of the batch */

@@ -229,14 +229,52 @@ static void admit_woken(filling *filling) {
   while (!is_full(filling) && (index = ready_next_woken(filling->ready, &place)) != UINT32_MAX) admit(filling, index);
 }
 
-static void admit_guaranteed(filling *filling) {
-  double guarantee_ns = filling->ready->weights.guarantee_ns;
-  uint32_t place = filling->ready->waiting.head, index;
-  while (!is_full(filling) && (index = ready_next_waiting(filling->ready, &place)) != UINT32_MAX) {
+/* The next in the line by release who has waited longer than the guarantee. */
+static uint32_t next_guaranteed(const filling *filling, uint32_t *place) {
+  uint32_t index;
+  while ((index = ready_next_waiting(filling->ready, place)) != UINT32_MAX) {
     const agent_row *row = &filling->store->rows[index];
-    if ((double)(filling->limits->now_ns - row->first_due_ns) < guarantee_ns) return;
-    if (row->status == AGENT_READY) admit(filling, index);
+    double waited_ns = (double)(filling->limits->now_ns - row->first_due_ns);
+    if (waited_ns < filling->ready->weights.guarantee_ns) return UINT32_MAX;
+    if (row->status == AGENT_READY) return index;
   }
+  return UINT32_MAX;
+}
+
+static void admit_guaranteed(filling *filling) {
+  uint32_t place = filling->ready->waiting.head, index;
+  while (!is_full(filling) && (index = next_guaranteed(filling, &place)) != UINT32_MAX) admit(filling, index);
+}
+
+/* The woken and the guaranteed, each with half of the time and of the updates until one of them has no more: so that it
+ * is half of what runs, too, when less runs than was admitted. */
+static void admit_in_turn(filling *filling) {
+  enum { GUARANTEED, WOKEN, BOTH };
+  uint32_t places[BOTH] = {filling->ready->waiting.head, filling->ready->woken.head}, counts[BOTH] = {0};
+  uint64_t took_ns[BOTH] = {0};
+  while (!is_full(filling)) {
+    uint32_t before = filling->batch->count;
+    uint64_t before_ns = taken_ns(filling);
+    int turn = took_ns[WOKEN] <= took_ns[GUARANTEED] && counts[WOKEN] <= counts[GUARANTEED] ? WOKEN : GUARANTEED;
+    uint32_t index = turn == WOKEN ? ready_next_woken(filling->ready, &places[WOKEN])
+                                   : next_guaranteed(filling, &places[GUARANTEED]);
+    if (index == UINT32_MAX) break;
+    admit(filling, index);
+    counts[turn] += filling->batch->count - before;
+    took_ns[turn] += taken_ns(filling) - before_ns;
+  }
+  filling->result.woken_ns = took_ns[WOKEN];
+}
+
+/* The woken come first, but leave half to whoever has waited longer than the guarantee. */
+static void admit_first(filling *filling) {
+  uint32_t place = filling->ready->waiting.head;
+  filling->result.guarded = next_guaranteed(filling, &place) != UINT32_MAX;
+  if (filling->result.guarded) {
+    admit_in_turn(filling);
+    admit_guaranteed(filling);
+  }
+  admit_woken(filling);
 }
 
 static void admit_ranked(filling *filling) {
@@ -247,7 +285,7 @@ static void admit_ranked(filling *filling) {
 
 rank_result rank_held(agent_store *store, const type_table *types, const cost_table *costs, const rank_limits *limits,
                       batch *batch) {
-  filling filling = {NULL, store, types, costs, limits, batch, {0, 0, 0}, 0, true};
+  filling filling = {NULL, store, types, costs, limits, batch, {0}, 0, true};
   ASSERT(!limits->virtual || batch->held_count == 0);
   batch->count = batch->claim_count = batch->places = 0;
   batch->now_ns = limits->now_ns;
@@ -270,8 +308,7 @@ rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *ty
                       const rank_limits *limits, rank_result held, batch *batch) {
   filling filling = {ready, store, types, costs, limits, batch, held, 0, true};
   admit_overdue(&filling);
-  admit_woken(&filling);
-  admit_guaranteed(&filling);
+  admit_first(&filling);
   admit_ranked(&filling);
   ready_keep_fresh(ready, store);
   return filling.result;

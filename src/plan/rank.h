@@ -1,10 +1,11 @@
 /* plan/rank.h - stage 6: in which order do released agents run, and who is admitted?
  *
- * Order: the first who has waited longer than 2 S; woken agents; who has waited longer than S, first in, first out; the
- * rest by key (plan/ready.h). Admission is by predicted cost until the capacity is filled, or by x. Under the virtual
- * clock admission is the schedule: each atom is charged what the type's cost model says, and an update that does not
- * fit whole is cut between two atoms; in the paper's order (Tan & Wong, fig. 3) one that begins while time is left runs
- * whole, over the end of it. */
+ * Order: the first who has waited longer than 2 S; woken agents; who has waited longer than S, first in, first out;
+ * the rest by key (plan/ready.h). While somebody waits longer than S, such and the woken take turns, half of the time
+ * each: agents that wake each other leave something to the others. Admission is by predicted cost until the capacity is
+ * filled, or by x. Under the virtual clock admission is the schedule: each atom is charged what the type's cost model
+ * says, and an update that does not fit whole is cut between two atoms; in the paper's order (Tan & Wong, fig. 3) one
+ * that begins while time is left runs whole, over the end of it. */
 #ifndef PLAN_RANK_H
 #define PLAN_RANK_H
 
@@ -30,6 +31,8 @@ typedef struct rank_result {
   uint64_t predicted_ns; /* of what was admitted */
   uint64_t longest_ns;   /* virtual: the longest single update */
   uint32_t spawn_ids;    /* set aside */
+  bool guarded;          /* somebody has waited longer than S: woken agents leave half of the capacity, */
+  uint64_t woken_ns;     /* and take so much of it */
 } rank_result;
 
 /* Begins a batch with the agents that were held; cuts their claims. Returns what they take of limits and ids. */

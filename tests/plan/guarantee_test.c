@@ -208,9 +208,7 @@ Test(guarantee, lets_the_same_40_run_where_the_published_formula_starves) {
   game_destroy(game);
 }
 
-/* ----------------------------------------------------------------------------------- an update longer than the
- * capacity
- */
+/* ---------------------------------------------------------------------------- an update longer than the capacity */
 
 enum { DEAR = 0, BELL = 1, PLAIN = 2, CAST = 12, DEAR_NS = 50000, CHEAP_NS = 1000, ROOM_NS = 10000, WAIT_FRAMES = 20 };
 
@@ -259,4 +257,66 @@ Test(guarantee, lets_who_costs_more_than_a_frame_has_run_though_another_is_woken
     cr_assert_gt(frame, 2 * WAIT_FRAMES, "no sooner than it must: frame %lu", (unsigned long)frame);
     cr_assert_leq(frame, 2 * WAIT_FRAMES + 2, "frame %lu", (unsigned long)frame);
   }
+}
+
+/* -------------------------------------------------------------------------- more woken agents than a frame holds */
+
+enum { BELLS = 12, OTHERS = 40, X = 8 };
+
+typedef struct alarm {
+  ranking ranking;
+  uint64_t released[BELLS + OTHERS]; /* frame; 0: it does not wait */
+  uint64_t worst;                    /* of the others, in frames */
+  uint32_t bells_ran;
+} alarm;
+
+static void alarm_frame(alarm *alarm) {
+  ranking *ranking = &alarm->ranking;
+  uint64_t now_ns = ranking->limits.now_ns + FRAME_NS;
+  ranking_begin_frame(ranking, now_ns);
+  for (uint32_t i = 0; i < BELLS + OTHERS; i++) {
+    if (alarm->released[i]) continue;
+    alarm->released[i] = ranking->frame;
+    ranking->store.rows[i].woken = i < BELLS;
+    ready_release(&ranking->ready, &ranking->store, i, now_ns, ranking->frame);
+  }
+  ranking_admit(ranking);
+  for (uint32_t i = 0; i < ranking->batch.count; i++) {
+    uint32_t agent = ranking->batch.entries[i].agent;
+    uint64_t wait = ranking->frame - alarm->released[agent];
+    if (agent < BELLS) alarm->bells_ran++;
+    if (agent >= BELLS && wait > alarm->worst) alarm->worst = wait;
+    alarm->released[agent] = 0;
+    ranking->store.rows[agent].status = AGENT_WAITING;
+    ready_forget(&ranking->ready, &ranking->store, agent);
+  }
+}
+
+/* Admission by number, by cost, and by modelled cost. */
+static void check_share_of_the_woken(bool by_number, bool virtual) {
+  enum { FRAMES_LONG = 400 };
+  alarm *alarm = calloc(1, sizeof *alarm);
+  muster_world_def def = muster_default_world_def();
+  def.agents_max = BELLS + OTHERS;
+  def.guarantee_ns = WAIT_FRAMES * (uint64_t)FRAME_NS;
+  ranking_create(&alarm->ranking, &def, 1);
+  alarm->ranking.limits.virtual = virtual;
+  if (by_number) alarm->ranking.limits.updates_max = X;
+  if (!by_number) alarm->ranking.limits.capacity_ns = X * 1000;
+  for (uint32_t frame = 0; frame < FRAMES_LONG; frame++) alarm_frame(alarm);
+  for (uint32_t i = BELLS; i < BELLS + OTHERS; i++) {
+    uint64_t wait = alarm->released[i] ? alarm->ranking.frame - alarm->released[i] : 0;
+    if (wait > alarm->worst) alarm->worst = wait;
+  }
+  cr_assert_leq(alarm->worst, WAIT_FRAMES + OTHERS / (X / 2) + 1, "%lu frames", (unsigned long)alarm->worst);
+  cr_assert_geq(alarm->worst, WAIT_FRAMES, "until then the woken come first");
+  cr_assert_geq(alarm->bells_ran, FRAMES_LONG * X / 2);
+  ranking_destroy(&alarm->ranking);
+  free(alarm);
+}
+
+Test(guarantee, leaves_half_of_a_frame_to_those_who_wait_when_the_woken_could_fill_it) {
+  check_share_of_the_woken(true, false);
+  check_share_of_the_woken(false, false);
+  check_share_of_the_woken(false, true);
 }

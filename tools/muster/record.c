@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 bool record_create(run_record *record, uint64_t capacity) {
-  *record = (run_record){.capacity = capacity};
+  *record = (run_record){.capacity = capacity, .turns_least = (double)INFINITY};
   record->wall_ns = calloc(capacity, 3 * sizeof *record->wall_ns);
   if (!record->wall_ns) return false;
   record->overrun_wall_ns = record->wall_ns + capacity;
@@ -31,6 +31,18 @@ static void add_to_promise(run_record *record, const muster_frame_report *report
   record->waiting_given_ns += report->given_cpu_ns;
 }
 
+/* Who is woken does not move the line of those who wait, however often it runs. */
+static void add_to_block(run_record *record, const muster_frame_report *report) {
+  if (report->carried == 0) {
+    record->block_frames = record->block_turns = 0;
+    return;
+  }
+  record->block_turns += report->completed > report->woken ? report->completed - report->woken : 0;
+  if (++record->block_frames < RECORD_BLOCK_FRAMES) return;
+  record->turns_least = fmin(record->turns_least, (double)record->block_turns / RECORD_BLOCK_FRAMES);
+  record->block_frames = record->block_turns = 0;
+}
+
 void record_add(run_record *record, const muster_frame_report *report) {
   if (record->frames == record->capacity) return;
   record->wall_ns[record->frames] = report->wall_ns;
@@ -38,6 +50,7 @@ void record_add(run_record *record, const muster_frame_report *report) {
   record->overrun_own_ns[record->frames] = report->overrun_own_ns;
   record->frames++;
   add_to_promise(record, report);
+  add_to_block(record, report);
   record->update_ns += report->update_cpu_ns;
   record->overhead_ns += report->overhead_ns;
   record->sim_ns += report->frame_period_ns;

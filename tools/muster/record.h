@@ -7,6 +7,9 @@
 /* What own overrun may exceed the frame's longest claim by, within the promise. */
 #define RECORD_PROMISE_MARGIN_NS 20000u
 
+/* Frames over which the pace of the line of those who wait is taken. */
+enum { RECORD_BLOCK_FRAMES = 30 };
+
 typedef struct run_record {
   uint64_t capacity, frames; /* room for, and taken */
   uint64_t *wall_ns;         /* of each frame; these three are one block */
@@ -22,6 +25,9 @@ typedef struct run_record {
   double pressure_max;
   uint32_t agents_max;
   uint64_t frame_period_max_ns;
+  uint64_t block_frames; /* of the last frames in a row in which work waited, fewer than a block: */
+  uint64_t block_turns;  /* updates that were no answer to a wake */
+  double turns_least;    /* of these in a frame, in the slowest block; infinite when there was none */
   muster_frame_report last;
 } run_record;
 

@@ -49,13 +49,14 @@ static void sum_up_promise(run_summary *summary, const run_options *options, con
   summary->capacity_share = ratio((double)record->used_ns, capacity_of(options, record));
 }
 
-/* The guarantee: whoever has waited for S is served first in, first out, so at most the whole population goes before,
- * x updates in each frame; scenarios may let time pass between frames, so the longest counts. This bounds the time from
- * release to start; from one update to the next it is the longest period more, which shows as the maximum of the
- * staleness. */
+/* The guarantee: whoever has waited for S is served first in, first out, so at most the whole population goes before, x
+ * turns in each frame: updates that are no answers to wakes, in the slowest block of frames. Scenarios may let time
+ * pass between frames, so the longest counts. This bounds the time from release to start; from one update to the next
+ * it is the longest period more, which shows as the maximum of the staleness. */
 static double wait_bound_ns(const run_summary *summary, const run_record *record, uint64_t guarantee_ns) {
   double per_frame = (double)summary->statistics.completed / (double)record->frames;
   if (per_frame <= 0) return (double)NAN;
+  per_frame = fmax(fmin(per_frame, record->turns_least), 1.0);
   return (double)guarantee_ns + (ceil(record->agents_max / per_frame) + 1) * (double)record->frame_period_max_ns;
 }
 

@@ -31,7 +31,7 @@ typedef struct run_summary {
   double period_deviation_ns;
   double utilisation_desired, utilisation_achieved;
   double pressure_mean, pressure_max;
-  double wait_bound_ns; /* S + ceil(N/x) + 1 frames, x the updates per frame; NaN when nothing ran */
+  double wait_bound_ns; /* S + ceil(N/x) + 1 frames, x the turns per frame; NaN when nothing ran */
   bool wait_within;     /* nobody waited longer from release to start */
   double stage_ns[MUSTER_STAGES];
   uint32_t levels[MUSTER_LEVELS];
