@@ -63,6 +63,7 @@ void controller_learn(controller *controller, const controller_sample *sample) {
   controller->backlog_ns = sample->backlog_ns;
   controller->stood_ns = fmin(sample->backlog_ns, controller->stood_ns + fmax(sample->offered_ns, 0.0) * stood_rise);
   bool spike = sample->overrun_ns > sample->budget_ns / 2;
+  if (!sample->waited) controller->share += fmin(fmax((1.0 - controller->share) * gain, -slew), slew);
   if (!sample->waited || spike || sample->offered_ns <= 0) return;
   double used = fmin(fmax(sample->used_ns / sample->offered_ns, least_share), most_share);
   controller->share += step_for(controller, used - controller->share);

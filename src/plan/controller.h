@@ -8,8 +8,9 @@
  *   what the fit released does not fit, and waits           a part of the backlog is made room for: proportional
  *   a frame took longer than its budget                     `debt`: the next frames have so much less
  *
- * The integral stands still when nothing waited (there was nothing more to use: it would wind up), and in a frame that
- * took much longer than its budget (one spike is the debt's affair). It moves by at most SLEW a frame; when the error
+ * The integral learns nothing when nothing waited (there was nothing more to use: it would wind up) and goes back to 1
+ * then, so that a time of little use is forgotten; and it stands still in a frame that took much longer than its budget
+ * (one spike is the debt's affair). It moves by at most SLEW a frame; when the error
  * was large and of one sign for several frames in a row it is no noise, and the share jumps half of the way.
  *
  * Pure: no clock, no threads. */
