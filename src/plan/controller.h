@@ -8,7 +8,8 @@
  *   what the fit released does not fit, and waits           a part of the backlog is made room for: proportional
  *   a frame took longer than its budget                     `debt`: the next frames have so much less
  *
- * The integral stands still when nothing waited (there was nothing more to use: it would wind up), and in a frame that
+ * When nothing waited there was nothing more to use, and the frame says nothing of the share: it returns to 1 little by
+ * little when it is below, or a plan that was once too careful would be so for ever. It stands still in a frame that
  * took much longer than its budget (one spike is the debt's affair). It moves by at most SLEW a frame; when the error
  * was large and of one sign for several frames in a row it is no noise, and the share jumps half of the way.
  *
