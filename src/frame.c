@@ -22,6 +22,8 @@ static const double pressure_max = 1e6;
 
 /* Of a budget, what ranking may take at the most, and what an entry is taken to cost before any frame has shown it. */
 static const double ranking_most = 0.2, rank_guess_ns = 200.0;
+/* An entry that seems to take longer was interrupted: the first frames have no mean yet to tell by. */
+static const double rank_most_ns = 1000.0, settle_most_ns = 5000.0;
 enum { ENTRIES_TO_LEARN_FROM = 64, ENTRIES_LEAST = 256 };
 
 static double predicted_settle_ns(const struct muster_world *world) {
@@ -37,12 +39,12 @@ uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries)
 
 /* To be ranked and settled costs an entry so much of the frame, in which no worker runs anything. */
 static double predicted_entry_ns(const struct muster_world *world) {
-  return world->experience.rank.mean_ns + predicted_settle_ns(world);
+  return fmin(world->experience.rank.mean_ns, rank_most_ns) + fmin(predicted_settle_ns(world), settle_most_ns);
 }
 
 static double predicted_rank_ns(const struct muster_world *world) {
   const cost_estimate *rank = &world->experience.rank;
-  return rank->samples ? fmax(rank->mean_ns, 1.0) : rank_guess_ns;
+  return rank->samples ? fmin(fmax(rank->mean_ns, 1.0), rank_most_ns) : rank_guess_ns;
 }
 
 /* So many entries can be ranked in the time that ranking may take. */

@@ -5,6 +5,7 @@
 static const double least_share = 0.25, most_share = 1.25;
 /* Of the error, and at most, in a frame. */
 static const double gain = 1.0 / 16.0, slew = 0.02;
+/* Of what is missing of a share of 1, in a frame in which nothing waited. */
 /* An error of this size, so many frames in a row, is no noise. */
 static const double large_error = 0.2;
 enum { LARGE_ERRORS = 3 };
@@ -63,7 +64,8 @@ void controller_learn(controller *controller, const controller_sample *sample) {
   controller->backlog_ns = sample->backlog_ns;
   controller->stood_ns = fmin(sample->backlog_ns, controller->stood_ns + fmax(sample->offered_ns, 0.0) * stood_rise);
   bool spike = sample->overrun_ns > sample->budget_ns / 2;
-  if (!sample->waited) controller->share += fmin(fmax((1.0 - controller->share) * gain, -slew), slew);
+  if (!sample->waited && controller->share < 1.0 && !spike)
+    controller->share += fmin((1.0 - controller->share) * gain, slew);
   if (!sample->waited || spike || sample->offered_ns <= 0) return;
   double used = fmin(fmax(sample->used_ns / sample->offered_ns, least_share), most_share);
   controller->share += step_for(controller, used - controller->share);
