@@ -5,7 +5,6 @@
 static const double least_share = 0.25, most_share = 1.25;
 /* Of the error, and at most, in a frame. */
 static const double gain = 1.0 / 16.0, slew = 0.02;
-/* Of what is missing of a share of 1, in a frame in which nothing waited. */
 /* An error of this size, so many frames in a row, is no noise. */
 static const double large_error = 0.2;
 enum { LARGE_ERRORS = 3 };
