@@ -130,7 +130,7 @@ static uint64_t count_eggs(const little_world *little) {
 static uint64_t eggs_under(muster_elapsed contract, uint32_t throttle, yard *yard) {
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
-  little_world little = little_world_create(2, &def);
+  little_world little = little_world_create(1, &def);
   muster_type_def type = hen_type(contract, yard);
   register_type(&little, &type);
   for (uint32_t i = 0; i < HENS; i++) spawn_at(&little, i);
