@@ -126,6 +126,21 @@ static void run_gang_of_three(void *argument, uint32_t fibre) {
   run_gang_of(argument, fibre, 3);
 }
 
+/* The same when all sleep and one of them is woken for all three: each who gets one wakes the next. */
+static void run_gang_by_one_wake(void *argument, uint32_t fibre) {
+  state *state = argument;
+  const job job = {meet, state, NULL};
+  if (fibre > 0) {
+    little_worker(state->pool, fibre, 3);
+    return;
+  }
+  explore_until_quiet();
+  state->submitted = 3;
+  for (uint32_t i = 0; i < 3; i++) EXPLORE_CHECK(queue_push(&state->pool->queue, 4, &job));
+  worker_wake(state->pool, NULL, NULL);
+  stop_quiet(state);
+}
+
 /* The workers' loop as it is, with spinning. */
 static void run_spinning(void *argument, uint32_t fibre) {
   state *state = argument;
@@ -163,6 +178,7 @@ const explore_case sleep_cases[] = {
     {"sleep/directed", 3, prepare_three, NULL, run_directed, check, 0},
     {"sleep/gang", 3, prepare_three, NULL, run_gang, check, 0},
     {"sleep/gang_of_three", 4, prepare_four, NULL, run_gang_of_three, check, 0},
+    {"sleep/gang_by_one_wake", 4, prepare_four, NULL, run_gang_by_one_wake, check, 0},
     {"sleep/spinning", 2, prepare_two, NULL, run_spinning, check, 0},
     {"sleep/stop", 3, prepare_three, NULL, run_stop, check_stop, 0},
     {0},
