@@ -14,7 +14,7 @@ static const char usage[] =
     "sequentially consistent ones: weaker orders are not explored.\n"
     "\n"
     "  --case NAME         this case, or all of a structure such as `lane`; may be repeated; default: all\n"
-    "  --schedules N       of each case; default 500000, as in the tests; 10000000 for all take an hour\n"
+    "  --schedules N       of each case; default 500000, the tests run half of them; 10000000 for all take an hour\n"
     "  --seed S            of the first schedule; those that follow have S + 1, S + 2, ...; default 1\n"
     "  --replay S          runs the one schedule with this seed and prints every operation in it\n"
     "  --until-caught N    expects the case to fail: runs up to --schedules with each of N first seeds, 2^40 apart,\n"
