@@ -29,20 +29,31 @@ static void end_late_wakes(struct muster_world *world) {
   while (recorder_replays(world) && recorder_next_command(world, &wake)) intake_defer(world, &wake);
 }
 
-/* Merges the workers' logs in the order of entries into the list for the next intake. */
+/* A worker's log, as far as it is not merged yet. */
+typedef struct merged_log {
+  const logged_command *next, *end;
+} merged_log;
+
+/* Merges the workers' logs in the order of entries into the list for the next intake. Few workers have one. */
 static void merge_logs(struct muster_world *world) {
-  uint32_t read[IDLE_MAX] = {0};
+  merged_log logs[IDLE_MAX];
+  uint32_t count = 0;
   runner *runner = &world->runner;
-  for (uint32_t i = 0; i < runner->state_count; i++) runner_sort_log(runner, &runner->states[i]);
-  for (;;) {
-    worker_state *next = NULL;
-    for (uint32_t i = 0; i < runner->state_count; i++) {
-      worker_state *state = &runner->states[i];
-      if (read[i] == state->log_count) continue;
-      if (!next || runner_logged_before(&state->log[read[i]], &next->log[read[next - runner->states]])) next = state;
+  for (uint32_t i = 0; i < runner->state_count; i++) {
+    worker_state *state = &runner->states[i];
+    if (state->log_count == 0) continue;
+    runner_sort_log(runner, state);
+    logs[count++] = (merged_log){state->log, state->log + state->log_count};
+  }
+  while (count > 0) {
+    merged_log *first = &logs[0];
+    for (uint32_t i = 1; i < count; i++)
+      if (runner_logged_before(logs[i].next, first->next)) first = &logs[i];
+    defer_logged(world, first->next++);
+    if (first->next == first->end) { /* the others keep their order: it tells who comes first among equals */
+      count--;
+      memmove(first, first + 1, (size_t)(&logs[count] - first) * sizeof *first);
     }
-    if (!next) break;
-    defer_logged(world, &next->log[read[next - runner->states]++]);
   }
   if (world->recorder) end_late_wakes(world);
 }
