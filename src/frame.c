@@ -6,96 +6,14 @@
 #include "audit.h"
 #include "base/error.h"
 #include "exec/threads.h"
+#include "foresight.h"
 #include "recorder.h"
 
 #include <math.h>
 #include <string.h>
 
-/* More is admitted than predictions say will fit, so that workers do not run dry when they err, and so that some can be
- * held for the next frame. */
-static const double over_admission = 1.05;
-/* Kept free at the end of the budget for what no prediction covers: closing the crew, the report. */
-static const uint64_t closing_ns = 8000;
-
 /* Reported when there is no budget left at all. */
 static const double pressure_max = 1e6;
-
-/* Of a budget, what ranking may take at the most, and what an entry is taken to cost before any frame has shown it. */
-static const double ranking_most = 0.2, rank_guess_ns = 200.0;
-/* An entry that seems to take longer was interrupted: the first frames have no mean yet to tell by. */
-static const double rank_most_ns = 1000.0, settle_most_ns = 5000.0;
-enum { ENTRIES_TO_LEARN_FROM = 64, ENTRIES_LEAST = 256 };
-
-static double predicted_settle_ns(const struct muster_world *world) {
-  const cost_estimate *settle = &world->experience.settle;
-  return 0.75 * settle->mean_ns + 0.25 * settle->high_ns;
-}
-
-uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries) {
-  double commit_ns = predicted_settle_ns(world) * entries + world->experience.act.high_ns + (double)closing_ns;
-  double most_ns = (double)world->frame.budget_ns * 0.5;
-  return (uint64_t)fmin(commit_ns, most_ns);
-}
-
-/* To be ranked and settled costs an entry so much of the frame, in which no worker runs anything. */
-static double predicted_entry_ns(const struct muster_world *world) {
-  return fmin(world->experience.rank.mean_ns, rank_most_ns) + fmin(predicted_settle_ns(world), settle_most_ns);
-}
-
-static double predicted_rank_ns(const struct muster_world *world) {
-  const cost_estimate *rank = &world->experience.rank;
-  return rank->samples ? fmin(fmax(rank->mean_ns, 1.0), rank_most_ns) : rank_guess_ns;
-}
-
-/* So many entries can be ranked in the time that ranking may take. */
-static uint32_t predicted_entries_most(const struct muster_world *world) {
-  double entries = (double)world->frame.budget_ns * ranking_most / predicted_rank_ns(world);
-  return (uint32_t)fmin(fmax(entries, ENTRIES_LEAST), (double)(UINT32_MAX / 2));
-}
-
-/* What updates can have of this frame, all workers: what is left of the budget by as many entries as it can hold. */
-static double predicted_offer(const struct muster_world *world) {
-  const frame_state *frame = &world->frame;
-  const frame_experience *experience = &world->experience;
-  if (world->runner.virtual) return (double)frame->capacity_ns - experience->act.mean_ns;
-  double fixed_ns = experience->prepare.mean_ns + (double)predicted_commit_ns(world, 0);
-  double left_ns = fmax((double)frame->budget_ns - fixed_ns, 0.0), run_ns = experience->each_ns / world_workers(world);
-  if (run_ns <= 0.0) return left_ns * world_workers(world);
-  double entries = fmin(left_ns / (run_ns + predicted_entry_ns(world)), predicted_entries_most(world));
-  return entries * experience->each_ns;
-}
-
-/* U_d: what the workers can run, as a share of simulation time. Infinite before the first frame period is known. */
-static double desired_utilisation(const struct muster_world *world) {
-  const frame_state *frame = &world->frame;
-  if (!frame->elapsed_ns) return INFINITY;
-  return controller_plan(&world->experience.controller, predicted_offer(world)) / (double)frame->elapsed_ns;
-}
-
-static rank_limits admission_limits(const struct muster_world *world) {
-  const frame_state *frame = &world->frame;
-  uint64_t act_ns = (uint64_t)world->experience.act.high_ns;
-  rank_limits limits = {.now_ns = frame->now_ns,
-                        .updates_max = world->def.updates_per_frame ? world->def.updates_per_frame : UINT32_MAX,
-                        .spawn_ids = world->spawn_id_count,
-                        .virtual = world->runner.virtual,
-                        .planned = world_is_planned(world),
-                        .seed = world->def.seed};
-  if (limits.planned && world->planner.capacity < limits.updates_max) limits.updates_max = world->planner.capacity;
-  if (limits.virtual) {
-    limits.capacity_ns = frame->capacity_ns > act_ns ? frame->capacity_ns - act_ns : 0;
-  } else {
-    uint64_t now_ns = clock_now(&world->runner.clock);
-    uint64_t end_ns = frame->deadline_ns - predicted_commit_ns(world, 0);
-    uint32_t entries_most = predicted_entries_most(world);
-    double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
-    limits.entry_ns = (uint64_t)(predicted_entry_ns(world) * world_workers(world));
-    if (entries_most < limits.updates_max) limits.updates_max = entries_most;
-    double over_ns = left_ns * world_workers(world) * over_admission + predicted_planning_gap(world);
-    limits.capacity_ns = (uint64_t)(limits.planned ? left_ns * world_workers(world) : over_ns);
-  }
-  return limits;
-}
 
 /* 1 intake: what changed since the last frame? */
 static void stage_intake(struct muster_world *world) {
@@ -114,7 +32,7 @@ static void stage_fold(struct muster_world *world) {
 
 /* 4 fit: how far must periods stretch to fit the budget? */
 static void stage_fit(struct muster_world *world) {
-  double desired = desired_utilisation(world);
+  double desired = foresee_utilisation(world);
   if (world->recorder) recorder_exchange(world, TAG_DESIRED, &desired, sizeof desired);
   if (!(desired >= 0.0)) desired = 0.0; /* also when a record was made up */
   fit_result fit =
@@ -143,7 +61,7 @@ static void ration_woken(struct muster_world *world, const rank_limits *limits, 
 
 /* 6 rank: in which order, and who is admitted? */
 static void stage_rank(struct muster_world *world) {
-  rank_limits limits = admission_limits(world);
+  rank_limits limits = foresee_limits(world);
   if (world->recorder) recorder_exchange(world, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
   limits.classes = &world->classes;
   rank_result result =
@@ -167,7 +85,7 @@ static crew_orders orders_for(struct muster_world *world, crew_work work) {
 /* While the caller plans, the other workers begin with what the last frame held back for them. */
 static void open_early(struct muster_world *world) {
   runner *runner = &world->runner;
-  rank_limits limits = admission_limits(world);
+  rank_limits limits = foresee_limits(world);
   world->held = rank_held(&world->store, &world->types, &world->costs, &limits, &world->batch);
   runner->deadline_ns = world->frame.deadline_ns;
   runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->experience.entries);
@@ -175,17 +93,6 @@ static void open_early(struct muster_world *world) {
   crew_orders orders = orders_for(world, runner_work_early);
   world->early_open = world->batch.early_claims > 0 && !recorder_replays(world);
   if (world->early_open) crew_open(&world->early_crew, world->seat, &orders, CREW_ALL);
-}
-
-uint32_t world_helpers_for(const struct muster_world *world, uint64_t work_ns) {
-  enum { WORTH_CALLING_NS = 500000 };
-  uint32_t most = world->pool->workers - 1;
-  if (world->runner.virtual || recorder_replays(world)) return most;
-  uint64_t now_ns = clock_now(&world->runner.clock), end_ns = world->frame.deadline_ns;
-  uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 1;
-  uint64_t helpers = work_ns / WORTH_CALLING_NS, needed = work_ns * 2 / left_ns; /* half of the time left must do */
-  if (needed > helpers) helpers = needed;
-  return helpers < most ? (uint32_t)helpers : most;
 }
 
 /* 7 run: workers take updates from the dispatch queue, atom by atom, until the deadline. */
@@ -238,54 +145,6 @@ static void frame_run(struct muster_world *world) {
 void frame_commit(struct muster_world *world) {
   stage_commit(world);
   audit_stage(world, MUSTER_STAGE_COMMIT);
-}
-
-/* What an entry of the batch was predicted to cost. */
-static double each_ns_of(const struct muster_world *world) {
-  return world->batch.count ? (double)world->admitted_ns / world->batch.count : 0.0;
-}
-
-/* What this frame shows of how much updates can use. */
-static controller_sample sample_frame(const struct muster_world *world, uint64_t plan_ns) {
-  const muster_frame_report *report = &world->report;
-  const frame_state *frame = &world->frame;
-  controller_sample sample = {.backlog_ns = each_ns_of(world) * (world->ready.count + world->batch.held_count),
-                              .budget_ns = report->budget_ns,
-                              .waited = report->carried + report->preempted > 0};
-  if (world->runner.virtual) {
-    sample.used_ns = (double)frame->spent_ns - (double)frame->act_ns;
-    sample.offered_ns = (double)frame->capacity_ns - (double)frame->act_ns;
-    sample.overrun_ns = report->overrun_own_ns;
-    sample.budget_ns = frame->capacity_ns + report->repaid_ns;
-    return sample;
-  }
-  uint64_t serial_ns = plan_ns + predicted_commit_ns(world, world->batch.count);
-  sample.used_ns = (double)report->update_cpu_ns;
-  sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world);
-  sample.overrun_ns = report->wall_ns > frame->budget_ns ? report->wall_ns - frame->budget_ns : 0;
-  return sample;
-}
-
-/* What this frame teaches about the next. */
-static void gain_experience(struct muster_world *world) {
-  uint64_t plan_ns = 0;
-  for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
-  controller_sample sample = sample_frame(world, plan_ns);
-  uint32_t entries = world->batch.count;
-  controller_learn(&world->experience.controller, &sample);
-  world->report.debt_ns = world->experience.controller.debt_ns;
-  world->report.share = (float)world->experience.controller.share;
-  costs_turn(&world->costs, world->types.count);
-  world->experience.entries = entries;
-  if (world->runner.virtual) return;
-  uint64_t rank_ns = world->report.stage_ns[MUSTER_STAGE_RANK];
-  estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
-  estimate_add_clipped(&world->experience.prepare, (double)(plan_ns - rank_ns), 1e5);
-  if (entries) world->experience.each_ns = each_ns_of(world);
-  if (entries < ENTRIES_TO_LEARN_FROM) return;
-  /* Those that were released and not admitted are dealt with, too. */
-  uint32_t ranked = world->report.released > entries ? world->report.released : entries;
-  estimate_add_clipped(&world->experience.rank, (double)rank_ns / ranked, 100.0);
 }
 
 muster_result frame_check(const struct muster_world *world, const muster_frame *frame) {
@@ -353,7 +212,7 @@ void frame_end(struct muster_world *world) {
   muster_statistics *sums = &world->statistics;
   muster_frame_report *report = &world->report;
   audit_end(world);
-  gain_experience(world);
+  foresight_learn(world);
   report->agents = world->store.active_count;
   report->agents_demoted = world->conduct.agents_demoted;
   report->agents_quarantined = world->conduct.agents_quarantined;

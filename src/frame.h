@@ -24,7 +24,4 @@ void frame_end(struct muster_world *world);
 void frame_leave(struct muster_world *world);
 void frame_enter(struct muster_world *world);
 
-/* What the commit of so many entries will take, and action atoms with it. */
-uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries);
-
 #endif

@@ -9,6 +9,7 @@
 #include "audit.h"
 #include "base/error.h"
 #include "base/prefetch.h"
+#include "foresight.h"
 #include "frame.h"
 
 #include <string.h>

@@ -164,7 +164,7 @@ struct muster_world {
 };
 
 /* How many workers to call for so much work: one that sleeps takes a while to come and begins with cold caches, so it
- * must be worth it, or be needed. In src/frame.c. */
+ * must be worth it, or be needed. In src/foresight.c. */
 uint32_t world_helpers_for(const struct muster_world *world, uint64_t work_ns);
 
 /* Whether the host runs the updates and says what they cost. */

@@ -22,7 +22,6 @@ uint64_t conduct_long_atom(worker_state *state, const runner *runner, uint32_t a
     clock_ns = clock_now(&runner->clock);
   }
   if (atom_ns <= state->context.type->def.limit_ns) return clock_ns;
-  state->atoms_over_limit++;
   offences_add(&state->offences, &(offence){.duration_ns = atom_ns,
                                             .agent = update->agent.index,
                                             .generation = update->agent.generation,

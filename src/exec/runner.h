@@ -93,7 +93,7 @@ typedef struct worker_state {
   bool inside;          /* works; an atom that helps must not begin anew */
   bool early;           /* in this call: claims of what was held only */
   bool takes_woken;     /* in this call: agents that were woken, too */
-  uint64_t positions_refused, spawns_refused, commands_dropped, atoms_over_limit;
+  uint64_t positions_refused, spawns_refused, commands_dropped;
   track *track; /* of a world that keeps a trace on the wall clock; else null */
   worker_audit audit;
   uint64_t own_ns, own_cpu_ns; /* both clocks when its own time was last told from the kernel's: see exec/conduct.h */
@@ -129,8 +129,8 @@ typedef struct runner {
   /* set for each frame */
   uint64_t now_ns;
   uint64_t stop_ns, deadline_ns;        /* wall */
-  bool rations_woken; /* agents that are woken while the frame runs have no more than */
-  double woken_part;  /* this part of the time that a worker spends on others */
+  bool rations_woken;                   /* agents that are woken while the frame runs have no more than */
+  double woken_part;                    /* this part of the time that a worker spends on others */
   _Alignas(64) shared_u64 early_ticket; /* claims of what was held */
   _Alignas(64) shared_u64 ticket;       /* claims of the rest */
   _Alignas(64) shared_u32 woken_count;  /* entries of woken agents, behind those of the batch */

@@ -1,0 +1,21 @@
+/* foresight.h - what a frame expects of itself, from what the frames before it took: how much updates can have, how
+ * many entries it can hold, how many workers are worth calling. Joins plan's estimates and controller with the clock.
+ * Everything here is called on the frame's thread. */
+#ifndef FORESIGHT_H
+#define FORESIGHT_H
+
+#include "world.h"
+
+/* U_d: what the workers can run, as a share of simulation time. Infinite before the first frame period is known. */
+double foresee_utilisation(const struct muster_world *world);
+
+/* What may be admitted now. */
+rank_limits foresee_limits(const struct muster_world *world);
+
+/* What the commit of so many entries will take, and action atoms with it. */
+uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries);
+
+/* What this frame teaches about the next: at its end. */
+void foresight_learn(struct muster_world *world);
+
+#endif
