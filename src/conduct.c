@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------------------------------------------------- the log */
 
-enum { LINES_PER_SECOND = 8, REGRADED_PER_FRAME = 16384 };
+enum { LINES_PER_SECOND = 8, REGRADED_PER_FRAME = 16384, RISK_DECAY_SHIFT = 6 };
 static const uint64_t second_ns = 1000000000u;
 
 /* A new second of simulation time begins: tells how many lines of the last were left out. */
@@ -161,6 +161,9 @@ static void watch_type_of(struct muster_world *world, uint32_t number) {
 /* Keeps an offence and what is worst about its type. */
 static void keep(struct muster_world *world, const muster_offence *offence) {
   conduct_state *conduct = &world->conduct;
+  uint32_t *risk_ns = &world->types.types[offence->type.index - 1].risk_ns;
+  if (offence->duration_ns > *risk_ns)
+    *risk_ns = offence->duration_ns < UINT32_MAX ? (uint32_t)offence->duration_ns : UINT32_MAX;
   type_conduct *type = &conduct->offenders.types[offence->type.index - 1];
   conduct->kept[conduct->kept_count++ % MUSTER_OFFENCES_KEPT] = *offence;
   if (offence->duration_ns <= type->worst_ns) return;
@@ -281,8 +284,10 @@ static void judge_types(struct muster_world *world) {
   for (uint32_t number = 0; number < world->types.count; number++) {
     type_conduct *conduct = &offenders->types[number];
     agent_type *type = &world->types.types[number];
+    type->risk_ns -= type->risk_ns >> RISK_DECAY_SHIFT;
     if (type->watched && world->frames > conduct->watched_until && !conduct->window_begin_ns) {
       type->watched = false;
+      type->risk_ns = 0;
       world->conduct.types_watched--;
     }
     if (!conduct->window_begin_ns || type->quarantined) continue;

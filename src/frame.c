@@ -88,6 +88,7 @@ static void open_early(struct muster_world *world) {
   rank_limits limits = foresee_limits(world);
   world->held = rank_held(&world->store, &world->types, &world->costs, &limits, &world->batch);
   runner->deadline_ns = world->frame.deadline_ns;
+  runner->risk_most_ns = world->frame.budget_ns / 4;
   runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->experience.entries);
   runner_open_early(runner);
   crew_orders orders = orders_for(world, runner_work_early);

@@ -22,6 +22,10 @@
  * begun goes on where it stopped when it is pardoned; the next update is told all the time that passed. Members of a
  * type in quarantine that were about to run stay where they are; those whose action atoms wait still run them.
  *
+ * Before all penalties stands care: while a type's claims are timed for an offence, none of them is started so shortly
+ * before the end of a frame that one more as long as the latest would cross it (a quarter of the budget at most, and
+ * fading by a 64th per frame). It leads the next frame instead.
+ *
  * Penalties last until a pardon. Each is a warning in the log that says why, and how to pardon; at most 8 such lines
  * are written per second of simulation time, the rest is counted in one line. Strikes of at most 1024 agents are kept:
  * when more offend, the mildest are let off. Quarantine and levels stay with each agent.

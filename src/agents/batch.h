@@ -59,6 +59,7 @@ typedef struct batch_result {
 typedef struct batch_claim {
   uint32_t first, end; /* entries */
   uint32_t predicted_ns;
+  uint32_t risk_ns; /* how much longer it may take, by what the types of its agents did of late */
   bool timed;      /* read the clock after each atom: a long update, which may stop in between, or a sample */
   bool sure;       /* runs whatever it costs, like the first */
   uint16_t ran_by; /* index of the worker that took it, CLAIM_LEFT when nobody did */

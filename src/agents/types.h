@@ -24,6 +24,7 @@ typedef struct agent_type {
   uint64_t step_ns;
   bool watched;     /* its claims are timed, since some atom took too long of late */
   bool quarantined; /* its agents are not run */
+  uint32_t risk_ns; /* how long the latest offences of its atoms took: none is started so shortly before the end */
   /* the rest */
   muster_type_def def; /* name and atoms point to our copies */
   char name[32];

@@ -309,6 +309,7 @@ static void track_claim(worker_state *state, const runner *runner, const batch_c
 
 /* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them. */
 static bool fits(const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+  if (clock_ns + runner_risk_ns(runner, claim) > runner->stop_ns) return false;
   if (clock_ns + claim->predicted_ns <= runner->stop_ns) return true;
   if (claim->end - claim->first > 1) return false;
   const batch_entry *entry = &runner->batch->entries[claim->first];

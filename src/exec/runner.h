@@ -129,6 +129,7 @@ typedef struct runner {
   /* set for each frame */
   uint64_t now_ns;
   uint64_t stop_ns, deadline_ns;        /* wall */
+  uint64_t risk_most_ns;                /* so much of the frame's end at the most is closed to claims with runaways */
   bool rations_woken;                   /* agents that are woken while the frame runs have no more than */
   double woken_part;                    /* this part of the time that a worker spends on others */
   _Alignas(64) shared_u64 early_ticket; /* claims of what was held */
@@ -175,6 +176,12 @@ void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns);
 
 /* With audit: the caller is about to sleep until the last worker leaves; `argument` is the runner. */
 void runner_before_sleep(void *argument);
+
+/* How much longer than predicted a claim may take, as far as that counts: it is not started so shortly before the end,
+ * where a runaway would cross it. */
+static inline uint64_t runner_risk_ns(const runner *runner, const batch_claim *claim) {
+  return claim->risk_ns < runner->risk_most_ns ? claim->risk_ns : runner->risk_most_ns;
+}
 
 static inline worker_state *runner_caller(const runner *runner) {
   return &runner->states[runner->caller];

@@ -151,6 +151,7 @@ static inline void claim_for(filling *filling, const cost_estimate *estimate, co
   }
   claim->predicted_ns += entry->predicted_ns;
   claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched;
+  if (type->risk_ns > claim->risk_ns) claim->risk_ns = type->risk_ns;
   claim->end = batch->count + 1;
 }
 

@@ -1,0 +1,115 @@
+/* On the wall clock: where runaways were seen, claims of their type are not started so shortly before the end of a
+ * frame that one more would cross it. Nothing is asserted of how fast this machine is: what must not happen, does not
+ * happen on any; what must, happens in one frame of many. */
+#include "support/little_world.h"
+
+#include "base/clock.h"
+
+enum { ROUNDS = 10, HONEST_FRAMES = 200 }; /* rounds of 4 frames: less than types are watched for */
+
+static const uint64_t budget_ns = 40000000u;
+static const uint64_t paced_ns = 37000000u;   /* of the frame, when the others have their turn */
+static const uint64_t runaway_ns = 12000000u; /* more than what is left then, also when the memory of it fades */
+
+typedef struct part {
+  uint64_t begin_ns; /* of the frame */
+  uint64_t turns;    /* taken in all */
+  bool paces, offends;
+  uint64_t paced, runaway, steady; /* turn of each in this frame; 0 = it did not run */
+  clock_source clock;
+} part;
+
+static void spin_until(const part *part, uint64_t end_ns) {
+  while (clock_now(&part->clock) < end_ns) continue;
+}
+
+static muster_atom_result pace(muster_update *update) {
+  part *part = update->type_user;
+  if (part->paces) spin_until(part, part->begin_ns + paced_ns);
+  part->paced = ++part->turns;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result run_away(muster_update *update) {
+  part *part = update->type_user;
+  if (part->offends) spin_until(part, clock_now(&part->clock) + runaway_ns);
+  part->runaway = ++part->turns;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result stay(muster_update *update) {
+  part *part = update->type_user;
+  spin_until(part, clock_now(&part->clock) + 25000u);
+  part->steady = ++part->turns;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* One agent of a type of its own; the dearest claims are claims of one update each. */
+static void cast(little_world *little, part *part, const muster_atom *atom, float floor, uint64_t limit_ns) {
+  muster_type_def def = muster_default_type_def();
+  muster_agent_def agent = muster_default_agent_def();
+  def.atoms = atom;
+  def.atom_count = 1;
+  def.period_ns = def.period_max_ns = 1000000u;
+  def.limit_ns = limit_ns;
+  def.strikes_demote = def.strikes_quarantine = 0;
+  def.user = part;
+  register_type(little, &def);
+  agent.type = little->type;
+  agent.importance_floor = floor;
+  cr_assert(!muster_agent_is_null(muster_agent_spawn(little->world, &agent)), "%s", muster_last_error());
+}
+
+static void run(little_world *little, part *part) {
+  part->paced = part->runaway = part->steady = 0;
+  part->begin_ns = clock_now(&part->clock);
+  run_frame_with(little, budget_ns);
+}
+
+/* In so many of the rounds who came after the pacer ran in its frame. */
+typedef struct seen {
+  uint32_t runaway, steady;
+} seen;
+
+static seen run_rounds(little_world *little, part *part) {
+  seen seen = {0};
+  for (uint32_t i = 0; i < ROUNDS; i++) {
+    part->paces = true;
+    run(little, part);
+    seen.runaway += part->paced && part->runaway > part->paced;
+    seen.steady += part->paced && part->steady > part->paced;
+    part->paces = false;
+    for (uint32_t k = 0; k < 3; k++) run(little, part);
+  }
+  return seen;
+}
+
+Test(conduct, types_with_runaways_start_nothing_shortly_before_the_end_until_they_behave) {
+  static const muster_atom paces[] = {{pace, MUSTER_ROLE_BEHAVIOUR, 30000}};
+  static const muster_atom runs_away[] = {{run_away, MUSTER_ROLE_BEHAVIOUR, 1000}};
+  static const muster_atom stays[] = {{stay, MUSTER_ROLE_BEHAVIOUR, 1000}};
+  muster_world_def def = muster_default_world_def();
+  muster_statistics statistics = muster_default_statistics();
+  def.stuck_ns = 0;
+  def.debt_budgets = 0;
+  little_world little = little_world_create(1, &def);
+  part part = {.clock = clock_calibrate()};
+  cast(&little, &part, paces, 1.0f, 1000000000u);
+  cast(&little, &part, stays, 0.5f, 1000000000u);
+  cast(&little, &part, runs_away, 0.0f, 1000000u);
+  for (uint32_t i = 0; i < HONEST_FRAMES; i++) run(&little, &part);
+  cr_assert_gt(run_rounds(&little, &part).runaway, 0, "nobody offended, and yet it was held back");
+  part.offends = true;
+  for (uint32_t i = 0; i < 3; i++) run(&little, &part);
+  part.offends = false;
+  muster_statistics_read(little.world, &statistics);
+  cr_assert_gt(statistics.atoms_over_limit, 0);
+  for (uint32_t i = 0; i < 20; i++) run(&little, &part); /* the mean forgets */
+  seen seen = run_rounds(&little, &part);
+  cr_assert_eq(seen.runaway, 0, "started %u times where another runaway would have crossed the end", seen.runaway);
+  cr_assert_gt(seen.steady, 0, "the others waited with it");
+  cr_assert_gt(part.runaway, 0, "it does not run at all any more");
+  for (uint32_t i = 0; i < HONEST_FRAMES; i++) run(&little, &part);
+  cr_assert_gt(run_rounds(&little, &part).runaway, 0, "held back for ever");
+  little_world_destroy(&little);
+}
