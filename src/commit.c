@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { ENTRIES_TO_LEARN_FROM = 64 };
+enum { ENTRIES_TO_LEARN_FROM = 64, BETWEEN_LOOKS = 32 /* entries, at the clock */ };
 
 /* Wakes that found their agent busy come last: which there are is a matter of time. */
 static void defer_logged(struct muster_world *world, const logged_command *logged) {
@@ -342,13 +342,33 @@ static void settle_whole(struct muster_world *world, uint32_t i) {
     settle_entry(world, entry, &batch->results[i], outcome);
 }
 
+/* Agents that were woken and run while the frame ran become part of the batch, as if they had been woken before it: the
+ * next few of them. */
+static void adopt_woken(struct muster_world *world, uint32_t most) {
+  batch *batch = &world->batch;
+  for (uint32_t i = 0; i < batch->woken_count && i < most; i++)
+    __builtin_prefetch(&world->store.rows[batch->entries[batch->count + i].agent], 1);
+  for (; batch->woken_count > 0 && most > 0; batch->woken_count--, most--) {
+    uint32_t index = batch->entries[batch->count++].agent;
+    agent_row *row = &world->store.rows[index];
+    if (row->status == AGENT_WAITING)
+      periods_release_early(&world->classes, &world->store, &world->ready, index, batch->now_ns, world->frame.number);
+    ready_admit(&world->ready, &world->store, index);
+    row->woken = 1;
+    row->called = world->types.types[row->type].gapped;
+    /* Woken again while it ran: its hint is the next intake's. */
+    if (!recorder_replays(world) && wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index))
+      world->statistics.commands_dropped++;
+  }
+}
+
 /* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. */
 static void settle_entries(struct muster_world *world, uint64_t end_ns) {
-  enum { BETWEEN_LOOKS = 32 };
-  const batch *batch = &world->batch;
+  batch *batch = &world->batch;
   commit_progress *progress = &world->commit;
   bool simple = is_simple(world);
-  while (progress->settled < batch->count) {
+  while (progress->settled < batch->count || batch->woken_count > 0) {
+    if (progress->settled == batch->count) adopt_woken(world, BETWEEN_LOOKS);
     if (simple) progress->settled += count_settled(batch, progress->settled);
     uint32_t end = progress->settled + BETWEEN_LOOKS < batch->count ? progress->settled + BETWEEN_LOOKS : batch->count;
     for (; progress->settled < end; progress->settled++) {
@@ -358,7 +378,7 @@ static void settle_entries(struct muster_world *world, uint64_t end_ns) {
     }
     if (end_ns != UINT64_MAX && recorder_choose(world, clock_now(&world->runner.clock) >= end_ns)) break;
   }
-  if (progress->settled < batch->count) return;
+  if (progress->settled < batch->count || batch->woken_count > 0) return;
   close_gap_in_ids(world);
   learn(world);
   progress->all_settled = true;
@@ -391,6 +411,8 @@ static void note_waiting(struct muster_world *world) {
 
 void commit_finish(struct muster_world *world) {
   if (!world->commit.open) return;
+  if (!world->commit.begun) merge_logs(world);
+  world->commit.begun = true;
   settle_batch(world, UINT64_MAX);
   conduct_judge(world);
 }
@@ -403,33 +425,22 @@ static void gather_parts(struct muster_world *world) {
   }
 }
 
-/* Agents that were woken and run while the frame ran become part of the batch, as if they had been woken before it. */
-static void adopt_woken(struct muster_world *world) {
-  batch *batch = &world->batch;
-  for (; batch->woken_count > 0; batch->woken_count--) {
-    uint32_t index = batch->entries[batch->count++].agent;
-    agent_row *row = &world->store.rows[index];
-    if (row->status == AGENT_WAITING)
-      periods_release_early(&world->classes, &world->store, &world->ready, index, batch->now_ns, world->frame.number);
-    ready_admit(&world->ready, &world->store, index);
-    row->woken = 1;
-    row->called = world->types.types[row->type].gapped;
-    world->report.woken++;
-    /* Woken again while it ran: its hint is the next intake's. */
-    if (!recorder_replays(world) && wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index))
-      world->statistics.commands_dropped++;
-  }
+static void begin_settling(struct muster_world *world, uint64_t end_ns) {
+  world->commit.begun = true;
+  merge_logs(world);
+  settle_beside(world);
+  settle_batch(world, end_ns);
 }
 
 void commit_run(struct muster_world *world) {
   bool wall = !world->runner.virtual;
   uint64_t begin_ns = wall ? clock_now(&world->runner.clock) : 0;
-  adopt_woken(world);
-  merge_logs(world);
-  world->commit = (commit_progress){.open = true};
-  settle_beside(world);
   /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
-  settle_batch(world, wall && !world_is_planned(world) ? world->frame.deadline_ns : UINT64_MAX);
+  uint64_t end_ns = wall && !world_is_planned(world) ? world->frame.deadline_ns : UINT64_MAX;
+  world->report.woken += world->batch.woken_count;
+  world->commit = (commit_progress){.open = true};
+  bool late = world->batch.count + world->batch.woken_count > BETWEEN_LOOKS && begin_ns >= end_ns;
+  if (!recorder_choose(world, late)) begin_settling(world, end_ns);
   if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall) {
     uint64_t settle_ns = clock_now(&world->runner.clock) - begin_ns;
     estimate_add_clipped(&world->experience.settle, (double)settle_ns / world->commit.settled, 100.0);

@@ -126,7 +126,7 @@ void foresight_learn(struct muster_world *world) {
   uint64_t plan_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
   controller_sample sample = sample_frame(world, plan_ns);
-  uint32_t entries = world->batch.count;
+  uint32_t entries = world->batch.count + world->batch.woken_count;
   controller_learn(&world->experience.controller, &sample);
   world->report.debt_ns = world->experience.controller.debt_ns;
   world->report.share = (float)world->experience.controller.share;

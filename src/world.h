@@ -45,9 +45,9 @@ typedef struct frame_experience {
 /* The frame that is running. */
 typedef struct frame_state {
   uint64_t number;
-  uint64_t now_ns;     /* simulation time */
-  uint64_t elapsed_ns; /* T_f */
-  uint64_t budget_ns;  /* what the host gave, less what calls between frames took and what past frames owe */
+  uint64_t now_ns;                /* simulation time */
+  uint64_t elapsed_ns;            /* T_f */
+  uint64_t budget_ns;             /* what the host gave, less what calls between frames took and what past frames owe */
   uint64_t begin_ns, deadline_ns; /* wall */
   uint64_t capacity_ns;           /* virtual clock: of this frame, its actions included */
   uint64_t spent_ns;              /* virtual clock: modelled cost so far */
@@ -82,6 +82,7 @@ typedef struct conduct_state {
 /* How far the commit of the last batch got: what found no time is left to the next frame. */
 typedef struct commit_progress {
   bool open;
+  bool begun;                  /* else the deadline had passed, and all of it is left */
   bool all_settled;            /* what is left is to deliver messages */
   uint32_t settled;            /* entries */
   uint32_t ids_seen, ids_kept; /* of those set aside for spawns */
@@ -157,7 +158,7 @@ struct muster_world {
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
   trace trace;
-  settle_part *parts;           /* WHEEL_SHARDS: what completed updates add up to */
+  settle_part *parts; /* WHEEL_SHARDS: what completed updates add up to */
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */
   uint32_t helpers;     /* workers that were called to run it */
