@@ -2,11 +2,13 @@
 #include "act.h"
 
 #include "exec/conduct.h"
+#include "exec/passes.h"
 #include "recorder.h"
 #include "timing.h"
 
-static uint64_t modelled_act_cost(const agent_type *type) {
+static uint64_t modelled_act_cost(const agent_type *type, const agent_row *row) {
   uint64_t cost_ns = 0;
+  if (type->has_sets) return passes_act_cost(type, row);
   for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count; atom++)
     cost_ns += type->def.atoms[atom].model_ns;
   return cost_ns;
@@ -23,10 +25,11 @@ static void act(struct muster_world *world, uint32_t index) {
   world->acting_count--;
   if (!row->doomed) {
     batch_result result = {0};
+    uint64_t cost_ns = modelled_act_cost(&world->types.types[row->type], row);
     runner_act(&world->runner, index, &result);
     if (result.moved) world_move(world, index, result.moved_to);
     if (result.asks) timing_ask_own(world, index, &result);
-    world->frame.spent_ns += modelled_act_cost(&world->types.types[row->type]);
+    world->frame.spent_ns += cost_ns;
   }
   commit_complete(world, index, began_ns);
 }

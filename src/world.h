@@ -199,6 +199,9 @@ void commit_run(struct muster_world *world);
 
 /* An update is complete: publishes, notes, and waits for the next period. In src/commit.c. */
 void commit_complete(struct muster_world *world, uint32_t index, uint64_t began_ns);
+/* Merges what the updates of all workers asked of others into the list for the next intake, in the order of entries. In
+ * src/commit_logs.c. */
+void commit_merge_logs(struct muster_world *world);
 
 /* Settles what the last commit left over; the next frame, or the end of the world, begins with it. In src/commit.c. */
 void commit_finish(struct muster_world *world);

@@ -5,6 +5,7 @@
 
 #include <muster/bulk.h>
 #include <muster/common.h>
+#include <muster/sets.h>
 #include <muster/update.h>
 
 #ifdef __cplusplus
@@ -67,7 +68,7 @@ typedef struct muster_type_def {
   uint32_t size;
   const char *name;         /* for reports; copied; at most 31 bytes are kept; default "agent" */
   const muster_atom *atoms; /* in order of execution; copied; at least one, but in planner worlds */
-  uint32_t atom_count;      /* 1..MUSTER_ATOMS_MAX */
+  uint32_t atom_count;      /* 1..MUSTER_ATOMS_MAX; with sets 0 */
   uint32_t state_bytes; /* private flat state of each agent, owned and zeroed by Muster; default 0; at most 64 KiB */
   uint32_t published_bytes; /* public flat state that others may read as of the last commit; default 0; at most 4 KiB */
   uint64_t period_ns;       /* nominal = shortest period; default 100 ms; 100 us .. 24 h */
@@ -100,24 +101,33 @@ typedef struct muster_type_def {
                              moved, or an observer near it did. On any worker, several at a time: must be pure. What is
                              not a number counts as 0, what leaves 0..1 is clamped, and both are counted in
                              importances_refused. Default null */
-  uint32_t parts;   /* these two are of a type without atoms (muster/planner.h): into how many equal parts the */
-  uint32_t part_ns; /* host can cut an update; default 1; 1..MUSTER_ATOMS_MAX; and what a part costs under the
-                       virtual clock, and as the first guess; default 1000; 1 .. 1e9 */
-  muster_elapsed elapsed;               /* what updates are told of passed time; default delta */
-  uint64_t step_ns;   /* steps: the step, 1 .. period_ns. Analytic: the most that atoms are told, 1 ns .. 24 h.
-                         Default 0, as the others want it */
-  uint32_t steps_max; /* steps: the most that one update is told, 1 .. 65536. steps_max x step_ns must be at least
-                         period_max_ns, or all would fall behind, and at least period_ns + step_ns, or nobody could
-                         catch up. Default 0, as the others want it */
+  uint32_t parts;         /* these two are of a type without atoms (muster/planner.h): into how many equal parts the */
+  uint32_t part_ns;       /* host can cut an update; default 1; 1..MUSTER_ATOMS_MAX; and what a part costs under the
+                             virtual clock, and as the first guess; default 1000; 1 .. 1e9 */
+  muster_elapsed elapsed; /* what updates are told of passed time; default delta */
+  uint64_t step_ns;       /* steps: the step, 1 .. period_ns. Analytic: the most that atoms are told, 1 ns .. 24 h.
+                             Default 0, as the others want it */
+  uint32_t steps_max;     /* steps: the most that one update is told, 1 .. 65536. steps_max x step_ns must be at least
+                             period_max_ns, or all would fall behind, and at least period_ns + step_ns, or nobody could
+                             catch up. Default 0, as the others want it */
   void (*catch_up)(muster_update *update); /* analytic: called right before the first atom, as a part of it, when more
                              than step_ns passed: elapsed_ns and now_ns are those of the time before the last step_ns.
                              May do what a behaviour atom may. Default null, as the others want it */
-  uint64_t wake_gap_ns; /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
-                           messages; times asked for are not concerned). A wake within the gap waits until it has
-                           passed, unless the agent runs before then anyway; default 0 = no gap; at most 24 h */
-  uint32_t strikes_demote;     /* so many strikes for atoms over limit_ns bring an agent down one capability level */
+  uint64_t wake_gap_ns;    /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
+                              messages; times asked for are not concerned). A wake within the gap waits until it has
+                              passed, unless the agent runs before then anyway; default 0 = no gap; at most 24 h */
+  uint32_t strikes_demote; /* so many strikes for atoms over limit_ns bring an agent down one capability level */
   uint32_t strikes_quarantine; /* at its cheapest level, so many bring it into quarantine. Of both, muster/conduct.h
                                   says what counts; default 3; 0 = never; at most 10,000 */
+  const muster_set_def *sets;  /* instead of atoms: sets of them, see muster/sets.h; copied. At least one atom in all;
+                                  the  elapsed contract is delta or events; not in planner worlds. Default null */
+  uint32_t set_count;          /* 0..MUSTER_SETS_MAX */
+  muster_set_order set_order;  /* of the sets of one role; default by priority */
+  muster_act act;              /* how actions run at the commit; default serial */
+  uint32_t priority;           /* an update's share of the frame: of the time that is left on all workers, p / sum of p
+                                  over all ready agents of types that have a priority; 1..100. Default 0 = no share: it
+                                  may use what is left of the frame */
+  uint64_t slice_ns; /* the most that one update uses of a frame, by sets; default 0 = no bound; 1 us .. 1 s */
 } muster_type_def;
 
 static inline muster_type_def muster_default_type_def(void) {

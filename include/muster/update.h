@@ -69,11 +69,16 @@ typedef struct muster_update {
   uint64_t step_ns;         /* of the type */
   uint64_t wake_at_ns;      /* the time that was asked for, when this update is the answer to muster_agent_wake_at;
                                0 = it is not */
+  uint32_t set;             /* of a type with sets: the one that runs, counted in the order of the definition; else 0.
+                               now_ns and elapsed_ns are its own then: see muster/sets.h */
 } muster_update;
 
 typedef enum muster_atom_result {
   MUSTER_ATOM_NEXT = 0, /* done; go on with the next atom */
-  MUSTER_ATOM_FINISH    /* done, and so is the whole update: the remaining atoms are skipped */
+  MUSTER_ATOM_FINISH,   /* done, and so is the whole update: the remaining atoms are skipped. In a set: so is the set */
+  MUSTER_ATOM_MORE      /* in a sliceable set: not done, call it again when there is time. The set is cut here; one of
+                           another mode begins anew, and an update without sets goes on with the next atom. Any other
+                           value counts as next, and in muster_statistics.results_refused */
 } muster_atom_result;
 
 /* Sets the agent's position as of the next commit. A position that is not finite or out of range is refused, counted

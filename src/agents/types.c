@@ -22,6 +22,8 @@ static muster_result check_planned(const muster_type_def *def) {
   if (def->elapsed == MUSTER_ELAPSED_ANALYTIC)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed analytic: nobody calls catch_up in a planner world",
                      def->name);
+  if (def->sets)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': sets are run by Muster: not in a planner world", def->name);
   if (def->published_bytes || def->messages_max || def->sends_max || def->spawns_max)
     return error_set(MUSTER_E_ARGUMENT,
                      "type '%s': published_bytes, messages_max, sends_max and spawns_max must be 0 in a planner world",
@@ -111,6 +113,20 @@ static muster_result check_elapsed(const muster_type_def *def) {
   return steps ? check_steps(def) : MUSTER_OK;
 }
 
+/* How its updates share a frame, and how they act. */
+static muster_result check_sharing(const muster_type_def *def) {
+  if (def->priority > MUSTER_PRIORITY_MAX || (def->slice_ns && (def->slice_ns < 1000u || def->slice_ns > 1000000000u)))
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': priority %u must be at most %u, slice_ns %llu 0 or 1 us .. 1 s",
+                     def->name, def->priority, MUSTER_PRIORITY_MAX, (unsigned long long)def->slice_ns);
+  if ((unsigned)def->act > MUSTER_ACT_PARALLEL)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': act %d is unknown", def->name, (int)def->act);
+  if (def->sets || def->set_count) return sets_check(def);
+  if (def->priority || def->slice_ns)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': priority %u and slice_ns %llu are for types with sets", def->name,
+                     def->priority, (unsigned long long)def->slice_ns);
+  return MUSTER_OK;
+}
+
 static muster_result check_definition(const muster_type_def *def, bool planned) {
   if (def->period_ns < 100000u || def->period_ns > day_ns)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': period_ns %llu must be 100 us .. 24 h", def->name,
@@ -134,16 +150,17 @@ static muster_result check_definition(const muster_type_def *def, bool planned) 
   if (result == MUSTER_OK) result = check_strikes(def);
   if (result == MUSTER_OK) result = check_levels(def);
   if (result == MUSTER_OK) result = check_elapsed(def);
+  if (result == MUSTER_OK) result = check_sharing(def);
   if (result == MUSTER_OK && planned) result = check_planned(def);
-  if (result || (planned && !def->atoms && def->atom_count == 0)) return result;
+  if (result || def->sets || (planned && !def->atoms && def->atom_count == 0)) return result;
   return check_atoms(def);
 }
 
-/* A type without atoms has parts, which are atoms that nobody calls. */
+/* A type without atoms has parts, which are atoms that nobody calls; or sets, which have copied theirs. */
 static void copy_atoms(agent_type *type, muster_atom *atoms, bool planned) {
   uint32_t count = type->def.atom_count;
   const muster_atom part = {.model_ns = type->def.part_ns};
-  for (uint32_t i = 0; i < count; i++) atoms[i] = type->def.atoms ? type->def.atoms[i] : part;
+  for (uint32_t i = 0; i < count && !type->has_sets; i++) atoms[i] = type->def.atoms ? type->def.atoms[i] : part;
   type->def.atoms = type->atoms = atoms;
   for (uint32_t i = 0; i < count; i++) {
     if (atoms[i].model_ns == 0) atoms[i].model_ns = 1000;
@@ -161,7 +178,10 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
   memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
   if (!def.name) def.name = "agent";
   if (check_definition(&def, table->planned)) return UINT32_MAX;
-  if (!def.atoms) def.atom_count = def.parts;
+  if (def.sets)
+    def.atom_count = sets_atom_count(&def);
+  else if (!def.atoms)
+    def.atom_count = def.parts;
   if (table->count == table->maximum) {
     error_set(MUSTER_E_FULL, "type '%s': types_max = %u types are registered already", def.name, table->maximum);
     return UINT32_MAX;
@@ -173,6 +193,7 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
                      .atom_count = (uint16_t)def.atom_count,
                      .publishes = def.published_bytes > 0,
                      .has_boxes = def.messages_max > 0,
+                     .has_sets = def.set_count > 0,
                      .elapsed = (uint8_t)def.elapsed,
                      .gapped = def.wake_gap_ns > 0,
                      .steps_max = def.steps_max,
@@ -183,6 +204,7 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
   if (type.state_stride) type.states = arena_reserve(arena, agents_max, type.state_stride);
   if (type.published_stride) type.published = arena_reserve(arena, agents_max, (size_t)type.published_stride * 2);
   boxes_create(&type.boxes, agents_max, def.messages_max, def.message_bytes, arena);
+  sets_register(&type.sets, &def, atoms, agents_max, arena);
   if (arena->failed) {
     arena->failed = false;
     return UINT32_MAX;
@@ -192,5 +214,6 @@ uint32_t types_register(type_table *table, const muster_type_def *given, uint32_
   *stored = type;
   strncpy(stored->name, def.name, sizeof stored->name - 1);
   stored->def.name = stored->name;
+  stored->def.sets = NULL; /* the host's: ours are in the table */
   return table->count++;
 }

@@ -3,6 +3,7 @@
 #define AGENTS_TYPES_H
 
 #include "agents/boxes.h"
+#include "agents/sets.h"
 
 #include <muster/muster.h>
 
@@ -22,6 +23,7 @@ typedef struct agent_type {
   bool gapped;        /* wakes of its agents keep a distance: def.wake_gap_ns */
   uint32_t steps_max; /* of step_ns */
   uint64_t step_ns;
+  bool has_sets;
   bool watched;     /* its claims are timed, since some atom took too long of late */
   bool quarantined; /* its agents are not run */
   uint32_t risk_ns; /* how long the latest offences of its atoms took: none is started so shortly before the end */
@@ -30,6 +32,7 @@ typedef struct agent_type {
   char name[32];
   uint64_t model_ns; /* sum of the atoms' model_ns */
   box_table boxes;
+  set_table sets;
 } agent_type;
 
 typedef struct type_table {

@@ -1,0 +1,170 @@
+/* muster/sets.h - inside an agent: sets of atoms with priorities, periods, delays and modes of their own. Part of
+ * muster/muster.h.
+ *
+ * A type's atoms are a list that each update runs from first to last; that is enough for most. A type that has several
+ * things to do, some of them rarely, some of them long, declares sets instead: lists of atoms, each with a role, after
+ * Wright & Marshall's process manager (Egocentric AI processing for computer entertainment).
+ *
+ * Each update makes a pass over the sets that are active in it, role by role: perceptions, then behaviours, then
+ * actions, which run at the commit. Within a role they go by priority, or as defined (muster_type_def.set_order).
+ *
+ *   active    when the set's own period has passed: in every period_updates-th update from its activation delay on, or
+ *             in the first update at or after each period_ns. A set that is owed time is active, too.
+ *   share     before each behaviour set the time that the update has left, t, is divided by priority among the
+ *             behaviour sets that are still to run: t p / sum of p. So what one does not use the next ones have, and
+ *             the last one has all that is left. t is the update's own share of the frame (muster_type_def.priority,
+ *             slice_ns), and never more than what is left of the frame.
+ *   cut       a set that used up its share stops before its next atom, and one whose atom returns MUSTER_ATOM_MORE
+ *             stops there. How it goes on is its mode. Each set that has its turn runs one atom at least.
+ *   owed      who was cut, or found no time in the pass at all, is owed time. The pass goes on to its actions all the
+ *             same and is complete; but an agent with sets that are owed time does not wait for its period: it is ready
+ *             again in the next frame, with what the sets have reported as progress counted in its priority, and runs
+ *             these sets alone, beginning with the one after the last that ran. When its period passes first, a whole
+ *             pass begins with them.
+ *
+ * What an atom is told is its set's: elapsed_ns is the simulation time since the beginning of the set's last completed
+ * run, now_ns the time at which this run began. So a set that runs every fourth time, or was cut and goes on for
+ * seconds, integrates over the right time.
+ */
+#ifndef MUSTER_SETS_H
+#define MUSTER_SETS_H
+
+#include <muster/common.h>
+#include <muster/update.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MUSTER_SETS_MAX     16u
+#define MUSTER_PRIORITY_MAX 100u
+
+typedef struct muster_atom muster_atom;
+
+/* What becomes of a set that runs out of time. */
+typedef enum muster_mode {
+  MUSTER_MODE_RUN = 0,     /* it does not: once begun it runs from its first atom to its last, whatever its share */
+  MUSTER_MODE_SUSPENDABLE, /* it is cut, and begins anew with its first atom */
+  MUSTER_MODE_SLICEABLE    /* it is cut, and goes on after the last atom that completed */
+} muster_mode;
+
+/* In which order the sets of one role run. */
+typedef enum muster_set_order {
+  MUSTER_SETS_BY_PRIORITY = 0, /* the highest first; among equals as defined */
+  MUSTER_SETS_AS_DEFINED
+} muster_set_order;
+
+/* How the action sets (and action atoms) of a type run at the commit. */
+typedef enum muster_act {
+  MUSTER_ACT_SERIAL = 0, /* one agent at a time, in agent order: they may touch anybody */
+  MUSTER_ACT_REGION,     /* regions of the ground beside each other, the agents of one region one at a time in agent
+                            order: they may touch whoever is in the same region (muster_update_region) */
+  MUSTER_ACT_PARALLEL    /* all beside each other, in any order: they may touch only what allows that. Outside the
+                            promise that the same seed gives the same world, as far as they touch each other */
+} muster_act;
+
+typedef struct muster_set_def {
+  uint32_t size;
+  const char *name;         /* for reports; copied; at most 31 bytes are kept; default "set" */
+  uint32_t role;            /* a muster_role; default behaviour */
+  uint32_t mode;            /* a muster_mode; default run. Actions run whole */
+  const muster_atom *atoms; /* in order of execution; copied; their roles are the set's, whatever they say */
+  uint32_t atom_count;      /* default 0: an empty set is legal, and costs nothing */
+  uint32_t priority;        /* 1..100; default 50 */
+  uint32_t period_updates;  /* active in every so many-th update of its agent; default 1; 1 .. 1,000,000; or 0, and */
+  uint64_t period_ns;       /* active in the first update after so much simulation time; 100 us .. 24 h; default 0 */
+  uint32_t delay_updates;   /* activation delay: the first update in which it is active, counted from 0; default 0; less
+                               than period_updates */
+  uint64_t delay_ns;        /* or, with period_ns: so long after the spawn; default 0; less than period_ns */
+  uint32_t levels;          /* bit k: the set is there at capability level k; default all */
+  uint32_t asks;            /* virtual clock: muster_should_yield() says yes to so many-th question of one call; default
+                               16; 1 .. 1,000,000 */
+} muster_set_def;
+
+static inline muster_set_def muster_default_set_def(void) {
+  muster_set_def def = {0};
+  def.size = (uint32_t)sizeof def;
+  def.name = "set";
+  def.priority = 50;
+  def.period_updates = 1;
+  def.levels = 0xffffffffu;
+  def.asks = 16;
+  return def;
+}
+
+/* What can be changed of a set while its agents run. */
+typedef struct muster_set_tuning {
+  uint32_t size;
+  uint32_t priority; /* these are as in muster_set_def */
+  uint32_t period_updates;
+  uint64_t period_ns;
+  uint32_t mode;
+} muster_set_tuning;
+
+static inline muster_set_tuning muster_default_set_tuning(void) {
+  muster_set_tuning tuning = {0};
+  tuning.size = (uint32_t)sizeof tuning;
+  tuning.priority = 50;
+  tuning.period_updates = 1;
+  return tuning;
+}
+
+/* Queues a change of a set of a type, for all its agents, from the next intake on. `set` counts from 0 in the order of
+ * the definition. Delays stay as they were and count modulo the new period; a set that counted updates and now has a
+ * period in ns, or the other way round, is active in the next update. One that was cut goes on by its new mode: a run
+ * or suspendable set from its first atom, a sliceable one after the last atom that completed, or from the first if it
+ * was not sliceable when it was cut.
+ * MUSTER_E_ARGUMENT for a type that is not registered, a set that it does not have or a value out of range;
+ * MUSTER_E_FULL when commands_max commands wait. Any thread. */
+MUSTER_API muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t set,
+                                         const muster_set_tuning *tuning);
+
+/* Queues a change of the priority of a type (muster_type_def.priority, 0..100) from the next intake on. Errors as
+ * above. Any thread. */
+MUSTER_API muster_result muster_type_prioritise(muster_world *world, muster_type type, uint32_t priority);
+
+/* What is known of one set of one agent. */
+typedef struct muster_set_info {
+  uint32_t size;
+  const char *name;
+  uint64_t last_ns;   /* simulation time to which its last completed run brought it; that of the spawn before any */
+  uint64_t runs;      /* completed, of all agents of the type together, since the world was created */
+  uint64_t cuts;      /* likewise: times that it was cut */
+  uint32_t atom_next; /* of the set: where it goes on; 0 = at its beginning */
+  float progress;     /* as reported by the run that is under way; 0 when there is none */
+  bool owed;          /* cut, or without time in the agent's last pass */
+} muster_set_info;
+
+static inline muster_set_info muster_default_set_info(void) {
+  muster_set_info info = {0};
+  info.size = (uint32_t)sizeof info;
+  return info;
+}
+
+/* Reads it. MUSTER_E_STALE when the id is gone, MUSTER_E_ARGUMENT for a set that the agent's type does not have. Thread
+ * of the frames, between frames. O(1). */
+MUSTER_API muster_result muster_agent_set_info(const muster_world *world, muster_agent agent, uint32_t set,
+                                               muster_set_info *info);
+
+/* -------------------------------------------------------------------------------------------------- inside an atom */
+
+/* Whether a long atom should note how far it got and return MUSTER_ATOM_MORE: its set's share is used up, the frame
+ * ends, or something more urgent waits. Never in a run set, an action set or a type without sets. About the time of a
+ * clock read: ask every few microseconds of work. Under the virtual clock it says so to the muster_set_def.asks-th
+ * question of one call, and an atom's model_ns is what one call costs. */
+MUSTER_API bool muster_should_yield(muster_update *update);
+
+/* Says how far the set's run got, 0..1: what is not a number counts as 0, what leaves 0..1 is clamped. It counts in the
+ * priority of an agent whose set is owed time (muster_world_def.weight_progress), and is 0 again with the next run.
+ * Without it, the share of the set's atoms that completed counts. */
+MUSTER_API void muster_update_progress(muster_update *update, float progress);
+
+/* The region of the ground in which the agent stands (as of the last commit), for MUSTER_ACT_REGION: agents of one
+ * region act one at a time. A number without a meaning but equality. */
+MUSTER_API uint64_t muster_update_region(const muster_update *update);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,209 @@
+#include "agents/sets.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+static const uint64_t day_ns = 86400000000000u;
+
+enum { PERIOD_UPDATES_MAX = 1000000, ASKS_MAX = 1000000 };
+
+static muster_result check_period(const char *type, const char *set, uint32_t period_updates, uint64_t period_ns) {
+  bool counts = period_updates > 0, timed = period_ns > 0;
+  if (counts == timed)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': one of period_updates and period_ns must be 0", type,
+                     set);
+  if (period_updates > PERIOD_UPDATES_MAX || (timed && (period_ns < 100000u || period_ns > day_ns)))
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s', set '%s': period_updates %u must be 1..%d, or period_ns %llu 100 us .. 24 h", type,
+                     set, period_updates, PERIOD_UPDATES_MAX, (unsigned long long)period_ns);
+  return MUSTER_OK;
+}
+
+static muster_result check_mode(const char *type, const char *set, uint32_t role, uint32_t mode) {
+  if (role > MUSTER_ROLE_ACTION || mode > MUSTER_MODE_SLICEABLE)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': role %u or mode %u is unknown", type, set, role, mode);
+  if (role == MUSTER_ROLE_ACTION && mode != MUSTER_MODE_RUN)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': mode %u: actions run whole, in mode run", type, set,
+                     mode);
+  return MUSTER_OK;
+}
+
+static muster_result check_priority(const char *type, const char *set, uint32_t priority) {
+  if (priority >= 1 && priority <= MUSTER_PRIORITY_MAX) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': priority %u must be 1..%u", type, set, priority,
+                   MUSTER_PRIORITY_MAX);
+}
+
+static muster_result check_times(const char *type, const muster_set_def *set) {
+  bool counts = set->period_updates > 0, timed = set->period_ns > 0;
+  muster_result result = check_period(type, set->name, set->period_updates, set->period_ns);
+  if (result) return result;
+  if ((counts && set->delay_updates >= set->period_updates) || (timed && set->delay_ns >= set->period_ns) ||
+      (counts && set->delay_ns) || (timed && set->delay_updates))
+    return error_set(MUSTER_E_ARGUMENT,
+                     "type '%s', set '%s': its delay (%u updates, %llu ns) must be in what its period is in, and less",
+                     type, set->name, set->delay_updates, (unsigned long long)set->delay_ns);
+  return MUSTER_OK;
+}
+
+static muster_result check_set(const char *type, const muster_set_def *set) {
+  muster_result result = check_mode(type, set->name, set->role, set->mode);
+  if (result == MUSTER_OK) result = check_priority(type, set->name, set->priority);
+  if (result) return result;
+  if (set->asks < 1 || set->asks > ASKS_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': asks %u must be 1..%d", type, set->name, set->asks,
+                     ASKS_MAX);
+  if (set->atom_count > MUSTER_ATOMS_MAX || (set->atom_count && !set->atoms))
+    return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': atom_count %u must be at most %u, with atoms set", type,
+                     set->name, set->atom_count, MUSTER_ATOMS_MAX);
+  for (uint32_t i = 0; i < set->atom_count; i++)
+    if (!set->atoms[i].run)
+      return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': atom %u has no run callback", type, set->name, i);
+  return check_times(type, set);
+}
+
+/* What an older header did not know has its default. */
+static muster_set_def set_at(const muster_type_def *def, uint32_t number) {
+  muster_set_def set = muster_default_set_def();
+  uint32_t size = def->sets[0].size;
+  const unsigned char *given = (const unsigned char *)def->sets + (size_t)number * size;
+  memcpy(&set, given, size < sizeof set ? size : sizeof set);
+  if (!set.name) set.name = "set";
+  return set;
+}
+
+muster_result sets_check(const muster_type_def *def) {
+  if (!def->sets || def->set_count == 0 || def->set_count > MUSTER_SETS_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': set_count %u must be 1..%u, with sets set", def->name,
+                     def->set_count, MUSTER_SETS_MAX);
+  if (def->atoms || def->atom_count)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': atoms and sets cannot be given both", def->name);
+  if ((unsigned)def->set_order > MUSTER_SETS_AS_DEFINED)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': set_order %d is unknown", def->name, (int)def->set_order);
+  if (def->elapsed == MUSTER_ELAPSED_STEPS || def->elapsed == MUSTER_ELAPSED_ANALYTIC)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed %d: sets are told delta or events", def->name,
+                     (int)def->elapsed);
+  uint32_t atoms = 0;
+  for (uint32_t i = 0; i < def->set_count; i++) {
+    muster_set_def set = set_at(def, i);
+    if (def->sets[0].size == 0 || set.size != def->sets[0].size)
+      return error_set(MUSTER_E_NOT_INITIALISED, "type '%s': set %u was not set by muster_default_set_def()", def->name,
+                       i);
+    muster_result result = check_set(def->name, &set);
+    if (result) return result;
+    atoms += set.atom_count;
+  }
+  if (atoms == 0 || atoms > MUSTER_ATOMS_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': its sets have %u atoms in all: must be 1..%u", def->name, atoms,
+                     MUSTER_ATOMS_MAX);
+  return MUSTER_OK;
+}
+
+uint32_t sets_atom_count(const muster_type_def *def) {
+  uint32_t atoms = 0;
+  for (uint32_t i = 0; i < def->set_count; i++) atoms += set_at(def, i).atom_count;
+  return atoms;
+}
+
+static const uint32_t roles_in_order[] = {MUSTER_ROLE_PERCEPTION, MUSTER_ROLE_BEHAVIOUR, MUSTER_ROLE_ACTION};
+
+enum { ROLES = sizeof roles_in_order / sizeof *roles_in_order };
+
+static type_set copy_set(const muster_set_def *def, muster_atom *atoms, uint32_t first) {
+  type_set set = {.first_atom = (uint16_t)first,
+                  .end_atom = (uint16_t)(first + def->atom_count),
+                  .role = (uint8_t)def->role,
+                  .mode = (uint8_t)def->mode,
+                  .priority = (uint8_t)def->priority,
+                  .levels = (uint8_t)def->levels,
+                  .period_updates = def->period_updates,
+                  .delay_updates = def->delay_updates,
+                  .period_ns = def->period_ns,
+                  .delay_ns = def->delay_ns,
+                  .asks = def->asks};
+  strncpy(set.name, def->name, sizeof set.name - 1);
+  for (uint32_t i = 0; i < def->atom_count; i++) {
+    atoms[first + i] = def->atoms[i];
+    atoms[first + i].role = (muster_role)def->role;
+  }
+  return set;
+}
+
+muster_result sets_check_tuning(const set_table *table, const char *type, uint32_t set,
+                                const muster_set_tuning *tuning) {
+  if (set >= table->count)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': set %u is none of its %u", type, set, table->count);
+  const type_set *tuned = &table->sets[set];
+  muster_result result = check_mode(type, tuned->name, tuned->role, tuning->mode);
+  if (result == MUSTER_OK) result = check_priority(type, tuned->name, tuning->priority);
+  return result ? result : check_period(type, tuned->name, tuning->period_updates, tuning->period_ns);
+}
+
+void sets_tune(set_table *table, uint32_t set, const muster_set_tuning *tuning) {
+  type_set *tuned = &table->sets[set];
+  if ((tuned->period_ns == 0) != (tuning->period_ns == 0)) tuned->unit++;
+  tuned->priority = (uint8_t)tuning->priority;
+  tuned->mode = (uint8_t)tuning->mode;
+  tuned->period_updates = tuning->period_updates;
+  tuned->period_ns = tuning->period_ns;
+  sets_order(table);
+}
+
+static void mark_sets(set_table *table) {
+  table->always = 0;
+  memset(table->at_level, 0, sizeof table->at_level);
+  for (uint32_t i = 0; i < table->count; i++) {
+    const type_set *set = &table->sets[i];
+    uint16_t bit = (uint16_t)(1u << i);
+    if (set->period_updates == 1) table->always |= bit;
+    for (uint32_t level = 0; level < MUSTER_LEVELS; level++)
+      if ((set->levels >> level & 1) && set->end_atom > set->first_atom) table->at_level[level] |= bit;
+  }
+}
+
+/* Stable: among equals as defined. */
+void sets_order(set_table *table) {
+  uint32_t filled = 0;
+  for (uint32_t r = 0; r < ROLES; r++) {
+    uint32_t begin = filled;
+    for (uint32_t i = 0; i < table->count; i++) {
+      if (table->sets[i].role != roles_in_order[r]) continue;
+      uint32_t place = filled++;
+      bool sorts = table->order == MUSTER_SETS_BY_PRIORITY;
+      for (; sorts && place > begin; place--) {
+        if (table->sets[table->sequence[place - 1]].priority >= table->sets[i].priority) break;
+        table->sequence[place] = table->sequence[place - 1];
+      }
+      table->sequence[place] = (uint8_t)i;
+    }
+  }
+  mark_sets(table);
+}
+
+void sets_register(set_table *table, const muster_type_def *def, muster_atom *atoms, uint32_t agents_max,
+                   arena *arena) {
+  *table = (set_table){.count = def->set_count, .order = def->set_order};
+  if (table->count == 0) return;
+  table->states = arena_reserve(arena, (size_t)agents_max * table->count, sizeof *table->states);
+  table->passes = arena_reserve(arena, agents_max, sizeof *table->passes);
+  if (arena->failed) return;
+  uint32_t first = 0;
+  for (uint32_t r = 0; r < ROLES; r++)
+    for (uint32_t i = 0; i < table->count; i++) {
+      muster_set_def set = set_at(def, i);
+      if (set.role != roles_in_order[r]) continue;
+      table->sets[i] = copy_set(&set, atoms, first);
+      first += set.atom_count;
+      if (set.role == MUSTER_ROLE_BEHAVIOUR) table->behaviours |= (uint16_t)(1u << i);
+      if (set.role == MUSTER_ROLE_ACTION) table->actions |= (uint16_t)(1u << i);
+    }
+  sets_order(table);
+}
+
+void sets_begin(const set_table *table, uint32_t slot, uint64_t now_ns) {
+  set_state *states = sets_states_of(table, slot);
+  table->passes[slot] = (set_pass){0};
+  for (uint32_t i = 0; i < table->count; i++)
+    states[i] = (set_state){.last_ns = now_ns, .began_ns = now_ns, .due_ns = now_ns + table->sets[i].delay_ns};
+}
