@@ -4,11 +4,11 @@
  * publishes; then messages, in order of their senders; then action atoms in agent order, those that wait since earlier
  * frames first, as long as there is time; then what was learnt. Stage 7 leaves time for all of this; when something
  * outside took that time away, the commit stops at the deadline and the next frame begins with the rest of it. */
+#include "act.h"
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/prefetch.h"
 #include "conduct.h"
-#include "exec/conduct.h"
 #include "messages.h"
 #include "recorder.h"
 #include "timing.h"
@@ -371,65 +371,8 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
   if (progress->all_settled) progress->open = !messages_deliver(world, end_ns);
 }
 
-static uint64_t modelled_act_cost(const agent_type *type) {
-  uint64_t cost_ns = 0;
-  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count; atom++)
-    cost_ns += type->def.atoms[atom].model_ns;
-  return cost_ns;
-}
-
-static uint64_t act_clock(const struct muster_world *world) {
-  return world->runner.virtual ? world->frame.spent_ns : clock_now(&world->runner.clock);
-}
-
-/* Runs the action atoms of one agent and completes its update. */
-static void act(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
-  uint64_t began_ns = world->store.begun[index].started_ns;
-  world->acting_count--;
-  if (!row->doomed) {
-    batch_result result = {0};
-    runner_act(&world->runner, index, &result);
-    if (result.moved) world_move(world, index, result.moved_to);
-    if (result.asks) timing_ask_own(world, index, &result);
-    world->frame.spent_ns += modelled_act_cost(&world->types.types[row->type]);
-  }
+void commit_complete(struct muster_world *world, uint32_t index, uint64_t began_ns) {
   complete(world, 0, index, began_ns);
-}
-
-/* Runs the agents of a bitmap in agent order while there is time; the very first of a frame runs whatever it costs.
- * False when time ran out: their bits stay. */
-static bool act_all(struct muster_world *world, uint64_t *bits, uint64_t end_ns, bool *first) {
-  uint32_t words = (world->store.high + 63) / 64;
-  uint64_t each_ns = (uint64_t)world->experience.act_each.mean_ns;
-  for (uint32_t word = 0; word < words; word++)
-    while (bits[word]) {
-      uint64_t begin_ns = act_clock(world);
-      if (recorder_choose(world, !*first && begin_ns + each_ns > end_ns)) return false;
-      *first = false;
-      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits[word]);
-      bits[word] &= bits[word] - 1;
-      act(world, index);
-      estimate_add_clipped(&world->experience.act_each, (double)(act_clock(world) - begin_ns), 5e3);
-    }
-  return true;
-}
-
-static void run_actions(struct muster_world *world) {
-  uint64_t begin_ns = act_clock(world);
-  if (world->acting_count) {
-    bool first = true;
-    if (!world->runner.virtual) conduct_begin(runner_caller(&world->runner), begin_ns);
-    uint64_t end_ns = world->runner.virtual ? world->frame.capacity_ns : world->frame.deadline_ns;
-    if (act_all(world, world->acting, end_ns, &first)) act_all(world, world->acting_fresh, end_ns, &first);
-    for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
-      world->acting[word] |= world->acting_fresh[word];
-      world->acting_fresh[word] = 0;
-    }
-  }
-  world->frame.act_ns = act_clock(world) - begin_ns;
-  world->report.actions_waiting = world->acting_count;
-  estimate_add_clipped(&world->experience.act, (double)world->frame.act_ns, 2e5);
 }
 
 /* Whoever waits longest stands near the head of the list by release; those before it have started. */
@@ -491,7 +434,7 @@ void commit_run(struct muster_world *world) {
     uint64_t settle_ns = clock_now(&world->runner.clock) - begin_ns;
     estimate_add_clipped(&world->experience.settle, (double)settle_ns / world->commit.settled, 100.0);
   }
-  if (!world->commit.open) run_actions(world);
+  if (!world->commit.open) act_run(world);
   if (!world->commit.open) conduct_judge(world);
   note_waiting(world);
   gather_parts(world);

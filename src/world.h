@@ -196,6 +196,9 @@ void intake_unschedule(struct muster_world *world, uint32_t index);
 /* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. In src/commit.c. */
 void commit_run(struct muster_world *world);
 
+/* An update is complete: publishes, notes, and waits for the next period. In src/commit.c. */
+void commit_complete(struct muster_world *world, uint32_t index, uint64_t began_ns);
+
 /* Settles what the last commit left over; the next frame, or the end of the world, begins with it. In src/commit.c. */
 void commit_finish(struct muster_world *world);
 
