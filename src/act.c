@@ -1,6 +1,7 @@
 /* act.c - stage 8: action atoms. Joins agents, plan and exec. */
 #include "act.h"
 
+#include "exec/acts.h"
 #include "exec/conduct.h"
 #include "recorder.h"
 #include "timing.h"
@@ -23,7 +24,7 @@ static void act(struct muster_world *world, uint32_t index) {
   world->acting_count--;
   if (!row->doomed) {
     batch_result result = {0};
-    runner_act(&world->runner, index, &result);
+    acts_run_one(runner_caller(&world->runner), index, &result);
     if (result.moved) world_move(world, index, result.moved_to);
     if (result.asks) timing_ask_own(world, index, &result);
     world->frame.spent_ns += modelled_act_cost(&world->types.types[row->type]);
