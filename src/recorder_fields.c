@@ -53,6 +53,7 @@ static const field type_fields[] = {
     FIELD(muster_type_def, wake_gap_ns),
     FIELD(muster_type_def, strikes_demote),
     FIELD(muster_type_def, strikes_quarantine),
+    FIELD(muster_type_def, act),
 };
 
 enum {
