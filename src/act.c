@@ -104,11 +104,18 @@ static void list_waiting(struct muster_world *world, const uint64_t *bits, muste
     }
 }
 
+/* What one of the list is expected to take; before any was measured as its type guesses. */
+static double each_ns_of(const struct muster_world *world) {
+  const cost_estimate *each = &world->experience.act_each[world->acts.kind];
+  if (each->samples || world->acts.count == 0) return each->mean_ns;
+  return (double)modelled_act_cost(type_of(world, world->acts.entries[0].agent));
+}
+
 /* Virtual clock: how many of the list can act; charges them. */
 static uint32_t charge(struct muster_world *world, act_turn *turn) {
   const acts *acts = &world->acts;
   cost_estimate *each = &world->experience.act_each[acts->kind];
-  uint64_t each_ns = (uint64_t)each->mean_ns;
+  uint64_t each_ns = (uint64_t)each_ns_of(world);
   uint32_t count = 0;
   for (; count < acts->count; count++) {
     uint32_t index = acts->entries[count].agent;
@@ -133,7 +140,7 @@ static void choose(struct muster_world *world, act_turn *turn) {
   if (!acts->timed) return;
   uint64_t now_ns = clock_now(&world->runner.clock), left_ns = turn->end_ns > now_ns ? turn->end_ns - now_ns : 0;
   uint64_t settle_ns = (uint64_t)(world->experience.act_settle.mean_ns * acts->count);
-  acts->each_ns = (uint64_t)world->experience.act_each[acts->kind].mean_ns;
+  acts->each_ns = (uint64_t)each_ns_of(world);
   acts->stop_ns = turn->end_ns - (settle_ns < left_ns / 2 ? settle_ns : left_ns / 2);
 }
 
@@ -158,8 +165,7 @@ static void set_aside(struct muster_world *world) {
 static uint32_t helpers_for(const struct muster_world *world) {
   const acts *acts = &world->acts;
   if (acts->claim_count < 2 || (recorder_replays(world) && !world->runner.virtual)) return 0;
-  double each_ns = world->experience.act_each[acts->kind].mean_ns;
-  uint32_t helpers = world_helpers_for(world, (uint64_t)(each_ns * acts->count));
+  uint32_t helpers = world_helpers_for(world, (uint64_t)(each_ns_of(world) * acts->count));
   return helpers < acts->claim_count ? helpers : acts->claim_count - 1;
 }
 
