@@ -145,7 +145,7 @@ void recorder_keep_outcomes(struct muster_world *world);
 void recorder_run(struct muster_world *world);
 
 /* Who of the list of those who act beside each other did so: written down after they ran; or, on the wall clock, read
- * before: the others are taken out of the list. In src/recorder_acts.c. */
+ * before: the others are left out. In src/recorder_acts.c. */
 void recorder_keep_acted(struct muster_world *world);
 void recorder_choose_acted(struct muster_world *world);
 

@@ -16,7 +16,7 @@ void recorder_keep_acted(struct muster_world *world) {
 void recorder_choose_acted(struct muster_world *world) {
   tape *tape = &world->recorder->tape;
   acts *acts = &world->acts;
-  uint32_t listed = acts->count, kept = 0;
+  uint32_t listed = acts->count;
   if (!recorder_mark(world, TAG_ACTED)) return;
   uint64_t recorded = tape_take_number(tape);
   if (recorded != listed) {
@@ -29,8 +29,6 @@ void recorder_choose_acted(struct muster_world *world) {
       recorder_diverges(world, "its record does not say whether agent %u acted", acts->entries[i].agent);
       return;
     }
-    for (; alike > 0; alike--, i++)
-      if (number & 1) acts->entries[kept++] = acts->entries[i];
+    for (; alike > 0; alike--, i++) acts->entries[i].left_out = !(number & 1);
   }
-  acts->count = kept;
 }

@@ -153,7 +153,7 @@ void acts_work(void *argument, uint32_t worker) {
 
 static void run_in_order(acts *acts, worker_state *state, uint64_t *clock_ns) {
   for (uint32_t i = 0; i < acts->count; i++)
-    if (!run_entry(acts, state, i, clock_ns)) return;
+    if (!acts->entries[i].left_out && !run_entry(acts, state, i, clock_ns)) return;
 }
 
 void acts_run_in_order(acts *acts) {

@@ -23,7 +23,8 @@ typedef struct act_entry {
   uint32_t spawn_base; /* as in batch_entry */
   uint32_t send_base;
   uint16_t spawn_limit, send_limit;
-  bool sure; /* runs whatever it costs */
+  bool sure;     /* runs whatever it costs */
+  bool left_out; /* a replay: it found no time in the recorded run */
   bool ran;
 } act_entry;
 
