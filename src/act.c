@@ -135,7 +135,7 @@ static void choose(struct muster_world *world, act_turn *turn) {
   if (world->runner.virtual) acts->count = charge(world, turn);
   if (!world->runner.virtual && recorder_replays(world)) recorder_choose_acted(world);
   if (acts->count == 0) return;
-  acts->entries[0].sure = turn->first;
+  acts->sure = turn->first;
   turn->first = false;
   if (!acts->timed) return;
   uint64_t now_ns = clock_now(&world->runner.clock), left_ns = turn->end_ns > now_ns ? turn->end_ns - now_ns : 0;

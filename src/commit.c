@@ -1,8 +1,8 @@
 /* commit.c - stage 8: action sets, measured costs, next releases, carried, statistics. Joins agents, plan and exec.
  *
  * Order: what updates asked of others, entry by entry whatever worker was faster; then every entry's outcome, which
- * publishes; then messages, in order of their senders; then action atoms in agent order, those that wait since earlier
- * frames first, as long as there is time; then what was learnt. Stage 7 leaves time for all of this; when something
+ * publishes; then messages, in order of their senders; then action atoms (act.c), those that wait since earlier frames
+ * first, as long as there is time; then what was learnt. Stage 7 leaves time for all of this; when something
  * outside took that time away, the commit stops at the deadline and the next frame begins with the rest of it. */
 #include "act.h"
 #include "base/assert.h"

@@ -140,7 +140,7 @@ struct muster_world {
   command *deferred;        /* what updates asked of others, in order: the next intake begins with it */
   command *deferred_before; /* the other buffer, while the intake reads one */
   uint32_t deferred_count;
-  uint64_t *acting, *acting_fresh; /* bitmaps: agents whose action atoms wait since earlier frames, since this one */
+  uint64_t *acting, *acting_fresh; /* bitmaps: agents whose action atoms wait: since earlier frames; behind these */
   uint32_t acting_count;
   uint32_t act_kinds; /* bitmap of muster_act: those that some type has */
   uint32_t act_first; /* the one whose turn is first */

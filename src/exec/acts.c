@@ -10,6 +10,7 @@ void acts_create(acts *acts, runner *runner, uint32_t agents_max, arena *arena) 
   fresh.removed = arena_reserve(arena, agents_max, sizeof *fresh.removed);
   fresh.chains = arena_reserve(arena, agents_max, sizeof *fresh.chains);
   fresh.last_of_chain = arena_reserve(arena, agents_max, sizeof *fresh.last_of_chain);
+  fresh.lengths = arena_reserve(arena, agents_max, sizeof *fresh.lengths);
   fresh.chain_of_list = arena_reserve(arena, lists, sizeof *fresh.chain_of_list);
   fresh.parts = arena_reserve(arena, runner->state_count, sizeof *fresh.parts);
   if (!arena->failed) *acts = fresh;
@@ -20,21 +21,36 @@ static uint32_t list_of(const acts *acts, uint32_t agent) {
   return space_list_of(runner->space, space_region(&runner->store->places[agent]));
 }
 
-/* Entries are in agent order, so each chain is, and the first entry begins the first one. */
+/* Long chains come first, or the worker that takes one last would be waited for. */
+static void put_long_first(acts *acts) {
+  enum { PARTS_EACH = 4 };
+  uint32_t least = acts->count / (acts->runner->workers * PARTS_EACH) + 2, front = 0;
+  for (uint32_t i = 0; i < acts->claim_count; i++) {
+    if (acts->lengths[i] < least) continue;
+    uint32_t first = acts->chains[front];
+    acts->chains[front++] = acts->chains[i];
+    acts->chains[i] = first;
+  }
+}
+
+/* Entries are in agent order, and so is each chain. */
 static void chain(acts *acts) {
   acts->claim_count = 0;
   for (uint32_t i = 0; i < acts->count; i++) {
     uint32_t *chain = &acts->chain_of_list[list_of(acts, acts->entries[i].agent)];
     if (*chain == 0) {
+      acts->lengths[acts->claim_count] = 0;
       acts->chains[acts->claim_count++] = i;
       *chain = acts->claim_count;
     } else {
       acts->entries[acts->last_of_chain[*chain - 1]].next = i;
     }
     acts->last_of_chain[*chain - 1] = i;
+    acts->lengths[*chain - 1]++;
   }
   for (uint32_t i = 0; i < acts->claim_count; i++)
     acts->chain_of_list[list_of(acts, acts->entries[acts->chains[i]].agent)] = 0;
+  put_long_first(acts);
 }
 
 /* Small enough that the workers end together, large enough that few tickets are taken. */
@@ -110,14 +126,17 @@ static bool run_entry(acts *acts, worker_state *state, uint32_t number, uint64_t
 }
 
 static bool run_claim(acts *acts, worker_state *state, uint32_t claim, uint64_t *clock_ns) {
+  bool sure = acts->sure && claim == 0;
   if (acts->kind == MUSTER_ACT_REGION) {
     uint32_t entry = acts->chains[claim];
+    acts->entries[entry].sure = sure;
     do {
       if (!run_entry(acts, state, entry, clock_ns)) return false;
     } while ((entry = acts->entries[entry].next));
     return true;
   }
   uint32_t first = claim * acts->claim_entries, end = first + acts->claim_entries;
+  acts->entries[first].sure = sure;
   for (uint32_t i = first; i < end && i < acts->count; i++)
     if (!run_entry(acts, state, i, clock_ns)) return false;
   return true;
@@ -152,6 +171,7 @@ void acts_work(void *argument, uint32_t worker) {
 }
 
 static void run_in_order(acts *acts, worker_state *state, uint64_t *clock_ns) {
+  if (acts->count) acts->entries[0].sure = acts->sure;
   for (uint32_t i = 0; i < acts->count; i++)
     if (!acts->entries[i].left_out && !run_entry(acts, state, i, clock_ns)) return;
 }

@@ -42,10 +42,12 @@ typedef struct acts {
   batch_result *results; /* beside the entries */
   uint8_t *removed;      /* by agent: somebody of its region removed it; only its region's worker touches it */
   bool timed;            /* else all run */
+  bool sure;             /* the first that is taken runs whatever it costs */
   uint64_t stop_ns;      /* wall */
   uint64_t each_ns;      /* what one is expected to take */
   uint32_t claim_count, claim_entries;
   uint32_t *chains;               /* of regions: the first entry of each claim */
+  uint32_t *lengths;              /* of the chains, in the order in which they were found */
   uint32_t *chain_of_list;        /* by list of the grid: the chain's number + 1; clear between lists of entries */
   uint32_t *last_of_chain;        /* the last entry so far */
   act_part *parts;                /* by worker */
