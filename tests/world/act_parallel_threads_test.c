@@ -119,13 +119,13 @@ static uint32_t count_acts(crowd *crowd, uint32_t *acts) {
   return least;
 }
 
-/* There is time for a few in each frame: the others wait, but nobody for ever, and acts are offences. */
-static void act_too_long(muster_act act) {
+/* There is time for a few in each frame, or for none: the others wait, but nobody for ever, and acts are offences. */
+static void act_too_long(muster_act act, uint64_t budget_ns) {
   static crowd crowd;
   little_world little = create_slow(&crowd, act);
   uint32_t least = 0, frames = 0, acts = 0, waited = 0;
   for (; least < 3 && frames < 2000; frames++) {
-    waited += run_frame_with(&little, 2000000).actions_waiting > 0;
+    waited += run_frame_with(&little, budget_ns).actions_waiting > 0;
     least = count_acts(&crowd, &acts);
   }
   cr_assert_geq(least, 3, "somebody acted %u times in %u frames", least, frames);
@@ -139,6 +139,11 @@ static void act_too_long(muster_act act) {
 }
 
 Test(act_parallel_threads, nobody_waits_for_ever_and_who_takes_too_long_is_noted) {
-  act_too_long(MUSTER_ACT_PARALLEL);
-  act_too_long(MUSTER_ACT_REGION);
+  act_too_long(MUSTER_ACT_PARALLEL, 2000000);
+  act_too_long(MUSTER_ACT_REGION, 2000000);
+}
+
+Test(act_parallel_threads, also_when_one_action_takes_longer_than_a_frame) {
+  act_too_long(MUSTER_ACT_PARALLEL, 150000);
+  act_too_long(MUSTER_ACT_REGION, 150000);
 }
