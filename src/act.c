@@ -1,14 +1,43 @@
-/* act.c - stage 8: action atoms. Joins agents, plan and exec. */
+/* act.c - stage 8: action atoms. Joins agents, plan and exec.
+ *
+ * Those who wait since earlier frames come first. Among them, and among the others, all of one kind act before those of
+ * the next: serial ones one by one, then regions beside each other, then parallel ones. When time runs out, the next
+ * commit begins with the next kind, so that no kind waits for ever.
+ *
+ * Serial ones take effect one by one. Of the others it is settled before they run who runs (under the virtual clock,
+ * and in a replay), and what they did takes effect afterwards, in agent order whatever worker was faster. */
 #include "act.h"
 
 #include "exec/conduct.h"
 #include "exec/passes.h"
+#include "messages.h"
 #include "recorder.h"
 #include "timing.h"
 
-static uint64_t modelled_act_cost(const agent_type *type, const agent_row *row) {
+#include <string.h>
+
+/* How far the actions of a frame are. */
+typedef struct act_turn {
+  uint64_t begin_ns, end_ns; /* wall, or modelled */
+  bool first;                /* nobody has acted yet: the very first does whatever it costs */
+} act_turn;
+
+void act_reserve(struct muster_world *world, const agent_type *type) {
+  if (world->arena.failed) return;
+  if (type->def.act != MUSTER_ACT_SERIAL && !world->acts.entries)
+    acts_create(&world->acts, &world->runner, world->def.agents_max, &world->arena);
+  if (!world->arena.failed) world->act_kinds |= 1u << type->def.act;
+}
+
+static const agent_type *type_of(const struct muster_world *world, uint32_t index) {
+  return &world->types.types[world->store.rows[index].type];
+}
+
+/* Of an agent whose actions wait. */
+static uint64_t modelled_act_cost(const struct muster_world *world, uint32_t index) {
+  const agent_type *type = type_of(world, index);
   uint64_t cost_ns = 0;
-  if (type->has_sets) return passes_act_cost(type, row);
+  if (type->has_sets) return passes_act_cost(type, &world->store.rows[index]);
   for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count; atom++)
     cost_ns += type->def.atoms[atom].model_ns;
   return cost_ns;
@@ -18,51 +47,309 @@ static uint64_t act_clock(const struct muster_world *world) {
   return world->runner.virtual ? world->frame.spent_ns : clock_now(&world->runner.clock);
 }
 
+/* Whether all actions are serial ones. */
+static bool all_are_serial(const struct muster_world *world) {
+  return world->act_kinds == 1u << MUSTER_ACT_SERIAL;
+}
+
+/* What an action did to its own agent, whose update is complete. */
+static void take_effect(struct muster_world *world, uint32_t index, const batch_result *result) {
+  if (result->moved) world_move(world, index, result->moved_to);
+  if (result->asks) timing_ask_own(world, index, result);
+}
+
+/* ------------------------------------------------------------------------------------------------------ one by one */
+
 /* Runs the action atoms of one agent and completes its update. */
 static void act(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
   uint64_t began_ns = world->store.begun[index].started_ns;
   world->acting_count--;
-  if (!row->doomed) {
+  if (!world->store.rows[index].doomed) {
     batch_result result = {0};
-    uint64_t cost_ns = modelled_act_cost(&world->types.types[row->type], row);
-    runner_act(&world->runner, index, &result);
-    if (result.moved) world_move(world, index, result.moved_to);
-    if (result.asks) timing_ask_own(world, index, &result);
+    uint64_t cost_ns = modelled_act_cost(world, index);
+    acts_run_one(runner_caller(&world->runner), index, &result);
+    take_effect(world, index, &result);
     world->frame.spent_ns += cost_ns;
   }
   commit_complete(world, index, began_ns);
 }
 
-/* Runs the agents of a bitmap in agent order while there is time; the very first of a frame runs whatever it costs.
- * False when time ran out: their bits stay. */
-static bool act_all(struct muster_world *world, uint64_t *bits, uint64_t end_ns, bool *first) {
+/* Runs the serial agents of a bitmap in agent order while there is time. False when time ran out: their bits stay. */
+static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *turn) {
+  cost_estimate *each = &world->experience.act_each[MUSTER_ACT_SERIAL];
   uint32_t words = (world->store.high + 63) / 64;
-  uint64_t each_ns = (uint64_t)world->experience.act_each.mean_ns;
+  uint64_t each_ns = (uint64_t)each->mean_ns;
+  bool all = all_are_serial(world);
   for (uint32_t word = 0; word < words; word++)
-    while (bits[word]) {
+    for (uint64_t left = bits[word]; left; left &= left - 1) {
+      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left);
+      if (!all && type_of(world, index)->def.act != MUSTER_ACT_SERIAL) continue;
       uint64_t begin_ns = act_clock(world);
-      if (recorder_choose(world, !*first && begin_ns + each_ns > end_ns)) return false;
-      *first = false;
-      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits[word]);
-      bits[word] &= bits[word] - 1;
+      if (recorder_choose(world, !turn->first && begin_ns + each_ns > turn->end_ns)) return false;
+      turn->first = false;
+      bits[word] &= ~(left & -left);
       act(world, index);
-      estimate_add_clipped(&world->experience.act_each, (double)(act_clock(world) - begin_ns), 5e3);
+      estimate_add_clipped(each, (double)(act_clock(world) - begin_ns), 5e3);
     }
   return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- beside each other */
+
+/* Lists the agents of one kind in a bitmap, in agent order. */
+static void list_waiting(struct muster_world *world, const uint64_t *bits, muster_act kind) {
+  acts *acts = &world->acts;
+  uint32_t words = (world->store.high + 63) / 64;
+  acts->kind = kind;
+  acts->count = 0;
+  for (uint32_t word = 0; word < words; word++)
+    for (uint64_t left = bits[word]; left; left &= left - 1) {
+      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left);
+      if (type_of(world, index)->def.act == kind) acts->entries[acts->count++] = (act_entry){.agent = index};
+    }
+}
+
+/* What one of the list is expected to take; before any was measured as its type guesses. */
+static double each_ns_of(const struct muster_world *world) {
+  const cost_estimate *each = &world->experience.act_each[world->acts.kind];
+  if (each->samples || world->acts.count == 0) return each->mean_ns;
+  return (double)modelled_act_cost(world, world->acts.entries[0].agent);
+}
+
+/* Virtual clock: how many of the list can act; charges them. */
+static uint32_t charge(struct muster_world *world, act_turn *turn) {
+  const acts *acts = &world->acts;
+  cost_estimate *each = &world->experience.act_each[acts->kind];
+  uint64_t each_ns = (uint64_t)each_ns_of(world);
+  uint32_t count = 0;
+  for (; count < acts->count; count++) {
+    uint32_t index = acts->entries[count].agent;
+    uint64_t cost_ns = world->store.rows[index].doomed ? 0 : modelled_act_cost(world, index);
+    if (!turn->first && world->frame.spent_ns + each_ns > turn->end_ns) break;
+    turn->first = false;
+    world->frame.spent_ns += cost_ns;
+    estimate_add_clipped(each, (double)cost_ns, 5e3);
+  }
+  return count;
+}
+
+/* What is known before they run of who runs, and until when. */
+static void choose(struct muster_world *world, act_turn *turn) {
+  acts *acts = &world->acts;
+  acts->timed = !world->runner.virtual && !recorder_replays(world);
+  if (world->runner.virtual) acts->count = charge(world, turn);
+  if (!world->runner.virtual && recorder_replays(world)) recorder_choose_acted(world);
+  if (acts->count == 0) return;
+  acts->sure = turn->first;
+  turn->first = false;
+  if (!acts->timed) return;
+  uint64_t now_ns = clock_now(&world->runner.clock), left_ns = turn->end_ns > now_ns ? turn->end_ns - now_ns : 0;
+  uint64_t settle_ns = (uint64_t)(world->experience.act_settle.mean_ns * acts->count);
+  acts->each_ns = (uint64_t)each_ns_of(world);
+  acts->stop_ns = turn->end_ns - (settle_ns < left_ns / 2 ? settle_ns : left_ns / 2);
+}
+
+/* Ids for spawns and places for messages, in agent order: who comes late may find fewer. */
+static void set_aside(struct muster_world *world) {
+  uint32_t ids = world->spawn_id_count, places = world->batch.places_max;
+  for (uint32_t i = 0; i < world->acts.count; i++) {
+    act_entry *entry = &world->acts.entries[i];
+    const agent_type *type = type_of(world, entry->agent);
+    entry->spawn_base = world->spawn_id_count - ids;
+    entry->spawn_limit = type->spawns_max < ids ? type->spawns_max : (uint16_t)ids;
+    ids -= entry->spawn_limit;
+    entry->send_base = world->batch.places_max - places;
+    entry->send_limit = type->sends_max < places ? type->sends_max : (uint16_t)places;
+    places -= entry->send_limit;
+  }
+  uint32_t used = world->batch.places_max - places;
+  if (used > world->mailbox.places_high) world->mailbox.places_high = used;
+}
+
+/* A few are not worth waking anybody for. In a replay all act in agent order. */
+static uint32_t helpers_for(const struct muster_world *world) {
+  const acts *acts = &world->acts;
+  if (acts->claim_count < 2 || (recorder_replays(world) && !world->runner.virtual)) return 0;
+  uint32_t helpers = world_helpers_for(world, (uint64_t)(each_ns_of(world) * acts->count));
+  return helpers < acts->claim_count ? helpers : acts->claim_count - 1;
+}
+
+/* Runs the list. */
+static void run_list(struct muster_world *world) {
+  acts *acts = &world->acts;
+  crew_orders orders = {.work = acts_work,
+                        .argument = acts,
+                        .patience_ns = world->runner.virtual ? UINT64_MAX : world->frame.deadline_ns};
+  acts_open(acts);
+  uint32_t helpers = helpers_for(world);
+  if (helpers)
+    crew_run(&world->act_crew, world->seat, &orders, helpers);
+  else
+    acts_run_in_order(acts);
+  if (!acts->timed) return;
+  act_part sum = {0};
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+    sum.spent_ns += acts->parts[i].spent_ns;
+    sum.acted += acts->parts[i].acted;
+  }
+  if (sum.acted)
+    estimate_add_clipped(&world->experience.act_each[acts->kind], (double)sum.spent_ns / (double)sum.acted, 5e3);
+}
+
+/* What they asked of others: for the next intake. */
+static void send_asked(struct muster_world *world) {
+  log_merge merge;
+  const logged_command *logged;
+  runner_merge_logs(&world->runner, &merge);
+  while ((logged = runner_merge_next(&merge))) {
+    const command *command = &logged->command;
+    bool removes = command->kind == COMMAND_REMOVE;
+    if (removes) world->acts.removed[command->index] = 0;
+    if (intake_defer(world, command) && removes) world->store.rows[command->index].doomed = 1;
+  }
+}
+
+/* Those that they spawned wait for the intake; ids that they did not use stay set aside. */
+static void keep_ids(struct muster_world *world) {
+  uint32_t kept = 0, seen = 0;
+  for (uint32_t i = 0; i < world->acts.count; i++) {
+    const act_entry *entry = &world->acts.entries[i];
+    uint32_t spawned = entry->ran ? world->acts.results[i].spawned : 0;
+    for (uint32_t k = 0; k < entry->spawn_limit; k++, seen++)
+      if (k < spawned)
+        pending_add(&world->inbox.spawns, world->spawn_ids[seen]);
+      else
+        world->spawn_ids[kept++] = world->spawn_ids[seen];
+  }
+  memmove(world->spawn_ids + kept, world->spawn_ids + seen, (world->spawn_id_count - seen) * sizeof *world->spawn_ids);
+  world->spawn_id_count -= seen - kept;
+}
+
+static void post(struct muster_world *world, const act_entry *entry, const batch_result *result) {
+  muster_agent sender = {entry->agent, world->store.rows[entry->agent].generation};
+  uint32_t sends = result->sends < entry->send_limit ? result->sends : entry->send_limit;
+  world->statistics.messages_refused += result->sends - sends;
+  for (uint32_t i = 0; i < sends; i++) {
+    const outgoing *message = &world->mailbox.places[entry->send_base + i];
+    messages_post(world, sender, &message->head, message->bytes);
+  }
+}
+
+/* Virtual clock: those of the atoms from `first` to `end` whose model is over their limit. */
+static void note_offences_in(struct muster_world *world, uint32_t index, uint32_t first, uint32_t end) {
+  const agent_row *row = &world->store.rows[index];
+  const agent_type *type = &world->types.types[row->type];
+  for (uint32_t atom = first; atom < end; atom++)
+    if (type->atoms[atom].model_ns > type->def.limit_ns)
+      offences_add(&runner_caller(&world->runner)->offences, &(offence){.duration_ns = type->atoms[atom].model_ns,
+                                                                        .agent = index,
+                                                                        .generation = row->generation,
+                                                                        .type = row->type,
+                                                                        .atom = (uint16_t)atom,
+                                                                        .level = row->level});
+}
+
+/* Of a type with sets the result says which of them acted, else up to which atom. */
+static void note_offences(struct muster_world *world, const act_entry *entry, const batch_result *result) {
+  const agent_type *type = type_of(world, entry->agent);
+  if (!type->has_sets) {
+    note_offences_in(world, entry->agent, type->parallel_atoms, result->atom_next);
+    return;
+  }
+  for (uint32_t sets = result->atom_next; sets; sets &= sets - 1) {
+    const type_set *set = &type->sets.sets[__builtin_ctz(sets)];
+    note_offences_in(world, entry->agent, set->first_atom, set->end_atom);
+  }
+}
+
+/* Settles those who ran, in agent order. Returns how many they are. */
+static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
+  const acts *acts = &world->acts;
+  uint32_t ran = 0;
+  send_asked(world);
+  keep_ids(world);
+  for (uint32_t i = 0; i < acts->count; i++) {
+    const act_entry *entry = &acts->entries[i];
+    if (!entry->ran) continue;
+    ran++;
+    bits[entry->agent / 64] &= ~(1ull << (entry->agent % 64));
+    world->acting_count--;
+    take_effect(world, entry->agent, &acts->results[i]);
+    if (acts->results[i].sends) post(world, entry, &acts->results[i]);
+    if (world->runner.virtual) note_offences(world, entry, &acts->results[i]);
+    commit_complete(world, entry->agent, world->store.begun[entry->agent].started_ns);
+  }
+  return ran;
+}
+
+/* Runs the agents of one kind in a bitmap beside each other, while there is time. False when time ran out. */
+static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act kind, act_turn *turn) {
+  list_waiting(world, bits, kind);
+  uint32_t listed = world->acts.count;
+  if (listed == 0) return true;
+  choose(world, turn);
+  set_aside(world);
+  run_list(world);
+  if (world->acts.timed && recorder_records(world)) recorder_keep_acted(world);
+  uint64_t begin_ns = world->acts.timed ? clock_now(&world->runner.clock) : 0;
+  uint32_t ran = settle_list(world, bits);
+  if (world->acts.timed && ran)
+    estimate_add_clipped(&world->experience.act_settle,
+                         (double)(clock_now(&world->runner.clock) - begin_ns) / (double)ran, 500.0);
+  return ran == listed;
+}
+
+/* --------------------------------------------------------------------------------------------------------- a frame's
+ */
+
+/* Runs those of a bitmap, kind by kind. False when time ran out. */
+static bool act_all(struct muster_world *world, uint64_t *bits, act_turn *turn) {
+  for (uint32_t i = 0; i < ACT_KINDS; i++) {
+    muster_act kind = (muster_act)((world->act_first + i) % ACT_KINDS);
+    if (!(world->act_kinds >> kind & 1)) continue;
+    if (!(kind == MUSTER_ACT_SERIAL ? act_serially(world, bits, turn) : act_beside(world, bits, kind, turn)))
+      return false;
+  }
+  return true;
+}
+
+/* The kinds of those who wait since earlier frames. */
+static uint32_t kinds_waiting(const struct muster_world *world) {
+  uint32_t kinds = 0;
+  for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++)
+    for (uint64_t left = world->acting[word]; left; left &= left - 1)
+      kinds |= 1u << type_of(world, word * 64 + (uint32_t)__builtin_ctzll(left))->def.act;
+  return kinds;
+}
+
+/* Whoever found no time waits. Of those who act beside others, none joins who waited before until all of these have
+ * acted: else those with high numbers could wait for ever. */
+static void keep_waiting(struct muster_world *world) {
+  uint32_t apart = all_are_serial(world) ? 0 : kinds_waiting(world) & ~(1u << MUSTER_ACT_SERIAL);
+  for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
+    uint64_t joins = world->acting_fresh[word];
+    for (uint64_t left = apart ? joins : 0; left; left &= left - 1)
+      if (apart >> type_of(world, word * 64 + (uint32_t)__builtin_ctzll(left))->def.act & 1) joins &= ~(left & -left);
+    world->acting[word] |= joins;
+    world->acting_fresh[word] &= ~joins;
+  }
+}
+
+/* The next kind that some type has. */
+static void turn_first(struct muster_world *world) {
+  do world->act_first = (world->act_first + 1) % ACT_KINDS;
+  while (!(world->act_kinds >> world->act_first & 1));
 }
 
 void act_run(struct muster_world *world) {
   uint64_t begin_ns = act_clock(world);
   if (world->acting_count) {
-    bool first = true;
+    act_turn turn = {.end_ns = world->runner.virtual ? world->frame.capacity_ns : world->frame.deadline_ns,
+                     .first = true};
     if (!world->runner.virtual) conduct_begin(runner_caller(&world->runner), begin_ns);
-    uint64_t end_ns = world->runner.virtual ? world->frame.capacity_ns : world->frame.deadline_ns;
-    if (act_all(world, world->acting, end_ns, &first)) act_all(world, world->acting_fresh, end_ns, &first);
-    for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
-      world->acting[word] |= world->acting_fresh[word];
-      world->acting_fresh[word] = 0;
-    }
+    if (!act_all(world, world->acting, &turn) || !act_all(world, world->acting_fresh, &turn)) turn_first(world);
+    keep_waiting(world);
+    commit_count_refused(world);
   }
   world->frame.act_ns = act_clock(world) - begin_ns;
   world->report.actions_waiting = world->acting_count;

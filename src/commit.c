@@ -1,8 +1,8 @@
 /* commit.c - stage 8: action sets, measured costs, next releases, carried, statistics. Joins agents, plan and exec.
  *
  * Order: what updates asked of others, entry by entry whatever worker was faster; then every entry's outcome, which
- * publishes; then messages, in order of their senders; then action atoms in agent order, those that wait since earlier
- * frames first, as long as there is time; then what was learnt. Stage 7 leaves time for all of this; when something
+ * publishes; then messages, in order of their senders; then action atoms (act.c), those that wait since earlier frames
+ * first, as long as there is time; then what was learnt. Stage 7 leaves time for all of this; when something
  * outside took that time away, the commit stops at the deadline and the next frame begins with the rest of it. */
 #include "act.h"
 #include "base/assert.h"
@@ -134,24 +134,31 @@ static void close_gap_in_ids(struct muster_world *world) {
   world->spawn_id_count = progress->ids_kept + left;
 }
 
-static void learn(struct muster_world *world) {
+void commit_count_refused(struct muster_world *world) {
   uint64_t dropped = 0;
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+    worker_state *state = &world->runner.states[i];
+    world->statistics.positions_refused += state->positions_refused;
+    world->statistics.spawns_refused += state->spawns_refused;
+    world->statistics.commands_dropped += state->commands_dropped;
+    dropped += state->commands_dropped;
+    state->positions_refused = state->spawns_refused = state->commands_dropped = 0;
+  }
+  if (!dropped) return;
+  recorder_cannot(world, "a worker had no room for what its updates asked of others");
+  log_write(&world->def.log, MUSTER_LOG_WARNING, "frame %llu: %llu commands of updates were dropped; a worker takes %d",
+            (unsigned long long)world->frames, (unsigned long long)dropped, RUNNER_LOG_MAX);
+}
+
+static void learn(struct muster_world *world) {
   if (world->recorder) recorder_exchange_costs(world);
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     worker_state *state = &world->runner.states[i];
     for (uint32_t k = 0; k < state->sample_count; k++)
       costs_add(&world->costs, state->samples[k].type, state->samples[k].level, state->samples[k].cost_ns);
-    world->statistics.positions_refused += state->positions_refused;
-    world->statistics.spawns_refused += state->spawns_refused;
-    world->statistics.commands_dropped += state->commands_dropped;
-    dropped += state->commands_dropped;
     world->statistics.interrupted += state->interrupted;
   }
-  if (dropped) recorder_cannot(world, "a worker had no room for what its updates asked of others");
-  if (dropped)
-    log_write(&world->def.log, MUSTER_LOG_WARNING,
-              "frame %llu: %llu commands of updates were dropped; a worker takes %d", (unsigned long long)world->frames,
-              (unsigned long long)dropped, RUNNER_LOG_MAX);
+  commit_count_refused(world);
 }
 
 /* Fetches what settling an entry touches. */
@@ -386,6 +393,7 @@ void commit_finish(struct muster_world *world) {
   world->commit.begun = true;
   settle_batch(world, UINT64_MAX);
   conduct_judge(world);
+  sets_count(world);
 }
 
 /* What the parts completed, into the report. */

@@ -40,7 +40,7 @@ static void call_back(struct muster_world *world, uint32_t index, void (*callbac
   if (!callback) return;
   batch_result result = {0};
   agent_row *row = &world->store.rows[index];
-  callback(runner_begin_serial(&world->runner, index, PHASE_INTAKE, &result));
+  callback(runner_begin_outside(runner_caller(&world->runner), index, PHASE_INTAKE, &result));
   runner_caller(&world->runner)->context.phase = PHASE_OUTSIDE;
   if (world->types.types[row->type].published) row->front ^= 1u;
   if (result.moved) world_move(world, index, result.moved_to);

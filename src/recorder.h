@@ -33,6 +33,7 @@ typedef enum recorder_tag {
   TAG_DESIRED,
   TAG_CAPACITY,
   TAG_OUTCOMES,
+  TAG_ACTED,
   TAG_SHARES,
   TAG_COSTS,
   TAG_OFFENCES,
@@ -142,6 +143,11 @@ void recorder_keep_outcomes(struct muster_world *world);
 
 /* Instead of stage 7 on the wall clock: runs what ran then. */
 void recorder_run(struct muster_world *world);
+
+/* Who of the list of those who act beside each other did so: written down after they ran; or, on the wall clock, read
+ * before: the others are left out. In src/recorder_acts.c. */
+void recorder_keep_acted(struct muster_world *world);
+void recorder_choose_acted(struct muster_world *world);
 
 /* Which claims were settled beside each other: by share, the number of claims it looked at. False when none. */
 bool recorder_exchange_shares(struct muster_world *world, bool any, uint32_t looked_at[WHEEL_SHARDS]);

@@ -143,8 +143,10 @@ static bool is_controller(const controller *controller) {
 void replay_check_experience(struct muster_world *world, const frame_experience *own) {
   frame_experience *read = &world->experience;
   if (is_estimate(&read->plan) && is_estimate(&read->settle) && is_estimate(&read->act) &&
-      is_estimate(&read->act_each) && is_estimate(&read->prepare) && is_estimate(&read->rank) &&
-      is_duration(read->each_ns) && is_controller(&read->controller))
+      is_estimate(&read->act_each[MUSTER_ACT_SERIAL]) && is_estimate(&read->act_each[MUSTER_ACT_REGION]) &&
+      is_estimate(&read->act_each[MUSTER_ACT_PARALLEL]) && is_estimate(&read->act_settle) &&
+      is_estimate(&read->prepare) && is_estimate(&read->rank) && is_duration(read->each_ns) &&
+      is_controller(&read->controller))
     return;
   recorder_diverges(world, "its record has measured times that cannot be");
   *read = *own;

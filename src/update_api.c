@@ -27,10 +27,22 @@ muster_result muster_update_move(muster_update *update, muster_position position
   return MUSTER_OK;
 }
 
-/* In parallel phases commands wait in the worker's log; in serial ones they go straight to the next intake. */
+/* Whether others run beside this update. */
+static bool is_beside(const update_context *context) {
+  return context->phase == PHASE_PARALLEL || acts_beside(context);
+}
+
+/* Whether an action may touch an agent: those of regions keep to their own. */
+static bool reaches(const update_context *context, muster_agent agent) {
+  const agent_place *places = context->runner->store->places;
+  return context->act != MUSTER_ACT_REGION ||
+         space_region(&places[agent.index]) == space_region(&places[context->public.agent.index]);
+}
+
+/* Beside others commands wait in the worker's log; in serial phases they go straight to the next intake. */
 static muster_result send(update_context *context, const command *command) {
   worker_state *worker = context->worker;
-  if (context->phase != PHASE_PARALLEL)
+  if (!is_beside(context))
     return intake_defer(context->public.world, command) ? MUSTER_OK
                                                         : error_set(MUSTER_E_FULL, "commands_max commands wait");
   if (worker->log_count == context->runner->log_max) {
@@ -64,7 +76,7 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   muster_world *world = update->world;
   muster_agent_def def;
   if (spawn_check(given, inbox_types(&world->inbox), &def)) return (muster_agent){0, 0};
-  bool parallel = context->phase == PHASE_PARALLEL;
+  bool parallel = is_beside(context);
   uint32_t number = context->result->spawned, index = IDENTITY_NONE;
   if (number < context->spawn_limit)
     index = parallel ? context->runner->spawn_ids[context->spawn_base + number] : take_id(world);
@@ -89,11 +101,16 @@ muster_result muster_update_remove(muster_update *update, muster_agent agent) {
   update_context *context = context_of(update);
   if (!is_live(context, agent)) return stale(agent);
   agent_row *row = &context->runner->store->rows[agent.index];
-  bool first_come = context->phase == PHASE_ACT;
-  if (first_come && row->doomed) return stale(agent);
+  bool acts = context->phase == PHASE_ACT, serial = acts && context->act == MUSTER_ACT_SERIAL;
+  /* A region's agents are in the hands of its worker. */
+  bool in_region = acts && context->act == MUSTER_ACT_REGION && reaches(context, agent);
+  uint8_t *removed = in_region ? &context->public.world->acts.removed[agent.index] : NULL;
+  if ((acts && row->doomed) || (removed && *removed)) return stale(agent);
   muster_result result =
       send(context, &(command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
-  if (first_come && result == MUSTER_OK) row->doomed = 1;
+  if (result != MUSTER_OK) return result;
+  if (serial) row->doomed = 1;
+  if (removed) *removed = 1;
   return result;
 }
 
@@ -140,17 +157,30 @@ static muster_result check_message(const update_context *context, muster_agent t
   return MUSTER_OK;
 }
 
-/* In parallel phases a message waits in a place of its entry; in serial ones it is delivered. */
+/* How many messages this part of the update may send, and its places when others run beside it. */
+static uint32_t places_of(update_context *context, outgoing **places) {
+  muster_world *world = context->public.world;
+  if (acts_beside(context)) {
+    const act_entry *entry = &world->acts.entries[context->entry];
+    *places = world->mailbox.places + entry->send_base;
+    return entry->send_limit;
+  }
+  if (context->phase != PHASE_PARALLEL) return context->type->def.sends_max;
+  batch_entry *entry = &world->batch.entries[context->entry];
+  if (context->result->sends == 0 && entry->send_limit == 0) messages_set_aside_late(world, entry);
+  if (entry->send_limit) *places = world->mailbox.places + entry->send_base;
+  return entry->send_limit;
+}
+
+/* Beside others a message waits in a place of its entry; in serial phases it is delivered. */
 muster_result muster_update_send(muster_update *update, muster_agent to, const void *bytes, uint32_t size) {
   update_context *context = context_of(update);
   muster_world *world = update->world;
   muster_result result = check_message(context, to, bytes, size);
   if (result) return result;
-  bool parallel = context->phase == PHASE_PARALLEL;
-  uint32_t number = context->result->sends;
-  batch_entry *entry = parallel ? &world->batch.entries[context->entry] : NULL;
-  if (parallel && number == 0 && entry->send_limit == 0) messages_set_aside_late(world, entry);
-  uint32_t limit = parallel ? entry->send_limit : context->type->def.sends_max;
+  bool parallel = is_beside(context);
+  outgoing *places = NULL;
+  uint32_t number = context->result->sends, limit = places_of(context, &places);
   if (number < UINT16_MAX) context->result->sends++;
   if (number >= limit) {
     if (!parallel) world->statistics.messages_refused++;
@@ -163,9 +193,8 @@ muster_result muster_update_send(muster_update *update, muster_agent to, const v
     messages_post(world, update->agent, &head, bytes);
     return MUSTER_OK;
   }
-  outgoing *place = &world->mailbox.places[entry->send_base + number];
-  place->head = head;
-  if (size) memcpy(place->bytes, bytes, size);
+  places[number].head = head;
+  if (size) memcpy(places[number].bytes, bytes, size);
   return MUSTER_OK;
 }
 
@@ -214,7 +243,7 @@ bool muster_update_position_of(const muster_update *update, muster_agent agent, 
 
 void *muster_update_state_of(muster_update *update, muster_agent agent) {
   const update_context *context = context_of(update);
-  if (context->phase != PHASE_ACT || !is_active(context, agent)) return NULL;
+  if (context->phase != PHASE_ACT || !is_active(context, agent) || !reaches(context, agent)) return NULL;
   const agent_row *row = &context->runner->store->rows[agent.index];
   return type_state(&context->runner->types->types[row->type], row->state_slot);
 }
@@ -249,6 +278,10 @@ void muster_update_progress(muster_update *update, float progress) {
   float share = progress > 0.0f ? progress < 1.0f ? progress : 1.0f : 0.0f; /* what is not a number is not above 0 */
   set->progress = share_of(share);
   set->reported = true;
+}
+
+uint64_t muster_update_region(const muster_update *update) {
+  return space_region(&const_context_of(update)->runner->store->places[update->agent.index]);
 }
 
 uint64_t muster_update_random(muster_update *update) {

@@ -1,4 +1,5 @@
 /* world.c - creating and destroying a world, and registering types. */
+#include "act.h"
 #include "base/assert.h"
 #include "base/error.h"
 #include "messages.h"
@@ -225,6 +226,7 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
   identity_create_over(&world->slots[index], world->def.agents_max, NULL, 0, &world->arena);
   messages_reserve(world, &world->types.types[index]);
   if (world->types.types[index].has_sets) reserve_passes(world);
+  act_reserve(world, &world->types.types[index]);
   if (world->arena.failed) {
     world->arena.failed = false;
     world->types.count--;

@@ -10,6 +10,7 @@
 #include "agents/store.h"
 #include "agents/types.h"
 #include "base/histogram.h"
+#include "exec/acts.h"
 #include "exec/allotment.h"
 #include "exec/crew.h"
 #include "exec/identity.h"
@@ -31,14 +32,15 @@
 
 /* What the frames have taught about their own serial parts. */
 typedef struct frame_experience {
-  cost_estimate plan;     /* stages 1 to 6 of a frame */
-  cost_estimate prepare;  /* of these, all but the ranking */
-  cost_estimate rank;     /* the ranking, per entry of the batch */
-  cost_estimate settle;   /* commit, per entry of the batch */
-  cost_estimate act;      /* action atoms of a frame */
-  cost_estimate act_each; /* of one agent */
-  double each_ns;         /* predicted cost of an entry of the last batch that had any */
-  uint32_t entries;       /* of the last batch */
+  cost_estimate plan;                /* stages 1 to 6 of a frame */
+  cost_estimate prepare;             /* of these, all but the ranking */
+  cost_estimate rank;                /* the ranking, per entry of the batch */
+  cost_estimate settle;              /* commit, per entry of the batch */
+  cost_estimate act;                 /* action atoms of a frame */
+  cost_estimate act_each[ACT_KINDS]; /* of one agent */
+  cost_estimate act_settle;          /* of one that acted beside others: what the commit does for it afterwards */
+  double each_ns;                    /* predicted cost of an entry of the last batch that had any */
+  uint32_t entries;                  /* of the last batch */
   controller controller;
 } frame_experience;
 
@@ -125,7 +127,7 @@ struct muster_world {
   batch batch;
   rank_result held; /* what those held from the last frame take of this one's limits */
   crew early_crew;  /* runs them while the caller plans */
-  crew run_crew, settle_crew, score_crew;
+  crew run_crew, settle_crew, act_crew, score_crew;
   shared_u64 score_ticket; /* items of the score stage that no worker has taken yet, several at a time */
   bool early_open;
   visit visit; /* of the thread that runs the frame, and its seat */
@@ -139,8 +141,11 @@ struct muster_world {
   command *deferred;        /* what updates asked of others, in order: the next intake begins with it */
   command *deferred_before; /* the other buffer, while the intake reads one */
   uint32_t deferred_count;
-  uint64_t *acting, *acting_fresh; /* bitmaps: agents whose action atoms wait since earlier frames, since this one */
+  uint64_t *acting, *acting_fresh; /* bitmaps: agents whose action atoms wait: since earlier frames; behind these */
   uint32_t acting_count;
+  uint32_t act_kinds; /* bitmap of muster_act: those that some type has */
+  uint32_t act_first; /* the one whose turn is first */
+  acts acts;          /* those who act beside each other; reserved with the first type that says so */
 
   uint8_t *marks;      /* agents_max: what became of the positions of an array */
   uint64_t *seen;      /* bitmap: agents that an array named; all clear outside its call */
@@ -202,6 +207,10 @@ void commit_complete(struct muster_world *world, uint32_t index, uint64_t began_
 /* Merges what the updates of all workers asked of others into the list for the next intake, in the order of entries. In
  * src/commit_logs.c. */
 void commit_merge_logs(struct muster_world *world);
+
+/* What workers counted of refused positions, spawns and commands since the last time goes to the statistics. In
+ * src/commit.c. */
+void commit_count_refused(struct muster_world *world);
 
 /* Settles what the last commit left over; the next frame, or the end of the world, begins with it. In src/commit.c. */
 void commit_finish(struct muster_world *world);

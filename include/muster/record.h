@@ -10,7 +10,9 @@
  * What a record does not hold, and a replay must find as it was: the atoms and whatever they read outside Muster
  * through the user pointers of types and agents, files or globals. Inside atoms use muster_update_...(): what the calls
  * for any thread (such as muster_agent_spawn) answer there is not recorded. State that the host writes between frames
- * through muster_agent_info.state is not seen by the record: the replay diverges, and says so. */
+ * through muster_agent_info.state is not seen by the record: the replay diverges, and says so. In a replay actions by
+ * region and parallel ones run one at a time, in agent order. For those by region that makes no difference; what
+ * parallel ones did to each other through memory that they share depends on who was first, and is not repeated. */
 #ifndef MUSTER_RECORD_H
 #define MUSTER_RECORD_H
 

@@ -58,9 +58,11 @@ typedef enum muster_set_order {
 typedef enum muster_act {
   MUSTER_ACT_SERIAL = 0, /* one agent at a time, in agent order: they may touch anybody */
   MUSTER_ACT_REGION,     /* regions of the ground beside each other, the agents of one region one at a time in agent
-                            order: they may touch whoever is in the same region (muster_update_region) */
+                            order: they may touch whoever is in the same region (muster_update_region), and what the
+                            host keeps for that region. The same seed gives the same world */
   MUSTER_ACT_PARALLEL    /* all beside each other, in any order: they may touch only what allows that. Outside the
-                            promise that the same seed gives the same world, as far as they touch each other */
+                            promise that the same seed gives the same world, as far as they touch each other; what they
+                            ask of Muster keeps it */
 } muster_act;
 
 typedef struct muster_set_def {
@@ -159,8 +161,10 @@ MUSTER_API bool muster_should_yield(muster_update *update);
  * Without it, the share of the set's atoms that completed counts. */
 MUSTER_API void muster_update_progress(muster_update *update, float progress);
 
-/* The region of the ground in which the agent stands (as of the last commit), for MUSTER_ACT_REGION: agents of one
- * region act one at a time. A number without a meaning but equality. */
+/* The region of the ground in which the agent stands, for MUSTER_ACT_REGION: agents of one region act one at a time. It
+ * is a cell, cell_m wide, of the grid of one partition, and where the agent stood when the actions began: what its own
+ * earlier atoms moved counts, what actions move does not yet. In other atoms: as of the last commit. A number without a
+ * meaning but equality. */
 MUSTER_API uint64_t muster_update_region(const muster_update *update);
 
 #ifdef __cplusplus

@@ -15,7 +15,8 @@ extern "C" {
 typedef enum muster_role {
   MUSTER_ROLE_BEHAVIOUR = 0, /* think: runs in parallel; writes only its own agent, reads published state */
   MUSTER_ROLE_PERCEPTION,    /* sense: as above */
-  MUSTER_ROLE_ACTION         /* act: runs at the commit, one agent at a time, in agent order; may touch others */
+  MUSTER_ROLE_ACTION         /* act: runs at the commit, by default one agent at a time, in agent order; may touch
+                                others, as far as muster_type_def.act says */
 } muster_role;
 
 /* An indivisible step of an update. Preemption happens between atoms; keep each below the type's limit_ns. */

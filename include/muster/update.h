@@ -1,8 +1,16 @@
 /* muster/update.h - what an atom sees and may do: the update that it is given, and the calls that take it.
  *
  * Perception and behaviour atoms run in parallel: they write only their own agent (state, published, position) and read
- * of others what was published, as of the last commit. Action atoms run one at a time at the commit and may touch
- * others. Every function here takes the update that the running atom was given, on the thread that runs it.
+ * of others what was published, as of the last commit. Action atoms run at the commit and may touch others, as far as
+ * their type says (muster_type_def.act): one at a time; or regions of the ground beside each other; or all beside each
+ * other. Every function here takes the update that the running atom was given, on the thread that runs it.
+ *
+ * At a commit those whose actions found no time in earlier frames come first; among them, and then among the others,
+ * serial agents act before those of regions, and these before parallel ones. When there is no time for all, the next
+ * commit begins with the next of the three. The first agent of a commit acts whatever it costs; all others only while
+ * they are expected to end before the deadline. What a serial action does takes effect at once. What the others do to
+ * anything but memory (moves, spawns, removals, wakes, messages) takes effect when all of them have acted, in agent
+ * order; so do the published states of all who acted.
  */
 #ifndef MUSTER_UPDATE_H
 #define MUSTER_UPDATE_H
@@ -87,11 +95,13 @@ MUSTER_API muster_result muster_update_move(muster_update *update, muster_positi
 
 /* Spawns at the next intake, in agent order whatever worker ran the update. The id is valid at once. The parallel atoms
  * of an update may spawn spawns_max of the type in a frame, its action atoms as many again; a null id (MUSTER_E_FULL)
- * beyond that or when ids are short. */
+ * beyond that or when ids are short: actions that are not serial have those that were set aside (spawns_max). */
 MUSTER_API muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *def);
 
-/* Removes an agent (oneself is allowed) at the next intake. In an action atom the first caller in agent order gets
- * MUSTER_OK and later ones MUSTER_E_STALE, so a prey is eaten once; elsewhere every caller gets MUSTER_OK. */
+/* Removes an agent (oneself is allowed) at the next intake. In a serial action the first caller in agent order gets
+ * MUSTER_OK and later ones MUSTER_E_STALE, so a prey is eaten once. With actions by region that holds among the callers
+ * in the prey's own region. Elsewhere every caller gets MUSTER_OK. An agent that was removed so acts no more, unless it
+ * acts beside its remover. */
 MUSTER_API muster_result muster_update_remove(muster_update *update, muster_agent agent);
 
 /* Wakes an agent: see muster_agent_wake. Under the virtual clock, and in an action atom, at the next intake. */
@@ -105,7 +115,8 @@ MUSTER_API muster_result muster_update_wake_at(muster_update *update, muster_age
 MUSTER_API const void *muster_update_published_of(const muster_update *update, muster_agent agent);
 MUSTER_API bool muster_update_position_of(const muster_update *update, muster_agent agent, muster_position *position);
 
-/* Another agent's private state, to read and write. Action atoms only; null elsewhere and for stale ids. */
+/* Another agent's private state, to read and write. Action atoms only, and with actions by region only of agents in the
+ * same region; null elsewhere and for stale ids. In a parallel action other agents may be writing there. */
 MUSTER_API void *muster_update_state_of(muster_update *update, muster_agent agent);
 
 typedef struct muster_neighbour {
@@ -136,14 +147,14 @@ typedef struct muster_message {
 
 /* Sends a copy of `size` bytes to an agent, oneself allowed. From parallel atoms it is delivered at this frame's commit
  * (at the next intake, when that ran out of time), in order of (sender's index, order of sending) whatever worker ran
- * the update; from action atoms right after those, in the order in which they run; from on_spawned and on_removed at
- * once. So the receiver's next update reads it. MUSTER_OK promises delivery unless the box is full by then; the message
- * is then dropped and counted, and muster_update_messages_lost() tells the sender.
+ * the update; from action atoms right after those, in the order in which they take effect; from on_spawned and
+ * on_removed at once. So the receiver's next update reads it. MUSTER_OK promises delivery unless the box is full by
+ * then; the message is then dropped and counted, and muster_update_messages_lost() tells the sender.
  * MUSTER_E_STALE when the receiver is gone; MUSTER_E_ARGUMENT when its type has no box or one of fewer message_bytes;
  * MUSTER_E_FULL, counted, beyond sends_max of the sender's type: its parallel atoms may send so many in a frame, its
  * action atoms as many again. Places for that many are set aside before the frame runs, in order of rank, so that under
  * the virtual clock nothing of this depends on workers; who comes when sends_per_frame of the world are given away
- * finds MUSTER_E_FULL sooner. */
+ * finds MUSTER_E_FULL sooner. So it is, in agent order, among actions that are not serial. */
 MUSTER_API muster_result muster_update_send(muster_update *update, muster_agent to, const void *bytes, uint32_t size);
 
 /* The messages that waited when this update began, oldest first: writes at most `capacity` to `out` and returns the

@@ -8,6 +8,7 @@
 #define AGENTS_SPACE_H
 
 #include "agents/store.h"
+#include "base/random.h"
 
 typedef struct space {
   double cell_m;
@@ -34,6 +35,20 @@ void space_place(const space *space, agent_place *place, muster_position positio
 static inline muster_position space_position(const space *space, const agent_place *place) {
   return (muster_position){place->cell_x * space->cell_m + (double)place->x,
                            place->cell_y * space->cell_m + (double)place->y, (double)place->z};
+}
+
+/* The region of a place: its cell of the grid, as a number. No two cells of a partition have the same one. */
+static inline uint64_t space_region(const agent_place *place) {
+  uint64_t key = (uint64_t)(uint32_t)place->cell_x << 32 | (uint32_t)place->cell_y;
+  return random_mix(key + place->partition * 0x9e3779b97f4a7c15u);
+}
+
+/* The list of a region among all, below space_list_count(): the same for equal numbers, maybe for others, too. */
+static inline uint32_t space_list_of(const space *space, uint64_t region) {
+  return (uint32_t)region & space->mask;
+}
+static inline uint32_t space_list_count(const space *space) {
+  return space->mask + 1;
 }
 
 /* Enters an agent's place into the grid, or takes it out. Frame's thread, while nobody reads. O(1). */

@@ -24,6 +24,9 @@ static muster_result check_planned(const muster_type_def *def) {
                      def->name);
   if (def->sets)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': sets are run by Muster: not in a planner world", def->name);
+  if (def->act != MUSTER_ACT_SERIAL)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': act %d: the host runs actions in a planner world", def->name,
+                     (int)def->act);
   if (def->published_bytes || def->messages_max || def->sends_max || def->spawns_max)
     return error_set(MUSTER_E_ARGUMENT,
                      "type '%s': published_bytes, messages_max, sends_max and spawns_max must be 0 in a planner world",

@@ -435,8 +435,9 @@ void runner_before_sleep(void *argument) {
   runner_caller(runner)->audit.end_cpu_ns = clock_thread_cpu();
 }
 
-muster_update *runner_begin_serial(runner *runner, uint32_t index, update_phase phase, batch_result *result) {
-  update_context *context = &runner_caller(runner)->context;
+muster_update *runner_begin_outside(worker_state *state, uint32_t index, update_phase phase, batch_result *result) {
+  update_context *context = &state->context;
+  const runner *runner = context->runner;
   context->phase = phase;
   context->result = result;
   context->spawn_base = 0;
@@ -445,27 +446,4 @@ muster_update *runner_begin_serial(runner *runner, uint32_t index, update_phase 
   tell(context, runner, index, begun ? runner->store->begun[index].started_ns : runner->now_ns);
   context->spawn_limit = context->type->def.spawns_max;
   return &context->public;
-}
-
-void runner_act(runner *runner, uint32_t index, batch_result *result) {
-  muster_update *update = runner_begin_serial(runner, index, PHASE_ACT, result);
-  worker_state *state = runner_caller(runner);
-  const agent_type *type = state->context.type;
-  bool wall = !runner->virtual, finished = false;
-  uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0;
-  watch_agent(state->post, index, update->agent.generation);
-  if (type->has_sets) passes_act(state, runner);
-  for (uint32_t atom = type->has_sets ? type->atom_count : type->parallel_atoms;
-       atom < type->def.atom_count && !finished; atom++) {
-    watch_enter(state->post);
-    muster_atom_result answer = type->def.atoms[atom].run(update);
-    finished = answer == MUSTER_ATOM_FINISH;
-    if ((unsigned)answer > MUSTER_ATOM_FINISH) state->results_refused++;
-    uint64_t end_ns = wall ? clock_now(&runner->clock) : type->def.atoms[atom].model_ns;
-    if (end_ns - begin_ns > type->def.limit_ns)
-      end_ns = conduct_long_atom(state, runner, atom, end_ns - begin_ns, end_ns);
-    if (wall) begin_ns = end_ns;
-  }
-  watch_leave(state->post);
-  state->context.phase = PHASE_OUTSIDE;
 }

@@ -73,7 +73,7 @@ typedef struct update_context {
   struct worker_state *worker;
   const agent_type *type;
   batch_result *result; /* of the entry; of the acting agent in PHASE_ACT */
-  uint32_t entry;
+  uint32_t entry;       /* of the batch; of those who act beside others in PHASE_ACT */
   uint32_t spawn_base, spawn_limit;
   uint64_t random_counter; /* begins anew for each phase and part of an update */
   uint64_t began_ns;       /* simulation time at which the update began */
@@ -83,6 +83,7 @@ typedef struct update_context {
   uint32_t asks, asked;    /* virtual: the question that is answered yes, and how many this call of an atom has asked */
   bool yields;             /* its atoms may be told to */
   update_phase phase;
+  muster_act act; /* in PHASE_ACT: beside whom */
 } update_context;
 
 /* What ends an update before its last atom. */
@@ -168,6 +169,23 @@ static inline bool runner_logged_before(const logged_command *one, const logged_
  * then. */
 void runner_sort_log(runner *runner, worker_state *state);
 
+/* A worker's log, as far as it is not merged yet. */
+typedef struct merged_log {
+  const logged_command *next, *end;
+} merged_log;
+
+/* The workers' logs, merged in the order of entries. Few workers have one. */
+typedef struct log_merge {
+  uint32_t count;
+  merged_log logs[IDLE_MAX];
+} log_merge;
+
+/* Begins to merge; the logs must stay as they are until the end. */
+void runner_merge_logs(runner *runner, log_merge *merge);
+
+/* The next command; null at the end. */
+const logged_command *runner_merge_next(log_merge *merge);
+
 /* Clears what the workers counted in the last frame and opens the early claims of the batch. Frame's thread. */
 void runner_open_early(runner *runner);
 
@@ -202,12 +220,9 @@ static inline worker_state *runner_caller(const runner *runner) {
   return &runner->states[runner->caller];
 }
 
-/* Prepares the caller's context for callbacks of agent `index` in a serial phase; returns its update. Frame's thread.
- */
-muster_update *runner_begin_serial(runner *runner, uint32_t index, update_phase phase, batch_result *result);
-
-/* Runs the action atoms of an agent, from its first action atom to its last. Frame's thread, at the commit. */
-void runner_act(runner *runner, uint32_t index, batch_result *result);
+/* Prepares a worker's context for agent `index` outside the batch: for callbacks at the intake, or for its actions;
+ * returns its update. */
+muster_update *runner_begin_outside(worker_state *state, uint32_t index, update_phase phase, batch_result *result);
 
 /* The agent's published buffer that nobody reads: what its update writes. Null when its type publishes nothing. */
 static inline void *runner_back_buffer(const agent_type *type, const agent_row *row) {

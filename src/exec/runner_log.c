@@ -32,3 +32,26 @@ void runner_sort_log(runner *runner, worker_state *state) {
         merge_parts(state->log, runner->log_scratch, begin, begin + width, end);
     }
 }
+
+void runner_merge_logs(runner *runner, log_merge *merge) {
+  merge->count = 0;
+  for (uint32_t i = 0; i < runner->state_count; i++) {
+    worker_state *state = &runner->states[i];
+    if (state->log_count == 0) continue;
+    runner_sort_log(runner, state);
+    merge->logs[merge->count++] = (merged_log){state->log, state->log + state->log_count};
+  }
+}
+
+const logged_command *runner_merge_next(log_merge *merge) {
+  if (merge->count == 0) return NULL;
+  merged_log *first = &merge->logs[0];
+  for (uint32_t i = 1; i < merge->count; i++)
+    if (runner_logged_before(merge->logs[i].next, first->next)) first = &merge->logs[i];
+  const logged_command *logged = first->next++;
+  if (first->next == first->end) { /* the others keep their order: it tells who comes first among equals */
+    merge->count--;
+    memmove(first, first + 1, (size_t)(&merge->logs[merge->count] - first) * sizeof *first);
+  }
+  return logged;
+}

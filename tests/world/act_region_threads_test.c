@@ -1,0 +1,123 @@
+/* Actions by region: the agents of one region act one at a time, in agent order, while other regions act beside them.
+ * So what the host keeps for a region needs neither locks nor atomics, and a question may be asked before the answer is
+ * used: is the seat free? Runs under ThreadSanitizer, too. */
+#include "support/little_world.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+
+enum { CELLS = 24, AGENTS = 480, FRAMES = 30, PATIENCE = 200000 };
+
+/* What the host keeps for one region: touched by its agents alone, while nobody else of it acts. */
+typedef struct cell {
+  _Alignas(64) uint64_t region;
+  uint64_t acts;
+  muster_agent inside, seated;
+  uint32_t last, acted; /* of this frame */
+  uint64_t mixed, out_of_order;
+} cell;
+
+typedef struct town {
+  cell cells[CELLS];
+  uint32_t patience;
+  atomic_uint inside, met; /* met: two regions' agents acted at the same time */
+} town;
+
+static muster_atom_result think(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Until two regions were seen beside each other, agents wait for another one, within bounds. */
+static void meet(town *town) {
+  atomic_fetch_add(&town->inside, 1);
+  for (uint32_t i = 0; i < town->patience && !atomic_load(&town->met); i++) {
+    if (atomic_load(&town->inside) > 1) atomic_store(&town->met, 1);
+    sched_yield();
+  }
+  atomic_fetch_sub(&town->inside, 1);
+}
+
+static muster_atom_result visit(muster_update *update) {
+  town *town = update->type_user;
+  cell *cell = &town->cells[(uint32_t)(update->position.x / 10.0)];
+  cell->mixed += !muster_agent_is_null(cell->inside);
+  cell->mixed += cell->region && cell->region != muster_update_region(update);
+  cell->region = muster_update_region(update);
+  cell->inside = update->agent;
+  bool free = muster_agent_is_null(cell->seated);
+  uint64_t acts = cell->acts;
+  meet(town);
+  if (update->agent.index % 7 == 0) sched_yield();
+  cell->mixed += !muster_agent_equal(cell->inside, update->agent) || acts != cell->acts;
+  cell->acts = acts + 1;
+  if (free) cell->seated = update->agent;
+  cell->out_of_order += cell->acted > 0 && update->agent.index <= cell->last;
+  cell->last = update->agent.index;
+  cell->acted++;
+  cell->inside = (muster_agent){0, 0};
+  return MUSTER_ATOM_NEXT;
+}
+
+static void populate(little_world *little, town *town, muster_agent agents[AGENTS]) {
+  const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {visit, MUSTER_ROLE_ACTION, 2000}};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 2;
+  def.period_ns = def.period_max_ns = FRAME_NS;
+  def.elasticity = 0;
+  def.act = MUSTER_ACT_REGION;
+  def.user = town;
+  register_type(little, &def);
+  for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(little, i * 7 % CELLS * 10.0 + i % 9);
+}
+
+/* Each frame all of a region act: each once, in order, and the first of them has the seat. */
+static void check(town *town, const muster_agent agents[AGENTS], bool all) {
+  for (uint32_t i = 0; i < CELLS; i++) {
+    cell *cell = &town->cells[i];
+    uint32_t first = 0;
+    while (first * 7 % CELLS != i) first++;
+    cr_assert_eq(cell->mixed, 0, "cell %u: two acted in it at the same time", i);
+    cr_assert_eq(cell->out_of_order, 0);
+    cr_assert_eq(cell->acted, all ? AGENTS / CELLS : 0);
+    if (all)
+      cr_assert(muster_agent_equal(cell->seated, agents[first]), "cell %u: agent %u sat down", i, cell->seated.index);
+    cell->seated = (muster_agent){0, 0};
+    cell->acted = 0;
+  }
+}
+
+static void run_town(muster_clock clock) {
+  static town town;
+  muster_agent agents[AGENTS];
+  bool virtual = clock == MUSTER_CLOCK_VIRTUAL; /* then all workers are called, however little there is to do */
+  town = (struct town){.patience = virtual ? PATIENCE : 10};
+  muster_world_def world = muster_default_world_def();
+  world.clock = clock;
+  world.cell_m = 10.0f;
+  world.agents_max = 4096;
+  little_world little = little_world_create(4, &world);
+  populate(&little, &town, agents);
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    muster_frame_report report = run_frame_with(&little, virtual ? 5000000u : 9000000000u);
+    cr_assert_eq(report.actions_waiting, 0);
+    check(&town, agents, report.completed > 0);
+  }
+  uint64_t acts = 0;
+  for (uint32_t i = 0; i < CELLS; i++) acts += town.cells[i].acts;
+  muster_statistics sums = muster_default_statistics();
+  muster_statistics_read(little.world, &sums);
+  cr_assert_eq(acts, sums.completed);
+  cr_assert_geq(acts, (FRAMES - 1) * AGENTS);
+  cr_assert(!virtual || atomic_load(&town.met), "never did two regions act beside each other");
+  little_world_destroy(&little);
+}
+
+Test(act_region_threads, one_at_a_time_and_in_order_within_a_region_beside_others) {
+  run_town(MUSTER_CLOCK_VIRTUAL);
+}
+
+Test(act_region_threads, also_on_the_wall_clock) {
+  run_town(MUSTER_CLOCK_WALL);
+}

@@ -1,0 +1,137 @@
+/* With the virtual clock the same seed gives the same world on any number of workers also when actions run beside each
+ * other. Those of this test do all that could make it depend on them: within their region they read and write each
+ * other, and anywhere they move, spawn, kill, wake and send; there is not time for all of them in a frame. Runs under
+ * ThreadSanitizer, too. */
+#include "support/little_world.h"
+
+typedef struct creature {
+  uint64_t updates, acts, told, heard, killed;
+  double energy;
+} creature;
+
+static muster_atom_result live(muster_update *update) {
+  creature *self = update->state;
+  muster_message messages[4];
+  uint32_t count = muster_update_messages(update, messages, 4);
+  for (uint32_t i = 0; i < count; i++)
+    self->heard = self->heard * 31 + messages[i].sender.index + *(const uint64_t *)messages[i].bytes;
+  self->updates++;
+  self->energy += (double)update->elapsed_ns * 1e-8;
+  *(uint64_t *)update->published = self->heard + self->acts;
+  return self->energy > 0.5 ? MUSTER_ATOM_NEXT : MUSTER_ATOM_FINISH;
+}
+
+/* Takes from neighbours of its own region and kills one now and then, there or elsewhere. */
+static void feed(muster_update *update, creature *self) {
+  muster_neighbour near[4];
+  uint32_t count = muster_update_nearby(update, 9.0f, (muster_type){0}, near, 4);
+  for (uint32_t i = 0; i < count; i++) {
+    creature *other = muster_update_state_of(update, near[i].agent);
+    self->told = self->told * 31 + near[i].agent.index + *(const uint64_t *)near[i].published;
+    if (other) {
+      self->energy += other->energy * 0.125;
+      other->energy *= 0.875;
+      other->told += self->acts;
+    }
+    if (muster_update_random(update) % 16 == 0)
+      self->killed = self->killed * 3 + muster_update_remove(update, near[i].agent);
+    if (muster_update_random(update) % 8 == 0) muster_update_wake(update, near[i].agent);
+    if (muster_update_random(update) % 8 == 0)
+      muster_update_wake_at(update, near[i].agent, update->now_ns + 3 * FRAME_NS / 2);
+    if (muster_update_random(update) % 2 == 0)
+      muster_update_send(update, near[i].agent, &self->told, sizeof self->told);
+  }
+}
+
+static muster_atom_result act(muster_update *update) {
+  creature *self = update->state;
+  muster_agent_def child = muster_default_agent_def();
+  self->acts++;
+  self->energy -= 0.5;
+  if (update->type.index < 3) feed(update, self);
+  child.type = (muster_type){1 + (uint32_t)(muster_update_random(update) % 3)};
+  child.position = update->position;
+  child.position.x += 1;
+  if (muster_update_random(update) % 4 == 0) {
+    muster_agent born = muster_update_spawn(update, &child);
+    self->told = self->told * 31 + born.index + born.generation;
+    if (!muster_agent_is_null(born)) muster_update_wake(update, born);
+  }
+  muster_position to = update->position;
+  to.x += ((double)muster_update_random_share(update) - 0.5) * 12;
+  to.y += ((double)muster_update_random_share(update) - 0.5) * 12;
+  muster_update_move(update, to);
+  if (muster_update_random(update) % 8 == 0) muster_update_wake_at(update, update->agent, update->now_ns + FRAME_NS);
+  return MUSTER_ATOM_NEXT;
+}
+
+typedef struct outcome {
+  uint64_t hash, waited, told, heard, killed;
+  muster_statistics sums;
+} outcome;
+
+static void populate(little_world *little) {
+  static const muster_act kinds[] = {MUSTER_ACT_REGION, MUSTER_ACT_SERIAL, MUSTER_ACT_PARALLEL};
+  const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 3000}};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 2;
+  def.state_bytes = sizeof(creature);
+  def.published_bytes = sizeof(uint64_t);
+  def.spawns_max = 1;
+  def.messages_max = 4;
+  def.message_bytes = sizeof(uint64_t);
+  def.sends_max = 4;
+  def.limit_ns = 2000; /* each action is an offence; they are noted in the same order, too */
+  def.strikes_demote = def.strikes_quarantine = 0;
+  def.period_ns = 20000000;
+  def.period_max_ns = 60000000;
+  for (uint32_t kind = 0; kind < 3; kind++) {
+    def.act = kinds[kind];
+    register_type(little, &def);
+    for (uint32_t i = 0; i < (kind == 0 ? 600u : 150u); i++) spawn_at(little, i * (kind == 0 ? 0.5 : 2.0));
+  }
+}
+
+static outcome run_world(uint32_t workers) {
+  muster_world_def world = muster_default_world_def();
+  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.agents_max = 3000;
+  world.cell_m = 12.0f;
+  world.sends_per_frame = 256;
+  little_world little = little_world_create(workers, &world);
+  outcome outcome = {.sums = muster_default_statistics()};
+  populate(&little);
+  for (uint32_t i = 0; i < 120; i++) outcome.waited += run_frame_with(&little, i % 5 ? 900000 : 150000).actions_waiting;
+  muster_agent agent = {0};
+  while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
+    const creature *self = info_of(&little, agent).state;
+    outcome.told = outcome.told * 31 + self->told;
+    outcome.heard = outcome.heard * 31 + self->heard;
+    outcome.killed = outcome.killed * 31 + self->killed;
+  }
+  muster_offence offences[MUSTER_OFFENCES_KEPT];
+  uint32_t count = muster_offences_read(little.world, offences, MUSTER_OFFENCES_KEPT);
+  for (uint32_t i = 0; i < count; i++) outcome.told = outcome.told * 31 + offences[i].agent.index;
+  outcome.hash = muster_world_hash(little.world);
+  muster_statistics_read(little.world, &outcome.sums);
+  little_world_destroy(&little);
+  return outcome;
+}
+
+Test(act_same_threads, the_same_seed_gives_the_same_world_on_1_to_8_workers) {
+  outcome one = run_world(1);
+  cr_assert_gt(one.waited, 100, "actions waited: %lu", (unsigned long)one.waited);
+  cr_assert(one.sums.spawned > 1000 && one.sums.removed > 100 && one.sums.messages_delivered > 100);
+  cr_assert(one.sums.messages_refused > 0 && one.sums.wakes_timed > 0 && one.sums.woken > 0);
+  for (uint32_t workers = 2; workers <= 8; workers *= 2) {
+    outcome many = run_world(workers);
+    cr_assert_eq(many.told, one.told, "%u workers: actions saw something else", workers);
+    cr_assert_eq(many.heard, one.heard, "%u workers: messages came otherwise", workers);
+    cr_assert_eq(many.killed, one.killed, "%u workers: others were first to remove", workers);
+    cr_assert(many.hash == one.hash && many.waited == one.waited, "%u workers: hash %lx, one worker %lx", workers,
+              (unsigned long)many.hash, (unsigned long)one.hash);
+    cr_assert(many.sums.spawned == one.sums.spawned && many.sums.removed == one.sums.removed);
+    cr_assert(many.sums.messages_delivered == one.sums.messages_delivered && many.sums.woken == one.sums.woken);
+  }
+}

@@ -1,0 +1,90 @@
+/* Serial actions run one at a time, in agent order, whatever else runs beside each other in the same world. So they may
+ * do what nobody could who is not alone: here they move money between any two accounts, without atomics. Runs under
+ * ThreadSanitizer, too. */
+#include "support/little_world.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+
+enum { CLERKS = 120, OTHERS = 40, FRAMES = 40, MONEY_EACH = 1000 };
+
+typedef struct bank {
+  int64_t accounts[CLERKS]; /* touched by serial actions alone */
+  uint32_t last, acted;     /* of this frame */
+  uint32_t out_of_order;
+  atomic_uint others_inside, serial_inside, disturbed;
+} bank;
+
+static muster_atom_result think(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Others have time to come in between. */
+static muster_atom_result transfer(muster_update *update) {
+  bank *bank = update->type_user;
+  uint32_t from = (uint32_t)(muster_update_random(update) % CLERKS),
+           to = (uint32_t)(from + 1 + update->agent.index) % CLERKS;
+  atomic_fetch_add(&bank->disturbed, atomic_fetch_add(&bank->serial_inside, 1) > 0);
+  atomic_fetch_add(&bank->disturbed, atomic_load(&bank->others_inside) > 0);
+  int64_t amount = (int64_t)(muster_update_random(update) % 50), has = bank->accounts[from], gets = bank->accounts[to];
+  sched_yield();
+  if (from != to && has >= amount) {
+    bank->accounts[from] = has - amount;
+    bank->accounts[to] = gets + amount;
+  }
+  bank->out_of_order += bank->acted > 0 && update->agent.index <= bank->last;
+  bank->last = update->agent.index;
+  bank->acted++;
+  atomic_fetch_sub(&bank->serial_inside, 1);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result bustle(muster_update *update) {
+  bank *bank = update->type_user;
+  atomic_fetch_add(&bank->others_inside, 1);
+  atomic_fetch_add(&bank->disturbed, atomic_load(&bank->serial_inside) > 0);
+  sched_yield();
+  atomic_fetch_sub(&bank->others_inside, 1);
+  return MUSTER_ATOM_NEXT;
+}
+
+static void spawn_type(little_world *little, bank *bank, muster_act act, muster_atom_result (*run)(muster_update *),
+                       uint32_t count) {
+  const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {run, MUSTER_ROLE_ACTION, 2000}};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 2;
+  def.period_ns = def.period_max_ns = FRAME_NS;
+  def.elasticity = 0;
+  def.act = act;
+  def.user = bank;
+  register_type(little, &def);
+  for (uint32_t i = 0; i < count; i++) spawn_at(little, i * 11.0);
+}
+
+/* Between two frames: the sum is what it was, and everyone acted once, in agent order. */
+static void check(bank *bank, uint32_t acted) {
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < CLERKS; i++) sum += bank->accounts[i];
+  cr_assert_eq(sum, (int64_t)CLERKS * MONEY_EACH, "money was made or lost: %ld", (long)sum);
+  cr_assert_eq(bank->out_of_order, 0);
+  cr_assert_eq(bank->acted, acted);
+  cr_assert_eq(atomic_load(&bank->disturbed), 0, "somebody acted beside a serial action");
+  bank->acted = 0;
+}
+
+Test(act_serial_threads, money_moved_between_anybody_by_anybody_stays_as_much_as_it_was) {
+  static bank bank;
+  little_world little = little_world_create(4, NULL);
+  for (uint32_t i = 0; i < CLERKS; i++) bank.accounts[i] = MONEY_EACH;
+  spawn_type(&little, &bank, MUSTER_ACT_PARALLEL, bustle, OTHERS);
+  spawn_type(&little, &bank, MUSTER_ACT_SERIAL, transfer, CLERKS);
+  spawn_type(&little, &bank, MUSTER_ACT_REGION, bustle, OTHERS);
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    muster_frame_report report = run_frame(&little);
+    cr_assert_eq(report.actions_waiting, 0);
+    check(&bank, report.completed ? CLERKS : 0);
+  }
+  little_world_destroy(&little);
+}
