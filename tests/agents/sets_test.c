@@ -42,7 +42,8 @@ static void create(fixture *fixture, const char *roles, const uint32_t *prioriti
 
 /* In which order a pass over all of them runs, as letters. */
 static const char *order_of(const fixture *fixture, const set_pass *kept, uint16_t active, char text[17]) {
-  pass pass = pass_open(&fixture->table, kept, active, UINT64_MAX, UINT64_MAX);
+  pass pass;
+  pass_open(&pass, &fixture->table, kept, active, UINT64_MAX, UINT64_MAX);
   uint32_t count = 0, number;
   while ((number = pass_next(&pass, 0, 0)) != MUSTER_SETS_MAX) text[count++] = (char)('a' + number);
   text[count] = 0;
@@ -97,7 +98,8 @@ Test(sets, shares_are_of_what_is_left) {
     for (uint32_t i = 0; i < count; i++)
       if ((active >> i & 1) && roles[i] == 'b') weight += priorities[i];
     set_pass kept = {.owed = (uint16_t)random_at(6, walk, 0, 0)};
-    pass pass = pass_open(&fixture.table, &kept, active, end_ns, UINT64_MAX);
+    pass pass;
+    pass_open(&pass, &fixture.table, &kept, active, end_ns, UINT64_MAX);
     for (uint32_t number; (number = pass_next(&pass, clock_ns, 0)) != MUSTER_SETS_MAX;) {
       cr_assert((active >> number & 1) && !(seen >> number & 1), "set %u in walk %u", number, walk);
       cr_assert(clock_ns < end_ns || seen == 0, "no turn without time, but the first");
@@ -120,7 +122,8 @@ Test(sets, the_end_of_the_frame_is_told_from_the_end_of_a_share) {
   fixture fixture;
   set_pass kept = {0};
   create(&fixture, "bb", NULL, MUSTER_SETS_BY_PRIORITY);
-  pass pass = pass_open(&fixture.table, &kept, 3, 100, 1000);
+  pass pass;
+  pass_open(&pass, &fixture.table, &kept, 3, 100, 1000);
   cr_assert_eq(pass_next(&pass, 0, 0), 0);
   cr_assert_not(pass_goes_on(&pass, &fixture.table.sets[0], 50, 10));
   cr_assert_not(pass.stopped);

@@ -1,6 +1,8 @@
 /* Types with sets on the wall clock: where one worker gives way to what is more urgent, and what it goes on with. */
 #include "support/set_world.h"
 
+#include <time.h>
+
 static calls noted;
 static muster_pool *pool;
 
@@ -42,6 +44,44 @@ static const char *run_called_away(muster_mode mode, muster_atom_result answer, 
   cr_assert_eq(statistics_of(&little).interrupted, 1);
   little_world_destroy(&little);
   return text_of(&noted);
+}
+
+static uint64_t real_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* No atom takes less than ten times the slice. */
+static void take_long(muster_update *update, uint32_t atom) {
+  uint64_t end_ns = real_ns() + 10000u;
+  (void)update, (void)atom;
+  while (real_ns() < end_ns) continue;
+}
+
+/* What the frames run in which an agent has sets of three atoms whose slice is used up by each atom. */
+Test(sets_urgency, a_slice_that_is_used_up_cuts_on_the_wall_clock) {
+  static const char *const expected[] = {"a0", "b0b1b2", "c0", "a1", "c0", "a2", "c0", "c0"};
+  muster_set_def sets[3] = {set_of(3, MUSTER_MODE_SLICEABLE, 60), set_of(3, MUSTER_MODE_RUN, 50),
+                            set_of(3, MUSTER_MODE_SUSPENDABLE, 40)};
+  muster_world_def def = muster_default_world_def();
+  muster_type_def type = type_of_sets(sets, 3, &noted);
+  memset(&noted, 0, sizeof noted);
+  noted.inside = take_long;
+  type.period_ns = type.period_max_ns = 100 * FRAME_NS;
+  type.slice_ns = 1000;
+  type.limit_ns = 1000000000u;
+  little_world little = little_world_create(1, &def);
+  register_type(&little, &type);
+  muster_agent agent = spawn_at(&little, 0);
+  muster_agent_wake(little.world, agent);
+  for (uint32_t frame = 0; frame < sizeof expected / sizeof *expected; frame++) {
+    run_frame_with(&little, 1000000000u);
+    const char *text = text_of(&noted);
+    cr_assert_str_eq(text, expected[frame], "%s in frame %u", text, frame);
+  }
+  cr_assert_eq(statistics_of(&little).preempted, 0, "no frame ended before its time");
+  little_world_destroy(&little);
 }
 
 Test(sets_urgency, who_can_be_cut_gives_way_between_atoms_and_goes_on) {
