@@ -188,7 +188,8 @@ void runner_work(void *argument, uint32_t worker);
 /* There is more to do, for one more worker if one has time. Inside runner_work. */
 void runner_call(const worker_state *state);
 
-/* With audit: another worker spent `cpu_ns` on settling until now; what of it lies after the deadline is overrun. */
+/* With audit: another worker spent `cpu_ns` on settling, or in actions, until now; what of it lies after the deadline is
+ * overrun. */
 void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns);
 
 /* With audit: the caller is about to sleep until the last worker leaves; `argument` is the runner. */
