@@ -230,18 +230,19 @@ static void post(struct muster_world *world, const act_entry *entry, const batch
   }
 }
 
-/* Virtual clock: the atoms that ran and whose model is over their limit. */
-static void note_offences(struct muster_world *world, const act_entry *entry, const batch_result *result) {
+/* Virtual clock: the atoms whose model is over their limit. */
+static void note_offences(struct muster_world *world, const act_entry *entry) {
   const agent_row *row = &world->store.rows[entry->agent];
   const agent_type *type = &world->types.types[row->type];
-  for (uint32_t atom = type->parallel_atoms; atom < result->atom_next; atom++)
-    if (type->atoms[atom].model_ns > type->def.limit_ns)
-      offences_add(&runner_caller(&world->runner)->offences, &(offence){.duration_ns = type->atoms[atom].model_ns,
-                                                                        .agent = entry->agent,
-                                                                        .generation = row->generation,
-                                                                        .type = row->type,
-                                                                        .atom = (uint16_t)atom,
-                                                                        .level = row->level});
+  for (uint64_t left = entry->late_atoms; left; left &= left - 1) {
+    uint32_t atom = type->parallel_atoms + (uint32_t)__builtin_ctzll(left);
+    offences_add(&runner_caller(&world->runner)->offences, &(offence){.duration_ns = type->atoms[atom].model_ns,
+                                                                      .agent = entry->agent,
+                                                                      .generation = row->generation,
+                                                                      .type = row->type,
+                                                                      .atom = (uint16_t)atom,
+                                                                      .level = row->level});
+  }
 }
 
 /* Settles those who ran, in agent order. Returns how many they are. */
@@ -258,7 +259,7 @@ static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
     world->acting_count--;
     take_effect(world, entry->agent, &acts->results[i]);
     if (acts->results[i].sends) post(world, entry, &acts->results[i]);
-    if (world->runner.virtual) note_offences(world, entry, &acts->results[i]);
+    if (entry->late_atoms) note_offences(world, entry);
     commit_complete(world, entry->agent, world->store.begun[entry->agent].started_ns);
   }
   return ran;

@@ -78,21 +78,17 @@ static void run_actions(worker_state *state) {
   const agent_type *type = state->context.type;
   muster_update *update = &state->context.public;
   bool wall = !runner->virtual, finished = false;
-  /* Under the virtual clock the frame's thread notes it of those who act beside each other, in their order. */
-  bool notes = wall || state->context.act == MUSTER_ACT_SERIAL;
   uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0;
-  uint32_t atom = type->parallel_atoms;
   watch_agent(state->post, update->agent.index, update->agent.generation);
-  for (; atom < type->def.atom_count && !finished; atom++) {
+  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count && !finished; atom++) {
     watch_enter(state->post);
     finished = type->def.atoms[atom].run(update) == MUSTER_ATOM_FINISH;
     uint64_t end_ns = wall ? clock_now(&runner->clock) : type->def.atoms[atom].model_ns;
-    if (notes && end_ns - begin_ns > type->def.limit_ns)
+    if (end_ns - begin_ns > type->def.limit_ns)
       end_ns = conduct_long_atom(state, runner, atom, end_ns - begin_ns, end_ns);
     if (wall) begin_ns = end_ns;
   }
   watch_leave(state->post);
-  state->context.result->atom_next = (uint16_t)atom;
   state->context.phase = PHASE_OUTSIDE;
 }
 
@@ -118,7 +114,9 @@ static bool run_entry(acts *acts, worker_state *state, uint32_t number, uint64_t
     state->context.entry = number;
     state->context.spawn_base = entry->spawn_base;
     state->context.spawn_limit = entry->spawn_limit;
+    state->context.late_atoms = acts->runner->virtual ? &entry->late_atoms : NULL;
     run_actions(state);
+    state->context.late_atoms = NULL;
   }
   acts->parts[state->context.public.worker].acted++;
   if (acts->timed) *clock_ns = clock_now(&acts->runner->clock);
