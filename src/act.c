@@ -235,30 +235,18 @@ static void post(struct muster_world *world, const act_entry *entry, const batch
   }
 }
 
-/* Virtual clock: those of the atoms from `first` to `end` whose model is over their limit. */
-static void note_offences_in(struct muster_world *world, uint32_t index, uint32_t first, uint32_t end) {
-  const agent_row *row = &world->store.rows[index];
+/* Virtual clock: the atoms whose model is over their limit. */
+static void note_offences(struct muster_world *world, const act_entry *entry) {
+  const agent_row *row = &world->store.rows[entry->agent];
   const agent_type *type = &world->types.types[row->type];
-  for (uint32_t atom = first; atom < end; atom++)
-    if (type->atoms[atom].model_ns > type->def.limit_ns)
-      offences_add(&runner_caller(&world->runner)->offences, &(offence){.duration_ns = type->atoms[atom].model_ns,
-                                                                        .agent = index,
-                                                                        .generation = row->generation,
-                                                                        .type = row->type,
-                                                                        .atom = (uint16_t)atom,
-                                                                        .level = row->level});
-}
-
-/* Of a type with sets the result says which of them acted, else up to which atom. */
-static void note_offences(struct muster_world *world, const act_entry *entry, const batch_result *result) {
-  const agent_type *type = type_of(world, entry->agent);
-  if (!type->has_sets) {
-    note_offences_in(world, entry->agent, type->parallel_atoms, result->atom_next);
-    return;
-  }
-  for (uint32_t sets = result->atom_next; sets; sets &= sets - 1) {
-    const type_set *set = &type->sets.sets[__builtin_ctz(sets)];
-    note_offences_in(world, entry->agent, set->first_atom, set->end_atom);
+  for (uint64_t left = entry->late_atoms; left; left &= left - 1) {
+    uint32_t atom = type->parallel_atoms + (uint32_t)__builtin_ctzll(left);
+    offences_add(&runner_caller(&world->runner)->offences, &(offence){.duration_ns = type->atoms[atom].model_ns,
+                                                                      .agent = entry->agent,
+                                                                      .generation = row->generation,
+                                                                      .type = row->type,
+                                                                      .atom = (uint16_t)atom,
+                                                                      .level = row->level});
   }
 }
 
@@ -276,7 +264,7 @@ static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
     world->acting_count--;
     take_effect(world, entry->agent, &acts->results[i]);
     if (acts->results[i].sends) post(world, entry, &acts->results[i]);
-    if (world->runner.virtual) note_offences(world, entry, &acts->results[i]);
+    if (entry->late_atoms) note_offences(world, entry);
     commit_complete(world, entry->agent, world->store.begun[entry->agent].started_ns);
   }
   return ran;

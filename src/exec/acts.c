@@ -74,36 +74,29 @@ void acts_open(acts *acts) {
   ticket_open(&acts->ticket, acts->claim_count);
 }
 
-/* Under the virtual clock the frame's thread notes offences of those who act beside each other, in their order. */
-static bool notes_offences(const worker_state *state) {
-  return !state->context.runner->virtual || state->context.act == MUSTER_ACT_SERIAL;
-}
-
 static void run_atoms(worker_state *state) {
   const runner *runner = state->context.runner;
   const agent_type *type = state->context.type;
   muster_update *update = &state->context.public;
-  bool wall = !runner->virtual, finished = false, notes = notes_offences(state);
+  bool wall = !runner->virtual, finished = false;
   uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0;
-  uint32_t atom = type->parallel_atoms;
-  for (; atom < type->def.atom_count && !finished; atom++) {
+  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count && !finished; atom++) {
     watch_enter(state->post);
     muster_atom_result answer = type->def.atoms[atom].run(update);
     finished = answer == MUSTER_ATOM_FINISH;
     if ((unsigned)answer > MUSTER_ATOM_FINISH) state->results_refused++;
     uint64_t end_ns = wall ? clock_now(&runner->clock) : type->def.atoms[atom].model_ns;
-    if (notes && end_ns - begin_ns > type->def.limit_ns)
+    if (end_ns - begin_ns > type->def.limit_ns)
       end_ns = conduct_long_atom(state, runner, atom, end_ns - begin_ns, end_ns);
     if (wall) begin_ns = end_ns;
   }
-  state->context.result->atom_next = (uint16_t)atom;
 }
 
 static void run_actions(worker_state *state) {
   const muster_update *update = &state->context.public;
   watch_agent(state->post, update->agent.index, update->agent.generation);
   if (state->context.type->has_sets)
-    state->context.result->atom_next = passes_act(state, state->context.runner, notes_offences(state));
+    passes_act(state, state->context.runner);
   else
     run_atoms(state);
   watch_leave(state->post);
@@ -132,7 +125,9 @@ static bool run_entry(acts *acts, worker_state *state, uint32_t number, uint64_t
     state->context.entry = number;
     state->context.spawn_base = entry->spawn_base;
     state->context.spawn_limit = entry->spawn_limit;
+    state->context.late_atoms = acts->runner->virtual ? &entry->late_atoms : NULL;
     run_actions(state);
+    state->context.late_atoms = NULL;
   }
   acts->parts[state->context.public.worker].acted++;
   if (acts->timed) *clock_ns = clock_now(&acts->runner->clock);

@@ -18,6 +18,7 @@ enum { ACT_KINDS = MUSTER_ACT_PARALLEL + 1 };
 
 /* Somebody who is to act. */
 typedef struct act_entry {
+  uint64_t late_atoms; /* virtual clock: bit k: action atom k is over its limit; the last stands for all after it */
   uint32_t agent;
   uint32_t next;       /* its successor in the chain; 0 = it is the last */
   uint32_t spawn_base; /* as in batch_entry */

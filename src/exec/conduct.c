@@ -22,6 +22,11 @@ uint64_t conduct_long_atom(worker_state *state, const runner *runner, uint32_t a
     clock_ns = clock_now(&runner->clock);
   }
   if (atom_ns <= state->context.type->def.limit_ns) return clock_ns;
+  if (state->context.late_atoms) { /* noted by the frame's thread, in the order of agents */
+    uint32_t number = atom - state->context.type->parallel_atoms;
+    *state->context.late_atoms |= 1ull << (number < 63 ? number : 63);
+    return clock_ns;
+  }
   offences_add(&state->offences, &(offence){.duration_ns = atom_ns,
                                             .agent = update->agent.index,
                                             .generation = update->agent.generation,

@@ -228,7 +228,7 @@ interruption passes_run(worker_state *state, const runner *runner, uint32_t entr
 
 /* ---------------------------------------------------------------------------------------------------------- actions */
 
-static void act_set(worker_state *state, const runner *runner, const agent_type *type, uint32_t number, bool notes) {
+static void act_set(worker_state *state, const runner *runner, const agent_type *type, uint32_t number) {
   const type_set *set = &type->sets.sets[number];
   update_context *context = &state->context;
   set_state *own = &sets_states_of(&type->sets, runner->store->rows[context->public.agent.index].state_slot)[number];
@@ -241,7 +241,7 @@ static void act_set(worker_state *state, const runner *runner, const agent_type 
     result = type->atoms[atom].run(&context->public);
     if ((unsigned)result > MUSTER_ATOM_FINISH) state->results_refused++;
     uint64_t end_ns = runner->virtual ? type->atoms[atom].model_ns : clock_now(&runner->clock);
-    if (notes && end_ns - begin_ns > type->def.limit_ns)
+    if (end_ns - begin_ns > type->def.limit_ns)
       end_ns = conduct_long_atom(state, runner, atom, end_ns - begin_ns, end_ns);
     if (!runner->virtual) begin_ns = end_ns;
   }
@@ -250,17 +250,15 @@ static void act_set(worker_state *state, const runner *runner, const agent_type 
   counts_of(state)[number].runs++;
 }
 
-uint16_t passes_act(worker_state *state, const runner *runner, bool notes) {
+void passes_act(worker_state *state, const runner *runner) {
   const agent_type *type = state->context.type;
   set_pass *kept = &type->sets.passes[runner->store->rows[state->context.public.agent.index].state_slot];
-  uint16_t acting = kept->left;
   for (uint32_t i = 0; i < type->sets.count && kept->left; i++) {
     uint32_t number = type->sets.sequence[i];
     if (!(kept->left >> number & 1)) continue;
-    act_set(state, runner, type, number, notes);
+    act_set(state, runner, type, number);
     kept->left &= (uint16_t) ~(1u << number);
   }
-  return acting;
 }
 
 uint64_t passes_act_cost(const agent_type *type, const agent_row *row) {

@@ -13,9 +13,8 @@
 interruption passes_run(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t *clock_ns,
                         bool timed);
 
-/* Runs the action sets that the pass of the agent in the worker's context left, at the commit; with `notes` it notes
- * offences. Returns the bitmap of those that ran. */
-uint16_t passes_act(worker_state *state, const runner *runner, bool notes);
+/* Runs the action sets that the pass of the agent in the worker's context left, at the commit. */
+void passes_act(worker_state *state, const runner *runner);
 
 /* What the model says that they cost. */
 uint64_t passes_act_cost(const agent_type *type, const agent_row *row);

@@ -83,7 +83,8 @@ typedef struct update_context {
   uint32_t asks, asked;    /* virtual: the question that is answered yes, and how many this call of an atom has asked */
   bool yields;             /* its atoms may be told to */
   update_phase phase;
-  muster_act act; /* in PHASE_ACT: beside whom */
+  muster_act act;       /* in PHASE_ACT: beside whom */
+  uint64_t *late_atoms; /* virtual clock, beside others: bitmap of action atoms that are over their limit; else null */
 } update_context;
 
 /* What ends an update before its last atom. */
@@ -204,7 +205,8 @@ void runner_work(void *argument, uint32_t worker);
 /* There is more to do, for one more worker if one has time. Inside runner_work. */
 void runner_call(const worker_state *state);
 
-/* With audit: another worker spent `cpu_ns` on settling until now; what of it lies after the deadline is overrun. */
+/* With audit: another worker spent `cpu_ns` on settling, or in actions, until now; what lies after the deadline is
+ * overrun. */
 void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns);
 
 /* With audit: the caller is about to sleep until the last worker leaves; `argument` is the runner. */

@@ -102,7 +102,7 @@ static outcome run_world(uint32_t workers) {
   little_world little = little_world_create(workers, &world);
   outcome outcome = {.sums = muster_default_statistics()};
   populate(&little);
-  for (uint32_t i = 0; i < 120; i++) outcome.waited += run_frame_with(&little, i % 5 ? 900000 : 150000).actions_waiting;
+  for (uint32_t i = 0; i < 80; i++) outcome.waited += run_frame_with(&little, i % 5 ? 900000 : 150000).actions_waiting;
   muster_agent agent = {0};
   while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
     const creature *self = info_of(&little, agent).state;

@@ -150,6 +150,37 @@ Test(watchdog, an_action_atom_that_holds_the_frames_own_thread_is_noticed) {
   little_world_destroy(&stage.little);
 }
 
+static muster_type register_parallel(stage *stage, const char *name, muster_atom_result (*act)(muster_update *)) {
+  const muster_atom atoms[] = {{.run = pass}, {.run = act, .role = MUSTER_ROLE_ACTION, .model_ns = 30000}};
+  muster_type_def type = muster_default_type_def();
+  type.name = name;
+  type.atoms = atoms;
+  type.atom_count = 2;
+  type.limit_ns = 1000000000u;
+  type.act = MUSTER_ACT_PARALLEL;
+  type.user = stage;
+  register_type(&stage->little, &type);
+  return stage->little.type;
+}
+
+/* The few that share a claim with it must wait for it. */
+Test(watchdog, the_others_act_while_one_is_stuck_in_its_action) {
+  stage stage;
+  muster_world_def def = watched();
+  open_stage(&stage, 3, &def);
+  stage.wanted = OTHERS - 16;
+  muster_agent sticky = spawn_woken(&stage, register_parallel(&stage, "sticky", wait_at_gate));
+  stage.other = register_parallel(&stage, "other", run_other);
+  for (uint32_t i = 0; i < OTHERS; i++) spawn_woken(&stage, stage.other);
+  muster_frame_report report = run_frame_with(&stage.little, 10000000000u);
+  cr_assert_geq(load_acquire_u32(&stage.done_when_told), OTHERS - 16);
+  cr_assert_eq(report.completed, OTHERS + 1);
+  cr_assert_eq(statistics_of(&stage).stuck, 1);
+  cr_assert(info_of(&stage.little, sticky).quarantined);
+  await_return(&stage, 1);
+  little_world_destroy(&stage.little);
+}
+
 Test(watchdog, under_the_virtual_clock_nobody_is_punished) {
   stage stage;
   muster_world_def def = watched();
