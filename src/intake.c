@@ -83,6 +83,7 @@ static void forget_held(struct muster_world *world, uint32_t index) {
 
 void intake_unschedule(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
+  if (world->classes.activation.delay_max) activation_take_back(&world->classes.activation, 0, index);
   if (row->status == AGENT_WAITING) {
     if (row->spot) wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, index);
   } else {

@@ -4,6 +4,67 @@
 
 #include <stdlib.h>
 
+void activation_create(activation_book *book, uint32_t delay_max, uint32_t agents_max, arena *arena) {
+  *book = (activation_book){.delay_max = delay_max, .sharers = 1};
+  if (!delay_max) return;
+  book->booked_ns = arena_reserve(arena, ACTIVATION_BEATS, sizeof *book->booked_ns);
+  book->shares = arena_reserve(arena, ACTIVATION_SHARDS, sizeof *book->shares);
+  book->bookings = arena_reserve(arena, agents_max, sizeof *book->bookings);
+  for (uint32_t i = 0; book->shares && i < ACTIVATION_SHARDS; i++) book->shares[i].first = ACTIVATION_BEATS;
+}
+
+/* A share's additions become part of the book. */
+static void fold_in(activation_book *book, activation_share *share) {
+  for (uint32_t ahead = share->first; ahead < share->end; ahead++) {
+    uint32_t slot = (book->beat + ahead) % ACTIVATION_BEATS;
+    book->booked_ns[slot] += share->booked_ns[slot];
+    share->booked_ns[slot] = 0;
+  }
+  share->first = ACTIVATION_BEATS;
+  share->end = 0;
+}
+
+/* Beats that are over are empty again. */
+static void pass_beats(activation_book *book, uint32_t count) {
+  uint32_t cleared = count < ACTIVATION_BEATS ? count : ACTIVATION_BEATS;
+  for (uint32_t i = 1; i <= cleared; i++) book->booked_ns[(book->beat + i) % ACTIVATION_BEATS] = 0;
+  book->beat += count;
+}
+
+/* A pause of the host counts as two beats, and a new frame rate is learnt within a second. The end of the beat comes
+ * nearer to that of the frame each time. */
+void activation_pace_on(activation_pace *pace, uint64_t elapsed_ns, uint32_t beats) {
+  const double part = 1.0 / 8.0;
+  double frame_ns = (double)elapsed_ns, passed = pace->late + frame_ns / pace->beat_ns - (double)beats;
+  if (frame_ns > 2 * pace->beat_ns) frame_ns = 2 * pace->beat_ns;
+  pace->beat_ns += (frame_ns - pace->beat_ns) * part;
+  passed *= 1.0 - part;
+  pace->late = passed < -0.5 ? -0.5 : passed < 0.5 ? passed : 0.5;
+}
+
+uint32_t activation_turn(activation_book *book, uint64_t elapsed_ns) {
+  for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) fold_in(book, &book->shares[i]);
+  book->sharers = 1;
+  if (elapsed_ns == 0) return 0;
+  if (book->pace.beat_ns == 0) book->pace.beat_ns = (double)elapsed_ns;
+  double passed = book->pace.late + (double)elapsed_ns / book->pace.beat_ns + 0.5;
+  uint32_t beats = passed < 1e9 ? (uint32_t)passed : 1000000000u;
+  pass_beats(book, beats);
+  activation_pace_on(&book->pace, elapsed_ns, beats);
+  return beats;
+}
+
+void activation_share_out(activation_book *book, const uint32_t wanted[ACTIVATION_SHARDS]) {
+  book->sharers = 0;
+  for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) book->sharers += wanted[i] > 0;
+}
+
+int64_t activation_booked_ns(const activation_book *book, uint32_t beat) {
+  int64_t booked_ns = book->booked_ns[beat % ACTIVATION_BEATS];
+  for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) booked_ns += book->shares[i].booked_ns[beat % ACTIVATION_BEATS];
+  return booked_ns;
+}
+
 uint32_t activation_cycle(const uint32_t *periods, uint32_t count, uint32_t most) {
   uint64_t cycle = 1;
   for (uint32_t i = 0; i < count; i++) {
