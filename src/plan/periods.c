@@ -180,6 +180,25 @@ void periods_plan(activation_book *book, const agent_class *class, uint32_t shar
   activation_enter(book, shard, index, first + delay, class->cost_ns, delay_ns);
 }
 
+void periods_owing(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t reached_ns,
+                   bool continued, uint64_t frame) {
+  agent_row *row = &store->rows[index];
+  agent_class *class = &classes->classes[row->class];
+  if (!continued) {
+    row->runs = periods_run_counter(row, class->per_nominal);
+    row->last_update_ns = reached_ns;
+    row->woken = 0;
+    row->timed = 0;
+    if (class->elapsed != MUSTER_ELAPSED_EVENTS) periods_set_next(classes, class, 0, row, index);
+  }
+  ready_forget(ready, store, index);
+  row->owes = 1;
+  row->first_due_ns = ready->now_ns;
+  row->released_frame = (uint8_t)frame;
+  row->status = AGENT_ADMITTED;
+  ready_put_back(ready, store, index);
+}
+
 void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random) {
   agent_row *row = &store->rows[index];
   agent_class *class = &classes->classes[row->class];
