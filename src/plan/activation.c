@@ -31,23 +31,27 @@ static void pass_beats(activation_book *book, uint32_t count) {
   book->beat += count;
 }
 
+activation_pace activation_pace_of(double beat_ns, double late) {
+  return (activation_pace){beat_ns, beat_ns > 0 ? 1.0 / beat_ns : 0.0, late};
+}
+
 /* A pause of the host counts as two beats, and a new frame rate is learnt within a second. The end of the beat comes
  * nearer to that of the frame each time. */
 void activation_pace_on(activation_pace *pace, uint64_t elapsed_ns, uint32_t beats) {
   const double part = 1.0 / 8.0;
-  double frame_ns = (double)elapsed_ns, passed = pace->late + frame_ns / pace->beat_ns - (double)beats;
+  double frame_ns = (double)elapsed_ns, passed = pace->late + frame_ns * pace->beats_per_ns - (double)beats;
   if (frame_ns > 2 * pace->beat_ns) frame_ns = 2 * pace->beat_ns;
   pace->beat_ns += (frame_ns - pace->beat_ns) * part;
   passed *= 1.0 - part;
-  pace->late = passed < -0.5 ? -0.5 : passed < 0.5 ? passed : 0.5;
+  *pace = activation_pace_of(pace->beat_ns, passed < -0.5 ? -0.5 : passed < 0.5 ? passed : 0.5);
 }
 
 uint32_t activation_turn(activation_book *book, uint64_t elapsed_ns) {
   for (uint32_t i = 0; i < ACTIVATION_SHARDS; i++) fold_in(book, &book->shares[i]);
   book->sharers = 1;
   if (elapsed_ns == 0) return 0;
-  if (book->pace.beat_ns == 0) book->pace.beat_ns = (double)elapsed_ns;
-  double passed = book->pace.late + (double)elapsed_ns / book->pace.beat_ns + 0.5;
+  if (book->pace.beat_ns == 0) book->pace = activation_pace_of((double)elapsed_ns, 0.0);
+  double passed = book->pace.late + (double)elapsed_ns * book->pace.beats_per_ns + 0.5;
   uint32_t beats = passed < 1e9 ? (uint32_t)passed : 1000000000u;
   pass_beats(book, beats);
   activation_pace_on(&book->pace, elapsed_ns, beats);

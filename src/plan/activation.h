@@ -47,7 +47,8 @@ typedef struct activation_share {
 
 /* How a clock runs along the beats. */
 typedef struct activation_pace {
-  double beat_ns; /* how long a beat is; 0 = not known yet */
+  double beat_ns;      /* how long a beat is; 0 = not known yet; */
+  double beats_per_ns; /* and the inverse */
   double late; /* by how many beats it was behind the end of the present one when the last frame began: -0.5 .. 0.5 */
 } activation_pace;
 
@@ -69,6 +70,9 @@ void activation_create(activation_book *book, uint32_t delay_max, uint32_t agent
 /* A frame is about to be released, `elapsed_ns` of simulation time after the last: the beats that have passed are taken
  * off, and what was booked since the last turn becomes known to all. Returns how many beats have passed. */
 uint32_t activation_turn(activation_book *book, uint64_t elapsed_ns);
+
+/* The pace of a clock of which no more is known than how long a beat is. */
+activation_pace activation_pace_of(double beat_ns, double late);
 
 /* A clock has gone on by `elapsed_ns` in so many beats. */
 void activation_pace_on(activation_pace *pace, uint64_t elapsed_ns, uint32_t beats);

@@ -119,7 +119,7 @@ static void advance_planned(class_table *classes, uint64_t elapsed_ns) {
     if (class->pace.beat_ns > 0)
       activation_pace_on(&class->pace, class->clock_ns - before_ns, beats);
     else
-      class->pace = (activation_pace){book->pace.beat_ns * class->rate, book->pace.late};
+      class->pace = activation_pace_of(book->pace.beat_ns * class->rate, book->pace.late);
     load_ns += (double)class->members * (double)class->cost_ns * class->pace.beat_ns * (double)class->per_nominal;
   }
   if (elapsed_ns) book->mean_ns = (int64_t)load_ns;
@@ -164,10 +164,10 @@ static inline uint32_t round_up(double x) {
 }
 
 void periods_plan(activation_book *book, const agent_class *class, uint32_t shard, agent_row *row, uint32_t index) {
-  double beat_ns = class->pace.beat_ns;
-  if (!(beat_ns > 0)) return;
-  double ahead = (double)wheel_remaining_ns(class, row) / beat_ns + class->pace.late;
-  double next = ahead + (double)class->nominal_ns / beat_ns;
+  const activation_pace *pace = &class->pace;
+  if (!(pace->beat_ns > 0)) return;
+  double ahead = (double)wheel_remaining_ns(class, row) * pace->beats_per_ns + pace->late;
+  double next = ahead + (double)class->nominal_ns * pace->beats_per_ns;
   if (!(next < ACTIVATION_BEATS)) return;
   uint32_t first = round_up(ahead), most = round_up(next) - 1;
   if (first == 0) first = 1; /* due soon: the next frame releases it */
@@ -175,7 +175,7 @@ void periods_plan(activation_book *book, const agent_class *class, uint32_t shar
   if (most > book->delay_max) most = book->delay_max;
   uint32_t delay = activation_choose(book, shard, first, most, class->cost_ns);
   /* Whole beats keep dues as far apart as they were: clusters would fall into one frame when frames are irregular. */
-  uint64_t delay_ns = (uint64_t)((double)delay * beat_ns);
+  uint64_t delay_ns = (uint64_t)((double)delay * pace->beat_ns);
   row->virtual_due_ns += delay_ns;
   activation_enter(book, shard, index, first + delay, class->cost_ns, delay_ns);
 }

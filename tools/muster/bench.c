@@ -1,5 +1,6 @@
 /* `muster bench`: the worker pool beside other job systems, in interleaved rounds of one run; benches of another kind
  * have a file of their own. */
+#include "bench_activation.h"
 #include "bench_control.h"
 #include "bench_noise.h"
 #include "bench_options.h"
@@ -135,6 +136,7 @@ int bench_command(int count, char **arguments) {
   bench_systems systems;
   output json = {.descriptor = -1};
   int status;
+  if (count > 1 && strcmp(arguments[1], "activation") == 0) return bench_activation_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "control") == 0) return bench_control_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "quality") == 0) return bench_quality_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "scale") == 0) return bench_scale_command(count - 1, arguments + 1);
