@@ -38,8 +38,7 @@ uint32_t pass_next(pass *pass, uint64_t clock_ns, uint64_t next_ns);
 /* Whether the set goes on with an atom that is expected to take so long. */
 static inline bool pass_goes_on(pass *pass, const type_set *set, uint64_t clock_ns, uint64_t next_ns) {
   if (set->mode == MUSTER_MODE_RUN) return true;
-  if (clock_ns >= pass->set_end_ns) return false;
-  if (clock_ns + next_ns <= pass->stop_ns) return true;
+  if (clock_ns + next_ns <= pass->stop_ns) return clock_ns < pass->set_end_ns;
   pass->stopped = true;
   return false;
 }

@@ -31,6 +31,9 @@ PREFETCH_FUNCTION prefetch_state(const runner *runner, uint32_t entry_index) {
   const agent_row *row = &runner->store->rows[runner->batch->entries[entry_index].agent];
   const agent_type *type = &runner->types->types[row->type];
   if (type->states) __builtin_prefetch(type_state(type, row->state_slot));
+  if (!type->has_sets) return;
+  __builtin_prefetch(&type->sets.passes[row->state_slot], 1);
+  __builtin_prefetch(sets_states_of(&type->sets, row->state_slot), 1);
 }
 
 /* Agents stand in memory in no order of the batch: what coming entries need is fetched while this one runs. */
