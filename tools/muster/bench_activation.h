@@ -2,7 +2,7 @@
 #ifndef TOOLS_BENCH_ACTIVATION_H
 #define TOOLS_BENCH_ACTIVATION_H
 
-/* Runs the command line behind `muster bench`, whose first argument is the bench's name; returns the exit status. */
+/* arguments[0] is the bench's name. Returns the exit status: failed when a peak is above its bound, too. */
 int bench_activation_command(int count, char **arguments);
 
 #endif

@@ -13,6 +13,7 @@ static void show_suites(void) {
   puts("  control    how the frame answers when costs or budgets change; see `muster bench control --help`");
   puts("  quality    how fresh each rule keeps a crowd with the same CPU; see `muster bench quality --help`");
   puts("  scale      what scheduling costs, from few agents to millions; see `muster bench scale --help`");
+  puts("  sets       what sets of atoms cost; see `muster bench sets --help`");
 }
 
 static void show_measures(const bench_suite *suite) {
