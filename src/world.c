@@ -72,6 +72,7 @@ static void create_plan(struct muster_world *world) {
   const muster_world_def *def = &world->def;
   classes_create(&world->classes, def->types_max, def->agents_max, &world->arena);
   activation_create(&world->classes.activation, def->activation_delay, def->agents_max, &world->arena);
+  rhythm_create(&world->rhythms, def->activation_delay, def->types_max, def->agents_max, &world->arena);
   costs_create(&world->costs, def->types_max, &world->arena);
   controller_create(&world->experience.controller, (double)def->debt_budgets);
   periods_create(&world->periods, &world->classes, def, &world->arena);
@@ -228,7 +229,11 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
   if (index == UINT32_MAX) return (muster_type){0};
   identity_create_over(&world->slots[index], world->def.agents_max, NULL, 0, &world->arena);
   messages_reserve(world, &world->types.types[index]);
-  if (world->types.types[index].has_sets) reserve_passes(world);
+  if (world->types.types[index].has_sets) {
+    reserve_passes(world);
+    rhythm_register(&world->rhythms, index, &world->types.types[index].sets, world->types.types[index].atoms,
+                    &world->arena);
+  }
   if (world->arena.failed) {
     world->arena.failed = false;
     world->types.count--;

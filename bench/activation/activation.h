@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ACTIVATION_DELAY = 3, ACTIVATION_CASES = 7, ACTIVATION_RINGS = 4, ACTIVATION_BOOKINGS = 4 };
+enum { ACTIVATION_DELAY = 3, ACTIVATION_CASES = 9, ACTIVATION_RINGS = 4, ACTIVATION_BOOKINGS = 4 };
 
 typedef struct activation_load {
   double peak;      /* the fullest frame over the mean */
@@ -18,13 +18,15 @@ typedef struct activation_load {
   double carried;   /* updates that waited at the end of a frame, on average */
 } activation_load;
 
-/* A world whose agents have one of three periods, in frames. */
+/* A world whose agents have one of three periods, in frames; or which all run in every frame, with three sets that have
+ * these periods in updates and are three times as long as the rest. */
 typedef struct activation_case {
   const char *name;
   uint32_t periods[3];
   uint32_t agents;
   double share; /* of what all want: the budget; above 1 = everybody has the nominal period */
   double most;  /* what the peak may be with planning; 0 = it is not judged */
+  bool sets;
   activation_load plain, planned;
   bool within;
 } activation_case;

@@ -21,6 +21,8 @@ void activation_bench_cases(activation_case cases[ACTIVATION_CASES]) {
       {.name = "primes-long", .periods = {5, 7, 11}, .agents = 5000, .share = 10, .most = 1.15},
       {.name = "composite-10k", .periods = {4, 6, 8}, .agents = 10000, .share = 10, .most = 1.05},
       {.name = "composite-67", .periods = {4, 6, 8}, .agents = 67, .share = 10},
+      {.name = "sets", .periods = {4, 6, 8}, .agents = 5000, .share = 10, .most = 1.4, .sets = true},
+      {.name = "sets-primes", .periods = {3, 5, 7}, .agents = 5000, .share = 10, .most = 1.4, .sets = true},
       {.name = "under-pressure", .periods = {4, 6, 8}, .agents = 5000, .share = 0.6, .most = 1.05},
   };
   memcpy(cases, all, sizeof all);
@@ -41,32 +43,55 @@ static muster_atom_result nothing(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static bool populate(muster_world *world, const activation_case *row) {
-  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS};
-  muster_type types[KINDS];
-  for (uint32_t i = 0; i < KINDS; i++) {
-    muster_type_def def = muster_default_type_def();
-    def.atoms = &atom;
-    def.atom_count = 1;
-    def.period_ns = (uint64_t)(row->periods[i] * frame_ns);
-    def.period_max_ns = 12 * def.period_ns;
-    types[i] = muster_type_register(world, &def);
-    if (!types[i].index) return false;
+/* One type that has everything in sets. */
+static muster_type register_sets(muster_world *world, const activation_case *row) {
+  static const muster_atom atoms[KINDS] = {{nothing, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS},
+                                           {nothing, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS},
+                                           {nothing, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS}};
+  muster_set_def sets[KINDS + 1];
+  muster_type_def def = muster_default_type_def();
+  for (uint32_t i = 0; i <= KINDS; i++) {
+    sets[i] = muster_default_set_def();
+    sets[i].role = i < KINDS ? MUSTER_ROLE_BEHAVIOUR : MUSTER_ROLE_PERCEPTION;
+    sets[i].atoms = atoms;
+    sets[i].atom_count = i < KINDS ? KINDS : 1;
+    sets[i].period_updates = i < KINDS ? row->periods[i] : 1;
   }
+  def.sets = sets;
+  def.set_count = KINDS + 1;
+  def.period_ns = def.period_max_ns = (uint64_t)frame_ns;
+  return muster_type_register(world, &def);
+}
+
+static muster_type register_kind(muster_world *world, const activation_case *row, uint32_t kind) {
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS};
+  muster_type_def def = muster_default_type_def();
+  if (row->sets) return register_sets(world, row);
+  def.atoms = &atom;
+  def.atom_count = 1;
+  def.period_ns = (uint64_t)(row->periods[kind] * frame_ns);
+  def.period_max_ns = 12 * def.period_ns;
+  return muster_type_register(world, &def);
+}
+
+static bool populate(muster_world *world, const activation_case *row) {
+  muster_type types[KINDS];
+  for (uint32_t i = 0; i < KINDS; i++)
+    if (!(types[i] = register_kind(world, row, i)).index) return false;
   for (uint32_t i = 0; i < row->agents; i++) {
     muster_agent_def def = muster_default_agent_def();
-    def.type = types[i % KINDS];
+    def.type = types[row->sets ? 0 : i % KINDS];
     def.elasticity = row->share < 1 ? 1.0f : 0.0f;
     if (muster_agent_is_null(muster_agent_spawn(world, &def))) return false;
   }
   return true;
 }
 
-/* What all want of a frame, in updates. */
+/* What all want of a frame, in atoms. */
 static double wanted(const activation_case *row) {
   double sum = 0;
   for (uint32_t i = 0; i < row->agents; i++) sum += 1.0 / row->periods[i % KINDS];
-  return sum;
+  return row->sets ? sum * KINDS * KINDS + row->agents : sum;
 }
 
 static activation_load load_of(const double *frames, uint32_t count) {
@@ -81,16 +106,16 @@ static activation_load load_of(const double *frames, uint32_t count) {
 }
 
 static bool run_frames(muster_world *world, const activation_case *row, activation_load *load) {
-  double released[FRAMES], carried = 0;
+  double loads[FRAMES], carried = 0;
   uint64_t budget_ns = (uint64_t)(row->share * wanted(row) * UPDATE_NS);
   muster_frame_report report = muster_default_frame_report();
   for (uint32_t i = 0; i < FRAMES; i++) {
     if (muster_frame_run(world, &(muster_frame){(uint64_t)((i + 1) * frame_ns), budget_ns})) return false;
     muster_frame_report_read(world, &report);
-    released[i] = report.released;
+    loads[i] = row->sets ? (double)report.update_cpu_ns : (double)report.released;
     if (i >= WARM_UP) carried += report.carried;
   }
-  *load = load_of(released + WARM_UP, FRAMES - WARM_UP);
+  *load = load_of(loads + WARM_UP, FRAMES - WARM_UP);
   load->carried = carried / (FRAMES - WARM_UP);
   return true;
 }

@@ -47,6 +47,10 @@ void periods_begin(class_table *classes, agent_store *store, uint32_t index, uin
  * Several shards may do so at the same time. */
 void periods_plan(activation_book *book, const agent_class *class, uint32_t shard, agent_row *row, uint32_t index);
 
+/* When a new agent's first update comes, counted in updates of its class at its nominal period. Once it has begun,
+ * where activation is planned; else 0. */
+uint32_t periods_first_update(const class_table *classes, uint32_t class, uint32_t index);
+
 /* 2^-x for x >= 0: an exponent, and a polynomial for the rest that is right to 6e-4. */
 static inline float periods_halved(float x) {
   if (x > 30.0f) return 0.0f;

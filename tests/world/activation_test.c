@@ -126,3 +126,38 @@ Test(activation_world, the_delay_is_checked) {
   cr_assert_null(muster_world_create(&def));
   cr_assert_not_null(strstr(muster_last_error(), "activation_delay 65"));
 }
+
+/* In every frame as many agents as any other have the update in which their second set is active. */
+Test(activation_world, agents_that_are_spawned_together_do_not_have_their_dear_updates_together) {
+  enum { CROWD = 120, PERIOD = 4 };
+  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000}, dear = {live, MUSTER_ROLE_BEHAVIOUR, 9000};
+  for (uint32_t delay = 0; delay <= PERIOD - 1; delay += PERIOD - 1) {
+    muster_world_def def = muster_default_world_def();
+    def.clock = MUSTER_CLOCK_VIRTUAL;
+    def.activation_delay = delay;
+    little_world little = little_world_create(1, &def);
+    muster_set_def sets[2] = {muster_default_set_def(), muster_default_set_def()};
+    sets[0].atoms = &atom;
+    sets[1].atoms = &dear;
+    sets[0].atom_count = sets[1].atom_count = 1;
+    sets[1].period_updates = PERIOD;
+    muster_type_def type = muster_default_type_def();
+    type.sets = sets;
+    type.set_count = 2;
+    type.state_bytes = sizeof(life);
+    type.period_ns = type.period_max_ns = FRAME_NS;
+    register_type(&little, &type);
+    for (uint32_t i = 0; i < CROWD; i++) spawn_at(&little, i);
+    run_frames(&little, 20);
+    uint64_t most_ns = 0, sum_ns = 0;
+    for (uint32_t i = 0; i < 4 * PERIOD; i++) {
+      muster_frame_report report = run_frame(&little);
+      cr_assert_eq(report.completed, CROWD);
+      sum_ns += report.update_cpu_ns;
+      if (report.update_cpu_ns > most_ns) most_ns = report.update_cpu_ns;
+    }
+    cr_assert_eq(sum_ns, 4 * CROWD * (PERIOD * 1000u + 9000u), "as much in all, whatever the delay");
+    cr_assert_eq(most_ns, delay ? CROWD * (1000u + 9000u / PERIOD) : CROWD * (1000u + 9000u));
+    little_world_destroy(&little);
+  }
+}
