@@ -25,8 +25,7 @@ static inline muster_atom_result note_call(muster_update *update, uint32_t atom)
   calls *calls = update->type_user;
   if (calls->inside) calls->inside(update, atom);
   if (calls->count < CALLS_MAX)
-    calls->calls[calls->count++] =
-        (call){update->agent.index, update->set, atom, update->now_ns, update->elapsed_ns};
+    calls->calls[calls->count++] = (call){update->agent.index, update->set, atom, update->now_ns, update->elapsed_ns};
   return calls->answers[update->set][atom];
 }
 

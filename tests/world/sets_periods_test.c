@@ -86,7 +86,7 @@ Test(sets_periods, a_set_is_there_at_its_levels) {
  * time. A run that goes on is told the same as when it began. */
 Test(sets_periods, no_time_is_lost_or_told_twice) {
   enum { SETS = 6, FRAMES = 3000 };
-  muster_set_def sets[SETS] = {set_of(2, MUSTER_MODE_RUN, 20),        set_of(7, MUSTER_MODE_SLICEABLE, 50),
+  muster_set_def sets[SETS] = {set_of(2, MUSTER_MODE_RUN, 20),         set_of(7, MUSTER_MODE_SLICEABLE, 50),
                                set_of(3, MUSTER_MODE_SUSPENDABLE, 30), set_of(8, MUSTER_MODE_SLICEABLE, 10),
                                set_of(1, MUSTER_MODE_RUN, 40),         set_of(1, MUSTER_MODE_RUN, 50)};
   muster_agent agent;
@@ -186,7 +186,8 @@ Test(sets_periods, progress_counts_in_the_priority_of_who_is_owed_time) {
   little_world_destroy(&little);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- yielding */
+/* ----------------------------------------------------------------------------------------------------------- yielding
+ */
 
 static uint32_t asked_until_yes;
 
