@@ -168,6 +168,7 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
   if (i + AHEAD >= end) return;
   __builtin_prefetch(&world->store.rows[batch->entries[i + AHEAD].agent], 1);
   __builtin_prefetch(&batch->results[i + AHEAD]);
+  activation_prefetch(&world->classes.activation, batch->entries[i + AHEAD].agent);
 }
 
 /* Whether an entry can be settled beside others: it finished in the frame of its release, so that no list but its shard
@@ -253,6 +254,7 @@ static void stock_pools(struct muster_world *world) {
     if (batch->claims[i].ran_by != CLAIM_LEFT)
       wanted[share_of_claim(&batch->claims[i])] += batch->claims[i].end - batch->claims[i].first;
   lists_stock(&world->classes.lists, wanted);
+  activation_share_out(&world->classes.activation, wanted);
 }
 
 /* The same claims into the same shards as in the recorded run. */

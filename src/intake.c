@@ -83,6 +83,7 @@ static void forget_held(struct muster_world *world, uint32_t index) {
 
 void intake_unschedule(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
+  if (world->classes.activation.delay_max) activation_take_back(&world->classes.activation, 0, index);
   if (row->status == AGENT_WAITING) {
     if (row->spot) wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, index);
   } else {
@@ -98,6 +99,7 @@ void intake_remove(struct muster_world *world, uint32_t index) {
   score_inputs inputs = world_score_inputs(world);
   call_back(world, index, world->types.types[row->type].def.on_removed);
   intake_unschedule(world, index);
+  rhythm_leave(&world->rhythms, row->type, index);
   conduct_forget(world, index);
   score_forget_agent(&world->board, &inputs, index);
   space_unlink(&world->space, &world->store, index);
@@ -203,6 +205,8 @@ static void apply_to_type(struct muster_world *world, const command *command) {
     type->def.priority = command->tuning.priority;
     break;
   default:
+    if (command->tuning.period_updates != type->sets.sets[command->tuning.set].period_updates)
+      rhythm_give_up(&world->rhythms, command->index);
     sets_tune(&type->sets, command->tuning.set,
               &(muster_set_tuning){.priority = command->tuning.priority,
                                    .period_updates = command->tuning.period_updates,
@@ -359,6 +363,14 @@ static void apply_commands(struct muster_world *world) {
   world->report.commands_waiting = ring_count(&world->inbox.commands);
 }
 
+/* Where the updates of a new agent stand in the periods of its sets. */
+static void begin_rhythm(struct muster_world *world, uint32_t index) {
+  const agent_row *row = &world->store.rows[index];
+  uint32_t time = periods_first_update(&world->classes, row->class, index);
+  world->types.types[row->type].sets.passes[row->state_slot].updates =
+      rhythm_join(&world->rhythms, row->type, index, time);
+}
+
 static void activate(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   score_inputs inputs = world_score_inputs(world);
@@ -375,6 +387,7 @@ static void activate(struct muster_world *world, uint32_t index) {
   store_activate(&world->store, index);
   periods_begin(&world->classes, &world->store, index,
                 random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
+  if (world->types.types[row->type].has_sets) begin_rhythm(world, index);
   call_back(world, index, world->types.types[row->type].def.on_spawned);
   world->statistics.spawned++;
   if (row->woken) {

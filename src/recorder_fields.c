@@ -29,6 +29,7 @@ static const field world_fields[] = {
     FIELD(muster_world_def, cell_m),
     FIELD(muster_world_def, sends_per_frame),
     FIELD(muster_world_def, debt_budgets),
+    FIELD(muster_world_def, activation_delay),
 };
 
 static const field type_fields[] = {

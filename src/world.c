@@ -49,6 +49,9 @@ static muster_result check_choices(const muster_world_def *def) {
   if (def->planner_workers > MUSTER_PLANNER_WORKERS_MAX)
     return error_set(MUSTER_E_ARGUMENT, "world: planner_workers %u must be 0..%u", def->planner_workers,
                      MUSTER_PLANNER_WORKERS_MAX);
+  if (def->activation_delay > ACTIVATION_DELAY_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "world: activation_delay %u must be 0..%d", def->activation_delay,
+                     ACTIVATION_DELAY_MAX);
   if (def->stuck_ns && (def->stuck_ns < 10000000u || def->stuck_ns > 3600000000000u))
     return error_set(MUSTER_E_ARGUMENT, "world: stuck_ns %llu must be 0 or 10 ms .. 1 h",
                      (unsigned long long)def->stuck_ns);
@@ -69,6 +72,8 @@ static void create_agents(struct muster_world *world) {
 static void create_plan(struct muster_world *world) {
   const muster_world_def *def = &world->def;
   classes_create(&world->classes, def->types_max, def->agents_max, &world->arena);
+  activation_create(&world->classes.activation, def->activation_delay, def->agents_max, &world->arena);
+  rhythm_create(&world->rhythms, def->activation_delay, def->types_max, def->agents_max, &world->arena);
   costs_create(&world->costs, def->types_max, &world->arena);
   controller_create(&world->experience.controller, (double)def->debt_budgets);
   periods_create(&world->periods, &world->classes, def, &world->arena);
@@ -225,8 +230,12 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
   if (index == UINT32_MAX) return (muster_type){0};
   identity_create_over(&world->slots[index], world->def.agents_max, NULL, 0, &world->arena);
   messages_reserve(world, &world->types.types[index]);
-  if (world->types.types[index].has_sets) reserve_passes(world);
   act_reserve(world, &world->types.types[index]);
+  if (world->types.types[index].has_sets) {
+    reserve_passes(world);
+    rhythm_register(&world->rhythms, index, &world->types.types[index].sets, world->types.types[index].atoms,
+                    &world->arena);
+  }
   if (world->arena.failed) {
     world->arena.failed = false;
     world->types.count--;

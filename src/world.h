@@ -26,6 +26,7 @@
 #include "plan/periods.h"
 #include "plan/rank.h"
 #include "plan/ready.h"
+#include "plan/rhythm.h"
 #include "plan/score.h"
 #include "plan/timers.h"
 #include "trace.h"
@@ -112,6 +113,7 @@ struct muster_world {
 
   /* plan: who runs, when, how well */
   class_table classes;
+  rhythm_table rhythms;
   cost_table costs;
   periods periods;
   ready_set ready;

@@ -64,6 +64,7 @@ void classes_join(class_table *table, agent_class *class) {
 void classes_leave(class_table *table, agent_class *class) {
   ASSERT(class->members > 0);
   if (--class->members > 0) return;
+  class->pace = (activation_pace){0};
   uint16_t last = table->active[--table->active_count];
   table->active[class->active_position] = last;
   table->classes[last].active_position = class->active_position;

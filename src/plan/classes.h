@@ -13,6 +13,7 @@
 
 #include "agents/elasticity.h"
 #include "agents/store.h"
+#include "plan/activation.h"
 
 enum {
   WHEEL_SLOTS = 256,
@@ -42,6 +43,8 @@ typedef struct agent_class {
   uint64_t step_ns;         /* bounded steps: the type's; else 0 */
   uint32_t events;          /* without a period: runs that were asked for since the last release, */
   double events_per_ns;     /* and how many there usually are */
+  activation_pace pace;     /* of its clock; these are for planning alone: */
+  uint32_t cost_ns;         /* what an update is predicted to cost */
   uint64_t occupied[WHEEL_LISTS][WHEEL_SLOTS / 64];
   agent_list slots[WHEEL_LISTS][WHEEL_SLOTS];
 } agent_class;
@@ -54,6 +57,7 @@ typedef struct class_table {
   uint16_t *active; /* classes with members */
   list_store lists; /* of the wheels; a pool for each shard */
   bool *frozen;     /* by type: no time passes for its classes, and they ask for none */
+  activation_book activation;
 } class_table;
 
 /* Reserves the table for `types_max` types, and wheels for `agents_max` agents. */

@@ -59,6 +59,7 @@ fit_result periods_fit(periods *periods, class_table *classes, const cost_table 
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     class->rate = fit_rate(rule_of(periods), &periods->kinds[i], fit.lambda);
+    class->cost_ns = costs_of(costs, class->type, class->level)->predicted_ns;
     if (class->elapsed == MUSTER_ELAPSED_EVENTS) continue;
     deviation += periods->kinds[i].members * ((double)class->nominal_ns / class->rate - (double)class->nominal_ns);
     members += periods->kinds[i].members;
@@ -96,15 +97,42 @@ static void learn_events(agent_class *class, uint64_t elapsed_ns) {
   class->events = 0;
 }
 
-uint32_t periods_release(periods *periods, class_table *classes, agent_store *store, ready_set *ready,
-                         uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame) {
-  enum { AHEAD = 12 };
-  uint32_t active = classes->active_count, due = 0;
-  for (uint32_t i = 0; i < active; i++) {
+static void advance(class_table *classes, uint64_t elapsed_ns) {
+  for (uint32_t i = 0; i < classes->active_count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     if (!classes->frozen[class->type]) wheel_advance(class, elapsed_ns);
     if (class->elapsed == MUSTER_ELAPSED_EVENTS) learn_events(class, elapsed_ns);
   }
+}
+
+/* The same where activation is planned: learns how fast each clock runs, and what a beat has of all. */
+static void advance_planned(class_table *classes, uint64_t elapsed_ns) {
+  activation_book *book = &classes->activation;
+  uint32_t beats = activation_turn(book, elapsed_ns);
+  double load_ns = 0;
+  for (uint32_t i = 0; i < classes->active_count; i++) {
+    agent_class *class = &classes->classes[classes->active[i]];
+    uint64_t before_ns = class->clock_ns;
+    if (!classes->frozen[class->type]) wheel_advance(class, elapsed_ns);
+    if (class->elapsed == MUSTER_ELAPSED_EVENTS) learn_events(class, elapsed_ns);
+    if (class->elapsed == MUSTER_ELAPSED_EVENTS || class->clock_ns == before_ns) continue;
+    if (class->pace.beat_ns > 0)
+      activation_pace_on(&class->pace, class->clock_ns - before_ns, beats);
+    else
+      class->pace = activation_pace_of(book->pace.beat_ns * class->rate, book->pace.late);
+    load_ns += (double)class->members * (double)class->cost_ns * class->pace.beat_ns * (double)class->per_nominal;
+  }
+  if (elapsed_ns) book->mean_ns = (int64_t)load_ns;
+}
+
+uint32_t periods_release(periods *periods, class_table *classes, agent_store *store, ready_set *ready,
+                         uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame) {
+  enum { AHEAD = 12 };
+  uint32_t active = classes->active_count, due = 0;
+  if (classes->activation.delay_max)
+    advance_planned(classes, elapsed_ns);
+  else
+    advance(classes, elapsed_ns);
   periods->next = periods->next + 1 < active ? periods->next + 1 : 0;
   /* Who is due for certain comes before a crowd of which most are not. */
   uint32_t count = take_agents(periods, classes, wheel_empty_passed, 0, most);
@@ -128,6 +156,41 @@ void periods_release_early(class_table *classes, agent_store *store, ready_set *
   ready_release(ready, store, index, now_ns, frame);
 }
 
+/* The whole number that is not below x, or 0. */
+static inline uint32_t round_up(double x) {
+  if (x <= 0) return 0;
+  uint32_t whole = (uint32_t)x;
+  return whole + ((double)whole < x);
+}
+
+void periods_plan(activation_book *book, const agent_class *class, uint32_t shard, agent_row *row, uint32_t index) {
+  const activation_pace *pace = &class->pace;
+  if (!(pace->beat_ns > 0)) return;
+  double ahead = (double)wheel_remaining_ns(class, row) * pace->beats_per_ns + pace->late;
+  double next = ahead + (double)class->nominal_ns * pace->beats_per_ns;
+  if (!(next < ACTIVATION_BEATS)) return;
+  uint32_t first = round_up(ahead), most = round_up(next) - 1;
+  if (first == 0) first = 1; /* due soon: the next frame releases it */
+  most = most > first ? most - first : 0;
+  if (most > book->delay_max) most = book->delay_max;
+  uint32_t delay = activation_choose(book, shard, first, most, class->cost_ns);
+  /* Whole beats keep dues as far apart as they were: clusters would fall into one frame when frames are irregular. */
+  uint64_t delay_ns = (uint64_t)((double)delay * pace->beat_ns);
+  row->virtual_due_ns += delay_ns;
+  activation_enter(book, shard, index, first + delay, class->cost_ns, delay_ns);
+}
+
+uint32_t periods_first_update(const class_table *classes, uint32_t class, uint32_t index) {
+  const activation_book *book = &classes->activation;
+  const agent_class *own = &classes->classes[class];
+  if (!book->delay_max) return 0;
+  const activation_booking *booking = &book->bookings[index];
+  double beats = (double)own->nominal_ns * book->pace.beats_per_ns, whole = floor(beats + 0.5);
+  if (fabs(beats - whole) < 0.01) beats = whole; /* measured, and meant to be a number of frames */
+  if (beats < 1) beats = 1;                      /* in every frame */
+  return (uint32_t)((booking->cost_ns ? booking->beat : book->beat + 1) / beats);
+}
+
 void periods_owing(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t reached_ns,
                    bool continued, uint64_t frame) {
   agent_row *row = &store->rows[index];
@@ -137,7 +200,7 @@ void periods_owing(class_table *classes, agent_store *store, ready_set *ready, u
     row->last_update_ns = reached_ns;
     row->woken = 0;
     row->timed = 0;
-    if (class->elapsed != MUSTER_ELAPSED_EVENTS) wheel_set_next(class, row);
+    if (class->elapsed != MUSTER_ELAPSED_EVENTS) periods_set_next(classes, class, 0, row, index);
   }
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) class->events++;
   ready_forget(ready, store, index);
@@ -155,8 +218,10 @@ void periods_begin(class_table *classes, agent_store *store, uint32_t index, uin
   uint64_t ahead_ns = (uint64_t)(share * (double)class->nominal_ns);
   if (ahead_ns < class->step_ns) ahead_ns += class->nominal_ns; /* no whole step would be due */
   row->virtual_due_ns = class->clock_ns + ahead_ns;
-  if (class->elapsed == MUSTER_ELAPSED_EVENTS)
+  if (class->elapsed == MUSTER_ELAPSED_EVENTS) {
     row->status = AGENT_WAITING;
-  else
-    wheel_insert(classes, class, 0, store, index);
+    return;
+  }
+  if (classes->activation.delay_max) periods_plan(&classes->activation, class, 0, row, index);
+  wheel_insert(classes, class, 0, store, index);
 }

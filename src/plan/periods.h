@@ -39,8 +39,17 @@ uint32_t periods_release(periods *periods, class_table *classes, agent_store *st
                          uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame);
 
 /* The first due time of a new agent: a random part of its period ahead, so that a crowd spawned at once does not run
- * at once. Hangs it into its wheel, if it has a period. */
+ * at once, and then by plan. Hangs it into its wheel, if it has a period. */
 void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random);
+
+/* The agent is to run in one of the frames after the one in which its period has passed: moves its virtual_due_ns from
+ * there into the frame that is chosen, and books it. Never as far as the next due time, so that no period is missed.
+ * Several shards may do so at the same time. */
+void periods_plan(activation_book *book, const agent_class *class, uint32_t shard, agent_row *row, uint32_t index);
+
+/* When a new agent's first update comes, counted in updates of its class at its nominal period. Once it has begun,
+ * where activation is planned; else 0. */
+uint32_t periods_first_update(const class_table *classes, uint32_t class, uint32_t index);
 
 /* 2^-x for x >= 0: an exponent, and a polynomial for the rest that is right to 6e-4. */
 static inline float periods_halved(float x) {
@@ -64,6 +73,12 @@ static inline uint16_t periods_run_counter(const agent_row *row, float per_nomin
   return (uint16_t)(int32_t)(runs < (float)UINT16_MAX ? runs : (float)UINT16_MAX);
 }
 
+/* Back to the due time of the period, and out of the book. */
+static inline void periods_unplan(activation_book *book, uint32_t shard, agent_row *row, uint32_t index) {
+  uint64_t delay_ns = activation_take_back(book, shard, index);
+  row->virtual_due_ns -= delay_ns < row->virtual_due_ns ? delay_ns : row->virtual_due_ns;
+}
+
 /* Where an agent waits whose contract is not plain: nowhere when it has no period; and one that takes whole steps waits
  * a period more when none is due at the next release, so that it is not released for nothing. */
 static inline void periods_wait(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
@@ -74,11 +89,23 @@ static inline void periods_wait(class_table *classes, agent_class *class, uint32
     row->spot = 0;
     return;
   }
+  bool planned = classes->activation.delay_max > 0;
+  if (planned) periods_unplan(&classes->activation, shard, row, index);
   wheel_set_next(class, row);
   /* Class time is never faster than simulation time: the release comes no sooner. */
   uint64_t ahead_ns = row->virtual_due_ns - class->clock_ns;
   if (ready->now_ns + ahead_ns - row->last_update_ns < class->step_ns) row->virtual_due_ns += class->nominal_ns;
+  if (planned) periods_plan(&classes->activation, class, shard, row, index);
   wheel_insert(classes, class, shard, store, index);
+}
+
+/* When an agent with a plain contract is due after an update: by its period, and then by plan. */
+static inline void periods_set_next(class_table *classes, const agent_class *class, uint32_t shard, agent_row *row,
+                                    uint32_t index) {
+  bool planned = classes->activation.delay_max > 0;
+  if (planned) periods_unplan(&classes->activation, shard, row, index);
+  wheel_set_next(class, row);
+  if (planned) periods_plan(&classes->activation, class, shard, row, index);
 }
 
 /* A pass over the sets that were owed time alone is no update: the agent goes on waiting for the time at which it is
@@ -127,10 +154,12 @@ static inline void periods_completed(class_table *classes, agent_class *class, u
   row->timed = 0;
   row->owes = 0;
   ready_forget(ready, store, index);
-  if (class->elapsed == MUSTER_ELAPSED_DELTA || class->elapsed == MUSTER_ELAPSED_ANALYTIC)
-    wheel_insert_next(classes, class, shard, store, index);
-  else
+  if (class->elapsed != MUSTER_ELAPSED_DELTA && class->elapsed != MUSTER_ELAPSED_ANALYTIC) {
     periods_wait(classes, class, shard, store, ready, index);
+    return;
+  }
+  periods_set_next(classes, class, shard, row, index);
+  wheel_insert(classes, class, shard, store, index);
 }
 
 #endif

@@ -1,11 +1,13 @@
 /* `muster bench`: the worker pool beside other job systems, in interleaved rounds of one run; benches of another kind
  * have a file of their own. */
+#include "bench_activation.h"
 #include "bench_control.h"
 #include "bench_noise.h"
 #include "bench_options.h"
 #include "bench_quality.h"
 #include "bench_report.h"
 #include "bench_scale.h"
+#include "bench_sets.h"
 #include "commands.h"
 #include "complaint.h"
 #include "output.h"
@@ -135,9 +137,11 @@ int bench_command(int count, char **arguments) {
   bench_systems systems;
   output json = {.descriptor = -1};
   int status;
+  if (count > 1 && strcmp(arguments[1], "activation") == 0) return bench_activation_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "control") == 0) return bench_control_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "quality") == 0) return bench_quality_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "scale") == 0) return bench_scale_command(count - 1, arguments + 1);
+  if (count > 1 && strcmp(arguments[1], "sets") == 0) return bench_sets_command(count - 1, arguments + 1);
   if (!bench_options_read(&options, count, arguments, &status)) return status;
   if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
   bench_systems_find(&systems, options.peers);

@@ -9,9 +9,11 @@ static void show_suites(void) {
   const bench_suite *const suites[] = {&bench_dispatch, &bench_priority};
   for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
     printf("  %-10s %s\n", suites[i]->name, suites[i]->summary);
+  puts("  activation how even frames become when updates may be put off; see `muster bench activation --help`");
   puts("  control    how the frame answers when costs or budgets change; see `muster bench control --help`");
   puts("  quality    how fresh each rule keeps a crowd with the same CPU; see `muster bench quality --help`");
   puts("  scale      what scheduling costs, from few agents to millions; see `muster bench scale --help`");
+  puts("  sets       what sets of atoms cost; see `muster bench sets --help`");
 }
 
 static void show_measures(const bench_suite *suite) {

@@ -24,9 +24,10 @@ typedef struct noted_number {
   { #name, offsetof(run_options, name), sizeof((run_options){0}.name) }
 
 static const noted_number numbers[] = {
-    NUMBER(agents),  NUMBER(observers), NUMBER(workers), NUMBER(budget_ns),     NUMBER(capacity_ns),
-    NUMBER(cost_ns), NUMBER(rate),      NUMBER(frames),  NUMBER(warm_up),       NUMBER(seed),
-    NUMBER(elastic), NUMBER(audit),     NUMBER(no_pace), NUMBER(virtual_clock), NUMBER(up_axis),
+    NUMBER(agents),      NUMBER(observers), NUMBER(workers),       NUMBER(budget_ns),
+    NUMBER(capacity_ns), NUMBER(cost_ns),   NUMBER(rate),          NUMBER(frames),
+    NUMBER(warm_up),     NUMBER(seed),      NUMBER(elastic),       NUMBER(activation_delay),
+    NUMBER(audit),       NUMBER(no_pace),   NUMBER(virtual_clock), NUMBER(up_axis),
 };
 
 enum { NUMBERS = sizeof numbers / sizeof *numbers };

@@ -28,6 +28,7 @@ static host_setup setup_of(const run_options *options) {
   setup.world.capacity_ns = options->capacity_ns;
   setup.world.audit = options->audit;
   setup.world.elastic = options->elastic;
+  setup.world.activation_delay = options->activation_delay;
   setup.world.trace_frames = options->trace ? options->trace_frames : 0;
   return setup;
 }

@@ -12,7 +12,7 @@ static const uint64_t budget_min_ns = 10000, budget_max_ns = 10000000000;
 static const uint64_t cost_min_ns = 100, cost_max_ns = 500000;
 static const uint64_t rate_min = 100, rate_max = 10000000;
 static const uint64_t frames_max = 1000000;
-static const uint32_t agents_max = 16000000, observers_max = 65536, trace_frames_max = 4096;
+static const uint32_t agents_max = 16000000, observers_max = 65536, trace_frames_max = 4096, activation_delay_max = 64;
 
 enum {
   OPTION_BUDGET = OPTION_OWN,
@@ -23,6 +23,7 @@ enum {
   OPTION_VIRTUAL,
   OPTION_CAPACITY,
   OPTION_FIT,
+  OPTION_ACTIVATION_DELAY,
   OPTION_AUDIT,
   OPTION_NO_PACE,
   OPTION_UP,
@@ -47,6 +48,7 @@ static const struct option long_options[] = {
     {"virtual", no_argument, NULL, OPTION_VIRTUAL},
     {"capacity", required_argument, NULL, OPTION_CAPACITY},
     {"fit", required_argument, NULL, OPTION_FIT},
+    {"activation-delay", required_argument, NULL, OPTION_ACTIVATION_DELAY},
     {"audit", no_argument, NULL, OPTION_AUDIT},
     {"no-pace", no_argument, NULL, OPTION_NO_PACE},
     {"up", required_argument, NULL, OPTION_UP},
@@ -74,6 +76,7 @@ static void show_options(void) {
        "  --workers N        the calling thread included (default: one per processor)\n"
        "  --fit RULE         how periods give way: elastic (default): the important last; or square-root: the\n"
        "                     least staleness, weighted by importance, for the CPU\n"
+       "  --activation-delay N  frames by which an update may be put off so that none has a peak (default 0)\n"
        "  --no-pace          run frames back to back instead of at --hz on the wall clock\n"
        "Clock:\n"
        "  --virtual          virtual time: costs come from the scenario's cost model; the same seed gives the same\n"
@@ -152,6 +155,8 @@ static bool read_quantity(run_options *options, int option, const char *text) {
     return parse_count("--frames", text, 1, frames_max, &options->frames);
   case OPTION_TRACE_FRAMES:
     return parse_count32("--trace-frames", text, 1, trace_frames_max, &options->trace_frames);
+  case OPTION_ACTIVATION_DELAY:
+    return parse_count32("--activation-delay", text, 0, activation_delay_max, &options->activation_delay);
   case OPTION_WARM_UP:
     return parse_count("--warm-up", text, 0, frames_max, &options->warm_up);
   default:

@@ -20,6 +20,7 @@ typedef struct run_options {
   uint64_t frames, warm_up;
   uint64_t seed;
   muster_elastic elastic; /* how periods give way */
+  uint32_t activation_delay;
   bool virtual_clock, audit, no_pace;
   uint32_t trace_frames; /* how many of them it keeps */
   char up_axis;

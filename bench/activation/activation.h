@@ -1,0 +1,65 @@
+/* activation.h - what planned activation does to the load of frames, and what it costs.
+ *
+ * Peaks are measured in virtual time, the same on any machine: how much the fullest frame has over the mean, and the
+ * coefficient of variation of all, with and without planning; for whole worlds by what their frames released, and for
+ * plans of a whole population ahead by the ring that they fill. Booking is measured in CPU time: hanging an agent that
+ * ran back into its wheel, with and without planning, in turn. */
+#ifndef BENCH_ACTIVATION_H
+#define BENCH_ACTIVATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ACTIVATION_DELAY = 3, ACTIVATION_CASES = 9, ACTIVATION_RINGS = 4, ACTIVATION_BOOKINGS = 4 };
+
+typedef struct activation_load {
+  double peak;      /* the fullest frame over the mean */
+  double variation; /* standard deviation over the mean */
+  double carried;   /* updates that waited at the end of a frame, on average */
+} activation_load;
+
+/* A world whose agents have one of three periods, in frames; or which all run in every frame, with three sets that have
+ * these periods in updates and are three times as long as the rest. */
+typedef struct activation_case {
+  const char *name;
+  uint32_t periods[3];
+  uint32_t agents;
+  double share; /* of what all want: the budget; above 1 = everybody has the nominal period */
+  double most;  /* what the peak may be with planning; 0 = it is not judged */
+  bool sets;
+  activation_load plain, planned;
+  bool within;
+} activation_case;
+
+/* The same periods, all agents beginning in one frame, or planned ahead. */
+typedef struct activation_ring {
+  const char *name;
+  uint32_t periods[3];
+  uint32_t cycle;              /* frames after which the load repeats */
+  double most;                 /* as above */
+  double together_peak;        /* nobody is delayed */
+  double short_peak;           /* by ACTIVATION_DELAY at most */
+  double whole_peak, whole_ns; /* by any part of the period, and the time that the plan took for each agent */
+  bool within;                 /* the last peak */
+} activation_ring;
+
+/* One insertion, in ns of CPU. */
+typedef struct activation_booking_cost {
+  uint32_t agents;
+  uint64_t insertions;
+  double plain_ns, planned_ns; /* everything that hanging an agent back takes */
+  double booking_ns;           /* the difference */
+} activation_booking_cost;
+
+/* Sets of rows for measuring; periods, populations and bounds are fixed. */
+void activation_bench_cases(activation_case cases[ACTIVATION_CASES]);
+void activation_bench_rings(activation_ring rings[ACTIVATION_RINGS]);
+
+/* Each measures one row. Null, or what went wrong. */
+const char *activation_bench_case(uint64_t seed, activation_case *row);
+const char *activation_bench_ring(activation_ring *row);
+
+/* Rounds take turns with and without planning; medians. */
+const char *activation_bench_booking(uint32_t agents, uint32_t rounds, activation_booking_cost *row);
+
+#endif

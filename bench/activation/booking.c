@@ -1,0 +1,151 @@
+/* What it takes to hang an agent back into its wheel after an update, with and without planning. */
+#include "activation.h"
+
+#include "base/clock.h"
+#include "base/prefetch.h"
+#include "base/random.h"
+#include "plan/periods.h"
+#include "rounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { KINDS = 3, ROUND_INSERTIONS = 200000, ROUNDS_MAX = 64, FRAME_NS = 33333333 };
+
+static const uint32_t periods_of_kinds[KINDS] = {4, 6, 8};
+
+/* The wheels of one of the two, and who is due. */
+typedef struct side {
+  arena arena;
+  agent_store store;
+  type_table types;
+  class_table classes;
+  cost_table costs;
+  periods periods;
+  ready_set ready;
+  agent_class *of_kind[KINDS];
+  uint32_t *due, due_count;
+  uint64_t now_ns, frame;
+} side;
+
+static bool create(side *side, uint32_t agents, uint32_t delay) {
+  muster_world_def def = muster_default_world_def();
+  muster_allocator allocator = {0};
+  def.agents_max = agents;
+  if (arena_create(&side->arena, &allocator)) return false;
+  store_create(&side->store, agents, &side->arena);
+  types_create(&side->types, KINDS, &side->arena);
+  classes_create(&side->classes, KINDS, agents, &side->arena);
+  activation_create(&side->classes.activation, delay, agents, &side->arena);
+  costs_create(&side->costs, KINDS, &side->arena);
+  periods_create(&side->periods, &side->classes, &def, &side->arena);
+  ready_create(&side->ready, &def, &side->types, &side->arena);
+  side->due = arena_reserve(&side->arena, agents, sizeof *side->due);
+  return !side->arena.failed;
+}
+
+/* Finds who is due in the next frame. */
+static void release(side *side) {
+  double deviation_ns;
+  side->frame++;
+  side->now_ns += FRAME_NS;
+  periods_fit(&side->periods, &side->classes, &side->costs, INFINITY, &deviation_ns);
+  ready_advance(&side->ready, &side->store, side->now_ns);
+  periods_release(&side->periods, &side->classes, &side->store, &side->ready, FRAME_NS, UINT32_MAX, side->now_ns,
+                  side->frame);
+  side->due_count = 0;
+  ready_begin_walk(&side->ready);
+  for (uint32_t agent; (agent = ready_next(&side->ready, &side->store)) != UINT32_MAX;) {
+    ready_admit(&side->ready, &side->store, agent);
+    side->due[side->due_count++] = agent;
+  }
+  ready_keep_fresh(&side->ready, &side->store);
+}
+
+/* As the commit does it: what comes is fetched. */
+PREFETCH_FUNCTION prefetch_ahead(const side *side, uint32_t i) {
+  enum { AHEAD = 16 };
+  if (i + AHEAD >= side->due_count) return;
+  __builtin_prefetch(&side->store.rows[side->due[i + AHEAD]], 1);
+  activation_prefetch(&side->classes.activation, side->due[i + AHEAD]);
+}
+
+static void complete(side *side) {
+  for (uint32_t i = 0; i < side->due_count; i++) {
+    uint32_t agent = side->due[i];
+    prefetch_ahead(side, i);
+    agent_class *class = &side->classes.classes[side->store.rows[agent].class];
+    periods_completed(&side->classes, class, 0, &side->store, &side->ready, agent, side->now_ns);
+  }
+}
+
+static bool populate(side *side, uint32_t agents) {
+  muster_type_def def = muster_default_type_def();
+  side->types.planned = true; /* nothing is run */
+  for (uint32_t i = 0; i < KINDS; i++) {
+    def.period_ns = def.period_max_ns = (uint64_t)periods_of_kinds[i] * FRAME_NS;
+    if (types_register(&side->types, &def, agents, &side->arena) == UINT32_MAX) return false;
+    costs_guess(&side->costs, i, 1000);
+    side->of_kind[i] = classes_get(&side->classes, &def, i, 0, 0);
+  }
+  for (uint32_t i = 0; i < agents; i++) {
+    agent_row *row = &side->store.rows[i];
+    row->type = (uint16_t)(i % KINDS);
+    row->class = side->of_kind[i % KINDS]->number;
+    classes_join(&side->classes, side->of_kind[i % KINDS]);
+    periods_begin(&side->classes, &side->store, i, random_at(1, i, 0, 0));
+  }
+  return true;
+}
+
+/* As many frames as have enough insertions; ns for each. */
+static double measure_round(side *side, uint64_t *insertions) {
+  uint64_t spent_ns = 0, count = 0;
+  while (count < ROUND_INSERTIONS) {
+    release(side);
+    uint64_t begin_ns = clock_thread_cpu();
+    complete(side);
+    spent_ns += clock_thread_cpu() - begin_ns;
+    count += side->due_count;
+  }
+  *insertions += count;
+  return (double)spent_ns / (double)count;
+}
+
+/* Everybody has run, and chosen, twice. */
+static void warm_up(side *side) {
+  for (uint32_t i = 0; i < 2 * periods_of_kinds[KINDS - 1]; i++) {
+    release(side);
+    complete(side);
+  }
+}
+
+static bool measure(side sides[2], uint32_t rounds, activation_booking_cost *row) {
+  double ns[2][ROUNDS_MAX], difference_ns[ROUNDS_MAX];
+  uint64_t unused = 0;
+  if (rounds > ROUNDS_MAX) rounds = ROUNDS_MAX;
+  for (uint32_t i = 0; i < 2; i++)
+    if (!create(&sides[i], row->agents, i ? ACTIVATION_DELAY : 0) || !populate(&sides[i], row->agents)) return false;
+  for (uint32_t i = 0; i < 2; i++) warm_up(&sides[i]);
+  for (uint32_t round = 0; round < rounds; round++) {
+    for (uint32_t i = 0; i < 2; i++) {
+      uint32_t turn = (i + round) % 2;
+      ns[turn][round] = measure_round(&sides[turn], turn ? &row->insertions : &unused);
+    }
+    difference_ns[round] = ns[1][round] - ns[0][round];
+  }
+  row->plain_ns = rounds_median(ns[0], rounds);
+  row->planned_ns = rounds_median(ns[1], rounds);
+  row->booking_ns = rounds_median(difference_ns, rounds);
+  return true;
+}
+
+const char *activation_bench_booking(uint32_t agents, uint32_t rounds, activation_booking_cost *row) {
+  side *sides = calloc(2, sizeof *sides);
+  *row = (activation_booking_cost){.agents = agents};
+  bool done = sides && measure(sides, rounds, row);
+  for (uint32_t i = 0; sides && i < 2; i++)
+    if (sides[i].arena.blocks) arena_destroy(&sides[i].arena);
+  free(sides);
+  return done ? NULL : "out of memory: ask for fewer agents";
+}

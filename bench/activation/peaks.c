@@ -1,0 +1,180 @@
+/* The load of frames, in virtual time. */
+#include "activation.h"
+
+#include "base/clock.h"
+#include "plan/activation.h"
+
+#include <muster/muster.h>
+
+#include <math.h>
+#include <string.h>
+
+enum { FRAMES = 1200, WARM_UP = 300, KINDS = 3, UPDATE_NS = 5000, RING_AGENTS = 5000, CYCLE_MAX = 1 << 12 };
+
+static const double frame_ns = 1e9 / 30;
+
+void activation_bench_cases(activation_case cases[ACTIVATION_CASES]) {
+  static const activation_case all[ACTIVATION_CASES] = {
+      {.name = "composite", .periods = {4, 6, 8}, .agents = 5000, .share = 10, .most = 1.05},
+      {.name = "harmonic", .periods = {2, 4, 8}, .agents = 5000, .share = 10, .most = 1.05},
+      {.name = "primes", .periods = {3, 5, 7}, .agents = 5000, .share = 10, .most = 1.15},
+      {.name = "primes-long", .periods = {5, 7, 11}, .agents = 5000, .share = 10, .most = 1.15},
+      {.name = "composite-10k", .periods = {4, 6, 8}, .agents = 10000, .share = 10, .most = 1.05},
+      {.name = "composite-67", .periods = {4, 6, 8}, .agents = 67, .share = 10},
+      {.name = "sets", .periods = {4, 6, 8}, .agents = 5000, .share = 10, .most = 1.4, .sets = true},
+      {.name = "sets-primes", .periods = {3, 5, 7}, .agents = 5000, .share = 10, .most = 1.4, .sets = true},
+      {.name = "under-pressure", .periods = {4, 6, 8}, .agents = 5000, .share = 0.6, .most = 1.05},
+  };
+  memcpy(cases, all, sizeof all);
+}
+
+void activation_bench_rings(activation_ring rings[ACTIVATION_RINGS]) {
+  static const activation_ring all[ACTIVATION_RINGS] = {
+      {.name = "composite", .periods = {4, 6, 8}, .most = 1.05},
+      {.name = "harmonic", .periods = {2, 4, 8}, .most = 1.05},
+      {.name = "primes", .periods = {3, 5, 7}, .most = 1.15},
+      {.name = "primes-long", .periods = {5, 7, 11}, .most = 1.15},
+  };
+  memcpy(rings, all, sizeof all);
+}
+
+static muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* One type that has everything in sets. */
+static muster_type register_sets(muster_world *world, const activation_case *row) {
+  static const muster_atom atoms[KINDS] = {{nothing, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS},
+                                           {nothing, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS},
+                                           {nothing, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS}};
+  muster_set_def sets[KINDS + 1];
+  muster_type_def def = muster_default_type_def();
+  for (uint32_t i = 0; i <= KINDS; i++) {
+    sets[i] = muster_default_set_def();
+    sets[i].role = i < KINDS ? MUSTER_ROLE_BEHAVIOUR : MUSTER_ROLE_PERCEPTION;
+    sets[i].atoms = atoms;
+    sets[i].atom_count = i < KINDS ? KINDS : 1;
+    sets[i].period_updates = i < KINDS ? row->periods[i] : 1;
+  }
+  def.sets = sets;
+  def.set_count = KINDS + 1;
+  def.period_ns = def.period_max_ns = (uint64_t)frame_ns;
+  return muster_type_register(world, &def);
+}
+
+static muster_type register_kind(muster_world *world, const activation_case *row, uint32_t kind) {
+  static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS};
+  muster_type_def def = muster_default_type_def();
+  if (row->sets) return register_sets(world, row);
+  def.atoms = &atom;
+  def.atom_count = 1;
+  def.period_ns = (uint64_t)(row->periods[kind] * frame_ns);
+  def.period_max_ns = 12 * def.period_ns;
+  return muster_type_register(world, &def);
+}
+
+static bool populate(muster_world *world, const activation_case *row) {
+  muster_type types[KINDS];
+  for (uint32_t i = 0; i < KINDS; i++)
+    if (!(types[i] = register_kind(world, row, i)).index) return false;
+  for (uint32_t i = 0; i < row->agents; i++) {
+    muster_agent_def def = muster_default_agent_def();
+    def.type = types[row->sets ? 0 : i % KINDS];
+    def.elasticity = row->share < 1 ? 1.0f : 0.0f;
+    if (muster_agent_is_null(muster_agent_spawn(world, &def))) return false;
+  }
+  return true;
+}
+
+/* What all want of a frame, in atoms. */
+static double wanted(const activation_case *row) {
+  double sum = 0;
+  for (uint32_t i = 0; i < row->agents; i++) sum += 1.0 / row->periods[i % KINDS];
+  return row->sets ? sum * KINDS * KINDS + row->agents : sum;
+}
+
+static activation_load load_of(const double *frames, uint32_t count) {
+  double sum = 0, squares = 0, most = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    sum += frames[i];
+    squares += frames[i] * frames[i];
+    most = fmax(most, frames[i]);
+  }
+  double mean = sum / count;
+  return (activation_load){.peak = most / mean, .variation = sqrt(fmax(squares / count - mean * mean, 0)) / mean};
+}
+
+static bool run_frames(muster_world *world, const activation_case *row, activation_load *load) {
+  double loads[FRAMES], carried = 0;
+  uint64_t budget_ns = (uint64_t)(row->share * wanted(row) * UPDATE_NS);
+  muster_frame_report report = muster_default_frame_report();
+  for (uint32_t i = 0; i < FRAMES; i++) {
+    if (muster_frame_run(world, &(muster_frame){(uint64_t)((i + 1) * frame_ns), budget_ns})) return false;
+    muster_frame_report_read(world, &report);
+    loads[i] = row->sets ? (double)report.update_cpu_ns : (double)report.released;
+    if (i >= WARM_UP) carried += report.carried;
+  }
+  *load = load_of(loads + WARM_UP, FRAMES - WARM_UP);
+  load->carried = carried / (FRAMES - WARM_UP);
+  return true;
+}
+
+static const char *run_world(uint64_t seed, const activation_case *row, uint32_t delay, activation_load *load) {
+  muster_world_def def = muster_default_world_def();
+  def.agents_max = row->agents;
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.seed = seed;
+  def.activation_delay = delay;
+  muster_world *world = muster_world_create(&def);
+  bool ran = world && populate(world, row) && run_frames(world, row, load);
+  muster_world_destroy(world);
+  return ran ? NULL : muster_last_error();
+}
+
+const char *activation_bench_case(uint64_t seed, activation_case *row) {
+  const char *wrong = run_world(seed, row, 0, &row->plain);
+  if (!wrong) wrong = run_world(seed, row, ACTIVATION_DELAY, &row->planned);
+  row->within = row->most == 0 || row->planned.peak <= row->most;
+  return wrong;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- rings
+ */
+
+typedef struct ring {
+  uint32_t periods[RING_AGENTS], delays[RING_AGENTS];
+  float costs[RING_AGENTS];
+} ring;
+
+static double peak_of(const ring *ring, uint32_t cycle) {
+  double load[CYCLE_MAX] = {0};
+  for (uint32_t i = 0; i < RING_AGENTS; i++)
+    for (uint32_t t = ring->delays[i] % ring->periods[i]; t < cycle; t += ring->periods[i])
+      load[t] += (double)ring->costs[i];
+  return load_of(load, cycle).peak;
+}
+
+/* Costs vary from one to five. */
+const char *activation_bench_ring(activation_ring *row) {
+  static ring ring;
+  uint32_t longest = 0;
+  for (uint32_t i = 0; i < RING_AGENTS; i++) {
+    ring.periods[i] = row->periods[i % KINDS];
+    ring.costs[i] = 1.0f + (float)(i * 7919u % 1000u) / 250.0f;
+    ring.delays[i] = 0;
+    if (ring.periods[i] > longest) longest = ring.periods[i];
+  }
+  row->cycle = activation_cycle(ring.periods, RING_AGENTS, CYCLE_MAX);
+  row->together_peak = peak_of(&ring, row->cycle);
+  if (!activation_plan_offline(ring.periods, ring.costs, RING_AGENTS, ACTIVATION_DELAY, row->cycle, ring.delays))
+    return "out of memory";
+  row->short_peak = peak_of(&ring, row->cycle);
+  uint64_t begin_ns = clock_thread_cpu();
+  if (!activation_plan_offline(ring.periods, ring.costs, RING_AGENTS, longest - 1, row->cycle, ring.delays))
+    return "out of memory";
+  row->whole_ns = (double)(clock_thread_cpu() - begin_ns) / RING_AGENTS;
+  row->whole_peak = peak_of(&ring, row->cycle);
+  row->within = row->whole_peak <= row->most;
+  return NULL;
+}

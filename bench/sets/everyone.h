@@ -1,0 +1,22 @@
+/* everyone.h - a world on the calling thread in which every agent runs in every frame. */
+#ifndef BENCH_SETS_EVERYONE_H
+#define BENCH_SETS_EVERYONE_H
+
+#include <muster/muster.h>
+
+enum { EVERYONE_FRAME_NS = 33333333 };
+
+typedef struct everyone {
+  muster_world *world;
+  uint64_t now_ns;
+  uint64_t completed; /* updates of all frames */
+} everyone;
+
+/* Creates a world of `agents` of the type. False: muster_last_error. */
+bool everyone_open(everyone *everyone, const muster_type_def *type, uint32_t agents);
+void everyone_close(everyone *everyone);
+
+/* Runs so many frames; CPU of this thread in *cpu_ns. False: see muster_last_error. */
+bool everyone_run(everyone *everyone, uint32_t frames, uint64_t *cpu_ns);
+
+#endif

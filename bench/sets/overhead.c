@@ -1,0 +1,93 @@
+/* Sets beside a plain list of the same atoms. */
+#include "sets.h"
+
+#include "base/clock.h"
+#include "everyone.h"
+#include "rounds.h"
+
+enum { AGENTS = 2000, ROUND_FRAMES = 20, WARM_UP = 30 };
+
+/* Next to nothing, that cannot be left out. */
+static muster_atom_result count_up(muster_update *update) {
+  ++*(uint64_t *)update->state;
+  return MUSTER_ATOM_NEXT;
+}
+
+enum { LIST, SETS, KINDS };
+
+typedef struct pair {
+  muster_atom atoms[SETS_SETS_MOST * SETS_ATOMS_MOST];
+  muster_set_def sets[SETS_SETS_MOST];
+  everyone worlds[KINDS];
+  uint64_t states[AGENTS]; /* of the loop */
+} pair;
+
+static bool open_pair(pair *pair, const sets_overhead *row) {
+  muster_type_def type = muster_default_type_def();
+  type.period_ns = type.period_max_ns = EVERYONE_FRAME_NS;
+  type.state_bytes = sizeof(uint64_t);
+  for (uint32_t i = 0; i < row->sets * row->atoms; i++)
+    pair->atoms[i] = (muster_atom){count_up, MUSTER_ROLE_BEHAVIOUR, 20};
+  for (uint32_t i = 0; i < row->sets; i++) {
+    pair->sets[i] = muster_default_set_def();
+    pair->sets[i].atoms = pair->atoms;
+    pair->sets[i].atom_count = row->atoms;
+  }
+  type.atoms = pair->atoms;
+  type.atom_count = row->sets * row->atoms;
+  if (!everyone_open(&pair->worlds[LIST], &type, AGENTS)) return false;
+  type.atoms = NULL;
+  type.atom_count = 0;
+  type.sets = pair->sets;
+  type.set_count = row->sets;
+  return everyone_open(&pair->worlds[SETS], &type, AGENTS);
+}
+
+/* The same callbacks without a world; CPU of an atom. */
+static double run_loop(pair *pair, uint32_t atoms) {
+  muster_update update = {.elapsed_ns = EVERYONE_FRAME_NS};
+  uint64_t begin_ns = clock_thread_cpu();
+  for (uint32_t frame = 0; frame < ROUND_FRAMES; frame++)
+    for (uint32_t i = 0; i < AGENTS; i++) {
+      update.state = &pair->states[i];
+      for (uint32_t k = 0; k < atoms; k++) pair->atoms[k].run(&update);
+    }
+  return (double)(clock_thread_cpu() - begin_ns) / ((double)ROUND_FRAMES * AGENTS * atoms);
+}
+
+/* A round of one of the two; CPU of an atom. */
+static bool run_world(everyone *everyone, uint32_t atoms, double *ns) {
+  uint64_t cpu_ns, before = everyone->completed;
+  if (!everyone_run(everyone, ROUND_FRAMES, &cpu_ns)) return false;
+  *ns = (double)cpu_ns / ((double)(everyone->completed - before) * atoms);
+  return true;
+}
+
+static bool measure(pair *pair, uint32_t rounds, sets_overhead *row) {
+  double loop_ns[SETS_ROUNDS_MOST], ns[KINDS][SETS_ROUNDS_MOST], over_ns[SETS_ROUNDS_MOST];
+  uint32_t atoms = row->sets * row->atoms;
+  uint64_t cpu_ns;
+  for (uint32_t kind = 0; kind < KINDS; kind++)
+    if (!everyone_run(&pair->worlds[kind], WARM_UP, &cpu_ns)) return false;
+  for (uint32_t round = 0; round < rounds; round++) {
+    loop_ns[round] = run_loop(pair, atoms);
+    for (uint32_t i = 0; i < KINDS; i++) {
+      uint32_t kind = (i + round) % KINDS;
+      if (!run_world(&pair->worlds[kind], atoms, &ns[kind][round])) return false;
+    }
+    over_ns[round] = ns[SETS][round] - ns[LIST][round];
+  }
+  row->loop_ns = rounds_median(loop_ns, rounds);
+  row->list_ns = rounds_median(ns[LIST], rounds);
+  row->sets_ns = rounds_median(ns[SETS], rounds);
+  row->over_list_ns = rounds_median(over_ns, rounds);
+  return true;
+}
+
+const char *sets_measure_overhead(uint32_t rounds, sets_overhead *row) {
+  static pair pair;
+  pair.worlds[LIST] = pair.worlds[SETS] = (everyone){0};
+  bool done = open_pair(&pair, row) && measure(&pair, rounds < SETS_ROUNDS_MOST ? rounds : SETS_ROUNDS_MOST, row);
+  for (uint32_t i = 0; i < KINDS; i++) everyone_close(&pair.worlds[i]);
+  return done ? NULL : muster_last_error();
+}

@@ -1,0 +1,163 @@
+/* A world that plans activation: the same on any number of workers, in every contract, and while agents come and go. */
+#include "support/little_world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { KINDS = 4, AGENTS = 700, AGENTS_MAX = 2000, FRAMES = 400, DELAY = 3 };
+
+/* What an agent has lived through. */
+typedef struct life {
+  uint64_t born_ns, lived_ns, runs;
+} life;
+
+static void be_born(muster_update *update) {
+  ((life *)update->state)->born_ns = update->now_ns;
+}
+
+static muster_atom_result live(muster_update *update) {
+  life *self = update->state;
+  self->lived_ns += update->elapsed_ns;
+  self->runs++;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Types of all contracts that have periods, and of some that have none. */
+static muster_type_def kind_of(uint32_t kind) {
+  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 3000};
+  static const muster_elapsed contracts[KINDS] = {MUSTER_ELAPSED_DELTA, MUSTER_ELAPSED_STEPS, MUSTER_ELAPSED_DELTA,
+                                                  MUSTER_ELAPSED_EVENTS};
+  muster_type_def type = muster_default_type_def();
+  type.atoms = &atom;
+  type.atom_count = 1;
+  type.on_spawned = be_born;
+  type.state_bytes = sizeof(life);
+  type.elapsed = contracts[kind];
+  type.period_ns = (kind + 2) * FRAME_NS;
+  type.period_max_ns = 20 * FRAME_NS;
+  if (type.elapsed == MUSTER_ELAPSED_STEPS) {
+    type.step_ns = FRAME_NS;
+    type.steps_max = 40;
+  }
+  return type;
+}
+
+typedef struct outcome {
+  uint64_t hash, completed, carried;
+  double peak;
+} outcome;
+
+static uint64_t mixed(uint64_t hash, uint64_t value) {
+  return (hash ^ value) * 0x100000001b3u;
+}
+
+/* Spawns, removes, tunes and wakes while frames run, and reads in the end what everyone has lived through. */
+static outcome run_world(uint32_t workers, uint32_t delay, uint64_t budget_ns) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.agents_max = AGENTS_MAX;
+  def.activation_delay = delay;
+  little_world little = little_world_create(workers, &def);
+  muster_type types[KINDS];
+  muster_agent agents[AGENTS];
+  for (uint32_t i = 0; i < KINDS; i++) {
+    muster_type_def type = kind_of(i);
+    types[i] = muster_type_register(little.world, &type);
+    cr_assert_neq(types[i].index, 0, "%s", muster_last_error());
+  }
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    little.type = types[i % KINDS];
+    agents[i] = spawn_at(&little, i);
+  }
+  outcome outcome = {0};
+  double sum = 0, most = 0;
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    uint32_t i = frame * 7919 % AGENTS;
+    if (frame % 3 == 0) {
+      cr_assert_eq(muster_agent_remove(little.world, agents[i]), MUSTER_OK);
+      little.type = types[i % KINDS];
+      agents[i] = spawn_at(&little, i);
+    }
+    muster_agent_wake(little.world, agents[(i + 5) % AGENTS]);
+    muster_agent_tuning tuning = muster_default_agent_tuning();
+    tuning.elasticity = (float)(frame % 8);
+    muster_agent_tune(little.world, agents[(i + 9) % AGENTS], &tuning);
+    muster_frame_report report = run_frame_with(&little, budget_ns);
+    outcome.completed += report.completed;
+    outcome.carried += report.carried;
+    outcome.hash = mixed(outcome.hash, (uint64_t)report.released << 32 | report.completed);
+    if (frame < FRAMES / 4) continue;
+    sum += report.released;
+    most = fmax(most, report.released);
+  }
+  outcome.peak = most * (FRAMES - FRAMES / 4) / sum;
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    muster_agent_info info = info_of(&little, agents[i]);
+    outcome.hash = mixed(outcome.hash, info.last_update_ns);
+  }
+  little_world_destroy(&little);
+  return outcome;
+}
+
+Test(activation_world, is_the_same_on_any_number_of_workers) {
+  static const uint64_t budgets_ns[] = {5000000, 300000};
+  for (uint32_t i = 0; i < 2; i++) {
+    outcome one = run_world(1, DELAY, budgets_ns[i]), three = run_world(3, DELAY, budgets_ns[i]);
+    outcome again = run_world(1, DELAY, budgets_ns[i]), off = run_world(1, 0, budgets_ns[i]);
+    cr_assert_eq(one.hash, three.hash);
+    cr_assert_eq(one.hash, again.hash);
+    cr_assert_neq(one.hash, off.hash, "planning must make a difference");
+    cr_assert_lt(fabs((double)one.completed - (double)off.completed), 0.02 * (double)off.completed,
+                 "%llu updates with planning, %llu without", (unsigned long long)one.completed,
+                 (unsigned long long)off.completed);
+  }
+}
+
+Test(activation_world, frames_are_even_although_agents_come_go_and_are_woken) {
+  outcome with = run_world(1, DELAY, 5000000), without = run_world(1, 0, 5000000);
+  cr_assert_lt(with.peak - 1.0, 0.5 * (without.peak - 1.0), "%.4f with planning, %.4f without", with.peak,
+               without.peak);
+  cr_assert_eq(with.carried, 0);
+}
+
+Test(activation_world, the_delay_is_checked) {
+  muster_world_def def = muster_default_world_def();
+  def.activation_delay = 65;
+  cr_assert_null(muster_world_create(&def));
+  cr_assert_not_null(strstr(muster_last_error(), "activation_delay 65"));
+}
+
+/* In every frame as many agents as any other have the update in which their second set is active. */
+Test(activation_world, agents_that_are_spawned_together_do_not_have_their_dear_updates_together) {
+  enum { CROWD = 120, PERIOD = 4 };
+  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000}, dear = {live, MUSTER_ROLE_BEHAVIOUR, 9000};
+  for (uint32_t delay = 0; delay <= PERIOD - 1; delay += PERIOD - 1) {
+    muster_world_def def = muster_default_world_def();
+    def.clock = MUSTER_CLOCK_VIRTUAL;
+    def.activation_delay = delay;
+    little_world little = little_world_create(1, &def);
+    muster_set_def sets[2] = {muster_default_set_def(), muster_default_set_def()};
+    sets[0].atoms = &atom;
+    sets[1].atoms = &dear;
+    sets[0].atom_count = sets[1].atom_count = 1;
+    sets[1].period_updates = PERIOD;
+    muster_type_def type = muster_default_type_def();
+    type.sets = sets;
+    type.set_count = 2;
+    type.state_bytes = sizeof(life);
+    type.period_ns = type.period_max_ns = FRAME_NS;
+    register_type(&little, &type);
+    for (uint32_t i = 0; i < CROWD; i++) spawn_at(&little, i);
+    run_frames(&little, 20);
+    uint64_t most_ns = 0, sum_ns = 0;
+    for (uint32_t i = 0; i < 4 * PERIOD; i++) {
+      muster_frame_report report = run_frame(&little);
+      cr_assert_eq(report.completed, CROWD);
+      sum_ns += report.update_cpu_ns;
+      if (report.update_cpu_ns > most_ns) most_ns = report.update_cpu_ns;
+    }
+    cr_assert_eq(sum_ns, 4 * CROWD * (PERIOD * 1000u + 9000u), "as much in all, whatever the delay");
+    cr_assert_eq(most_ns, delay ? CROWD * (1000u + 9000u / PERIOD) : CROWD * (1000u + 9000u));
+    little_world_destroy(&little);
+  }
+}
