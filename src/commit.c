@@ -9,54 +9,15 @@
 #include "base/prefetch.h"
 #include "conduct.h"
 #include "exec/conduct.h"
+#include "exec/passes.h"
 #include "messages.h"
 #include "recorder.h"
+#include "sets_commit.h"
 #include "timing.h"
 
 #include <string.h>
 
 enum { ENTRIES_TO_LEARN_FROM = 64 };
-
-/* Wakes that found their agent busy come last: which there are is a matter of time. */
-static void defer_logged(struct muster_world *world, const logged_command *logged) {
-  if (logged->entry == UINT32_MAX && recorder_records(world)) recorder_keep_command(world, &logged->command);
-  intake_defer(world, &logged->command);
-}
-
-static void end_late_wakes(struct muster_world *world) {
-  command wake;
-  if (recorder_records(world)) recorder_keep_command(world, NULL);
-  while (recorder_replays(world) && recorder_next_command(world, &wake)) intake_defer(world, &wake);
-}
-
-/* A worker's log, as far as it is not merged yet. */
-typedef struct merged_log {
-  const logged_command *next, *end;
-} merged_log;
-
-/* Merges the workers' logs in the order of entries into the list for the next intake. Few workers have one. */
-static void merge_logs(struct muster_world *world) {
-  merged_log logs[IDLE_MAX];
-  uint32_t count = 0;
-  runner *runner = &world->runner;
-  for (uint32_t i = 0; i < runner->state_count; i++) {
-    worker_state *state = &runner->states[i];
-    if (state->log_count == 0) continue;
-    runner_sort_log(runner, state);
-    logs[count++] = (merged_log){state->log, state->log + state->log_count};
-  }
-  while (count > 0) {
-    merged_log *first = &logs[0];
-    for (uint32_t i = 1; i < count; i++)
-      if (runner_logged_before(logs[i].next, first->next)) first = &logs[i];
-    defer_logged(world, first->next++);
-    if (first->next == first->end) { /* the others keep their order: it tells who comes first among equals */
-      count--;
-      memmove(first, first + 1, (size_t)(&logs[count] - first) * sizeof *first);
-    }
-  }
-  if (world->recorder) end_late_wakes(world);
-}
 
 static void note_start(struct muster_world *world, const agent_row *row) {
   uint64_t waited_ns = world->batch.now_ns - row->first_due_ns;
@@ -80,12 +41,21 @@ static inline void complete(struct muster_world *world, uint32_t share, uint32_t
   agent_row *row = &world->store.rows[index];
   agent_class *class = &world->classes.classes[row->class];
   const agent_type *type = &world->types.types[row->type];
+  const set_pass *pass = sets_pass_of(type, row);
+  bool owes = pass && pass->owed, continued = pass && pass->continues;
   uint64_t reached_ns = began_ns;
+  if (type->publishes) row->front ^= 1u;
+  if (continued && !owes) periods_continued(&world->classes, class, share, &world->store, &world->ready, index);
+  if (continued && owes)
+    periods_owing(&world->classes, &world->store, &world->ready, index, began_ns, true, world->frame.number);
+  if (continued) return; /* it is no update: messages and wakes are for the next */
   note_completion(world, &world->parts[share], row, class, index, began_ns);
   if (type->elapsed || type->gapped) reached_ns = timing_complete(world, &world->parts[share], type, index, began_ns);
   messages_complete(world, type, index);
-  if (type->publishes) row->front ^= 1u;
-  periods_completed(&world->classes, class, share, &world->store, &world->ready, index, reached_ns);
+  if (owes)
+    periods_owing(&world->classes, &world->store, &world->ready, index, reached_ns, false, world->frame.number);
+  else
+    periods_completed(&world->classes, class, share, &world->store, &world->ready, index, reached_ns);
 }
 
 static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
@@ -117,8 +87,9 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     return;
   }
   uint64_t began_ns = row->atom_next ? begun->started_ns : world->batch.now_ns;
+  if (world->types.types[row->type].has_sets) outcome = sets_settle(world, entry, result, outcome);
   if (!row->atom_next) {
-    note_start(world, row);
+    if (!row->owes) note_start(world, row);
     if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
   }
   if (result->moved) world_move(world, index, result->moved_to);
@@ -197,7 +168,8 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
  * of a wheel is touched, and stayed in its cell of the grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = &world->store.rows[entry->agent];
-  if (row->enlisted || row->atom_next || result->asks || messages_are_owed(world, entry->agent)) return false;
+  if (row->enlisted || row->atom_next || result->asks || result->owes || messages_are_owed(world, entry->agent))
+    return false;
   if (!result->moved) return true;
   const agent_place *place = &world->store.places[entry->agent];
   return result->moved_to.cell_x == place->cell_x && result->moved_to.cell_y == place->cell_y;
@@ -371,8 +343,9 @@ static void settle_batch(struct muster_world *world, uint64_t end_ns) {
   if (progress->all_settled) progress->open = !messages_deliver(world, end_ns);
 }
 
-static uint64_t modelled_act_cost(const agent_type *type) {
+static uint64_t modelled_act_cost(const agent_type *type, const agent_row *row) {
   uint64_t cost_ns = 0;
+  if (type->has_sets) return passes_act_cost(type, row);
   for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count; atom++)
     cost_ns += type->def.atoms[atom].model_ns;
   return cost_ns;
@@ -389,10 +362,11 @@ static void act(struct muster_world *world, uint32_t index) {
   world->acting_count--;
   if (!row->doomed) {
     batch_result result = {0};
+    uint64_t cost_ns = modelled_act_cost(&world->types.types[row->type], row);
     runner_act(&world->runner, index, &result);
     if (result.moved) world_move(world, index, result.moved_to);
     if (result.asks) timing_ask_own(world, index, &result);
-    world->frame.spent_ns += modelled_act_cost(&world->types.types[row->type]);
+    world->frame.spent_ns += cost_ns;
   }
   complete(world, 0, index, began_ns);
 }
@@ -439,7 +413,7 @@ static void note_waiting(struct muster_world *world) {
   for (uint32_t i = 0; i < LOOKS; i++) {
     if ((index = ready_next_waiting(&world->ready, &place)) == UINT32_MAX) break;
     const agent_row *row = &world->store.rows[index];
-    if ((row->status != AGENT_READY && row->status != AGENT_ADMITTED) || row->atom_next) continue;
+    if ((row->status != AGENT_READY && row->status != AGENT_ADMITTED) || row->atom_next || row->owes) continue;
     note_start(world, row);
     break;
   }
@@ -482,7 +456,7 @@ void commit_run(struct muster_world *world) {
   bool wall = !world->runner.virtual;
   uint64_t begin_ns = wall ? clock_now(&world->runner.clock) : 0;
   adopt_woken(world);
-  merge_logs(world);
+  commit_merge_logs(world);
   world->commit = (commit_progress){.open = true};
   settle_beside(world);
   /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
@@ -495,4 +469,5 @@ void commit_run(struct muster_world *world) {
   if (!world->commit.open) conduct_judge(world);
   note_waiting(world);
   gather_parts(world);
+  sets_count(world);
 }

@@ -86,6 +86,7 @@ static crew_orders orders_for(struct muster_world *world, crew_work work) {
 static void open_early(struct muster_world *world) {
   runner *runner = &world->runner;
   rank_limits limits = foresee_limits(world);
+  limits.classes = &world->classes;
   world->held = rank_held(&world->store, &world->types, &world->costs, &limits, &world->batch);
   runner->deadline_ns = world->frame.deadline_ns;
   runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->experience.entries);

@@ -193,9 +193,27 @@ static void apply_observer(struct muster_world *world, const command *command) {
   }
 }
 
-static void apply(struct muster_world *world, const command *command) {
-  if (command->kind == COMMAND_PARDON_TYPE) {
+static void apply_to_type(struct muster_world *world, const command *command) {
+  agent_type *type = &world->types.types[command->index];
+  switch ((command_kind)command->kind) {
+  case COMMAND_PARDON_TYPE:
     conduct_pardon_type(world, command->index);
+    break;
+  case COMMAND_PRIORITISE:
+    type->def.priority = command->tuning.priority;
+    break;
+  default:
+    sets_tune(&type->sets, command->tuning.set,
+              &(muster_set_tuning){.priority = command->tuning.priority,
+                                   .period_updates = command->tuning.period_updates,
+                                   .period_ns = command->tuning.period_ns,
+                                   .mode = command->tuning.mode});
+  }
+}
+
+static void apply(struct muster_world *world, const command *command) {
+  if (command->kind >= COMMAND_PARDON_TYPE) {
+    apply_to_type(world, command);
     return;
   }
   if (command->kind >= COMMAND_OBSERVER_ADD) {
@@ -350,6 +368,8 @@ static void activate(struct muster_world *world, uint32_t index) {
   }
   uint32_t generation = identity_generation(&world->agent_ids, index);
   row->last_update_ns = world->frame.now_ns;
+  if (world->types.types[row->type].has_sets)
+    sets_begin(&world->types.types[row->type].sets, row->state_slot, world->frame.now_ns);
   space_link(&world->space, &world->store, index);
   score_new_agent(&world->board, &inputs, index);
   store_activate(&world->store, index);

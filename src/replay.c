@@ -85,9 +85,21 @@ void replay_newborn(struct muster_world *world) {
 
 /* -------------------------------------------------------------------------------------------- what cannot have been */
 
+static bool is_possible_of_type(const struct muster_world *world, const command *command) {
+  if (command->kind >= COMMAND_KINDS || command->index >= world->types.count) return false;
+  const agent_type *type = &world->types.types[command->index];
+  if (command->kind == COMMAND_PARDON_TYPE) return true;
+  if (command->kind == COMMAND_PRIORITISE) return type->has_sets && command->tuning.priority <= MUSTER_PRIORITY_MAX;
+  muster_set_tuning tuning = {.priority = command->tuning.priority,
+                              .period_updates = command->tuning.period_updates,
+                              .period_ns = command->tuning.period_ns,
+                              .mode = command->tuning.mode};
+  return sets_check_tuning(&type->sets, type->name, command->tuning.set, &tuning) == MUSTER_OK;
+}
+
 static bool is_possible(const struct muster_world *world, const command *command) {
   bool observer = command->kind >= COMMAND_OBSERVER_ADD;
-  if (command->kind == COMMAND_PARDON_TYPE) return command->index < world->types.count;
+  if (command->kind >= COMMAND_PARDON_TYPE) return is_possible_of_type(world, command);
   if (command->kind > COMMAND_OBSERVER_REMOVE || command->partition >= PARTITIONS) return false;
   if (command->index >= (observer ? world->def.observers_max : world->def.agents_max)) return false;
   if (command->kind == COMMAND_WAKE_AT || command->kind == COMMAND_PARDON) return true;

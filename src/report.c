@@ -19,6 +19,17 @@ muster_result muster_frame_report_read(const muster_world *world, muster_frame_r
   return copy_out(report, report->size, &world->report, sizeof world->report, "frame report");
 }
 
+static uint64_t bytes_of_sets(const muster_world *world) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < world->types.count; i++) {
+    const agent_type *type = &world->types.types[i];
+    uint64_t each = type->has_sets ? sizeof(set_pass) + type->sets.count * sizeof(set_state) : 0;
+    bytes += (uint64_t)identity_high(&world->slots[i]) * each;
+  }
+  if (world->batch.passes) bytes += world->batch_high * sizeof(batch_pass);
+  return bytes;
+}
+
 /* Bytes in use per agent that ever was; the batch and its sort buffers count for the largest batch so far. The workers'
  * own scratch is the pool's affair and left out, so that the figure does not depend on their number. */
 static uint64_t bytes_scheduling(const muster_world *world) {
@@ -36,7 +47,7 @@ static uint64_t bytes_scheduling(const muster_world *world) {
   return sizeof *world + agents * each + bits + world->board.field.tile_count * sizeof(field_tile) +
          buckets * sizeof(agent_list) + world->batch_high * batch + world->classes.count * sizeof(agent_class) +
          parts * sizeof(settle_part) + lists_bytes(&world->classes.lists) + lists_bytes(&world->ready.members) +
-         lists_bytes(&world->space.members) +
+         lists_bytes(&world->space.members) + bytes_of_sets(world) +
          world->timers.high * (sizeof(timer) + sizeof(*world->timers.places) + sizeof(agent_alarm));
 }
 
@@ -73,9 +84,8 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
   if (whole.completed) whole.interval_deviation_ns = deviation_ns / (double)whole.completed;
   for (uint32_t i = 0; i < MUSTER_DECILES; i++) whole.staleness[i] = staleness_of(world, i);
   whole.bytes_scheduling = bytes_scheduling(world);
-  whole.bytes_used =
-      whole.bytes_scheduling + bytes_of_states(world) + (uint64_t)world->mailbox.places_high * sizeof(outgoing) +
-      trace_bytes(&world->trace);
+  whole.bytes_used = whole.bytes_scheduling + bytes_of_states(world) +
+                     (uint64_t)world->mailbox.places_high * sizeof(outgoing) + trace_bytes(&world->trace);
   return copy_out(statistics, statistics->size, &whole, sizeof whole, "statistics");
 }
 
@@ -163,6 +173,19 @@ static uint64_t hash_messages(const muster_world *world, uint32_t index, uint64_
   return hash;
 }
 
+static uint64_t hash_sets(const agent_type *type, const agent_row *row, uint64_t hash) {
+  const set_table *sets = &type->sets;
+  if (!type->has_sets) return hash;
+  hash = XXH3_64bits_withSeed(&sets->passes[row->state_slot], sizeof(set_pass), hash);
+  for (uint32_t i = 0; i < sets->count; i++) {
+    const set_state *state = &sets_states_of(sets, row->state_slot)[i];
+    uint64_t hashed[4] = {state->last_ns, state->began_ns, state->due_ns,
+                          (uint64_t)state->goes_on << 32 | (uint64_t)state->progress << 16 | state->unit};
+    hash = XXH3_64bits_withSeed(hashed, sizeof hashed, hash);
+  }
+  return hash;
+}
+
 uint64_t muster_world_hash(const muster_world *world) {
   uint64_t hash = world->last_now_ns;
   for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
@@ -186,6 +209,7 @@ uint64_t muster_world_hash(const muster_world *world) {
     if (type->states) hash = XXH3_64bits_withSeed(type_state(type, row->state_slot), type->def.state_bytes, hash);
     if (type->published)
       hash = XXH3_64bits_withSeed(type_published(type, row->state_slot, row->front), type->def.published_bytes, hash);
+    hash = hash_sets(type, row, hash);
     hash = hash_messages(world, i, hash);
     hash = timing_hash(world, i, hash);
   }

@@ -1,6 +1,7 @@
 /* update_api.c - what an atom may call: muster_update_...(). Joins the running update (exec) with what exists. */
 #include "base/error.h"
 #include "base/random.h"
+#include "exec/passes.h"
 #include "messages.h"
 #include "recorder.h"
 
@@ -236,6 +237,18 @@ uint32_t muster_update_nearby(const muster_update *update, float radius_m, muste
                            .published = type_published(&runner->types->types[row->type], row->state_slot, row->front)};
   }
   return count;
+}
+
+bool muster_should_yield(muster_update *update) {
+  return passes_should_yield(context_of(update));
+}
+
+void muster_update_progress(muster_update *update, float progress) {
+  set_state *set = context_of(update)->set;
+  if (!set) return;
+  float share = progress > 0.0f ? progress < 1.0f ? progress : 1.0f : 0.0f; /* what is not a number is not above 0 */
+  set->progress = share_of(share);
+  set->reported = true;
 }
 
 uint64_t muster_update_random(muster_update *update) {

@@ -202,6 +202,13 @@ void muster_world_destroy(muster_world *world) {
   arena_destroy(&arena);
 }
 
+/* What types with sets need together. */
+static void reserve_passes(struct muster_world *world) {
+  const muster_world_def *def = &world->def;
+  batch_reserve_passes(&world->batch, def->agents_max, def->types_max, world->runner.virtual, &world->arena);
+  if (!world->arena.failed) runner_count_sets(&world->runner, def->types_max, &world->arena);
+}
+
 muster_type muster_type_register(muster_world *world, const muster_type_def *def) {
   if (world->in_frame) {
     error_set(MUSTER_E_STATE, "types cannot be registered inside a frame");
@@ -211,6 +218,7 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
   if (index == UINT32_MAX) return (muster_type){0};
   identity_create_over(&world->slots[index], world->def.agents_max, NULL, 0, &world->arena);
   messages_reserve(world, &world->types.types[index]);
+  if (world->types.types[index].has_sets) reserve_passes(world);
   if (world->arena.failed) {
     world->arena.failed = false;
     world->types.count--;

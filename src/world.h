@@ -196,6 +196,10 @@ void intake_unschedule(struct muster_world *world, uint32_t index);
 /* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. In src/commit.c. */
 void commit_run(struct muster_world *world);
 
+/* Merges what the updates of all workers asked of others into the list for the next intake, in the order of entries. In
+ * src/commit_logs.c. */
+void commit_merge_logs(struct muster_world *world);
+
 /* Settles what the last commit left over; the next frame, or the end of the world, begins with it. In src/commit.c. */
 void commit_finish(struct muster_world *world);
 

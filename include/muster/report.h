@@ -65,6 +65,8 @@ typedef struct muster_frame_report {
   uint32_t agents_demoted;     /* active, under such a penalty now: kept from their upper levels */
   uint32_t agents_quarantined; /* or not run at all */
   uint32_t types_quarantined;
+  uint32_t sets_cut; /* times that a set of some agent was cut: muster/sets.h. Passes that the end of the frame cut
+                        short are counted in preempted */
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {
@@ -113,6 +115,9 @@ typedef struct muster_statistics {
   uint64_t demotions, quarantines; /* of agents and of types, for their conduct */
   uint64_t pardons;                /* of agents and of types that were under a penalty */
   uint64_t stuck;                  /* times that a worker was stuck in an atom */
+  uint64_t sets_cut;               /* sum of the frame reports */
+  uint64_t results_refused;        /* answers of atoms that count as MUSTER_ATOM_NEXT: unknown ones, and
+                                      MUSTER_ATOM_MORE of an action or of a type without sets */
 } muster_statistics;
 
 static inline muster_statistics muster_default_statistics(void) {

@@ -33,6 +33,21 @@ typedef struct batch_entry {
 
 _Static_assert(sizeof(batch_entry) == 32, "two entries share a cache line");
 
+/* Of an entry whose type has sets: how its pass runs. */
+typedef struct batch_pass {
+  uint32_t slice_ns;  /* what the update may take of the frame at most; 0 = what is left */
+  uint32_t step;      /* virtual clock: the first of its steps, */
+  uint8_t step_count; /* and how many there are */
+  bool continues;     /* it runs sets that are owed time alone */
+  bool stopped;       /* virtual clock: the end of the frame ends it */
+} batch_pass;
+
+/* Virtual clock: a set that has its turn, and the atom before which it is cut; or its end. */
+typedef struct batch_step {
+  uint16_t atom_end;
+  uint8_t set;
+} batch_step;
+
 typedef enum batch_outcome {
   OUTCOME_NOT_RUN = 0, /* the deadline came first: carried */
   OUTCOME_FINISHED,    /* complete, no action wanted */
@@ -42,16 +57,20 @@ typedef enum batch_outcome {
   OUTCOME_NOTICED      /* likewise, but for telling the score of its move */
 } batch_outcome;
 
+/* Whether sets of an update are owed time: as it used up its own, or as the frame ended. */
+typedef enum batch_owing { OWES_NOTHING = 0, OWES_BY_SHARE, OWES_BY_FRAME } batch_owing;
+
 /* What an update asked for itself: to take back the time that stands, then to set one. */
 typedef enum batch_ask { ASK_NONE = 0, ASK_NEVER = 1, ASK_TIME = 2 } batch_ask;
 
 typedef struct batch_result {
   uint32_t cost_ns;      /* as measured, 0 when it was not; also of the part that a preempted update ran */
   uint32_t random_count; /* numbers drawn by an update that was interrupted */
-  uint16_t atom_next;
+  uint16_t atom_next;    /* of a type with sets: how many atoms were run */
   uint16_t spawned;
   uint16_t sends; /* messages that it sent; above send_limit: those refused are counted, too */
-  bool moved;
+  bool moved : 1;
+  uint8_t owes : 2;    /* batch_owing */
   uint8_t asks;        /* batch_ask: a time at which its own agent runs, in the agent's alarm */
   space_spot moved_to; /* meaningless unless moved */
 } batch_result;
@@ -81,6 +100,10 @@ typedef struct batch {
   uint8_t *outcomes; /* batch_outcome; cleared by rank, so that the results need not be */
   batch_result *results;
   batch_claim *claims;
+  batch_pass *passes; /* of entries whose types have sets; null when no type has */
+  batch_step *steps;  /* virtual clock: of their passes, one after another */
+  uint32_t step_count;
+  uint32_t *shares;      /* by type: the slice of its last entry, for agents that nobody ranks */
   offence_list offences; /* virtual clock: what was charged over its limit */
 } batch;
 
@@ -91,6 +114,20 @@ static inline void batch_create(batch *batch, uint32_t agents_max, arena *arena)
   batch->outcomes = arena_reserve(arena, agents_max, sizeof *batch->outcomes);
   batch->results = arena_reserve(arena, agents_max, sizeof *batch->results);
   batch->claims = arena_reserve(arena, agents_max, sizeof *batch->claims);
+}
+
+/* The first type with sets is registered: reserves room for passes. */
+static inline void batch_reserve_passes(batch *batch, uint32_t agents_max, uint32_t types_max, bool virtual,
+                                        arena *arena) {
+  if (batch->passes) return;
+  batch_pass *passes = arena_reserve(arena, agents_max, sizeof *passes);
+  uint32_t *shares = arena_reserve(arena, types_max, sizeof *shares);
+  batch_step *steps = NULL;
+  if (virtual) steps = arena_reserve(arena, (size_t)agents_max * MUSTER_SETS_MAX, sizeof *steps);
+  if (arena->failed) return;
+  batch->passes = passes;
+  batch->steps = steps;
+  batch->shares = shares;
 }
 
 #endif

@@ -8,15 +8,37 @@ static const uint64_t day_ns = 86400000000000u;
 
 enum { PERIOD_UPDATES_MAX = 1000000, ASKS_MAX = 1000000 };
 
-static muster_result check_times(const char *type, const muster_set_def *set) {
-  bool counts = set->period_updates > 0, timed = set->period_ns > 0;
+static muster_result check_period(const char *type, const char *set, uint32_t period_updates, uint64_t period_ns) {
+  bool counts = period_updates > 0, timed = period_ns > 0;
   if (counts == timed)
     return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': one of period_updates and period_ns must be 0", type,
-                     set->name);
-  if (set->period_updates > PERIOD_UPDATES_MAX || (timed && (set->period_ns < 100000u || set->period_ns > day_ns)))
+                     set);
+  if (period_updates > PERIOD_UPDATES_MAX || (timed && (period_ns < 100000u || period_ns > day_ns)))
     return error_set(MUSTER_E_ARGUMENT,
                      "type '%s', set '%s': period_updates %u must be 1..%d, or period_ns %llu 100 us .. 24 h", type,
-                     set->name, set->period_updates, PERIOD_UPDATES_MAX, (unsigned long long)set->period_ns);
+                     set, period_updates, PERIOD_UPDATES_MAX, (unsigned long long)period_ns);
+  return MUSTER_OK;
+}
+
+static muster_result check_mode(const char *type, const char *set, uint32_t role, uint32_t mode) {
+  if (role > MUSTER_ROLE_ACTION || mode > MUSTER_MODE_SLICEABLE)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': role %u or mode %u is unknown", type, set, role, mode);
+  if (role == MUSTER_ROLE_ACTION && mode != MUSTER_MODE_RUN)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': mode %u: actions run whole, in mode run", type, set,
+                     mode);
+  return MUSTER_OK;
+}
+
+static muster_result check_priority(const char *type, const char *set, uint32_t priority) {
+  if (priority >= 1 && priority <= MUSTER_PRIORITY_MAX) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': priority %u must be 1..%u", type, set, priority,
+                   MUSTER_PRIORITY_MAX);
+}
+
+static muster_result check_times(const char *type, const muster_set_def *set) {
+  bool counts = set->period_updates > 0, timed = set->period_ns > 0;
+  muster_result result = check_period(type, set->name, set->period_updates, set->period_ns);
+  if (result) return result;
   if ((counts && set->delay_updates >= set->period_updates) || (timed && set->delay_ns >= set->period_ns) ||
       (counts && set->delay_ns) || (timed && set->delay_updates))
     return error_set(MUSTER_E_ARGUMENT,
@@ -26,15 +48,9 @@ static muster_result check_times(const char *type, const muster_set_def *set) {
 }
 
 static muster_result check_set(const char *type, const muster_set_def *set) {
-  if (set->role > MUSTER_ROLE_ACTION || set->mode > MUSTER_MODE_SLICEABLE)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': role %u or mode %u is unknown", type, set->name,
-                     set->role, set->mode);
-  if (set->role == MUSTER_ROLE_ACTION && set->mode != MUSTER_MODE_RUN)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': mode %u: actions run whole, in mode run", type, set->name,
-                     set->mode);
-  if (set->priority < 1 || set->priority > MUSTER_PRIORITY_MAX)
-    return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': priority %u must be 1..%u", type, set->name,
-                     set->priority, MUSTER_PRIORITY_MAX);
+  muster_result result = check_mode(type, set->name, set->role, set->mode);
+  if (result == MUSTER_OK) result = check_priority(type, set->name, set->priority);
+  if (result) return result;
   if (set->asks < 1 || set->asks > ASKS_MAX)
     return error_set(MUSTER_E_ARGUMENT, "type '%s', set '%s': asks %u must be 1..%d", type, set->name, set->asks,
                      ASKS_MAX);
@@ -114,6 +130,38 @@ static type_set copy_set(const muster_set_def *def, muster_atom *atoms, uint32_t
   return set;
 }
 
+muster_result sets_check_tuning(const set_table *table, const char *type, uint32_t set,
+                                const muster_set_tuning *tuning) {
+  if (set >= table->count)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': set %u is none of its %u", type, set, table->count);
+  const type_set *tuned = &table->sets[set];
+  muster_result result = check_mode(type, tuned->name, tuned->role, tuning->mode);
+  if (result == MUSTER_OK) result = check_priority(type, tuned->name, tuning->priority);
+  return result ? result : check_period(type, tuned->name, tuning->period_updates, tuning->period_ns);
+}
+
+void sets_tune(set_table *table, uint32_t set, const muster_set_tuning *tuning) {
+  type_set *tuned = &table->sets[set];
+  if ((tuned->period_ns == 0) != (tuning->period_ns == 0)) tuned->unit++;
+  tuned->priority = (uint8_t)tuning->priority;
+  tuned->mode = (uint8_t)tuning->mode;
+  tuned->period_updates = tuning->period_updates;
+  tuned->period_ns = tuning->period_ns;
+  sets_order(table);
+}
+
+static void mark_sets(set_table *table) {
+  table->always = 0;
+  memset(table->at_level, 0, sizeof table->at_level);
+  for (uint32_t i = 0; i < table->count; i++) {
+    const type_set *set = &table->sets[i];
+    uint16_t bit = (uint16_t)(1u << i);
+    if (set->period_updates == 1) table->always |= bit;
+    for (uint32_t level = 0; level < MUSTER_LEVELS; level++)
+      if ((set->levels >> level & 1) && set->end_atom > set->first_atom) table->at_level[level] |= bit;
+  }
+}
+
 /* Stable: among equals as defined. */
 void sets_order(set_table *table) {
   uint32_t filled = 0;
@@ -130,6 +178,7 @@ void sets_order(set_table *table) {
       table->sequence[place] = (uint8_t)i;
     }
   }
+  mark_sets(table);
 }
 
 void sets_register(set_table *table, const muster_type_def *def, muster_atom *atoms, uint32_t agents_max,

@@ -19,17 +19,19 @@ typedef struct type_set {
   uint32_t period_updates, delay_updates;
   uint64_t period_ns, delay_ns;
   uint32_t asks;
+  uint16_t unit; /* counts changes between a period in updates and one in ns: who does not know of it is active */
   char name[32];
 } type_set;
 
 /* One set of one agent. */
 typedef struct set_state {
-  uint64_t last_ns;   /* simulation time to which its last completed run brought it */
-  uint64_t began_ns;  /* of a run that was cut: when it began */
-  uint64_t due_ns;    /* with a period in ns: when it is active next */
-  uint16_t atom_next; /* of a run that was cut, in the type's atoms; 0 = it begins with its first */
-  uint16_t progress;  /* as reported, in 65535ths */
-  uint32_t unused;
+  uint64_t last_ns;  /* simulation time to which its last completed run brought it */
+  uint64_t began_ns; /* when the run began that is under way, or was the last */
+  uint64_t due_ns;   /* with a period in ns: when it is active next */
+  uint16_t goes_on;  /* a run is under way: 1 + the atom that is next, in the type's atoms; 0 = none is */
+  uint16_t progress; /* of that run, in 65535ths */
+  uint16_t unit;     /* the set's, as this agent knows it */
+  bool reported;     /* the progress was */
 } set_state;
 
 /* How far one agent is with all of them. */
@@ -37,10 +39,14 @@ typedef struct set_pass {
   uint32_t updates;  /* whole passes so far */
   uint16_t owed;     /* bitmap: cut, or without time in the last pass */
   uint16_t left;     /* bitmap: of the pass that is under way, not run yet */
+  uint16_t cut;      /* bitmap: of these, run and cut */
   uint16_t progress; /* of those owed time: the least, in 65535ths */
-  uint8_t first;     /* where those that are owed time go on: the set after the last that ran */
-  uint8_t unused;
+  uint8_t last[2];   /* 1 + the perception and the behaviour that ran last: those owed time go on behind it */
+  uint8_t current;   /* 1 + the set in which the pass gave way to something more urgent; 0 = between two */
+  bool continues;    /* the pass, or the last one, ran sets that were owed time alone */
 } set_pass;
+
+_Static_assert(sizeof(set_state) == 32 && sizeof(set_pass) == 16, "what is kept of an agent is a part of cache lines");
 
 /* The sets of one type. */
 typedef struct set_table {
@@ -49,6 +55,8 @@ typedef struct set_table {
   type_set sets[MUSTER_SETS_MAX];
   uint8_t sequence[MUSTER_SETS_MAX]; /* in which they run: by role, then as the order says */
   uint16_t behaviours, actions;      /* bitmaps */
+  uint16_t at_level[MUSTER_LEVELS];  /* bitmaps: there, and not empty */
+  uint16_t always;                   /* bitmap: active in every update */
   set_state *states;                 /* count of each slot */
   set_pass *passes;                  /* of each slot */
 } set_table;
@@ -63,8 +71,15 @@ uint32_t sets_atom_count(const muster_type_def *def);
  * arena tells of refusal. */
 void sets_register(set_table *table, const muster_type_def *def, muster_atom *atoms, uint32_t agents_max, arena *arena);
 
-/* Puts the sequence in order again, after a change. */
+/* Puts the sequence and the bitmaps in order again, after a change. */
 void sets_order(set_table *table);
+
+/* Checks a change of a set of a type, whose name is `type`. */
+muster_result sets_check_tuning(const set_table *table, const char *type, uint32_t set,
+                                const muster_set_tuning *tuning);
+
+/* Changes it. No worker runs. */
+void sets_tune(set_table *table, uint32_t set, const muster_set_tuning *tuning);
 
 /* An agent's states, and its pass. */
 static inline set_state *sets_states_of(const set_table *table, uint32_t slot) {

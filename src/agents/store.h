@@ -11,9 +11,9 @@
  *   row.enlisted         ready                          rank
  *   row.first_due_ns,
  *      .released_frame   release (ready)                rank
- *   row.virtual_due_ns   wheel                          release
+ *   row.virtual_due_ns   wheel                          release, rank
  *   row.last_update_ns, .runs,
- *      .atom_next        commit                         release, rank, run
+ *      .atom_next, .owes commit                         release, rank, run
  *   row.generation       exec/identity                  any thread, atomically
  *   row.user, .type, .state_slot,
  *      .floor,
@@ -28,6 +28,9 @@
  *   alarm                intake, commit                 run
  *   alarm.asked_ns       run (own agent)                commit
  *   state, published     run (own agent), commit (action atoms)
+ *   passes and states
+ *      of sets (of the
+ *      type)             run (own agent), commit        rank, run (own agent)
  *   boxes (of the type)  commit, intake (messages.c)    run (own agent)
  *
  * An admitted agent that found no time may be held for the next frame: it stays ADMITTED between the two.
@@ -93,6 +96,7 @@ typedef struct agent_row {
   uint8_t called : 1;  /* released by a wake, of a type with a gap */
   uint8_t delayed : 1; /* a wake waits until alarm.quiet_until_ns */
   uint8_t acts : 1;    /* in quarantine: its action atoms wait for a pardon */
+  uint8_t owes : 1;    /* sets of it are owed time: it does not wait for its period */
 } agent_row;
 
 _Static_assert(sizeof(agent_row) == 64, "an agent's row is one cache line");

@@ -20,8 +20,19 @@ typedef enum command_kind {
   COMMAND_OBSERVER_ADD,
   COMMAND_OBSERVER_MOVE,
   COMMAND_OBSERVER_REMOVE,
-  COMMAND_PARDON_TYPE /* the index is the type's */
+  COMMAND_PARDON_TYPE, /* from here on the index is the type's */
+  COMMAND_SET_TUNE,
+  COMMAND_PRIORITISE,
+  COMMAND_KINDS
 } command_kind;
+
+/* Of a set of a type; of the type itself the priority alone counts. */
+typedef struct command_tuning {
+  uint64_t period_ns;
+  uint32_t period_updates;
+  uint16_t set;
+  uint8_t priority, mode;
+} command_tuning;
 
 typedef struct command {
   uint32_t kind; /* command_kind */
@@ -30,6 +41,7 @@ typedef struct command {
   union {
     muster_position position; /* tune: visibility, bulk, interactivity */
     uint64_t at_ns;           /* wake at */
+    command_tuning tuning;    /* set tune, prioritise */
   };
   float first, second; /* tune: importance floor, elasticity; observer: near_m, far_m */
   bool derive;         /* tune */

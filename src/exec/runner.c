@@ -4,6 +4,9 @@
 #include "base/assert.h"
 #include "exec/conduct.h"
 #include "exec/fetching.h"
+#include "exec/passes.h"
+#include "exec/urgency.h"
+#include "exec/woken.h"
 
 #include <string.h>
 
@@ -27,12 +30,20 @@ void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t 
   }
 }
 
+void runner_count_sets(runner *runner, uint32_t types_max, arena *arena) {
+  if (runner->states[0].set_counts) return;
+  size_t each = (size_t)types_max * MUSTER_SETS_MAX;
+  set_counts *counts = arena_reserve(arena, runner->state_count * each, sizeof *counts);
+  for (uint32_t i = 0; counts && i < runner->state_count; i++) runner->states[i].set_counts = counts + i * each;
+}
+
 void runner_open_early(runner *runner) {
   for (uint32_t i = 0; i < runner->state_count; i++) {
     worker_state *state = &runner->states[i];
     *state = (worker_state){.log = state->log,
                             .samples = state->samples,
                             .offences = state->offences,
+                            .set_counts = state->set_counts,
                             .post = state->post,
                             .track = runner->tracks ? &runner->tracks[i] : NULL};
     state->context.public.world = runner->world;
@@ -65,6 +76,7 @@ static inline void tell_type(update_context *context, const agent_type *type, ui
   context->public.type_user = type->user;
   context->public.step_ns = type->step_ns;
   context->public.steps = 0;
+  context->public.set = 0;
 }
 
 /* Contracts that tell an update less than all the time that passed. Only updates: not the first and last touch. */
@@ -101,20 +113,9 @@ static void begin_published(const agent_type *type, const agent_row *row) {
     memcpy(runner_back_buffer(type, row), type_published(type, row->state_slot, row->front), type->published_stride);
 }
 
-static seat *seat_of(const worker_state *state) {
-  return &state->context.runner->pool->seats[state->context.public.worker];
-}
-
 void runner_call(const worker_state *state) {
   const runner *runner = state->context.runner;
   crew_call(state->early ? runner->early_crew : runner->crew, seat_of(state));
-}
-
-/* Whether something more urgent than the updates of the batch waits. About a nanosecond when nothing does. */
-static bool is_called_away(const worker_state *state) {
-  const runner *runner = state->context.runner;
-  if (queue_may_have(&runner->pool->queue, URGENT_LANES) && worker_is_wanted(seat_of(state), URGENT_LANES)) return true;
-  return state->takes_woken && wakes_wait(runner->wakes);
 }
 
 /* Whether an update goes on with its next atom. */
@@ -161,7 +162,9 @@ static inline interruption run_atoms(worker_state *state, const runner *runner, 
   if (type->elapsed == MUSTER_ELAPSED_ANALYTIC && first == 0) catch_up(state);
   for (; atom < end && !finished; atom++) {
     if (atom > first && (interruption = look_around(state, runner, *clock_ns + longest_ns, timed))) break;
-    finished = type->atoms[atom].run(&state->context.public) == MUSTER_ATOM_FINISH;
+    muster_atom_result answer = type->atoms[atom].run(&state->context.public);
+    finished = answer == MUSTER_ATOM_FINISH;
+    if (__builtin_expect((unsigned)answer > MUSTER_ATOM_FINISH, false)) state->results_refused++;
     if (!timed) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;
     if (atom_ns > type->def.limit_ns) after_ns = conduct_long_atom(state, runner, atom, atom_ns, after_ns);
@@ -173,6 +176,13 @@ static inline interruption run_atoms(worker_state *state, const runner *runner, 
   result->atom_next = (uint16_t)atom;
   result->random_count = (uint32_t)state->context.random_counter;
   return interruption;
+}
+
+/* The same for any type. */
+static inline interruption run_update(worker_state *state, const runner *runner, uint32_t entry_index, uint32_t first,
+                                      uint64_t *clock_ns, bool timed) {
+  if (state->context.type->has_sets) return passes_run(state, runner, entry_index, clock_ns, timed);
+  return run_atoms(state, runner, entry_index, first, runner->batch->entries[entry_index].atom_end, clock_ns, timed);
 }
 
 /* Prepares the context for an entry; returns the atom that is next. */
@@ -241,9 +251,9 @@ static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim
   prefetch_claim(state, runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     prefetch_entries(runner, &fetching, i);
-    uint32_t next = begin_entry(state, runner, i), end = runner->batch->entries[i].atom_end;
+    uint32_t next = begin_entry(state, runner, i);
     uint64_t begin_ns = clock_now(&runner->clock), end_ns = begin_ns, reads_ns = runner->clock.read_ns;
-    interruption interruption = run_atoms(state, runner, i, next, end, &end_ns, true);
+    interruption interruption = run_update(state, runner, i, next, &end_ns, true);
     state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;
     state->sampled_updates++;
     take_sample(state, runner, i, end_ns - clock_ns);
@@ -269,8 +279,8 @@ static uint64_t run_claim(worker_state *state, runner *runner, const batch_claim
   prefetch_claim(state, runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     prefetch_entries(runner, &fetching, i);
-    uint32_t next = begin_entry(state, runner, i), end = runner->batch->entries[i].atom_end;
-    interruption interruption = run_atoms(state, runner, i, next, end, &clock_ns, false);
+    uint32_t next = begin_entry(state, runner, i);
+    interruption interruption = run_update(state, runner, i, next, &clock_ns, false);
     if (interruption) guess_cost(runner, i);
     if (!ends_early(state, runner, claim, i, interruption)) continue;
     turn_away(state, runner, claim, i, interruption);
@@ -324,55 +334,11 @@ static uint32_t take_claim(runner *runner, bool early_only) {
   return number == TICKET_NONE ? number : runner->batch->early_claims + number;
 }
 
-/* Whether a woken agent can be run at once. */
-static bool takes_wake(const runner *runner, uint32_t agent) {
-  const agent_row *row = &runner->store->rows[agent];
-  if (!identity_is_live(runner->agents, agent, identity_generation(runner->agents, agent)) ||
-      !store_is_active(runner->store, agent) || (row->status != AGENT_WAITING && row->status != AGENT_READY) ||
-      row->atom_next)
-    return false;
-  const agent_type *type = &runner->types->types[row->type];
-  bool quiet = type->gapped && runner->now_ns < runner->store->alarms[agent].quiet_until_ns;
-  return !type->spawns_max && !type->quarantined && !quiet;
-}
-
-/* Puts a woken agent behind the batch, if it waits for its period and wins the swap; else it is the next intake's. */
-static bool admit_woken(worker_state *state, runner *runner, uint32_t agent, batch_claim *claim) {
-  const agent_row *row = &runner->store->rows[agent];
-  if (!takes_wake(runner, agent)) {
-    if (state->log_count == runner->log_max) return false;
-    command wake = {COMMAND_WAKE, .index = agent, .generation = identity_generation(runner->agents, agent)};
-    state->log[state->log_count++] = (logged_command){UINT32_MAX, 0, wake};
-    return true;
-  }
-  if (!wakes_begin(runner->wakes, agent)) return true;
-  uint32_t entry = runner->batch->count + fetch_add_relaxed_u32(&runner->woken_count, 1);
-  runner->batch->entries[entry] =
-      (batch_entry){.agent = agent, .atom_end = runner->types->types[row->type].parallel_atoms};
-  runner->batch->outcomes[entry] = OUTCOME_NOT_RUN;
-  *claim = (batch_claim){.first = entry, .end = entry + 1, .timed = true};
-  return true;
-}
-
-/* A claim of the next agent that was woken; false when there is none that can be run now. */
-static bool take_woken(worker_state *state, runner *runner, batch_claim *claim) {
-  uint32_t agent;
-  claim->end = 0;
-  while (state->takes_woken && wakes_pop(runner->wakes, &agent)) {
-    if (!admit_woken(state, runner, agent, claim)) {
-      wakes_return(runner->wakes, agent); /* no room to note it: the next intake finds it where it was */
-      state->takes_woken = false;
-    }
-    if (claim->end) return true;
-  }
-  return false;
-}
-
 /* The most urgent thing to run next that is worth starting now. */
 static bool take_next(worker_state *state, runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim) {
   bool wall = !runner->virtual, late = wall && clock_ns >= runner->stop_ns;
   uint32_t number;
-  if (!late && take_woken(state, runner, claim)) return true;
+  if (!late && woken_take(state, runner, claim)) return true;
   while (!late && ring_pop(&runner->rests, claim))
     if (fits(runner, claim, clock_ns)) return true;
   while ((number = take_claim(runner, early_only)) != TICKET_NONE) {
@@ -401,8 +367,8 @@ static uint64_t run_urgent(worker_state *state, runner *runner, uint64_t clock_n
 /* Agents that wake each other leave something to those who wait. */
 static void ration_woken(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t took_ns) {
   *(claim->first < runner->batch->count ? &state->others_ns : &state->woken_ns) += took_ns;
-  state->takes_woken = state->log_count < runner->log_max &&
-                       (double)state->woken_ns < runner->woken_part * (double)state->others_ns;
+  state->takes_woken =
+      state->log_count < runner->log_max && (double)state->woken_ns < runner->woken_part * (double)state->others_ns;
 }
 
 static void work_off(worker_state *state, runner *runner, bool early_only) {
@@ -474,6 +440,7 @@ muster_update *runner_begin_serial(runner *runner, uint32_t index, update_phase 
   context->result = result;
   context->spawn_base = 0;
   bool begun = phase == PHASE_ACT || runner->store->rows[index].atom_next;
+  context->public.set = 0;
   tell(context, runner, index, begun ? runner->store->begun[index].started_ns : runner->now_ns);
   context->spawn_limit = context->type->def.spawns_max;
   return &context->public;
@@ -486,9 +453,13 @@ void runner_act(runner *runner, uint32_t index, batch_result *result) {
   bool wall = !runner->virtual, finished = false;
   uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0;
   watch_agent(state->post, index, update->agent.generation);
-  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count && !finished; atom++) {
+  if (type->has_sets) passes_act(state, runner);
+  for (uint32_t atom = type->has_sets ? type->atom_count : type->parallel_atoms;
+       atom < type->def.atom_count && !finished; atom++) {
     watch_enter(state->post);
-    finished = type->def.atoms[atom].run(update) == MUSTER_ATOM_FINISH;
+    muster_atom_result answer = type->def.atoms[atom].run(update);
+    finished = answer == MUSTER_ATOM_FINISH;
+    if ((unsigned)answer > MUSTER_ATOM_FINISH) state->results_refused++;
     uint64_t end_ns = wall ? clock_now(&runner->clock) : type->def.atoms[atom].model_ns;
     if (end_ns - begin_ns > type->def.limit_ns)
       end_ns = conduct_long_atom(state, runner, atom, end_ns - begin_ns, end_ns);

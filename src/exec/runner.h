@@ -59,6 +59,11 @@ typedef struct worker_audit {
   uint64_t end_ns, end_cpu_ns; /* both clocks when the worker left the batch, or the caller went to sleep */
 } worker_audit;
 
+/* What one worker did with a set of a type. */
+typedef struct set_counts {
+  uint64_t runs, cuts;
+} set_counts;
+
 struct runner;
 
 /* The public update and what stands behind it. One per worker; also one for the frame's thread outside stage 7. */
@@ -72,6 +77,11 @@ typedef struct update_context {
   uint32_t spawn_base, spawn_limit;
   uint64_t random_counter; /* begins anew for each phase and part of an update */
   uint64_t began_ns;       /* simulation time at which the update began */
+  set_state *set;          /* of the set that runs; null outside of sets */
+  uint64_t yield_ns;       /* wall: when its atoms are to yield; 0 = nobody has looked at the clock for it yet, */
+  uint64_t share_ns;       /* and it would have so much from then on */
+  uint32_t asks, asked;    /* virtual: the question that is answered yes, and how many this call of an atom has asked */
+  bool yields;             /* its atoms may be told to */
   update_phase phase;
 } update_context;
 
@@ -93,8 +103,10 @@ typedef struct worker_state {
   bool inside;          /* works; an atom that helps must not begin anew */
   bool early;           /* in this call: claims of what was held only */
   bool takes_woken;     /* in this call: agents that were woken, too */
-  uint64_t positions_refused, spawns_refused, commands_dropped;
-  track *track; /* of a world that keeps a trace on the wall clock; else null */
+  uint64_t positions_refused, spawns_refused, commands_dropped, results_refused;
+  uint64_t sets_cut;
+  set_counts *set_counts; /* MUSTER_SETS_MAX of each type, since the world was created; null while no type has sets */
+  track *track;           /* of a world that keeps a trace on the wall clock; else null */
   worker_audit audit;
   uint64_t own_ns, own_cpu_ns; /* both clocks when its own time was last told from the kernel's: see exec/conduct.h */
   uint32_t suspect_count;
@@ -142,6 +154,9 @@ void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t 
 
 /* Gives each worker room for so many commands. When there is none, arena->failed tells and all is as before. */
 void runner_widen_logs(runner *runner, uint32_t log_max, arena *arena);
+
+/* The first type with sets is registered: reserves their counts. When there is no room, arena->failed tells. */
+void runner_count_sets(runner *runner, uint32_t types_max, arena *arena);
 
 /* Whether a command comes before another: by entry, and by part of its update. */
 static inline bool runner_logged_before(const logged_command *one, const logged_command *other) {

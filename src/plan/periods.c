@@ -128,6 +128,25 @@ void periods_release_early(class_table *classes, agent_store *store, ready_set *
   ready_release(ready, store, index, now_ns, frame);
 }
 
+void periods_owing(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t reached_ns,
+                   bool continued, uint64_t frame) {
+  agent_row *row = &store->rows[index];
+  agent_class *class = &classes->classes[row->class];
+  if (!continued) {
+    row->runs = periods_run_counter(row, class->per_nominal);
+    row->last_update_ns = reached_ns;
+    row->woken = 0;
+    row->timed = 0;
+    if (class->elapsed != MUSTER_ELAPSED_EVENTS) wheel_set_next(class, row);
+  }
+  ready_forget(ready, store, index);
+  row->owes = 1;
+  row->first_due_ns = ready->now_ns;
+  row->released_frame = (uint8_t)frame;
+  row->status = AGENT_ADMITTED;
+  ready_put_back(ready, store, index);
+}
+
 void periods_begin(class_table *classes, agent_store *store, uint32_t index, uint64_t random) {
   agent_row *row = &store->rows[index];
   agent_class *class = &classes->classes[row->class];

@@ -81,6 +81,34 @@ static inline void periods_wait(class_table *classes, agent_class *class, uint32
   wheel_insert(classes, class, shard, store, index);
 }
 
+/* A pass over the sets that were owed time alone is no update: the agent goes on waiting for the time at which it is
+ * due, which may have come. */
+static inline void periods_continued(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
+                                     ready_set *ready, uint32_t index) {
+  agent_row *row = &store->rows[index];
+  row->owes = 0;
+  ready_forget(ready, store, index);
+  if (class->elapsed != MUSTER_ELAPSED_EVENTS) {
+    wheel_insert(classes, class, shard, store, index);
+    return;
+  }
+  row->status = AGENT_WAITING;
+  row->spot = 0;
+}
+
+/* Sets of an agent are owed time after its update, or after a pass that continued one: it is ready again at once, and
+ * begins to wait as of now. */
+void periods_owing(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t reached_ns,
+                   bool continued, uint64_t frame);
+
+/* Whether an agent that is ready runs the sets that are owed time alone: its own time has not come, and nobody woke it.
+ */
+static inline bool periods_continues(const class_table *classes, const agent_row *row) {
+  if (!row->owes || row->woken) return false;
+  const agent_class *class = &classes->classes[row->class];
+  return class->elapsed == MUSTER_ELAPSED_EVENTS || row->virtual_due_ns > class->clock_ns;
+}
+
 /* A waiting agent is released ahead of its period: it is woken, or a time came that was asked for. */
 void periods_release_early(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t now_ns,
                            uint64_t frame);
@@ -97,6 +125,7 @@ static inline void periods_completed(class_table *classes, agent_class *class, u
   row->atom_next = 0;
   row->woken = 0;
   row->timed = 0;
+  row->owes = 0;
   ready_forget(ready, store, index);
   if (class->elapsed == MUSTER_ELAPSED_DELTA || class->elapsed == MUSTER_ELAPSED_ANALYTIC)
     wheel_insert_next(classes, class, shard, store, index);

@@ -1,85 +1,16 @@
 #include "plan/rank.h"
 
-#include "agents/elapsed.h"
 #include "base/assert.h"
-#include "base/random.h"
+#include "plan/charge.h"
 
 /* How many agents that do not fit are passed over, in the hope that shorter ones behind them do. */
 enum { PASSED_OVER_MAX = 256, SAMPLED_ONE_IN = 16, LEARNING_SAMPLES = 64 };
 
-typedef struct filling {
-  ready_set *ready;
-  agent_store *store;
-  const type_table *types;
-  const cost_table *costs;
-  const rank_limits *limits;
-  batch *batch;
-  rank_result result;
-  uint32_t passed_over;
-  bool closed; /* the last claim takes no more */
-} filling;
-
-/* What the batch takes of the capacity. */
-static inline uint64_t taken_ns(const filling *filling) {
-  return filling->result.predicted_ns + filling->batch->count * filling->limits->entry_ns;
-}
-
 static inline bool is_full(const filling *filling) {
   const batch *batch = filling->batch;
-  bool full = batch->count >= filling->limits->updates_max || taken_ns(filling) >= filling->limits->capacity_ns ||
-              filling->passed_over > PASSED_OVER_MAX;
+  bool full = batch->count >= filling->limits->updates_max ||
+              filling_taken_ns(filling) >= filling->limits->capacity_ns || filling->passed_over > PASSED_OVER_MAX;
   return full && batch->count > 0;
-}
-
-static uint64_t model_cost(const filling *filling, const agent_type *type, uint32_t index, uint32_t atom) {
-  const agent_row *row = &filling->store->rows[index];
-  if (!type->def.model_cost_ns) return type->def.atoms[atom].model_ns;
-  uint64_t began_ns = row->atom_next ? filling->store->begun[index].started_ns : filling->limits->now_ns;
-  elapsed_told told = elapsed_tell(type, row->last_update_ns, began_ns);
-  muster_cost_query query = {.agent = {index, row->generation},
-                             .atom = atom,
-                             .level = row->level,
-                             .elapsed_ns = told.elapsed_ns,
-                             .steps = told.steps};
-  if (atom == 0) query.catch_up_ns = elapsed_caught_up(type, row->last_update_ns, began_ns);
-  query.update_random = random_at(filling->limits->seed ^ 0x6f6e6365u, (uint64_t)query.agent.generation << 32 | index,
-                                  row->last_update_ns, 0);
-  query.random = random_at(filling->limits->seed ^ 0x636f7374u, (uint64_t)query.agent.generation << 32 | index,
-                           row->last_update_ns, atom);
-  uint64_t cost_ns = type->def.model_cost_ns(&query, type->def.user);
-  return cost_ns < 1000000000u ? cost_ns : 1000000000u;
-}
-
-static void note_offence(filling *filling, uint32_t index, uint32_t atom, uint64_t cost_ns) {
-  const agent_row *row = &filling->store->rows[index];
-  offences_add(&filling->batch->offences, &(offence){.duration_ns = cost_ns,
-                                                     .agent = index,
-                                                     .generation = row->generation,
-                                                     .type = row->type,
-                                                     .atom = (uint16_t)atom,
-                                                     .level = row->level});
-}
-
-/* Virtual clock: charges atom by atom up to the capacity; false when not even one fits. */
-static bool charge_model(filling *filling, const agent_type *type, batch_entry *entry) {
-  uint32_t atom = filling->store->rows[entry->agent].atom_next;
-  uint64_t capacity_ns = filling->limits->capacity_ns, charged_ns = filling->result.predicted_ns;
-  uint64_t left = capacity_ns > charged_ns ? capacity_ns - charged_ns : 0, spent = 0;
-  if (filling->ready->weights.order == MUSTER_ORDER_DELAYS && left > 0) left = UINT64_MAX;
-  uint32_t first = atom;
-  for (; atom < type->parallel_atoms; atom++) {
-    uint64_t cost_ns = model_cost(filling, type, entry->agent, atom);
-    bool very_first = filling->batch->count == 0 && atom == first;
-    if (spent + cost_ns > left && !very_first) break;
-    spent += cost_ns;
-    if (cost_ns > type->def.limit_ns) note_offence(filling, entry->agent, atom, cost_ns);
-  }
-  if (atom == first && type->parallel_atoms > first) return false;
-  entry->atom_end = (uint16_t)atom;
-  entry->model_ns = spent;
-  entry->predicted_ns = spent < UINT32_MAX ? (uint32_t)spent : UINT32_MAX;
-  if (spent > filling->result.longest_ns) filling->result.longest_ns = spent;
-  return true;
 }
 
 /* Wall clock: the mean of type and level, less what a preempted update has behind it. */
@@ -100,18 +31,27 @@ static inline bool charge_with_room(const filling *filling, const cost_estimate 
   if (row->atom_next) cost_ns *= (double)(type->parallel_atoms - row->atom_next) / (double)type->parallel_atoms;
   entry->model_ns = cost_ns < 1.0 ? 1 : (uint64_t)cost_ns;
   uint64_t taking_ns = entry->model_ns + filling->limits->entry_ns;
-  if (filling->batch->count && taken_ns(filling) + taking_ns > filling->limits->capacity_ns) return false;
+  if (filling->batch->count && filling_taken_ns(filling) + taking_ns > filling->limits->capacity_ns) return false;
   entry->predicted_ns = entry->model_ns < UINT32_MAX ? (uint32_t)entry->model_ns : UINT32_MAX;
   entry->atom_end = type->parallel_atoms;
   return true;
 }
 
+/* Wall clock: a pass takes its slice at most. */
+static void charge_slice(const filling *filling, batch_entry *entry) {
+  uint32_t slice_ns = filling->batch->passes[filling->batch->count].slice_ns;
+  if (slice_ns && slice_ns < entry->predicted_ns) entry->predicted_ns = slice_ns;
+}
+
 /* Charges an agent what its update costs; false when it does not fit. */
 static inline bool charge(filling *filling, const cost_estimate *estimate, const agent_type *type, batch_entry *entry) {
   const agent_row *row = &filling->store->rows[entry->agent];
-  if (filling->limits->virtual) return charge_model(filling, type, entry);
+  if (type->has_sets) charge_begin_pass(filling, type, entry);
+  if (filling->limits->virtual)
+    return type->has_sets ? charge_model_pass(filling, type, entry) : charge_model(filling, type, entry);
   if (filling->limits->planned) return charge_with_room(filling, estimate, row, type, entry);
   charge_mean(estimate, row, type, entry);
+  if (type->has_sets) charge_slice(filling, entry);
   return true;
 }
 
@@ -133,6 +73,12 @@ static inline bool is_long(const cost_estimate *estimate, const agent_type *type
   return type->parallel_atoms > 1 && estimate->high_ns >= (double)CLAIM_NS;
 }
 
+/* Whether the update of the entry may need more than its slice: else nobody looks at the clock for it. */
+static bool may_be_cut(const filling *filling, const cost_estimate *estimate) {
+  uint32_t slice_ns = filling->batch->passes[filling->batch->count].slice_ns;
+  return slice_ns && 2.0 * estimate->high_ns >= (double)slice_ns;
+}
+
 /* Into the last claim, or a new one. A long update has a claim of its own. */
 static inline void claim_for(filling *filling, const cost_estimate *estimate, const agent_type *type,
                              const batch_entry *entry) {
@@ -151,6 +97,7 @@ static inline void claim_for(filling *filling, const cost_estimate *estimate, co
   }
   claim->predicted_ns += entry->predicted_ns;
   claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched;
+  if (type->has_sets) claim->timed |= may_be_cut(filling, estimate);
   claim->end = batch->count + 1;
 }
 
@@ -198,6 +145,7 @@ static inline void admit(filling *filling, uint32_t index) {
     return;
   }
   ready_admit(filling->ready, filling->store, index);
+  filling->weight -= type->def.priority;
   append(filling, estimate, type, entry);
 }
 
@@ -254,14 +202,14 @@ static void admit_in_turn(filling *filling) {
   uint64_t took_ns[BOTH] = {0};
   while (!is_full(filling)) {
     uint32_t before = filling->batch->count;
-    uint64_t before_ns = taken_ns(filling);
+    uint64_t before_ns = filling_taken_ns(filling);
     int turn = took_ns[WOKEN] <= took_ns[GUARANTEED] && counts[WOKEN] <= counts[GUARANTEED] ? WOKEN : GUARANTEED;
     uint32_t index = turn == WOKEN ? ready_next_woken(filling->ready, &places[WOKEN])
                                    : next_guaranteed(filling, &places[GUARANTEED]);
     if (index == UINT32_MAX) break;
     admit(filling, index);
     counts[turn] += filling->batch->count - before;
-    took_ns[turn] += taken_ns(filling) - before_ns;
+    took_ns[turn] += filling_taken_ns(filling) - before_ns;
   }
   filling->result.woken_ns = took_ns[WOKEN];
 }
@@ -285,9 +233,9 @@ static void admit_ranked(filling *filling) {
 
 rank_result rank_held(agent_store *store, const type_table *types, const cost_table *costs, const rank_limits *limits,
                       batch *batch) {
-  filling filling = {NULL, store, types, costs, limits, batch, {0}, 0, true};
+  filling filling = {NULL, store, types, costs, limits, batch, {0}, 0, true, 0};
   ASSERT(!limits->virtual || batch->held_count == 0);
-  batch->count = batch->claim_count = batch->places = 0;
+  batch->count = batch->claim_count = batch->places = batch->step_count = 0;
   batch->now_ns = limits->now_ns;
   for (uint32_t i = 0; i < batch->held_count; i++) {
     const agent_row *row = &store->rows[batch->held[i]];
@@ -295,6 +243,8 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
     const cost_estimate *estimate = costs_of(costs, row->type, row->level);
     batch_entry *entry = begin_entry(batch, batch->held[i]);
     charge_mean(estimate, row, type, entry);
+    if (type->has_sets) charge_begin_pass(&filling, type, entry);
+    if (type->has_sets) charge_slice(&filling, entry);
     append(&filling, estimate, type, entry);
   }
   batch->early_count = batch->count;
@@ -306,7 +256,8 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
 
 rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
                       const rank_limits *limits, rank_result held, batch *batch) {
-  filling filling = {ready, store, types, costs, limits, batch, held, 0, true};
+  filling filling = {ready, store, types, costs, limits, batch, held, 0, true, 0};
+  charge_weigh(&filling);
   admit_overdue(&filling);
   admit_first(&filling);
   admit_ranked(&filling);

@@ -24,13 +24,16 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   line_create(&ready->waiting, def->agents_max, arena);
   ready->fresh = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh);
   ready->fresh_too = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh_too);
+  ready->counts_of = arena_reserve(arena, types->maximum, sizeof *ready->counts_of);
   ready->aside = arena_reserve(arena, def->agents_max, sizeof *ready->aside);
   ready->sorted = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted);
   ready->sorted_too = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted_too);
 }
 
 int64_t ready_progress_lead_ns(const ready_set *ready, const agent_row *row) {
-  double progress = (double)row->atom_next / (double)(ready->types->types[row->type].parallel_atoms + 1);
+  const agent_type *type = &ready->types->types[row->type];
+  double progress = (double)row->atom_next / (double)(type->parallel_atoms + 1);
+  if (row->owes) progress = (double)share_value(type->sets.passes[row->state_slot].progress);
   return (int64_t)fmin(ready->weights.guarantee_ns * ready->weights.progress * progress, 0x1p60);
 }
 
@@ -39,7 +42,7 @@ ready_terms ready_explain(const ready_set *ready, const agent_row *row) {
   ready_terms terms = {.priority_ns = (int64_t)ready->now_ns - ready_priority_key(ready, row),
                        .wait_ns = (int64_t)(ready->now_ns - row->last_update_ns),
                        .importance_ns = (ready->importance_unit * row->importance) >> 8,
-                       .progress_ns = row->atom_next ? ready_progress_lead_ns(ready, row) : 0};
+                       .progress_ns = row->atom_next | row->owes ? ready_progress_lead_ns(ready, row) : 0};
   terms.runs_ns = terms.priority_ns - terms.wait_ns - terms.importance_ns - terms.progress_ns;
   return terms;
 }
@@ -76,7 +79,8 @@ static void file(ready_set *ready, agent_store *store, uint32_t index) {
 static void count_in(ready_set *ready, agent_row *row) {
   row->status = AGENT_READY;
   ready->count++;
-  ready->begun += row->atom_next > 0;
+  ready->counts_of[row->type]++;
+  ready->begun += (row->atom_next | row->owes) > 0;
 }
 
 /* Empties a bucket; its agents are filed anew. */

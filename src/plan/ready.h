@@ -51,7 +51,8 @@ typedef struct ready_set {
   uint32_t width_shift;    /* a bucket is 2^width_shift ns wide */
   int64_t low;             /* number of the ring's first bucket */
   uint32_t count;          /* ready agents */
-  uint32_t begun;          /* of these, agents whose update was preempted */
+  uint32_t begun;          /* of these, agents whose update was preempted, or whose sets are owed time */
+  uint32_t *counts_of;     /* of these, agents of each type */
   line woken, waiting;
   uint64_t occupied[READY_BUCKETS / 64];
   agent_list lists[READY_LISTS];
@@ -83,7 +84,8 @@ void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns);
 enum { READY_AGENT_BITS = 24, READY_KEY_BITS = 40, READY_KEY_SHIFT = 10 };
 #define READY_AGENT_MASK ((1ull << READY_AGENT_BITS) - 1)
 
-/* What the share of its update that a preempted agent has behind it is worth. */
+/* What the share of its update that a preempted agent has behind it is worth; or the progress of a set that is owed
+ * time. */
 int64_t ready_progress_lead_ns(const ready_set *ready, const agent_row *row);
 
 /* In the paper's order: the frame of release, then the elapsed time, in steps of 64 us. */
@@ -92,7 +94,7 @@ uint64_t ready_delays_key(const ready_set *ready, const agent_row *row, uint32_t
 /* Rankin's virtual deadline. */
 static inline int64_t ready_priority_key(const ready_set *ready, const agent_row *row) {
   int64_t lead_ns = (ready->importance_unit * row->importance - ready->runs_unit * row->runs) >> 8;
-  if (row->atom_next) lead_ns += ready_progress_lead_ns(ready, row);
+  if (row->atom_next | row->owes) lead_ns += ready_progress_lead_ns(ready, row);
   return (int64_t)row->last_update_ns - lead_ns;
 }
 
@@ -126,7 +128,8 @@ static inline void ready_release(ready_set *ready, agent_store *store, uint32_t 
   row->spot = 0;
   row->status = AGENT_READY;
   ready->count++;
-  ready->begun += row->atom_next > 0;
+  ready->counts_of[row->type]++;
+  ready->begun += (row->atom_next | row->owes) > 0;
   if (row->woken || ready->fresh_count == READY_FRESH_MAX) {
     ready_release_aside(ready, store, index);
     return;
@@ -155,7 +158,8 @@ static inline void ready_admit(ready_set *ready, agent_store *store, uint32_t in
     ready->fresh_left--;
   row->status = AGENT_ADMITTED;
   ready->count--;
-  ready->begun -= row->atom_next > 0;
+  ready->counts_of[row->type]--;
+  ready->begun -= (row->atom_next | row->owes) > 0;
 }
 
 /* Puts an admitted agent back that did not run, or did not finish, with its age kept. */

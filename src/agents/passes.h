@@ -1,0 +1,93 @@
+/* agents/passes.h - one update of a type with sets: which of them run, in which order, and how long each may.
+ *
+ * The ranking (virtual clock) and the workers (wall clock) walk a pass by the same steps, each with a clock of its own:
+ *
+ *     pass_open -> { pass_next -> atoms of the set, while pass_goes_on } -> whoever was cut or had no turn is owed time
+ *
+ * Only a worker keeps what came of it: pass_begin, pass_complete, pass_cut and pass_end write to the agent's own. */
+#ifndef AGENTS_PASSES_H
+#define AGENTS_PASSES_H
+
+#include "agents/sets.h"
+
+/* A pass that is under way. Bits stand for sets as in set_pass. */
+typedef struct pass {
+  const set_table *table;
+  uint64_t end_ns;     /* of the update's time, */
+  uint64_t stop_ns;    /* of the frame, */
+  uint64_t set_end_ns; /* and of the set's share */
+  uint32_t weight;     /* sum of the priorities of behaviours that had no turn yet */
+  uint16_t left;       /* those that had none, actions as well */
+  uint8_t order[MUSTER_SETS_MAX];
+  uint8_t count, at; /* of the order: the actions are not in it */
+  bool stopped;      /* by the end of the frame, not by the update's own share */
+} pass;
+
+/* The sets that are active now; with `continues`, only those that are owed time. */
+uint16_t pass_active(const set_table *table, const set_state *states, const set_pass *kept, uint32_t level,
+                     uint64_t now_ns, bool continues);
+
+/* Opens a pass over these sets: role by role, those that are owed time first, beginning behind the last that ran.
+ * `end_ns` and `stop_ns` are on the clock of the caller; UINT64_MAX = never. */
+pass pass_open(const set_table *table, const set_pass *kept, uint16_t active, uint64_t end_ns, uint64_t stop_ns);
+
+/* The next set, with its share of what is left at clock_ns; MUSTER_SETS_MAX when there is none, or time is up. The
+ * first has its turn whatever the time. `next_ns` is what its first atom is expected to take. */
+uint32_t pass_next(pass *pass, uint64_t clock_ns, uint64_t next_ns);
+
+/* Whether the set goes on with an atom that is expected to take so long. */
+static inline bool pass_goes_on(pass *pass, const type_set *set, uint64_t clock_ns, uint64_t next_ns) {
+  if (set->mode == MUSTER_MODE_RUN) return true;
+  if (clock_ns >= pass->set_end_ns) return false;
+  if (clock_ns + next_ns <= pass->stop_ns) return true;
+  pass->stopped = true;
+  return false;
+}
+
+/* With which atom of the type a set begins. */
+static inline uint32_t pass_first_atom(const type_set *set, const set_state *state) {
+  return set->mode == MUSTER_MODE_SLICEABLE && state->goes_on ? state->goes_on - 1u : set->first_atom;
+}
+
+/* A worker begins a pass: periods in ns count from here. */
+void pass_begin(const set_table *table, set_state *states, set_pass *kept, uint16_t active, uint64_t now_ns,
+                bool continues);
+
+/* A run of a set begins at now_ns, or goes on. */
+static inline void pass_begin_set(const type_set *set, set_state *state, uint64_t now_ns) {
+  if (set->mode == MUSTER_MODE_SLICEABLE && state->goes_on) return;
+  state->began_ns = now_ns;
+  state->goes_on = 0;
+  state->progress = 0;
+  state->reported = false;
+}
+
+/* The set had its turn: the next that are owed time go on behind it. */
+static inline void pass_leave(const type_set *set, set_pass *kept, uint32_t number) {
+  kept->last[set->role == MUSTER_ROLE_BEHAVIOUR] = (uint8_t)(number + 1);
+}
+
+/* A run of a set is complete. */
+static inline void pass_complete(set_state *state) {
+  state->last_ns = state->began_ns;
+  state->goes_on = 0;
+  state->progress = 0;
+  state->reported = false;
+}
+
+/* A run of a set is interrupted before `atom`, for now. */
+static inline void pass_pause(set_state *state, uint32_t atom) {
+  state->goes_on = (uint16_t)(atom + 1);
+}
+
+/* A run of a set is cut before `atom`. */
+void pass_cut(const type_set *set, set_state *state, uint32_t atom);
+
+/* The parallel part of a pass is over: `left` had no turn, its actions wait for theirs. Whether anybody is owed time.
+ */
+bool pass_end(const set_table *table, const set_state *states, set_pass *kept, uint16_t left, uint32_t level);
+
+/* A pass gave way, and found nobody to go on with it: its set is cut. Whether one was. */
+bool pass_abandon(const set_table *table, set_state *states, set_pass *kept, uint32_t level);
+
+#endif

@@ -1,0 +1,164 @@
+#include "plan/charge.h"
+
+#include "agents/elapsed.h"
+#include "agents/passes.h"
+#include "base/assert.h"
+#include "base/random.h"
+#include "plan/periods.h"
+
+/* What tells one update of an agent from another. A pass may run in each frame; other updates bring their agent on. */
+static uint64_t draw_of(const filling *filling, const agent_type *type, const agent_row *row) {
+  return type->has_sets ? filling->limits->now_ns : row->last_update_ns;
+}
+
+static uint64_t model_cost(const filling *filling, const agent_type *type, uint32_t index, uint32_t atom,
+                           const elapsed_told *told) {
+  const agent_row *row = &filling->store->rows[index];
+  if (!type->def.model_cost_ns) return type->def.atoms[atom].model_ns;
+  uint64_t began_ns = row->atom_next ? filling->store->begun[index].started_ns : filling->limits->now_ns;
+  muster_cost_query query = {.agent = {index, row->generation},
+                             .atom = atom,
+                             .level = row->level,
+                             .elapsed_ns = told->elapsed_ns,
+                             .steps = told->steps};
+  if (atom == 0) query.catch_up_ns = elapsed_caught_up(type, row->last_update_ns, began_ns);
+  uint64_t name = (uint64_t)query.agent.generation << 32 | index, draw = draw_of(filling, type, row);
+  query.update_random = random_at(filling->limits->seed ^ 0x6f6e6365u, name, draw, 0);
+  query.random = random_at(filling->limits->seed ^ 0x636f7374u, name, draw, atom);
+  uint64_t cost_ns = type->def.model_cost_ns(&query, type->def.user);
+  return cost_ns < 1000000000u ? cost_ns : 1000000000u;
+}
+
+static void note_offence(filling *filling, uint32_t index, uint32_t atom, uint64_t cost_ns) {
+  const agent_row *row = &filling->store->rows[index];
+  offences_add(&filling->batch->offences, &(offence){.duration_ns = cost_ns,
+                                                     .agent = index,
+                                                     .generation = row->generation,
+                                                     .type = row->type,
+                                                     .atom = (uint16_t)atom,
+                                                     .level = row->level});
+}
+
+/* What is left of the capacity. */
+static uint64_t left_ns(const filling *filling) {
+  uint64_t capacity_ns = filling->limits->capacity_ns, charged_ns = filling->result.predicted_ns;
+  uint64_t left = capacity_ns > charged_ns ? capacity_ns - charged_ns : 0;
+  return filling->ready->weights.order == MUSTER_ORDER_DELAYS && left > 0 ? UINT64_MAX : left;
+}
+
+static void charged(filling *filling, batch_entry *entry, uint64_t spent_ns) {
+  entry->model_ns = spent_ns;
+  entry->predicted_ns = spent_ns < UINT32_MAX ? (uint32_t)spent_ns : UINT32_MAX;
+  if (spent_ns > filling->result.longest_ns) filling->result.longest_ns = spent_ns;
+}
+
+bool charge_model(filling *filling, const agent_type *type, batch_entry *entry) {
+  const agent_row *row = &filling->store->rows[entry->agent];
+  uint32_t first = row->atom_next, atom = first;
+  uint64_t left = left_ns(filling), spent_ns = 0;
+  uint64_t began_ns = first ? filling->store->begun[entry->agent].started_ns : filling->limits->now_ns;
+  elapsed_told told = elapsed_tell(type, row->last_update_ns, began_ns);
+  for (; atom < type->parallel_atoms; atom++) {
+    uint64_t cost_ns = model_cost(filling, type, entry->agent, atom, &told);
+    bool very_first = filling->batch->count == 0 && atom == first;
+    if (spent_ns + cost_ns > left && !very_first) break;
+    spent_ns += cost_ns;
+    if (cost_ns > type->def.limit_ns) note_offence(filling, entry->agent, atom, cost_ns);
+  }
+  if (atom == first && type->parallel_atoms > first) return false;
+  entry->atom_end = (uint16_t)atom;
+  charged(filling, entry, spent_ns);
+  return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- sets */
+
+void charge_weigh(filling *filling) {
+  filling->weight = 0;
+  for (uint32_t type = 0; type < filling->types->count; type++)
+    filling->weight += (uint64_t)filling->types->types[type].def.priority * filling->ready->counts_of[type];
+}
+
+/* The entry is no longer among those that are ready once it is admitted: so its weight is taken off then. */
+static uint32_t slice_of(const filling *filling, const agent_type *type, uint32_t number) {
+  uint64_t slice_ns = type->def.slice_ns ? type->def.slice_ns : UINT32_MAX, weight = filling->weight;
+  uint32_t last_ns = filling->batch->shares[number];
+  if (type->def.priority && filling->ready && weight > 0) {
+    uint64_t capacity_ns = filling->limits->capacity_ns, taken_ns = filling_taken_ns(filling);
+    double left = capacity_ns > taken_ns ? (double)(capacity_ns - taken_ns) : 0.0;
+    double share_ns = left * type->def.priority / (double)weight;
+    if (share_ns < (double)slice_ns) slice_ns = share_ns < 1.0 ? 1u : (uint64_t)share_ns;
+  } else if (type->def.priority && last_ns && last_ns < slice_ns) {
+    slice_ns = last_ns; /* it is held from the last frame, and nobody else is known yet */
+  }
+  return slice_ns < UINT32_MAX ? (uint32_t)slice_ns : 0;
+}
+
+void charge_begin_pass(filling *filling, const agent_type *type, const batch_entry *entry) {
+  ASSERT(filling->limits->classes);
+  const agent_row *row = &filling->store->rows[entry->agent];
+  filling->batch->passes[filling->batch->count] = (batch_pass){
+      .slice_ns = slice_of(filling, type, row->type), .continues = periods_continues(filling->limits->classes, row)};
+  filling->batch->shares[row->type] = filling->batch->passes[filling->batch->count].slice_ns;
+}
+
+/* A pass that is charged. */
+typedef struct charging {
+  filling *filling;
+  const agent_type *type;
+  const batch_entry *entry;
+  const set_state *states;
+  pass pass;
+  uint64_t spent_ns;
+  elapsed_told told;
+} charging;
+
+static uint64_t cost_of(const charging *charging, uint32_t atom) {
+  return model_cost(charging->filling, charging->type, charging->entry->agent, atom, &charging->told);
+}
+
+/* What the set that is next would be told, and its first atom cost. */
+static uint64_t look_ahead(charging *charging, const type_set *set, const set_state *state) {
+  bool goes_on = set->mode == MUSTER_MODE_SLICEABLE && state->goes_on;
+  charging->told.now_ns = goes_on ? state->began_ns : charging->filling->limits->now_ns;
+  charging->told.elapsed_ns = charging->told.now_ns - state->last_ns;
+  return cost_of(charging, pass_first_atom(set, state));
+}
+
+/* Charges the atoms of a set in its turn, from the one that costs cost_ns. */
+static void charge_set(charging *charging, const type_set *set, uint32_t number, uint64_t cost_ns) {
+  batch *batch = charging->filling->batch;
+  uint32_t atom = pass_first_atom(set, &charging->states[number]);
+  do {
+    charging->spent_ns += cost_ns;
+    if (cost_ns > charging->type->def.limit_ns) note_offence(charging->filling, charging->entry->agent, atom, cost_ns);
+    if (++atom == set->end_atom) break;
+    cost_ns = cost_of(charging, atom);
+  } while (pass_goes_on(&charging->pass, set, charging->spent_ns, cost_ns));
+  batch->steps[batch->step_count++] = (batch_step){(uint16_t)atom, (uint8_t)number};
+}
+
+bool charge_model_pass(filling *filling, const agent_type *type, batch_entry *entry) {
+  batch *batch = filling->batch;
+  batch_pass *planned = &batch->passes[batch->count];
+  const agent_row *row = &filling->store->rows[entry->agent];
+  const set_table *table = &type->sets;
+  const set_pass *kept = &table->passes[row->state_slot];
+  charging charging = {filling, type, entry, sets_states_of(table, row->state_slot), {0}, 0, {0}};
+  uint16_t active = pass_active(table, charging.states, kept, row->level, filling->limits->now_ns, planned->continues);
+  uint64_t left = left_ns(filling), end_ns = planned->slice_ns && planned->slice_ns < left ? planned->slice_ns : left;
+  charging.pass = pass_open(table, kept, active, end_ns, left);
+  planned->step = batch->step_count;
+  while (charging.pass.at < charging.pass.count) {
+    uint32_t number = charging.pass.order[charging.pass.at];
+    uint64_t cost_ns = look_ahead(&charging, &table->sets[number], &charging.states[number]);
+    if (charging.spent_ns == 0 && cost_ns > left && batch->count > 0) return false;
+    if (pass_next(&charging.pass, charging.spent_ns, cost_ns) == MUSTER_SETS_MAX) break;
+    charge_set(&charging, &table->sets[number], number, cost_ns);
+  }
+  planned->step_count = (uint8_t)(batch->step_count - planned->step);
+  planned->stopped = charging.pass.stopped;
+  entry->atom_end = type->parallel_atoms;
+  charged(filling, entry, charging.spent_ns);
+  return true;
+}
