@@ -11,11 +11,12 @@
 enum { WALKERS_DEFAULT = 3200, WALKERS_MAX = 20000, OBSERVERS_DEFAULT = 8, OBSERVERS_MAX = 4096 };
 enum { SHIFT_MAX = 10, SHIFT_MIN = 7, CROWD = 800 }; /* so many walkers have the largest map; fewer, smaller ones */
 
-static const double first_order_s = 1.5, order_s = 10.0;
+/* The first storm comes while a host still warms up, and touches memory for the first time; then one every 10 s. */
+static const double first_order_s = 0.5, before_storms_s = 2.0, order_s = 10.0;
 static const double round_m = 60.0, walk_mps = 1.4; /* observers walk in circles */
 
 /* Of the orders that are given at once, those to goals that cannot be reached; one storm after the other. */
-static const float forbidden_shares[] = {0.10f, 0.40f, 0.01f, 0.20f, 0.05f};
+static const float forbidden_shares[] = {0.10f, 0.40f, 0.20f, 0.01f, 0.05f};
 
 /* ---------------------------------------------------------------------------------------------------- what follows */
 
@@ -101,12 +102,23 @@ static bool suits(const pathstorm *self, uint32_t goal, uint32_t cell, bool has_
   return region > 2;
 }
 
+static bool is_chosen(const pathstorm *self, uint32_t goals, uint32_t cell) {
+  for (uint32_t i = 0; i < goals; i++)
+    if (self->goals[i] == cell) return true;
+  return false;
+}
+
+/* Each number has a cell of its own, the next that suits. False when the map has too few. */
 static bool choose_goals(pathstorm *self) {
-  bool has_closed_houses = self->map.region_count > 2;
-  if (self->map.region_count < 2) return false;
+  const pathstorm_map *map = &self->map;
+  uint32_t closed = 0;
+  for (uint32_t region = 3; region <= map->region_count; region++) closed += map->region_cells[region];
+  if (map->region_count < 2 || map->region_cells[2] < PATHSTORM_FORBIDDEN) return false;
+  if (map->region_cells[1] < PATHSTORM_PLACES) return false;
   for (uint32_t goal = 0; goal < PATHSTORM_PLACES + PATHSTORM_FORBIDDEN; goal++) {
-    uint32_t cell = (uint32_t)(pathstorm_random(self, goal, 3) % self->map.cells);
-    while (!suits(self, goal, cell, has_closed_houses)) cell = (cell + 1) % self->map.cells;
+    uint32_t cell = (uint32_t)(pathstorm_random(self, goal, 3) % map->cells);
+    while (!suits(self, goal, cell, closed >= PATHSTORM_FORBIDDEN) || is_chosen(self, goal, cell))
+      cell = (cell + 1) % map->cells;
     self->goals[goal] = cell;
   }
   return true;
@@ -190,7 +202,7 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
   walk_observers(self, seconds);
   muster_observers_move(world, self->observers, self->places, self->observer_count);
   if (seconds < first_order_s) return;
-  uint32_t due = 1 + (uint32_t)((seconds - first_order_s) / order_s);
+  uint32_t due = 1 + (uint32_t)(fmax(seconds - before_storms_s, 0.0) / order_s);
   if (due > self->order) {
     self->order = due;
     self->ordered = 0;

@@ -22,9 +22,9 @@
 
 enum {
   PATHSTORM_SOLVERS = 4,
-  PATHSTORM_PLACES = 72,     /* goals of one world that the walkers can reach */
+  PATHSTORM_PLACES = 64,     /* goals of one world that the walkers can reach */
   PATHSTORM_FORBIDDEN = 4,   /* and those that they cannot */
-  PATHSTORM_GOALS = 12,      /* of the places, that one order names */
+  PATHSTORM_GOALS = 8,       /* of the places, that one order names */
   PATHSTORM_FIELDS = 48,     /* searches whose result is kept at a time */
   PATHSTORM_INBOX_MAX = 1024 /* requests that wait for a solver's next update */
 };
@@ -123,15 +123,15 @@ typedef struct pathstorm_solver {
 
 /* A solver's private state: what it did. */
 typedef struct pathstorm_solver_state {
-  uint64_t requests, repeated, overtaken;          /* heard; heard before; replaced by a later one of the same walker */
-  uint64_t searches, exhausted;                    /* begun; of those that ended: everything was closed */
-  uint64_t found, shared, remembered, unreachable; /* answers: to whom a search was begun for; to others; from a kept
-                                                      field; that there is no way */
-  uint64_t expanded;                               /* cells that were taken from open lists */
-  uint64_t largest_search;                         /* of them, in one search */
-  uint32_t largest_call;                           /* of them, in one call of an atom */
-  uint32_t slices;                                 /* calls that expanded something */
-  uint32_t kept_waiting;                           /* updates in which no field was free */
+  uint64_t requests, repeated, overtaken; /* heard; heard before; replaced by a later one of the same walker */
+  uint64_t searches, exhausted;           /* begun; of those that ended: everything was closed */
+  /* Answers: to whom a search was begun for; to others; from memory; and how many of all that there is no way. */
+  uint64_t found, shared, remembered, unreachable;
+  uint64_t expanded;       /* cells that were taken from open lists */
+  uint64_t largest_search; /* of them, in one search */
+  uint32_t largest_call;   /* of them, in one call of an atom */
+  uint32_t slices;         /* calls that expanded something */
+  uint32_t kept_waiting;   /* updates in which no field was free */
   uint32_t sends_refused;
   uint64_t searched; /* of the search that runs */
 } pathstorm_solver_state;

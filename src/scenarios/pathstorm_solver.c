@@ -8,10 +8,10 @@
 
 /* Cells that an atom takes from the open list at most, and between two questions whether to go on; and how many walkers
  * one update answers at most, so that no commit is longer for it than some 20 us. */
-enum { STEPS_PER_ATOM = 2048, STEPS_PER_QUESTION = 64, ANSWERS_PER_UPDATE = 128, ATOMS_MAX = 1024 };
+enum { STEPS_PER_ATOM = 1024, STEPS_PER_QUESTION = 64, ANSWERS_PER_UPDATE = 128, ATOMS_MAX = 1032 };
 
 /* Measured: an idle atom, hearing and answering, the beginning of a search, and STEPS_PER_ATOM. */
-static const uint32_t idle_ns = 50, talk_ns = 5000, begin_ns = 150000, expand_ns = 150000;
+static const uint32_t idle_ns = 50, talk_ns = 5000, begin_ns = 150000, expand_ns = 75000;
 static const uint64_t period_ns = 50000000, limit_ns = 500000, slice_ns = 4000000;
 
 /* ----------------------------------------------------------------------------------------------------------- memory */
@@ -165,9 +165,10 @@ static bool answer(muster_update *update, uint32_t index, uint32_t field, bool r
   if (result == MUSTER_E_FULL) return false;
   if (field != PATHSTORM_NONE) pathstorm_field_grant(solver->self, entry->request.walker, answer.order, field);
   own->unreachable += field == PATHSTORM_NONE;
-  own->remembered += remembered;
-  own->found += !remembered && entry->first;
-  own->shared += !remembered && !entry->first;
+  bool recalled = remembered && field == PATHSTORM_NONE;
+  own->remembered += recalled;
+  own->found += !recalled && entry->first;
+  own->shared += !recalled && !entry->first;
   solver->answered[entry->request.walker] = answer.order;
   forget(solver, index);
   return true;

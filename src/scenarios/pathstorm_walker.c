@@ -6,7 +6,7 @@
 
 enum { MESSAGES_MAX = 8, STEPS_PER_QUESTION = 64, QUESTIONS = 64, SEEN_MAX = 8 };
 
-static const uint64_t period_ns = 100000000, period_max_ns = 1000000000, follow_ns = 200000000, limit_ns = 500000;
+static const uint64_t period_ns = 200000000, period_max_ns = 2000000000, follow_ns = 200000000, limit_ns = 500000;
 static const double pace_mps = 4.0;
 static const float step_m[2] = {1.0f, 1.41421356f}; /* straight, diagonal */
 
@@ -164,7 +164,7 @@ typedef struct walker_set {
 
 static const walker_set walker_sets[] = {
     {"hear", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 90, 1, {hear, MUSTER_ROLE_PERCEPTION, 100}},
-    {"look", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 10, 4, {look, MUSTER_ROLE_PERCEPTION, 1000}},
+    {"look", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 10, 2, {look, MUSTER_ROLE_PERCEPTION, 1000}},
     {"ask", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 90, 1, {ask, MUSTER_ROLE_BEHAVIOUR, 100}},
     {"survey", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_SLICEABLE, 70, 1, {survey, MUSTER_ROLE_BEHAVIOUR, 500}},
     {"follow", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 50, 0, {follow, MUSTER_ROLE_BEHAVIOUR, 150}},
