@@ -300,7 +300,7 @@ static muster_type register_solver(pathstorm *self, muster_world *world) {
   def.slice_ns = slice_ns;
   def.user = self;
   def.model_cost_ns = model_cost;
-  if (self->whole) def.strikes_demote = def.strikes_quarantine = 0; /* it offends in every search, and goes on */
+  def.strikes_demote = def.strikes_quarantine = 0; /* all others wait for them: offences are counted, no more */
   return muster_type_register(world, &def);
 }
 
