@@ -108,12 +108,13 @@ typedef struct pathstorm_waiting {
 typedef struct pathstorm_solver {
   pathstorm *self;
   pathstorm_search search;
-  uint32_t field; /* of the search; PATHSTORM_NONE: there is none */
-  bool begun;     /* it has */
-  bool begins;    /* as of the last commit: the next update begins it, */
-  bool busy;      /* there is something to search */
-  bool has_news;  /* some who wait can be answered */
-  uint32_t waits; /* entries of waiting */
+  uint32_t field;   /* of the search; PATHSTORM_NONE: there is none */
+  uint32_t cleared; /* parts of it, before the search begins */
+  bool begun;       /* it has */
+  bool begins;      /* as of the last commit: the next update begins it, */
+  bool busy;        /* there is something to search */
+  bool has_news;    /* some who wait can be answered */
+  uint32_t waits;   /* entries of waiting */
   uint64_t sequence;
   pathstorm_waiting *waiting;
   uint32_t *entry_of; /* by a walker's number: in waiting; PATHSTORM_NONE */

@@ -67,7 +67,6 @@ static uint32_t pop(pathstorm_search *search) {
 /* ----------------------------------------------------------------------------------------------------------- search */
 
 void pathstorm_search_begin(pathstorm_search *search, uint8_t *ways, uint32_t goal, pathstorm_box box) {
-  memset(ways, 0, search->map->cells);
   memset(search->buckets, 0xff, sizeof search->buckets);
   search->ways = ways;
   search->goal = goal;

@@ -59,8 +59,8 @@ typedef struct pathstorm_search {
 bool pathstorm_search_create(pathstorm_search *search, const pathstorm_map *map);
 void pathstorm_search_destroy(pathstorm_search *search);
 
-/* Begins a search in `ways`, one byte for each cell, which must stay until the next one begins. Nothing is wanted yet.
- * O(cells), about 0.1 ms for a million. */
+/* Begins a search in `ways`, one byte for each cell, which must be 0 and stay until the next one begins. Nothing is
+ * wanted yet. O(1). */
 void pathstorm_search_begin(pathstorm_search *search, uint8_t *ways, uint32_t goal, pathstorm_box box);
 
 /* Wants a way from one more cell. True when that is known already; else the search runs (again), or was exhausted. */

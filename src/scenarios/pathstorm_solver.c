@@ -8,10 +8,13 @@
 
 /* Cells that an atom takes from the open list at most, and between two questions whether to go on; and how many walkers
  * one update answers at most, so that no commit is longer for it than some 20 us. */
-enum { STEPS_PER_ATOM = 1024, STEPS_PER_QUESTION = 64, ANSWERS_PER_UPDATE = 128, ATOMS_MAX = 1032 };
+enum { STEPS_PER_ATOM = 1024, STEPS_PER_QUESTION = 64, ANSWERS_PER_UPDATE = 128 };
 
-/* Measured: an idle atom, hearing and answering, the beginning of a search, and STEPS_PER_ATOM. */
-static const uint32_t idle_ns = 50, talk_ns = 5000, begin_ns = 150000, expand_ns = 75000;
+/* The atoms of the set: so many clear the ways of the last search, one begins, and the others search. */
+enum { CLEARINGS = 8, SEARCH_ATOMS_MAX = 1040 };
+
+/* Measured: an idle atom, hearing and answering, clearing and beginning, and STEPS_PER_ATOM. */
+static const uint32_t idle_ns = 50, talk_ns = 5000, begin_ns = 20000, expand_ns = 75000;
 static const uint64_t period_ns = 50000000, limit_ns = 500000, slice_ns = 4000000;
 
 /* ----------------------------------------------------------------------------------------------------------- memory */
@@ -87,10 +90,19 @@ static muster_atom_result listen(muster_update *update) {
 
 /* ----------------------------------------------------------------------------------------------------------- search */
 
-static muster_atom_result begin(muster_update *update) {
+/* A megabyte is more than one atom should write at once. */
+static muster_atom_result clear(muster_update *update) {
   pathstorm_solver *solver = update->user;
   if (solver->field == PATHSTORM_NONE) return MUSTER_ATOM_FINISH;
-  if (solver->begun) return MUSTER_ATOM_NEXT;
+  if (solver->cleared == CLEARINGS) return MUSTER_ATOM_NEXT;
+  uint32_t part = solver->self->map.cells / CLEARINGS;
+  memset(solver->self->fields[solver->field].ways + (size_t)part * solver->cleared++, 0, part);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result begin(muster_update *update) {
+  pathstorm_solver *solver = update->user;
+  if (solver->begun || solver->cleared < CLEARINGS) return MUSTER_ATOM_NEXT;
   pathstorm_solver_state *own = update->state;
   pathstorm_field *field = &solver->self->fields[solver->field];
   const pathstorm_map *map = &solver->self->map;
@@ -125,6 +137,7 @@ static muster_atom_result expand(muster_update *update) {
   pathstorm_search *search = &solver->search;
   uint32_t expanded = 0;
   bool yields = false;
+  if (!solver->begun) return MUSTER_ATOM_FINISH;
   while (search->status == PATHSTORM_RUNNING && expanded < STEPS_PER_ATOM && !yields) {
     expanded += pathstorm_search_expand(search, STEPS_PER_QUESTION);
     yields = muster_should_yield(update);
@@ -139,7 +152,7 @@ static muster_atom_result expand(muster_update *update) {
 static muster_atom_result expand_all(muster_update *update) {
   pathstorm_solver *solver = update->user;
   uint32_t expanded = 0;
-  while (solver->search.status == PATHSTORM_RUNNING)
+  while (solver->begun && solver->search.status == PATHSTORM_RUNNING)
     expanded += pathstorm_search_expand(&solver->search, STEPS_PER_ATOM);
   note_call(solver, update->state, expanded);
   return MUSTER_ATOM_FINISH;
@@ -232,6 +245,7 @@ static bool take_up(muster_update *update) {
   solver->field = pathstorm_field_take(solver->self, goal, update->now_ns);
   own->kept_waiting += solver->field == PATHSTORM_NONE;
   if (solver->field == PATHSTORM_NONE) return false;
+  solver->cleared = 0;
   solver->waiting[oldest].first = true;
   return true;
 }
@@ -249,15 +263,19 @@ static muster_atom_result talk(muster_update *update) {
 
 /* -------------------------------------------------------------------------------------------------------- the type */
 
+static uint32_t search_atoms(const pathstorm *self) {
+  return CLEARINGS + 1 + (self->whole ? 1 : self->map.cells / STEPS_PER_ATOM + 1);
+}
+
 /* By what the last commit left: nothing of that changes while a frame runs. */
 static uint64_t model_cost(const muster_cost_query *query, void *user) {
   const pathstorm *self = user;
   uint32_t number = 0;
   while (number + 1 < PATHSTORM_SOLVERS && !muster_agent_equal(self->solver_ids[number], query->agent)) number++;
   const pathstorm_solver *solver = &self->solvers[number];
-  uint32_t last = self->whole ? 3 : self->map.cells / STEPS_PER_ATOM + 3;
-  if (query->atom == 0 || query->atom == last) return talk_ns;
-  if (query->atom == 1) return solver->begins ? begin_ns : idle_ns;
+  bool first = query->atom == 0, last = query->atom == 1 + search_atoms(self);
+  if (first || last) return talk_ns;
+  if (query->atom <= CLEARINGS + 1) return solver->begins ? begin_ns : idle_ns;
   if (!solver->busy) return idle_ns;
   return self->whole ? (uint64_t)self->map.cells / STEPS_PER_ATOM * expand_ns : expand_ns;
 }
@@ -265,12 +283,12 @@ static uint64_t model_cost(const muster_cost_query *query, void *user) {
 static muster_type register_solver(pathstorm *self, muster_world *world) {
   static const muster_atom listens = {listen, MUSTER_ROLE_PERCEPTION, talk_ns};
   static const muster_atom talks = {talk, MUSTER_ROLE_ACTION, talk_ns};
-  muster_atom searches[ATOMS_MAX];
+  muster_atom searches[SEARCH_ATOMS_MAX];
   muster_set_def sets[3] = {muster_default_set_def(), muster_default_set_def(), muster_default_set_def()};
-  uint32_t pieces = self->whole ? 1 : self->map.cells / STEPS_PER_ATOM + 1;
-  searches[0] = (muster_atom){begin, MUSTER_ROLE_BEHAVIOUR, begin_ns};
-  for (uint32_t i = 1; i <= pieces; i++)
+  for (uint32_t i = 0; i < search_atoms(self); i++) {
     searches[i] = (muster_atom){self->whole ? expand_all : expand, MUSTER_ROLE_BEHAVIOUR, expand_ns};
+    if (i <= CLEARINGS) searches[i] = (muster_atom){i < CLEARINGS ? clear : begin, MUSTER_ROLE_BEHAVIOUR, begin_ns};
+  }
   sets[0].name = "listen";
   sets[0].role = MUSTER_ROLE_PERCEPTION;
   sets[0].atoms = &listens;
@@ -278,7 +296,7 @@ static muster_type register_solver(pathstorm *self, muster_world *world) {
   sets[1].name = "search";
   sets[1].mode = self->whole ? MUSTER_MODE_RUN : MUSTER_MODE_SLICEABLE;
   sets[1].atoms = searches;
-  sets[1].atom_count = pieces + 1;
+  sets[1].atom_count = search_atoms(self);
   sets[1].asks = 2 * STEPS_PER_ATOM / STEPS_PER_QUESTION; /* virtual: a piece is never left before its end */
   sets[2].name = "talk";
   sets[2].role = MUSTER_ROLE_ACTION;

@@ -69,11 +69,16 @@ static uint32_t cost_of_way(const uint8_t *of, uint32_t cell, uint32_t goal) {
   return pathstorm_way_is_known(of, cell) ? cost : UNKNOWN;
 }
 
+static void begin(uint32_t goal, pathstorm_box box) {
+  memset(ways, 0, sizeof ways);
+  pathstorm_search_begin(&search, ways, goal, box);
+}
+
 /* Searches from several starts, so many steps at a time. */
 static void search_for(const uint32_t *starts, uint32_t count, uint32_t goal, uint32_t slice) {
   pathstorm_box box = pathstorm_box_at(&map, starts[0]);
   for (uint32_t i = 1; i < count; i++) box = pathstorm_box_around(&map, box, starts[i]);
-  pathstorm_search_begin(&search, ways, goal, box);
+  begin(goal, box);
   for (uint32_t i = 0; i < count; i++) pathstorm_search_want(&search, starts[i]);
   while (search.status == PATHSTORM_RUNNING) cr_assert_leq(pathstorm_search_expand(&search, slice), slice);
 }
@@ -108,7 +113,7 @@ Test(pathstorm_search, serves_all_who_want_to_one_goal_whenever_they_ask) {
     uint32_t goal = free_cell(seed << 8 | 99);
     refer_to(goal);
     pathstorm_box box = pathstorm_box_at(&map, starts[0]); /* the others do not lie in it */
-    pathstorm_search_begin(&search, ways, goal, box);
+    begin(goal, box);
     for (uint32_t i = 0; i < 6; i++) pathstorm_search_want(&search, starts[i]);
     for (uint32_t i = 6; i < 12; i++) {
       pathstorm_search_expand(&search, 40);
@@ -139,7 +144,7 @@ Test(pathstorm_search, never_changes_a_way_that_it_gave_out) {
   open_ground(1);
   uint32_t start = free_cell(1), goal = free_cell(2);
   static uint8_t given[CELLS];
-  pathstorm_search_begin(&search, ways, goal, pathstorm_box_at(&map, start));
+  begin(goal, pathstorm_box_at(&map, start));
   for (uint32_t i = 0; i < 100; i++) pathstorm_search_want(&search, free_cell(1000 + i));
   uint32_t kept = 0;
   while (search.status == PATHSTORM_RUNNING) {
