@@ -124,6 +124,7 @@ typedef struct pathstorm_solver {
 
 /* A solver's private state: what it did. */
 typedef struct pathstorm_solver_state {
+  uint32_t number;                        /* in pathstorm.solvers */
   uint64_t requests, repeated, overtaken; /* heard; heard before; replaced by a later one of the same walker */
   uint64_t searches, exhausted;           /* begun; of those that ended: everything was closed */
   /* Answers: to whom a search was begun for; to others; from memory; and how many of all that there is no way. */

@@ -49,6 +49,11 @@ void pathstorm_solvers_destroy(pathstorm *self) {
   }
 }
 
+static pathstorm_solver *solver_of(const muster_update *update) {
+  pathstorm *self = update->type_user;
+  return &self->solvers[((const pathstorm_solver_state *)update->state)->number];
+}
+
 /* --------------------------------------------------------------------------------------------------------- requests */
 
 static uint64_t goal_of(const pathstorm_solver *solver) {
@@ -82,7 +87,7 @@ static void hear(pathstorm_solver *solver, const muster_message *message, pathst
 }
 
 static muster_atom_result listen(muster_update *update) {
-  pathstorm_solver *solver = update->user;
+  pathstorm_solver *solver = solver_of(update);
   uint32_t count = muster_update_messages(update, solver->inbox, PATHSTORM_INBOX_MAX);
   for (uint32_t i = 0; i < count; i++) hear(solver, &solver->inbox[i], update->state);
   return MUSTER_ATOM_NEXT;
@@ -92,7 +97,7 @@ static muster_atom_result listen(muster_update *update) {
 
 /* A megabyte is more than one atom should write at once. */
 static muster_atom_result clear(muster_update *update) {
-  pathstorm_solver *solver = update->user;
+  pathstorm_solver *solver = solver_of(update);
   if (solver->field == PATHSTORM_NONE) return MUSTER_ATOM_FINISH;
   if (solver->cleared == CLEARINGS) return MUSTER_ATOM_NEXT;
   uint32_t part = solver->self->map.cells / CLEARINGS;
@@ -101,7 +106,7 @@ static muster_atom_result clear(muster_update *update) {
 }
 
 static muster_atom_result begin(muster_update *update) {
-  pathstorm_solver *solver = update->user;
+  pathstorm_solver *solver = solver_of(update);
   if (solver->begun || solver->cleared < CLEARINGS) return MUSTER_ATOM_NEXT;
   pathstorm_solver_state *own = update->state;
   pathstorm_field *field = &solver->self->fields[solver->field];
@@ -133,7 +138,7 @@ static void note_call(pathstorm_solver *solver, pathstorm_solver_state *own, uin
 }
 
 static muster_atom_result expand(muster_update *update) {
-  pathstorm_solver *solver = update->user;
+  pathstorm_solver *solver = solver_of(update);
   pathstorm_search *search = &solver->search;
   uint32_t expanded = 0;
   bool yields = false;
@@ -150,7 +155,7 @@ static muster_atom_result expand(muster_update *update) {
 
 /* How it is without slices. */
 static muster_atom_result expand_all(muster_update *update) {
-  pathstorm_solver *solver = update->user;
+  pathstorm_solver *solver = solver_of(update);
   uint32_t expanded = 0;
   while (solver->begun && solver->search.status == PATHSTORM_RUNNING)
     expanded += pathstorm_search_expand(&solver->search, STEPS_PER_ATOM);
@@ -169,7 +174,7 @@ static void forget(pathstorm_solver *solver, uint32_t index) {
 
 /* False when it could not be sent, and has to be tried again. Who is gone needs no answer. */
 static bool answer(muster_update *update, uint32_t index, uint32_t field, bool remembered) {
-  pathstorm_solver *solver = update->user;
+  pathstorm_solver *solver = solver_of(update);
   pathstorm_solver_state *own = update->state;
   const pathstorm_waiting *entry = &solver->waiting[index];
   pathstorm_answer answer = {entry->request.order, field};
@@ -190,7 +195,7 @@ static bool answer(muster_update *update, uint32_t index, uint32_t field, bool r
 /* Answers those who want to the goal of a field and can be told; false when there are more of them than one update
  * answers. */
 static bool answer_all(muster_update *update, uint32_t field, bool knows_all, bool remembered) {
-  pathstorm_solver *solver = update->user;
+  pathstorm_solver *solver = solver_of(update);
   const pathstorm_field *known = &solver->self->fields[field];
   uint32_t answers = 0;
   for (uint32_t i = solver->waits; i-- > 0;) { /* from the end, as each answer moves the last one to its place */
@@ -205,7 +210,7 @@ static bool answer_all(muster_update *update, uint32_t field, bool knows_all, bo
 }
 
 static void end_search(muster_update *update) {
-  pathstorm_solver *solver = update->user;
+  pathstorm_solver *solver = solver_of(update);
   pathstorm_solver_state *own = update->state;
   bool exhausted = solver->search.status == PATHSTORM_EXHAUSTED;
   own->exhausted += exhausted;
@@ -216,7 +221,7 @@ static void end_search(muster_update *update) {
 
 /* Those who wait for the goal of the search; when all of them are answered, it has ended. */
 static void tell_findings(muster_update *update) {
-  pathstorm_solver *solver = update->user;
+  pathstorm_solver *solver = solver_of(update);
   bool exhausted = solver->search.status == PATHSTORM_EXHAUSTED;
   if (solver->has_news && !answer_all(update, solver->field, exhausted, false)) return;
   solver->has_news = false;
@@ -226,7 +231,7 @@ static void tell_findings(muster_update *update) {
 /* Takes up the goal of whoever waits longest: by what is known of it, or by a search. False when nobody waits, or no
  * field is free. */
 static bool take_up(muster_update *update) {
-  pathstorm_solver *solver = update->user;
+  pathstorm_solver *solver = solver_of(update);
   pathstorm_solver_state *own = update->state;
   if (solver->waits == 0) return false;
   uint32_t oldest = 0;
@@ -251,7 +256,7 @@ static bool take_up(muster_update *update) {
 }
 
 static muster_atom_result talk(muster_update *update) {
-  pathstorm_solver *solver = update->user;
+  pathstorm_solver *solver = solver_of(update);
   bool goes_on = true;
   if (solver->begun) tell_findings(update);
   if (solver->field == PATHSTORM_NONE) goes_on = take_up(update);
@@ -329,7 +334,8 @@ muster_result pathstorm_solvers_spawn(pathstorm *self, muster_world *world) {
   def.importance_floor = 1.0f;
   def.elasticity = 0.0f;
   for (uint32_t i = 0; i < PATHSTORM_SOLVERS; i++) {
-    def.user = &self->solvers[i];
+    pathstorm_solver_state state = {.number = i};
+    def.state = &state;
     self->solver_ids[i] = muster_agent_spawn(world, &def);
     if (muster_agent_is_null(self->solver_ids[i])) return MUSTER_E_FULL;
   }
