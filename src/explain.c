@@ -76,6 +76,14 @@ static void explain_grade(const muster_world *world, const agent_row *row, muste
   if ((double)whole->period_ns >= (double)class->longest_ns * nearly) whole->reasons |= MUSTER_REASON_PERIOD_LONGEST;
 }
 
+static void explain_sets(const muster_world *world, const agent_row *row, muster_agent_explanation *whole) {
+  const agent_type *type = &world->types.types[row->type];
+  uint32_t owed = type->has_sets ? type->sets.passes[row->state_slot].owed : 0;
+  if (!owed) return;
+  whole->reasons |= MUSTER_REASON_OWED;
+  snprintf(whole->set_owed, sizeof whole->set_owed, "%s", type->sets.sets[__builtin_ctz(owed)].name);
+}
+
 static uint32_t reasons_of_due(const muster_world *world, const agent_row *row) {
   uint32_t reasons = row->atom_next ? MUSTER_REASON_PREEMPTED : MUSTER_REASON_CARRIED;
   double waited_ns = (double)(world->last_now_ns - row->first_due_ns);
@@ -131,6 +139,7 @@ static void explain_active(const muster_world *world, const muster_agent_info *i
   explain_importance(world, index, whole);
   explain_grade(world, &world->store.rows[index], whole);
   explain_turn(world, index, whole);
+  explain_sets(world, &world->store.rows[index], whole);
 }
 
 muster_result muster_agent_explain(const muster_world *world, muster_agent agent,

@@ -175,6 +175,8 @@ static void put_turn(words *words, const muster_agent_explanation *explanation) 
   if (has(explanation, MUSTER_REASON_PREEMPTED))
     put(words, "its update was stopped after %u of %u atoms and goes on there; ", explanation->atoms_done,
         explanation->atoms);
+  else if (has(explanation, MUSTER_REASON_OWED))
+    put(words, "its set '%s' is owed time and goes on without waiting for its period; ", explanation->set_owed);
   else
     put(words, "it found no time in the last frame; ");
   put_wait(words, explanation);

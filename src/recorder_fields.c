@@ -53,9 +53,23 @@ static const field type_fields[] = {
     FIELD(muster_type_def, wake_gap_ns),
     FIELD(muster_type_def, strikes_demote),
     FIELD(muster_type_def, strikes_quarantine),
+    FIELD(muster_type_def, set_count),
+    FIELD(muster_type_def, set_order),
+    FIELD(muster_type_def, act),
+    FIELD(muster_type_def, priority),
+    FIELD(muster_type_def, slice_ns),
+};
+
+/* Of a set of a type: as the table has it. */
+static const field set_fields[] = {
+    FIELD(type_set, first_atom), FIELD(type_set, end_atom),  FIELD(type_set, role),
+    FIELD(type_set, mode),       FIELD(type_set, priority),  FIELD(type_set, levels),
+    FIELD(type_set, asks),       FIELD(type_set, period_ns), FIELD(type_set, period_updates),
+    FIELD(type_set, delay_ns),   FIELD(type_set, delay_updates),
 };
 
 enum {
+  SET_FIELDS = sizeof set_fields / sizeof *set_fields,
   WORLD_FIELDS = sizeof world_fields / sizeof *world_fields,
   TYPE_FIELDS = sizeof type_fields / sizeof *type_fields,
   FIELD_BYTES_MAX = 16
@@ -97,6 +111,20 @@ void fields_put_type(tape *tape, const agent_type *type) {
     tape_put_number(tape, (uint64_t)type->atoms[i].role);
     tape_put_number(tape, type->atoms[i].model_ns);
   }
+  for (uint32_t i = 0; i < type->sets.count; i++)
+    for (size_t k = 0; k < SET_FIELDS; k++)
+      tape_put(tape, place_of(&type->sets.sets[i], &set_fields[k]), set_fields[k].bytes);
+}
+
+/* The same for the sets: the name of the first field that is not what it was. */
+static const char *compare_sets(tape *tape, const set_table *sets) {
+  unsigned char value[FIELD_BYTES_MAX];
+  for (uint32_t i = 0; i < sets->count; i++)
+    for (size_t k = 0; k < SET_FIELDS; k++) {
+      tape_take(tape, value, set_fields[k].bytes);
+      if (memcmp(value, place_of(&sets->sets[i], &set_fields[k]), set_fields[k].bytes) != 0) return set_fields[k].name;
+    }
+  return NULL;
 }
 
 const char *fields_compare_type(tape *tape, const agent_type *type) {
@@ -116,5 +144,5 @@ const char *fields_compare_type(tape *tape, const agent_type *type) {
     if (role != (uint64_t)type->atoms[i].role) return "role of an atom";
     if (model_ns != type->atoms[i].model_ns) return "model_ns of an atom";
   }
-  return NULL;
+  return compare_sets(tape, &type->sets);
 }

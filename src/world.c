@@ -214,6 +214,12 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
     error_set(MUSTER_E_STATE, "types cannot be registered inside a frame");
     return (muster_type){0};
   }
+  if (def && def->size > offsetof(muster_type_def, sets) && def->sets && recorder_records(world) &&
+      !world->runner.virtual) {
+    error_set(MUSTER_E_STATE, "type '%s' has sets: this world is recorded on the wall clock, where they cannot be",
+              def->name ? def->name : "agent");
+    return (muster_type){0};
+  }
   uint32_t index = types_register(&world->types, def, world->def.agents_max, &world->arena);
   if (index == UINT32_MAX) return (muster_type){0};
   identity_create_over(&world->slots[index], world->def.agents_max, NULL, 0, &world->arena);

@@ -14,7 +14,7 @@ typedef enum muster_reason {
   /* what it does now: one of these */
   MUSTER_REASON_SPAWN_WAITING = 1 << 0,    /* not active yet: its spawn waits for an intake */
   MUSTER_REASON_ASLEEP = 1 << 1,           /* waits for its period to elapse */
-  MUSTER_REASON_CARRIED = 1 << 2,          /* is due, and found no time in the last frame */
+  MUSTER_REASON_CARRIED = 1 << 2,          /* is due, and found no time in the last frame; or see OWED */
   MUSTER_REASON_PREEMPTED = 1 << 3,        /* its update was stopped between two atoms, and goes on */
   MUSTER_REASON_WAITS_FOR_ACTION = 1 << 4, /* has thought; its action atoms found no time */
   /* why it is in front */
@@ -38,7 +38,8 @@ typedef enum muster_reason {
   MUSTER_REASON_TIME_ASKED = 1 << 20,       /* waits for a time that was asked for: wake_at_ns */
   MUSTER_REASON_WAKE_DELAYED = 1 << 21,     /* was woken within its type's wake_gap_ns: waits for the end of that */
   MUSTER_REASON_QUARANTINED = 1 << 22,      /* is not run, for its own conduct or its type's: muster/conduct.h */
-  MUSTER_REASON_PENALTY = 1 << 23           /* its conduct, or its type's, keeps it from a better level */
+  MUSTER_REASON_PENALTY = 1 << 23,          /* its conduct, or its type's, keeps it from a better level */
+  MUSTER_REASON_OWED = 1 << 24              /* a set of it is owed time: it does not wait for its period */
 } muster_reason;
 
 /* Of an agent that is not active yet only reasons, type, position and what its definition says are filled. */
@@ -93,9 +94,10 @@ typedef struct muster_agent_explanation {
   int64_t priority_ns;                 /* the sum of the next four, as time waited: the greatest goes first */
   int64_t priority_wait_ns;            /* since its last update */
   int64_t priority_importance_ns;
-  int64_t priority_progress_ns; /* what a preempted update has behind it */
+  int64_t priority_progress_ns; /* what a preempted update, or a set that is owed time, has behind it */
   int64_t priority_runs_ns;     /* below 0: it ran often lately */
   uint64_t wake_at_ns;          /* the time that was asked for; 0 = none */
+  char set_owed[32];            /* name of the first of its sets that is owed time; empty when none is */
 } muster_agent_explanation;
 
 static inline muster_agent_explanation muster_default_agent_explanation(void) {

@@ -45,7 +45,8 @@ static inline muster_record_def muster_default_record_def(void) {
   return def;
 }
 
-/* Begins to record. Only in a new world: MUSTER_E_STATE when an agent or an observer was spawned or a frame run.
+/* Begins to record. Only in a new world: MUSTER_E_STATE when an agent or an observer was spawned or a frame run; and on
+ * the wall clock when a type has sets, which cannot be registered later either (muster/sets.h).
  * MUSTER_E_ARGUMENT when a field is out of range, MUSTER_E_MEMORY without a buffer, MUSTER_E_SYSTEM when the first
  * write was refused. A frame that cannot be recorded (the buffer is full, a write was refused, or something happened
  * that no replay could repeat) ends the recording with a warning in the log; what was written until then is whole.

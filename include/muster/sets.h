@@ -13,18 +13,29 @@
  *   share     before each behaviour set the time that the update has left, t, is divided by priority among the
  *             behaviour sets that are still to run: t p / sum of p. So what one does not use the next ones have, and
  *             the last one has all that is left. t is the update's own share of the frame (muster_type_def.priority,
- *             slice_ns), and never more than what is left of the frame.
+ *             slice_ns), and never more than what is left of the frame. Perceptions have no shares: all of t is theirs.
  *   cut       a set that used up its share stops before its next atom, and one whose atom returns MUSTER_ATOM_MORE
  *             stops there. How it goes on is its mode. Each set that has its turn runs one atom at least.
  *   owed      who was cut, or found no time in the pass at all, is owed time. The pass goes on to its actions all the
  *             same and is complete; but an agent with sets that are owed time does not wait for its period: it is ready
  *             again in the next frame, with what the sets have reported as progress counted in its priority, and runs
- *             these sets alone, beginning with the one after the last that ran. When its period passes first, a whole
- *             pass begins with them.
+ *             these sets alone, beginning with the one after the last that ran. When its period passes first, or it is
+ *             woken, a whole pass begins with them; the other sets of the role follow in their order. A pass over owed
+ *             sets alone is no update: it is not counted in period_updates nor in the reports' completed, and the
+ *             messages that it sees stay for the next update.
  *
  * What an atom is told is its set's: elapsed_ns is the simulation time since the beginning of the set's last completed
  * run, now_ns the time at which this run began. So a set that runs every fourth time, or was cut and goes on for
  * seconds, integrates over the right time.
+ *
+ * A worker looks at the clock for a set where that can matter: not in updates that take a few microseconds, far below
+ * what they may take. So one of those that takes long for once is not cut, and from then on it is looked at. Between
+ * two atoms of a set that may be cut, and between two sets, an update gives way to what is more urgent (muster/jobs.h,
+ * agents that are woken): that is no cut, it goes on where it was within the frame.
+ *
+ * Under the virtual clock who runs how far is planned before the frame runs: each atom of a set is charged once in a
+ * pass; what stands behind one that returns MUSTER_ATOM_MORE is charged, and not run. Worlds with such types are
+ * recorded (muster/record.h) under the virtual clock only.
  */
 #ifndef MUSTER_SETS_H
 #define MUSTER_SETS_H

@@ -29,13 +29,10 @@ uint16_t pass_active(const set_table *table, const set_state *states, const set_
 
 /* Those of a role that are in `some`, in sequence from the place `from` on, and around. */
 static void add_sets(pass *pass, uint32_t first, uint32_t end, uint32_t from, uint32_t some) {
-  const set_table *table = pass->table;
-  for (uint32_t i = first; i < end && some; i++) {
+  const uint8_t *sequence = pass->table->sequence;
+  for (uint32_t i = first; i < end; i++) {
     uint32_t place = from + (i - first) < end ? from + (i - first) : from + (i - first) - (end - first);
-    uint32_t number = table->sequence[place];
-    if (!(some >> number & 1)) continue;
-    pass->order[pass->count++] = (uint8_t)number;
-    some &= ~(1u << number);
+    if (some >> sequence[place] & 1) pass->own_order[pass->count++] = sequence[place];
   }
 }
 
@@ -46,42 +43,34 @@ static uint32_t place_behind(const set_table *table, uint32_t last, uint32_t fir
   return first;
 }
 
-static void add_role(pass *pass, uint32_t first, uint32_t end, uint32_t active, uint32_t owed, uint32_t last) {
-  if (active & owed) add_sets(pass, first, end, place_behind(pass->table, last, first, end), active & owed);
-  add_sets(pass, first, end, first, active & ~owed);
+static void add_role(pass *pass, uint32_t first, uint32_t end, uint32_t owed, uint32_t last) {
+  if (pass->left & owed) add_sets(pass, first, end, place_behind(pass->table, last, first, end), pass->left & owed);
+  add_sets(pass, first, end, first, pass->left & ~owed);
 }
 
-pass pass_open(const set_table *table, const set_pass *kept, uint16_t active, uint64_t end_ns, uint64_t stop_ns) {
-  pass pass = {.table = table, .end_ns = end_ns, .stop_ns = stop_ns, .left = active};
-  uint32_t behaviours = active & table->behaviours, actions = active & table->actions;
-  uint32_t perceptions = active & ~behaviours & ~actions;
-  uint32_t actions_count = (uint32_t)__builtin_popcount(table->actions);
-  uint32_t behaviours_count = (uint32_t)__builtin_popcount(table->behaviours);
-  uint32_t middle = table->count - actions_count - behaviours_count, end = table->count - actions_count;
-  if (perceptions) add_role(&pass, 0, middle, perceptions, kept->owed, kept->last[0]);
-  if (behaviours) add_role(&pass, middle, end, behaviours, kept->owed, kept->last[1]);
-  for (uint32_t rest = behaviours; rest; rest &= rest - 1) pass.weight += table->sets[__builtin_ctz(rest)].priority;
-  return pass;
+static uint32_t weight_of(const set_table *table, uint32_t behaviours) {
+  uint32_t weight = 0;
+  for (uint32_t rest = behaviours; rest; rest &= rest - 1) weight += table->priorities[__builtin_ctz(rest)];
+  return weight;
 }
 
-uint32_t pass_next(pass *pass, uint64_t clock_ns, uint64_t next_ns) {
-  if (pass->at == pass->count) return MUSTER_SETS_MAX;
-  if (pass->at > 0 && (clock_ns >= pass->end_ns || clock_ns + next_ns > pass->stop_ns)) {
-    pass->stopped |= clock_ns + next_ns > pass->stop_ns;
-    return MUSTER_SETS_MAX;
-  }
-  uint32_t number = pass->order[pass->at++];
-  const type_set *set = &pass->table->sets[number];
-  pass->left &= (uint16_t) ~(1u << number);
-  pass->set_end_ns = pass->end_ns;
-  if (set->role != MUSTER_ROLE_BEHAVIOUR) return number;
-  uint32_t weight = pass->weight;
-  pass->weight -= set->priority;
-  if (pass->end_ns != UINT64_MAX && weight > set->priority) {
-    uint64_t left_ns = pass->end_ns > clock_ns ? pass->end_ns - clock_ns : 0;
-    pass->set_end_ns = clock_ns + left_ns * set->priority / weight;
-  }
-  return number;
+void pass_open(pass *pass, const set_table *table, const set_pass *kept, uint16_t active, uint64_t end_ns,
+               uint64_t stop_ns) {
+  uint16_t behaviours = active & table->behaviours;
+  pass->table = table;
+  pass->end_ns = end_ns;
+  pass->stop_ns = stop_ns;
+  pass->left = active;
+  pass->begun = pass->stopped = false;
+  pass->at = 0;
+  pass->count = table->actions_first;
+  pass->order = table->sequence;
+  pass->weight = behaviours == table->behaviours ? table->weight : weight_of(table, behaviours);
+  if (!(active & kept->owed)) return;
+  pass->count = 0;
+  pass->order = pass->own_order;
+  add_role(pass, 0, table->behaviours_first, kept->owed, kept->last[0]);
+  add_role(pass, table->behaviours_first, table->actions_first, kept->owed, kept->last[1]);
 }
 
 /* Phase is kept: whole periods that were missed are skipped. */

@@ -13,14 +13,16 @@
 /* A pass that is under way. Bits stand for sets as in set_pass. */
 typedef struct pass {
   const set_table *table;
-  uint64_t end_ns;     /* of the update's time, */
-  uint64_t stop_ns;    /* of the frame, */
-  uint64_t set_end_ns; /* and of the set's share */
-  uint32_t weight;     /* sum of the priorities of behaviours that had no turn yet */
-  uint16_t left;       /* those that had none, actions as well */
-  uint8_t order[MUSTER_SETS_MAX];
-  uint8_t count, at; /* of the order: the actions are not in it */
-  bool stopped;      /* by the end of the frame, not by the update's own share */
+  uint64_t end_ns;      /* of the update's time, */
+  uint64_t stop_ns;     /* of the frame, */
+  uint64_t set_end_ns;  /* and of the set's share */
+  uint32_t weight;      /* sum of the priorities of behaviours that had no turn yet */
+  uint16_t left;        /* those that had none, actions as well */
+  bool begun;           /* some set had its turn */
+  bool stopped;         /* by the end of the frame, not by the update's own share */
+  const uint8_t *order; /* sets, of which those that are not left are passed over; the actions are not in it */
+  uint8_t count, at;
+  uint8_t own_order[MUSTER_SETS_MAX]; /* when it is not that of the table */
 } pass;
 
 /* The sets that are active now; with `continues`, only those that are owed time. */
@@ -29,17 +31,47 @@ uint16_t pass_active(const set_table *table, const set_state *states, const set_
 
 /* Opens a pass over these sets: role by role, those that are owed time first, beginning behind the last that ran.
  * `end_ns` and `stop_ns` are on the clock of the caller; UINT64_MAX = never. */
-pass pass_open(const set_table *table, const set_pass *kept, uint16_t active, uint64_t end_ns, uint64_t stop_ns);
+void pass_open(pass *pass, const set_table *table, const set_pass *kept, uint16_t active, uint64_t end_ns,
+               uint64_t stop_ns);
 
-/* The next set, with its share of what is left at clock_ns; MUSTER_SETS_MAX when there is none, or time is up. The
- * first has its turn whatever the time. `next_ns` is what its first atom is expected to take. */
-uint32_t pass_next(pass *pass, uint64_t clock_ns, uint64_t next_ns);
+/* The set that would be next; MUSTER_SETS_MAX when there is none. */
+static inline uint32_t pass_peek(pass *pass) {
+  for (; pass->at < pass->count; pass->at++)
+    if (pass->left >> pass->order[pass->at] & 1) return pass->order[pass->at];
+  return MUSTER_SETS_MAX;
+}
+
+/* A set has its turn now, with its share of what is left. */
+static inline void pass_take(pass *pass, uint32_t number, uint64_t clock_ns) {
+  const set_table *table = pass->table;
+  uint32_t priority = table->priorities[number], weight = pass->weight;
+  pass->begun = true;
+  pass->left &= (uint16_t) ~(1u << number);
+  pass->set_end_ns = pass->end_ns;
+  if (!(table->behaviours >> number & 1)) return;
+  pass->weight = weight - priority;
+  if (pass->end_ns == UINT64_MAX || weight == priority) return;
+  uint64_t left_ns = pass->end_ns > clock_ns ? pass->end_ns - clock_ns : 0;
+  pass->set_end_ns = clock_ns + left_ns * priority / weight;
+}
+
+/* Takes the next set; MUSTER_SETS_MAX when there is none, or time is up at clock_ns. The first has its turn whatever
+ * the time. `next_ns` is what its first atom is expected to take. */
+static inline uint32_t pass_next(pass *pass, uint64_t clock_ns, uint64_t next_ns) {
+  uint32_t number = pass_peek(pass);
+  if (number == MUSTER_SETS_MAX) return number;
+  if (pass->begun && (clock_ns >= pass->end_ns || clock_ns + next_ns > pass->stop_ns)) {
+    pass->stopped |= clock_ns + next_ns > pass->stop_ns;
+    return MUSTER_SETS_MAX;
+  }
+  pass_take(pass, number, clock_ns);
+  return number;
+}
 
 /* Whether the set goes on with an atom that is expected to take so long. */
 static inline bool pass_goes_on(pass *pass, const type_set *set, uint64_t clock_ns, uint64_t next_ns) {
   if (set->mode == MUSTER_MODE_RUN) return true;
-  if (clock_ns >= pass->set_end_ns) return false;
-  if (clock_ns + next_ns <= pass->stop_ns) return true;
+  if (clock_ns + next_ns <= pass->stop_ns) return clock_ns < pass->set_end_ns;
   pass->stopped = true;
   return false;
 }

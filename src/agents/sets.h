@@ -54,11 +54,14 @@ typedef struct set_table {
   muster_set_order order;
   type_set sets[MUSTER_SETS_MAX];
   uint8_t sequence[MUSTER_SETS_MAX]; /* in which they run: by role, then as the order says */
-  uint16_t behaviours, actions;      /* bitmaps */
-  uint16_t at_level[MUSTER_LEVELS];  /* bitmaps: there, and not empty */
-  uint16_t always;                   /* bitmap: active in every update */
-  set_state *states;                 /* count of each slot */
-  set_pass *passes;                  /* of each slot */
+  uint8_t priorities[MUSTER_SETS_MAX];
+  uint16_t behaviours, actions;            /* bitmaps */
+  uint16_t at_level[MUSTER_LEVELS];        /* bitmaps: there, and not empty */
+  uint16_t always;                         /* bitmap: active in every update */
+  uint8_t behaviours_first, actions_first; /* in the sequence */
+  uint16_t weight;                         /* sum of the priorities of behaviours that are not empty */
+  set_state *states;                       /* count of each slot */
+  set_pass *passes;                        /* of each slot */
 } set_table;
 
 /* Checks the sets of a definition. `type` is its name. */

@@ -5,7 +5,7 @@
 #include "base/prefetch.h"
 #include "exec/runner.h"
 
-enum { AHEAD_LEAST = 8, AHEAD_MOST = 64, CLAIMS_AHEAD = 8 };
+enum { AHEAD_LEAST = 8, AHEAD_MOST = 64, CLAIMS_AHEAD = 8, SETS_FETCHED = 8 };
 
 /* Which entries a worker fetches while it runs others. */
 typedef struct fetching {
@@ -31,6 +31,10 @@ PREFETCH_FUNCTION prefetch_state(const runner *runner, uint32_t entry_index) {
   const agent_row *row = &runner->store->rows[runner->batch->entries[entry_index].agent];
   const agent_type *type = &runner->types->types[row->type];
   if (type->states) __builtin_prefetch(type_state(type, row->state_slot));
+  if (!type->has_sets) return;
+  __builtin_prefetch(&type->sets.passes[row->state_slot], 1);
+  const set_state *states = sets_states_of(&type->sets, row->state_slot);
+  for (uint32_t i = 0; i < type->sets.count && i < SETS_FETCHED; i += 2) __builtin_prefetch(&states[i], 1);
 }
 
 /* Agents stand in memory in no order of the batch: what coming entries need is fetched while this one runs. */

@@ -12,19 +12,21 @@ typedef struct walk {
   const set_table *table;
   set_state *states;
   set_pass *kept;
-  pass pass;
+  set_counts *counts;
   const batch_step *step, *steps_end; /* virtual clock: what is left of the plan */
   uint64_t clock_ns, longest_ns;
   uint32_t atoms; /* run so far, by whomever */
   uint32_t slice_ns;
   bool timed;
+  pass pass;
 } walk;
 
 /* How a set's turn ended. */
 typedef enum turn { TURN_COMPLETE, TURN_CUT, TURN_PAUSED } turn;
 
-static set_counts *counts_of(worker_state *state, uint32_t set) {
-  return &state->set_counts[(state->context.public.type.index - 1) * MUSTER_SETS_MAX + set];
+/* Of the type in the worker's context, by set. */
+static set_counts *counts_of(worker_state *state) {
+  return &state->set_counts[(state->context.public.type.index - 1) * MUSTER_SETS_MAX];
 }
 
 static void tell_set(update_context *context, const set_table *table, uint32_t number, set_state *own) {
@@ -106,12 +108,12 @@ static turn run_set(walk *walk, uint32_t number, uint32_t end, bool resumes) {
   pass_leave(set, walk->kept, number);
   if (turn == TURN_COMPLETE) {
     pass_complete(own);
-    counts_of(walk->state, number)->runs++;
+    walk->counts[number].runs++;
     return turn;
   }
   pass_cut(set, own, atom);
   walk->kept->cut |= (uint16_t)(1u << number);
-  counts_of(walk->state, number)->cuts++;
+  walk->counts[number].cuts++;
   walk->state->sets_cut++;
   return turn;
 }
@@ -148,21 +150,11 @@ static interruption run_sets(walk *walk, uint32_t resumed) {
     if (run_set(walk, number, walk->table->sets[number].end_atom, true) == TURN_PAUSED) return pause_pass(walk, number);
   }
   for (bool first = !resumed;; first = false) {
-    bool more = walk->runner->virtual ? walk->step < walk->steps_end : walk->pass.at < walk->pass.count;
+    bool more = walk->runner->virtual ? walk->step < walk->steps_end : pass_peek(&walk->pass) < MUSTER_SETS_MAX;
     if (!first && more && gives_way(walk)) return pause_pass(walk, MUSTER_SETS_MAX);
     if (!next_set(walk, &number, &end)) return INTERRUPTED_NOT;
     if (run_set(walk, number, end, false) == TURN_PAUSED) return pause_pass(walk, number);
   }
-}
-
-/* A set that was interrupted goes on first: with its share of what is left. */
-static void take_turn_again(walk *walk, uint32_t number) {
-  pass *pass = &walk->pass;
-  uint32_t place = 0;
-  while (pass->order[place] != number) place++;
-  for (; place > 0; place--) pass->order[place] = pass->order[place - 1];
-  pass->order[0] = (uint8_t)number;
-  pass_next(pass, walk->clock_ns, 0);
 }
 
 /* Opens the pass of an entry, or what is left of one that gave way in this frame. Returns 1 + the set that goes on. */
@@ -183,8 +175,8 @@ static uint32_t open_pass(walk *walk, const batch_pass *planned, const agent_row
     active = pass_active(walk->table, walk->states, walk->kept, row->level, runner->now_ns, planned->continues);
     pass_begin(walk->table, walk->states, walk->kept, active, runner->now_ns, planned->continues);
   }
-  walk->pass = pass_open(walk->table, walk->kept, active, end_ns, stop_ns);
-  if (resumed) take_turn_again(walk, resumed - 1);
+  pass_open(&walk->pass, walk->table, walk->kept, active, end_ns, stop_ns);
+  if (resumed) pass_take(&walk->pass, resumed - 1, walk->clock_ns); /* with its share of what is left */
   if (!runner->virtual) return resumed;
   walk->step = runner->batch->steps + planned->step;
   walk->steps_end = walk->step + planned->step_count;
@@ -206,16 +198,19 @@ interruption passes_run(worker_state *state, const runner *runner, uint32_t entr
   const agent_row *row = &runner->store->rows[context->public.agent.index];
   const set_table *table = &context->type->sets;
   bool resumes = runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED;
-  walk walk = {.state = state,
-               .runner = runner,
-               .type = context->type,
-               .table = table,
-               .states = sets_states_of(table, row->state_slot),
-               .kept = &table->passes[row->state_slot],
-               .clock_ns = *clock_ns,
-               .atoms = resumes ? result->atom_next : 0,
-               .slice_ns = planned->slice_ns,
-               .timed = timed};
+  walk walk; /* the pass is opened below */
+  walk.state = state;
+  walk.runner = runner;
+  walk.type = context->type;
+  walk.table = table;
+  walk.states = sets_states_of(table, row->state_slot);
+  walk.kept = &table->passes[row->state_slot];
+  walk.counts = counts_of(state);
+  walk.clock_ns = *clock_ns;
+  walk.longest_ns = 0;
+  walk.atoms = resumes ? result->atom_next : 0;
+  walk.slice_ns = planned->slice_ns;
+  walk.timed = timed;
   uint32_t resumed = open_pass(&walk, planned, row, resumes);
   interruption interruption = run_sets(&walk, resumed);
   batch_outcome outcome = OUTCOME_PREEMPTED;
@@ -252,7 +247,7 @@ static void act_set(worker_state *state, const runner *runner, const agent_type 
   }
   pass_complete(own);
   context->set = NULL;
-  counts_of(state, number)->runs++;
+  counts_of(state)[number].runs++;
 }
 
 void passes_act(worker_state *state, const runner *runner) {

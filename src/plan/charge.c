@@ -144,13 +144,13 @@ bool charge_model_pass(filling *filling, const agent_type *type, batch_entry *en
   const agent_row *row = &filling->store->rows[entry->agent];
   const set_table *table = &type->sets;
   const set_pass *kept = &table->passes[row->state_slot];
-  charging charging = {filling, type, entry, sets_states_of(table, row->state_slot), {0}, 0, {0}};
+  charging charging = {.filling = filling, .type = type, .entry = entry};
+  charging.states = sets_states_of(table, row->state_slot);
   uint16_t active = pass_active(table, charging.states, kept, row->level, filling->limits->now_ns, planned->continues);
   uint64_t left = left_ns(filling), end_ns = planned->slice_ns && planned->slice_ns < left ? planned->slice_ns : left;
-  charging.pass = pass_open(table, kept, active, end_ns, left);
+  pass_open(&charging.pass, table, kept, active, end_ns, left);
   planned->step = batch->step_count;
-  while (charging.pass.at < charging.pass.count) {
-    uint32_t number = charging.pass.order[charging.pass.at];
+  for (uint32_t number; (number = pass_peek(&charging.pass)) != MUSTER_SETS_MAX;) {
     uint64_t cost_ns = look_ahead(&charging, &table->sets[number], &charging.states[number]);
     if (charging.spent_ns == 0 && cost_ns > left && batch->count > 0) return false;
     if (pass_next(&charging.pass, charging.spent_ns, cost_ns) == MUSTER_SETS_MAX) break;

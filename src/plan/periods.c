@@ -139,6 +139,7 @@ void periods_owing(class_table *classes, agent_store *store, ready_set *ready, u
     row->timed = 0;
     if (class->elapsed != MUSTER_ELAPSED_EVENTS) wheel_set_next(class, row);
   }
+  if (class->elapsed == MUSTER_ELAPSED_EVENTS) class->events++;
   ready_forget(ready, store, index);
   row->owes = 1;
   row->first_due_ns = ready->now_ns;

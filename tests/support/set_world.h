@@ -4,39 +4,53 @@
 
 #include "support/little_world.h"
 
-enum { CALLS_MAX = 4096, ATOM_NS = 10000 };
+enum { CALLS_MAX = 4096, SET_ATOMS = 8, ATOM_NS = 10000 };
 
 /* One call of an atom. */
 typedef struct call {
-  uint32_t agent, set, level;
+  uint32_t agent, set, atom;
   uint64_t now_ns, elapsed_ns;
 } call;
 
-/* What one world's atoms wrote; the type's user. One worker only. */
+/* What the atoms of a world wrote, and what they are to answer; the type's user. One worker only. */
 typedef struct calls {
   uint32_t count;
   call calls[CALLS_MAX];
+  muster_atom_result answers[MUSTER_SETS_MAX][SET_ATOMS];
+  void (*inside)(muster_update *update, uint32_t atom); /* in each atom; may be null */
+  char text[2 * CALLS_MAX + 1];
 } calls;
 
-static inline void note_call(const muster_update *update) {
+static inline muster_atom_result note_call(muster_update *update, uint32_t atom) {
   calls *calls = update->type_user;
+  if (calls->inside) calls->inside(update, atom);
   if (calls->count < CALLS_MAX)
-    calls->calls[calls->count++] =
-        (call){update->agent.index, update->set, update->level, update->now_ns, update->elapsed_ns};
+    calls->calls[calls->count++] = (call){update->agent.index, update->set, atom, update->now_ns, update->elapsed_ns};
+  return calls->answers[update->set][atom];
 }
 
-static inline muster_atom_result note_atom(muster_update *update) {
-  note_call(update);
-  return MUSTER_ATOM_NEXT;
-}
+#define NOTING_ATOM(number)                                                                                            \
+  static inline muster_atom_result note_atom_##number(muster_update *update) {                                         \
+    return note_call(update, number);                                                                                  \
+  }
+NOTING_ATOM(0)
+NOTING_ATOM(1)
+NOTING_ATOM(2)
+NOTING_ATOM(3)
+NOTING_ATOM(4)
+NOTING_ATOM(5)
+NOTING_ATOM(6)
+NOTING_ATOM(7)
+#undef NOTING_ATOM
 
-/* Eight atoms of ATOM_NS each, for sets of up to so many. */
-#define NOTING_ATOM                                                                                                    \
-  { note_atom, MUSTER_ROLE_BEHAVIOUR, ATOM_NS }
-static const muster_atom noting_atoms[8] = {NOTING_ATOM, NOTING_ATOM, NOTING_ATOM, NOTING_ATOM,
-                                            NOTING_ATOM, NOTING_ATOM, NOTING_ATOM, NOTING_ATOM};
+/* The atoms of a set, each of ATOM_NS. */
+static const muster_atom noting_atoms[SET_ATOMS] = {
+    {note_atom_0, MUSTER_ROLE_BEHAVIOUR, ATOM_NS}, {note_atom_1, MUSTER_ROLE_BEHAVIOUR, ATOM_NS},
+    {note_atom_2, MUSTER_ROLE_BEHAVIOUR, ATOM_NS}, {note_atom_3, MUSTER_ROLE_BEHAVIOUR, ATOM_NS},
+    {note_atom_4, MUSTER_ROLE_BEHAVIOUR, ATOM_NS}, {note_atom_5, MUSTER_ROLE_BEHAVIOUR, ATOM_NS},
+    {note_atom_6, MUSTER_ROLE_BEHAVIOUR, ATOM_NS}, {note_atom_7, MUSTER_ROLE_BEHAVIOUR, ATOM_NS}};
 
-/* A behaviour set of `count` such atoms. */
+/* A behaviour set of `count` of them. */
 static inline muster_set_def set_of(uint32_t count, muster_mode mode, uint32_t priority) {
   muster_set_def set = muster_default_set_def();
   set.atoms = noting_atoms;
@@ -46,7 +60,7 @@ static inline muster_set_def set_of(uint32_t count, muster_mode mode, uint32_t p
   return set;
 }
 
-/* A type of these sets that runs in every frame. */
+/* A type of these sets that wants to run in every frame. */
 static inline muster_type_def type_of_sets(const muster_set_def *sets, uint32_t count, calls *calls) {
   muster_type_def type = muster_default_type_def();
   type.name = "setter";
@@ -57,6 +71,31 @@ static inline muster_type_def type_of_sets(const muster_set_def *sets, uint32_t 
   return type;
 }
 
+/* The calls since the last time: set and atom, "a0a1b0" = two atoms of the first set, then one of the second. */
+static inline const char *text_of(calls *calls) {
+  for (uint32_t i = 0; i < calls->count; i++) {
+    calls->text[2 * i] = (char)('a' + calls->calls[i].set);
+    calls->text[2 * i + 1] = (char)('0' + calls->calls[i].atom);
+  }
+  calls->text[2 * calls->count] = 0;
+  calls->count = 0;
+  return calls->text;
+}
+
+/* Runs a frame; what it ran. */
+static inline const char *run_and_tell(little_world *little, calls *calls) {
+  run_frame(little);
+  return text_of(calls);
+}
+
+/* A world with one agent of the type, in the frame before the one in which it runs first. */
+static inline little_world create_sets(const muster_type_def *type, muster_agent *agent) {
+  little_world little = little_world_create(1, NULL);
+  register_type(&little, type);
+  *agent = spawn_at(&little, 0);
+  return little;
+}
+
 static inline muster_set_info set_info_of(const little_world *little, muster_agent agent, uint32_t set) {
   muster_set_info info = muster_default_set_info();
   muster_result result = muster_agent_set_info(little->world, agent, set, &info);
@@ -64,12 +103,10 @@ static inline muster_set_info set_info_of(const little_world *little, muster_age
   return info;
 }
 
-/* The sets of the calls since the last time as letters: "aab" = twice the first set, then the second. */
-static inline const char *letters_of(calls *calls, char text[CALLS_MAX + 1]) {
-  for (uint32_t i = 0; i < calls->count; i++) text[i] = (char)('a' + calls->calls[i].set);
-  text[calls->count] = 0;
-  calls->count = 0;
-  return text;
+static inline muster_statistics statistics_of(const little_world *little) {
+  muster_statistics statistics = muster_default_statistics();
+  cr_assert_eq(muster_statistics_read(little->world, &statistics), MUSTER_OK);
+  return statistics;
 }
 
 #endif

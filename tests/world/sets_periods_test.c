@@ -1,0 +1,221 @@
+/* Types with sets: when a set is active, and what its atoms are told of the time. */
+#include "support/set_world.h"
+
+static calls noted;
+
+static void reset(void) {
+  memset(&noted, 0, sizeof noted);
+}
+
+TestSuite(sets_periods, .init = reset);
+
+/* The updates of a frame each in which the second set was active, of the first `updates` ones: '1' for those. */
+static const char *activity_of(const muster_set_def *set, uint32_t updates, char *text) {
+  muster_set_def sets[2] = {set_of(1, MUSTER_MODE_RUN, 100), *set};
+  muster_agent agent;
+  muster_type_def type = type_of_sets(sets, 2, &noted);
+  little_world little = create_sets(&type, &agent);
+  for (uint32_t update = 0; update < updates;) {
+    const char *ran = run_and_tell(&little, &noted);
+    if (*ran) text[update++] = strchr(ran, 'b') ? '1' : '0';
+  }
+  text[updates] = 0;
+  little_world_destroy(&little);
+  return text;
+}
+
+Test(sets_periods, in_updates_from_the_delay_on) {
+  char text[16];
+  muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
+  set.period_updates = 4;
+  cr_assert_str_eq(activity_of(&set, 9, text), "100010001");
+  set.delay_updates = 3;
+  cr_assert_str_eq(activity_of(&set, 9, text), "000100010");
+}
+
+Test(sets_periods, in_simulation_time_from_the_spawn_on) {
+  muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
+  muster_agent agent;
+  set.period_updates = 0;
+  set.period_ns = 35000000u; /* three and a half frames */
+  set.delay_ns = 20000000u;
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  little_world little = create_sets(&type, &agent);
+  run_frame(&little);
+  uint64_t spawned_ns = little.now_ns;
+  run_frames(&little, 40);
+  uint32_t expected = 0;
+  for (uint64_t due_ns = spawned_ns + set.delay_ns; due_ns <= little.now_ns; due_ns += set.period_ns) {
+    uint64_t frame_ns = (due_ns + FRAME_NS - 1) / FRAME_NS * FRAME_NS; /* the first update at or after it */
+    cr_assert_lt(expected, noted.count);
+    cr_assert_eq(noted.calls[expected].now_ns, frame_ns, "run %u at %lu", expected, noted.calls[expected].now_ns);
+    expected++;
+  }
+  cr_assert_eq(noted.count, expected);
+  little_world_destroy(&little);
+}
+
+Test(sets_periods, an_empty_set_is_never_active) {
+  muster_set_def sets[2] = {set_of(0, MUSTER_MODE_SLICEABLE, 100), set_of(1, MUSTER_MODE_RUN, 50)};
+  muster_agent agent;
+  muster_type_def type = type_of_sets(sets, 2, &noted);
+  little_world little = create_sets(&type, &agent);
+  run_frames(&little, 10);
+  cr_assert_eq(set_info_of(&little, agent, 0).runs, 0);
+  cr_assert_not(set_info_of(&little, agent, 0).owed);
+  cr_assert_gt(set_info_of(&little, agent, 1).runs, 0);
+  little_world_destroy(&little);
+}
+
+Test(sets_periods, a_set_is_there_at_its_levels) {
+  muster_set_def sets[2] = {set_of(2, MUSTER_MODE_SLICEABLE, 100), set_of(1, MUSTER_MODE_RUN, 50)};
+  muster_agent agent;
+  sets[0].levels = 1; /* the best alone: nobody sees the agent, so it is at the cheapest */
+  sets[1].levels = 1 << 1;
+  muster_type_def type = type_of_sets(sets, 2, &noted);
+  type.level_count = 2;
+  little_world little = create_sets(&type, &agent);
+  run_frames(&little, 10);
+  cr_assert_eq(info_of(&little, agent).level, 1);
+  cr_assert_eq(set_info_of(&little, agent, 0).runs, 0);
+  cr_assert_gt(set_info_of(&little, agent, 1).runs, 0);
+  little_world_destroy(&little);
+}
+
+/* What the runs of each set were told adds up to the time that the agent lived: whatever is cut, begins anew or has no
+ * time. A run that goes on is told the same as when it began. */
+Test(sets_periods, no_time_is_lost_or_told_twice) {
+  enum { SETS = 6, FRAMES = 3000 };
+  muster_set_def sets[SETS] = {set_of(2, MUSTER_MODE_RUN, 20),         set_of(7, MUSTER_MODE_SLICEABLE, 50),
+                               set_of(3, MUSTER_MODE_SUSPENDABLE, 30), set_of(8, MUSTER_MODE_SLICEABLE, 10),
+                               set_of(1, MUSTER_MODE_RUN, 40),         set_of(1, MUSTER_MODE_RUN, 50)};
+  muster_agent agent;
+  uint64_t told_ns[SETS] = {0}, spawned_ns = 0;
+  sets[0].role = MUSTER_ROLE_PERCEPTION;
+  sets[5].role = MUSTER_ROLE_ACTION;
+  sets[1].period_updates = 3;
+  sets[4].period_updates = 0;
+  sets[4].period_ns = 70000000u;
+  muster_type_def type = type_of_sets(sets, SETS, &noted);
+  type.slice_ns = 8 * ATOM_NS;
+  type.period_ns = 3 * FRAME_NS;
+  little_world little = create_sets(&type, &agent);
+  run_frame(&little);
+  spawned_ns = little.now_ns;
+  for (int frame = 0; frame < FRAMES; frame++) {
+    if (frame % 7 == 0) muster_agent_wake(little.world, agent);
+    run_frame_with(&little, frame % 5 == 0 ? 40000u : 5000000u);
+    for (uint32_t i = 0; i < noted.count; i++) {
+      const call *call = &noted.calls[i];
+      cr_assert_eq(call->now_ns - call->elapsed_ns, spawned_ns + told_ns[call->set], "set %u, atom %u", call->set,
+                   call->atom);
+      if (call->atom + 1 == sets[call->set].atom_count) told_ns[call->set] += call->elapsed_ns;
+    }
+    noted.count = 0;
+    for (uint32_t set = 0; set < SETS; set++)
+      cr_assert_eq(spawned_ns + told_ns[set], set_info_of(&little, agent, set).last_ns, "set %u in frame %d", set,
+                   frame);
+  }
+  for (uint32_t set = 0; set < SETS; set++) {
+    muster_set_info info = set_info_of(&little, agent, set);
+    cr_assert_gt(info.runs, 100, "set %u ran %lu times, was cut %lu times", set, info.runs, info.cuts);
+  }
+  cr_assert_gt(set_info_of(&little, agent, 1).cuts, 100);
+  cr_assert_gt(set_info_of(&little, agent, 2).cuts, 10);
+  little_world_destroy(&little);
+}
+
+/* -------------------------------------------------------------------------------------------------------- progress */
+
+static float progress_told;
+
+static void tell_progress(muster_update *update, uint32_t atom) {
+  (void)atom;
+  if (progress_told != 0.0f) muster_update_progress(update, progress_told);
+}
+
+static void check_progress(float told, float expected) {
+  muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
+  muster_agent agent;
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  type.slice_ns = 2 * ATOM_NS;
+  noted.inside = tell_progress;
+  progress_told = told;
+  little_world little = create_sets(&type, &agent);
+  while (noted.count == 0) run_frame(&little);
+  cr_assert_float_eq(set_info_of(&little, agent, 0).progress, expected, 1e-4f, "%g: %g", (double)told,
+                     (double)set_info_of(&little, agent, 0).progress);
+  progress_told = 0;
+  run_frames(&little, 3);
+  cr_assert_eq(set_info_of(&little, agent, 0).progress, 0.0f, "the run is complete");
+  noted.count = 0;
+  little_world_destroy(&little);
+}
+
+Test(sets_periods, progress_is_what_was_told_or_the_share_of_atoms) {
+  check_progress(0.0f, 0.25f);
+  check_progress(0.75f, 0.75f);
+  check_progress(7.0f, 1.0f);
+  check_progress(-3.0f, 0.0f);
+  check_progress(__builtin_nanf(""), 0.0f);
+}
+
+Test(sets_periods, progress_counts_in_the_priority_of_who_is_owed_time) {
+  muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
+  muster_agent agent;
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.weight_progress = 1.0f;
+  type.slice_ns = 2 * ATOM_NS;
+  noted.inside = tell_progress;
+  progress_told = 0.5f;
+  little_world little = little_world_create(1, &def);
+  register_type(&little, &type);
+  agent = spawn_at(&little, 0);
+  while (noted.count == 0) run_frame(&little);
+  muster_agent_explanation why = muster_default_agent_explanation();
+  char text[2048];
+  cr_assert_eq(muster_agent_explain(little.world, agent, &why), MUSTER_OK);
+  double scale_ns = (double)def.guarantee_ns / (double)def.weight_wait;
+  cr_assert_float_eq((double)why.priority_progress_ns, 0.5 * scale_ns, 1e-3 * scale_ns);
+  cr_assert(why.reasons & MUSTER_REASON_OWED);
+  cr_assert_str_eq(why.set_owed, "set");
+  muster_explanation_print(&why, text, sizeof text);
+  cr_assert_not_null(strstr(text, "its set 'set' is owed time"), "%s", text);
+  little_world_destroy(&little);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- yielding
+ */
+
+static uint32_t asked_until_yes;
+
+static void ask_until_yes(muster_update *update, uint32_t atom) {
+  (void)atom;
+  asked_until_yes = 0;
+  while (asked_until_yes < 100 && !muster_should_yield(update)) asked_until_yes++;
+}
+
+static uint32_t ask_in(uint32_t role, muster_mode mode) {
+  muster_set_def set = set_of(1, mode, 50);
+  muster_agent agent;
+  set.role = role;
+  set.asks = 5;
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  reset();
+  noted.inside = ask_until_yes;
+  asked_until_yes = 0;
+  little_world little = create_sets(&type, &agent);
+  while (noted.count == 0) run_frame(&little);
+  little_world_destroy(&little);
+  return asked_until_yes;
+}
+
+Test(sets_periods, who_may_be_cut_is_told_to_yield_at_the_question_that_was_set) {
+  cr_assert_eq(ask_in(MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_SLICEABLE), 4);
+  cr_assert_eq(ask_in(MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_SUSPENDABLE), 4);
+  cr_assert_eq(ask_in(MUSTER_ROLE_PERCEPTION, MUSTER_MODE_SLICEABLE), 4);
+  cr_assert_eq(ask_in(MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN), 100);
+  cr_assert_eq(ask_in(MUSTER_ROLE_ACTION, MUSTER_MODE_RUN), 100);
+}

@@ -1,0 +1,166 @@
+/* Types with sets: what is refused, and with which words. */
+#include "support/set_world.h"
+
+static calls noted;
+
+/* Registers a type of one set after a change of either; the error. */
+static const char *refusal(void (*change)(muster_type_def *type, muster_set_def *set)) {
+  muster_set_def set = set_of(2, MUSTER_MODE_SLICEABLE, 50);
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  little_world little = little_world_create(1, NULL);
+  change(&type, &set);
+  muster_type registered = muster_type_register(little.world, &type);
+  cr_assert_eq(registered.index, 0, "it was taken");
+  little_world_destroy(&little);
+  return muster_last_error();
+}
+
+static void check(void (*change)(muster_type_def *, muster_set_def *), const char *words) {
+  const char *error = refusal(change);
+  cr_assert_not_null(strstr(error, words), "'%s' does not say '%s'", error, words);
+}
+
+#define CHANGE(name, statement)                                                                                        \
+  static void name(muster_type_def *type, muster_set_def *set) {                                                       \
+    (void)type, (void)set;                                                                                             \
+    statement;                                                                                                         \
+  }
+CHANGE(no_priority, set->priority = 0)
+CHANGE(high_priority, set->priority = 101)
+CHANGE(unknown_role, set->role = 3)
+CHANGE(unknown_mode, set->mode = 3)
+CHANGE(slicing_action, set->role = MUSTER_ROLE_ACTION)
+CHANGE(no_period, set->period_updates = 0)
+CHANGE(two_periods, set->period_ns = 1000000u)
+CHANGE(long_period, set->period_updates = 1000001)
+CHANGE(short_period, (set->period_updates = 0, set->period_ns = 99999))
+CHANGE(long_delay, (set->period_updates = 4, set->delay_updates = 4))
+CHANGE(long_delay_ns, (set->period_updates = 0, set->period_ns = 1000000u, set->delay_ns = 1000000u))
+CHANGE(other_delay, set->delay_ns = 1)
+CHANGE(no_asks, set->asks = 0)
+CHANGE(no_atoms, set->atom_count = 0)
+CHANGE(null_atoms, set->atoms = NULL)
+CHANGE(not_initialised, set->size = 0)
+CHANGE(no_sets, type->set_count = 0)
+CHANGE(null_sets, type->sets = NULL)
+CHANGE(many_sets, type->set_count = MUSTER_SETS_MAX + 1)
+CHANGE(unknown_order, type->set_order = (muster_set_order)2)
+CHANGE(both, (type->atoms = noting_atoms, type->atom_count = 1))
+CHANGE(steps, (type->elapsed = MUSTER_ELAPSED_STEPS, type->step_ns = 5000000u, type->steps_max = 1000))
+CHANGE(type_priority, type->priority = 101)
+CHANGE(short_slice, type->slice_ns = 999)
+CHANGE(unknown_act, type->act = (muster_act)3)
+CHANGE(plain_slice, (type->sets = NULL, type->set_count = 0, type->atoms = noting_atoms, type->atom_count = 1,
+                     type->slice_ns = 1000000u))
+
+Test(sets_rules, definitions_say_what_is_wrong_and_where) {
+  check(no_priority, "type 'setter', set 'set': priority 0 must be 1..100");
+  check(high_priority, "priority 101 must be 1..100");
+  check(unknown_role, "role 3");
+  check(unknown_mode, "mode 3 is unknown");
+  check(slicing_action, "actions run whole");
+  check(no_period, "one of period_updates and period_ns must be 0");
+  check(two_periods, "one of period_updates and period_ns must be 0");
+  check(long_period, "period_updates 1000001 must be 1..1000000");
+  check(short_period, "period_ns 99999 100 us .. 24 h");
+  check(long_delay, "its delay (4 updates, 0 ns)");
+  check(long_delay_ns, "its delay (0 updates, 1000000 ns)");
+  check(other_delay, "its delay (0 updates, 1 ns)");
+  check(no_asks, "asks 0 must be 1..1000000");
+  check(no_atoms, "its sets have 0 atoms in all");
+  check(null_atoms, "with atoms set");
+  check(not_initialised, "set 0 was not set by muster_default_set_def()");
+  check(no_sets, "set_count 0 must be 1..16");
+  check(null_sets, "with sets set");
+  check(many_sets, "set_count 17 must be 1..16");
+  check(unknown_order, "set_order 2 is unknown");
+  check(both, "atoms and sets cannot be given both");
+  check(steps, "sets are told delta or events");
+  check(type_priority, "priority 101 must be at most 100");
+  check(short_slice, "slice_ns 999");
+  check(unknown_act, "act 3 is unknown");
+  check(plain_slice, "are for types with sets");
+}
+
+Test(sets_rules, planner_worlds_have_no_sets) {
+  muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  muster_world_def def = muster_default_world_def();
+  def.planner_workers = 2;
+  little_world little = little_world_create(1, &def);
+  cr_assert_eq(muster_type_register(little.world, &type).index, 0);
+  cr_assert_not_null(strstr(muster_last_error(), "not in a planner world"), "%s", muster_last_error());
+  little_world_destroy(&little);
+}
+
+static bool write_nowhere(const void *bytes, size_t count, void *user) {
+  (void)bytes, (void)count, (void)user;
+  return true;
+}
+
+Test(sets_rules, no_records_on_the_wall_clock) {
+  muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  muster_world_def def = muster_default_world_def();
+  muster_record_def record = muster_default_record_def();
+  record.write = write_nowhere;
+  little_world little = little_world_create(1, &def);
+  register_type(&little, &type);
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_E_STATE);
+  cr_assert_not_null(strstr(muster_last_error(), "type 'setter' has sets"), "%s", muster_last_error());
+  little_world_destroy(&little);
+  little = little_world_create(1, &def);
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK);
+  cr_assert_eq(muster_type_register(little.world, &type).index, 0);
+  cr_assert_not_null(strstr(muster_last_error(), "recorded on the wall clock"), "%s", muster_last_error());
+  little_world_destroy(&little);
+}
+
+Test(sets_rules, changes_say_what_is_wrong) {
+  muster_set_def sets[2] = {set_of(1, MUSTER_MODE_SLICEABLE, 50), set_of(1, MUSTER_MODE_RUN, 50)};
+  muster_agent agent;
+  sets[1].role = MUSTER_ROLE_ACTION;
+  muster_type_def type = type_of_sets(sets, 2, &noted), plain = muster_default_type_def();
+  plain.atoms = noting_atoms;
+  plain.atom_count = 1;
+  little_world little = create_sets(&type, &agent);
+  muster_type setter = little.type, other = muster_type_register(little.world, &plain), none = {7};
+  muster_set_tuning tuning = muster_default_set_tuning();
+  cr_assert_eq(muster_set_tune(little.world, none, 0, &tuning), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_set_tune(little.world, other, 0, &tuning), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_set_tune(little.world, setter, 2, &tuning), MUSTER_E_ARGUMENT);
+  cr_assert_not_null(strstr(muster_last_error(), "set 2 is none of its 2"), "%s", muster_last_error());
+  cr_assert_eq(muster_set_tune(little.world, setter, 0, NULL), MUSTER_E_NOT_INITIALISED);
+  tuning.mode = MUSTER_MODE_SLICEABLE;
+  cr_assert_eq(muster_set_tune(little.world, setter, 1, &tuning), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_set_tune(little.world, setter, 0, &tuning), MUSTER_OK);
+  tuning.priority = 0;
+  cr_assert_eq(muster_set_tune(little.world, setter, 0, &tuning), MUSTER_E_ARGUMENT);
+  tuning = muster_default_set_tuning();
+  tuning.period_updates = 0;
+  cr_assert_eq(muster_set_tune(little.world, setter, 0, &tuning), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_type_prioritise(little.world, setter, 101), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_type_prioritise(little.world, other, 1), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_type_prioritise(little.world, setter, 0), MUSTER_OK);
+  muster_set_info info = muster_default_set_info();
+  run_frame(&little);
+  cr_assert_eq(muster_agent_set_info(little.world, agent, 2, &info), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_agent_set_info(little.world, (muster_agent){agent.index, agent.generation + 2}, 0, &info),
+               MUSTER_E_STALE);
+  little_world_destroy(&little);
+}
+
+Test(sets_rules, a_full_inbox_says_so) {
+  muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  muster_world_def def = muster_default_world_def();
+  muster_set_tuning tuning = muster_default_set_tuning();
+  def.commands_max = 16;
+  little_world little = little_world_create(1, &def);
+  register_type(&little, &type);
+  muster_result result = MUSTER_OK;
+  for (int i = 0; i < 64 && result == MUSTER_OK; i++) result = muster_set_tune(little.world, little.type, 0, &tuning);
+  cr_assert_eq(result, MUSTER_E_FULL);
+  cr_assert_eq(muster_type_prioritise(little.world, little.type, 5), MUSTER_E_FULL);
+  little_world_destroy(&little);
+}

@@ -1,0 +1,126 @@
+/* Types with sets: changes while their agents run. */
+#include "support/set_world.h"
+
+static calls noted;
+
+static void reset(void) {
+  memset(&noted, 0, sizeof noted);
+}
+
+static muster_set_tuning tuning_of(uint32_t priority, muster_mode mode) {
+  muster_set_tuning tuning = muster_default_set_tuning();
+  tuning.priority = priority;
+  tuning.mode = mode;
+  return tuning;
+}
+
+static void tune(const little_world *little, uint32_t set, const muster_set_tuning *tuning) {
+  cr_assert_eq(muster_set_tune(little->world, little->type, set, tuning), MUSTER_OK, "%s", muster_last_error());
+}
+
+TestSuite(sets_tuning, .init = reset);
+
+Test(sets_tuning, a_new_priority_is_a_new_order) {
+  muster_set_def sets[3] = {set_of(1, MUSTER_MODE_RUN, 70), set_of(1, MUSTER_MODE_RUN, 60),
+                            set_of(1, MUSTER_MODE_RUN, 50)};
+  muster_agent agent;
+  muster_type_def type = type_of_sets(sets, 3, &noted);
+  little_world little = create_sets(&type, &agent);
+  run_frames(&little, 5);
+  text_of(&noted);
+  muster_set_tuning tuning = tuning_of(100, MUSTER_MODE_RUN);
+  tune(&little, 2, &tuning);
+  cr_assert_str_eq(run_and_tell(&little, &noted), "c0a0b0");
+  little_world_destroy(&little);
+}
+
+/* One set of eight atoms in a slice of three that is cut in `before`, and then tuned; what the next frame runs. */
+static const char *change_mode(muster_mode before, muster_mode after) {
+  muster_set_def set = set_of(8, before, 50);
+  muster_agent agent;
+  muster_set_tuning tuning = tuning_of(50, after);
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  type.slice_ns = 3 * ATOM_NS;
+  noted.count = 0;
+  little_world little = create_sets(&type, &agent);
+  while (noted.count == 0) run_frame(&little);
+  text_of(&noted);
+  tune(&little, 0, &tuning);
+  const char *text = run_and_tell(&little, &noted);
+  little_world_destroy(&little);
+  return text;
+}
+
+Test(sets_tuning, who_was_cut_goes_on_by_its_new_mode) {
+  cr_assert_str_eq(change_mode(MUSTER_MODE_SLICEABLE, MUSTER_MODE_SLICEABLE), "a3a4a5");
+  cr_assert_str_eq(change_mode(MUSTER_MODE_SLICEABLE, MUSTER_MODE_SUSPENDABLE), "a0a1a2");
+  cr_assert_str_eq(change_mode(MUSTER_MODE_SLICEABLE, MUSTER_MODE_RUN), "a0a1a2a3a4a5a6a7");
+  cr_assert_str_eq(change_mode(MUSTER_MODE_SUSPENDABLE, MUSTER_MODE_SLICEABLE), "a0a1a2");
+}
+
+/* Updates in which the only set is active, '1' for those: four before the change and eight after it. */
+static const char *change_period(const muster_set_def *given, const muster_set_tuning *tuning, char text[13]) {
+  muster_set_def sets[2] = {set_of(1, MUSTER_MODE_RUN, 100), *given};
+  muster_agent agent;
+  muster_type_def type = type_of_sets(sets, 2, &noted);
+  little_world little = create_sets(&type, &agent);
+  for (uint32_t update = 0; update < 12;) {
+    const char *ran = run_and_tell(&little, &noted);
+    if (!*ran) continue;
+    text[update++] = strchr(ran, 'b') ? '1' : '0';
+    if (update == 4) tune(&little, 1, tuning);
+  }
+  text[12] = 0;
+  little_world_destroy(&little);
+  return text;
+}
+
+Test(sets_tuning, periods_change) {
+  char text[13];
+  muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
+  muster_set_tuning tuning = muster_default_set_tuning();
+  set.period_updates = 1000;
+  set.delay_updates = 7;
+  tuning.period_updates = 3;
+  cr_assert_str_eq(change_period(&set, &tuning, text), "000010010010", "%s: 7 modulo 3 is 1", text);
+  tuning.period_updates = 0;
+  tuning.period_ns = 3 * FRAME_NS;
+  change_period(&set, &tuning, text);
+  cr_assert_eq(strncmp(text, "00001", 5), 0, "%s: active at once", text);
+  const char *first = strchr(text + 5, '1');
+  cr_assert(first && first < text + 8 && first[3] == '1', "%s: in the phase of the spawn", text);
+  set.delay_updates = set.period_updates = 0;
+  set.period_ns = 1000 * (uint64_t)FRAME_NS;
+  set.delay_ns = 999 * (uint64_t)FRAME_NS;
+  change_period(&set, &tuning, text);
+  cr_assert_eq(strncmp(text, "00001", 5), 0, "%s: the shorter period has passed", text);
+  first = strchr(text + 5, '1');
+  cr_assert(first && first < text + 8 && first[3] == '1', "%s: its phase stands", text);
+}
+
+/* Two types whose sets never end: how many atoms each ran in a frame after its priority changed. */
+Test(sets_tuning, types_are_prioritised) {
+  muster_set_def set = set_of(8, MUSTER_MODE_RUN, 50);
+  muster_type types[2];
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  uint32_t ran[2] = {0};
+  type.period_max_ns = FRAME_NS;
+  type.priority = 50;
+  set.mode = MUSTER_MODE_SLICEABLE;
+  little_world little = little_world_create(1, NULL);
+  for (int i = 0; i < 2; i++) {
+    register_type(&little, &type);
+    types[i] = little.type;
+    for (int k = 0; k < 20; k++) spawn_at(&little, k);
+  }
+  cr_assert_eq(muster_type_prioritise(little.world, types[1], 1), MUSTER_OK);
+  run_frames(&little, 10);
+  for (uint32_t frame = 0; frame < 20; frame++) {
+    noted.count = 0;
+    run_frame_with(&little, 1600000u); /* 160 atoms for 40 agents */
+    for (uint32_t i = 0; i < noted.count; i++) ran[noted.calls[i].agent / 20]++;
+  }
+  cr_assert_gt(ran[0], 2 * ran[1], "%u and %u", ran[0], ran[1]);
+  cr_assert_gt(ran[1], 0);
+  little_world_destroy(&little);
+}

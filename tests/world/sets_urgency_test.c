@@ -1,0 +1,106 @@
+/* Types with sets on the wall clock: where one worker gives way to what is more urgent, and what it goes on with. */
+#include "support/set_world.h"
+
+#include <time.h>
+
+static calls noted;
+static muster_pool *pool;
+
+/* A call of nobody, in between. */
+static void be_urgent(void *argument, uint32_t worker) {
+  (void)argument, (void)worker;
+  noted.calls[noted.count++] = (call){.set = (uint32_t)'!' - 'a', .atom = (uint32_t)'!' - '0'};
+}
+
+static uint32_t asked;
+
+/* The first time; the next time the atom is done. */
+static void ask_in_atom_2_of_the_first_set(muster_update *update, uint32_t atom) {
+  if (update->set != 0 || atom != 2) return;
+  if (asked++ == 0)
+    muster_job_submit(pool, MUSTER_PRIORITY_URGENT, be_urgent, NULL, NULL);
+  else
+    noted.answers[0][2] = MUSTER_ATOM_NEXT;
+}
+
+/* What the first update runs when an urgent job comes in the third atom of its first set. The slice is long: only
+ * urgency can stop anything. */
+static const char *run_called_away(muster_mode mode, muster_atom_result answer, bool *owed) {
+  muster_set_def sets[2] = {set_of(4, mode, 60), set_of(1, MUSTER_MODE_RUN, 50)};
+  muster_world_def def = muster_default_world_def();
+  muster_type_def type = type_of_sets(sets, 2, &noted);
+  memset(&noted, 0, sizeof noted);
+  asked = 0;
+  noted.inside = ask_in_atom_2_of_the_first_set;
+  noted.answers[0][2] = answer;
+  type.period_ns = type.period_max_ns = 10 * FRAME_NS;
+  type.limit_ns = 1000000000u;
+  little_world little = little_world_create(1, &def);
+  pool = little.pool;
+  register_type(&little, &type);
+  muster_agent agent = spawn_at(&little, 0);
+  while (noted.count == 0) run_frame_with(&little, 1000000000u);
+  *owed = set_info_of(&little, agent, 0).owed;
+  cr_assert_eq(statistics_of(&little).interrupted, 1);
+  little_world_destroy(&little);
+  return text_of(&noted);
+}
+
+static uint64_t real_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* No atom takes less than ten times the slice. */
+static void take_long(muster_update *update, uint32_t atom) {
+  uint64_t end_ns = real_ns() + 10000u;
+  (void)update, (void)atom;
+  while (real_ns() < end_ns) continue;
+}
+
+/* What the frames run in which an agent has sets of three atoms whose slice is used up by each atom. */
+Test(sets_urgency, a_slice_that_is_used_up_cuts_on_the_wall_clock) {
+  static const char *const expected[] = {"a0", "b0b1b2", "c0", "a1", "c0", "a2", "c0", "c0"};
+  muster_set_def sets[3] = {set_of(3, MUSTER_MODE_SLICEABLE, 60), set_of(3, MUSTER_MODE_RUN, 50),
+                            set_of(3, MUSTER_MODE_SUSPENDABLE, 40)};
+  muster_world_def def = muster_default_world_def();
+  muster_type_def type = type_of_sets(sets, 3, &noted);
+  memset(&noted, 0, sizeof noted);
+  noted.inside = take_long;
+  type.period_ns = type.period_max_ns = 100 * FRAME_NS;
+  type.slice_ns = 1000;
+  type.limit_ns = 1000000000u;
+  little_world little = little_world_create(1, &def);
+  register_type(&little, &type);
+  muster_agent agent = spawn_at(&little, 0);
+  muster_agent_wake(little.world, agent);
+  for (uint32_t frame = 0; frame < sizeof expected / sizeof *expected; frame++) {
+    run_frame_with(&little, 1000000000u);
+    const char *text = text_of(&noted);
+    cr_assert_str_eq(text, expected[frame], "%s in frame %u", text, frame);
+  }
+  cr_assert_eq(statistics_of(&little).preempted, 0, "no frame ended before its time");
+  little_world_destroy(&little);
+}
+
+Test(sets_urgency, who_can_be_cut_gives_way_between_atoms_and_goes_on) {
+  bool owed;
+  cr_assert_str_eq(run_called_away(MUSTER_MODE_SLICEABLE, MUSTER_ATOM_NEXT, &owed), "a0a1a2!!a3b0");
+  cr_assert_not(owed);
+  cr_assert_str_eq(run_called_away(MUSTER_MODE_SUSPENDABLE, MUSTER_ATOM_NEXT, &owed), "a0a1a2!!a3b0");
+  cr_assert_not(owed, "to give way is not to be cut");
+}
+
+Test(sets_urgency, a_run_set_gives_way_when_it_is_done) {
+  bool owed;
+  cr_assert_str_eq(run_called_away(MUSTER_MODE_RUN, MUSTER_ATOM_NEXT, &owed), "a0a1a2a3!!b0");
+  cr_assert_not(owed);
+}
+
+/* An atom that yields to urgency is called again in the same frame, as long as there is time. */
+Test(sets_urgency, who_yields_to_urgency_is_not_cut) {
+  bool owed;
+  cr_assert_str_eq(run_called_away(MUSTER_MODE_SLICEABLE, MUSTER_ATOM_MORE, &owed), "a0a1a2!!a2a3b0");
+  cr_assert_not(owed);
+}
