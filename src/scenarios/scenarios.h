@@ -34,4 +34,11 @@ const muster_module *muster_module_empty(void);
  * same. Takes no file. Any thread. */
 const muster_module *muster_module_hostile(void);
 
+/* `pathstorm`: everybody is ordered across a large map at once and asks for a way, every 10 s; searches go on slice by
+ * slice. Takes no file. Any thread. */
+const muster_module *muster_module_pathstorm(void);
+
+/* `pathstorm-whole`: the same, but each search is one atom. Takes no file. Any thread. */
+const muster_module *muster_module_pathstorm_whole(void);
+
 #endif

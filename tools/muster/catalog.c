@@ -17,6 +17,8 @@ static const muster_module_get_function scenarios[] = {
     muster_module_flashcrowd,
     muster_module_empty,
     muster_module_hostile,
+    muster_module_pathstorm,
+    muster_module_pathstorm_whole,
 };
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
@@ -63,6 +65,6 @@ const muster_module *catalog_find(const char *argument, const char **path, int *
 void catalog_list(FILE *stream) {
   for (size_t i = 0; i < SCENARIOS; i++) {
     const muster_module *module = scenarios[i]();
-    fprintf(stream, "  %-12s %s\n", module->name, module->summary);
+    fprintf(stream, "  %-15s %s\n", module->name, module->summary);
   }
 }

@@ -1,0 +1,82 @@
+/* scenarios/pathstorm_search.h - A* over a whole map, from the goal to all who ask for it, which can be left and taken
+ * up again at any time.
+ *
+ *     begin -> want, want ... -> expand -> expand -> ... -> found or exhausted
+ *                                   ^                         |
+ *                                   +---------- want ---------+
+ *
+ * A search runs from its goal outwards and leaves in every cell that it closed the first step of a shortest way from
+ * there to the goal: one search answers everybody who wants to the same goal, wherever they start, and its ways are
+ * read while it goes on. It ends when every wanted cell is closed, or when nothing is left that can be reached; so
+ * whoever was not reached then cannot reach the goal. In the first case it can be taken up again for another start.
+ *
+ * The heuristic is the least way to a box around those who asked first. As that is the same for the whole search, what
+ * is closed stays right wherever the others start, and the open list needs no more than a ring of buckets: no estimate
+ * is further than two diagonal steps from the one before. */
+#ifndef SCENARIOS_PATHSTORM_SEARCH_H
+#define SCENARIOS_PATHSTORM_SEARCH_H
+
+#include "scenarios/pathstorm_map.h"
+
+enum { PATHSTORM_BUCKETS = 32, PATHSTORM_NO_ENTRY = UINT32_MAX };
+
+typedef enum pathstorm_status {
+  PATHSTORM_RUNNING = 0,
+  PATHSTORM_FOUND,    /* every wanted cell is closed */
+  PATHSTORM_EXHAUSTED /* all that can reach the goal is closed */
+} pathstorm_status;
+
+/* A cell that was reached, as often as a shorter way to it was found; all but the first to come up are skipped. */
+typedef struct pathstorm_entry {
+  uint32_t cell, next;
+} pathstorm_entry;
+
+/* Both corners belong to it. */
+typedef struct pathstorm_box {
+  uint32_t x0, y0, x1, y1;
+} pathstorm_box;
+
+typedef struct pathstorm_search {
+  const pathstorm_map *map;
+  uint8_t *ways;   /* of each cell, see below; the caller's */
+  uint32_t *costs; /* of each cell that was reached: the least known cost of a way to the goal */
+  uint32_t goal;
+  pathstorm_box box;
+  pathstorm_status status;
+  uint32_t wanted;   /* cells that are not closed yet */
+  uint32_t arrivals; /* wanted cells that were closed since somebody last set it to 0 */
+  uint32_t closed;   /* cells, in all */
+  uint32_t estimate; /* of the bucket that comes next */
+  uint32_t open;     /* entries in the buckets */
+  uint32_t buckets[PATHSTORM_BUCKETS];
+  pathstorm_entry *entries;
+  uint32_t entry_count; /* that were ever used at a time */
+  uint32_t spare;       /* the first of those that are not used now */
+} pathstorm_search;
+
+/* Memory for one search at a time on a finished map, all of it taken here. False when it is refused. The caller
+ * destroys it. */
+bool pathstorm_search_create(pathstorm_search *search, const pathstorm_map *map);
+void pathstorm_search_destroy(pathstorm_search *search);
+
+/* Begins a search in `ways`, one byte for each cell, which must be 0 and stay until the next one begins. Nothing is
+ * wanted yet. O(1). */
+void pathstorm_search_begin(pathstorm_search *search, uint8_t *ways, uint32_t goal, pathstorm_box box);
+
+/* Wants a way from one more cell. True when that is known already; else the search runs (again), or was exhausted. */
+bool pathstorm_search_want(pathstorm_search *search, uint32_t cell);
+
+/* Goes on for at most `steps` cells from the open list; returns how many it took. */
+uint32_t pathstorm_search_expand(pathstorm_search *search, uint32_t steps);
+
+/* Whether a way from a cell to the goal is known. */
+bool pathstorm_way_is_known(const uint8_t *ways, uint32_t cell);
+
+/* The direction of the first step of a known way; the goal's own is without meaning. */
+uint32_t pathstorm_way_step(const uint8_t *ways, uint32_t cell);
+
+/* The smallest box around a box and a cell; and one around a cell. */
+pathstorm_box pathstorm_box_at(const pathstorm_map *map, uint32_t cell);
+pathstorm_box pathstorm_box_around(const pathstorm_map *map, pathstorm_box box, uint32_t cell);
+
+#endif

@@ -1,0 +1,227 @@
+/* pathstorm_walker.c - agents that are ordered to a place: they ask for a way, check it from beginning to end, and go
+ * it. */
+#include "scenarios/pathstorm.h"
+
+#include <string.h>
+
+enum { MESSAGES_MAX = 8, STEPS_PER_QUESTION = 64, QUESTIONS = 64, SEEN_MAX = 8 };
+
+static const uint64_t period_ns = 200000000, period_max_ns = 2000000000, follow_ns = 200000000, limit_ns = 500000;
+static const double pace_mps = 4.0;
+static const float step_m[2] = {1.0f, 1.41421356f}; /* straight, diagonal */
+
+/* --------------------------------------------------------------------------------------------------------- messages */
+
+/* Whoever still waits for an answer to the order before has not been served. */
+static void take_order(pathstorm *self, pathstorm_walker_state *own, const pathstorm_order *order, uint64_t sent_ns) {
+  own->unanswered += own->stage == PATHSTORM_ASKS || own->stage == PATHSTORM_WAITS;
+  own->order = order->number;
+  own->goal = self->goals[order->place];
+  own->solver = pathstorm_solver_of(order->place);
+  own->field = PATHSTORM_NONE;
+  own->stage = PATHSTORM_ASKS;
+  own->ordered_ns = sent_ns;
+  own->orders++;
+  own->orders_reachable += pathstorm_is_reachable(self, own->cell, own->goal);
+}
+
+/* An answer to an order before the last is of no use any more. */
+static void take_answer(pathstorm *self, pathstorm_walker_state *own, const pathstorm_answer *answer, uint64_t now_ns) {
+  bool way = answer->field != PATHSTORM_NONE;
+  if (answer->order != own->order) return;
+  if (own->stage != PATHSTORM_WAITS) {
+    own->twice++;
+    return;
+  }
+  own->wrong += way != pathstorm_is_reachable(self, own->cell, own->goal);
+  if (now_ns - own->ordered_ns > own->longest_ns) own->longest_ns = now_ns - own->ordered_ns;
+  own->answers_way += way;
+  own->answers_none += !way;
+  own->field = answer->field;
+  own->surveyed = own->cell;
+  own->left = self->map.cells;
+  own->stage = way ? PATHSTORM_SURVEYS : PATHSTORM_REFUSED;
+}
+
+static muster_atom_result hear(muster_update *update) {
+  pathstorm_walker_state *own = update->state;
+  muster_message messages[MESSAGES_MAX];
+  uint32_t count = muster_update_messages(update, messages, MESSAGES_MAX);
+  for (uint32_t i = 0; i < count; i++) {
+    pathstorm_order order;
+    pathstorm_answer answer;
+    if (muster_agent_is_null(messages[i].sender)) {
+      memcpy(&order, messages[i].bytes, sizeof order);
+      take_order(update->type_user, own, &order, messages[i].sent_ns);
+    } else {
+      memcpy(&answer, messages[i].bytes, sizeof answer);
+      take_answer(update->type_user, own, &answer, update->now_ns);
+    }
+  }
+  return MUSTER_ATOM_NEXT;
+}
+
+/* A request that found the solver's box full is sent again. */
+static muster_atom_result ask(muster_update *update) {
+  const pathstorm *self = update->type_user;
+  pathstorm_walker_state *own = update->state;
+  bool lost = own->stage == PATHSTORM_WAITS && muster_update_messages_lost(update) > 0;
+  if (own->stage != PATHSTORM_ASKS && !lost) return MUSTER_ATOM_NEXT;
+  pathstorm_request request = {own->number, own->order, own->cell, own->goal};
+  if (muster_update_send(update, self->solver_ids[own->solver], &request, sizeof request) != MUSTER_OK)
+    return MUSTER_ATOM_NEXT; /* in the next update */
+  own->requests++;
+  own->stage = PATHSTORM_WAITS;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the way */
+
+/* One step of a way; false when it does not go on, or by a step that the map forbids. */
+static bool step_on(const pathstorm *self, uint32_t field, uint32_t *cell, uint32_t *direction) {
+  const uint8_t *ways = self->fields[field].ways;
+  if (!pathstorm_way_is_known(ways, *cell)) return false;
+  *direction = pathstorm_way_step(ways, *cell);
+  if (!(self->map.exits[*cell] >> *direction & 1u)) return false;
+  *cell = pathstorm_neighbour(&self->map, *cell, *direction);
+  return true;
+}
+
+static void reject_way(pathstorm_walker_state *own) {
+  own->invalid++;
+  own->stage = PATHSTORM_REFUSED;
+}
+
+/* The whole way is looked at before it is begun, as a game would do to smooth it. */
+static muster_atom_result survey(muster_update *update) {
+  const pathstorm *self = update->type_user;
+  pathstorm_walker_state *own = update->state;
+  uint32_t direction, questions = 0;
+  while (own->stage == PATHSTORM_SURVEYS) {
+    for (uint32_t i = 0; i < STEPS_PER_QUESTION && own->surveyed != own->goal; i++) {
+      if (own->left-- == 0 || !step_on(self, own->field, &own->surveyed, &direction)) {
+        reject_way(own);
+        return MUSTER_ATOM_NEXT;
+      }
+      own->surveyed_steps++;
+    }
+    if (own->surveyed == own->goal) own->stage = PATHSTORM_WALKS;
+    if (own->stage == PATHSTORM_SURVEYS && (muster_should_yield(update) || ++questions == QUESTIONS))
+      return MUSTER_ATOM_MORE;
+  }
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result follow(muster_update *update) {
+  const pathstorm *self = update->type_user;
+  pathstorm_walker_state *own = update->state;
+  if (own->stage != PATHSTORM_WALKS) return MUSTER_ATOM_NEXT;
+  own->ahead_m += (float)(pace_mps * (double)update->elapsed_ns * 1e-9);
+  while (own->ahead_m >= step_m[1] && own->cell != own->goal) {
+    uint32_t direction;
+    if (!step_on(self, own->field, &own->cell, &direction)) {
+      reject_way(own);
+      return MUSTER_ATOM_NEXT;
+    }
+    own->ahead_m -= step_m[direction & 1u];
+    own->steps++;
+    own->moved = true;
+  }
+  if (own->cell != own->goal) return MUSTER_ATOM_NEXT;
+  own->stage = PATHSTORM_ARRIVED;
+  own->ahead_m = 0;
+  own->arrivals++;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result look(muster_update *update) {
+  pathstorm_walker_state *own = update->state;
+  muster_neighbour near[SEEN_MAX];
+  own->seen += muster_update_nearby(update, 6.0f, update->type, near, SEEN_MAX);
+  return MUSTER_ATOM_NEXT;
+}
+
+/* Gives back what was granted for earlier orders, and for this one once it is carried out. */
+static muster_atom_result act(muster_update *update) {
+  pathstorm *self = update->type_user;
+  pathstorm_walker_state *own = update->state;
+  bool done = own->stage == PATHSTORM_ARRIVED || own->stage == PATHSTORM_REFUSED;
+  if (own->order) pathstorm_field_return(self, own->number, done ? own->order : own->order - 1);
+  if (own->moved) muster_update_move(update, pathstorm_position(self, own->cell));
+  own->moved = false;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the type */
+
+typedef struct walker_set {
+  const char *name;
+  muster_role role;
+  muster_mode mode;
+  uint32_t priority, period_updates;
+  muster_atom atom; /* with its measured cost */
+} walker_set;
+
+static const walker_set walker_sets[] = {
+    {"hear", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 90, 1, {hear, MUSTER_ROLE_PERCEPTION, 100}},
+    {"look", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 10, 2, {look, MUSTER_ROLE_PERCEPTION, 1000}},
+    {"ask", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 90, 1, {ask, MUSTER_ROLE_BEHAVIOUR, 100}},
+    {"survey", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_SLICEABLE, 70, 1, {survey, MUSTER_ROLE_BEHAVIOUR, 500}},
+    {"follow", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 50, 0, {follow, MUSTER_ROLE_BEHAVIOUR, 150}},
+    {"act", MUSTER_ROLE_ACTION, MUSTER_MODE_RUN, 50, 1, {act, MUSTER_ROLE_ACTION, 150}},
+};
+
+enum { SETS = sizeof walker_sets / sizeof *walker_sets };
+
+static muster_type register_walker(pathstorm *self, muster_world *world) {
+  muster_set_def sets[SETS];
+  for (uint32_t i = 0; i < SETS; i++) {
+    const walker_set *set = &walker_sets[i];
+    sets[i] = muster_default_set_def();
+    sets[i].name = set->name;
+    sets[i].role = set->role;
+    sets[i].mode = set->mode;
+    sets[i].priority = set->priority;
+    sets[i].period_updates = set->period_updates;
+    if (!set->period_updates) sets[i].period_ns = follow_ns;
+    sets[i].atoms = &set->atom;
+    sets[i].atom_count = 1;
+    sets[i].asks = 32;
+  }
+  muster_type_def def = muster_default_type_def();
+  def.name = "walker";
+  def.sets = sets;
+  def.set_count = SETS;
+  def.state_bytes = (uint32_t)sizeof(pathstorm_walker_state);
+  def.period_ns = period_ns;
+  def.period_max_ns = period_max_ns;
+  def.limit_ns = limit_ns;
+  def.messages_max = MESSAGES_MAX;
+  def.message_bytes = (uint32_t)sizeof(pathstorm_answer);
+  def.sends_max = 1;
+  def.wake_on_message = true;
+  def.user = self;
+  return muster_type_register(world, &def);
+}
+
+/* Anywhere on the largest region. */
+static uint32_t place_walker(const pathstorm *self, uint64_t random) {
+  uint32_t cell = (uint32_t)(random % self->map.cells);
+  while (self->map.regions[cell] != 1) cell = (cell + 1) % self->map.cells;
+  return cell;
+}
+
+muster_result pathstorm_walkers_spawn(pathstorm *self, muster_world *world) {
+  muster_agent_def def = muster_default_agent_def();
+  def.type = self->walker_type = register_walker(self, world);
+  if (!def.type.index) return MUSTER_E_ARGUMENT;
+  for (uint32_t i = 0; i < self->walkers; i++) {
+    pathstorm_walker_state state = {.number = i, .field = PATHSTORM_NONE};
+    state.cell = place_walker(self, pathstorm_random(self, i, 1));
+    def.position = pathstorm_position(self, state.cell);
+    def.state = &state;
+    self->walker_ids[i] = muster_agent_spawn(world, &def);
+    if (muster_agent_is_null(self->walker_ids[i])) return MUSTER_E_FULL;
+  }
+  return MUSTER_OK;
+}
