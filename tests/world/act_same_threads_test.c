@@ -70,7 +70,22 @@ typedef struct outcome {
   muster_statistics sums;
 } outcome;
 
-static void populate(little_world *little) {
+/* Half of the acting is a set of its own, which is active in every other update. */
+static void use_sets(muster_type_def *def, muster_set_def sets[3], const muster_atom atoms[2]) {
+  for (uint32_t i = 0; i < 3; i++) {
+    sets[i] = muster_default_set_def();
+    sets[i].atoms = &atoms[i > 0];
+    sets[i].atom_count = 1;
+    sets[i].role = i > 0 ? MUSTER_ROLE_ACTION : MUSTER_ROLE_BEHAVIOUR;
+    sets[i].period_updates = i == 2 ? 2 : 1;
+  }
+  def->atoms = NULL;
+  def->atom_count = 0;
+  def->sets = sets;
+  def->set_count = 3;
+}
+
+static void populate(little_world *little, bool with_sets) {
   static const muster_act kinds[] = {MUSTER_ACT_REGION, MUSTER_ACT_SERIAL, MUSTER_ACT_PARALLEL};
   const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 3000}};
   muster_type_def def = muster_default_type_def();
@@ -78,6 +93,8 @@ static void populate(little_world *little) {
   def.atom_count = 2;
   def.state_bytes = sizeof(creature);
   def.published_bytes = sizeof(uint64_t);
+  muster_set_def sets[3];
+  if (with_sets) use_sets(&def, sets, atoms);
   def.spawns_max = 1;
   def.messages_max = 4;
   def.message_bytes = sizeof(uint64_t);
@@ -93,7 +110,7 @@ static void populate(little_world *little) {
   }
 }
 
-static outcome run_world(uint32_t workers) {
+static outcome run_world(uint32_t workers, bool with_sets) {
   muster_world_def world = muster_default_world_def();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 3000;
@@ -101,7 +118,7 @@ static outcome run_world(uint32_t workers) {
   world.sends_per_frame = 256;
   little_world little = little_world_create(workers, &world);
   outcome outcome = {.sums = muster_default_statistics()};
-  populate(&little);
+  populate(&little, with_sets);
   for (uint32_t i = 0; i < 80; i++) outcome.waited += run_frame_with(&little, i % 5 ? 900000 : 150000).actions_waiting;
   muster_agent agent = {0};
   while (!muster_agent_is_null(agent = muster_agent_next(little.world, agent))) {
@@ -119,13 +136,13 @@ static outcome run_world(uint32_t workers) {
   return outcome;
 }
 
-Test(act_same_threads, the_same_seed_gives_the_same_world_on_1_to_8_workers) {
-  outcome one = run_world(1);
+static void compare_workers(bool with_sets) {
+  outcome one = run_world(1, with_sets);
   cr_assert_gt(one.waited, 100, "actions waited: %lu", (unsigned long)one.waited);
   cr_assert(one.sums.spawned > 1000 && one.sums.removed > 100 && one.sums.messages_delivered > 100);
   cr_assert(one.sums.messages_refused > 0 && one.sums.wakes_timed > 0 && one.sums.woken > 0);
   for (uint32_t workers = 2; workers <= 8; workers *= 2) {
-    outcome many = run_world(workers);
+    outcome many = run_world(workers, with_sets);
     cr_assert_eq(many.told, one.told, "%u workers: actions saw something else", workers);
     cr_assert_eq(many.heard, one.heard, "%u workers: messages came otherwise", workers);
     cr_assert_eq(many.killed, one.killed, "%u workers: others were first to remove", workers);
@@ -134,4 +151,12 @@ Test(act_same_threads, the_same_seed_gives_the_same_world_on_1_to_8_workers) {
     cr_assert(many.sums.spawned == one.sums.spawned && many.sums.removed == one.sums.removed);
     cr_assert(many.sums.messages_delivered == one.sums.messages_delivered && many.sums.woken == one.sums.woken);
   }
+}
+
+Test(act_same_threads, the_same_seed_gives_the_same_world_on_1_to_8_workers) {
+  compare_workers(false);
+}
+
+Test(act_same_threads, also_when_actions_are_sets) {
+  compare_workers(true);
 }
