@@ -33,6 +33,20 @@ Test(sets_periods, in_updates_from_the_delay_on) {
   cr_assert_str_eq(activity_of(&set, 9, text), "000100010");
 }
 
+Test(sets_periods, what_continues_an_update_is_not_counted) {
+  muster_set_def sets[2] = {set_of(1, MUSTER_MODE_RUN, 100), set_of(8, MUSTER_MODE_SLICEABLE, 50)};
+  muster_agent agent;
+  sets[0].period_updates = 2;
+  muster_type_def type = type_of_sets(sets, 2, &noted);
+  type.period_ns = type.period_max_ns = 10 * FRAME_NS;
+  type.slice_ns = 5 * ATOM_NS;
+  little_world little = create_sets(&type, &agent);
+  while (noted.count == 0) run_frame(&little);
+  run_frames(&little, 29); /* two whole updates more, and what continues them */
+  cr_assert_str_eq(text_of(&noted), "a0b0b1b2b3b4b5b6b7b0b1b2b3b4b5b6b7a0b0b1b2b3b4b5b6b7");
+  little_world_destroy(&little);
+}
+
 Test(sets_periods, in_simulation_time_from_the_spawn_on) {
   muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
   muster_agent agent;
@@ -90,7 +104,7 @@ Test(sets_periods, no_time_is_lost_or_told_twice) {
                                set_of(3, MUSTER_MODE_SUSPENDABLE, 30), set_of(8, MUSTER_MODE_SLICEABLE, 10),
                                set_of(1, MUSTER_MODE_RUN, 40),         set_of(1, MUSTER_MODE_RUN, 50)};
   muster_agent agent;
-  uint64_t told_ns[SETS] = {0}, spawned_ns = 0;
+  uint64_t told_ns[SETS] = {0}, began_ns[SETS] = {0}, spawned_ns = 0;
   sets[0].role = MUSTER_ROLE_PERCEPTION;
   sets[5].role = MUSTER_ROLE_ACTION;
   sets[1].period_updates = 3;
@@ -107,6 +121,8 @@ Test(sets_periods, no_time_is_lost_or_told_twice) {
     run_frame_with(&little, frame % 5 == 0 ? 40000u : 5000000u);
     for (uint32_t i = 0; i < noted.count; i++) {
       const call *call = &noted.calls[i];
+      if (call->atom == 0) began_ns[call->set] = call->now_ns;
+      cr_assert_eq(call->now_ns, began_ns[call->set], "set %u, atom %u", call->set, call->atom);
       cr_assert_eq(call->now_ns - call->elapsed_ns, spawned_ns + told_ns[call->set], "set %u, atom %u", call->set,
                    call->atom);
       if (call->atom + 1 == sets[call->set].atom_count) told_ns[call->set] += call->elapsed_ns;

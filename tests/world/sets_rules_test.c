@@ -164,3 +164,28 @@ Test(sets_rules, a_full_inbox_says_so) {
   cr_assert_eq(muster_type_prioritise(little.world, little.type, 5), MUSTER_E_FULL);
   little_world_destroy(&little);
 }
+
+static uint64_t cost_of(const muster_cost_query *query, void *user) {
+  (void)user;
+  return query->atom == 3 ? 2000000u : 1000u;
+}
+
+/* Atoms are known by their number in the type: those of perceptions, then of behaviours, then of actions. */
+Test(sets_rules, an_atom_over_its_limit_is_named) {
+  muster_set_def sets[2] = {set_of(2, MUSTER_MODE_SLICEABLE, 50), set_of(2, MUSTER_MODE_RUN, 50)};
+  muster_offence offence;
+  muster_agent agent;
+  sets[1].role = MUSTER_ROLE_PERCEPTION;
+  muster_type_def type = type_of_sets(sets, 2, &noted);
+  memset(&noted, 0, sizeof noted);
+  type.model_cost_ns = cost_of;
+  type.limit_ns = 1000000u;
+  little_world little = create_sets(&type, &agent);
+  while (noted.count == 0) run_frame(&little);
+  cr_assert_str_eq(text_of(&noted), "b0b1a0a1");
+  cr_assert_eq(muster_offences_read(little.world, &offence, 1), 1);
+  cr_assert_eq(offence.atom, 3);
+  cr_assert_eq(offence.duration_ns, 2000000u);
+  cr_assert(muster_agent_equal(offence.agent, agent));
+  little_world_destroy(&little);
+}
