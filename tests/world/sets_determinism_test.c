@@ -8,6 +8,15 @@ typedef struct mind {
   uint32_t calls;
 } mind;
 
+/* The agent goes, often with sets that are owed time, and another one comes. */
+static void replace(muster_update *update) {
+  muster_agent_def def = muster_default_agent_def();
+  def.type = update->type;
+  def.position = update->position;
+  muster_update_remove(update, update->agent);
+  muster_update_spawn(update, &def);
+}
+
 /* Costs, results and what is told depend on the agent: all of it shows in its state. */
 static muster_atom_result think(muster_update *update) {
   mind *mind = update->state;
@@ -18,6 +27,7 @@ static muster_atom_result think(muster_update *update) {
   if (random % 16 == 0) muster_update_wake(update, (muster_agent){(uint32_t)(random >> 32) % AGENTS, 1});
   if (random % 16 == 1)
     muster_update_move(update, (muster_position){update->position.x + 1.0, update->position.y, 0.0});
+  if (random % 1024 == 5) replace(update);
   uint32_t asked = 0;
   while (random % 8 == 2 && asked < 20 && !muster_should_yield(update)) asked++;
   if (asked) muster_update_progress(update, (float)asked / 20.0f);
@@ -64,6 +74,7 @@ static void register_thinkers(little_world *little) {
   type.period_ns = 3 * FRAME_NS;
   type.model_cost_ns = cost_of;
   type.slice_ns = 15000;
+  type.spawns_max = 1;
   register_type(little, &type);
   type.slice_ns = 0;
   type.priority = 40;
@@ -112,6 +123,7 @@ Test(sets_determinism, the_same_world_on_any_number_of_workers) {
   cr_assert_gt(first.sets_cut, 1000);
   cr_assert_gt(first.preempted, 10);
   cr_assert_gt(first.completed, 10000);
+  cr_assert_gt(first.removed, 50);
   for (uint32_t workers = 2; workers <= 8; workers *= 2) {
     cr_assert_eq(run_world(workers, &sums), hash, "%u workers", workers);
     cr_assert_eq(sums.completed, first.completed);
