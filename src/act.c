@@ -304,16 +304,17 @@ static bool act_all(struct muster_world *world, uint64_t *bits, act_turn *turn) 
 /* The kinds of those who wait since earlier frames. */
 static uint32_t kinds_waiting(const struct muster_world *world) {
   uint32_t kinds = 0;
-  for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++)
-    for (uint64_t left = world->acting[word]; left; left &= left - 1)
+  for (uint32_t word = 0; word < (world->store.high + 63) / 64 && kinds != world->act_kinds; word++)
+    for (uint64_t left = world->acting[word]; left && kinds != world->act_kinds; left &= left - 1)
       kinds |= 1u << type_of(world, word * 64 + (uint32_t)__builtin_ctzll(left))->def.act;
   return kinds;
 }
 
-/* Whoever found no time waits. Of those who act beside others, none joins who waited before until all of these have
- * acted: else those with high numbers could wait for ever. */
+/* Whoever found no time waits. None joins those of its kind who waited before until all of these have acted: else those
+ * with high numbers could wait for ever. */
 static void keep_waiting(struct muster_world *world) {
-  uint32_t apart = all_are_serial(world) ? 0 : kinds_waiting(world) & ~(1u << MUSTER_ACT_SERIAL);
+  uint32_t apart = kinds_waiting(world);
+  if (apart == world->act_kinds) return;
   for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
     uint64_t joins = world->acting_fresh[word];
     for (uint64_t left = apart ? joins : 0; left; left &= left - 1)

@@ -237,8 +237,13 @@ static void replay_run(const recorded *run, uint32_t workers, muster_clock clock
 }
 
 static void check_all(uint32_t workers, muster_clock clock) {
+  enum { TRIES = 20 }; /* whether a frame ends between two atoms of an update is luck on a busy machine */
   static recorded run;
   record_run(&run, workers, clock);
+  for (uint32_t i = 0; i < TRIES && run.sums.preempted == 0; i++) {
+    recorded_forget(&run);
+    record_run(&run, workers, clock);
+  }
   cr_assert_gt(run.sums.preempted, 0);
   cr_assert_gt(run.sums.carried, 0);
   cr_assert_gt(run.sums.woken, 0);
