@@ -6,13 +6,21 @@
 static calls noted;
 static muster_pool *pool;
 
+static uint64_t real_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint32_t asked;
+static uint64_t urgent_until_ns; /* what is urgent takes until then */
+
 /* A call of nobody, in between. */
 static void be_urgent(void *argument, uint32_t worker) {
   (void)argument, (void)worker;
   noted.calls[noted.count++] = (call){.set = (uint32_t)'!' - 'a', .atom = (uint32_t)'!' - '0'};
+  while (real_ns() < urgent_until_ns) continue;
 }
-
-static uint32_t asked;
 
 /* The first time; the next time the atom is done. */
 static void ask_in_atom_2_of_the_first_set(muster_update *update, uint32_t atom) {
@@ -44,12 +52,6 @@ static const char *run_called_away(muster_mode mode, muster_atom_result answer, 
   cr_assert_eq(statistics_of(&little).interrupted, 1);
   little_world_destroy(&little);
   return text_of(&noted);
-}
-
-static uint64_t real_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* No atom takes less than ten times the slice. */
@@ -103,4 +105,41 @@ Test(sets_urgency, who_yields_to_urgency_is_not_cut) {
   bool owed;
   cr_assert_str_eq(run_called_away(MUSTER_MODE_SLICEABLE, MUSTER_ATOM_MORE, &owed), "a0a1a2!!a2a3b0");
   cr_assert_not(owed);
+}
+
+/* What the frame after that runs when what is urgent outlasts the frame: nobody is left to go on with the update. */
+static const char *run_into_the_end(muster_mode mode) {
+  enum { BUDGET_NS = 200000000 };
+  muster_set_def sets[2] = {set_of(4, mode, 60), set_of(1, MUSTER_MODE_RUN, 50)};
+  muster_world_def def = muster_default_world_def();
+  muster_type_def type = type_of_sets(sets, 2, &noted);
+  memset(&noted, 0, sizeof noted);
+  asked = 0;
+  noted.inside = ask_in_atom_2_of_the_first_set;
+  type.period_ns = type.period_max_ns = 100 * FRAME_NS;
+  type.limit_ns = 1000000000u;
+  def.debt_budgets = 0.0f;
+  little_world little = little_world_create(1, &def);
+  pool = little.pool;
+  register_type(&little, &type);
+  muster_agent agent = spawn_at(&little, 0);
+  muster_agent_wake(little.world, agent);
+  urgent_until_ns = real_ns() + 2 * BUDGET_NS;
+  run_frame_with(&little, BUDGET_NS);
+  urgent_until_ns = 0;
+  cr_assert_str_eq(text_of(&noted), "a0a1a2!!");
+  cr_assert(set_info_of(&little, agent, 0).owed && set_info_of(&little, agent, 1).owed);
+  cr_assert_eq(set_info_of(&little, agent, 0).cuts, 1);
+  cr_assert_eq(statistics_of(&little).sets_cut, 1);
+  cr_assert_eq(statistics_of(&little).preempted, 1);
+  cr_assert_eq(info_of(&little, agent).last_update_ns, little.now_ns, "the update is complete");
+  run_frame_with(&little, BUDGET_NS);
+  cr_assert_not(set_info_of(&little, agent, 0).owed || set_info_of(&little, agent, 1).owed);
+  little_world_destroy(&little);
+  return text_of(&noted);
+}
+
+Test(sets_urgency, who_gave_way_and_found_no_time_is_cut) {
+  cr_assert_str_eq(run_into_the_end(MUSTER_MODE_SLICEABLE), "b0a3");
+  cr_assert_str_eq(run_into_the_end(MUSTER_MODE_SUSPENDABLE), "b0a0a1a2a3");
 }
