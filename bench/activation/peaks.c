@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FRAMES = 1200, WARM_UP = 300, KINDS = 3, UPDATE_NS = 5000, RING_AGENTS = 5000, CYCLE_MAX = 1 << 12 };
+enum { FRAMES = 600, WARM_UP = 200, KINDS = 3, UPDATE_NS = 5000, RING_AGENTS = 5000, CYCLE_MAX = 1 << 12 };
 
 static const double frame_ns = 1e9 / 30;
 
