@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FRAMES = 1200, WARM_UP = 300, KINDS = 3, UPDATE_NS = 5000, RING_AGENTS = 5000, CYCLE_MAX = 1 << 12 };
+enum { FRAMES = 600, WARM_UP = 200, KINDS = 3, UPDATE_NS = 5000, RING_AGENTS = 5000, CYCLE_MAX = 1 << 12 };
 
 static const double frame_ns = 1e9 / 30;
 
@@ -21,8 +21,8 @@ void activation_bench_cases(activation_case cases[ACTIVATION_CASES]) {
       {.name = "primes-long", .periods = {5, 7, 11}, .agents = 5000, .share = 10, .most = 1.15},
       {.name = "composite-10k", .periods = {4, 6, 8}, .agents = 10000, .share = 10, .most = 1.05},
       {.name = "composite-67", .periods = {4, 6, 8}, .agents = 67, .share = 10},
-      {.name = "sets", .periods = {4, 6, 8}, .agents = 5000, .share = 10, .most = 1.4, .sets = true},
-      {.name = "sets-primes", .periods = {3, 5, 7}, .agents = 5000, .share = 10, .most = 1.4, .sets = true},
+      {.name = "sets", .periods = {4, 6, 8}, .agents = 500, .share = 10, .most = 1.4, .sets = true},
+      {.name = "sets-primes", .periods = {3, 5, 7}, .agents = 500, .share = 10, .most = 1.4, .sets = true},
       {.name = "under-pressure", .periods = {4, 6, 8}, .agents = 5000, .share = 0.6, .most = 1.05},
   };
   memcpy(cases, all, sizeof all);

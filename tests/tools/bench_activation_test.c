@@ -5,13 +5,31 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char *const worlds[] = {"composite",     "harmonic",     "primes",        "primes-long",
-                                     "composite-10k", "composite-67", "under-pressure"};
+static const char *const worlds[] = {"composite",    "harmonic", "primes",      "primes-long",   "composite-10k",
+                                     "composite-67", "sets",     "sets-primes", "under-pressure"};
 
 static double figure(json_t *json, const char *group, const char *name, const char *member) {
   char path[96];
   snprintf(path, sizeof path, "%s.%s.%s", group, name, member);
   return program_number(json, path);
+}
+
+static void expect_rings_and_bookings(json_t *json) {
+  json_t *bookings = program_member(json, "booking");
+  for (size_t i = 0; i < 4; i++) {
+    double together = figure(json, "rings", worlds[i], "together_peak");
+    double some = figure(json, "rings", worlds[i], "short_peak"), any = figure(json, "rings", worlds[i], "whole_peak");
+    cr_expect(together > 3 && some < together && any < some && any < 1.05, "%s: %g, %g, %g", worlds[i], together, some,
+              any);
+  }
+  cr_assert_eq(json_array_size(bookings), 2);
+  for (size_t i = 0; i < 2; i++) {
+    json_t *row = json_array_get(bookings, i);
+    cr_expect_eq(program_number(row, "agents"), i ? 10000 : 1000);
+    cr_expect_gt(program_number(row, "plain_ns"), 0);
+    cr_expect(isfinite(program_number(row, "booking_ns")));
+    cr_expect_geq(program_number(row, "insertions"), 200000);
+  }
 }
 
 Test(bench_activation, planning_takes_the_peaks_off_whatever_the_seed) {
@@ -32,28 +50,10 @@ Test(bench_activation, planning_takes_the_peaks_off_whatever_the_seed) {
     cr_expect_gt(figure(json, "worlds", "composite-67", "plain.peak"), 1.15);
     cr_expect_lt(figure(json, "worlds", "under-pressure", "planned.carried"),
                  figure(json, "worlds", "under-pressure", "plain.carried") / 2);
+    expect_rings_and_bookings(json);
     cr_expect(json_is_true(program_member(json, "within")));
     json_decref(json);
   }
-}
-
-Test(bench_activation, plans_rings_ahead_and_tells_what_booking_takes) {
-  json_t *json = program_json("bench activation --quick --json -"), *bookings = program_member(json, "booking");
-  for (size_t i = 0; i < 4; i++) {
-    double together = figure(json, "rings", worlds[i], "together_peak");
-    double some = figure(json, "rings", worlds[i], "short_peak"), any = figure(json, "rings", worlds[i], "whole_peak");
-    cr_expect(together > 3 && some < together && any < some && any < 1.05, "%s: %g, %g, %g", worlds[i], together, some,
-              any);
-  }
-  cr_assert_eq(json_array_size(bookings), 2);
-  for (size_t i = 0; i < 2; i++) {
-    json_t *row = json_array_get(bookings, i);
-    cr_expect_eq(program_number(row, "agents"), i ? 10000 : 1000);
-    cr_expect_gt(program_number(row, "plain_ns"), 0);
-    cr_expect(isfinite(program_number(row, "booking_ns")));
-    cr_expect_geq(program_number(row, "insertions"), 200000);
-  }
-  json_decref(json);
 }
 
 Test(bench_activation, refuses_what_it_does_not_know_in_one_line) {
