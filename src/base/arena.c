@@ -58,6 +58,13 @@ void arena_destroy(arena *arena) {
   *arena = (struct arena){0};
 }
 
+void *arena_reserve_for_updates(arena *arena, size_t count, size_t each) {
+  void *memory = arena_reserve(arena, count, each);
+  if (memory && !arena->allocator.allocate)
+    madvise(memory, mapped_bytes(arena->blocks[arena->block_count - 1].bytes), MADV_NOHUGEPAGE);
+  return memory;
+}
+
 void *arena_reserve(arena *arena, size_t count, size_t each) {
   size_t bytes;
   if (__builtin_mul_overflow(count, each, &bytes)) bytes = 0;

@@ -31,6 +31,9 @@ void arena_destroy(arena *arena);
  * error message when refused; a caller may make several requests and check `failed` once. */
 void *arena_reserve(arena *arena, size_t count, size_t each);
 
+/* The same for what updates may be the first to touch: by small pages, since clearing a huge one takes milliseconds. */
+void *arena_reserve_for_updates(arena *arena, size_t count, size_t each);
+
 /* The smallest power of two that is not below `value` (at least 1). */
 static inline uint32_t round_up_to_power_of_two(uint32_t value) {
   return value <= 1 ? 1u : 1u << (32 - __builtin_clz(value - 1));

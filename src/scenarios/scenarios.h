@@ -41,4 +41,69 @@ const muster_module *muster_module_pathstorm(void);
 /* `pathstorm-whole`: the same, but each search is one atom. Takes no file. Any thread. */
 const muster_module *muster_module_pathstorm_whole(void);
 
+/* `pursuit`: the testbed of Wright & Marshall: agents on a torus, each of which follows another one and avoids
+ * collisions, with sets of their own periods. Takes no file. Any thread. */
+const muster_module *muster_module_pursuit(void);
+
+/* The sets of a pursuer, in their order, and their atoms. */
+typedef enum pursuit_set {
+  PURSUIT_SEE_TARGET = 0, /* perception: in every update */
+  PURSUIT_SEE_NEIGHBOURS, /* perception: every 6 updates, before avoiding */
+  PURSUIT_PLAN,           /* behaviour: every 8 updates */
+  PURSUIT_FOLLOW,         /* behaviour: every 4 updates */
+  PURSUIT_AVOID,          /* behaviour: every 6 updates; cut into several atoms */
+  PURSUIT_STEER,          /* action: in every update */
+  PURSUIT_SETS
+} pursuit_set;
+
+enum { PURSUIT_ATOMS = 10, PURSUIT_UPDATE_NS = 16666667 /* nominal: 60 Hz */ };
+
+/* Told what every atom took, by its own clock, when the atoms run on one worker. */
+typedef struct pursuit_meter {
+  uint64_t (*now_ns)(void *user);
+  void (*note)(uint32_t atom, uint64_t took_ns, void *user);
+  void *user;
+} pursuit_meter;
+
+/* Which version of the testbed it is. */
+typedef struct pursuit_version {
+  bool every_update;    /* all sets run in every update */
+  bool elastic;         /* periods may give way, up to three times as long */
+  bool coarse;          /* thinks less than it is modelled to: for the virtual clock, when only the schedule counts */
+  uint32_t priority;    /* of the type, for its share of the frame; 0 = none */
+  pursuit_meter *meter; /* of the caller; null = nothing is measured */
+} pursuit_version;
+
+/* Chooses the version of an instance that `open` made, before it populates a world; without, it is elastic, with
+ * shares. */
+void pursuit_choose(void *instance, const pursuit_version *version);
+
+/* The model cost of an atom: what it took when it was last measured with `muster repro wright --measure`. */
+uint32_t pursuit_model_ns(uint32_t atom);
+
+/* The set of an atom, and the period and the delay of a set, in updates. */
+pursuit_set pursuit_set_of(uint32_t atom);
+const char *pursuit_set_name(pursuit_set set);
+uint32_t pursuit_period(pursuit_set set);
+uint32_t pursuit_delay(pursuit_set set);
+
+/* The same agents with the same callbacks on arrays of their own: run by a plain loop, which goes through all of them
+ * in every frame and runs the sets that are due, or by Muster. */
+typedef struct pursuit_loop pursuit_loop;
+
+/* Null when memory is refused. `coarse` is as in pursuit_version. */
+pursuit_loop *pursuit_loop_open(uint32_t agents, uint64_t seed, bool coarse);
+void pursuit_loop_close(pursuit_loop *loop);
+
+/* One frame in the plain loop. */
+void pursuit_loop_run(pursuit_loop *loop);
+
+/* The same agents in a world: registers their type, of that version, and spawns them. Then, before every frame of the
+ * world, pursuit_loop_begin(). */
+muster_result pursuit_loop_populate(pursuit_loop *loop, const pursuit_version *version, muster_world *world);
+void pursuit_loop_begin(pursuit_loop *loop);
+
+/* A hash over all agents: equal when they came to the same. */
+uint64_t pursuit_loop_hash(const pursuit_loop *loop);
+
 #endif

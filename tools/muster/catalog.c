@@ -19,6 +19,7 @@ static const muster_module_get_function scenarios[] = {
     muster_module_hostile,
     muster_module_pathstorm,
     muster_module_pathstorm_whole,
+    muster_module_pursuit,
 };
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };

@@ -15,7 +15,7 @@
 
 enum { JSON_BYTES = 1 << 18 };
 
-static const repro_paper *const papers[] = {&repro_tan_wong};
+static const repro_paper *const papers[] = {&repro_tan_wong, &repro_wright};
 
 enum { PAPERS = sizeof papers / sizeof *papers };
 
@@ -23,7 +23,10 @@ typedef struct repro_options {
   const char *paper; /* or "all" */
   const char *json;
   const char *plots;
+  bool measure;
 } repro_options;
+
+enum { OPTION_MEASURE = OPTION_OWN };
 
 void repro_check_that(repro_checks *checks, bool holds, const char *format, ...) {
   va_list arguments;
@@ -64,9 +67,18 @@ static void show_help(void) {
   puts("\n"
        "  --json FILE   the results for machines; - is standard output\n"
        "  --plots DIR   draw the figures as PNG into this folder (needs gnuplot)\n"
+       "  --measure     wright: measure what the modelled costs are taken from, too, and show both\n"
        "  --help\n"
        "\n"
        "Ends with status 1 when something that the reproduction must show does not hold.");
+}
+
+/* Asked for where nothing is measured, it would be silently left out. */
+static int check_measure(const repro_options *options) {
+  for (size_t i = 0; i < PAPERS; i++)
+    if (options->measure && strcmp(options->paper, papers[i]->name) == 0 && !papers[i]->measure)
+      return complain_usage("%s has no costs to measure: leave out --measure", options->paper);
+  return STATUS_OK;
 }
 
 static int check_paper(const char *name) {
@@ -88,6 +100,7 @@ static bool read_option(void *user, int option, const char *text) {
   repro_options *options = user;
   if (option == OPTION_JSON) options->json = text;
   if (option == OPTION_PLOTS) options->plots = text;
+  if (option == OPTION_MEASURE) options->measure = true;
   return true;
 }
 
@@ -95,6 +108,7 @@ static bool read_option(void *user, int option, const char *text) {
 static bool read_options(repro_options *options, int count, char **arguments, int *status) {
   static const struct option long_options[] = {{"json", required_argument, NULL, OPTION_JSON},
                                                {"plots", required_argument, NULL, OPTION_PLOTS},
+                                               {"measure", no_argument, NULL, OPTION_MEASURE},
                                                {"help", no_argument, NULL, OPTION_HELP},
                                                {NULL, 0, NULL, 0}};
   static const option_reader reader = {"repro", long_options, show_help, read_option};
@@ -102,6 +116,7 @@ static bool read_options(repro_options *options, int count, char **arguments, in
   if (count - optind == 1) {
     options->paper = arguments[optind];
     *status = check_paper(options->paper);
+    if (*status == STATUS_OK) *status = check_measure(options);
   } else if (count - optind > 1) {
     *status = complain_usage("one paper at a time, or all: '%s' is too many", arguments[optind + 1]);
   } else {
@@ -114,6 +129,7 @@ static bool read_options(repro_options *options, int count, char **arguments, in
 static bool reproduce(const repro_paper *paper, const repro_options *options, json_writer *writer, bool quiet,
                       uint32_t *failed) {
   repro_checks checks = {0};
+  if (options->measure && paper->measure && !paper->measure(writer, quiet)) return false;
   if (!paper->reproduce(writer, options->plots, quiet, &checks)) return false;
   repro_write_checks(writer, &checks);
   if (!quiet) repro_print_checks(&checks);

@@ -30,14 +30,19 @@ void repro_write_checks(json_writer *writer, const repro_checks *checks);
 
 /* A paper that can be reproduced. `reproduce` prints its tables beside ours unless `quiet`, writes the members of its
  * results into the open object, draws its figures into `plots` unless that is null, and adds its checks. False after a
- * complaint when it could not be run. */
+ * complaint when it could not be run. `measure`, unless null, measures the costs that the paper's scenario models anew,
+ * prints them beside the model unless `quiet` and writes them as a member into the open object. */
 typedef struct repro_paper {
   const char *name;
   const char *summary;
   bool (*reproduce)(json_writer *writer, const char *plots, bool quiet, repro_checks *checks);
+  bool (*measure)(json_writer *writer, bool quiet);
 } repro_paper;
 
 /* Tan & Wong: effective load management for AI characters. */
 extern const repro_paper repro_tan_wong;
+
+/* Wright & Marshall: egocentric AI processing, a process manager. */
+extern const repro_paper repro_wright;
 
 #endif

@@ -1,0 +1,241 @@
+/* The sets of a pursuer as Muster runs them. */
+#include "scenarios/pursuit.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { STRETCH_MAX = 3 }; /* periods under load */
+
+/* Atoms are numbered from set to set. */
+enum { SEE_TARGET = 0, SEE_NEIGHBOURS, PLAN, FOLLOW, AVOID_FIRST, STEER = AVOID_FIRST + PURSUIT_AVOID_ATOMS };
+enum { AVOID_LAST = STEER - 1 };
+_Static_assert(STEER + 1 == PURSUIT_ATOMS, "the atoms of all sets");
+
+/* A set, its atoms and what they cost.
+ *
+ * The costs are what one call took in the mean, in ns, with 169 agents, on one core of 2.5 GHz:
+ *     muster repro wright --measure */
+static const struct {
+  const char *name;
+  muster_role role;
+  muster_mode mode;
+  uint32_t priority, period, delay, atoms, model_ns;
+} table[PURSUIT_SETS] = {
+    [PURSUIT_SEE_TARGET] = {"see target", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 100, 1, 0, 1, 30},
+    [PURSUIT_SEE_NEIGHBOURS] = {"see neighbours", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 90, 6, 1, 1, 1250},
+    [PURSUIT_PLAN] = {"plan", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_SUSPENDABLE, 20, 8, 2, 1, 15000},
+    [PURSUIT_FOLLOW] = {"follow", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 60, 4, 0, 1, 70},
+    [PURSUIT_AVOID] = {"avoid", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_SLICEABLE, 80, 6, 1, PURSUIT_AVOID_ATOMS, 33500},
+    [PURSUIT_STEER] = {"steer", MUSTER_ROLE_ACTION, MUSTER_MODE_RUN, 100, 1, 0, 1, 80},
+};
+
+pursuit_set pursuit_set_of(uint32_t atom) {
+  uint32_t set = 0;
+  while (atom >= table[set].atoms) atom -= table[set++].atoms;
+  return (pursuit_set)set;
+}
+
+uint32_t pursuit_model_ns(uint32_t atom) {
+  return table[pursuit_set_of(atom)].model_ns;
+}
+
+const char *pursuit_set_name(pursuit_set set) {
+  return table[set].name;
+}
+
+uint32_t pursuit_period(pursuit_set set) {
+  return table[set].period;
+}
+
+uint32_t pursuit_delay(pursuit_set set) {
+  return table[set].delay;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- tallies
+ */
+
+/* A set that ran late did so in a frame after that of its update, or in a later update. */
+static void end_set(const pursuit *self, pursuit_body *body, pursuit_set set) {
+  pursuit_tally *tally = &body->tallies[set];
+  uint32_t period = self->version.every_update ? 1 : table[set].period;
+  if (tally->next == 0 || tally->next > body->updates) tally->next = body->updates;
+  tally->runs++;
+  tally->late += body->pass_ns != self->frame_ns || tally->next < body->updates;
+  for (; tally->next <= body->updates; tally->next += period) tally->due++;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- atoms
+ */
+
+/* What the steps of an atom share. */
+typedef struct turn {
+  const pursuit *self;
+  pursuit_body *body;
+  pursuit_face *face; /* its own, as the frame leaves it */
+} turn;
+
+static turn turn_of(muster_update *update) {
+  return (turn){update->type_user, update->state, update->published};
+}
+
+/* A fraction of a second is told exactly enough in a float. */
+static float seconds(uint64_t ns) {
+  return (float)((double)ns * 1e-9);
+}
+
+static void see_target(muster_update *update, const turn *it) {
+  muster_position place;
+  pursuit_body *body = it->body;
+  body->pass_ns = it->self->frame_ns;
+  body->updates++;
+  const pursuit_face *face = muster_update_published_of(update, body->target);
+  if (!face || !muster_update_position_of(update, body->target, &place)) return;
+  body->target_x = (float)pursuit_way(it->self->side_m, update->position.x, place.x);
+  body->target_y = (float)pursuit_way(it->self->side_m, update->position.y, place.y);
+  body->target_heading = face->heading;
+  body->target_speed = face->speed_mps;
+}
+
+static void see_neighbours(muster_update *update, const turn *it) {
+  muster_neighbour near[PURSUIT_SIGHTS];
+  uint32_t count = muster_update_nearby(update, pursuit_sight_m, (muster_type){0}, near, PURSUIT_SIGHTS);
+  it->body->seen = 0;
+  it->body->looks += count;
+  for (uint32_t i = 0; i < count; i++)
+    pursuit_notice(it->body, it->self->side_m, update->position, near[i].position, near[i].published);
+}
+
+static bool broke_limits(const pursuit_face *before, const pursuit_face *after, float elapsed_s) {
+  static const float slack = 1e-3f; /* of rounding */
+  float turn = fabsf(after->heading - before->heading);
+  turn = fminf(turn, 6.2831853f - turn);
+  return turn > pursuit_turn_rps * elapsed_s + slack ||
+         fabsf(after->speed_mps - before->speed_mps) > pursuit_acceleration_mps2 * elapsed_s + slack ||
+         after->speed_mps < 0.0f || after->speed_mps > pursuit_speed_max_mps;
+}
+
+static void steer(muster_update *update, const turn *it) {
+  pursuit_face before = *it->face;
+  float elapsed_s = seconds(update->elapsed_ns);
+  muster_position place = pursuit_steer(it->body, it->face, update->position, it->self->side_m, elapsed_s);
+  it->body->breaches += broke_limits(&before, it->face, elapsed_s);
+  muster_update_move(update, place);
+}
+
+/* ------------------------------------------------------------------------------------------------------- callbacks */
+
+static void think(const turn *it, uint32_t atom) {
+  bool coarse = it->self->version.coarse;
+  pursuit_set set = pursuit_set_of(atom);
+  if (set == PURSUIT_PLAN) pursuit_plan(it->body, it->face, coarse);
+  if (set == PURSUIT_FOLLOW) pursuit_follow(it->body, it->face);
+  if (set == PURSUIT_AVOID) pursuit_avoid(it->body, it->face, atom - AVOID_FIRST, coarse);
+}
+
+static void run_atom(muster_update *update, uint32_t atom) {
+  turn it = turn_of(update);
+  if (atom == SEE_TARGET)
+    see_target(update, &it);
+  else if (atom == SEE_NEIGHBOURS)
+    see_neighbours(update, &it);
+  else if (atom == STEER)
+    steer(update, &it);
+  else
+    think(&it, atom);
+  if (atom < AVOID_FIRST || atom >= AVOID_LAST) end_set(it.self, it.body, pursuit_set_of(atom));
+}
+
+static muster_atom_result run(muster_update *update, uint32_t atom) {
+  const pursuit_meter *meter = ((const pursuit *)update->type_user)->version.meter;
+  uint64_t begin_ns = meter ? meter->now_ns(meter->user) : 0;
+  run_atom(update, atom);
+  if (!meter) return MUSTER_ATOM_NEXT;
+  meter->note(atom, meter->now_ns(meter->user) - begin_ns, meter->user);
+  return MUSTER_ATOM_NEXT;
+}
+
+/* A callback is not told which atom it is. */
+static muster_atom_result run_see_target(muster_update *update) {
+  return run(update, SEE_TARGET);
+}
+static muster_atom_result run_see_neighbours(muster_update *update) {
+  return run(update, SEE_NEIGHBOURS);
+}
+static muster_atom_result run_plan(muster_update *update) {
+  return run(update, PLAN);
+}
+static muster_atom_result run_follow(muster_update *update) {
+  return run(update, FOLLOW);
+}
+static muster_atom_result run_avoid_1(muster_update *update) {
+  return run(update, AVOID_FIRST);
+}
+static muster_atom_result run_avoid_2(muster_update *update) {
+  return run(update, AVOID_FIRST + 1);
+}
+static muster_atom_result run_avoid_3(muster_update *update) {
+  return run(update, AVOID_FIRST + 2);
+}
+static muster_atom_result run_avoid_4(muster_update *update) {
+  return run(update, AVOID_FIRST + 3);
+}
+static muster_atom_result run_avoid_5(muster_update *update) {
+  return run(update, AVOID_LAST);
+}
+static muster_atom_result run_steer(muster_update *update) {
+  return run(update, STEER);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- type
+ */
+
+static void define_set(const pursuit_version *version, pursuit_set set, const muster_atom *atoms, muster_set_def *def) {
+  *def = muster_default_set_def();
+  def->name = table[set].name;
+  def->role = table[set].role;
+  def->mode = table[set].mode;
+  def->priority = table[set].priority;
+  def->period_updates = version->every_update ? 1 : table[set].period;
+  def->delay_updates = version->every_update ? 0 : table[set].delay;
+  def->atoms = atoms;
+  def->atom_count = table[set].atoms;
+}
+
+muster_type_def pursuit_define(const pursuit_version *version, const pursuit_callback callbacks[PURSUIT_ATOMS],
+                               pursuit_parts *parts) {
+  uint32_t first = 0;
+  for (uint32_t set = 0; set < PURSUIT_SETS; first += table[set++].atoms)
+    define_set(version, (pursuit_set)set, &parts->atoms[first], &parts->sets[set]);
+  for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++)
+    parts->atoms[atom] = (muster_atom){.run = callbacks[atom], .model_ns = pursuit_model_ns(atom)};
+  muster_type_def def = muster_default_type_def();
+  def.name = "pursuer";
+  def.sets = parts->sets;
+  def.set_count = PURSUIT_SETS;
+  def.set_order = MUSTER_SETS_AS_DEFINED; /* follow before avoid, which starts from where following aims */
+  def.period_ns = PURSUIT_UPDATE_NS;
+  def.period_max_ns = version->elastic ? STRETCH_MAX * (uint64_t)PURSUIT_UPDATE_NS : PURSUIT_UPDATE_NS;
+  def.elasticity = version->elastic ? 1.0f : 0.0f;
+  def.priority = version->priority;
+  return def;
+}
+
+static void choose_target(muster_update *update) {
+  const pursuit *self = update->type_user;
+  pursuit_body *body = update->state;
+  uint32_t number = (uint32_t)(uintptr_t)update->user;
+  body->target = self->ids[pursuit_first_target(self->seed, number, self->agents)];
+}
+
+muster_type pursuit_register(pursuit *self, muster_world *world) {
+  static const pursuit_callback callbacks[PURSUIT_ATOMS] = {
+      run_see_target, run_see_neighbours, run_plan,    run_follow,  run_avoid_1,
+      run_avoid_2,    run_avoid_3,        run_avoid_4, run_avoid_5, run_steer};
+  pursuit_parts parts;
+  muster_type_def def = pursuit_define(&self->version, callbacks, &parts);
+  def.state_bytes = sizeof(pursuit_body);
+  def.published_bytes = sizeof(pursuit_face);
+  def.user = self;
+  def.on_spawned = choose_target;
+  return muster_type_register(world, &def);
+}

@@ -1,0 +1,76 @@
+/* The reproduction of Wright & Marshall, as the program tells it. */
+#include "program.h"
+
+static json_t *version_of(json_t *json, const char *name) {
+  json_t *versions = program_member(json, "versions");
+  for (size_t i = 0; i < json_array_size(versions); i++) {
+    json_t *version = json_array_get(versions, i);
+    if (strcmp(json_string_value(program_member(version, "name")), name) == 0) return version;
+  }
+  cr_assert_fail("there is no version %s", name);
+  return NULL;
+}
+
+static double agents_of(json_t *json, const char *name) {
+  return program_number(version_of(json, name), "agents_before_degradation");
+}
+
+static void expect_table2(json_t *json) {
+  static const int published[] = {13, 4, 12, 1};
+  json_t *table = program_member(json, "table2");
+  cr_assert_eq(json_array_size(table), 4);
+  for (size_t i = 0; i < 4; i++) cr_assert_eq(json_integer_value(json_array_get(table, i)), published[i]);
+}
+
+/* P(t) of 169 agents, by hand: all three in frame 48, two in 36; none in 47. */
+static void expect_processes(json_t *json) {
+  json_t *before = program_member(json, "processes.before"), *after = program_member(json, "processes.after");
+  static const int frames[] = {48, 36, 47}, running[] = {3, 2, 0};
+  long long sum_before = 0, sum_after = 0;
+  for (size_t i = 0; i < 3; i++)
+    cr_assert_eq(json_integer_value(json_array_get(before, (size_t)frames[i])), 169 * running[i]);
+  for (size_t i = 48; i < 72; i++) {
+    sum_before += json_integer_value(json_array_get(before, i));
+    sum_after += json_integer_value(json_array_get(after, i));
+    cr_assert_leq(json_integer_value(json_array_get(after, i)), 3 * 169 / 2);
+  }
+  cr_assert_eq(sum_before, 169 * (6 + 4 + 3));
+  cr_assert_eq(sum_after, sum_before, "delays move processes, and lose none");
+}
+
+static void expect_versions(json_t *json) {
+  double naive = agents_of(json, "naive"), unscheduled = agents_of(json, "unscheduled");
+  double scheduled = agents_of(json, "scheduled"), delayed = agents_of(json, "scheduled, delay <= 2");
+  cr_assert_eq(unscheduled, 67, "the budget is chosen so");
+  cr_assert_lt(naive, unscheduled);
+  cr_assert_lt(unscheduled, scheduled);
+  cr_assert_lt(scheduled, delayed);
+  cr_assert_geq(delayed, 2.5 * unscheduled);
+  json_t *version = version_of(json, "scheduled, delay <= 2");
+  cr_assert_geq(program_number(version, "agents_before_first_miss"), 2.5 * unscheduled);
+  cr_assert_geq(program_number(version, "agents_before_first_miss"), 169);
+  cr_assert_eq(program_number(version, "with_169_agents.missed_sets_share"), 0);
+  cr_assert_gt(program_number(version_of(json, "unscheduled"), "with_169_agents.missed_updates_share"), 0.1);
+  cr_assert_eq(program_number(version, "published_agents"), 169);
+  cr_assert(json_is_number(program_member(version, "overhead_share")), "it is measured, whatever it is");
+}
+
+Test(repro_wright, holds) {
+  json_t *json = program_json("repro wright --json -");
+  expect_table2(json);
+  expect_processes(json);
+  expect_versions(json);
+  json_t *checks = program_member(json, "checks");
+  cr_assert_gt(json_array_size(checks), 15);
+  for (size_t i = 0; i < json_array_size(checks); i++) {
+    json_t *check = json_array_get(checks, i);
+    cr_expect(json_is_true(program_member(check, "holds")), "%s", json_string_value(program_member(check, "what")));
+  }
+  cr_assert(json_is_true(program_member(json, "holds")));
+  json_decref(json);
+}
+
+Test(repro_wright, measures_only_what_is_modelled) {
+  PROGRAM_EXPECT_REFUSALS({"repro tan-wong --measure", 2, "tan-wong has no costs to measure"},
+                          {"repro wrigth", 2, "did you mean 'wright'"});
+}

@@ -1,0 +1,122 @@
+/* wright.h - the experiments of Wright & Marshall, run and summed up.
+ *
+ * Table 2 counts frames in which processes of different periods coincide. The testbed is the scenario `pursuit`: how
+ * many agents its versions serve on 60 Hz frames before they degrade, in virtual time, with costs that were measured.
+ */
+#ifndef TOOLS_WRIGHT_H
+#define TOOLS_WRIGHT_H
+
+#include "host.h"
+#include "repro.h"
+#include "scenarios/scenarios.h"
+
+enum {
+  WRIGHT_COUNTS = 4,    /* of Table 2 */
+  WRIGHT_FRAMES = 105,  /* that it counts over */
+  WRIGHT_BASE = 67,     /* agents that the paper's testbed served without scheduling... */
+  WRIGHT_SERVED = 169,  /* ...and with scheduling and activation delay */
+  WRIGHT_CROWD = 507,   /* too many */
+  WRIGHT_DELAY = 2,     /* the most frames of that delay */
+  WRIGHT_OUR_DELAY = 5, /* in our own versions: avoiding recurs after 6 */
+  WRIGHT_VERSIONS = 7
+};
+
+/* A version of the testbed. */
+typedef struct wright_version {
+  const char *name;
+  bool managed; /* false: a frame runs whatever is due, however long that takes */
+  bool every_update, elastic;
+  uint32_t delay, workers;
+  uint32_t published; /* agents; 0 = none */
+} wright_version;
+
+extern const wright_version wright_versions[WRIGHT_VERSIONS];
+
+/* Numbers of versions that checks speak of. */
+enum { WRIGHT_NAIVE = 0, WRIGHT_UNSCHEDULED, WRIGHT_SCHEDULED, WRIGHT_DELAYED, WRIGHT_OURS };
+
+/* What became of a population, from its first frame on. Shares are of what fell due, in the second in which they were
+ * greatest. */
+typedef struct wright_outcome {
+  double missed_updates;       /* that did not run in their frame: no time, or the frame itself was dropped */
+  double missed_sets;          /* that did not run in their update's frame */
+  double missed_last;          /* updates in the last second */
+  double least_rate;           /* of the set that fared worst: its runs by those that it should have at 60 Hz */
+  double mean_load, peak_load; /* of frames: work by budget */
+} wright_outcome;
+
+typedef struct wright_row {
+  uint32_t agents;       /* the most before degradation: 1 % missed, or a set below a third of its rate */
+  uint32_t untroubled;   /* the most of whom nobody ever missed anything */
+  wright_outcome limit;  /* of the first */
+  wright_outcome served; /* of as many as the paper's best version served */
+  wright_outcome crowd;  /* of three times as many */
+  double overhead_ns;    /* scheduling, per update; NaN = not measured */
+  double overhead_share; /* by the work of an update */
+} wright_row;
+
+/* How many processes run in a frame, or their work: before and after activation delays. */
+typedef struct wright_peaks {
+  uint32_t before[WRIGHT_FRAMES], after[WRIGHT_FRAMES];
+} wright_peaks;
+
+typedef struct wright_results {
+  uint32_t counts[WRIGHT_COUNTS];
+  uint64_t budget_ns; /* T_d on one worker */
+  wright_row rows[WRIGHT_VERSIONS];
+  wright_peaks peaks;                                             /* of processes */
+  double loads_before[WRIGHT_FRAMES], loads_after[WRIGHT_FRAMES]; /* of frames, by the budget */
+} wright_results;
+
+extern const uint32_t wright_published[WRIGHT_COUNTS];
+
+/* ------------------------------------------------------------------------------------------------------ processes */
+
+/* P(t): how many processes run in a frame. A process with delay a and period p does when t >= a and p divides t - a. */
+uint32_t wright_processes(const uint32_t *periods, const uint32_t *delays, uint32_t count, uint32_t frame);
+
+/* Table 2: in how many of the frames 1 .. 105 exactly two and exactly three of the periods 4, 6, 8 coincide, and of 3,
+ * 5, 7. */
+void wright_count(uint32_t counts[WRIGHT_COUNTS]);
+
+/* P(t) of so many agents with processes of periods 4, 6 and 8: all begun at once, and each agent's with the delay of
+ * 0 .. most frames that makes the least peak. */
+void wright_find_peaks(uint32_t agents, uint32_t most, wright_peaks *peaks);
+
+/* ------------------------------------------------------------------------------------------------------- versions */
+
+/* T_d: what the paper's 67 agents need in their fullest frame. */
+uint64_t wright_budget_ns(void);
+
+/* The mean work of an update, by the model. */
+double wright_update_ns(void);
+
+/* Runs a version with so many agents; `loads` of the last WRIGHT_FRAMES frames may be null. False after a complaint. */
+bool wright_run(const wright_version *version, uint32_t agents, wright_outcome *outcome, double *loads);
+
+/* Finds out how many agents a version serves, and what becomes of two populations of given size. False after a
+ * complaint. */
+bool wright_find_limits(const wright_version *version, wright_row *row);
+
+/* ---------------------------------------------------------------------------------------------------------- costs */
+
+/* Measures the mean cost of every atom on the wall clock. False after a complaint. */
+bool wright_measure_costs(double costs_ns[PURSUIT_ATOMS]);
+
+/* Measures what Muster takes for an update beside a plain loop with the same callbacks on the same memory, the fastest
+ * of many rounds, on one worker. False after a complaint, also when the two came to different worlds. */
+bool wright_measure_overhead(const wright_version *version, double *each_ns);
+
+/* ----------------------------------------------------------------------------------------------------------- show */
+
+/* Adds what the reproduction must show. */
+void wright_check(const wright_results *results, repro_checks *checks);
+
+/* Prints ours beside the paper's. */
+void wright_print(const wright_results *results);
+void wright_print_costs(const double costs_ns[PURSUIT_ATOMS]);
+
+/* Draws the figures into a folder. */
+bool wright_plot(const wright_results *results, const char *folder);
+
+#endif

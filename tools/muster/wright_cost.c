@@ -1,0 +1,171 @@
+/* What the testbed's atoms cost, and what scheduling them does: the only figures of this reproduction that are of the
+ * wall clock. */
+#include "base/clock.h"
+#include "complaint.h"
+#include "wright.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { COST_ROUNDS = 4, COST_WARM_UP = 120, COST_FRAMES = 120, INTERRUPTED_NS = 50000 };
+enum { CYCLE = 24, CYCLES = 60, CYCLES_WARM_UP = 4, SEED = 1, ATTEMPTS = 4 };
+
+static const uint64_t ample_ns = 10000000000;
+
+/* ------------------------------------------------------------------------------------------------------------- atoms
+ */
+
+typedef struct costs {
+  host host;
+  clock_source clock;
+  pursuit_meter meter;
+  uint64_t now_ns;
+  uint64_t spent_ns[PURSUIT_ATOMS], calls[PURSUIT_ATOMS];
+} costs;
+
+static uint64_t read_clock(void *user) {
+  return clock_now(&((costs *)user)->clock);
+}
+
+/* No atom takes as long as an interruption does. */
+static void note_cost(uint32_t atom, uint64_t took_ns, void *user) {
+  costs *it = user;
+  if (took_ns > INTERRUPTED_NS) return;
+  it->spent_ns[atom] += took_ns;
+  it->calls[atom]++;
+}
+
+static bool choose_metered(void *user, muster_world *world) {
+  costs *it = user;
+  (void)world;
+  pursuit_choose(it->host.instance, &(pursuit_version){.meter = &it->meter});
+  return true;
+}
+
+static bool run_world(costs *it, uint32_t frames) {
+  muster_frame_report report;
+  for (uint32_t i = 0; i < frames; i++) {
+    it->now_ns += PURSUIT_UPDATE_NS;
+    if (!host_run_frame(&it->host, it->now_ns, ample_ns, &report)) return false;
+  }
+  return true;
+}
+
+/* The rounds see different moments of the same world; what disturbs one of them does not disturb the least of all. */
+static bool measure_rounds(costs *it, double costs_ns[PURSUIT_ATOMS]) {
+  if (!run_world(it, COST_WARM_UP)) return false;
+  for (uint32_t round = 0; round < COST_ROUNDS; round++) {
+    for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++) it->spent_ns[atom] = it->calls[atom] = 0;
+    if (!run_world(it, COST_FRAMES)) return false;
+    for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++) {
+      double each_ns = (double)it->spent_ns[atom] / (double)it->calls[atom] - (double)it->clock.read_ns;
+      costs_ns[atom] = fmin(costs_ns[atom], fmax(each_ns, 1));
+    }
+  }
+  return true;
+}
+
+bool wright_measure_costs(double costs_ns[PURSUIT_ATOMS]) {
+  costs it = {.clock = clock_calibrate()};
+  host_setup setup = {.module = muster_module_pursuit(),
+                      .options = muster_default_module_options(),
+                      .workers = 1,
+                      .world = muster_default_world_def(),
+                      .prepare = choose_metered,
+                      .prepare_user = &it};
+  it.meter = (pursuit_meter){.now_ns = read_clock, .note = note_cost, .user = &it};
+  setup.options.agents = WRIGHT_SERVED;
+  for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++) costs_ns[atom] = INFINITY;
+  bool measured = host_open(&it.host, &setup) && measure_rounds(&it, costs_ns);
+  if (!measured) complain_failure("wright: %s", muster_last_error());
+  host_close(&it.host);
+  return measured;
+}
+
+/* --------------------------------------------------------------------------------------------------------- overhead
+ */
+
+/* Two testbeds of the same agents, who think coarsely, or the work would drown what is looked for: two hundredths of
+ * it. What it costs to have an update run does not depend on how long its atoms think. For each of them the fastest
+ * that it was in every frame of the cycle after which the sets that fall due repeat. */
+typedef struct pair {
+  clock_source clock;
+  pursuit_loop *plain, *managed;
+  muster_pool *pool;
+  muster_world *world;
+  uint64_t now_ns;
+  uint64_t plain_ns[CYCLE], managed_ns[CYCLE];
+} pair;
+
+static bool open_pair(pair *it, const wright_version *version) {
+  muster_pool_def pool = muster_default_pool_def();
+  muster_world_def world = muster_default_world_def();
+  pursuit_version managed = {.elastic = version->elastic};
+  *it = (pair){.clock = clock_calibrate(),
+               .plain = pursuit_loop_open(WRIGHT_SERVED, SEED, true),
+               .managed = pursuit_loop_open(WRIGHT_SERVED, SEED, true)};
+  pool.workers = 1;
+  it->pool = muster_pool_create(&pool);
+  world.pool = it->pool;
+  world.agents_max = WRIGHT_SERVED;
+  world.activation_delay = version->delay;
+  if (!it->plain || !it->managed || !it->pool) return false;
+  it->world = muster_world_create(&world);
+  if (!it->world || pursuit_loop_populate(it->managed, &managed, it->world) != MUSTER_OK) return false;
+  return muster_frame_run(it->world, &(muster_frame){0, ample_ns}) == MUSTER_OK; /* its intake: nobody runs yet */
+}
+
+static void close_pair(pair *it) {
+  muster_world_destroy(it->world);
+  muster_pool_destroy(it->pool);
+  pursuit_loop_close(it->plain);
+  pursuit_loop_close(it->managed);
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+static bool time_frame(pair *it, uint32_t frame) {
+  it->now_ns += PURSUIT_UPDATE_NS;
+  uint64_t begin_ns = clock_now(&it->clock);
+  pursuit_loop_run(it->plain);
+  uint64_t middle_ns = clock_now(&it->clock);
+  pursuit_loop_begin(it->managed);
+  muster_result result = muster_frame_run(it->world, &(muster_frame){it->now_ns, ample_ns});
+  uint64_t end_ns = clock_now(&it->clock);
+  it->plain_ns[frame] = least(it->plain_ns[frame], middle_ns - begin_ns);
+  it->managed_ns[frame] = least(it->managed_ns[frame], end_ns - middle_ns);
+  return result == MUSTER_OK;
+}
+
+static bool time_cycles(pair *it, uint32_t cycles) {
+  for (uint32_t frame = 0; frame < CYCLE; frame++) it->plain_ns[frame] = it->managed_ns[frame] = UINT64_MAX;
+  for (uint32_t i = 0; i < cycles * CYCLE; i++)
+    if (!time_frame(it, i % CYCLE)) return false;
+  return true;
+}
+
+static bool measure_pair(pair *it, double *each_ns) {
+  double extra_ns = 0;
+  if (!time_cycles(it, CYCLES_WARM_UP) || !time_cycles(it, CYCLES)) return false;
+  for (uint32_t frame = 0; frame < CYCLE; frame++)
+    extra_ns += (double)it->managed_ns[frame] - (double)it->plain_ns[frame];
+  *each_ns = extra_ns / (CYCLE * WRIGHT_SERVED);
+  return true;
+}
+
+/* With delays of their own, agents avoid at other times than in the loop, but as often; without, they come to the same
+ * world, unless the machine stood still for so long that somebody used up his share. */
+bool wright_measure_overhead(const wright_version *version, double *each_ns) {
+  bool measured = true, same = false;
+  for (uint32_t i = 0; measured && !same && i < ATTEMPTS; i++) {
+    pair it;
+    measured = open_pair(&it, version) && measure_pair(&it, each_ns);
+    same = measured && (version->delay > 0 || pursuit_loop_hash(it.plain) == pursuit_loop_hash(it.managed));
+    close_pair(&it);
+  }
+  if (!measured) complain_failure("wright: %s", muster_last_error());
+  if (measured && !same) complain_failure("wright: the plain loop and Muster came to different worlds");
+  return measured && same;
+}

@@ -1,0 +1,249 @@
+/* The versions of Wright & Marshall's testbed in virtual time.
+ *
+ * A managed version has T_d for every worker in every frame, and no more. An unmanaged one takes what it takes; a frame
+ * whose AI needs more than T_d ends after the screen's refresh and costs the next one, or several: what would have
+ * fallen due in these is missed, and time goes on.
+ *
+ * All run on one worker: under the virtual clock a world is the same on any number, and N workers are N times T_d.
+ * Agents have no shares of the frame (muster_type_def.priority): as everybody avoids in one update of six, equal shares
+ * would cut those who do. Within an update, sets have theirs. */
+#include "complaint.h"
+#include "wright.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { SECOND = 60, SECONDS = 3, PROBE_FRAMES = SECOND * SECONDS };
+enum { AGENTS_LEAST = 32, AGENTS_MOST = 1 << 14, UNBOUNDED_NS = 1000000000 };
+_Static_assert((int)PROBE_FRAMES >= (int)WRIGHT_FRAMES, "the loads of the last frames are wanted");
+
+static const double missed_most = 0.01, rate_least = 1.0 / 3.0;
+
+const wright_version wright_versions[WRIGHT_VERSIONS] = {
+    {"naive", .every_update = true, .workers = 1},
+    {"unscheduled", .workers = 1, .published = WRIGHT_BASE},
+    {"scheduled", .managed = true, .workers = 1},
+    {"scheduled, delay <= 2", .managed = true, .delay = WRIGHT_DELAY, .workers = 1, .published = WRIGHT_SERVED},
+    {"ours on 1 worker", .managed = true, .elastic = true, .delay = WRIGHT_OUR_DELAY, .workers = 1},
+    {"ours on 2 workers", .managed = true, .elastic = true, .delay = WRIGHT_OUR_DELAY, .workers = 2},
+    {"ours on 4 workers", .managed = true, .elastic = true, .delay = WRIGHT_OUR_DELAY, .workers = 4},
+};
+
+/* What one agent costs in its update number `time`. */
+static uint64_t update_cost_ns(uint32_t time) {
+  uint64_t cost_ns = 0;
+  for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++) {
+    pursuit_set set = pursuit_set_of(atom);
+    if (time % pursuit_period(set) == pursuit_delay(set)) cost_ns += pursuit_model_ns(atom);
+  }
+  return cost_ns;
+}
+
+uint64_t wright_budget_ns(void) {
+  enum { CYCLE = 24 };
+  uint64_t most_ns = 0;
+  for (uint32_t time = 0; time < CYCLE; time++) {
+    uint64_t cost_ns = update_cost_ns(time);
+    if (cost_ns > most_ns) most_ns = cost_ns;
+  }
+  return WRIGHT_BASE * most_ns;
+}
+
+double wright_update_ns(void) {
+  double sum_ns = 0;
+  for (uint32_t atom = 0; atom < PURSUIT_ATOMS; atom++)
+    sum_ns += (double)pursuit_model_ns(atom) / pursuit_period(pursuit_set_of(atom));
+  return sum_ns;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ a run
+ */
+
+typedef struct run {
+  const wright_version *version;
+  host host;
+  uint64_t now_ns;
+  uint64_t begin_ns, work_ns, most_ns; /* since the intake of all agents */
+  uint64_t ran, missed;                /* updates in this second */
+  host_figures first, before, after;   /* of the run; of this second */
+  wright_outcome worst;
+  uint32_t frames;
+} run;
+
+static bool choose_version(void *user, muster_world *world) {
+  run *it = user;
+  (void)world;
+  pursuit_version version = {
+      .every_update = it->version->every_update, .elastic = it->version->elastic, .coarse = true};
+  pursuit_choose(it->host.instance, &version);
+  return true;
+}
+
+static bool open_run(run *it, const wright_version *version, uint32_t agents) {
+  host_setup setup = {.module = muster_module_pursuit(),
+                      .options = muster_default_module_options(),
+                      .workers = 1,
+                      .world = muster_default_world_def(),
+                      .prepare = choose_version,
+                      .prepare_user = it};
+  *it = (run){.version = version};
+  setup.options.agents = agents;
+  setup.world.clock = MUSTER_CLOCK_VIRTUAL;
+  setup.world.capacity_ns = version->managed ? version->workers * wright_budget_ns() : UNBOUNDED_NS;
+  setup.world.activation_delay = version->delay;
+  return host_open(&it->host, &setup);
+}
+
+/* How many refreshes of the screen pass until the next frame. */
+static uint64_t refreshes_of(const wright_version *version, uint64_t work_ns) {
+  uint64_t rest_ns = PURSUIT_UPDATE_NS - wright_budget_ns();
+  return version->managed ? 1 : 1 + (work_ns + rest_ns - 1) / PURSUIT_UPDATE_NS;
+}
+
+static bool run_frame(run *it, double *load) {
+  muster_frame_report report;
+  uint64_t budget_ns = it->version->managed ? wright_budget_ns() : UNBOUNDED_NS;
+  if (!host_run_frame(&it->host, it->now_ns, budget_ns, &report)) return false;
+  uint64_t refreshes = refreshes_of(it->version, report.update_cpu_ns);
+  it->now_ns += refreshes * PURSUIT_UPDATE_NS;
+  it->frames++;
+  it->work_ns += report.update_cpu_ns;
+  if (report.update_cpu_ns > it->most_ns) it->most_ns = report.update_cpu_ns;
+  it->ran += report.completed;
+  it->missed += report.carried + (refreshes - 1) * report.agents;
+  *load = (double)report.update_cpu_ns / (double)(it->version->workers * wright_budget_ns());
+  return true;
+}
+
+/* By how much a number of a set grew. */
+static double growth(const host_figures *before, const host_figures *after, pursuit_set set, const char *what) {
+  char name[64];
+  snprintf(name, sizeof name, "%s_%s", pursuit_set_name(set), what);
+  for (char *letter = name; *letter; letter++)
+    if (*letter == ' ') *letter = '_';
+  return host_figure(after, name) - host_figure(before, name);
+}
+
+/* A second is over. */
+static void sum_up_second(run *it) {
+  double due = 0, in_time = 0;
+  host_read_figures(&it->host, &it->after);
+  for (uint32_t set = 0; set < PURSUIT_SETS; set++) {
+    due += growth(&it->before, &it->after, (pursuit_set)set, "due");
+    in_time += growth(&it->before, &it->after, (pursuit_set)set, "runs") -
+               growth(&it->before, &it->after, (pursuit_set)set, "late");
+  }
+  double missed_updates = (double)it->missed / (double)(it->ran + it->missed);
+  it->worst.missed_last = missed_updates;
+  it->worst.missed_updates = fmax(it->worst.missed_updates, missed_updates);
+  if (due > 0) it->worst.missed_sets = fmax(it->worst.missed_sets, 1 - in_time / due);
+  it->before = it->after;
+  it->ran = it->missed = 0;
+}
+
+static bool run_frames(run *it, double *loads) {
+  for (uint32_t i = 0; i < PROBE_FRAMES; i++) {
+    double load;
+    if (!run_frame(it, &load)) return false;
+    if (loads && i < WRIGHT_FRAMES) loads[i] = load;
+    if ((i + 1) % SECOND == 0) sum_up_second(it);
+  }
+  return true;
+}
+
+static wright_outcome sum_up(const run *it, uint32_t agents) {
+  double refreshes = (double)(it->now_ns - it->begin_ns) / PURSUIT_UPDATE_NS;
+  double budget_ns = (double)(it->version->workers * wright_budget_ns());
+  wright_outcome outcome = it->worst;
+  outcome.least_rate = INFINITY;
+  outcome.mean_load = (double)it->work_ns / it->frames / budget_ns;
+  outcome.peak_load = (double)it->most_ns / budget_ns;
+  for (uint32_t set = 0; set < PURSUIT_SETS; set++) {
+    double runs = growth(&it->first, &it->after, (pursuit_set)set, "runs");
+    uint32_t period = it->version->every_update ? 1 : pursuit_period((pursuit_set)set);
+    outcome.least_rate = fmin(outcome.least_rate, runs * period / (agents * refreshes));
+  }
+  return outcome;
+}
+
+/* The frame of the intake, in which nobody runs yet. */
+static bool begin(run *it) {
+  double load;
+  if (!run_frame(it, &load)) return false;
+  it->begin_ns = it->now_ns;
+  it->work_ns = it->most_ns = it->ran = it->missed = 0;
+  it->frames = 0;
+  host_read_figures(&it->host, &it->first);
+  it->before = it->first;
+  return true;
+}
+
+bool wright_run(const wright_version *version, uint32_t agents, wright_outcome *outcome, double *loads) {
+  run it;
+  bool ran = open_run(&it, version, agents) && begin(&it) && run_frames(&it, loads);
+  if (ran)
+    *outcome = sum_up(&it, agents);
+  else
+    complain_failure("wright: %s", muster_last_error());
+  host_close(&it.host);
+  return ran;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- search
+ */
+
+static bool is_degraded(const wright_outcome *outcome) {
+  return outcome->missed_updates >= missed_most || outcome->missed_sets >= missed_most ||
+         outcome->least_rate < rate_least;
+}
+
+static bool is_troubled(const wright_outcome *outcome) {
+  return outcome->missed_updates > 0 || outcome->missed_sets > 0;
+}
+
+enum { PROBES_MAX = 128 };
+
+/* Populations that were tried: both searches come by many of them. */
+typedef struct probes {
+  const wright_version *version;
+  uint32_t count, agents[PROBES_MAX];
+  wright_outcome outcomes[PROBES_MAX];
+} probes;
+
+static const wright_outcome *probe(probes *probes, uint32_t agents) {
+  for (uint32_t i = 0; i < probes->count; i++)
+    if (probes->agents[i] == agents) return &probes->outcomes[i];
+  if (probes->count == PROBES_MAX) probes->count--; /* no search is that long: only the last is forgotten */
+  wright_outcome *outcome = &probes->outcomes[probes->count];
+  if (!wright_run(probes->version, agents, outcome, NULL)) return NULL;
+  probes->agents[probes->count++] = agents;
+  return outcome;
+}
+
+/* The most agents before some that are too many: in steps of a quarter, then by halves. `outcome` is theirs. */
+static bool search(probes *probes, bool (*is_too_many)(const wright_outcome *), uint32_t *most,
+                   wright_outcome *outcome) {
+  uint32_t served = 0, too_many = 0;
+  for (uint32_t agents = AGENTS_LEAST * probes->version->workers; too_many - served != 1;) {
+    const wright_outcome *tried = probe(probes, agents);
+    if (!tried) return false;
+    if (is_too_many(tried)) {
+      too_many = agents;
+    } else {
+      served = agents;
+      *outcome = *tried;
+    }
+    if (!too_many && agents > AGENTS_MOST) break;
+    agents = too_many ? (served + too_many) / 2 : agents + agents / 4;
+  }
+  *most = served;
+  return true;
+}
+
+bool wright_find_limits(const wright_version *version, wright_row *row) {
+  probes probes = {.version = version};
+  wright_outcome untroubled;
+  return search(&probes, is_degraded, &row->agents, &row->limit) &&
+         search(&probes, is_troubled, &row->untroubled, &untroubled) &&
+         wright_run(version, WRIGHT_SERVED, &row->served, NULL) && wright_run(version, WRIGHT_CROWD, &row->crowd, NULL);
+}
