@@ -34,4 +34,8 @@ const muster_module *muster_module_empty(void);
  * same. Takes no file. Any thread. */
 const muster_module *muster_module_hostile(void);
 
+/* `townsfolk`: towns of characters with desires, emotions, relations, work and wishes, who plan as well as their level
+ * allows. One of them can be watched. Takes no file. Any thread. */
+const muster_module *muster_module_townsfolk(void);
+
 #endif

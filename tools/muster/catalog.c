@@ -17,6 +17,7 @@ static const muster_module_get_function scenarios[] = {
     muster_module_flashcrowd,
     muster_module_empty,
     muster_module_hostile,
+    muster_module_townsfolk,
 };
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
