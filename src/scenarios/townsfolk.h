@@ -20,7 +20,7 @@
  * grow at a fixed rate (hunger, sleep, work) and that actions pay off by fixed amounts, so that the meals, wages and
  * goods of a day depend neither on how often nor on how well a character thinks. How well it does is its level:
  *
- *     0  weighs all goals with all desires at every update, and searches plans for the best three
+ *     0  weighs all goals with all desires at every update, each with the best plan that a search finds for it
  *     1  weighs with its six strongest desires when a plan has run or something moved it; a search goes on over updates
  *     2  weighs with its three strongest when a plan has run; follows plans that everybody knows
  *     3  takes a goal and such a plan at random, and what it aims at as reached when the time for it has passed; keeps
@@ -141,15 +141,23 @@ typedef struct folk_message {
 
 /* The private state of a character. */
 typedef struct folk_self {
-  uint64_t lived_ns;                   /* its own time */
+  uint64_t lived_ns; /* its own time */
+  muster_achievement achievement;
+  uint32_t updates[FOLK_LEVELS];
+  uint8_t received_bread; /* by others' actions */
+  uint8_t level, role, place, goal, urge_goal;
+  uint8_t stirred; /* something moved it since it last decided */
+  uint8_t unused;
+  uint16_t member, gift_to, urge_whom;
+  int16_t shift_minutes; /* its day begins so much earlier; what waits for an achievement touches nothing below */
   uint64_t step_begin_ns, step_end_ns; /* of the action under way */
-  uint64_t felt_ns;                    /* emotions are as of then */
-  uint64_t urge_until_ns;              /* an urge is what coping left */
-  uint64_t items;                      /* FOLK_HAS_AXE .. FOLK_HAS_FINERY */
+  folk_plan plan;
+  uint64_t felt_ns;       /* emotions are as of then */
+  uint64_t urge_until_ns; /* an urge is what coping left */
+  uint64_t items;         /* FOLK_HAS_AXE .. FOLK_HAS_FINERY */
   muster_event_filter filter;
   muster_coping coping;
   muster_goal_lock lock;
-  muster_achievement achievement;
   muster_event_log log;
   muster_recorded_event remembered[FOLK_REMEMBERED];
   folk_partial_plan partial;
@@ -162,20 +170,14 @@ typedef struct folk_self {
   float x, y;                       /* metres from the middle of the town: where it is, or where its walk began */
   uint32_t satisfied[FOLK_DESIRES]; /* the minute when last */
   folk_relation relations[FOLK_RELATIONS];
-  folk_plan plan;
   int32_t coins, savings;
   int32_t due_coins; /* these are settled with the hall at the commit: to pay; */
   uint32_t noticed_hour;
-  uint32_t meals, hours, wages;                       /* of its life */
-  uint32_t updates[FOLK_LEVELS], effort[FOLK_LEVELS]; /* effort: what was weighed, steps of reasoning */
-  uint32_t searched, longest_plan;
+  uint32_t meals, hours, wages;           /* of its life */
+  uint32_t effort[FOLK_LEVELS];           /* what was weighed, steps of reasoning */
   uint16_t due_bread, due_ale, due_hours; /* to take; and to make something of */
-  uint16_t member, gift_to, urge_whom;
-  int16_t shift_minutes; /* its day begins so much earlier */
   uint16_t quarrels, amends, gifts, bread, wood;
-  uint8_t received_bread;                        /* by others' actions */
-  uint8_t role, place, goal, urge_goal, stirred; /* stirred: something moved it since it last decided */
-  uint8_t level, unused;
+  uint32_t searched, longest_plan; /* nodes of all searches */
 } folk_self;
 
 /* Worlds are hashed byte by byte: no padding. */
@@ -351,6 +353,9 @@ void folk_pass(folk_mind *mind, uint64_t to_ns);
 void folk_tell(folk_mind *mind, uint32_t who, folk_event event, float severity);
 
 /* ------------------------------------------------------------------------------------------------ townsfolk_live.c */
+
+/* Whether an update has nothing to do but wait: at the cheapest level, for the time of a goal. */
+bool folk_waits(const folk_self *self, uint32_t level, uint64_t now_ns);
 
 /* Lives up to `now_ns`, as far as an update may go; what is left is lived by the next one. */
 void folk_live_until(folk_mind *mind, uint64_t now_ns);

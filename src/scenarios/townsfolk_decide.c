@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { PLANS_COMPARED = 3, PARTIAL_NODES = 10 };
+enum { PARTIAL_NODES = 10 };
 
 static const float minutes_per_worth = 240.0f; /* so many minutes of a plan outweigh a worth of 1 */
 static const float margin = 0.3f;              /* what a new goal must be worth more than the one under way */
@@ -69,7 +69,8 @@ typedef struct option {
   folk_plan plan;
 } option;
 
-/* The best of the goals that are worth most, each with the cheapest plan that a search finds. */
+/* The best of all goals, each with the cheapest plan that a search finds: a wish that is easily had may come before one
+ * that is worth more. */
 static option full_choice(folk_mind *mind) {
   folk_self *self = mind->self;
   float worth[FOLK_GOALS];
@@ -77,7 +78,7 @@ static option full_choice(folk_mind *mind) {
   option best = {.goal = FOLK_NO_GOAL};
   folk_weigh(mind, folk_traits(self, 0), self->lived_ns, worth);
   folk_pose(mind, self->lived_ns, &problem);
-  for (uint32_t i = 0; i < PLANS_COMPARED; i++) {
+  for (uint32_t i = 0; i < FOLK_GOALS; i++) {
     option next = {.goal = best_of(worth)};
     uint32_t cost = 0, nodes = 0;
     if (next.goal == FOLK_NO_GOAL) break;

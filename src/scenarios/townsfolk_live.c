@@ -65,6 +65,10 @@ static bool waits_for_achievement(folk_mind *mind, uint64_t now_ns) {
   return !muster_achievement_reached(&self->achievement, now_ns, &end_ns);
 }
 
+bool folk_waits(const folk_self *self, uint32_t level, uint64_t now_ns) {
+  return level == FOLK_LEVELS - 1 && now_ns < self->achievement.end_ns;
+}
+
 /* A gift waits for its commit: there is room for one. */
 void folk_live_until(folk_mind *mind, uint64_t now_ns) {
   folk_self *self = mind->self;

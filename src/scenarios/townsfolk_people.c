@@ -139,7 +139,9 @@ static void set_debts(folk_self *self, uint64_t random) {
   float hour = (float)folk_own_minute(self, 0) / 60.0f;
   bool awake = hour >= 6.0f && hour < 22.0f;
   self->sleep_owed = awake ? (hour - 6.0f) / 3.0f : 5.3f - fmodf(hour + 2.0f, 24.0f) * 2.0f / 3.0f;
-  self->work_owed = hour < 8.0f ? 4.5f + 0.3f * hour : hour < 17.0f ? 7.0f - 0.7f * (hour - 8.0f) : 0.3f;
+  float full_day = self->role == FOLK_CHILD || self->role == FOLK_ELDER ? 0.5f : 1.0f;
+  float owed = hour < 8.0f ? 2.5f + hour / 3.0f : hour < 17.0f ? 5.2f - 0.58f * (hour - 8.0f) : (hour - 17.0f) / 3.0f;
+  self->work_owed = full_day * owed;
   self->hunger = 0.3f + 0.7f * share(random, 2);
 }
 

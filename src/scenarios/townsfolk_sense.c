@@ -79,12 +79,18 @@ static bool is_asleep(const folk_self *self) {
 }
 
 muster_atom_result folk_sense(muster_update *update) {
+  folk_self *self = update->state;
+  bool told = muster_update_messages(update, NULL, 0) > 0;
+  if (!told && !self->received_bread && folk_waits(self, update->level, update->now_ns)) {
+    self->updates[FOLK_LEVELS - 1]++;
+    self->level = FOLK_LEVELS - 1;
+    return MUSTER_ATOM_FINISH;
+  }
   folk_mind mind = folk_mind_of(update);
-  folk_self *self = mind.self;
   self->bread = (uint16_t)(self->bread + self->received_bread);
   self->received_bread = 0;
   self->level = (uint8_t)mind.level;
-  read_messages(&mind);
+  if (told) read_messages(&mind);
   if (mind.level == 3) return MUSTER_ATOM_NEXT;
   folk_feel_until(self, update->now_ns);
   if (mind.level < 2 && self->log.count) muster_event_replay(&self->log, self->remembered, meet_memory, &mind);
