@@ -109,7 +109,7 @@ static void decide_by_default(folk_mind *mind, uint32_t goal, float worth) {
   uint64_t facts = folk_facts(mind, mind->self->lived_ns);
   uint32_t number =
       goal == FOLK_NO_GOAL ? MUSTER_CHOICE_NONE : muster_choose_default(folk_prepared, FOLK_PREPARED, goal, facts);
-  mind->self->effort[mind->level] += FOLK_PREPARED;
+  mind->self->effort[mind->level]++;
   if (!take_prepared(mind, number, goal, worth)) idle(mind);
 }
 

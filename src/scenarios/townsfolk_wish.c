@@ -118,7 +118,7 @@ void folk_weigh(folk_mind *mind, uint32_t traits, uint64_t at_ns, float worth[FO
   uint32_t minute = folk_own_minute(self, at_ns);
   weigh_duties(self, minute, worth);
   for (uint32_t goal = FOLK_WISHES; goal < FOLK_GOALS; goal++) worth[goal] = -1.0f;
-  if (!between(minute, 6, 22)) return;
+  if (traits == 0 || !between(minute, 6, 22)) return;
   weigh_wishes(mind, traits, at_ns, worth);
   if (self->urge_goal < FOLK_GOALS && at_ns < self->urge_until_ns &&
       is_possible(self->urge_goal - FOLK_WISHES, facts_of_relations(self)))
