@@ -42,9 +42,10 @@ const char *folk_first_name(const folk_town *town, uint32_t member) {
   return first_names[(town->number * 7 + member) % FIRST_NAMES];
 }
 
+/* Beginnings and ends meet anew after 60 towns, so ends then move on by one: 240 names. */
 static void town_name(uint32_t number, char *text, size_t bytes) {
   uint32_t kind = number % (TOWN_BEGINS * TOWN_ENDS), again = number / (TOWN_BEGINS * TOWN_ENDS);
-  const char *begin = town_begins[kind % TOWN_BEGINS], *end = town_ends[(kind + kind / TOWN_BEGINS) % TOWN_ENDS];
+  const char *begin = town_begins[kind % TOWN_BEGINS], *end = town_ends[(kind + kind / 60) % TOWN_ENDS];
   if (again)
     snprintf(text, bytes, "%s%s %u", begin, end, again + 1);
   else

@@ -3,17 +3,17 @@
 enum { ATOM_SENSE = 0, ATOM_LIVE, ATOM_ACT, ATOMS };
 
 static const muster_atom atoms[ATOMS] = {
-    [ATOM_SENSE] = {.run = folk_sense, .role = MUSTER_ROLE_PERCEPTION, .model_ns = 2000},
-    [ATOM_LIVE] = {.run = folk_live, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 10000},
+    [ATOM_SENSE] = {.run = folk_sense, .role = MUSTER_ROLE_PERCEPTION, .model_ns = 1500},
+    [ATOM_LIVE] = {.run = folk_live, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 9500},
     [ATOM_ACT] = {.run = folk_act, .role = MUSTER_ROLE_ACTION, .model_ns = 400},
 };
 
 static const muster_atom hall_atoms[] = {{.run = folk_keep_hall, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 150}};
 
-/* About what was measured; most updates of the cheaper levels only find that nothing is over yet. */
+/* About what was measured; most updates of the cheapest level find in their first atom that nothing is over yet. */
 static uint64_t model_cost(const muster_cost_query *query, void *user) {
   static const uint32_t mean_ns[FOLK_LEVELS][ATOMS] = {
-      {2000, 10000, 400}, {1000, 700, 400}, {300, 300, 400}, {100, 150, 400}};
+      {1500, 9500, 400}, {600, 450, 400}, {150, 200, 400}, {90, 110, 400}};
   (void)user;
   uint32_t level = query->level < FOLK_LEVELS ? query->level : FOLK_LEVELS - 1;
   uint64_t mean = mean_ns[level][query->atom];
