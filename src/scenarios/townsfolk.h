@@ -235,6 +235,7 @@ typedef struct folk_journal {
   const folk_town *town;
   uint32_t member, level; /* level: as told last; FOLK_LEVELS = never */
   uint32_t count, lost;
+  uint64_t told_ns; /* the latest time that was told */
   folk_entry entries[FOLK_ENTRIES_MAX];
 } folk_journal;
 

@@ -197,6 +197,7 @@ muster_result folk_watch(void *instance, muster_world *world, const char *name, 
   folk->journal.member = member;
   folk->journal.level = FOLK_LEVELS;
   folk->journal.count = folk->journal.lost = 0;
+  folk->journal.told_ns = 0;
   folk_make(town, member, &self, &face);
   introduce(town, member, &self, tell, line_user);
   return MUSTER_OK;
@@ -234,6 +235,7 @@ static int by_time(const void *a, const void *b) {
   return one < other ? -1 : one > other;
 }
 
+/* Time goes on in the log, but where somebody who waited for a goal is met, and lives the time since then at once. */
 void folk_watched(void *instance, const muster_world *world, muster_module_line tell, void *line_user) {
   folk *folk = instance;
   folk_journal *journal = &folk->journal;
@@ -244,6 +246,8 @@ void folk_watched(void *instance, const muster_world *world, muster_module_line 
   for (uint32_t i = 0; i < journal->count; i++) {
     line line = {.length = 0};
     put_entry(&line, journal->town, sorted[i]);
+    if (sorted[i]->at_ns / FOLK_MINUTE_NS < journal->told_ns / FOLK_MINUTE_NS) put(&line, " (caught up)");
+    if (sorted[i]->at_ns > journal->told_ns) journal->told_ns = sorted[i]->at_ns;
     tell(line.text, line_user);
   }
   if (journal->lost) {

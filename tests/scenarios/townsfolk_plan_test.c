@@ -119,6 +119,26 @@ Test(townsfolk_plan, nobody_courts_without_a_beloved_or_gets_even_with_nobody) {
   cr_assert_not(solve(&problem, FOLK_WISH(FOLK_VENGEANCE), &plan));
 }
 
+/* Whatever holds and whatever is blocked: what a search finds can be done, step by step, in this order. */
+Test(townsfolk_plan, found_plans_can_be_done) {
+  uint64_t random = 1;
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < 20000; i++) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    folk_problem problem = problem_with(FOLK_AT(random >> 60 < FOLK_PLACES ? random >> 60 : FOLK_WELL) |
+                                        (random >> 20 & (FOLK_HAS_WRONGED * 2 - FOLK_HAS_BREAD)));
+    folk_plan plan;
+    uint32_t goal = (uint32_t)(i % FOLK_GOALS);
+    problem.blocked = 1ull << (random >> 54 & 31);
+    problem.rich = random >> 53 & 1;
+    if (!solve(&problem, goal, &plan)) continue;
+    found++;
+    cr_assert(folk_plan_holds(&problem, &plan, goal), "facts %llx, to %s", (unsigned long long)problem.facts,
+              folk_goal_words(goal));
+  }
+  cr_assert_gt(found, 10000);
+}
+
 /* ---------------------------------------------------------------------------------------------------- partial plans */
 
 Test(townsfolk_plan, a_search_in_parts_goes_on_over_rounds_and_ends_with_a_plan_that_holds) {
