@@ -177,6 +177,7 @@ static void trade(folk_self *self, uint32_t action) {
     break;
   case FOLK_CHAT_AT_INN:
   case FOLK_FEAST:
+  case FOLK_SHOW_OFF:
     self->due_ale++;
     break;
   case FOLK_CUT_WOOD:

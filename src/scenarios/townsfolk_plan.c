@@ -58,17 +58,17 @@ static void add_node(plan_search *search, uint64_t open, uint32_t cost, uint32_t
                                                .depth = depth};
 }
 
-/* Every action that could come right before the node's steps: it gives something that is missing, and takes nothing
- * away that they need. Who is in the right place already may have to come back to it, after fetching what is missing.
- */
+/* Every action that could come right before the node's steps: it gives something that they need, and takes nothing away
+ * that they need. What holds already may have to be had anew, when it is lost in fetching what is missing: a place, or
+ * coins. */
 static void expand(plan_search *search, uint32_t number) {
   plan_node *node = &search->nodes[number];
   const folk_problem *problem = search->problem;
-  uint64_t open = node->open, missing = open & ~problem->facts, wanted = missing | (open & FOLK_AT_ANY);
+  uint64_t open = node->open;
   node->expanded = true;
   if (node->depth == search->depth_most) return;
   for (uint32_t action = 0; action < FOLK_IDLE && search->count < search->most; action++) {
-    if (!(folk_deed_of(action)->gives & wanted) || problem->blocked >> action & 1) continue;
+    if (!(folk_deed_of(action)->gives & open) || problem->blocked >> action & 1) continue;
     uint64_t kept = open & ~folk_deed_of(action)->gives;
     uint64_t before = kept | needs_of(problem, action);
     uint32_t cost = node->cost + problem->costs[action];

@@ -70,6 +70,7 @@ enum {
 #define FOLK_HAS_RIVAL     (1ull << 23) /* knows somebody who wronged it */
 #define FOLK_HAS_BELOVED   (1ull << 24)
 #define FOLK_HAS_WRONGED   (1ull << 25) /* knows somebody whom it wronged */
+#define FOLK_HAS_PLENTY    (1ull << 26) /* coins for a second purchase, too */
 #define FOLK_ITEMS         (FOLK_HAS_AXE | FOLK_HAS_WATER | FOLK_HAS_FLOWERS | FOLK_HAS_FINERY)
 
 typedef enum folk_action {

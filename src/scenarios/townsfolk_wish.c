@@ -51,6 +51,7 @@ uint64_t folk_facts(const folk_mind *mind, uint64_t at_ns) {
   if (self->bread) facts |= FOLK_HAS_BREAD;
   if (self->wood) facts |= FOLK_HAS_WOOD;
   if (self->coins >= COINS_FOR_ANY) facts |= FOLK_HAS_COINS;
+  if (self->coins >= 2 * COINS_FOR_ANY) facts |= FOLK_HAS_PLENTY;
   if (heard && minute - heard < NEWS_LAST_MINUTES) facts |= FOLK_REACHED(FOLK_WISH(FOLK_CURIOSITY));
   return facts;
 }
@@ -157,7 +158,7 @@ void folk_pose(const folk_mind *mind, uint64_t at_ns, folk_problem *problem) {
   const folk_self *self = mind->self;
   problem->facts = folk_facts(mind, at_ns);
   problem->workplace = folk_workplace(self->role);
-  problem->rich = self->coins >= 2 * COINS_FOR_ANY;
+  problem->rich = problem->facts & FOLK_HAS_PLENTY;
   problem->blocked = 0;
   if (mind->market && mind->market->stock[FOLK_BREAD] <= 0)
     problem->blocked |= 1ull << FOLK_BUY_BREAD | 1ull << FOLK_EAT_AT_INN;

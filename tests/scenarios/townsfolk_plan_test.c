@@ -32,10 +32,12 @@ static bool is_known(const folk_problem *problem, uint32_t goal, uint32_t but) {
 }
 
 #define RICH                                                                                                           \
-  (FOLK_AT(FOLK_MARKET) | FOLK_HAS_COINS | FOLK_HAS_BREAD | FOLK_HAS_RIVAL | FOLK_HAS_BELOVED | FOLK_HAS_WRONGED)
+  (FOLK_AT(FOLK_MARKET) | FOLK_HAS_COINS | FOLK_HAS_PLENTY | FOLK_HAS_BREAD | FOLK_HAS_RIVAL | FOLK_HAS_BELOVED |      \
+   FOLK_HAS_WRONGED)
 
 Test(townsfolk_plan, every_goal_has_a_plan_that_everybody_knows_and_one_that_a_search_finds) {
   folk_problem problem = problem_with(RICH);
+  problem.rich = true;
   for (uint32_t goal = 0; goal < FOLK_GOALS; goal++) {
     folk_plan plan;
     cr_assert(is_known(&problem, goal, UINT32_MAX), "no known plan to %s", folk_goal_words(goal));
@@ -50,6 +52,7 @@ Test(townsfolk_plan, prepared_plans_hold_where_their_needs_are_met) {
     folk_problem problem = problem_with(FOLK_AT(FOLK_GATE) | folk_prepared[i].needs);
     folk_plan plan = folk_prepared_plan(folk_prepared[i].option, FOLK_SMITHY);
     problem.workplace = FOLK_SMITHY;
+    problem.rich = folk_prepared[i].needs & FOLK_HAS_PLENTY;
     cr_assert(folk_plan_holds(&problem, &plan, folk_prepared[i].purpose), "plan %u", i);
   }
 }
@@ -69,8 +72,7 @@ Test(townsfolk_plan, a_search_finds_nine_steps_where_no_known_plan_leads) {
 
 /* Of the wishes that cost coins or bread, each can be had without, by plans of four steps and more. */
 Test(townsfolk_plan, what_the_poor_cannot_have_by_known_plans_they_find_a_way_to) {
-  static const uint32_t goals[] = {FOLK_WISH(FOLK_STATUS), FOLK_WISH(FOLK_EATING), FOLK_WISH(FOLK_IDEALISM),
-                                   FOLK_WISH(FOLK_SAVING)};
+  static const uint32_t goals[] = {FOLK_WISH(FOLK_EATING), FOLK_WISH(FOLK_IDEALISM), FOLK_WISH(FOLK_SAVING)};
   folk_problem problem = problem_with(FOLK_AT(FOLK_FIELDS));
   for (uint32_t i = 0; i < sizeof goals / sizeof *goals; i++) {
     folk_plan plan;
@@ -85,12 +87,17 @@ Test(townsfolk_plan, coins_that_are_spent_are_not_spent_again) {
   folk_problem problem = problem_with(FOLK_AT(FOLK_MARKET) | FOLK_HAS_COINS);
   folk_plan twice = {.count = 4, .steps = {FOLK_BUY_BREAD, FOLK_BUY_FINERY, FOLK_GO + FOLK_INN, FOLK_SHOW_OFF}};
   cr_assert_not(folk_plan_holds(&problem, &twice, FOLK_WISH(FOLK_STATUS)));
+  folk_plan earned;
+  cr_assert(solve(&problem, FOLK_WISH(FOLK_STATUS), &earned));
+  cr_assert(folk_plan_holds(&problem, &earned, FOLK_WISH(FOLK_STATUS)));
+  cr_assert(has_step(&earned, FOLK_SELL_WOOD), "nothing is earned for the second purchase");
+  cr_assert_not(is_known(&problem, FOLK_WISH(FOLK_STATUS), UINT32_MAX));
   problem.rich = true;
   cr_assert(folk_plan_holds(&problem, &twice, FOLK_WISH(FOLK_STATUS)));
 }
 
 Test(townsfolk_plan, the_cheaper_of_two_ways_is_found_and_blocked_ones_are_not) {
-  folk_problem problem = problem_with(FOLK_AT(FOLK_MARKET) | FOLK_HAS_COINS | FOLK_HAS_BELOVED);
+  folk_problem problem = problem_with(FOLK_AT(FOLK_MARKET) | FOLK_HAS_COINS | FOLK_HAS_PLENTY | FOLK_HAS_BELOVED);
   folk_plan plan;
   cr_assert(solve(&problem, FOLK_WISH(FOLK_ROMANCE), &plan));
   cr_assert(has_step(&plan, FOLK_BUY_FLOWERS));

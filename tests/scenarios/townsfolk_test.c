@@ -333,6 +333,24 @@ Test(townsfolk, the_log_is_in_order_when_updates_are_rare) {
   cr_assert_geq(seen.counts[3], 5);
 }
 
+static void keep_clock(const char *text, void *user) {
+  if (strncmp(text, "day 1 0", 7) == 0) strncat(user, text + 6, 5);
+}
+
+Test(townsfolk, what_an_update_tells_of_is_put_in_order) {
+  char clocks[64] = "";
+  lines seen = {0};
+  scene it = town_open(98, 1, AMPLE_NS);
+  folk *folk = it.instance;
+  cr_assert_eq(it.module->watch(it.instance, it.world, "Anna", take_line, &seen), MUSTER_OK);
+  folk->journal.entries[0] = (folk_entry){.at_ns = 50 * FOLK_MINUTE_NS, .kind = FOLK_ENTRY_EVENT, .who = FOLK_NOBODY};
+  folk->journal.entries[1] = (folk_entry){.at_ns = 20 * FOLK_MINUTE_NS, .kind = FOLK_ENTRY_DONE, .what = FOLK_REST};
+  folk->journal.count = 2;
+  it.module->watched(it.instance, it.world, keep_clock, clocks);
+  cr_assert_str_eq(clocks, "06:2006:50");
+  scene_close(&it);
+}
+
 Test(townsfolk, watching_changes_nothing) {
   uint64_t hashes[2];
   for (uint32_t i = 0; i < 2; i++) {
