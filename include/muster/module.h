@@ -46,6 +46,9 @@ typedef struct muster_module_needs {
 /* A named number of a module's report. */
 typedef void (*muster_module_emit)(const char *name, double value, void *emit_user);
 
+/* A line of what a module tells of an agent that is watched, without a line end; valid during the call. */
+typedef void (*muster_module_line)(const char *text, void *line_user);
+
 typedef struct muster_module {
   uint32_t size;
   uint32_t abi;        /* MUSTER_MODULE_ABI of the header it was built with */
@@ -67,6 +70,13 @@ typedef struct muster_module {
   /* After the frame at `sim_now_ns`: simulation time that may pass before the next frame, beside what the host's own
    * frame brings, because nobody looks. `muster run` heeds it. May be null (default). */
   uint64_t (*skip_ns)(void *instance, uint64_t sim_now_ns);
+  /* These two tell what one agent does, for `muster run --watch NAME`; both null (default) = nobody can be watched. The
+   * first finds who bears the name, after populate, and tells who that is; MUSTER_E_ARGUMENT with names that would do
+   * in the message when nobody does. The second tells, after each frame, what happened to it since, in order of time.
+   */
+  muster_result (*watch)(void *instance, muster_world *world, const char *name, muster_module_line line,
+                         void *line_user);
+  void (*watched)(void *instance, const muster_world *world, muster_module_line line, void *line_user);
 } muster_module;
 
 /* Sets muster_last_error() from a module and returns `result`. printf-style. Any thread. */

@@ -106,4 +106,8 @@ void pursuit_loop_begin(pursuit_loop *loop);
 /* A hash over all agents: equal when they came to the same. */
 uint64_t pursuit_loop_hash(const pursuit_loop *loop);
 
+/* `townsfolk`: towns of characters with desires, emotions, relations, work and wishes, who plan as well as their level
+ * allows. One of them can be watched. Takes no file. Any thread. */
+const muster_module *muster_module_townsfolk(void);
+
 #endif

@@ -20,6 +20,7 @@ static const muster_module_get_function scenarios[] = {
     muster_module_pathstorm,
     muster_module_pathstorm_whole,
     muster_module_pursuit,
+    muster_module_townsfolk,
 };
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };

@@ -47,11 +47,27 @@ static bool asked_to_stop(const run *run) {
   return sigtimedwait(&run->stop_signals, NULL, &at_once) > 0;
 }
 
+static void write_line(const char *text, void *user) {
+  run *run = user;
+  progress_end(&run->progress);
+  puts(text);
+}
+
+/* True when there is nobody to find, too. */
+static bool find_watched(run *run) {
+  const host *host = &run->host;
+  if (!run->options.watch) return true;
+  return host->module->watch(host->instance, host->world, run->options.watch, write_line, run) == MUSTER_OK;
+}
+
 /* False when the frame failed. */
 static bool run_frame(run *run, muster_frame_report *report) {
+  host *host = &run->host;
   run->frame++;
   pacing_wait(&run->pacing, run->frame);
-  return host_run_frame(&run->host, pacing_sim_time(&run->pacing, run->frame), run->options.budget_ns, report);
+  if (!host_run_frame(host, pacing_sim_time(&run->pacing, run->frame), run->options.budget_ns, report)) return false;
+  if (run->options.watch) host->module->watched(host->instance, host->world, write_line, run);
+  return true;
 }
 
 /* Runs until the population is in, which large ones take several frames for, and then for as long as was asked for, so
@@ -135,12 +151,17 @@ static int run_world(run *run, int (*report)(struct run *run)) {
   bool stopped = false;
   if (!host_open(&run->host, &run->setup)) return complain_failure("%s", muster_last_error());
   run->progress = progress_begin();
+  bool found = find_watched(run);
   bool paced = !run->options.virtual_clock && !run->options.no_pace && !run->host.replays;
   run->pacing = pacing_begin(run->options.rate, paced);
-  bool ran = warm_up(run, &stopped) && run_frames(run, &stopped);
+  bool ran = found && warm_up(run, &stopped) && run_frames(run, &stopped);
   progress_end(&run->progress);
-  int status =
-      ran ? tell(run, report) : complain_failure("frame %llu: %s", (unsigned long long)run->frame, muster_last_error());
+  int status = STATUS_USAGE;
+  if (!found)
+    complain_usage("%s", muster_last_error());
+  else
+    status = ran ? tell(run, report)
+                 : complain_failure("frame %llu: %s", (unsigned long long)run->frame, muster_last_error());
   if (ran && run->host.replays) say_replayed(run);
   if (!recording_end(&run->recording, run->host.world)) status = STATUS_FAILED;
   host_close(&run->host);

@@ -30,6 +30,7 @@ enum {
   OPTION_RECORD,
   OPTION_TRACE,
   OPTION_TRACE_FRAMES,
+  OPTION_WATCH,
   OPTION_AGENT
 };
 
@@ -56,6 +57,7 @@ static const struct option long_options[] = {
     {"json", required_argument, NULL, OPTION_JSON},
     {"trace", required_argument, NULL, OPTION_TRACE},
     {"trace-frames", required_argument, NULL, OPTION_TRACE_FRAMES},
+    {"watch", required_argument, NULL, OPTION_WATCH},
     {"help", no_argument, NULL, OPTION_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -89,6 +91,7 @@ static void show_options(void) {
        "                     output\n"
        "  --trace-frames N   how many of them (default 120)\n"
        "  --record FILE      inputs, choices and measured costs, for `muster replay FILE`\n"
+       "  --watch NAME       what one character does, as it happens: townsfolk; of `muster run` alone\n"
        "  --help");
 }
 
@@ -182,6 +185,9 @@ static bool read_option(void *user, int option, const char *text) {
   case OPTION_TRACE:
     options->trace = text;
     return true;
+  case OPTION_WATCH:
+    options->watch = text;
+    return true;
   case OPTION_AGENT:
     options->agent = text;
     return true;
@@ -199,8 +205,21 @@ static bool takes_cost(const muster_module *module) {
   return module->size >= offsetof(muster_module, takes_cost) + sizeof module->takes_cost && module->takes_cost;
 }
 
+static bool can_watch(const muster_module *module) {
+  return module->size >= offsetof(muster_module, watched) + sizeof module->watched && module->watch && module->watched;
+}
+
+static bool takes_standard_output(const char *file) {
+  return file && strcmp(file, "-") == 0;
+}
+
 /* What contradicts; STATUS_OK when nothing does. */
-static int find_contradiction(const run_options *options) {
+static int find_contradiction(const run_options *options, run_purpose purpose) {
+  bool taken = takes_standard_output(options->json) || takes_standard_output(options->trace);
+  if (options->watch && purpose != RUN_TO_REPORT)
+    return complain_usage("--watch is for `muster run`, which shows what happens while it happens");
+  if (options->watch && taken)
+    return complain_usage("--watch writes to standard output, and so do --json - and --trace -; give them a file");
   if (options->capacity_ns && !options->virtual_clock)
     return complain_usage("--capacity is the work of a virtual frame; add --virtual, or use --budget instead");
   if (options->trace_frames && !options->trace)
@@ -211,13 +230,17 @@ static int find_contradiction(const run_options *options) {
 }
 
 /* What depends on several options, and what is left to its default. */
-static bool complete(run_options *options, int *status) {
-  *status = find_contradiction(options);
+static bool complete(run_options *options, run_purpose purpose, int *status) {
+  *status = find_contradiction(options, purpose);
   if (*status != STATUS_OK) return false;
   if (options->trace_frames == 0) options->trace_frames = 120;
   if (options->warm_up == UINT64_MAX) options->warm_up = (options->rate + 999) / 1000;
   if (options->workers == 0) options->workers = muster_available_processors();
   options->module = catalog_find(options->scenario, &options->path, status);
+  if (options->module && options->watch && !can_watch(options->module)) {
+    *status = complain_usage("'%s' has nobody to watch; use the scenario 'townsfolk' for that", options->scenario);
+    return false;
+  }
   if (!options->module || options->cost_ns == 0 || takes_cost(options->module)) return options->module != NULL;
   *status = complain_usage("'%s' takes no --cost, its updates cost what they do; use the scenario 'fixed' for one",
                            options->scenario);
@@ -241,5 +264,5 @@ bool run_options_read(run_options *options, run_purpose purpose, int count, char
     return false;
   }
   if (optind < count) options->scenario = arguments[optind];
-  return complete(options, status);
+  return complete(options, purpose, status);
 }

@@ -12,6 +12,7 @@ typedef struct run_options {
   const char *trace;           /* the same for the trace of the last frames */
   const char *agent;           /* which one to explain, as typed */
   const char *record;          /* where the run is recorded; null = nowhere */
+  const char *watch;           /* the name of the agent to watch; null = nobody */
   uint32_t agents, observers;  /* 0 = the scenario's own */
   uint32_t workers;
   uint64_t budget_ns, capacity_ns;

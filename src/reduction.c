@@ -1,0 +1,173 @@
+/* reduction.c - doing less for those who matter less: pure functions on flat structs of the caller's. */
+#include <muster/reduction.h>
+
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------- fewer traits */
+
+static float strength_of(float trait) {
+  return isnan(trait) ? 0.0f : fabsf(trait);
+}
+
+uint64_t muster_traits_strongest(const float *traits, uint32_t count, uint32_t keep) {
+  uint64_t chosen = 0;
+  if (count > MUSTER_TRAITS_MAX) count = MUSTER_TRAITS_MAX;
+  if (keep >= count) return count == 64 ? UINT64_MAX : (1ull << count) - 1;
+  for (uint32_t kept = 0; kept < keep; kept++) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++)
+      if (!(chosen >> i & 1) && (best == UINT32_MAX || strength_of(traits[i]) > strength_of(traits[best]))) best = i;
+    chosen |= 1ull << best;
+  }
+  return chosen;
+}
+
+/* ----------------------------------------------------------------------------------------------------- event filter */
+
+static void give_back(muster_event_filter *filter, uint64_t now_ns) {
+  if (now_ns <= filter->seen_ns) return;
+  uint64_t passed_ns = now_ns - filter->seen_ns;
+  filter->spent_ns -= passed_ns < filter->spent_ns ? passed_ns : filter->spent_ns;
+  filter->seen_ns = now_ns;
+}
+
+static bool fits_rate(muster_event_filter *filter, const muster_event_rule *rule) {
+  if (rule->window_ns == 0) return rule->events_most > 0;
+  if (rule->events_most == 0) return false;
+  uint64_t share_ns = rule->window_ns / rule->events_most;
+  if (filter->spent_ns > rule->window_ns - share_ns) return false;
+  filter->spent_ns += share_ns;
+  return true;
+}
+
+bool muster_event_passes(muster_event_filter *filter, const muster_event_rule *rule, uint64_t now_ns,
+                         float importance) {
+  give_back(filter, now_ns);
+  bool passes =
+      importance >= rule->importance_least && (importance >= rule->importance_sure || fits_rate(filter, rule));
+  if (passes)
+    filter->passed++;
+  else
+    filter->dropped++;
+  return passes;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- coping */
+
+bool muster_coping_wanted(muster_coping *coping, float critical, uint64_t rest_ns, uint64_t now_ns, float severity) {
+  bool rested = coping->count == 0 || (now_ns > coping->at_ns && now_ns - coping->at_ns >= rest_ns);
+  if (!(severity >= critical) || (!rested && severity <= coping->severity)) return false;
+  coping->at_ns = now_ns;
+  coping->severity = severity;
+  coping->count++;
+  return true;
+}
+
+/* --------------------------------------------------------------------------------------------------------- choices */
+
+static bool serves(const muster_prepared *entry, uint32_t purpose, uint64_t facts) {
+  return (purpose == MUSTER_PURPOSE_ANY || entry->purpose == purpose) && (entry->needs & ~facts) == 0;
+}
+
+uint32_t muster_choose_default(const muster_prepared *set, uint32_t count, uint32_t purpose, uint64_t facts) {
+  for (uint32_t i = 0; i < count; i++)
+    if (serves(&set[i], purpose, facts)) return i;
+  return MUSTER_CHOICE_NONE;
+}
+
+uint32_t muster_choose_random(const muster_prepared *set, uint32_t count, uint32_t purpose, uint64_t facts,
+                              uint64_t random) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (serves(&set[i], purpose, facts)) sum += set[i].weight;
+  if (sum == 0) return MUSTER_CHOICE_NONE;
+  uint64_t drawn = (random >> 32) * sum >> 32;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!serves(&set[i], purpose, facts)) continue;
+    if (drawn < set[i].weight) return i;
+    drawn -= set[i].weight;
+  }
+  return MUSTER_CHOICE_NONE;
+}
+
+/* ------------------------------------------------------------------------------------------------------- goal lock */
+
+void muster_goal_lock_take(muster_goal_lock *lock, uint32_t goal, float worth, uint64_t until_ns) {
+  *lock = (muster_goal_lock){.until_ns = until_ns, .goal = goal, .worth = worth};
+}
+
+bool muster_goal_lock_holds(const muster_goal_lock *lock, uint64_t now_ns) {
+  return now_ns < lock->until_ns;
+}
+
+uint32_t muster_goal_lock_choose(const muster_goal_lock *lock, uint64_t now_ns, uint32_t candidate, float worth,
+                                 float margin) {
+  if (!muster_goal_lock_holds(lock, now_ns) || worth >= lock->worth + margin) return candidate;
+  return lock->goal;
+}
+
+void muster_goal_lock_release(muster_goal_lock *lock) {
+  lock->until_ns = 0;
+}
+
+/* --------------------------------------------------------------------------------------------- automatic achievement
+ */
+
+static bool is_under_way(const muster_achievement *achievement) {
+  return achievement->begin_ns || achievement->end_ns;
+}
+
+void muster_achievement_begin(muster_achievement *achievement, uint32_t goal, uint64_t begin_ns, uint64_t duration_ns) {
+  uint64_t end_ns = duration_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + duration_ns;
+  *achievement = (muster_achievement){.begin_ns = begin_ns, .end_ns = end_ns, .goal = goal};
+}
+
+bool muster_achievement_reached(muster_achievement *achievement, uint64_t now_ns, uint64_t *end_ns) {
+  if (!is_under_way(achievement) || now_ns < achievement->end_ns) return false;
+  *end_ns = achievement->end_ns;
+  achievement->begin_ns = achievement->end_ns = 0;
+  return true;
+}
+
+float muster_achievement_share(const muster_achievement *achievement, uint64_t now_ns) {
+  if (!is_under_way(achievement) || now_ns < achievement->begin_ns) return 0.0f;
+  if (now_ns >= achievement->end_ns) return 1.0f;
+  return (float)(now_ns - achievement->begin_ns) / (float)(achievement->end_ns - achievement->begin_ns);
+}
+
+/* ---------------------------------------------------------------------------------------------------- record, replay
+ */
+
+bool muster_event_record(muster_event_log *log, muster_recorded_event *events, uint32_t capacity,
+                         const muster_recorded_event *event) {
+  bool full = log->count >= capacity;
+  uint32_t place = log->count;
+  if (full) {
+    place = UINT32_MAX;
+    for (uint32_t i = 0; i < capacity; i++) /* the earliest of the least important */
+      if (events[i].importance <= event->importance &&
+          (place == UINT32_MAX || events[i].importance < events[place].importance))
+        place = i;
+    log->forgotten++;
+    if (place == UINT32_MAX) return false;
+    memmove(&events[place], &events[place + 1], (capacity - place - 1) * sizeof *events);
+    log->count--;
+    place = log->count;
+  }
+  while (place > 0 && events[place - 1].at_ns > event->at_ns) {
+    events[place] = events[place - 1];
+    place--;
+  }
+  events[place] = *event;
+  log->count++;
+  return !full;
+}
+
+uint32_t muster_event_replay(muster_event_log *log, const muster_recorded_event *events,
+                             void (*meet)(const muster_recorded_event *event, void *user), void *user) {
+  uint32_t count = log->count;
+  log->count = log->forgotten = 0;
+  for (uint32_t i = 0; i < count; i++) meet(&events[i], user);
+  return count;
+}

@@ -1,0 +1,34 @@
+/* Action: what a character took, gave and made since its last update is settled with the hall, and gifts change hands.
+ * It has acted on it already: purses and stores may go below nothing for a moment, and nothing is lost. */
+#include "scenarios/townsfolk.h"
+
+static void hand_over(folk_mind *mind) {
+  folk_self *self = mind->self;
+  folk_self *other = NULL;
+  if (self->gift_to < mind->town->people)
+    other = muster_update_state_of(mind->update, mind->town->members[self->gift_to]);
+  if (other && other->received_bread < UINT8_MAX)
+    other->received_bread++;
+  else
+    self->bread++;
+  self->gift_to = FOLK_NOBODY;
+}
+
+static void settle(folk_self *self, folk_hall *hall) {
+  hall->coins += self->due_coins;
+  hall->stock[FOLK_BREAD] -= self->due_bread;
+  hall->stock[FOLK_ALE] -= self->due_ale;
+  hall->used[FOLK_BREAD] += self->due_bread;
+  hall->used[FOLK_ALE] += self->due_ale;
+  folk_make_goods(hall, self->role, self->due_hours);
+  self->due_coins = 0;
+  self->due_bread = self->due_ale = self->due_hours = 0;
+}
+
+muster_atom_result folk_act(muster_update *update) {
+  folk_mind mind = folk_mind_of(update);
+  folk_hall *hall = muster_update_state_of(update, mind.town->hall);
+  if (mind.self->gift_to != FOLK_NOBODY) hand_over(&mind);
+  if (hall) settle(mind.self, hall); /* else the hall is not there yet: later */
+  return MUSTER_ATOM_FINISH;
+}

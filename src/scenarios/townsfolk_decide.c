@@ -1,0 +1,214 @@
+/* Which goal is followed, by which plan: once for each level. */
+#include "scenarios/townsfolk.h"
+
+#include <math.h>
+
+enum { PARTIAL_NODES = 10 };
+
+static const float minutes_per_worth = 240.0f; /* so many minutes of a plan outweigh a worth of 1 */
+static const float margin = 0.3f;              /* what a new goal must be worth more than the one under way */
+static const float margin_when_cheap = 0.8f;
+static const uint64_t lock_ns = 12 * FOLK_HOUR_NS;
+
+uint64_t folk_random(folk_mind *mind) {
+  if (mind->random == 0 && mind->update) mind->random = muster_update_random(mind->update);
+  return mind->random = folk_mix(mind->random);
+}
+
+/* Who changes its mind on the way starts from there. */
+static void stop_walking(folk_self *self) {
+  if (self->plan.at >= self->plan.count || self->plan.steps[self->plan.at] >= FOLK_GO + FOLK_PLACES ||
+      self->lived_ns == self->step_begin_ns)
+    return;
+  folk_place_now(self, &self->x, &self->y);
+  self->place = FOLK_ON_WAY;
+}
+
+static void take_up(folk_mind *mind, uint32_t goal, float worth, const folk_plan *plan) {
+  folk_self *self = mind->self;
+  bool goes_on = goal == self->goal && plan->count == 1; /* another hour of the same */
+  stop_walking(self);
+  self->goal = (uint8_t)goal;
+  self->plan = *plan;
+  self->plan.at = 0;
+  self->stirred = 0;
+  self->achievement = (muster_achievement){0};
+  self->partial.open = 0;
+  muster_goal_lock_take(&self->lock, goal, worth, self->lived_ns + lock_ns);
+  if (plan->count > self->longest_plan) self->longest_plan = plan->count;
+  if (!goes_on) folk_note(mind, FOLK_ENTRY_DECIDED, self->lived_ns, goal, FOLK_NOBODY, worth);
+  folk_begin_step(mind);
+}
+
+static void idle(folk_mind *mind) {
+  folk_plan plan = {.count = 1, .steps = {FOLK_IDLE}};
+  take_up(mind, FOLK_NO_GOAL, 0.0f, &plan);
+}
+
+static bool take_prepared(folk_mind *mind, uint32_t number, uint32_t goal, float worth) {
+  if (number == MUSTER_CHOICE_NONE) return false;
+  folk_plan plan = folk_prepared_plan(folk_prepared[number].option, folk_workplace(mind->self->role));
+  take_up(mind, goal, worth, &plan);
+  return true;
+}
+
+static uint32_t best_of(const float worth[FOLK_GOALS]) {
+  uint32_t best = 0;
+  for (uint32_t goal = 1; goal < FOLK_GOALS; goal++)
+    if (worth[goal] > worth[best]) best = goal;
+  return worth[best] > 0.0f ? best : FOLK_NO_GOAL;
+}
+
+/* -------------------------------------------------------------------------------------------------- 0: full planning
+ */
+
+/* A goal with the plan that reaches it. */
+typedef struct option {
+  uint32_t goal;
+  float worth, net; /* net of what the plan costs */
+  folk_plan plan;
+} option;
+
+/* The best of all goals, each with the cheapest plan that a search finds: a wish that is easily had may come before one
+ * that is worth more. */
+static option full_choice(folk_mind *mind) {
+  folk_self *self = mind->self;
+  float worth[FOLK_GOALS];
+  folk_problem problem;
+  option best = {.goal = FOLK_NO_GOAL};
+  folk_weigh(mind, folk_traits(self, 0), self->lived_ns, worth);
+  folk_pose(mind, self->lived_ns, &problem);
+  for (uint32_t i = 0; i < FOLK_GOALS; i++) {
+    option next = {.goal = best_of(worth)};
+    uint32_t cost = 0, nodes = 0;
+    if (next.goal == FOLK_NO_GOAL) break;
+    next.worth = worth[next.goal];
+    worth[next.goal] = -1.0f;
+    problem.facts &= ~FOLK_REACHED(next.goal);
+    bool found = folk_plan_search(&problem, next.goal, FOLK_NODES_MAX, &next.plan, &cost, &nodes);
+    self->searched += nodes;
+    self->effort[0] += nodes;
+    next.net = next.worth - (float)cost / minutes_per_worth;
+    if (found && (best.goal == FOLK_NO_GOAL || next.net > best.net)) best = next;
+  }
+  return best;
+}
+
+/* --------------------------------------------------------------------------------------------- 1 to 3: less and less
+ */
+
+static uint32_t choose_goal(folk_mind *mind, uint32_t level, float *worth_of) {
+  float worth[FOLK_GOALS];
+  folk_weigh(mind, folk_traits(mind->self, level), mind->self->lived_ns, worth);
+  uint32_t goal = best_of(worth);
+  *worth_of = goal == FOLK_NO_GOAL ? 0.0f : worth[goal];
+  return goal;
+}
+
+static void decide_by_default(folk_mind *mind, uint32_t goal, float worth) {
+  uint64_t facts = folk_facts(mind, mind->self->lived_ns);
+  uint32_t number =
+      goal == FOLK_NO_GOAL ? MUSTER_CHOICE_NONE : muster_choose_default(folk_prepared, FOLK_PREPARED, goal, facts);
+  mind->self->effort[mind->level]++;
+  if (!take_prepared(mind, number, goal, worth)) idle(mind);
+}
+
+/* A part of the search, and then the next ten minutes; when it leads nowhere, what everybody does. */
+static void decide_in_parts(folk_mind *mind) {
+  folk_self *self = mind->self;
+  folk_problem problem;
+  folk_plan plan;
+  float worth = self->lock.worth;
+  uint32_t nodes = 0, goal = self->partial.goal;
+  if (self->partial.open == 0) {
+    goal = choose_goal(mind, 1, &worth);
+    if (goal == FOLK_NO_GOAL) {
+      idle(mind);
+      return;
+    }
+    folk_partial_begin(&self->partial, goal);
+  }
+  folk_pose(mind, self->lived_ns, &problem);
+  problem.facts &= ~FOLK_REACHED(goal);
+  folk_progress progress = folk_partial_continue(&self->partial, &problem, PARTIAL_NODES, &plan, &nodes);
+  self->searched += nodes;
+  self->effort[1] += nodes;
+  if (progress == FOLK_FOUND && folk_plan_holds(&problem, &plan, goal)) {
+    take_up(mind, goal, worth, &plan);
+  } else if (progress == FOLK_THINKING) {
+    folk_partial_plan partial = self->partial;
+    folk_note(mind, FOLK_ENTRY_THINKS, self->lived_ns, goal, FOLK_NOBODY, (float)partial.count);
+    idle(mind);
+    self->partial = partial;
+    self->lock.worth = worth;
+  } else {
+    decide_by_default(mind, goal, worth);
+  }
+}
+
+/* Duties in their hours; else any wish that everybody knows a plan for. */
+static void decide_at_random(folk_mind *mind) {
+  folk_self *self = mind->self;
+  uint64_t facts = folk_facts(mind, self->lived_ns), random = folk_random(mind);
+  float worth = 0.0f;
+  uint32_t goal = choose_goal(mind, 3, &worth), minute = folk_own_minute(self, self->lived_ns);
+  uint32_t number = MUSTER_CHOICE_NONE;
+  self->effort[3]++;
+  if (goal != FOLK_NO_GOAL)
+    number = muster_choose_random(folk_prepared, FOLK_PREPARED, goal, facts, random);
+  else if (minute >= 360 && minute < 1320)
+    number = FOLK_WISHES + muster_choose_random(folk_prepared + FOLK_WISHES, FOLK_PREPARED - FOLK_WISHES,
+                                                MUSTER_PURPOSE_ANY, facts, random);
+  if (number == MUSTER_CHOICE_NONE) {
+    idle(mind);
+    return;
+  }
+  take_prepared(mind, number, folk_prepared[number].purpose, worth);
+}
+
+void folk_decide(folk_mind *mind) {
+  float worth = 0.0f;
+  if (mind->level == 0) {
+    option best = full_choice(mind);
+    if (best.goal == FOLK_NO_GOAL)
+      decide_by_default(mind, choose_goal(mind, 0, &worth), worth);
+    else
+      take_up(mind, best.goal, best.worth, &best.plan);
+  } else if (mind->level == 1) {
+    decide_in_parts(mind);
+  } else if (mind->level == 2) {
+    uint32_t goal = choose_goal(mind, 2, &worth);
+    decide_by_default(mind, goal, worth);
+  } else {
+    decide_at_random(mind);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------- second thoughts */
+
+static bool gives_way(const folk_self *self, uint32_t goal, float worth, float by) {
+  return goal != FOLK_NO_GOAL && goal != self->goal &&
+         muster_goal_lock_choose(&self->lock, self->lived_ns, goal, worth, by) == goal;
+}
+
+static void drop(folk_mind *mind, uint32_t goal) {
+  folk_note(mind, FOLK_ENTRY_DROPPED, mind->self->lived_ns, mind->self->goal, FOLK_NOBODY, (float)goal);
+}
+
+void folk_reconsider(folk_mind *mind) {
+  folk_self *self = mind->self;
+  float worth;
+  if (self->plan.at >= self->plan.count || self->goal == FOLK_SLEEP) return;
+  if (mind->level == 0) {
+    option best = full_choice(mind);
+    if (!gives_way(self, best.goal, best.worth, margin)) return;
+    if (self->goal != FOLK_NO_GOAL) drop(mind, best.goal);
+    take_up(mind, best.goal, best.worth, &best.plan);
+  } else if (mind->level < 3 && self->stirred) {
+    uint32_t goal = choose_goal(mind, mind->level, &worth);
+    self->stirred = 0;
+    if (!gives_way(self, goal, worth, mind->level == 1 ? margin : margin_when_cheap)) return;
+    if (self->goal != FOLK_NO_GOAL) drop(mind, goal);
+    decide_by_default(mind, goal, worth);
+  }
+}

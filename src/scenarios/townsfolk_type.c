@@ -1,0 +1,81 @@
+#include "scenarios/townsfolk.h"
+
+enum { ATOM_SENSE = 0, ATOM_LIVE, ATOM_ACT, ATOMS };
+
+static const muster_atom atoms[ATOMS] = {
+    [ATOM_SENSE] = {.run = folk_sense, .role = MUSTER_ROLE_PERCEPTION, .model_ns = 1500},
+    [ATOM_LIVE] = {.run = folk_live, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 9500},
+    [ATOM_ACT] = {.run = folk_act, .role = MUSTER_ROLE_ACTION, .model_ns = 400},
+};
+
+static const muster_atom hall_atoms[] = {{.run = folk_keep_hall, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 150}};
+
+/* About what was measured; most updates of the cheapest level find in their first atom that nothing is over yet. */
+static uint64_t model_cost(const muster_cost_query *query, void *user) {
+  static const uint32_t mean_ns[FOLK_LEVELS][ATOMS] = {
+      {1500, 9500, 400}, {600, 450, 400}, {150, 200, 400}, {90, 110, 400}};
+  (void)user;
+  uint32_t level = query->level < FOLK_LEVELS ? query->level : FOLK_LEVELS - 1;
+  uint64_t mean = mean_ns[level][query->atom];
+  return mean / 2 + mean * (query->random >> 40) / (1u << 24);
+}
+
+folk_mind folk_mind_of(muster_update *update) {
+  const folk_town *town = update->user;
+  folk *folk = town->folk;
+  bool watched = muster_agent_equal(folk->journal.agent, update->agent);
+  return (folk_mind){.self = update->state,
+                     .town = town,
+                     .market = muster_update_published_of(update, town->hall),
+                     .update = update,
+                     .journal = watched ? &folk->journal : NULL,
+                     .level = update->level < FOLK_LEVELS ? update->level : FOLK_LEVELS - 1};
+}
+
+/* Its own time begins with its agent's. */
+static void is_born(muster_update *update) {
+  folk_self *self = update->state;
+  self->lived_ns = self->felt_ns = update->now_ns;
+}
+
+static muster_result register_people(folk *folk, muster_world *world) {
+  muster_type_def def = muster_default_type_def();
+  def.name = "character";
+  def.atoms = atoms;
+  def.atom_count = ATOMS;
+  def.state_bytes = (uint32_t)sizeof(folk_self);
+  def.published_bytes = (uint32_t)sizeof(folk_face);
+  def.period_ns = 500000000u;
+  def.period_max_ns = 12000000000u;
+  def.limit_ns = 500000u;
+  def.level_count = FOLK_LEVELS;
+  def.on_spawned = is_born;
+  def.model_cost_ns = model_cost;
+  def.messages_max = 6;
+  def.message_bytes = (uint32_t)sizeof(folk_message);
+  def.sends_max = 4;
+  def.wake_on_message = true;
+  def.wake_gap_ns = 250000000u;
+  def.user = folk;
+  folk->people = muster_type_register(world, &def);
+  return folk->people.index ? MUSTER_OK : MUSTER_E_FULL;
+}
+
+static muster_result register_halls(folk *folk, muster_world *world) {
+  muster_type_def def = muster_default_type_def();
+  def.name = "hall";
+  def.atoms = hall_atoms;
+  def.atom_count = 1;
+  def.state_bytes = (uint32_t)sizeof(folk_hall);
+  def.published_bytes = (uint32_t)sizeof(folk_hall_face);
+  def.period_ns = 1000000000u;
+  def.period_max_ns = 4000000000u;
+  def.elasticity = 0.25f;
+  folk->halls = muster_type_register(world, &def);
+  return folk->halls.index ? MUSTER_OK : MUSTER_E_FULL;
+}
+
+muster_result folk_register(folk *folk, muster_world *world) {
+  muster_result result = register_people(folk, world);
+  return result ? result : register_halls(folk, world);
+}
