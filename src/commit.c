@@ -10,6 +10,7 @@
 #include "base/prefetch.h"
 #include "conduct.h"
 #include "messages.h"
+#include "reactions.h"
 #include "recorder.h"
 #include "timing.h"
 
@@ -83,6 +84,7 @@ static inline void complete(struct muster_world *world, uint32_t share, uint32_t
   uint64_t reached_ns = began_ns;
   note_completion(world, &world->parts[share], row, class, index, began_ns);
   if (type->elapsed || type->gapped) reached_ns = timing_complete(world, &world->parts[share], type, index, began_ns);
+  if (row->reacts) reactions_complete(world, index, began_ns);
   messages_complete(world, type, index);
   if (type->publishes) row->front ^= 1u;
   periods_completed(&world->classes, class, share, &world->store, &world->ready, index, reached_ns);
@@ -176,6 +178,7 @@ static void learn(struct muster_world *world) {
     world->statistics.commands_dropped += state->commands_dropped;
     dropped += state->commands_dropped;
     world->statistics.interrupted += state->interrupted;
+    world->report.cycles += (uint32_t)state->cycles;
   }
   if (dropped) recorder_cannot(world, "a worker had no room for what its updates asked of others");
   if (dropped)
@@ -197,7 +200,8 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
  * of a wheel is touched, and stayed in its cell of the grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = &world->store.rows[entry->agent];
-  if (row->enlisted || row->atom_next || result->asks || messages_are_owed(world, entry->agent)) return false;
+  if (row->enlisted || row->atom_next || row->reacts || result->asks || messages_are_owed(world, entry->agent))
+    return false;
   if (!result->moved) return true;
   const agent_place *place = &world->store.places[entry->agent];
   return result->moved_to.cell_x == place->cell_x && result->moved_to.cell_y == place->cell_y;

@@ -40,7 +40,7 @@ static void describe_given(const muster_world *world, uint32_t index, muster_age
 }
 
 static void explain_importance(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
-  judge_inputs inputs = {&world->store, &world->types, &world->space, &world->observers};
+  judge_inputs inputs = {&world->store, &world->types, &world->space, &world->observers, world->factors};
   judgement judgement = judge_explain(&inputs, index);
   whole->by_observer = judgement.by_distance;
   whole->by_model = judgement.by_model;

@@ -61,10 +61,13 @@ typedef struct muster_frame_report {
   uint64_t debt_ns;   /* overruns that no frame has made up for yet, this one's included; bounded by debt_budgets */
   float share;        /* of the time that updates could have had, the part that they are planned to use: what the
                          controller learnt from frames in which work waited; 0.25..1.25, 1 = as predicted */
-  uint32_t offences;           /* atoms seen over their type's limit: muster/conduct.h */
+  uint32_t offences;  /* atoms seen over their type's limit: muster/conduct.h */
   uint32_t agents_demoted;     /* active, under such a penalty now: kept from their upper levels */
   uint32_t agents_quarantined; /* or not run at all */
   uint32_t types_quarantined;
+  uint32_t updates_max;  /* x in force; 0 = no limit but the budget */
+  uint32_t agents_eased; /* active, at a cheaper level than their importance gives, because of the pressure */
+  uint32_t cycles;       /* further cycles of updates that ran: not counted as completed */
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {
@@ -104,15 +107,18 @@ typedef struct muster_statistics {
   uint64_t messages_dropped;    /* the box was full; of the host's also: the receiver gone or without a box for it */
   uint64_t messages_refused;    /* muster_update_send() answered MUSTER_E_FULL */
   uint64_t importances_refused; /* answers of model_importance that had to be clamped */
-  uint64_t score_rounds; /* times that everybody's importance had to be looked at, spread over frames, because of an
-                            observer that sees more than about eight times as far as most, or of a crowd of more than
-                            8,192 agents in one cell */
+  uint64_t score_rounds;     /* times that everybody's importance had to be looked at, spread over frames, because of an
+                                observer that sees more than about eight times as far as most, or of a crowd of more than
+                                8,192 agents in one cell */
   uint64_t wakes_delayed;    /* wakes that had to wait for the end of their type's wake_gap_ns */
   uint64_t wakes_timed;      /* times asked for that came, and released an agent or found it released */
   uint64_t steps_behind_max; /* with bounded steps: the most whole steps that a completed update left undone */
-  uint64_t demotions, quarantines; /* of agents and of types, for their conduct */
-  uint64_t pardons;                /* of agents and of types that were under a penalty */
-  uint64_t stuck;                  /* times that a worker was stuck in an atom */
+  uint64_t demotions, quarantines;        /* of agents and of types, for their conduct */
+  uint64_t pardons;                       /* of agents and of types that were under a penalty */
+  uint64_t stuck;                         /* times that a worker was stuck in an atom */
+  uint64_t reactions_met, reactions_late; /* times of muster_update_react_by() after which the next update began, in
+                                             time or not */
+  uint64_t cycles;                        /* sum of the frame reports */
 } muster_statistics;
 
 static inline muster_statistics muster_default_statistics(void) {

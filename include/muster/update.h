@@ -69,6 +69,7 @@ typedef struct muster_update {
   uint64_t step_ns;         /* of the type */
   uint64_t wake_at_ns;      /* the time that was asked for, when this update is the answer to muster_agent_wake_at;
                                0 = it is not */
+  uint32_t cycle;           /* of this update in its frame, from 0; above it with cycles_max of the world only */
 } muster_update;
 
 typedef enum muster_atom_result {

@@ -3,6 +3,7 @@
 #include "agents/elapsed.h"
 #include "base/assert.h"
 #include "exec/conduct.h"
+#include "exec/cycles.h"
 #include "exec/fetching.h"
 
 #include <string.h>
@@ -110,8 +111,7 @@ void runner_call(const worker_state *state) {
   crew_call(state->early ? runner->early_crew : runner->crew, seat_of(state));
 }
 
-/* Whether something more urgent than the updates of the batch waits. About a nanosecond when nothing does. */
-static bool is_called_away(const worker_state *state) {
+bool runner_is_called_away(const worker_state *state) {
   const runner *runner = state->context.runner;
   if (queue_may_have(&runner->pool->queue, URGENT_LANES) && worker_is_wanted(seat_of(state), URGENT_LANES)) return true;
   return state->takes_woken && wakes_wait(runner->wakes);
@@ -120,7 +120,7 @@ static bool is_called_away(const worker_state *state) {
 /* Whether an update goes on with its next atom. */
 static interruption look_around(const worker_state *state, const runner *runner, uint64_t next_end_ns, bool timed) {
   if (timed && next_end_ns > runner->stop_ns) return INTERRUPTED_BY_TIME;
-  return !runner->virtual && is_called_away(state) ? INTERRUPTED_BY_URGENCY : INTERRUPTED_NOT;
+  return !runner->virtual && runner_is_called_away(state) ? INTERRUPTED_BY_URGENCY : INTERRUPTED_NOT;
 }
 
 static uint32_t next_atom(const runner *runner, uint32_t entry_index) {
@@ -232,7 +232,7 @@ static void turn_away(worker_state *state, runner *runner, const batch_claim *cl
 static inline bool ends_early(const worker_state *state, const runner *runner, const batch_claim *claim,
                               uint32_t entry_index, interruption interruption) {
   if (interruption == INTERRUPTED_BY_URGENCY) return true;
-  return !runner->virtual && entry_index + 1 < claim->end && is_called_away(state);
+  return !runner->virtual && entry_index + 1 < claim->end && runner_is_called_away(state);
 }
 
 /* Each update of the claim is timed on its own. Returns the clock at its end. */
@@ -247,6 +247,7 @@ static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim
     state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;
     state->sampled_updates++;
     take_sample(state, runner, i, end_ns - clock_ns);
+    if (cycles_are_left(runner, i)) cycles_run(state, runner, i, &end_ns);
     clock_ns = end_ns;
     if (!ends_early(state, runner, claim, i, interruption)) continue;
     turn_away(state, runner, claim, i, interruption);
@@ -272,6 +273,7 @@ static uint64_t run_claim(worker_state *state, runner *runner, const batch_claim
     uint32_t next = begin_entry(state, runner, i), end = runner->batch->entries[i].atom_end;
     interruption interruption = run_atoms(state, runner, i, next, end, &clock_ns, false);
     if (interruption) guess_cost(runner, i);
+    if (cycles_are_left(runner, i)) cycles_run(state, runner, i, &clock_ns);
     if (!ends_early(state, runner, claim, i, interruption)) continue;
     turn_away(state, runner, claim, i, interruption);
     break;
@@ -402,8 +404,8 @@ static uint64_t run_urgent(worker_state *state, runner *runner, uint64_t clock_n
 /* Agents that wake each other leave something to those who wait. */
 static void ration_woken(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t took_ns) {
   *(claim->first < runner->batch->count ? &state->others_ns : &state->woken_ns) += took_ns;
-  state->takes_woken = state->log_count < runner->log_max &&
-                       (double)state->woken_ns < runner->woken_part * (double)state->others_ns;
+  state->takes_woken =
+      state->log_count < runner->log_max && (double)state->woken_ns < runner->woken_part * (double)state->others_ns;
 }
 
 static void work_off(worker_state *state, runner *runner, bool early_only) {
@@ -453,20 +455,6 @@ void runner_work_early(void *argument, uint32_t worker) {
 
 void runner_work(void *argument, uint32_t worker) {
   work(argument, worker, false);
-}
-
-void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns) {
-  worker_audit *audit = &runner->states[worker].audit;
-  uint64_t now_ns = clock_now(&runner->clock);
-  uint64_t late_ns = now_ns > runner->deadline_ns ? now_ns - runner->deadline_ns : 0;
-  audit->cpu_ns += cpu_ns;
-  audit->overrun_ns += late_ns < cpu_ns ? late_ns : cpu_ns;
-}
-
-void runner_before_sleep(void *argument) {
-  runner *runner = argument;
-  runner_caller(runner)->audit.end_ns = clock_now(&runner->clock);
-  runner_caller(runner)->audit.end_cpu_ns = clock_thread_cpu();
 }
 
 muster_update *runner_begin_serial(runner *runner, uint32_t index, update_phase phase, batch_result *result) {

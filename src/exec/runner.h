@@ -90,6 +90,7 @@ typedef struct worker_state {
   uint64_t woken_ns, others_ns; /* rationed: in claims of agents that were woken while the frame ran, and in others */
   uint64_t updates;
   uint64_t interrupted; /* updates that gave way between two atoms */
+  uint64_t cycles;      /* of updates, behind their first */
   bool inside;          /* works; an atom that helps must not begin anew */
   bool early;           /* in this call: claims of what was held only */
   bool takes_woken;     /* in this call: agents that were woken, too */
@@ -170,6 +171,9 @@ void runner_work(void *argument, uint32_t worker);
 
 /* There is more to do, for one more worker if one has time. Inside runner_work. */
 void runner_call(const worker_state *state);
+
+/* Whether something more urgent than the updates of the batch waits. About a nanosecond when nothing does. */
+bool runner_is_called_away(const worker_state *state);
 
 /* With audit: another worker spent `cpu_ns` on settling until now; what of it lies after the deadline is overrun. */
 void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns);

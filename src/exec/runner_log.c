@@ -32,3 +32,17 @@ void runner_sort_log(runner *runner, worker_state *state) {
         merge_parts(state->log, runner->log_scratch, begin, begin + width, end);
     }
 }
+
+void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns) {
+  worker_audit *audit = &runner->states[worker].audit;
+  uint64_t now_ns = clock_now(&runner->clock);
+  uint64_t late_ns = now_ns > runner->deadline_ns ? now_ns - runner->deadline_ns : 0;
+  audit->cpu_ns += cpu_ns;
+  audit->overrun_ns += late_ns < cpu_ns ? late_ns : cpu_ns;
+}
+
+void runner_before_sleep(void *argument) {
+  runner *runner = argument;
+  runner_caller(runner)->audit.end_ns = clock_now(&runner->clock);
+  runner_caller(runner)->audit.end_cpu_ns = clock_thread_cpu();
+}
