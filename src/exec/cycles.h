@@ -12,8 +12,9 @@ void cycles_run(worker_state *state, const runner *runner, uint32_t entry_index,
 
 /* Whether an entry has cycles left after a first one that came to its end. */
 static inline bool cycles_are_left(const runner *runner, uint32_t entry_index) {
+  if (__builtin_expect(runner->batch->entries[entry_index].cycles <= 1, true)) return false;
   batch_outcome outcome = (batch_outcome)runner->batch->outcomes[entry_index];
-  return runner->batch->entries[entry_index].cycles > 1 && (outcome == OUTCOME_FINISHED || outcome == OUTCOME_ACT);
+  return outcome == OUTCOME_FINISHED || outcome == OUTCOME_ACT;
 }
 
 #endif

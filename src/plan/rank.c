@@ -211,7 +211,7 @@ static uint64_t model_cycle(const filling *filling, const agent_type *type, uint
 
 /* As many cycles as importance gives and the capacity holds, for an entry that will run whole. The entry's costs stay
  * those of one, but for the prediction that claims are cut by. */
-static void charge_cycles(filling *filling, const agent_type *type, batch_entry *entry) {
+__attribute__((noinline)) static void charge_cycles(filling *filling, const agent_type *type, batch_entry *entry) {
   const rank_limits *limits = filling->limits;
   const agent_row *row = &filling->store->rows[entry->agent];
   bool whole = row->atom_next == 0 && entry->atom_end == type->parallel_atoms && type->parallel_atoms > 0;
@@ -242,7 +242,7 @@ static inline void admit(filling *filling, uint32_t index) {
     filling->passed_over++;
     return;
   }
-  if (filling->limits->cycles_max > 1) charge_cycles(filling, type, entry);
+  if (__builtin_expect(filling->limits->cycles_max > 1, false)) charge_cycles(filling, type, entry);
   ready_admit(filling->ready, filling->store, index);
   append(filling, estimate, type, entry);
 }

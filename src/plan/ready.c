@@ -28,6 +28,7 @@ static void weigh(ready_set *ready, const muster_world_def *def) {
   ready->importance_unit = unit_of(guarantee_ns * (double)def->weight_importance / wait / 65535.0);
   ready->runs_unit = unit_of(guarantee_ns * (double)def->weight_runs / wait / (double)RUNS_ONE);
   ready->reduction_unit = unit_of(guarantee_ns * (double)def->weight_reduction / wait / (MUSTER_LEVELS - 1));
+  ready->reduces = def->weight_reduction > 0.0f;
   ready->width_shift = width_for(ready, def, wait);
 }
 
@@ -59,13 +60,23 @@ int64_t ready_reaction_lead_ns(const ready_set *ready, const agent_row *row) {
   return (int64_t)(ready->weights.lift_ns * passed_ns / (double)(alarm->react_by_ns - alarm->react_from_ns));
 }
 
+static int64_t reduction_lead_ns(const ready_set *ready, const agent_row *row) {
+  return (ready->reduction_unit * row->level) >> 8;
+}
+
+int64_t ready_rare_leads_ns(const ready_set *ready, const agent_row *row) {
+  int64_t lead_ns = reduction_lead_ns(ready, row);
+  if (row->atom_next) lead_ns += ready_progress_lead_ns(ready, row);
+  return row->reacts ? lead_ns + ready_reaction_lead_ns(ready, row) : lead_ns;
+}
+
 ready_terms ready_explain(const ready_set *ready, const agent_row *row) {
   if (ready->weights.order == MUSTER_ORDER_DELAYS) return (ready_terms){0};
   ready_terms terms = {.priority_ns = (int64_t)ready->now_ns - ready_priority_key(ready, row),
                        .wait_ns = (int64_t)(ready->now_ns - row->last_update_ns),
                        .importance_ns = (ready->importance_unit * row->importance) >> 8,
                        .progress_ns = row->atom_next ? ready_progress_lead_ns(ready, row) : 0,
-                       .reduction_ns = (ready->reduction_unit * row->level) >> 8,
+                       .reduction_ns = reduction_lead_ns(ready, row),
                        .reaction_ns = row->reacts ? ready_reaction_lead_ns(ready, row) : 0};
   int64_t others_ns = terms.wait_ns + terms.importance_ns + terms.progress_ns + terms.reduction_ns + terms.reaction_ns;
   terms.runs_ns = terms.priority_ns - others_ns;

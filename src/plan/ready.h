@@ -49,6 +49,7 @@ typedef struct ready_set {
   int64_t importance_unit; /* what a 65535th of importance is worth, and a 32768th of runs: in 256ths of ns, at most */
   int64_t runs_unit;       /* 2^46 */
   int64_t reduction_unit;  /* what a level is worth, likewise */
+  bool reduces;            /* that is not 0 */
   const type_table *types; /* for the progress of sliced updates */
   const agent_store *reacting; /* for the times of reactions; null where there are none */
   uint64_t longest_ns;         /* between two runs of anybody, at the most */
@@ -100,15 +101,16 @@ int64_t ready_progress_lead_ns(const ready_set *ready, const agent_row *row);
 /* What the time by which an agent must react is worth: nothing when it was set, all when it comes. */
 int64_t ready_reaction_lead_ns(const ready_set *ready, const agent_row *row);
 
+/* What most agents of most worlds do not have: progress, a time to react by, a weight of their level. */
+int64_t ready_rare_leads_ns(const ready_set *ready, const agent_row *row);
+
 /* In the paper's order: the frame of release, then the elapsed time, in steps of 64 us. */
 uint64_t ready_delays_key(const ready_set *ready, const agent_row *row, uint32_t agent);
 
 /* Rankin's virtual deadline. */
 static inline int64_t ready_priority_key(const ready_set *ready, const agent_row *row) {
-  int64_t units = ready->importance_unit * row->importance - ready->runs_unit * row->runs;
-  int64_t lead_ns = (units + ready->reduction_unit * row->level) >> 8;
-  if (row->atom_next) lead_ns += ready_progress_lead_ns(ready, row);
-  if (row->reacts) lead_ns += ready_reaction_lead_ns(ready, row);
+  int64_t lead_ns = (ready->importance_unit * row->importance - ready->runs_unit * row->runs) >> 8;
+  if (row->atom_next | row->reacts | ready->reduces) lead_ns += ready_rare_leads_ns(ready, row);
   return (int64_t)row->last_update_ns - lead_ns;
 }
 

@@ -18,6 +18,10 @@ const muster_module *muster_module_population(void);
 /* `tan-wong`: the 100 animats of Tan & Wong's experiments with elastic periods. Takes no file. Any thread. */
 const muster_module *muster_module_tan_wong(void);
 
+/* `rankin`: the characters of Rankin, Acton & Katchabaw's experiments, at levels that follow importance. Takes no file.
+ * Any thread. */
+const muster_module *muster_module_rankin(void);
+
 /* `fixed`: agents all over a square of 10 km, whose updates all cost the same (the options' cost_ns), among observers
  * that walk. Takes no file. Any thread. */
 const muster_module *muster_module_fixed(void);

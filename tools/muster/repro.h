@@ -40,4 +40,7 @@ typedef struct repro_paper {
 /* Tan & Wong: effective load management for AI characters. */
 extern const repro_paper repro_tan_wong;
 
+/* Rankin, Acton & Katchabaw: scalable believable non-player characters. */
+extern const repro_paper repro_rankin;
+
 #endif
