@@ -12,7 +12,8 @@ static void hurry(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   const agent_alarm *alarm = &world->store.alarms[index];
   uint64_t now_ns = world->frame.now_ns, left_ns = alarm->react_by_ns > now_ns ? alarm->react_by_ns - now_ns : 0;
-  bool presses = left_ns < 2 * world->frame.elapsed_ns;
+  uint64_t last_ns = alarm->react_by_ns > alarm->react_from_ns ? (alarm->react_by_ns - alarm->react_from_ns) / 4 : 0;
+  bool presses = left_ns < last_ns || left_ns < 2 * world->frame.elapsed_ns;
   if (row->status == AGENT_QUARANTINED || world->types.types[row->type].quarantined) {
     reactions_forget(world, index);
     return;

@@ -110,8 +110,9 @@ MUSTER_API muster_result muster_update_part(muster_update *update, muster_agent 
 
 /* An update has appraised something to which its agent must react by a time: its next update is to begin in a frame
  * whose sim_now_ns is not after by_ns. From half of the time until then on it is due whatever its period, and its
- * priority rises until it is above all others' that have not waited for guarantee_ns; in the last two frames before
- * by_ns it goes ahead of the ranked, as a woken one does. muster_statistics tells how many came in time.
+ * priority rises until it is above all others' that have not waited for guarantee_ns; in the last quarter, and in the
+ * last two frames at least, it goes ahead of the ranked, as a woken one does. muster_statistics tells how many came in
+ * time.
  *
  * Of two times the earlier stands; MUSTER_WAKE_NEVER takes it back. The time is over with the next update. Counts from
  * the commit of this part of the update on. MUSTER_E_ARGUMENT for a time beyond 146 years. Inside an atom, or

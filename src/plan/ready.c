@@ -20,9 +20,14 @@ static uint32_t width_for(const ready_set *ready, const muster_world_def *def, d
   return shift;
 }
 
+/* Next to no weight of waiting would make the other terms longer than keys are: 2^48 ns are 78 hours. */
+static double weight_of_wait(const muster_world_def *def, double others) {
+  return fmax(fmax((double)def->weight_wait, 1e-6), (double)def->guarantee_ns * others / 0x1p48);
+}
+
 static void weigh(ready_set *ready, const muster_world_def *def) {
-  double wait = fmax((double)def->weight_wait, 1e-6), guarantee_ns = (double)def->guarantee_ns;
   double others = (double)(def->weight_importance + def->weight_runs + def->weight_progress + def->weight_reduction);
+  double wait = weight_of_wait(def, others), guarantee_ns = (double)def->guarantee_ns;
   ready->weights = (ready_weights){def->order, guarantee_ns, (double)def->weight_progress / wait,
                                    fmin(guarantee_ns * (1.0 + others / wait), 0x1p60)};
   ready->importance_unit = unit_of(guarantee_ns * (double)def->weight_importance / wait / 65535.0);
