@@ -41,7 +41,7 @@ static void stage_fit(struct muster_world *world) {
   world->report.utilisation_nominal = (float)fit.nominal_sum;
   world->report.utilisation_fitted = (float)fit.fitted_sum;
   world->report.pressure = (float)fmin(fit.pressure, pressure_max);
-  ease_note(&world->ease, fmin(fit.pressure, pressure_max));
+  ease_note(&world->ease, &world->classes, fmin(fit.pressure, pressure_max));
 }
 
 /* 5 release: whose period has elapsed? */

@@ -113,12 +113,12 @@ typedef struct muster_statistics {
   uint64_t wakes_delayed;    /* wakes that had to wait for the end of their type's wake_gap_ns */
   uint64_t wakes_timed;      /* times asked for that came, and released an agent or found it released */
   uint64_t steps_behind_max; /* with bounded steps: the most whole steps that a completed update left undone */
-  uint64_t demotions, quarantines;        /* of agents and of types, for their conduct */
-  uint64_t pardons;                       /* of agents and of types that were under a penalty */
-  uint64_t stuck;                         /* times that a worker was stuck in an atom */
-  uint64_t reactions_met, reactions_late; /* times of muster_update_react_by() after which the next update began, in
-                                             time or not */
-  uint64_t cycles;                        /* sum of the frame reports */
+  uint64_t demotions, quarantines; /* of agents and of types, for their conduct */
+  uint64_t pardons;                /* of agents and of types that were under a penalty */
+  uint64_t stuck;                  /* times that a worker was stuck in an atom */
+  uint64_t reactions_met;          /* times of muster_update_react_by() after which the next update began in time, */
+  uint64_t reactions_late;         /* or not */
+  uint64_t cycles;                 /* sum of the frame reports */
 } muster_statistics;
 
 static inline muster_statistics muster_default_statistics(void) {

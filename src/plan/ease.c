@@ -9,14 +9,45 @@ typedef struct ease_lines {
 } ease_lines;
 
 static const double step_apart = 0.25, top = 0.9;
+static const double stretch_most = 1.5, stretch_calm = 1.35;
 static const uint32_t patience_least = 4, patience_most = 256, relapse_rounds = 32;
 
 void ease_create(ease *ease, double from) {
-  *ease = (struct ease){.from = from, .patience = patience_least};
+  *ease = (struct ease){.from = from, .stretch = 1.0, .patience = patience_least};
 }
 
-void ease_note(ease *ease, double pressure) {
-  if (ease->from > 0.0) ease->pressure += (fmin(pressure, 2.0) - ease->pressure) / 4.0;
+/* T_i / T_io, over the tenth of the population that is least elastic; the exempt aside. */
+static double stretch_of(const class_table *classes) {
+  double members[ELASTICITY_STEPS] = {0}, stretched[ELASTICITY_STEPS] = {0}, all = 0.0, sum = 0.0;
+  for (uint32_t i = 0; i < classes->active_count; i++) {
+    const agent_class *class = &classes->classes[classes->active[i]];
+    if (class->step == 0 || class->elapsed == MUSTER_ELAPSED_EVENTS || classes->frozen[class->type]) continue;
+    members[class->step] += class->members;
+    stretched[class->step] += (double)class->members / class->rate;
+    all += class->members;
+  }
+  double left = all * (1.0 - top);
+  for (uint32_t step = 1; step < ELASTICITY_STEPS && left > 0.0; step++) {
+    double taken = fmin(members[step], left);
+    if (members[step] > 0.0) sum += stretched[step] * taken / members[step];
+    left -= taken;
+  }
+  return all > 0.0 ? sum / (all * (1.0 - top)) : 1.0;
+}
+
+void ease_note(ease *ease, const class_table *classes, double pressure) {
+  if (ease->from == 0.0) return;
+  ease->pressure += (fmin(pressure, 2.0) - ease->pressure) / 4.0;
+  ease->stretch += (stretch_of(classes) - ease->stretch) / 4.0;
+}
+
+/* Whether somebody must give way, and whether there is no need of it. */
+static bool is_pressed(const ease *ease) {
+  return ease->pressure > ease->from || ease->stretch > stretch_most;
+}
+
+static bool is_calm(const ease *ease) {
+  return ease->pressure < ease->from * 0.6 && ease->stretch < stretch_calm;
 }
 
 /* The share of the population that is `step` + 1 levels down, or more. */
@@ -97,9 +128,9 @@ static bool step(ease *ease) {
   }
   if (ease->from == 0.0) {
     ease->depth = 0.0; /* switched off */
-  } else if (ease->pressure > ease->from) {
+  } else if (is_pressed(ease)) {
     if (ease->depth < EASE_DEEPEST) go_down(ease);
-  } else if (ease->pressure >= ease->from * 0.6) {
+  } else if (!is_calm(ease)) {
     ease->calm = 0;
   } else if (ease->depth > 0.0 && ++ease->calm >= ease->patience) {
     come_up(ease);
@@ -129,8 +160,7 @@ static void look_at(ease *ease, const score_board *board, const score_inputs *in
 void ease_run(ease *ease, score_board *board, const score_inputs *inputs, uint32_t looks) {
   enum { SETTLING_FRAMES = 6 };
   const agent_store *store = inputs->store;
-  bool pressed = ease->from > 0.0 && ease->pressure > ease->from;
-  if (!pressed && ease->depth == 0.0 && ease->eased == 0) return;
+  if (!(ease->from > 0.0 && is_pressed(ease)) && ease->depth == 0.0 && ease->eased == 0) return;
   ease->frames++;
   if (ease->left == 0) {
     if (ease->frames >= SETTLING_FRAMES && step(ease)) ease->frames = 0;

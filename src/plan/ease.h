@@ -7,7 +7,8 @@
  * EASE_BAND above the line.
  *
  * The depth follows the pressure of the fit, in steps that are taken only when everybody has been looked at since the
- * last one: deeper above `from`, less deep below three fifths of it, unmoved in between. Coming up is slow, and each
+ * last one: deeper above `from`, or where the tenth that gives way last is at more than 1.5 times its wanted periods;
+ * less deep below three fifths of it; unmoved in between. Coming up is slow, and each
  * time that it proves too early the next attempt waits twice as long: so nothing flaps where no level fits.
  *
  * Pure: no clock, no threads. */
@@ -24,7 +25,8 @@ enum { EASE_STEPS = MUSTER_LEVELS - 1 };
 
 typedef struct ease {
   double from;     /* pressure; 0 = levels follow importance alone */
-  double pressure; /* smoothed */
+  double pressure; /* smoothed, as the next */
+  double stretch;  /* T_i / T_io of the least elastic tenth */
   double depth;
   uint32_t eased;          /* active agents that are down */
   uint32_t cursor, left;   /* of a round over everybody, and how many indices it still has to pass */
@@ -39,8 +41,8 @@ typedef struct ease {
 /* Begins with nobody down. */
 void ease_create(ease *ease, double from);
 
-/* After the fit: the pressure that it found. */
-void ease_note(ease *ease, double pressure);
+/* After the fit: the pressure that it found, and what it makes of the periods. O(classes); nothing when it is off. */
+void ease_note(ease *ease, const class_table *classes, double pressure);
 
 /* One frame: moves the depth when its time has come, and looks at about `looks` agents; changes their levels. O(looks),
  * and O(1) when nobody is down and there is no pressure. */

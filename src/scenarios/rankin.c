@@ -1,14 +1,12 @@
 /* rankin.c - the world of Rankin, Acton & Katchabaw's experiments, and larger ones of the same characters. */
 #include "scenarios/rankin.h"
 
-#include "scenarios/scenarios.h"
-
 #include <math.h>
 #include <stdlib.h>
 
 enum { CHARACTERS = 800, AGENTS_MAX = 1000000, OBSERVERS = 20, OBSERVERS_MAX = 4096 };
 
-static const uint64_t tick_ns = 30000000;
+static const uint64_t frame_ns = 30000000;
 static const double m_each = 20.0; /* of the square's side, for the root of the population */
 
 typedef struct rankin {
@@ -101,6 +99,11 @@ muster_result rankin_populate(muster_world *world, const rankin_def *def, muster
   return MUSTER_OK;
 }
 
+rankin_life rankin_life_of(const void *state) {
+  const rankin_mind *mind = state;
+  return (rankin_life){mind->role, mind->runs};
+}
+
 static muster_result open_world(const muster_module_options *options, void **instance, muster_module_needs *needs) {
   if (options->path) return muster_module_fail(MUSTER_E_ARGUMENT, "rankin takes no file");
   if (options->agents > AGENTS_MAX)
@@ -126,8 +129,8 @@ static muster_result populate(void *instance, muster_world *world) {
   rankin_def def = {.characters = self->agents,
                     .level = RANKIN_DYNAMIC,
                     .seed = self->seed,
-                    .period_ns = 2 * tick_ns,
-                    .period_max_ns = 80 * tick_ns,
+                    .period_ns = 3 * frame_ns,
+                    .period_max_ns = 80 * frame_ns,
                     .side_m = self->side_m};
   for (uint32_t i = 0; i < self->observers; i++) {
     muster_observer_def observer = muster_default_observer_def();

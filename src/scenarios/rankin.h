@@ -1,7 +1,7 @@
 /* scenarios/rankin.h - the characters of Rankin, Acton & Katchabaw's experiments: 4 roles, 5 goals, 8 actions.
  *
  * An update is their decision process: event -> appraisal -> coping -> goal selection -> planning -> one action, which
- * takes one tick. What it does depends on its capability level:
+ * takes one frame. What it does depends on its capability level:
  *
  *   0  all desires and acquaintances weigh in, and the best plan for each goal is searched for before one is chosen
  *   1  as 0, but the goal is chosen by desire, and each cycle plans its next few steps only
@@ -10,28 +10,16 @@
 #ifndef SCENARIOS_RANKIN_H
 #define SCENARIOS_RANKIN_H
 
-#include <muster/module.h>
+#include "scenarios/scenarios.h"
 
 enum {
-  RANKIN_ROLES = 4,
   RANKIN_GOALS = 5,
   RANKIN_ACTIONS = 8,
   RANKIN_DESIRES = 16,
   RANKIN_EMOTIONS = 6,
   RANKIN_ACQUAINTANCES = 48,
-  RANKIN_PLAN_MAX = 12,
-  RANKIN_DYNAMIC = 4 /* in place of a level */
+  RANKIN_PLAN_MAX = 12
 };
-
-/* What a world of characters is to be. */
-typedef struct rankin_def {
-  uint32_t characters;
-  uint32_t level; /* of everybody; RANKIN_DYNAMIC: by importance */
-  uint64_t seed;
-  uint64_t period_ns, period_max_ns;
-  bool alike;    /* the importance of all is 1/2; else roles count 1/4, 1/2, 3/4 and 1 */
-  double side_m; /* of the square that they live in; 0 = all in one place */
-} rankin_def;
 
 /* What a character keeps. */
 typedef struct rankin_mind {
@@ -44,14 +32,11 @@ typedef struct rankin_mind {
   uint32_t runs, achieved, acted, planned;
 } rankin_mind;
 
-/* One tick of a character at a level; `random` decides what happens to it. In rankin_mind.c. */
+/* One update of a character at a level; `random` decides what happens to it. In rankin_mind.c. */
 void rankin_think(rankin_mind *mind, uint32_t level, uint64_t random);
 
 /* A new character. */
 void rankin_be_born(rankin_mind *mind, uint32_t role, uint64_t random);
-
-/* Registers the type and spawns the characters. MUSTER_E_FULL when there is no room. */
-muster_result rankin_populate(muster_world *world, const rankin_def *def, muster_type *type);
 
 /* What an update costs at a level in the cost model, in nanoseconds. */
 uint64_t rankin_model_ns(uint32_t level);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { FACTS = 12, STATES = 1 << FACTS, STEPS_AHEAD = 2, CRITICAL_EVENTS = 8, EVENTS = 24 };
+enum { FACTS = 12, STATES = 1 << FACTS, STEPS_AHEAD = 6, CRITICAL_EVENTS = 8, EVENTS = 24 };
 
 /* An action needs facts, and makes some true and others false. Bits: 0 rested, 1 fed, 2 has food, 3 has money,
  * 4 has goods, 5 at the market, 6 at home, 7 in company, 8 praised, 9 house in order, 10 knows news, 11 safe. */
@@ -215,7 +215,7 @@ static uint32_t most_desired(const rankin_mind *mind) {
   return best;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ a tick
+/* -------------------------------------------------------------------------------------------------------- an update
  */
 
 /* The next action that is possible; output events are what others may see of it. */

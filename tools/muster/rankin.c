@@ -2,7 +2,7 @@
 #include "rankin.h"
 
 #include "complaint.h"
-#include "scenarios/rankin.h"
+#include "scenarios/scenarios.h"
 
 #include <math.h>
 
@@ -24,7 +24,7 @@ static double spread_of(const rankin_outcome *outcome) {
 /* The least ratio between a role and the one below it. */
 static double advantage_of(const rankin_outcome *outcome) {
   double least = INFINITY;
-  for (uint32_t i = 1; i < RANKIN_CLASSES; i++) least = fmin(least, outcome->by_role[i] / outcome->by_role[i - 1]);
+  for (uint32_t i = 1; i < RANKIN_ROLES; i++) least = fmin(least, outcome->by_role[i] / outcome->by_role[i - 1]);
   return least;
 }
 

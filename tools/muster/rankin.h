@@ -7,16 +7,9 @@
 
 #include "repro.h"
 
-#include <muster/muster.h>
+#include "scenarios/scenarios.h"
 
-enum {
-  RANKIN_FINDINGS = 5,
-  RANKIN_SIZES = 3,
-  RANKIN_LEVELS = 3,
-  RANKIN_LARGE = 2,
-  RANKIN_TICKS = 200,
-  RANKIN_CLASSES = 4
-};
+enum { RANKIN_FINDINGS = 5, RANKIN_SIZES = 3, RANKIN_LEVELS = 3, RANKIN_LARGE = 2, RANKIN_TICKS = 200 };
 
 /* One run. */
 typedef struct rankin_plan {
@@ -29,8 +22,8 @@ typedef struct rankin_plan {
 /* What came of it. */
 typedef struct rankin_outcome {
   double cpu_s;
-  uint32_t least, most;           /* runs of one character */
-  double by_role[RANKIN_CLASSES]; /* mean runs, the least important role first */
+  uint32_t least, most;         /* runs of one character */
+  double by_role[RANKIN_ROLES]; /* mean runs, the least important role first */
   uint64_t longest_wait_ns;
   uint64_t completed;
   uint32_t levels[MUSTER_LEVELS], eased;

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "complaint.h"
 #include "rankin.h"
-#include "scenarios/rankin.h"
 #include "scenarios/scenarios.h"
 
 #include <math.h>
@@ -75,10 +74,10 @@ static void sum_up_runs(const rankin_plan *plan, const muster_world *world, rank
   for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(world, agent), number++) {
     if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
-    const rankin_mind *mind = info.state;
-    if (mind->runs < outcome->least) outcome->least = mind->runs;
-    if (mind->runs > outcome->most) outcome->most = mind->runs;
-    outcome->by_role[mind->role] += (double)mind->runs * RANKIN_CLASSES / plan->characters;
+    rankin_life life = rankin_life_of(info.state);
+    if (life.runs < outcome->least) outcome->least = life.runs;
+    if (life.runs > outcome->most) outcome->most = life.runs;
+    outcome->by_role[life.role] += (double)life.runs * RANKIN_ROLES / plan->characters;
     if (number == 0) outcome->period_ns = info.period_ns;
   }
 }
@@ -89,7 +88,7 @@ static void sum_up(const rankin_plan *plan, const muster_world *world, rankin_ou
   muster_frame_report_read(world, &report);
   muster_statistics_read(world, &statistics);
   sum_up_runs(plan, world, outcome);
-  if (is_large(plan)) outcome->period_ns = 2 * tick_ns;
+  if (is_large(plan)) outcome->period_ns = 3 * tick_ns;
   outcome->longest_wait_ns = statistics.longest_wait_ns;
   outcome->completed = statistics.completed;
   memcpy(outcome->levels, report.levels, sizeof outcome->levels);

@@ -26,7 +26,8 @@ static void print_stress(const rankin_results *results) {
 }
 
 static void print_large(const rankin_results *results) {
-  printf("\nLevels by importance and pressure: 30 Hz, 10 ms of one worker, wanted period 60 ms\n\n%-12s %8s %8s %8s %8s %8s %9s "
+  printf("\nLevels by importance and pressure: 30 Hz, 10 ms of one worker, wanted period 90 ms"
+         "\n\n%-12s %8s %8s %8s %8s %8s %9s "
          "%10s %10s\n",
          "characters", "level 0", "1", "2", "3", "eased", "pressure", "top p50", "top p99");
   for (uint32_t i = 0; i < RANKIN_LARGE; i++) {
