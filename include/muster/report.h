@@ -66,9 +66,9 @@ typedef struct muster_frame_report {
   uint32_t agents_quarantined; /* or not run at all */
   uint32_t types_quarantined;
 
-  uint32_t updates_max;  /* x in force; 0 = no limit but the budget */
-  uint32_t agents_eased; /* active, at a cheaper level than their importance gives, because of the pressure */
-  uint32_t cycles;       /* further cycles of updates that ran: not counted as completed */
+  /* x in force, 0 = no limit but the budget; active agents at a cheaper level than their importance gives, because of
+   * the pressure; and further cycles of updates that ran, which are not counted as completed. */
+  uint32_t updates_max, agents_eased, cycles;
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {
@@ -118,9 +118,9 @@ typedef struct muster_statistics {
   uint64_t pardons;                /* of agents and of types that were under a penalty */
   uint64_t stuck;                  /* times that a worker was stuck in an atom */
 
-  uint64_t reactions_met;  /* times of muster_update_react_by() after which the next update began in time, */
-  uint64_t reactions_late; /* or not */
-  uint64_t cycles;         /* sum of the frame reports */
+  /* Times of muster_update_react_by() after which the next update began in time, or not; and the cycles of the frame
+   * reports. */
+  uint64_t reactions_met, reactions_late, cycles;
 } muster_statistics;
 
 static inline muster_statistics muster_default_statistics(void) {
