@@ -61,7 +61,7 @@ typedef struct muster_frame_report {
   uint64_t debt_ns;   /* overruns that no frame has made up for yet, this one's included; bounded by debt_budgets */
   float share;        /* of the time that updates could have had, the part that they are planned to use: what the
                          controller learnt from frames in which work waited; 0.25..1.25, 1 = as predicted */
-  uint32_t offences;  /* atoms seen over their type's limit: muster/conduct.h */
+  uint32_t offences;           /* atoms seen over their type's limit: muster/conduct.h */
   uint32_t agents_demoted;     /* active, under such a penalty now: kept from their upper levels */
   uint32_t agents_quarantined; /* or not run at all */
   uint32_t types_quarantined;
@@ -108,9 +108,9 @@ typedef struct muster_statistics {
   uint64_t messages_dropped;    /* the box was full; of the host's also: the receiver gone or without a box for it */
   uint64_t messages_refused;    /* muster_update_send() answered MUSTER_E_FULL */
   uint64_t importances_refused; /* answers of model_importance that had to be clamped */
-  uint64_t score_rounds;     /* times that everybody's importance had to be looked at, spread over frames, because of an
-                                observer that sees more than about eight times as far as most, or of a crowd of more than
-                                8,192 agents in one cell */
+  uint64_t score_rounds; /* times that everybody's importance had to be looked at, spread over frames, because of an
+                            observer that sees more than about eight times as far as most, or of a crowd of more than
+                            8,192 agents in one cell */
   uint64_t wakes_delayed;    /* wakes that had to wait for the end of their type's wake_gap_ns */
   uint64_t wakes_timed;      /* times asked for that came, and released an agent or found it released */
   uint64_t steps_behind_max; /* with bounded steps: the most whole steps that a completed update left undone */

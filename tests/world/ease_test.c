@@ -72,7 +72,13 @@ Test(ease, lowers_the_least_important_first_and_the_top_tenth_last) {
   cr_assert_gt(report.agents_eased, 0);
   cr_assert_lt(report.agents_eased, CROWD);
   cr_assert_leq(report.pressure, 0.55f, "pressure stays at %g", (double)report.pressure);
-  uint32_t before = LEVELS;
+  muster_agent_explanation why = muster_default_agent_explanation();
+  char words[2048];
+  cr_assert_eq(muster_agent_explain(little.world, agents[0], &why), MUSTER_OK);
+  cr_assert(why.reasons & MUSTER_REASON_EASED && why.eased > 0);
+  muster_explanation_print(&why, words, sizeof words);
+  cr_assert_not_null(strstr(words, "for the pressure"), "%s", words);
+  uint32_t before = LEVELS * 25;
   for (uint32_t i = 0; i + 25 <= CROWD; i += 25) { /* means of neighbours never rise again */
     uint32_t sum = 0;
     for (uint32_t k = 0; k < 25; k++) sum += info_of(&little, agents[i + k]).level;

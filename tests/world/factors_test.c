@@ -119,6 +119,11 @@ Test(company, lifts_the_less_important_and_ends) {
   run_frames(&little, 4);
   importance_is(&little, page, (0.6f + 1.8f / 3) / 4); /* his own, and the king's as a share of what it can be */
   importance_is(&little, king, 1.8f / 4);              /* a page lifts no king */
+  muster_agent_explanation why = muster_default_agent_explanation();
+  cr_assert_eq(muster_agent_explain(little.world, page, &why), MUSTER_OK);
+  cr_assert(why.reasons & MUSTER_REASON_COMPANY);
+  cr_assert_float_eq(why.company, 0.6f, 0.01);
+  cr_assert_float_eq(why.designer, 0.3f, 0.01);
   cr_assert_eq(muster_agent_part(little.world, page, king), MUSTER_OK);
   run_frames(&little, 3);
   importance_is(&little, page, 0.6f / 4);

@@ -24,7 +24,10 @@ static void write_reasons(json_writer *writer, uint32_t reasons) {
                {MUSTER_REASON_EXEMPT, "exempt"},
                {MUSTER_REASON_ELASTICITY_SET, "elasticity_set"},
                {MUSTER_REASON_OVERLOAD, "overload"},
-               {MUSTER_REASON_REMOVAL_WAITING, "removal_waiting"}};
+               {MUSTER_REASON_REMOVAL_WAITING, "removal_waiting"},
+               {MUSTER_REASON_EASED, "eased"},
+               {MUSTER_REASON_REACTION, "reaction"},
+               {MUSTER_REASON_COMPANY, "company"}};
   json_begin_array(writer, "reasons");
   for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
     if (reasons & names[i].reason) json_string(writer, NULL, names[i].name);
