@@ -112,17 +112,17 @@ static void go_down(ease *ease) {
 }
 
 static void come_up(ease *ease) {
-  double by = fmin(fmax((ease->from * 0.6 - ease->pressure) * 0.2, 0.01), 0.05);
+  double by = fmin(fmax((ease->from * 0.6 - ease->pressure) * 0.4, 0.01), 0.12);
   ease->depth = fmax(ease->depth - by, 0.0);
   ease->relapsed = true;
   ease->calm = ease->since_up = 0;
   ease->ups++;
 }
 
-/* Everybody has been looked at. True when the depth is another. */
-static bool step(ease *ease) {
-  double before = ease->depth;
-  if (++ease->since_up == relapse_rounds) {
+/* Everybody has been looked at, and the fit has had time to follow. */
+static void step(ease *ease) {
+  ease->frames = 0;
+  if (ease->relapsed && ++ease->since_up == relapse_rounds) {
     ease->relapsed = false;
     if (ease->patience > patience_least) ease->patience /= 2;
   }
@@ -132,10 +132,10 @@ static bool step(ease *ease) {
     if (ease->depth < EASE_DEEPEST) go_down(ease);
   } else if (!is_calm(ease)) {
     ease->calm = 0;
-  } else if (ease->depth > 0.0 && ++ease->calm >= ease->patience) {
-    come_up(ease);
+  } else if (ease->depth > 0.0) {
+    ease->calm += ease->pressure < ease->from * 0.2 ? 4 : 1; /* next to none: the load has gone */
+    if (ease->calm >= ease->patience) come_up(ease);
   }
-  return ease->depth != before;
 }
 
 /* -------------------------------------------------------------------------------------------------------- the agents
@@ -163,7 +163,7 @@ void ease_run(ease *ease, score_board *board, const score_inputs *inputs, uint32
   if (!(ease->from > 0.0 && is_pressed(ease)) && ease->depth == 0.0 && ease->eased == 0) return;
   ease->frames++;
   if (ease->left == 0) {
-    if (ease->frames >= SETTLING_FRAMES && step(ease)) ease->frames = 0;
+    if (ease->frames >= SETTLING_FRAMES) step(ease);
     begin_round(ease, store);
     ease->cursor = 0;
   }

@@ -131,6 +131,47 @@ Test(ease, does_not_flap_under_a_steady_load) {
   come_to_rest(true);
 }
 
+static uint64_t huge_cost(const muster_cost_query *query, void *user) {
+  (void)user;
+  return query->level ? 6000000 : 627000000;
+}
+
+/* Three agents, of whom two are far too little load, and three too much: no depth fits. Each attempt to come up waits
+ * for twice as long as the one before. */
+Test(ease, tries_ever_less_often_where_no_depth_fits) {
+  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 100000};
+  enum { GIANTS = 3, FRAMES = 6000 };
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.level_pressure = 0.5f;
+  def.capacity_ns = 10 * FRAME_NS;
+  def.debt_budgets = 0;
+  little_world little = little_world_create(1, &def);
+  muster_type_def type = muster_default_type_def();
+  type.atoms = &atom;
+  type.atom_count = 1;
+  type.state_bytes = sizeof(life);
+  type.level_count = 2;
+  type.level_importance[0] = 0.0f;
+  type.model_cost_ns = huge_cost;
+  type.limit_ns = 1000000000u;
+  type.period_ns = 10 * FRAME_NS;
+  type.period_max_ns = 100 * FRAME_NS;
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < GIANTS; i++) spawn_at(&little, 0);
+  uint32_t before = 0, early = 0, late = 0;
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    uint32_t eased = run_frame(&little).agents_eased;
+    *(frame < FRAMES / 2 ? &early : &late) += eased != before;
+    before = eased;
+  }
+  cr_log_info("%u changes early, %u late", early, late);
+  cr_assert_gt(early, 2, "the load fits after all: %u, %u", early, late);
+  cr_assert_lt(early, 60, "%u changes", early);
+  cr_assert_lt(late, early / 2 + 2, "%u changes early, %u late", early, late);
+  little_world_destroy(&little);
+}
+
 Test(ease, ends_with_the_load_and_state_survives) {
   little_world little = create(0.5f);
   muster_agent agents[CROWD];

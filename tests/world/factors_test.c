@@ -13,6 +13,7 @@ static little_world factors_world(const float weights[4]) {
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.importance = MUSTER_IMPORTANCE_FACTORS;
+  def.agents_max = 16;
   if (weights) def.focus = weights[0];
   if (weights) def.designer = weights[1];
   if (weights) def.role = weights[2];
@@ -130,6 +131,11 @@ Test(company, lifts_the_less_important_and_ends) {
   cr_assert_eq(muster_agent_meet(little.world, page, king), MUSTER_OK);
   run_frames(&little, 3);
   muster_agent_remove(little.world, king);
+  run_frames(&little, 4);
+  importance_is(&little, page, 0.6f / 4);
+  bool follows = false; /* somebody else, as important, in the place of the one who is gone */
+  for (uint32_t i = 0; i < 15; i++) follows |= spawn(&little, 0, 0.9f, 0.9f).index == king.index;
+  cr_assert(follows);
   run_frames(&little, 4);
   importance_is(&little, page, 0.6f / 4);
   little_world_destroy(&little);
