@@ -75,6 +75,10 @@ muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint
   return result ? result : send(world, agent, (command){.kind = COMMAND_WAKE_AT, .at_ns = at_ns});
 }
 
+static uint8_t esteem_or_none(float value) {
+  return value >= 0.0f ? esteem_of(value) : (uint8_t)ESTEEM_OF_TYPE;
+}
+
 muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *given) {
   if (!given || given->size == 0)
     return error_set(MUSTER_E_NOT_INITIALISED, "the tuning was not set by muster_default_agent_tuning()");
@@ -86,13 +90,19 @@ muster_result muster_agent_tune(muster_world *world, muster_agent agent, const m
   if (!(tuning.visibility <= 1.0f) || !(tuning.bulk <= 1.0f) || !(tuning.interactivity <= 1.0f))
     return error_set(MUSTER_E_ARGUMENT, "tuning: visibility %g, bulk %g and interactivity %g must be at most 1",
                      (double)tuning.visibility, (double)tuning.bulk, (double)tuning.interactivity);
+  if (!(tuning.designer <= 1.0f) || !(tuning.role <= 1.0f))
+    return error_set(MUSTER_E_ARGUMENT, "tuning: designer %g and role %g must be at most 1", (double)tuning.designer,
+                     (double)tuning.role);
   muster_position factors = {(double)tuning.visibility, (double)tuning.bulk, (double)tuning.interactivity};
   return send(world, agent,
               (command){.kind = COMMAND_TUNE,
                         .position = factors,
                         .first = tuning.importance_floor,
                         .second = tuning.elasticity,
-                        .derive = tuning.derive_elasticity});
+                        .derive = tuning.derive_elasticity,
+                        .esteemed = tuning.designer >= 0.0f || tuning.role >= 0.0f,
+                        .designer = esteem_or_none(tuning.designer),
+                        .role = esteem_or_none(tuning.role)});
 }
 
 muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size) {
@@ -142,8 +152,17 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
     return none;
   }
   uint32_t generation = identity_open(&world->observer_ids, index);
-  command command = {COMMAND_OBSERVER_ADD, index,      generation, def.partition,
-                     {def.position},       def.near_m, def.far_m,  false};
+  command command = {COMMAND_OBSERVER_ADD,
+                     index,
+                     generation,
+                     def.partition,
+                     {def.position},
+                     def.near_m,
+                     def.far_m,
+                     false,
+                     false,
+                     0,
+                     0};
   if (!ring_push(&world->inbox.commands, &command)) {
     identity_close(&world->observer_ids, index);
     identity_give_back(&world->observer_ids, index);

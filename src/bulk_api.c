@@ -170,7 +170,8 @@ static bool move_observer(struct muster_world *world, muster_observer observer, 
     return true;
   }
   if (recorder_replays(world)) return true; /* by a command of the record */
-  command command = {COMMAND_OBSERVER_MOVE, observer.index, observer.generation, 0, {position}, 0, 0, false};
+  command command = {
+      COMMAND_OBSERVER_MOVE, observer.index, observer.generation, 0, {position}, 0, 0, false, false, 0, 0};
   return ring_push(&world->inbox.commands, &command);
 }
 

@@ -10,6 +10,7 @@
 #include "base/prefetch.h"
 #include "conduct.h"
 #include "messages.h"
+#include "reactions.h"
 #include "recorder.h"
 #include "sets_commit.h"
 #include "timing.h"
@@ -50,6 +51,7 @@ static inline void complete(struct muster_world *world, uint32_t share, uint32_t
   if (continued) return; /* it is no update: messages and wakes are for the next */
   note_completion(world, &world->parts[share], row, class, index, began_ns);
   if (type->elapsed || type->gapped) reached_ns = timing_complete(world, &world->parts[share], type, index, began_ns);
+  if (row->reacts) reactions_complete(world, index, began_ns);
   messages_complete(world, type, index);
   if (owes)
     periods_owing(&world->classes, &world->store, &world->ready, index, reached_ns, false, world->frame.number);
@@ -157,6 +159,7 @@ static void learn(struct muster_world *world) {
     for (uint32_t k = 0; k < state->sample_count; k++)
       costs_add(&world->costs, state->samples[k].type, state->samples[k].level, state->samples[k].cost_ns);
     world->statistics.interrupted += state->interrupted;
+    world->report.cycles += (uint32_t)state->cycles;
   }
   commit_count_refused(world);
 }
@@ -175,7 +178,8 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
  * of a wheel is touched, and stayed in its cell of the grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = &world->store.rows[entry->agent];
-  if (row->enlisted || row->atom_next || result->asks || result->owes || messages_are_owed(world, entry->agent))
+  if (row->enlisted || row->atom_next || row->reacts || result->asks || result->owes ||
+      messages_are_owed(world, entry->agent))
     return false;
   if (!result->moved) return true;
   const agent_place *place = &world->store.places[entry->agent];

@@ -40,7 +40,7 @@ static void describe_given(const muster_world *world, uint32_t index, muster_age
 }
 
 static void explain_importance(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
-  judge_inputs inputs = {&world->store, &world->types, &world->space, &world->observers};
+  judge_inputs inputs = {&world->store, &world->types, &world->space, &world->observers, world->factors};
   judgement judgement = judge_explain(&inputs, index);
   whole->by_observer = judgement.by_distance;
   whole->by_model = judgement.by_model;
@@ -51,9 +51,19 @@ static void explain_importance(const muster_world *world, uint32_t index, muster
                           : observers_nearest(&world->observers, whole->position, (uint16_t)whole->partition);
   if (observer != OBSERVER_NONE) name_observer(world, observer, whole);
   if (!whole->observed) whole->reasons |= MUSTER_REASON_NO_OBSERVER_NEAR;
-  if (whole->observed && judgement.product < judgement.by_distance) whole->reasons |= MUSTER_REASON_LOWERED;
+  if (whole->observed && !world->factors && judgement.product < judgement.by_distance)
+    whole->reasons |= MUSTER_REASON_LOWERED;
   if (fabsf(judgement.by_model - judgement.product) > 1.0f / 65535.0f) whole->reasons |= MUSTER_REASON_MODELLED;
   if (whole->floor > judgement.by_model) whole->reasons |= MUSTER_REASON_FLOOR;
+}
+
+/* What is said about it where importance is made of factors. */
+static void describe_factors(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
+  agent_esteem esteem = world->store.esteem[index];
+  whole->designer = esteem_value(esteem.designer);
+  whole->role = esteem.role == ESTEEM_OF_TYPE ? whole->of_type : esteem_value(esteem.role);
+  whole->company = share_value(world->store.lift[index]);
+  if (world->store.lift[index]) whole->reasons |= MUSTER_REASON_COMPANY;
 }
 
 static void explain_grade(const muster_world *world, const agent_row *row, muster_agent_explanation *whole) {
@@ -122,6 +132,8 @@ static void explain_turn(const muster_world *world, uint32_t index, muster_agent
   whole->priority_importance_ns = terms.importance_ns;
   whole->priority_progress_ns = terms.progress_ns;
   whole->priority_runs_ns = terms.runs_ns;
+  whole->priority_reduction_ns = terms.reduction_ns;
+  whole->priority_reaction_ns = terms.reaction_ns;
 }
 
 static void explain_active(const muster_world *world, const muster_agent_info *info, muster_agent_explanation *whole) {
@@ -138,6 +150,13 @@ static void explain_active(const muster_world *world, const muster_agent_info *i
   if (world->store.rows[index].delayed) whole->reasons |= MUSTER_REASON_WAKE_DELAYED;
   explain_importance(world, index, whole);
   explain_grade(world, &world->store.rows[index], whole);
+  if (world->factors) describe_factors(world, index, whole);
+  whole->eased = world->store.eased[index];
+  if (whole->eased) whole->reasons |= MUSTER_REASON_EASED;
+  if (world->store.rows[index].reacts) {
+    whole->react_by_ns = world->store.alarms[index].react_by_ns;
+    whole->reasons |= MUSTER_REASON_REACTION;
+  }
   explain_turn(world, index, whole);
   explain_sets(world, &world->store.rows[index], whole);
 }

@@ -111,6 +111,9 @@ static void put_importance(words *words, const muster_agent_explanation *explana
     put_factor(words, "interactivity", explanation->interactivity);
     put_factor(words, "its type", explanation->of_type);
   }
+  if (explanation->designer + explanation->role + explanation->company > 0.0f)
+    put(words, "; of the factors, designer %.2f, role %.2f and company %.2f", (double)explanation->designer,
+        (double)explanation->role, (double)explanation->company);
   if (explanation->modelled)
     put(words, "; its type's own model %s %.2f", has(explanation, MUSTER_REASON_MODELLED) ? "makes that" : "agrees on",
         (double)explanation->by_model);
@@ -123,6 +126,7 @@ static void put_level(words *words, const muster_agent_explanation *explanation)
   if (explanation->level_count == 1) return;
   put(words, "  Level %u: ", explanation->level);
   if (explanation->level == 0) put(words, "full capability");
+  if (has(explanation, MUSTER_REASON_EASED)) put(words, "lowered by %u for the pressure; ", explanation->eased);
   if (has(explanation, MUSTER_REASON_PENALTY)) put(words, "no better one, for its conduct or its type's; ");
   if (explanation->level > 0) put(words, "better from importance %.2f on", (double)explanation->level_high);
   if (explanation->level + 1 < explanation->level_count)
@@ -148,6 +152,9 @@ static void put_wait(words *words, const muster_agent_explanation *explanation) 
       (double)explanation->priority_ns * 1e-6, (double)explanation->priority_wait_ns * 1e-6,
       (double)explanation->priority_importance_ns * 1e-6, (double)explanation->priority_progress_ns * 1e-6,
       (double)explanation->priority_runs_ns * 1e-6);
+  if (explanation->priority_reduction_ns || explanation->priority_reaction_ns)
+    put(words, "  In it, too: %+.1f for its level, %+.1f for the time by which it must react.\n",
+        (double)explanation->priority_reduction_ns * 1e-6, (double)explanation->priority_reaction_ns * 1e-6);
 }
 
 static void put_turn(words *words, const muster_agent_explanation *explanation) {
@@ -182,6 +189,14 @@ static void put_turn(words *words, const muster_agent_explanation *explanation) 
   put_wait(words, explanation);
 }
 
+static void put_reaction(words *words, const muster_agent_explanation *explanation) {
+  uint64_t now_ns = explanation->sim_now_ns, by_ns = explanation->react_by_ns;
+  if (by_ns >= now_ns)
+    put(words, "  It must react within %s.\n", duration_of(by_ns - now_ns).text);
+  else
+    put(words, "  It should have reacted %s ago.\n", duration_of(now_ns - by_ns).text);
+}
+
 static void put_cost(words *words, const muster_agent_explanation *explanation) {
   uint64_t now_ns = explanation->sim_now_ns, last_ns = explanation->last_update_ns;
   if (now_ns > last_ns)
@@ -207,6 +222,7 @@ size_t muster_explanation_print(const muster_agent_explanation *explanation, cha
     put_turn(&words, explanation);
     put_cost(&words, explanation);
   }
+  if (has(explanation, MUSTER_REASON_REACTION)) put_reaction(&words, explanation);
   if (has(explanation, MUSTER_REASON_REMOVAL_WAITING)) put(&words, "  It is about to be removed.\n");
   return words.length;
 }

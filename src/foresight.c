@@ -60,15 +60,37 @@ double foresee_utilisation(const struct muster_world *world) {
   return controller_plan(&world->experience.controller, predicted_offer(world)) / (double)frame->elapsed_ns;
 }
 
+/* What an update costs, over everybody and as often as each one runs. */
+static double mean_update_ns(const struct muster_world *world) {
+  double sum_ns = 0.0, updates = 0.0;
+  for (uint32_t i = 0; i < world->classes.active_count; i++) {
+    const agent_class *class = &world->classes.classes[world->classes.active[i]];
+    double each = class->elapsed == MUSTER_ELAPSED_EVENTS
+                      ? class->events_per_ns
+                      : (double)class->members * class->rate / (double)class->nominal_ns;
+    sum_ns += each * costs_of(&world->costs, class->type, class->level)->mean_ns;
+    updates += each;
+  }
+  return updates > 0.0 ? sum_ns / updates : 0.0;
+}
+
+uint32_t foresee_x(const struct muster_world *world, const rank_limits *limits) {
+  if (world->def.updates_per_frame != MUSTER_UPDATES_DERIVED) return world->def.updates_per_frame;
+  double x = (double)limits->capacity_ns / fmax(mean_update_ns(world) + (double)limits->entry_ns, 1.0);
+  return (uint32_t)fmin(fmax(x, 1.0), (double)(UINT32_MAX / 2));
+}
+
 rank_limits foresee_limits(const struct muster_world *world) {
   const frame_state *frame = &world->frame;
   uint64_t act_ns = (uint64_t)world->experience.act.high_ns;
   rank_limits limits = {.now_ns = frame->now_ns,
-                        .updates_max = world->def.updates_per_frame ? world->def.updates_per_frame : UINT32_MAX,
+                        .updates_max = UINT32_MAX,
                         .spawn_ids = world->spawn_id_count,
                         .virtual = world->runner.virtual,
                         .planned = world_is_planned(world),
-                        .seed = world->def.seed};
+                        .seed = world->def.seed,
+                        .cycles_max = world->def.cycles_max,
+                        .cycles_from = world->def.cycles_importance};
   if (limits.planned && world->planner.capacity < limits.updates_max) limits.updates_max = world->planner.capacity;
   if (limits.virtual) {
     limits.capacity_ns = frame->capacity_ns > act_ns ? frame->capacity_ns - act_ns : 0;

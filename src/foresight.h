@@ -12,6 +12,9 @@ double foresee_utilisation(const struct muster_world *world);
 /* What may be admitted now. */
 rank_limits foresee_limits(const struct muster_world *world);
 
+/* x: as the world has it, or what such a capacity is worth in updates of mean cost; 0 = no limit. O(classes) then. */
+uint32_t foresee_x(const struct muster_world *world, const rank_limits *limits);
+
 /* What the commit of so many entries will take, and action atoms with it. */
 uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries);
 

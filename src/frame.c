@@ -41,6 +41,7 @@ static void stage_fit(struct muster_world *world) {
   world->report.utilisation_nominal = (float)fit.nominal_sum;
   world->report.utilisation_fitted = (float)fit.fitted_sum;
   world->report.pressure = (float)fmin(fit.pressure, pressure_max);
+  ease_note(&world->ease, &world->classes, fmin(fit.pressure, pressure_max));
 }
 
 /* 5 release: whose period has elapsed? */
@@ -64,6 +65,9 @@ static void stage_rank(struct muster_world *world) {
   rank_limits limits = foresee_limits(world);
   if (world->recorder) recorder_exchange(world, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
   limits.classes = &world->classes;
+  world->report.updates_max = foresee_x(world, &limits);
+  if (world->report.updates_max && world->report.updates_max < limits.updates_max)
+    limits.updates_max = world->report.updates_max;
   rank_result result =
       rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
   world->admitted_ns = result.predicted_ns;
@@ -113,7 +117,9 @@ static void stage_run(struct muster_world *world) {
   crew_run(&world->run_crew, world->seat, &orders, world->helpers);
   if (world->early_open) crew_wait(&world->early_crew, world->seat);
   runner_close(&world->runner);
-  if (recorder_records(world) && !world->runner.virtual) recorder_keep_outcomes(world);
+  if (!recorder_records(world) || world->runner.virtual) return;
+  recorder_keep_outcomes(world);
+  if (world->def.cycles_max > 1) recorder_keep_cycles(world);
 }
 
 /* 8 commit: action sets, measured costs, next releases, carried, statistics. */
@@ -219,6 +225,7 @@ void frame_end(struct muster_world *world) {
   report->agents_demoted = world->conduct.agents_demoted;
   report->agents_quarantined = world->conduct.agents_quarantined;
   report->types_quarantined = world->conduct.types_quarantined;
+  report->agents_eased = world->ease.eased;
   memcpy(report->levels, world->store.level_counts, sizeof report->levels);
   sums->frames++;
   sums->released += report->released;
@@ -226,6 +233,7 @@ void frame_end(struct muster_world *world) {
   sums->carried += report->carried;
   sums->preempted += report->preempted;
   sums->woken += report->woken;
+  sums->cycles += report->cycles;
   if (report->longest_wait_ns > sums->longest_wait_ns) sums->longest_wait_ns = report->longest_wait_ns;
   world->last_now_ns = world->frame.now_ns;
   trace_end(world);

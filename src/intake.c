@@ -5,15 +5,18 @@
 #include "base/random.h"
 #include "conduct.h"
 #include "messages.h"
+#include "reactions.h"
 #include "recorder.h"
 #include "timing.h"
+#include "tune.h"
 
 /* Masses are spread over frames: of commands and of spawns each frame takes what fits an eighth of the budget. Under
  * the virtual clock that is a number, at INTAKE_NS for each. */
 enum { INTAKE_MIN = 256, INTAKE_NS = 250, INTAKE_BUDGET_PART = 8, TOGETHER = 16 };
 
 score_inputs world_score_inputs(struct muster_world *world) {
-  return (score_inputs){&world->store, &world->types, &world->space, &world->observers, &world->classes};
+  return (score_inputs){&world->store,     &world->types,   &world->space,
+                        &world->observers, &world->classes, world->factors};
 }
 
 void world_move(struct muster_world *world, uint32_t index, space_spot spot) {
@@ -51,6 +54,7 @@ static void release_index(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   messages_forget(world, index);
   timing_forget(world, index);
+  tune_forget(world, index);
   identity_give_back(&world->slots[row->type], row->state_slot);
   row->status = AGENT_FREE;
   identity_close(&world->agent_ids, index);
@@ -101,6 +105,7 @@ void intake_remove(struct muster_world *world, uint32_t index) {
   intake_unschedule(world, index);
   rhythm_leave(&world->rhythms, row->type, index);
   conduct_forget(world, index);
+  ease_forget(&world->ease, &world->store, index);
   score_forget_agent(&world->board, &inputs, index);
   space_unlink(&world->space, &world->store, index);
   store_deactivate(&world->store, index);
@@ -162,6 +167,7 @@ static void apply_tune(struct muster_world *world, const command *command) {
   set_factor(row, MUSTER_FACTOR_VISIBILITY, command->position.x);
   set_factor(row, MUSTER_FACTOR_BULK, command->position.y);
   set_factor(row, MUSTER_FACTOR_INTERACTIVITY, command->position.z);
+  if (command->esteemed && world->factors) tune_esteem(world, command);
   if (store_is_active(&world->store, command->index)) score_tuned_agent(&world->board, &inputs, command->index);
 }
 
@@ -241,6 +247,10 @@ static void apply(struct muster_world *world, const command *command) {
     break;
   case COMMAND_PARDON:
     conduct_pardon(world, command->index);
+    break;
+  case COMMAND_MEET:
+  case COMMAND_PART:
+    tune_company(world, command);
     break;
   default:
     apply_tune(world, command);
@@ -453,6 +463,8 @@ void intake_run(struct muster_world *world) {
   recorder_newborns(world);
   commit_finish(world);
   timing_run(world);
+  reactions_run(world);
+  tune_run(world);
   apply_commands(world);
   messages_take(world);
   activate_spawns(world);

@@ -15,7 +15,8 @@ static uint32_t layout_of_structures(void) {
                                  sizeof(frame_experience),
                                  sizeof(agent_row),
                                  sizeof(muster_type_def),
-                                 sizeof(muster_world_def)};
+                                 sizeof(muster_world_def),
+                                 sizeof(muster_world_tuning)};
   uint32_t layout = 0x01020304; /* tells byte orders apart, too */
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) layout = layout * 31 + (uint32_t)sizes[i];
   return layout;

@@ -104,6 +104,7 @@ static void keep_newborn(struct muster_world *world, uint32_t index) {
   tape_put(tape, &row->elasticity_step, sizeof row->elasticity_step);
   tape_put(tape, row->factors, sizeof row->factors);
   tape_put(tape, place, sizeof *place);
+  if (world->store.esteem) tape_put(tape, &world->store.esteem[index], sizeof *world->store.esteem);
   if (type->states) tape_put(tape, type_state(type, row->state_slot), type->def.state_bytes);
   if (type->published) tape_put(tape, type_published(type, row->state_slot, row->front), type->def.published_bytes);
 }
@@ -203,6 +204,14 @@ bool recorder_next_message(struct muster_world *world, outgoing *message) {
   return false;
 }
 
+void recorder_keep_tuning(struct muster_world *world, const muster_world_tuning *tuning) {
+  keep_one(world, TAG_TUNING, tuning, sizeof *tuning);
+}
+
+bool recorder_next_tuning(struct muster_world *world, muster_world_tuning *tuning) {
+  return next_one(world, TAG_TUNING, tuning, sizeof *tuning);
+}
+
 /* Whether an agent that the record makes active waits for that here. */
 static bool is_pending(const struct muster_world *world, uint32_t index) {
   return index < world->def.agents_max && world->store.rows[index].status == AGENT_PENDING &&
@@ -285,6 +294,28 @@ void recorder_keep_outcomes(struct muster_world *world) {
     tape_put_number(&recorder->tape, alike);
   }
   keep_woken(world);
+}
+
+void recorder_keep_cycles(struct muster_world *world) {
+  const batch *batch = &world->batch;
+  tape *tape = &world->recorder->tape;
+  put_tag(world->recorder, TAG_CYCLES);
+  for (uint32_t i = 0; i < batch->count; i++) {
+    bool ran = batch->outcomes[i] == OUTCOME_FINISHED || batch->outcomes[i] == OUTCOME_ACT;
+    tape_put_number(tape, ran && batch->entries[i].cycles > 1 ? batch->entries[i].cycles - 1u : 0);
+  }
+}
+
+bool recorder_take_cycles(struct muster_world *world) {
+  batch *batch = &world->batch;
+  if (!recorder_mark(world, TAG_CYCLES)) return false;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    uint64_t more = tape_take_number(&world->recorder->tape);
+    if (more >= MUSTER_CYCLES_MAX)
+      recorder_diverges(world, "its record has an update of %llu cycles", (unsigned long long)more + 1);
+    batch->entries[i].cycles = more < MUSTER_CYCLES_MAX ? (uint8_t)(more + 1) : 1;
+  }
+  return !world->recorder->tape.failed && !world->recorder->trouble[0];
 }
 
 bool recorder_exchange_shares(struct muster_world *world, bool any, uint32_t looked_at[WHEEL_SHARDS]) {

@@ -40,7 +40,9 @@ typedef enum recorder_tag {
   TAG_SUSPECT,
   TAG_INCIDENT,
   TAG_REPORT,
-  TAG_HASH
+  TAG_HASH,
+  TAG_TUNING,
+  TAG_CYCLES
 } recorder_tag;
 
 typedef struct recorder {
@@ -132,6 +134,14 @@ uint32_t recorder_exchange_activated(struct muster_world *world, uint32_t *agent
 /* A message of the host; null at the end of them. */
 void recorder_keep_message(struct muster_world *world, const outgoing *message);
 bool recorder_next_message(struct muster_world *world, outgoing *message);
+
+/* A tuning of the world; null at the end of them. */
+void recorder_keep_tuning(struct muster_world *world, const muster_world_tuning *tuning);
+bool recorder_next_tuning(struct muster_world *world, muster_world_tuning *tuning);
+
+/* How many cycles each update ran; replaying: is to run. Before and after stage 7 on the wall clock. */
+void recorder_keep_cycles(struct muster_world *world);
+bool recorder_take_cycles(struct muster_world *world);
 
 /* An index for an agent: taken in the recorded run, IDENTITY_NONE when none was. `index` is what was found here. */
 uint32_t recorder_exchange_id(struct muster_world *world, uint32_t index);

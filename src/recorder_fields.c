@@ -30,6 +30,15 @@ static const field world_fields[] = {
     FIELD(muster_world_def, sends_per_frame),
     FIELD(muster_world_def, debt_budgets),
     FIELD(muster_world_def, activation_delay),
+    FIELD(muster_world_def, weight_reduction),
+    FIELD(muster_world_def, importance),
+    FIELD(muster_world_def, focus),
+    FIELD(muster_world_def, designer),
+    FIELD(muster_world_def, role),
+    FIELD(muster_world_def, company),
+    FIELD(muster_world_def, level_pressure),
+    FIELD(muster_world_def, cycles_max),
+    FIELD(muster_world_def, cycles_importance),
 };
 
 static const field type_fields[] = {

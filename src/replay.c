@@ -67,6 +67,7 @@ void replay_newborn(struct muster_world *world) {
   tape_take(tape, &row.elasticity_step, sizeof row.elasticity_step);
   tape_take(tape, row.factors, sizeof row.factors);
   tape_take(tape, &place, sizeof place);
+  if (world->store.esteem) tape_take(tape, &world->store.esteem[index], sizeof *world->store.esteem);
   const void *state = type->states ? tape_take_place(tape, type->def.state_bytes) : NULL;
   const void *published = type->published ? tape_take_place(tape, type->def.published_bytes) : NULL;
   if (tape->failed) return;
@@ -103,6 +104,8 @@ static bool is_possible(const struct muster_world *world, const command *command
   if (command->kind > COMMAND_OBSERVER_REMOVE || command->partition >= PARTITIONS) return false;
   if (command->index >= (observer ? world->def.observers_max : world->def.agents_max)) return false;
   if (command->kind == COMMAND_WAKE_AT || command->kind == COMMAND_PARDON) return true;
+  if (command->kind == COMMAND_MEET || command->kind == COMMAND_PART)
+    return command->other.index < world->def.agents_max;
   if (command->kind == COMMAND_TUNE)
     return command->first <= 1.0f && command->second <= 1024.0f && command->position.x <= 1.0 &&
            command->position.y <= 1.0 && command->position.z <= 1.0;
@@ -310,6 +313,7 @@ void recorder_run(struct muster_world *world) {
   batch_claim *claims = batch->claims;
   uint32_t claim_count = batch->claim_count, count = 0, woken = 0;
   if (recorder_mark(world, TAG_OUTCOMES) && take_batch(world, &count)) woken = take_woken(world, &count);
+  if (world->def.cycles_max > 1) recorder_take_cycles(world);
   batch->claims = world->recorder->claims;
   batch->claim_count = count;
   batch->early_claims = 0;

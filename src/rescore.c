@@ -1,9 +1,10 @@
 /* rescore.c - stage 2: joins what plan/score.c lists with the workers that do it. */
 #include "base/error.h"
 #include "exec/ticket.h"
-#include "world.h"
+#include "tune.h"
 
 enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };
+enum { EASE_LOOK_NS = 20, EASE_LOOKS_MIN = 2048 };
 
 /* A crew's work: takes items until there are none. */
 static void work(void *argument, uint32_t worker) {
@@ -34,11 +35,17 @@ static void report_refused(struct muster_world *world) {
   }
 }
 
+/* How many of something the stage has time for. */
+static uint32_t units_of(uint64_t budget_ns, uint64_t each_ns, uint64_t least) {
+  uint64_t units = budget_ns / SCORE_BUDGET_PART / each_ns;
+  units = units > least ? units : least;
+  return units < SCORE_UNITS_MAX ? (uint32_t)units : SCORE_UNITS_MAX;
+}
+
 void rescore_run(struct muster_world *world) {
   score_inputs inputs = world_score_inputs(world);
   score_board *board = &world->board;
-  uint64_t units = world->frame.budget_ns / SCORE_BUDGET_PART / SCORE_UNIT_NS;
-  uint32_t items = score_prepare(board, &inputs, units < SCORE_UNITS_MAX ? (uint32_t)units : SCORE_UNITS_MAX);
+  uint32_t items = score_prepare(board, &inputs, units_of(world->frame.budget_ns, SCORE_UNIT_NS, 0));
   uint32_t helpers = world_helpers_for(world, (uint64_t)board->agent_count * AGENT_NS);
   if (helpers > 0) {
     ticket_open(&world->score_ticket, (items + ITEMS_EACH - 1) / ITEMS_EACH);
@@ -49,6 +56,8 @@ void rescore_run(struct muster_world *world) {
     score_range(board, &inputs, 0, items);
   }
   score_apply(board, &inputs);
+  tune_look_at_company(world);
+  ease_run(&world->ease, board, &inputs, units_of(world->frame.budget_ns, EASE_LOOK_NS, EASE_LOOKS_MIN));
   score_deciles(board, world->store.active_count);
   world->report.scored = board->summary.agents;
   world->report.score_cells = board->summary.plots;

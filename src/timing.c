@@ -1,6 +1,7 @@
 #include "timing.h"
 
 #include "agents/elapsed.h"
+#include "reactions.h"
 
 #include <xxhash.h>
 
@@ -71,6 +72,7 @@ void timing_ask(struct muster_world *world, uint32_t index, uint64_t at_ns) {
 void timing_ask_own(struct muster_world *world, uint32_t index, const batch_result *result) {
   if (result->asks & ASK_NEVER) timing_ask(world, index, MUSTER_WAKE_NEVER);
   if (result->asks & ASK_TIME) timing_ask(world, index, world->store.alarms[index].asked_ns);
+  if (result->asks & ASK_REACTION) reactions_ask_own(world, index, world->store.alarms[index].react_asked_ns);
 }
 
 bool timing_delays_wake(struct muster_world *world, uint32_t index) {
@@ -104,6 +106,7 @@ uint64_t timing_complete(struct muster_world *world, settle_part *part, const ag
 }
 
 void timing_forget(struct muster_world *world, uint32_t index) {
+  reactions_forget(world, index);
   if (!world->timers.high && !world->types.types[world->store.rows[index].type].gapped) return;
   timers_cancel(&world->timers, index);
   world->store.alarms[index] = (agent_alarm){0};
@@ -111,6 +114,7 @@ void timing_forget(struct muster_world *world, uint32_t index) {
 
 uint64_t timing_hash(const struct muster_world *world, uint32_t index, uint64_t hash) {
   const agent_row *row = &world->store.rows[index];
+  if (row->reacts) hash = XXH3_64bits_withSeed(&world->store.alarms[index].react_by_ns, sizeof(uint64_t), hash);
   if (!world->timers.high && !world->types.types[row->type].gapped) return hash;
   const agent_alarm *alarm = &world->store.alarms[index];
   uint64_t waits[4] = {alarm->wake_at_ns, row->timed ? alarm->answered_ns : 0, alarm->quiet_until_ns,

@@ -140,8 +140,40 @@ muster_result muster_update_wake_at(muster_update *update, muster_agent agent, u
   uint64_t *asked_ns = &context->runner->store->alarms[agent.index].asked_ns;
   uint8_t *asks = &context->result->asks;
   if (at_ns != MUSTER_WAKE_NEVER && (!(*asks & ASK_TIME) || at_ns < *asked_ns)) *asked_ns = at_ns;
-  *asks = at_ns == MUSTER_WAKE_NEVER ? ASK_NEVER : *asks | ASK_TIME;
+  *asks = at_ns == MUSTER_WAKE_NEVER ? ASK_NEVER | (*asks & ASK_REACTION) : *asks | ASK_TIME;
   return MUSTER_OK;
+}
+
+muster_result muster_update_react_by(muster_update *update, uint64_t by_ns) {
+  update_context *context = context_of(update);
+  if (agents_check_time(by_ns)) return MUSTER_E_ARGUMENT;
+  uint64_t *asked_ns = &context->runner->store->alarms[update->agent.index].react_asked_ns;
+  uint8_t *asks = &context->result->asks;
+  bool asked = *asks & ASK_REACTION && *asked_ns != MUSTER_WAKE_NEVER;
+  if (!asked || by_ns == MUSTER_WAKE_NEVER || by_ns < *asked_ns) *asked_ns = by_ns;
+  *asks |= ASK_REACTION;
+  return MUSTER_OK;
+}
+
+/* Of the updated agent's company. */
+static muster_result send_company(muster_update *update, muster_agent other, command_kind kind) {
+  update_context *context = context_of(update);
+  muster_agent self = update->agent;
+  if (update->world->def.importance != MUSTER_IMPORTANCE_FACTORS)
+    return error_set(MUSTER_E_STATE, "company: it counts in worlds with MUSTER_IMPORTANCE_FACTORS");
+  if (muster_agent_equal(self, other))
+    return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", self.index,
+                     self.generation);
+  if (kind == COMMAND_MEET && !is_live(context, other)) return stale(other);
+  return send(context, &(command){.kind = kind, .index = self.index, .generation = self.generation, .other = other});
+}
+
+muster_result muster_update_meet(muster_update *update, muster_agent other) {
+  return send_company(update, other, COMMAND_MEET);
+}
+
+muster_result muster_update_part(muster_update *update, muster_agent other) {
+  return send_company(update, other, COMMAND_PART);
 }
 
 static muster_result check_message(const update_context *context, muster_agent to, const void *bytes, uint32_t size) {
@@ -207,7 +239,7 @@ static bool has_begun_before(const update_context *context) {
 uint32_t muster_update_messages(const muster_update *update, muster_message *out, uint32_t capacity) {
   const update_context *context = const_context_of(update);
   const box_table *boxes = &context->type->boxes;
-  if (!boxes->capacity) return 0;
+  if (!boxes->capacity || update->cycle > 0) return 0;
   uint32_t slot = context->runner->store->rows[update->agent.index].state_slot;
   const box *box = &boxes->boxes[slot];
   uint32_t count = has_begun_before(context) ? box->begun : box->count;
@@ -222,7 +254,7 @@ uint32_t muster_update_messages(const muster_update *update, muster_message *out
 
 uint32_t muster_update_messages_lost(const muster_update *update) {
   const mailbox *mailbox = &update->world->mailbox;
-  if (mailbox->owed_count == 0) return 0;
+  if (mailbox->owed_count == 0 || update->cycle > 0) return 0;
   const loss *loss = &mailbox->losses[update->agent.index];
   return has_begun_before(const_context_of(update)) ? loss->begun : loss->count;
 }

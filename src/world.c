@@ -5,6 +5,7 @@
 #include "messages.h"
 #include "planner.h"
 #include "recorder.h"
+#include "tune.h"
 
 #include <math.h>
 #include <string.h>
@@ -155,7 +156,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
   }
   muster_world_def def = muster_default_world_def();
   memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
-  if (check_sizes(&def) || check_choices(&def)) return NULL;
+  if (check_sizes(&def) || check_choices(&def) || tune_check_def(&def)) return NULL;
   arena arena;
   if (arena_create(&arena, &def.allocator)) return NULL;
   struct muster_world *world = arena_reserve(&arena, 1, sizeof *world);
@@ -171,6 +172,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
     create_agents(world);
     create_plan(world);
     create_exec(world);
+    tune_create(world);
   }
   if (!world->pool || world->arena.failed) {
     muster_world_destroy(world);

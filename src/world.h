@@ -3,6 +3,7 @@
 #define WORLD_H
 
 #include "agents/batch.h"
+#include "agents/company.h"
 #include "agents/mailbox.h"
 #include "agents/observers.h"
 #include "agents/space.h"
@@ -21,6 +22,7 @@
 #include "exec/watchdog.h"
 #include "plan/controller.h"
 #include "plan/costs.h"
+#include "plan/ease.h"
 #include "plan/fold.h"
 #include "plan/offenders.h"
 #include "plan/periods.h"
@@ -110,6 +112,7 @@ struct muster_world {
   space space;
   observer_table observers;
   mailbox mailbox;
+  company company;
 
   /* plan: who runs, when, how well */
   class_table classes;
@@ -119,6 +122,10 @@ struct muster_world {
   ready_set ready;
   score_board board;
   timers timers;
+  timers reactions; /* of agents that must react by a time: when they are looked at next */
+  ease ease;
+  judge_factors factor_weights;
+  const judge_factors *factors; /* null: importance is the product */
   conduct_state conduct;
 
   /* exec: how it runs */

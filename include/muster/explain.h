@@ -39,7 +39,10 @@ typedef enum muster_reason {
   MUSTER_REASON_WAKE_DELAYED = 1 << 21,     /* was woken within its type's wake_gap_ns: waits for the end of that */
   MUSTER_REASON_QUARANTINED = 1 << 22,      /* is not run, for its own conduct or its type's: muster/conduct.h */
   MUSTER_REASON_PENALTY = 1 << 23,          /* its conduct, or its type's, keeps it from a better level */
-  MUSTER_REASON_OWED = 1 << 24              /* a set of it is owed time: it does not wait for its period */
+  MUSTER_REASON_EASED = 1 << 24,            /* the pressure lowers its level: `eased` */
+  MUSTER_REASON_REACTION = 1 << 25,         /* must react by a time: react_by_ns */
+  MUSTER_REASON_COMPANY = 1 << 26,          /* somebody more important in whose company it is lifts it: `company` */
+  MUSTER_REASON_OWED = 1 << 27              /* a set of it is owed time: it does not wait for its period */
 } muster_reason;
 
 /* Of an agent that is not active yet only reasons, type, position and what its definition says are filled. */
@@ -94,10 +97,16 @@ typedef struct muster_agent_explanation {
   int64_t priority_ns;                 /* the sum of the next four, as time waited: the greatest goes first */
   int64_t priority_wait_ns;            /* since its last update */
   int64_t priority_importance_ns;
-  int64_t priority_progress_ns; /* what a preempted update, or a set that is owed time, has behind it */
-  int64_t priority_runs_ns;     /* below 0: it ran often lately */
-  uint64_t wake_at_ns;          /* the time that was asked for; 0 = none */
-  char set_owed[32];            /* name of the first of its sets that is owed time; empty when none is */
+  int64_t priority_progress_ns;  /* what a preempted update, or a set that is owed time, has behind it */
+  int64_t priority_runs_ns;      /* below 0: it ran often lately */
+  uint64_t wake_at_ns;           /* the time that was asked for; 0 = none */
+  int64_t priority_reduction_ns; /* two more terms of the sum: for its level, */
+  int64_t priority_reaction_ns;  /* and for the time by which it must react */
+  uint64_t react_by_ns;          /* that time; 0 = none */
+  uint32_t eased;                /* levels by which the pressure lowers it */
+  float designer, role, company; /* with MUSTER_IMPORTANCE_FACTORS: d, r and c, 0..1; by_model is then the sum by their
+                                    weights, where the type has no model of its own */
+  char set_owed[32];             /* name of the first of its sets that is owed time; empty when none is */
 } muster_agent_explanation;
 
 static inline muster_agent_explanation muster_default_agent_explanation(void) {

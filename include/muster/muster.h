@@ -23,8 +23,8 @@
 
 #include <muster/bulk.h>
 #include <muster/common.h>
-#include <muster/explain.h>
 #include <muster/conduct.h>
+#include <muster/explain.h>
 #include <muster/jobs.h>
 #include <muster/record.h>
 #include <muster/report.h>
@@ -62,6 +62,18 @@ typedef enum muster_elastic {
                                  give */
 } muster_elastic;
 
+/* How an agent's importance comes about, before its type's own model and its floor. */
+typedef enum muster_importance {
+  MUSTER_IMPORTANCE_PRODUCT = 0, /* what observers give by distance, multiplied by visibility, bulk, interactivity and
+                                    the type's importance */
+  MUSTER_IMPORTANCE_FACTORS      /* Rankin, Acton & Katchabaw: (focus x f + designer x d + role x r + company x c) / 4,
+                                    each of them 0..1. f = by distance times visibility, bulk and interactivity;
+                                    d and r are the agent's own (muster_agent_def); c: see muster_agent_meet() */
+} muster_importance;
+
+#define MUSTER_UPDATES_DERIVED UINT32_MAX
+#define MUSTER_CYCLES_MAX      16u
+
 typedef enum muster_clock {
   MUSTER_CLOCK_WALL = 0, /* budgets are wall time, costs are measured */
   MUSTER_CLOCK_VIRTUAL   /* costs come from the types' cost models and the coordinator decides who runs: the same
@@ -87,7 +99,10 @@ typedef struct muster_world_def {
   float weight_progress;      /* theta; default 1; 0..1 */
   uint64_t guarantee_ns;      /* S: scale of ageing; who has waited longer leads, first in first out; default 500 ms;
                                  1 ms .. 1 h */
-  uint32_t updates_per_frame; /* x: at most so many updates in a frame; 0 (default) = as many as the budget holds */
+  uint32_t updates_per_frame; /* x: at most so many updates in a frame; 0 (default) = as many as the budget holds;
+                                 more than there are agents = no limit. MUSTER_UPDATES_DERIVED: what workers and budget
+                                 are worth in updates of mean cost, anew in each frame, at least 1
+                                 (muster_frame_report.updates_max) */
   float cell_m;               /* edge of a cell of the neighbour grid; default 32; 0.5 .. 10,000. About the usual
                                  radius of muster_update_nearby */
   bool audit;                 /* read thread CPU clocks to measure the promise; costs about 0.4 us per claim */
@@ -116,6 +131,21 @@ typedef struct muster_world_def {
                                  period, so that agents that were spawned together have not all the same update with
                                  everything in it (types whose sets are together again within 512 updates). Costs some
                                  25 ns for each update. Default 0 = no delay; 0 .. 64 */
+  float weight_reduction; /* kappa in the priority (muster/tune.h): its level in thirds, so that who is reduced comes
+                             sooner; default 0; 0..1 */
+  muster_importance importance;         /* how it comes about; default product */
+  float focus, designer, role, company; /* alpha, beta, gamma and delta of the factors of importance; default 1; 0..1,
+                                           and not all zero. Without MUSTER_IMPORTANCE_FACTORS they mean nothing */
+  float level_pressure; /* from this pressure on capability levels drop, too: of the least important first, of the most
+                           important tenth last, of the exempt never; of types with several levels. Above it the
+                           pressure settles between it and three fifths of it, where levels can bring it there.
+                           Default 0 = levels follow importance alone; 0.05 .. 1 (0.5 is a good value) */
+  uint32_t cycles_max;  /* update cycles that the most important get in one frame; default 1; 1..MUSTER_CYCLES_MAX */
+  float cycles_importance; /* from this importance on, where it is one, more; rising evenly to cycles_max at importance
+                              1. Further cycles run the parallel atoms once more, right behind the first and whole,
+                              while there is time: muster_update.cycle counts them, elapsed_ns is 0, since no time has
+                              passed, and there are no new messages. Action atoms run once. Not in planner worlds.
+                              Default 0.9; 0..1 */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {
@@ -136,6 +166,9 @@ static inline muster_world_def muster_default_world_def(void) {
   def.debt_budgets = 1.0f;
   def.trace_spans = 2048;
   def.stuck_ns = 500000000u;
+  def.focus = def.designer = def.role = def.company = 1.0f;
+  def.cycles_max = 1;
+  def.cycles_importance = 0.9f;
   return def;
 }
 
@@ -171,6 +204,9 @@ struct muster_agent_def {
   float visibility;         /* these three lower the importance that observers give, each by multiplying it: how well */
   float bulk;               /* the agent can be seen, how large it is, and how much it has to do with players; */
   float interactivity;      /* default 1; 0..1; kept in 255ths */
+  float designer;           /* with MUSTER_IMPORTANCE_FACTORS: d, the designer's word on how much it matters; default 0;
+                               0..1; kept in 254ths */
+  float role;               /* and r, its role; default -1 = the type's importance; up to 1; kept in 254ths */
 };
 
 static inline muster_agent_def muster_default_agent_def(void) {
@@ -180,6 +216,7 @@ static inline muster_agent_def muster_default_agent_def(void) {
   def.visibility = 1.0f;
   def.bulk = 1.0f;
   def.interactivity = 1.0f;
+  def.role = -1.0f;
   return def;
 }
 
@@ -241,6 +278,8 @@ typedef struct muster_agent_tuning {
   float visibility;       /* 0..1, as in muster_agent_def; all at once: muster_agents_set_factor() */
   float bulk;             /* 0..1 */
   float interactivity;    /* 0..1 */
+  float designer;         /* these two with MUSTER_IMPORTANCE_FACTORS: 0..1, as in muster_agent_def */
+  float role;             /* 0..1 */
 } muster_agent_tuning;
 
 static inline muster_agent_tuning muster_default_agent_tuning(void) {
@@ -251,6 +290,8 @@ static inline muster_agent_tuning muster_default_agent_tuning(void) {
   tuning.visibility = -1.0f;
   tuning.bulk = -1.0f;
   tuning.interactivity = -1.0f;
+  tuning.designer = -1.0f;
+  tuning.role = -1.0f;
   return tuning;
 }
 
@@ -340,5 +381,6 @@ MUSTER_API muster_result muster_frame_run(muster_world *world, const muster_fram
 #endif
 
 #include <muster/planner.h>
+#include <muster/tune.h>
 
 #endif

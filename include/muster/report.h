@@ -67,6 +67,10 @@ typedef struct muster_frame_report {
   uint32_t types_quarantined;
   uint32_t sets_cut; /* times that a set of some agent was cut: muster/sets.h. Passes that the end of the frame cut
                         short are counted in preempted */
+
+  /* x in force, 0 = no limit but the budget; active agents at a cheaper level than their importance gives, because of
+   * the pressure; and further cycles of updates that ran, which are not counted as completed. */
+  uint32_t updates_max, agents_eased, cycles;
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {
@@ -118,6 +122,10 @@ typedef struct muster_statistics {
   uint64_t sets_cut;               /* sum of the frame reports */
   uint64_t results_refused;        /* answers of atoms that count as MUSTER_ATOM_NEXT: unknown ones, and
                                       MUSTER_ATOM_MORE of an action or of a type without sets */
+
+  /* Times of muster_update_react_by() after which the next update began in time, or not; and the cycles of the frame
+   * reports. */
+  uint64_t reactions_met, reactions_late, cycles;
 } muster_statistics;
 
 static inline muster_statistics muster_default_statistics(void) {

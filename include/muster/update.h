@@ -79,6 +79,7 @@ typedef struct muster_update {
                                0 = it is not */
   uint32_t set;             /* of a type with sets: the one that runs, counted in the order of the definition; else 0.
                                now_ns and elapsed_ns are its own then: see muster/sets.h */
+  uint32_t cycle;           /* of this update in its frame, from 0; above it with cycles_max of the world only */
 } muster_update;
 
 typedef enum muster_atom_result {

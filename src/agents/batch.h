@@ -27,6 +27,7 @@ typedef struct batch_entry {
   uint16_t atom_end; /* run atoms up to here at most; the type's number of parallel atoms unless virtual time says
                         otherwise */
   uint16_t send_limit;
+  uint8_t cycles;     /* to be run, the first included; then, that ran. 0 is as good as 1 */
   uint32_t send_base; /* first of the places set aside for its messages. With a limit of 0: NO_PLACES when there were
                          none left; else nobody has looked, and the first message does */
 } batch_entry;
@@ -60,8 +61,8 @@ typedef enum batch_outcome {
 /* Whether sets of an update are owed time: as it used up its own, or as the frame ended. */
 typedef enum batch_owing { OWES_NOTHING = 0, OWES_BY_SHARE, OWES_BY_FRAME } batch_owing;
 
-/* What an update asked for itself: to take back the time that stands, then to set one. */
-typedef enum batch_ask { ASK_NONE = 0, ASK_NEVER = 1, ASK_TIME = 2 } batch_ask;
+/* What an update asked for itself: to take back the time that stands, then to set one; and a time to react by. */
+typedef enum batch_ask { ASK_NONE = 0, ASK_NEVER = 1, ASK_TIME = 2, ASK_REACTION = 4 } batch_ask;
 
 typedef struct batch_result {
   uint32_t cost_ns;      /* as measured, 0 when it was not; also of the part that a preempted update ran */
@@ -79,9 +80,9 @@ typedef struct batch_claim {
   uint32_t first, end; /* entries */
   uint32_t predicted_ns;
   uint32_t risk_ns; /* how much longer it may take, by what the types of its agents did of late */
-  bool timed;      /* read the clock after each atom: a long update, which may stop in between, or a sample */
-  bool sure;       /* runs whatever it costs, like the first */
-  uint16_t ran_by; /* index of the worker that took it, CLAIM_LEFT when nobody did */
+  bool timed;       /* read the clock after each atom: a long update, which may stop in between, or a sample */
+  bool sure;        /* runs whatever it costs, like the first */
+  uint16_t ran_by;  /* index of the worker that took it, CLAIM_LEFT when nobody did */
 } batch_claim;
 
 /* What could not be run in a frame but came first among the rest: held back from the ready set, it leads the next

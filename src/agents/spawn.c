@@ -11,6 +11,9 @@ static bool is_share(float value) {
 }
 
 static muster_result check_factors(const muster_agent_def *def) {
+  if (!is_share(def->designer) || !(def->role <= 1.0f))
+    return error_set(MUSTER_E_ARGUMENT, "agent: designer %g must be 0..1, role %g at most 1 (negative: the type's)",
+                     (double)def->designer, (double)def->role);
   if (is_share(def->visibility) && is_share(def->bulk) && is_share(def->interactivity)) return MUSTER_OK;
   return error_set(MUSTER_E_ARGUMENT, "agent: visibility %g, bulk %g and interactivity %g must be 0..1",
                    (double)def->visibility, (double)def->bulk, (double)def->interactivity);
@@ -78,5 +81,8 @@ void spawn_write(agent_store *store, const type_table *types, const space *space
   write_but_generation(&store->rows[index], &row);
   store->places[index] = (agent_place){.partition = (uint16_t)def->partition, .type = type};
   space_place(space, &store->places[index], def->position);
+  if (store->esteem)
+    store->esteem[index] =
+        (agent_esteem){esteem_of(def->designer), def->role < 0.0f ? (uint8_t)ESTEEM_OF_TYPE : esteem_of(def->role)};
   write_state(&types->types[type], slot, def);
 }

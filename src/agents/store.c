@@ -9,7 +9,14 @@ void store_create(agent_store *store, uint32_t maximum, arena *arena) {
   store->places = arena_reserve(arena, maximum, sizeof *store->places);
   store->begun = arena_reserve(arena, maximum, sizeof *store->begun);
   store->alarms = arena_reserve(arena, maximum, sizeof *store->alarms);
+  store->eased = arena_reserve(arena, maximum, sizeof *store->eased);
   store->active = arena_reserve(arena, (maximum + 63) / 64, sizeof *store->active);
+}
+
+void store_reserve_factors(agent_store *store, arena *arena) {
+  store->esteem = arena_reserve(arena, store->maximum, sizeof *store->esteem);
+  store->standing = arena_reserve(arena, store->maximum, sizeof *store->standing);
+  store->lift = arena_reserve(arena, store->maximum, sizeof *store->lift);
 }
 
 void store_activate(agent_store *store, uint32_t index) {
@@ -31,7 +38,7 @@ void store_set_level(agent_store *store, uint32_t index, uint32_t level) {
   ASSERT(level < MUSTER_LEVELS && store_is_active(store, index));
   store->level_counts[store->rows[index].level]--;
   store->level_counts[level]++;
-  store->rows[index].level = level & 31u;
+  store->rows[index].level = level & 15u;
 }
 
 uint32_t store_next_active(const agent_store *store, uint32_t from) {

@@ -26,7 +26,11 @@
  *   place                commit, intake; arrays         score, run (neighbours)
  *   begun                commit                         rank, run, commit
  *   alarm                intake, commit                 run
- *   alarm.asked_ns       run (own agent)                commit
+ *   alarm.asked_ns,
+ *      .react_asked_ns   run (own agent)                commit
+ *   esteem               intake                         score
+ *   standing             score (own agent)              score (next frames)
+ *   lift, eased          score (frame's thread)         score (next frames)
  *   state, published     run (own agent), commit (action atoms)
  *   passes and states
  *      of sets (of the
@@ -82,7 +86,8 @@ typedef struct agent_row {
   uint16_t runs;      /* Rankin's run counter rc, decaying by 1/16 per missed period; in 32768ths */
   uint16_t importance;
   uint16_t floor; /* the designer's word: importance never falls below */
-  uint8_t level : 5;
+  uint8_t level : 4;
+  uint8_t reacts : 1;      /* it must react by a time: alarm.react_by_ns */
   uint8_t level_floor : 2; /* for its own conduct: no level below */
   uint8_t enlisted : 1;    /* in the line by release; not beside `front`, which others read while ranks are made */
   uint8_t released_frame;  /* lower bits of the frame's number: delays are counted from it */
@@ -140,7 +145,18 @@ typedef struct agent_alarm {
   uint64_t answered_ns;    /* the one that its next update answers */
   uint64_t asked_ns;       /* what its update asks for itself, until the commit */
   uint64_t quiet_until_ns; /* a wake before that is delayed */
+  uint64_t react_by_ns;    /* its next update must begin by then, */
+  uint64_t react_from_ns;  /* which was said at this time */
+  uint64_t react_asked_ns; /* what its update asks for itself, until the commit */
 } agent_alarm;
+
+/* What the host says about how much an agent matters, in 254ths. Only where importance is made of factors. */
+typedef struct agent_esteem {
+  uint8_t designer;
+  uint8_t role; /* ESTEEM_OF_TYPE = as the type */
+} agent_esteem;
+
+enum { ESTEEM_ONE = 254, ESTEEM_OF_TYPE = 255 };
 
 typedef struct agent_store {
   uint32_t maximum;
@@ -150,12 +166,28 @@ typedef struct agent_store {
   agent_place *places;
   agent_begun *begun;
   agent_alarm *alarms;
-  uint64_t *active; /* bitmap */
+  agent_esteem *esteem; /* these three are null unless importance is made of factors */
+  uint16_t *standing;   /* importance without company, share */
+  uint16_t *lift;       /* what company is worth, share */
+  uint8_t *eased;       /* levels by which pressure lowers it */
+  uint64_t *active;     /* bitmap */
   uint32_t level_counts[MUSTER_LEVELS];
 } agent_store;
 
 /* Reserves the columns for `maximum` agents in the arena; arena->failed tells of refusal. */
 void store_create(agent_store *store, uint32_t maximum, arena *arena);
+
+/* Reserves the columns that factors of importance need. */
+void store_reserve_factors(agent_store *store, arena *arena);
+
+/* A share as esteem keeps it, and back. */
+static inline uint8_t esteem_of(float value) {
+  return (uint8_t)(value * (float)ESTEEM_ONE + 0.5f);
+}
+
+static inline float esteem_value(uint8_t esteem) {
+  return (float)esteem * (1.0f / (float)ESTEEM_ONE);
+}
 
 /* Whether the index names an active agent. Frame's thread. */
 static inline bool store_is_active(const agent_store *store, uint32_t index) {

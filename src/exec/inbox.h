@@ -17,6 +17,8 @@ typedef enum command_kind {
   COMMAND_TUNE,
   COMMAND_WAKE_AT,
   COMMAND_PARDON,
+  COMMAND_MEET,
+  COMMAND_PART,
   COMMAND_OBSERVER_ADD,
   COMMAND_OBSERVER_MOVE,
   COMMAND_OBSERVER_REMOVE,
@@ -42,18 +44,24 @@ typedef struct command {
     muster_position position; /* tune: visibility, bulk, interactivity */
     uint64_t at_ns;           /* wake at */
     command_tuning tuning;    /* set tune, prioritise */
+    muster_agent other;       /* meet, part */
   };
   float first, second; /* tune: importance floor, elasticity; observer: near_m, far_m */
   bool derive;         /* tune */
+  bool esteemed;       /* tune: the next two are given, each ESTEEM_OF_TYPE when it is not */
+  uint8_t designer, role;
 } command;
 
 typedef struct inbox {
   shared_u32 types; /* how many are registered, as other threads may know it */
   shared_u32 messages_open;
   pending spawns; /* pending agents whose row and place are written */
-  ring commands; /* command */
-  ring messages; /* outgoing; reserved when the first type with boxes is registered */
+  ring commands;  /* command */
+  ring messages;  /* outgoing; reserved when the first type with boxes is registered */
+  ring tunings;   /* muster_world_tuning, checked */
 } inbox;
+
+enum { INBOX_TUNINGS = 64 };
 
 /* Another type is registered: whoever sees the number sees the type. Frame's thread. */
 static inline void inbox_announce_types(inbox *inbox, uint32_t count) {

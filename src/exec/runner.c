@@ -3,6 +3,7 @@
 #include "agents/elapsed.h"
 #include "base/assert.h"
 #include "exec/conduct.h"
+#include "exec/cycles.h"
 #include "exec/fetching.h"
 #include "exec/passes.h"
 #include "exec/urgency.h"
@@ -257,6 +258,7 @@ static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim
     state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;
     state->sampled_updates++;
     take_sample(state, runner, i, end_ns - clock_ns);
+    if (cycles_are_left(runner, i)) cycles_run(state, runner, i, &end_ns);
     clock_ns = end_ns;
     if (!ends_early(state, runner, claim, i, interruption)) continue;
     turn_away(state, runner, claim, i, interruption);
@@ -282,6 +284,7 @@ static uint64_t run_claim(worker_state *state, runner *runner, const batch_claim
     uint32_t next = begin_entry(state, runner, i);
     interruption interruption = run_update(state, runner, i, next, &clock_ns, false);
     if (interruption) guess_cost(runner, i);
+    if (cycles_are_left(runner, i)) cycles_run(state, runner, i, &clock_ns);
     if (!ends_early(state, runner, claim, i, interruption)) continue;
     turn_away(state, runner, claim, i, interruption);
     break;

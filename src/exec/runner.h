@@ -102,6 +102,7 @@ typedef struct worker_state {
   uint64_t woken_ns, others_ns; /* rationed: in claims of agents that were woken while the frame ran, and in others */
   uint64_t updates;
   uint64_t interrupted; /* updates that gave way between two atoms */
+  uint64_t cycles;      /* of updates, behind their first */
   bool inside;          /* works; an atom that helps must not begin anew */
   bool early;           /* in this call: claims of what was held only */
   bool takes_woken;     /* in this call: agents that were woken, too */

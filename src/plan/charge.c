@@ -71,6 +71,50 @@ bool charge_model(filling *filling, const agent_type *type, batch_entry *entry) 
   return true;
 }
 
+/* ----------------------------------------------------------------------------------------------------------- cycles */
+
+/* How many cycles importance gives an agent. */
+static uint32_t cycles_for(const rank_limits *limits, const agent_row *row) {
+  float importance = share_value(row->importance), from = limits->cycles_from;
+  if (importance < from) return 1;
+  float part = from < 1.0f ? (importance - from) / (1.0f - from) : 1.0f;
+  return 1 + (uint32_t)(part * (float)(limits->cycles_max - 1) + 1e-4f);
+}
+
+/* What a further cycle costs: no time has passed in it. */
+static uint64_t model_cycle(const filling *filling, const agent_type *type, uint32_t index, uint32_t cycle) {
+  const agent_row *row = &filling->store->rows[index];
+  uint64_t sum_ns = 0, name = (uint64_t)row->generation << 32 | index;
+  for (uint32_t atom = 0; atom < type->parallel_atoms; atom++) {
+    muster_cost_query query = {.agent = {index, row->generation}, .atom = atom, .level = row->level};
+    query.update_random = random_at(filling->limits->seed ^ 0x6379636cu, name, row->last_update_ns, cycle);
+    query.random = random_at(filling->limits->seed ^ 0x6379636cu, name, row->last_update_ns, atom << 8 | cycle);
+    uint64_t cost_ns =
+        type->def.model_cost_ns ? type->def.model_cost_ns(&query, type->def.user) : type->def.atoms[atom].model_ns;
+    sum_ns += cost_ns < 1000000000u ? cost_ns : 1000000000u;
+  }
+  return sum_ns;
+}
+
+void charge_cycles(filling *filling, const agent_type *type, batch_entry *entry) {
+  const rank_limits *limits = filling->limits;
+  const agent_row *row = &filling->store->rows[entry->agent];
+  bool whole =
+      !type->has_sets && row->atom_next == 0 && entry->atom_end == type->parallel_atoms && type->parallel_atoms > 0;
+  uint32_t cycles = whole && !limits->planned ? cycles_for(limits, row) : 1, cycle = 1;
+  uint64_t first_ns = limits->virtual ? entry->model_ns : entry->predicted_ns, more_ns = 0;
+  for (; cycle < cycles; cycle++) {
+    uint64_t each_ns = limits->virtual ? model_cycle(filling, type, entry->agent, cycle) : first_ns;
+    if (filling_taken_ns(filling) + first_ns + more_ns + each_ns > limits->capacity_ns) break;
+    more_ns += each_ns;
+  }
+  entry->cycles = (uint8_t)cycle;
+  if (limits->virtual) filling->result.predicted_ns += more_ns;
+  uint64_t all_ns = first_ns + more_ns;
+  entry->predicted_ns = all_ns < 1000000000u ? (uint32_t)all_ns : 1000000000u;
+  if (limits->virtual && all_ns > filling->result.longest_ns) filling->result.longest_ns = all_ns;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- sets */
 
 void charge_weigh(filling *filling) {

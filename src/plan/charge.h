@@ -30,6 +30,10 @@ bool charge_model(filling *filling, const agent_type *type, batch_entry *entry);
  * stands behind one that returns MUSTER_ATOM_MORE is charged and not run. */
 bool charge_model_pass(filling *filling, const agent_type *type, batch_entry *entry);
 
+/* Charges as many cycles as importance gives and the capacity holds, to an entry that will run whole and is no pass.
+ * Its costs stay those of one, but for the prediction that claims are cut by. */
+void charge_cycles(filling *filling, const agent_type *type, batch_entry *entry);
+
 /* Begins the pass of the entry that is next: whether it continues one, and its slice: what is left of the frame is
  * divided by priority among the agents that are ready. */
 void charge_begin_pass(filling *filling, const agent_type *type, const batch_entry *entry);

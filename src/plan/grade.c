@@ -27,13 +27,23 @@ static float threshold_of(const grade_type *type, uint32_t above, uint32_t curre
   return threshold * (current > above ? 1.0f + level_hysteresis : 1.0f - level_hysteresis);
 }
 
-/* The level for an importance; `current` resists by the hysteresis. UINT32_MAX = no current level. */
+/* The level for an importance, before the pressure has its say; `current` resists by the hysteresis. UINT32_MAX = no
+ * current level. */
 static uint32_t level_for(const grade_type *type, const agent_row *row, float importance, uint32_t current) {
   uint32_t floor = row->level_floor > type->level_floor ? row->level_floor : type->level_floor;
   uint32_t level = 0;
   for (uint32_t i = 0; i + 1 < type->level_count; i++)
     if (importance < threshold_of(type, i, current)) level = i + 1;
   return level > floor ? level : floor;
+}
+
+/* The level of an agent that pressure lowers by `eased`, and lowered by `before` until now. */
+static uint32_t eased_level_for(const grade_type *type, const agent_row *row, float importance, uint32_t before,
+                                uint32_t eased) {
+  uint32_t current = row->level > before ? row->level - before : 0;
+  uint32_t level = level_for(type, row, importance, current) + eased, cheapest = type->level_count - 1u;
+  if (eased == 0) return level;
+  return level < cheapest ? level : cheapest;
 }
 
 void grade_level_bounds(const grade_type *type, uint32_t level, float *low, float *high) {
@@ -58,7 +68,7 @@ static agent_class *class_for(class_table *classes, const type_table *types, con
 
 agent_class *grade_new(class_table *classes, const type_table *types, const grade_type *type, agent_row *row) {
   float importance = share_value(row->importance);
-  row->level = level_for(type, row, importance, UINT32_MAX) & 31u;
+  row->level = level_for(type, row, importance, UINT32_MAX) & 15u;
   return class_for(classes, types, row, row->level, step_for(type, row, importance, 0));
 }
 
@@ -76,11 +86,22 @@ bool grade_decide(const class_table *classes, const grade_type *type, agent_stor
   change->after = (uint8_t)(row->importance >> 8);
   const agent_class *class = &classes->classes[row->class];
   float now = share_value(row->importance);
-  uint32_t level = level_for(type, row, now, row->level), step = step_for(type, row, now, class->step);
+  uint32_t eased = store->eased[index], level = eased_level_for(type, row, now, eased, eased);
+  uint32_t step = step_for(type, row, now, class->step);
   bool stays = level == row->level && step == class->step;
   change->level = (uint8_t)(stays ? GRADE_STAYS : level);
   change->step = (uint8_t)step;
   return !stays || change->before != change->after;
+}
+
+bool grade_ease(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index, uint8_t eased,
+                grade_change *change) {
+  const agent_row *row = &store->rows[index];
+  uint32_t level = eased_level_for(type, row, share_value(row->importance), store->eased[index], eased);
+  uint8_t bin = (uint8_t)(row->importance >> 8);
+  store->eased[index] = eased;
+  *change = (grade_change){index, bin, bin, (uint8_t)level, classes->classes[row->class].step};
+  return level != row->level;
 }
 
 /* An agent that is not in a wheel takes its lateness along instead of its remaining fraction. */

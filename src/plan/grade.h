@@ -44,6 +44,11 @@ agent_class *grade_new(class_table *classes, const type_table *types, const grad
 bool grade_decide(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index,
                   float importance, bool tuned, grade_change *change);
 
+/* Lowers an active agent that is not admitted by `eased` levels from now on, for the pressure; false when nothing
+ * follows from it: it is at the cheapest. Frame's thread. */
+bool grade_ease(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index, uint8_t eased,
+                grade_change *change);
+
 /* Fetches what grade_apply will touch for the changes that follow changes[0], `coming` of them: the way from a row to
  * the list that it is in has several steps, each of which must have arrived before the next. */
 void grade_prefetch(class_table *classes, const agent_store *store, const grade_change *changes, uint32_t coming);

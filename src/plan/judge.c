@@ -128,6 +128,26 @@ static float product_of(const judge_inputs *inputs, const judge_batch *batch, ui
   return batch->by_distance[i] * inputs->types->types[row->type].def.importance * factor_of(row);
 }
 
+/* The four factors. What company gives was found after an earlier score; what the agent is without it is noted, where
+ * `standing` is given, for those who are in its company. */
+static float sum_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i, uint16_t *standing) {
+  uint32_t index = batch->agents[i];
+  const agent_row *row = &inputs->store->rows[index];
+  const judge_factors *weights = inputs->factors;
+  agent_esteem esteem = inputs->store->esteem[index];
+  float role =
+      esteem.role == ESTEEM_OF_TYPE ? inputs->types->types[row->type].def.importance : esteem_value(esteem.role);
+  float alone = weights->focus * batch->by_distance[i] * factor_of(row) +
+                weights->designer * esteem_value(esteem.designer) + weights->role * role;
+  float alone_most = weights->focus + weights->designer + weights->role;
+  if (standing) standing[index] = alone_most > 0.0f ? share_of(fminf(alone / alone_most, 1.0f)) : 0;
+  return fminf((alone + weights->company * share_value(inputs->store->lift[index])) * 0.25f, 1.0f);
+}
+
+static float merit_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i, uint16_t *standing) {
+  return inputs->factors ? sum_of(inputs, batch, i, standing) : product_of(inputs, batch, i);
+}
+
 static void fill_query(const judge_inputs *inputs, const judge_batch *batch, uint32_t i,
                        muster_importance_query *query) {
   uint32_t index = batch->agents[i];
@@ -175,7 +195,7 @@ void judge_finish(const judge_inputs *inputs, judge_batch *batch) {
   for (uint32_t i = 0; i < batch->count; i++) {
     const agent_row *row = &inputs->store->rows[batch->agents[i]];
     const muster_type_def *def = &inputs->types->types[row->type].def;
-    batch->importance[i] = product_of(inputs, batch, i);
+    batch->importance[i] = merit_of(inputs, batch, i, inputs->store->standing);
     if (!def->model_importance) continue;
     uint32_t known = 0;
     while (known < models && modelled[known] != row->type) known++;
@@ -194,7 +214,7 @@ judgement judge_explain(const judge_inputs *inputs, uint32_t index) {
   batch.count = 1;
   batch.agents[0] = index;
   judge_apart(inputs, &batch);
-  float product = batch.importance[0] = product_of(inputs, &batch, 0);
+  float product = batch.importance[0] = merit_of(inputs, &batch, 0, NULL);
   if (inputs->types->types[type].def.model_importance) ask_model(inputs, type, &batch);
   return (judgement){batch.observers[0], batch.by_distance[0], product, batch.importance[0]};
 }
@@ -202,6 +222,7 @@ judgement judge_explain(const judge_inputs *inputs, uint32_t index) {
 bool judge_is_out_of_sight(const judge_inputs *inputs, uint32_t index) {
   const agent_row *row = &inputs->store->rows[index];
   const agent_place *place = &inputs->store->places[index];
-  if (row->importance != row->floor || inputs->types->types[row->type].def.model_importance) return false;
+  if (inputs->factors || row->importance != row->floor || inputs->types->types[row->type].def.model_importance)
+    return false;
   return !sights_may_see(inputs->observers, space_position(inputs->space, place), place->partition);
 }

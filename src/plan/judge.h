@@ -2,7 +2,8 @@
  *
  *     distance to observers  x  the host's factors  x  the type's importance  ->  the type's own model, if it has one
  *
- * and never below the designer's floor. */
+ * and never below the designer's floor. Or, in a world that wants it, by the four factors of Rankin, Acton & Katchabaw
+ * instead of that product: see muster/tune.h. */
 #ifndef PLAN_JUDGE_H
 #define PLAN_JUDGE_H
 
@@ -12,11 +13,17 @@
 
 enum { JUDGE_MAX = 64 };
 
+/* Weights of the factors of importance. */
+typedef struct judge_factors {
+  float focus, designer, role, company;
+} judge_factors;
+
 typedef struct judge_inputs {
   const agent_store *store;
   const type_table *types;
   const space *space;
   const observer_table *observers;
+  const judge_factors *factors; /* null: importance is the product */
 } judge_inputs;
 
 typedef struct judge_batch {
@@ -53,14 +60,14 @@ void judge_together(const judge_inputs *inputs, judge_area *area, judge_batch *b
 /* Importance by distance of agents anywhere. */
 void judge_apart(const judge_inputs *inputs, judge_batch *batch);
 
-/* Importance from what distance gives and everything else. */
+/* Importance from what distance gives and everything else. By factors, also writes store.standing of the agents. */
 void judge_finish(const judge_inputs *inputs, judge_batch *batch);
 
 /* What an agent's importance is made of, in the order in which it comes about, up to the floor. */
 typedef struct judgement {
   uint32_t observer; /* OBSERVER_NONE when none gives any */
   float by_distance;
-  float product;  /* lowered by the factors and the type */
+  float product;  /* lowered by the host's factors and the type; or made of the factors of importance */
   float by_model; /* the type's own model; without one, the product */
 } judgement;
 

@@ -119,6 +119,7 @@ static inline batch_entry *begin_entry(const batch *batch, uint32_t index) {
   entry->spawn_base = 0;
   entry->spawn_limit = 0;
   entry->send_limit = 0;
+  entry->cycles = 0;
   entry->send_base = batch->places_max > batch->places ? batch->places : NO_PLACES;
   return entry;
 }
@@ -145,6 +146,7 @@ static inline void admit(filling *filling, uint32_t index) {
     filling->passed_over++;
     return;
   }
+  if (__builtin_expect(filling->limits->cycles_max > 1, false)) charge_cycles(filling, type, entry);
   ready_admit(filling->ready, filling->store, index);
   filling->weight -= type->def.priority;
   append(filling, estimate, type, entry);

@@ -24,6 +24,8 @@ typedef struct rank_limits {
   bool virtual;
   bool planned; /* the host runs what is admitted: wall clock costs are charged with room, and their sum fits */
   uint64_t seed;
+  uint32_t cycles_max;  /* above 1: the most important have several cycles, */
+  float cycles_from;    /* those of this importance or above */
   class_table *classes; /* where agents of types in quarantine go; null when there are none */
 } rank_limits;
 

@@ -10,14 +10,36 @@ static int64_t unit_of(double value_ns) {
   return (int64_t)fmin(value_ns * 256.0, 0x1p46);
 }
 
-void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, arena *arena) {
-  double wait = fmax((double)def->weight_wait, 1e-6), guarantee_ns = (double)def->guarantee_ns;
-  *ready = (ready_set){.types = types};
-  ready->weights = (ready_weights){def->order, guarantee_ns, (double)def->weight_progress / wait};
+/* As wide as the weights want it, and wide enough for whoever runs least often. */
+static uint32_t width_for(const ready_set *ready, const muster_world_def *def, double wait) {
+  double share_ns = ready->weights.guarantee_ns / wait / 256.0;
+  uint64_t width_ns = def->order == MUSTER_ORDER_DELAYS ? 1000000u : (uint64_t)fmin(share_ns, 1e15);
+  uint32_t shift = 64u - (uint32_t)__builtin_clzll(width_ns | 1u);
+  if (def->order == MUSTER_ORDER_DELAYS) return shift;
+  while (((uint64_t)READY_PAST_BUCKETS << shift) < ready->longest_ns + ready->longest_ns / 4) shift++;
+  return shift;
+}
+
+/* Next to no weight of waiting would make the other terms longer than keys are: 2^48 ns are 78 hours. */
+static double weight_of_wait(const muster_world_def *def, double others) {
+  return fmax(fmax((double)def->weight_wait, 1e-6), (double)def->guarantee_ns * others / 0x1p48);
+}
+
+static void weigh(ready_set *ready, const muster_world_def *def) {
+  double others = (double)(def->weight_importance + def->weight_runs + def->weight_progress + def->weight_reduction);
+  double wait = weight_of_wait(def, others), guarantee_ns = (double)def->guarantee_ns;
+  ready->weights = (ready_weights){def->order, guarantee_ns, (double)def->weight_progress / wait,
+                                   fmin(guarantee_ns * (1.0 + others / wait), 0x1p60)};
   ready->importance_unit = unit_of(guarantee_ns * (double)def->weight_importance / wait / 65535.0);
   ready->runs_unit = unit_of(guarantee_ns * (double)def->weight_runs / wait / (double)RUNS_ONE);
-  uint64_t width_ns = def->order == MUSTER_ORDER_DELAYS ? 1000000u : (uint64_t)fmin(guarantee_ns / wait / 256.0, 1e15);
-  ready->width_shift = 64u - (uint32_t)__builtin_clzll(width_ns | 1u);
+  ready->reduction_unit = unit_of(guarantee_ns * (double)def->weight_reduction / wait / (MUSTER_LEVELS - 1));
+  ready->reduces = def->weight_reduction > 0.0f;
+  ready->width_shift = width_for(ready, def, wait);
+}
+
+void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, arena *arena) {
+  *ready = (ready_set){.types = types};
+  weigh(ready, def);
   ready->low = -READY_PAST_BUCKETS;
   lists_create(&ready->members, 1, def->agents_max, arena);
   line_create(&ready->woken, def->agents_max, arena);
@@ -37,13 +59,35 @@ int64_t ready_progress_lead_ns(const ready_set *ready, const agent_row *row) {
   return (int64_t)fmin(ready->weights.guarantee_ns * ready->weights.progress * progress, 0x1p60);
 }
 
+int64_t ready_reaction_lead_ns(const ready_set *ready, const agent_row *row) {
+  if (!ready->reacting) return 0;
+  const agent_alarm *alarm = &ready->reacting->alarms[row - ready->reacting->rows];
+  if (ready->now_ns >= alarm->react_by_ns) return (int64_t)ready->weights.lift_ns;
+  if (ready->now_ns <= alarm->react_from_ns) return 0;
+  double passed_ns = (double)(ready->now_ns - alarm->react_from_ns);
+  return (int64_t)(ready->weights.lift_ns * passed_ns / (double)(alarm->react_by_ns - alarm->react_from_ns));
+}
+
+static int64_t reduction_lead_ns(const ready_set *ready, const agent_row *row) {
+  return (ready->reduction_unit * row->level) >> 8;
+}
+
+int64_t ready_rare_leads_ns(const ready_set *ready, const agent_row *row) {
+  int64_t lead_ns = reduction_lead_ns(ready, row);
+  if (row->atom_next | row->owes) lead_ns += ready_progress_lead_ns(ready, row);
+  return row->reacts ? lead_ns + ready_reaction_lead_ns(ready, row) : lead_ns;
+}
+
 ready_terms ready_explain(const ready_set *ready, const agent_row *row) {
   if (ready->weights.order == MUSTER_ORDER_DELAYS) return (ready_terms){0};
   ready_terms terms = {.priority_ns = (int64_t)ready->now_ns - ready_priority_key(ready, row),
                        .wait_ns = (int64_t)(ready->now_ns - row->last_update_ns),
                        .importance_ns = (ready->importance_unit * row->importance) >> 8,
-                       .progress_ns = row->atom_next | row->owes ? ready_progress_lead_ns(ready, row) : 0};
-  terms.runs_ns = terms.priority_ns - terms.wait_ns - terms.importance_ns - terms.progress_ns;
+                       .progress_ns = row->atom_next | row->owes ? ready_progress_lead_ns(ready, row) : 0,
+                       .reduction_ns = reduction_lead_ns(ready, row),
+                       .reaction_ns = row->reacts ? ready_reaction_lead_ns(ready, row) : 0};
+  int64_t others_ns = terms.wait_ns + terms.importance_ns + terms.progress_ns + terms.reduction_ns + terms.reaction_ns;
+  terms.runs_ns = terms.priority_ns - others_ns;
   return terms;
 }
 
@@ -115,11 +159,8 @@ void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns) {
   }
 }
 
-void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns) {
-  uint32_t shift = ready->width_shift;
-  while (((uint64_t)READY_PAST_BUCKETS << shift) < longest_ns + longest_ns / 4) shift++;
-  if (shift == ready->width_shift || ready->weights.order == MUSTER_ORDER_DELAYS) return;
-  ready->width_shift = shift;
+/* Everybody in the ring is filed anew. */
+static void refile_all(ready_set *ready, agent_store *store) {
   ready->low = window_low(ready);
   agent_list lists[READY_LISTS];
   memcpy(lists, ready->lists, sizeof lists);
@@ -132,6 +173,21 @@ void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns) {
       for (uint32_t i = 0; i < block->count; i++) file(ready, store, block->agents[i]);
       lists_drop_last(&ready->members, 0, &lists[bucket]);
     }
+}
+
+void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns) {
+  uint32_t shift = ready->width_shift;
+  if (longest_ns > ready->longest_ns) ready->longest_ns = longest_ns;
+  while (((uint64_t)READY_PAST_BUCKETS << shift) < longest_ns + longest_ns / 4) shift++;
+  if (shift == ready->width_shift || ready->weights.order == MUSTER_ORDER_DELAYS) return;
+  ready->width_shift = shift;
+  refile_all(ready, store);
+}
+
+void ready_reweigh(ready_set *ready, agent_store *store, const muster_world_def *def) {
+  ready_keep_fresh(ready, store);
+  weigh(ready, def);
+  refile_all(ready, store);
 }
 
 void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index) {
@@ -181,6 +237,12 @@ void ready_leave(ready_set *ready, agent_store *store, uint32_t index) {
     leave_ring(ready, store, index);
   else
     line_leave(&ready->woken, index);
+}
+
+void ready_refresh(ready_set *ready, agent_store *store, uint32_t index) {
+  if (!store->rows[index].spot) return;
+  leave_ring(ready, store, index);
+  file(ready, store, index);
 }
 
 void ready_put_back(ready_set *ready, agent_store *store, uint32_t index) {

@@ -5,8 +5,9 @@
  *
  *     pri = eps i + zeta (t - t_last)/S - eta rc + theta p    <=>    key = t_last - (S/zeta)(eps i + theta p - eta rc)
  *
- * and the smallest key comes first. Tan & Wong's order (delays descending, then elapsed descending) is the key
- * "released in", then t_last.
+ * and the smallest key comes first. (A fifth term, kappa l for the level, stands beside eps i.) An agent that must
+ * react by a time is the exception: its lead grows, so it is filed anew in each frame. Tan & Wong's order (delays
+ * descending, then elapsed descending) is the key "released in", then t_last.
  *
  * Most agents run in the frame of their release, so fresh ones are only noted, and sorted when their turn comes. Those
  * that were not admitted go where waiting costs nothing: by key into a ring of buckets, with one more for all that is
@@ -33,7 +34,8 @@ enum {
 typedef struct ready_weights {
   muster_order order;
   double guarantee_ns; /* S */
-  double progress;     /* theta over zeta; epsilon and eta are in the units */
+  double progress;     /* theta over zeta; epsilon, eta and kappa are in the units */
+  double lift_ns;      /* what a reaction is worth whose time has come: more than all but ageing */
 } ready_weights;
 
 /* Agents in order, each as its key and its index in one number. */
@@ -46,13 +48,17 @@ typedef struct ready_set {
   ready_weights weights;
   int64_t importance_unit; /* what a 65535th of importance is worth, and a 32768th of runs: in 256ths of ns, at most */
   int64_t runs_unit;       /* 2^46 */
+  int64_t reduction_unit;  /* what a level is worth, likewise */
+  bool reduces;            /* that is not 0 */
   const type_table *types; /* for the progress of sliced updates */
-  uint64_t now_ns;         /* simulation time of the frame */
-  uint32_t width_shift;    /* a bucket is 2^width_shift ns wide */
-  int64_t low;             /* number of the ring's first bucket */
-  uint32_t count;          /* ready agents */
-  uint32_t begun;          /* of these, agents whose update was preempted, or whose sets are owed time */
-  uint32_t *counts_of;     /* of these, agents of each type */
+  const agent_store *reacting; /* for the times of reactions; null where there are none */
+  uint64_t longest_ns;         /* between two runs of anybody, at the most */
+  uint64_t now_ns;             /* simulation time of the frame */
+  uint32_t width_shift;        /* a bucket is 2^width_shift ns wide */
+  int64_t low;                 /* number of the ring's first bucket */
+  uint32_t count;              /* ready agents */
+  uint32_t begun;              /* of these, agents whose update was preempted, or whose sets are owed time */
+  uint32_t *counts_of;         /* of these, agents of each type */
   line woken, waiting;
   uint64_t occupied[READY_BUCKETS / 64];
   agent_list lists[READY_LISTS];
@@ -73,6 +79,12 @@ typedef struct ready_set {
 /* Reserves an empty set for the world's weights. */
 void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, arena *arena);
 
+/* Other weights: whoever waits is put in the new order. Between the stages of two frames. O(ready agents). */
+void ready_reweigh(ready_set *ready, agent_store *store, const muster_world_def *def);
+
+/* A ready agent of the ring that must react: its key has become smaller with time. O(1). */
+void ready_refresh(ready_set *ready, agent_store *store, uint32_t index);
+
 /* Makes the ring wide enough for agents that run every `longest_ns` at the most. Between frames. */
 void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns);
 
@@ -88,13 +100,19 @@ enum { READY_AGENT_BITS = 24, READY_KEY_BITS = 40, READY_KEY_SHIFT = 10 };
  * time. */
 int64_t ready_progress_lead_ns(const ready_set *ready, const agent_row *row);
 
+/* What the time by which an agent must react is worth: nothing when it was set, all when it comes. */
+int64_t ready_reaction_lead_ns(const ready_set *ready, const agent_row *row);
+
+/* What most agents of most worlds do not have: progress, a time to react by, a weight of their level. */
+int64_t ready_rare_leads_ns(const ready_set *ready, const agent_row *row);
+
 /* In the paper's order: the frame of release, then the elapsed time, in steps of 64 us. */
 uint64_t ready_delays_key(const ready_set *ready, const agent_row *row, uint32_t agent);
 
 /* Rankin's virtual deadline. */
 static inline int64_t ready_priority_key(const ready_set *ready, const agent_row *row) {
   int64_t lead_ns = (ready->importance_unit * row->importance - ready->runs_unit * row->runs) >> 8;
-  if (row->atom_next | row->owes) lead_ns += ready_progress_lead_ns(ready, row);
+  if (row->atom_next | row->owes | row->reacts | ready->reduces) lead_ns += ready_rare_leads_ns(ready, row);
   return (int64_t)row->last_update_ns - lead_ns;
 }
 
@@ -103,6 +121,7 @@ typedef struct ready_terms {
   int64_t priority_ns; /* the sum of the others */
   int64_t wait_ns, importance_ns, progress_ns;
   int64_t runs_ns; /* below 0 */
+  int64_t reduction_ns, reaction_ns;
 } ready_terms;
 
 /* The terms of an agent as of this frame. */

@@ -35,7 +35,7 @@ void score_create(score_board *board, const muster_world_def *def, arena *arena)
 }
 
 static judge_inputs judge_inputs_of(const score_inputs *inputs) {
-  return (judge_inputs){inputs->store, inputs->types, inputs->space, inputs->observers};
+  return (judge_inputs){inputs->store, inputs->types, inputs->space, inputs->observers, inputs->factors};
 }
 
 static void learn_types(score_board *board, const type_table *types) {
@@ -124,7 +124,7 @@ void score_note(score_board *board, uint32_t index) {
 /* ----------------------------------------------------------------------------------------------- what is to be done */
 
 /* One round over everybody from where the cursor is. */
-static void look_at_everybody(score_board *board, const score_inputs *inputs) {
+void score_everybody(score_board *board, const score_inputs *inputs) {
   board->cursor_left = inputs->store->high;
   board->rounds++;
 }
@@ -171,7 +171,7 @@ static void count_observers(score_board *board, const score_inputs *inputs) {
   if (observers->counted) return;
   observers_count(observers);
   shape_cubes(board, inputs);
-  if (field_shape(&board->field, observers->typical_far_m)) look_at_everybody(board, inputs);
+  if (field_shape(&board->field, observers->typical_far_m)) score_everybody(board, inputs);
 }
 
 /* Writes observers of a queue; plots where that may change something are listed. */
@@ -184,7 +184,7 @@ static void write_observers(score_board *board, const score_inputs *inputs, uint
     const observer_row *row = &observers->rows[index];
     bool walks = which == OBSERVER_WALKS && is_same(source, row);
     bool touched = walks ? touch_way(board, source, row, &scanned) : touch_both(board, source, row, &scanned);
-    if (!touched) look_at_everybody(board, inputs);
+    if (!touched) score_everybody(board, inputs);
     observers_write(observers, index);
     board->units += OBSERVER_UNITS + scanned / CELLS_PER_UNIT;
   }
@@ -257,7 +257,7 @@ static void take_plots(score_board *board, const score_inputs *inputs, uint32_t 
       board->agent_count = begin;
       board->units += SCORE_CROWD / LIST_BLOCK_AGENTS;
       settle_all(board, &plot, 0);
-      look_at_everybody(board, inputs);
+      score_everybody(board, inputs);
     } else if (board->agent_count == begin) {
       board->units++;
       settle_all(board, &plot, FIELD_EMPTY);

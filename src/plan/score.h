@@ -90,6 +90,7 @@ typedef struct score_inputs {
   const space *space;
   observer_table *observers;
   class_table *classes;
+  const judge_factors *factors; /* null: importance is the product */
 } score_inputs;
 
 /* Reserves the board. */
@@ -119,6 +120,9 @@ static inline bool score_notices(const score_board *board, const agent_place *pl
 
 /* An active agent is to be looked at: it moved. Once noted, it need not be again. Frame's thread. O(1). */
 void score_note(score_board *board, uint32_t index);
+
+/* Everybody is to be looked at, over the next frames: what importance is made of was changed. */
+void score_everybody(score_board *board, const score_inputs *inputs);
 
 /* Whether an agent's level must be looked at even if its importance is known: the floor of its type was changed. */
 static inline bool score_checks(const score_board *board, const score_inputs *inputs, uint32_t index) {

@@ -18,6 +18,33 @@ const muster_module *muster_module_population(void);
 /* `tan-wong`: the 100 animats of Tan & Wong's experiments with elastic periods. Takes no file. Any thread. */
 const muster_module *muster_module_tan_wong(void);
 
+/* `rankin`: the characters of Rankin, Acton & Katchabaw's experiments, at levels that follow importance. Takes no file.
+ * Any thread. */
+const muster_module *muster_module_rankin(void);
+
+enum { RANKIN_ROLES = 4, RANKIN_DYNAMIC = 4 /* in place of a level */ };
+
+/* What a smaller world of the same characters is to be, for the experiments. */
+typedef struct rankin_def {
+  uint32_t characters;
+  uint32_t level; /* of everybody; RANKIN_DYNAMIC: by importance */
+  uint64_t seed;
+  uint64_t period_ns, period_max_ns;
+  bool alike;    /* the importance of all is 1/2; else roles count 1/4, 1/2, 3/4 and 1 */
+  double side_m; /* of the square that they live in; 0 = all in one place */
+} rankin_def;
+
+/* Registers the type and spawns the characters. MUSTER_E_FULL when there is no room. Thread of the frames. */
+muster_result rankin_populate(muster_world *world, const rankin_def *def, muster_type *type);
+
+/* What has become of a character. */
+typedef struct rankin_life {
+  uint32_t role, runs;
+} rankin_life;
+
+/* By the state of its agent. Thread of the frames, between frames. */
+rankin_life rankin_life_of(const void *state);
+
 /* `fixed`: agents all over a square of 10 km, whose updates all cost the same (the options' cost_ns), among observers
  * that walk. Takes no file. Any thread. */
 const muster_module *muster_module_fixed(void);

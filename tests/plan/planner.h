@@ -52,7 +52,7 @@ static inline planner *planner_create(muster_elastic elastic, uint32_t agents_ma
   batch_create(&planner->batch, agents_max, &planner->arena);
   score_create(&planner->board, &planner->def, &planner->arena);
   planner->inputs =
-      (score_inputs){&planner->store, &planner->types, &planner->space, &planner->observers, &planner->classes};
+      (score_inputs){&planner->store, &planner->types, &planner->space, &planner->observers, &planner->classes, NULL};
   return planner;
 }
 

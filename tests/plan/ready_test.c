@@ -61,6 +61,38 @@ Test(ready, the_weights_count_as_published) {
   check_order(&def, SECOND_NS / 20);
 }
 
+/* Agents wait in the ring when their order is turned around: nobody is lost, and the walk is in the new order. */
+Test(ready, other_weights_put_those_who_wait_in_another_order) {
+  enum { AGENTS = 5000 };
+  muster_world_def def = world_of(MUSTER_ORDER_PRIORITY);
+  ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
+  uint64_t now_ns = 1000ull * SECOND_NS, before = 0;
+  begin_frame_at(fixture, now_ns);
+  for (uint32_t i = 0; i < AGENTS; i++)
+    release_row(
+        fixture, i,
+        (agent_row){.last_update_ns = now_ns - i * 100000u, .importance = (uint16_t)(i % 60000), .level = i % 4u});
+  ready_keep_fresh(&fixture->ready, &fixture->store);
+  def.weight_importance = 0.0f;
+  def.weight_reduction = 1.0f;
+  def.guarantee_ns = 3000ull * SECOND_NS; /* a level is worth 1,000 s: more than any age here */
+  ready_reweigh(&fixture->ready, &fixture->store, &def);
+  begin_frame_at(fixture, now_ns + SET_FRAME_NS);
+  ready_begin_walk(&fixture->ready);
+  uint32_t walked = 0, level_before = 3, index;
+  while ((index = ready_next(&fixture->ready, &fixture->store)) != UINT32_MAX) {
+    const agent_row *row = &fixture->store.rows[index];
+    cr_assert_leq(row->level, level_before, "level %u comes after %u", row->level, level_before);
+    if (row->level == level_before && walked)
+      cr_assert_geq(row->last_update_ns, before, "of one level, the younger came first");
+    level_before = row->level;
+    before = row->last_update_ns;
+    walked++;
+  }
+  cr_assert_eq(walked, AGENTS);
+  ready_fixture_destroy(fixture);
+}
+
 Test(ready, fresh_agents_and_the_ring_are_one_order_by_delays_and_then_elapsed_time) {
   muster_world_def def = world_of(MUSTER_ORDER_DELAYS);
   check_order(&def, 2ull * SECOND_NS);

@@ -13,6 +13,7 @@ static const muster_module_get_function scenarios[] = {
     muster_module_wildlife,
     muster_module_population,
     muster_module_tan_wong,
+    muster_module_rankin,
     muster_module_fixed,
     muster_module_flashcrowd,
     muster_module_empty,

@@ -25,6 +25,9 @@ static void write_reasons(json_writer *writer, uint32_t reasons) {
                {MUSTER_REASON_ELASTICITY_SET, "elasticity_set"},
                {MUSTER_REASON_OVERLOAD, "overload"},
                {MUSTER_REASON_REMOVAL_WAITING, "removal_waiting"},
+               {MUSTER_REASON_EASED, "eased"},
+               {MUSTER_REASON_REACTION, "reaction"},
+               {MUSTER_REASON_COMPANY, "company"},
                {MUSTER_REASON_OWED, "owed"}};
   json_begin_array(writer, "reasons");
   for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)

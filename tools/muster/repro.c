@@ -15,7 +15,7 @@
 
 enum { JSON_BYTES = 1 << 18 };
 
-static const repro_paper *const papers[] = {&repro_tan_wong, &repro_wright};
+static const repro_paper *const papers[] = {&repro_tan_wong, &repro_wright, &repro_rankin};
 
 enum { PAPERS = sizeof papers / sizeof *papers };
 

@@ -44,5 +44,7 @@ extern const repro_paper repro_tan_wong;
 
 /* Wright & Marshall: egocentric AI processing, a process manager. */
 extern const repro_paper repro_wright;
+/* Rankin, Acton & Katchabaw: scalable believable non-player characters. */
+extern const repro_paper repro_rankin;
 
 #endif

@@ -1,0 +1,126 @@
+/* muster/tune.h - who comes first, and how well: weights that can be turned while the world runs, the company that
+ * agents keep, and policies that the weights give. Included by muster/muster.h.
+ *
+ *   importance   i = (alpha f + beta d + gamma r + delta c) / 4          who matters
+ *   priority     ready first = eps i + zeta s - eta rc + theta p + kappa l   who goes first among those that are due
+ *
+ * f  the players' focus: distance, lowered by visibility, bulk and interactivity   d  the designer's word
+ * r  the agent's role                             c  company: how much more important ones that it is with matter
+ * s  time waited, in S (guarantee_ns), uncapped   rc how often it ran lately     p  progress of a preempted update
+ * l  how far its capabilities are reduced: its level in thirds
+ *
+ * From Rankin, Acton & Katchabaw: scalable believable NPCs, where l is the optional fifth factor. It is a factor of
+ * priority here, since importance decides about levels: what a level does to importance would change the level. */
+#ifndef MUSTER_TUNE_H
+#define MUSTER_TUNE_H
+
+#include <muster/muster.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --------------------------------------------------------------------------------------------------------- weights */
+
+/* New values for fields of muster_world_def of the same names; what is left as the default function sets it stays. */
+typedef struct muster_world_tuning {
+  uint32_t size;
+  float weight_importance, weight_wait, weight_runs, weight_progress, weight_reduction; /* 0..1; negative = leave */
+  uint64_t guarantee_ns;                                                                /* 1 ms .. 1 h; 0 = leave */
+  uint32_t updates_per_frame;           /* as there; MUSTER_UPDATES_LEAVE = leave */
+  float focus, designer, role, company; /* in a world with MUSTER_IMPORTANCE_FACTORS: 0..1, all four or none of them,
+                                           and not all zero; negative = leave */
+  float level_pressure;                 /* 0, or 0.05 .. 1; negative = leave */
+  uint32_t cycles_max;                  /* 1..MUSTER_CYCLES_MAX; 0 = leave */
+  float cycles_importance;              /* 0..1; negative = leave */
+} muster_world_tuning;
+
+#define MUSTER_UPDATES_LEAVE (UINT32_MAX - 1u)
+
+static inline muster_world_tuning muster_default_world_tuning(void) {
+  muster_world_tuning tuning = {0};
+  tuning.size = (uint32_t)sizeof tuning;
+  tuning.weight_importance = tuning.weight_wait = tuning.weight_runs = tuning.weight_progress = -1.0f;
+  tuning.weight_reduction = tuning.focus = tuning.designer = tuning.role = tuning.company = -1.0f;
+  tuning.updates_per_frame = MUSTER_UPDATES_LEAVE;
+  tuning.level_pressure = tuning.cycles_importance = -1.0f;
+  return tuning;
+}
+
+/* Queues new values, which hold from the next intake on: who waits is put in the new order, and importance follows
+ * within the next frames. All of them or, with a message, none: MUSTER_E_ARGUMENT for a value out of range,
+ * MUSTER_E_STATE for weights of importance in a world without MUSTER_IMPORTANCE_FACTORS, MUSTER_E_FULL when 64 tunings
+ * wait. Any thread. The intake then takes O(agents that are due). */
+MUSTER_API muster_result muster_world_tune(muster_world *world, const muster_world_tuning *tuning);
+
+/* What a policy is in weights of priority. */
+typedef enum muster_policy {
+  MUSTER_POLICY_BALANCED = 0,     /* all four at 1: the default */
+  MUSTER_POLICY_FAIR,             /* who waited longest and ran least, whoever it is: runs are spread evenly */
+  MUSTER_POLICY_IMPORTANCE_FIRST, /* the more important first; waiting decides among equals. guarantee_ns alone keeps
+                                     the others from starving */
+  MUSTER_POLICY_LEAST_SLACK       /* who has least time left until it has waited for guarantee_ns, what it has done of
+                                     its update counted as waiting: what was begun is finished first */
+} muster_policy;
+
+/* Sets the weights of priority to a policy; an unknown one changes nothing. */
+static inline void muster_world_tuning_policy(muster_world_tuning *tuning, muster_policy policy) {
+  static const float weights[4][4] = {{1, 1, 1, 1}, {0, 1, 1, 0}, {1, 0.001f, 0, 0}, {0, 1, 0, 1}};
+  if ((unsigned)policy > MUSTER_POLICY_LEAST_SLACK) return;
+  tuning->weight_importance = weights[policy][0];
+  tuning->weight_wait = weights[policy][1];
+  tuning->weight_runs = weights[policy][2];
+  tuning->weight_progress = weights[policy][3];
+  tuning->weight_reduction = 0;
+}
+
+/* The same for a world that is yet to be created. */
+static inline void muster_world_def_policy(muster_world_def *def, muster_policy policy) {
+  muster_world_tuning tuning = muster_default_world_tuning();
+  if ((unsigned)policy > MUSTER_POLICY_LEAST_SLACK) return;
+  muster_world_tuning_policy(&tuning, policy);
+  def->weight_importance = tuning.weight_importance;
+  def->weight_wait = tuning.weight_wait;
+  def->weight_runs = tuning.weight_runs;
+  def->weight_progress = tuning.weight_progress;
+  def->weight_reduction = tuning.weight_reduction;
+}
+
+/* --------------------------------------------------------------------------------------------------------- company */
+
+#define MUSTER_COMPANY_MAX 4u
+
+/* With MUSTER_IMPORTANCE_FACTORS: `agent` is in the company of `other`, which lifts its importance while that is more
+ * important than itself; the most important one counts. Both importances are taken without their own company, as the
+ * last score found them: so company is no chain, and two or more who name each other, in whatever circle, lift nobody
+ * beyond the first of them. Of more than MUSTER_COMPANY_MAX others the latest stay. It ends with muster_agent_part()
+ * (null: with all), and with the removal of either.
+ *
+ * Queued as the other agent calls are. MUSTER_E_STALE when either id is gone, MUSTER_E_ARGUMENT for oneself,
+ * MUSTER_E_STATE in a world without MUSTER_IMPORTANCE_FACTORS, MUSTER_E_FULL when commands_max commands wait. Any
+ * thread. */
+MUSTER_API muster_result muster_agent_meet(muster_world *world, muster_agent agent, muster_agent other);
+MUSTER_API muster_result muster_agent_part(muster_world *world, muster_agent agent, muster_agent other);
+
+/* The same for the agent that an atom updates. */
+MUSTER_API muster_result muster_update_meet(muster_update *update, muster_agent other);
+MUSTER_API muster_result muster_update_part(muster_update *update, muster_agent other);
+
+/* ------------------------------------------------------------------------------------------------------- reactions */
+
+/* An update has appraised something to which its agent must react by a time: its next update is to begin in a frame
+ * whose sim_now_ns is not after by_ns. From half of the time until then on it is due whatever its period, and its
+ * priority rises until it is above all others' that have not waited for guarantee_ns; in the last quarter, and in the
+ * last two frames at least, it goes ahead of the ranked, as a woken one does. muster_statistics tells how many came in
+ * time.
+ *
+ * Of two times the earlier stands; MUSTER_WAKE_NEVER takes it back. The time is over with the next update. Counts from
+ * the commit of this part of the update on. MUSTER_E_ARGUMENT for a time beyond 146 years. Inside an atom, or
+ * on_spawned. */
+MUSTER_API muster_result muster_update_react_by(muster_update *update, uint64_t by_ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

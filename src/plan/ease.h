@@ -1,0 +1,61 @@
+/* plan/ease.h - stage 2: capability levels give way to pressure, the least important first.
+ *
+ * One number, the depth, says how far. At depth d the least important d of the population is one level down from what
+ * its importance gives, the least d - 1/4 two, the least d - 1/2 three; none of the most important tenth before all
+ * others are three down (EASE_OTHERS), and who is exempt (elasticity 0 by the designer's word) never. Rank is by bins
+ * of importance, and inside a bin by a hash of the index, as for deciles. Who is down comes up only when its rank is
+ * EASE_BAND above the line.
+ *
+ * The depth follows the pressure of the fit, in steps that are taken only when everybody has been looked at since the
+ * last one: deeper above `from`, or where the tenth that gives way last is at more than 1.5 times its wanted periods;
+ * less deep below three fifths of it; unmoved in between. Coming up is slow, and each
+ * time that it proves too early the next attempt waits twice as long: so nothing flaps where no level fits.
+ *
+ * Pure: no clock, no threads. */
+#ifndef PLAN_EASE_H
+#define PLAN_EASE_H
+
+#include "plan/score.h"
+
+#define EASE_OTHERS  1.4
+#define EASE_DEEPEST 1.5
+#define EASE_BAND    0.02
+
+enum { EASE_STEPS = MUSTER_LEVELS - 1 };
+
+typedef struct ease {
+  double from;     /* pressure; 0 = levels follow importance alone */
+  double pressure; /* smoothed, as the next */
+  double stretch;  /* T_i / T_io of the least elastic tenth */
+  double depth;
+  uint32_t eased;          /* active agents that are down */
+  uint32_t cursor, left;   /* of a round over everybody, and how many indices it still has to pass */
+  uint32_t frames;         /* since the last step */
+  uint32_t calm, patience; /* rounds in which the pressure was low, and how many it takes */
+  uint32_t since_up;       /* rounds since it came up */
+  bool relapsed;           /* it came up last, and may have to go down again */
+  uint64_t downs, ups;     /* steps */
+  uint64_t changes;        /* of agents */
+} ease;
+
+/* Begins with nobody down. */
+void ease_create(ease *ease, double from);
+
+/* After the fit: the pressure that it found, and what it makes of the periods. O(classes); nothing when it is off. */
+void ease_note(ease *ease, const class_table *classes, double pressure);
+
+/* One frame: moves the depth when its time has come, and looks at about `looks` agents; changes their levels. O(looks),
+ * and O(1) when nobody is down and there is no pressure. */
+void ease_run(ease *ease, score_board *board, const score_inputs *inputs, uint32_t looks);
+
+/* How many levels an agent of such importance is to be down, which is `down` so far. For tests. */
+uint32_t ease_wanted(const ease *ease, const score_board *board, uint32_t population, uint16_t importance,
+                     uint32_t index, uint32_t down);
+
+/* An active agent is removed. */
+static inline void ease_forget(ease *ease, agent_store *store, uint32_t index) {
+  ease->eased -= store->eased[index] > 0;
+  store->eased[index] = 0;
+}
+
+#endif

@@ -1,0 +1,180 @@
+/* rankin.c - the world of Rankin, Acton & Katchabaw's experiments, and larger ones of the same characters. */
+#include "scenarios/rankin.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CHARACTERS = 800, AGENTS_MAX = 1000000, OBSERVERS = 20, OBSERVERS_MAX = 4096 };
+
+static const uint64_t frame_ns = 30000000;
+static const double m_each = 20.0; /* of the square's side, for the root of the population */
+
+typedef struct rankin {
+  uint64_t seed;
+  uint32_t agents, observers;
+  double side_m;
+} rankin;
+
+static uint64_t mix(uint64_t value) {
+  value ^= value >> 30;
+  value *= 0xbf58476d1ce4e5b9u;
+  value ^= value >> 27;
+  value *= 0x94d049bb133111ebu;
+  return value ^ (value >> 31);
+}
+
+static double share(uint64_t value) {
+  return (double)(value >> 11) * 0x1p-53;
+}
+
+uint64_t rankin_model_ns(uint32_t level) {
+  static const uint64_t costs_ns[MUSTER_LEVELS] = {6000, 1500, 700, 150};
+  return costs_ns[level < MUSTER_LEVELS ? level : MUSTER_LEVELS - 1];
+}
+
+static uint64_t model_cost_ns(const muster_cost_query *query, void *user) {
+  (void)user;
+  return rankin_model_ns(query->level);
+}
+
+static muster_atom_result decide(muster_update *update) {
+  rankin_think(update->state, update->level, muster_update_random(update));
+  return MUSTER_ATOM_NEXT;
+}
+
+/* A fixed level is one that every importance gives. */
+static void set_levels(muster_type_def *type, uint32_t level) {
+  static const float dynamic[MUSTER_LEVELS - 1] = {0.5f, 0.4f, 0.3f};
+  type->level_count = MUSTER_LEVELS;
+  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++)
+    type->level_importance[i] = level == RANKIN_DYNAMIC ? dynamic[i] : i < level ? 1.0f : 0.0f;
+}
+
+static muster_type register_type(muster_world *world, const rankin_def *def) {
+  static const muster_atom atoms[] = {{.run = decide, .role = MUSTER_ROLE_BEHAVIOUR}};
+  muster_type_def type = muster_default_type_def();
+  type.name = "character";
+  type.atoms = atoms;
+  type.atom_count = 1;
+  type.state_bytes = sizeof(rankin_mind);
+  type.period_ns = def->period_ns;
+  type.period_max_ns = def->period_max_ns;
+  type.model_cost_ns = model_cost_ns;
+  type.strikes_demote = type.strikes_quarantine = 0; /* the paper knows no penalties */
+  set_levels(&type, def->level);
+  return muster_type_register(world, &type);
+}
+
+/* Characters of a role follow each other, as the roles of the paper do. */
+static muster_agent spawn(muster_world *world, const rankin_def *def, muster_type type, uint32_t number) {
+  uint64_t random = mix(mix(def->seed + 1) + number);
+  uint32_t role = number % RANKIN_ROLES;
+  rankin_mind mind;
+  muster_agent_def agent = muster_default_agent_def();
+  rankin_be_born(&mind, role, random);
+  agent.type = type;
+  agent.state = &mind;
+  agent.position.x = share(mix(random + 1)) * def->side_m;
+  agent.position.y = share(mix(random + 2)) * def->side_m;
+  agent.role = (float)(role + 1) / RANKIN_ROLES;
+  agent.designer = (float)share(mix(random + 3));
+  if (def->level != RANKIN_DYNAMIC) {
+    agent.importance_floor = def->alike ? 0.5f : agent.role * 0.999f; /* at 1 no threshold would be above it */
+    agent.elasticity = 1.0f;
+  }
+  return muster_agent_spawn(world, &agent);
+}
+
+muster_result rankin_populate(muster_world *world, const rankin_def *def, muster_type *type) {
+  *type = register_type(world, def);
+  muster_agent before = {0, 0};
+  if (type->index == 0) return MUSTER_E_ARGUMENT;
+  for (uint32_t i = 0; i < def->characters; i++) {
+    muster_agent agent = spawn(world, def, *type, i);
+    if (muster_agent_is_null(agent)) return MUSTER_E_FULL;
+    /* Every eighth keeps the company of the one before it: as far as commands have room, and where it counts. */
+    if (i % 8 == 1) muster_agent_meet(world, agent, before);
+    before = agent;
+  }
+  return MUSTER_OK;
+}
+
+rankin_life rankin_life_of(const void *state) {
+  const rankin_mind *mind = state;
+  return (rankin_life){mind->role, mind->runs};
+}
+
+static muster_result open_world(const muster_module_options *options, void **instance, muster_module_needs *needs) {
+  if (options->path) return muster_module_fail(MUSTER_E_ARGUMENT, "rankin takes no file");
+  if (options->agents > AGENTS_MAX)
+    return muster_module_fail(MUSTER_E_ARGUMENT, "rankin has room for %d agents, not %u", AGENTS_MAX, options->agents);
+  if (options->observers > OBSERVERS_MAX)
+    return muster_module_fail(MUSTER_E_ARGUMENT, "rankin has room for %d observers, not %u", OBSERVERS_MAX,
+                              options->observers);
+  rankin *self = calloc(1, sizeof *self);
+  if (!self) return muster_module_fail(MUSTER_E_MEMORY, "out of memory");
+  self->seed = options->seed;
+  self->agents = options->agents ? options->agents : CHARACTERS;
+  self->observers = options->observers ? options->observers : OBSERVERS;
+  self->side_m = sqrt((double)self->agents) * m_each;
+  *instance = self;
+  needs->agents = needs->agents_max = self->agents;
+  needs->observers = self->observers;
+  return MUSTER_OK;
+}
+
+static muster_result populate(void *instance, muster_world *world) {
+  const rankin *self = instance;
+  muster_type type;
+  rankin_def def = {.characters = self->agents,
+                    .level = RANKIN_DYNAMIC,
+                    .seed = self->seed,
+                    .period_ns = 3 * frame_ns,
+                    .period_max_ns = 80 * frame_ns,
+                    .side_m = self->side_m};
+  for (uint32_t i = 0; i < self->observers; i++) {
+    muster_observer_def observer = muster_default_observer_def();
+    uint64_t random = mix(mix(self->seed + 2) + i);
+    observer.position.x = share(mix(random)) * self->side_m;
+    observer.position.y = share(mix(random + 1)) * self->side_m;
+    observer.near_m = 25.0f;
+    observer.far_m = 150.0f;
+    if (muster_observer_add(world, &observer).generation == 0) return MUSTER_E_FULL;
+  }
+  return rankin_populate(world, &def, &type);
+}
+
+static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
+  muster_agent_info info = muster_default_agent_info();
+  uint64_t runs = 0, achieved = 0, acted = 0, planned = 0, never = 0;
+  (void)instance;
+  for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+       agent = muster_agent_next(world, agent)) {
+    if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
+    const rankin_mind *mind = info.state;
+    runs += mind->runs;
+    achieved += mind->achieved;
+    acted += mind->acted;
+    planned += mind->planned;
+    never += mind->runs == 0;
+  }
+  emit("runs", (double)runs, emit_user);
+  emit("actions", (double)acted, emit_user);
+  emit("goals_achieved", (double)achieved, emit_user);
+  emit("plans_searched", (double)planned, emit_user);
+  emit("never_ran", (double)never, emit_user);
+}
+
+const muster_module *muster_module_rankin(void) {
+  static const muster_module module = {
+      .size = sizeof module,
+      .abi = MUSTER_MODULE_ABI,
+      .name = "rankin",
+      .summary = "characters of Rankin, Acton & Katchabaw: roles, desires, emotions, goals, and plans at four levels",
+      .open = open_world,
+      .populate = populate,
+      .report = report,
+      .close = free,
+  };
+  return &module;
+}

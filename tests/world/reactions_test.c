@@ -1,0 +1,156 @@
+/* Times by which agents must react: set by themselves, kept where a plain order comes too late. */
+#include "support/little_world.h"
+
+enum { CROWD = 200, PER_FRAME = 4, REACTORS = 10, BY_NS = 30 * FRAME_NS };
+
+/* What the updates of a type share: serial in these worlds of one worker. */
+typedef struct script {
+  bool reacts;    /* asks for a time */
+  uint64_t by_ns; /* after the appraisal */
+  uint32_t appraised;
+  uint32_t in_time, late; /* updates after an appraisal */
+  uint64_t again_ns;      /* a second time, asked for in the same update; 0 = none */
+} script;
+
+typedef struct witness {
+  uint64_t appraised_ns;
+  uint32_t runs;
+} witness;
+
+/* The first update appraises; the next one is the reaction. */
+static muster_atom_result live(muster_update *update) {
+  script *script = update->type_user;
+  witness *witness = update->state;
+  if (witness->runs++ == 0) {
+    witness->appraised_ns = update->now_ns;
+    script->appraised++;
+    if (script->reacts) cr_assert_eq(muster_update_react_by(update, update->now_ns + script->by_ns), MUSTER_OK);
+    if (script->again_ns) muster_update_react_by(update, update->now_ns + script->again_ns);
+  } else if (witness->runs == 2) {
+    bool in_time = update->now_ns <= witness->appraised_ns + script->by_ns;
+    script->in_time += in_time;
+    script->late += !in_time;
+  }
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_type register_one(const little_world *little, const muster_atom *atom, script *script, uint64_t period_ns,
+                                uint32_t state_bytes) {
+  muster_type_def type = muster_default_type_def();
+  type.atoms = atom;
+  type.atom_count = 1;
+  type.state_bytes = state_bytes;
+  type.period_ns = period_ns;
+  type.period_max_ns = 400 * FRAME_NS;
+  type.user = script;
+  return muster_type_register(little->world, &type);
+}
+
+/* An overloaded crowd of the important, and a few who are not and appraise something. */
+static little_world crowded_world(script *script, uint64_t period_ns, uint32_t crowd, muster_order order) {
+  static const muster_atom plain = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, alive = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.order = order;
+  def.updates_per_frame = PER_FRAME;
+  little_world little = little_world_create(1, &def);
+  muster_type one_of_many = register_one(&little, &plain, NULL, 2 * FRAME_NS, 0);
+  little.type = register_one(&little, &alive, script, period_ns, sizeof(witness));
+  for (uint32_t i = 0; i < crowd; i++) {
+    muster_agent_def agent = muster_default_agent_def();
+    agent.type = one_of_many;
+    agent.importance_floor = 1.0f;
+    muster_agent_spawn(little.world, &agent);
+  }
+  for (uint32_t i = 0; i < REACTORS; i++) spawn_at(&little, 0);
+  return little;
+}
+
+static muster_statistics statistics_of(const little_world *little) {
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(little->world, &statistics);
+  return statistics;
+}
+
+static void reactions_meet_times(muster_order order) {
+  script with = {.reacts = true, .by_ns = BY_NS}, without = {.by_ns = BY_NS};
+  little_world little = crowded_world(&with, 2 * FRAME_NS, CROWD, order);
+  run_frames(&little, 400);
+  cr_assert_eq(with.appraised, REACTORS);
+  cr_assert_eq(with.in_time, REACTORS, "%u in time, %u late", with.in_time, with.late);
+  muster_statistics statistics = statistics_of(&little);
+  cr_assert_eq(statistics.reactions_met, REACTORS);
+  cr_assert_eq(statistics.reactions_late, 0);
+  little_world_destroy(&little);
+  little = crowded_world(&without, 2 * FRAME_NS, CROWD, order);
+  run_frames(&little, 400);
+  cr_assert_eq(without.appraised, REACTORS);
+  cr_assert_eq(without.in_time, 0, "a plain order came in time %u times", without.in_time);
+  little_world_destroy(&little);
+}
+
+Test(reactions, meet_times_that_a_plain_order_misses) {
+  reactions_meet_times(MUSTER_ORDER_PRIORITY);
+  reactions_meet_times(MUSTER_ORDER_DELAYS);
+}
+
+/* Nobody else is there: the period alone would be too long. */
+Test(reactions, come_ahead_of_the_period) {
+  script script = {.reacts = true, .by_ns = BY_NS};
+  little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
+  run_frames(&little, 400);
+  cr_assert_eq(script.in_time, REACTORS, "%u in time, %u late", script.in_time, script.late);
+  little_world_destroy(&little);
+}
+
+Test(reactions, keep_the_earlier_of_two_times) {
+  script script = {.reacts = true, .by_ns = 6 * FRAME_NS, .again_ns = 200 * FRAME_NS};
+  little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
+  run_frames(&little, 400);
+  cr_assert_eq(script.in_time, REACTORS);
+  little_world_destroy(&little);
+}
+
+static muster_atom_result ask_too_much(muster_update *update) {
+  cr_assert_eq(muster_update_react_by(update, UINT64_MAX - 1), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_update_react_by(update, update->now_ns + FRAME_NS), MUSTER_OK);
+  cr_assert_eq(muster_update_react_by(update, MUSTER_WAKE_NEVER), MUSTER_OK);
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(reactions, refuse_times_beyond_all_worlds_and_can_be_taken_back) {
+  static const muster_atom atom = {ask_too_much, MUSTER_ROLE_BEHAVIOUR, 1000};
+  little_world little = little_world_create(1, NULL);
+  little.type = register_one(&little, &atom, NULL, 10 * FRAME_NS, 0);
+  spawn_at(&little, 0);
+  run_frames(&little, 100);
+  muster_statistics statistics = statistics_of(&little);
+  cr_assert_geq(statistics.completed, 9);
+  cr_assert_leq(statistics.completed, 11, "times that were taken back made it run");
+  cr_assert_eq(statistics.reactions_met + statistics.reactions_late, 0);
+  little_world_destroy(&little);
+}
+
+/* Those that are removed, or in quarantine with their type, leave nothing behind. */
+Test(reactions, end_with_their_agents) {
+  script script = {.reacts = true, .by_ns = 50 * FRAME_NS};
+  little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
+  uint32_t frames = 0;
+  while (script.appraised < REACTORS && frames++ < 400) run_frame(&little);
+  muster_agent agent = muster_agent_next(little.world, (muster_agent){0, 0});
+  for (; !muster_agent_is_null(agent); agent = muster_agent_next(little.world, agent))
+    muster_agent_remove(little.world, agent);
+  run_frames(&little, 2);
+  for (uint32_t i = 0; i < REACTORS; i++) spawn_at(&little, 0);
+  script.reacts = false;
+  run_frames(&little, 300);
+  muster_statistics statistics = statistics_of(&little);
+  cr_assert_leq(statistics.reactions_met, script.in_time);
+  cr_assert_eq(statistics.reactions_late, 0);
+  little_world_destroy(&little);
+}

@@ -1,0 +1,154 @@
+/* What can be chosen and tuned is recorded and replayed, on the wall clock and on any number of workers: weights,
+ * factors of importance, company, reactions, further cycles, levels under pressure. */
+#include "support/recording.h"
+
+enum { CREATURES = 400 };
+
+typedef struct creature {
+  uint64_t updates, cycles, seen, late;
+  double energy;
+} creature;
+
+static void spend(uint32_t turns) {
+  for (volatile uint32_t i = 0; i < turns; i++) continue;
+}
+
+static muster_atom_result live(muster_update *update) {
+  creature *self = update->state;
+  muster_neighbour near[2];
+  self->updates += update->cycle == 0;
+  self->cycles++;
+  self->energy += (double)update->elapsed_ns * 1e-9;
+  self->seen = self->seen * 31 + muster_update_random(update) + update->level + (uint64_t)(update->importance * 1000);
+  spend(update->level ? 300 : 3000);
+  if (update->cycle == 0 && muster_update_nearby(update, 20.0f, (muster_type){0}, near, 2) == 2) {
+    if (self->updates % 5 == 1) muster_update_meet(update, near[0].agent);
+    if (self->updates % 7 == 1) muster_update_part(update, near[1].agent);
+    if (self->updates % 6 == 1) muster_update_react_by(update, update->now_ns + 30000000u);
+  }
+  return MUSTER_ATOM_NEXT;
+}
+
+static void register_it(muster_world *world) {
+  static const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 20000}, {live, MUSTER_ROLE_BEHAVIOUR, 10000}};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 2;
+  def.state_bytes = sizeof(creature);
+  def.level_count = 3;
+  def.level_importance[0] = 0.4f;
+  def.level_importance[1] = 0.2f;
+  def.period_ns = 10000000;
+  def.period_max_ns = 80000000;
+  cr_assert_eq(muster_type_register(world, &def).index, 1, "%s", muster_last_error());
+}
+
+static muster_world_def choices(muster_clock clock) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = clock;
+  def.agents_max = 1000;
+  def.cell_m = 16.0f;
+  def.importance = MUSTER_IMPORTANCE_FACTORS;
+  def.weight_reduction = 0.5f;
+  def.level_pressure = 0.3f;
+  def.cycles_max = 4;
+  def.cycles_importance = 0.3f;
+  return def;
+}
+
+/* From the host, as any thread may say it: ids of a replay are made up, and what is said there changes nothing. */
+static void turn(muster_world *world, uint32_t frame) {
+  muster_world_tuning tuning = muster_default_world_tuning();
+  if (frame % 10 == 3) muster_world_tuning_policy(&tuning, (muster_policy)(frame / 10 % 4));
+  if (frame % 10 == 5) tuning.guarantee_ns = 100000000u + frame * 1000000u;
+  if (frame == 20) tuning.focus = tuning.designer = tuning.role = tuning.company = 0.5f;
+  if (frame == 30) tuning.updates_per_frame = MUSTER_UPDATES_DERIVED;
+  if (frame == 40) tuning.cycles_max = 8;
+  if (frame == 45) tuning.level_pressure = 0.1f;
+  cr_assert_eq(muster_world_tune(world, &tuning), MUSTER_OK, "%s", muster_last_error());
+}
+
+static void record_run(recorded *run, uint32_t workers, muster_clock clock, uint32_t frames) {
+  muster_world_def def = choices(clock);
+  little_world little = little_world_create(workers, &def);
+  muster_agent agents[CREATURES];
+  recorded_begin(run, little.world);
+  register_it(little.world);
+  for (uint32_t i = 0; i < CREATURES; i++) {
+    muster_agent_def agent = muster_default_agent_def();
+    agent.type = (muster_type){1};
+    agent.position.x = (double)i * 0.7;
+    agent.designer = (float)(i % 16) / 15;
+    agent.role = i % 3 ? (float)(i % 5) / 4 : -1.0f;
+    agents[i] = muster_agent_spawn(little.world, &agent);
+  }
+  for (uint32_t i = 0; i < frames; i++) {
+    muster_agent_tuning tuning = muster_default_agent_tuning();
+    turn(little.world, i);
+    muster_agent_meet(little.world, agents[i], agents[i + 1]);
+    tuning.designer = 0.9f;
+    muster_agent_tune(little.world, agents[i * 3], &tuning);
+    if (i % 9 == 0) muster_agent_remove(little.world, agents[i * 2 + 1]);
+    recorded_note(run, &little, run_frame_with(&little, 2000000));
+  }
+  recorded_end(run, little.world);
+  little_world_destroy(&little);
+}
+
+static void replay_run(const recorded *run, uint32_t workers, muster_clock clock) {
+  muster_world_def def = choices(clock);
+  little_world little = little_world_create(workers, &def);
+  recorded_replay(run, little.world);
+  register_it(little.world);
+  for (uint32_t i = 0; i < run->frames; i++) {
+    muster_frame_report report = muster_default_frame_report();
+    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
+    muster_frame_report_read(little.world, &report);
+    cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
+    cr_assert_eq(report.cycles, run->reports[i].cycles, "%u workers, frame %u", workers, i + 1);
+    cr_assert_eq(report.agents_eased, run->reports[i].agents_eased, "%u workers, frame %u", workers, i + 1);
+    cr_assert_eq(report.updates_max, run->reports[i].updates_max, "%u workers, frame %u", workers, i + 1);
+  }
+  muster_statistics sums = muster_default_statistics();
+  muster_statistics_read(little.world, &sums);
+  cr_assert_eq(sums.reactions_met, run->sums.reactions_met);
+  cr_assert_eq(sums.reactions_late, run->sums.reactions_late);
+  little_world_destroy(&little);
+}
+
+static void check_all(uint32_t workers, muster_clock clock) {
+  enum { FRAMES = 60 };
+  static recorded run;
+  uint64_t eased = 0;
+  record_run(&run, workers, clock, FRAMES);
+  for (uint32_t i = 0; i < run.frames; i++) eased += run.reports[i].agents_eased;
+  cr_assert_gt(run.sums.cycles, 0);
+  cr_assert_gt(run.sums.reactions_met + run.sums.reactions_late, 0);
+  cr_assert_gt(eased, 0);
+  replay_run(&run, 1, clock);
+  replay_run(&run, 4, clock);
+  recorded_forget(&run);
+}
+
+Test(record_choices, are_replayed_from_the_wall_clock) {
+  check_all(2, MUSTER_CLOCK_WALL);
+  check_all(1, MUSTER_CLOCK_WALL);
+}
+
+Test(record_choices, are_replayed_from_the_virtual_clock) {
+  check_all(2, MUSTER_CLOCK_VIRTUAL);
+}
+
+/* No worker makes a difference: recorded apart, the runs are the same. */
+Test(record_choices, give_the_same_world_on_1_to_8_workers) {
+  enum { FRAMES = 60 };
+  static recorded one, many;
+  record_run(&one, 1, MUSTER_CLOCK_VIRTUAL, FRAMES);
+  for (uint32_t workers = 2; workers <= 8; workers *= 2) {
+    record_run(&many, workers, MUSTER_CLOCK_VIRTUAL, FRAMES);
+    for (uint32_t i = 0; i < FRAMES; i++)
+      cr_assert_eq(one.hashes[i], many.hashes[i], "%u workers, frame %u", workers, i + 1);
+    recorded_forget(&many);
+  }
+  recorded_forget(&one);
+}

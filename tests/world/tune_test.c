@@ -1,0 +1,245 @@
+/* Weights that are turned while the world runs, policies, x, and further cycles. */
+#include "support/little_world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CROWD = 40, PER_FRAME = 4, COST_NS = 100000 };
+
+typedef struct tally {
+  uint32_t runs, cycles, messages;
+  uint64_t elapsed_ns, last_cycle_elapsed_ns;
+} tally;
+
+static muster_atom_result count(muster_update *update) {
+  tally *tally = update->state;
+  tally->runs += update->cycle == 0;
+  tally->cycles++;
+  tally->elapsed_ns += update->elapsed_ns;
+  if (update->cycle > 0) tally->last_cycle_elapsed_ns += update->elapsed_ns;
+  tally->messages += muster_update_messages(update, NULL, 0);
+  return MUSTER_ATOM_NEXT;
+}
+
+static void register_counters(little_world *little) {
+  static const muster_atom atoms[] = {{count, MUSTER_ROLE_BEHAVIOUR, COST_NS}};
+  muster_type_def type = muster_default_type_def();
+  type.atoms = atoms;
+  type.atom_count = 1;
+  type.state_bytes = sizeof(tally);
+  type.period_ns = FRAME_NS;
+  type.period_max_ns = 100 * FRAME_NS;
+  type.messages_max = 4;
+  register_type(little, &type);
+}
+
+static const tally *tally_of(const little_world *little, muster_agent agent) {
+  return info_of(little, agent).state;
+}
+
+static muster_world_def four_per_frame(void) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.updates_per_frame = PER_FRAME;
+  def.capacity_ns = 1000000000u;
+  return def;
+}
+
+/* A crowd in which importance rises with the index. */
+static void spawn_crowd(const little_world *little, muster_agent agents[CROWD]) {
+  for (uint32_t i = 0; i < CROWD; i++) {
+    muster_agent_def def = muster_default_agent_def();
+    def.type = little->type;
+    def.importance_floor = (float)(i + 1) / CROWD;
+    agents[i] = muster_agent_spawn(little->world, &def);
+  }
+}
+
+static uint32_t runs_between(const little_world *little, const muster_agent *agents, uint32_t from, uint32_t to) {
+  uint32_t runs = 0;
+  for (uint32_t i = from; i < to; i++) runs += tally_of(little, agents[i])->runs;
+  return runs;
+}
+
+Test(tune, turns_the_order_of_those_who_wait_already) {
+  muster_world_def def = four_per_frame();
+  muster_world_def_policy(&def, MUSTER_POLICY_FAIR);
+  def.guarantee_ns = 3600000000000u;
+  little_world little = little_world_create(1, &def);
+  muster_agent agents[CROWD];
+  register_counters(&little);
+  spawn_crowd(&little, agents);
+  run_frames(&little, 400);
+  uint32_t low = runs_between(&little, agents, 0, CROWD / 2), high = runs_between(&little, agents, CROWD / 2, CROWD);
+  cr_assert_leq(abs((int)low - (int)high), 40, "a fair order gave %u and %u runs", low, high);
+  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning_policy(&tuning, MUSTER_POLICY_IMPORTANCE_FIRST);
+  cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
+  run_frames(&little, 400);
+  uint32_t low_then = runs_between(&little, agents, 0, CROWD / 2) - low;
+  uint32_t high_then = runs_between(&little, agents, CROWD / 2, CROWD) - high;
+  cr_assert_eq(low_then, 0, "the less important half ran %u times, the other %u", low_then, high_then);
+  cr_assert_geq(high_then, 1590);
+  tuning = muster_default_world_tuning();
+  tuning.guarantee_ns = 200000000u; /* alone keeps everybody from starving */
+  cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
+  run_frames(&little, 200);
+  for (uint32_t i = 0; i < CROWD; i++) {
+    uint64_t since_ns = little.now_ns - info_of(&little, agents[i]).last_update_ns;
+    cr_assert_leq(since_ns, 200000000u + (CROWD / PER_FRAME + 3) * FRAME_NS);
+  }
+  little_world_destroy(&little);
+}
+
+/* Preempted updates go on first when progress counts. */
+Test(tune, least_slack_finishes_what_was_begun) {
+  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_world_tuning_policy(&tuning, MUSTER_POLICY_LEAST_SLACK);
+  cr_assert_eq(tuning.weight_importance, 0.0f);
+  cr_assert_eq(tuning.weight_wait, 1.0f);
+  cr_assert_eq(tuning.weight_runs, 0.0f);
+  cr_assert_eq(tuning.weight_progress, 1.0f);
+  muster_world_tuning before = tuning;
+  muster_world_tuning_policy(&tuning, (muster_policy)17);
+  cr_assert_eq(memcmp(&before, &tuning, sizeof before), 0);
+}
+
+static void refused(const little_world *little, const muster_world_tuning *tuning, muster_result why,
+                    const char *names) {
+  cr_assert_eq(muster_world_tune(little->world, tuning), why);
+  cr_assert_not_null(strstr(muster_last_error(), names), "'%s' does not name %s", muster_last_error(), names);
+}
+
+Test(tune, refuses_what_is_out_of_range_and_changes_nothing) {
+  muster_world_def def = four_per_frame();
+  little_world little = little_world_create(1, &def);
+  muster_agent agents[CROWD];
+  register_counters(&little);
+  spawn_crowd(&little, agents);
+  muster_world_tuning tuning = muster_default_world_tuning();
+  tuning.weight_wait = 1.5f;
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "priority");
+  tuning.weight_wait = NAN;
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "priority");
+  tuning = muster_default_world_tuning();
+  tuning.guarantee_ns = 10;
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "guarantee_ns 10");
+  tuning = muster_default_world_tuning();
+  tuning.cycles_max = MUSTER_CYCLES_MAX + 1;
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "cycles_max");
+  tuning = muster_default_world_tuning();
+  tuning.level_pressure = 0.01f;
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "level_pressure");
+  tuning = muster_default_world_tuning();
+  tuning.focus = tuning.designer = tuning.role = tuning.company = 1.0f;
+  refused(&little, &tuning, MUSTER_E_STATE, "MUSTER_IMPORTANCE_FACTORS");
+  cr_assert_eq(muster_world_tune(little.world, &(muster_world_tuning){0}), MUSTER_E_NOT_INITIALISED);
+  run_frames(&little, 100);
+  cr_assert_eq(run_frame(&little).completed, PER_FRAME);
+  little_world_destroy(&little);
+}
+
+Test(tune, queues_as_many_as_have_room) {
+  little_world little = little_world_create(1, NULL);
+  muster_world_tuning tuning = muster_default_world_tuning();
+  uint32_t taken = 0;
+  register_counters(&little);
+  while (taken < 1000 && muster_world_tune(little.world, &tuning) == MUSTER_OK) taken++;
+  cr_assert_eq(taken, 64);
+  cr_assert_not_null(strstr(muster_last_error(), "tunings"));
+  run_frame(&little);
+  cr_assert_eq(muster_world_tune(little.world, &tuning), MUSTER_OK);
+  little_world_destroy(&little);
+}
+
+Test(tune, takes_any_x) {
+  muster_world_def def = four_per_frame();
+  little_world little = little_world_create(1, &def);
+  muster_agent agents[CROWD];
+  register_counters(&little);
+  spawn_crowd(&little, agents);
+  run_frames(&little, 10);
+  muster_frame_report report = run_frame(&little);
+  cr_assert_eq(report.completed, PER_FRAME);
+  cr_assert_eq(report.updates_max, PER_FRAME);
+  muster_world_tuning tuning = muster_default_world_tuning();
+  tuning.updates_per_frame = 0; /* as many as the budget holds */
+  muster_world_tune(little.world, &tuning);
+  run_frame(&little);
+  cr_assert_eq(run_frame(&little).completed, CROWD);
+  tuning.updates_per_frame = 10 * CROWD; /* above the population: everybody */
+  muster_world_tune(little.world, &tuning);
+  run_frame(&little);
+  cr_assert_eq(run_frame(&little).completed, CROWD);
+  little_world_destroy(&little);
+}
+
+Test(tune, derives_x_from_the_budget) {
+  muster_world_def def = four_per_frame();
+  def.updates_per_frame = MUSTER_UPDATES_DERIVED;
+  def.capacity_ns = 12 * COST_NS + COST_NS / 2;
+  little_world little = little_world_create(1, &def);
+  muster_agent agents[CROWD];
+  register_counters(&little);
+  spawn_crowd(&little, agents);
+  run_frames(&little, 50);
+  cr_assert_eq(run_frame(&little).updates_max, 12);
+  cr_assert_leq(run_frame(&little).completed, 12);
+  little_world_destroy(&little);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- cycles */
+
+Test(tune, gives_the_important_further_cycles_in_which_no_time_passes) {
+  muster_world_def def = four_per_frame();
+  def.updates_per_frame = 0;
+  def.cycles_max = 5;
+  def.cycles_importance = 0.5f;
+  little_world little = little_world_create(2, &def);
+  muster_agent agents[CROWD];
+  register_counters(&little);
+  spawn_crowd(&little, agents);
+  run_frames(&little, 10);
+  muster_agent_send(little.world, agents[CROWD - 1], NULL, 0);
+  run_frames(&little, 10);
+  const tally *most = tally_of(&little, agents[CROWD - 1]), *middle = tally_of(&little, agents[CROWD * 3 / 4 - 1]);
+  const tally *least = tally_of(&little, agents[0]);
+  cr_assert_gt(most->runs, 10);
+  cr_assert_eq(most->cycles, 5 * most->runs);
+  cr_assert_eq(middle->cycles, 3 * middle->runs);
+  cr_assert_eq(least->cycles, least->runs);
+  cr_assert_eq(most->last_cycle_elapsed_ns, 0);
+  cr_assert_eq(most->messages, 1, "a message was seen %u times", most->messages);
+  muster_agent_info info = info_of(&little, agents[CROWD - 1]);
+  cr_assert_eq(most->elapsed_ns, info.last_update_ns - FRAME_NS, "elapsed times do not add up");
+  little_world_destroy(&little);
+}
+
+Test(tune, charges_cycles_and_gives_no_more_than_fit) {
+  muster_world_def def = four_per_frame();
+  def.updates_per_frame = 0;
+  def.capacity_ns = 10 * COST_NS;
+  def.cycles_max = 8;
+  def.cycles_importance = 0.0f;
+  little_world little = little_world_create(1, &def);
+  register_counters(&little);
+  muster_agent_def agent = muster_default_agent_def();
+  agent.type = little.type;
+  agent.importance_floor = 1.0f;
+  for (uint32_t i = 0; i < 3; i++) muster_agent_spawn(little.world, &agent);
+  run_frames(&little, 3);
+  for (uint32_t i = 0; i < 20; i++) {
+    muster_frame_report report = run_frame(&little);
+    cr_assert_leq(report.completed + report.cycles, 10);
+    if (report.completed) cr_assert_gt(report.cycles, 0);
+  }
+  little_world_destroy(&little);
+}
+
+Test(tune, plans_no_cycles_for_a_host_that_runs_updates) {
+  muster_world_def def = muster_default_world_def();
+  def.planner_workers = 1;
+  def.cycles_max = 2;
+  cr_assert_null(muster_world_create(&def));
+  cr_assert_not_null(strstr(muster_last_error(), "cycles_max"), "%s", muster_last_error());
+}

@@ -1,0 +1,113 @@
+/* One run of Rankin's world. */
+#include "base/clock.h"
+#include "complaint.h"
+#include "rankin.h"
+#include "scenarios/scenarios.h"
+
+#include <math.h>
+#include <string.h>
+
+static const uint64_t tick_ns = 30000000, large_tick_ns = 33333333;
+static const uint64_t budget_ns = 10000000, plenty_ns = 1000000000;
+
+static bool is_large(const rankin_plan *plan) {
+  return plan->level == RANKIN_DYNAMIC;
+}
+
+/* A budget of 10 ms for the large worlds; else the 4 per tick are all that limits. */
+static muster_world_def world_for(const rankin_plan *plan) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.agents_max = plan->characters;
+  def.commands_max = plan->characters / 8 + 16;
+  def.capacity_ns = is_large(plan) ? budget_ns : plenty_ns;
+  def.weight_importance = plan->importance;
+  def.weight_wait = plan->ageing;
+  def.weight_runs = plan->runs;
+  def.guarantee_ns = plan->ageing > 0.0f ? 20 * tick_ns : 3600000000000u; /* S; without ageing, none */
+  if (is_large(plan)) {
+    def.importance = MUSTER_IMPORTANCE_FACTORS;
+    def.level_pressure = 0.5f;
+  } else {
+    def.updates_per_frame = 4;
+  }
+  return def;
+}
+
+static bool populate_large(const rankin_plan *plan, muster_world *world) {
+  const muster_module *module = muster_module_rankin();
+  muster_module_options options = muster_default_module_options();
+  muster_module_needs needs = {.size = sizeof needs};
+  void *instance = NULL;
+  options.agents = plan->characters;
+  if (module->open(&options, &instance, &needs) != MUSTER_OK) return false;
+  bool done = module->populate(instance, world) == MUSTER_OK;
+  module->close(instance);
+  return done;
+}
+
+static bool populate_small(const rankin_plan *plan, muster_world *world) {
+  muster_type type;
+  rankin_def def = {.characters = plan->characters,
+                    .level = plan->level,
+                    .seed = 1,
+                    .period_ns = tick_ns,
+                    .period_max_ns = 100 * tick_ns,
+                    .alike = plan->alike};
+  return rankin_populate(world, &def, &type) == MUSTER_OK;
+}
+
+static bool run_ticks(const rankin_plan *plan, muster_world *world, rankin_outcome *outcome) {
+  uint64_t each_ns = is_large(plan) ? large_tick_ns : tick_ns, begin_ns = clock_thread_cpu();
+  for (uint32_t tick = 1; tick <= plan->ticks; tick++) {
+    if (muster_frame_run(world, &(muster_frame){tick * each_ns, is_large(plan) ? budget_ns : tick_ns})) return false;
+    if (is_large(plan) && tick == plan->ticks / 2) muster_statistics_clear(world); /* levels have settled */
+  }
+  outcome->cpu_s = (double)(clock_thread_cpu() - begin_ns) * 1e-9;
+  return true;
+}
+
+static void sum_up_runs(const rankin_plan *plan, const muster_world *world, rankin_outcome *outcome) {
+  muster_agent_info info = muster_default_agent_info();
+  uint32_t number = 0;
+  outcome->least = UINT32_MAX;
+  for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+       agent = muster_agent_next(world, agent), number++) {
+    if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
+    rankin_life life = rankin_life_of(info.state);
+    if (life.runs < outcome->least) outcome->least = life.runs;
+    if (life.runs > outcome->most) outcome->most = life.runs;
+    outcome->by_role[life.role] += (double)life.runs * RANKIN_ROLES / plan->characters;
+    if (number == 0) outcome->period_ns = info.period_ns;
+  }
+}
+
+static void sum_up(const rankin_plan *plan, const muster_world *world, rankin_outcome *outcome) {
+  muster_frame_report report = muster_default_frame_report();
+  muster_statistics statistics = muster_default_statistics();
+  muster_frame_report_read(world, &report);
+  muster_statistics_read(world, &statistics);
+  sum_up_runs(plan, world, outcome);
+  if (is_large(plan)) outcome->period_ns = 3 * tick_ns;
+  outcome->longest_wait_ns = statistics.longest_wait_ns;
+  outcome->completed = statistics.completed;
+  memcpy(outcome->levels, report.levels, sizeof outcome->levels);
+  outcome->eased = report.agents_eased;
+  outcome->pressure = (double)report.pressure;
+  outcome->top_p50_ns = statistics.staleness[MUSTER_DECILES - 1].p50_ns;
+  outcome->top_p99_ns = statistics.staleness[MUSTER_DECILES - 1].p99_ns;
+}
+
+bool rankin_run(const rankin_plan *plan, rankin_outcome *outcome) {
+  muster_world_def def = world_for(plan);
+  muster_world *world = muster_world_create(&def);
+  *outcome = (rankin_outcome){0};
+  bool ran = world && (is_large(plan) ? populate_large(plan, world) : populate_small(plan, world)) &&
+             run_ticks(plan, world, outcome);
+  if (ran)
+    sum_up(plan, world, outcome);
+  else
+    complain_failure("rankin: %s", muster_last_error());
+  muster_world_destroy(world);
+  return ran;
+}
