@@ -90,7 +90,6 @@ static muster_result spawn_hall(folk_town *town, muster_world *world) {
   def.position = (muster_position){town->x, town->y + 12.0, 0.0};
   def.state = &hall;
   def.published = &face;
-  def.user = town;
   town->hall = muster_agent_spawn(world, &def);
   return muster_agent_is_null(town->hall) ? MUSTER_E_FULL : MUSTER_OK;
 }
@@ -104,7 +103,6 @@ static muster_result spawn_member(folk_town *town, muster_world *world, uint32_t
   def.position = (muster_position){town->x + (double)self.x, town->y + (double)self.y, 0.0};
   def.state = &self;
   def.published = &face;
-  def.user = town;
   town->members[member] = muster_agent_spawn(world, &def);
   return muster_agent_is_null(town->members[member]) ? MUSTER_E_FULL : MUSTER_OK;
 }

@@ -177,7 +177,7 @@ typedef struct folk_self {
   uint32_t effort[FOLK_LEVELS];           /* what was weighed, steps of reasoning */
   uint16_t due_bread, due_ale, due_hours; /* to take; and to make something of */
   uint16_t quarrels, amends, gifts, bread, wood;
-  uint32_t searched, longest_plan; /* nodes of all searches */
+  uint32_t town, longest_plan;
 } folk_self;
 
 /* Worlds are hashed byte by byte: no padding. */

@@ -86,7 +86,6 @@ static option full_choice(folk_mind *mind) {
     worth[next.goal] = -1.0f;
     problem.facts &= ~FOLK_REACHED(next.goal);
     bool found = folk_plan_search(&problem, next.goal, FOLK_NODES_MAX, &next.plan, &cost, &nodes);
-    self->searched += nodes;
     self->effort[0] += nodes;
     next.net = next.worth - (float)cost / minutes_per_worth;
     if (found && (best.goal == FOLK_NO_GOAL || next.net > best.net)) best = next;
@@ -131,7 +130,6 @@ static void decide_in_parts(folk_mind *mind) {
   folk_pose(mind, self->lived_ns, &problem);
   problem.facts &= ~FOLK_REACHED(goal);
   folk_progress progress = folk_partial_continue(&self->partial, &problem, PARTIAL_NODES, &plan, &nodes);
-  self->searched += nodes;
   self->effort[1] += nodes;
   if (progress == FOLK_FOUND && folk_plan_holds(&problem, &plan, goal)) {
     take_up(mind, goal, worth, &plan);

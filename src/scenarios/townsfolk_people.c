@@ -149,6 +149,7 @@ static void set_debts(folk_self *self, uint64_t random) {
 void folk_make(const folk_town *town, uint32_t member, folk_self *self, folk_face *face) {
   uint64_t random = folk_mix(town->folk->seed ^ folk_mix((uint64_t)town->number * FOLK_TOWN_PEOPLE + member)) | 1;
   *self = (folk_self){.member = (uint16_t)member,
+                      .town = town->number,
                       .role = roles[member],
                       .gift_to = FOLK_NOBODY,
                       .urge_whom = FOLK_NOBODY,

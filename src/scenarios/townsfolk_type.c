@@ -21,10 +21,11 @@ static uint64_t model_cost(const muster_cost_query *query, void *user) {
 }
 
 folk_mind folk_mind_of(muster_update *update) {
-  const folk_town *town = update->user;
-  folk *folk = town->folk;
+  folk *folk = update->type_user;
+  folk_self *self = update->state;
+  const folk_town *town = &folk->towns[self->town];
   bool watched = muster_agent_equal(folk->journal.agent, update->agent);
-  return (folk_mind){.self = update->state,
+  return (folk_mind){.self = self,
                      .town = town,
                      .market = muster_update_published_of(update, town->hall),
                      .update = update,

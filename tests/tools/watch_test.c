@@ -49,3 +49,21 @@ Test(watch, leaves_the_report_for_machines_to_a_file) {
   cr_assert_not_null(strstr(run->output, "Watching Anna"));
   free(run);
 }
+
+/* Characters find their town by their state, so a record has all that a replay needs. */
+Test(watch, a_recorded_run_of_townsfolk_is_replayed) {
+  char path[] = "/tmp/muster-test-XXXXXX", line[256];
+  int descriptor = mkostemp(path, O_CLOEXEC);
+  cr_assert_geq(descriptor, 0);
+  close(descriptor);
+  snprintf(line, sizeof line, "run townsfolk --agents 98 --frames 60 --no-pace --workers 2 --record %s", path);
+  program_run *recorded = program_start(line);
+  cr_assert_eq(recorded->status, 0, "%s", recorded->errors);
+  snprintf(line, sizeof line, "replay %s", path);
+  program_run *replayed = program_start(line);
+  cr_assert_eq(replayed->status, 0, "%s", replayed->errors);
+  cr_assert_not_null(strstr(replayed->output, "bit for bit"));
+  unlink(path);
+  free(recorded);
+  free(replayed);
+}
