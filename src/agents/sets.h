@@ -26,7 +26,7 @@ typedef struct type_set {
 /* One set of one agent. */
 typedef struct set_state {
   uint64_t last_ns;  /* simulation time to which its last completed run brought it */
-  uint64_t began_ns; /* when the run began that is under way, or was the last */
+  uint64_t began_ns; /* when the run began that is under way; when the last was complete */
   uint64_t due_ns;   /* with a period in ns: when it is active next */
   uint16_t goes_on;  /* a run is under way: 1 + the atom that is next, in the type's atoms; 0 = none is */
   uint16_t progress; /* of that run, in 65535ths */

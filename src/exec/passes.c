@@ -107,7 +107,7 @@ static turn run_set(walk *walk, uint32_t number, uint32_t end, bool resumes) {
   }
   pass_leave(set, walk->kept, number);
   if (turn == TURN_COMPLETE) {
-    pass_complete(own);
+    pass_complete(own, walk->runner->now_ns);
     walk->counts[number].runs++;
     return turn;
   }
@@ -245,7 +245,7 @@ static void act_set(worker_state *state, const runner *runner, const agent_type 
       end_ns = conduct_long_atom(state, runner, atom, end_ns - begin_ns, end_ns);
     if (!runner->virtual) begin_ns = end_ns;
   }
-  pass_complete(own);
+  pass_complete(own, context->began_ns);
   context->set = NULL;
   counts_of(state)[number].runs++;
 }
