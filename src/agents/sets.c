@@ -209,5 +209,6 @@ void sets_begin(const set_table *table, uint32_t slot, uint64_t now_ns) {
   set_state *states = sets_states_of(table, slot);
   table->passes[slot] = (set_pass){0};
   for (uint32_t i = 0; i < table->count; i++)
-    states[i] = (set_state){.last_ns = now_ns, .began_ns = now_ns, .due_ns = now_ns + table->sets[i].delay_ns};
+    states[i] = (set_state){
+        .last_ns = now_ns, .began_ns = now_ns, .due_ns = now_ns + table->sets[i].delay_ns, .unit = table->sets[i].unit};
 }
