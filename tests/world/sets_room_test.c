@@ -55,3 +55,23 @@ Test(sets_room, who_is_not_admitted_leaves_no_steps_behind) {
   little_world_destroy(&little);
   cr_assert_eq(spoilt, 0, "%u bytes behind what was asked for were written", spoilt);
 }
+
+/* Each with everything that a type may have of its own. */
+Test(sets_room, as_many_types_as_there_may_be) {
+  enum { TYPES = 1024 };
+  muster_set_def sets[2] = {set_of(1, MUSTER_MODE_RUN, 50), set_of(1, MUSTER_MODE_RUN, 50)};
+  muster_world_def def = muster_default_world_def();
+  sets[1].period_updates = 2;
+  muster_type_def type = type_of_sets(sets, 2, &noted);
+  type.state_bytes = type.published_bytes = 8;
+  type.messages_max = type.sends_max = 1;
+  type.message_bytes = 8;
+  type.act = MUSTER_ACT_REGION;
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.agents_max = AGENTS;
+  def.types_max = TYPES;
+  def.activation_delay = 1;
+  little_world little = little_world_create(1, &def);
+  for (uint32_t i = 0; i < TYPES; i++) register_type(&little, &type);
+  little_world_destroy(&little);
+}
