@@ -326,7 +326,7 @@ void conduct_forget(struct muster_world *world, uint32_t index) {
 
 /* --------------------------------------------------------------------------------------------------------- pardons */
 
-/* Back into its class and a list: the wheel, due at once, or to those whose action atoms wait. */
+/* Back into its class and a list: the wheel, due at once, or those who are ready, or whose action atoms wait. */
 static void release_from_quarantine(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   agent_class *class = &world->classes.classes[row->class];
@@ -339,6 +339,10 @@ static void release_from_quarantine(struct muster_world *world, uint32_t index) 
   }
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) {
     row->status = AGENT_WAITING;
+    /* Without a period nobody else would ask for what it had begun. */
+    if (row->atom_next | row->owes)
+      periods_release_early(&world->classes, &world->store, &world->ready, index, world->frame.now_ns,
+                            world->frame.number);
     return;
   }
   row->virtual_due_ns = class->clock_ns;

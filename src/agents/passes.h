@@ -99,9 +99,10 @@ static inline void pass_leave(const type_set *set, set_pass *kept, uint32_t numb
   kept->last[set->role == MUSTER_ROLE_BEHAVIOUR] = (uint8_t)(number + 1);
 }
 
-/* A run of a set is complete. */
-static inline void pass_complete(set_state *state) {
+/* A run of a set is complete. It may have taken frames: its period goes on from here (is_due). */
+static inline void pass_complete(set_state *state, uint64_t now_ns) {
   state->last_ns = state->began_ns;
+  state->began_ns = now_ns;
   state->goes_on = 0;
   state->progress = 0;
   state->reported = false;

@@ -152,6 +152,7 @@ void sets_tune(set_table *table, uint32_t set, const muster_set_tuning *tuning) 
 
 static void mark_sets(set_table *table) {
   table->always = table->weight = 0;
+  table->whole = 1;
   table->actions_first = (uint8_t)(table->count - (uint32_t)__builtin_popcount(table->actions));
   table->behaviours_first = (uint8_t)(table->actions_first - (uint32_t)__builtin_popcount(table->behaviours));
   memset(table->at_level, 0, sizeof table->at_level);
@@ -159,6 +160,7 @@ static void mark_sets(set_table *table) {
     const type_set *set = &table->sets[i];
     uint16_t bit = (uint16_t)(1u << i);
     if (set->period_updates == 1) table->always |= bit;
+    if (!(table->actions & bit) && sets_whole(set) > table->whole) table->whole = (uint16_t)sets_whole(set);
     table->priorities[i] = set->priority;
     if ((table->behaviours & bit) && set->end_atom > set->first_atom) table->weight += set->priority;
     for (uint32_t level = 0; level < MUSTER_LEVELS; level++)
@@ -209,5 +211,6 @@ void sets_begin(const set_table *table, uint32_t slot, uint64_t now_ns) {
   set_state *states = sets_states_of(table, slot);
   table->passes[slot] = (set_pass){0};
   for (uint32_t i = 0; i < table->count; i++)
-    states[i] = (set_state){.last_ns = now_ns, .began_ns = now_ns, .due_ns = now_ns + table->sets[i].delay_ns};
+    states[i] = (set_state){
+        .last_ns = now_ns, .began_ns = now_ns, .due_ns = now_ns + table->sets[i].delay_ns, .unit = table->sets[i].unit};
 }

@@ -26,7 +26,7 @@ typedef struct type_set {
 /* One set of one agent. */
 typedef struct set_state {
   uint64_t last_ns;  /* simulation time to which its last completed run brought it */
-  uint64_t began_ns; /* when the run began that is under way, or was the last */
+  uint64_t began_ns; /* when the run began that is under way; when the last was complete */
   uint64_t due_ns;   /* with a period in ns: when it is active next */
   uint16_t goes_on;  /* a run is under way: 1 + the atom that is next, in the type's atoms; 0 = none is */
   uint16_t progress; /* of that run, in 65535ths */
@@ -60,8 +60,9 @@ typedef struct set_table {
   uint16_t always;                         /* bitmap: active in every update */
   uint8_t behaviours_first, actions_first; /* in the sequence */
   uint16_t weight;                         /* sum of the priorities of behaviours that are not empty */
-  set_state *states;                       /* count of each slot */
-  set_pass *passes;                        /* of each slot */
+  uint16_t whole;    /* the most atoms of a perception or behaviour that run one after another, whatever the time */
+  set_state *states; /* count of each slot */
+  set_pass *passes;  /* of each slot */
 } set_table;
 
 /* Checks the sets of a definition. `type` is its name. */
@@ -87,6 +88,11 @@ void sets_tune(set_table *table, uint32_t set, const muster_set_tuning *tuning);
 /* An agent's states, and its pass. */
 static inline set_state *sets_states_of(const set_table *table, uint32_t slot) {
   return table->states + (size_t)slot * table->count;
+}
+
+/* How many atoms of a set run at least once it has begun. */
+static inline uint32_t sets_whole(const type_set *set) {
+  return set->mode == MUSTER_MODE_RUN ? (uint32_t)set->end_atom - set->first_atom : 1;
 }
 
 /* A new agent: nothing ran yet. */

@@ -15,7 +15,9 @@ typedef struct walk {
   set_counts *counts;
   const batch_step *step, *steps_end; /* virtual clock: what is left of the plan */
   uint64_t clock_ns, longest_ns;
-  uint32_t atoms; /* run so far, by whomever */
+  uint64_t looked_ns; /* what the atoms took of which the clock was looked at, */
+  uint32_t looked;    /* and how many these are */
+  uint32_t atoms;     /* run so far, by whomever */
   uint32_t slice_ns;
   bool timed;
   pass pass;
@@ -59,6 +61,8 @@ static void look_at_clock(walk *walk, uint32_t atom) {
   if (atom_ns > walk->type->def.limit_ns)
     after_ns = conduct_long_atom(walk->state, walk->runner, atom, atom_ns, after_ns);
   if (atom_ns > walk->longest_ns) walk->longest_ns = atom_ns;
+  walk->looked_ns += atom_ns;
+  walk->looked++;
   watch_enter(walk->state->post);
   walk->clock_ns = after_ns;
 }
@@ -107,7 +111,7 @@ static turn run_set(walk *walk, uint32_t number, uint32_t end, bool resumes) {
   }
   pass_leave(set, walk->kept, number);
   if (turn == TURN_COMPLETE) {
-    pass_complete(own);
+    pass_complete(own, walk->runner->now_ns);
     walk->counts[number].runs++;
     return turn;
   }
@@ -118,10 +122,18 @@ static turn run_set(walk *walk, uint32_t number, uint32_t end, bool resumes) {
   return turn;
 }
 
+/* What the set that is next is expected to take before it can be cut. */
+static uint64_t expected_ns(walk *walk) {
+  uint32_t number = pass_peek(&walk->pass);
+  if (number == MUSTER_SETS_MAX || walk->looked == 0) return 0;
+  uint64_t whole_ns = walk->looked_ns * sets_whole(&walk->table->sets[number]) / walk->looked;
+  return whole_ns > walk->longest_ns ? whole_ns : walk->longest_ns;
+}
+
 /* The next set and the atom before which it ends; false when there is none that has time. */
 static bool next_set(walk *walk, uint32_t *number, uint32_t *end) {
   if (!walk->runner->virtual) {
-    *number = pass_next(&walk->pass, walk->clock_ns, walk->longest_ns);
+    *number = pass_next(&walk->pass, walk->clock_ns, expected_ns(walk));
     if (*number == MUSTER_SETS_MAX) return false;
     *end = walk->table->sets[*number].end_atom;
     return true;
@@ -207,7 +219,8 @@ interruption passes_run(worker_state *state, const runner *runner, uint32_t entr
   walk.kept = &table->passes[row->state_slot];
   walk.counts = counts_of(state);
   walk.clock_ns = *clock_ns;
-  walk.longest_ns = 0;
+  walk.longest_ns = walk.looked_ns = 0;
+  walk.looked = 0;
   walk.atoms = resumes ? result->atom_next : 0;
   walk.slice_ns = planned->slice_ns;
   walk.timed = timed;
@@ -245,7 +258,7 @@ static void act_set(worker_state *state, const runner *runner, const agent_type 
       end_ns = conduct_long_atom(state, runner, atom, end_ns - begin_ns, end_ns);
     if (!runner->virtual) begin_ns = end_ns;
   }
-  pass_complete(own);
+  pass_complete(own, context->began_ns);
   context->set = NULL;
   counts_of(state)[number].runs++;
 }

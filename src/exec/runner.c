@@ -320,12 +320,18 @@ static void track_claim(worker_state *state, const runner *runner, const batch_c
   span->updates = (uint16_t)begun;
 }
 
-/* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them. */
+/* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them; or between
+ * two sets, when these run whole. */
 static bool fits(const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   if (clock_ns + runner_risk_ns(runner, claim) > runner->stop_ns) return false;
   if (clock_ns + claim->predicted_ns <= runner->stop_ns) return true;
   if (claim->end - claim->first > 1) return false;
   const batch_entry *entry = &runner->batch->entries[claim->first];
+  const agent_type *type = &runner->types->types[runner->store->rows[entry->agent].type];
+  uint32_t whole = type->sets.whole;
+  if (type->has_sets)
+    return entry->atom_end > whole &&
+           clock_ns + claim->predicted_ns * (uint64_t)whole / entry->atom_end <= runner->stop_ns;
   uint32_t atoms = (uint32_t)(entry->atom_end - next_atom(runner, claim->first));
   return atoms > 1 && clock_ns + claim->predicted_ns / atoms <= runner->stop_ns;
 }

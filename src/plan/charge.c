@@ -196,7 +196,10 @@ bool charge_model_pass(filling *filling, const agent_type *type, batch_entry *en
   planned->step = batch->step_count;
   for (uint32_t number; (number = pass_peek(&charging.pass)) != MUSTER_SETS_MAX;) {
     uint64_t cost_ns = look_ahead(&charging, &table->sets[number], &charging.states[number]);
-    if (charging.spent_ns == 0 && cost_ns > left && batch->count > 0) return false;
+    if (charging.spent_ns == 0 && cost_ns > left && batch->count > 0) {
+      batch->step_count = planned->step; /* sets that cost nothing may have had their turn */
+      return false;
+    }
     if (pass_next(&charging.pass, charging.spent_ns, cost_ns) == MUSTER_SETS_MAX) break;
     charge_set(&charging, &table->sets[number], number, cost_ns);
   }

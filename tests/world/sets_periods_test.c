@@ -202,6 +202,48 @@ Test(sets_periods, progress_counts_in_the_priority_of_who_is_owed_time) {
   little_world_destroy(&little);
 }
 
+/* Eight atoms, one a frame, every five frames: the period passes while a run is under way. */
+Test(sets_periods, a_run_that_takes_longer_than_its_period_keeps_its_phase) {
+  muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
+  muster_agent agent;
+  uint32_t begun[3], count = 0;
+  set.period_updates = 0;
+  set.period_ns = 5 * FRAME_NS;
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  type.slice_ns = ATOM_NS;
+  little_world little = create_sets(&type, &agent);
+  for (uint32_t frame = 0; count < 3; frame++) {
+    cr_assert_lt(frame, 100);
+    if (strcmp(run_and_tell(&little, &noted), "a0") == 0) begun[count++] = frame;
+  }
+  cr_assert_eq(begun[2] - begun[1], 10, "%u", begun[2] - begun[1]);
+  little_world_destroy(&little);
+}
+
+/* An agent without a period is cut, and goes into quarantine for its last atom. */
+Test(sets_periods, who_is_owed_time_goes_on_after_a_pardon) {
+  muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
+  muster_agent agent;
+  bool pardoned = false;
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  type.elapsed = MUSTER_ELAPSED_EVENTS;
+  type.slice_ns = ATOM_NS;
+  type.limit_ns = ATOM_NS / 2;
+  little_world little = create_sets(&type, &agent);
+  run_frame(&little);
+  cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);
+  for (uint32_t frame = 0; frame < 40 && !pardoned; frame++) {
+    run_frame(&little);
+    pardoned = info_of(&little, agent).quarantined;
+  }
+  cr_assert(pardoned && set_info_of(&little, agent, 0).owed);
+  uint32_t next = set_info_of(&little, agent, 0).atom_next;
+  cr_assert_eq(muster_agent_pardon(little.world, agent), MUSTER_OK);
+  run_frame(&little);
+  cr_assert_eq(set_info_of(&little, agent, 0).atom_next, next + 1);
+  little_world_destroy(&little);
+}
+
 /* ----------------------------------------------------------------------------------------------------------- yielding
  */
 

@@ -124,3 +124,33 @@ Test(sets_tuning, types_are_prioritised) {
   cr_assert_gt(ran[1], 0);
   little_world_destroy(&little);
 }
+
+/* A set that counts updates again after it had a period in ns: who comes later knows nothing of that. */
+Test(sets_tuning, who_is_spawned_after_a_change_keeps_its_delays) {
+  muster_set_def set = set_of(1, MUSTER_MODE_RUN, 50);
+  muster_agent agent;
+  uint32_t first = 0;
+  set.period_updates = 4;
+  set.delay_updates = 3;
+  muster_type_def type = type_of_sets(&set, 1, &noted);
+  muster_set_tuning tuning = muster_default_set_tuning();
+  little_world little = create_sets(&type, &agent);
+  tuning.period_updates = 0;
+  tuning.period_ns = 7 * FRAME_NS;
+  tune(&little, 0, &tuning);
+  run_frame(&little);
+  tuning.period_updates = 4;
+  tuning.period_ns = 0;
+  tune(&little, 0, &tuning);
+  run_frames(&little, 2);
+  agent = spawn_at(&little, 1);
+  noted.count = 0;
+  for (uint32_t frame = 0; frame < 20 && !first; frame++) {
+    run_frame(&little);
+    for (uint32_t i = 0; i < noted.count; i++)
+      if (noted.calls[i].agent == agent.index) first = frame + 1;
+    noted.count = 0;
+  }
+  cr_assert_geq(first, 4, "in frame %u", first);
+  little_world_destroy(&little);
+}

@@ -1,0 +1,62 @@
+/* Sets that run whole are not begun on the wall clock when the frame is too short for all of their atoms. */
+#include "support/set_world.h"
+
+#include <time.h>
+
+enum { THOUGHT_NS = 300000, AGENTS = 8 };
+
+static uint32_t thoughts;
+
+static uint64_t wall_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Takes so long at least, however busy the machine is. */
+static muster_atom_result think(muster_update *update) {
+  uint64_t begin_ns = wall_ns();
+  (void)update;
+  while (wall_ns() - begin_ns < THOUGHT_NS) continue;
+  thoughts++;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* The most atoms that a frame ran, of updates of 16 in equal sets. */
+static uint32_t most_of_a_frame(uint32_t sets_each, uint64_t budget_ns) {
+  muster_atom atoms[16];
+  muster_set_def sets[2];
+  muster_world_def def = muster_default_world_def();
+  muster_type_def type = muster_default_type_def();
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < 16; i++) atoms[i] = (muster_atom){think, MUSTER_ROLE_BEHAVIOUR, THOUGHT_NS};
+  for (uint32_t i = 0; i < sets_each; i++) {
+    sets[i] = set_of(16 / sets_each, MUSTER_MODE_RUN, 50);
+    sets[i].atoms = atoms;
+  }
+  type.sets = sets;
+  type.set_count = sets_each;
+  type.period_ns = FRAME_NS;
+  type.limit_ns = 1000000000u;
+  def.agents_max = AGENTS;
+  little_world little = little_world_create(1, &def);
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);
+  for (uint32_t frame = 0; frame < 40; frame++) {
+    thoughts = 0;
+    run_frame_with(&little, budget_ns);
+    if (thoughts > most) most = thoughts;
+  }
+  little_world_destroy(&little);
+  return most;
+}
+
+/* There is room for 30 atoms: not for a second update. */
+Test(sets_whole, an_update_that_cannot_be_cut_is_not_begun) {
+  cr_assert_eq(most_of_a_frame(1, 30 * THOUGHT_NS), 16);
+}
+
+/* And for 13: not for the second set. */
+Test(sets_whole, nor_a_set) {
+  cr_assert_eq(most_of_a_frame(2, 13 * THOUGHT_NS), 8);
+}
