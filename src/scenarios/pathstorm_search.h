@@ -18,7 +18,8 @@
 
 #include "scenarios/pathstorm_map.h"
 
-enum { PATHSTORM_BUCKETS = 32, PATHSTORM_NO_ENTRY = UINT32_MAX };
+enum { PATHSTORM_BUCKETS = 32 };
+#define PATHSTORM_NO_ENTRY UINT32_MAX
 
 typedef enum pathstorm_status {
   PATHSTORM_RUNNING = 0,

@@ -84,7 +84,7 @@ Test(pathstorm, cuts_searches_to_their_share_of_the_frame) {
     cr_assert_eq(report.offences, 0);
     if (report.longest_claim_ns > longest_ns) longest_ns = report.longest_claim_ns;
   }
-  cr_assert_gt(cuts, 3 * scene_reported(&it, "searches"), "a search takes several frames");
+  cr_assert_gt((double)cuts, 3 * scene_reported(&it, "searches"), "a search takes several frames");
   cr_assert_leq(longest_ns, 1000000 + 100000, "an update ends with the frame, but for an atom");
   expect(&it, "waiting", 0);
   expect_all_is_right(&it);
@@ -167,7 +167,7 @@ Test(pathstorm, shows_what_slices_are_good_for) {
   for (size_t i = 0; i < sizeof same / sizeof *same; i++) expect(&whole, same[i], scene_reported(&sliced, same[i]));
   expect_all_is_right(&whole);
   expect(&whole, "waiting", 0);
-  cr_assert_geq(offences, scene_reported(&whole, "searches"));
+  cr_assert_geq((double)offences, scene_reported(&whole, "searches"));
   cr_assert_gt(longest_whole_ns, 4000000, "of a map of 65,536 cells");
   cr_assert_lt(longest_sliced_ns, CAPACITY_NS + 100000);
   cr_assert_gt(scene_reported(&whole, "cells_per_atom_max"), 30000);

@@ -190,8 +190,8 @@ Test(pursuit, activation_delays_take_off_the_peaks) {
   uint64_t sums_ns[3];
   uint64_t without_ns = fullest_frame_ns(0, &sums_ns[0]), one_ns = fullest_frame_ns(1, &sums_ns[1]);
   uint64_t two_ns = fullest_frame_ns(2, &sums_ns[2]);
-  cr_assert_leq(one_ns, 0.58 * (double)without_ns);
-  cr_assert_leq(two_ns, 0.40 * (double)without_ns);
+  cr_assert_leq((double)one_ns, 0.58 * (double)without_ns);
+  cr_assert_leq((double)two_ns, 0.40 * (double)without_ns);
   cr_assert_eq(sums_ns[1], sums_ns[0], "the same work in the end");
   cr_assert_eq(sums_ns[2], sums_ns[0]);
 }
