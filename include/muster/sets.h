@@ -34,7 +34,8 @@
  * agents that are woken): that is no cut, it goes on where it was within the frame.
  *
  * Under the virtual clock who runs how far is planned before the frame runs: each atom of a set is charged once in a
- * pass; what stands behind one that returns MUSTER_ATOM_MORE is charged, and not run. Worlds with such types are
+ * pass; what stands behind one that returns MUSTER_ATOM_MORE is charged, and not run; a run set that has begun is
+ * charged whole, beyond the capacity if need be. Worlds with such types are
  * recorded (muster/record.h) under the virtual clock only.
  */
 #ifndef MUSTER_SETS_H
