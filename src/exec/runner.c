@@ -328,7 +328,7 @@ static bool fits(const runner *runner, const batch_claim *claim, uint64_t clock_
   if (claim->end - claim->first > 1) return false;
   const batch_entry *entry = &runner->batch->entries[claim->first];
   const agent_type *type = &runner->types->types[runner->store->rows[entry->agent].type];
-  uint32_t whole = type->sets.whole;
+  uint32_t whole = 2u * type->sets.whole; /* as a pass may run no more than half of its atoms, and cost as predicted */
   if (type->has_sets)
     return entry->atom_end > whole &&
            clock_ns + claim->predicted_ns * (uint64_t)whole / entry->atom_end <= runner->stop_ns;
