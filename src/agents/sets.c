@@ -6,7 +6,7 @@
 
 static const uint64_t day_ns = 86400000000000u;
 
-enum { PERIOD_UPDATES_MAX = 1000000, ASKS_MAX = 1000000 };
+enum { PERIOD_UPDATES_MAX = 1000000, ASKS_MAX = 1000000, SIZE_MOST = 65536 };
 
 static muster_result check_period(const char *type, const char *set, uint32_t period_updates, uint64_t period_ns) {
   bool counts = period_updates > 0, timed = period_ns > 0;
@@ -84,6 +84,9 @@ muster_result sets_check(const muster_type_def *def) {
   if (def->elapsed == MUSTER_ELAPSED_STEPS || def->elapsed == MUSTER_ELAPSED_ANALYTIC)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed %d: sets are told delta or events", def->name,
                      (int)def->elapsed);
+  if (def->sets[0].size > SIZE_MOST)
+    return error_set(MUSTER_E_NOT_INITIALISED, "type '%s': its sets were not set by muster_default_set_def()",
+                     def->name);
   uint32_t atoms = 0;
   for (uint32_t i = 0; i < def->set_count; i++) {
     muster_set_def set = set_at(def, i);

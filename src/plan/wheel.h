@@ -65,13 +65,6 @@ static inline void wheel_set_next(const agent_class *class, agent_row *row) {
   if (row->virtual_due_ns < class->clock_ns) wheel_skip_missed(class, row);
 }
 
-/* Hangs an agent in again after an update. */
-static inline void wheel_insert_next(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
-                                     uint32_t index) {
-  wheel_set_next(class, &store->rows[index]);
-  wheel_insert(classes, class, shard, store, index);
-}
-
 /* Moves a waiting agent to another class of the same type, with what remains of its period. */
 void wheel_transfer(class_table *classes, agent_class *from, agent_class *to, agent_store *store, uint32_t index);
 

@@ -10,6 +10,13 @@
 
 enum { AGENTS = 500 };
 
+/* Hangs an agent in again after an update. */
+static void wheel_insert_next(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
+                              uint32_t index) {
+  wheel_set_next(class, &store->rows[index]);
+  wheel_insert(classes, class, shard, store, index);
+}
+
 typedef struct fixture {
   arena arena;
   agent_store store;

@@ -41,6 +41,7 @@ CHANGE(no_asks, set->asks = 0)
 CHANGE(no_atoms, set->atom_count = 0)
 CHANGE(null_atoms, set->atoms = NULL)
 CHANGE(not_initialised, set->size = 0)
+CHANGE(of_a_size_out_of_range, set->size = 1u << 30)
 CHANGE(no_sets, type->set_count = 0)
 CHANGE(null_sets, type->sets = NULL)
 CHANGE(many_sets, type->set_count = MUSTER_SETS_MAX + 1)
@@ -70,6 +71,7 @@ Test(sets_rules, definitions_say_what_is_wrong_and_where) {
   check(no_atoms, "its sets have 0 atoms in all");
   check(null_atoms, "with atoms set");
   check(not_initialised, "set 0 was not set by muster_default_set_def()");
+  check(of_a_size_out_of_range, "its sets were not set by muster_default_set_def()");
   check(no_sets, "set_count 0 must be 1..16");
   check(null_sets, "with sets set");
   check(many_sets, "set_count 17 must be 1..16");
