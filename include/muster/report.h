@@ -61,7 +61,7 @@ typedef struct muster_frame_report {
   uint64_t debt_ns;   /* overruns that no frame has made up for yet, this one's included; bounded by debt_budgets */
   float share;        /* of the time that updates could have had, the part that they are planned to use: what the
                          controller learnt from frames in which work waited; 0.25..1.25, 1 = as predicted */
-  uint32_t offences;           /* atoms seen over their type's limit: muster/conduct.h */
+  uint32_t offences;  /* atoms seen over their type's limit: muster/conduct.h */
   uint32_t agents_demoted;     /* active, under such a penalty now: kept from their upper levels */
   uint32_t agents_quarantined; /* or not run at all */
   uint32_t types_quarantined;
@@ -71,6 +71,12 @@ typedef struct muster_frame_report {
   /* x in force, 0 = no limit but the budget; active agents at a cheaper level than their importance gives, because of
    * the pressure; and further cycles of updates that ran, which are not counted as completed. */
   uint32_t updates_max, agents_eased, cycles;
+
+  /* Herds (muster/herd.h): individuals of the world, herd members and other agents together; leaves of membranes that
+   * are agents; herds that are folded, and unfolded; nodes folded and unfolded by this frame's intake; and those that
+   * stage 3 wants folded or unfolded, left to the next ones. */
+  uint64_t represented;
+  uint32_t leaves, herds_folded, herds_unfolded, folds, unfolds, changes_waiting;
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {
@@ -110,9 +116,9 @@ typedef struct muster_statistics {
   uint64_t messages_dropped;    /* the box was full; of the host's also: the receiver gone or without a box for it */
   uint64_t messages_refused;    /* muster_update_send() answered MUSTER_E_FULL */
   uint64_t importances_refused; /* answers of model_importance that had to be clamped */
-  uint64_t score_rounds; /* times that everybody's importance had to be looked at, spread over frames, because of an
-                            observer that sees more than about eight times as far as most, or of a crowd of more than
-                            8,192 agents in one cell */
+  uint64_t score_rounds;     /* times that everybody's importance had to be looked at, spread over frames, because of an
+                                observer that sees more than about eight times as far as most, or of a crowd of more than
+                                8,192 agents in one cell */
   uint64_t wakes_delayed;    /* wakes that had to wait for the end of their type's wake_gap_ns */
   uint64_t wakes_timed;      /* times asked for that came, and released an agent or found it released */
   uint64_t steps_behind_max; /* with bounded steps: the most whole steps that a completed update left undone */
@@ -126,6 +132,12 @@ typedef struct muster_statistics {
   /* Times of muster_update_react_by() after which the next update began in time, or not; and the cycles of the frame
    * reports. */
   uint64_t reactions_met, reactions_late, cycles;
+
+  /* Herds: nodes folded and unfolded; unfoldings without room or refused by a callback; folds refused by one; changes
+   * within visible_m of an observer, since it leapt or room was short; what block updates left that is no number, out
+   * of range or beyond b^D; and the bytes of folded and of unfolded herds, blocks and pools, without their agents. */
+  uint64_t folds, unfolds, unfolds_refused, folds_refused, changes_in_sight, herds_refused;
+  uint64_t bytes_folded, bytes_unfolded;
 } muster_statistics;
 
 static inline muster_statistics muster_default_statistics(void) {
