@@ -44,15 +44,16 @@ typedef struct frame_experience {
   cost_estimate act_settle;          /* of one that acted beside others: what the commit does for it afterwards */
   double each_ns;                    /* predicted cost of an entry of the last batch that had any */
   uint32_t entries;                  /* of the last batch */
+  uint32_t planned_only;             /* frames in a row in which planning alone took longer than the budget */
   controller controller;
 } frame_experience;
 
 /* The frame that is running. */
 typedef struct frame_state {
   uint64_t number;
-  uint64_t now_ns;     /* simulation time */
-  uint64_t elapsed_ns; /* T_f */
-  uint64_t budget_ns;  /* what the host gave, less what calls between frames took and what past frames owe */
+  uint64_t now_ns;                /* simulation time */
+  uint64_t elapsed_ns;            /* T_f */
+  uint64_t budget_ns;             /* what the host gave, less what calls between frames took and what past frames owe */
   uint64_t begin_ns, deadline_ns; /* wall */
   uint64_t capacity_ns;           /* virtual clock: of this frame, its actions included */
   uint64_t spent_ns;              /* virtual clock: modelled cost so far */
@@ -172,7 +173,7 @@ struct muster_world {
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
   trace trace;
-  settle_part *parts;           /* WHEEL_SHARDS: what completed updates add up to */
+  settle_part *parts; /* WHEEL_SHARDS: what completed updates add up to */
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */
   uint32_t helpers;     /* workers that were called to run it */
