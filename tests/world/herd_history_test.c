@@ -4,6 +4,8 @@
  * agent must stand for somebody, once. */
 #include "world/herd_history.h"
 
+#include <sys/prctl.h>
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { HISTORIES = 100 };
 #else
@@ -309,6 +311,8 @@ static uint64_t live_through(uint64_t seed, muster_pool *pool, events *events) {
 
 static void live_histories(uint64_t first) {
   events events = {0};
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0,
+        0); /* little worlds by the thousand: zeroing huge pages is most of what they take */
   muster_pool_def def = muster_default_pool_def();
   def.workers = 1;
   muster_pool *pool = muster_pool_create(&def);
