@@ -27,8 +27,7 @@ static void tell(service *service, bool *news) {
   uv_async_send(&service->frames_news);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ frames
- */
+/* ----------------------------------------------------------------------------------------------------------- frames */
 
 static bool runs(const hosted_world *world) {
   return !world->failed && (!world->paused || world->steps_left > 0);
@@ -80,8 +79,7 @@ static void run_worlds(service *service) {
   }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- pace
- */
+/* ------------------------------------------------------------------------------------------------------------- pace */
 
 muster_result frames_set_pace(service *service, hosted_world *world, uint64_t budget_ns, uint64_t period_ns) {
   double used = 0;
@@ -116,8 +114,7 @@ void frames_resume(service *service, hosted_world *world) {
   publish_pace(world);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ thread
- */
+/* ----------------------------------------------------------------------------------------------------------- thread */
 
 void frames_main(void *argument) {
   service *service = argument;

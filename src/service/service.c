@@ -2,6 +2,7 @@
 
 #include "service/frames.h"
 #include "service/log.h"
+#include "service/notify.h"
 
 #include "base/assert.h"
 #include "base/error.h"
@@ -11,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------------------- end
- */
+/* -------------------------------------------------------------------------------------------------------------- end */
 
 static void close_handle(uv_handle_t *handle, void *user) {
   (void)user;
@@ -23,6 +23,7 @@ static void close_handle(uv_handle_t *handle, void *user) {
 static void finish(service *service) {
   uv_thread_join(&service->frames);
   service->has_frames = false;
+  watchdog_close(&service->watchdog);
   control_socket_close(&service->control);
   desk_close(&service->desk);
   uv_walk(service->loop, close_handle, NULL);
@@ -32,6 +33,7 @@ void service_stop(service *service, int status) {
   if (service->stage == SERVICE_STOPPING) return;
   service->stage = SERVICE_STOPPING;
   service->status = status;
+  notify_stopping();
   desk_refuse(&service->desk);
   uv_mutex_lock(&service->news_mutex);
   service->stop = true;
@@ -39,18 +41,23 @@ void service_stop(service *service, int status) {
   desk_rouse(&service->desk);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ events
- */
+/* ----------------------------------------------------------------------------------------------------------- events */
+
+static void become_ready(service *service) {
+  char status[64];
+  service->stage = SERVICE_RUNNING;
+  watchdog_watch_frames(&service->watchdog);
+  snprintf(status, sizeof status, "%u world%s run", service->world_count, service->world_count == 1 ? "" : "s");
+  log_line(MUSTER_LOG_INFO, "ready: %s", status);
+  notify_ready(status);
+}
 
 static void take_news(uv_async_t *news) {
   service *service = news->data;
   uv_mutex_lock(&service->news_mutex);
   bool opened = service->opened, ended = service->ended;
   uv_mutex_unlock(&service->news_mutex);
-  if (opened && !ended && service->stage == SERVICE_STARTING) {
-    service->stage = SERVICE_RUNNING;
-    log_line(MUSTER_LOG_INFO, "ready: %u worlds run", service->world_count);
-  }
+  if (opened && !ended && service->stage == SERVICE_STARTING) become_ready(service);
   if (!ended) return;
   if (!opened) service->status = EXIT_FAILURE;
   service->stage = SERVICE_STOPPING;
@@ -63,8 +70,7 @@ static void take_signal(uv_signal_t *handle, int number) {
   service_stop(service, EXIT_SUCCESS);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- start
- */
+/* ------------------------------------------------------------------------------------------------------------ start */
 
 static muster_result prepare_worlds(service *service) {
   const settings *settings = &service->settings;
@@ -92,7 +98,8 @@ static muster_result prepare_loop(service *service) {
     if (!problem) problem = uv_signal_start(&service->signals[i], take_signal, numbers[i]);
   }
   if (problem) return error_set(MUSTER_E_SYSTEM, "cannot prepare the loop: %s", uv_strerror(problem));
-  return desk_open(&service->desk, service->loop);
+  muster_result result = desk_open(&service->desk, service->loop);
+  return result ? result : watchdog_open(&service->watchdog, &service->desk, service->loop);
 }
 
 /* Signals are the loop's: a frame is not interrupted by one. */

@@ -12,6 +12,7 @@
 #include "service/desk.h"
 #include "service/modules.h"
 #include "service/settings.h"
+#include "service/watchdog.h"
 
 #include <muster/module.h>
 
@@ -67,6 +68,7 @@ typedef struct service {
   int status;          /* of the program, once it ends; loop's thread */
   control_socket control;
   desk desk;
+  watchdog watchdog;
   uv_signal_t signals[3];
   uv_thread_t frames;
   uv_async_t frames_news; /* from the frames' thread: all worlds are open, or it has ended */

@@ -38,8 +38,7 @@ static void make_table(flag_table *table) {
   }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the flags
- */
+/* -------------------------------------------------------------------------------------------------------- the flags */
 
 typedef struct flag_reader {
   settings *settings;
@@ -118,8 +117,7 @@ void settings_read_flags(settings *settings, settings_call *call, int count, cha
   if (optind < count) complain(arguments[optind], "this is no flag; see --help", user);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- help
- */
+/* ------------------------------------------------------------------------------------------------------------- help */
 
 static void show_keys(bool of_world) {
   flag_table table;

@@ -81,8 +81,7 @@ const settings_key *settings_key_find(bool of_world, const char *name) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ values
- */
+/* ----------------------------------------------------------------------------------------------------------- values */
 
 static muster_result set_text(const settings_key *key, char *field, const char *text) {
   size_t length = strlen(text);
