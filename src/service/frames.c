@@ -89,12 +89,17 @@ muster_result frames_set_pace(service *service, hosted_world *world, uint64_t bu
     if (other != world) used += (double)other->budget_ns / (double)other->period_ns;
   }
   muster_result result = settings_check_pace(used, budget, period);
-  if (result) return result;
-  if (period != world->period_ns) world->due_ns = clock_system();
-  world->budget_ns = budget;
-  world->period_ns = period;
+  if (!result) frames_force_pace(world, budget, period);
+  return result;
+}
+
+/* A frame that is already late is not put off. */
+void frames_force_pace(hosted_world *world, uint64_t budget_ns, uint64_t period_ns) {
+  uint64_t soonest_ns = clock_system() + period_ns;
+  if (world->due_ns > soonest_ns) world->due_ns = soonest_ns;
+  world->budget_ns = budget_ns;
+  world->period_ns = period_ns;
   publish_pace(world);
-  return MUSTER_OK;
 }
 
 void frames_pause(service *service, hosted_world *world, uint32_t steps) {

@@ -3,6 +3,7 @@
 #include "service/frames.h"
 #include "service/log.h"
 #include "service/notify.h"
+#include "service/reload.h"
 
 #include "base/assert.h"
 #include "base/error.h"
@@ -50,6 +51,9 @@ static void become_ready(service *service) {
   snprintf(status, sizeof status, "%u world%s run", service->world_count, service->world_count == 1 ? "" : "s");
   log_line(MUSTER_LOG_INFO, "ready: %s", status);
   notify_ready(status);
+  if (!service->reload_again) return; /* asked for during the start */
+  service->reload_again = false;
+  reload_begin(service);
 }
 
 static void take_news(uv_async_t *news) {
@@ -66,6 +70,10 @@ static void take_news(uv_async_t *news) {
 
 static void take_signal(uv_signal_t *handle, int number) {
   service *service = handle->data;
+  if (number == SIGHUP) {
+    reload_begin(service);
+    return;
+  }
   log_line(MUSTER_LOG_INFO, "stopping: %s", strsignal(number));
   service_stop(service, EXIT_SUCCESS);
 }
@@ -88,7 +96,7 @@ static muster_result prepare_worlds(service *service) {
 }
 
 static muster_result prepare_loop(service *service) {
-  static const int numbers[] = {SIGTERM, SIGINT};
+  static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
   int problem = uv_mutex_init(&service->news_mutex);
   if (!problem) problem = uv_async_init(service->loop, &service->frames_news, take_news);
   service->frames_news.data = service;
@@ -131,7 +139,7 @@ static muster_result start(service *service) {
   return result;
 }
 
-int service_run(const settings *settings) {
+int service_run(const settings *settings, int count, char **arguments) {
   service *service = calloc(1, sizeof *service);
   if (!service) {
     log_line(MUSTER_LOG_ERROR, "no memory for the service");
@@ -139,6 +147,8 @@ int service_run(const settings *settings) {
   }
   service->loop = uv_default_loop();
   service->settings = *settings;
+  service->argument_count = count;
+  service->arguments = arguments;
   log_set_level((muster_log_level)settings->log_level);
   if (start(service) != MUSTER_OK) {
     log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
