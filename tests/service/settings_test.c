@@ -2,6 +2,7 @@
 #include "complaints.h"
 #include "service/settings_file.h"
 #include "service/settings_flags.h"
+#include "service/settings_keys.h"
 #include "service/settings_load.h"
 
 #include <stdlib.h>
@@ -232,4 +233,28 @@ Test(settings, what_cannot_change_is_kept_and_told) {
   cr_expect(all.count == 4, "%s", all.text);
   cr_expect(strstr(all.text, "workers: it cannot change") && strstr(all.text, "a module: it cannot change"));
   cr_expect(strstr(all.text, "b: the world is no longer there") && strstr(all.text, "c: the world is new"));
+}
+
+/* What is installed must be good, and tell of every key. */
+Test(settings, the_file_that_is_installed_is_good_and_names_every_key) {
+  settings settings;
+  complaints all;
+  char text[16384];
+  cr_assert(load_file(&settings, MUSTER_SOURCE_DIR "/src/service/etc/musterd.conf", &all), "%s", all.text);
+  FILE *file = fopen(MUSTER_SOURCE_DIR "/src/service/etc/musterd.conf", "re");
+  cr_assert(file != NULL);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  const settings_key *key;
+  for (uint32_t i = 0; (key = settings_key_at(i)) != NULL; i++) {
+    char entry[64];
+    snprintf(entry, sizeof entry, "\n%s =", key->name);
+    bool in_force = strstr(text, entry) != NULL;
+    snprintf(entry, sizeof entry, "\n# %s =", key->name);
+    const char *shown = strstr(text, entry);
+    cr_expect(in_force || shown, "it does not tell of %s", key->name);
+    if (!shown) continue;
+    const char *mark = strstr(shown, "(live)"), *end = strchr(shown + 1, '\n');
+    cr_expect((mark && mark < end) == key->live, "%s is marked wrongly", key->name);
+  }
 }
