@@ -31,11 +31,19 @@ static void on_timer(uv_timer_t *timer) {
  * time: then it is called again after the loop has looked at everything else. */
 static void turn(http_listener *listener) {
   MHD_UNSIGNED_LONG_LONG wait_ms;
+  listener->resumed = false;
   MHD_run(listener->daemon);
-  if (MHD_get_timeout(listener->daemon, &wait_ms) == MHD_YES)
+  if (listener->resumed)
+    uv_timer_start(&listener->timer, on_timer, 0, 0);
+  else if (MHD_get_timeout(listener->daemon, &wait_ms) == MHD_YES)
     uv_timer_start(&listener->timer, on_timer, wait_ms, 0);
   else
     uv_timer_stop(&listener->timer);
+}
+
+void http_turn_soon(http_listener *listener) {
+  listener->resumed = true;
+  uv_timer_start(&listener->timer, on_timer, 0, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------ connections */

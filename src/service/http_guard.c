@@ -88,8 +88,13 @@ static bool check_type(http_request *request) {
 /* 0 also for one that is sent in chunks. */
 static bool check_length(http_request *request) {
   const char *given = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+  const char *coding = header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING);
   uint32_t most = request->route->body_max;
   unsigned long long length = 0;
+  if (coding && strcasecmp(coding, "chunked") != 0) {
+    http_refuse(request, 400, "coding", "Transfer-Encoding", "send the body as it is, or chunked");
+    return false;
+  }
   if (given && sscanf(given, "%20llu", &length) == 1 && length > most) {
     if (most)
       http_refuse(request, 413, "too_large", NULL, "the body has %llu bytes; at most %u are taken", length, most);
@@ -98,7 +103,7 @@ static bool check_length(http_request *request) {
                   request->route->pattern);
     return false;
   }
-  bool has_body = length > 0 || header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+  bool has_body = length > 0 || coding;
   return !has_body || !most || check_type(request);
 }
 

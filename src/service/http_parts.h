@@ -12,6 +12,7 @@ typedef struct http_listener {
   http *http;
   struct MHD_Daemon *daemon; /* null: not in use */
   bool tcp;
+  bool resumed;     /* an answer came to a connection that slept: libmicrohttpd is to look at it */
   uv_poll_t poll;   /* of the daemon's epoll descriptor */
   uv_timer_t timer; /* when the daemon wants to run without an event */
 } http_listener;
@@ -70,6 +71,9 @@ bool http_tokens_equal(const char *held, const char *given);
 
 /* Refuses an unknown method of a known path. */
 void http_refuse_method(http_request *request, const char *method, const char *allowed);
+
+/* Has libmicrohttpd called from the loop soon: it gets no event of its own when a connection is resumed. */
+void http_turn_soon(http_listener *listener);
 
 /* Opens the sockets; the descriptor is the caller's. */
 muster_result http_open_unix(const char *path, int *descriptor);

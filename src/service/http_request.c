@@ -38,6 +38,7 @@ static void answer_with(http_request *request, unsigned status, const char *type
   if (!request->suspended) return; /* whoever called the handler sends it */
   request->suspended = false;
   MHD_resume_connection(request->connection);
+  http_turn_soon(request->client->listener);
 }
 
 void http_answer(http_request *request, unsigned status, const char *type, const void *body, size_t bytes) {
