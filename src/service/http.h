@@ -96,10 +96,10 @@ typedef struct http_counts {
   uint32_t open;           /* now */
   uint64_t answers[6];     /* by the hundreds of their status; [0] is unused */
   uint64_t cut;            /* connections that were too slow */
-  uint64_t body_bytes;     /* of requests that were taken */
-  uint32_t bodies_waiting; /* bytes of those that are under way */
+  uint32_t bodies_waiting; /* bytes of bodies that are under way */
 } http_counts;
 
+/* Copies the counts. */
 void http_count(const http *http, http_counts *counts);
 
 /* ------------------------------------------------------------------------------------------------------- requests */
