@@ -23,6 +23,7 @@ static void close_handle(uv_handle_t *handle, void *user) {
 static void finish(service *service) {
   uv_thread_join(&service->frames);
   service->has_frames = false;
+  control_socket_close(&service->control);
   desk_close(&service->desk);
   uv_walk(service->loop, close_handle, NULL);
 }
@@ -112,6 +113,17 @@ static void destroy(service *service) {
   free(service);
 }
 
+/* The socket comes first: a second service on it ends before it has done anything. */
+static muster_result start(service *service) {
+  muster_result result = control_socket_open(&service->control, service->settings.socket);
+  if (result) return result;
+  result = prepare_worlds(service);
+  if (!result) result = prepare_loop(service);
+  if (!result) result = start_frames(service);
+  if (result) control_socket_close(&service->control);
+  return result;
+}
+
 int service_run(const settings *settings) {
   service *service = calloc(1, sizeof *service);
   if (!service) {
@@ -121,12 +133,9 @@ int service_run(const settings *settings) {
   service->loop = uv_default_loop();
   service->settings = *settings;
   log_set_level((muster_log_level)settings->log_level);
-  muster_result result = prepare_worlds(service);
-  if (!result) result = prepare_loop(service);
-  if (!result) result = start_frames(service);
-  if (result) {
+  if (start(service) != MUSTER_OK) {
     log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
-    exit(EXIT_FAILURE); /* before there was anything to take apart */
+    exit(EXIT_FAILURE); /* nothing runs yet that would have to be taken apart */
   }
   uv_run(service->loop, UV_RUN_DEFAULT);
   int status = service->status;

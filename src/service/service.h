@@ -8,6 +8,7 @@
 #ifndef SERVICE_SERVICE_H
 #define SERVICE_SERVICE_H
 
+#include "service/control_socket.h"
 #include "service/desk.h"
 #include "service/modules.h"
 #include "service/settings.h"
@@ -64,6 +65,7 @@ typedef struct service {
   settings settings;   /* loop's thread, once the frames run */
   service_stage stage; /* loop's thread */
   int status;          /* of the program, once it ends; loop's thread */
+  control_socket control;
   desk desk;
   uv_signal_t signals[3];
   uv_thread_t frames;
