@@ -27,8 +27,7 @@ static void tell(service *service, bool *news) {
   uv_async_send(&service->frames_news);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ frames
- */
+/* ----------------------------------------------------------------------------------------------------------- frames */
 
 static bool runs(const hosted_world *world) {
   return !world->failed && (!world->paused || world->steps_left > 0);
@@ -80,8 +79,7 @@ static void run_worlds(service *service) {
   }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- pace
- */
+/* ------------------------------------------------------------------------------------------------------------- pace */
 
 muster_result frames_set_pace(service *service, hosted_world *world, uint64_t budget_ns, uint64_t period_ns) {
   double used = 0;
@@ -91,12 +89,17 @@ muster_result frames_set_pace(service *service, hosted_world *world, uint64_t bu
     if (other != world) used += (double)other->budget_ns / (double)other->period_ns;
   }
   muster_result result = settings_check_pace(used, budget, period);
-  if (result) return result;
-  if (period != world->period_ns) world->due_ns = clock_system();
-  world->budget_ns = budget;
-  world->period_ns = period;
+  if (!result) frames_force_pace(world, budget, period);
+  return result;
+}
+
+/* A frame that is already late is not put off. */
+void frames_force_pace(hosted_world *world, uint64_t budget_ns, uint64_t period_ns) {
+  uint64_t soonest_ns = clock_system() + period_ns;
+  if (world->due_ns > soonest_ns) world->due_ns = soonest_ns;
+  world->budget_ns = budget_ns;
+  world->period_ns = period_ns;
   publish_pace(world);
-  return MUSTER_OK;
 }
 
 void frames_pause(service *service, hosted_world *world, uint32_t steps) {
@@ -116,8 +119,7 @@ void frames_resume(service *service, hosted_world *world) {
   publish_pace(world);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ thread
- */
+/* ----------------------------------------------------------------------------------------------------------- thread */
 
 void frames_main(void *argument) {
   service *service = argument;

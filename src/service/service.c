@@ -2,6 +2,8 @@
 
 #include "service/frames.h"
 #include "service/log.h"
+#include "service/notify.h"
+#include "service/reload.h"
 
 #include "base/assert.h"
 #include "base/error.h"
@@ -11,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------------------- end
- */
+/* -------------------------------------------------------------------------------------------------------------- end */
 
 static void close_handle(uv_handle_t *handle, void *user) {
   (void)user;
@@ -23,6 +24,7 @@ static void close_handle(uv_handle_t *handle, void *user) {
 static void finish(service *service) {
   uv_thread_join(&service->frames);
   service->has_frames = false;
+  watchdog_close(&service->watchdog);
   control_socket_close(&service->control);
   desk_close(&service->desk);
   uv_walk(service->loop, close_handle, NULL);
@@ -32,6 +34,7 @@ void service_stop(service *service, int status) {
   if (service->stage == SERVICE_STOPPING) return;
   service->stage = SERVICE_STOPPING;
   service->status = status;
+  notify_stopping();
   desk_refuse(&service->desk);
   uv_mutex_lock(&service->news_mutex);
   service->stop = true;
@@ -39,18 +42,26 @@ void service_stop(service *service, int status) {
   desk_rouse(&service->desk);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ events
- */
+/* ----------------------------------------------------------------------------------------------------------- events */
+
+static void become_ready(service *service) {
+  char status[64];
+  service->stage = SERVICE_RUNNING;
+  watchdog_watch_frames(&service->watchdog);
+  snprintf(status, sizeof status, "%u world%s run", service->world_count, service->world_count == 1 ? "" : "s");
+  log_line(MUSTER_LOG_INFO, "ready: %s", status);
+  notify_ready(status);
+  if (!service->reload_again) return; /* asked for during the start */
+  service->reload_again = false;
+  reload_begin(service);
+}
 
 static void take_news(uv_async_t *news) {
   service *service = news->data;
   uv_mutex_lock(&service->news_mutex);
   bool opened = service->opened, ended = service->ended;
   uv_mutex_unlock(&service->news_mutex);
-  if (opened && !ended && service->stage == SERVICE_STARTING) {
-    service->stage = SERVICE_RUNNING;
-    log_line(MUSTER_LOG_INFO, "ready: %u worlds run", service->world_count);
-  }
+  if (opened && !ended && service->stage == SERVICE_STARTING) become_ready(service);
   if (!ended) return;
   if (!opened) service->status = EXIT_FAILURE;
   service->stage = SERVICE_STOPPING;
@@ -59,12 +70,15 @@ static void take_news(uv_async_t *news) {
 
 static void take_signal(uv_signal_t *handle, int number) {
   service *service = handle->data;
+  if (number == SIGHUP) {
+    reload_begin(service);
+    return;
+  }
   log_line(MUSTER_LOG_INFO, "stopping: %s", strsignal(number));
   service_stop(service, EXIT_SUCCESS);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- start
- */
+/* ------------------------------------------------------------------------------------------------------------ start */
 
 static muster_result prepare_worlds(service *service) {
   const settings *settings = &service->settings;
@@ -82,7 +96,7 @@ static muster_result prepare_worlds(service *service) {
 }
 
 static muster_result prepare_loop(service *service) {
-  static const int numbers[] = {SIGTERM, SIGINT};
+  static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
   int problem = uv_mutex_init(&service->news_mutex);
   if (!problem) problem = uv_async_init(service->loop, &service->frames_news, take_news);
   service->frames_news.data = service;
@@ -92,7 +106,8 @@ static muster_result prepare_loop(service *service) {
     if (!problem) problem = uv_signal_start(&service->signals[i], take_signal, numbers[i]);
   }
   if (problem) return error_set(MUSTER_E_SYSTEM, "cannot prepare the loop: %s", uv_strerror(problem));
-  return desk_open(&service->desk, service->loop);
+  muster_result result = desk_open(&service->desk, service->loop);
+  return result ? result : watchdog_open(&service->watchdog, &service->desk, service->loop);
 }
 
 /* Signals are the loop's: a frame is not interrupted by one. */
@@ -124,7 +139,7 @@ static muster_result start(service *service) {
   return result;
 }
 
-int service_run(const settings *settings) {
+int service_run(const settings *settings, int count, char **arguments) {
   service *service = calloc(1, sizeof *service);
   if (!service) {
     log_line(MUSTER_LOG_ERROR, "no memory for the service");
@@ -132,6 +147,8 @@ int service_run(const settings *settings) {
   }
   service->loop = uv_default_loop();
   service->settings = *settings;
+  service->argument_count = count;
+  service->arguments = arguments;
   log_set_level((muster_log_level)settings->log_level);
   if (start(service) != MUSTER_OK) {
     log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());

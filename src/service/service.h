@@ -12,6 +12,7 @@
 #include "service/desk.h"
 #include "service/modules.h"
 #include "service/settings.h"
+#include "service/watchdog.h"
 
 #include <muster/module.h>
 
@@ -62,11 +63,15 @@ typedef enum service_stage { SERVICE_STARTING = 0, SERVICE_RUNNING, SERVICE_STOP
 
 typedef struct service {
   uv_loop_t *loop;
-  settings settings;   /* loop's thread, once the frames run */
-  service_stage stage; /* loop's thread */
-  int status;          /* of the program, once it ends; loop's thread */
+  settings settings;  /* loop's thread, once the frames run */
+  int argument_count; /* the command line, which a reload reads again; not owned */
+  char **arguments;
+  bool reloads, reload_again; /* a reload is under way; another was asked for. Loop's thread */
+  service_stage stage;        /* loop's thread */
+  int status;                 /* of the program, once it ends; loop's thread */
   control_socket control;
   desk desk;
+  watchdog watchdog;
   uv_signal_t signals[3];
   uv_thread_t frames;
   uv_async_t frames_news; /* from the frames' thread: all worlds are open, or it has ended */
@@ -83,8 +88,9 @@ typedef struct service {
   bool stop;             /* asked of the frames' thread */
 } service;
 
-/* Runs until a signal or a failure ends it; returns the program's exit status. `settings` have been checked. */
-int service_run(const settings *settings);
+/* Runs until a signal or a failure ends it; returns the program's exit status. `settings` are what settings_load made
+ * of the command line, which is kept. */
+int service_run(const settings *settings, int count, char **arguments);
 
 /* Begins the end: the frame under way finishes, then everything is taken apart in order. Loop's thread; again: nothing.
  */

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FLAGS_MAX = 64, OPTION_WORLD = 1, OPTION_CONFIG, OPTION_CHECK, OPTION_HELP, OPTION_VERSION, OPTION_KEY = 256 };
+/* Beyond what a letter can be, which getopt_long tells in the same place. */
+enum { FLAGS_MAX = 64, OPTION_WORLD = 256, OPTION_CONFIG, OPTION_CHECK, OPTION_HELP, OPTION_VERSION, OPTION_KEY = 512 };
 
 /* What getopt_long is given: the table's keys with - for _, and the flags that are no keys. */
 typedef struct flag_table {
@@ -38,8 +39,7 @@ static void make_table(flag_table *table) {
   }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the flags
- */
+/* -------------------------------------------------------------------------------------------------------- the flags */
 
 typedef struct flag_reader {
   settings *settings;
@@ -88,7 +88,7 @@ static void read_key(flag_reader *reader, const settings_key *key, const char *n
 static void complain_unknown(flag_reader *reader, int answer, char *const *arguments) {
   const char *argument = optind > 0 ? arguments[optind - 1] : "";
   const char *message = answer == ':' ? "it wants a value; see --help" : "there is no such flag; see --help";
-  if (answer == '?' && optopt >= OPTION_WORLD && optopt < OPTION_KEY + FLAGS_MAX) message = "it takes no value";
+  if (answer == '?' && optopt >= OPTION_WORLD) message = "it takes no value";
   reader->complain(argument, message, reader->user);
 }
 
@@ -118,8 +118,7 @@ void settings_read_flags(settings *settings, settings_call *call, int count, cha
   if (optind < count) complain(arguments[optind], "this is no flag; see --help", user);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- help
- */
+/* ------------------------------------------------------------------------------------------------------------- help */
 
 static void show_keys(bool of_world) {
   flag_table table;

@@ -81,8 +81,12 @@ const settings_key *settings_key_find(bool of_world, const char *name) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ values
- */
+uint32_t settings_key_index(const settings_key *key) {
+  ASSERT(key >= keys && key < keys + KEYS);
+  return (uint32_t)(key - keys);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- values */
 
 static muster_result set_text(const settings_key *key, char *field, const char *text) {
   size_t length = strlen(text);
