@@ -5,6 +5,7 @@
 #include "service/http_request.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,12 +162,10 @@ static muster_result listen_with(http *http, int descriptor, bool tcp) {
   return MUSTER_OK;
 }
 
-muster_result http_listen_unix(http *http, const char *path) {
-  int descriptor;
-  muster_result result = http_open_unix(path, &descriptor);
-  if (!result) result = listen_with(http, descriptor, false);
-  if (!result) snprintf(http->socket_path, sizeof http->socket_path, "%s", path);
-  return result;
+muster_result http_listen_unix(http *http, int descriptor) {
+  int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return error_set(MUSTER_E_SYSTEM, "http: %s", strerror(errno));
+  return listen_with(http, own, false);
 }
 
 muster_result http_listen_tcp(http *http, const char *address, bool beyond_loopback) {
@@ -242,7 +241,6 @@ void http_destroy(http *http, void (*done)(void *user), void *user) {
     uv_close((uv_handle_t *)&listener->poll, on_listener_closed);
     uv_close((uv_handle_t *)&listener->timer, on_listener_closed);
   }
-  if (*http->socket_path) unlink(http->socket_path);
   uv_close((uv_handle_t *)&http->sweep, on_sweep_closed);
 }
 

@@ -71,9 +71,9 @@ static inline http_options http_default_options(void) {
 /* Prepares a server without listeners. Null with a message when memory is short. */
 http *http_create(uv_loop_t *loop, const http_options *options);
 
-/* Listens at a socket of the file system, mode 0600. A socket that nobody answers at any more is replaced; one with a
- * living server, and what is no socket, is refused with a message. */
-muster_result http_listen_unix(http *http, const char *path);
+/* Listens at a unix socket that is bound and listens already; the descriptor stays the caller's, who closes it after
+ * http_destroy. */
+muster_result http_listen_unix(http *http, int descriptor);
 
 /* Listens at "ADDRESS:PORT"; port 0 = any free one. Addresses that are not of this machine's loopback need
  * `beyond_loopback`: whoever can reach them can read, and change with the token. */
@@ -85,7 +85,7 @@ uint16_t http_port(const http *http);
 /* Another token from now on, for reloads; copied, null = none. MUSTER_E_MEMORY changes nothing. */
 muster_result http_set_token(http *http, const char *token);
 
-/* Stops listening, refuses (503) what is still unanswered and closes all connections; the socket's file is removed.
+/* Stops listening, refuses (503) what is still unanswered and closes all connections.
  * Whoever kept a request must have answered it or know that it is gone. The loop must turn once more before `done`
  * (may be null) is called, after which nothing is left of the server. Null is a no-op. */
 void http_destroy(http *http, void (*done)(void *user), void *user);
@@ -109,6 +109,9 @@ void *http_user(const http_request *request);
 
 /* The part of the path that `name` matched in the pattern, unescaped; never null for a name of the pattern. */
 const char *http_path_value(const http_request *request, const char *name);
+
+/* Whether the pattern has that name. */
+bool http_has_path_value(const http_request *request, const char *name);
 
 /* A value of the query, unescaped; null when it is not there. Only for names of the route. */
 const char *http_query_value(const http_request *request, const char *name);

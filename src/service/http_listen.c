@@ -1,4 +1,4 @@
-/* http_listen.c - the sockets that the server listens at. */
+/* http_listen.c - the TCP socket that the server listens at. */
 #include "service/http_parts.h"
 
 #include "base/error.h"
@@ -10,55 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { BACKLOG = 1024 };
-
-/* ---------------------------------------------------------------------------------------------------- unix sockets */
-
-/* Makes way at `path`: a socket at which nobody answers any more is removed. */
-static muster_result make_way(const struct sockaddr_un *address) {
-  struct stat status;
-  const char *path = address->sun_path;
-  if (lstat(path, &status) != 0) return MUSTER_OK;
-  if (!S_ISSOCK(status.st_mode))
-    return error_set(MUSTER_E_SYSTEM, "socket %s: something that is no socket is there; remove it", path);
-  int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (probe < 0) return error_set(MUSTER_E_SYSTEM, "socket: %s", strerror(errno));
-  bool answered = connect(probe, (const struct sockaddr *)address, sizeof *address) == 0 || errno == EAGAIN;
-  int reason = errno;
-  close(probe);
-  if (answered) return error_set(MUSTER_E_SYSTEM, "socket %s: another server answers there; stop it first", path);
-  if (reason != ECONNREFUSED) return error_set(MUSTER_E_SYSTEM, "socket %s: %s", path, strerror(reason));
-  if (unlink(path) != 0)
-    return error_set(MUSTER_E_SYSTEM, "socket %s: cannot remove what a server left: %s", path, strerror(errno));
-  return MUSTER_OK;
-}
-
-muster_result http_open_unix(const char *path, int *descriptor) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (!*path || strlen(path) >= sizeof address.sun_path)
-    return error_set(MUSTER_E_ARGUMENT, "socket '%.40s...': give a path of 1..%zu bytes", path,
-                     sizeof address.sun_path - 1);
-  strcpy(address.sun_path, path);
-  muster_result result = make_way(&address);
-  if (result) return result;
-  int opened = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (opened < 0) return error_set(MUSTER_E_SYSTEM, "socket: %s", strerror(errno));
-  /* Nobody else can connect before listen(), and by then the mode is right. */
-  if (bind(opened, (struct sockaddr *)&address, sizeof address) != 0 || chmod(path, 0600) != 0 ||
-      listen(opened, BACKLOG) != 0) {
-    int reason = errno;
-    close(opened);
-    return error_set(MUSTER_E_SYSTEM, "socket %s: %s", path, strerror(reason));
-  }
-  *descriptor = opened;
-  return MUSTER_OK;
-}
-
-/* -------------------------------------------------------------------------------------------------------------- TCP */
 
 static bool is_loopback(const struct sockaddr *address) {
   if (address->sa_family == AF_INET)

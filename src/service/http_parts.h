@@ -53,7 +53,6 @@ struct http {
   uv_timer_t sweep; /* cuts slow connections */
   http_counts counts;
   uint16_t port;
-  char socket_path[108]; /* to be removed at the end; empty without one */
   void (*closed)(void *user);
   void *closed_user;
   uint32_t handles_open;
@@ -75,8 +74,7 @@ void http_refuse_method(http_request *request, const char *method, const char *a
 /* Has libmicrohttpd called from the loop soon: it gets no event of its own when a connection is resumed. */
 void http_turn_soon(http_listener *listener);
 
-/* Opens the sockets; the descriptor is the caller's. */
-muster_result http_open_unix(const char *path, int *descriptor);
+/* Opens a TCP socket that listens; the descriptor is the caller's. */
 muster_result http_open_tcp(const char *address, bool beyond_loopback, int *descriptor, uint16_t *port);
 
 #endif

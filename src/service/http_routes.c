@@ -60,13 +60,23 @@ const http_route *http_match(http_request *request, const char *method, char *al
   return NULL;
 }
 
-const char *http_path_value(const http_request *request, const char *name) {
-  uint32_t value = 0;
+/* The number of a name among those of the pattern; HTTP_VALUES_MAX when there is none. */
+static uint32_t number_of(const http_request *request, const char *name) {
+  uint32_t number = 0;
   size_t length = strlen(name);
-  for (const char *at = strchr(request->route->pattern, '{'); at; at = strchr(at + 1, '{'), value++)
-    if (strncmp(at + 1, name, length) == 0 && at[1 + length] == '}') return request->values[value];
-  ASSERT(!"the pattern has no such name");
-  return "";
+  for (const char *at = strchr(request->route->pattern, '{'); at; at = strchr(at + 1, '{'), number++)
+    if (strncmp(at + 1, name, length) == 0 && at[1 + length] == '}') return number;
+  return HTTP_VALUES_MAX;
+}
+
+bool http_has_path_value(const http_request *request, const char *name) {
+  return number_of(request, name) < HTTP_VALUES_MAX;
+}
+
+const char *http_path_value(const http_request *request, const char *name) {
+  uint32_t number = number_of(request, name);
+  ASSERT(number < HTTP_VALUES_MAX);
+  return request->values[number];
 }
 
 const char *http_query_value(const http_request *request, const char *name) {
