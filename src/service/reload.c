@@ -1,5 +1,6 @@
 #include "service/reload.h"
 
+#include "service/api.h"
 #include "service/frames.h"
 #include "service/log.h"
 #include "service/notify.h"
@@ -50,6 +51,7 @@ static void finish(desk_request *request) {
   if (service->stage == SERVICE_RUNNING) {
     service->settings = reload->next;
     log_set_level((muster_log_level)service->settings.log_level);
+    if (api_reload(service) != MUSTER_OK) log_line(MUSTER_LOG_ERROR, "reload: %s", muster_last_error());
     log_line(MUSTER_LOG_INFO, "reload: done");
     end(service);
   }

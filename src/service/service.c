@@ -1,5 +1,6 @@
 #include "service/service.h"
 
+#include "service/api.h"
 #include "service/frames.h"
 #include "service/log.h"
 #include "service/notify.h"
@@ -27,6 +28,7 @@ static void finish(service *service) {
   watchdog_close(&service->watchdog);
   control_socket_close(&service->control);
   desk_close(&service->desk);
+  api_close(service);
   uv_walk(service->loop, close_handle, NULL);
 }
 
@@ -134,6 +136,7 @@ static muster_result start(service *service) {
   if (result) return result;
   result = prepare_worlds(service);
   if (!result) result = prepare_loop(service);
+  if (!result) result = api_open(service);
   if (!result) result = start_frames(service);
   if (result) control_socket_close(&service->control);
   return result;

@@ -72,6 +72,7 @@ typedef struct service {
   service_stage stage;        /* loop's thread */
   int status;                 /* of the program, once it ends; loop's thread */
   control_socket control;
+  struct http *http; /* the server of control; loop's thread */
   desk desk;
   watchdog watchdog;
   uv_signal_t signals[3];
