@@ -12,6 +12,7 @@
 #include "service/desk.h"
 #include "service/modules.h"
 #include "service/settings.h"
+#include "service/timings.h"
 #include "service/watchdog.h"
 
 #include <muster/module.h>
@@ -33,6 +34,8 @@ typedef struct world_published {
   bool paused, failed;                   /* failed: a frame could not be run, and none is any more */
   uint64_t frame_begin_ns, frame_end_ns; /* of the last one: CLOCK_MONOTONIC; 0 = none yet */
   muster_frame_report report;
+  world_timings timings;  /* of all frames since the start */
+  uint64_t changes;       /* times that anything here was renewed */
   uint64_t statistics_ns; /* CLOCK_MONOTONIC of what follows, which is renewed at most every 100 ms; 0 = none yet */
   muster_statistics statistics;
   uint32_t type_count;
