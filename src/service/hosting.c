@@ -47,16 +47,30 @@ static muster_result create_world(service *service, hosted_world *world) {
 static muster_result open_world(service *service, hosted_world *world) {
   muster_result result = open_module(service, world);
   if (!result) result = create_world(service, world);
+  if (!result) result = flight_attach(&service->flight, world->world, world->name, world->settings.module);
   if (!result) result = world->module->populate(world->instance, world->world);
   if (result) return error_set(result, "world %s: %s", world->name, muster_last_error());
+  flight_judge(&service->flight, world->world, world->name);
   log_line(MUSTER_LOG_INFO, "world %s: module %s, %u agents to begin with", world->name, world->settings.module,
            world->needs.agents);
   return MUSTER_OK;
 }
 
+static void begin_worker(uint32_t worker, void *user) {
+  (void)worker, (void)user;
+  flight_thread_begin();
+}
+
+static void end_worker(uint32_t worker, void *user) {
+  (void)worker, (void)user;
+  flight_thread_end();
+}
+
 static muster_result open_pool(service *service) {
   muster_pool_def def = muster_default_pool_def();
   def.workers = service->settings.workers;
+  def.on_worker_start = begin_worker;
+  def.on_worker_stop = end_worker;
   def.log = log_sink_of(NULL);
   service->pool = muster_pool_create(&def);
   return service->pool ? MUSTER_OK : MUSTER_E_SYSTEM;

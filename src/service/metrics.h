@@ -8,7 +8,6 @@
 #define SERVICE_METRICS_H
 
 #include "service/exposition.h"
-#include "service/http.h"
 #include "service/service.h"
 
 /* A world, as it is rendered. */

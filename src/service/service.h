@@ -10,6 +10,7 @@
 
 #include "service/control_socket.h"
 #include "service/desk.h"
+#include "service/flight.h"
 #include "service/modules.h"
 #include "service/settings.h"
 #include "service/timings.h"
@@ -76,6 +77,8 @@ typedef struct service {
   struct http *http; /* the server of control; loop's thread */
   desk desk;
   watchdog watchdog;
+  flight flight;           /* open before the threads are started */
+  struct metrics *metrics; /* loop's thread */
   uv_signal_t signals[3];
   uv_thread_t frames;
   uv_async_t frames_news; /* from the frames' thread: all worlds are open, or it has ended */
