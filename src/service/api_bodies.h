@@ -18,6 +18,7 @@ typedef struct world_change {
   muster_world_tuning tuning;
 } world_change;
 
+/* Reads one. */
 bool world_change_read(const void *body, size_t bytes, void *out, api_problem *problem);
 
 /* POST of agents: all or none. */
@@ -32,7 +33,10 @@ typedef struct spawn_order {
   spawn_one *agents; /* owned */
 } spawn_order;
 
+/* Reads one, to be released with spawn_order_release. */
 bool spawn_order_read(const void *body, size_t bytes, void *out, api_problem *problem);
+
+/* Frees what was read; twice is as good as once. */
 void spawn_order_release(void *order);
 
 /* PATCH of an agent. */
@@ -50,6 +54,7 @@ typedef struct wake_order {
   uint64_t at_ns;
 } wake_order;
 
+/* Reads one. */
 bool wake_order_read(const void *body, size_t bytes, void *out, api_problem *problem);
 
 /* {"frames": 1 .. 1,000,000}. */

@@ -22,12 +22,23 @@ bool api_complain(api_problem *problem, unsigned status, const char *code, const
   return false;
 }
 
+/* jansson says which name it was in its sentence alone: ... near '"name"'. */
+static void complain_twice(const json_error_t *error, api_problem *problem) {
+  char name[FIELD_BYTES] = "";
+  const char *quoted = strchr(error->text, '"');
+  if (quoted) snprintf(name, sizeof name, "%.*s", (int)strcspn(quoted + 1, "\""), quoted + 1);
+  api_complain(problem, 400, "duplicate_field", *name ? name : NULL, "line %d, column %d: %s is given twice",
+               error->line, error->column, *name ? name : "a name");
+}
+
 json_t *api_parse(const void *text, size_t bytes, api_problem *problem) {
   json_error_t error = {0};
   json_t *json = bytes ? json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error) : NULL;
   if (json) return json;
   if (!bytes)
     api_complain(problem, 400, "json", NULL, "the body is empty; send a JSON value");
+  else if (json_error_code(&error) == json_error_duplicate_key)
+    complain_twice(&error, problem);
   else
     api_complain(problem, 400, "json", NULL, "line %d, column %d: %s", error.line, error.column, error.text);
   return NULL;

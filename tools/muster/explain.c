@@ -1,6 +1,7 @@
 /* `muster explain`: why one agent of a population runs when and how it does. */
 #include "commands.h"
 #include "complaint.h"
+#include "ctl.h"
 #include "nearest.h"
 #include "parse.h"
 #include "run.h"
@@ -93,6 +94,9 @@ static int explain(run *run) {
 }
 
 int explain_command(int count, char **arguments) {
+#ifdef MUSTER_HAS_CTL
+  if (ctl_is_meant(count, arguments)) return ctl_explain_command(count, arguments);
+#endif
   run run = {0};
   int status;
   choice choice;
