@@ -38,6 +38,7 @@ static muster_result create_world(service *service, hosted_world *world) {
   def.seed = settings->seed;
   def.clock = settings->virtual_clock ? MUSTER_CLOCK_VIRTUAL : MUSTER_CLOCK_WALL;
   def.capacity_ns = settings->capacity_ns;
+  def.audit = settings->audit;
   if (world->needs.cell_m > 0) def.cell_m = world->needs.cell_m;
   def.log = log_sink_of(world->name);
   world->world = muster_world_create(&def);
