@@ -177,6 +177,8 @@ const muster_module *muster_module_wildlife(void) {
                                        .populate = populate,
                                        .before_frame = before_frame,
                                        .report = wildlife_report,
-                                       .close = close_desert};
+                                       .close = close_desert,
+                                       .save = wildlife_save,
+                                       .resume = wildlife_resume};
   return &module;
 }
