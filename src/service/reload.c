@@ -50,6 +50,7 @@ static void finish(desk_request *request) {
   if (service->stage == SERVICE_RUNNING) {
     service->settings = reload->next;
     log_set_level((muster_log_level)service->settings.log_level);
+    snapshots_set_interval(&service->snapshots, service->settings.snapshot_interval_ns);
     log_line(MUSTER_LOG_INFO, "reload: done");
     end(service);
   }
