@@ -119,8 +119,7 @@ Test(herd_members, of_removed_herds_are_gone_and_their_homes_are_used_again) {
   herd_world_destroy(&herds);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- predators
- */
+/* -------------------------------------------------------------------------------------------------------- predators */
 
 typedef struct hunt {
   muster_herd herd;
