@@ -143,12 +143,14 @@ static bool change_unfolded(struct muster_world *world, herd_type *type, uint32_
     if (!take(allowance, siblings.count + 1)) return false;
     if (herds_fold_lanes(world, type, number, siblings.first, siblings.count)) from = siblings.first + siblings.count;
   }
-  while ((number = herds_open_entry(type, herd)) != HERD_NONE) {
+  number = herds_open_entry(type, herd);
+  for (bool measured = false; number != HERD_NONE;) {
     herd_lanes lanes = herds_lanes(type, number);
-    fold_measure(board, type, &lanes);
+    if (!measured) fold_measure(board, type, &lanes);
     if ((lane = fold_next_unfolding(board, type, &lanes)) == HERD_NONE || !has_room(world, type, false)) break;
     if (!take(allowance, agents)) return false;
-    if (herds_unfold_lane(world, type, number, lane)) break;
+    measured = herds_unfold_lane(world, type, number, lane) != MUSTER_OK;
+    if (measured) board->distances[lane] = FOLD_FAR; /* it is busy, or was refused: now the others */
   }
   return true;
 }

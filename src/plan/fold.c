@@ -297,9 +297,22 @@ static void clear_pins(const herd_lanes *lanes, uint64_t now_ns) {
   }
 }
 
+/* A herd that has come far takes its origin along, so that its lanes keep their last digits. */
+static void move_origin(const herd_lanes *lanes, float x, float y) {
+  lanes->entry->origin_x += (double)x;
+  lanes->entry->origin_y += (double)y;
+  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
+    lanes->x[i] -= x;
+    lanes->y[i] -= y;
+  }
+}
+
 static void note_centroid(const herd_type *type, const herd_lanes *lanes) {
+  const float far_m = 1024.0f;
   herd_entry *entry = lanes->entry;
   herd_body whole = herds_whole(type, lanes);
+  float x = (float)(whole.x - entry->origin_x), y = (float)(whole.y - entry->origin_y);
+  if (fabsf(x) > far_m || fabsf(y) > far_m) move_origin(lanes, floorf(x), floorf(y));
   entry->x = (float)(whole.x - entry->origin_x);
   entry->y = (float)(whole.y - entry->origin_y);
   entry->velocity_x = (float)whole.velocity_x;
