@@ -25,6 +25,11 @@ static inline void herds_note(struct muster_world *world, uint32_t index) {
   herds_note_leaf(&world->herds, &world->space, &world->store, &world->types, index);
 }
 
+/* Whether an agent stands for a block of herds. */
+static inline bool herds_is_block(const struct muster_world *world, uint32_t index) {
+  return world->herds.count && world->herds.links[index].tie == HERD_TIE_BLOCK;
+}
+
 /* End of the frame: what the report says of herds. */
 void herds_report(struct muster_world *world);
 
