@@ -84,6 +84,24 @@ VECTOR_CLONES static void bound(const float *restrict x, const uint32_t *restric
   }
 }
 
+/* How many may keep what was written, and how many of those whose time has come may not. */
+VECTOR_CLONES static uint32_t count_kept(const uint32_t *restrict keep, const float *restrict elapsed_s, uint32_t count,
+                                         uint32_t *refused) {
+  uint32_t kept = 0, others = 0;
+  for (uint32_t i = 0; i < count; i++) kept += keep[i] & 1u;
+  for (uint32_t i = 0; i < count; i++) others += (uint32_t)(elapsed_s[i] > 0.0f) & ~keep[i] & 1u;
+  *refused = others;
+  return kept;
+}
+
+/* How many of those who were alive have no members any more. */
+VECTOR_CLONES static uint32_t count_dying(const uint32_t *restrict alive, const uint16_t *restrict members,
+                                          uint32_t count) {
+  uint32_t dying = 0;
+  for (uint32_t i = 0; i < count; i++) dying += members[i] ? 0 : alive[i] & 1u;
+  return dying;
+}
+
 VECTOR_CLONES static uint32_t sum(const uint16_t *restrict members, uint32_t count) {
   uint32_t total = 0;
   for (uint32_t i = 0; i < count; i++) total += members[i];
@@ -93,8 +111,8 @@ VECTOR_CLONES static uint32_t sum(const uint16_t *restrict members, uint32_t cou
 /* --------------------------------------------------------------------------------------------------- a block's update
  */
 
-static void number_herds(herd_scratch *scratch, uint32_t first, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) scratch->herds[i] = first + i;
+VECTOR_CLONES static void number_herds(uint32_t *restrict herds, uint32_t first, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) herds[i] = first + i;
 }
 
 /* Herds whose time is not their block's are told what is theirs. */
@@ -146,7 +164,9 @@ static void check(const herd_type *type, const muster_herd_block *block, herd_sc
                    (float)(1e9 - block->origin_y), type->tree.below[0]};
   judge(block, &bounds, scratch->keep);
   for (uint32_t t = 0; t < type->def.totals; t++) judge_total(block->totals[t], scratch->keep, block->count);
-  for (uint32_t i = 0; i < block->count; i++) scratch->refused += !scratch->keep[i] && scratch->elapsed_s[i] > 0.0f;
+  uint32_t refused;
+  if (count_kept(scratch->keep, scratch->elapsed_s, block->count, &refused) == block->count) return;
+  scratch->refused += refused;
   put_back_column(block->x, scratch->x, scratch, block->count);
   put_back_column(block->y, scratch->y, scratch, block->count);
   put_back_column(block->velocity_x, scratch->velocity_x, scratch, block->count);
@@ -160,10 +180,12 @@ static void check(const herd_type *type, const muster_herd_block *block, herd_sc
 static void note_dying(const herd_type *type, uint32_t number, herd_scratch *scratch) {
   herd_block *block = &type->blocks[number];
   uint32_t first = number * MUSTER_HERD_BLOCK;
-  for (uint32_t i = 0; i < block->high; i++) {
+  uint32_t left = count_dying(scratch->alive, type->members + first, block->high);
+  for (uint32_t i = 0; left > 0 && i < block->high; i++) {
     if (!scratch->alive[i] || type->members[first + i]) continue;
     herds_put_number(type, first + i, HERD_DYING);
     scratch->alive[i] = 0;
+    left--;
     block->dying++;
     scratch->dying = true;
   }
@@ -179,7 +201,7 @@ static void update(struct muster_world *world, herd_type *type, uint32_t number,
   tell_elapsed(shown.members, (float)((double)elapsed_ns * 1e-9), scratch->elapsed_s, scratch->alive, shown.count);
   if (block->entry) tell_settling(type, block, scratch, elapsed_ns);
   save(type, &shown, scratch);
-  number_herds(scratch, first, shown.count);
+  number_herds(scratch->herds, first, shown.count);
   muster_herd_block given = shown;
   if (type->def.run_block) {
     type->def.run_block(&given);
