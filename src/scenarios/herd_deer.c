@@ -121,7 +121,7 @@ muster_result herd_fold_deer(const muster_herd_change *change) {
 }
 
 muster_type herd_register_deer(herd_world *self, muster_world *world) {
-  const muster_atom atoms[] = {{.run = live, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 400},
+  const muster_atom atoms[] = {{.run = live, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 600},
                                {.run = die, .role = MUSTER_ROLE_ACTION, .model_ns = 500}};
   muster_type_def def = muster_default_type_def();
   def.name = "deer";
