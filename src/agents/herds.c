@@ -117,23 +117,6 @@ void herds_lay_out(herd_type *type) {
   type->stride = (at + 63) & ~(size_t)63;
 }
 
-herd_lanes herds_lanes(const herd_type *type, uint32_t number) {
-  unsigned char *entry = type->pool + number * type->stride;
-  const size_t *at = type->offsets;
-  herd_lanes lanes = {.entry = (herd_entry *)(void *)entry,
-                      .x = (float *)(void *)(entry + at[0]),
-                      .y = (float *)(void *)(entry + at[1]),
-                      .velocity_x = (float *)(void *)(entry + at[2]),
-                      .velocity_y = (float *)(void *)(entry + at[3])};
-  at += 4;
-  for (uint32_t t = 0; t < type->def.totals; t++) lanes.totals[t] = (float *)(void *)(entry + *at++);
-  lanes.agents = (uint32_t *)(void *)(entry + at[0]);
-  lanes.pins = (uint32_t *)(void *)(entry + at[1]);
-  lanes.members = (uint16_t *)(void *)(entry + at[2]);
-  lanes.nodes = (uint16_t *)(void *)(entry + at[3]);
-  return lanes;
-}
-
 static void pad(const herd_lanes *lanes) {
   for (uint32_t i = lanes->entry->lanes; i % 8 != 0; i++) {
     lanes->x[i] = lanes->y[i] = HERD_NOWHERE;

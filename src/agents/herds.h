@@ -133,7 +133,6 @@ typedef struct herd_scratch {
   float velocity_x[MUSTER_HERD_BLOCK], velocity_y[MUSTER_HERD_BLOCK];
   float totals[MUSTER_HERD_TOTALS][MUSTER_HERD_BLOCK];
   uint32_t herds[MUSTER_HERD_BLOCK];
-  uint32_t alive[MUSTER_HERD_BLOCK], keep[MUSTER_HERD_BLOCK]; /* all bits or none */
   uint16_t members[MUSTER_HERD_BLOCK];
   int64_t members_more;
   uint64_t refused;
@@ -204,7 +203,22 @@ static inline herd_entry *herds_entry(const herd_type *type, uint32_t number) {
 }
 
 /* An entry's lanes. */
-herd_lanes herds_lanes(const herd_type *type, uint32_t number);
+static inline herd_lanes herds_lanes(const herd_type *type, uint32_t number) {
+  unsigned char *entry = type->pool + number * type->stride;
+  const size_t *at = type->offsets;
+  herd_lanes lanes = {.entry = (herd_entry *)(void *)entry,
+                      .x = (float *)(void *)(entry + at[0]),
+                      .y = (float *)(void *)(entry + at[1]),
+                      .velocity_x = (float *)(void *)(entry + at[2]),
+                      .velocity_y = (float *)(void *)(entry + at[3])};
+  at += 4;
+  for (uint32_t t = 0; t < type->def.totals; t++) lanes.totals[t] = (float *)(void *)(entry + *at++);
+  lanes.agents = (uint32_t *)(void *)(entry + at[0]);
+  lanes.pins = (uint32_t *)(void *)(entry + at[1]);
+  lanes.members = (uint16_t *)(void *)(entry + at[2]);
+  lanes.nodes = (uint16_t *)(void *)(entry + at[3]);
+  return lanes;
+}
 
 /* Computes how entries lie in memory. */
 void herds_lay_out(herd_type *type);
