@@ -41,8 +41,9 @@ static void remove_folded(struct muster_world *world, herd_type *type, uint32_t 
 uint64_t herds_reached(const struct muster_world *world, const herd_type *type, uint32_t herd) {
   const herd_block *block = herds_block_of(type, herds_home(type, herd));
   uint32_t number = herds_entry_of_folded(type, herd);
-  int64_t ahead_ns = number == HERD_NONE ? 0 : herds_entry(type, number)->ahead_ns;
-  return world->store.rows[block->agent].last_update_ns + (uint64_t)ahead_ns;
+  uint64_t block_ns = world->store.rows[block->agent].last_update_ns;
+  if (number == HERD_NONE || herds_entry(type, number)->block_ns != block_ns) return block_ns;
+  return block_ns + (uint64_t)herds_entry(type, number)->ahead_ns;
 }
 
 void herds_remove(struct muster_world *world, uint32_t herd) {
@@ -86,12 +87,12 @@ static void wake_member(struct muster_world *world, const command *command) {
   herd_type *type = herds_type_of(&world->herds, command->index);
   muster_result result;
   uint32_t number, lane = herds_unfold_path(world, type, command->index, command->partition, &number, &result);
-  if (result == MUSTER_E_STATE) intake_defer(world, command); /* the path is busy: again at the next intake */
   if (number == HERD_NONE) return;
   herd_lanes lanes = herds_lanes(type, number);
-  uint64_t until_ns = world->frame.now_ns + type->def.hold_ns;
+  bool runs = world->store.rows[lanes.agents[lane]].status != AGENT_QUARANTINED;
+  if (result == MUSTER_E_STATE && runs) intake_defer(world, command); /* the path is busy: again at the next intake */
   if (!lanes.pins[lane]) lanes.entry->pinned++;
-  lanes.pins[lane] = fold_pin(until_ns);
+  lanes.pins[lane] = fold_pin(world->frame.now_ns + type->def.hold_ns);
   intake_wake(world, lanes.agents[lane]);
 }
 
@@ -118,6 +119,14 @@ static bool take(allowance *allowance, uint32_t agents) {
   return true;
 }
 
+/* Whether there is room for another unfolding; it is refused else, and costs the intake nothing. */
+static bool has_room(struct muster_world *world, const herd_type *type, bool entry) {
+  bool pool = !entry || type->entry_free || type->entry_high < type->def.unfolded_max;
+  if (pool && identity_available(&world->agent_ids) >= type->tree.branching) return true;
+  world->statistics.unfolds_refused++;
+  return false;
+}
+
 /* Folds and unfolds until the membrane is where it is wanted; false when the allowance is used up. */
 static bool change_unfolded(struct muster_world *world, herd_type *type, uint32_t herd, allowance *allowance) {
   fold_board *board = &world->fold;
@@ -134,7 +143,7 @@ static bool change_unfolded(struct muster_world *world, herd_type *type, uint32_
   while ((number = herds_open_entry(type, herd)) != HERD_NONE) {
     herd_lanes lanes = herds_lanes(type, number);
     fold_measure(board, type, &lanes);
-    if ((lane = fold_next_unfolding(board, type, &lanes)) == HERD_NONE) break;
+    if ((lane = fold_next_unfolding(board, type, &lanes)) == HERD_NONE || !has_room(world, type, false)) break;
     if (!take(allowance, agents)) return false;
     if (herds_unfold_lane(world, type, number, lane)) break;
   }
@@ -152,6 +161,7 @@ static bool change(struct muster_world *world, const fold_item *item, allowance 
     fold_near near = fold_near_of(&world->fold, block->partition, body.x, body.y, body.x, body.y,
                                   (double)type->def.zone_m[type->tree.depth - 1], body.x, body.y);
     if (!fold_unfolds(type, 0, fold_distance(&near, 0.0f, 0.0f))) return true;
+    if (!has_room(world, type, herds_entry_of_folded(type, item->herd) == HERD_NONE)) return true;
     if (!take(allowance, type->tree.branching)) return false;
     if (herds_unfold_root(world, type, item->herd)) return true;
   }
@@ -295,6 +305,4 @@ void herds_report(struct muster_world *world) {
   }
   report->represented = (uint64_t)table->members + world->store.active_count - report->leaves - blocks;
   report->changes_waiting = world->fold.item_count;
-  world->statistics.folds += report->folds;
-  world->statistics.unfolds += report->unfolds;
 }

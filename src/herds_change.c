@@ -207,8 +207,9 @@ static muster_result make_children(change *change) {
       return refuse_unfolding(change, i,
                               error_set(MUSTER_E_FULL, "agents_max = %u agents exist", world->def.agents_max));
   }
-  muster_result result = ask(change, change->type->def.unfold);
-  return result ? refuse_unfolding(change, change->count, result) : MUSTER_OK;
+  if (ask(change, change->type->def.unfold) == MUSTER_OK) return MUSTER_OK;
+  return refuse_unfolding(change, change->count,
+                          error_set(MUSTER_E_FULL, "herd %u: the host's unfold refused", change->herd));
 }
 
 /* The children become active, in their lanes. */
@@ -219,7 +220,8 @@ static void enter_children(const change *change, uint32_t lane) {
     herds_note(world, change->agents[i]);
     intake_enter(world, change->agents[i], change->last_ns);
   }
-  world->report.unfolds++;
+  world->report.unfolds += world->in_frame; /* else a member was named */
+  world->statistics.unfolds++;
   note_sight(change);
 }
 
@@ -340,6 +342,7 @@ static void leave_children(const change *change, uint32_t lane) {
   for (uint32_t i = 0; i < change->count; i++) intake_leave(world, change->agents[i]);
   if (world->herds.spare == HERD_NONE) world->herds.spare = identity_take(&world->agent_ids);
   world->report.folds++;
+  world->statistics.folds++;
   note_sight(change);
 }
 

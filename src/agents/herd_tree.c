@@ -17,14 +17,13 @@ bool herd_tree_make(herd_tree *tree, uint32_t branching, uint32_t depth) {
   }
   tree->first[depth + 1] = first;
   for (uint32_t d = 0, below = 1; d <= depth; d++, below *= branching) tree->below[depth - d] = below;
+  ASSERT(first <= HERD_NODES_MAX);
+  for (uint32_t d = 0; d <= depth; d++)
+    for (uint32_t node = tree->first[d]; node < tree->first[d + 1]; node++) {
+      tree->depths[node] = (uint8_t)d;
+      tree->places[node] = (uint16_t)((node - tree->first[d]) * tree->below[d]);
+    }
   return true;
-}
-
-uint32_t herd_tree_depth(const herd_tree *tree, uint32_t node) {
-  uint32_t depth = 0;
-  while (node >= tree->first[depth + 1]) depth++;
-  ASSERT(depth <= tree->depth);
-  return depth;
 }
 
 /* -1..1 */

@@ -7,12 +7,14 @@
 
 #include <muster/herd.h>
 
-enum { HERD_CHILDREN_MAX = 32 };
+enum { HERD_CHILDREN_MAX = 32, HERD_NODES_MAX = 2 * MUSTER_HERD_MEMBERS_MAX };
 
 typedef struct herd_tree {
   uint32_t branching, depth;
   uint32_t first[MUSTER_HERD_DEPTHS + 2]; /* the first node of each depth; behind them, how many nodes there are */
   uint32_t below[MUSTER_HERD_DEPTHS + 1]; /* members that a node of each depth stands for at most */
+  uint8_t depths[HERD_NODES_MAX];         /* by node */
+  uint16_t places[HERD_NODES_MAX];        /* by node: see herd_tree_place */
 } herd_tree;
 
 /* What a node stands for. */
@@ -33,8 +35,10 @@ typedef struct herd_spread {
 /* Fills the table; false when b^D is beyond MUSTER_HERD_MEMBERS_MAX. */
 bool herd_tree_make(herd_tree *tree, uint32_t branching, uint32_t depth);
 
-/* The depth of a node; the root's is 0. O(depth). */
-uint32_t herd_tree_depth(const herd_tree *tree, uint32_t node);
+/* The depth of a node; the root's is 0. */
+static inline uint32_t herd_tree_depth(const herd_tree *tree, uint32_t node) {
+  return tree->depths[node];
+}
 
 static inline uint32_t herd_tree_parent(const herd_tree *tree, uint32_t node) {
   return (node - 1) / tree->branching;
@@ -46,8 +50,8 @@ static inline uint32_t herd_tree_child(const herd_tree *tree, uint32_t node, uin
 
 /* Where the node's part of the tree begins, counted in nodes of the greatest depth: what orders nodes from left to
  * right. */
-static inline uint32_t herd_tree_place(const herd_tree *tree, uint32_t node, uint32_t depth) {
-  return (node - tree->first[depth]) * tree->below[depth];
+static inline uint32_t herd_tree_place(const herd_tree *tree, uint32_t node) {
+  return tree->places[node];
 }
 
 /* How many of a node's members its child gets: they differ by one at most, the first ones have more. */

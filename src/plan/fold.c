@@ -133,7 +133,7 @@ uint32_t fold_next_unfolding(const fold_board *board, const herd_type *type, con
 
 /* Whether a leaf lies below a node. */
 static bool is_below(const herd_tree *tree, uint32_t leaf, uint32_t node, uint32_t depth) {
-  uint32_t place = herd_tree_place(tree, leaf, herd_tree_depth(tree, leaf)), begin = herd_tree_place(tree, node, depth);
+  uint32_t place = herd_tree_place(tree, leaf), begin = herd_tree_place(tree, node);
   return place >= begin && place < begin + tree->below[depth];
 }
 
@@ -149,12 +149,12 @@ static uint32_t count_siblings(const herd_type *type, const herd_lanes *lanes, u
   return deeper ? 0 : end - first;
 }
 
-/* Whether any of them must stay what it is. */
-static bool is_kept_apart(const fold_board *board, const herd_type *type, const herd_lanes *lanes, uint32_t first,
-                          uint32_t count, uint64_t now_ns) {
+/* Whether any of them must stay what it is: it is in its zone itself, so that nobody in sight is folded either, or it
+ * is held. */
+static bool is_kept_apart(const fold_board *board, const herd_lanes *lanes, uint32_t first, uint32_t count,
+                          float zone_m, uint64_t now_ns) {
   for (uint32_t i = first; i < first + count; i++)
-    if (board->distances[i] <= type->def.visible_m || (lanes->pins[i] && fold_holds(lanes->pins[i], now_ns)))
-      return true;
+    if (board->distances[i] <= zone_m || (lanes->pins[i] && fold_holds(lanes->pins[i], now_ns))) return true;
   return false;
 }
 
@@ -177,8 +177,8 @@ fold_siblings fold_next_folding(const fold_board *board, const herd_type *type, 
     if (!count) continue;
     uint32_t depth = herd_tree_depth(tree, lanes->nodes[i]) - 1;
     float distance_m = distance_of_mean(lanes, near, i, count);
-    float zone_m = type->def.zone_m[tree->depth - depth - 1] * (1.0f + type->def.hysteresis);
-    if (distance_m > zone_m && !is_kept_apart(board, type, lanes, i, count, now_ns))
+    float zone_m = type->def.zone_m[tree->depth - depth - 1];
+    if (distance_m > zone_m * (1.0f + type->def.hysteresis) && !is_kept_apart(board, lanes, i, count, zone_m, now_ns))
       return (fold_siblings){i, count, distance_m};
     i += count - 1;
   }
