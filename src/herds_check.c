@@ -40,34 +40,62 @@ INLINE void keep_finite(const float *at, ints *good) {
   *good &= ((ints)*floats_at(at) & 0x7fffffff) < 0x7f800000;
 }
 
-INLINE void lower(const floats *value, floats *least) {
-  ints less = *value < *least;
+/* Takes those that count into the least or the most. */
+INLINE void lower(const floats *value, const ints *counts, floats *least) {
+  ints less = (*value < *least) & *counts;
   *least = (floats)(((ints)*value & less) | ((ints)*least & ~less));
 }
 
-INLINE void raise(const floats *value, floats *most) {
-  ints more = *value > *most;
+INLINE void raise(const floats *value, const ints *counts, floats *most) {
+  ints more = (*value > *most) & *counts;
   *most = (floats)(((ints)*value & more) | ((ints)*most & ~more));
 }
 
-/* Eight entries that are all as they may be, with members; else nothing is done, and they must be looked at singly. */
+INLINE bool are_all(const ints *condition) {
+  quarters all = (quarters)*condition;
+  return (all[0] & all[1] & all[2] & all[3]) == UINT64_MAX;
+}
+
+/* Bits are chosen, not numbers: a slot may hold what is no number. */
+INLINE void restore(float *at, const float *saved, const ints *kept) {
+  ints *column = (ints *)(void *)at;
+  *column = (*column & *kept) | (*(const ints *)(const void *)saved & ~*kept);
+}
+
+/* Where members have others behind them, so that they are not for the block to write. */
+static void restore_eight(const checking *it, uint32_t i, const ints *kept) {
+  const muster_herd_block *shown = it->shown;
+  const herd_scratch *saved = it->scratch;
+  restore(shown->x + i, saved->x + i, kept);
+  restore(shown->y + i, saved->y + i, kept);
+  restore(shown->velocity_x + i, saved->velocity_x + i, kept);
+  restore(shown->velocity_y + i, saved->velocity_y + i, kept);
+  for (uint32_t t = 0; t < it->type->def.totals; t++) restore(shown->totals[t] + i, saved->totals[t] + i, kept);
+  for (uint32_t k = 0; k < EIGHT; k++)
+    if (!(*kept)[k]) shown->members[i + k] = 0;
+}
+
+/* Eight entries of which each is as it may be, with members, or nobody's; else nothing is done, and they must be looked
+ * at singly. */
 INLINE bool pass_eight(const checking *it, uint32_t i, boxes *boxes, ints *more) {
   const muster_herd_block *shown = it->shown;
-  const floats *x = floats_at(shown->x + i), *y = floats_at(shown->y + i);
   ints members = __builtin_convertvector(*(const halves *)(const void *)(shown->members + i), ints);
   ints before = __builtin_convertvector(*(const halves *)(const void *)(it->scratch->members + i), ints);
-  ints good = (*x >= boxes->low_x) & (*x <= boxes->high_x) & (*y >= boxes->low_y) & (*y <= boxes->high_y);
+  floats x = *floats_at(shown->x + i), y = *floats_at(shown->y + i);
+  ints present = before > 0;
+  ints good = (x >= boxes->low_x) & (x <= boxes->high_x) & (y >= boxes->low_y) & (y <= boxes->high_y);
   keep_finite(shown->velocity_x + i, &good);
   keep_finite(shown->velocity_y + i, &good);
   good &= (*floats_at(shown->elapsed_s + i) > 0.0f) & (members > 0) & (members <= (int32_t)it->type->tree.below[0]);
   for (uint32_t t = 0; t < it->type->def.totals; t++) keep_finite(shown->totals[t] + i, &good);
-  quarters all = (quarters)good;
-  if ((all[0] & all[1] & all[2] & all[3]) != UINT64_MAX) return false;
-  *more += members - before;
-  lower(x, &boxes->least_x);
-  lower(y, &boxes->least_y);
-  raise(x, &boxes->most_x);
-  raise(y, &boxes->most_y);
+  good |= ~present;
+  if (!are_all(&good)) return false;
+  *more += (members & present) - before;
+  lower(&x, &present, &boxes->least_x);
+  lower(&y, &present, &boxes->least_y);
+  raise(&x, &present, &boxes->most_x);
+  raise(&y, &present, &boxes->most_y);
+  if (!are_all(&present)) restore_eight(it, i, &present);
   return true;
 }
 
