@@ -63,7 +63,7 @@ INLINE void restore(float *at, const float *saved, const ints *kept) {
 }
 
 /* Where members have others behind them, so that they are not for the block to write. */
-static void restore_eight(const checking *it, uint32_t i, const ints *kept) {
+INLINE void restore_eight(const checking *it, uint32_t i, const ints *kept) {
   const muster_herd_block *shown = it->shown;
   const herd_scratch *saved = it->scratch;
   restore(shown->x + i, saved->x + i, kept);
@@ -71,8 +71,7 @@ static void restore_eight(const checking *it, uint32_t i, const ints *kept) {
   restore(shown->velocity_x + i, saved->velocity_x + i, kept);
   restore(shown->velocity_y + i, saved->velocity_y + i, kept);
   for (uint32_t t = 0; t < it->type->def.totals; t++) restore(shown->totals[t] + i, saved->totals[t] + i, kept);
-  for (uint32_t k = 0; k < EIGHT; k++)
-    if (!(*kept)[k]) shown->members[i + k] = 0;
+  *(halves *)(void *)(shown->members + i) &= __builtin_convertvector(*kept, halves);
 }
 
 /* Eight entries of which each is as it may be, with members, or nobody's; else nothing is done, and they must be looked
