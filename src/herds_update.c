@@ -27,8 +27,8 @@ VECTOR_CLONES static void drift(float *restrict x, const float *restrict velocit
 /* --------------------------------------------------------------------------------------------------- a block's update
  */
 
-static void number_herds(herd_scratch *scratch, uint32_t first, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) scratch->herds[i] = first + i;
+VECTOR_CLONES static void number_herds(uint32_t *restrict herds, uint32_t first, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) herds[i] = first + i;
 }
 
 /* Herds whose time is not their block's are told what is theirs. */
@@ -81,7 +81,7 @@ static void update(struct muster_world *world, herd_type *type, uint32_t number,
   tell_elapsed(shown.members, (float)((double)elapsed_ns * 1e-9), scratch->elapsed_s, shown.count);
   if (block->entry) tell_settling(type, block, scratch, elapsed_ns);
   save(type, &shown, scratch);
-  number_herds(scratch, first, shown.count);
+  number_herds(scratch->herds, first, shown.count);
   muster_herd_block given = shown;
   if (type->def.run_block) {
     type->def.run_block(&given);

@@ -101,20 +101,11 @@ herd_body herds_body(const herd_type *type, uint32_t home) {
 
 /* ------------------------------------------------------------------------------------------------------------- pool */
 
-static size_t align_lanes(size_t bytes) {
-  return (bytes + 31) & ~(size_t)31;
-}
-
-/* In this order: four floats, totals, agents, pins, members, nodes. */
 void herds_lay_out(herd_type *type) {
   type->lanes_max = type->tree.below[0];
-  size_t lanes = (type->lanes_max + 7u) & ~7u, at = sizeof(herd_entry);
-  uint32_t fours = 4 + type->def.totals + 2;
-  for (uint32_t i = 0; i < fours + 2; i++) {
-    type->offsets[i] = at;
-    at += align_lanes(lanes * (i < fours ? sizeof(float) : sizeof(uint16_t)));
-  }
-  type->stride = (at + 63) & ~(size_t)63;
+  type->lane_bytes = herds_align(type->lanes_max * sizeof(float));
+  size_t bytes = sizeof(herd_entry) + (6 + type->def.totals) * type->lane_bytes + 2 * herds_align(type->lane_bytes / 2);
+  type->stride = (bytes + 63) & ~(size_t)63;
 }
 
 static void pad(const herd_lanes *lanes) {

@@ -99,7 +99,7 @@ typedef struct herd_type {
   uint32_t *open; /* + 1, by partition: the block that took the last herd */
   unsigned char *pool;
   size_t stride;                               /* of entries */
-  size_t offsets[8 + MUSTER_HERD_TOTALS];      /* of their lanes */
+  size_t lane_bytes;                           /* of a float in all lanes, padded */
   uint32_t lanes_max;                          /* b^D */
   uint32_t entry_high, entry_free, entry_used; /* free: + 1 */
   uint32_t *settling, settling_count;
@@ -198,6 +198,11 @@ herd_body herds_body(const herd_type *type, uint32_t home);
 
 /* ------------------------------------------------------------------------------------------------------------- pool */
 
+/* Lanes begin at multiples of 32 bytes. */
+static inline size_t herds_align(size_t bytes) {
+  return (bytes + 31) & ~(size_t)31;
+}
+
 static inline herd_entry *herds_entry(const herd_type *type, uint32_t number) {
   return (herd_entry *)(void *)(type->pool + number * type->stride);
 }
@@ -205,24 +210,23 @@ static inline herd_entry *herds_entry(const herd_type *type, uint32_t number) {
 /* One column of an entry's lanes: x, y, velocity_x, velocity_y, totals. For who wants few of them: to make all of
  * herd_lanes takes longer than to use some. */
 static inline float *herds_column(const herd_type *type, uint32_t number, uint32_t column) {
-  return (float *)(void *)(type->pool + number * type->stride + type->offsets[column]);
+  return (float *)(void *)(type->pool + number * type->stride + sizeof(herd_entry) + column * type->lane_bytes);
 }
 
-/* An entry's lanes. */
+/* An entry's lanes: behind its head come four floats, the totals, agents and pins, then members and nodes. */
 static inline herd_lanes herds_lanes(const herd_type *type, uint32_t number) {
-  unsigned char *entry = type->pool + number * type->stride;
-  const size_t *at = type->offsets;
+  unsigned char *entry = type->pool + number * type->stride, *at = entry + sizeof(herd_entry);
+  size_t bytes = type->lane_bytes, totals = type->def.totals;
   herd_lanes lanes = {.entry = (herd_entry *)(void *)entry,
-                      .x = (float *)(void *)(entry + at[0]),
-                      .y = (float *)(void *)(entry + at[1]),
-                      .velocity_x = (float *)(void *)(entry + at[2]),
-                      .velocity_y = (float *)(void *)(entry + at[3])};
-  at += 4;
-  for (uint32_t t = 0; t < type->def.totals; t++) lanes.totals[t] = (float *)(void *)(entry + *at++);
-  lanes.agents = (uint32_t *)(void *)(entry + at[0]);
-  lanes.pins = (uint32_t *)(void *)(entry + at[1]);
-  lanes.members = (uint16_t *)(void *)(entry + at[2]);
-  lanes.nodes = (uint16_t *)(void *)(entry + at[3]);
+                      .x = (float *)(void *)at,
+                      .y = (float *)(void *)(at + bytes),
+                      .velocity_x = (float *)(void *)(at + 2 * bytes),
+                      .velocity_y = (float *)(void *)(at + 3 * bytes),
+                      .agents = (uint32_t *)(void *)(at + (4 + totals) * bytes),
+                      .pins = (uint32_t *)(void *)(at + (5 + totals) * bytes),
+                      .members = (uint16_t *)(void *)(at + (6 + totals) * bytes),
+                      .nodes = (uint16_t *)(void *)(at + (6 + totals) * bytes + herds_align(bytes / 2))};
+  for (uint32_t t = 0; t < MUSTER_HERD_TOTALS; t++) lanes.totals[t] = (float *)(void *)(at + (4 + t) * bytes);
   return lanes;
 }
 
