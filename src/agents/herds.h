@@ -17,6 +17,7 @@
 #include "agents/herd_tree.h"
 #include "agents/space.h"
 #include "agents/types.h"
+#include "base/prefetch.h"
 
 #define HERD_NONE  UINT32_MAX
 #define HERD_DYING UINT32_MAX
@@ -228,6 +229,19 @@ static inline herd_lanes herds_lanes(const herd_type *type, uint32_t number) {
                       .nodes = (uint16_t *)(void *)(at + (6 + totals) * bytes + herds_align(bytes / 2))};
   for (uint32_t t = 0; t < MUSTER_HERD_TOTALS; t++) lanes.totals[t] = (float *)(void *)(at + (4 + t) * bytes);
   return lanes;
+}
+
+/* Fetches what a leaf's update, or noting it, needs of its herd: the first eight lanes. */
+PREFETCH_FUNCTION herds_prefetch(const herd_table *table, uint32_t agent, bool writes) {
+  const herd_link *link = &table->links[agent];
+  const herd_type *type = &table->types[link->type];
+  if (link->tie != HERD_TIE_LEAF) return;
+  const unsigned char *entry = type->pool + link->entry * type->stride, *at = entry + sizeof(herd_entry);
+  __builtin_prefetch(entry);
+  for (uint32_t i = 0; i < 4; i++) __builtin_prefetch(at + i * type->lane_bytes, 1);
+  if (writes) return;
+  __builtin_prefetch(at + (6 + type->def.totals) * type->lane_bytes);
+  __builtin_prefetch(at + (6 + type->def.totals) * type->lane_bytes + herds_align(type->lane_bytes / 2));
 }
 
 /* Computes how entries lie in memory. */
