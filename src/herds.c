@@ -2,15 +2,20 @@
 #include "herds.h"
 
 #include "base/assert.h"
+#include "exec/ticket.h"
 
 #include <stdlib.h>
 
 /* What a change of a membrane costs for each agent that comes or goes: what an intake does is counted, not timed, so
  * that the world does not depend on a clock. */
 enum { CHANGE_NS = 500, CHANGES_MIN = 64, CHANGES_BUDGET_PART = 8 };
+enum { BLOCK_LOOK_NS = 2000, ENTRY_LOOK_NS = 1000, LOOKS_MIN = 256, BLOCKS_EACH = 16, BLOCKS_TO_SHARE = 64 };
 
-/* ------------------------------------------------------------------------------------------------------------- removal
- */
+static uint64_t budget_of(const struct muster_world *world) {
+  return world->runner.virtual ? world->frame.capacity_ns : world->frame.budget_ns;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- removal */
 
 /* Takes a herd out that has no leaf and, if folded, whose members count no more. */
 static void close_home(struct muster_world *world, herd_type *type, uint32_t herd) {
@@ -80,8 +85,7 @@ void herds_forget(struct muster_world *world, uint32_t index) {
   table->links[index] = (herd_link){0};
 }
 
-/* ------------------------------------------------------------------------------------------------------------ commands
- */
+/* --------------------------------------------------------------------------------------------------------- commands */
 
 static void wake_member(struct muster_world *world, const command *command) {
   herd_type *type = herds_type_of(&world->herds, command->index);
@@ -105,8 +109,7 @@ void herds_apply(struct muster_world *world, const command *command) {
     wake_member(world, command);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- changes
- */
+/* ---------------------------------------------------------------------------------------------------------- changes */
 
 typedef struct allowance {
   uint64_t left_ns;
@@ -140,12 +143,14 @@ static bool change_unfolded(struct muster_world *world, herd_type *type, uint32_
     if (!take(allowance, siblings.count + 1)) return false;
     if (herds_fold_lanes(world, type, number, siblings.first, siblings.count)) from = siblings.first + siblings.count;
   }
-  while ((number = herds_open_entry(type, herd)) != HERD_NONE) {
+  number = herds_open_entry(type, herd);
+  for (bool measured = false; number != HERD_NONE;) {
     herd_lanes lanes = herds_lanes(type, number);
-    fold_measure(board, type, &lanes);
+    if (!measured) fold_measure(board, type, &lanes);
     if ((lane = fold_next_unfolding(board, type, &lanes)) == HERD_NONE || !has_room(world, type, false)) break;
     if (!take(allowance, agents)) return false;
-    if (herds_unfold_lane(world, type, number, lane)) break;
+    measured = herds_unfold_lane(world, type, number, lane) != MUSTER_OK;
+    if (measured) board->distances[lane] = FOLD_FAR; /* it is busy, or was refused: now the others */
   }
   return true;
 }
@@ -156,11 +161,7 @@ static bool change(struct muster_world *world, const fold_item *item, allowance 
   uint32_t home = herds_home(type, item->herd);
   if (!type->members[home] && herds_number_in(type, home) >= HERD_EMPTY) return true; /* gone since */
   if (herds_open_entry(type, item->herd) == HERD_NONE) {
-    const herd_block *block = herds_block_of(type, home);
-    herd_body body = herds_body(type, home);
-    fold_near near = fold_near_of(&world->fold, block->partition, body.x, body.y, body.x, body.y,
-                                  (double)type->def.zone_m[type->tree.depth - 1], body.x, body.y);
-    if (!fold_unfolds(type, 0, fold_distance(&near, 0.0f, 0.0f))) return true;
+    if (!fold_unfolds(type, 0, fold_herd_distance(&world->fold, type, home))) return true;
     if (!has_room(world, type, herds_entry_of_folded(type, item->herd) == HERD_NONE)) return true;
     if (!take(allowance, type->tree.branching)) return false;
     if (herds_unfold_root(world, type, item->herd)) return true;
@@ -179,8 +180,7 @@ static int compare_items(const void *one, const void *other) {
 static void change_listed(struct muster_world *world) {
   fold_board *board = &world->fold;
   if (!board->item_count) return;
-  uint64_t least_ns = (uint64_t)CHANGES_MIN * CHANGE_NS, share_ns = world->frame.budget_ns / CHANGES_BUDGET_PART;
-  if (world->runner.virtual) share_ns = world->frame.capacity_ns / CHANGES_BUDGET_PART;
+  uint64_t least_ns = (uint64_t)CHANGES_MIN * CHANGE_NS, share_ns = budget_of(world) / CHANGES_BUDGET_PART;
   allowance allowance = {share_ns > least_ns ? share_ns : least_ns};
   qsort(board->items, board->item_count, sizeof *board->items, compare_items);
   uint32_t done = 0;
@@ -190,8 +190,7 @@ static void change_listed(struct muster_world *world) {
   fold_keep(board, left);
 }
 
-/* --------------------------------------------------------------------------------------------------------- the stages
- */
+/* ------------------------------------------------------------------------------------------------------- the stages */
 
 /* Entries of folded herds whose block was brought forward since. */
 static void settle(struct muster_world *world, herd_type *type) {
@@ -285,9 +284,62 @@ static void note_named(struct muster_world *world) {
   }
 }
 
+/* A crew's work: blocks, several at a time. */
+static void look_at_blocks(void *argument, uint32_t worker) {
+  struct muster_world *world = argument;
+  const fold_blocks *blocks = &world->fold_blocks;
+  bool helper = worker != world->runner.caller && !world->runner.virtual;
+  bool audited = world->runner.audit && helper; /* the caller's time is the stage's, and measured there */
+  uint64_t begin_ns = helper ? clock_now(&world->runner.clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
+  uint32_t number;
+  while ((number = ticket_take(&world->fold_ticket)) != TICKET_NONE) {
+    uint32_t first = number * BLOCKS_EACH, end = first + BLOCKS_EACH;
+    fold_look(&world->fold, blocks, first, end < blocks->count ? end : blocks->count, worker);
+  }
+  if (helper) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;
+  if (audited) runner_audit_settling(&world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
+}
+
+static void look_together(struct muster_world *world) {
+  fold_blocks *blocks = &world->fold_blocks;
+  uint32_t helpers = world_helpers_for(world, (uint64_t)blocks->count * BLOCK_LOOK_NS);
+  if (blocks->count < BLOCKS_TO_SHARE || !helpers) {
+    fold_look(&world->fold, blocks, 0, blocks->count, 0);
+    return;
+  }
+  ticket_open(&world->fold_ticket, (blocks->count + BLOCKS_EACH - 1) / BLOCKS_EACH);
+  crew_orders orders = {.work = look_at_blocks,
+                        .argument = world,
+                        .patience_ns = world->runner.virtual ? UINT64_MAX : world->frame.deadline_ns};
+  crew_run(&world->fold_crew, world->seat, &orders, helpers);
+}
+
+/* How much of a round the frame has time for: by count, so that the world does not depend on a clock. */
+static fold_limits limits_of(const struct muster_world *world) {
+  uint64_t share_ns = budget_of(world) / CHANGES_BUDGET_PART;
+  uint64_t blocks = share_ns / BLOCK_LOOK_NS, entries = share_ns / ENTRY_LOOK_NS;
+  return (fold_limits){blocks > LOOKS_MIN ? (uint32_t)blocks : LOOKS_MIN,
+                       entries > LOOKS_MIN ? (uint32_t)entries : LOOKS_MIN};
+}
+
+static void look_at_type(struct muster_world *world, uint32_t number) {
+  fold_board *board = &world->fold;
+  const herd_type *type = &world->herds.types[number];
+  uint64_t now_ns = world->frame.now_ns;
+  fold_limits due = fold_due(board, type, number, &world->observers, limits_of(world), now_ns);
+  for (uint32_t left = due.blocks; left > 0; left -= world->fold_blocks.count) {
+    world->fold_blocks = fold_next_blocks(board, type, number, left);
+    look_together(world);
+    fold_list(board, &world->fold_blocks);
+  }
+  fold_look_at_entries(board, type, number, due.entries, now_ns);
+  fold_end(board, type, number, &world->observers, now_ns);
+}
+
 void herds_look(struct muster_world *world) {
   if (!world->herds.count) return;
-  fold_run(&world->fold, &world->herds, &world->observers, world->frame.now_ns);
+  fold_watch(&world->fold, &world->herds, &world->observers);
+  for (uint32_t i = 0; i < world->herds.count; i++) look_at_type(world, i);
   if (world->herds.named_count) note_named(world);
 }
 

@@ -6,8 +6,7 @@
 #include "exec/inbox.h"
 #include "world.h"
 
-/* ----------------------------------------------------------------------------------------------- stages: src/herds.c
- */
+/* ---------------------------------------------------------------------------------------------- stages: src/herds.c */
 
 /* Intake: removes herds that died out, and folds and unfolds as the last stage 3 asked for. */
 void herds_intake(struct muster_world *world);
@@ -26,6 +25,11 @@ static inline void herds_note(struct muster_world *world, uint32_t index) {
   herds_note_leaf(&world->herds, &world->space, &world->store, &world->types, index);
 }
 
+/* Whether an agent stands for a block of herds. */
+static inline bool herds_is_block(const struct muster_world *world, uint32_t index) {
+  return world->herds.count && world->herds.links[index].tie == HERD_TIE_BLOCK;
+}
+
 /* End of the frame: what the report says of herds. */
 void herds_report(struct muster_world *world);
 
@@ -35,7 +39,7 @@ void herds_remove(struct muster_world *world, uint32_t herd);
 /* The time that a folded herd was brought to. */
 uint64_t herds_reached(const struct muster_world *world, const herd_type *type, uint32_t herd);
 
-/* ---------------------------------------------------------------------------------- changes: src/herds_change.c */
+/* -------------------------------------------------------------------------------------- changes: src/herds_change.c */
 
 /* Unfolds the root of a folded herd, or the leaf of a lane; MUSTER_E_FULL without room, MUSTER_E_STATE when its agent
  * is busy; or the host's refusal. Counts. */
@@ -66,7 +70,7 @@ static inline bool herds_is_dying(const herd_type *type, uint32_t herd) {
   return !type->members[home] && herds_number_in(type, home) == HERD_DYING;
 }
 
-/* ------------------------------------------------------------------------------------ updates: src/herds_update.c */
+/* -------------------------------------------------------------------------------------- updates: src/herds_update.c */
 
 /* The behaviour of a block's agent. On any worker. */
 muster_atom_result herds_update_block(muster_update *update);
@@ -81,7 +85,7 @@ muster_result update_send(muster_update *update, const command *command);
 /* Brings the herds of a block forward to a time, outside of updates. */
 void herds_bring_forward(struct muster_world *world, herd_type *type, uint32_t block, uint64_t now_ns);
 
-/* ---------------------------------------------------------------------------------------- calls: src/herds_read.c */
+/* ------------------------------------------------------------------------------------------ calls: src/herds_read.c */
 
 /* The type of a live herd that did not die out; null with a message. */
 herd_type *herds_find(const struct muster_world *world, muster_herd herd);

@@ -10,8 +10,7 @@ static bool acts_serially(const muster_update *update) {
   return context->phase == PHASE_ACT && context->act == MUSTER_ACT_SERIAL;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- search
- */
+/* ----------------------------------------------------------------------------------------------------------- search */
 
 typedef struct search {
   const struct muster_world *world;
@@ -98,8 +97,7 @@ uint32_t muster_update_herds_nearby(const muster_update *update, float radius_m,
                     capacity);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- take
- */
+/* ------------------------------------------------------------------------------------------------------------- take */
 
 static uint32_t take_from_folded(struct muster_world *world, herd_type *type, uint32_t herd, uint32_t wanted,
                                  float *totals) {

@@ -103,7 +103,7 @@ static void reserve_table(struct muster_world *world) {
   table->types = arena_reserve(&world->arena, MUSTER_HERD_TYPES_MAX, sizeof *table->types);
   table->named = arena_reserve(&world->arena, table->named_max, sizeof *table->named);
   table->scratch = arena_reserve(&world->arena, world->runner.state_count, sizeof *table->scratch);
-  fold_create(&world->fold, world->def.observers_max, &world->arena);
+  fold_create(&world->fold, world->def.observers_max, world->runner.state_count, &world->arena);
   herd_link *links = arena_reserve(&world->arena, world->def.agents_max, sizeof *links);
   if (world->arena.failed) return;
   table->links = links;
@@ -210,8 +210,7 @@ muster_herd_type muster_herd_type_register(muster_world *world, const muster_her
   return register_checked(world, &def, &tree);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ adding
- */
+/* ----------------------------------------------------------------------------------------------------------- adding */
 
 static muster_result check_herd(const herd_type *type, const muster_herd_def *def, uint32_t number) {
   if (!space_accepts(def->position))

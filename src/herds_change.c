@@ -23,8 +23,7 @@ typedef struct change {
   uint32_t agents[HERD_CHILDREN_MAX];
 } change;
 
-/* ------------------------------------------------------------------------------------------------------------- agents
- */
+/* ----------------------------------------------------------------------------------------------------------- agents */
 
 /* Whether something waits for an agent, or it is in the middle of something. */
 static bool is_busy(const struct muster_world *world, uint32_t index) {
@@ -92,8 +91,7 @@ static herd_body body_of(const change *change, const herd_lanes *lanes, uint32_t
   return body;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ retained
- */
+/* --------------------------------------------------------------------------------------------------------- retained */
 
 static herd_kept *kept_of(const change *change, uint32_t node) {
   return (herd_kept *)(void *)(change->type->kept + change->number * change->type->kept_stride +
@@ -130,8 +128,7 @@ static bool recall_children(change *change) {
   return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the host
- */
+/* --------------------------------------------------------------------------------------------------------- the host */
 
 /* Asks the host's callback, if there is one. */
 static muster_result ask(const change *change, muster_result (*callback)(const muster_herd_change *)) {

@@ -13,8 +13,7 @@ herd_type *herds_find(const struct muster_world *world, muster_herd herd) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- reading
- */
+/* ---------------------------------------------------------------------------------------------------------- reading */
 
 static uint32_t count_named(const herd_table *table, muster_herd herd) {
   uint32_t count = 0;
@@ -114,8 +113,7 @@ muster_herd muster_herd_of(const muster_world *world, muster_agent agent) {
   return homes_find(&world->homes, herd) ? herd : none;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- naming
- */
+/* ----------------------------------------------------------------------------------------------------------- naming */
 
 /* A place among the named; HERD_NONE when all are taken. */
 static uint32_t find_place(herd_table *table) {
@@ -185,8 +183,7 @@ muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t me
   return named;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- hash
- */
+/* ------------------------------------------------------------------------------------------------------------- hash */
 
 static uint64_t hash_block(const struct muster_world *world, const herd_type *type, uint32_t number, uint64_t hash) {
   const herd_block *block = &type->blocks[number];
@@ -222,8 +219,7 @@ uint64_t herds_hash(const struct muster_world *world, uint64_t hash) {
   return hash;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- bytes
- */
+/* ------------------------------------------------------------------------------------------------------------ bytes */
 
 void herds_bytes(const struct muster_world *world, uint64_t *folded, uint64_t *unfolded) {
   *folded = *unfolded = 0;

@@ -11,8 +11,7 @@
 
 static const uint64_t block_stream = 0x6865726473u; /* apart from the random numbers of agents */
 
-/* ---------------------------------------------------------------------------------------------------- blocks in place
- */
+/* -------------------------------------------------------------------------------------------------- blocks in place */
 
 VECTOR_CLONES static void tell_elapsed(const uint16_t *restrict members, float seconds, float *restrict elapsed_s,
                                        uint32_t count) {
@@ -24,8 +23,7 @@ VECTOR_CLONES static void drift(float *restrict x, const float *restrict velocit
   for (uint32_t i = 0; i < count; i++) x[i] += velocity[i] * elapsed_s[i];
 }
 
-/* --------------------------------------------------------------------------------------------------- a block's update
- */
+/* ------------------------------------------------------------------------------------------------- a block's update */
 
 VECTOR_CLONES static void number_herds(uint32_t *restrict herds, uint32_t first, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) herds[i] = first + i;
@@ -108,8 +106,7 @@ void herds_bring_forward(struct muster_world *world, herd_type *type, uint32_t n
   row->last_update_ns = now_ns;
 }
 
-/* -------------------------------------------------------------------------------------------------- what atoms may ask
- */
+/* ----------------------------------------------------------------------------------------------- what atoms may ask */
 
 static void show_entry(const herd_type *type, uint32_t number, muster_flock *flock) {
   herd_lanes lanes = herds_lanes(type, number);

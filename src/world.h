@@ -131,6 +131,7 @@ struct muster_world {
   const judge_factors *factors; /* null: importance is the product */
   conduct_state conduct;
   fold_board fold;
+  fold_blocks fold_blocks; /* that are looked at now */
 
   /* exec: how it runs */
   identity agent_ids, observer_ids;
@@ -141,8 +142,9 @@ struct muster_world {
   batch batch;
   rank_result held; /* what those held from the last frame take of this one's limits */
   crew early_crew;  /* runs them while the caller plans */
-  crew run_crew, settle_crew, act_crew, score_crew;
+  crew run_crew, settle_crew, act_crew, score_crew, fold_crew;
   shared_u64 score_ticket; /* items of the score stage that no worker has taken yet, several at a time */
+  shared_u64 fold_ticket;  /* and blocks of herds of stage 3 */
   bool early_open;
   visit visit; /* of the thread that runs the frame, and its seat */
   seat *seat;

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/clones.h"
+#include "base/random.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,22 +10,29 @@
 /* What the mean of places may be off by, for its size. */
 #define ROUNDING 1e-4f
 
-void fold_create(fold_board *board, uint32_t observers_max, arena *arena) {
-  *board = (fold_board){.observers_max = observers_max};
+void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, arena *arena) {
+  uint32_t buckets = round_up_to_power_of_two(2 * observers_max);
+  *board = (fold_board){.observers_max = observers_max, .buckets_mask = buckets - 1};
   board->watchers = arena_reserve(arena, observers_max, sizeof *board->watchers);
-  board->near_x = arena_reserve(arena, observers_max, sizeof *board->near_x);
-  board->near_y = arena_reserve(arena, observers_max, sizeof *board->near_y);
-  board->distances = arena_reserve(arena, MUSTER_HERD_BLOCK, sizeof *board->distances);
+  board->buckets = arena_reserve(arena, buckets, sizeof *board->buckets);
+  board->scratch = arena_reserve(arena, workers, sizeof *board->scratch);
+  board->hits = arena_reserve(arena, FOLD_BLOCKS, sizeof *board->hits);
   board->items = arena_reserve(arena, FOLD_LISTED_MAX, sizeof *board->items);
   board->listed = arena_reserve(arena, FOLD_TABLE, sizeof *board->listed);
+  size_t floats = MUSTER_HERD_BLOCK + 2 * (size_t)observers_max;
+  float *all = arena_reserve(arena, workers * floats, sizeof *all);
+  for (uint32_t i = 0; i < workers && !arena->failed; i++)
+    board->scratch[i] = (fold_scratch){.distances = all + i * floats,
+                                       .near_x = all + i * floats + MUSTER_HERD_BLOCK,
+                                       .near_y = all + i * floats + MUSTER_HERD_BLOCK + observers_max};
+  if (!arena->failed) board->distances = board->scratch[0].distances;
 }
 
 void fold_reserve(fold_board *board, uint32_t type, arena *arena) {
   board->rounds[type] = (fold_round){.from = arena_reserve(arena, board->observers_max, sizeof(fold_watcher))};
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the list
- */
+/* --------------------------------------------------------------------------------------------------------- the list */
 
 static void enter(fold_board *board, uint32_t herd) {
   uint32_t at = herd * 0x9e3779b1u % FOLD_TABLE;
@@ -52,21 +60,58 @@ void fold_keep(fold_board *board, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) enter(board, board->items[i].herd);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- distances
- */
+/* -------------------------------------------------------------------------------------------------------- distances */
+
+/* A part of the ground, with all that matters around it. */
+typedef struct ground {
+  uint32_t partition;
+  double low_x, low_y, high_x, high_y;
+  double origin_x, origin_y;
+} ground;
+
+static void offer(const fold_watcher *watcher, const ground *ground, fold_near *near) {
+  if (watcher->partition != ground->partition || watcher->x < ground->low_x || watcher->x > ground->high_x ||
+      watcher->y < ground->low_y || watcher->y > ground->high_y)
+    return;
+  near->x[near->count] = (float)(watcher->x - ground->origin_x);
+  near->y[near->count++] = (float)(watcher->y - ground->origin_y);
+}
+
+static uint32_t bucket_of(const fold_board *board, double cell_x, double cell_y, uint32_t partition) {
+  uint64_t x = (uint64_t)(int64_t)cell_x, y = (uint64_t)(int64_t)cell_y;
+  return (uint32_t)random_mix(x * 0x9e3779b97f4a7c15u + y * 0xd1b54a32d192ed03u + partition) & board->buckets_mask;
+}
+
+/* Those in a cell; others of its bucket have a turn of their own. */
+static void offer_cell(const fold_board *board, const ground *ground, double cell_x, double cell_y, fold_near *near) {
+  uint32_t next = board->buckets[bucket_of(board, cell_x, cell_y, ground->partition)];
+  for (; next; next = board->watchers[next - 1].next) {
+    const fold_watcher *watcher = &board->watchers[next - 1];
+    double x = floor(watcher->x / board->bucket_m), y = floor(watcher->y / board->bucket_m);
+    if (x >= cell_x && x <= cell_x && y >= cell_y && y <= cell_y) offer(watcher, ground, near);
+  }
+}
+
+/* Looks into the cells of the ground, when they are fewer than the observers. */
+static fold_near find_near(const fold_board *board, const fold_scratch *scratch, const ground *ground) {
+  enum { FEW = 16 };
+  fold_near near = {0, scratch->near_x, scratch->near_y};
+  double low_x = floor(ground->low_x / board->bucket_m), high_x = floor(ground->high_x / board->bucket_m);
+  double low_y = floor(ground->low_y / board->bucket_m), high_y = floor(ground->high_y / board->bucket_m);
+  double cells = (high_x - low_x + 1.0) * (high_y - low_y + 1.0);
+  if (board->watcher_count <= FEW || !(cells < (double)board->watcher_count)) {
+    for (uint32_t i = 0; i < board->watcher_count; i++) offer(&board->watchers[i], ground, &near);
+    return near;
+  }
+  for (double y = low_y; y <= high_y; y += 1.0)
+    for (double x = low_x; x <= high_x; x += 1.0) offer_cell(board, ground, x, y, &near);
+  return near;
+}
 
 fold_near fold_near_of(const fold_board *board, uint32_t partition, double low_x, double low_y, double high_x,
                        double high_y, double reach_m, double origin_x, double origin_y) {
-  fold_near near = {0, board->near_x, board->near_y};
-  for (uint32_t i = 0; i < board->watcher_count; i++) {
-    const fold_watcher *watcher = &board->watchers[i];
-    if (watcher->partition != partition || watcher->x < low_x - reach_m || watcher->x > high_x + reach_m ||
-        watcher->y < low_y - reach_m || watcher->y > high_y + reach_m)
-      continue;
-    near.x[near.count] = (float)(watcher->x - origin_x);
-    near.y[near.count++] = (float)(watcher->y - origin_y);
-  }
-  return near;
+  ground ground = {partition, low_x - reach_m, low_y - reach_m, high_x + reach_m, high_y + reach_m, origin_x, origin_y};
+  return find_near(board, &board->scratch[0], &ground);
 }
 
 static float nearest_square(const fold_near *near, float x, float y) {
@@ -127,8 +172,15 @@ fold_near fold_measure(const fold_board *board, const herd_type *type, const her
   return near;
 }
 
-/* ------------------------------------------------------------------------------------------------------ what is wanted
- */
+float fold_herd_distance(const fold_board *board, const herd_type *type, uint32_t home) {
+  const herd_block *block = herds_block_of(type, home);
+  double x = block->origin_x + (double)type->x[home], y = block->origin_y + (double)type->y[home];
+  double reach_m = (double)type->def.zone_m[type->tree.depth - 1];
+  fold_near near = fold_near_of(board, block->partition, x, y, x, y, reach_m, x, y);
+  return fold_distance(&near, 0.0f, 0.0f);
+}
+
+/* --------------------------------------------------------------------------------------------------- what is wanted */
 
 bool fold_unfolds(const herd_type *type, uint32_t depth, float distance_m) {
   return depth < type->tree.depth && distance_m < type->def.zone_m[type->tree.depth - depth - 1];
@@ -197,26 +249,56 @@ fold_siblings fold_next_folding(const fold_board *board, const herd_type *type, 
   return (fold_siblings){0};
 }
 
-/* ------------------------------------------------------------------------------------------------------------- looking
- */
+/* ---------------------------------------------------------------------------------------------------------- looking */
 
-static void look_at_block(fold_board *board, const herd_type *type, uint32_t number) {
+/* Marks the block's herds that are in the outermost zone of an observer. */
+static void look_at_block(const fold_board *board, const herd_type *type, uint32_t number, const fold_scratch *scratch,
+                          uint64_t *hits) {
   const herd_block *block = &type->blocks[number];
   double x = block->origin_x, y = block->origin_y, reach_m = (double)type->def.zone_m[type->tree.depth - 1];
+  memset(hits, 0, MUSTER_HERD_BLOCK / 8);
   if (block->live == 0) return;
-  fold_near near = fold_near_of(board, block->partition, x + (double)block->low_x, y + (double)block->low_y,
-                                x + (double)block->high_x, y + (double)block->high_y, reach_m, x, y);
+  ground ground = {block->partition,
+                   x + (double)block->low_x - reach_m,
+                   y + (double)block->low_y - reach_m,
+                   x + (double)block->high_x + reach_m,
+                   y + (double)block->high_y + reach_m,
+                   x,
+                   y};
+  fold_near near = find_near(board, scratch, &ground);
   if (!near.count) return;
   uint32_t first = number * MUSTER_HERD_BLOCK, count = (block->high + 7u) & ~7u;
   float square = (float)(reach_m * reach_m);
-  measure(&near, type->x + first, type->y + first, board->distances, count);
+  measure(&near, type->x + first, type->y + first, scratch->distances, count);
   for (uint32_t eight = 0; eight < count; eight += 8) {
     uint32_t any = 0;
-    for (uint32_t i = eight; i < eight + 8; i++) any |= board->distances[i] < square;
+    for (uint32_t i = eight; i < eight + 8; i++) any |= scratch->distances[i] < square;
     for (uint32_t i = eight; any && i < eight + 8; i++)
-      if (board->distances[i] < square && type->members[first + i])
-        list(board, type->first + first + i, sqrtf(board->distances[i]), false);
+      if (scratch->distances[i] < square && type->members[first + i]) hits[i / 64] |= 1ull << (i % 64);
   }
+}
+
+fold_blocks fold_next_blocks(fold_board *board, const herd_type *type, uint32_t number, uint32_t left) {
+  fold_round *round = &board->rounds[number];
+  fold_blocks blocks = {type, round->blocks, left < FOLD_BLOCKS ? left : FOLD_BLOCKS};
+  round->blocks += blocks.count;
+  return blocks;
+}
+
+void fold_look(fold_board *board, const fold_blocks *blocks, uint32_t first, uint32_t end, uint32_t worker) {
+  ASSERT(end <= blocks->count);
+  for (uint32_t i = first; i < end; i++)
+    look_at_block(board, blocks->type, blocks->first + i, &board->scratch[worker], board->hits[i]);
+}
+
+void fold_list(fold_board *board, const fold_blocks *blocks) {
+  const herd_type *type = blocks->type;
+  for (uint32_t i = 0; i < blocks->count; i++)
+    for (uint32_t word = 0; word < MUSTER_HERD_BLOCK / 64; word++)
+      for (uint64_t bits = board->hits[i][word]; bits && board->item_count < FOLD_LISTED_MAX; bits &= bits - 1) {
+        uint32_t home = (blocks->first + i) * MUSTER_HERD_BLOCK + word * 64 + (uint32_t)__builtin_ctzll(bits);
+        list(board, type->first + home, fold_herd_distance(board, type, home), false);
+      }
 }
 
 static void clear_pins(const herd_lanes *lanes, uint64_t now_ns) {
@@ -227,7 +309,18 @@ static void clear_pins(const herd_lanes *lanes, uint64_t now_ns) {
   }
 }
 
+/* A herd that has come far takes its origin along, so that its lanes keep their last digits. */
+static void move_origin(const herd_lanes *lanes, float x, float y) {
+  lanes->entry->origin_x += (double)x;
+  lanes->entry->origin_y += (double)y;
+  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
+    lanes->x[i] -= x;
+    lanes->y[i] -= y;
+  }
+}
+
 static void note_centroid(const herd_lanes *lanes, uint32_t count) {
+  const float far_m = 1024.0f;
   herd_entry *entry = lanes->entry;
   float x = 0, y = 0, velocity_x = 0, velocity_y = 0, each = 1.0f / (float)count;
   for (uint32_t i = 0; i < entry->lanes; i++) {
@@ -239,6 +332,13 @@ static void note_centroid(const herd_lanes *lanes, uint32_t count) {
   }
   entry->x = x * each;
   entry->y = y * each;
+  if (fabsf(entry->x) > far_m || fabsf(entry->y) > far_m) {
+    x = floorf(entry->x);
+    y = floorf(entry->y);
+    move_origin(lanes, x, y);
+    entry->x -= x;
+    entry->y -= y;
+  }
   entry->velocity_x = velocity_x * each;
   entry->velocity_y = velocity_y * each;
 }
@@ -275,24 +375,33 @@ static void look_at_entry(fold_board *board, const herd_type *type, uint32_t num
   if (siblings.count) list(board, lanes.entry->herd, siblings.distance_m, true);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- rounds
- */
+void fold_look_at_entries(fold_board *board, const herd_type *type, uint32_t number, uint32_t count, uint64_t now_ns) {
+  fold_round *round = &board->rounds[number];
+  for (; count > 0; count--) look_at_entry(board, type, round->entries++, now_ns);
+}
 
-static void watch(fold_board *board, const observer_table *observers) {
+/* ----------------------------------------------------------------------------------------------------------- rounds */
+
+void fold_watch(fold_board *board, const herd_table *table, const observer_table *observers) {
+  memset(board->buckets, 0, ((size_t)board->buckets_mask + 1) * sizeof *board->buckets);
   board->watcher_count = 0;
+  board->bucket_m = 1.0;
+  for (uint32_t i = 0; i < table->count; i++) board->bucket_m = fmax(board->bucket_m, reach_of(&table->types[i]));
   for (uint32_t i = 0; i < observers->high; i++) {
     const observer_row *row = &observers->rows[i];
-    if (row->present)
-      board->watchers[board->watcher_count++] = (fold_watcher){row->position.x, row->position.y, row->partition, true};
+    if (!row->present) continue;
+    double x = row->position.x, y = row->position.y;
+    uint32_t *bucket =
+        &board->buckets[bucket_of(board, floor(x / board->bucket_m), floor(y / board->bucket_m), row->partition)];
+    board->watchers[board->watcher_count++] = (fold_watcher){x, y, *bucket, row->partition, true};
+    *bucket = board->watcher_count;
   }
 }
 
 /* Whether an observer came, went or moved so far since the round began that a whole look is due. */
-static bool have_leapt(const fold_board *board, const herd_type *type, const fold_round *round,
-                       const observer_table *observers) {
+static bool have_leapt(const herd_type *type, const fold_round *round, const observer_table *observers) {
   double step_m = 0.5 * (double)type->def.hysteresis * (double)type->def.zone_m[0];
-  uint32_t high = observers->high > board->watcher_high ? observers->high : board->watcher_high;
-  for (uint32_t i = 0; i < high; i++) {
+  for (uint32_t i = 0; i < observers->high; i++) {
     const observer_row *row = &observers->rows[i];
     const fold_watcher *from = &round->from[i];
     if (row->present != from->present) return true;
@@ -302,38 +411,46 @@ static bool have_leapt(const fold_board *board, const herd_type *type, const fol
   return false;
 }
 
-static void begin_round(fold_board *board, fold_round *round, const observer_table *observers, uint64_t now_ns) {
-  uint32_t high = observers->high > board->watcher_high ? observers->high : board->watcher_high;
-  for (uint32_t i = 0; i < high; i++) {
+static void begin_round(fold_round *round, const observer_table *observers, bool hurries, uint64_t now_ns) {
+  for (uint32_t i = 0; i < observers->high; i++) {
     const observer_row *row = &observers->rows[i];
-    round->from[i] = (fold_watcher){row->position.x, row->position.y, row->partition, row->present};
+    round->from[i] = (fold_watcher){row->position.x, row->position.y, 0, row->partition, row->present};
   }
   round->begin_ns = now_ns;
   round->blocks = round->entries = 0;
   round->begun = true;
+  round->hurries = hurries;
+  round->again = false;
 }
 
-/* How many of `count` are to have been looked at by now. */
-static uint32_t due_by(const herd_type *type, uint64_t passed_ns, uint32_t count) {
-  if (passed_ns >= type->def.look_ns) return count;
-  return (uint32_t)((double)count * ((double)passed_ns / (double)type->def.look_ns));
+/* How many of `count` are to be looked at now. */
+static uint32_t due_of(const fold_round *round, const herd_type *type, uint64_t now_ns, uint32_t looked_at,
+                       uint32_t count, uint32_t most) {
+  uint64_t passed_ns = now_ns - round->begin_ns;
+  uint32_t due = count;
+  if (!round->hurries && passed_ns < type->def.look_ns)
+    due = (uint32_t)((double)count * ((double)passed_ns / (double)type->def.look_ns));
+  due = due > looked_at ? due - looked_at : 0;
+  return due < most ? due : most;
 }
 
-static void run_type(fold_board *board, herd_table *table, uint32_t number, const observer_table *observers,
-                     uint64_t now_ns) {
-  herd_type *type = &table->types[number];
+fold_limits fold_due(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
+                     fold_limits most, uint64_t now_ns) {
   fold_round *round = &board->rounds[number];
-  bool leapt = !round->begun || have_leapt(board, type, round, observers);
-  uint64_t passed_ns = leapt ? type->def.look_ns : now_ns - round->begin_ns;
-  if (leapt) begin_round(board, round, observers, now_ns);
-  uint32_t blocks = due_by(type, passed_ns, type->block_count), entries = due_by(type, passed_ns, type->entry_high);
-  for (; round->blocks < blocks; round->blocks++) look_at_block(board, type, round->blocks);
-  for (; round->entries < entries; round->entries++) look_at_entry(board, type, round->entries, now_ns);
-  if (passed_ns >= type->def.look_ns) begin_round(board, round, observers, now_ns);
+  bool leapt = !round->begun || have_leapt(type, round, observers);
+  /* One that hurries is not begun anew: what it has not come to must have its turn. */
+  if (leapt && round->hurries)
+    round->again = true;
+  else if (leapt)
+    begin_round(round, observers, true, now_ns);
+  return (fold_limits){due_of(round, type, now_ns, round->blocks, type->block_count, most.blocks),
+                       due_of(round, type, now_ns, round->entries, type->entry_high, most.entries)};
 }
 
-void fold_run(fold_board *board, herd_table *table, const observer_table *observers, uint64_t now_ns) {
-  watch(board, observers);
-  for (uint32_t i = 0; i < table->count; i++) run_type(board, table, i, observers, now_ns);
-  if (observers->high > board->watcher_high) board->watcher_high = observers->high;
+void fold_end(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
+              uint64_t now_ns) {
+  fold_round *round = &board->rounds[number];
+  bool complete = round->blocks >= type->block_count && round->entries >= type->entry_high;
+  if (complete && (round->hurries || now_ns - round->begin_ns >= type->def.look_ns))
+    begin_round(round, observers, round->again, now_ns);
 }

@@ -9,7 +9,7 @@
 #include "agents/herds.h"
 #include "agents/observers.h"
 
-enum { FOLD_LISTED_MAX = 2048, FOLD_TABLE = 4 * FOLD_LISTED_MAX };
+enum { FOLD_LISTED_MAX = 2048, FOLD_TABLE = 4 * FOLD_LISTED_MAX, FOLD_BLOCKS = 1024 /* looked at together */ };
 
 #define FOLD_FAR 1e30f
 
@@ -22,6 +22,7 @@ typedef struct fold_item {
 
 typedef struct fold_watcher {
   double x, y;
+  uint32_t next; /* + 1: in its bucket */
   uint16_t partition;
   bool present;
 } fold_watcher;
@@ -31,8 +32,27 @@ typedef struct fold_round {
   uint64_t begin_ns;
   uint32_t blocks, entries; /* looked at */
   bool begun;
+  bool hurries;       /* an observer leapt: as fast as frames allow; */
+  bool again;         /* and since then again */
   fold_watcher *from; /* observers as the round began */
 } fold_round;
+
+/* How much of a round one frame allows. */
+typedef struct fold_limits {
+  uint32_t blocks, entries;
+} fold_limits;
+
+/* What looking needs of memory: each thread has its own. */
+typedef struct fold_scratch {
+  float *near_x, *near_y;
+  float *distances; /* of lanes, or of a block's herds; squares while they are made */
+} fold_scratch;
+
+/* Blocks that are looked at together. */
+typedef struct fold_blocks {
+  const herd_type *type;
+  uint32_t first, count;
+} fold_blocks;
 
 /* Observers that matter somewhere, from an origin. */
 typedef struct fold_near {
@@ -42,10 +62,13 @@ typedef struct fold_near {
 
 typedef struct fold_board {
   uint32_t observers_max;
-  uint32_t watcher_count, watcher_high;
-  fold_watcher *watchers; /* present ones, as of the last stage 3 */
-  float *near_x, *near_y;
-  float *distances; /* of lanes, or of a block's herds; squares while they are made */
+  uint32_t watcher_count;
+  fold_watcher *watchers;          /* present ones, as of the last stage 3 */
+  double bucket_m;                 /* they stand in buckets of so wide a cell */
+  uint32_t *buckets, buckets_mask; /* + 1 */
+  fold_scratch *scratch;           /* by worker; the frame's thread has the first, too: when nobody else looks */
+  float *distances;                /* of the lanes that were measured last */
+  uint64_t (*hits)[MUSTER_HERD_BLOCK / 64]; /* herds of blocks that are looked at together */
   fold_round rounds[MUSTER_HERD_TYPES_MAX];
   fold_item *items;
   uint32_t item_count;
@@ -53,11 +76,27 @@ typedef struct fold_board {
 } fold_board;
 
 /* Reserves what the first herd type needs, and what each needs. */
-void fold_create(fold_board *board, uint32_t observers_max, arena *arena);
+void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, arena *arena);
 void fold_reserve(fold_board *board, uint32_t type, arena *arena);
 
-/* Stage 3. */
-void fold_run(fold_board *board, herd_table *table, const observer_table *observers, uint64_t now_ns);
+/* Stage 3, for each frame: where the observers are now. */
+void fold_watch(fold_board *board, const herd_table *table, const observer_table *observers);
+
+/* Then for each type: what of its round is due. */
+fold_limits fold_due(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
+                     fold_limits most, uint64_t now_ns);
+
+/* The next of the due blocks, at most FOLD_BLOCKS: then all of them are looked at, on any thread; and listed. */
+fold_blocks fold_next_blocks(fold_board *board, const herd_type *type, uint32_t number, uint32_t left);
+void fold_look(fold_board *board, const fold_blocks *blocks, uint32_t first, uint32_t end, uint32_t worker);
+void fold_list(fold_board *board, const fold_blocks *blocks);
+
+/* The next of the due entries. */
+void fold_look_at_entries(fold_board *board, const herd_type *type, uint32_t number, uint32_t count, uint64_t now_ns);
+
+/* The frame's part of a round is done. */
+void fold_end(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
+              uint64_t now_ns);
 
 /* What is left of the list after an intake: the first `count` were moved to its front. */
 void fold_keep(fold_board *board, uint32_t count);
@@ -68,6 +107,9 @@ fold_near fold_near_of(const fold_board *board, uint32_t partition, double low_x
 
 /* How near the nearest of them is to a point; FOLD_FAR without any. */
 float fold_distance(const fold_near *near, float x, float y);
+
+/* How near the nearest observer is to a folded herd, if it is in one's outermost zone; else more than that. */
+float fold_herd_distance(const fold_board *board, const herd_type *type, uint32_t home);
 
 /* Fills board->distances for the lanes of an entry; returns who is near. */
 fold_near fold_measure(const fold_board *board, const herd_type *type, const herd_lanes *lanes);

@@ -113,8 +113,7 @@ Test(herd_rules, without_agents_herds_stay_coarse_and_can_still_be_folded) {
   herd_world_destroy(&herds);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- callbacks
- */
+/* -------------------------------------------------------------------------------------------------------- callbacks */
 
 typedef struct host {
   uint32_t unfolds, folds;
@@ -220,7 +219,7 @@ Test(herd_rules, retained_members_come_back_where_they_were_with_their_state) {
   herd_world_destroy(&herds);
 }
 
-/* --------------------------------------------------------------------------------------------------------- blocks */
+/* ----------------------------------------------------------------------------------------------------------- blocks */
 
 static void break_some(muster_herd_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
