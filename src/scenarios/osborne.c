@@ -9,8 +9,7 @@ enum { FIELD = MUSTER_HERD_BLOCK, ADDED_AT_ONCE = 4096, AGENTS_MAX = 16000000, U
 /* From the outermost border of individuals (50 m) somebody comes nearer by 21 m before he is one: a cycle passes until
  * he is seen there, and another until he is unfolded. */
 static const float visible_m = 25.0f;
-static const float begin_mps = 3.0f;        /* herds set out with this speed at most */
-static const float grazed_kg_per_s = 1e-4f; /* by a member */
+static const float begin_mps = 3.0f; /* herds set out with this speed at most */
 
 /* --------------------------------------------------------------------------------------------------------- beginning
  */
@@ -75,10 +74,9 @@ uint32_t osborne_agents_max(const osborne_def *def) {
 /* ------------------------------------------------------------------------------------------------------------- leaves
  */
 
-/* What others see of an animal, or of those whom it stands for. */
+/* What others see of an animal, or of those whom it stands for: a muster_herd_body without totals. */
 typedef struct animal {
-  float velocity_x, velocity_y; /* as every muster_herd_body begins */
-  float grazed_kg;
+  float velocity_x, velocity_y;
 } animal;
 
 static uint32_t random_of(const muster_herd herd, uint64_t now_ns) {
@@ -104,7 +102,6 @@ static muster_atom_result live(muster_update *update) {
   herd_flock_live(&step, &others, flock.node, elapsed_s, &body);
   own->velocity_x = body.velocity_x;
   own->velocity_y = body.velocity_y;
-  own->grazed_kg += (float)flock.members * grazed_kg_per_s * elapsed_s;
   muster_update_move(update, (muster_position){flock.origin_x + (double)body.x, flock.origin_y + (double)body.y, 0});
   return MUSTER_ATOM_NEXT;
 }
@@ -171,8 +168,6 @@ HERD_INLINE void live_folded(const folded_rules *rules, const muster_herd_block 
   herd_floats *x = herd_lanes_to(block->x + first), *y = herd_lanes_to(block->y + first);
   herd_floats velocity_x = *herd_lanes(block->velocity_x + first), velocity_y = *herd_lanes(block->velocity_y + first);
   herd_floats elapsed_s = *herd_lanes(block->elapsed_s + first);
-  herd_floats members =
-      __builtin_convertvector(*(const herd_halves *)(const void *)(block->members + first), herd_floats);
   herd_floats before_x = velocity_x, before_y = velocity_y;
   herd_mix_lanes(&random);
   wander(rules, &random, &elapsed_s, &velocity_x, &velocity_y);
@@ -183,7 +178,6 @@ HERD_INLINE void live_folded(const folded_rules *rules, const muster_herd_block 
   *y += way_y * elapsed_s;
   *herd_lanes_to(block->velocity_x + first) = velocity_x;
   *herd_lanes_to(block->velocity_y + first) = velocity_y;
-  *herd_lanes_to(block->totals[0] + first) += members * elapsed_s * grazed_kg_per_s;
 }
 
 /* In one step, however long it was since the last. */
@@ -233,7 +227,6 @@ muster_result osborne_populate(muster_world *world, const osborne_def *osborne, 
   def.depth = OSBORNE_DEPTH;
   for (uint32_t zone = 0; zone < OSBORNE_DEPTH; zone++) def.zone_m[zone] = (float)(OSBORNE_ZONES_M * (zone + 1));
   def.visible_m = visible_m;
-  def.totals = 1;
   def.herds_max = osborne->herds;
   def.unfolded_max = osborne_unfolded_max(osborne);
   def.period_ns = OSBORNE_CYCLE_NS;

@@ -87,7 +87,7 @@ void osborne_print(const osborne_results *results) {
   for (int i = 0; i < OSBORNE_DOUBLINGS; i++) print_sizes(results, &results->doublings[i]);
   printf("\nms: the median of cycles in which everybody is due; the machine's of the moment. On the same square there "
          "are\n"
-         "ever more leaves near the player, on the growing one ever more folded herds. Bytes of an unfolded herd are "
-         "beside\n"
-         "its agents and its place among the folded.\n");
+         "ever more leaves near the player, on the growing one ever more folded herds. Bytes of an unfolded herd are\n"
+         "beside its agents; each number that a host keeps of members takes 4 more of a folded one, 4 by member of an\n"
+         "unfolded one.\n");
 }

@@ -30,6 +30,8 @@ static bool create(osborne_world *it) {
   world.pool = it->pool;
   world.agents_max = osborne_agents_max(&it->def);
   world.seed = it->def.seed;
+  world.stuck_ns =
+      0; /* a worker that the machine keeps from its work is waited for: it is the whole cycle that counts */
   it->world = muster_world_create(&world);
   if (!it->world || osborne_populate(it->world, &it->def, &it->type) != MUSTER_OK) return false;
   player.position = player_place(it);
@@ -88,7 +90,7 @@ osborne_counts osborne_count(const osborne_world *it) {
                            .unfolds = statistics.unfolds,
                            .refused = statistics.unfolds_refused,
                            .changed_in_sight = statistics.changes_in_sight};
-  counts.bytes_each_folded = counts.herds ? (double)counts.bytes_folded / counts.herds : (double)NAN;
+  counts.bytes_each_folded = report->herds_folded ? (double)counts.bytes_folded / report->herds_folded : (double)NAN;
   counts.bytes_each_unfolded = counts.unfolded ? (double)counts.bytes_unfolded / counts.unfolded : (double)NAN;
   return counts;
 }
