@@ -1,5 +1,6 @@
 /* What herds refuse, and what becomes of them when there is no room or a callback fails. */
 #include "support/herd_world.h"
+#include "support/recording.h"
 
 #include <math.h>
 
@@ -72,6 +73,20 @@ Test(herd_rules, planner_and_recorded_worlds_have_no_herds) {
   cr_assert_eq(muster_herd_type_register(world, &type).index, 0);
   cr_assert(strstr(muster_last_error(), "planner"));
   muster_world_destroy(world);
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  recorded run = {0};
+  muster_record_def record = muster_default_record_def();
+  record.write = recorded_write;
+  record.user = &run;
+  cr_assert_eq(muster_record_begin(herds.little.world, &record), MUSTER_E_STATE);
+  cr_assert(strstr(muster_last_error(), "herds"));
+  herd_world_destroy(&herds);
+  little_world little = little_world_create(1, NULL);
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_herd_type_register(little.world, &type).index, 0);
+  cr_assert(strstr(muster_last_error(), "recorded"));
+  little_world_destroy(&little);
+  recorded_forget(&run);
 }
 
 Test(herd_rules, without_room_in_the_pool_the_nearest_are_unfolded_and_the_rest_are_counted) {
