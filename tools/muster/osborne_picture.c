@@ -61,8 +61,8 @@ static void print_zones(FILE *script, const osborne_world *it, bool labelled) {
     fprintf(script, "set object %d circle at %.2f,%.2f size %g fs empty border rgb '#888888' dt 3 back\n", zone,
             it->place.x, it->place.y, radius_m);
     if (labelled)
-      fprintf(script, "set label %d '%g m' at %.2f,%.2f center font ',9' tc rgb '#666666' front\n", zone, radius_m,
-              it->place.x, it->place.y + radius_m + 7);
+      fprintf(script, "set label %d '%g m' at %.2f,%.2f center font ',9' tc rgb '#444444' front boxed\n", zone,
+              radius_m, it->place.x, it->place.y + radius_m);
   }
 }
 
@@ -114,7 +114,8 @@ bool osborne_picture(const osborne_world *it, const char *folder) {
   print_leaves(plot.script, it);
   fprintf(
       plot.script,
-      "set size ratio 1\nset xlabel 'm'\nset tics out nomirror\nset tmargin at screen 0.90\n"
+      "set style textbox opaque noborder margins 0.5,0.5\nset size ratio 1\nset xlabel 'm'\nset tics out nomirror\nset "
+      "tmargin at screen 0.90\n"
       "set bmargin at screen 0.18\nset multiplot layout 1,2 title 'Osborne and Dickinson, Figure 2: membranes after "
       "%llu cycles of 500 ms, zones, and the player'\n",
       (unsigned long long)it->cycle);

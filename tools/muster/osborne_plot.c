@@ -56,7 +56,7 @@ static void print_axes(FILE *script) {
   fprintf(script, "set xlabel 'agents represented'\nset ylabel 'time per cycle [ms]'\nset y2label 'leaves simulated'\n"
                   "set logscale x\nset logscale y\nset logscale y2\nset format y '%%g'\nset format y2 '%%.0f'\n"
                   "set ytics nomirror\nset y2tics\nset grid\nset key outside bottom center horizontal maxrows 4\n"
-                  "set yrange [0.01:1000]\nset y2range [100:10000000]\n");
+                  "set yrange [0.01:1000]\nset y2range [10:1000000]\n");
 }
 
 static bool plot_sizes(const osborne_results *results, const char *folder) {
