@@ -315,7 +315,7 @@ void fold_list(fold_board *board, const fold_blocks *blocks) {
   const herd_type *type = blocks->type;
   for (uint32_t i = 0; i < blocks->count; i++)
     for (uint32_t word = 0; word < MUSTER_HERD_BLOCK / 64; word++)
-      for (uint64_t bits = board->hits[i][word]; bits && board->item_count < FOLD_LISTED_MAX; bits &= bits - 1) {
+      for (uint64_t bits = board->hits[i][word]; bits && board->item_count < FOLD_FOLDED_MAX; bits &= bits - 1) {
         uint32_t home = (blocks->first + i) * MUSTER_HERD_BLOCK + word * 64 + (uint32_t)__builtin_ctzll(bits);
         list(board, type->first + home, fold_herd_distance(board, type, home), false);
       }

@@ -9,7 +9,13 @@
 #include "agents/herds.h"
 #include "agents/observers.h"
 
-enum { FOLD_LISTED_MAX = 2048, FOLD_TABLE = 4 * FOLD_LISTED_MAX, FOLD_BLOCKS = 1024 /* looked at together */ };
+/* Folded herds leave room in the list: who is to be folded makes room for them. */
+enum {
+  FOLD_LISTED_MAX = 2048,
+  FOLD_FOLDED_MAX = 1536,
+  FOLD_TABLE = 4 * FOLD_LISTED_MAX,
+  FOLD_BLOCKS = 1024 /* looked at together */
+};
 
 #define FOLD_FAR 1e30f
 

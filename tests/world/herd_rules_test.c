@@ -109,6 +109,24 @@ Test(herd_rules, without_room_in_the_pool_the_nearest_are_unfolded_and_the_rest_
   herd_world_destroy(&herds);
 }
 
+Test(herd_rules, herds_that_nobody_sees_make_room_for_a_crowd_of_others) {
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.unfolded_max = 4;
+  def.herds_max = 8192;
+  herd_world herds = herd_world_create(1, NULL, &def);
+  muster_herd far[4];
+  for (uint32_t i = 0; i < 4; i++) far[i] = add_herd(&herds, 9000.0 + i, 0.0, 32);
+  for (uint32_t i = 0; i < 4000; i++) add_herd(&herds, (double)(i % 64), (double)(i / 64), 32);
+  muster_observer observer = observe(&herds, 9000.0, 0.0);
+  run_frames(&herds.little, 10);
+  for (uint32_t i = 0; i < 4; i++) cr_assert_gt(herd_info_of(&herds, far[i]).leaves, 0);
+  muster_observer_move(herds.little.world, observer, (muster_position){30.0, 30.0, 0.0});
+  run_frames(&herds.little, 60);
+  for (uint32_t i = 0; i < 4; i++) cr_assert_eq(herd_info_of(&herds, far[i]).leaves, 0);
+  cr_assert_eq(run_frame(&herds.little).herds_unfolded, 4);
+  herd_world_destroy(&herds);
+}
+
 Test(herd_rules, without_agents_herds_stay_coarse_and_can_still_be_folded) {
   muster_world_def world = muster_default_world_def();
   world.clock = MUSTER_CLOCK_VIRTUAL;
