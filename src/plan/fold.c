@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+/* What the mean of places may be off by, for its size. */
+#define ROUNDING 1e-4f
+
 void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, arena *arena) {
   uint32_t buckets = round_up_to_power_of_two(2 * observers_max);
   *board = (fold_board){.observers_max = observers_max, .buckets_mask = buckets - 1};
@@ -175,15 +178,24 @@ static double reach_of(const herd_type *type) {
   return (double)type->def.zone_m[type->tree.depth - 1] * (1.0 + (double)type->def.hysteresis);
 }
 
+/* Instead of fminf() and fmaxf(), which are calls. */
+static inline float lesser(float a, float b) {
+  return a < b ? a : b;
+}
+
+static inline float greater(float a, float b) {
+  return a > b ? a : b;
+}
+
 fold_near fold_measure(const fold_board *board, const herd_type *type, const herd_lanes *lanes) {
   const herd_entry *entry = lanes->entry;
   const herd_block *block = herds_block_of(type, herds_home(type, entry->herd));
   float low_x = FOLD_FAR, low_y = FOLD_FAR, high_x = -FOLD_FAR, high_y = -FOLD_FAR;
   for (uint32_t i = 0; i < entry->lanes; i++) {
-    low_x = fminf(low_x, lanes->x[i]);
-    low_y = fminf(low_y, lanes->y[i]);
-    high_x = fmaxf(high_x, lanes->x[i]);
-    high_y = fmaxf(high_y, lanes->y[i]);
+    low_x = lesser(low_x, lanes->x[i]);
+    low_y = lesser(low_y, lanes->y[i]);
+    high_x = greater(high_x, lanes->x[i]);
+    high_y = greater(high_y, lanes->y[i]);
   }
   double x = entry->origin_x, y = entry->origin_y;
   fold_near near = fold_near_of(board, block->partition, x + (double)low_x, y + (double)low_y, x + (double)high_x,
@@ -356,24 +368,53 @@ static void move_origin(const herd_lanes *lanes, float x, float y) {
   }
 }
 
-static void note_centroid(const herd_type *type, const herd_lanes *lanes) {
+static void note_centroid(const herd_lanes *lanes, uint32_t count) {
   const float far_m = 1024.0f;
   herd_entry *entry = lanes->entry;
-  herd_body whole = herds_whole(type, lanes);
-  float x = (float)(whole.x - entry->origin_x), y = (float)(whole.y - entry->origin_y);
-  if (fabsf(x) > far_m || fabsf(y) > far_m) move_origin(lanes, floorf(x), floorf(y));
-  entry->x = (float)(whole.x - entry->origin_x);
-  entry->y = (float)(whole.y - entry->origin_y);
-  entry->velocity_x = (float)whole.velocity_x;
-  entry->velocity_y = (float)whole.velocity_y;
+  float x = 0, y = 0, velocity_x = 0, velocity_y = 0, each = 1.0f / (float)count;
+  for (uint32_t i = 0; i < entry->lanes; i++) {
+    float members = (float)lanes->members[i];
+    x += members * lanes->x[i];
+    y += members * lanes->y[i];
+    velocity_x += members * lanes->velocity_x[i];
+    velocity_y += members * lanes->velocity_y[i];
+  }
+  entry->x = x * each;
+  entry->y = y * each;
+  if (fabsf(entry->x) > far_m || fabsf(entry->y) > far_m) {
+    x = floorf(entry->x);
+    y = floorf(entry->y);
+    move_origin(lanes, x, y);
+    entry->x -= x;
+    entry->y -= y;
+  }
+  entry->velocity_x = velocity_x * each;
+  entry->velocity_y = velocity_y * each;
+}
+
+/* Whether all leaves are where they are wanted, as nearly always. A parent that is far from its one observer has a
+ * child that is as far; of several observers, each child may be near to another one, so that says nothing. */
+static bool stays(const fold_board *board, const herd_type *type, const herd_lanes *lanes, const fold_near *near) {
+  const herd_tree *tree = &type->tree;
+  const float *zone_m = type->def.zone_m;
+  float beyond = 1.0f + type->def.hysteresis;
+  if (near->count != 1) return false;
+  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
+    uint32_t depth = herd_tree_depth(tree, lanes->nodes[i]);
+    if (fold_unfolds(type, depth, board->distances[i])) return false;
+    if (depth > 0 && board->distances[i] > zone_m[tree->depth - depth] * beyond * (1.0f - ROUNDING)) return false;
+  }
+  return true;
 }
 
 static void look_at_entry(fold_board *board, const herd_type *type, uint32_t number, uint64_t now_ns) {
   herd_lanes lanes = herds_lanes(type, number);
-  if (lanes.entry->state != HERD_ENTRY_OPEN || herds_count(&lanes) == 0) return;
+  uint32_t count = lanes.entry->state == HERD_ENTRY_OPEN ? herds_count(&lanes) : 0;
+  if (count == 0) return;
   if (lanes.entry->pinned) clear_pins(&lanes, now_ns);
-  note_centroid(type, &lanes);
+  note_centroid(&lanes, count);
   fold_near near = fold_measure(board, type, &lanes);
+  if (stays(board, type, &lanes, &near)) return;
   uint32_t lane = fold_next_unfolding(board, type, &lanes);
   if (lane != HERD_NONE) {
     list(board, lanes.entry->herd, board->distances[lane], false);
