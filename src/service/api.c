@@ -86,8 +86,7 @@ static void run(desk_request *request, struct service *service) {
   if (call->world && !call->world->world)
     api_complain(&call->problem, 409, "not_hosted", "world", "world %s is not hosted: %s", call->world->name,
                  call->world->failure);
-  else
-    if (call->world && !call->world->world)
+  else if (call->world && !call->world->world)
     api_complain(&call->problem, 409, "not_hosted", "world", "world %s is not hosted: %s", call->world->name,
                  call->world->failure);
   else
@@ -248,11 +247,27 @@ static muster_result read_token(const char *path, char token[256]) {
   return error_set(MUSTER_E_INPUT, "token_file %s: its first line must be a token of 16 .. 250 bytes", path);
 }
 
+/* What a reload may change. */
+static void limit(http_options *options, const settings *settings) {
+  options->hosts = settings->hosts;
+  options->body_bytes_max = settings->body_bytes_max;
+  options->receive_ms = (uint32_t)(settings->idle_timeout_ns / 1000000u);
+}
+
+muster_result api_check(const settings *settings) {
+  char token[256];
+  return read_token(settings->token_file, token);
+}
+
 muster_result api_reload(service *service) {
   char token[256];
+  http_options options = http_default_options();
   muster_result result = read_token(service->settings.token_file, token);
   if (!result) result = http_set_token(service->http, *token ? token : NULL);
-  return result;
+  if (result) return result;
+  limit(&options, &service->settings);
+  http_set_limits(service->http, &options);
+  return MUSTER_OK;
 }
 
 muster_result api_open(service *service) {
@@ -264,11 +279,10 @@ muster_result api_open(service *service) {
   options.user = service;
   options.tables = tables;
   options.token = *token ? token : NULL;
-  options.hosts = settings->hosts;
   options.connections_max = settings->connections_max;
   options.connections_per_client = settings->client_connections_max;
   options.header_bytes_max = settings->header_bytes_max;
-  options.receive_ms = (uint32_t)(settings->idle_timeout_ns / 1000000u);
+  limit(&options, settings);
   service->http = http_create(service->loop, &options);
   if (!service->http) return MUSTER_E_MEMORY;
   result = http_listen_unix(service->http, service->control.descriptor);

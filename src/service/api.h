@@ -49,7 +49,10 @@
 /* Begins to serve: at the service's control socket and, if the settings say so, by TCP. Loop's thread. */
 muster_result api_open(service *service);
 
-/* Takes over what the settings say anew: the token. On failure nothing changes. Loop's thread. */
+/* Whether what the settings name can be had: the token. Loop's thread, or before there are threads. */
+muster_result api_check(const settings *settings);
+
+/* Takes over what the settings say anew: token, names of hosts, limits. On failure nothing changes. Loop's thread. */
 muster_result api_reload(service *service);
 
 /* Ends serving; after desk_close. Null server: no-op. Loop's thread. */

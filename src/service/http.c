@@ -191,6 +191,14 @@ muster_result http_set_token(http *http, const char *token) {
   return MUSTER_OK;
 }
 
+void http_set_limits(http *http, const http_options *options) {
+  http->options.body_bytes_max = options->body_bytes_max;
+  http->options.receive_ms = options->receive_ms;
+  snprintf(http->hosts, sizeof http->hosts, "%s", options->hosts ? options->hosts : "");
+  for (char *at = http->hosts; *at; at++)
+    if (*at == ',') *at = ' ';
+}
+
 http *http_create(uv_loop_t *loop, const http_options *options) {
   http *made = calloc(1, sizeof *made);
   if (!made || http_set_token(made, options->token)) {
@@ -201,9 +209,7 @@ http *http_create(uv_loop_t *loop, const http_options *options) {
   made->loop = loop;
   made->options = *options;
   made->options.token = NULL;
-  snprintf(made->hosts, sizeof made->hosts, "%s", options->hosts ? options->hosts : "");
-  for (char *at = made->hosts; *at; at++)
-    if (*at == ',') *at = ' ';
+  http_set_limits(made, options);
   uv_timer_init(loop, &made->sweep);
   made->sweep.data = made;
   uv_timer_start(&made->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
