@@ -3,6 +3,18 @@
  * A module is a set of callbacks. The programs of Muster (muster run, the service) open one, let it register its
  * agent types and spawn its agents, call it once before every frame, and let it report in the end. A module uses
  * the public headers alone. All callbacks come on the thread of the frames, between frames.
+ *
+ * As a shared object. A module for musterd is one file, NAME.so, that exports muster_module_get and is linked with
+ * nothing of Muster: it finds the library in the program that loads it (cc -shared -fPIC walkers.c -o walkers.so). The
+ * service looks for it by its bare name in the one folder that it is configured with; folder and file must belong to
+ * root or to the service's user, and nobody else may write them; a symbolic link is refused. Its code is loaded once,
+ * however many worlds it populates, and stays until the service ends; what differs between worlds belongs into the
+ * instance that open() makes: one for each world. tests/examples/template_module.c is one to copy.
+ *
+ * One module populates a world. Its types live in that world together: they find each other by name
+ * (muster_type_find), read what others publish, and send messages (muster_update_send, muster_agent_send; the
+ * receiver's type says messages_max and message_bytes), in an order that does not depend on workers. Worlds share
+ * nothing but the pool: what is to go from one to another goes through the host.
  */
 #ifndef MUSTER_MODULE_H
 #define MUSTER_MODULE_H
@@ -80,6 +92,11 @@ typedef struct muster_module {
   muster_result (*watch)(void *instance, muster_world *world, const char *name, muster_module_line line,
                          void *line_user);
   void (*watched)(void *instance, const muster_world *world, muster_module_line line, void *line_user);
+  /* Somebody outside, such as the control of the service, wants an agent of a type of the module: fills what such an
+   * agent needs in the definition (state, published state, user), which names its type and place; or refuses with a
+   * message. What it points to stays valid until the next call. Changes neither instance nor world: it may be asked
+   * and no agent follow. Null (default) = nobody outside may spawn. */
+  muster_result (*complete)(void *instance, const muster_world *world, muster_agent_def *def);
   /* These two let a host save the world and go on with it in another process (muster/snapshot.h); both null (default) =
    * such a world cannot be saved, which the host says. The first writes what the instance must know of a populated
    * world besides what Muster keeps; it changes nothing, neither allocates nor locks, and may be called in a process

@@ -190,6 +190,10 @@ MUSTER_API muster_type muster_type_register(muster_world *world, const muster_ty
 /* The name of a type, or null for a type that is not registered. Any thread after the registration. */
 MUSTER_API const char *muster_type_name(const muster_world *world, muster_type type);
 
+/* The type of that name, the first where several bear it; the null type when none does. Any thread after the
+ * registration. O(types). */
+MUSTER_API muster_type muster_type_find(const muster_world *world, const char *name);
+
 /* --------------------------------------------------------------------------------------------------------- agents */
 
 struct muster_agent_def {
@@ -362,6 +366,16 @@ static inline muster_observer_def muster_default_observer_def(void) {
 MUSTER_API muster_observer muster_observer_add(muster_world *world, const muster_observer_def *def);
 MUSTER_API muster_result muster_observer_move(muster_world *world, muster_observer observer, muster_position position);
 MUSTER_API muster_result muster_observer_remove(muster_world *world, muster_observer observer);
+
+/* The observer after this one in the order of their indices, the first after null; null at the end. One that was added
+ * since the last frame is not among them yet. Thread of the frames, between frames. */
+MUSTER_API muster_observer muster_observer_next(const muster_world *world, muster_observer observer);
+
+/* Reads where an observer is and how far it sees. MUSTER_E_STALE when the id is gone, or was added since the last
+ * frame; MUSTER_E_NOT_INITIALISED when the definition was not set by its default function. Thread of the frames,
+ * between frames. */
+MUSTER_API muster_result muster_observer_read(const muster_world *world, muster_observer observer,
+                                              muster_observer_def *def);
 
 /* --------------------------------------------------------------------------------------------------------- frames */
 

@@ -190,6 +190,12 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
   muster_observers_move(world, self->observers, self->places, self->walker_count);
 }
 
+/* Zeroed state is right for whoever is new. */
+static muster_result complete(void *instance, const muster_world *world, muster_agent_def *def) {
+  (void)instance, (void)world, (void)def;
+  return MUSTER_OK;
+}
+
 static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   const fixed *self = instance;
   life all = {0};
@@ -256,6 +262,7 @@ const muster_module *muster_module_fixed(void) {
                                        .close = close_square,
                                        .takes_cost = true,
                                        .save = save_square,
-                                       .resume = resume_square};
+                                       .resume = resume_square,
+                                       .complete = complete};
   return &module;
 }

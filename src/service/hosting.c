@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 static uint32_t at_least(uint32_t minimum, uint32_t value) {
@@ -45,6 +46,17 @@ static muster_result create_world(service *service, hosted_world *world) {
   return world->world ? MUSTER_OK : MUSTER_E_ARGUMENT;
 }
 
+static void close_world(hosted_world *world) {
+  muster_world_destroy(world->world);
+  if (world->module) world->module->close(world->instance);
+  world->world = NULL;
+  world->module = NULL;
+}
+
+static void close_worlds(service *service) {
+  for (uint32_t i = service->world_count; i > 0; i--) close_world(&service->worlds[i - 1]);
+}
+
 /* Goes on from a snapshot. What it says of itself must come out. */
 static muster_result resume_world(hosted_world *world, const snapshot_file_world *saved) {
   if (strcmp(saved->module, world->settings.module) != 0)
@@ -72,8 +84,9 @@ static muster_result populate_world(hosted_world *world) {
   return MUSTER_OK;
 }
 
-/* With a file, a world that is in it goes on from there; *refused tells that it cannot. */
-static muster_result open_world(service *service, hosted_world *world, const snapshot_file *file, bool *refused) {
+/* A world that cannot be opened is left out, and the others go on without it. With a file, a world that is in it goes
+ * on from there; *refused tells that it cannot. */
+static bool open_world(service *service, hosted_world *world, const snapshot_file *file, bool *refused) {
   const snapshot_file_world *saved = file ? snapshot_file_find(file, world->name) : NULL;
   muster_result result = open_module(service, world);
   if (!result) result = snapshots_check_module(&service->snapshots, world->name, world->module);
@@ -82,7 +95,19 @@ static muster_result open_world(service *service, hosted_world *world, const sna
     result = saved ? resume_world(world, saved) : populate_world(world);
     *refused = result && saved;
   }
-  return result ? error_set(result, "world %s: %s", world->name, muster_last_error()) : MUSTER_OK;
+  if (*refused) {
+    error_set(result, "world %s: %s", world->name, muster_last_error());
+    return false;
+  }
+  world->failed = result;
+  world->failure[0] = '\0';
+  if (result) {
+    snprintf(world->failure, sizeof world->failure, "%s", muster_last_error());
+    log_line(MUSTER_LOG_ERROR, "world %s is not hosted: %s", world->name, world->failure);
+    close_world(world);
+  }
+  publish_pace(world);
+  return result == MUSTER_OK;
 }
 
 static muster_result open_pool(service *service) {
@@ -93,35 +118,37 @@ static muster_result open_pool(service *service) {
   return service->pool ? MUSTER_OK : MUSTER_E_SYSTEM;
 }
 
-static void close_world(hosted_world *world) {
-  muster_world_destroy(world->world);
-  if (world->module) world->module->close(world->instance);
-  world->world = NULL;
-  world->module = NULL;
+/* True when any was opened; with *refused none is to be kept. */
+static bool open_worlds(service *service, const snapshot_file *file, bool *refused) {
+  bool any = false;
+  for (uint32_t i = 0; i < service->world_count && !*refused; i++)
+    any = open_world(service, &service->worlds[i], file, refused) || any;
+  return any;
 }
 
-static void close_worlds(service *service) {
-  for (uint32_t i = service->world_count; i > 0; i--) close_world(&service->worlds[i - 1]);
+/* Tells of worlds that are in a snapshot and not here: they are in none that is written from now on. */
+static bool leaves_out(service *service, const snapshot_file *file) {
+  bool any = false;
+  for (uint32_t i = 0; i < file->world_count; i++) {
+    const hosted_world *world = service_find_world(service, file->worlds[i].name);
+    if (world && world->world) continue;
+    log_line(MUSTER_LOG_WARNING, "world %s is in the snapshot, and is not hosted", file->worlds[i].name);
+    any = true;
+  }
+  return any;
 }
 
-static muster_result open_worlds(service *service, const snapshot_file *file, bool *refused) {
-  muster_result result = MUSTER_OK;
-  for (uint32_t i = 0; !result && i < service->world_count; i++)
-    result = open_world(service, &service->worlds[i], file, refused);
-  return result;
-}
-
-/* All worlds go on from the newest snapshot from which all can; else they begin anew. */
-static muster_result restore_worlds(service *service) {
+/* All worlds go on from the newest snapshot from which all can; else they begin anew. True when any was opened. */
+static bool restore_worlds(service *service) {
   snapshot_file file;
   bool refused = false;
   uint32_t which = 0;
   while (snapshots_next(&service->snapshots, &which, &file)) {
-    muster_result result = open_worlds(service, &file, &refused);
-    if (!result) snapshots_accept(&service->snapshots, which, &file);
+    bool any = open_worlds(service, &file, &refused);
     if (refused) snapshots_refuse(&service->snapshots, which);
+    if (!refused) snapshots_accept(&service->snapshots, which, &file, leaves_out(service, &file));
     snapshot_file_close(&file);
-    if (!refused) return result;
+    if (!refused) return any;
     close_worlds(service);
     refused = false;
   }
@@ -129,11 +156,15 @@ static muster_result restore_worlds(service *service) {
 }
 
 muster_result hosting_open(service *service) {
-  modules_open(&service->modules, service->settings.modules);
-  muster_result result = open_pool(service);
-  if (!result) result = restore_worlds(service);
-  if (result) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
-  return result;
+  muster_result result = modules_open(&service->modules, service->settings.modules);
+  if (!result) result = open_pool(service);
+  if (result) {
+    log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
+    return result;
+  }
+  if (restore_worlds(service)) return MUSTER_OK;
+  log_line(MUSTER_LOG_ERROR, "no world could be opened");
+  return MUSTER_E_STATE;
 }
 
 void hosting_close(service *service) {

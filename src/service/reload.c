@@ -1,5 +1,6 @@
 #include "service/reload.h"
 
+#include "service/api.h"
 #include "service/frames.h"
 #include "service/log.h"
 #include "service/notify.h"
@@ -51,6 +52,7 @@ static void finish(desk_request *request) {
     service->settings = reload->next;
     log_set_level((muster_log_level)service->settings.log_level);
     snapshots_set_interval(&service->snapshots, service->settings.snapshot_interval_ns);
+    if (api_reload(service) != MUSTER_OK) log_line(MUSTER_LOG_ERROR, "reload: %s", muster_last_error());
     log_line(MUSTER_LOG_INFO, "reload: done");
     end(service);
   }

@@ -1,5 +1,6 @@
 #include "service/service.h"
 
+#include "service/api.h"
 #include "service/frames.h"
 #include "service/log.h"
 #include "service/notify.h"
@@ -27,6 +28,7 @@ static void finish(service *service) {
   watchdog_close(&service->watchdog);
   control_socket_close(&service->control);
   desk_close(&service->desk);
+  api_close(service);
   uv_walk(service->loop, close_handle, NULL);
 }
 
@@ -89,7 +91,7 @@ static muster_result prepare_worlds(service *service) {
   for (uint32_t i = 0; i < settings->world_count; i++) {
     hosted_world *world = &service->worlds[i];
     world->settings = settings->worlds[i];
-    snprintf(world->name, sizeof world->name, "%s", world->settings.name);
+    memcpy(world->name, world->settings.name, sizeof world->name);
     world->budget_ns = world->settings.budget_ns;
     world->period_ns = settings_period_ns(world->settings.rate);
     int problem = uv_mutex_init(&world->mutex);
@@ -140,6 +142,7 @@ static muster_result start(service *service) {
   if (result) return result;
   result = prepare_worlds(service);
   if (!result) result = prepare_loop(service);
+  if (!result) result = api_open(service);
   if (!result) result = start_frames(service);
   if (result) control_socket_close(&service->control);
   return result;
@@ -152,6 +155,7 @@ int service_run(const settings *settings, int count, char **arguments) {
     return EXIT_FAILURE;
   }
   service->loop = uv_default_loop();
+  service->modules.descriptor = -1;
   service->settings = *settings;
   service->argument_count = count;
   service->arguments = arguments;
