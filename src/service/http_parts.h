@@ -33,7 +33,7 @@ struct http_request {
   const http_route *route;
   char path[HTTP_PATH_BYTES];          /* cut into parts */
   const char *values[HTTP_VALUES_MAX]; /* those that stand for names of the pattern, in its order */
-  char *body;                          /* room for http_body_max, as it is needed */
+  char *body;                          /* room for the route's body_max, as it is needed */
   size_t body_bytes, body_room;
   unsigned body_refused;         /* the status that its body deserves; 0 = it is well so far */
   bool handled, suspended, sent; /* the handler was called; it answers later; libmicrohttpd has the answer */
@@ -58,18 +58,17 @@ struct http {
   uint32_t handles_open;
 };
 
-/* Bytes that the body may have. */
-static inline uint32_t http_body_max(const http_request *request) {
-  uint32_t all = request->http->options.body_bytes_max, own = request->route->body_max;
-  return own < all ? own : all;
-}
-
 /* Finds the route of a path that is cut into parts here. Null: `allowed` has the methods that the path knows, between
  * commas, empty when it is unknown. */
 const http_route *http_match(http_request *request, const char *method, char *allowed, size_t allowed_bytes);
 
 /* Whether the request may be made by whom it comes from, before its body is looked at. False: it is refused. */
 bool http_guard(http_request *request, const char *method);
+
+/* The most that the body of a request of this route may have. */
+static inline uint32_t http_body_max(const http *http, const http_route *route) {
+  return route->body_max < http->options.body_bytes_max ? route->body_max : http->options.body_bytes_max;
+}
 
 /* Compares without telling by its time where two tokens differ. */
 bool http_tokens_equal(const char *held, const char *given);

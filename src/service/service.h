@@ -12,6 +12,7 @@
 #include "service/desk.h"
 #include "service/modules.h"
 #include "service/settings.h"
+#include "service/snapshots.h"
 #include "service/watchdog.h"
 
 #include <muster/module.h>
@@ -75,7 +76,8 @@ typedef struct service {
   struct http *http; /* the server of control; loop's thread */
   desk desk;
   watchdog watchdog;
-  uv_signal_t signals[3];
+  snapshots snapshots;
+  uv_signal_t signals[4];
   uv_thread_t frames;
   uv_async_t frames_news; /* from the frames' thread: all worlds are open, or it has ended */
   bool has_frames;        /* the thread exists; loop's thread */

@@ -32,7 +32,8 @@ typedef struct settings {
   bool listen_anywhere;        /* another host than loopback is meant */
   char token_file[PATH_BYTES]; /* live; "" = none: then TCP reads only */
   char hosts[HOSTS_BYTES];     /* live; further names that Host and Origin may bear, separated by blanks */
-  uint32_t connections_max, client_connections_max, header_bytes_max;
+  uint32_t connections_max, client_connections_max;
+  uint32_t header_bytes_max;
   uint32_t body_bytes_max;        /* live */
   uint64_t idle_timeout_ns;       /* live */
   char snapshot_file[PATH_BYTES]; /* "" = none */
