@@ -76,6 +76,7 @@ uint64_t snapshot_long(snapshot *snapshot, uint64_t number) {
   return number;
 }
 
+/* Other checks may follow, which set the last error: the reason is kept here until the end. */
 bool snapshot_expect(snapshot *snapshot, bool holds, const char *format, ...) {
   char what[192];
   va_list arguments;
@@ -85,7 +86,8 @@ bool snapshot_expect(snapshot *snapshot, bool holds, const char *format, ...) {
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
   snapshot->failed = true;
-  error_set(MUSTER_E_INPUT, "snapshot: offset %zu, %s: %s", snapshot->reader.at, names[snapshot->reader.section], what);
+  snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu, %s: %s", snapshot->reader.at,
+           names[snapshot->reader.section], what);
   return false;
 }
 
@@ -254,9 +256,9 @@ static bool enter(snapshot *snapshot, uint32_t section) {
     return true;
   }
   if (chunks_enter(&snapshot->reader, section)) return true;
-  if (!snapshot->failed)
-    error_set(MUSTER_E_INPUT, "snapshot: offset %zu: the section '%s' is missing", snapshot->reader.at, names[section]);
   snapshot->failed = true;
+  snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu: the section '%s' is missing", snapshot->reader.at,
+           names[section]);
   return false;
 }
 
@@ -361,7 +363,7 @@ static bool reserve(snapshot *snapshot, arena *arena) {
 }
 
 static muster_result load(snapshot *snapshot) {
-  if (!go_through(snapshot)) return MUSTER_E_INPUT;
+  if (!go_through(snapshot)) return error_set(MUSTER_E_INPUT, "snapshot: %s", snapshot->trouble);
   struct muster_world *world = snapshot->world;
   chunks_rewind(&snapshot->reader);
   snapshot->mode = SNAPSHOT_LOADS;

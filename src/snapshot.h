@@ -62,6 +62,7 @@ typedef struct snapshot {
   struct muster_world *world;
   snapshot_mode mode;
   bool failed;
+  char trouble[256]; /* then: why */
   chunk_writer writer;
   chunk_reader reader;
   const muster_save_def *save;

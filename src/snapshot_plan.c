@@ -156,6 +156,8 @@ static bool is_reach(float value) {
 static bool is_saved_sight(const saved_sight *saved) {
   bool wide = saved->bucket_m == 0.0 ? saved->linked_far_m == 0.0f
                                      : saved->bucket_m == fmax((double)saved->linked_far_m / 2.0, 1.0);
+  const float most = saved->linked_far_m * 4.0f; /* who sees further is in no bucket */
+  if (!(saved->near_m <= most && saved->far_m <= most)) return false;
   return wide && is_reach(saved->typical_far_m) && is_reach(saved->linked_far_m) && is_reach(saved->near_m) &&
          is_reach(saved->far_m) && saved->shortest_m > 0.0f && saved->counted <= 1;
 }

@@ -58,6 +58,7 @@ muster_result snapshot_file_read(snapshot_file *file, const void *bytes, size_t 
 /* The world of that name, or null. */
 const snapshot_file_world *snapshot_file_find(const snapshot_file *file, const char *name);
 
+/* Unmaps it, and frees what it owns. */
 void snapshot_file_close(snapshot_file *file);
 
 #endif

@@ -113,7 +113,23 @@ void snapshots_refuse(snapshots *snapshots, uint32_t which) {
   uv_mutex_unlock(&snapshots->mutex);
 }
 
-void snapshots_accept(snapshots *snapshots, uint32_t which, const snapshot_file *file) {
+static void keep_copy(const snapshots *snapshots, const char *path) {
+  char copy[SNAPSHOT_PATH_BYTES + 16];
+  int problem = EEXIST;
+  for (int i = 1; i <= ASIDE_MAX && problem == EEXIST; i++) {
+    snprintf(copy, sizeof copy, "%s.left-out-%d", snapshots->path, i);
+    problem = link(path, copy) == 0 ? 0 : errno;
+  }
+  if (problem)
+    log_line(MUSTER_LOG_ERROR, "no copy of %s can be kept: %s", path, strerror(problem));
+  else
+    log_line(MUSTER_LOG_WARNING, "a copy of the snapshot is kept as %s", copy);
+}
+
+void snapshots_accept(snapshots *snapshots, uint32_t which, const snapshot_file *file, bool keep) {
+  char path[SNAPSHOT_PATH_BYTES];
+  path_of(snapshots, endings[which - 1], path);
+  if (keep) keep_copy(snapshots, path);
   uv_mutex_lock(&snapshots->mutex);
   path_of(snapshots, endings[which - 1], snapshots->status.restored);
   snapshots->status.number = file->number;

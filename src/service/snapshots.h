@@ -65,8 +65,8 @@ bool snapshots_next(snapshots *snapshots, uint32_t *which, snapshot_file *file);
  * aside. */
 void snapshots_refuse(snapshots *snapshots, uint32_t which);
 
-/* The worlds go on from it. */
-void snapshots_accept(snapshots *snapshots, uint32_t which, const snapshot_file *file);
+/* The worlds go on from it; with `keep` a copy is kept as FILE.left-out-N, since it has more than those. */
+void snapshots_accept(snapshots *snapshots, uint32_t which, const snapshot_file *file, bool keep);
 
 /* Between two frames: begins one when it is time. Frames' thread. */
 void snapshots_turn(struct service *service);

@@ -76,16 +76,18 @@ static muster_result write_file(const char *path, uint64_t number, const snapsho
  */
 
 static uint32_t gather(service *service, snapshot_source sources[WORLDS_MAX]) {
+  uint32_t count = 0;
   for (uint32_t i = 0; i < service->world_count; i++) {
     const hosted_world *world = &service->worlds[i];
-    sources[i] = (snapshot_source){.name = world->name,
-                                   .module_name = world->settings.module,
-                                   .module = world->module,
-                                   .instance = world->instance,
-                                   .world = world->world,
-                                   .sim_now_ns = world->sim_now_ns};
+    if (!world->world) continue;
+    sources[count++] = (snapshot_source){.name = world->name,
+                                         .module_name = world->settings.module,
+                                         .module = world->module,
+                                         .instance = world->instance,
+                                         .world = world->world,
+                                         .sim_now_ns = world->sim_now_ns};
   }
-  return service->world_count;
+  return count;
 }
 
 static tidings write_now(service *service, uint64_t number) {
@@ -237,7 +239,8 @@ static muster_result give_up(snapshots *snapshots, const char *what) {
 
 /* What a frame left undone is done now: afterwards memory holds all there is to save. */
 static void settle(service *service) {
-  for (uint32_t i = 0; i < service->world_count; i++) muster_world_settle(service->worlds[i].world);
+  for (uint32_t i = 0; i < service->world_count; i++)
+    if (service->worlds[i].world) muster_world_settle(service->worlds[i].world);
 }
 
 muster_result snapshots_take(service *service) {
