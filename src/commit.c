@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/prefetch.h"
 #include "conduct.h"
+#include "herds.h"
 #include "messages.h"
 #include "reactions.h"
 #include "recorder.h"
@@ -45,6 +46,7 @@ static inline void complete(struct muster_world *world, uint32_t share, uint32_t
   bool owes = pass && pass->owed, continued = pass && pass->continues;
   uint64_t reached_ns = began_ns;
   if (type->publishes) row->front ^= 1u;
+  if (type->herded) herds_note(world, index);
   if (continued && !owes) periods_continued(&world->classes, class, share, &world->store, &world->ready, index);
   if (continued && owes)
     periods_owing(&world->classes, &world->store, &world->ready, index, began_ns, true, world->frame.number);
@@ -69,8 +71,10 @@ static void learn_told_cost(struct muster_world *world, const batch_entry *entry
  * plans. False when they are enough already. */
 static bool hold(struct muster_world *world, const batch_entry *entry) {
   batch *batch = &world->batch;
+  const agent_type *type = &world->types.types[world->store.rows[entry->agent].type];
   double idle_ns = predicted_planning_gap(world);
-  if (world_costs_are_told(world) || world->types.types[world->store.rows[entry->agent].type].quarantined) return false;
+  /* Members of herds and blocks of them are looked at, and come and go, while early workers run. */
+  if (world_costs_are_told(world) || type->quarantined || type->herded) return false;
   if (batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
   batch->held[batch->held_count++] = entry->agent;
   batch->held_ns += entry->predicted_ns;
@@ -152,12 +156,21 @@ void commit_count_refused(struct muster_world *world) {
             (unsigned long long)world->frames, (unsigned long long)dropped, RUNNER_LOG_MAX);
 }
 
+static void count_update_time(muster_statistics *sums, uint64_t cost_ns) {
+  uint32_t bucket = 0;
+  while (cost_ns > muster_update_time_bound(bucket)) bucket++;
+  sums->update_times[bucket]++;
+  sums->update_times_ns += cost_ns;
+}
+
 static void learn(struct muster_world *world) {
   if (world->recorder) recorder_exchange_costs(world);
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     worker_state *state = &world->runner.states[i];
-    for (uint32_t k = 0; k < state->sample_count; k++)
+    for (uint32_t k = 0; k < state->sample_count; k++) {
       costs_add(&world->costs, state->samples[k].type, state->samples[k].level, state->samples[k].cost_ns);
+      count_update_time(&world->statistics, state->samples[k].cost_ns);
+    }
     world->statistics.interrupted += state->interrupted;
     world->report.cycles += (uint32_t)state->cycles;
   }

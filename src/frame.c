@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "exec/threads.h"
 #include "foresight.h"
+#include "herds.h"
 #include "recorder.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static void stage_score(struct muster_world *world) {
 
 /* 3 fold: which herds are one agent, which are many? */
 static void stage_fold(struct muster_world *world) {
-  fold_membrane(&world->store);
+  herds_look(world);
 }
 
 /* 4 fit: how far must periods stretch to fit the budget? */
@@ -209,6 +210,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   if (world->recorder) recorder_exchange(world, TAG_BUDGET, &world->frame.budget_ns, sizeof world->frame.budget_ns);
   if (recorder_replays(world)) replay_check_budget(world, frame->budget_ns);
   world->runner.now_ns = frame->sim_now_ns;
+  world->runner.frame = world->frames;
   frame_enter(world);
   audit_begin(world);
   if (recorder_replays(world)) world->frame.deadline_ns = UINT64_MAX / 2; /* nothing is decided by the clock */
@@ -228,6 +230,7 @@ void frame_end(struct muster_world *world) {
   report->types_quarantined = world->conduct.types_quarantined;
   report->agents_eased = world->ease.eased;
   memcpy(report->levels, world->store.level_counts, sizeof report->levels);
+  herds_report(world);
   sums->frames++;
   sums->released += report->released;
   sums->completed += report->completed;
