@@ -191,7 +191,7 @@ static void apply_tune(struct muster_world *world, const command *command) {
 }
 
 static void apply_remove(struct muster_world *world, const command *command) {
-  if (world->types.types[world->store.rows[command->index].type].blocks) return; /* herds live there */
+  if (herds_is_block(world, command->index)) return; /* herds live there */
   if (store_is_active(&world->store, command->index))
     intake_remove(world, command->index);
   else
