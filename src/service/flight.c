@@ -257,16 +257,20 @@ void flight_close(flight *flight) {
 
 /* ----------------------------------------------------------------------------------------------------------- worlds */
 
-muster_result flight_attach(flight *flight, muster_world *world, const char *name, const char *module) {
-  if (!flight->head) return MUSTER_OK;
+void flight_attach(flight *flight, muster_world *world, const char *name, const char *module) {
+  if (!flight->head) return;
   size_t bytes = muster_flight_bytes(world);
+  void *memory = map_more(flight, flight_head_next_offset(flight->head), bytes);
+  if (memory == MAP_FAILED || muster_flight_attach(world, memory, bytes)) {
+    log_line(MUSTER_LOG_ERROR, "flight recorder %s: world %s runs without: %s", flight->path, name,
+             memory == MAP_FAILED ? strerror(errno) : muster_last_error());
+    if (memory != MAP_FAILED) munmap(memory, bytes);
+    return;
+  }
   uv_mutex_lock(&flight->mutex);
-  uint64_t offset = flight_head_add_part(flight->head, name, module, bytes);
+  flight_head_add_part(flight->head, name, module, bytes);
   uv_mutex_unlock(&flight->mutex);
-  void *memory = map_more(flight, offset, bytes);
-  if (memory == MAP_FAILED) return refuse(flight, "enlarge");
   flight->parts[flight->part_count++] = memory;
-  return muster_flight_attach(world, memory, bytes);
 }
 
 static uint64_t crashes_of(flight *flight, const char *world, const char *type) {

@@ -36,8 +36,9 @@ muster_result flight_open(flight *flight, const char *path, uint32_t crash_limit
 /* The service ends in good order: every world is destroyed. Null path: no-op. */
 void flight_close(flight *flight);
 
-/* Lends a world its part of the file; before its types are registered. Frames' thread. */
-muster_result flight_attach(flight *flight, muster_world *world, const char *name, const char *module);
+/* Lends a world its part of the file; before its types are registered. A world for which there is no room runs without,
+ * and the log says so. Frames' thread. */
+void flight_attach(flight *flight, muster_world *world, const char *name, const char *module);
 
 /* Puts types of a world into quarantine that have crashed the service too often; after they are registered. Frames'
  * thread. */

@@ -31,16 +31,19 @@ void flight_head_begin(flight_head *head, uint64_t process, uint64_t started_ns,
   flight_head_renew_check(head);
 }
 
-uint64_t flight_head_add_part(flight_head *head, const char *world, const char *module, uint64_t bytes) {
-  ASSERT(head->part_count < WORLDS_MAX);
+uint64_t flight_head_next_offset(const flight_head *head) {
   const flight_part *last = head->part_count ? &head->parts[head->part_count - 1] : NULL;
+  return round_up(last ? last->offset + last->bytes : sizeof *head);
+}
+
+void flight_head_add_part(flight_head *head, const char *world, const char *module, uint64_t bytes) {
+  ASSERT(head->part_count < WORLDS_MAX);
   flight_part *part = &head->parts[head->part_count];
-  *part = (flight_part){.offset = round_up(last ? last->offset + last->bytes : sizeof *head), .bytes = bytes};
+  *part = (flight_part){.offset = flight_head_next_offset(head), .bytes = bytes};
   snprintf(part->world, sizeof part->world, "%s", world);
   snprintf(part->module, sizeof part->module, "%s", module);
   head->part_count++;
   flight_head_renew_check(head);
-  return part->offset;
 }
 
 void flight_head_renew_check(flight_head *head) {

@@ -70,8 +70,11 @@ typedef struct flight_report {
 /* Prepares a head without worlds. */
 void flight_head_begin(flight_head *head, uint64_t process, uint64_t started_ns, const flight_counts *counts);
 
-/* Enters another part, which begins at the next page; returns its offset. The head must have room. */
-uint64_t flight_head_add_part(flight_head *head, const char *world, const char *module, uint64_t bytes);
+/* Where the next part begins: at a page. */
+uint64_t flight_head_next_offset(const flight_head *head);
+
+/* Enters another part. The head must have room. */
+void flight_head_add_part(flight_head *head, const char *world, const char *module, uint64_t bytes);
 
 /* After the counts were changed. */
 void flight_head_renew_check(flight_head *head);

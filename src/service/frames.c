@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 
+#include <stdio.h>
+
 static const uint64_t forever_ns = UINT64_MAX;
 
 /* Requests have at least this part of a period, however late the frames are. */
@@ -56,8 +58,9 @@ static void run_frame(hosted_world *world) {
   schedule(world, begin_ns);
   if (hosting_run_frame(world) != MUSTER_OK) {
     world->failed = true;
+    snprintf(world->failure, sizeof world->failure, "%s", muster_last_error());
     log_line(MUSTER_LOG_ERROR, "world %s stands still: its frame %llu failed: %s", world->name,
-             (unsigned long long)world->frames + 1, muster_last_error());
+             (unsigned long long)world->frames + 1, world->failure);
   } else {
     world->frames++;
     if (world->paused) world->steps_left--;
@@ -89,8 +92,10 @@ muster_result frames_set_pace(service *service, hosted_world *world, uint64_t bu
     if (other != world) used += (double)other->budget_ns / (double)other->period_ns;
   }
   muster_result result = settings_check_pace(used, budget, period);
-  if (!result) frames_force_pace(world, budget, period);
-  return result;
+  if (result) return result;
+  frames_force_pace(world, budget, period);
+  desk_rouse(&service->desk); /* it may be waiting for a later frame */
+  return MUSTER_OK;
 }
 
 /* A frame that is already late is not put off. */
@@ -103,20 +108,20 @@ void frames_force_pace(hosted_world *world, uint64_t budget_ns, uint64_t period_
 }
 
 void frames_pause(service *service, hosted_world *world, uint32_t steps) {
-  (void)service;
   world->paused = true;
   world->steps_left = steps;
   world->due_ns = clock_system();
   publish_pace(world);
+  desk_rouse(&service->desk); /* it may be waiting for no frame at all */
 }
 
 void frames_resume(service *service, hosted_world *world) {
-  (void)service;
   if (!world->paused) return;
   world->paused = false;
   world->steps_left = 0;
   world->due_ns = clock_system();
   publish_pace(world);
+  desk_rouse(&service->desk); /* it may be waiting for no frame at all */
 }
 
 /* ----------------------------------------------------------------------------------------------------------- thread */

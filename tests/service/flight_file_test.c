@@ -47,8 +47,9 @@ static file write_file(void) {
   flight_counts counts = {.count = 1, .counts = {{"main", "wolf", 2}}};
   size_t bytes = write_part(NULL, NULL, false);
   flight_head_begin(&head, 4711, 1234567890, &counts);
-  uint64_t first = flight_head_add_part(&head, "main", "wildlife", bytes);
-  uint64_t second = flight_head_add_part(&head, "other", "village", bytes);
+  flight_head_add_part(&head, "main", "wildlife", bytes);
+  flight_head_add_part(&head, "other", "village", bytes);
+  uint64_t first = head.parts[0].offset, second = head.parts[1].offset;
   file.size = second + bytes;
   file.bytes = aligned_alloc(64, (file.size + 63) / 64 * 64);
   memset(file.bytes, 0, file.size);

@@ -296,7 +296,7 @@ static void assert_reason(service_stage stage, const health_world *world, const 
 }
 
 Test(readiness, is_there_while_frames_run_and_says_why_it_is_not) {
-  health_world world = {"main", false, false, 33333333, 59900000000u};
+  health_world world = {"main", false, false, "", 33333333, 59900000000u};
   json_decref(ask_health(SERVICE_RUNNING, &world, true));
   assert_reason(SERVICE_STARTING, &world, "starting");
   assert_reason(SERVICE_STOPPING, &world, "stopping");
@@ -309,6 +309,6 @@ Test(readiness, is_there_while_frames_run_and_says_why_it_is_not) {
   json_decref(ask_health(SERVICE_RUNNING, &world, true));
   world.failed = true;
   assert_reason(SERVICE_RUNNING, &world, "failed");
-  world = (health_world){"main", false, false, 33333333, 0};
+  world = (health_world){"main", false, false, "", 33333333, 0};
   assert_reason(SERVICE_RUNNING, &world, "no_frame");
 }
