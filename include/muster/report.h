@@ -118,8 +118,8 @@ typedef struct muster_statistics {
   uint64_t messages_refused;    /* muster_update_send() answered MUSTER_E_FULL */
   uint64_t importances_refused; /* answers of model_importance that had to be clamped */
   uint64_t score_rounds;     /* times that everybody's importance had to be looked at, spread over frames, because of an
-                                observer that sees more than about eight times as far as most, or of a crowd of more than
-                                8,192 agents in one cell */
+                                observer that sees more than about eight times as far as most, or of a crowd of more
+                                than 8,192 agents in one cell */
   uint64_t wakes_delayed;    /* wakes that had to wait for the end of their type's wake_gap_ns */
   uint64_t wakes_timed;      /* times asked for that came, and released an agent or found it released */
   uint64_t steps_behind_max; /* with bounded steps: the most whole steps that a completed update left undone */

@@ -1,0 +1,294 @@
+/* herds_update.c - herds in updates: how a block is brought forward, on any worker, and what an atom may ask of herds.
+ * A block's update works in place; what it leaves that cannot be is put back herd by herd. */
+#include "herds.h"
+
+#include "base/assert.h"
+#include "base/clones.h"
+#include "base/error.h"
+#include "base/random.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const uint64_t block_stream = 0x6865726473u; /* apart from the random numbers of agents */
+
+/* -------------------------------------------------------------------------------------------------- blocks in place */
+
+/* Where a block's positions may be, from its origin. */
+typedef struct bounds {
+  float low_x, high_x, low_y, high_y;
+  uint32_t members_max;
+} bounds;
+
+VECTOR_CLONES static void tell_elapsed(const uint16_t *restrict members, float seconds, float *restrict elapsed_s,
+                                       uint32_t *restrict alive, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) alive[i] = members[i] ? UINT32_MAX : 0;
+  for (uint32_t i = 0; i < count; i++) elapsed_s[i] = alive[i] ? seconds : 0.0f;
+}
+
+VECTOR_CLONES static void drift(float *restrict x, const float *restrict velocity, const float *restrict elapsed_s,
+                                uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) x[i] += velocity[i] * elapsed_s[i];
+}
+
+/* Which entries may keep what was written: the others get back what they had. */
+VECTOR_CLONES static void judge(const muster_herd_block *block, const bounds *bounds, uint32_t *restrict keep) {
+  const float *restrict x = block->x, *restrict y = block->y, *restrict elapsed_s = block->elapsed_s;
+  const float *restrict velocity_x = block->velocity_x, *restrict velocity_y = block->velocity_y;
+  const uint16_t *restrict members = block->members;
+  uint32_t count = block->count, members_max = bounds->members_max;
+  float low_x = bounds->low_x, high_x = bounds->high_x, low_y = bounds->low_y, high_y = bounds->high_y;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t kept = elapsed_s[i] > 0.0f;
+    kept &= (uint32_t)(x[i] >= low_x) & (uint32_t)(x[i] <= high_x);
+    kept &= (uint32_t)(y[i] >= low_y) & (uint32_t)(y[i] <= high_y);
+    kept &= (uint32_t)(fabsf(velocity_x[i]) <= FLT_MAX) & (uint32_t)(fabsf(velocity_y[i]) <= FLT_MAX);
+    keep[i] = 0u - kept;
+  }
+  for (uint32_t i = 0; i < count; i++) keep[i] &= members[i] <= members_max ? UINT32_MAX : 0;
+}
+
+VECTOR_CLONES static void judge_total(const float *restrict total, uint32_t *restrict keep, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) keep[i] &= fabsf(total[i]) <= FLT_MAX ? UINT32_MAX : 0;
+}
+
+/* Bits are chosen, not numbers: a slot may hold what is no number. */
+VECTOR_CLONES static void put_back(uint32_t *restrict column, const uint32_t *restrict saved,
+                                   const uint32_t *restrict keep, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) column[i] = (column[i] & keep[i]) | (saved[i] & ~keep[i]);
+}
+
+VECTOR_CLONES static void put_back_members(uint16_t *restrict members, const uint16_t *restrict saved,
+                                           const uint32_t *restrict keep, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) members[i] = keep[i] ? members[i] : saved[i];
+}
+
+/* The least and the greatest of those alive. */
+VECTOR_CLONES static void bound(const float *restrict x, const uint32_t *restrict alive, uint32_t count, float *low,
+                                float *high) {
+  float least[8], most[8];
+  for (uint32_t k = 0; k < 8; k++) least[k] = HERD_NOWHERE, most[k] = -HERD_NOWHERE;
+  for (uint32_t i = 0; i < count; i += 8)
+    for (uint32_t k = 0; k < 8; k++) {
+      float low_x = alive[i + k] ? x[i + k] : HERD_NOWHERE, high_x = alive[i + k] ? x[i + k] : -HERD_NOWHERE;
+      least[k] = low_x < least[k] ? low_x : least[k];
+      most[k] = high_x > most[k] ? high_x : most[k];
+    }
+  *low = HERD_NOWHERE;
+  *high = -HERD_NOWHERE;
+  for (uint32_t k = 0; k < 8; k++) {
+    *low = least[k] < *low ? least[k] : *low;
+    *high = most[k] > *high ? most[k] : *high;
+  }
+}
+
+/* How many may keep what was written, and how many of those whose time has come may not. */
+VECTOR_CLONES static uint32_t count_kept(const uint32_t *restrict keep, const float *restrict elapsed_s, uint32_t count,
+                                         uint32_t *refused) {
+  uint32_t kept = 0, others = 0;
+  for (uint32_t i = 0; i < count; i++) kept += keep[i] & 1u;
+  for (uint32_t i = 0; i < count; i++) others += (uint32_t)(elapsed_s[i] > 0.0f) & ~keep[i] & 1u;
+  *refused = others;
+  return kept;
+}
+
+/* How many of those who were alive have no members any more. */
+VECTOR_CLONES static uint32_t count_dying(const uint32_t *restrict alive, const uint16_t *restrict members,
+                                          uint32_t count) {
+  uint32_t dying = 0;
+  for (uint32_t i = 0; i < count; i++) dying += members[i] ? 0 : alive[i] & 1u;
+  return dying;
+}
+
+VECTOR_CLONES static uint32_t sum(const uint16_t *restrict members, uint32_t count) {
+  uint32_t total = 0;
+  for (uint32_t i = 0; i < count; i++) total += members[i];
+  return total;
+}
+
+/* ------------------------------------------------------------------------------------------------- a block's update */
+
+VECTOR_CLONES static void number_herds(uint32_t *restrict herds, uint32_t first, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) herds[i] = first + i;
+}
+
+/* Herds whose time is not their block's are told what is theirs. */
+static void tell_settling(const herd_type *type, const herd_block *block, herd_scratch *scratch, uint64_t elapsed_ns) {
+  for (uint32_t next = block->entry; next; next = herds_entry(type, next - 1)->next) {
+    const herd_entry *entry = herds_entry(type, next - 1);
+    if (entry->state != HERD_ENTRY_SETTLING) continue;
+    int64_t own_ns = (int64_t)elapsed_ns - entry->ahead_ns;
+    uint32_t slot = herds_home(type, entry->herd) % MUSTER_HERD_BLOCK;
+    scratch->elapsed_s[slot] =
+        type->members[herds_home(type, entry->herd)] && own_ns > 0 ? (float)((double)own_ns * 1e-9) : 0.0f;
+  }
+}
+
+static muster_herd_block show(const herd_type *type, uint32_t number, const herd_scratch *scratch) {
+  uint32_t first = number * MUSTER_HERD_BLOCK;
+  const herd_block *block = &type->blocks[number];
+  muster_herd_block shown = {.count = (block->high + 7u) & ~7u,
+                             .origin_x = block->origin_x,
+                             .origin_y = block->origin_y,
+                             .x = type->x + first,
+                             .y = type->y + first,
+                             .velocity_x = type->velocity_x + first,
+                             .velocity_y = type->velocity_y + first,
+                             .members = type->members + first,
+                             .elapsed_s = scratch->elapsed_s,
+                             .herds = scratch->herds,
+                             .user = type->def.user};
+  for (uint32_t t = 0; t < type->def.totals; t++) shown.totals[t] = type->totals[t] + first;
+  return shown;
+}
+
+static void save(const herd_type *type, const muster_herd_block *block, herd_scratch *scratch) {
+  size_t bytes = block->count * sizeof(float);
+  memcpy(scratch->x, block->x, bytes);
+  memcpy(scratch->y, block->y, bytes);
+  memcpy(scratch->velocity_x, block->velocity_x, bytes);
+  memcpy(scratch->velocity_y, block->velocity_y, bytes);
+  for (uint32_t t = 0; t < type->def.totals; t++) memcpy(scratch->totals[t], block->totals[t], bytes);
+  memcpy(scratch->members, block->members, block->count * sizeof(uint16_t));
+}
+
+static void put_back_column(float *column, const float *saved, const herd_scratch *scratch, uint32_t count) {
+  put_back((uint32_t *)(void *)column, (const uint32_t *)(const void *)saved, scratch->keep, count);
+}
+
+static void check(const herd_type *type, const muster_herd_block *block, herd_scratch *scratch) {
+  bounds bounds = {(float)(-1e9 - block->origin_x), (float)(1e9 - block->origin_x), (float)(-1e9 - block->origin_y),
+                   (float)(1e9 - block->origin_y), type->tree.below[0]};
+  judge(block, &bounds, scratch->keep);
+  for (uint32_t t = 0; t < type->def.totals; t++) judge_total(block->totals[t], scratch->keep, block->count);
+  uint32_t refused;
+  if (count_kept(scratch->keep, scratch->elapsed_s, block->count, &refused) == block->count) return;
+  scratch->refused += refused;
+  put_back_column(block->x, scratch->x, scratch, block->count);
+  put_back_column(block->y, scratch->y, scratch, block->count);
+  put_back_column(block->velocity_x, scratch->velocity_x, scratch, block->count);
+  put_back_column(block->velocity_y, scratch->velocity_y, scratch, block->count);
+  for (uint32_t t = 0; t < type->def.totals; t++)
+    put_back_column(block->totals[t], scratch->totals[t], scratch, block->count);
+  put_back_members(block->members, scratch->members, scratch->keep, block->count);
+}
+
+/* Marks herds whose last member is gone, for the next intake. */
+static void note_dying(const herd_type *type, uint32_t number, herd_scratch *scratch) {
+  herd_block *block = &type->blocks[number];
+  uint32_t first = number * MUSTER_HERD_BLOCK;
+  uint32_t left = count_dying(scratch->alive, type->members + first, block->high);
+  for (uint32_t i = 0; left > 0 && i < block->high; i++) {
+    if (!scratch->alive[i] || type->members[first + i]) continue;
+    herds_put_number(type, first + i, HERD_DYING);
+    scratch->alive[i] = 0;
+    left--;
+    block->dying++;
+    scratch->dying = true;
+  }
+}
+
+static void update(struct muster_world *world, herd_type *type, uint32_t number, herd_scratch *scratch,
+                   uint64_t elapsed_ns, uint64_t now_ns) {
+  herd_block *block = &type->blocks[number];
+  uint32_t first = type->first + number * MUSTER_HERD_BLOCK;
+  muster_herd_block shown = show(type, number, scratch);
+  shown.now_ns = now_ns;
+  shown.random = random_at(world->def.seed, first, now_ns, block_stream);
+  tell_elapsed(shown.members, (float)((double)elapsed_ns * 1e-9), scratch->elapsed_s, scratch->alive, shown.count);
+  if (block->entry) tell_settling(type, block, scratch, elapsed_ns);
+  save(type, &shown, scratch);
+  number_herds(scratch->herds, first, shown.count);
+  muster_herd_block given = shown;
+  if (type->def.run_block) {
+    type->def.run_block(&given);
+  } else {
+    drift(shown.x, shown.velocity_x, shown.elapsed_s, shown.count);
+    drift(shown.y, shown.velocity_y, shown.elapsed_s, shown.count);
+  }
+  check(type, &shown, scratch);
+  uint32_t before = sum(scratch->members, shown.count), after = sum(shown.members, shown.count);
+  scratch->members_more += (int64_t)after - (int64_t)before;
+  note_dying(type, number, scratch);
+  bound(shown.x, scratch->alive, shown.count, &block->low_x, &block->high_x);
+  bound(shown.y, scratch->alive, shown.count, &block->low_y, &block->high_y);
+}
+
+muster_atom_result herds_update_block(muster_update *given) {
+  struct muster_world *world = given->world;
+  const herd_link *link = &world->herds.links[given->agent.index];
+  if (link->tie != HERD_TIE_BLOCK) return MUSTER_ATOM_NEXT; /* an agent that a host spawned: it has no herds */
+  update(world, &world->herds.types[link->type], link->entry, &world->herds.scratch[given->worker], given->elapsed_ns,
+         given->now_ns);
+  return MUSTER_ATOM_NEXT;
+}
+
+void herds_bring_forward(struct muster_world *world, herd_type *type, uint32_t number, uint64_t now_ns) {
+  agent_row *row = &world->store.rows[type->blocks[number].agent];
+  if (row->last_update_ns >= now_ns) return;
+  flight_line *line = runner_caller(&world->runner)->flight;
+  flight_note before = flight_turn(line, world->frames, (muster_agent){type->blocks[number].agent, row->generation},
+                                   MUSTER_FLIGHT_ATOM, (muster_type){row->type + 1u});
+  update(world, type, number, &world->herds.scratch[world->runner.caller], now_ns - row->last_update_ns, now_ns);
+  flight_return(line, before);
+  row->last_update_ns = now_ns;
+}
+
+/* ----------------------------------------------------------------------------------------------- what atoms may ask */
+
+static void show_entry(const herd_type *type, uint32_t number, muster_flock *flock) {
+  herd_lanes lanes = herds_lanes(type, number);
+  flock->count = lanes.entry->lanes;
+  flock->origin_x = lanes.entry->origin_x;
+  flock->origin_y = lanes.entry->origin_y;
+  flock->x = lanes.x;
+  flock->y = lanes.y;
+  flock->velocity_x = lanes.velocity_x;
+  flock->velocity_y = lanes.velocity_y;
+  flock->leaf_members = lanes.members;
+}
+
+static bool show_to_leaf(const struct muster_world *world, const herd_link *link, muster_flock *flock) {
+  const herd_type *type = &world->herds.types[link->type];
+  herd_lanes lanes = herds_lanes(type, link->entry);
+  const herd_entry *entry = lanes.entry;
+  *flock = (muster_flock){.herd = herds_id(world, entry->herd),
+                          .node = lanes.nodes[link->lane],
+                          .depth = herd_tree_depth(&type->tree, lanes.nodes[link->lane]),
+                          .members = lanes.members[link->lane],
+                          .self = link->lane,
+                          .herd_x = entry->x,
+                          .herd_y = entry->y,
+                          .herd_velocity_x = entry->velocity_x,
+                          .herd_velocity_y = entry->velocity_y};
+  show_entry(type, link->entry, flock);
+  return true;
+}
+
+static bool show_to_named(const struct muster_world *world, const herd_link *link, muster_flock *flock) {
+  const herd_named *named = &world->herds.named[link->entry];
+  if (!named->herd.generation) return false;
+  const herd_type *type = &world->herds.types[link->type];
+  *flock = (muster_flock){.herd = named->herd,
+                          .depth = type->tree.depth,
+                          .members = 1,
+                          .self = UINT32_MAX,
+                          .origin_x = named->x,
+                          .origin_y = named->y,
+                          .herd_velocity_x = named->velocity_x,
+                          .herd_velocity_y = named->velocity_y};
+  if (named->entry == HERD_NONE) return true;
+  show_entry(type, named->entry, flock);
+  flock->herd_x = (float)(named->x - flock->origin_x);
+  flock->herd_y = (float)(named->y - flock->origin_y);
+  return true;
+}
+
+bool muster_update_flock(const muster_update *given, muster_flock *flock) {
+  const struct muster_world *world = given->world;
+  if (!world->herds.count) return false;
+  const herd_link *link = &world->herds.links[given->agent.index];
+  if (link->tie == HERD_TIE_LEAF) return show_to_leaf(world, link, flock);
+  return link->tie == HERD_TIE_NAMED && show_to_named(world, link, flock);
+}
