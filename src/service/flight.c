@@ -257,14 +257,38 @@ void flight_close(flight *flight) {
 
 /* ----------------------------------------------------------------------------------------------------------- worlds */
 
+/* The part of a world that was closed and is opened anew; null when there is none. */
+static void *find_part(const flight *flight, const char *name, size_t bytes) {
+  for (uint32_t i = 0; i < flight->part_count; i++)
+    if (strcmp(flight->head->parts[i].world, name) == 0 && flight->head->parts[i].bytes == bytes)
+      return flight->parts[i];
+  return NULL;
+}
+
+static void run_without(const flight *flight, const char *name, const char *reason) {
+  log_line(MUSTER_LOG_ERROR, "flight recorder %s: world %s runs without: %s", flight->path, name, reason);
+}
+
 void flight_attach(flight *flight, muster_world *world, const char *name, const char *module) {
   if (!flight->head) return;
   size_t bytes = muster_flight_bytes(world);
-  void *memory = map_more(flight, flight_head_next_offset(flight->head), bytes);
-  if (memory == MAP_FAILED || muster_flight_attach(world, memory, bytes)) {
-    log_line(MUSTER_LOG_ERROR, "flight recorder %s: world %s runs without: %s", flight->path, name,
-             memory == MAP_FAILED ? strerror(errno) : muster_last_error());
-    if (memory != MAP_FAILED) munmap(memory, bytes);
+  void *memory = find_part(flight, name, bytes);
+  if (memory) {
+    muster_flight_attach(world, memory, bytes);
+    return;
+  }
+  if (flight->part_count == WORLDS_MAX) {
+    run_without(flight, name, "its file has no room for another");
+    return;
+  }
+  memory = map_more(flight, flight_head_next_offset(flight->head), bytes);
+  if (memory == MAP_FAILED) {
+    run_without(flight, name, strerror(errno));
+    return;
+  }
+  if (muster_flight_attach(world, memory, bytes)) {
+    run_without(flight, name, muster_last_error());
+    munmap(memory, bytes);
     return;
   }
   uv_mutex_lock(&flight->mutex);

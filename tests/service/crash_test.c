@@ -37,15 +37,22 @@ static void forget_log(const musterd *service) {
   daemon_write(service, "log", "");
 }
 
+/* What is expected of a run, or its log is shown. */
+static void expect(const musterd *service, bool as_expected) {
+  char *log = daemon_log(service);
+  cr_assert(as_expected, "its status is %d, and it said:\n%s", service->status, log);
+  free(log);
+}
+
 static void launch_and_live(musterd *service, const char *how) {
   forget_log(service);
   launch(service, how, "");
-  cr_assert(daemon_await(service, "READY=1"), "it does not become ready:\n%s", daemon_log(service));
+  expect(service, daemon_await(service, "READY=1"));
 }
 
 static void die_by(musterd *service, const char *how, int number) {
   launch(service, how, "");
-  cr_assert_eq(daemon_wait(service), -number, "it ended with %d:\n%s", service->status, daemon_log(service));
+  expect(service, daemon_wait(service) == -number);
 }
 
 static void end_well(musterd *service) {
