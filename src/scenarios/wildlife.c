@@ -196,6 +196,8 @@ const muster_module *muster_module_wildlife(void) {
                                        .before_frame = before_frame,
                                        .report = wildlife_report,
                                        .close = close_desert,
+                                       .save = wildlife_save,
+                                       .resume = wildlife_resume,
                                        .complete = complete};
   return &module;
 }

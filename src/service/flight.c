@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -178,9 +177,11 @@ static void *map_more(const flight *flight, uint64_t offset, uint64_t bytes) {
   return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, flight->descriptor, (off_t)offset);
 }
 
+/* Of the process: one that was forked to write a snapshot, and outlives us for a moment, does not have it. */
 static muster_result lock(const flight *flight, int descriptor) {
-  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return MUSTER_OK;
-  if (errno != EWOULDBLOCK) return refuse(flight, "lock");
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(descriptor, F_SETLK, &whole) == 0) return MUSTER_OK;
+  if (errno != EAGAIN && errno != EACCES) return refuse(flight, "lock");
   return error_set(MUSTER_E_STATE, "flight recorder %s: another musterd uses it: give this one a file of its own",
                    flight->path);
 }

@@ -79,6 +79,7 @@ static void run_worlds(service *service) {
       desk_serve(&service->desk, service, forever_ns, 0);
     hosted_world *due = find_next(service); /* a request may have paused it, or changed its pace */
     if (due && due->due_ns <= clock_system() && !asked_to_stop(service)) run_frame(due);
+    snapshots_turn(service);
   }
 }
 
@@ -132,6 +133,7 @@ void frames_main(void *argument) {
   if (hosting_open(service) == MUSTER_OK) {
     tell(service, &service->opened);
     run_worlds(service);
+    snapshots_finish(service);
   }
   hosting_close(service);
   flight_thread_end();

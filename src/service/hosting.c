@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 static uint32_t at_least(uint32_t minimum, uint32_t value) {
   return value < minimum ? minimum : value;
@@ -53,21 +54,61 @@ static void close_world(hosted_world *world) {
   world->module = NULL;
 }
 
-/* A world that cannot be opened is left out, and the others go on without it. */
-static bool open_world(service *service, hosted_world *world) {
+static void close_worlds(service *service) {
+  for (uint32_t i = service->world_count; i > 0; i--) close_world(&service->worlds[i - 1]);
+}
+
+/* Goes on from a snapshot. What it says of itself must come out. */
+static muster_result resume_world(hosted_world *world, const snapshot_file_world *saved) {
+  if (strcmp(saved->module, world->settings.module) != 0)
+    return error_set(MUSTER_E_INPUT, "its module was %s, and is %s", saved->module, world->settings.module);
+  muster_result result = world->module->resume(world->instance, world->world, saved->state, saved->state_bytes);
+  muster_load_def def = muster_default_load_def();
+  def.bytes = saved->bytes;
+  def.count = saved->count;
+  if (!result) result = muster_world_load(world->world, &def);
+  if (result) return result;
+  if (muster_world_hash(world->world) != saved->info.hash)
+    return error_set(MUSTER_E_INPUT, "the world that came of it is another");
+  world->sim_now_ns = saved->sim_now_ns;
+  log_line(MUSTER_LOG_INFO, "world %s: %u agents and %u spawns of frame %llu go on, hash %016llx", world->name,
+           saved->info.agents, saved->info.spawns, (unsigned long long)saved->info.frames,
+           (unsigned long long)saved->info.hash);
+  return MUSTER_OK;
+}
+
+static muster_result populate_world(hosted_world *world) {
+  muster_result result = world->module->populate(world->instance, world->world);
+  if (result) return result;
+  log_line(MUSTER_LOG_INFO, "world %s: module %s, %u agents to begin with", world->name, world->settings.module,
+           world->needs.agents);
+  return MUSTER_OK;
+}
+
+/* A world that cannot be opened is left out, and the others go on without it. With a file, a world that is in it goes
+ * on from there; *refused tells that it cannot. */
+static bool open_world(service *service, hosted_world *world, const snapshot_file *file, bool *refused) {
+  const snapshot_file_world *saved = file ? snapshot_file_find(file, world->name) : NULL;
   muster_result result = open_module(service, world);
+  if (!result) result = snapshots_check_module(&service->snapshots, world->name, world->module);
   if (!result) result = create_world(service, world);
-  if (!result) flight_attach(&service->flight, world->world, world->name, world->settings.module);
-  if (!result) result = world->module->populate(world->instance, world->world);
+  if (!result) {
+    flight_attach(&service->flight, world->world, world->name, world->settings.module);
+    result = saved ? resume_world(world, saved) : populate_world(world);
+    *refused = result && saved;
+  }
+  if (*refused) {
+    error_set(result, "world %s: %s", world->name, muster_last_error());
+    return false;
+  }
+  world->failed = result;
+  world->failure[0] = '\0';
   if (result) {
     snprintf(world->failure, sizeof world->failure, "%s", muster_last_error());
-    world->failed = true;
     log_line(MUSTER_LOG_ERROR, "world %s is not hosted: %s", world->name, world->failure);
     close_world(world);
   } else {
     flight_judge(&service->flight, world->world, world->name);
-    log_line(MUSTER_LOG_INFO, "world %s: module %s, %u agents to begin with", world->name, world->settings.module,
-             world->needs.agents);
   }
   publish_pace(world);
   return result == MUSTER_OK;
@@ -93,22 +134,57 @@ static muster_result open_pool(service *service) {
   return service->pool ? MUSTER_OK : MUSTER_E_SYSTEM;
 }
 
-muster_result hosting_open(service *service) {
+/* True when any was opened; with *refused none is to be kept. */
+static bool open_worlds(service *service, const snapshot_file *file, bool *refused) {
   bool any = false;
+  for (uint32_t i = 0; i < service->world_count && !*refused; i++)
+    any = open_world(service, &service->worlds[i], file, refused) || any;
+  return any;
+}
+
+/* Tells of worlds that are in a snapshot and not here: they are in none that is written from now on. */
+static bool leaves_out(service *service, const snapshot_file *file) {
+  bool any = false;
+  for (uint32_t i = 0; i < file->world_count; i++) {
+    const hosted_world *world = service_find_world(service, file->worlds[i].name);
+    if (world && world->world) continue;
+    log_line(MUSTER_LOG_WARNING, "world %s is in the snapshot, and is not hosted", file->worlds[i].name);
+    any = true;
+  }
+  return any;
+}
+
+/* All worlds go on from the newest snapshot from which all can; else they begin anew. True when any was opened. */
+static bool restore_worlds(service *service) {
+  snapshot_file file;
+  bool refused = false;
+  uint32_t which = 0;
+  while (snapshots_next(&service->snapshots, &which, &file)) {
+    bool any = open_worlds(service, &file, &refused);
+    if (refused) snapshots_refuse(&service->snapshots, which);
+    if (!refused) snapshots_accept(&service->snapshots, which, &file, leaves_out(service, &file));
+    snapshot_file_close(&file);
+    if (!refused) return any;
+    close_worlds(service);
+    refused = false;
+  }
+  return open_worlds(service, NULL, &refused);
+}
+
+muster_result hosting_open(service *service) {
   muster_result result = modules_open(&service->modules, service->settings.modules);
   if (!result) result = open_pool(service);
   if (result) {
     log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
     return result;
   }
-  for (uint32_t i = 0; i < service->world_count; i++) any = open_world(service, &service->worlds[i]) || any;
-  if (any) return MUSTER_OK;
+  if (restore_worlds(service)) return MUSTER_OK;
   log_line(MUSTER_LOG_ERROR, "no world could be opened");
   return MUSTER_E_STATE;
 }
 
 void hosting_close(service *service) {
-  for (uint32_t i = service->world_count; i > 0; i--) close_world(&service->worlds[i - 1]);
+  close_worlds(service);
   muster_pool_destroy(service->pool);
   service->pool = NULL;
   modules_close(&service->modules);

@@ -34,6 +34,7 @@ static void set_paces(desk_request *request, struct service *service) {
     const world_settings *world = &reload->next.worlds[i];
     frames_force_pace(&service->worlds[i], world->budget_ns, settings_period_ns(world->rate));
   }
+  desk_rouse(&service->desk); /* it may be waiting for a later frame */
 }
 
 static void end(service *service) {
@@ -51,6 +52,7 @@ static void finish(desk_request *request) {
   if (service->stage == SERVICE_RUNNING) {
     service->settings = reload->next;
     log_set_level((muster_log_level)service->settings.log_level);
+    snapshots_set_interval(&service->snapshots, service->settings.snapshot_interval_ns);
     if (api_reload(service) != MUSTER_OK) log_line(MUSTER_LOG_ERROR, "reload: %s", muster_last_error());
     log_line(MUSTER_LOG_INFO, "reload: done");
     end(service);
