@@ -24,13 +24,17 @@ enum { FATAL = sizeof fatal / sizeof *fatal, HANDLER_STACK_BYTES = 64 << 10 };
 static struct {
   flight *flight; /* null: none is open */
   pid_t process;
+  uv_thread_t frames; /* that calls modules; known while a call is under way */
   struct sigaction before[FATAL];
 } marking;
 
 static void mark(flight *flight, int number) {
   bool inside = false;
   for (uint32_t i = 0; i < flight->part_count; i++) inside = muster_flight_mark(flight->parts[i], number) || inside;
-  if (!inside) flight->head->signal = (uint32_t)number;
+  if (inside) return;
+  uv_thread_t self = uv_thread_self();
+  flight->head->signal = (uint32_t)number;
+  flight->head->call.hit = flight->head->call.function && uv_thread_equal(&self, &marking.frames);
 }
 
 /* The faulting instruction is run again, with whatever was to happen without us; what was sent is sent again. A child
@@ -56,6 +60,19 @@ static void watch_signals(flight *flight) {
 static void leave_signals(void) {
   for (uint32_t i = 0; i < FATAL; i++) sigaction(fatal[i], &marking.before[i], NULL);
   marking.flight = NULL;
+}
+
+void flight_call_begin(const char *world, const char *module, flight_function function) {
+  if (!marking.flight) return;
+  flight_call *call = &marking.flight->head->call;
+  marking.frames = uv_thread_self();
+  snprintf(call->world, sizeof call->world, "%s", world);
+  snprintf(call->module, sizeof call->module, "%s", module);
+  call->function = function;
+}
+
+void flight_call_end(void) {
+  if (marking.flight) marking.flight->head->call.function = FLIGHT_NO_FUNCTION;
 }
 
 /* A fault whose signal is blocked would pass the handler by. */
@@ -107,7 +124,10 @@ static void log_report(const flight_report *report) {
   const char *how = report->signal ? "died of SIG" : "was killed, or ended without a trace";
   log_line(MUSTER_LOG_ERROR, "the last run (process %llu) %s%s", (unsigned long long)report->process, how,
            report->signal ? name_of_signal(report->signal) : "");
-  if (report->signal && !report->culprit_count)
+  if (report->call.function)
+    log_line(MUSTER_LOG_ERROR, "crashed by: world %s (module %s): its %s", report->call.world, report->call.module,
+             flight_function_name(report->call.function));
+  else if (report->signal && !report->culprit_count)
     log_line(MUSTER_LOG_ERROR, "the signal was on no thread that was inside an agent's callback: nobody is blamed");
   for (uint32_t i = 0; i < report->culprit_count; i++) log_inside(MUSTER_LOG_ERROR, &report->inside[i], "crashed by");
   for (uint32_t i = report->culprit_count; i < report->inside_count; i++)

@@ -140,6 +140,20 @@ Test(crash, a_fault_in_on_spawned_is_named) {
   expect_named("segv spawned", SIGSEGV, "on_spawned");
 }
 
+Test(crash, a_fault_in_a_function_of_the_module_is_told_as_its_own) {
+  musterd service;
+  daemon_prepare(&service);
+  die_by(&service, "segv module", SIGSEGV);
+  launch_and_live(&service, "none");
+  assert_logged(&service, "crashed by: world main (module crasher): its before_frame", true);
+  json_t *crash = ask_json(&service, "GET", "/v1/crash", 200);
+  const json_t *call = json_object_get(json_object_get(crash, "last_run"), "module_call");
+  cr_assert_str_eq(json_string_value(json_object_get(call, "in")), "before_frame");
+  cr_assert_eq(count_of_bomb(&service), 0, "it counts against no type");
+  json_decref(crash);
+  daemon_stop(&service);
+}
+
 Test(crash, is_told_by_the_api_and_the_metrics) {
   musterd service;
   daemon_prepare(&service);
