@@ -1,4 +1,5 @@
 #include "foresight.h"
+#include "base/error.h"
 
 #include "recorder.h"
 
@@ -144,6 +145,19 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
   return sample;
 }
 
+/* A budget that planning alone uses up leaves one atom to each frame: somebody should know. */
+static void tell_of_planning(struct muster_world *world, uint64_t plan_ns) {
+  enum { FRAMES_IN_A_ROW = 64, FRAMES_BETWEEN_LINES = 8192 };
+  frame_experience *experience = &world->experience;
+  experience->planned_only = plan_ns > world->report.budget_ns ? experience->planned_only + 1 : 0;
+  if (experience->planned_only % FRAMES_BETWEEN_LINES != FRAMES_IN_A_ROW) return;
+  log_write(&world->def.log, MUSTER_LOG_WARNING,
+            "frame %llu: for %d frames planning alone took longer than the budget (now %llu of %llu us), which leaves "
+            "one atom to a frame: give frames more time, or have fewer agents",
+            (unsigned long long)world->frames, FRAMES_IN_A_ROW, (unsigned long long)plan_ns / 1000,
+            (unsigned long long)world->report.budget_ns / 1000);
+}
+
 void foresight_learn(struct muster_world *world) {
   uint64_t plan_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
@@ -155,6 +169,7 @@ void foresight_learn(struct muster_world *world) {
   costs_turn(&world->costs, world->types.count);
   world->experience.entries = entries;
   if (world->runner.virtual) return;
+  tell_of_planning(world, plan_ns);
   uint64_t rank_ns = world->report.stage_ns[MUSTER_STAGE_RANK];
   estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
   estimate_add_clipped(&world->experience.prepare, (double)(plan_ns - rank_ns), 1e5);

@@ -285,6 +285,7 @@ static muster_result check_world(const muster_world *world, const char *what) {
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "%s: not a world with planner_workers: its host knows what it runs", what);
   if (world->recorder) return error_set(MUSTER_E_STATE, "%s: not a world that records or replays", what);
+  if (world->herds.count) return error_set(MUSTER_E_STATE, "%s: not a world that has types of herds", what);
   return MUSTER_OK;
 }
 

@@ -46,6 +46,7 @@ typedef struct frame_experience {
   cost_estimate act_settle;          /* of one that acted beside others: what the commit does for it afterwards */
   double each_ns;                    /* predicted cost of an entry of the last batch that had any */
   uint32_t entries;                  /* of the last batch */
+  uint32_t planned_only;             /* frames in a row in which planning alone took longer than the budget */
   controller controller;
 } frame_experience;
 

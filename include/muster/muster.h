@@ -383,7 +383,8 @@ MUSTER_API muster_result muster_observer_read(const muster_world *world, muster_
 /* One frame. This struct is fixed for good: it has no size field. */
 typedef struct muster_frame {
   uint64_t sim_now_ns; /* simulation time; never less than in the frame before */
-  uint64_t budget_ns;  /* wall time for the whole call, commit included; 10 us .. 10 s */
+  uint64_t budget_ns;  /* wall time for the whole call, commit included; 10 us .. 10 s. Where planning alone uses it up
+                          (some 3 ns for each agent that is carried), one atom runs in a frame, and a warning says so */
 } muster_frame;
 
 /* Runs one frame: intake, score, fold, fit, release, rank, run, commit. The calling thread is one of the workers and

@@ -38,7 +38,8 @@ static inline muster_save_def muster_default_save_def(void) {
   return def;
 }
 
-/* Saves a world. MUSTER_E_STATE inside a frame, of a planner world and of one that records or replays; MUSTER_E_SYSTEM
+/* Saves a world. MUSTER_E_STATE inside a frame, of a planner world, of one that records or replays, and of one that has
+ * types of herds (muster/herd.h); MUSTER_E_SYSTEM
  * when a write was refused. Thread of the frames, between frames, and no other thread calls into the world meanwhile.
  * Allocates nothing. Takes about 0.3 us for each agent, and the time of its state.
  *
@@ -89,11 +90,11 @@ static inline muster_load_def muster_default_load_def(void) {
 }
 
 /* Loads a snapshot into a new world in which the same types are registered. MUSTER_E_STATE when an agent or an observer
- * was spawned there, a frame run or a recording begun, or in a planner world; MUSTER_E_INPUT when the snapshot cannot
- * be loaded, with the reason, where it is damaged or what differs: seed, clock, order, elastic rule, importance, cell_m
- * and activation_delay must be as they were, name, sizes, periods, levels and atoms of each type too, and the world
- * must have room; its weights become those that were saved. MUSTER_E_MEMORY without memory to check with. Nothing has
- * changed then. Thread of the frames; no other thread knows the world yet. */
+ * was spawned there, a frame run or a recording begun, in a planner world, and in one that has types of herds;
+ * MUSTER_E_INPUT when the snapshot cannot be loaded, with the reason, where it is damaged or what differs: seed, clock,
+ * order, elastic rule, importance, cell_m and activation_delay must be as they were, name, sizes, periods, levels and
+ * atoms of each type too, and the world must have room; its weights become those that were saved. MUSTER_E_MEMORY
+ * without memory to check with. Nothing has changed then. Thread of the frames; no other thread knows the world yet. */
 MUSTER_API muster_result muster_world_load(muster_world *world, const muster_load_def *def);
 
 #ifdef __cplusplus

@@ -261,8 +261,8 @@ const muster_module *muster_module_fixed(void) {
                                        .report = report,
                                        .close = close_square,
                                        .takes_cost = true,
+                                       .complete = complete,
                                        .save = save_square,
-                                       .resume = resume_square,
-                                       .complete = complete};
+                                       .resume = resume_square};
   return &module;
 }

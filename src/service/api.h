@@ -27,6 +27,8 @@
  *     POST   /v1/worlds/W/observers/positions     the same for observers
  *     GET    /v1/modules                          those that are loaded
  *     POST   /v1/modules                          {"module"}: loads one out of the modules' folder
+ *     GET    /v1/snapshot                         what became of the snapshots
+ *     POST   /v1/snapshot                         begins to write one now: 202
  *
  * An agent or observer is named "INDEX.GENERATION", as lists and spawns give it; one that is gone is answered 404,
  * whoever has its index now. Durations are nanoseconds in whole numbers, lengths are metres.
@@ -118,6 +120,6 @@ bool api_query_count(http_request *request, const char *name, uint64_t least, ui
 
 /* The tables of routes. */
 extern const http_route api_world_routes[], api_type_routes[], api_agent_routes[], api_observer_routes[],
-    api_bulk_routes[], api_module_routes[];
+    api_bulk_routes[], api_module_routes[], snapshot_routes[];
 
 #endif

@@ -49,17 +49,6 @@ static muster_result create_world(service *service, hosted_world *world) {
   return world->world ? MUSTER_OK : MUSTER_E_ARGUMENT;
 }
 
-static void close_world(hosted_world *world) {
-  muster_world_destroy(world->world);
-  if (world->module) world->module->close(world->instance);
-  world->world = NULL;
-  world->module = NULL;
-}
-
-static void close_worlds(service *service) {
-  for (uint32_t i = service->world_count; i > 0; i--) close_world(&service->worlds[i - 1]);
-}
-
 /* Goes on from a snapshot. What it says of itself must come out. */
 static muster_result resume_world(hosted_world *world, const snapshot_file_world *saved) {
   if (strcmp(saved->module, world->settings.module) != 0)
@@ -91,31 +80,36 @@ static muster_result populate_world(hosted_world *world) {
   return MUSTER_OK;
 }
 
-/* A world that cannot be opened is left out, and the others go on without it. With a file, a world that is in it goes
- * on from there; *refused tells that it cannot. */
-static bool open_world(service *service, hosted_world *world, const snapshot_file *file, bool *refused) {
+static void close_world(hosted_world *world) {
+  muster_world_destroy(world->world);
+  if (world->module) world->module->close(world->instance);
+  world->world = NULL;
+  world->module = NULL;
+}
+
+/* Opens a world, which goes on from a snapshot's file when it is in it; *refused tells that it cannot. */
+static muster_result begin_world(service *service, hosted_world *world, const snapshot_file *file, bool *refused) {
   const snapshot_file_world *saved = file ? snapshot_file_find(file, world->name) : NULL;
   muster_result result = open_module(service, world);
   if (!result) result = snapshots_check_module(&service->snapshots, world->name, world->module);
   if (!result) result = create_world(service, world);
-  if (!result) {
-    flight_attach(&service->flight, world->world, world->name, world->settings.module);
-    result = saved ? resume_world(world, saved) : populate_world(world);
-    *refused = result && saved;
-  }
-  if (*refused) {
-    error_set(result, "world %s: %s", world->name, muster_last_error());
-    return false;
-  }
-  world->failed = result;
-  world->failure[0] = '\0';
-  if (result) {
+  if (result) return result;
+  flight_attach(&service->flight, world->world, world->name, world->settings.module);
+  result = saved ? resume_world(world, saved) : populate_world(world);
+  *refused = result && saved;
+  return *refused ? error_set(result, "world %s: %s", world->name, muster_last_error()) : result;
+}
+
+/* A world that cannot be opened is left out, and the others go on without it. */
+static bool open_world(service *service, hosted_world *world, const snapshot_file *file, bool *refused) {
+  muster_result result = begin_world(service, world, file, refused);
+  world->failed = result && !*refused;
+  if (world->failed) {
     snprintf(world->failure, sizeof world->failure, "%s", muster_last_error());
     log_line(MUSTER_LOG_ERROR, "world %s is not hosted: %s", world->name, world->failure);
     close_world(world);
-  } else {
-    flight_judge(&service->flight, world->world, world->name);
   }
+  if (!result) flight_judge(&service->flight, world->world, world->name);
   publish_pace(world);
   return result == MUSTER_OK;
 }
@@ -140,10 +134,14 @@ static muster_result open_pool(service *service) {
   return service->pool ? MUSTER_OK : MUSTER_E_SYSTEM;
 }
 
-/* True when any was opened; with *refused none is to be kept. */
+static void close_worlds(service *service) {
+  for (uint32_t i = service->world_count; i > 0; i--) close_world(&service->worlds[i - 1]);
+}
+
+/* Opens all worlds; false when none could be. Stops at one that cannot go on from the file. */
 static bool open_worlds(service *service, const snapshot_file *file, bool *refused) {
   bool any = false;
-  for (uint32_t i = 0; i < service->world_count && !*refused; i++)
+  for (uint32_t i = 0; !*refused && i < service->world_count; i++)
     any = open_world(service, &service->worlds[i], file, refused) || any;
   return any;
 }
@@ -160,15 +158,17 @@ static bool leaves_out(service *service, const snapshot_file *file) {
   return any;
 }
 
-/* All worlds go on from the newest snapshot from which all can; else they begin anew. True when any was opened. */
+/* All worlds go on from the newest snapshot from which all can; else they begin anew. */
 static bool restore_worlds(service *service) {
   snapshot_file file;
   bool refused = false;
   uint32_t which = 0;
   while (snapshots_next(&service->snapshots, &which, &file)) {
     bool any = open_worlds(service, &file, &refused);
-    if (refused) snapshots_refuse(&service->snapshots, which);
-    if (!refused) snapshots_accept(&service->snapshots, which, &file, leaves_out(service, &file));
+    if (refused)
+      snapshots_refuse(&service->snapshots, which);
+    else if (any)
+      snapshots_accept(&service->snapshots, which, &file, leaves_out(service, &file));
     snapshot_file_close(&file);
     if (!refused) return any;
     close_worlds(service);
@@ -180,13 +180,9 @@ static bool restore_worlds(service *service) {
 muster_result hosting_open(service *service) {
   muster_result result = modules_open(&service->modules, service->settings.modules);
   if (!result) result = open_pool(service);
-  if (result) {
-    log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
-    return result;
-  }
-  if (restore_worlds(service)) return MUSTER_OK;
-  log_line(MUSTER_LOG_ERROR, "no world could be opened");
-  return MUSTER_E_STATE;
+  if (!result && !restore_worlds(service)) result = error_set(MUSTER_E_STATE, "no world could be opened");
+  if (result) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
+  return result;
 }
 
 void hosting_close(service *service) {

@@ -52,8 +52,8 @@ static void finish(desk_request *request) {
   if (service->stage == SERVICE_RUNNING) {
     service->settings = reload->next;
     log_set_level((muster_log_level)service->settings.log_level);
-    snapshots_set_interval(&service->snapshots, service->settings.snapshot_interval_ns);
     if (api_reload(service) != MUSTER_OK) log_line(MUSTER_LOG_ERROR, "reload: %s", muster_last_error());
+    snapshots_set_interval(&service->snapshots, service->settings.snapshot_interval_ns);
     log_line(MUSTER_LOG_INFO, "reload: done");
     end(service);
   }

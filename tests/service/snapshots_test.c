@@ -94,6 +94,25 @@ Test(snapshots, worlds_go_on_from_the_last_one) {
   daemon_stop(&service);
 }
 
+Test(snapshots, are_taken_and_told_of_over_the_control) {
+  static daemon_reply reply;
+  musterd service;
+  daemon_start(&service, flags);
+  daemon_ask(&service, "POST", "/v1/snapshot", NULL, &reply);
+  cr_expect_eq(reply.status, 202, "%s", reply.body);
+  daemon_await_log(&service, "snapshot 1: ");
+  daemon_ask(&service, "GET", "/v1/snapshot", NULL, &reply);
+  cr_expect_eq(reply.status, 200);
+  cr_expect(strstr(reply.body, "\"number\": 1,"), "%s", reply.body);
+  cr_expect(strstr(reply.body, "\"written\": 1,"), "%s", reply.body);
+  daemon_stop(&service);
+  daemon_start(&service, "--world main=wildlife --agents 300");
+  daemon_ask(&service, "POST", "/v1/snapshot", NULL, &reply);
+  cr_expect_eq(reply.status, 409, "%s", reply.body);
+  cr_expect(strstr(reply.body, "snapshot_file is not set"), "%s", reply.body);
+  daemon_stop(&service);
+}
+
 Test(snapshots, a_damaged_one_is_kept_aside_and_the_previous_one_is_used) {
   musterd service;
   char line[256];
@@ -146,6 +165,15 @@ static void expect_no_start(const char *with, const char *reason) {
   cr_expect_eq(daemon_wait(&service), 1);
   daemon_await_log(&service, reason);
   daemon_clear(&service);
+}
+
+Test(snapshots, of_worlds_that_are_not_hosted_any_more_are_kept) {
+  musterd service;
+  run_once(&service);
+  start_again(&service, "--world main=wildlife --agents 400 --snapshot-file @/state",
+              "world square is in the snapshot, and is not hosted", "state.left-out-1");
+  cr_expect(exists(&service, "state.left-out-1"));
+  daemon_stop(&service);
 }
 
 Test(snapshots, a_module_that_cannot_be_saved_is_not_hosted_beside_them) {

@@ -1,0 +1,49 @@
+/* A budget that planning alone uses up: work goes on, an atom at a time, and the host is told why so little happens. */
+#include "support/little_world.h"
+
+enum { AGENTS = 20000, FRAMES = 150 };
+
+static muster_atom_result count_run(muster_update *update) {
+  uint32_t *runs = update->type_user;
+  (*runs)++;
+  return MUSTER_ATOM_NEXT;
+}
+
+static void count_lines(muster_log_level level, const char *message, void *user) {
+  uint32_t *lines = user;
+  if (level == MUSTER_LOG_WARNING && strstr(message, "planning alone")) (*lines)++;
+}
+
+/* Runs a world of 20,000 agents on one thread; returns how many lines tell of planning. */
+static uint32_t lines_under(uint64_t budget_ns, uint32_t *runs) {
+  uint32_t lines = 0;
+  muster_world_def world = muster_default_world_def();
+  world.log = (muster_log_sink){count_lines, &lines};
+  world.debt_budgets = 0.0f;
+  little_world little = little_world_create(1, &world);
+  muster_type_def def = muster_default_type_def();
+  const muster_atom atom = {count_run, MUSTER_ROLE_BEHAVIOUR, 1000};
+  def.atoms = &atom;
+  def.atom_count = 1;
+  def.user = runs;
+  register_type(&little, &def);
+  for (int i = 0; i < AGENTS; i++) spawn_at(&little, i);
+  while (run_frame_with(&little, 1000000000u).spawns_waiting) {
+  }
+  *runs = 0;
+  for (int i = 0; i < FRAMES; i++) run_frame_with(&little, budget_ns);
+  little_world_destroy(&little);
+  return lines;
+}
+
+Test(planning, a_budget_that_planning_uses_up_is_told_of_once_and_work_goes_on) {
+  uint32_t runs = 0;
+  cr_assert_eq(lines_under(10000u, &runs), 1);
+  cr_assert_geq(runs, FRAMES / 2, "an atom in a frame");
+}
+
+Test(planning, a_budget_that_is_large_enough_is_not) {
+  uint32_t runs = 0;
+  cr_assert_eq(lines_under(1000000000u, &runs), 0);
+  cr_assert_gt(runs, FRAMES);
+}
