@@ -53,44 +53,25 @@ VECTOR_CLONES static void judge_total(const float *restrict total, uint32_t *res
   for (uint32_t i = 0; i < count; i++) keep[i] &= fabsf(total[i]) <= FLT_MAX ? UINT32_MAX : 0;
 }
 
-/* Bits are chosen, not numbers: a slot may hold what is no number. */
-VECTOR_CLONES static void put_back(uint32_t *restrict column, const uint32_t *restrict saved,
-                                   const uint32_t *restrict keep, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) column[i] = (column[i] & keep[i]) | (saved[i] & ~keep[i]);
-}
+typedef float eight_floats __attribute__((vector_size(32)));
+typedef int32_t eight_bits __attribute__((vector_size(32)));
 
-VECTOR_CLONES static void put_back_members(uint16_t *restrict members, const uint16_t *restrict saved,
-                                           const uint32_t *restrict keep, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) members[i] = keep[i] ? members[i] : saved[i];
-}
-
-/* The least and the greatest of those alive. */
-VECTOR_CLONES static void bound(const float *restrict x, const uint32_t *restrict alive, uint32_t count, float *low,
-                                float *high) {
-  float least[8], most[8];
-  for (uint32_t k = 0; k < 8; k++) least[k] = HERD_NOWHERE, most[k] = -HERD_NOWHERE;
-  for (uint32_t i = 0; i < count; i += 8)
-    for (uint32_t k = 0; k < 8; k++) {
-      float low_x = alive[i + k] ? x[i + k] : HERD_NOWHERE, high_x = alive[i + k] ? x[i + k] : -HERD_NOWHERE;
-      least[k] = low_x < least[k] ? low_x : least[k];
-      most[k] = high_x > most[k] ? high_x : most[k];
-    }
+/* The least and the greatest of those alive; columns begin at multiples of 32 bytes. */
+VECTOR_CLONES static void bound(const float *x, const uint32_t *alive, uint32_t count, float *low, float *high) {
+  eight_floats least = (eight_floats){0} + HERD_NOWHERE, most = (eight_floats){0} - HERD_NOWHERE;
+  for (uint32_t i = 0; i < count; i += 8) {
+    const eight_floats *these = (const void *)(x + i);
+    const eight_bits *mask = (const void *)(alive + i);
+    eight_bits lower = *mask & (*these < least), higher = *mask & (*these > most);
+    least = (eight_floats)(((eight_bits)*these & lower) | ((eight_bits)least & ~lower));
+    most = (eight_floats)(((eight_bits)*these & higher) | ((eight_bits)most & ~higher));
+  }
   *low = HERD_NOWHERE;
   *high = -HERD_NOWHERE;
   for (uint32_t k = 0; k < 8; k++) {
     *low = least[k] < *low ? least[k] : *low;
     *high = most[k] > *high ? most[k] : *high;
   }
-}
-
-/* How many may keep what was written, and how many of those whose time has come may not. */
-VECTOR_CLONES static uint32_t count_kept(const uint32_t *restrict keep, const float *restrict elapsed_s, uint32_t count,
-                                         uint32_t *refused) {
-  uint32_t kept = 0, others = 0;
-  for (uint32_t i = 0; i < count; i++) kept += keep[i] & 1u;
-  for (uint32_t i = 0; i < count; i++) others += (uint32_t)(elapsed_s[i] > 0.0f) & ~keep[i] & 1u;
-  *refused = others;
-  return kept;
 }
 
 /* How many of those who were alive have no members any more. */
@@ -153,25 +134,31 @@ static void save(const herd_type *type, const muster_herd_block *block, herd_scr
   memcpy(scratch->members, block->members, block->count * sizeof(uint16_t));
 }
 
-static void put_back_column(float *column, const float *saved, const herd_scratch *scratch, uint32_t count) {
-  put_back((uint32_t *)(void *)column, (const uint32_t *)(const void *)saved, scratch->keep, count);
+static void put_back(const herd_type *type, const muster_herd_block *block, const herd_scratch *scratch, uint32_t i) {
+  block->x[i] = scratch->x[i];
+  block->y[i] = scratch->y[i];
+  block->velocity_x[i] = scratch->velocity_x[i];
+  block->velocity_y[i] = scratch->velocity_y[i];
+  block->members[i] = scratch->members[i];
+  for (uint32_t t = 0; t < type->def.totals; t++) block->totals[t][i] = scratch->totals[t][i];
 }
 
 static void check(const herd_type *type, const muster_herd_block *block, herd_scratch *scratch) {
   bounds bounds = {(float)(-1e9 - block->origin_x), (float)(1e9 - block->origin_x), (float)(-1e9 - block->origin_y),
                    (float)(1e9 - block->origin_y), type->tree.below[0]};
+  const uint32_t *keep = scratch->keep;
   judge(block, &bounds, scratch->keep);
   for (uint32_t t = 0; t < type->def.totals; t++) judge_total(block->totals[t], scratch->keep, block->count);
-  uint32_t refused;
-  if (count_kept(scratch->keep, scratch->elapsed_s, block->count, &refused) == block->count) return;
-  scratch->refused += refused;
-  put_back_column(block->x, scratch->x, scratch, block->count);
-  put_back_column(block->y, scratch->y, scratch, block->count);
-  put_back_column(block->velocity_x, scratch->velocity_x, scratch, block->count);
-  put_back_column(block->velocity_y, scratch->velocity_y, scratch, block->count);
-  for (uint32_t t = 0; t < type->def.totals; t++)
-    put_back_column(block->totals[t], scratch->totals[t], scratch, block->count);
-  put_back_members(block->members, scratch->members, scratch->keep, block->count);
+  for (uint32_t first = 0; first < block->count; first += 8) {
+    uint32_t all = UINT32_MAX;
+    for (uint32_t i = first; i < first + 8; i++) all &= keep[i];
+    if (all) continue;
+    for (uint32_t i = first; i < first + 8; i++) {
+      if (keep[i]) continue;
+      scratch->refused += scratch->elapsed_s[i] > 0.0f;
+      put_back(type, block, scratch, i);
+    }
+  }
 }
 
 /* Marks herds whose last member is gone, for the next intake. */

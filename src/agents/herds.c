@@ -256,8 +256,9 @@ uint32_t herds_count(const herd_lanes *lanes) {
 
 herd_body herds_whole(const herd_type *type, const herd_lanes *lanes) {
   herd_body whole = {.members = herds_count(lanes)};
+  double one = whole.members ? 1.0 / (double)whole.members : 0.0; /* all may be taken, and removed by the next intake */
   for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
-    double part = (double)lanes->members[i] / (double)whole.members;
+    double part = (double)lanes->members[i] * one;
     whole.x += part * (double)lanes->x[i];
     whole.y += part * (double)lanes->y[i];
     whole.velocity_x += part * (double)lanes->velocity_x[i];

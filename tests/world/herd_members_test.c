@@ -119,6 +119,27 @@ Test(herd_members, of_removed_herds_are_gone_and_their_homes_are_used_again) {
   herd_world_destroy(&herds);
 }
 
+static void expect_words(const herd_world *herds, muster_agent agent, const char *wanted) {
+  char text[4096];
+  muster_agent_explanation explanation = muster_default_agent_explanation();
+  cr_assert_eq(muster_agent_explain(herds->little.world, agent, &explanation), MUSTER_OK, "%s", muster_last_error());
+  muster_explanation_print(&explanation, text, sizeof text);
+  cr_assert(strstr(text, wanted), "%s", text);
+}
+
+Test(herd_members, are_explained) {
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
+  muster_agent named = muster_herd_name(herds.little.world, herd, 3), leaf;
+  observe(&herds, 245.0, 0.0);
+  run_frames(&herds.little, 60);
+  cr_assert_eq(muster_herd_leaves(herds.little.world, herd, &leaf, NULL, 1), 2);
+  expect_words(&herds, leaf, "stands for 15 of herd 0");
+  expect_words(&herds, named, "member of herd 0, with a name");
+  expect_words(&herds, muster_agent_next(herds.little.world, (muster_agent){0, 0}), "block of 1 herds");
+  herd_world_destroy(&herds);
+}
+
 /* -------------------------------------------------------------------------------------------------------- predators */
 
 typedef struct hunt {
