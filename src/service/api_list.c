@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANY = UINT32_MAX };
+#define ANY UINT32_MAX
 
 typedef struct list_input {
   page page;
