@@ -162,7 +162,12 @@ static muster_result ask(const change *change, muster_result (*callback)(const m
   if (change->parent_agent != HERD_NONE)
     told.parent =
         (muster_agent){change->parent_agent, identity_generation(&change->world->agent_ids, change->parent_agent)};
-  return callback(&told);
+  flight_line *line = runner_caller(&change->world->runner)->flight;
+  flight_note before =
+      flight_turn(line, change->world->frames, told.parent, MUSTER_FLIGHT_HERD_CHANGE, change->type->def.member);
+  muster_result result = callback(&told);
+  flight_return(line, before);
+  return result;
 }
 
 /* Counts a change that an observer may see. */

@@ -102,7 +102,11 @@ muster_atom_result herds_update_block(muster_update *given) {
 void herds_bring_forward(struct muster_world *world, herd_type *type, uint32_t number, uint64_t now_ns) {
   agent_row *row = &world->store.rows[type->blocks[number].agent];
   if (row->last_update_ns >= now_ns) return;
+  flight_line *line = runner_caller(&world->runner)->flight;
+  flight_note before = flight_turn(line, world->frames, (muster_agent){type->blocks[number].agent, row->generation},
+                                   MUSTER_FLIGHT_ATOM, (muster_type){row->type + 1u});
   update(world, type, number, &world->herds.scratch[world->runner.caller], now_ns - row->last_update_ns, now_ns);
+  flight_return(line, before);
   row->last_update_ns = now_ns;
 }
 

@@ -142,9 +142,9 @@ static muster_result start_measured(service *service) {
 static void destroy(service *service) {
   for (uint32_t i = 0; i < service->world_count; i++) uv_mutex_destroy(&service->worlds[i].mutex);
   uv_mutex_destroy(&service->news_mutex);
+  snapshots_close(&service->snapshots);
   flight_close(&service->flight);
   metrics_destroy(service->metrics);
-  snapshots_close(&service->snapshots);
   free(service);
 }
 
