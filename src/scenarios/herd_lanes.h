@@ -17,8 +17,9 @@ typedef uint16_t herd_halves __attribute__((vector_size(16)));
 
 #define HERD_INLINE static inline __attribute__((always_inline))
 
-/* A function compiled twice, for wide vectors and for any machine; the sanitizers cannot follow how one is chosen. */
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* A function compiled twice, for wide vectors and for any machine. The sanitizers cannot follow how one is chosen, and
+ * clang 14 gives such a function a name by which other files do not find it. */
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define HERD_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define HERD_CLONES
@@ -75,6 +76,11 @@ static inline float herd_lower_share(uint32_t random) {
 }
 static inline float herd_upper_share(uint32_t random) {
   return (float)(random >> 16) * 0x1p-16f;
+}
+
+/* Finer ones, of 24 bits. */
+HERD_INLINE void herd_share_lanes(const herd_words *random, herd_floats *share) {
+  *share = __builtin_convertvector((herd_ints)(*random >> 8), herd_floats) * 0x1p-24f;
 }
 
 /* A direction from a share 0..1 of a full turn, by parabolas: its length is 1 to within a thousandth. */
