@@ -4,8 +4,6 @@
 #include "base/assert.h"
 #include "exec/ticket.h"
 
-#include <stdlib.h>
-
 /* What a change of a membrane costs for each agent that comes or goes: what an intake does is counted, not timed, so
  * that the world does not depend on a clock. */
 enum { CHANGE_NS = 500, CHANGES_MIN = 64, CHANGES_BUDGET_PART = 8 };
@@ -169,20 +167,12 @@ static bool change(struct muster_world *world, const fold_item *item, allowance 
   return change_unfolded(world, type, item->herd, allowance);
 }
 
-/* Unfoldings first, the nearest first. */
-static int compare_items(const void *one, const void *other) {
-  const fold_item *a = one, *b = other;
-  if (a->folds != b->folds) return a->folds ? 1 : -1;
-  if (a->distance_m < b->distance_m || a->distance_m > b->distance_m) return a->distance_m < b->distance_m ? -1 : 1;
-  return a->herd < b->herd ? -1 : a->herd > b->herd;
-}
-
 static void change_listed(struct muster_world *world) {
   fold_board *board = &world->fold;
   if (!board->item_count) return;
   uint64_t least_ns = (uint64_t)CHANGES_MIN * CHANGE_NS, share_ns = budget_of(world) / CHANGES_BUDGET_PART;
   allowance allowance = {share_ns > least_ns ? share_ns : least_ns};
-  qsort(board->items, board->item_count, sizeof *board->items, compare_items);
+  fold_sort(board);
   uint32_t done = 0;
   while (done < board->item_count && change(world, &board->items[done], &allowance)) done++;
   uint32_t left = board->item_count - done;

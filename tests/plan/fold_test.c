@@ -148,3 +148,24 @@ Test(fold, siblings_fold_only_when_all_of_them_are_leaves) {
   cr_assert_eq(siblings.count, 2);
   arena_destroy(&scene.arena);
 }
+
+Test(fold, the_list_is_in_order_of_unfolding_and_distance) {
+  static scene scene;
+  scene_create(&scene);
+  fold_board *board = &scene.board;
+  for (uint32_t i = 0; i < FOLD_LISTED_MAX; i++)
+    board->items[i] = (fold_item){i, (float)(random_at(3, i, 0, 0) % 500), random_at(3, i, 1, 0) % 3 == 0};
+  board->item_count = FOLD_LISTED_MAX;
+  fold_sort(board);
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < FOLD_LISTED_MAX; i++) {
+    const fold_item *item = &board->items[i], *before = &board->items[i ? i - 1 : 0];
+    sum += item->herd;
+    if (i == 0) continue;
+    cr_assert(before->folds <= item->folds);
+    if (before->folds == item->folds) cr_assert(before->distance_m <= item->distance_m);
+    if (before->folds == item->folds && before->distance_m >= item->distance_m) cr_assert_lt(before->herd, item->herd);
+  }
+  cr_assert_eq(sum, (uint64_t)FOLD_LISTED_MAX * (FOLD_LISTED_MAX - 1) / 2, "each once");
+  arena_destroy(&scene.arena);
+}
