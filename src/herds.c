@@ -4,8 +4,6 @@
 #include "base/assert.h"
 #include "exec/ticket.h"
 
-#include <stdlib.h>
-
 /* What a change of a membrane costs for each agent that comes or goes: what an intake does is counted, not timed, so
  * that the world does not depend on a clock. */
 enum { CHANGE_NS = 500, CHANGES_MIN = 64, CHANGES_BUDGET_PART = 8 };
@@ -143,12 +141,14 @@ static bool change_unfolded(struct muster_world *world, herd_type *type, uint32_
     if (!take(allowance, siblings.count + 1)) return false;
     if (herds_fold_lanes(world, type, number, siblings.first, siblings.count)) from = siblings.first + siblings.count;
   }
-  while ((number = herds_open_entry(type, herd)) != HERD_NONE) {
+  number = herds_open_entry(type, herd);
+  for (bool measured = false; number != HERD_NONE;) {
     herd_lanes lanes = herds_lanes(type, number);
-    fold_measure(board, type, &lanes);
+    if (!measured) fold_measure(board, type, &lanes);
     if ((lane = fold_next_unfolding(board, type, &lanes)) == HERD_NONE || !has_room(world, type, false)) break;
     if (!take(allowance, agents)) return false;
-    if (herds_unfold_lane(world, type, number, lane)) break;
+    measured = herds_unfold_lane(world, type, number, lane) != MUSTER_OK;
+    if (measured) board->distances[lane] = FOLD_FAR; /* it is busy, or was refused: now the others */
   }
   return true;
 }
@@ -167,20 +167,12 @@ static bool change(struct muster_world *world, const fold_item *item, allowance 
   return change_unfolded(world, type, item->herd, allowance);
 }
 
-/* Unfoldings first, the nearest first. */
-static int compare_items(const void *one, const void *other) {
-  const fold_item *a = one, *b = other;
-  if (a->folds != b->folds) return a->folds ? 1 : -1;
-  if (a->distance_m < b->distance_m || a->distance_m > b->distance_m) return a->distance_m < b->distance_m ? -1 : 1;
-  return a->herd < b->herd ? -1 : a->herd > b->herd;
-}
-
 static void change_listed(struct muster_world *world) {
   fold_board *board = &world->fold;
   if (!board->item_count) return;
   uint64_t least_ns = (uint64_t)CHANGES_MIN * CHANGE_NS, share_ns = budget_of(world) / CHANGES_BUDGET_PART;
   allowance allowance = {share_ns > least_ns ? share_ns : least_ns};
-  qsort(board->items, board->item_count, sizeof *board->items, compare_items);
+  fold_sort(board);
   uint32_t done = 0;
   while (done < board->item_count && change(world, &board->items[done], &allowance)) done++;
   uint32_t left = board->item_count - done;

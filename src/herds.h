@@ -25,6 +25,11 @@ static inline void herds_note(struct muster_world *world, uint32_t index) {
   herds_note_leaf(&world->herds, &world->space, &world->store, &world->types, index);
 }
 
+/* Whether an agent stands for a block of herds. */
+static inline bool herds_is_block(const struct muster_world *world, uint32_t index) {
+  return world->herds.count && world->herds.links[index].tie == HERD_TIE_BLOCK;
+}
+
 /* End of the frame: what the report says of herds. */
 void herds_report(struct muster_world *world);
 
@@ -69,6 +74,10 @@ static inline bool herds_is_dying(const herd_type *type, uint32_t herd) {
 
 /* The behaviour of a block's agent. On any worker. */
 muster_atom_result herds_update_block(muster_update *update);
+
+/* Checks what an update of a block left, against what the scratch saved; see src/herds_check.c. On the block's worker.
+ */
+void herds_check(const herd_type *type, uint32_t number, const muster_herd_block *shown, herd_scratch *scratch);
 
 /* Sends a command from an update: at the next intake, in the order of entries. In src/update_api.c. */
 muster_result update_send(muster_update *update, const command *command);

@@ -9,6 +9,7 @@
 #include "reactions.h"
 #include "recorder.h"
 #include "timing.h"
+#include "touch.h"
 #include "tune.h"
 
 /* Masses are spread over frames: of commands and of spawns each frame takes what fits an eighth of the budget. Under
@@ -38,25 +39,6 @@ bool intake_defer(struct muster_world *world, const command *command) {
   }
   world->deferred[world->deferred_count++] = *command;
   return true;
-}
-
-/* Runs on_spawned or on_removed; what it moves or spawns counts. */
-static void call_back(struct muster_world *world, uint32_t index, muster_flight_doing doing,
-                      void (*callback)(muster_update *)) {
-  if (!callback) return;
-  batch_result result = {0};
-  agent_row *row = &world->store.rows[index];
-  worker_state *state = runner_caller(&world->runner);
-  flight_begin(state->flight, world->frames);
-  flight_agent(state->flight, index, row->generation);
-  flight_enter(state->flight, doing, row->type + 1u, 0);
-  callback(runner_begin_outside(state, index, PHASE_INTAKE, &result));
-  flight_leave(state->flight);
-  state->context.phase = PHASE_OUTSIDE;
-  if (world->types.types[row->type].published) row->front ^= 1u;
-  if (result.moved) world_move(world, index, result.moved_to);
-  if (world->types.types[row->type].herded) herds_note(world, index);
-  if (result.asks) timing_ask_own(world, index, &result);
 }
 
 static void release_index(struct muster_world *world, uint32_t index) {
@@ -122,7 +104,7 @@ void intake_leave(struct muster_world *world, uint32_t index) {
 
 void intake_remove(struct muster_world *world, uint32_t index) {
   const agent_type *type = &world->types.types[world->store.rows[index].type];
-  call_back(world, index, MUSTER_FLIGHT_ON_REMOVED, type->def.on_removed);
+  touch_agent(world, index, MUSTER_FLIGHT_ON_REMOVED, type->def.on_removed);
   if (type->herded) herds_forget(world, index);
   intake_leave(world, index);
   world->statistics.removed++;
@@ -191,7 +173,7 @@ static void apply_tune(struct muster_world *world, const command *command) {
 }
 
 static void apply_remove(struct muster_world *world, const command *command) {
-  if (world->types.types[world->store.rows[command->index].type].blocks) return; /* herds live there */
+  if (herds_is_block(world, command->index)) return; /* herds live there */
   if (store_is_active(&world->store, command->index))
     intake_remove(world, command->index);
   else
@@ -430,7 +412,7 @@ static void activate(struct muster_world *world, uint32_t index) {
     return;
   }
   intake_enter(world, index, world->frame.now_ns);
-  call_back(world, index, MUSTER_FLIGHT_ON_SPAWNED, world->types.types[row->type].def.on_spawned);
+  touch_agent(world, index, MUSTER_FLIGHT_ON_SPAWNED, world->types.types[row->type].def.on_spawned);
   world->statistics.spawned++;
   if (row->woken) {
     row->woken = 0;

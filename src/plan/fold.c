@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+/* What the mean of places may be off by, for its size. */
+#define ROUNDING 1e-4f
+
 void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, arena *arena) {
   uint32_t buckets = round_up_to_power_of_two(2 * observers_max);
   *board = (fold_board){.observers_max = observers_max, .buckets_mask = buckets - 1};
@@ -16,12 +19,12 @@ void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, ar
   board->hits = arena_reserve(arena, FOLD_BLOCKS, sizeof *board->hits);
   board->items = arena_reserve(arena, FOLD_LISTED_MAX, sizeof *board->items);
   board->listed = arena_reserve(arena, FOLD_TABLE, sizeof *board->listed);
-  size_t floats = MUSTER_HERD_BLOCK + 2 * (size_t)observers_max;
+  size_t floats = MUSTER_HERD_BLOCK + 2 * (((size_t)observers_max + 15) & ~(size_t)15); /* of whole cache lines */
   float *all = arena_reserve(arena, workers * floats, sizeof *all);
   for (uint32_t i = 0; i < workers && !arena->failed; i++)
     board->scratch[i] = (fold_scratch){.distances = all + i * floats,
                                        .near_x = all + i * floats + MUSTER_HERD_BLOCK,
-                                       .near_y = all + i * floats + MUSTER_HERD_BLOCK + observers_max};
+                                       .near_y = all + i * floats + (MUSTER_HERD_BLOCK + floats) / 2};
   if (!arena->failed) board->distances = board->scratch[0].distances;
 }
 
@@ -48,6 +51,35 @@ static void list(fold_board *board, uint32_t herd, float distance_m, bool folds)
   if (board->item_count == FOLD_LISTED_MAX || is_listed(board, herd)) return;
   enter(board, herd);
   board->items[board->item_count++] = (fold_item){herd, distance_m, folds};
+}
+
+static bool comes_before(const fold_item *a, const fold_item *b) {
+  if (a->folds != b->folds) return b->folds;
+  if (a->distance_m < b->distance_m || a->distance_m > b->distance_m) return a->distance_m < b->distance_m;
+  return a->herd < b->herd;
+}
+
+/* Lets an item of a heap, the last one on top, sink to its place. */
+static void sink(fold_item *items, uint32_t at, uint32_t count) {
+  fold_item sinking = items[at];
+  for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
+    if (child + 1 < count && comes_before(&items[child], &items[child + 1])) child++;
+    if (!comes_before(&sinking, &items[child])) break;
+    items[at] = items[child];
+  }
+  items[at] = sinking;
+}
+
+/* By a heap: in place, unlike the C library's qsort. */
+void fold_sort(fold_board *board) {
+  fold_item *items = board->items;
+  for (uint32_t i = board->item_count / 2; i > 0; i--) sink(items, i - 1, board->item_count);
+  for (uint32_t left = board->item_count; left > 1; left--) {
+    fold_item last = items[left - 1];
+    items[left - 1] = items[0];
+    items[0] = last;
+    sink(items, 0, left - 1);
+  }
 }
 
 void fold_keep(fold_board *board, uint32_t count) {
@@ -127,8 +159,12 @@ float fold_distance(const fold_near *near, float x, float y) {
 /* Squares of the distances to the nearest of them, in arrays of a multiple of eight. */
 VECTOR_CLONES static void measure(const fold_near *near, const float *restrict x, const float *restrict y,
                                   float *restrict squares, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) squares[i] = FOLD_FAR;
-  for (uint32_t k = 0; k < near->count; k++) {
+  for (uint32_t i = 0; i < count && near->count == 0; i++) squares[i] = FOLD_FAR;
+  for (uint32_t i = 0; i < count && near->count > 0; i++) {
+    float dx = x[i] - near->x[0], dy = y[i] - near->y[0], square = dx * dx + dy * dy;
+    squares[i] = square < FOLD_FAR ? square : FOLD_FAR; /* also what is no number */
+  }
+  for (uint32_t k = 1; k < near->count; k++) {
     float from_x = near->x[k], from_y = near->y[k];
     for (uint32_t i = 0; i < count; i++) {
       float dx = x[i] - from_x, dy = y[i] - from_y, square = dx * dx + dy * dy;
@@ -142,15 +178,24 @@ static double reach_of(const herd_type *type) {
   return (double)type->def.zone_m[type->tree.depth - 1] * (1.0 + (double)type->def.hysteresis);
 }
 
+/* Instead of fminf() and fmaxf(), which are calls. */
+static inline float lesser(float a, float b) {
+  return a < b ? a : b;
+}
+
+static inline float greater(float a, float b) {
+  return a > b ? a : b;
+}
+
 fold_near fold_measure(const fold_board *board, const herd_type *type, const herd_lanes *lanes) {
   const herd_entry *entry = lanes->entry;
   const herd_block *block = herds_block_of(type, herds_home(type, entry->herd));
   float low_x = FOLD_FAR, low_y = FOLD_FAR, high_x = -FOLD_FAR, high_y = -FOLD_FAR;
   for (uint32_t i = 0; i < entry->lanes; i++) {
-    low_x = fminf(low_x, lanes->x[i]);
-    low_y = fminf(low_y, lanes->y[i]);
-    high_x = fmaxf(high_x, lanes->x[i]);
-    high_y = fmaxf(high_y, lanes->y[i]);
+    low_x = lesser(low_x, lanes->x[i]);
+    low_y = lesser(low_y, lanes->y[i]);
+    high_x = greater(high_x, lanes->x[i]);
+    high_y = greater(high_y, lanes->y[i]);
   }
   double x = entry->origin_x, y = entry->origin_y;
   fold_near near = fold_near_of(board, block->partition, x + (double)low_x, y + (double)low_y, x + (double)high_x,
@@ -239,6 +284,23 @@ fold_siblings fold_next_folding(const fold_board *board, const herd_type *type, 
 
 /* ---------------------------------------------------------------------------------------------------------- looking */
 
+typedef float eight_floats __attribute__((vector_size(32)));
+typedef int32_t eight_bits __attribute__((vector_size(32)));
+
+/* A bit for each 64 of up to 1024 squares: whether any of them is below a bound. */
+VECTOR_CLONES static uint32_t find_below(const float *squares, float bound, uint32_t count) {
+  uint32_t found = 0;
+  for (uint32_t first = 0; first < count; first += 64) {
+    eight_bits any = {0};
+    uint32_t end = first + 64 < count ? first + 64 : count;
+    for (uint32_t i = first; i < end; i += 8) any |= *(const eight_floats *)(const void *)(squares + i) < bound;
+    int32_t one = 0;
+    for (uint32_t k = 0; k < 8; k++) one |= any[k];
+    found |= (uint32_t)(one != 0) << (first / 64);
+  }
+  return found;
+}
+
 /* Marks the block's herds that are in the outermost zone of an observer. */
 static void look_at_block(const fold_board *board, const herd_type *type, uint32_t number, const fold_scratch *scratch,
                           uint64_t *hits) {
@@ -258,11 +320,10 @@ static void look_at_block(const fold_board *board, const herd_type *type, uint32
   uint32_t first = number * MUSTER_HERD_BLOCK, count = (block->high + 7u) & ~7u;
   float square = (float)(reach_m * reach_m);
   measure(&near, type->x + first, type->y + first, scratch->distances, count);
-  for (uint32_t eight = 0; eight < count; eight += 8) {
-    uint32_t any = 0;
-    for (uint32_t i = eight; i < eight + 8; i++) any |= scratch->distances[i] < square;
-    for (uint32_t i = eight; any && i < eight + 8; i++)
-      if (scratch->distances[i] < square && type->members[first + i]) hits[i / 64] |= 1ull << (i % 64);
+  for (uint32_t found = find_below(scratch->distances, square, count); found; found &= found - 1) {
+    uint32_t word = (uint32_t)__builtin_ctz(found), end = word * 64 + 64 < count ? word * 64 + 64 : count;
+    for (uint32_t i = word * 64; i < end; i++)
+      if (scratch->distances[i] < square && type->members[first + i]) hits[word] |= 1ull << (i % 64);
   }
 }
 
@@ -283,7 +344,7 @@ void fold_list(fold_board *board, const fold_blocks *blocks) {
   const herd_type *type = blocks->type;
   for (uint32_t i = 0; i < blocks->count; i++)
     for (uint32_t word = 0; word < MUSTER_HERD_BLOCK / 64; word++)
-      for (uint64_t bits = board->hits[i][word]; bits && board->item_count < FOLD_LISTED_MAX; bits &= bits - 1) {
+      for (uint64_t bits = board->hits[i][word]; bits && board->item_count < FOLD_FOLDED_MAX; bits &= bits - 1) {
         uint32_t home = (blocks->first + i) * MUSTER_HERD_BLOCK + word * 64 + (uint32_t)__builtin_ctzll(bits);
         list(board, type->first + home, fold_herd_distance(board, type, home), false);
       }
@@ -297,21 +358,63 @@ static void clear_pins(const herd_lanes *lanes, uint64_t now_ns) {
   }
 }
 
-static void note_centroid(const herd_type *type, const herd_lanes *lanes) {
+/* A herd that has come far takes its origin along, so that its lanes keep their last digits. */
+static void move_origin(const herd_lanes *lanes, float x, float y) {
+  lanes->entry->origin_x += (double)x;
+  lanes->entry->origin_y += (double)y;
+  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
+    lanes->x[i] -= x;
+    lanes->y[i] -= y;
+  }
+}
+
+static void note_centroid(const herd_lanes *lanes, uint32_t count) {
+  const float far_m = 1024.0f;
   herd_entry *entry = lanes->entry;
-  herd_body whole = herds_whole(type, lanes);
-  entry->x = (float)(whole.x - entry->origin_x);
-  entry->y = (float)(whole.y - entry->origin_y);
-  entry->velocity_x = (float)whole.velocity_x;
-  entry->velocity_y = (float)whole.velocity_y;
+  float x = 0, y = 0, velocity_x = 0, velocity_y = 0, each = 1.0f / (float)count;
+  for (uint32_t i = 0; i < entry->lanes; i++) {
+    float members = (float)lanes->members[i];
+    x += members * lanes->x[i];
+    y += members * lanes->y[i];
+    velocity_x += members * lanes->velocity_x[i];
+    velocity_y += members * lanes->velocity_y[i];
+  }
+  entry->x = x * each;
+  entry->y = y * each;
+  if (fabsf(entry->x) > far_m || fabsf(entry->y) > far_m) {
+    x = floorf(entry->x);
+    y = floorf(entry->y);
+    move_origin(lanes, x, y);
+    entry->x -= x;
+    entry->y -= y;
+  }
+  entry->velocity_x = velocity_x * each;
+  entry->velocity_y = velocity_y * each;
+}
+
+/* Whether all leaves are where they are wanted, as nearly always. A parent that is far from its one observer has a
+ * child that is as far; of several observers, each child may be near to another one, so that says nothing. */
+static bool stays(const fold_board *board, const herd_type *type, const herd_lanes *lanes, const fold_near *near) {
+  const herd_tree *tree = &type->tree;
+  const float *zone_m = type->def.zone_m;
+  float beyond = 1.0f + type->def.hysteresis;
+  if (near->count != 1) return false;
+  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
+    uint32_t depth = herd_tree_depth(tree, lanes->nodes[i]);
+    if (fold_unfolds(type, depth, board->distances[i])) return false;
+    if (depth > 0 && board->distances[i] > zone_m[tree->depth - depth] * beyond * (1.0f - ROUNDING)) return false;
+  }
+  return true;
 }
 
 static void look_at_entry(fold_board *board, const herd_type *type, uint32_t number, uint64_t now_ns) {
   herd_lanes lanes = herds_lanes(type, number);
-  if (lanes.entry->state != HERD_ENTRY_OPEN || herds_count(&lanes) == 0) return;
+  uint32_t count = lanes.entry->state == HERD_ENTRY_OPEN ? herds_count(&lanes) : 0;
+  if (count == 0) return;
   if (lanes.entry->pinned) clear_pins(&lanes, now_ns);
-  note_centroid(type, &lanes);
+  note_centroid(&lanes, count);
   fold_near near = fold_measure(board, type, &lanes);
+  if (stays(board, type, &lanes, &near)) return;
   uint32_t lane = fold_next_unfolding(board, type, &lanes);
   if (lane != HERD_NONE) {
     list(board, lanes.entry->herd, board->distances[lane], false);

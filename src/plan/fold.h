@@ -9,7 +9,13 @@
 #include "agents/herds.h"
 #include "agents/observers.h"
 
-enum { FOLD_LISTED_MAX = 2048, FOLD_TABLE = 4 * FOLD_LISTED_MAX, FOLD_BLOCKS = 1024 /* looked at together */ };
+/* Folded herds leave room in the list: who is to be folded makes room for them. */
+enum {
+  FOLD_LISTED_MAX = 2048,
+  FOLD_FOLDED_MAX = 1536,
+  FOLD_TABLE = 4 * FOLD_LISTED_MAX,
+  FOLD_BLOCKS = 1024 /* looked at together */
+};
 
 #define FOLD_FAR 1e30f
 
@@ -97,6 +103,9 @@ void fold_look_at_entries(fold_board *board, const herd_type *type, uint32_t num
 /* The frame's part of a round is done. */
 void fold_end(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
               uint64_t now_ns);
+
+/* Puts the list in order: who is to be unfolded first, and the nearest first. */
+void fold_sort(fold_board *board);
 
 /* What is left of the list after an intake: the first `count` were moved to its front. */
 void fold_keep(fold_board *board, uint32_t count);

@@ -108,6 +108,7 @@ static muster_herd_type register_herds(herd_world *self, muster_world *world) {
   def.totals = HERD_TOTALS;
   def.herds_max = self->herds;
   def.unfolded_max = (uint32_t)fmin(fmin(unfolded, self->herds), 1u << 20);
+  def.model_ns = 20000; /* measured, for a full block */
   def.run_block = herd_run_block;
   def.unfold = herd_unfold_deer;
   def.fold = herd_fold_deer;

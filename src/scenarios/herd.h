@@ -40,7 +40,7 @@ _Static_assert(sizeof(herd_face) == sizeof(muster_herd_body) + HERD_TOTALS * siz
 typedef struct herd_deer {
   muster_herd herd;
   float scare_x, scare_y; /* m/s: what wolves added to its velocity since its last update */
-  uint32_t members;       /* that it stood for when it came to be; wolves may have taken some */
+  uint32_t members;       /* that it stood for when it was last updated; wolves may have taken some since */
   uint32_t dying;         /* of them, at the commit */
 } herd_deer;
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const uint64_t period_ns = 500000000u, period_max_ns = 1000000000u;
+static const uint64_t period_ns = 500000000u, period_max_ns = 4000000000u;
 
 /* All deer of the herd. */
 static uint32_t company_of(const muster_flock *flock) {
@@ -61,18 +61,28 @@ static muster_atom_result live(muster_update *update) {
   float elapsed_s = (float)update->elapsed_ns * 1e-9f;
   if (!muster_update_flock(update, &flock)) return MUSTER_ATOM_FINISH;
   deer->herd = flock.herd;
+  deer->members = flock.members;
   walk(update, &flock, elapsed_s);
   pass_time(update, &flock, elapsed_s);
   return deer->dying ? MUSTER_ATOM_NEXT : MUSTER_ATOM_FINISH;
 }
 
-/* The leaf nearest to oneself is oneself. */
+/* The leaf nearest to oneself is oneself. When nobody is left of it, this update is never published: what it grazed in
+ * it is noted here. */
 static muster_atom_result die(muster_update *update) {
   herd_world *self = update->type_user;
   herd_deer *deer = update->state;
   float totals[MUSTER_HERD_TOTALS] = {0};
-  self->tally.deaths += muster_update_herd_take(update, deer->herd, deer->dying, totals);
+  herd_face *face = update->published;
+  uint32_t dead = muster_update_herd_take(update, deer->herd, deer->dying, totals);
+  double waited_s = (double)(self->now_ns - update->now_ns) * 1e-9; /* for a commit that had time for this action */
+  self->tally.deaths += dead;
+  self->tally.grazed_by_dead_g += (double)herd_grazing_g * dead * waited_s;
   herd_tally_dead(&self->tally, totals);
+  if (dead > 0 && dead == deer->members) {
+    herd_tally_dead(&self->tally, face->totals);
+    face->totals[HERD_GRAZED] = face->totals[HERD_FAWNS] = 0.0f;
+  }
   deer->dying = 0;
   return MUSTER_ATOM_NEXT;
 }
@@ -111,7 +121,7 @@ muster_result herd_fold_deer(const muster_herd_change *change) {
 }
 
 muster_type herd_register_deer(herd_world *self, muster_world *world) {
-  const muster_atom atoms[] = {{.run = live, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 400},
+  const muster_atom atoms[] = {{.run = live, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 600},
                                {.run = die, .role = MUSTER_ROLE_ACTION, .model_ns = 500}};
   muster_type_def def = muster_default_type_def();
   def.name = "deer";

@@ -1,6 +1,6 @@
 #include "scenarios/herd_flock.h"
 
-static const float step_most_s = 0.5f;
+static const float step_most_s = 0.5f, long_step_s = 2.0f;
 
 const herd_flock_rules herd_flock_paper = {.mass_kg = 50.0f,
                                            .neighbourhood_m = 20.0f,
@@ -32,40 +32,70 @@ static void shorten(float *x, float *y, float most) {
   *y *= part;
 }
 
-/* The way to where cohesion pulls, at the length of its weight. */
-static void pull(const herd_flock_step *step, const herd_flock_sense *sense, const herd_flock_body *body,
+/* How often each force counts in a step, and what the random points of wandering come to. */
+typedef struct draws {
+  uint32_t aligned, pulled, parted, wandered;
+  float x, y;
+} draws;
+
+static draws draw(const herd_flock_step *step, uint32_t number, uint32_t times) {
+  const herd_flock_rules *rules = step->rules;
+  draws all = {0};
+  uint32_t random = first_random(step, number);
+  for (uint32_t i = 0; i < times; i++) {
+    uint32_t two = next_random(random), three = next_random(two);
+    all.aligned += herd_lower_share(random) < rules->alignment.share;
+    all.pulled += herd_upper_share(random) < rules->cohesion.share;
+    all.parted += herd_lower_share(two) < rules->separation.share;
+    if (herd_upper_share(two) < rules->wander.share) {
+      float x, y;
+      herd_direction(herd_lower_share(three), &x, &y);
+      all.x += x;
+      all.y += y;
+      all.wandered++;
+    }
+    random = next_random(three);
+  }
+  return all;
+}
+
+/* The way to where cohesion pulls, at that length. */
+static void pull(const herd_flock_step *step, const herd_flock_sense *sense, float length, const herd_flock_body *body,
                  float *force_x, float *force_y) {
   bool alone = sense->weight == 0.0f;
   float x = alone ? step->centre_x - body->x : sense->middle_x, y = alone ? step->centre_y - body->y : sense->middle_y;
-  float part = step->rules->cohesion.weight_n / sqrtf(x * x + y * y + herd_flock_least);
+  float part = length / sqrtf(x * x + y * y + herd_flock_least);
   *force_x += x * part;
   *force_y += y * part;
 }
 
-static void wander(const herd_flock_rules *rules, float share, const herd_flock_body *body, float *force_x,
-                   float *force_y) {
-  float x, y, speed_x = body->velocity_x, speed_y = body->velocity_y;
+static void wander(const herd_flock_rules *rules, const draws *drawn, float part, const herd_flock_body *body,
+                   float *force_x, float *force_y) {
+  float speed_x = body->velocity_x, speed_y = body->velocity_y;
   float ahead = rules->wander_distance_m / sqrtf(speed_x * speed_x + speed_y * speed_y + herd_flock_least);
-  herd_direction(share, &x, &y);
-  *force_x += rules->wander.weight_n * (speed_x * ahead + x * rules->wander_radius_m);
-  *force_y += rules->wander.weight_n * (speed_y * ahead + y * rules->wander_radius_m);
+  ahead *= (float)drawn->wandered;
+  *force_x += rules->wander.weight_n * part * (speed_x * ahead + drawn->x * rules->wander_radius_m);
+  *force_y += rules->wander.weight_n * part * (speed_y * ahead + drawn->y * rules->wander_radius_m);
 }
 
 static void add_forces(const herd_flock_step *step, const herd_flock_sense *sense, uint32_t number,
                        const herd_flock_body *body, float *force_x, float *force_y) {
   const herd_flock_rules *rules = step->rules;
-  uint32_t one = first_random(step, number), two = next_random(one), three = next_random(two);
-  if (herd_lower_share(one) < rules->alignment.share && sense->weight > 0.0f) {
-    *force_x += rules->alignment.weight_n * (sense->mean_velocity_x - body->velocity_x);
-    *force_y += rules->alignment.weight_n * (sense->mean_velocity_y - body->velocity_y);
+  uint32_t times = step->step_s > step_most_s ? (uint32_t)ceilf(step->step_s / step_most_s) : 1;
+  draws drawn = draw(step, number, times);
+  float part = 1.0f / (float)times;
+  if (sense->weight == 0.0f) {
+    drawn.aligned = 0;
+    drawn.pulled = times;
   }
-  if (sense->weight == 0.0f || herd_upper_share(one) < rules->cohesion.share) pull(step, sense, body, force_x, force_y);
-  if (herd_lower_share(two) < rules->separation.share) {
-    *force_x += rules->separation.weight_n * sense->apart_x;
-    *force_y += rules->separation.weight_n * sense->apart_y;
-  }
-  if (herd_upper_share(two) < rules->wander.share) wander(rules, herd_lower_share(three), body, force_x, force_y);
-  shorten(force_x, force_y, rules->force_max_n);
+  float alignment_n = rules->alignment.weight_n * part * (float)drawn.aligned;
+  float separation_n = rules->separation.weight_n * part * (float)drawn.parted;
+  *force_x += alignment_n * (sense->mean_velocity_x - body->velocity_x) + separation_n * sense->apart_x;
+  *force_y += alignment_n * (sense->mean_velocity_y - body->velocity_y) + separation_n * sense->apart_y;
+  if (drawn.pulled) pull(step, sense, rules->cohesion.weight_n * part * (float)drawn.pulled, body, force_x, force_y);
+  if (drawn.wandered) wander(rules, &drawn, part, body, force_x, force_y);
+  /* Whoever is pushed that hard is elsewhere after 500 ms: no more than that much of it, however long the step. */
+  shorten(force_x, force_y, rules->force_max_n * part);
 }
 
 void herd_flock_steer(const herd_flock_step *step, const herd_flock_sense *sense, uint32_t number,
@@ -91,7 +121,7 @@ void herd_flock_live(const herd_flock_step *step, const herd_flock_bodies *bodie
   if (elapsed_s <= 0.0f) return;
   herd_flock_step part = *step;
   float gone_x = 0.0f, gone_y = 0.0f; /* how far the others are from where the arrays have them */
-  uint32_t steps = (uint32_t)ceilf(elapsed_s / step_most_s);
+  uint32_t steps = (uint32_t)ceilf(elapsed_s / long_step_s);
   part.step_s = elapsed_s / (float)steps;
   for (uint32_t i = 0; i < steps; i++) {
     herd_flock_sense sense;

@@ -6,7 +6,9 @@
  * sum is cut to force_max_n; then s = v t + (F/m) t^2 / 2 and v = v + (F/m) t, cut to speed_max_mps. A body may stand
  * for several members: it steers as one, and its neighbours count it as often as it has members.
  *
- * Steps are 500 ms at most: a longer time is cut into equal ones. */
+ * Those are steps of 500 ms. One step may stand for several, up to 2 s together: then each force counts as often as it
+ * would have by chance, and is the mean of those times. So who is updated seldom takes less to update, and lives the
+ * same on the average. */
 #ifndef SCENARIOS_HERD_FLOCK_H
 #define SCENARIOS_HERD_FLOCK_H
 
@@ -40,7 +42,7 @@ typedef struct herd_flock_step {
   float origin_x, origin_y;  /* where the origin of the bodies lies on the ground */
   float centre_x, centre_y;  /* centroid of the herd, relative to the origin as the bodies are */
   uint32_t random;           /* of this herd and this step: what differs between bodies follows from their number */
-  float step_s;              /* 0 < step_s <= 0.5 */
+  float step_s;              /* 0 < step_s <= 2; eight at a time 0.5 */
 } herd_flock_step;
 
 /* Bodies in arrays that begin at multiples of 32 bytes and have room for a multiple of eight; there, beyond `count`,
@@ -97,8 +99,8 @@ typedef struct herd_flock_body {
 void herd_flock_steer(const herd_flock_step *step, const herd_flock_sense *sense, uint32_t number,
                       herd_flock_body *body);
 
-/* A body among others for any time, in steps of 500 ms at most; step->step_s is not looked at. The others are taken to
- * go on with the mean velocity of those near. */
+/* A body among others for any time, in equal steps of 2 s at most; step->step_s is not looked at. The others are taken
+ * to go on with the mean velocity of those near. */
 void herd_flock_live(const herd_flock_step *step, const herd_flock_bodies *bodies, uint32_t number, float elapsed_s,
                      herd_flock_body *body);
 

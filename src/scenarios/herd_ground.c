@@ -29,13 +29,18 @@ herd_obstacle herd_ground_obstacle(const herd_ground *ground, float x, float y) 
 static bool go_around(const herd_ground *ground, float x, float y, float step_s, float *velocity_x, float *velocity_y) {
   herd_obstacle obstacle = herd_ground_obstacle(ground, x + *velocity_x * step_s, y + *velocity_y * step_s);
   float way_x = obstacle.x - x, way_y = obstacle.y - y;
-  float distance_m = sqrtf(way_x * way_x + way_y * way_y + 1e-12f);
+  float square_m2 = way_x * way_x + way_y * way_y + 1e-12f;
+  float reach_m = obstacle.radius_m + step_s * (fabsf(*velocity_x) + fabsf(*velocity_y));
+  if (square_m2 > reach_m * reach_m) return false;
+  float distance_m = sqrtf(square_m2);
   way_x /= distance_m;
   way_y /= distance_m;
   float ahead = *velocity_x * way_x + *velocity_y * way_y, aside = *velocity_y * way_x - *velocity_x * way_y;
-  float possible = fmaxf((distance_m - obstacle.radius_m) / step_s, -herd_ground_leave_mps);
+  float possible = (distance_m - obstacle.radius_m) / step_s;
+  if (possible < -herd_ground_leave_mps) possible = -herd_ground_leave_mps;
   if (ahead <= possible) return false;
-  float rest = sqrtf(fmaxf(ahead * ahead + aside * aside - possible * possible, 0.0f));
+  float square = ahead * ahead + aside * aside - possible * possible;
+  float rest = square > 0.0f ? sqrtf(square) : 0.0f;
   if (aside < 0.0f) rest = -rest;
   *velocity_x = possible * way_x - rest * way_y;
   *velocity_y = possible * way_y + rest * way_x;

@@ -111,7 +111,7 @@ static muster_atom_result hunt(muster_update *update) {
 
 muster_type herd_register_wolves(herd_world *self, muster_world *world) {
   const muster_atom atoms[] = {{.run = walk, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 300},
-                               {.run = hunt, .role = MUSTER_ROLE_ACTION, .model_ns = 5000}};
+                               {.run = hunt, .role = MUSTER_ROLE_ACTION, .model_ns = 2500}};
   muster_type_def def = muster_default_type_def();
   def.name = "wolf";
   def.atoms = atoms;

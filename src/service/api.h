@@ -51,7 +51,10 @@
 /* Begins to serve: at the service's control socket and, if the settings say so, by TCP. Loop's thread. */
 muster_result api_open(service *service);
 
-/* Takes over what the settings say anew: the token. On failure nothing changes. Loop's thread. */
+/* Whether what the settings name can be had: the token. Loop's thread. */
+muster_result api_check(const settings *settings);
+
+/* Takes over what the settings say anew: token, hosts, limits. On failure nothing changes. Loop's thread. */
 muster_result api_reload(service *service);
 
 /* Ends serving; after desk_close. Null server: no-op. Loop's thread. */
@@ -101,6 +104,9 @@ bool api_succeeded(api_call *call, muster_result result, const char *field);
 
 /* Writes "INDEX.GENERATION". */
 void api_write_id(json_writer *writer, const char *name, uint32_t index, uint32_t generation);
+
+/* Writes a float in no more digits than it has. */
+void api_write_float(json_writer *writer, const char *name, float value);
 
 /* Writes {"x", "y", "z"}. */
 void api_write_position(json_writer *writer, const char *name, muster_position position);

@@ -36,8 +36,9 @@ muster_result flight_open(flight *flight, const char *path, uint32_t crash_limit
 /* The service ends in good order: every world is destroyed. Null path: no-op. */
 void flight_close(flight *flight);
 
-/* Lends a world its part of the file; before its types are registered. Frames' thread. */
-muster_result flight_attach(flight *flight, muster_world *world, const char *name, const char *module);
+/* Lends a world its part of the file; before its types are registered. A world for which there is no room runs without,
+ * and the log says so. Frames' thread. */
+void flight_attach(flight *flight, muster_world *world, const char *name, const char *module);
 
 /* Puts types of a world into quarantine that have crashed the service too often; after they are registered. Frames'
  * thread. */
@@ -53,6 +54,11 @@ uint32_t flight_read_counts(flight *flight, flight_count *counts, uint32_t capac
  * callback that has used up its own can be named, too. On that thread. */
 void flight_thread_begin(void);
 void flight_thread_end(void);
+
+/* The frames' thread calls a function of a module: what it dies of meanwhile is told as that one's, and counts against
+ * no type. Of the recorder that is open; without one, nothing. Frames' thread. */
+void flight_call_begin(const char *world, const char *module, flight_function function);
+void flight_call_end(void);
 
 /* GET /v1/crash, of a server whose user is the service. */
 extern const http_route flight_routes[];

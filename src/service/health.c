@@ -5,6 +5,7 @@
 #include "base/json.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const uint64_t patience_ns = 1000000000u;
 
@@ -26,7 +27,7 @@ static bool is_late(const health_world *world, uint64_t now_ns) {
 static bool add_reasons(json_writer *writer, const health_world *world, uint64_t now_ns) {
   char message[160];
   if (world->failed) {
-    add_reason(writer, world->name, "failed", "a frame could not be run, and none is any more; the log says why");
+    add_reason(writer, world->name, "failed", world->failure);
     return false;
   }
   if (world->paused) return true;
@@ -76,14 +77,16 @@ static void show_health(http_request *request) {
 static void show_readiness(http_request *request) {
   service *service = http_user(request);
   health_world worlds[WORLDS_MAX];
+  char failures[WORLDS_MAX][FAILURE_BYTES];
   char text[HEALTH_BYTES];
   size_t bytes;
   for (uint32_t i = 0; i < service->world_count; i++) {
     hosted_world *world = &service->worlds[i];
     uv_mutex_lock(&world->mutex);
     const world_published *published = &world->published;
-    worlds[i] = (health_world){world->name, published->paused, published->failed, published->period_ns,
-                               published->frame_end_ns};
+    memcpy(failures[i], published->failure, FAILURE_BYTES);
+    worlds[i] = (health_world){world->name, published->paused,    published->failed,
+                               failures[i], published->period_ns, published->frame_end_ns};
     uv_mutex_unlock(&world->mutex);
   }
   bool ready = health_write(text, &bytes, service->stage, worlds, service->world_count, clock_system());

@@ -18,10 +18,11 @@ enum { HEALTH_PERIODS = 10 };
 typedef struct health_world {
   const char *name;
   bool paused, failed;
+  const char *failure;              /* why */
   uint64_t period_ns, frame_end_ns; /* CLOCK_MONOTONIC; 0 = no frame yet */
 } health_world;
 
-enum { HEALTH_BYTES = 8192 };
+enum { HEALTH_BYTES = 32768 }; /* WORLDS_MAX reasons */
 
 /* Writes the answer of /readyz to `text` (HEALTH_BYTES), and its length; returns whether all is well. */
 bool health_write(char *text, size_t *bytes, service_stage stage, const health_world *worlds, uint32_t count,

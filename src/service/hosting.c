@@ -23,7 +23,9 @@ static muster_result open_module(service *service, hosted_world *world) {
   const muster_module *module = modules_load(&service->modules, settings->module);
   if (!module) return MUSTER_E_INPUT;
   world->needs = (muster_module_needs){.size = sizeof world->needs};
+  flight_call_begin(world->name, settings->module, FLIGHT_OPEN);
   muster_result result = module->open(&options, &world->instance, &world->needs);
+  flight_call_end();
   if (result == MUSTER_OK) world->module = module;
   return result;
 }
@@ -51,7 +53,9 @@ static muster_result create_world(service *service, hosted_world *world) {
 static muster_result resume_world(hosted_world *world, const snapshot_file_world *saved) {
   if (strcmp(saved->module, world->settings.module) != 0)
     return error_set(MUSTER_E_INPUT, "its module was %s, and is %s", saved->module, world->settings.module);
+  flight_call_begin(world->name, world->settings.module, FLIGHT_RESUME);
   muster_result result = world->module->resume(world->instance, world->world, saved->state, saved->state_bytes);
+  flight_call_end();
   muster_load_def def = muster_default_load_def();
   def.bytes = saved->bytes;
   def.count = saved->count;
@@ -67,7 +71,9 @@ static muster_result resume_world(hosted_world *world, const snapshot_file_world
 }
 
 static muster_result populate_world(hosted_world *world) {
+  flight_call_begin(world->name, world->settings.module, FLIGHT_POPULATE);
   muster_result result = world->module->populate(world->instance, world->world);
+  flight_call_end();
   if (result) return result;
   log_line(MUSTER_LOG_INFO, "world %s: module %s, %u agents to begin with", world->name, world->settings.module,
            world->needs.agents);
@@ -87,8 +93,8 @@ static muster_result begin_world(service *service, hosted_world *world, const sn
   muster_result result = open_module(service, world);
   if (!result) result = snapshots_check_module(&service->snapshots, world->name, world->module);
   if (!result) result = create_world(service, world);
-  if (!result) result = flight_attach(&service->flight, world->world, world->name, world->settings.module);
   if (result) return result;
+  flight_attach(&service->flight, world->world, world->name, world->settings.module);
   result = saved ? resume_world(world, saved) : populate_world(world);
   *refused = result && saved;
   return *refused ? error_set(result, "world %s: %s", world->name, muster_last_error()) : result;
@@ -194,10 +200,17 @@ static bool may_skip(const muster_module *module) {
 muster_result hosting_run_frame(hosted_world *world) {
   muster_frame frame = {.sim_now_ns = world->sim_now_ns + world->period_ns, .budget_ns = world->budget_ns};
   const muster_module *module = world->module;
-  if (module->before_frame) module->before_frame(world->instance, world->world, frame.sim_now_ns);
+  if (module->before_frame) {
+    flight_call_begin(world->name, world->settings.module, FLIGHT_BEFORE_FRAME);
+    module->before_frame(world->instance, world->world, frame.sim_now_ns);
+    flight_call_end();
+  }
   muster_result result = muster_frame_run(world->world, &frame);
   if (result) return result;
   world->sim_now_ns = frame.sim_now_ns;
-  if (may_skip(module)) world->sim_now_ns += module->skip_ns(world->instance, frame.sim_now_ns);
+  if (!may_skip(module)) return MUSTER_OK;
+  flight_call_begin(world->name, world->settings.module, FLIGHT_SKIP);
+  world->sim_now_ns += module->skip_ns(world->instance, frame.sim_now_ns);
+  flight_call_end();
   return MUSTER_OK;
 }

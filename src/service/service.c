@@ -142,9 +142,9 @@ static muster_result start_measured(service *service) {
 static void destroy(service *service) {
   for (uint32_t i = 0; i < service->world_count; i++) uv_mutex_destroy(&service->worlds[i].mutex);
   uv_mutex_destroy(&service->news_mutex);
+  snapshots_close(&service->snapshots);
   flight_close(&service->flight);
   metrics_destroy(service->metrics);
-  snapshots_close(&service->snapshots);
   free(service);
 }
 
@@ -166,6 +166,7 @@ int service_run(const settings *settings, int count, char **arguments) {
     log_line(MUSTER_LOG_ERROR, "no memory for the service");
     return EXIT_FAILURE;
   }
+  signal(SIGPIPE, SIG_IGN); /* whoever hangs up is told of by the write */
   service->loop = uv_default_loop();
   service->modules.descriptor = -1;
   service->settings = *settings;

@@ -173,10 +173,13 @@ Test(herd_flock, throttled_herds_walk_as_fast_and_stay_together_as_well) {
   rules.drag_per_s = 0.3f;
   for (uint32_t seed = 1; seed <= 3; seed++) {
     shape often = live_for(300.0f, 0.5f, &rules, seed);
-    shape seldom = live_for(300.0f, 2.0f, &rules, seed);
+    shape seldom = live_for(300.0f, 2.0f, &rules, seed), rarely = live_for(300.0f, 4.0f, &rules, seed);
     cr_assert_float_eq(seldom.speed_mps / often.speed_mps, 1.0, 0.2);
     cr_assert_lt(often.spread_m, 12.0);
+    cr_assert_float_eq(rarely.speed_mps / often.speed_mps, 1.0, 0.2);
     cr_assert_lt(seldom.spread_m, 12.0);
+    cr_assert_lt(rarely.spread_m, 12.0);
+    cr_assert_lt(rarely.fastest_mps, 6.0);
   }
   shape paper = live_for(300.0f, 0.5f, &herd_flock_paper, 1);
   cr_assert_leq(paper.fastest_mps, 20.001);

@@ -47,8 +47,9 @@ static file write_file(void) {
   flight_counts counts = {.count = 1, .counts = {{"main", "wolf", 2}}};
   size_t bytes = write_part(NULL, NULL, false);
   flight_head_begin(&head, 4711, 1234567890, &counts);
-  uint64_t first = flight_head_add_part(&head, "main", "wildlife", bytes);
-  uint64_t second = flight_head_add_part(&head, "other", "village", bytes);
+  flight_head_add_part(&head, "main", "wildlife", bytes);
+  flight_head_add_part(&head, "other", "village", bytes);
+  uint64_t first = head.parts[0].offset, second = head.parts[1].offset;
   file.size = second + bytes;
   file.bytes = aligned_alloc(64, (file.size + 63) / 64 * 64);
   memset(file.bytes, 0, file.size);
@@ -112,6 +113,29 @@ Test(flight_file, without_a_mark_tells_who_was_running_and_blames_nobody) {
   cr_assert_eq(report.culprit_count, 0);
   cr_assert_eq(report.inside_count, 2);
   cr_assert_eq(report.signal, 0);
+  free(file.bytes);
+}
+
+Test(flight_file, tells_the_function_of_a_module_that_was_hit_if_it_can_be_one) {
+  file file = write_file();
+  flight_report report;
+  flight_counts counts;
+  flight_head *head = (void *)file.bytes;
+  head->call = (flight_call){"main", "wildlife", FLIGHT_POPULATE, 1};
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_str_eq(report.call.module, "wildlife");
+  cr_assert_str_eq(flight_function_name(report.call.function), "populate");
+  head->call.hit = 0;
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_eq(report.call.function, 0, "another thread was hit");
+  head->call.hit = 1;
+  head->call.function = 99;
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_eq(report.call.function, 0);
+  head->call.function = FLIGHT_POPULATE;
+  memset(head->call.world, 'x', sizeof head->call.world);
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_eq(report.call.function, 0, "a name without an end");
   free(file.bytes);
 }
 

@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { HISTORIES = 100 };
+enum { HISTORIES = 300 };
 #else
 enum { HISTORIES = 2500 }; /* of each of four tests */
 #endif

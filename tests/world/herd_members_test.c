@@ -119,6 +119,27 @@ Test(herd_members, of_removed_herds_are_gone_and_their_homes_are_used_again) {
   herd_world_destroy(&herds);
 }
 
+static void expect_words(const herd_world *herds, muster_agent agent, const char *wanted) {
+  char text[4096];
+  muster_agent_explanation explanation = muster_default_agent_explanation();
+  cr_assert_eq(muster_agent_explain(herds->little.world, agent, &explanation), MUSTER_OK, "%s", muster_last_error());
+  muster_explanation_print(&explanation, text, sizeof text);
+  cr_assert(strstr(text, wanted), "%s", text);
+}
+
+Test(herd_members, are_explained) {
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
+  muster_agent named = muster_herd_name(herds.little.world, herd, 3), leaf;
+  observe(&herds, 245.0, 0.0);
+  run_frames(&herds.little, 60);
+  cr_assert_eq(muster_herd_leaves(herds.little.world, herd, &leaf, NULL, 1), 2);
+  expect_words(&herds, leaf, "stands for 15 of herd 0");
+  expect_words(&herds, named, "member of herd 0, with a name");
+  expect_words(&herds, muster_agent_next(herds.little.world, (muster_agent){0, 0}), "block of 1 herds");
+  herd_world_destroy(&herds);
+}
+
 /* -------------------------------------------------------------------------------------------------------- predators */
 
 typedef struct hunt {
@@ -205,5 +226,65 @@ Test(herd_members, are_taken_from_the_nearest_leaf_of_an_unfolded_herd) {
   run_frames(&herds.little, 3);
   cr_assert_eq(hunt.taken, 32);
   cr_assert_eq(run_frame(&herds.little).represented, 1);
+  herd_world_destroy(&herds);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the flock */
+
+typedef struct sights {
+  uint32_t leaves, named, wrong;
+} sights;
+
+static bool is_padded(const muster_flock *flock) {
+  for (uint32_t i = flock->count; i % 8 != 0; i++)
+    if (flock->x[i] < 1e9f || flock->leaf_members[i]) return false;
+  return ((uintptr_t)flock->x | (uintptr_t)flock->y | (uintptr_t)flock->velocity_x | (uintptr_t)flock->leaf_members) %
+             32 ==
+         0;
+}
+
+static bool is_itself(const muster_update *update, const muster_flock *flock) {
+  const muster_herd_body *body = update->published;
+  return fabs(flock->origin_x + (double)flock->x[flock->self] - update->position.x) < 1e-3 &&
+         fabsf(flock->velocity_x[flock->self] - body->velocity_x) < 1e-6f &&
+         flock->leaf_members[flock->self] == flock->members;
+}
+
+static muster_atom_result look_around(muster_update *update) {
+  sights *sights = update->type_user;
+  muster_flock flock;
+  if (!muster_update_flock(update, &flock)) {
+    sights->wrong++;
+    return MUSTER_ATOM_NEXT;
+  }
+  bool named = flock.self == UINT32_MAX;
+  sights->named += named;
+  sights->leaves += !named;
+  if (!named) sights->wrong += !is_padded(&flock) || !is_itself(update, &flock);
+  double x = flock.origin_x + (double)flock.herd_x;
+  sights->wrong += !(fabs(x) < 5.0) || !(fabsf(flock.herd_velocity_x - 1.0f) < 2.5f);
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(herd_members, see_their_flock) {
+  sights sights = {0};
+  const muster_atom atom = {.role = MUSTER_ROLE_BEHAVIOUR, .run = look_around, .model_ns = 1000};
+  muster_type_def deer = deer_def(&atom);
+  deer.user = &sights;
+  herd_world herds = herd_world_of(1, NULL, NULL, &deer);
+  muster_herd herd = add_herd(&herds, 0.0, 0.0, 30);
+  run_frames(&herds.little, 1);
+  muster_agent named = muster_herd_name(herds.little.world, herd, 4);
+  run_frames(&herds.little, 300);
+  cr_assert_eq(herd_info_of(&herds, herd).leaves, 0);
+  cr_assert_gt(sights.named, 0);
+  uint32_t before = sights.named;
+  observe(&herds, 0.0, 0.0);
+  run_frames(&herds.little, 30);
+  cr_assert_eq(herd_info_of(&herds, herd).leaves, 29);
+  cr_assert_gt(sights.leaves, 29);
+  cr_assert_gt(sights.named, before);
+  cr_assert_eq(sights.wrong, 0);
+  cr_assert(muster_agent_exists(herds.little.world, named));
   herd_world_destroy(&herds);
 }

@@ -1,5 +1,6 @@
 /* What herds refuse, and what becomes of them when there is no room or a callback fails. */
 #include "support/herd_world.h"
+#include "support/recording.h"
 
 #include <math.h>
 
@@ -72,6 +73,20 @@ Test(herd_rules, planner_and_recorded_worlds_have_no_herds) {
   cr_assert_eq(muster_herd_type_register(world, &type).index, 0);
   cr_assert(strstr(muster_last_error(), "planner"));
   muster_world_destroy(world);
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  recorded run = {0};
+  muster_record_def record = muster_default_record_def();
+  record.write = recorded_write;
+  record.user = &run;
+  cr_assert_eq(muster_record_begin(herds.little.world, &record), MUSTER_E_STATE);
+  cr_assert(strstr(muster_last_error(), "herds"));
+  herd_world_destroy(&herds);
+  little_world little = little_world_create(1, NULL);
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_herd_type_register(little.world, &type).index, 0);
+  cr_assert(strstr(muster_last_error(), "recorded"));
+  little_world_destroy(&little);
+  recorded_forget(&run);
 }
 
 Test(herd_rules, without_room_in_the_pool_the_nearest_are_unfolded_and_the_rest_are_counted) {
@@ -91,6 +106,24 @@ Test(herd_rules, without_room_in_the_pool_the_nearest_are_unfolded_and_the_rest_
   cr_assert_gt(herd_info_of(&herds, herd[4]).leaves, 0);
   cr_assert_gt(herd_info_of(&herds, herd[3]).leaves, 0);
   cr_assert_eq(herd_info_of(&herds, herd[0]).leaves, 0);
+  herd_world_destroy(&herds);
+}
+
+Test(herd_rules, herds_that_nobody_sees_make_room_for_a_crowd_of_others) {
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.unfolded_max = 4;
+  def.herds_max = 8192;
+  herd_world herds = herd_world_create(1, NULL, &def);
+  muster_herd far[4];
+  for (uint32_t i = 0; i < 4; i++) far[i] = add_herd(&herds, 9000.0 + i, 0.0, 32);
+  for (uint32_t i = 0; i < 4000; i++) add_herd(&herds, (double)(i % 64), (double)(i / 64), 32);
+  muster_observer observer = observe(&herds, 9000.0, 0.0);
+  run_frames(&herds.little, 10);
+  for (uint32_t i = 0; i < 4; i++) cr_assert_gt(herd_info_of(&herds, far[i]).leaves, 0);
+  muster_observer_move(herds.little.world, observer, (muster_position){30.0, 30.0, 0.0});
+  run_frames(&herds.little, 60);
+  for (uint32_t i = 0; i < 4; i++) cr_assert_eq(herd_info_of(&herds, far[i]).leaves, 0);
+  cr_assert_eq(run_frame(&herds.little).herds_unfolded, 4);
   herd_world_destroy(&herds);
 }
 

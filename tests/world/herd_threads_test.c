@@ -56,3 +56,36 @@ Test(herd_threads, keep_all_members_while_workers_run_and_another_thread_wakes_s
   cr_assert_gt(statistics.folds, 0);
   herd_world_destroy(&herds);
 }
+
+/* 80 blocks, which workers look at together. */
+static uint64_t hash_of_many(uint32_t workers) {
+  enum { MANY = 80 * MUSTER_HERD_BLOCK };
+  static muster_herd_def defs[MANY];
+  muster_world_def world = muster_default_world_def();
+  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_type_def deer = deer_def(&walk);
+  world.clock = MUSTER_CLOCK_VIRTUAL;
+  def.run_block = walk_block_on;
+  def.herds_max = MANY;
+  herd_world herds = herd_world_of(workers, &world, &def, &deer);
+  for (uint32_t i = 0; i < MANY; i++)
+    defs[i] =
+        (muster_herd_def){.position = {(double)(i % 286) * 60.0, (double)(i / 286) * 60.0, 0.0}, .velocity_y = 3.0f};
+  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, MANY, NULL), MANY);
+  muster_observer observer = observe(&herds, 0.0, 0.0);
+  muster_frame_report report = {0};
+  for (uint32_t i = 0; i < 40; i++) {
+    if (i % 10 == 9) muster_observer_move(herds.little.world, observer, (muster_position){400.0 * i, 300.0 * i, 0.0});
+    report = run_frame_with(&herds.little, 50000000u);
+    cr_assert_eq(report.represented, 32u * MANY);
+  }
+  cr_assert_gt(report.herds_unfolded, 10);
+  uint64_t hash = muster_world_hash(herds.little.world);
+  herd_world_destroy(&herds);
+  return hash;
+}
+
+Test(herd_threads, look_at_many_blocks_together_with_the_same_result) {
+  uint64_t hash = hash_of_many(1);
+  cr_assert_eq(hash_of_many(4), hash);
+}
