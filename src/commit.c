@@ -182,9 +182,14 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
   enum { AHEAD = 16 };
   const batch *batch = &world->batch;
   if (i + AHEAD >= end) return;
-  __builtin_prefetch(&world->store.rows[batch->entries[i + AHEAD].agent], 1);
+  uint32_t agent = batch->entries[i + AHEAD].agent;
+  __builtin_prefetch(&world->store.rows[agent], 1);
+  __builtin_prefetch(&world->store.places[agent], 1);
   __builtin_prefetch(&batch->results[i + AHEAD]);
-  activation_prefetch(&world->classes.activation, batch->entries[i + AHEAD].agent);
+  activation_prefetch(&world->classes.activation, agent);
+  if (!world->herds.links) return;
+  __builtin_prefetch(&world->herds.links[agent]);
+  herds_prefetch(&world->herds, batch->entries[i + AHEAD / 2].agent, true);
 }
 
 /* Whether an entry can be settled beside others: it finished in the frame of its release, so that no list but its shard

@@ -75,6 +75,10 @@ static inline bool herds_is_dying(const herd_type *type, uint32_t herd) {
 /* The behaviour of a block's agent. On any worker. */
 muster_atom_result herds_update_block(muster_update *update);
 
+/* Checks what an update of a block left, against what the scratch saved; see src/herds_check.c. On the block's worker.
+ */
+void herds_check(const herd_type *type, uint32_t number, const muster_herd_block *shown, herd_scratch *scratch);
+
 /* Sends a command from an update: at the next intake, in the order of entries. In src/update_api.c. */
 muster_result update_send(muster_update *update, const command *command);
 

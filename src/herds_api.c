@@ -105,7 +105,9 @@ static void reserve_table(struct muster_world *world) {
   table->scratch = arena_reserve(&world->arena, world->runner.state_count, sizeof *table->scratch);
   fold_create(&world->fold, world->def.observers_max, world->runner.state_count, &world->arena);
   herd_link *links = arena_reserve(&world->arena, world->def.agents_max, sizeof *links);
-  if (!world->arena.failed) table->links = links;
+  if (world->arena.failed) return;
+  table->links = links;
+  world->runner.herds = table;
 }
 
 static void reserve_type(struct muster_world *world, herd_type *type) {

@@ -55,11 +55,14 @@ static void inherit(struct muster_world *world, uint32_t index, uint32_t from) {
 static uint32_t make_agent(const change *change, uint32_t index, const herd_body *body, uint32_t like,
                            const void *state) {
   struct muster_world *world = change->world;
-  _Alignas(8) unsigned char published[4096] = {0};
+  _Alignas(8) unsigned char published[4096]; /* most of it is not used: of what is, nothing is left out */
+  uint32_t bytes = change->member->def.published_bytes;
   if (index == IDENTITY_NONE) return HERD_NONE;
   if (like != HERD_NONE) {
     const agent_row *row = &world->store.rows[like];
-    memcpy(published, type_published(change->member, row->state_slot, row->front), change->member->def.published_bytes);
+    memcpy(published, type_published(change->member, row->state_slot, row->front), bytes);
+  } else {
+    memset(published, 0, bytes);
   }
   muster_herd_body *flat = (muster_herd_body *)(void *)published;
   flat->velocity_x = (float)body->velocity_x;
@@ -170,12 +173,18 @@ static muster_result ask(const change *change, muster_result (*callback)(const m
 /* Counts a change that an observer may see. */
 static void note_sight(const change *change) {
   struct muster_world *world = change->world;
+  const herd_body *parent = &change->parent;
   float visible_m = change->type->def.visible_m;
-  for (uint32_t i = 0; i <= change->count; i++) {
-    const herd_body *body = i < change->count ? &change->children[i] : &change->parent;
-    fold_near near = fold_near_of(&world->fold, change->partition, body->x, body->y, body->x, body->y,
-                                  (double)visible_m, body->x, body->y);
-    if (fold_distance(&near, 0.0f, 0.0f) >= visible_m) continue;
+  double around_m = 0;
+  for (uint32_t i = 0; i < change->count; i++) {
+    around_m = fmax(around_m, fabs(change->children[i].x - parent->x));
+    around_m = fmax(around_m, fabs(change->children[i].y - parent->y));
+  }
+  fold_near near = fold_near_of(&world->fold, change->partition, parent->x, parent->y, parent->x, parent->y,
+                                (double)visible_m + around_m, parent->x, parent->y);
+  for (uint32_t i = 0; near.count && i <= change->count; i++) {
+    const herd_body *body = i < change->count ? &change->children[i] : parent;
+    if (fold_distance(&near, (float)(body->x - parent->x), (float)(body->y - parent->y)) >= visible_m) continue;
     world->statistics.changes_in_sight++;
     return;
   }
@@ -227,14 +236,15 @@ static void enter_children(const change *change, uint32_t lane) {
   note_sight(change);
 }
 
-static change begin(struct muster_world *world, herd_type *type, uint32_t herd, uint32_t number) {
-  return (change){.world = world,
-                  .type = type,
-                  .member = &world->types.types[type->member_type],
-                  .herd = herd,
-                  .number = number,
-                  .partition = herds_block_of(type, herds_home(type, herd))->partition,
-                  .parent_agent = HERD_NONE};
+/* Room for children is most of it, and left as it is. */
+static void begin(change *change, struct muster_world *world, herd_type *type, uint32_t herd, uint32_t number) {
+  change->world = world;
+  change->type = type;
+  change->member = &world->types.types[type->member_type];
+  change->herd = herd;
+  change->number = number;
+  change->partition = herds_block_of(type, herds_home(type, herd))->partition;
+  change->parent_agent = HERD_NONE;
 }
 
 muster_result herds_unfold_root(struct muster_world *world, herd_type *type, uint32_t herd) {
@@ -247,7 +257,8 @@ muster_result herds_unfold_root(struct muster_world *world, herd_type *type, uin
     return error_set(MUSTER_E_FULL, "herd type '%s': unfolded_max = %u herds are unfolded", type->name,
                      type->def.unfolded_max);
   }
-  change change = begin(world, type, herd, number);
+  change change;
+  begin(&change, world, type, herd, number);
   change.parent = body;
   change.last_ns = herds_reached(world, type, herd);
   muster_result result = make_children(&change);
@@ -276,7 +287,8 @@ muster_result herds_unfold_lane(struct muster_world *world, herd_type *type, uin
   uint32_t agent = lanes.agents[lane];
   if (is_busy(world, agent) || lanes.members[lane] == 0)
     return error_set(MUSTER_E_STATE, "herd %u: a leaf is in the middle of an update", lanes.entry->herd);
-  change change = begin(world, type, lanes.entry->herd, number);
+  change change;
+  begin(&change, world, type, lanes.entry->herd, number);
   change.parent = body_of(&change, &lanes, lane);
   change.parent_agent = agent;
   change.last_ns = world->store.rows[agent].last_update_ns;
@@ -372,7 +384,8 @@ static void fold_root(const change *change) {
 muster_result herds_fold_lanes(struct muster_world *world, herd_type *type, uint32_t number, uint32_t first,
                                uint32_t count) {
   herd_lanes lanes = herds_lanes(type, number);
-  change change = begin(world, type, lanes.entry->herd, number);
+  change change;
+  begin(&change, world, type, lanes.entry->herd, number);
   change.count = count;
   for (uint32_t i = 0; i < count; i++) {
     change.agents[i] = lanes.agents[first + i];

@@ -7,85 +7,20 @@
 #include "base/error.h"
 #include "base/random.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 static const uint64_t block_stream = 0x6865726473u; /* apart from the random numbers of agents */
 
 /* -------------------------------------------------------------------------------------------------- blocks in place */
 
-/* Where a block's positions may be, from its origin. */
-typedef struct bounds {
-  float low_x, high_x, low_y, high_y;
-  uint32_t members_max;
-} bounds;
-
 VECTOR_CLONES static void tell_elapsed(const uint16_t *restrict members, float seconds, float *restrict elapsed_s,
-                                       uint32_t *restrict alive, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) alive[i] = members[i] ? UINT32_MAX : 0;
-  for (uint32_t i = 0; i < count; i++) elapsed_s[i] = alive[i] ? seconds : 0.0f;
+                                       uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) elapsed_s[i] = members[i] ? seconds : 0.0f;
 }
 
 VECTOR_CLONES static void drift(float *restrict x, const float *restrict velocity, const float *restrict elapsed_s,
                                 uint32_t count) {
   for (uint32_t i = 0; i < count; i++) x[i] += velocity[i] * elapsed_s[i];
-}
-
-/* Which entries may keep what was written: the others get back what they had. */
-VECTOR_CLONES static void judge(const muster_herd_block *block, const bounds *bounds, uint32_t *restrict keep) {
-  const float *restrict x = block->x, *restrict y = block->y, *restrict elapsed_s = block->elapsed_s;
-  const float *restrict velocity_x = block->velocity_x, *restrict velocity_y = block->velocity_y;
-  const uint16_t *restrict members = block->members;
-  uint32_t count = block->count, members_max = bounds->members_max;
-  float low_x = bounds->low_x, high_x = bounds->high_x, low_y = bounds->low_y, high_y = bounds->high_y;
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t kept = elapsed_s[i] > 0.0f;
-    kept &= (uint32_t)(x[i] >= low_x) & (uint32_t)(x[i] <= high_x);
-    kept &= (uint32_t)(y[i] >= low_y) & (uint32_t)(y[i] <= high_y);
-    kept &= (uint32_t)(fabsf(velocity_x[i]) <= FLT_MAX) & (uint32_t)(fabsf(velocity_y[i]) <= FLT_MAX);
-    keep[i] = 0u - kept;
-  }
-  for (uint32_t i = 0; i < count; i++) keep[i] &= members[i] <= members_max ? UINT32_MAX : 0;
-}
-
-VECTOR_CLONES static void judge_total(const float *restrict total, uint32_t *restrict keep, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) keep[i] &= fabsf(total[i]) <= FLT_MAX ? UINT32_MAX : 0;
-}
-
-typedef float eight_floats __attribute__((vector_size(32)));
-typedef int32_t eight_bits __attribute__((vector_size(32)));
-
-/* The least and the greatest of those alive; columns begin at multiples of 32 bytes. */
-VECTOR_CLONES static void bound(const float *x, const uint32_t *alive, uint32_t count, float *low, float *high) {
-  eight_floats least = (eight_floats){0} + HERD_NOWHERE, most = (eight_floats){0} - HERD_NOWHERE;
-  for (uint32_t i = 0; i < count; i += 8) {
-    const eight_floats *these = (const void *)(x + i);
-    const eight_bits *mask = (const void *)(alive + i);
-    eight_bits lower = *mask & (*these < least), higher = *mask & (*these > most);
-    least = (eight_floats)(((eight_bits)*these & lower) | ((eight_bits)least & ~lower));
-    most = (eight_floats)(((eight_bits)*these & higher) | ((eight_bits)most & ~higher));
-  }
-  *low = HERD_NOWHERE;
-  *high = -HERD_NOWHERE;
-  for (uint32_t k = 0; k < 8; k++) {
-    *low = least[k] < *low ? least[k] : *low;
-    *high = most[k] > *high ? most[k] : *high;
-  }
-}
-
-/* How many of those who were alive have no members any more. */
-VECTOR_CLONES static uint32_t count_dying(const uint32_t *restrict alive, const uint16_t *restrict members,
-                                          uint32_t count) {
-  uint32_t dying = 0;
-  for (uint32_t i = 0; i < count; i++) dying += members[i] ? 0 : alive[i] & 1u;
-  return dying;
-}
-
-VECTOR_CLONES static uint32_t sum(const uint16_t *restrict members, uint32_t count) {
-  uint32_t total = 0;
-  for (uint32_t i = 0; i < count; i++) total += members[i];
-  return total;
 }
 
 /* ------------------------------------------------------------------------------------------------- a block's update */
@@ -134,56 +69,14 @@ static void save(const herd_type *type, const muster_herd_block *block, herd_scr
   memcpy(scratch->members, block->members, block->count * sizeof(uint16_t));
 }
 
-static void put_back(const herd_type *type, const muster_herd_block *block, const herd_scratch *scratch, uint32_t i) {
-  block->x[i] = scratch->x[i];
-  block->y[i] = scratch->y[i];
-  block->velocity_x[i] = scratch->velocity_x[i];
-  block->velocity_y[i] = scratch->velocity_y[i];
-  block->members[i] = scratch->members[i];
-  for (uint32_t t = 0; t < type->def.totals; t++) block->totals[t][i] = scratch->totals[t][i];
-}
-
-static void check(const herd_type *type, const muster_herd_block *block, herd_scratch *scratch) {
-  bounds bounds = {(float)(-1e9 - block->origin_x), (float)(1e9 - block->origin_x), (float)(-1e9 - block->origin_y),
-                   (float)(1e9 - block->origin_y), type->tree.below[0]};
-  const uint32_t *keep = scratch->keep;
-  judge(block, &bounds, scratch->keep);
-  for (uint32_t t = 0; t < type->def.totals; t++) judge_total(block->totals[t], scratch->keep, block->count);
-  for (uint32_t first = 0; first < block->count; first += 8) {
-    uint32_t all = UINT32_MAX;
-    for (uint32_t i = first; i < first + 8; i++) all &= keep[i];
-    if (all) continue;
-    for (uint32_t i = first; i < first + 8; i++) {
-      if (keep[i]) continue;
-      scratch->refused += scratch->elapsed_s[i] > 0.0f;
-      put_back(type, block, scratch, i);
-    }
-  }
-}
-
-/* Marks herds whose last member is gone, for the next intake. */
-static void note_dying(const herd_type *type, uint32_t number, herd_scratch *scratch) {
-  herd_block *block = &type->blocks[number];
-  uint32_t first = number * MUSTER_HERD_BLOCK;
-  uint32_t left = count_dying(scratch->alive, type->members + first, block->high);
-  for (uint32_t i = 0; left > 0 && i < block->high; i++) {
-    if (!scratch->alive[i] || type->members[first + i]) continue;
-    herds_put_number(type, first + i, HERD_DYING);
-    scratch->alive[i] = 0;
-    left--;
-    block->dying++;
-    scratch->dying = true;
-  }
-}
-
 static void update(struct muster_world *world, herd_type *type, uint32_t number, herd_scratch *scratch,
                    uint64_t elapsed_ns, uint64_t now_ns) {
-  herd_block *block = &type->blocks[number];
+  const herd_block *block = &type->blocks[number];
   uint32_t first = type->first + number * MUSTER_HERD_BLOCK;
   muster_herd_block shown = show(type, number, scratch);
   shown.now_ns = now_ns;
   shown.random = random_at(world->def.seed, first, now_ns, block_stream);
-  tell_elapsed(shown.members, (float)((double)elapsed_ns * 1e-9), scratch->elapsed_s, scratch->alive, shown.count);
+  tell_elapsed(shown.members, (float)((double)elapsed_ns * 1e-9), scratch->elapsed_s, shown.count);
   if (block->entry) tell_settling(type, block, scratch, elapsed_ns);
   save(type, &shown, scratch);
   number_herds(scratch->herds, first, shown.count);
@@ -194,12 +87,7 @@ static void update(struct muster_world *world, herd_type *type, uint32_t number,
     drift(shown.x, shown.velocity_x, shown.elapsed_s, shown.count);
     drift(shown.y, shown.velocity_y, shown.elapsed_s, shown.count);
   }
-  check(type, &shown, scratch);
-  uint32_t before = sum(scratch->members, shown.count), after = sum(shown.members, shown.count);
-  scratch->members_more += (int64_t)after - (int64_t)before;
-  note_dying(type, number, scratch);
-  bound(shown.x, scratch->alive, shown.count, &block->low_x, &block->high_x);
-  bound(shown.y, scratch->alive, shown.count, &block->low_y, &block->high_y);
+  herds_check(type, number, &shown, scratch);
 }
 
 muster_atom_result herds_update_block(muster_update *given) {

@@ -225,16 +225,16 @@ void herds_note_leaf(const herd_table *table, const space *space, const agent_st
   const herd_link *link = &table->links[agent];
   if (link->tie != HERD_TIE_LEAF) return;
   const herd_type *type = &table->types[link->type];
-  herd_lanes lanes = herds_lanes(type, link->entry);
   const agent_row *row = &store->rows[agent];
   const muster_herd_body *published = type_published(&types->types[row->type], row->state_slot, row->front);
   muster_position position = space_position(space, &store->places[agent]);
+  const herd_entry *entry = herds_entry(type, link->entry);
   uint32_t lane = link->lane;
-  lanes.x[lane] = (float)(position.x - lanes.entry->origin_x);
-  lanes.y[lane] = (float)(position.y - lanes.entry->origin_y);
-  lanes.velocity_x[lane] = published->velocity_x;
-  lanes.velocity_y[lane] = published->velocity_y;
-  for (uint32_t t = 0; t < type->def.totals; t++) lanes.totals[t][lane] = published->totals[t];
+  herds_column(type, link->entry, 0)[lane] = (float)(position.x - entry->origin_x);
+  herds_column(type, link->entry, 1)[lane] = (float)(position.y - entry->origin_y);
+  herds_column(type, link->entry, 2)[lane] = published->velocity_x;
+  herds_column(type, link->entry, 3)[lane] = published->velocity_y;
+  for (uint32_t t = 0; t < type->def.totals; t++) herds_column(type, link->entry, 4 + t)[lane] = published->totals[t];
 }
 
 herd_body herds_leaf(const herd_type *type, const herd_lanes *lanes, uint32_t lane) {

@@ -17,6 +17,7 @@
 #include "agents/herd_tree.h"
 #include "agents/space.h"
 #include "agents/types.h"
+#include "base/prefetch.h"
 
 #define HERD_NONE  UINT32_MAX
 #define HERD_DYING UINT32_MAX
@@ -133,7 +134,6 @@ typedef struct herd_scratch {
   float velocity_x[MUSTER_HERD_BLOCK], velocity_y[MUSTER_HERD_BLOCK];
   float totals[MUSTER_HERD_TOTALS][MUSTER_HERD_BLOCK];
   uint32_t herds[MUSTER_HERD_BLOCK];
-  uint32_t alive[MUSTER_HERD_BLOCK], keep[MUSTER_HERD_BLOCK]; /* all bits or none */
   uint16_t members[MUSTER_HERD_BLOCK];
   int64_t members_more;
   uint64_t refused;
@@ -208,6 +208,12 @@ static inline herd_entry *herds_entry(const herd_type *type, uint32_t number) {
   return (herd_entry *)(void *)(type->pool + number * type->stride);
 }
 
+/* One column of an entry's lanes: x, y, velocity_x, velocity_y, totals. For who wants few of them: to make all of
+ * herd_lanes takes longer than to use some. */
+static inline float *herds_column(const herd_type *type, uint32_t number, uint32_t column) {
+  return (float *)(void *)(type->pool + number * type->stride + sizeof(herd_entry) + column * type->lane_bytes);
+}
+
 /* An entry's lanes: behind its head come four floats, the totals, agents and pins, then members and nodes. */
 static inline herd_lanes herds_lanes(const herd_type *type, uint32_t number) {
   unsigned char *entry = type->pool + number * type->stride, *at = entry + sizeof(herd_entry);
@@ -223,6 +229,19 @@ static inline herd_lanes herds_lanes(const herd_type *type, uint32_t number) {
                       .nodes = (uint16_t *)(void *)(at + (6 + totals) * bytes + herds_align(bytes / 2))};
   for (uint32_t t = 0; t < MUSTER_HERD_TOTALS; t++) lanes.totals[t] = (float *)(void *)(at + (4 + t) * bytes);
   return lanes;
+}
+
+/* Fetches what a leaf's update, or noting it, needs of its herd: the first eight lanes. */
+PREFETCH_FUNCTION herds_prefetch(const herd_table *table, uint32_t agent, bool writes) {
+  const herd_link *link = &table->links[agent];
+  const herd_type *type = &table->types[link->type];
+  if (link->tie != HERD_TIE_LEAF) return;
+  const unsigned char *entry = type->pool + link->entry * type->stride, *at = entry + sizeof(herd_entry);
+  __builtin_prefetch(entry);
+  for (uint32_t i = 0; i < 4; i++) __builtin_prefetch(at + i * type->lane_bytes, 1);
+  if (writes) return;
+  __builtin_prefetch(at + (6 + type->def.totals) * type->lane_bytes);
+  __builtin_prefetch(at + (6 + type->def.totals) * type->lane_bytes + herds_align(type->lane_bytes / 2));
 }
 
 /* Computes how entries lie in memory. */

@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+/* What the mean of places may be off by, for its size. */
+#define ROUNDING 1e-4f
+
 void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, arena *arena) {
   uint32_t buckets = round_up_to_power_of_two(2 * observers_max);
   *board = (fold_board){.observers_max = observers_max, .buckets_mask = buckets - 1};
@@ -27,63 +30,6 @@ void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, ar
 
 void fold_reserve(fold_board *board, uint32_t type, arena *arena) {
   board->rounds[type] = (fold_round){.from = arena_reserve(arena, board->observers_max, sizeof(fold_watcher))};
-}
-
-/* --------------------------------------------------------------------------------------------------------- the list */
-
-static void enter(fold_board *board, uint32_t herd) {
-  uint32_t at = herd * 0x9e3779b1u % FOLD_TABLE;
-  while (board->listed[at]) at = (at + 1) % FOLD_TABLE;
-  board->listed[at] = herd + 1;
-}
-
-static bool is_listed(const fold_board *board, uint32_t herd) {
-  uint32_t at = herd * 0x9e3779b1u % FOLD_TABLE;
-  while (board->listed[at] && board->listed[at] != herd + 1) at = (at + 1) % FOLD_TABLE;
-  return board->listed[at] != 0;
-}
-
-/* Who finds no room is found again, when its turn comes. */
-static void list(fold_board *board, uint32_t herd, float distance_m, bool folds) {
-  if (board->item_count == FOLD_LISTED_MAX || is_listed(board, herd)) return;
-  enter(board, herd);
-  board->items[board->item_count++] = (fold_item){herd, distance_m, folds};
-}
-
-static bool comes_before(const fold_item *a, const fold_item *b) {
-  if (a->folds != b->folds) return b->folds;
-  if (a->distance_m < b->distance_m || a->distance_m > b->distance_m) return a->distance_m < b->distance_m;
-  return a->herd < b->herd;
-}
-
-/* Lets an item of a heap, the last one on top, sink to its place. */
-static void sink(fold_item *items, uint32_t at, uint32_t count) {
-  fold_item sinking = items[at];
-  for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
-    if (child + 1 < count && comes_before(&items[child], &items[child + 1])) child++;
-    if (!comes_before(&sinking, &items[child])) break;
-    items[at] = items[child];
-  }
-  items[at] = sinking;
-}
-
-/* By a heap: in place, unlike the C library's qsort. */
-void fold_sort(fold_board *board) {
-  fold_item *items = board->items;
-  for (uint32_t i = board->item_count / 2; i > 0; i--) sink(items, i - 1, board->item_count);
-  for (uint32_t left = board->item_count; left > 1; left--) {
-    fold_item last = items[left - 1];
-    items[left - 1] = items[0];
-    items[0] = last;
-    sink(items, 0, left - 1);
-  }
-}
-
-void fold_keep(fold_board *board, uint32_t count) {
-  ASSERT(count <= board->item_count);
-  memset(board->listed, 0, FOLD_TABLE * sizeof *board->listed);
-  board->item_count = count;
-  for (uint32_t i = 0; i < count; i++) enter(board, board->items[i].herd);
 }
 
 /* -------------------------------------------------------------------------------------------------------- distances */
@@ -175,15 +121,24 @@ static double reach_of(const herd_type *type) {
   return (double)type->def.zone_m[type->tree.depth - 1] * (1.0 + (double)type->def.hysteresis);
 }
 
+/* Instead of fminf() and fmaxf(), which are calls. */
+static inline float lesser(float a, float b) {
+  return a < b ? a : b;
+}
+
+static inline float greater(float a, float b) {
+  return a > b ? a : b;
+}
+
 fold_near fold_measure(const fold_board *board, const herd_type *type, const herd_lanes *lanes) {
   const herd_entry *entry = lanes->entry;
   const herd_block *block = herds_block_of(type, herds_home(type, entry->herd));
   float low_x = FOLD_FAR, low_y = FOLD_FAR, high_x = -FOLD_FAR, high_y = -FOLD_FAR;
   for (uint32_t i = 0; i < entry->lanes; i++) {
-    low_x = fminf(low_x, lanes->x[i]);
-    low_y = fminf(low_y, lanes->y[i]);
-    high_x = fmaxf(high_x, lanes->x[i]);
-    high_y = fmaxf(high_y, lanes->y[i]);
+    low_x = lesser(low_x, lanes->x[i]);
+    low_y = lesser(low_y, lanes->y[i]);
+    high_x = greater(high_x, lanes->x[i]);
+    high_y = greater(high_y, lanes->y[i]);
   }
   double x = entry->origin_x, y = entry->origin_y;
   fold_near near = fold_near_of(board, block->partition, x + (double)low_x, y + (double)low_y, x + (double)high_x,
@@ -334,7 +289,7 @@ void fold_list(fold_board *board, const fold_blocks *blocks) {
     for (uint32_t word = 0; word < MUSTER_HERD_BLOCK / 64; word++)
       for (uint64_t bits = board->hits[i][word]; bits && board->item_count < FOLD_FOLDED_MAX; bits &= bits - 1) {
         uint32_t home = (blocks->first + i) * MUSTER_HERD_BLOCK + word * 64 + (uint32_t)__builtin_ctzll(bits);
-        list(board, type->first + home, fold_herd_distance(board, type, home), false);
+        fold_note(board, type->first + home, fold_herd_distance(board, type, home), false);
       }
 }
 
@@ -356,31 +311,60 @@ static void move_origin(const herd_lanes *lanes, float x, float y) {
   }
 }
 
-static void note_centroid(const herd_type *type, const herd_lanes *lanes) {
+static void note_centroid(const herd_lanes *lanes, uint32_t count) {
   const float far_m = 1024.0f;
   herd_entry *entry = lanes->entry;
-  herd_body whole = herds_whole(type, lanes);
-  float x = (float)(whole.x - entry->origin_x), y = (float)(whole.y - entry->origin_y);
-  if (fabsf(x) > far_m || fabsf(y) > far_m) move_origin(lanes, floorf(x), floorf(y));
-  entry->x = (float)(whole.x - entry->origin_x);
-  entry->y = (float)(whole.y - entry->origin_y);
-  entry->velocity_x = (float)whole.velocity_x;
-  entry->velocity_y = (float)whole.velocity_y;
+  float x = 0, y = 0, velocity_x = 0, velocity_y = 0, each = 1.0f / (float)count;
+  for (uint32_t i = 0; i < entry->lanes; i++) {
+    float members = (float)lanes->members[i];
+    x += members * lanes->x[i];
+    y += members * lanes->y[i];
+    velocity_x += members * lanes->velocity_x[i];
+    velocity_y += members * lanes->velocity_y[i];
+  }
+  entry->x = x * each;
+  entry->y = y * each;
+  if (fabsf(entry->x) > far_m || fabsf(entry->y) > far_m) {
+    x = floorf(entry->x);
+    y = floorf(entry->y);
+    move_origin(lanes, x, y);
+    entry->x -= x;
+    entry->y -= y;
+  }
+  entry->velocity_x = velocity_x * each;
+  entry->velocity_y = velocity_y * each;
+}
+
+/* Whether all leaves are where they are wanted, as nearly always. A parent that is far from its one observer has a
+ * child that is as far; of several observers, each child may be near to another one, so that says nothing. */
+static bool stays(const fold_board *board, const herd_type *type, const herd_lanes *lanes, const fold_near *near) {
+  const herd_tree *tree = &type->tree;
+  const float *zone_m = type->def.zone_m;
+  float beyond = 1.0f + type->def.hysteresis;
+  if (near->count != 1) return false;
+  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
+    uint32_t depth = herd_tree_depth(tree, lanes->nodes[i]);
+    if (fold_unfolds(type, depth, board->distances[i])) return false;
+    if (depth > 0 && board->distances[i] > zone_m[tree->depth - depth] * beyond * (1.0f - ROUNDING)) return false;
+  }
+  return true;
 }
 
 static void look_at_entry(fold_board *board, const herd_type *type, uint32_t number, uint64_t now_ns) {
   herd_lanes lanes = herds_lanes(type, number);
-  if (lanes.entry->state != HERD_ENTRY_OPEN || herds_count(&lanes) == 0) return;
+  uint32_t count = lanes.entry->state == HERD_ENTRY_OPEN ? herds_count(&lanes) : 0;
+  if (count == 0) return;
   if (lanes.entry->pinned) clear_pins(&lanes, now_ns);
-  note_centroid(type, &lanes);
+  note_centroid(&lanes, count);
   fold_near near = fold_measure(board, type, &lanes);
+  if (stays(board, type, &lanes, &near)) return;
   uint32_t lane = fold_next_unfolding(board, type, &lanes);
   if (lane != HERD_NONE) {
-    list(board, lanes.entry->herd, board->distances[lane], false);
+    fold_note(board, lanes.entry->herd, board->distances[lane], false);
     return;
   }
   fold_siblings siblings = fold_next_folding(board, type, &lanes, &near, 0, now_ns);
-  if (siblings.count) list(board, lanes.entry->herd, siblings.distance_m, true);
+  if (siblings.count) fold_note(board, lanes.entry->herd, siblings.distance_m, true);
 }
 
 void fold_look_at_entries(fold_board *board, const herd_type *type, uint32_t number, uint32_t count, uint64_t now_ns) {

@@ -104,6 +104,9 @@ void fold_look_at_entries(fold_board *board, const herd_type *type, uint32_t num
 void fold_end(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
               uint64_t now_ns);
 
+/* Lists a herd, unless it is listed. One that finds no room is found again, when its turn comes. */
+void fold_note(fold_board *board, uint32_t herd, float distance_m, bool folds);
+
 /* Puts the list in order: who is to be unfolded first, and the nearest first. */
 void fold_sort(fold_board *board);
 

@@ -88,9 +88,6 @@ static void run(desk_request *request, struct service *service) {
   if (call->world && !call->world->world)
     api_complain(&call->problem, 409, "not_hosted", "world", "world %s is not hosted: %s", call->world->name,
                  call->world->failure);
-  else if (call->world && !call->world->world)
-    api_complain(&call->problem, 409, "not_hosted", "world", "world %s is not hosted: %s", call->world->name,
-                 call->world->failure);
   else
     call->work(call);
 }
@@ -270,6 +267,11 @@ static muster_result read_options(const settings *settings, http_options *option
   options->body_bytes_max = settings->body_bytes_max;
   options->receive_ms = (uint32_t)(settings->idle_timeout_ns / 1000000u);
   return result;
+}
+
+muster_result api_check(const settings *settings) {
+  char token[256];
+  return read_token(settings->token_file, token);
 }
 
 muster_result api_reload(service *service) {

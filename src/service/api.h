@@ -51,6 +51,9 @@
 /* Begins to serve: at the service's control socket and, if the settings say so, by TCP. Loop's thread. */
 muster_result api_open(service *service);
 
+/* Whether what the settings name can be had: the token. Loop's thread. */
+muster_result api_check(const settings *settings);
+
 /* Takes over what the settings say anew: token, hosts, limits. On failure nothing changes. Loop's thread. */
 muster_result api_reload(service *service);
 

@@ -69,7 +69,9 @@ static reload *load(service *service) {
   }
   reload->request = (desk_request){.run = set_paces, .done = finish};
   reload->service = service;
-  if (settings_load(&reload->next, &call, service->argument_count, service->arguments, complain, NULL)) return reload;
+  bool good = settings_load(&reload->next, &call, service->argument_count, service->arguments, complain, NULL);
+  if (good && api_check(&reload->next) == MUSTER_OK) return reload;
+  if (good) complain("token_file", muster_last_error(), NULL);
   free(reload);
   return NULL;
 }

@@ -166,6 +166,7 @@ int service_run(const settings *settings, int count, char **arguments) {
     log_line(MUSTER_LOG_ERROR, "no memory for the service");
     return EXIT_FAILURE;
   }
+  signal(SIGPIPE, SIG_IGN); /* whoever hangs up is told of by the write */
   service->loop = uv_default_loop();
   service->modules.descriptor = -1;
   service->settings = *settings;

@@ -181,13 +181,15 @@ static void change(const parts *parts, unsigned char *bytes, const uint8_t chang
 /* ------------------------------------------------------------------------------------------------------------- inputs
  */
 
-static void load(const void *bytes, size_t count) {
+/* `sure`: it must load. */
+static void load(const void *bytes, size_t count, bool sure) {
   muster_world *world = new_world();
   muster_load_def def = muster_default_load_def();
   muster_snapshot_info info = muster_default_snapshot_info();
   def.bytes = bytes;
   def.count = count;
   muster_result result = muster_world_load(world, &def);
+  require(!sure || result == MUSTER_OK, "a snapshot that nobody changed is loaded");
   if (result) {
     require(result == MUSTER_E_INPUT, "a bad snapshot is bad input");
     require(strncmp(muster_last_error(), "snapshot: ", 10) == 0, "messages name the snapshot");
@@ -200,12 +202,13 @@ static void load(const void *bytes, size_t count) {
   muster_world_destroy(world);
 }
 
-static void load_changed(const parts *parts, const uint8_t *changes, size_t bytes) {
+static void load_changed(const parts *parts, const uint8_t *changes, size_t count) {
   static unsigned char changed[BYTES_MAX], space[4096];
   static buffer sealed;
   chunk_writer writer;
   memcpy(changed, parts->bytes, parts->begin[SNAPSHOT_SECTIONS]);
-  for (; bytes >= CHANGE_BYTES; bytes -= CHANGE_BYTES, changes += CHANGE_BYTES) change(parts, changed, changes);
+  for (size_t left = count; left >= CHANGE_BYTES; left -= CHANGE_BYTES, changes += CHANGE_BYTES)
+    change(parts, changed, changes);
   sealed.count = 0;
   chunks_write_to(&writer, &parts->format, keep, &sealed, space, sizeof space);
   for (uint32_t section = SNAPSHOT_HEAD; section < SNAPSHOT_SECTIONS; section++) {
@@ -213,7 +216,7 @@ static void load_changed(const parts *parts, const uint8_t *changes, size_t byte
     chunks_put(&writer, changed + parts->begin[section], parts->begin[section + 1] - parts->begin[section]);
   }
   require(chunks_finish(&writer), "it has room");
-  load(sealed.bytes, sealed.count);
+  load(sealed.bytes, sealed.count, count < CHANGE_BYTES);
 }
 
 static void read_file(const uint8_t *data, size_t bytes) {
@@ -231,7 +234,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
   }
   if (bytes == 0) return 0;
   if (data[0] == 'w')
-    load(data + 1, bytes - 1);
+    load(data + 1, bytes - 1, false);
   else if (data[0] == 'f')
     read_file(data + 1, bytes - 1);
   else

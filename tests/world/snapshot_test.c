@@ -20,7 +20,7 @@ static little_world load_kind(const busy_kind *kind, const saved_world *saved, u
 
 /* Saves after so many frames, and once more with everything that the host asked for still waiting. */
 static void compare_kind(const busy_kind *kind, uint32_t before, uint32_t workers) {
-  enum { AFTER = 90 };
+  enum { AFTER = 60 };
   little_world whole = busy_world(kind, 1);
   busy_populate(&whole);
   for (uint32_t frame = 0; frame < before; frame++) busy_frame(&whole, kind, frame);
