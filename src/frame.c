@@ -83,7 +83,8 @@ static crew_orders orders_for(struct muster_world *world, crew_work work) {
   return (crew_orders){.work = work,
                        .argument = runner,
                        .patience_ns = runner->virtual ? UINT64_MAX : runner->deadline_ns,
-                       .before_sleep = runner->audit ? runner_before_sleep : NULL};
+                       .before_sleep = runner->audit ? runner_before_sleep : NULL,
+                       .workers = runner->workers};
 }
 
 /* While the caller plans, the other workers begin with what the last frame held back for them. */

@@ -148,6 +148,29 @@ muster_agent muster_agent_next(const muster_world *world, muster_agent agent) {
   return (muster_agent){index, identity_generation(&world->agent_ids, index)};
 }
 
+static bool observer_is_present(const muster_world *world, muster_observer observer) {
+  return observer.index < world->observers.maximum && world->observers.rows[observer.index].present &&
+         identity_is_live(&world->observer_ids, observer.index, observer.generation);
+}
+
+muster_observer muster_observer_next(const muster_world *world, muster_observer observer) {
+  uint32_t index = observer.generation ? observer.index + 1 : 0;
+  for (; index < world->observers.high; index++) {
+    muster_observer next = {index, identity_generation(&world->observer_ids, index)};
+    if (observer_is_present(world, next)) return next;
+  }
+  return (muster_observer){0, 0};
+}
+
+muster_result muster_observer_read(const muster_world *world, muster_observer observer, muster_observer_def *def) {
+  if (!observer_is_present(world, observer))
+    return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
+  const observer_row *row = &world->observers.rows[observer.index];
+  muster_observer_def whole = {
+      .position = row->position, .partition = row->partition, .near_m = row->near_m, .far_m = row->far_m};
+  return copy_out(def, def->size, &whole, sizeof whole, "observer definition");
+}
+
 /* What of a row describes the world; its links do not. */
 typedef struct hashed_row {
   uint64_t last_update_ns, virtual_due_ns, first_due_ns;

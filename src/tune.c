@@ -96,6 +96,51 @@ muster_result muster_world_tune(muster_world *world, const muster_world_tuning *
   return error_set(MUSTER_E_FULL, "%d tunings of the world wait for the next frame", INBOX_TUNINGS);
 }
 
+muster_result muster_world_tuning_read(const muster_world *world, muster_world_tuning *tuning) {
+  if (!world || !tuning || tuning->size == 0)
+    return error_set(MUSTER_E_NOT_INITIALISED, "the world tuning was not set by muster_default_world_tuning()");
+  const muster_world_def *def = &world->def;
+  muster_world_tuning whole = {.size = tuning->size,
+                               .weight_importance = def->weight_importance,
+                               .weight_wait = def->weight_wait,
+                               .weight_runs = def->weight_runs,
+                               .weight_progress = def->weight_progress,
+                               .weight_reduction = def->weight_reduction,
+                               .guarantee_ns = def->guarantee_ns,
+                               .updates_per_frame = def->updates_per_frame,
+                               .focus = -1.0f,
+                               .designer = -1.0f,
+                               .role = -1.0f,
+                               .company = -1.0f,
+                               .level_pressure = def->level_pressure,
+                               .cycles_max = def->cycles_max,
+                               .cycles_importance = def->cycles_importance};
+  if (world->factors) {
+    whole.focus = def->focus;
+    whole.designer = def->designer;
+    whole.role = def->role;
+    whole.company = def->company;
+  }
+  memcpy(tuning, &whole, tuning->size < sizeof whole ? tuning->size : sizeof whole);
+  return MUSTER_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------------- workers */
+
+muster_result muster_world_set_workers(muster_world *world, uint32_t workers) {
+  if (!world || world->in_frame || world->recorder || world_is_planned(world))
+    return error_set(MUSTER_E_STATE, "workers: not inside a frame, in worlds that are recorded, replayed or planned");
+  if (workers > world->pool->workers)
+    return error_set(MUSTER_E_ARGUMENT, "workers: %u must be 0 (all) .. %u, as many as the pool has", workers,
+                     world->pool->workers);
+  world->runner.workers = workers ? workers : world->pool->workers;
+  return MUSTER_OK;
+}
+
+uint32_t muster_world_workers(const muster_world *world) {
+  return world_workers(world);
+}
+
 /* ------------------------------------------------------------------------------------------------------ application */
 
 static void take_factors(struct muster_world *world) {

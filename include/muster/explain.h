@@ -127,6 +127,11 @@ MUSTER_API muster_result muster_agent_explain(const muster_world *world, muster_
  * Any thread. */
 MUSTER_API size_t muster_explanation_print(const muster_agent_explanation *explanation, char *text, size_t bytes);
 
+/* Writes an explanation as one JSON object, with its reasons by name and its words, and a terminating zero. 16,384
+ * bytes hold any. Returns how many bytes it has without the zero; 0 when it does not fit, and what was written is of no
+ * use. Any thread. */
+MUSTER_API size_t muster_explanation_json(const muster_agent_explanation *explanation, char *text, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

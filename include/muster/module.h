@@ -77,6 +77,11 @@ typedef struct muster_module {
   muster_result (*watch)(void *instance, muster_world *world, const char *name, muster_module_line line,
                          void *line_user);
   void (*watched)(void *instance, const muster_world *world, muster_module_line line, void *line_user);
+  /* Somebody outside, such as the control of the service, wants an agent of a type of the module: fills what such an
+   * agent needs in the definition (state, published state, user), which names its type and place; or refuses with a
+   * message. What it points to stays valid until the next call. Changes neither instance nor world: it may be asked
+   * and no agent follow. Null (default) = nobody outside may spawn. */
+  muster_result (*complete)(void *instance, const muster_world *world, muster_agent_def *def);
 } muster_module;
 
 /* Sets muster_last_error() from a module and returns `result`. printf-style. Any thread. */

@@ -362,6 +362,16 @@ MUSTER_API muster_observer muster_observer_add(muster_world *world, const muster
 MUSTER_API muster_result muster_observer_move(muster_world *world, muster_observer observer, muster_position position);
 MUSTER_API muster_result muster_observer_remove(muster_world *world, muster_observer observer);
 
+/* The observer after this one in the order of their indices, the first after null; null at the end. One that was added
+ * since the last frame is not among them yet. Thread of the frames, between frames. */
+MUSTER_API muster_observer muster_observer_next(const muster_world *world, muster_observer observer);
+
+/* Reads where an observer is and how far it sees. MUSTER_E_STALE when the id is gone, or was added since the last
+ * frame; MUSTER_E_NOT_INITIALISED when the definition was not set by its default function. Thread of the frames,
+ * between frames. */
+MUSTER_API muster_result muster_observer_read(const muster_world *world, muster_observer observer,
+                                              muster_observer_def *def);
+
 /* --------------------------------------------------------------------------------------------------------- frames */
 
 /* One frame. This struct is fixed for good: it has no size field. */

@@ -53,6 +53,22 @@ static inline muster_world_tuning muster_default_world_tuning(void) {
  * wait. Any thread. The intake then takes O(agents that are due). */
 MUSTER_API muster_result muster_world_tune(muster_world *world, const muster_world_tuning *tuning);
 
+/* Copies the values in force; factors of importance that the world has not are negative. MUSTER_E_NOT_INITIALISED when
+ * the tuning was not set by its default function. Thread of the frames, between frames. */
+MUSTER_API muster_result muster_world_tuning_read(const muster_world *world, muster_world_tuning *tuning);
+
+/* From the next frame on at most so many workers of the world's pool work on its frames, the calling thread included;
+ * 0 = all, as in the beginning. The others have time for jobs and for other worlds, and predictions count on that.
+ * Under the virtual clock nothing else changes by it. MUSTER_E_ARGUMENT when the pool has fewer; MUSTER_E_STATE inside
+ * a frame, and in worlds that are recorded or replayed or that have planner_workers. Thread of the frames, between
+ * frames.
+ */
+MUSTER_API muster_result muster_world_set_workers(muster_world *world, uint32_t workers);
+
+/* How many work on its frames: as set, or all of the pool's; in a world with planner_workers these. Thread of the
+ * frames, between frames. */
+MUSTER_API uint32_t muster_world_workers(const muster_world *world);
+
 /* What a policy is in weights of priority. */
 typedef enum muster_policy {
   MUSTER_POLICY_BALANCED = 0,     /* all four at 1: the default */

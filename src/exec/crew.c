@@ -15,9 +15,14 @@ static void take_out_entries(crew *crew, seat *seat) {
   if (entries) worker_complete(seat->pool, seat, &crew->group, entries);
 }
 
+static uint32_t most_of(const crew *crew, const struct muster_pool *pool) {
+  uint32_t most = crew->orders.workers;
+  return most && most < pool->workers ? most : pool->workers;
+}
+
 void crew_call(crew *crew, seat *seat) {
   struct muster_pool *pool = seat->pool;
-  if (group_count(&crew->group) + 1 >= pool->workers || !load_ordered_u32(&crew->open)) return;
+  if (group_count(&crew->group) + 1 >= most_of(crew, pool) || !load_ordered_u32(&crew->open)) return;
   group_add(&crew->group, 1, MUSTER_PRIORITY_FRAME);
   /* No room: whoever is inside does the work. */
   if (!worker_push(pool, seat, MUSTER_PRIORITY_FRAME, &(job){join, crew, &crew->group}))

@@ -21,6 +21,7 @@ typedef struct crew_orders {
   uint64_t patience_ns;                 /* the caller spins for the last worker until the clock reads this (at most
                                            SPIN_NS), then sleeps */
   void (*before_sleep)(void *argument); /* told on the caller when it does; may be null */
+  uint32_t workers;                     /* at most so many work on it, the caller included; 0 = all of the pool's */
 } crew_orders;
 
 typedef struct crew {

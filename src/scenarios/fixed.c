@@ -189,6 +189,12 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
   muster_observers_move(world, self->observers, self->places, self->walker_count);
 }
 
+/* Zeroed state is right for whoever is new. */
+static muster_result complete(void *instance, const muster_world *world, muster_agent_def *def) {
+  (void)instance, (void)world, (void)def;
+  return MUSTER_OK;
+}
+
 static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   const fixed *self = instance;
   life all = {0};
@@ -219,6 +225,7 @@ const muster_module *muster_module_fixed(void) {
                                        .before_frame = before_frame,
                                        .report = report,
                                        .close = close_square,
-                                       .takes_cost = true};
+                                       .takes_cost = true,
+                                       .complete = complete};
   return &module;
 }

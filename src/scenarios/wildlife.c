@@ -158,6 +158,24 @@ static muster_result populate(void *instance, muster_world *world) {
   return result ? result : add_cameras(desert, world);
 }
 
+/* A grown animal, as those of the first population are. Worlds may ask from several threads. */
+static muster_result complete(void *instance, const muster_world *world, muster_agent_def *def) {
+  static _Thread_local wildlife_animal animal;
+  static _Thread_local wildlife_face face;
+  wildlife *desert = instance;
+  (void)world;
+  for (uint32_t species = 0; species < WILDLIFE_SPECIES; species++) {
+    if (desert->kinds[species].type.index != def->type.index) continue;
+    uint64_t place =
+        (uint64_t)(int64_t)(def->position.x * 1000.0) * 31u + (uint64_t)(int64_t)(def->position.y * 1000.0);
+    wildlife_make(&desert->kinds[species], true, place * 0x9e3779b97f4a7c15u, def->position, &animal, &face);
+    def->state = &animal;
+    def->published = &face;
+    return MUSTER_OK;
+  }
+  return muster_module_fail(MUSTER_E_ARGUMENT, "wildlife: no animal is of that type");
+}
+
 static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
   wildlife *desert = instance;
   if (!desert->begun) desert->begin_ns = sim_now_ns;
@@ -177,6 +195,7 @@ const muster_module *muster_module_wildlife(void) {
                                        .populate = populate,
                                        .before_frame = before_frame,
                                        .report = wildlife_report,
-                                       .close = close_desert};
+                                       .close = close_desert,
+                                       .complete = complete};
   return &module;
 }

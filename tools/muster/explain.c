@@ -1,7 +1,7 @@
 /* `muster explain`: why one agent of a population runs when and how it does. */
 #include "commands.h"
 #include "complaint.h"
-#include "explain_json.h"
+#include "ctl.h"
 #include "nearest.h"
 #include "parse.h"
 #include "run.h"
@@ -61,11 +61,11 @@ static muster_agent agent_most(const muster_world *world, choice choice) {
 }
 
 static bool write_explanation(run *run, const muster_agent_explanation *explanation) {
-  char text[EXPLAIN_JSON_BYTES];
-  json_writer writer;
-  json_start(&writer, text, sizeof text);
-  explain_json(&writer, explanation);
-  return run_write_json(run, &writer);
+  char text[16384];
+  size_t length = muster_explanation_json(explanation, text, sizeof text);
+  if (length) return output_commit(&run->json, text, length);
+  complain_failure("the explanation does not fit %zu bytes", sizeof text);
+  return false;
 }
 
 static int tell(run *run, const muster_agent_explanation *explanation) {
@@ -94,6 +94,9 @@ static int explain(run *run) {
 }
 
 int explain_command(int count, char **arguments) {
+#ifdef MUSTER_HAS_CTL
+  if (ctl_is_meant(count, arguments)) return ctl_explain_command(count, arguments);
+#endif
   run run = {0};
   int status;
   choice choice;

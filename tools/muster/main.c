@@ -22,6 +22,9 @@ static const command commands[] = {
     {"explain", "run a population and say why one of its agents runs when and how it does", explain_command},
     {"replay", "replay a recorded run bit for bit", replay_command},
     {"repro", "reproduce a paper's tables and figures beside our measurement", repro_command},
+#ifdef MUSTER_HAS_CTL
+    {"ctl", "ask a running musterd, and tell it what to do", ctl_command},
+#endif
     {"bench", "measure the worker pool beside other job systems, and what scheduling costs", bench_command},
 };
 

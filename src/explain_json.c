@@ -1,4 +1,7 @@
-#include "explain_json.h"
+/* explain_json.c - an explanation for machines. */
+#include "base/json.h"
+
+#include <muster/muster.h>
 
 #include <math.h>
 
@@ -25,6 +28,11 @@ static void write_reasons(json_writer *writer, uint32_t reasons) {
                {MUSTER_REASON_ELASTICITY_SET, "elasticity_set"},
                {MUSTER_REASON_OVERLOAD, "overload"},
                {MUSTER_REASON_REMOVAL_WAITING, "removal_waiting"},
+               {MUSTER_REASON_NO_PERIOD, "no_period"},
+               {MUSTER_REASON_TIME_ASKED, "time_asked"},
+               {MUSTER_REASON_WAKE_DELAYED, "wake_delayed"},
+               {MUSTER_REASON_QUARANTINED, "quarantined"},
+               {MUSTER_REASON_PENALTY, "penalty"},
                {MUSTER_REASON_EASED, "eased"},
                {MUSTER_REASON_REACTION, "reaction"},
                {MUSTER_REASON_COMPANY, "company"},
@@ -109,11 +117,12 @@ static void write_cost(json_writer *writer, const muster_agent_explanation *expl
   json_end_object(writer);
 }
 
-void explain_json(json_writer *writer, const muster_agent_explanation *explanation) {
+static void write_whole(json_writer *writer, const muster_agent_explanation *explanation) {
   char words[4096];
   muster_explanation_print(explanation, words, sizeof words);
   json_begin_object(writer, NULL);
   json_uint(writer, "agent", explanation->agent.index);
+  json_uint(writer, "generation", explanation->agent.generation);
   json_string(writer, "type", explanation->type_name);
   json_uint(writer, "frame", explanation->frame);
   json_uint(writer, "sim_now_ns", explanation->sim_now_ns);
@@ -126,4 +135,11 @@ void explain_json(json_writer *writer, const muster_agent_explanation *explanati
   write_cost(writer, explanation);
   json_string(writer, "words", words);
   json_end_object(writer);
+}
+
+size_t muster_explanation_json(const muster_agent_explanation *explanation, char *text, size_t bytes) {
+  json_writer writer;
+  json_start(&writer, text, bytes);
+  write_whole(&writer, explanation);
+  return json_finish(&writer) ? writer.length : 0;
 }

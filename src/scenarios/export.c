@@ -1,0 +1,8 @@
+/* export.c - makes a shared object of a scenario: built once for each, with the name of its function. */
+#include "scenarios/scenarios.h"
+
+MUSTER_API const muster_module *muster_module_get(void);
+
+const muster_module *muster_module_get(void) {
+  return MUSTER_SCENARIO();
+}

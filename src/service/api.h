@@ -1,0 +1,120 @@
+/* service/api.h - the control API of musterd: JSON over HTTP (service/http.h), under /v1. GET /v1 lists its requests.
+ *
+ *     GET    /v1                                  what there is
+ *     GET    /v1/worlds                           all worlds
+ *     GET    /v1/worlds/W                         one: pace, last frame, sums
+ *     PATCH  /v1/worlds/W                         budget_ns, hz, paused, workers, weights and policy: all or nothing
+ *     POST   /v1/worlds/W/step                    {"frames"}: pauses and runs so many frames
+ *     GET    /v1/worlds/W/weights                 what is in force of what PATCH sets
+ *     GET    /v1/worlds/W/levels                  agents by capability level
+ *     GET    /v1/worlds/W/types                   costs by level, conduct
+ *     POST   /v1/worlds/W/types/T/pardon          out of quarantine
+ *     PUT    /v1/worlds/W/types/T/priority        {"priority"}, of types with sets
+ *     GET    /v1/worlds/W/agents                  ?type &level &partition &min_importance &near=x,y,r &cursor &limit
+ *     POST   /v1/worlds/W/agents                  [{"type", "position", ...}]: all of them or none
+ *     GET    /v1/worlds/W/agents/A                one
+ *     PATCH  /v1/worlds/W/agents/A                importance_floor, elasticity, visibility, ...
+ *     DELETE /v1/worlds/W/agents/A                removes it at the next frame
+ *     GET    /v1/worlds/W/agents/A/explain        why it runs when and how it does, in numbers and in words
+ *     POST   /v1/worlds/W/agents/A/wake           now, or {"at_ns"}
+ *     PUT    /v1/worlds/W/agents/A/position       {"position": {"x", "y", "z"}}
+ *     POST   /v1/worlds/W/agents/A/pardon         strikes are forgotten
+ *     GET    /v1/worlds/W/observers               ?cursor &limit
+ *     POST   /v1/worlds/W/observers               {"position", "near_m", "far_m", "partition"}
+ *     PUT    /v1/worlds/W/observers/O/position    {"position"}
+ *     DELETE /v1/worlds/W/observers/O
+ *     POST   /v1/worlds/W/positions               many agents at once, binary: service/bulk.h
+ *     POST   /v1/worlds/W/observers/positions     the same for observers
+ *     GET    /v1/modules                          those that are loaded
+ *     POST   /v1/modules                          {"module"}: loads one out of the modules' folder
+ *
+ * An agent or observer is named "INDEX.GENERATION", as lists and spawns give it; one that is gone is answered 404,
+ * whoever has its index now. Durations are nanoseconds in whole numbers, lengths are metres.
+ *
+ * Errors are {"error": {"code", "message", "field"}}: 400 the request is wrong (nothing was changed), 404 there is no
+ * such world, type, agent or path, 405 the method, 409 it cannot be done in this state, 413 too large, 415 the kind of
+ * body, 429 too much is waiting: again in a second, 503 the daemon stops.
+ *
+ * A request that changes something, or reads an agent, is carried out between two frames; what it queues (spawns,
+ * moves, removals, weights) takes effect at the next one. */
+#ifndef SERVICE_API_H
+#define SERVICE_API_H
+
+#include "service/api_read.h"
+#include "service/http.h"
+#include "service/service.h"
+
+#include "base/json.h"
+
+/* Begins to serve: at the service's control socket and, if the settings say so, by TCP. Loop's thread. */
+muster_result api_open(service *service);
+
+/* Takes over what the settings say anew: the token. On failure nothing changes. Loop's thread. */
+muster_result api_reload(service *service);
+
+/* Ends serving; after desk_close. Null server: no-op. Loop's thread. */
+void api_close(service *service);
+
+/* ------------------------------------------------------------------------------ for the files that answer requests */
+
+/* A request on its way over the desk: made and freed on the loop's thread, carried out on the frames' thread. */
+typedef struct api_call {
+  desk_request desk; /* stands first */
+  http_request *request;
+  service *service;
+  hosted_world *world;                 /* of the path; null when that names none */
+  void (*work)(struct api_call *call); /* frames' thread: answers, or complains in `problem` */
+  void (*release)(void *input);        /* what the input holds; may be null */
+  bool ran;
+  bool again;      /* the work is not complete: it goes on after other requests */
+  unsigned status; /* of the answer; 200 */
+  size_t room;     /* bytes for the answer; 4096 */
+  char *text;
+  json_writer writer; /* of the answer, an object; begun by api_post */
+  size_t whole_bytes; /* of `text`, when the work wrote that itself, as a whole document; else 0 */
+  api_problem problem;
+  _Alignas(16) char input[]; /* what the request said */
+} api_call;
+
+/* The world of a path with {world}; null after a refusal. */
+hosted_world *api_world(http_request *request);
+
+/* A call with `bytes` zeroed bytes of input. Null after a refusal: the path's world does not exist, or no memory. */
+api_call *api_begin(http_request *request, void (*work)(api_call *call), size_t bytes);
+
+/* Reads the body into the input. False: it was refused, and the call is gone. */
+bool api_take_body(api_call *call, bool (*read)(const void *body, size_t bytes, void *out, api_problem *problem));
+
+/* Reads a part of the path that must be INDEX.GENERATION. False: it was refused, and the call is gone. */
+bool api_take_id(api_call *call, const char *name, uint32_t *index, uint32_t *generation);
+
+/* Refuses with the call's problem; the call is gone. */
+void api_refuse(api_call *call);
+
+/* Puts the call on the desk; it is answered and freed afterwards, whatever happens. */
+void api_post(api_call *call);
+
+/* Turns a failure of the library into the call's problem. True when there was none. Frames' thread. */
+bool api_succeeded(api_call *call, muster_result result, const char *field);
+
+/* Writes "INDEX.GENERATION". */
+void api_write_id(json_writer *writer, const char *name, uint32_t index, uint32_t generation);
+
+/* Writes {"x", "y", "z"}. */
+void api_write_position(json_writer *writer, const char *name, muster_position position);
+
+/* The type of that name; null with a problem. Frames' thread. */
+muster_type api_find_type(api_call *call, const char *name);
+
+/* Answers at once with the object that `writer` holds in `text`, which is freed. */
+void api_answer_now(http_request *request, json_writer *writer);
+
+/* Reads a whole number of the query. False with a problem; a missing one leaves `value`. */
+bool api_query_count(http_request *request, const char *name, uint64_t least, uint64_t most, uint64_t *value,
+                     api_problem *problem);
+
+/* The tables of routes. */
+extern const http_route api_world_routes[], api_type_routes[], api_agent_routes[], api_observer_routes[],
+    api_bulk_routes[], api_module_routes[];
+
+#endif

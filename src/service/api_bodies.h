@@ -1,0 +1,69 @@
+/* service/api_bodies.h - what the bodies of control requests say, as structs. Each reader takes a body of JSON and
+ * fills its struct completely, or tells the problem and leaves nothing behind. They know neither HTTP nor worlds. Any
+ * thread. */
+#ifndef SERVICE_API_BODIES_H
+#define SERVICE_API_BODIES_H
+
+#include "service/api_read.h"
+
+enum { SPAWNS_MAX = 4096, SPAWN_TYPES_MAX = 64, TYPE_NAME_BYTES = 32 };
+
+/* PATCH of a world; what was not given stays. */
+typedef struct world_change {
+  uint64_t budget_ns; /* 0 = leave */
+  uint64_t rate;      /* frames per 1000 seconds; 0 = leave */
+  bool has_paused, paused, has_workers;
+  uint32_t workers; /* 0 = all */
+  bool tunes;       /* something of the following was given */
+  muster_world_tuning tuning;
+} world_change;
+
+/* Reads one. */
+bool world_change_read(const void *body, size_t bytes, void *out, api_problem *problem);
+
+/* POST of agents: all or none. */
+typedef struct spawn_one {
+  uint32_t name;        /* into names */
+  muster_agent_def def; /* without its type */
+} spawn_one;
+
+typedef struct spawn_order {
+  char names[SPAWN_TYPES_MAX][TYPE_NAME_BYTES]; /* of types */
+  uint32_t name_count, count;
+  spawn_one *agents; /* owned */
+} spawn_order;
+
+/* Reads one, to be released with spawn_order_release. */
+bool spawn_order_read(const void *body, size_t bytes, void *out, api_problem *problem);
+
+/* Frees what was read; twice is as good as once. */
+void spawn_order_release(void *order);
+
+/* PATCH of an agent. */
+bool agent_tuning_read(const void *body, size_t bytes, void *out /* muster_agent_tuning */, api_problem *problem);
+
+/* A place: {"x", "y", "z"}. */
+bool position_read(const void *body, size_t bytes, void *out /* muster_position */, api_problem *problem);
+
+/* POST of an observer. */
+bool observer_read(const void *body, size_t bytes, void *out /* muster_observer_def */, api_problem *problem);
+
+/* POST of a wake: without a body at once; {"at_ns"} asks for a time. */
+typedef struct wake_order {
+  bool has_time;
+  uint64_t at_ns;
+} wake_order;
+
+/* Reads one. */
+bool wake_order_read(const void *body, size_t bytes, void *out, api_problem *problem);
+
+/* {"frames": 1 .. 1,000,000}. */
+bool step_read(const void *body, size_t bytes, void *out /* uint32_t */, api_problem *problem);
+
+/* {"priority": 0 .. 100}. */
+bool priority_read(const void *body, size_t bytes, void *out /* uint32_t */, api_problem *problem);
+
+/* {"module": "name"}. */
+bool module_name_read(const void *body, size_t bytes, void *out /* char[32] */, api_problem *problem);
+
+#endif

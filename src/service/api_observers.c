@@ -1,0 +1,126 @@
+/* api_observers.c - players and cameras: listed, added, moved, removed. */
+#include "service/api.h"
+
+#include "service/api_bodies.h"
+#include "service/api_pages.h"
+
+typedef struct observer_input {
+  union { /* stands first: it is read into */
+    muster_observer_def def;
+    muster_position position;
+  };
+  muster_observer observer;
+} observer_input;
+
+static const observer_input *input_of(const api_call *call) {
+  return (const observer_input *)(const void *)call->input;
+}
+
+static void confirm(api_call *call, muster_result result, const char *field) {
+  if (!api_succeeded(call, result, result == MUSTER_E_STALE ? "observer" : field)) return;
+  muster_observer observer = input_of(call)->observer;
+  api_write_id(&call->writer, "observer", observer.index, observer.generation);
+}
+
+static api_call *begin(http_request *request, void (*work)(api_call *call)) {
+  api_call *call = api_begin(request, work, sizeof(observer_input));
+  if (!call) return NULL;
+  observer_input *input = (observer_input *)(void *)call->input;
+  return api_take_id(call, "observer", &input->observer.index, &input->observer.generation) ? call : NULL;
+}
+
+/* --------------------------------------------------------------------------------------------------------- listing */
+
+static void write_observer(json_writer *writer, muster_observer observer, const muster_observer_def *def) {
+  json_begin_object(writer, NULL);
+  api_write_id(writer, "observer", observer.index, observer.generation);
+  api_write_position(writer, "position", def->position);
+  json_uint(writer, "partition", def->partition);
+  json_number(writer, "near_m", (double)def->near_m);
+  json_number(writer, "far_m", (double)def->far_m);
+  json_end_object(writer);
+}
+
+static void list(api_call *call) {
+  page *page = (struct page *)(void *)call->input;
+  page_open(call, page, "observers");
+  bool last = false;
+  for (uint32_t looks = 0; looks < PAGE_LOOKS && page->given < page->limit; looks++) {
+    muster_observer before = {page->cursor - 1u, page->cursor > 0};
+    muster_observer observer = muster_observer_next(call->world->world, before);
+    muster_observer_def def = muster_default_observer_def();
+    last = observer.generation == 0;
+    if (last) break;
+    page->cursor = observer.index + 1;
+    if (muster_observer_read(call->world->world, observer, &def) != MUSTER_OK) continue;
+    write_observer(&call->writer, observer, &def);
+    page->given++;
+  }
+  page_close(call, page, last);
+}
+
+static void list_observers(http_request *request) {
+  enum { EACH_ROOM = 384 };
+  api_call *call = api_begin(request, list, sizeof(page));
+  if (call && page_begin(call, (page *)(void *)call->input, EACH_ROOM)) api_post(call);
+}
+
+/* -------------------------------------------------------------------------------------------------------- changing */
+
+static void add(api_call *call) {
+  muster_observer observer = muster_observer_add(call->world->world, &input_of(call)->def);
+  if (observer.generation == 0)
+    api_complain(&call->problem, 409, "full", NULL, "%s", muster_last_error());
+  else
+    api_write_id(&call->writer, "observer", observer.index, observer.generation);
+}
+
+static void add_observer(http_request *request) {
+  api_call *call = api_begin(request, add, sizeof(observer_input));
+  if (!call) return;
+  call->status = 201;
+  if (api_take_body(call, observer_read)) api_post(call);
+}
+
+static void move(api_call *call) {
+  const observer_input *input = input_of(call);
+  confirm(call, muster_observer_move(call->world->world, input->observer, input->position), "position");
+}
+
+static void move_observer(http_request *request) {
+  api_call *call = begin(request, move);
+  if (call && api_take_body(call, position_read)) api_post(call);
+}
+
+static void remove_one(api_call *call) {
+  confirm(call, muster_observer_remove(call->world->world, input_of(call)->observer), NULL);
+}
+
+static void remove_observer(http_request *request) {
+  api_call *call = begin(request, remove_one);
+  if (call) api_post(call);
+}
+
+#define OBSERVERS "/v1/worlds/{world}/observers"
+
+enum { SMALL_BODY = 4096 };
+
+const http_route api_observer_routes[] = {
+    {.method = "GET",
+     .pattern = OBSERVERS,
+     .handle = list_observers,
+     .queries = "cursor limit",
+     .summary = "observers, page by page"},
+    {.method = "POST",
+     .pattern = OBSERVERS,
+     .handle = add_observer,
+     .body_max = SMALL_BODY,
+     .summary = "add one: {position, near_m, far_m, partition}"},
+    {.method = "PUT",
+     .pattern = OBSERVERS "/{observer}/position",
+     .handle = move_observer,
+     .body_max = SMALL_BODY,
+     .summary = "move it"},
+    {.method = "DELETE", .pattern = OBSERVERS "/{observer}", .handle = remove_observer, .summary = "remove it"},
+    {0},
+};

@@ -1,0 +1,30 @@
+/* service/api_pages.h - lists that are given page by page: in the order of indices, from `cursor` on, at most `limit`
+ * things; "next" is the cursor of the next page, null at the end. A thing that comes or goes between two pages is in
+ * one of them or in none, never in two.
+ *
+ * One piece of work looks at a few thousand things at most, so that a filter that fits nobody in a million agents costs
+ * no frame: the rest of the page follows after other requests and the next frame. */
+#ifndef SERVICE_API_PAGES_H
+#define SERVICE_API_PAGES_H
+
+#include "service/api.h"
+
+enum { PAGE_LIMIT = 100, PAGE_LIMIT_MAX = 1000, PAGE_LOOKS = 4096 };
+
+typedef struct page {
+  uint32_t cursor; /* the first index that is still to be looked at */
+  uint32_t limit, given;
+  bool begun;
+} page;
+
+/* Reads cursor and limit of the query; `each_room` bytes hold one thing in the call's answer. False: refused, and the
+ * call is gone. */
+bool page_begin(api_call *call, page *page, size_t each_room);
+
+/* Opens the list, once. Frames' thread. */
+void page_open(api_call *call, page *page, const char *name);
+
+/* Ends the work: the page is full, or the end reached (`last`), or the rest must wait. Frames' thread. */
+void page_close(api_call *call, page *page, bool last);
+
+#endif

@@ -1,0 +1,102 @@
+/* api_spawn.c - new agents, many at once: all of a request or none. */
+#include "service/api_agents.h"
+
+#include "service/api_bodies.h"
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+typedef struct spawn_input {
+  spawn_order order; /* stands first: it is read into */
+} spawn_input;
+
+/* Looks every name up. */
+static bool find_types(api_call *call, const spawn_order *order, muster_type types[SPAWN_TYPES_MAX]) {
+  for (uint32_t i = 0; i < order->name_count; i++) {
+    types[i] = api_find_type(call, order->names[i]);
+    if (!types[i].index) return false;
+  }
+  return true;
+}
+
+/* A module that was built with an older header ends before the field. */
+static bool completes(const muster_module *module) {
+  return module->size >= offsetof(muster_module, complete) + sizeof module->complete && module->complete;
+}
+
+static bool has_room(api_call *call, uint32_t count) {
+  const hosted_world *world = call->world;
+  muster_frame_report report = muster_default_frame_report();
+  muster_frame_report_read(world->world, &report);
+  uint64_t there = (uint64_t)report.agents + report.spawns_waiting;
+  uint32_t most = world->settings.agents_max;
+  if (world->needs.agents > most) most = world->needs.agents;
+  if (world->needs.agents_max > most) most = world->needs.agents_max;
+  return most == 0 || there + count <= most ||
+         api_complain(&call->problem, 409, "full", NULL, "%u agents more than the %llu that are there do not fit %u",
+                      count, (unsigned long long)there, most);
+}
+
+/* The definition as the module wants it. */
+static bool complete(api_call *call, const spawn_one *one, muster_type type, muster_agent_def *def) {
+  const hosted_world *world = call->world;
+  *def = one->def;
+  def->type = type;
+  return api_succeeded(call, world->module->complete(world->instance, world->world, def), "type");
+}
+
+static void take_back(api_call *call, const muster_agent *agents, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) muster_agent_remove(call->world->world, agents[i]);
+}
+
+static bool spawn_all(api_call *call, const spawn_order *order, const muster_type *types, muster_agent *agents) {
+  for (uint32_t i = 0; i < order->count; i++) {
+    muster_agent_def def;
+    const spawn_one *one = &order->agents[i];
+    bool well = complete(call, one, types[one->name], &def);
+    if (well) agents[i] = muster_agent_spawn(call->world->world, &def);
+    if (well && !muster_agent_is_null(agents[i])) continue;
+    if (well) api_complain(&call->problem, 409, "full", NULL, "%s", muster_last_error());
+    take_back(call, agents, i);
+    return false;
+  }
+  return true;
+}
+
+/* Every definition is tried before the first agent is spawned. */
+static bool try_all(api_call *call, const spawn_order *order, const muster_type *types) {
+  for (uint32_t i = 0; i < order->count; i++) {
+    muster_agent_def def;
+    if (!complete(call, &order->agents[i], types[order->agents[i].name], &def)) return false;
+  }
+  return true;
+}
+
+static void spawn(api_call *call) {
+  const spawn_order *order = &((const spawn_input *)(const void *)call->input)->order;
+  const muster_module *module = call->world->module;
+  muster_type types[SPAWN_TYPES_MAX];
+  muster_agent agents[SPAWNS_MAX];
+  if (!completes(module)) {
+    api_complain(&call->problem, 409, "module", NULL, "module %s makes no agents for others", module->name);
+    return;
+  }
+  if (!find_types(call, order, types) || !has_room(call, order->count) || !try_all(call, order, types) ||
+      !spawn_all(call, order, types, agents))
+    return;
+  json_begin_array(&call->writer, "agents");
+  for (uint32_t i = 0; i < order->count; i++) api_write_id(&call->writer, NULL, agents[i].index, agents[i].generation);
+  json_end_array(&call->writer);
+}
+
+void api_spawn_agents(http_request *request) {
+  enum { EACH_ROOM = 40 };
+  api_call *call = api_begin(request, spawn, sizeof(spawn_input));
+  if (!call) return;
+  call->status = 201;
+  call->release = spawn_order_release;
+  if (!api_take_body(call, spawn_order_read)) return;
+  call->room = 1024 + (size_t)((spawn_input *)(void *)call->input)->order.count * EACH_ROOM;
+  api_post(call);
+}

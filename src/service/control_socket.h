@@ -1,0 +1,23 @@
+/* service/control_socket.h - the unix socket of control: bound once, by one service at a time, and removed in the end.
+ *
+ * A lock on the file beside it (PATH.lock) says whose the socket is. So what a killed service left is taken over, a
+ * living one's is not, and two that start at once cannot both have it. */
+#ifndef SERVICE_CONTROL_SOCKET_H
+#define SERVICE_CONTROL_SOCKET_H
+
+#include "service/settings.h"
+
+typedef struct control_socket {
+  char path[SOCKET_BYTES];
+  int descriptor; /* bound and listening, mode 0600, close-on-exec, not blocking; -1 = not open */
+  int lock;
+} control_socket;
+
+/* MUSTER_E_STATE when another service has it; MUSTER_E_SYSTEM when the operating system refuses, or something that is
+ * no socket stands there. Nothing is left behind on failure. Loop's thread. */
+muster_result control_socket_open(control_socket *socket, const char *path);
+
+/* Removes socket and lock; one that is not open is a no-op. Loop's thread. */
+void control_socket_close(control_socket *socket);
+
+#endif

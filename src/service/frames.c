@@ -1,0 +1,132 @@
+#include "service/frames.h"
+
+#include "service/hosting.h"
+#include "service/log.h"
+#include "service/publish.h"
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/error.h"
+
+static const uint64_t forever_ns = UINT64_MAX;
+
+/* Requests have at least this part of a period, however late the frames are. */
+enum { REQUESTS_PART = 10 };
+
+static bool asked_to_stop(service *service) {
+  uv_mutex_lock(&service->news_mutex);
+  bool stop = service->stop;
+  uv_mutex_unlock(&service->news_mutex);
+  return stop;
+}
+
+static void tell(service *service, bool *news) {
+  uv_mutex_lock(&service->news_mutex);
+  *news = true;
+  uv_mutex_unlock(&service->news_mutex);
+  uv_async_send(&service->frames_news);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- frames */
+
+static bool runs(const hosted_world *world) {
+  return !world->failed && (!world->paused || world->steps_left > 0);
+}
+
+/* The one whose frame is next; null when all are paused. */
+static hosted_world *find_next(service *service) {
+  hosted_world *next = NULL;
+  for (uint32_t i = 0; i < service->world_count; i++) {
+    hosted_world *world = &service->worlds[i];
+    if (runs(world) && (!next || world->due_ns < next->due_ns)) next = world;
+  }
+  return next;
+}
+
+/* When the frame after the one that begins now is due. */
+static void schedule(hosted_world *world, uint64_t now_ns) {
+  bool late = now_ns > world->due_ns + world->period_ns;
+  world->frames_late += late;
+  world->due_ns = (late ? now_ns : world->due_ns) + world->period_ns;
+}
+
+/* A world whose frame fails stands still, and says so; the others go on. */
+static void run_frame(hosted_world *world) {
+  uint64_t begin_ns = clock_system();
+  schedule(world, begin_ns);
+  if (hosting_run_frame(world) != MUSTER_OK) {
+    world->failed = true;
+    log_line(MUSTER_LOG_ERROR, "world %s stands still: its frame %llu failed: %s", world->name,
+             (unsigned long long)world->frames + 1, muster_last_error());
+  } else {
+    world->frames++;
+    if (world->paused) world->steps_left--;
+  }
+  publish_frame(world, begin_ns, clock_system());
+}
+
+static void run_worlds(service *service) {
+  uint64_t now_ns = clock_system();
+  for (uint32_t i = 0; i < service->world_count; i++) service->worlds[i].due_ns = now_ns;
+  while (!asked_to_stop(service)) {
+    hosted_world *next = find_next(service);
+    if (next)
+      desk_serve(&service->desk, service, next->due_ns, next->period_ns / REQUESTS_PART);
+    else
+      desk_serve(&service->desk, service, forever_ns, 0);
+    hosted_world *due = find_next(service); /* a request may have paused it, or changed its pace */
+    if (due && due->due_ns <= clock_system() && !asked_to_stop(service)) run_frame(due);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- pace */
+
+muster_result frames_set_pace(service *service, hosted_world *world, uint64_t budget_ns, uint64_t period_ns) {
+  double used = 0;
+  uint64_t budget = budget_ns ? budget_ns : world->budget_ns, period = period_ns ? period_ns : world->period_ns;
+  for (uint32_t i = 0; i < service->world_count; i++) {
+    const hosted_world *other = &service->worlds[i];
+    if (other != world) used += (double)other->budget_ns / (double)other->period_ns;
+  }
+  muster_result result = settings_check_pace(used, budget, period);
+  if (!result) frames_force_pace(world, budget, period);
+  return result;
+}
+
+/* A frame that is already late is not put off. */
+void frames_force_pace(hosted_world *world, uint64_t budget_ns, uint64_t period_ns) {
+  uint64_t soonest_ns = clock_system() + period_ns;
+  if (world->due_ns > soonest_ns) world->due_ns = soonest_ns;
+  world->budget_ns = budget_ns;
+  world->period_ns = period_ns;
+  publish_pace(world);
+}
+
+void frames_pause(service *service, hosted_world *world, uint32_t steps) {
+  (void)service;
+  world->paused = true;
+  world->steps_left = steps;
+  world->due_ns = clock_system();
+  publish_pace(world);
+}
+
+void frames_resume(service *service, hosted_world *world) {
+  (void)service;
+  if (!world->paused) return;
+  world->paused = false;
+  world->steps_left = 0;
+  world->due_ns = clock_system();
+  publish_pace(world);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- thread */
+
+void frames_main(void *argument) {
+  service *service = argument;
+  if (hosting_open(service) == MUSTER_OK) {
+    tell(service, &service->opened);
+    run_worlds(service);
+  }
+  hosting_close(service);
+  tell(service, &service->ended);
+}

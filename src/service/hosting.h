@@ -1,0 +1,17 @@
+/* service/hosting.h - pool, modules and worlds put together, and taken apart in the opposite order. Frames' thread. */
+#ifndef SERVICE_HOSTING_H
+#define SERVICE_HOSTING_H
+
+#include "service/service.h"
+
+/* Opens the pool and every world of the settings. On failure the reason is in the log, and what was opened before it is
+ * there for hosting_close. */
+muster_result hosting_open(service *service);
+
+/* Closes what is open. */
+void hosting_close(service *service);
+
+/* Brings a world one period on: the module's part, and the frame. */
+muster_result hosting_run_frame(hosted_world *world);
+
+#endif

@@ -1,0 +1,249 @@
+/* http.c - the server as a whole: libmicrohttpd's epoll descriptors in the loop, connections and their deadlines. */
+#include "service/http.h"
+
+#include "base/error.h"
+#include "service/http_request.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { SWEEP_MS = 500 };
+
+/* ------------------------------------------------------------------------------------------------- turning the wheel
+ */
+
+static void turn(http_listener *listener);
+
+static void on_events(uv_poll_t *poll, int status, int events) {
+  (void)status, (void)events;
+  turn(poll->data);
+}
+
+static void on_timer(uv_timer_t *timer) {
+  turn(timer->data);
+}
+
+/* Lets libmicrohttpd work on what is ready. It has connections that are ready without any event when it asks for a
+ * time: then it is called again after the loop has looked at everything else. */
+static void turn(http_listener *listener) {
+  MHD_UNSIGNED_LONG_LONG wait_ms;
+  listener->resumed = false;
+  MHD_run(listener->daemon);
+  if (listener->resumed)
+    uv_timer_start(&listener->timer, on_timer, 0, 0);
+  else if (MHD_get_timeout(listener->daemon, &wait_ms) == MHD_YES)
+    uv_timer_start(&listener->timer, on_timer, wait_ms, 0);
+  else
+    uv_timer_stop(&listener->timer);
+}
+
+void http_turn_soon(http_listener *listener) {
+  listener->resumed = true;
+  uv_timer_start(&listener->timer, on_timer, 0, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------ connections */
+
+static void open_connection(http_listener *listener, struct MHD_Connection *connection, void **context) {
+  http *http = listener->http;
+  http_connection *opened = calloc(1, sizeof *opened);
+  if (!opened) abort();
+  opened->listener = listener;
+  opened->descriptor = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+  opened->deadline_ms = uv_now(http->loop) + http->options.receive_ms;
+  opened->next = http->connections;
+  if (opened->next) opened->next->previous = opened;
+  http->connections = opened;
+  http->counts.connections++;
+  http->counts.open++;
+  *context = opened;
+}
+
+static void close_connection(http_connection *connection) {
+  http *http = connection->listener->http;
+  if (connection->next) connection->next->previous = connection->previous;
+  if (connection->previous) connection->previous->next = connection->next;
+  if (http->connections == connection) http->connections = connection->next;
+  http->counts.open--;
+  free(connection);
+}
+
+static void on_connection(void *user, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code) {
+  if (code == MHD_CONNECTION_NOTIFY_STARTED)
+    open_connection(user, connection, context);
+  else if (*context)
+    close_connection(*context);
+}
+
+static void on_completed(void *user, struct MHD_Connection *connection, void **context,
+                         enum MHD_RequestTerminationCode code) {
+  http_request *request = *context;
+  (void)user, (void)connection, (void)code;
+  if (!request) return;
+  request->client->deadline_ms = uv_now(request->http->loop) + request->http->options.receive_ms;
+  http_close_request(request);
+  *context = NULL;
+}
+
+/* Shutting the socket down wakes libmicrohttpd, which then closes it. */
+static void on_sweep(uv_timer_t *timer) {
+  http *http = timer->data;
+  uint64_t now_ms = uv_now(http->loop);
+  for (http_connection *connection = http->connections; connection; connection = connection->next) {
+    if (now_ms < connection->deadline_ms) continue;
+    connection->deadline_ms = UINT64_MAX;
+    shutdown(connection->descriptor, SHUT_RDWR);
+    http->counts.cut++;
+  }
+}
+
+/* Undoes percent signs, but for a zero byte and a slash, which would make another path of it. */
+static size_t unescape(void *user, struct MHD_Connection *connection, char *text) {
+  char *to = text;
+  unsigned value;
+  (void)user, (void)connection;
+  for (const char *from = text; *from;) {
+    bool hex = *from == '%' && strspn(from + 1, "0123456789abcdefABCDEF") >= 2;
+    if (hex && sscanf(from + 1, "%2x", &value) == 1 && value != 0 && value != '/') {
+      *to++ = (char)value;
+      from += 3;
+    } else {
+      *to++ = *from++;
+    }
+  }
+  *to = '\0';
+  return (size_t)(to - text);
+}
+
+/* -------------------------------------------------------------------------------------------------------- listeners */
+
+static struct MHD_Daemon *start_daemon(http *http, http_listener *listener, int descriptor) {
+  const http_options *options = &http->options;
+  return MHD_start_daemon(
+      MHD_USE_EPOLL | MHD_USE_SUSPEND_RESUME, 0, NULL, NULL, http_take, listener, MHD_OPTION_LISTEN_SOCKET, descriptor,
+      MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections_max, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+      (unsigned)(listener->tcp ? options->connections_per_client : 0), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+      (size_t)options->header_bytes_max, MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
+      NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, listener, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
+      MHD_OPTION_END);
+}
+
+/* The descriptor is the server's, also on failure. */
+static muster_result listen_with(http *http, int descriptor, bool tcp) {
+  if (http->listener_count == HTTP_LISTENERS_MAX) {
+    close(descriptor);
+    return error_set(MUSTER_E_FULL, "http: %d listeners are there already", HTTP_LISTENERS_MAX);
+  }
+  http_listener *listener = &http->listeners[http->listener_count];
+  *listener = (http_listener){.http = http, .tcp = tcp};
+  listener->daemon = start_daemon(http, listener, descriptor);
+  if (!listener->daemon) {
+    close(descriptor);
+    return error_set(MUSTER_E_SYSTEM, "http: libmicrohttpd does not start: %s", strerror(errno));
+  }
+  int epoll = MHD_get_daemon_info(listener->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+  int failed = uv_poll_init(http->loop, &listener->poll, epoll);
+  if (failed) {
+    MHD_stop_daemon(listener->daemon);
+    return error_set(MUSTER_E_SYSTEM, "http: %s", uv_strerror(failed));
+  }
+  uv_timer_init(http->loop, &listener->timer);
+  listener->poll.data = listener->timer.data = listener;
+  uv_poll_start(&listener->poll, UV_READABLE, on_events);
+  http->listener_count++;
+  http->handles_open += 2;
+  turn(listener);
+  return MUSTER_OK;
+}
+
+muster_result http_listen_unix(http *http, int descriptor) {
+  int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return error_set(MUSTER_E_SYSTEM, "http: %s", strerror(errno));
+  return listen_with(http, own, false);
+}
+
+muster_result http_listen_tcp(http *http, const char *address, bool beyond_loopback) {
+  int descriptor;
+  uint16_t port = 0;
+  muster_result result = http_open_tcp(address, beyond_loopback, &descriptor, &port);
+  if (!result) result = listen_with(http, descriptor, true);
+  if (!result) http->port = port;
+  return result;
+}
+
+uint16_t http_port(const http *http) {
+  return http->port;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the server */
+
+muster_result http_set_token(http *http, const char *token) {
+  char *copy = token ? strdup(token) : NULL;
+  if (token && !copy) return error_set(MUSTER_E_MEMORY, "http: no memory for the token");
+  free(http->token);
+  http->token = copy;
+  return MUSTER_OK;
+}
+
+http *http_create(uv_loop_t *loop, const http_options *options) {
+  http *made = calloc(1, sizeof *made);
+  if (!made || http_set_token(made, options->token)) {
+    free(made);
+    error_set(MUSTER_E_MEMORY, "http: no memory for the server");
+    return NULL;
+  }
+  made->loop = loop;
+  made->options = *options;
+  made->options.token = NULL;
+  snprintf(made->hosts, sizeof made->hosts, "%s", options->hosts ? options->hosts : "");
+  for (char *at = made->hosts; *at; at++)
+    if (*at == ',') *at = ' ';
+  uv_timer_init(loop, &made->sweep);
+  made->sweep.data = made;
+  uv_timer_start(&made->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+  made->handles_open = 1;
+  return made;
+}
+
+static void closed_one(http *http) {
+  if (--http->handles_open > 0) return;
+  if (http->closed) http->closed(http->closed_user);
+  free(http->token);
+  free(http);
+}
+
+static void on_listener_closed(uv_handle_t *handle) {
+  const http_listener *listener = handle->data;
+  closed_one(listener->http);
+}
+
+static void on_sweep_closed(uv_handle_t *handle) {
+  closed_one(handle->data);
+}
+
+void http_destroy(http *http, void (*done)(void *user), void *user) {
+  if (!http) return;
+  http->closed = done;
+  http->closed_user = user;
+  for (http_request *request = http->requests; request; request = request->next)
+    if (request->suspended) http_refuse(request, 503, "stopping", NULL, "the daemon stops");
+  for (uint32_t i = 0; i < http->listener_count; i++) {
+    http_listener *listener = &http->listeners[i];
+    uv_poll_stop(&listener->poll);
+    MHD_run(listener->daemon); /* what was answered just now may leave */
+    MHD_stop_daemon(listener->daemon);
+    uv_close((uv_handle_t *)&listener->poll, on_listener_closed);
+    uv_close((uv_handle_t *)&listener->timer, on_listener_closed);
+  }
+  uv_close((uv_handle_t *)&http->sweep, on_sweep_closed);
+}
+
+void http_count(const http *http, http_counts *counts) {
+  *counts = http->counts;
+}

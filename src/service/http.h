@@ -1,0 +1,136 @@
+/* service/http.h - the HTTP server of musterd: libmicrohttpd driven by the loop, routes, limits, and who may ask.
+ *
+ * Everything here belongs to the loop's thread. A route's handler is called when the whole request is there, and
+ * answers at once, or keeps the request and answers later: the connection sleeps until then, and the loop goes on.
+ * Every request is answered exactly once; it is gone afterwards.
+ *
+ *     static void show_levels(http_request *request) {
+ *       struct service *service = http_user(request);
+ *       ...
+ *       http_answer(request, 200, HTTP_JSON, text, length);
+ *     }
+ *
+ *     static const http_route routes[] = {
+ *         {.method = "GET", .pattern = "/v1/worlds/{world}/levels", .handle = show_levels, .summary = "..."},
+ *     };
+ *
+ * Every refusal is JSON: {"error": {"code": "...", "message": "...", "field": "..."}}; the field is missing where none
+ * is to blame. Only what is no HTTP at all is answered by libmicrohttpd itself, in its own words.
+ *
+ * Slow clients: from its begin, or the end of the answer before, a connection has receive_ms to send a whole request,
+ * however many bytes of it come in the meantime, and send_ms to take an answer; then it is cut. */
+#ifndef SERVICE_HTTP_H
+#define SERVICE_HTTP_H
+
+#include <muster/common.h>
+#include <uv.h>
+
+#define HTTP_JSON   "application/json"
+#define HTTP_BINARY "application/octet-stream"
+#define HTTP_TEXT   "text/plain; charset=utf-8"
+
+typedef struct http http;
+typedef struct http_request http_request;
+
+typedef struct http_route {
+  const char *method;  /* GET (which answers HEAD, too), POST, PUT, PATCH or DELETE */
+  const char *pattern; /* "/v1/worlds/{world}": what stands in braces matches one part of the path, not empty */
+  void (*handle)(http_request *request);
+  const char *queries;   /* names that the query may have, each once, between blanks; null = none */
+  uint32_t body_max;     /* bytes; 0 = the request has no body */
+  const char *body_type; /* of the body; null = JSON */
+  const char *summary;   /* one line for who asks what there is */
+} http_route;
+
+typedef struct http_options {
+  void *user;                      /* for the handlers; not owned */
+  const http_route *const *tables; /* of routes; each ends with a route without method; the list ends with null.
+                                      Not copied */
+  uint32_t connections_max;        /* of a listener; default 512. Those beyond wait to be accepted */
+  uint32_t connections_per_client; /* from one address, TCP only; default 256. Those beyond are closed */
+  uint32_t header_bytes_max;       /* of request line and headers together; default 16384 */
+  uint32_t bodies_bytes_max;       /* of all requests that are under way; default 64 MiB */
+  uint32_t receive_ms, send_ms;    /* default 10 s and 30 s */
+  const char *token;               /* on TCP whoever wants to change something must send "Authorization: Bearer TOKEN";
+                                      null (default) = nothing can be changed over TCP. Copied */
+  const char *hosts;               /* names between blanks or commas under which clients may reach it over TCP, beside
+                                      localhost, 127.0.0.1 and [::1]; default null. Copied */
+} http_options;
+
+static inline http_options http_default_options(void) {
+  http_options options = {0};
+  options.connections_max = 512;
+  options.connections_per_client = 256;
+  options.header_bytes_max = 16384;
+  options.bodies_bytes_max = 64u << 20;
+  options.receive_ms = 10000;
+  options.send_ms = 30000;
+  return options;
+}
+
+/* Prepares a server without listeners. Null with a message when memory is short. */
+http *http_create(uv_loop_t *loop, const http_options *options);
+
+/* Listens at a unix socket that is bound and listens already; the descriptor stays the caller's, who closes it after
+ * http_destroy. */
+muster_result http_listen_unix(http *http, int descriptor);
+
+/* Listens at "ADDRESS:PORT"; port 0 = any free one. Addresses that are not of this machine's loopback need
+ * `beyond_loopback`: whoever can reach them can read, and change with the token. */
+muster_result http_listen_tcp(http *http, const char *address, bool beyond_loopback);
+
+/* The port of the TCP listener; 0 without one. */
+uint16_t http_port(const http *http);
+
+/* Another token from now on, for reloads; copied, null = none. MUSTER_E_MEMORY changes nothing. */
+muster_result http_set_token(http *http, const char *token);
+
+/* Stops listening, refuses (503) what is still unanswered and closes all connections.
+ * Whoever kept a request must have answered it or know that it is gone. The loop must turn once more before `done`
+ * (may be null) is called, after which nothing is left of the server. Null is a no-op. */
+void http_destroy(http *http, void (*done)(void *user), void *user);
+
+/* How it went since the server was created. */
+typedef struct http_counts {
+  uint64_t connections;    /* accepted so far */
+  uint32_t open;           /* now */
+  uint64_t answers[6];     /* by the hundreds of their status; [0] is unused */
+  uint64_t cut;            /* connections that were too slow */
+  uint32_t bodies_waiting; /* bytes of bodies that are under way */
+} http_counts;
+
+/* Copies the counts. */
+void http_count(const http *http, http_counts *counts);
+
+/* ------------------------------------------------------------------------------------------------------- requests */
+
+/* Who was given to http_create as the user. */
+void *http_user(const http_request *request);
+
+/* The part of the path that `name` matched in the pattern, unescaped; never null for a name of the pattern. */
+const char *http_path_value(const http_request *request, const char *name);
+
+/* Whether the pattern has that name. */
+bool http_has_path_value(const http_request *request, const char *name);
+
+/* A value of the query, unescaped; null when it is not there. Only for names of the route. */
+const char *http_query_value(const http_request *request, const char *name);
+
+/* The body; null when empty. Valid until the request is answered. */
+const void *http_body(const http_request *request, size_t *bytes);
+
+/* All routes of the server, as given to http_create. */
+const http_route *const *http_tables(const http_request *request);
+
+/* Answers with a copy of `bytes` bytes. `type` is null for an answer without body. */
+void http_answer(http_request *request, unsigned status, const char *type, const void *body, size_t bytes);
+
+/* The same with memory from malloc, which is freed. */
+void http_answer_owned(http_request *request, unsigned status, const char *type, void *body, size_t bytes);
+
+/* Refuses with an error; `code` is a word for programs, `field` what is to blame, or null; the sentence is
+ * printf-style. */
+void http_refuse(http_request *request, unsigned status, const char *code, const char *field, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+#endif

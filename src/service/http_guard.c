@@ -1,0 +1,149 @@
+/* http_guard.c - who may ask what: by the name under which the server was reached, the page that a browser asks for,
+ * the token, and the kind of body. */
+#include "service/http_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+bool http_tokens_equal(const char *held, const char *given) {
+  size_t held_length = strlen(held), given_length = strlen(given);
+  volatile unsigned char difference = held_length != given_length;
+  for (size_t i = 0; i < given_length; i++)
+    difference |= (unsigned char)(given[i] ^ (held_length ? held[i % held_length] : 1));
+  return difference == 0;
+}
+
+static const char *header(const http_request *request, const char *name) {
+  return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+/* The length of the name in "name:port" or "[::1]:port"; 0 when it is neither. */
+static size_t name_length(const char *host) {
+  size_t length = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+  if (*host == '[' && host[length - 1] != ']') return 0;
+  const char *port = host + length;
+  if (!*port) return length;
+  if (*port++ != ':' || strspn(port, "0123456789") != strlen(port) || strlen(port) > 5) return 0;
+  return length;
+}
+
+static bool in_list(const char *list, const char *name, size_t length) {
+  for (const char *at = list; *(at += strspn(at, " ")); at += strcspn(at, " "))
+    if (strcspn(at, " ") == length && strncasecmp(at, name, length) == 0) return true;
+  return false;
+}
+
+static bool knows_host(const http *http, const char *host) {
+  size_t length = name_length(host);
+  return length > 0 && (in_list("localhost 127.0.0.1 [::1]", host, length) || in_list(http->hosts, host, length));
+}
+
+/* Against pages that had a name of theirs lead to this machine: the browser still says that name. */
+static bool check_host(http_request *request) {
+  const char *host = header(request, MHD_HTTP_HEADER_HOST);
+  if (host && knows_host(request->http, host)) return true;
+  http_refuse(request, host ? 421 : 400, "host", "Host",
+              "ask for localhost, 127.0.0.1, [::1] or a host that the daemon was told of, not '%.80s'",
+              host ? host : "");
+  return false;
+}
+
+/* Against pages of others that send a browser here. Programs send neither header. */
+static bool check_origin(http_request *request) {
+  const char *origin = header(request, MHD_HTTP_HEADER_ORIGIN), *site = header(request, "Sec-Fetch-Site");
+  const char *host = origin ? strstr(origin, "://") : NULL;
+  bool foreign = origin && !(host && knows_host(request->http, host + 3));
+  if (site && strcasecmp(site, "same-origin") != 0 && strcasecmp(site, "none") != 0) foreign = true;
+  if (foreign)
+    http_refuse(request, 403, "origin", origin ? "Origin" : "Sec-Fetch-Site", "requests of other sites are refused");
+  return !foreign;
+}
+
+static bool check_token(http_request *request) {
+  static const char scheme[] = "Bearer ";
+  const char *given = header(request, MHD_HTTP_HEADER_AUTHORIZATION), *token = request->http->token;
+  if (!token) {
+    http_refuse(request, 403, "no_token", NULL,
+                "nothing can be changed over TCP without a token: use the unix socket, or set token_file");
+    return false;
+  }
+  if (given && strncasecmp(given, scheme, sizeof scheme - 1) == 0 &&
+      http_tokens_equal(token, given + sizeof scheme - 1))
+    return true;
+  http_refuse(request, 401, "token", "Authorization", "send 'Authorization: Bearer TOKEN' to change something");
+  return false;
+}
+
+/* What a form of some page can send is not among the types that are taken. */
+static bool check_type(http_request *request) {
+  const char *given = header(request, MHD_HTTP_HEADER_CONTENT_TYPE);
+  const char *wanted = request->route->body_type ? request->route->body_type : HTTP_JSON;
+  size_t length = given ? strcspn(given, "; \t") : 0;
+  if (length == strlen(wanted) && strncasecmp(given, wanted, length) == 0) return true;
+  http_refuse(request, 415, "content_type", "Content-Type", "send the body as %s", wanted);
+  return false;
+}
+
+/* 0 also for one that is sent in chunks. */
+static bool check_length(http_request *request) {
+  const char *given = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+  const char *coding = header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+  uint32_t most = request->route->body_max;
+  unsigned long long length = 0;
+  if (coding && strcasecmp(coding, "chunked") != 0) {
+    http_refuse(request, 400, "coding", "Transfer-Encoding", "send the body as it is, or chunked");
+    return false;
+  }
+  if (given && sscanf(given, "%20llu", &length) == 1 && length > most) {
+    if (most)
+      http_refuse(request, 413, "too_large", NULL, "the body has %llu bytes; at most %u are taken", length, most);
+    else
+      http_refuse(request, 413, "too_large", NULL, "send no body with %s %s", request->route->method,
+                  request->route->pattern);
+    return false;
+  }
+  bool has_body = length > 0 || coding;
+  return !has_body || !most || check_type(request);
+}
+
+typedef struct query_check {
+  http_request *request;
+  const char *seen[16];
+  uint32_t count;
+  const char *bad, *why;
+} query_check;
+
+static enum MHD_Result check_query(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
+  query_check *check = user;
+  (void)kind;
+  const char *known = check->request->route->queries;
+  check->bad = name;
+  check->why = "there is no such name for this request";
+  if (!*name || strchr(name, ' ') || !in_list(known ? known : "", name, strlen(name))) return MHD_NO;
+  check->why = "it is given twice";
+  for (uint32_t i = 0; i < check->count; i++)
+    if (strcmp(check->seen[i], name) == 0) return MHD_NO;
+  check->why = "it has no value";
+  if (!value || !*value) return MHD_NO;
+  if (check->count < sizeof check->seen / sizeof *check->seen) check->seen[check->count++] = name;
+  check->bad = NULL;
+  return MHD_YES;
+}
+
+static bool check_queries(http_request *request) {
+  query_check check = {.request = request};
+  MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, check_query, &check);
+  if (!check.bad) return true;
+  http_refuse(request, 400, "query", check.bad, "query '%.80s': %s", check.bad, check.why);
+  return false;
+}
+
+bool http_guard(http_request *request, const char *method) {
+  bool changes = strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0;
+  if (request->client->listener->tcp && !check_host(request)) return false;
+  if (!check_origin(request)) return false;
+  if (request->client->listener->tcp && changes && !check_token(request)) return false;
+  if (!request->route) return true;
+  return check_queries(request) && check_length(request);
+}

@@ -1,0 +1,80 @@
+/* service/http_parts.h - what the files of the HTTP server share. For them alone. */
+#ifndef SERVICE_HTTP_PARTS_H
+#define SERVICE_HTTP_PARTS_H
+
+#include "service/http.h"
+
+#include <microhttpd.h>
+
+enum { HTTP_PATH_BYTES = 512, HTTP_VALUES_MAX = 4, HTTP_LISTENERS_MAX = 2, HTTP_HOSTS_BYTES = 1024 };
+
+typedef struct http_listener {
+  http *http;
+  struct MHD_Daemon *daemon; /* null: not in use */
+  bool tcp;
+  bool resumed;     /* an answer came to a connection that slept: libmicrohttpd is to look at it */
+  uv_poll_t poll;   /* of the daemon's epoll descriptor */
+  uv_timer_t timer; /* when the daemon wants to run without an event */
+} http_listener;
+
+/* A connection and the time by which something must have happened on it. */
+typedef struct http_connection {
+  struct http_connection *next, *previous;
+  http_listener *listener;
+  int descriptor;
+  uint64_t deadline_ms; /* of the loop's clock; UINT64_MAX = none: the request is being answered */
+} http_connection;
+
+struct http_request {
+  http *http;
+  http_request *next, *previous; /* of all that are open */
+  struct MHD_Connection *connection;
+  http_connection *client;
+  const http_route *route;
+  char path[HTTP_PATH_BYTES];          /* cut into parts */
+  const char *values[HTTP_VALUES_MAX]; /* those that stand for names of the pattern, in its order */
+  char *body;                          /* room for the route's body_max, as it is needed */
+  size_t body_bytes, body_room;
+  unsigned body_refused;         /* the status that its body deserves; 0 = it is well so far */
+  bool handled, suspended, sent; /* the handler was called; it answers later; libmicrohttpd has the answer */
+  unsigned status;               /* of the answer; 0 = not answered */
+  struct MHD_Response *response;
+};
+
+struct http {
+  uv_loop_t *loop;
+  http_options options;
+  char *token;
+  char hosts[HTTP_HOSTS_BYTES]; /* between blanks */
+  http_listener listeners[HTTP_LISTENERS_MAX];
+  uint32_t listener_count;
+  http_connection *connections;
+  http_request *requests;
+  uv_timer_t sweep; /* cuts slow connections */
+  http_counts counts;
+  uint16_t port;
+  void (*closed)(void *user);
+  void *closed_user;
+  uint32_t handles_open;
+};
+
+/* Finds the route of a path that is cut into parts here. Null: `allowed` has the methods that the path knows, between
+ * commas, empty when it is unknown. */
+const http_route *http_match(http_request *request, const char *method, char *allowed, size_t allowed_bytes);
+
+/* Whether the request may be made by whom it comes from, before its body is looked at. False: it is refused. */
+bool http_guard(http_request *request, const char *method);
+
+/* Compares without telling by its time where two tokens differ. */
+bool http_tokens_equal(const char *held, const char *given);
+
+/* Refuses an unknown method of a known path. */
+void http_refuse_method(http_request *request, const char *method, const char *allowed);
+
+/* Has libmicrohttpd called from the loop soon: it gets no event of its own when a connection is resumed. */
+void http_turn_soon(http_listener *listener);
+
+/* Opens a TCP socket that listens; the descriptor is the caller's. */
+muster_result http_open_tcp(const char *address, bool beyond_loopback, int *descriptor, uint16_t *port);
+
+#endif

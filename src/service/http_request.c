@@ -1,0 +1,222 @@
+/* http_request.c - a request from its first header to its answer: libmicrohttpd calls http_take once when the headers
+ * are there, once for each piece of the body, and once more at its end. A request that was not answered by then is
+ * suspended; the answer resumes it, and libmicrohttpd calls once again to fetch it. */
+#include "service/http_request.h"
+
+#include "base/assert.h"
+#include "base/json.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --------------------------------------------------------------------------------------------------------- answers */
+
+/* Hands the answer to libmicrohttpd, which is asking for it. */
+static enum MHD_Result send_answer(http_request *request) {
+  struct MHD_Response *response = request->response;
+  request->response = NULL;
+  request->sent = true;
+  request->client->deadline_ms = uv_now(request->http->loop) + request->http->options.send_ms;
+  enum MHD_Result result = MHD_queue_response(request->connection, request->status, response);
+  MHD_destroy_response(response);
+  return result;
+}
+
+static void answer_with(http_request *request, unsigned status, const char *type, struct MHD_Response *response) {
+  ASSERT(request->status == 0 && status >= 200 && status < 600);
+  if (!response) abort(); /* out of memory for a hundred bytes */
+  if (type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+  if (status == 401) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+  if (status == 429) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+  request->status = status;
+  request->response = response;
+  request->http->counts.answers[status / 100]++;
+  http_release_body(request);
+  if (!request->suspended) return; /* whoever called the handler sends it */
+  request->suspended = false;
+  MHD_resume_connection(request->connection);
+  http_turn_soon(request->client->listener);
+}
+
+void http_answer(http_request *request, unsigned status, const char *type, const void *body, size_t bytes) {
+  struct MHD_Response *response = MHD_create_response_from_buffer(bytes, (void *)body, MHD_RESPMEM_MUST_COPY);
+  answer_with(request, status, type, response);
+}
+
+void http_answer_owned(http_request *request, unsigned status, const char *type, void *body, size_t bytes) {
+  answer_with(request, status, type, MHD_create_response_from_buffer(bytes, body, MHD_RESPMEM_MUST_FREE));
+}
+
+static struct MHD_Response *error_response(const char *code, const char *field, const char *message) {
+  char text[2048];
+  json_writer writer;
+  json_start(&writer, text, sizeof text);
+  json_begin_object(&writer, NULL);
+  json_begin_object(&writer, "error");
+  json_string(&writer, "code", code);
+  json_string(&writer, "message", message);
+  if (field) json_string(&writer, "field", field);
+  json_end_object(&writer);
+  json_end_object(&writer);
+  if (!json_finish(&writer))
+    writer.length = (size_t)snprintf(text, sizeof text, "{\"error\": {\"code\": \"%s\"}}\n", code);
+  return MHD_create_response_from_buffer(writer.length, text, MHD_RESPMEM_MUST_COPY);
+}
+
+void http_refuse(http_request *request, unsigned status, const char *code, const char *field, const char *format, ...) {
+  char message[512], name[128];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  if (field) snprintf(name, sizeof name, "%s", field);
+  answer_with(request, status, HTTP_JSON, error_response(code, field ? name : NULL, message));
+}
+
+void http_refuse_method(http_request *request, const char *method, const char *allowed) {
+  http_refuse(request, 405, "method", NULL, "%.20s is not for this path: %s are", method, allowed);
+  MHD_add_response_header(request->response, MHD_HTTP_HEADER_ALLOW, allowed);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ bodies
+ */
+
+void http_release_body(http_request *request) {
+  request->http->counts.bodies_waiting -= (uint32_t)request->body_room;
+  free(request->body);
+  request->body = NULL;
+  request->body_bytes = request->body_room = 0;
+}
+
+/* Room for `bytes` in all. False: there is none. */
+static bool make_room(http_request *request, size_t bytes) {
+  http *http = request->http;
+  if (bytes <= request->body_room) return true;
+  size_t room = request->body_room * 2 > bytes ? request->body_room * 2 : bytes;
+  if (room < 4096) room = 4096;
+  size_t more = room - request->body_room;
+  if (more > http->options.bodies_bytes_max - http->counts.bodies_waiting) return false;
+  char *body = realloc(request->body, room);
+  if (!body) return false;
+  request->body = body;
+  request->body_room = room;
+  http->counts.bodies_waiting += (uint32_t)more;
+  return true;
+}
+
+/* What comes after the first byte too many is thrown away: libmicrohttpd takes no answer before the end. */
+static void take_piece(http_request *request, const char *piece, size_t bytes) {
+  size_t most = request->route->body_max;
+  if (request->body_refused) return;
+  if (bytes > most || request->body_bytes > most - bytes) {
+    request->body_refused = 413;
+    return;
+  }
+  if (!make_room(request, request->body_bytes + bytes)) {
+    request->body_refused = 429;
+    return;
+  }
+  memcpy(request->body + request->body_bytes, piece, bytes);
+  request->body_bytes += bytes;
+}
+
+static void refuse_body(http_request *request) {
+  if (request->body_refused == 413 && request->route->body_max)
+    http_refuse(request, 413, "too_large", NULL, "the body is larger than the %u bytes that are taken",
+                request->route->body_max);
+  else if (request->body_refused == 413)
+    http_refuse(request, 413, "too_large", NULL, "send no body with %s %s", request->route->method,
+                request->route->pattern);
+  else
+    http_refuse(request, 429, "busy", NULL, "too many large requests at once: send it again later");
+}
+
+/* --------------------------------------------------------------------------------------------------------- requests */
+
+static http_request *open_request(http *http, struct MHD_Connection *connection) {
+  http_request *request = calloc(1, sizeof *request);
+  if (!request) return NULL;
+  request->http = http;
+  request->connection = connection;
+  request->client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+  request->next = http->requests;
+  if (request->next) request->next->previous = request;
+  http->requests = request;
+  return request;
+}
+
+void http_close_request(http_request *request) {
+  http *http = request->http;
+  if (request->next) request->next->previous = request->previous;
+  if (request->previous) request->previous->next = request->next;
+  if (http->requests == request) http->requests = request->next;
+  http_release_body(request);
+  if (request->response) MHD_destroy_response(request->response);
+  free(request);
+}
+
+/* The headers are there: finds the route and refuses at once what needs no body. */
+static void begin(http_request *request, const char *url, const char *method) {
+  char allowed[64];
+  size_t length = strlen(url);
+  if (length >= sizeof request->path) {
+    http_refuse(request, 414, "path", NULL, "the path is longer than %zu bytes", sizeof request->path - 1);
+    return;
+  }
+  memcpy(request->path, url, length + 1);
+  request->route = http_match(request, method, allowed, sizeof allowed);
+  if (!http_guard(request, method) || request->route) return;
+  if (*allowed)
+    http_refuse_method(request, method, allowed);
+  else
+    http_refuse(request, 404, "unknown_path", NULL, "there is nothing at %.200s; GET /v1 lists what there is", url);
+}
+
+static void handle(http_request *request) {
+  request->handled = true;
+  request->client->deadline_ms = UINT64_MAX;
+  if (request->body_refused)
+    refuse_body(request);
+  else
+    request->route->handle(request);
+}
+
+enum MHD_Result http_take(void *user, struct MHD_Connection *connection, const char *url, const char *method,
+                          const char *version, const char *piece, size_t *piece_bytes, void **context) {
+  http_listener *listener = user;
+  http_request *request = *context;
+  (void)version;
+  if (!request) {
+    *context = request = open_request(listener->http, connection);
+    if (!request) return MHD_NO;
+    begin(request, url, method);
+    return request->status ? send_answer(request) : MHD_YES;
+  }
+  if (*piece_bytes > 0) {
+    if (request->route) take_piece(request, piece, *piece_bytes);
+    *piece_bytes = 0;
+    return MHD_YES;
+  }
+  if (request->sent) return MHD_YES;
+  if (!request->handled) handle(request);
+  if (request->status) return send_answer(request);
+  request->suspended = true;
+  MHD_suspend_connection(connection);
+  return MHD_YES;
+}
+
+void *http_user(const http_request *request) {
+  return request->http->options.user;
+}
+
+const http_route *const *http_tables(const http_request *request) {
+  return request->http->options.tables;
+}
+
+const void *http_body(const http_request *request, size_t *bytes) {
+  *bytes = request->body_bytes;
+  return request->body_bytes ? request->body : NULL;
+}

@@ -1,0 +1,17 @@
+/* service/http_request.h - the life of a request, for http.c alone. */
+#ifndef SERVICE_HTTP_REQUEST_H
+#define SERVICE_HTTP_REQUEST_H
+
+#include "service/http_parts.h"
+
+/* What libmicrohttpd calls; `user` is the listener. */
+enum MHD_Result http_take(void *user, struct MHD_Connection *connection, const char *url, const char *method,
+                          const char *version, const char *piece, size_t *piece_bytes, void **context);
+
+/* The request is over, answered or not. */
+void http_close_request(http_request *request);
+
+/* Gives the memory of its body back. */
+void http_release_body(http_request *request);
+
+#endif

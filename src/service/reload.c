@@ -1,0 +1,91 @@
+#include "service/reload.h"
+
+#include "service/api.h"
+#include "service/frames.h"
+#include "service/log.h"
+#include "service/notify.h"
+#include "service/settings_load.h"
+
+#include "base/assert.h"
+
+#include <stdlib.h>
+
+/* One reload under way. */
+typedef struct reload {
+  desk_request request; /* first: it is the reload */
+  service *service;
+  settings next;
+} reload;
+
+static void warn(const char *where, const char *message, void *user) {
+  (void)user;
+  log_line(MUSTER_LOG_WARNING, "reload: %s: %s", where, message);
+}
+
+static void complain(const char *where, const char *message, void *user) {
+  (void)user;
+  log_line(MUSTER_LOG_ERROR, "reload: %s: %s", where, message);
+}
+
+/* Frames' thread. The paces were checked together, so they are set together. */
+static void set_paces(desk_request *request, struct service *service) {
+  const reload *reload = (const struct reload *)request;
+  for (uint32_t i = 0; i < service->world_count; i++) {
+    const world_settings *world = &reload->next.worlds[i];
+    frames_force_pace(&service->worlds[i], world->budget_ns, settings_period_ns(world->rate));
+  }
+}
+
+static void end(service *service) {
+  service->reloads = false;
+  notify_ready("reloaded");
+  if (!service->reload_again) return;
+  service->reload_again = false;
+  reload_begin(service);
+}
+
+/* Loop's thread: what is the loop's own. */
+static void finish(desk_request *request) {
+  reload *reload = (struct reload *)request;
+  service *service = reload->service;
+  if (service->stage == SERVICE_RUNNING) {
+    service->settings = reload->next;
+    log_set_level((muster_log_level)service->settings.log_level);
+    if (api_reload(service) != MUSTER_OK) log_line(MUSTER_LOG_ERROR, "reload: %s", muster_last_error());
+    log_line(MUSTER_LOG_INFO, "reload: done");
+    end(service);
+  }
+  free(reload);
+}
+
+static reload *load(service *service) {
+  settings_call call = {0};
+  reload *reload = calloc(1, sizeof *reload);
+  if (!reload) {
+    complain("settings", "no memory to read them", NULL);
+    return NULL;
+  }
+  reload->request = (desk_request){.run = set_paces, .done = finish};
+  reload->service = service;
+  if (settings_load(&reload->next, &call, service->argument_count, service->arguments, complain, NULL)) return reload;
+  free(reload);
+  return NULL;
+}
+
+void reload_begin(service *service) {
+  if (service->stage != SERVICE_RUNNING || service->reloads) {
+    service->reload_again = service->stage != SERVICE_STOPPING;
+    return;
+  }
+  service->reloads = true;
+  notify_reloading();
+  reload *reload = load(service);
+  if (reload) {
+    settings_keep_fixed(&reload->next, &service->settings, warn, NULL);
+    if (desk_post(&service->desk, &reload->request) == MUSTER_OK) return;
+    complain("settings", muster_last_error(), NULL);
+    free(reload);
+  }
+  log_line(MUSTER_LOG_ERROR, "reload: nothing has changed");
+  end(service);
+}

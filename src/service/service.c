@@ -1,0 +1,170 @@
+#include "service/service.h"
+
+#include "service/api.h"
+#include "service/frames.h"
+#include "service/log.h"
+#include "service/notify.h"
+#include "service/reload.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------------- end */
+
+static void close_handle(uv_handle_t *handle, void *user) {
+  (void)user;
+  if (!uv_is_closing(handle)) uv_close(handle, NULL);
+}
+
+/* The frames' thread has ended: nobody posts answers any more, and the loop ends when its handles are closed. */
+static void finish(service *service) {
+  uv_thread_join(&service->frames);
+  service->has_frames = false;
+  watchdog_close(&service->watchdog);
+  control_socket_close(&service->control);
+  desk_close(&service->desk);
+  api_close(service);
+  uv_walk(service->loop, close_handle, NULL);
+}
+
+void service_stop(service *service, int status) {
+  if (service->stage == SERVICE_STOPPING) return;
+  service->stage = SERVICE_STOPPING;
+  service->status = status;
+  notify_stopping();
+  desk_refuse(&service->desk);
+  uv_mutex_lock(&service->news_mutex);
+  service->stop = true;
+  uv_mutex_unlock(&service->news_mutex);
+  desk_rouse(&service->desk);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- events */
+
+static void become_ready(service *service) {
+  char status[64];
+  service->stage = SERVICE_RUNNING;
+  watchdog_watch_frames(&service->watchdog);
+  snprintf(status, sizeof status, "%u world%s run", service->world_count, service->world_count == 1 ? "" : "s");
+  log_line(MUSTER_LOG_INFO, "ready: %s", status);
+  notify_ready(status);
+  if (!service->reload_again) return; /* asked for during the start */
+  service->reload_again = false;
+  reload_begin(service);
+}
+
+static void take_news(uv_async_t *news) {
+  service *service = news->data;
+  uv_mutex_lock(&service->news_mutex);
+  bool opened = service->opened, ended = service->ended;
+  uv_mutex_unlock(&service->news_mutex);
+  if (opened && !ended && service->stage == SERVICE_STARTING) become_ready(service);
+  if (!ended) return;
+  if (!opened) service->status = EXIT_FAILURE;
+  service->stage = SERVICE_STOPPING;
+  if (service->has_frames) finish(service);
+}
+
+static void take_signal(uv_signal_t *handle, int number) {
+  service *service = handle->data;
+  if (number == SIGHUP) {
+    reload_begin(service);
+    return;
+  }
+  log_line(MUSTER_LOG_INFO, "stopping: %s", strsignal(number));
+  service_stop(service, EXIT_SUCCESS);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ start */
+
+static muster_result prepare_worlds(service *service) {
+  const settings *settings = &service->settings;
+  for (uint32_t i = 0; i < settings->world_count; i++) {
+    hosted_world *world = &service->worlds[i];
+    world->settings = settings->worlds[i];
+    snprintf(world->name, sizeof world->name, "%s", world->settings.name);
+    world->budget_ns = world->settings.budget_ns;
+    world->period_ns = settings_period_ns(world->settings.rate);
+    int problem = uv_mutex_init(&world->mutex);
+    if (problem) return error_set(MUSTER_E_SYSTEM, "no mutex for world %s: %s", world->name, uv_strerror(problem));
+    service->world_count++;
+  }
+  return MUSTER_OK;
+}
+
+static muster_result prepare_loop(service *service) {
+  static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+  int problem = uv_mutex_init(&service->news_mutex);
+  if (!problem) problem = uv_async_init(service->loop, &service->frames_news, take_news);
+  service->frames_news.data = service;
+  for (size_t i = 0; !problem && i < sizeof numbers / sizeof *numbers; i++) {
+    problem = uv_signal_init(service->loop, &service->signals[i]);
+    service->signals[i].data = service;
+    if (!problem) problem = uv_signal_start(&service->signals[i], take_signal, numbers[i]);
+  }
+  if (problem) return error_set(MUSTER_E_SYSTEM, "cannot prepare the loop: %s", uv_strerror(problem));
+  muster_result result = desk_open(&service->desk, service->loop);
+  return result ? result : watchdog_open(&service->watchdog, &service->desk, service->loop);
+}
+
+/* Signals are the loop's: a frame is not interrupted by one. */
+static muster_result start_frames(service *service) {
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  int problem = uv_thread_create(&service->frames, frames_main, service);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  if (problem) return error_set(MUSTER_E_SYSTEM, "cannot start the frames' thread: %s", uv_strerror(problem));
+  service->has_frames = true;
+  return MUSTER_OK;
+}
+
+static void destroy(service *service) {
+  for (uint32_t i = 0; i < service->world_count; i++) uv_mutex_destroy(&service->worlds[i].mutex);
+  uv_mutex_destroy(&service->news_mutex);
+  free(service);
+}
+
+/* The socket comes first: a second service on it ends before it has done anything. */
+static muster_result start(service *service) {
+  muster_result result = control_socket_open(&service->control, service->settings.socket);
+  if (result) return result;
+  result = prepare_worlds(service);
+  if (!result) result = prepare_loop(service);
+  if (!result) result = api_open(service);
+  if (!result) result = start_frames(service);
+  if (result) control_socket_close(&service->control);
+  return result;
+}
+
+int service_run(const settings *settings, int count, char **arguments) {
+  service *service = calloc(1, sizeof *service);
+  if (!service) {
+    log_line(MUSTER_LOG_ERROR, "no memory for the service");
+    return EXIT_FAILURE;
+  }
+  service->loop = uv_default_loop();
+  service->settings = *settings;
+  service->argument_count = count;
+  service->arguments = arguments;
+  log_set_level((muster_log_level)settings->log_level);
+  if (start(service) != MUSTER_OK) {
+    log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
+    exit(EXIT_FAILURE); /* nothing runs yet that would have to be taken apart */
+  }
+  uv_run(service->loop, UV_RUN_DEFAULT);
+  int status = service->status;
+  destroy(service);
+  return status;
+}
+
+hosted_world *service_find_world(service *service, const char *name) {
+  for (uint32_t i = 0; i < service->world_count; i++)
+    if (strcmp(service->worlds[i].name, name) == 0) return &service->worlds[i];
+  return NULL;
+}

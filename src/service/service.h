@@ -1,0 +1,106 @@
+/* service/service.h - musterd as a whole: who owns what, and on which thread.
+ *
+ *     loop's thread     libuv: signals, control, metrics, timers. Owns `settings`, `stage` and everything of the
+ * network frames' thread    owns the pool, the modules and the worlds: opens them, runs their frames, serves the desk
+ *     workers           inside frames only
+ *
+ * Between the two threads stand the desk (service/desk.h) and, of each world, what was last published. */
+#ifndef SERVICE_SERVICE_H
+#define SERVICE_SERVICE_H
+
+#include "service/control_socket.h"
+#include "service/desk.h"
+#include "service/modules.h"
+#include "service/settings.h"
+#include "service/watchdog.h"
+
+#include <muster/module.h>
+
+enum { WORLD_TYPES_MAX = 256, WORLD_LEVELS = 4 };
+
+/* A type of a world, as last published. */
+typedef struct published_type {
+  const char *name; /* the world's; it lives as long */
+  muster_type_cost costs[WORLD_LEVELS];
+} published_type;
+
+/* What the loop's thread may know of a world without asking: copied by the frames' thread after a frame. */
+typedef struct world_published {
+  uint64_t frames;      /* run since the start */
+  uint64_t frames_late; /* of these, begun more than a period behind their time */
+  uint64_t sim_now_ns;
+  uint64_t budget_ns, period_ns;
+  bool paused, failed;                   /* failed: a frame could not be run, and none is any more */
+  uint64_t frame_begin_ns, frame_end_ns; /* of the last one: CLOCK_MONOTONIC; 0 = none yet */
+  muster_frame_report report;
+  uint64_t statistics_ns; /* CLOCK_MONOTONIC of what follows, which is renewed at most every 100 ms; 0 = none yet */
+  muster_statistics statistics;
+  uint32_t type_count;
+  published_type types[WORLD_TYPES_MAX];
+} world_published;
+
+/* One [world NAME] of the settings. All but `published` belongs to the frames' thread; the name and `settings` do not
+ * change while the service runs. */
+typedef struct hosted_world {
+  char name[NAME_BYTES];
+  world_settings settings; /* as it was opened; budget and rate in force are below */
+  const muster_module *module;
+  void *instance;
+  muster_module_needs needs;
+  muster_world *world; /* null = not open */
+  uint64_t budget_ns, period_ns;
+  uint64_t sim_now_ns; /* of the last frame */
+  uint64_t due_ns;     /* CLOCK_MONOTONIC of the next frame */
+  uint64_t frames, frames_late;
+  bool paused, failed;
+  uint32_t steps_left; /* frames that a paused world still runs */
+  uint64_t statistics_ns;
+  uv_mutex_t mutex;          /* guards: */
+  world_published published; /* read with world_read_published */
+} hosted_world;
+
+typedef enum service_stage { SERVICE_STARTING = 0, SERVICE_RUNNING, SERVICE_STOPPING } service_stage;
+
+typedef struct service {
+  uv_loop_t *loop;
+  settings settings;  /* loop's thread, once the frames run */
+  int argument_count; /* the command line, which a reload reads again; not owned */
+  char **arguments;
+  bool reloads, reload_again; /* a reload is under way; another was asked for. Loop's thread */
+  service_stage stage;        /* loop's thread */
+  int status;                 /* of the program, once it ends; loop's thread */
+  control_socket control;
+  struct http *http; /* the server of control; loop's thread */
+  desk desk;
+  watchdog watchdog;
+  uv_signal_t signals[3];
+  uv_thread_t frames;
+  uv_async_t frames_news; /* from the frames' thread: all worlds are open, or it has ended */
+  bool has_frames;        /* the thread exists; loop's thread */
+
+  /* Frames' thread. */
+  modules modules;
+  muster_pool *pool;
+  uint32_t world_count;
+  hosted_world worlds[WORLDS_MAX];
+
+  uv_mutex_t news_mutex; /* guards: */
+  bool opened, ended;    /* all worlds are; the thread is done with everything */
+  bool stop;             /* asked of the frames' thread */
+} service;
+
+/* Runs until a signal or a failure ends it; returns the program's exit status. `settings` are what settings_load made
+ * of the command line, which is kept. */
+int service_run(const settings *settings, int count, char **arguments);
+
+/* Begins the end: the frame under way finishes, then everything is taken apart in order. Loop's thread; again: nothing.
+ */
+void service_stop(service *service, int status);
+
+/* The world of that name, or null. Any thread: names do not change once the worlds are open. */
+hosted_world *service_find_world(service *service, const char *name);
+
+/* Copies what was last published. Any thread. */
+void world_read_published(hosted_world *world, world_published *copy);
+
+#endif

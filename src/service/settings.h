@@ -1,0 +1,69 @@
+/* service/settings.h - what musterd is told to do: by a file (INI), and by flags, which override it.
+ *
+ * Settings are read and checked as a whole before anything changes; every mistake is told, with the file's name and the
+ * line, or the flag, and what to write instead. The table in settings_keys.c says of each key what it is, its range,
+ * its default and whether it can change while the service runs. */
+#ifndef SERVICE_SETTINGS_H
+#define SERVICE_SETTINGS_H
+
+#include <muster/common.h>
+
+enum { WORLDS_MAX = 16, NAME_BYTES = 32, PATH_BYTES = 1024, SOCKET_BYTES = 108, HOSTS_BYTES = 512 };
+
+/* [world NAME] */
+typedef struct world_settings {
+  char name[NAME_BYTES];
+  char module[NAME_BYTES];                /* by bare name, out of the modules' folder */
+  char path[PATH_BYTES];                  /* a file for the module; "" = none */
+  uint32_t agents, observers, agents_max; /* 0 = the module's own */
+  uint64_t seed;
+  uint64_t budget_ns; /* live */
+  uint64_t rate;      /* frames per 1000 seconds; live */
+  bool virtual_clock;
+  uint64_t capacity_ns; /* of the virtual clock; 0 = the budget */
+} world_settings;
+
+/* [server] and all worlds. Live = a reload brings it into force. */
+typedef struct settings {
+  uint32_t workers;            /* 0 = one per processor */
+  char modules[PATH_BYTES];    /* the folder of modules */
+  char socket[SOCKET_BYTES];   /* the unix socket of control */
+  char listen[64];             /* HOST:PORT of control by TCP; "" = none */
+  bool listen_anywhere;        /* another host than loopback is meant */
+  char token_file[PATH_BYTES]; /* live; "" = none: then TCP reads only */
+  char hosts[HOSTS_BYTES];     /* live; further names that Host and Origin may bear, separated by blanks */
+  uint32_t connections_max, client_connections_max; /* live */
+  uint32_t header_bytes_max, body_bytes_max;        /* live */
+  uint64_t idle_timeout_ns;                         /* live */
+  char snapshot_file[PATH_BYTES];                   /* "" = none */
+  uint64_t snapshot_interval_ns;                    /* live; 0 = on demand and at the end */
+  char flight_file[PATH_BYTES];                     /* "" = none */
+  uint32_t crash_limit;                             /* live; 0 = never quarantine */
+  uint32_t log_level;                               /* live; a muster_log_level */
+  uint32_t world_count;
+  world_settings worlds[WORLDS_MAX];
+} settings;
+
+/* Told of each mistake: where it is ("musterd.conf:12" or "--budget") and what it is. */
+typedef void (*settings_complaint)(const char *where, const char *message, void *user);
+
+/* What every field is without a file and flags. */
+void settings_default(settings *settings);
+
+/* The period of a rate of frames per 1000 seconds. */
+uint64_t settings_period_ns(uint64_t rate);
+
+/* Whether a world with that budget and period fits beside others that take `used` of the time (0..1): all together may
+ * take nine tenths, so that requests find an answer. MUSTER_E_ARGUMENT with what to do. */
+muster_result settings_check_pace(double used, uint64_t budget_ns, uint64_t period_ns);
+
+/* The world of that name, or null. */
+world_settings *settings_find_world(settings *settings, const char *name);
+
+/* A further world with its defaults; null with the reason in muster_last_error() when there are WORLDS_MAX. */
+world_settings *settings_add_world(settings *settings, const char *name);
+
+/* Complains of what is missing and what contradicts. */
+void settings_check(const settings *settings, settings_complaint complain, void *user);
+
+#endif

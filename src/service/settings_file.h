@@ -1,0 +1,23 @@
+/* service/settings_file.h - settings out of a text in INI form:
+ *
+ *     [server]
+ *     socket = /run/musterd/control.sock
+ *     [world main]
+ *     module = wildlife    ; a comment
+ */
+#ifndef SERVICE_SETTINGS_FILE_H
+#define SERVICE_SETTINGS_FILE_H
+
+#include "service/settings.h"
+
+enum { SETTINGS_FILE_BYTES_MAX = 1 << 20 };
+
+/* Lays a text over the settings; every mistake is complained of with `name` and its line: sections and keys that do not
+ * exist or are given twice, values that are none, lines that are neither. Any thread. */
+void settings_read_text(settings *settings, const char *name, const char *text, size_t length,
+                        settings_complaint complain, void *user);
+
+/* The same with the text of a file. */
+void settings_read_file(settings *settings, const char *path, settings_complaint complain, void *user);
+
+#endif

@@ -1,0 +1,20 @@
+/* service/settings_flags.h - the command line of musterd. */
+#ifndef SERVICE_SETTINGS_FLAGS_H
+#define SERVICE_SETTINGS_FLAGS_H
+
+#include "service/settings.h"
+
+/* What the command line asks for beside settings. */
+typedef struct settings_call {
+  const char *file; /* of --config; null = none */
+  bool check, help, version;
+} settings_call;
+
+/* Lays the flags over the settings; every mistake is complained of. Not two at a time: getopt_long. */
+void settings_read_flags(settings *settings, settings_call *call, int count, char *const *arguments,
+                         settings_complaint complain, void *user);
+
+/* Prints what --help shows. */
+void settings_show_help(void);
+
+#endif

@@ -1,0 +1,46 @@
+/* service/settings_keys.h - the table of all settings: one row per key of the file, which is also a flag. */
+#ifndef SERVICE_SETTINGS_KEYS_H
+#define SERVICE_SETTINGS_KEYS_H
+
+#include "service/settings.h"
+
+typedef enum settings_kind {
+  SETTING_TEXT = 0, /* char[], at most `most` bytes */
+  SETTING_MODULE,   /* char[NAME_BYTES]: the bare name of a module */
+  SETTING_COUNT,    /* uint32_t, least..most */
+  SETTING_NUMBER,   /* uint64_t, least..most */
+  SETTING_DURATION, /* uint64_t in nanoseconds, least..most */
+  SETTING_RATE,     /* uint64_t in thousandths, least..most */
+  SETTING_SWITCH,   /* bool: yes or no */
+  SETTING_LEVEL     /* uint32_t, a muster_log_level: info, warning or error */
+} settings_kind;
+
+typedef struct settings_key {
+  const char *name;  /* in the file; the flag has - for _ */
+  const char *usage; /* what stands for the value in the help, and */
+  const char *help;  /* what it is */
+  bool of_world;     /* in [world NAME]; else in [server] */
+  bool live;         /* a reload brings it into force */
+  settings_kind kind;
+  size_t offset; /* in world_settings, or in settings */
+  uint64_t least, most;
+} settings_key;
+
+/* Row `index` of the table; null behind the last. */
+const settings_key *settings_key_at(uint32_t index);
+
+/* The row of a key in the file, or null. */
+const settings_key *settings_key_find(bool of_world, const char *name);
+
+/* Which row it is. */
+uint32_t settings_key_index(const settings_key *key);
+
+/* Sets the field of `section` (a settings or a world_settings) from text. On failure it is left as it was and
+ * muster_last_error() says what to give. */
+muster_result settings_key_set(const settings_key *key, void *section, const char *text);
+
+/* Whether the field is the same in both sections; and copies it. */
+bool settings_key_equal(const settings_key *key, const void *left, const void *right);
+void settings_key_copy(const settings_key *key, void *to, const void *from);
+
+#endif

@@ -1,0 +1,76 @@
+#include "service/settings_load.h"
+
+#include "service/settings_file.h"
+#include "service/settings_keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Counts the complaints, and hands them on. */
+typedef struct complaint_count {
+  settings_complaint complain; /* null = nobody wants to hear them */
+  void *user;
+  uint32_t count;
+} complaint_count;
+
+static void count_complaint(const char *where, const char *message, void *user) {
+  complaint_count *count = user;
+  count->count++;
+  if (count->complain) count->complain(where, message, count->user);
+}
+
+/* The flags are read twice: for the file's name, and over what the file says. */
+bool settings_load(settings *settings, settings_call *call, int count, char *const *arguments,
+                   settings_complaint complain, void *user) {
+  complaint_count complaints = {.complain = complain, .user = user}, unheard = {0};
+  settings_default(settings);
+  settings_read_flags(settings, call, count, arguments, count_complaint, &unheard);
+  if (call->help || call->version) return true;
+  settings_default(settings);
+  if (call->file) settings_read_file(settings, call->file, count_complaint, &complaints);
+  settings_read_flags(settings, call, count, arguments, count_complaint, &complaints);
+  settings_check(settings, count_complaint, &complaints);
+  return complaints.count == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ reload
+ */
+
+static void keep_section(bool of_world, const char *name, void *next, const void *now, settings_complaint complain,
+                         void *user) {
+  char where[NAME_BYTES * 3];
+  const settings_key *key;
+  for (uint32_t i = 0; (key = settings_key_at(i)) != NULL; i++) {
+    if (key->of_world != of_world || key->live || settings_key_equal(key, next, now)) continue;
+    snprintf(where, sizeof where, "%s%s%s", name, *name ? " " : "", key->name);
+    complain(where, "it cannot change while the service runs and is left; restart for it", user);
+    settings_key_copy(key, next, now);
+  }
+}
+
+static const world_settings *find(const settings *settings, const char *name) {
+  for (uint32_t i = 0; i < settings->world_count; i++)
+    if (strcmp(settings->worlds[i].name, name) == 0) return &settings->worlds[i];
+  return NULL;
+}
+
+/* The worlds that run, in their order, each with what may change of it. */
+static void keep_worlds(settings *next, const settings *now, settings_complaint complain, void *user) {
+  const settings found = *next;
+  next->world_count = now->world_count;
+  for (uint32_t i = 0; i < now->world_count; i++) {
+    const world_settings *running = &now->worlds[i];
+    const world_settings *wanted = find(&found, running->name);
+    if (!wanted) complain(running->name, "the world is no longer there; it runs on until a restart", user);
+    next->worlds[i] = wanted ? *wanted : *running;
+    keep_section(true, running->name, &next->worlds[i], running, complain, user);
+  }
+  for (uint32_t i = 0; i < found.world_count; i++)
+    if (!find(next, found.worlds[i].name))
+      complain(found.worlds[i].name, "the world is new; it begins with a restart", user);
+}
+
+void settings_keep_fixed(settings *next, const settings *now, settings_complaint complain, void *user) {
+  keep_section(false, "", next, now, complain, user);
+  keep_worlds(next, now, complain, user);
+}

@@ -1,0 +1,42 @@
+#include "service/watchdog.h"
+
+#include "service/notify.h"
+
+#include "base/error.h"
+
+static void answer(desk_request *request, struct service *service) {
+  (void)request;
+  (void)service;
+}
+
+static void answered(desk_request *request) {
+  watchdog *watchdog = (struct watchdog *)request;
+  watchdog->asked = false;
+  notify_alive();
+}
+
+static void ask(uv_timer_t *timer) {
+  watchdog *watchdog = timer->data;
+  if (!watchdog->running) {
+    notify_alive();
+  } else if (!watchdog->asked) {
+    watchdog->request = (desk_request){.run = answer, .done = answered};
+    watchdog->asked = desk_post(watchdog->desk, &watchdog->request) == MUSTER_OK;
+  }
+}
+
+muster_result watchdog_open(watchdog *watchdog, desk *desk, uv_loop_t *loop) {
+  uint64_t gap_ms = notify_alive_gap_ms();
+  *watchdog = (struct watchdog){.desk = desk, .timer.data = watchdog};
+  int problem = uv_timer_init(loop, &watchdog->timer);
+  if (!problem && gap_ms) problem = uv_timer_start(&watchdog->timer, ask, gap_ms, gap_ms);
+  return problem ? error_set(MUSTER_E_SYSTEM, "no timer for signs of life: %s", uv_strerror(problem)) : MUSTER_OK;
+}
+
+void watchdog_watch_frames(watchdog *watchdog) {
+  watchdog->running = true;
+}
+
+void watchdog_close(watchdog *watchdog) {
+  uv_timer_stop(&watchdog->timer);
+}

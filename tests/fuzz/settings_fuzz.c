@@ -1,0 +1,42 @@
+/* The settings' file against whatever bytes: it must end without a fault, and every text that it lets through must
+ * leave settings that hold what the table of keys promises. */
+#include "service/modules.h"
+#include "service/settings_file.h"
+#include "service/settings_keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void take(const char *where, const char *message, void *user) {
+  if (!strchr(where, ':') || !*message) abort(); /* every complaint has a place and a sentence */
+  (*(unsigned *)user)++;
+}
+
+static void check_field(const settings_key *key, const void *section) {
+  const char *field = (const char *)section + key->offset;
+  uint32_t count;
+  memcpy(&count, field, sizeof count);
+  if (key->kind == SETTING_TEXT && (!memchr(field, '\0', key->most) || strlen(field) < key->least)) abort();
+  if (key->kind == SETTING_MODULE && *field && !modules_name_is_good(field)) abort();
+  if (key->kind == SETTING_COUNT && (count < key->least && count != 0)) abort();
+  if (key->kind == SETTING_COUNT && count > key->most) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+  static settings settings;
+  unsigned complaints = 0;
+  const settings_key *key;
+  settings_default(&settings);
+  settings_read_text(&settings, "fuzz", (const char *)bytes, size, take, &complaints);
+  if (settings.world_count > WORLDS_MAX) abort();
+  for (uint32_t i = 0; (key = settings_key_at(i)) != NULL; i++) {
+    if (!key->of_world) check_field(key, &settings);
+    for (uint32_t world = 0; key->of_world && world < settings.world_count; world++)
+      check_field(key, &settings.worlds[world]);
+  }
+  for (uint32_t world = 0; world < settings.world_count; world++)
+    if (!modules_name_is_good(settings.worlds[world].name)) abort();
+  return 0;
+}

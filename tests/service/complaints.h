@@ -1,0 +1,28 @@
+/* complaints.h - collects what settings are complained of, one line each: "where: message". */
+#ifndef COMPLAINTS_H
+#define COMPLAINTS_H
+
+#include <criterion/criterion.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct complaints {
+  uint32_t count;
+  char text[16384];
+} complaints;
+
+static inline void complaints_add(const char *where, const char *message, void *user) {
+  complaints *all = user;
+  size_t length = strlen(all->text);
+  snprintf(all->text + length, sizeof all->text - length, "%s: %s\n", where, message);
+  all->count++;
+}
+
+/* Exactly one complaint, which has the text. */
+static inline void complaints_expect(const complaints *all, const char *wanted) {
+  cr_expect(all->count == 1, "%u complaints instead of one with \"%s\":\n%s", all->count, wanted, all->text);
+  cr_expect(strstr(all->text, wanted) != NULL, "\"%s\" is not in: %s", wanted, all->text);
+}
+
+#endif

@@ -1,0 +1,236 @@
+/* What musterd makes of its file and its flags. */
+#include "complaints.h"
+#include "service/settings_file.h"
+#include "service/settings_flags.h"
+#include "service/settings_load.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { WORDS_MAX = 32 };
+
+static void read_text(settings *settings, const char *text, complaints *all) {
+  *all = (complaints){0};
+  settings_default(settings);
+  settings_read_text(settings, "test.conf", text, strlen(text), complaints_add, all);
+}
+
+static void read_flags(settings *settings, settings_call *call, const char *line, complaints *all) {
+  char words[1024], *arguments[WORDS_MAX] = {"musterd"};
+  int count = 1;
+  snprintf(words, sizeof words, "%s", line);
+  for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) arguments[count++] = word;
+  *all = (complaints){0};
+  settings_read_flags(settings, call, count, arguments, complaints_add, all);
+}
+
+Test(settings, every_key_of_a_file_is_taken) {
+  settings settings;
+  complaints all;
+  read_text(&settings,
+            "# all of them\n"
+            "[server]\nworkers = 3\nmodules = /m\nsocket = /s\nlisten = 127.0.0.1:1\nlisten_anywhere = yes\n"
+            "token_file = /t\nhosts = a b\nconnections_max = 7\nclient_connections_max = 6\nheader_bytes_max = 2048\n"
+            "body_bytes_max = 4096\nidle_timeout = 2s\nsnapshot_file = /n\nsnapshot_interval = 5s\nflight_file = /f\n"
+            "crash_limit = 9\nlog_level = error\n"
+            "[world one]\nmodule = wildlife\npath = /p\nagents = 5\nagents_max = 6\nobservers = 4\nseed = 77\n"
+            "budget = 1.5ms\nhz = 59.94\nvirtual = yes\ncapacity = 2ms\n"
+            "[world two]\n  module = fixed   ; with a comment\n",
+            &all);
+  cr_expect(all.count == 0, "%s", all.text);
+  cr_expect(settings.workers == 3 && !strcmp(settings.modules, "/m") && !strcmp(settings.socket, "/s"));
+  cr_expect(!strcmp(settings.listen, "127.0.0.1:1") && settings.listen_anywhere && !strcmp(settings.token_file, "/t"));
+  cr_expect(!strcmp(settings.hosts, "a b") && settings.connections_max == 7 && settings.client_connections_max == 6);
+  cr_expect(settings.header_bytes_max == 2048 && settings.body_bytes_max == 4096);
+  cr_expect(settings.idle_timeout_ns == 2000000000u && settings.snapshot_interval_ns == 5000000000u);
+  cr_expect(!strcmp(settings.snapshot_file, "/n") && !strcmp(settings.flight_file, "/f"));
+  cr_expect(settings.crash_limit == 9 && settings.log_level == MUSTER_LOG_ERROR);
+  cr_assert(settings.world_count == 2);
+  const world_settings *one = &settings.worlds[0], *two = &settings.worlds[1];
+  cr_expect(!strcmp(one->name, "one") && !strcmp(one->module, "wildlife") && !strcmp(one->path, "/p"));
+  cr_expect(one->agents == 5 && one->agents_max == 6 && one->observers == 4 && one->seed == 77);
+  cr_expect(one->budget_ns == 1500000 && one->rate == 59940 && one->virtual_clock && one->capacity_ns == 2000000);
+  cr_expect(!strcmp(two->name, "two") && !strcmp(two->module, "fixed"));
+  cr_expect(two->seed == 1 && two->budget_ns == 10000000 && two->rate == 30000 && two->agents == 0);
+}
+
+typedef struct mistake {
+  const char *text, *says;
+} mistake;
+
+Test(settings, each_mistake_in_a_file_is_told_with_its_line) {
+  static const mistake mistakes[] = {
+      {"[server]\nworker = 3\n", "test.conf:2: there is no key 'worker' in [server]"},
+      {"[server]\nagents = 3\n", "test.conf:2: there is no key 'agents' in [server]; it belongs into the other kind"},
+      {"[server]\n\n# c\nworkers = 257\n", "test.conf:4: workers is '257'; give a whole number from 0 to 256"},
+      {"[server]\nworkers = -1\n", "give a whole number"},
+      {"[server]\nworkers = \n", "give a whole number"},
+      {"[server]\nlog_level = loud\n", "give info, warning or error"},
+      {"[server]\nlisten_anywhere = true\n", "give yes or no"},
+      {"[server]\nsocket =\n", "it may not be empty"},
+      {"[server]\nsocket = /0123456789012345678901234567890123456789012345678901234567890123456789"
+       "0123456789012345678901234567890123456789\n",
+       "at most 107 fit"},
+      {"[server]\nidle_timeout = 10\n", "such as 10ms"},
+      {"[server]\nidle_timeout = 2ms\n", "give a duration from 1 s to 3600 s"},
+      {"[server]\nworkers = 1\nworkers = 2\n", "test.conf:3: 'workers' was given before"},
+      {"[server]\n[server]\n", "test.conf:2: [server] was there before"},
+      {"[world a]\nmodule = ../a\n", "give the bare name of a module"},
+      {"[world a]\nmodule = a.so\n", "give the bare name of a module"},
+      {"[world a]\nmodule = a\n[world a]\n", "test.conf:3: [world a] was there before"},
+      {"[world a]\nhz = 0\n", "give a number from 0.1 to 10000"},
+      {"[world a]\nbudget = 1us\n", "give a duration from 10 us to 10 s"},
+      {"[world]\n", "a name has 1 to 31"},
+      {"[world a/b]\n", "a name has 1 to 31"},
+      {"[world 01234567890123456789012345678901]\n", "a name has 1 to 31"},
+      {"[worlds a]\nmodule = a\n", "test.conf:1: there is no section [worlds a]"},
+      {"workers = 1\n", "test.conf:1: 'workers' stands before any section"},
+      {"[server]\nworkers\n", "test.conf:2: this is no [section], no `key = value`"},
+      {"[server\nworkers = 1\n", "test.conf:1: this is no [section]"},
+  };
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+    settings settings;
+    complaints all;
+    read_text(&settings, mistakes[i].text, &all);
+    if (strncmp(mistakes[i].text, "[server\n", 8) == 0) all.count--; /* and its key stands before any section */
+    complaints_expect(&all, mistakes[i].says);
+  }
+}
+
+Test(settings, all_mistakes_are_told_at_once_and_what_is_not_wrong_is_taken) {
+  settings settings;
+  complaints all;
+  read_text(&settings, "[server]\nworkers = x\ncrash_limit = 5\nmodules\n[world a]\nhz = y\nagents = 8\n", &all);
+  cr_expect(all.count == 3, "%s", all.text);
+  cr_expect(settings.crash_limit == 5 && settings.worlds[0].agents == 8);
+}
+
+Test(settings, zero_bytes_and_long_lines_are_refused_and_marks_and_line_ends_of_windows_are_not) {
+  settings settings;
+  complaints all = {0};
+  settings_default(&settings);
+  static const char zero[] = "[server]\nworkers = 1\0 2\n";
+  settings_read_text(&settings, "test.conf", zero, sizeof zero - 1, complaints_add, &all);
+  complaints_expect(&all, "test.conf:2: the line has a zero byte");
+  char text[600] = "[server]\nmodules = /";
+  memset(text + strlen(text), 'x', 300);
+  read_text(&settings, text, &all);
+  complaints_expect(&all, "test.conf:2: the line is too long");
+  read_text(&settings, "\xef\xbb\xbf[server]\r\nworkers = 2\r\n", &all);
+  cr_expect(all.count == 0 && settings.workers == 2, "%s", all.text);
+}
+
+Test(settings, more_worlds_than_one_service_hosts_are_refused) {
+  settings settings;
+  complaints all;
+  char text[1024] = "";
+  for (int i = 0; i < WORLDS_MAX + 1; i++) sprintf(text + strlen(text), "[world w%d]\nmodule = m\n", i);
+  read_text(&settings, text, &all);
+  complaints_expect(&all, "there are 16 worlds already");
+  cr_expect(settings.world_count == WORLDS_MAX);
+}
+
+Test(settings, what_is_missing_or_contradicts_is_told_of_the_whole) {
+  static const mistake mistakes[] = {
+      {"[server]\nworkers = 1\n", "there is no world"},
+      {"[world a]\nhz = 10\n", "[world a]: it has no module"},
+      {"[world a]\nmodule = m\nbudget = 31ms\nhz = 30\n", "lower a budget or a rate"},
+      {"[world a]\nmodule = m\nbudget = 20ms\n[world b]\nmodule = m\nbudget = 20ms\n", "[world b]: a budget of 20 ms"},
+      {"[world a]\nmodule = m\ncapacity = 3ms\n", "capacity is the work of a virtual frame"},
+      {"[world a]\nmodule = m\nagents = 5\nagents_max = 4\n", "agents is more than agents_max"},
+  };
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+    settings settings;
+    complaints all;
+    read_text(&settings, mistakes[i].text, &all);
+    settings_check(&settings, complaints_add, &all);
+    complaints_expect(&all, mistakes[i].says);
+  }
+}
+
+Test(settings, flags_override_the_file_of_one_world_or_of_all) {
+  settings settings;
+  settings_call call = {0};
+  complaints all;
+  read_text(&settings, "[server]\nworkers = 1\n[world a]\nmodule = m\n[world b]\nmodule = m\nagents = 7\n", &all);
+  read_flags(&settings, &call, "--hz 20 --workers 2 --world b=n --agents 9 --virtual --world c=o --seed=5", &all);
+  cr_expect(all.count == 0, "%s", all.text);
+  cr_assert(settings.world_count == 3 && settings.workers == 2);
+  cr_expect(settings.worlds[0].rate == 20000 && settings.worlds[0].agents == 0 && settings.worlds[0].seed == 1);
+  cr_expect(settings.worlds[1].rate == 20000 && settings.worlds[1].agents == 9 && settings.worlds[1].virtual_clock);
+  cr_expect(!strcmp(settings.worlds[1].module, "n"));
+  cr_expect(!strcmp(settings.worlds[2].name, "c") && settings.worlds[2].seed == 5 && settings.worlds[2].rate == 30000);
+  cr_expect(!call.check && !call.help && !call.file);
+}
+
+Test(settings, each_mistake_among_flags_is_told_with_the_flag) {
+  static const mistake mistakes[] = {
+      {"--wrokers=3", "--wrokers=3: there is no such flag"},
+      {"--workers", "--workers: it wants a value"},
+      {"--check=yes", "--check=yes: it takes no value"},
+      {"--workers 999", "--workers: give a whole number from 0 to 256"},
+      {"--agents 5", "--agents: there is no world that it is for"},
+      {"--world a=b=c", "--world: give the bare name"},
+      {"--world a/b=c", "--world: give NAME=MODULE"},
+      {"--world a=m --hz 0", "--hz: give a number"},
+      {"--world a=m wildlife", "wildlife: this is no flag"},
+      {"-x", "-x: there is no such flag"},
+  };
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+    settings settings;
+    settings_call call = {0};
+    complaints all;
+    settings_default(&settings);
+    read_flags(&settings, &call, mistakes[i].text, &all);
+    complaints_expect(&all, mistakes[i].says);
+  }
+}
+
+static bool load_file(settings *settings, const char *path, complaints *all) {
+  char file[256], *arguments[] = {"musterd", "--config", file, "--world", "a=m", NULL};
+  settings_call call = {0};
+  *all = (complaints){0};
+  snprintf(file, sizeof file, "%s", path);
+  return settings_load(settings, &call, 5, arguments, complaints_add, all);
+}
+
+Test(settings, a_file_that_is_none_is_refused) {
+  settings settings;
+  complaints all;
+  cr_expect(!load_file(&settings, "/nonexistent/musterd.conf", &all));
+  complaints_expect(&all, "/nonexistent/musterd.conf: cannot be opened");
+  cr_expect(!load_file(&settings, "/tmp", &all));
+  complaints_expect(&all, "/tmp: it is no regular file");
+  cr_expect(!load_file(&settings, "/dev/zero", &all));
+  complaints_expect(&all, "/dev/zero: it is no regular file");
+  char path[] = "/tmp/musterd-settings-XXXXXX";
+  int descriptor = mkstemp(path);
+  cr_assert(descriptor >= 0 && ftruncate(descriptor, SETTINGS_FILE_BYTES_MAX + 1) == 0);
+  cr_expect(!load_file(&settings, path, &all));
+  complaints_expect(&all, "it is no regular file of at most");
+  cr_assert(ftruncate(descriptor, 0) == 0 && write(descriptor, "[server]\n", 9) == 9);
+  cr_expect(load_file(&settings, path, &all), "%s", all.text);
+  close(descriptor);
+  unlink(path);
+}
+
+/* A reload may change what is live, and nothing else. */
+Test(settings, what_cannot_change_is_kept_and_told) {
+  settings now, next;
+  complaints all;
+  read_text(&now, "[server]\nworkers = 1\ncrash_limit = 1\n[world a]\nmodule = m\nhz = 10\n[world b]\nmodule = m\n",
+            &all);
+  read_text(&next,
+            "[server]\nworkers = 2\ncrash_limit = 2\n[world c]\nmodule = m\n[world a]\nmodule = n\nhz = 20\n"
+            "budget = 2ms\n",
+            &all);
+  cr_assert(all.count == 0);
+  settings_keep_fixed(&next, &now, complaints_add, &all);
+  cr_expect(next.workers == 1 && next.crash_limit == 2 && next.world_count == 2);
+  cr_expect(!strcmp(next.worlds[0].name, "a") && !strcmp(next.worlds[0].module, "m"));
+  cr_expect(next.worlds[0].rate == 20000 && next.worlds[0].budget_ns == 2000000);
+  cr_expect(!strcmp(next.worlds[1].name, "b"));
+  cr_expect(all.count == 4, "%s", all.text);
+  cr_expect(strstr(all.text, "workers: it cannot change") && strstr(all.text, "a module: it cannot change"));
+  cr_expect(strstr(all.text, "b: the world is no longer there") && strstr(all.text, "c: the world is new"));
+}

@@ -1,0 +1,73 @@
+/* How musterd starts and ends. */
+#include "daemon.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void expect_end_by(int number) {
+  musterd service;
+  daemon_start(&service, "--world main=wildlife --agents 300");
+  cr_expect(access(service.socket, F_OK) == 0);
+  daemon_signal(&service, number);
+  cr_expect(daemon_await(&service, "STOPPING=1"));
+  cr_expect(daemon_wait(&service) == 0, "it ended with %d", service.status);
+  cr_expect(access(service.socket, F_OK) != 0, "the socket is still there");
+  daemon_clear(&service);
+}
+
+Test(stop, ends_well_when_it_is_terminated) {
+  expect_end_by(SIGTERM);
+}
+
+Test(stop, ends_well_when_it_is_interrupted) {
+  expect_end_by(SIGINT);
+}
+
+Test(stop, a_second_service_on_the_same_socket_is_refused_and_the_first_goes_on) {
+  musterd first;
+  daemon_start(&first, "--world main=wildlife --agents 300");
+  musterd second = first;
+  second.process = 0;
+  daemon_launch(&second, "--world main=wildlife --agents 300");
+  cr_expect(daemon_wait(&second) == 1, "the second ended with %d", second.status);
+  daemon_await_log(&first, "another service has the socket");
+  close(daemon_connect(&first));
+  daemon_stop(&first);
+}
+
+Test(stop, the_socket_of_a_service_that_was_killed_is_taken_over) {
+  musterd service;
+  daemon_start(&service, "--world main=wildlife --agents 300");
+  daemon_kill(&service);
+  cr_expect(service.status == -SIGKILL);
+  cr_expect(access(service.socket, F_OK) == 0, "there is nothing to take over");
+  daemon_launch(&service, "--world main=wildlife --agents 300");
+  cr_assert(daemon_await(&service, "READY=1"));
+  close(daemon_connect(&service));
+  daemon_stop(&service);
+}
+
+Test(stop, something_else_in_the_place_of_the_socket_is_left_alone) {
+  musterd service;
+  daemon_prepare(&service);
+  daemon_write(&service, "control", "precious");
+  daemon_launch(&service, "--world main=wildlife --agents 300");
+  cr_expect(daemon_wait(&service) == 1);
+  daemon_await_log(&service, "is there and no socket");
+  cr_expect(access(service.socket, F_OK) == 0);
+  daemon_clear(&service);
+}
+
+Test(stop, a_world_that_cannot_be_opened_ends_the_start_with_its_reason) {
+  musterd service;
+  daemon_prepare(&service);
+  daemon_launch(&service, "--world main=wildlife --agents 300 --world other=population");
+  cr_expect(daemon_wait(&service) == 1);
+  daemon_await_log(&service, "world other: ");
+  cr_expect(access(service.socket, F_OK) != 0, "the socket is still there");
+  daemon_clear(&service);
+}

@@ -1,0 +1,123 @@
+/* ctl_client.c - HTTP to the daemon: libcurl speaks it over unix sockets and TCP alike. */
+#include "complaint.h"
+#include "ctl.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMEOUT_S = 30, ANSWER_BYTES_MAX = 64 << 20 };
+
+typedef struct answer {
+  char *text;
+  size_t bytes;
+  long status;
+} answer;
+
+static size_t take(char *piece, size_t size, size_t count, void *user) {
+  answer *answer = user;
+  size_t bytes = size * count;
+  char *text = answer->bytes + bytes < ANSWER_BYTES_MAX ? realloc(answer->text, answer->bytes + bytes + 1) : NULL;
+  if (!text) return 0;
+  memcpy(text + answer->bytes, piece, bytes);
+  answer->text = text;
+  answer->bytes += bytes;
+  text[answer->bytes] = '\0';
+  return bytes;
+}
+
+/* "Authorization: Bearer ..." of the token's file. False after a complaint. */
+static bool add_token(const ctl_options *options, struct curl_slist **headers) {
+  char line[512], header[600];
+  if (!options->token_file) return true;
+  FILE *file = fopen(options->token_file, "re");
+  bool read = file && fgets(line, sizeof line, file);
+  int reason = errno;
+  if (file) fclose(file);
+  if (!read) return complain_failure("--token-file %s: %s", options->token_file, strerror(reason)), false;
+  line[strcspn(line, "\r\n")] = '\0';
+  snprintf(header, sizeof header, "Authorization: Bearer %s", line);
+  *headers = curl_slist_append(*headers, header);
+  return true;
+}
+
+static void prepare(CURL *curl, const ctl_options *options, const char *method, const char *path, const char *body,
+                    answer *answer) {
+  char url[2048];
+  snprintf(url, sizeof url, "%s%s", options->url ? options->url : "http://localhost", path);
+  curl_easy_setopt(curl, CURLOPT_URL, url);
+  if (!options->url) curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, options->socket);
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+  curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)TIMEOUT_S);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
+  if (body) curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+}
+
+/* False after a complaint. */
+static bool exchange(const ctl_options *options, const char *method, const char *path, const char *body,
+                     answer *answer) {
+  struct curl_slist *headers = NULL;
+  CURL *curl = curl_easy_init();
+  if (!curl) return complain_failure("no memory for a request"), false;
+  prepare(curl, options, method, path, body, answer);
+  if (body) headers = curl_slist_append(headers, "Content-Type: application/json");
+  bool well = add_token(options, &headers);
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+  CURLcode result = well ? curl_easy_perform(curl) : CURLE_OK;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
+  if (result != CURLE_OK)
+    complain_failure("no musterd answers at %s (%s); start it, or give --socket or --url",
+                     options->url ? options->url : options->socket, curl_easy_strerror(result));
+  curl_slist_free_all(headers);
+  curl_easy_cleanup(curl);
+  return well && result == CURLE_OK;
+}
+
+static void complain_of(const json_t *document, long status) {
+  const char *message = NULL, *field = NULL;
+  json_unpack((json_t *)document, "{s:{s:s, s?s}}", "error", "message", &message, "field", &field);
+  if (message && field)
+    complain_failure("%s (%s)", message, field);
+  else
+    complain_failure("%s (HTTP %ld)", message ? message : "the daemon refused", status);
+}
+
+bool ctl_ask(const ctl_options *options, const char *method, const char *path, json_t *body, json_t **document) {
+  answer answer = {0};
+  json_error_t error;
+  char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+  json_decref(body);
+  bool asked = exchange(options, method, path, text, &answer);
+  free(text);
+  json_t *parsed = asked && answer.bytes ? json_loadb(answer.text, answer.bytes, 0, &error) : NULL;
+  bool well = asked && answer.status >= 200 && answer.status < 300;
+  if (asked && !well) complain_of(parsed, answer.status);
+  if (well && answer.bytes && !parsed) complain_failure("the daemon's answer is no JSON: %s", error.text);
+  well = well && (parsed || !answer.bytes);
+  free(answer.text);
+  if (!well) json_decref(parsed);
+  *document = well ? parsed : NULL;
+  return well;
+}
+
+bool ctl_world(const ctl_options *options, char *name, size_t bytes) {
+  json_t *document;
+  if (options->world) return snprintf(name, bytes, "%s", options->world) < (int)bytes;
+  if (!ctl_ask(options, "GET", "/v1/worlds", NULL, &document)) return false;
+  const json_t *worlds = json_object_get(document, "worlds");
+  const char *only = json_string_value(json_object_get(json_array_get(worlds, 0), "world"));
+  bool one = json_array_size(worlds) == 1 && only;
+  if (one)
+    snprintf(name, bytes, "%s", only);
+  else
+    complain_usage("there are %zu worlds: say which by --world NAME; `muster ctl worlds` lists them",
+                   json_array_size(worlds));
+  json_decref(document);
+  return one;
+}
