@@ -255,3 +255,9 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
 const char *muster_type_name(const muster_world *world, muster_type type) {
   return type.index && type.index <= inbox_types(&world->inbox) ? world->types.types[type.index - 1].name : NULL;
 }
+
+muster_type muster_type_find(const muster_world *world, const char *name) {
+  for (uint32_t i = 0; i < inbox_types(&world->inbox); i++)
+    if (name && strcmp(world->types.types[i].name, name) == 0) return (muster_type){i + 1};
+  return (muster_type){0};
+}

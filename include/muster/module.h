@@ -3,6 +3,18 @@
  * A module is a set of callbacks. The programs of Muster (muster run, the service) open one, let it register its
  * agent types and spawn its agents, call it once before every frame, and let it report in the end. A module uses
  * the public headers alone. All callbacks come on the thread of the frames, between frames.
+ *
+ * As a shared object. A module for musterd is one file, NAME.so, that exports muster_module_get and is linked with
+ * nothing of Muster: it finds the library in the program that loads it (cc -shared -fPIC walkers.c -o walkers.so). The
+ * service looks for it by its bare name in the one folder that it is configured with; folder and file must belong to
+ * root or to the service's user, and nobody else may write them; a symbolic link is refused. Its code is loaded once,
+ * however many worlds it populates, and stays until the service ends; what differs between worlds belongs into the
+ * instance that open() makes: one for each world. tests/examples/template_module.c is one to copy.
+ *
+ * One module populates a world. Its types live in that world together: they find each other by name
+ * (muster_type_find), read what others publish, and send messages (muster_update_send, muster_agent_send; the
+ * receiver's type says messages_max and message_bytes), in an order that does not depend on workers. Worlds share
+ * nothing but the pool: what is to go from one to another goes through the host.
  */
 #ifndef MUSTER_MODULE_H
 #define MUSTER_MODULE_H

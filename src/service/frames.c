@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 
+#include <stdio.h>
+
 static const uint64_t forever_ns = UINT64_MAX;
 
 /* Requests have at least this part of a period, however late the frames are. */
@@ -56,8 +58,9 @@ static void run_frame(hosted_world *world) {
   schedule(world, begin_ns);
   if (hosting_run_frame(world) != MUSTER_OK) {
     world->failed = true;
+    snprintf(world->failure, sizeof world->failure, "%s", muster_last_error());
     log_line(MUSTER_LOG_ERROR, "world %s stands still: its frame %llu failed: %s", world->name,
-             (unsigned long long)world->frames + 1, muster_last_error());
+             (unsigned long long)world->frames + 1, world->failure);
   } else {
     world->frames++;
     if (world->paused) world->steps_left--;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 static uint32_t at_least(uint32_t minimum, uint32_t value) {
   return value < minimum ? minimum : value;
@@ -44,14 +45,29 @@ static muster_result create_world(service *service, hosted_world *world) {
   return world->world ? MUSTER_OK : MUSTER_E_ARGUMENT;
 }
 
-static muster_result open_world(service *service, hosted_world *world) {
+static void close_world(hosted_world *world) {
+  muster_world_destroy(world->world);
+  if (world->module) world->module->close(world->instance);
+  world->world = NULL;
+  world->module = NULL;
+}
+
+/* A world that cannot be opened is left out, and the others go on without it. */
+static bool open_world(service *service, hosted_world *world) {
   muster_result result = open_module(service, world);
   if (!result) result = create_world(service, world);
   if (!result) result = world->module->populate(world->instance, world->world);
-  if (result) return error_set(result, "world %s: %s", world->name, muster_last_error());
-  log_line(MUSTER_LOG_INFO, "world %s: module %s, %u agents to begin with", world->name, world->settings.module,
-           world->needs.agents);
-  return MUSTER_OK;
+  if (result) {
+    snprintf(world->failure, sizeof world->failure, "%s", muster_last_error());
+    world->failed = true;
+    log_line(MUSTER_LOG_ERROR, "world %s is not hosted: %s", world->name, world->failure);
+    close_world(world);
+  } else {
+    log_line(MUSTER_LOG_INFO, "world %s: module %s, %u agents to begin with", world->name, world->settings.module,
+             world->needs.agents);
+  }
+  publish_pace(world);
+  return result == MUSTER_OK;
 }
 
 static muster_result open_pool(service *service) {
@@ -63,18 +79,17 @@ static muster_result open_pool(service *service) {
 }
 
 muster_result hosting_open(service *service) {
-  modules_open(&service->modules, service->settings.modules);
-  muster_result result = open_pool(service);
-  for (uint32_t i = 0; !result && i < service->world_count; i++) result = open_world(service, &service->worlds[i]);
-  if (result) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
-  return result;
-}
-
-static void close_world(hosted_world *world) {
-  muster_world_destroy(world->world);
-  if (world->module) world->module->close(world->instance);
-  world->world = NULL;
-  world->module = NULL;
+  bool any = false;
+  muster_result result = modules_open(&service->modules, service->settings.modules);
+  if (!result) result = open_pool(service);
+  if (result) {
+    log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
+    return result;
+  }
+  for (uint32_t i = 0; i < service->world_count; i++) any = open_world(service, &service->worlds[i]) || any;
+  if (any) return MUSTER_OK;
+  log_line(MUSTER_LOG_ERROR, "no world could be opened");
+  return MUSTER_E_STATE;
 }
 
 void hosting_close(service *service) {

@@ -4,8 +4,9 @@
 
 #include "service/service.h"
 
-/* Opens the pool and every world of the settings. On failure the reason is in the log, and what was opened before it is
- * there for hosting_close. */
+/* Opens the modules' folder, the pool, and the worlds of the settings. A world that cannot be opened is marked as
+ * failed and left out. Fails when none is left; the reasons are in the log, and what was opened is there for
+ * hosting_close. */
 muster_result hosting_open(service *service);
 
 /* Closes what is open. */

@@ -1,4 +1,13 @@
-/* service/modules.h - behaviour modules (muster/module.h) as shared objects out of one folder. */
+/* service/modules.h - behaviour modules (muster/module.h) as shared objects out of one folder.
+ *
+ * A module's code runs with all that the service may do, so what is loaded must be as trustworthy as the service
+ * itself:
+ *   - it has a bare name (letters, digits, - and _) and lies as NAME.so in the configured folder; no path comes from
+ *     anywhere else, and a symbolic link in place of the file is refused
+ *   - folder and file belong to root or to the service's own user, and nobody else may write them
+ *   - the folder is opened once, at the start; a file is opened once, and what was checked is what is loaded
+ *   - it must need nothing that the service does not have, export muster_module_get, and be built for this ABI
+ * A module that is refused leaves everything as it was. */
 #ifndef SERVICE_MODULES_H
 #define SERVICE_MODULES_H
 
@@ -11,24 +20,27 @@ enum { MODULES_MAX = 64 };
 /* A module stays loaded until the end: its code may be on some thread's stack. */
 typedef struct loaded_module {
   char name[NAME_BYTES];
+  int descriptor; /* stays open: the loader knows the object by its number */
   void *handle;
   const muster_module *module;
 } loaded_module;
 
 typedef struct modules {
   char folder[PATH_BYTES];
+  int descriptor; /* of the folder; -1 = it was refused, or is not open */
   uint32_t count;
   loaded_module loaded[MODULES_MAX];
 } modules;
 
-/* Begins with no module. Frames' thread, as all that follows. */
-void modules_open(modules *modules, const char *folder);
+/* Opens the folder; with no module yet. On failure the reason is in muster_last_error(), and every module will be
+ * refused. Frames' thread, as all that follows. */
+muster_result modules_open(modules *modules, const char *folder);
 
 /* The module of that name, loaded when it is not yet; null with the reason in muster_last_error(), and nothing has
  * changed. */
 const muster_module *modules_load(modules *modules, const char *name);
 
-/* Unloads all; no instance is open any more. */
+/* Unloads all; no instance is open any more. One that was closed before is a no-op. */
 void modules_close(modules *modules);
 
 /* Whether a name may be one of a module: letters, digits, - and _, at most NAME_BYTES - 1. Any thread. */

@@ -2,6 +2,8 @@
 
 #include "base/assert.h"
 
+#include <string.h>
+
 static const uint64_t statistics_gap_ns = 100000000u;
 
 static void copy_costs(const muster_world *world, world_published *published) {
@@ -36,6 +38,7 @@ static void copy_pace(hosted_world *world) {
   published->period_ns = world->period_ns;
   published->paused = world->paused;
   published->failed = world->failed;
+  memcpy(published->failure, world->failure, sizeof published->failure);
 }
 
 void publish_frame(hosted_world *world, uint64_t begin_ns, uint64_t end_ns) {

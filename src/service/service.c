@@ -149,6 +149,7 @@ int service_run(const settings *settings, int count, char **arguments) {
     return EXIT_FAILURE;
   }
   service->loop = uv_default_loop();
+  service->modules.descriptor = -1;
   service->settings = *settings;
   service->argument_count = count;
   service->arguments = arguments;

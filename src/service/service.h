@@ -16,7 +16,7 @@
 
 #include <muster/module.h>
 
-enum { WORLD_TYPES_MAX = 256, WORLD_LEVELS = 4 };
+enum { WORLD_TYPES_MAX = 256, WORLD_LEVELS = 4, FAILURE_BYTES = 256 };
 
 /* A type of a world, as last published. */
 typedef struct published_type {
@@ -30,7 +30,8 @@ typedef struct world_published {
   uint64_t frames_late; /* of these, begun more than a period behind their time */
   uint64_t sim_now_ns;
   uint64_t budget_ns, period_ns;
-  bool paused, failed;                   /* failed: a frame could not be run, and none is any more */
+  bool paused, failed;                   /* failed: it could not be opened, or a frame not be run; none is any more */
+  char failure[FAILURE_BYTES];           /* and why */
   uint64_t frame_begin_ns, frame_end_ns; /* of the last one: CLOCK_MONOTONIC; 0 = none yet */
   muster_frame_report report;
   uint64_t statistics_ns; /* CLOCK_MONOTONIC of what follows, which is renewed at most every 100 ms; 0 = none yet */
@@ -47,12 +48,13 @@ typedef struct hosted_world {
   const muster_module *module;
   void *instance;
   muster_module_needs needs;
-  muster_world *world; /* null = not open */
+  muster_world *world; /* null = it could not be opened */
   uint64_t budget_ns, period_ns;
   uint64_t sim_now_ns; /* of the last frame */
   uint64_t due_ns;     /* CLOCK_MONOTONIC of the next frame */
   uint64_t frames, frames_late;
   bool paused, failed;
+  char failure[FAILURE_BYTES];
   uint32_t steps_left; /* frames that a paused world still runs */
   uint64_t statistics_ns;
   uv_mutex_t mutex;          /* guards: */

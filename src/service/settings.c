@@ -21,6 +21,10 @@ void settings_default(settings *settings) {
                                 .crash_limit = 3};
 }
 
+void settings_default_world(world_settings *world) {
+  *world = (world_settings){.seed = 1, .budget_ns = 10000000u, .rate = 30000};
+}
+
 uint64_t settings_period_ns(uint64_t rate) {
   return 1000000000000u / rate;
 }
@@ -46,7 +50,7 @@ world_settings *settings_add_world(settings *settings, const char *name) {
     return NULL;
   }
   world_settings *world = &settings->worlds[settings->world_count++];
-  *world = (world_settings){.seed = 1, .budget_ns = 10000000u, .rate = 30000};
+  settings_default_world(world);
   snprintf(world->name, sizeof world->name, "%s", name);
   return world;
 }

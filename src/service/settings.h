@@ -49,6 +49,7 @@ typedef void (*settings_complaint)(const char *where, const char *message, void 
 
 /* What every field is without a file and flags. */
 void settings_default(settings *settings);
+void settings_default_world(world_settings *world);
 
 /* The period of a rate of frames per 1000 seconds. */
 uint64_t settings_period_ns(uint64_t rate);

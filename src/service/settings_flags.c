@@ -43,10 +43,19 @@ static void make_table(flag_table *table) {
 
 typedef struct flag_reader {
   settings *settings;
-  world_settings *world; /* of the last --world; null = flags of worlds are for all */
+  world_settings *world;   /* of the last --world; null = flags of worlds are for all */
+  world_settings defaults; /* of the worlds that flags begin: what was said for all */
   settings_complaint complain;
   void *user;
 } flag_reader;
+
+static world_settings *add_world(flag_reader *reader, const char *name) {
+  world_settings *world = settings_add_world(reader->settings, name);
+  if (!world) return NULL;
+  *world = reader->defaults;
+  snprintf(world->name, sizeof world->name, "%s", name);
+  return world;
+}
 
 /* NAME=MODULE, or NAME of a world of the file. */
 static void read_world(flag_reader *reader, const char *text) {
@@ -58,7 +67,7 @@ static void read_world(flag_reader *reader, const char *text) {
     return;
   }
   world_settings *world = settings_find_world(reader->settings, name);
-  if (!world) world = settings_add_world(reader->settings, name);
+  if (!world) world = add_world(reader, name);
   if (!world || (*equals && settings_key_set(settings_key_find(true, "module"), world, equals + 1)))
     reader->complain("--world", muster_last_error(), reader->user);
   if (world) reader->world = world;
@@ -66,12 +75,9 @@ static void read_world(flag_reader *reader, const char *text) {
 
 static void read_world_key(flag_reader *reader, const settings_key *key, const char *flag, const char *text) {
   settings *settings = reader->settings;
-  muster_result result = MUSTER_OK;
-  if (reader->world) result = settings_key_set(key, reader->world, text);
+  muster_result result = settings_key_set(key, reader->world ? reader->world : &reader->defaults, text);
   for (uint32_t i = 0; !reader->world && !result && i < settings->world_count; i++)
     result = settings_key_set(key, &settings->worlds[i], text);
-  if (!reader->world && settings->world_count == 0)
-    reader->complain(flag, "there is no world that it is for; give --world NAME=MODULE before it", reader->user);
   if (result) reader->complain(flag, muster_last_error(), reader->user);
 }
 
@@ -96,6 +102,7 @@ void settings_read_flags(settings *settings, settings_call *call, int count, cha
                          settings_complaint complain, void *user) {
   flag_table table;
   flag_reader reader = {.settings = settings, .complain = complain, .user = user};
+  settings_default_world(&reader.defaults);
   make_table(&table);
   opterr = 0;
   optind = 0;
@@ -141,7 +148,7 @@ void settings_show_help(void) {
        "  --check                            checks the settings, says what is wrong, and ends\n"
        "  --help, --version\n"
        "\n"
-       "Worlds; of the --world that stands before, or of all:\n"
+       "Worlds; of the --world that stands before; with none before, of all:\n"
        "  --world NAME=MODULE                hosts a world, or another module in one of the file");
   show_keys(true);
   puts("\nThe service:");

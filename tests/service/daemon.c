@@ -117,10 +117,15 @@ void daemon_launch(musterd *service, const char *flags) {
   if (service->process == 0) become(program, arguments, log);
 }
 
-static bool has_ended(musterd *service, int options) {
+static void glance(void) {
+  const struct timespec pause = {.tv_nsec = GLANCE_MS * 1000000};
+  nanosleep(&pause, NULL);
+}
+
+static bool has_ended(musterd *service) {
   int ended;
   if (service->process == 0) return true;
-  pid_t process = waitpid(service->process, &ended, options);
+  pid_t process = waitpid(service->process, &ended, WNOHANG);
   cr_assert(process >= 0);
   if (process == 0) return false;
   service->status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -WTERMSIG(ended);
@@ -141,7 +146,7 @@ static bool take_notice(const musterd *service, const char *wanted) {
 
 bool daemon_await(musterd *service, const char *notice) {
   for (int waited = 0; waited < PATIENCE_MS; waited += GLANCE_MS) {
-    bool ended = has_ended(service, WNOHANG); /* what it said before is still there to be read */
+    bool ended = has_ended(service); /* what it said before is still there to be read */
     while (take_notice(service, notice)) return true;
     if (ended) return false;
   }
@@ -173,15 +178,14 @@ char *daemon_log(const musterd *service) {
 }
 
 void daemon_await_log(musterd *service, const char *wanted) {
-  const struct timespec glance = {.tv_nsec = GLANCE_MS * 1000000};
   for (int waited = 0; waited < PATIENCE_MS; waited += GLANCE_MS) {
-    bool ended = has_ended(service, WNOHANG);
+    bool ended = has_ended(service);
     char *log = daemon_log(service);
     bool found = strstr(log, wanted) != NULL;
     if (ended && !found) cr_assert(false, "it ended without logging \"%s\": %s", wanted, log);
     free(log);
     if (found) return;
-    nanosleep(&glance, NULL);
+    glance();
   }
   cr_assert(false, "it does not log \"%s\"", wanted);
 }
@@ -189,7 +193,8 @@ void daemon_await_log(musterd *service, const char *wanted) {
 /* -------------------------------------------------------------------------------------------------------------- end */
 
 int daemon_wait(musterd *service) {
-  has_ended(service, 0);
+  for (int waited = 0; waited < PATIENCE_MS && !has_ended(service); waited += GLANCE_MS) glance();
+  cr_assert(service->process == 0, "it does not end");
   return service->status;
 }
 

@@ -2,6 +2,7 @@
 #include "complaints.h"
 #include "service/settings_file.h"
 #include "service/settings_flags.h"
+#include "service/settings_keys.h"
 #include "service/settings_load.h"
 
 #include <stdlib.h>
@@ -159,7 +160,7 @@ Test(settings, flags_override_the_file_of_one_world_or_of_all) {
   cr_expect(settings.worlds[0].rate == 20000 && settings.worlds[0].agents == 0 && settings.worlds[0].seed == 1);
   cr_expect(settings.worlds[1].rate == 20000 && settings.worlds[1].agents == 9 && settings.worlds[1].virtual_clock);
   cr_expect(!strcmp(settings.worlds[1].module, "n"));
-  cr_expect(!strcmp(settings.worlds[2].name, "c") && settings.worlds[2].seed == 5 && settings.worlds[2].rate == 30000);
+  cr_expect(!strcmp(settings.worlds[2].name, "c") && settings.worlds[2].seed == 5 && settings.worlds[2].rate == 20000);
   cr_expect(!call.check && !call.help && !call.file);
 }
 
@@ -169,7 +170,6 @@ Test(settings, each_mistake_among_flags_is_told_with_the_flag) {
       {"--workers", "--workers: it wants a value"},
       {"--check=yes", "--check=yes: it takes no value"},
       {"--workers 999", "--workers: give a whole number from 0 to 256"},
-      {"--agents 5", "--agents: there is no world that it is for"},
       {"--world a=b=c", "--world: give the bare name"},
       {"--world a/b=c", "--world: give NAME=MODULE"},
       {"--world a=m --hz 0", "--hz: give a number"},
@@ -233,4 +233,28 @@ Test(settings, what_cannot_change_is_kept_and_told) {
   cr_expect(all.count == 4, "%s", all.text);
   cr_expect(strstr(all.text, "workers: it cannot change") && strstr(all.text, "a module: it cannot change"));
   cr_expect(strstr(all.text, "b: the world is no longer there") && strstr(all.text, "c: the world is new"));
+}
+
+/* What is installed must be good, and tell of every key. */
+Test(settings, the_file_that_is_installed_is_good_and_names_every_key) {
+  settings settings;
+  complaints all;
+  char text[16384];
+  cr_assert(load_file(&settings, MUSTER_SOURCE_DIR "/src/service/etc/musterd.conf", &all), "%s", all.text);
+  FILE *file = fopen(MUSTER_SOURCE_DIR "/src/service/etc/musterd.conf", "re");
+  cr_assert(file != NULL);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  const settings_key *key;
+  for (uint32_t i = 0; (key = settings_key_at(i)) != NULL; i++) {
+    char entry[64];
+    snprintf(entry, sizeof entry, "\n%s =", key->name);
+    bool in_force = strstr(text, entry) != NULL;
+    snprintf(entry, sizeof entry, "\n# %s =", key->name);
+    const char *shown = strstr(text, entry);
+    cr_expect(in_force || shown, "it does not tell of %s", key->name);
+    if (!shown) continue;
+    const char *mark = strstr(shown, "(live)"), *end = strchr(shown + 1, '\n');
+    cr_expect((mark && mark < end) == key->live, "%s is marked wrongly", key->name);
+  }
 }

@@ -62,12 +62,14 @@ Test(stop, something_else_in_the_place_of_the_socket_is_left_alone) {
   daemon_clear(&service);
 }
 
-Test(stop, a_world_that_cannot_be_opened_ends_the_start_with_its_reason) {
+Test(stop, a_service_none_of_whose_worlds_can_be_opened_ends_with_the_reasons) {
   musterd service;
   daemon_prepare(&service);
-  daemon_launch(&service, "--world main=wildlife --agents 300 --world other=population");
+  daemon_launch(&service, "--world one=population --world other=absent");
   cr_expect(daemon_wait(&service) == 1);
-  daemon_await_log(&service, "world other: ");
+  daemon_await_log(&service, "world one is not hosted: ");
+  daemon_await_log(&service, "world other is not hosted: ");
+  daemon_await_log(&service, "no world could be opened");
   cr_expect(access(service.socket, F_OK) != 0, "the socket is still there");
   daemon_clear(&service);
 }

@@ -150,3 +150,24 @@ Test(definitions, an_older_and_shorter_definition_gets_the_defaults_of_what_it_d
   cr_assert_eq(muster_agent_read(little.world, agent, &info), MUSTER_E_NOT_INITIALISED);
   little_world_destroy(&little);
 }
+
+static muster_atom_result stand_still(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(definitions, a_type_is_found_by_its_name_the_first_of_several) {
+  little_world little = little_world_create(1, NULL);
+  muster_atom atom = {.run = stand_still};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = &atom;
+  def.atom_count = 1;
+  def.name = "baker";
+  muster_type first = muster_type_register(little.world, &def), second = muster_type_register(little.world, &def);
+  cr_assert(first.index != 0 && second.index != first.index);
+  cr_assert_eq(muster_type_find(little.world, "baker").index, first.index);
+  cr_assert_eq(muster_type_find(little.world, "bakers").index, 0);
+  cr_assert_eq(muster_type_find(little.world, "").index, 0);
+  cr_assert_eq(muster_type_find(little.world, NULL).index, 0);
+  little_world_destroy(&little);
+}

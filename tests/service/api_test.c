@@ -1,0 +1,380 @@
+/* The control API of a real musterd: what each request does, and what it refuses. */
+#include "control.h"
+
+#include <criterion/criterion.h>
+
+#define WORLD     "/v1/worlds/main"
+#define AGENTS    WORLD "/agents"
+#define OBSERVERS WORLD "/observers"
+
+static musterd service;
+
+/* Most tests want a world that moves only when it is told to. */
+static void start_paused(void) {
+  daemon_start(&service, "--world main=wildlife --agents 500");
+  control_await_count(&service, WORLD, "agents", 400); /* spawns are spread over frames */
+  json_decref(control_ask(&service, "PATCH", WORLD, "{\"paused\": true}", 200));
+}
+
+static void stop(void) {
+  daemon_stop(&service);
+}
+
+static json_t *ask(const char *method, const char *path, const char *body, int status) {
+  return control_ask(&service, method, path, body, status);
+}
+
+static void tell(const char *method, const char *path, const char *body, int status) {
+  json_decref(ask(method, path, body, status));
+}
+
+TestSuite(api, .init = start_paused, .fini = stop);
+
+/* ------------------------------------------------------------------------------------------------------- worlds */
+
+Test(api, lists_what_there_is) {
+  json_t *routes = ask("GET", "/v1", NULL, 200), *worlds = ask("GET", "/v1/worlds", NULL, 200);
+  cr_expect(json_array_size(control_member(routes, "requests")) > 20);
+  cr_expect(json_array_size(control_member(worlds, "worlds")) == 1);
+  cr_expect_str_eq(control_text(worlds, "worlds.0.module"), "wildlife");
+  json_decref(routes);
+  json_decref(worlds);
+}
+
+Test(api, a_paused_world_runs_exactly_the_frames_that_it_is_told_to) {
+  json_t *before = ask("GET", WORLD, NULL, 200);
+  cr_expect(control_is_true(before, "paused"));
+  control_step(&service, 5);
+  json_t *after = ask("GET", WORLD, NULL, 200);
+  cr_expect_eq(control_count(after, "frames"), control_count(before, "frames") + 5);
+  cr_expect_eq(control_count(after, "sim_now_ns") - control_count(before, "sim_now_ns"),
+               5 * control_count(after, "period_ns"));
+  json_decref(before);
+  json_decref(after);
+}
+
+Test(api, a_world_goes_on_when_it_is_no_longer_paused) {
+  tell("PATCH", WORLD, "{\"paused\": false}", 200);
+  json_t *now = ask("GET", WORLD, NULL, 200);
+  control_await_count(&service, WORLD, "frames", control_count(now, "frames") + 3);
+  json_decref(now);
+}
+
+Test(api, pace_workers_and_weights_change_together) {
+  tell("PATCH", WORLD, "{\"budget_ns\": 4000000, \"hz\": 20, \"workers\": 1, \"weight_wait\": 0.25}", 200);
+  control_step(&service, 1);
+  json_t *world = ask("GET", WORLD, NULL, 200), *weights = ask("GET", WORLD "/weights", NULL, 200);
+  cr_expect_eq(control_count(world, "budget_ns"), 4000000);
+  cr_expect_eq(control_count(world, "period_ns"), 50000000);
+  cr_expect_eq(control_count(weights, "workers"), 1);
+  cr_expect(control_number(weights, "weight_wait") == 0.25);
+  cr_expect(control_number(weights, "weight_importance") == 1.0);
+  json_decref(world);
+  json_decref(weights);
+}
+
+Test(api, a_change_with_one_bad_part_changes_nothing) {
+  json_t *world = ask("GET", WORLD, NULL, 200);
+  tell("PATCH", WORLD, "{\"budget_ns\": 2000000, \"hz\": 10, \"workers\": 1000}", 400);
+  tell("PATCH", WORLD, "{\"budget_ns\": 2000000, \"workers\": 1, \"focus\": 0.5}", 409);
+  tell("PATCH", WORLD, "{\"budget_ns\": 9000000000, \"weight_wait\": 0.5}", 400);
+  control_step(&service, 1);
+  json_t *after = ask("GET", WORLD, NULL, 200), *weights = ask("GET", WORLD "/weights", NULL, 200);
+  cr_expect_eq(control_count(after, "budget_ns"), control_count(world, "budget_ns"));
+  cr_expect_eq(control_count(after, "period_ns"), control_count(world, "period_ns"));
+  cr_expect(control_number(weights, "weight_wait") == 1.0);
+  json_decref(world);
+  json_decref(after);
+  json_decref(weights);
+}
+
+Test(api, a_policy_sets_all_weights) {
+  tell("PATCH", WORLD, "{\"policy\": \"fair\"}", 200);
+  control_step(&service, 1);
+  json_t *weights = ask("GET", WORLD "/weights", NULL, 200);
+  cr_expect(control_number(weights, "weight_importance") == 0.0);
+  cr_expect(control_number(weights, "weight_runs") == 1.0);
+  json_decref(weights);
+}
+
+Test(api, bad_changes_of_a_world_are_refused) {
+  CONTROL_EXPECT_REFUSALS(
+      &service, {"PATCH", WORLD, "{}", 400, "missing", ""}, {"PATCH", WORLD, "", 400, "json", ""},
+      {"PATCH", WORLD, "[]", 400, "wrong_type", ""}, {"PATCH", WORLD, "{\"hz\": 0}", 400, "out_of_range", "hz"},
+      {"PATCH", WORLD, "{\"hz\": \"30\"}", 400, "wrong_type", "hz"}, {"PATCH", WORLD, "{\"hz\": NaN}", 400, "json", ""},
+      {"PATCH", WORLD, "{\"hz\": 1e999}", 400, "json", ""},
+      {"PATCH", WORLD, "{\"hz\": 30, \"hz\": 20}", 400, "duplicate_field", "hz"},
+      {"PATCH", WORLD, "{\"budget_ns\": 1.5}", 400, "wrong_type", "budget_ns"},
+      {"PATCH", WORLD, "{\"budget_ns\": -1}", 400, "out_of_range", "budget_ns"},
+      {"PATCH", WORLD, "{\"budget\": 1}", 400, "unknown_field", "budget"},
+      {"PATCH", WORLD, "{\"paused\": 1}", 400, "wrong_type", "paused"},
+      {"PATCH", WORLD, "{\"policy\": \"best\"}", 400, "out_of_range", "policy"},
+      {"PATCH", WORLD, "{\"policy\": \"fair\", \"weight_wait\": 1}", 400, "conflict", "policy"},
+      {"PATCH", WORLD, "{\"weight_wait\": 1.01}", 400, "out_of_range", "weight_wait"},
+      {"PATCH", WORLD, "{\"focus\": 1}", 409, "state", ""},
+      {"PATCH", WORLD, "{\"cycles_max\": 0}", 400, "out_of_range", "cycles_max"},
+      {"POST", WORLD "/step", "{\"frames\": 0}", 400, "out_of_range", "frames"},
+      {"POST", WORLD "/step", "{}", 400, "missing", "frames"},
+      {"GET", "/v1/worlds/other", NULL, 404, "unknown_world", "world"},
+      {"PATCH", "/v1/worlds/other", "{\"hz\": 30}", 404, "unknown_world", "world"},
+      {"DELETE", WORLD, NULL, 405, "method", ""}, {"GET", "/v1/nothing", NULL, 404, "unknown_path", ""});
+}
+
+/* -------------------------------------------------------------------------------------------------------- types */
+
+Test(api, types_tell_costs_by_level_and_conduct) {
+  json_t *types = ask("GET", WORLD "/types", NULL, 200);
+  cr_expect(json_array_size(control_member(types, "types")) == 4);
+  cr_expect(control_count(types, "types.0.levels.0.agents") > 0);
+  cr_expect(!control_is_true(types, "types.0.conduct.quarantined"));
+  json_decref(types);
+}
+
+Test(api, types_are_pardoned_by_name) {
+  tell("POST", WORLD "/types/hare/pardon", NULL, 200);
+  CONTROL_EXPECT_REFUSALS(
+      &service, {"POST", WORLD "/types/unicorn/pardon", NULL, 404, "unknown_type", "type"},
+      {"POST", WORLD "/types/a-name-that-is-longer-than-any-type-can-have/pardon", NULL, 404, "unknown_type", "type"},
+      {"PUT", WORLD "/types/hare/priority", "{\"priority\": 3}", 400, "out_of_range", "priority"},
+      {"PUT", WORLD "/types/hare/priority", "{\"priority\": 101}", 400, "out_of_range", "priority"});
+}
+
+/* ------------------------------------------------------------------------------------------------------- agents */
+
+Test(api, pages_hold_every_agent_once) {
+  char path[256] = AGENTS "?limit=64";
+  long long count = 0, last = -1;
+  json_t *world = ask("GET", WORLD, NULL, 200);
+  for (bool more = true; more;) {
+    json_t *page = ask("GET", path, NULL, 200), *agent;
+    size_t i;
+    json_array_foreach(control_member(page, "agents"), i, agent) {
+      long long index = atoll(control_text(agent, "agent"));
+      cr_assert(index > last);
+      last = index;
+      count++;
+    }
+    more = json_is_string(control_member(page, "next"));
+    if (more) snprintf(path, sizeof path, AGENTS "?limit=64&cursor=%s", control_text(page, "next"));
+    json_decref(page);
+  }
+  cr_expect_eq(count, control_count(world, "agents"));
+  json_decref(world);
+}
+
+static void expect_all(const char *path, bool (*holds)(json_t *agent)) {
+  size_t i;
+  json_t *page = ask("GET", path, NULL, 200), *agent;
+  cr_expect(json_array_size(control_member(page, "agents")) > 0, "%s finds nobody", path);
+  json_array_foreach(control_member(page, "agents"), i, agent) cr_expect(holds(agent), "%s", path);
+  json_decref(page);
+}
+
+static bool is_hare(json_t *agent) {
+  return strcmp(control_text(agent, "type"), "hare") == 0;
+}
+
+static bool is_cheap(json_t *agent) {
+  return control_count(agent, "level") == 2;
+}
+
+static bool matters(json_t *agent) {
+  return control_number(agent, "importance") >= 0.25;
+}
+
+static bool is_near(json_t *agent) {
+  double x = control_number(agent, "position.x"), y = control_number(agent, "position.y");
+  return x * x + y * y <= 40.0 * 40.0;
+}
+
+Test(api, filters_let_only_those_through_that_are_meant) {
+  expect_all(AGENTS "?type=hare", is_hare);
+  expect_all(AGENTS "?level=2", is_cheap);
+  expect_all(AGENTS "?min_importance=0.25", matters);
+  expect_all(AGENTS "?near=0,0,40", is_near);
+  json_t *nobody = ask("GET", AGENTS "?partition=7", NULL, 200);
+  cr_expect(json_array_size(control_member(nobody, "agents")) == 0);
+  cr_expect(json_is_null(control_member(nobody, "next")));
+  json_decref(nobody);
+}
+
+Test(api, bad_filters_are_refused) {
+  CONTROL_EXPECT_REFUSALS(&service, {"GET", AGENTS "?type=unicorn", NULL, 404, "unknown_type", "type"},
+                          {"GET", AGENTS "?level=4", NULL, 400, "out_of_range", "level"},
+                          {"GET", AGENTS "?limit=0", NULL, 400, "out_of_range", "limit"},
+                          {"GET", AGENTS "?limit=1001", NULL, 400, "out_of_range", "limit"},
+                          {"GET", AGENTS "?limit=1&limit=2", NULL, 400, "query", "limit"},
+                          {"GET", AGENTS "?colour=red", NULL, 400, "query", "colour"},
+                          {"GET", AGENTS "?cursor=-1", NULL, 400, "out_of_range", "cursor"},
+                          {"GET", AGENTS "?near=1,2", NULL, 400, "out_of_range", "near"},
+                          {"GET", AGENTS "?near=1,nan,3", NULL, 400, "out_of_range", "near"},
+                          {"GET", AGENTS "?near=1,2,-3", NULL, 400, "out_of_range", "near"},
+                          {"GET", AGENTS "?min_importance=2", NULL, 400, "out_of_range", "min_importance"},
+                          {"GET", AGENTS "?min_importance=inf", NULL, 400, "out_of_range", "min_importance"});
+}
+
+/* Spawns one hare and runs the frame that makes it active; writes its path. */
+static void spawn_hare(char path[256]) {
+  json_t *spawned = ask("POST", AGENTS, "[{\"type\": \"hare\", \"position\": {\"x\": 1, \"y\": 2}}]", 201);
+  snprintf(path, 256, AGENTS "/%s", control_text(spawned, "agents.0"));
+  control_step(&service, 1);
+  json_decref(spawned);
+}
+
+Test(api, spawned_agents_are_there_after_a_frame) {
+  char path[256];
+  json_t *before = ask("GET", WORLD, NULL, 200);
+  spawn_hare(path);
+  json_t *agent = ask("GET", path, NULL, 200);
+  cr_expect_str_eq(control_text(agent, "type"), "hare");
+  cr_expect(control_is_true(agent, "active"));
+  json_decref(before);
+  json_decref(agent);
+}
+
+Test(api, a_spawn_with_one_bad_agent_spawns_none) {
+  json_t *before = ask("GET", WORLD, NULL, 200);
+  CONTROL_EXPECT_REFUSALS(
+      &service,
+      {"POST", AGENTS,
+       "[{\"type\":\"hare\",\"position\":{\"x\":1,\"y\":2}},{\"type\":\"fox\",\"position\":{\"x\":1,\"y\":2}}]", 404,
+       "unknown_type", "type"},
+      {"POST", AGENTS, "[{\"type\":\"hare\",\"position\":{\"x\":1,\"y\":2}},{\"type\":\"hare\"}]", 400, "missing",
+       "[1].position"},
+      {"POST", AGENTS, "[{\"type\":\"hare\",\"position\":{\"x\":1,\"y\":2e9}}]", 400, "out_of_range", "[0].position.y"},
+      {"POST", AGENTS, "[{\"type\":\"hare\",\"position\":{\"x\":1}}]", 400, "unknown_field", "[0].position"},
+      {"POST", AGENTS, "[{\"type\":\"hare\",\"position\":{\"x\":1,\"y\":2},\"bulk\":2}]", 400, "out_of_range",
+       "[0].bulk"},
+      {"POST", AGENTS, "[{\"type\":\"hare\",\"position\":{\"x\":1,\"y\":2},\"state\":0}]", 400, "unknown_field",
+       "[0].state"},
+      {"POST", AGENTS, "[]", 400, "out_of_range", ""}, {"POST", AGENTS, "{}", 400, "wrong_type", ""},
+      {"POST", AGENTS, "[{]", 400, "json", ""});
+  json_t *after = ask("GET", WORLD, NULL, 200);
+  cr_expect_eq(control_count(after, "agents"), control_count(before, "agents"));
+  json_decref(before);
+  json_decref(after);
+}
+
+Test(api, more_agents_than_the_world_has_room_for_are_refused_together) {
+  size_t each = 64, count = 4000;
+  char *body = malloc(count * each + 8);
+  size_t length = (size_t)sprintf(body, "[");
+  for (size_t i = 0; i < count; i++)
+    length += (size_t)sprintf(body + length, "%s{\"type\":\"hare\",\"position\":{\"x\":1,\"y\":2}}", i ? "," : "");
+  sprintf(body + length, "]");
+  json_t *refused = ask("POST", AGENTS, body, 409);
+  cr_expect_str_eq(control_text(refused, "error.code"), "full");
+  control_step(&service, 1);
+  json_t *world = ask("GET", WORLD, NULL, 200);
+  cr_expect(control_count(world, "agents") < 1000 && control_count(world, "spawns_waiting") == 0);
+  json_decref(refused);
+  json_decref(world);
+  free(body);
+}
+
+Test(api, an_agent_is_moved_and_tuned) {
+  char path[256], end[300];
+  spawn_hare(path);
+  snprintf(end, sizeof end, "%s/position", path);
+  tell("PUT", end, "{\"position\": {\"x\": -60, \"y\": 70}}", 200);
+  tell("PUT", end, "{\"position\": {\"x\": -60, \"y\": 70}}", 200);
+  tell("PATCH", path, "{\"importance_floor\": 1, \"elasticity\": 0}", 200);
+  control_step(&service, 2);
+  json_t *agent = ask("GET", path, NULL, 200);
+  cr_expect(control_number(agent, "position.x") < -50 && control_number(agent, "position.y") > 60);
+  cr_expect(control_number(agent, "importance") > 0.99);
+  cr_expect(control_number(agent, "elasticity") == 0.0);
+  json_decref(agent);
+}
+
+Test(api, an_agent_is_woken_now_or_asked_to_wake_at_a_time) {
+  char path[256], end[300];
+  spawn_hare(path);
+  snprintf(end, sizeof end, "%s/wake", path);
+  tell("POST", end, NULL, 200);
+  tell("POST", end, "{\"at_ns\": 4000000000000}", 200);
+  control_step(&service, 1);
+  json_t *agent = ask("GET", path, NULL, 200);
+  cr_expect_eq(control_count(agent, "wake_at_ns"), 4000000000000);
+  CONTROL_EXPECT_REFUSALS(&service, {"POST", end, "{\"at_ns\": -1}", 400, "out_of_range", "at_ns"},
+                          {"POST", end, "{\"at\": 1}", 400, "unknown_field", "at"},
+                          {"POST", end, "{}", 400, "missing", "at_ns"});
+  json_decref(agent);
+}
+
+Test(api, an_explanation_says_the_same_in_numbers_and_in_words) {
+  char path[256], end[300];
+  spawn_hare(path);
+  snprintf(end, sizeof end, "%s/explain", path);
+  json_t *explanation = ask("GET", end, NULL, 200);
+  cr_expect_str_eq(control_text(explanation, "type"), "hare");
+  cr_expect(strstr(control_text(explanation, "words"), "hare") != NULL);
+  cr_expect(control_count(explanation, "period.in_force_ns") > 0);
+  json_decref(explanation);
+}
+
+Test(api, a_removed_agent_is_gone_and_stays_gone) {
+  char path[256];
+  spawn_hare(path);
+  tell("DELETE", path, NULL, 200);
+  control_step(&service, 1);
+  CONTROL_EXPECT_REFUSALS(&service, {"DELETE", path, NULL, 404, "gone", "agent"},
+                          {"GET", path, NULL, 404, "gone", "agent"},
+                          {"PATCH", path, "{\"bulk\": 1}", 404, "gone", "agent"});
+}
+
+Test(api, ids_that_are_none_are_refused) {
+  CONTROL_EXPECT_REFUSALS(&service, {"GET", AGENTS "/5", NULL, 400, "bad_id", "agent"},
+                          {"GET", AGENTS "/-1.1", NULL, 400, "bad_id", "agent"},
+                          {"GET", AGENTS "/1.2.3", NULL, 400, "bad_id", "agent"},
+                          {"GET", AGENTS "/99999999999.1", NULL, 400, "bad_id", "agent"},
+                          {"GET", AGENTS "/4294967295.4294967295", NULL, 404, "gone", "agent"},
+                          {"GET", AGENTS "/4294967295.1/explain", NULL, 404, "gone", "agent"},
+                          {"POST", AGENTS "/0.0/wake", NULL, 404, "gone", "agent"},
+                          {"DELETE", OBSERVERS "/9.9", NULL, 404, "gone", "observer"},
+                          {"DELETE", OBSERVERS "/x", NULL, 400, "bad_id", "observer"});
+}
+
+/* ---------------------------------------------------------------------------------------------------- observers */
+
+Test(api, observers_come_walk_and_go) {
+  char path[256], end[300];
+  json_t *added = ask("POST", OBSERVERS, "{\"position\": {\"x\": 5, \"y\": 6}, \"near_m\": 1, \"far_m\": 9}", 201);
+  snprintf(path, sizeof path, OBSERVERS "/%s", control_text(added, "observer"));
+  snprintf(end, sizeof end, "%s/position", path);
+  control_step(&service, 1);
+  json_t *two = ask("GET", OBSERVERS, NULL, 200);
+  cr_expect(json_array_size(control_member(two, "observers")) == 2);
+  cr_expect(control_number(two, "observers.1.far_m") == 9.0);
+  tell("PUT", end, "{\"position\": {\"x\": 50, \"y\": 6}}", 200);
+  control_step(&service, 1);
+  json_t *walked = ask("GET", OBSERVERS "?cursor=1&limit=1", NULL, 200);
+  cr_expect(control_number(walked, "observers.0.position.x") == 50.0);
+  tell("DELETE", path, NULL, 200);
+  control_step(&service, 1);
+  tell("DELETE", path, NULL, 404);
+  json_decref(added);
+  json_decref(two);
+  json_decref(walked);
+}
+
+Test(api, bad_observers_are_refused) {
+  CONTROL_EXPECT_REFUSALS(&service, {"POST", OBSERVERS, "{\"near_m\": 5}", 400, "missing", "position"},
+                          {"POST", OBSERVERS, "{\"position\": {\"x\": 1, \"y\": 1}, \"near_m\": 5, \"far_m\": 5}", 400,
+                           "out_of_range", "far_m"},
+                          {"POST", OBSERVERS, "{\"position\": {\"x\": 1, \"y\": 1}, \"partition\": 65536}", 400,
+                           "out_of_range", "partition"});
+}
+
+/* ------------------------------------------------------------------------------------------------------ modules */
+
+Test(api, modules_are_loaded_by_bare_name_alone) {
+  tell("POST", "/v1/modules", "{\"module\": \"fixed\"}", 200);
+  json_t *modules = ask("GET", "/v1/modules", NULL, 200);
+  cr_expect(json_array_size(control_member(modules, "modules")) == 2);
+  CONTROL_EXPECT_REFUSALS(&service, {"POST", "/v1/modules", "{\"module\": \"../fixed\"}", 409, "refused", "module"},
+                          {"POST", "/v1/modules", "{\"module\": \"no-such-module\"}", 409, "refused", "module"},
+                          {"POST", "/v1/modules", "{\"module\": \"\"}", 400, "out_of_range", "module"},
+                          {"POST", "/v1/modules", "{\"module\": \"a\\u0000b\"}", 400, "json", ""});
+  json_decref(modules);
+}

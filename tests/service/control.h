@@ -1,0 +1,105 @@
+/* control.h - asks the control API of a daemon under test, and looks at what it answers. */
+#ifndef CONTROL_H
+#define CONTROL_H
+
+#include "daemon.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Asks and returns the document, which the caller releases; it must come with `status`. */
+static inline json_t *control_ask(const musterd *service, const char *method, const char *path, const char *body,
+                                  int status) {
+  json_error_t error;
+  daemon_reply *reply = calloc(1, sizeof *reply);
+  cr_assert_not_null(reply);
+  daemon_ask(service, method, path, body, reply);
+  cr_expect(reply->status == status, "%s %s %s: %d instead of %d: %s", method, path, body ? body : "", reply->status,
+            status, reply->body);
+  json_t *document = json_loads(reply->body, JSON_REJECT_DUPLICATES, &error);
+  cr_assert(document != NULL, "%s %s: line %d: %s: %s", method, path, error.line, error.text, reply->body);
+  free(reply);
+  return document;
+}
+
+/* A member by its path, such as "frame.carried" or "agents.0.type". Fails the test when there is none. */
+static inline json_t *control_member(json_t *document, const char *path) {
+  char names[128];
+  json_t *value = document;
+  snprintf(names, sizeof names, "%s", path);
+  for (char *name = strtok(names, "."); name; name = strtok(NULL, ".")) {
+    value = json_is_array(value) ? json_array_get(value, (size_t)atoi(name)) : json_object_get(value, name);
+    cr_assert(value != NULL, "there is no %s", path);
+  }
+  return value;
+}
+
+static inline long long control_count(json_t *document, const char *path) {
+  return json_integer_value(control_member(document, path));
+}
+
+static inline double control_number(json_t *document, const char *path) {
+  return json_number_value(control_member(document, path));
+}
+
+static inline const char *control_text(json_t *document, const char *path) {
+  json_t *value = control_member(document, path);
+  cr_assert(json_is_string(value), "%s is no text", path);
+  return json_string_value(value);
+}
+
+static inline bool control_is_true(json_t *document, const char *path) {
+  return json_is_true(control_member(document, path));
+}
+
+/* A request that must be refused: with which status, code and field ("" = none). */
+typedef struct control_refusal {
+  const char *method, *path, *body;
+  int status;
+  const char *code, *field;
+} control_refusal;
+
+static inline void control_expect_refusals(const musterd *service, const control_refusal *refusals, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const control_refusal *refusal = &refusals[i];
+    json_t *document = control_ask(service, refusal->method, refusal->path, refusal->body, refusal->status),
+           *error = NULL;
+    error = control_member(document, "error");
+    const char *code = json_string_value(json_object_get(error, "code"));
+    const char *field = json_string_value(json_object_get(error, "field"));
+    cr_expect(code && strcmp(code, refusal->code) == 0, "%s %s %s: code %s", refusal->method, refusal->path,
+              refusal->body ? refusal->body : "", code);
+    cr_expect(strcmp(field ? field : "", refusal->field) == 0, "%s %s %s: field %s", refusal->method, refusal->path,
+              refusal->body ? refusal->body : "", field ? field : "(none)");
+    cr_expect(json_object_get(error, "message") != NULL);
+    json_decref(document);
+  }
+}
+
+#define CONTROL_EXPECT_REFUSALS(service, ...)                                                                          \
+  control_expect_refusals(service, (const control_refusal[]){__VA_ARGS__},                                             \
+                          sizeof((const control_refusal[]){__VA_ARGS__}) / sizeof(control_refusal))
+
+/* Asks again and again until a number has come so far; the frames go on meanwhile. */
+static inline void control_await_count(const musterd *service, const char *path, const char *member, long long least) {
+  for (long long count = -1; count < least;) {
+    json_t *document = control_ask(service, "GET", path, NULL, 200);
+    count = control_count(document, member);
+    json_decref(document);
+  }
+}
+
+/* Waits until the steps of a paused world are done. */
+static inline void control_step(const musterd *service, long long frames) {
+  char body[64];
+  json_t *before = control_ask(service, "GET", "/v1/worlds/main", NULL, 200);
+  long long done = control_count(before, "frames");
+  snprintf(body, sizeof body, "{\"frames\": %lld}", frames);
+  json_decref(control_ask(service, "POST", "/v1/worlds/main/step", body, 200));
+  control_await_count(service, "/v1/worlds/main", "frames", done + frames);
+  json_decref(before);
+}
+
+#endif

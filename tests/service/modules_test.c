@@ -1,0 +1,187 @@
+/* Which shared objects the service loads, and why it refuses the others. */
+#include "daemon.h"
+#include "service/modules.h"
+
+#include <criterion/criterion.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A folder of modules of its own for one test. */
+typedef struct shelf {
+  char folder[64];
+  modules modules;
+} shelf;
+
+static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void run(const char *format, ...) {
+  char command[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(command, sizeof command, format, arguments);
+  va_end(arguments);
+  cr_assert(system(command) == 0, "%s", command);
+}
+
+static void take_down(shelf *shelf) {
+  modules_close(&shelf->modules);
+  run("rm -r %s", shelf->folder);
+}
+
+static void make_folder(shelf *shelf) {
+  *shelf = (struct shelf){.folder = "/tmp/musterd-modules-XXXXXX"};
+  cr_assert(mkdtemp(shelf->folder) != NULL);
+  run("cp %s/*.so %s && chmod go-w %s/*", getenv("ODD_MODULES"), shelf->folder, shelf->folder);
+}
+
+static void put_up(shelf *shelf) {
+  make_folder(shelf);
+  cr_assert(modules_open(&shelf->modules, shelf->folder) == MUSTER_OK, "%s", muster_last_error());
+}
+
+static void expect_refused(shelf *shelf, const char *name, const char *says) {
+  uint32_t before = shelf->modules.count;
+  cr_expect(modules_load(&shelf->modules, name) == NULL, "%s was loaded", name);
+  cr_expect(strstr(muster_last_error(), says) != NULL, "\"%s\" is not in: %s", says, muster_last_error());
+  cr_expect(strstr(muster_last_error(), "/proc/") == NULL, "%s", muster_last_error());
+  cr_expect(shelf->modules.count == before);
+}
+
+static void expect_loaded(shelf *shelf, const char *name, const char *calls_itself) {
+  const muster_module *module = modules_load(&shelf->modules, name);
+  cr_assert(module != NULL, "%s", muster_last_error());
+  cr_expect(strcmp(module->name, calls_itself) == 0, "%s calls itself %s", name, module->name);
+  cr_expect(modules_load(&shelf->modules, name) == module, "a second time it is another one");
+}
+
+Test(modules, a_good_one_is_loaded_once_and_several_are_kept_apart) {
+  shelf shelf;
+  put_up(&shelf);
+  expect_loaded(&shelf, "plain", "odd");
+  expect_loaded(&shelf, "second", "second");
+  cr_expect(shelf.modules.count == 2);
+  take_down(&shelf);
+}
+
+Test(modules, one_that_does_not_fit_is_refused_with_its_reason) {
+  shelf shelf;
+  put_up(&shelf);
+  expect_refused(&shelf, "other_abi", "module 'other_abi': it was built for ABI 2, this service is for 1");
+  expect_refused(&shelf, "other_size", "its size is 1048576 bytes");
+  expect_refused(&shelf, "hollow", "it lacks one of name, summary, open");
+  expect_refused(&shelf, "mute", "it exports no muster_module_get");
+  expect_refused(&shelf, "empty", "its muster_module_get gives no module");
+  expect_refused(&shelf, "unresolved", "undefined symbol: muster_of_another_version");
+  expect_refused(&shelf, "absent", "absent.so in /tmp/");
+  expect_loaded(&shelf, "second", "second");
+  take_down(&shelf);
+}
+
+/* The loader knows an object by the number of its descriptor, which is used again. */
+Test(modules, one_that_was_refused_is_not_mistaken_for_the_next) {
+  shelf shelf;
+  put_up(&shelf);
+  for (int i = 0; i < 100; i++) expect_refused(&shelf, "other_abi", "ABI");
+  expect_loaded(&shelf, "plain", "odd");
+  expect_refused(&shelf, "empty", "gives no module");
+  expect_loaded(&shelf, "second", "second");
+  int next = dup(0);
+  cr_expect(next < 32, "descriptors are left open: the next is %d", next);
+  close(next);
+  take_down(&shelf);
+}
+
+Test(modules, names_that_are_paths_or_none_are_refused) {
+  static const char *const names[] = {
+      "", ".", "..", "../plain", "/tmp/plain", "plain.so", "pl ain", "plain\n", "a23456789012345678901234567890123"};
+  shelf shelf;
+  put_up(&shelf);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) expect_refused(&shelf, names[i], "is no name of a module");
+  take_down(&shelf);
+}
+
+Test(modules, a_file_that_others_may_write_is_refused) {
+  shelf shelf;
+  put_up(&shelf);
+  run("chmod o+w %s/plain.so && chmod g+w %s/second.so", shelf.folder, shelf.folder);
+  expect_refused(&shelf, "plain", "module 'plain': others may write it; take that away with chmod go-w");
+  expect_refused(&shelf, "second", "others may write it");
+  run("chmod go-w %s/plain.so", shelf.folder);
+  expect_loaded(&shelf, "plain", "odd");
+  take_down(&shelf);
+}
+
+Test(modules, what_is_no_regular_file_is_refused) {
+  shelf shelf;
+  put_up(&shelf);
+  run("mv %s/plain.so %s/real", shelf.folder, shelf.folder);
+  run("ln -s real %s/plain.so", shelf.folder);
+  expect_refused(&shelf, "plain", "it is a symbolic link");
+  run("rm %s/second.so && mkfifo -m 600 %s/second.so", shelf.folder, shelf.folder);
+  expect_refused(&shelf, "second", "it is no regular file");
+  run("mkdir -m 700 %s/folder.so", shelf.folder);
+  expect_refused(&shelf, "folder", "it is no regular file");
+  run("echo nonsense >%s/text.so && chmod 600 %s/text.so", shelf.folder, shelf.folder);
+  expect_refused(&shelf, "text", "module 'text': file too short");
+  take_down(&shelf);
+}
+
+Test(modules, a_folder_that_others_may_write_is_refused_and_so_is_all_in_it) {
+  shelf shelf;
+  make_folder(&shelf);
+  run("chmod g+w %s", shelf.folder);
+  cr_expect(modules_open(&shelf.modules, shelf.folder) == MUSTER_E_INPUT);
+  cr_expect(strstr(muster_last_error(), "others may write it"), "%s", muster_last_error());
+  expect_refused(&shelf, "plain", "was refused");
+  cr_expect(modules_open(&shelf.modules, "/nonexistent") == MUSTER_E_SYSTEM);
+  take_down(&shelf);
+}
+
+/* Only root can give files away. */
+Test(modules, what_belongs_to_somebody_else_is_refused) {
+  shelf shelf;
+  put_up(&shelf);
+  if (geteuid() == 0) {
+    run("chown 12345 %s/plain.so", shelf.folder);
+    expect_refused(&shelf, "plain", "it belongs to user 12345; it must belong to root or to the service's user 0");
+  }
+  expect_loaded(&shelf, "second", "second");
+  take_down(&shelf);
+}
+
+/* All of these are among the worlds of one service, which goes on with the one that is good. */
+Test(modules, the_service_goes_on_without_worlds_whose_modules_are_refused) {
+  musterd service;
+  daemon_prepare(&service);
+  run("mkdir -m 700 %s/m && cp %s/*.so %s/m && chmod go-w %s/m/*", service.folder, getenv("ODD_MODULES"),
+      service.folder, service.folder);
+  daemon_launch(
+      &service,
+      "--modules @/m --budget 1ms --world good=plain --world a=other_abi --world b=unresolved --world c=absent");
+  cr_assert(daemon_await(&service, "READY=1"));
+  daemon_await_log(&service, "world a is not hosted: module 'other_abi': it was built for ABI 2");
+  daemon_await_log(&service, "world b is not hosted: module 'unresolved': undefined symbol");
+  daemon_await_log(&service, "world c is not hosted: module 'absent': absent.so in ");
+  daemon_await_log(&service, "world good: module plain");
+  daemon_stop(&service);
+}
+
+/* A module as its user builds it: out of this tree, with the public headers and nothing else. */
+Test(modules, the_template_is_built_elsewhere_and_hosted) {
+  musterd service;
+  daemon_prepare(&service);
+  run("mkdir -m 700 %s/m && cp " MUSTER_SOURCE_DIR "/tests/examples/template_module.c %s/walkers.c", service.folder,
+      service.folder);
+  run("cp -r " MUSTER_SOURCE_DIR "/include %s/include", service.folder);
+  run("cd %s && %s -std=c17 -Wall -Wextra -Werror -O2 -shared -fPIC -I include walkers.c -o m/walkers.so && "
+      "chmod 700 m/walkers.so",
+      service.folder, getenv("COMPILER"));
+  daemon_launch(&service, "--modules @/m --world main=walkers --agents 500");
+  cr_assert(daemon_await(&service, "READY=1"));
+  daemon_await_log(&service, "world main: module walkers, 500 agents");
+  daemon_stop(&service);
+}
