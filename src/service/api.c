@@ -83,7 +83,15 @@ static void run(desk_request *request, struct service *service) {
   (void)service;
   call->ran = true;
   call->again = false;
-  call->work(call);
+  if (call->world && !call->world->world)
+    api_complain(&call->problem, 409, "not_hosted", "world", "world %s is not hosted: %s", call->world->name,
+                 call->world->failure);
+  else
+    if (call->world && !call->world->world)
+    api_complain(&call->problem, 409, "not_hosted", "world", "world %s is not hosted: %s", call->world->name,
+                 call->world->failure);
+  else
+    call->work(call);
 }
 
 static void answer(api_call *call) {

@@ -92,8 +92,10 @@ muster_result frames_set_pace(service *service, hosted_world *world, uint64_t bu
     if (other != world) used += (double)other->budget_ns / (double)other->period_ns;
   }
   muster_result result = settings_check_pace(used, budget, period);
-  if (!result) frames_force_pace(world, budget, period);
-  return result;
+  if (result) return result;
+  frames_force_pace(world, budget, period);
+  desk_rouse(&service->desk); /* it may be waiting for a later frame */
+  return MUSTER_OK;
 }
 
 /* A frame that is already late is not put off. */
@@ -106,20 +108,20 @@ void frames_force_pace(hosted_world *world, uint64_t budget_ns, uint64_t period_
 }
 
 void frames_pause(service *service, hosted_world *world, uint32_t steps) {
-  (void)service;
   world->paused = true;
   world->steps_left = steps;
   world->due_ns = clock_system();
   publish_pace(world);
+  desk_rouse(&service->desk); /* it may be waiting for no frame at all */
 }
 
 void frames_resume(service *service, hosted_world *world) {
-  (void)service;
   if (!world->paused) return;
   world->paused = false;
   world->steps_left = 0;
   world->due_ns = clock_system();
   publish_pace(world);
+  desk_rouse(&service->desk); /* it may be waiting for no frame at all */
 }
 
 /* ----------------------------------------------------------------------------------------------------------- thread */

@@ -34,6 +34,7 @@ static void set_paces(desk_request *request, struct service *service) {
     const world_settings *world = &reload->next.worlds[i];
     frames_force_pace(&service->worlds[i], world->budget_ns, settings_period_ns(world->rate));
   }
+  desk_rouse(&service->desk); /* it may be waiting for a later frame */
 }
 
 static void end(service *service) {

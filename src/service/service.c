@@ -87,7 +87,7 @@ static muster_result prepare_worlds(service *service) {
   for (uint32_t i = 0; i < settings->world_count; i++) {
     hosted_world *world = &service->worlds[i];
     world->settings = settings->worlds[i];
-    snprintf(world->name, sizeof world->name, "%s", world->settings.name);
+    memcpy(world->name, world->settings.name, sizeof world->name);
     world->budget_ns = world->settings.budget_ns;
     world->period_ns = settings_period_ns(world->settings.rate);
     int problem = uv_mutex_init(&world->mutex);

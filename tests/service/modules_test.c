@@ -167,6 +167,15 @@ Test(modules, the_service_goes_on_without_worlds_whose_modules_are_refused) {
   daemon_await_log(&service, "world b is not hosted: module 'unresolved': undefined symbol");
   daemon_await_log(&service, "world c is not hosted: module 'absent': absent.so in ");
   daemon_await_log(&service, "world good: module plain");
+  static daemon_reply reply;
+  daemon_ask(&service, "GET", "/v1/worlds/good/agents", NULL, &reply);
+  cr_expect(reply.status == 200, "%s", reply.text);
+  daemon_ask(&service, "GET", "/v1/worlds/a/agents", NULL, &reply);
+  cr_expect(reply.status == 409 && strstr(reply.body, "was built for ABI 2"), "%s", reply.text);
+  daemon_ask(&service, "POST", "/v1/modules", "{\"module\": \"mute\"}", &reply);
+  cr_expect(reply.status == 409 && strstr(reply.body, "exports no muster_module_get"), "%s", reply.text);
+  daemon_ask(&service, "POST", "/v1/modules", "{\"module\": \"second\"}", &reply);
+  cr_expect(reply.status == 200, "%s", reply.text);
   daemon_stop(&service);
 }
 
@@ -182,6 +191,11 @@ Test(modules, the_template_is_built_elsewhere_and_hosted) {
       service.folder, getenv("COMPILER"));
   daemon_launch(&service, "--modules @/m --world main=walkers --agents 500");
   cr_assert(daemon_await(&service, "READY=1"));
-  daemon_await_log(&service, "world main: module walkers, 500 agents");
+  static daemon_reply reply;
+  do {
+    daemon_ask(&service, "GET", "/v1/worlds/main/types", NULL, &reply);
+    cr_assert(reply.status == 200, "%s", reply.text);
+  } while (strstr(reply.body, "\"samples\": 0")); /* until they have walked; ctest ends it when they never do */
+  cr_expect(strstr(reply.body, "\"type\": \"walker\"") && strstr(reply.body, "\"agents\": 500"), "%s", reply.body);
   daemon_stop(&service);
 }

@@ -1,0 +1,88 @@
+/* muster ctl and muster explain against a real musterd. */
+#include "control.h"
+#include "tools/program.h"
+
+#include <criterion/criterion.h>
+
+static musterd service;
+
+static void start(void) {
+  daemon_start(&service, "--world main=wildlife --agents 300");
+  setenv("MUSTER_SOCKET", service.socket, 1);
+  control_await_count(&service, "/v1/worlds/main", "agents", 250);
+  json_decref(control_ask(&service, "PATCH", "/v1/worlds/main", "{\"paused\": true}", 200));
+}
+
+static void stop(void) {
+  daemon_stop(&service);
+}
+
+TestSuite(ctl, .init = start, .fini = stop, .timeout = 120);
+
+/* What `muster LINE` prints, when it ends well and its output has `text` in it; else the test fails. */
+static void expect(const char *line, const char *text) {
+  program_run *run = program_start(line);
+  cr_expect(run->status == 0, "muster %s: status %d: %s", line, run->status, run->errors);
+  cr_expect(strstr(run->output, text) != NULL, "muster %s prints:\n%s", line, run->output);
+  free(run);
+}
+
+Test(ctl, shows_what_there_is) {
+  expect("ctl worlds", "wildlife");
+  expect("ctl world", "budget_ns");
+  expect("ctl types", "bobcat");
+  expect("ctl agents type=hare limit=2", "more: cursor=");
+  expect("ctl observers", "near m");
+  expect("ctl levels", "agents_eased");
+  expect("ctl weights", "weight_importance");
+  expect("ctl modules", "wildlife");
+  expect("ctl get /v1", "\"requests\"");
+  expect("ctl --help", "muster ctl");
+}
+
+Test(ctl, changes_what_it_is_told_to) {
+  expect("ctl budget 4ms", "4 ms");
+  expect("ctl hz 20", "50 ms");
+  expect("ctl workers 1", "workers");
+  expect("ctl weights weight_wait=0.5 guarantee_ns=250000000", "main");
+  expect("ctl step 2", "steps_left");
+  json_t *weights = program_json("ctl weights --json");
+  cr_expect(json_number_value(json_object_get(weights, "weight_wait")) == 0.5);
+  cr_expect_eq(json_integer_value(json_object_get(weights, "workers")), 1);
+  json_decref(weights);
+  expect("ctl policy balanced", "main");
+  expect("ctl pardon hare", "pardoned");
+  expect("ctl resume", "no");
+  expect("ctl pause", "yes");
+}
+
+Test(ctl, an_agent_lives_from_spawn_to_removal) {
+  char line[256], id[64];
+  program_run *spawned = program_start("ctl spawn hare -5,6.5 importance_floor=0.75");
+  cr_assert(sscanf(spawned->output, "%63s", id) == 1, "%s", spawned->errors);
+  control_step(&service, 1);
+  snprintf(line, sizeof line, "ctl agent %s", id);
+  expect(line, "hare");
+  snprintf(line, sizeof line, "ctl move %s -7,8", id);
+  expect(line, id);
+  snprintf(line, sizeof line, "ctl wake %s", id);
+  expect(line, id);
+  snprintf(line, sizeof line, "ctl tune %s bulk=0.5", id);
+  expect(line, id);
+  snprintf(line, sizeof line, "explain --socket %s --agent %s", service.socket, id);
+  expect(line, "hare");
+  snprintf(line, sizeof line, "ctl explain %s --json", id);
+  expect(line, "\"words\"");
+  snprintf(line, sizeof line, "ctl remove %s", id);
+  expect(line, id);
+  free(spawned);
+}
+
+Test(ctl, complaints_are_one_line_and_say_what_to_do) {
+  PROGRAM_EXPECT_REFUSALS({"ctl", 2, "say what to do"}, {"ctl agentz", 2, "did you mean 'agents'"},
+                          {"ctl wake", 2, "muster ctl wake ID"}, {"ctl move 1.1 zz", 2, "is no place"},
+                          {"ctl budget 10", 2, "budget"}, {"ctl --sockett x worlds", 2, "unknown option --sockett"},
+                          {"ctl wake 1", 1, "INDEX.GENERATION"}, {"ctl agent 1.2", 1, "is gone"},
+                          {"ctl --world other world", 1, "no world 'other'"}, {"ctl hz 20000", 2, "hz"},
+                          {"ctl --socket /nowhere worlds", 1, "no musterd answers at /nowhere"});
+}

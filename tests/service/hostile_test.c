@@ -1,0 +1,308 @@
+/* A thousand requests that nobody should send: each is refused, none changes anything, and the service lives. */
+#include "control.h"
+
+#include <criterion/criterion.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define WORLD "/v1/worlds/main"
+
+enum { REQUESTS = 1000, BODY_BYTES = 8192 };
+
+static musterd service;
+static uint64_t random_state;
+
+/* xorshift64* */
+static uint32_t pick(uint32_t count) {
+  random_state ^= random_state >> 12;
+  random_state ^= random_state << 25;
+  random_state ^= random_state >> 27;
+  return (uint32_t)((random_state * 0x2545f4914f6cdd1du >> 32) % count);
+}
+
+#define PICK(array) (array)[pick(sizeof(array) / sizeof *(array))]
+
+typedef struct hostile {
+  const char *method, *type;
+  char path[256];
+  unsigned char body[BODY_BYTES];
+  size_t bytes;
+} hostile;
+
+static void set_body(hostile *request, const char *text) {
+  request->bytes = (size_t)snprintf((char *)request->body, BODY_BYTES, "%s", text);
+}
+
+/* ------------------------------------------------------------------------------------------------- good requests */
+
+/* Where JSON is taken, with a body that would be good. The agents and observers named are there. */
+typedef struct target {
+  const char *method, *path, *body;
+} target;
+
+static const target targets[] = {
+    {"PATCH", WORLD, "{\"budget_ns\": 5000000, \"hz\": 20.5, \"paused\": false, \"workers\": 1}"},
+    {"PATCH", WORLD, "{\"weight_wait\": 0.5, \"guarantee_ns\": 100000000, \"policy\": \"fair\"}"},
+    {"POST", WORLD "/step", "{\"frames\": 7}"},
+    {"POST", WORLD "/agents", "[{\"type\": \"hare\", \"position\": {\"x\": 1.5, \"y\": -2, \"z\": 0}, \"bulk\": 0.5}]"},
+    {"PATCH", WORLD "/agents/3.1", "{\"importance_floor\": 0.5, \"elasticity\": 2}"},
+    {"PUT", WORLD "/agents/3.1/position", "{\"position\": {\"x\": 1, \"y\": 2}}"},
+    {"POST", WORLD "/agents/3.1/wake", "{\"at_ns\": 900000000000}"},
+    {"POST", WORLD "/observers", "{\"position\": {\"x\": 1, \"y\": 2}, \"near_m\": 5, \"far_m\": 50}"},
+    {"PUT", WORLD "/observers/0.1/position", "{\"position\": {\"x\": 1, \"y\": 2}}"},
+    {"PUT", WORLD "/types/hare/priority", "{\"priority\": 3}"},
+    {"POST", "/v1/modules", "{\"module\": \"no-such-module\"}"},
+};
+
+static const target *aim(hostile *request) {
+  const target *target = &PICK(targets);
+  request->method = target->method;
+  request->type = "application/json";
+  snprintf(request->path, sizeof request->path, "%s", target->path);
+  set_body(request, target->body);
+  return target;
+}
+
+/* ------------------------------------------------------------------------------------------------ and what spoils */
+
+/* Ends in the middle: never a whole value, since all bodies are objects or arrays. */
+static void truncate_body(hostile *request) {
+  aim(request);
+  request->bytes = 1 + pick((uint32_t)request->bytes - 1);
+}
+
+/* Puts a text behind the first brace. */
+static void insert(hostile *request, const char *text) {
+  char spoilt[BODY_BYTES];
+  const char *brace = strchr((char *)request->body, '{');
+  int before = (int)(brace + 1 - (char *)request->body);
+  snprintf(spoilt, sizeof spoilt, "%.*s%s, %s", before, (char *)request->body, text, brace + 1);
+  set_body(request, spoilt);
+}
+
+static void add_member(hostile *request) {
+  static const char *const members[] = {"\"colour\": 1",     "\"\": {}",          "\"__proto__\": {}",
+                                        "\"x\": [1,2,3]",    "\"Paused\": true",  "\"\\u0000\": 1",
+                                        "\"state\": null",   "\"a\\\"b\": \"c\"", "\"type \": \"hare\"",
+                                        "\"\\ud800\": true", "\"id\": \"1.1\""};
+  aim(request);
+  insert(request, PICK(members));
+}
+
+/* Every number becomes one that no field takes. */
+static void spoil_numbers(hostile *request) {
+  static const char *const numbers[] = {
+      "NaN", "Infinity", "-Infinity", "1e999", "-1e300", "\"1\"", "[1]",   "0x10",
+      "1e",  "null",     "{}",        "--1",   "+1",     "01",    "-1e10", "99999999999999999999999999"};
+  char spoilt[BODY_BYTES];
+  size_t length = 0;
+  const target *target = aim(request);
+  const char *number = PICK(numbers);
+  for (const char *at = target->body; *at && length < sizeof spoilt - 64;) {
+    bool begins = strchr(" ", at[0]) && at[1] && strchr("-0123456789", at[1]);
+    spoilt[length++] = *at++;
+    if (!begins) continue;
+    length += (size_t)snprintf(spoilt + length, sizeof spoilt - length, "%s", number);
+    at += strspn(at, "-.0123456789");
+  }
+  spoilt[length] = '\0';
+  if (strcmp(spoilt, target->body) == 0) strcpy(spoilt, "{\"module\": 7}");
+  set_body(request, spoilt);
+}
+
+static void repeat_member(hostile *request) {
+  const target *target = aim(request);
+  char member[128];
+  const char *name = strchr(target->body, '"');
+  snprintf(member, sizeof member, "%.*s: 1", (int)strcspn(name + 1, "\"") + 2, name);
+  insert(request, member);
+}
+
+static void send_noise(hostile *request) {
+  aim(request);
+  request->bytes = 1 + pick(300);
+  for (size_t i = 0; i < request->bytes; i++) request->body[i] = (unsigned char)pick(256);
+  request->body[0] = PICK(((const char[]){'\0', '}', '\xff', 'x', ','}));
+}
+
+static void nest(hostile *request) {
+  aim(request);
+  request->bytes = 100 + pick(BODY_BYTES - 200);
+  memset(request->body, PICK("[{"), request->bytes);
+}
+
+static void mistype(hostile *request) {
+  static const char *const types[] = {"text/plain", "application/x-www-form-urlencoded", "application/jsonx",
+                                      "multipart/form-data", "application/octet-stream"};
+  aim(request);
+  request->type = PICK(types);
+}
+
+static void name_nobody(hostile *request) {
+  static const char *const ids[] = {
+      "3.2",    "3.0",   "4294967295.1",           "999999.1", "3", "-3.1", "3.1.1", "a.b", "3.", ".1", "%00", "..",
+      "3.1%20", "0x3.1", "99999999999999999999.1", "%2e%2e%2f"};
+  static const char *const ends[] = {"", "/wake", "/position", "/explain", "/pardon"};
+  static const char *const methods[] = {"DELETE", "POST", "GET", "PATCH", "PUT"};
+  aim(request);
+  request->method = PICK(methods);
+  snprintf(request->path, sizeof request->path, WORLD "/%s/%s%s", pick(2) ? "agents" : "observers", PICK(ids),
+           PICK(ends));
+}
+
+static void ask_for_nothing(hostile *request) {
+  static const char *const paths[] = {"/",
+                                      "//",
+                                      "/v2",
+                                      "/v1/",
+                                      "/v1/worlds/",
+                                      "/v1/worlds/other",
+                                      "/../etc/passwd",
+                                      "/v1/worlds/main/agents?limit=-1",
+                                      "/v1/worlds/main/agents?near=1,1,nan",
+                                      "/v1/worlds/main/agents?cursor=4294967295",
+                                      "/v1/worlds/main/agents?type=",
+                                      "/v1/worlds/main/agents?type=%ff%fe",
+                                      "/v1/worlds/%6dain%00/agents",
+                                      "/v1/worlds/main/agents?limit=5&limit=5",
+                                      "/v1/worlds/main?x=1",
+                                      "*"};
+  request->method = "GET";
+  request->type = NULL;
+  snprintf(request->path, sizeof request->path, "%s", PICK(paths));
+}
+
+static void misuse_method(hostile *request) {
+  static const char *const methods[] = {"DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW", "get"};
+  aim(request);
+  request->method = PICK(methods);
+  snprintf(request->path, sizeof request->path, "%s", PICK(((const char *const[]){WORLD, "/v1", WORLD "/agents"})));
+}
+
+/* Binary: a head and a record, one of whose parts is wrong. */
+static void spoil_bulk(hostile *request) {
+  static const unsigned char good[48] = {'M', 'U', 'S', 'T', 'E', 'R', 'P', 'O', 1, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 1};
+  request->method = "POST";
+  request->type = "application/octet-stream";
+  snprintf(request->path, sizeof request->path, WORLD "%s/positions", pick(2) ? "" : "/observers");
+  memcpy(request->body, good, sizeof good);
+  request->bytes = sizeof good;
+  switch (pick(4)) {
+  case 0:
+    request->body[pick(16)] ^= (unsigned char)(1u << pick(8));
+    break;
+  case 1:
+    request->bytes = pick(48);
+    break;
+  case 2:
+    request->bytes += 1 + pick(64);
+    break;
+  default: /* all ones: not a number */
+    memset(request->body + 24 + 8 * pick(3), 0xff, 8);
+  }
+}
+
+static void spoil_spawn(hostile *request) {
+  static const char *const bad[] = {"{\"type\":\"fox\",\"position\":{\"x\":1,\"y\":1}}",
+                                    "{}",
+                                    "7",
+                                    "null",
+                                    "{\"type\":\"hare\",\"position\":{\"x\":1,\"y\":1e10}}",
+                                    "{\"type\":\"hare\",\"position\":[1,2]}",
+                                    "{\"type\":7,\"position\":{\"x\":1,\"y\":1}}"};
+  char body[BODY_BYTES];
+  size_t length = (size_t)snprintf(body, sizeof body, "[");
+  for (uint32_t i = pick(40); i > 0; i--)
+    length +=
+        (size_t)snprintf(body + length, sizeof body - length, "{\"type\":\"hare\",\"position\":{\"x\":1,\"y\":1}},");
+  snprintf(body + length, sizeof body - length, "%s]", PICK(bad));
+  request->method = "POST";
+  request->type = "application/json";
+  snprintf(request->path, sizeof request->path, WORLD "/agents");
+  set_body(request, body);
+}
+
+static void (*const spoilers[])(hostile *request) = {truncate_body, add_member,    spoil_numbers,   repeat_member,
+                                                     send_noise,    nest,          mistype,         name_nobody,
+                                                     spoil_bulk,    misuse_method, ask_for_nothing, spoil_spawn};
+
+/* ---------------------------------------------------------------------------------------------------------- test */
+
+/* Everything that may not change, as one text that the caller frees. */
+static char *describe(void) {
+  static const char *const paths[] = {WORLD "/agents?limit=1000", WORLD "/observers", WORLD "/weights", WORLD,
+                                      WORLD "/levels"};
+  json_t *all = json_array();
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    json_array_append_new(all, control_ask(&service, "GET", paths[i], NULL, 200));
+  char *text = json_dumps(all, JSON_INDENT(1));
+  json_decref(all);
+  return text;
+}
+
+static void start(void) {
+  daemon_start(&service, "--world main=wildlife --agents 500 --idle-timeout 1s");
+  control_await_count(&service, WORLD, "agents", 400);
+  json_decref(control_ask(&service, "PATCH", WORLD, "{\"paused\": true}", 200));
+}
+
+static void stop(void) {
+  daemon_stop(&service);
+}
+
+TestSuite(hostile, .init = start, .fini = stop, .timeout = 280);
+
+Test(hostile, a_thousand_bad_requests_are_refused_and_change_nothing) {
+  uint32_t by_class[6] = {0};
+  char *before = describe();
+  daemon_reply *reply = calloc(1, sizeof *reply);
+  random_state = 2026;
+  for (uint32_t i = 0; i < REQUESTS; i++) {
+    hostile request = {0};
+    spoilers[i % (sizeof spoilers / sizeof *spoilers)](&request);
+    daemon_ask_bytes(&service, request.method, request.path, request.type, request.body, request.bytes, reply);
+    cr_expect(reply->status >= 400 && reply->status < 500, "request %u: %s %s: %d: %.300s", i, request.method,
+              request.path, reply->status, (char *)request.body);
+    by_class[reply->status / 100 % 6]++;
+  }
+  cr_expect_eq(by_class[4], REQUESTS);
+  char *after = describe();
+  cr_expect(strcmp(before, after) == 0, "something changed");
+  free(before);
+  free(after);
+  free(reply);
+}
+
+static int send_garbage(void) {
+  static const char *const heads[] = {"GET ", "POST /v1 HTTP/1.1\r\n", "GET /v1 HTTP/1.1\r\nHost: ", "", "\r\n"};
+  unsigned char noise[2048];
+  size_t bytes = 1 + pick(sizeof noise - 1);
+  for (size_t i = 0; i < bytes; i++) noise[i] = (unsigned char)pick(256);
+  int descriptor = daemon_connect(&service);
+  const char *head = PICK(heads);
+  send(descriptor, head, strlen(head), MSG_NOSIGNAL);
+  send(descriptor, noise, bytes, MSG_NOSIGNAL);
+  return descriptor;
+}
+
+Test(hostile, bytes_that_are_no_requests_are_no_harm) {
+  enum { CONNECTIONS = 200 };
+  char answer[4096];
+  int connections[CONNECTIONS];
+  char *before = describe();
+  random_state = 4052;
+  for (uint32_t i = 0; i < CONNECTIONS; i++) connections[i] = send_garbage();
+  char *meanwhile = describe();
+  for (uint32_t i = 0; i < CONNECTIONS; i++) { /* what is no whole request is cut after a second */
+    ssize_t got = recv(connections[i], answer, sizeof answer - 1, 0);
+    answer[got > 0 ? got : 0] = '\0';
+    cr_expect(got <= 0 || strncmp(answer, "HTTP/1.1 4", 10) == 0, "noise %u: %.60s", i, answer);
+    close(connections[i]);
+  }
+  char *after = describe();
+  cr_expect(strcmp(before, meanwhile) == 0 && strcmp(before, after) == 0, "something changed");
+  free(before);
+  free(meanwhile);
+  free(after);
+}

@@ -1,0 +1,315 @@
+/* The HTTP server by itself: routes, limits, and who may ask. It runs on a loop of its own in a thread. */
+#include "service/http.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { REPLY_BYTES = 65536, BODY_MAX = 1000, LATE_MAX = 8 };
+
+typedef struct test_server {
+  uv_loop_t loop;
+  uv_thread_t thread;
+  uv_async_t stop;
+  uv_timer_t late;
+  http *http;
+  http_request *kept[LATE_MAX];
+  uint32_t kept_count, most_kept;
+} test_server;
+
+static test_server server;
+static char reply[REPLY_BYTES];
+
+/* ------------------------------------------------------------------------------------------------------- server */
+
+static void echo(http_request *request) {
+  size_t bytes;
+  const void *body = http_body(request, &bytes);
+  http_answer(request, 200, HTTP_TEXT, body ? body : "", bytes);
+}
+
+static void show(http_request *request) {
+  char text[512];
+  const char *value = http_query_value(request, "q");
+  int length = snprintf(text, sizeof text, "<%s|%s|%s>", http_path_value(request, "first"),
+                        http_path_value(request, "second"), value ? value : "");
+  http_answer(request, 200, HTTP_TEXT, text, (size_t)length);
+}
+
+/* All requests that were kept are answered together, once LATE_MAX are there. */
+static void keep(http_request *request) {
+  server.kept[server.kept_count++] = request;
+  if (server.kept_count > server.most_kept) server.most_kept = server.kept_count;
+  if (server.kept_count < LATE_MAX) return;
+  while (server.kept_count > 0) http_answer(server.kept[--server.kept_count], 200, HTTP_TEXT, "late", 4);
+}
+
+static const http_route routes[] = {
+    {.method = "GET", .pattern = "/things/{first}/{second}", .handle = show, .queries = "q other"},
+    {.method = "POST", .pattern = "/echo", .handle = echo, .body_max = BODY_MAX},
+    {.method = "PUT", .pattern = "/echo", .handle = echo, .body_max = BODY_MAX, .body_type = HTTP_BINARY},
+    {.method = "DELETE", .pattern = "/echo", .handle = echo},
+    {.method = "GET", .pattern = "/late", .handle = keep},
+    {0},
+};
+
+static const http_route *const tables[] = {routes, NULL};
+
+static void end_loop(uv_async_t *stop) {
+  http_destroy(server.http, NULL, NULL);
+  uv_close((uv_handle_t *)stop, NULL);
+}
+
+static void run_loop(void *argument) {
+  (void)argument;
+  uv_run(&server.loop, UV_RUN_DEFAULT);
+}
+
+static void start_with(const char *token, uint32_t receive_ms) {
+  http_options options = http_default_options();
+  options.tables = tables;
+  options.token = token;
+  options.hosts = "game.example";
+  options.receive_ms = receive_ms;
+  server = (test_server){0};
+  uv_loop_init(&server.loop);
+  uv_async_init(&server.loop, &server.stop, end_loop);
+  server.http = http_create(&server.loop, &options);
+  cr_assert_not_null(server.http, "%s", muster_last_error());
+  cr_assert_eq(http_listen_tcp(server.http, "127.0.0.1:0", false), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(uv_thread_create(&server.thread, run_loop, NULL), 0);
+}
+
+static void start(void) {
+  start_with("a-token-of-this-test", 10000);
+}
+
+static void stop(void) {
+  uv_async_send(&server.stop);
+  uv_thread_join(&server.thread);
+  cr_expect(uv_loop_close(&server.loop) == 0, "something of the server is left in the loop");
+}
+
+/* ------------------------------------------------------------------------------------------------------- client */
+
+static int dial(void) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(http_port(server.http))};
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  cr_assert(connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0);
+  return descriptor;
+}
+
+static void send_text(int descriptor, const char *text) {
+  for (size_t left = strlen(text); left > 0;) {
+    ssize_t sent = send(descriptor, text, left, MSG_NOSIGNAL);
+    if (sent <= 0) return; /* refused before all was sent */
+    text += sent;
+    left -= (size_t)sent;
+  }
+}
+
+/* Reads until the server closes. Returns the status; 0 = none. */
+static int receive(int descriptor) {
+  size_t length = 0;
+  for (ssize_t got;
+       length < sizeof reply - 1 && (got = recv(descriptor, reply + length, sizeof reply - 1 - length, 0)) > 0;)
+    length += (size_t)got;
+  reply[length] = '\0';
+  close(descriptor);
+  return length > 12 ? atoi(reply + 9) : 0;
+}
+
+/* One request with these headers ("Host: localhost\r\n" is one). */
+static int ask(const char *line, const char *headers, const char *body) {
+  char text[4096];
+  int descriptor = dial();
+  snprintf(text, sizeof text, "%s HTTP/1.1\r\nConnection: close\r\n%sContent-Length: %zu\r\n\r\n%s", line, headers,
+           strlen(body), body);
+  send_text(descriptor, text);
+  return receive(descriptor);
+}
+
+#define HOST  "Host: localhost\r\n"
+#define TOKEN "Authorization: Bearer a-token-of-this-test\r\n"
+#define JSON  "Content-Type: application/json\r\n"
+
+static bool says(const char *text) {
+  return strstr(reply, text) != NULL;
+}
+
+TestSuite(http, .init = start, .fini = stop, .timeout = 120);
+TestSuite(http_alone, .timeout = 120); /* these start a server themselves */
+
+/* ------------------------------------------------------------------------------------------------------- routes */
+
+Test(http, parts_of_the_path_and_the_query_are_unescaped) {
+  cr_expect(ask("GET /things/a%20b/c?q=1%2B2", HOST, "") == 200);
+  cr_expect(says("<a b|c|1+2>"), "%s", reply);
+  cr_expect(ask("GET /things/%00/%2f", HOST, "") == 200);
+  cr_expect(says("<%00|%2f|>"), "%s", reply);
+}
+
+Test(http, what_is_not_there_is_refused_in_json) {
+  cr_expect(ask("GET /things/a", HOST, "") == 404 && says("\"unknown_path\""));
+  cr_expect(ask("GET /things//b", HOST, "") == 404);
+  cr_expect(ask("GET /things/a/b/c/d/e/f/g/h/i/j/k", HOST, "") == 404);
+  cr_expect(ask("GET /things/a/b?unknown=1", HOST, "") == 400 && says("\"field\": \"unknown\""));
+  cr_expect(ask("GET /things/a/b?q=1&q=2", HOST, "") == 400 && says("\"field\": \"q\""));
+  cr_expect(ask("GET /things/a/b?q", HOST, "") == 400);
+}
+
+Test(http, other_methods_are_refused_with_those_that_are_allowed) {
+  cr_expect(ask("GET /echo", HOST, "") == 405 && says("Allow: POST, PUT, DELETE"), "%s", reply);
+  cr_expect(ask("BREW /late", HOST TOKEN, "") == 405 && says("Allow: GET, HEAD"), "%s", reply);
+  cr_expect(ask("HEAD /things/a/b", HOST, "") == 200);
+}
+
+/* --------------------------------------------------------------------------------------------------------- who */
+
+Test(http, changes_by_tcp_need_the_token) {
+  cr_expect(ask("POST /echo", HOST TOKEN JSON, "{}") == 200);
+  cr_expect(ask("POST /echo", HOST JSON, "{}") == 401 && says("WWW-Authenticate: Bearer"));
+  cr_expect(ask("POST /echo", HOST JSON "Authorization: Bearer a-token-of-this-tesT\r\n", "{}") == 401);
+  cr_expect(ask("POST /echo", HOST JSON "Authorization: Bearer a-token-of-this-test-and-more\r\n", "{}") == 401);
+  cr_expect(ask("POST /echo", HOST JSON "Authorization: Bearer \r\n", "{}") == 401);
+  cr_expect(ask("POST /echo", HOST JSON "Authorization: Basic a-token-of-this-test\r\n", "{}") == 401);
+  cr_expect(ask("GET /things/a/b", HOST, "") == 200, "reading needs none");
+}
+
+Test(http_alone, without_a_token_nothing_is_changed_by_tcp) {
+  start_with(NULL, 10000);
+  cr_expect(ask("POST /echo", HOST TOKEN JSON, "{}") == 403 && says("\"no_token\""));
+  cr_expect(ask("GET /things/a/b", HOST, "") == 200);
+  stop();
+}
+
+Test(http, other_hosts_are_refused) {
+  cr_expect(ask("GET /things/a/b", "Host: 127.0.0.1:8420\r\n", "") == 200);
+  cr_expect(ask("GET /things/a/b", "Host: [::1]:8420\r\n", "") == 200);
+  cr_expect(ask("GET /things/a/b", "Host: GAME.example\r\n", "") == 200);
+  cr_expect(ask("GET /things/a/b", "Host: evil.example\r\n", "") == 421);
+  cr_expect(ask("GET /things/a/b", "Host: localhost.evil.example\r\n", "") == 421);
+  cr_expect(ask("GET /things/a/b", "Host: localhost:80:80\r\n", "") == 421);
+  cr_expect(ask("GET /things/a/b", "", "") == 400);
+}
+
+Test(http, pages_of_other_sites_are_refused) {
+  cr_expect(ask("GET /things/a/b", HOST "Origin: http://localhost:3000\r\n", "") == 200);
+  cr_expect(ask("GET /things/a/b", HOST "Origin: http://evil.example\r\n", "") == 403);
+  cr_expect(ask("GET /things/a/b", HOST "Origin: null\r\n", "") == 403);
+  cr_expect(ask("GET /things/a/b", HOST "Sec-Fetch-Site: cross-site\r\n", "") == 403);
+  cr_expect(ask("POST /echo", HOST TOKEN "Content-Type: text/plain\r\n", "{}") == 415);
+  cr_expect(ask("POST /echo", HOST TOKEN "Content-Type: application/x-www-form-urlencoded\r\n", "a=1") == 415);
+}
+
+/* ------------------------------------------------------------------------------------------------------- limits */
+
+Test(http, bodies_are_taken_up_to_their_limit) {
+  char body[BODY_MAX + 2];
+  memset(body, 'x', sizeof body);
+  body[BODY_MAX] = '\0';
+  cr_expect(ask("POST /echo", HOST TOKEN JSON, body) == 200);
+  body[BODY_MAX] = 'x';
+  body[BODY_MAX + 1] = '\0';
+  cr_expect(ask("POST /echo", HOST TOKEN JSON, body) == 413);
+  cr_expect(ask("DELETE /echo", HOST TOKEN, "x") == 413, "this one takes no body");
+}
+
+static int ask_raw(const char *text) {
+  int descriptor = dial();
+  send_text(descriptor, text);
+  shutdown(descriptor, SHUT_WR);
+  return receive(descriptor);
+}
+
+Test(http, bodies_in_chunks_have_the_same_limit) {
+  char text[4096];
+  size_t length = (size_t)snprintf(text, sizeof text,
+                                   "POST /echo HTTP/1.1\r\n" HOST TOKEN JSON
+                                   "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n");
+  for (uint32_t i = 0; i < 3; i++)
+    length += (size_t)snprintf(text + length, sizeof text - length, "190\r\n%0400d\r\n", 0);
+  snprintf(text + length, sizeof text - length, "0\r\n\r\n");
+  int descriptor = dial();
+  send_text(descriptor, text);
+  cr_expect(receive(descriptor) == 413, "%s", reply);
+}
+
+Test(http, what_is_no_http_is_answered_by_a_refusal_or_not_at_all) {
+  static const char *const bad[] = {
+      "\r\n\r\n",
+      "GARBAGE\r\n\r\n",
+      "GET\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+      "GET /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n",
+      "POST /echo HTTP/1.1\r\n" HOST TOKEN JSON "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+      "POST /echo HTTP/1.1\r\n" HOST TOKEN JSON "Content-Length: 99999999999999999999\r\n\r\n",
+      "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    int status = ask_raw(bad[i]);
+    cr_expect(status == 0 || (status >= 400 && status < 500), "%zu: %d", i, status);
+  }
+  cr_expect(ask("GET /things/a/b", HOST, "") == 200);
+}
+
+Test(http, headers_beyond_their_limit_are_refused) {
+  char *text = malloc(40000);
+  int length = snprintf(text, 40000, "GET /things/a/b HTTP/1.1\r\nHost: localhost\r\nX: ");
+  memset(text + length, 'a', 30000);
+  strcpy(text + length + 30000, "\r\n\r\n");
+  int status = ask_raw(text);
+  cr_expect(status == 431 || status == 0, "%d", status);
+  cr_expect(ask("GET /things/a/b", HOST, "") == 200);
+  free(text);
+}
+
+/* --------------------------------------------------------------------------------------------------------- time */
+
+Test(http, requests_that_are_answered_later_hold_up_nobody) {
+  int waiting[LATE_MAX];
+  for (uint32_t i = 0; i < LATE_MAX; i++) {
+    waiting[i] = dial();
+    send_text(waiting[i], "GET /late HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    cr_expect(i + 1 == LATE_MAX || ask("GET /things/a/b", HOST, "") == 200);
+  }
+  for (uint32_t i = 0; i < LATE_MAX; i++) cr_expect(receive(waiting[i]) == 200 && says("late"));
+  cr_expect_eq(server.most_kept, LATE_MAX);
+}
+
+Test(http_alone, what_is_still_unanswered_at_the_end_is_refused) {
+  start();
+  int descriptor = dial();
+  send_text(descriptor, "GET /late HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  cr_expect(ask("GET /things/a/b", HOST, "") == 200);
+  stop();
+  int status = receive(descriptor);
+  cr_expect(status == 503 || status == 0, "%d", status);
+}
+
+Test(http_alone, who_sends_bytes_one_by_one_is_cut_and_nobody_else_waits) {
+  enum { SLOW = 200 };
+  int slow[SLOW];
+  start_with(NULL, 1000);
+  for (uint32_t i = 0; i < SLOW; i++) slow[i] = dial();
+  for (uint32_t open = SLOW, round = 0; open > 0; round++) {
+    for (uint32_t i = 0; i < SLOW; i++) {
+      char byte = "GET /things/a/b?q=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"[round % 40];
+      if (slow[i] < 0) continue;
+      send(slow[i], &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+      ssize_t got = recv(slow[i], &byte, 1, MSG_DONTWAIT);
+      if (got != 0 && !(got < 0 && (errno == ECONNRESET || errno == EPIPE))) continue;
+      close(slow[i]);
+      slow[i] = -1;
+      open--;
+    }
+    cr_assert(ask("GET /things/a/b", HOST, "") == 200, "round %u", round);
+  }
+  stop();
+}
