@@ -152,12 +152,21 @@ void commit_count_refused(struct muster_world *world) {
             (unsigned long long)world->frames, (unsigned long long)dropped, RUNNER_LOG_MAX);
 }
 
+static void count_update_time(muster_statistics *sums, uint64_t cost_ns) {
+  uint32_t bucket = 0;
+  while (cost_ns > muster_update_time_bound(bucket)) bucket++;
+  sums->update_times[bucket]++;
+  sums->update_times_ns += cost_ns;
+}
+
 static void learn(struct muster_world *world) {
   if (world->recorder) recorder_exchange_costs(world);
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     worker_state *state = &world->runner.states[i];
-    for (uint32_t k = 0; k < state->sample_count; k++)
+    for (uint32_t k = 0; k < state->sample_count; k++) {
       costs_add(&world->costs, state->samples[k].type, state->samples[k].level, state->samples[k].cost_ns);
+      count_update_time(&world->statistics, state->samples[k].cost_ns);
+    }
     world->statistics.interrupted += state->interrupted;
     world->report.cycles += (uint32_t)state->cycles;
   }

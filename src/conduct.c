@@ -120,7 +120,7 @@ static void demote_type(struct muster_world *world, uint32_t number) {
 }
 
 /* Its classes stand still, and so do who waits in them; the ranking sends the others there. */
-static void quarantine_type(struct muster_world *world, uint32_t number) {
+static void freeze_type(struct muster_world *world, uint32_t number) {
   batch *batch = &world->batch;
   uint32_t kept = 0;
   world->types.types[number].quarantined = world->classes.frozen[number] = true;
@@ -133,6 +133,10 @@ static void quarantine_type(struct muster_world *world, uint32_t number) {
   batch->held_count = kept;
   world->conduct.types_quarantined++;
   world->statistics.quarantines++;
+}
+
+static void quarantine_type(struct muster_world *world, uint32_t number) {
+  freeze_type(world, number);
   tell(world,
        "type '%s': more than an eighth of its updates are over its limit of %.4g ms, repeatedly: in quarantine, none "
        "of its agents is run any more; muster_type_pardon() brings it back",
@@ -378,6 +382,16 @@ void conduct_pardon_type(struct muster_world *world, uint32_t number) {
     if (world->store.rows[i].type == number) conduct_pardon(world, i);
 }
 
+void conduct_quarantine_type(struct muster_world *world, uint32_t number) {
+  if (world->types.types[number].quarantined) return;
+  freeze_type(world, number);
+  tell(
+      world,
+      "type '%s': in quarantine by the host's word, none of its agents is run any more; muster_type_pardon() brings it "
+      "back",
+      world->types.types[number].name);
+}
+
 /* ------------------------------------------------------------------------------------------------------------ calls */
 
 muster_result muster_agent_pardon(muster_world *world, muster_agent agent) {
@@ -395,13 +409,21 @@ static muster_result check_type(const muster_world *world, muster_type type) {
   return error_set(MUSTER_E_ARGUMENT, "type %u is none of the %u that are registered", type.index, types);
 }
 
-muster_result muster_type_pardon(muster_world *world, muster_type type) {
+static muster_result command_type(muster_world *world, muster_type type, command_kind kind) {
   muster_result result = check_type(world, type);
   if (result) return result;
-  command command = {.kind = COMMAND_PARDON_TYPE, .index = type.index - 1};
+  command command = {.kind = kind, .index = type.index - 1};
   if (!ring_push(&world->inbox.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
+}
+
+muster_result muster_type_pardon(muster_world *world, muster_type type) {
+  return command_type(world, type, COMMAND_PARDON_TYPE);
+}
+
+muster_result muster_type_quarantine(muster_world *world, muster_type type) {
+  return command_type(world, type, COMMAND_QUARANTINE_TYPE);
 }
 
 muster_result muster_conduct_read(const muster_world *world, muster_type type, muster_conduct *conduct) {

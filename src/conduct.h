@@ -16,4 +16,7 @@ void conduct_forget(struct muster_world *world, uint32_t index);
 void conduct_pardon(struct muster_world *world, uint32_t index);
 void conduct_pardon_type(struct muster_world *world, uint32_t type);
 
+/* Puts a type into quarantine because the host says so, at the intake. A no-op when it is there. */
+void conduct_quarantine_type(struct muster_world *world, uint32_t type);
+
 #endif

@@ -209,6 +209,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   if (world->recorder) recorder_exchange(world, TAG_BUDGET, &world->frame.budget_ns, sizeof world->frame.budget_ns);
   if (recorder_replays(world)) replay_check_budget(world, frame->budget_ns);
   world->runner.now_ns = frame->sim_now_ns;
+  world->runner.frame = world->frames;
   frame_enter(world);
   audit_begin(world);
   if (recorder_replays(world)) world->frame.deadline_ns = UINT64_MAX / 2; /* nothing is decided by the clock */

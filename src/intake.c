@@ -39,12 +39,18 @@ bool intake_defer(struct muster_world *world, const command *command) {
 }
 
 /* Runs on_spawned or on_removed; what it moves or spawns counts. */
-static void call_back(struct muster_world *world, uint32_t index, void (*callback)(muster_update *)) {
+static void call_back(struct muster_world *world, uint32_t index, muster_flight_doing doing,
+                      void (*callback)(muster_update *)) {
   if (!callback) return;
   batch_result result = {0};
   agent_row *row = &world->store.rows[index];
-  callback(runner_begin_outside(runner_caller(&world->runner), index, PHASE_INTAKE, &result));
-  runner_caller(&world->runner)->context.phase = PHASE_OUTSIDE;
+  worker_state *state = runner_caller(&world->runner);
+  flight_begin(state->flight, world->frames);
+  flight_agent(state->flight, index, row->generation);
+  flight_enter(state->flight, doing, row->type + 1u, 0);
+  callback(runner_begin_outside(state, index, PHASE_INTAKE, &result));
+  flight_leave(state->flight);
+  state->context.phase = PHASE_OUTSIDE;
   if (world->types.types[row->type].published) row->front ^= 1u;
   if (result.moved) world_move(world, index, result.moved_to);
   if (result.asks) timing_ask_own(world, index, &result);
@@ -101,7 +107,7 @@ void intake_unschedule(struct muster_world *world, uint32_t index) {
 void intake_remove(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   score_inputs inputs = world_score_inputs(world);
-  call_back(world, index, world->types.types[row->type].def.on_removed);
+  call_back(world, index, MUSTER_FLIGHT_ON_REMOVED, world->types.types[row->type].def.on_removed);
   intake_unschedule(world, index);
   rhythm_leave(&world->rhythms, row->type, index);
   conduct_forget(world, index);
@@ -206,6 +212,9 @@ static void apply_to_type(struct muster_world *world, const command *command) {
   switch ((command_kind)command->kind) {
   case COMMAND_PARDON_TYPE:
     conduct_pardon_type(world, command->index);
+    break;
+  case COMMAND_QUARANTINE_TYPE:
+    conduct_quarantine_type(world, command->index);
     break;
   case COMMAND_PRIORITISE:
     type->def.priority = command->tuning.priority;
@@ -398,7 +407,7 @@ static void activate(struct muster_world *world, uint32_t index) {
   periods_begin(&world->classes, &world->store, index,
                 random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
   if (world->types.types[row->type].has_sets) begin_rhythm(world, index);
-  call_back(world, index, world->types.types[row->type].def.on_spawned);
+  call_back(world, index, MUSTER_FLIGHT_ON_SPAWNED, world->types.types[row->type].def.on_spawned);
   world->statistics.spawned++;
   if (row->woken) {
     row->woken = 0;

@@ -89,7 +89,7 @@ void replay_newborn(struct muster_world *world) {
 static bool is_possible_of_type(const struct muster_world *world, const command *command) {
   if (command->kind >= COMMAND_KINDS || command->index >= world->types.count) return false;
   const agent_type *type = &world->types.types[command->index];
-  if (command->kind == COMMAND_PARDON_TYPE) return true;
+  if (command->kind == COMMAND_PARDON_TYPE || command->kind == COMMAND_QUARANTINE_TYPE) return true;
   if (command->kind == COMMAND_PRIORITISE) return type->has_sets && command->tuning.priority <= MUSTER_PRIORITY_MAX;
   muster_set_tuning tuning = {.priority = command->tuning.priority,
                               .period_updates = command->tuning.period_updates,

@@ -2,6 +2,7 @@
 #include "act.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "flight.h"
 #include "messages.h"
 #include "planner.h"
 #include "recorder.h"
@@ -249,6 +250,7 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
   classes_reserve(&world->classes, &world->types.types[index].def, index);
   ready_widen(&world->ready, &world->store, def->period_max_ns);
   inbox_announce_types(&world->inbox, index + 1);
+  flight_enter_types(world);
   return (muster_type){index + 1};
 }
 

@@ -65,6 +65,11 @@ MUSTER_API muster_result muster_agent_pardon(muster_world *world, muster_agent a
  * commands_max commands wait. Any thread. */
 MUSTER_API muster_result muster_type_pardon(muster_world *world, muster_type type);
 
+/* Queues quarantine for a type because the host says so, whatever its conduct: a type that crashed the process, say. It
+ * is as if Muster had found it guilty: from the intake that takes the command on none of its agents is run, and a
+ * pardon brings it back. Nothing happens to a type in quarantine. Errors as above. Any thread. */
+MUSTER_API muster_result muster_type_quarantine(muster_world *world, muster_type type);
+
 /* How a type has behaved since the world was created. */
 typedef struct muster_conduct {
   uint32_t size;

@@ -25,6 +25,7 @@
 #include <muster/common.h>
 #include <muster/conduct.h>
 #include <muster/explain.h>
+#include <muster/flight.h>
 #include <muster/herd.h>
 #include <muster/jobs.h>
 #include <muster/record.h>

@@ -88,7 +88,8 @@ static inline muster_frame_report muster_default_frame_report(void) {
 /* Copies the report of the last frame; zeros before the first. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_frame_report_read(const muster_world *world, muster_frame_report *report);
 
-#define MUSTER_DECILES 10u
+#define MUSTER_DECILES      10u
+#define MUSTER_UPDATE_TIMES 20u
 
 typedef struct muster_quantiles {
   uint64_t p50_ns, p99_ns, max_ns; /* p50 and p99 to within 3 percent, max exact */
@@ -138,7 +139,17 @@ typedef struct muster_statistics {
    * of range or beyond b^D; and the bytes of folded and of unfolded herds, blocks and pools, without their agents. */
   uint64_t folds, unfolds, unfolds_refused, folds_refused, changes_in_sight, herds_refused;
   uint64_t bytes_folded, bytes_unfolded;
+
+  /* What updates took that were timed: all long ones, and one claim of sixteen of short ones. [k] counts those of at
+   * most muster_update_time_bound(k) that no bucket before counts; and the sum of all. Wall clock only. */
+  uint64_t update_times[MUSTER_UPDATE_TIMES];
+  uint64_t update_times_ns;
 } muster_statistics;
+
+/* 128 ns, twice that, and so on; UINT64_MAX for the last bucket, which has no bound. */
+static inline uint64_t muster_update_time_bound(uint32_t bucket) {
+  return bucket + 1 < MUSTER_UPDATE_TIMES ? 128ull << bucket : UINT64_MAX;
+}
 
 static inline muster_statistics muster_default_statistics(void) {
   muster_statistics statistics = {0};

@@ -82,6 +82,7 @@ static void run_atoms(worker_state *state) {
   uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0;
   for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count && !finished; atom++) {
     watch_enter(state->post);
+    flight_enter(state->flight, MUSTER_FLIGHT_ACTION, update->type.index, atom);
     muster_atom_result answer = type->def.atoms[atom].run(update);
     finished = answer == MUSTER_ATOM_FINISH;
     if ((unsigned)answer > MUSTER_ATOM_FINISH) state->results_refused++;
@@ -95,11 +96,14 @@ static void run_atoms(worker_state *state) {
 static void run_actions(worker_state *state) {
   const muster_update *update = &state->context.public;
   watch_agent(state->post, update->agent.index, update->agent.generation);
+  flight_begin(state->flight, state->context.runner->frame);
+  flight_agent(state->flight, update->agent.index, update->agent.generation);
   if (state->context.type->has_sets)
     passes_act(state, state->context.runner);
   else
     run_atoms(state);
   watch_leave(state->post);
+  flight_leave(state->flight);
   state->context.phase = PHASE_OUTSIDE;
 }
 

@@ -9,6 +9,7 @@ static bool run_once(worker_state *state, const runner *runner, uint64_t *clock_
   bool finished = false;
   for (uint32_t atom = 0; atom < type->parallel_atoms && !finished; atom++) {
     watch_enter(state->post);
+    flight_enter(state->flight, MUSTER_FLIGHT_ATOM, state->context.public.type.index, atom);
     finished = type->atoms[atom].run(&state->context.public) == MUSTER_ATOM_FINISH;
     if (runner->virtual) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;

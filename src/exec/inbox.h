@@ -25,6 +25,7 @@ typedef enum command_kind {
   COMMAND_PARDON_TYPE, /* from here on the index is the type's */
   COMMAND_SET_TUNE,
   COMMAND_PRIORITISE,
+  COMMAND_QUARANTINE_TYPE,
   COMMAND_KINDS
 } command_kind;
 

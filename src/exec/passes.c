@@ -77,6 +77,7 @@ static turn run_atoms(walk *walk, const type_set *set, uint32_t *atom, uint32_t 
   bool may_be_cut = set->mode != MUSTER_MODE_RUN, goes_on = true;
   for (;;) {
     context->asked = 0;
+    flight_enter(walk->state->flight, MUSTER_FLIGHT_ATOM, context->public.type.index, *atom);
     muster_atom_result result = walk->type->atoms[*atom].run(&context->public);
     walk->atoms++;
     if (walk->timed) look_at_clock(walk, *atom);
@@ -251,6 +252,7 @@ static void act_set(worker_state *state, const runner *runner, const agent_type 
   tell_set(context, &type->sets, number, own);
   for (uint32_t atom = set->first_atom; atom < set->end_atom && result != MUSTER_ATOM_FINISH; atom++) {
     watch_enter(state->post);
+    flight_enter(state->flight, MUSTER_FLIGHT_ACTION, context->public.type.index, atom);
     result = type->atoms[atom].run(&context->public);
     if ((unsigned)result > MUSTER_ATOM_FINISH) state->results_refused++;
     uint64_t end_ns = runner->virtual ? type->atoms[atom].model_ns : clock_now(&runner->clock);

@@ -46,6 +46,7 @@ void runner_open_early(runner *runner) {
                             .offences = state->offences,
                             .set_counts = state->set_counts,
                             .post = state->post,
+                            .flight = state->flight,
                             .track = runner->tracks ? &runner->tracks[i] : NULL};
     state->context.public.world = runner->world;
     state->context.public.worker = i;
@@ -145,6 +146,7 @@ static void catch_up(worker_state *state) {
   if (before_ns == 0) return;
   update->now_ns = row->last_update_ns + before_ns;
   update->elapsed_ns = before_ns;
+  flight_enter(state->flight, MUSTER_FLIGHT_CATCH_UP, update->type.index, 0);
   context->type->def.catch_up(update);
   update->now_ns = now_ns;
   update->elapsed_ns = elapsed_ns;
@@ -163,6 +165,7 @@ static inline interruption run_atoms(worker_state *state, const runner *runner, 
   if (type->elapsed == MUSTER_ELAPSED_ANALYTIC && first == 0) catch_up(state);
   for (; atom < end && !finished; atom++) {
     if (atom > first && (interruption = look_around(state, runner, *clock_ns + longest_ns, timed))) break;
+    flight_enter(state->flight, MUSTER_FLIGHT_ATOM, state->context.public.type.index, atom);
     muster_atom_result answer = type->atoms[atom].run(&state->context.public);
     finished = answer == MUSTER_ATOM_FINISH;
     if (__builtin_expect((unsigned)answer > MUSTER_ATOM_FINISH, false)) state->results_refused++;
@@ -198,6 +201,7 @@ static inline uint32_t begin_entry(worker_state *state, const runner *runner, ui
   context->spawn_base = entry->spawn_base;
   context->spawn_limit = entry->spawn_limit;
   watch_agent(state->post, entry->agent, row->generation);
+  flight_agent(state->flight, entry->agent, row->generation);
   tell(context, runner, entry->agent, next ? runner->store->begun[entry->agent].started_ns : runner->now_ns);
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) {
     context->random_counter |= result->random_count; /* interrupted in this frame: goes on */
@@ -387,12 +391,14 @@ static void work_off(worker_state *state, runner *runner, bool early_only) {
   uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns, jobs_ns = state->jobs_ns;
   batch_claim claim;
   if (wall) conduct_begin(state, clock_ns);
+  flight_begin(state->flight, runner->frame);
   for (;;) {
     clock_ns = run_urgent(state, runner, clock_ns, &cpu_ns);
     if (!take_next(state, runner, early_only, clock_ns, &claim)) break;
     watch_enter(state->post);
     uint64_t end_ns = run_claim(state, runner, &claim, clock_ns);
     watch_leave(state->post);
+    flight_leave(state->flight);
     claims_ns += end_ns - clock_ns;
     if (wall && !early_only && runner->rations_woken) ration_woken(state, runner, &claim, end_ns - clock_ns);
     if (state->track) track_claim(state, runner, &claim, clock_ns, end_ns);

@@ -23,6 +23,7 @@
 #include "agents/types.h"
 #include "base/clock.h"
 #include "exec/crew.h"
+#include "exec/flight.h"
 #include "exec/identity.h"
 #include "exec/inbox.h"
 #include "exec/ticket.h"
@@ -116,6 +117,7 @@ typedef struct worker_state {
   uint16_t suspects[SUSPECTS_MAX]; /* types in claims that took suspiciously long */
   offence_list offences;           /* kept until they are judged */
   watch_post *post;
+  flight_line *flight; /* of a world with a flight recorder; else null */
 } worker_state;
 
 typedef struct runner {
@@ -137,11 +139,14 @@ typedef struct runner {
   worker_state *states;        /* one per worker index */
   track *tracks;               /* likewise; null without a trace */
   watch_post *posts;           /* likewise */
+  void *flight_memory;         /* the host's, of the flight recorder; null without one */
+  flight_line *flight_lines;   /* in it; one per worker index */
   uint64_t limit_ns;           /* the least of all types */
   uint32_t caller;             /* the index of the frame's thread */
   uint32_t log_max;            /* commands that one worker's updates may send in a frame */
   logged_command *log_scratch; /* log_max */
   /* set for each frame */
+  uint64_t frame; /* its number */
   uint64_t now_ns;
   uint64_t stop_ns, deadline_ns;        /* wall */
   uint64_t risk_most_ns;                /* so much of the frame's end at the most is closed to claims with runaways */

@@ -3,7 +3,9 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/quantity.h"
+#include "service/health.h"
 #include "service/log.h"
+#include "service/metrics.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -207,8 +209,17 @@ static const http_route own_routes[] = {
     {0},
 };
 
-static const http_route *const tables[] = {own_routes,          api_world_routes, api_type_routes,   api_agent_routes,
-                                           api_observer_routes, api_bulk_routes,  api_module_routes, NULL};
+static const http_route *const tables[] = {own_routes,
+                                           api_world_routes,
+                                           api_type_routes,
+                                           api_agent_routes,
+                                           api_observer_routes,
+                                           api_bulk_routes,
+                                           api_module_routes,
+                                           metrics_routes,
+                                           health_routes,
+                                           flight_routes,
+                                           NULL};
 
 static void write_route(json_writer *writer, const http_route *route) {
   json_begin_object(writer, NULL);

@@ -87,6 +87,7 @@ static void pardon(api_call *call) {
   const type_input *input = (const type_input *)(const void *)call->input;
   muster_type type = api_find_type(call, input->name);
   if (!type.index || !api_succeeded(call, muster_type_pardon(call->world->world, type), "type")) return;
+  flight_forgive(&call->service->flight, call->world->name, input->name);
   json_string(&call->writer, "type", input->name);
   json_bool(&call->writer, "pardoned", true);
 }

@@ -128,10 +128,12 @@ void frames_resume(service *service, hosted_world *world) {
 
 void frames_main(void *argument) {
   service *service = argument;
+  flight_thread_begin();
   if (hosting_open(service) == MUSTER_OK) {
     tell(service, &service->opened);
     run_worlds(service);
   }
   hosting_close(service);
+  flight_thread_end();
   tell(service, &service->ended);
 }

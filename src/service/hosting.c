@@ -39,6 +39,7 @@ static muster_result create_world(service *service, hosted_world *world) {
   def.seed = settings->seed;
   def.clock = settings->virtual_clock ? MUSTER_CLOCK_VIRTUAL : MUSTER_CLOCK_WALL;
   def.capacity_ns = settings->capacity_ns;
+  def.audit = settings->audit;
   if (world->needs.cell_m > 0) def.cell_m = world->needs.cell_m;
   def.log = log_sink_of(world->name);
   world->world = muster_world_create(&def);
@@ -56,6 +57,7 @@ static void close_world(hosted_world *world) {
 static bool open_world(service *service, hosted_world *world) {
   muster_result result = open_module(service, world);
   if (!result) result = create_world(service, world);
+  if (!result) flight_attach(&service->flight, world->world, world->name, world->settings.module);
   if (!result) result = world->module->populate(world->instance, world->world);
   if (result) {
     snprintf(world->failure, sizeof world->failure, "%s", muster_last_error());
@@ -63,6 +65,7 @@ static bool open_world(service *service, hosted_world *world) {
     log_line(MUSTER_LOG_ERROR, "world %s is not hosted: %s", world->name, world->failure);
     close_world(world);
   } else {
+    flight_judge(&service->flight, world->world, world->name);
     log_line(MUSTER_LOG_INFO, "world %s: module %s, %u agents to begin with", world->name, world->settings.module,
              world->needs.agents);
   }
@@ -70,9 +73,21 @@ static bool open_world(service *service, hosted_world *world) {
   return result == MUSTER_OK;
 }
 
+static void begin_worker(uint32_t worker, void *user) {
+  (void)worker, (void)user;
+  flight_thread_begin();
+}
+
+static void end_worker(uint32_t worker, void *user) {
+  (void)worker, (void)user;
+  flight_thread_end();
+}
+
 static muster_result open_pool(service *service) {
   muster_pool_def def = muster_default_pool_def();
   def.workers = service->settings.workers;
+  def.on_worker_start = begin_worker;
+  def.on_worker_stop = end_worker;
   def.log = log_sink_of(NULL);
   service->pool = muster_pool_create(&def);
   return service->pool ? MUSTER_OK : MUSTER_E_SYSTEM;

@@ -38,6 +38,7 @@ static void copy_pace(hosted_world *world) {
   published->period_ns = world->period_ns;
   published->paused = world->paused;
   published->failed = world->failed;
+  published->changes++;
   memcpy(published->failure, world->failure, sizeof published->failure);
 }
 
@@ -52,6 +53,7 @@ void publish_frame(hosted_world *world, uint64_t begin_ns, uint64_t end_ns) {
   published->frame_end_ns = end_ns;
   published->report = muster_default_frame_report();
   muster_frame_report_read(world->world, &published->report);
+  if (!world->failed) timings_add(&published->timings, &published->report);
   copy_statistics(world, end_ns);
   uv_mutex_unlock(&world->mutex);
 }

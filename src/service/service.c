@@ -3,6 +3,7 @@
 #include "service/api.h"
 #include "service/frames.h"
 #include "service/log.h"
+#include "service/metrics.h"
 #include "service/notify.h"
 #include "service/reload.h"
 
@@ -124,9 +125,20 @@ static muster_result start_frames(service *service) {
   return MUSTER_OK;
 }
 
+/* The last run's record is read before the first callback can leave another. */
+static muster_result start_measured(service *service) {
+  service->metrics = metrics_create();
+  if (!service->metrics) return error_set(MUSTER_E_MEMORY, "no memory for the metrics");
+  muster_result result = flight_open(&service->flight, service->settings.flight_file, service->settings.crash_limit);
+  if (!result && (result = start_frames(service))) flight_close(&service->flight);
+  return result;
+}
+
 static void destroy(service *service) {
   for (uint32_t i = 0; i < service->world_count; i++) uv_mutex_destroy(&service->worlds[i].mutex);
   uv_mutex_destroy(&service->news_mutex);
+  flight_close(&service->flight);
+  metrics_destroy(service->metrics);
   free(service);
 }
 
@@ -137,7 +149,7 @@ static muster_result start(service *service) {
   result = prepare_worlds(service);
   if (!result) result = prepare_loop(service);
   if (!result) result = api_open(service);
-  if (!result) result = start_frames(service);
+  if (!result) result = start_measured(service);
   if (result) control_socket_close(&service->control);
   return result;
 }

@@ -10,8 +10,10 @@
 
 #include "service/control_socket.h"
 #include "service/desk.h"
+#include "service/flight.h"
 #include "service/modules.h"
 #include "service/settings.h"
+#include "service/timings.h"
 #include "service/watchdog.h"
 
 #include <muster/module.h>
@@ -34,6 +36,8 @@ typedef struct world_published {
   char failure[FAILURE_BYTES];           /* and why */
   uint64_t frame_begin_ns, frame_end_ns; /* of the last one: CLOCK_MONOTONIC; 0 = none yet */
   muster_frame_report report;
+  world_timings timings;  /* of all frames since the start */
+  uint64_t changes;       /* times that anything here was renewed */
   uint64_t statistics_ns; /* CLOCK_MONOTONIC of what follows, which is renewed at most every 100 ms; 0 = none yet */
   muster_statistics statistics;
   uint32_t type_count;
@@ -75,6 +79,8 @@ typedef struct service {
   struct http *http; /* the server of control; loop's thread */
   desk desk;
   watchdog watchdog;
+  flight flight;           /* open before the threads are started */
+  struct metrics *metrics; /* loop's thread */
   uv_signal_t signals[3];
   uv_thread_t frames;
   uv_async_t frames_news; /* from the frames' thread: all worlds are open, or it has ended */

@@ -21,6 +21,7 @@ typedef struct world_settings {
   uint64_t rate;      /* frames per 1000 seconds; live */
   bool virtual_clock;
   uint64_t capacity_ns; /* of the virtual clock; 0 = the budget */
+  bool audit;           /* muster_world_def.audit */
 } world_settings;
 
 /* [server] and all worlds. Live = a reload brings it into force. */

@@ -1,0 +1,108 @@
+/* muster/flight.h - the flight recorder: memory of the host, usually a mapped file, in which each worker notes whose
+ * callback it is in. When the process dies, the file stays, and says who was at it. Part of muster/muster.h.
+ *
+ *     at start:       open and map a file (MAP_SHARED) of muster_flight_bytes(); muster_flight_attach()
+ *     in the handler  of SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT: muster_flight_mark(), then let the signal take
+ * its course at next start:  muster_flight_read() of the old file, before a new one is written
+ *
+ * Several workers may be inside callbacks when one of them brings the process down; the mark tells that one from the
+ * innocent. A line without a mark says no more than who was running: a process that is killed leaves such lines, too.
+ *
+ * Noted are all callbacks with a muster_update: atoms, actions, catch_up, on_spawned and on_removed. Jobs that an atom
+ * waits for and runs itself count as its own. Not noted are cost and importance models.
+ *
+ * A note is two stores for an update and one for each further atom, to a cache line that is the worker's own: less than
+ * 2 ns. A world without a recorder pays a look at a null pointer.
+ *
+ * The layout is fixed, little-endian on the machines that Muster runs on, and all offsets are from the beginning of the
+ * memory:
+ *
+ *     0                                   muster_flight_header
+ *     64                                  types_max names of MUSTER_FLIGHT_NAME_BYTES each, ended by a zero byte
+ *     64 + types_max x name bytes,        `lines` times muster_flight_line
+ *     rounded up to 64
+ */
+#ifndef MUSTER_FLIGHT_H
+#define MUSTER_FLIGHT_H
+
+#include <muster/type.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MUSTER_FLIGHT_VERSION    1u
+#define MUSTER_FLIGHT_NAME_BYTES 32u
+#define MUSTER_FLIGHT_LINES_MAX  4096u /* more than there can be workers; what is read with more is damaged */
+
+/* Which callback a worker is in. */
+typedef enum muster_flight_doing {
+  MUSTER_FLIGHT_NOTHING = 0, /* none: between updates, or outside frames */
+  MUSTER_FLIGHT_ATOM,        /* a perception or behaviour atom */
+  MUSTER_FLIGHT_ACTION,      /* an action atom */
+  MUSTER_FLIGHT_CATCH_UP,    /* these three are no atoms, and their atom is 0 */
+  MUSTER_FLIGHT_ON_SPAWNED,
+  MUSTER_FLIGHT_ON_REMOVED,
+  MUSTER_FLIGHT_DOINGS
+} muster_flight_doing;
+
+typedef struct muster_flight_header {
+  char magic[8];      /* "MUSTFLIT" */
+  uint32_t version;   /* MUSTER_FLIGHT_VERSION */
+  uint32_t lines;     /* worker indices of the pool: muster_pool_indices() */
+  uint32_t types_max; /* of the world */
+  uint32_t types;     /* registered */
+  uint64_t check;     /* XXH3 of all names, seeded with that of the 24 bytes above */
+  uint64_t unused[4]; /* zero */
+} muster_flight_header;
+
+/* Of one worker. All zero while it is in no callback, but for frame, thread and signal. */
+typedef struct muster_flight_line {
+  uint64_t agent; /* generation << 32 | index */
+  uint64_t
+      place; /* muster_flight_doing << 56 | muster_type.index << 32 | number of the atom in its type; 0 = nothing */
+  uint64_t frame;  /* muster_frame_report.frame, of the worker's last callback */
+  uint64_t thread; /* pthread_self() of the worker */
+  uint64_t signal; /* that muster_flight_mark() was told of in this callback; 0 = none */
+  uint64_t unused[3];
+} muster_flight_line;
+
+/* A line, as it is read. This struct is fixed for good: it has no size field. */
+typedef struct muster_flight_entry {
+  uint32_t worker;
+  muster_flight_doing doing;
+  uint32_t signal; /* 0 = the process did not die of this worker, as far as is known */
+  uint32_t atom;   /* index into the type's atoms */
+  muster_agent agent;
+  muster_type type;
+  uint64_t frame;
+  char type_name[MUSTER_FLIGHT_NAME_BYTES]; /* printable; other bytes are replaced by '?' */
+} muster_flight_entry;
+
+/* What the recorder of a world needs. Any thread. */
+MUSTER_API size_t muster_flight_bytes(const muster_world *world);
+
+/* Gives a world memory for its recorder: of at least muster_flight_bytes(), at a multiple of 64, the host's own, and
+ * not used for anything else until the world is destroyed or gets other memory. It is overwritten; types are entered as
+ * they are registered. Null memory ends recording. MUSTER_E_ARGUMENT for memory that is too small or not aligned,
+ * MUSTER_E_STATE inside a frame. Thread of the frames, between frames. */
+MUSTER_API muster_result muster_flight_attach(muster_world *world, void *memory, size_t bytes);
+
+/* For the host's handler of a fatal signal: marks the line of the calling thread when it is inside a callback, and
+ * tells whether it is. Safe in signal handlers. `memory` is what a world was given; null is a no-op. Any thread. */
+MUSTER_API bool muster_flight_mark(void *memory, int signal);
+
+/* Reads what a process left: writes those lines that are inside a callback to `entries`, at most `capacity` of them,
+ * and how many there are to `count`. The memory may be anything: MUSTER_E_INPUT, with the reason and nothing written,
+ * when it is not a recorder's or damaged. O(bytes). Any thread. */
+MUSTER_API muster_result muster_flight_read(const void *memory, size_t bytes, muster_flight_entry *entries,
+                                            uint32_t capacity, uint32_t *count);
+
+/* What a worker does, in words, such as "on_spawned"; "nothing" for values that are none. Any thread. */
+MUSTER_API const char *muster_flight_doing_name(muster_flight_doing doing);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

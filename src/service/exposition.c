@@ -1,0 +1,116 @@
+#include "service/exposition.h"
+
+#include "base/assert.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_room(exposition *exposition, size_t more) {
+  size_t room = exposition->room ? exposition->room : 1u << 16;
+  if (exposition->failed) return false;
+  while (room < exposition->bytes + more) room *= 2;
+  if (room == exposition->room) return true;
+  char *text = realloc(exposition->text, room);
+  exposition->failed = text == NULL;
+  if (!text) return false;
+  exposition->text = text;
+  exposition->room = room;
+  return true;
+}
+
+static void put(exposition *exposition, const char *text, size_t bytes) {
+  if (!make_room(exposition, bytes)) return;
+  memcpy(exposition->text + exposition->bytes, text, bytes);
+  exposition->bytes += bytes;
+}
+
+static void put_text(exposition *exposition, const char *text) {
+  put(exposition, text, strlen(text));
+}
+
+void exposition_begin(exposition *exposition, const char *name, exposition_kind kind, const char *help) {
+  static const char *const kinds[] = {"counter", "gauge", "histogram", "summary"};
+  exposition->family = name;
+  put_text(exposition, "# HELP ");
+  put_text(exposition, name);
+  put_text(exposition, " ");
+  put_text(exposition, help);
+  put_text(exposition, "\n# TYPE ");
+  put_text(exposition, name);
+  put_text(exposition, " ");
+  put_text(exposition, kinds[kind]);
+  put_text(exposition, "\n");
+}
+
+/* How many bytes the UTF-8 character at `text` has; 0 when it is none. */
+static size_t character_bytes(const unsigned char *text) {
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  size_t bytes = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : text[0] >> 3 == 30 ? 4 : 0;
+  uint32_t code = bytes > 1 ? text[0] & (0x7fu >> bytes) : text[0];
+  for (size_t i = 1; i < bytes; i++) {
+    if (text[i] >> 6 != 2) return 0;
+    code = code << 6 | (text[i] & 0x3fu);
+  }
+  bool surrogate = code >= 0xd800 && code < 0xe000;
+  return bytes && code >= least[bytes] && code <= 0x10ffff && !surrogate ? bytes : 0;
+}
+
+static void put_value(exposition *exposition, const char *value) {
+  for (size_t bytes; *value; value += bytes ? bytes : 1) {
+    bytes = character_bytes((const unsigned char *)value);
+    if (bytes == 0)
+      put_text(exposition, "?");
+    else if (*value == '\n')
+      put_text(exposition, "\\n");
+    else if (*value == '"' || *value == '\\')
+      put(exposition, (char[]){'\\', *value}, 2);
+    else
+      put(exposition, value, bytes);
+  }
+}
+
+static void put_head(exposition *exposition, const char *suffix, const exposition_labels *labels) {
+  put_text(exposition, exposition->family);
+  put_text(exposition, suffix);
+  for (uint32_t i = 0; labels && i < labels->count; i++) {
+    put_text(exposition, i ? "," : "{");
+    put_text(exposition, labels->labels[i].name);
+    put_text(exposition, "=\"");
+    put_value(exposition, labels->labels[i].value);
+    put_text(exposition, "\"");
+  }
+  put_text(exposition, labels && labels->count ? "} " : " ");
+}
+
+void exposition_write(exposition *exposition, const char *suffix, const exposition_labels *labels, double value) {
+  char text[40];
+  put_head(exposition, suffix, labels);
+  if (isfinite(value))
+    snprintf(text, sizeof text, "%.15g\n", value);
+  else
+    snprintf(text, sizeof text, "%s\n", isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
+  put_text(exposition, text);
+}
+
+void exposition_write_count(exposition *exposition, const char *suffix, const exposition_labels *labels,
+                            uint64_t value) {
+  char text[24];
+  put_head(exposition, suffix, labels);
+  snprintf(text, sizeof text, "%llu\n", (unsigned long long)value);
+  put_text(exposition, text);
+}
+
+exposition_labels exposition_with(const exposition_labels *labels, const char *name, const char *value) {
+  exposition_labels more = *labels;
+  ASSERT(more.count < EXPOSITION_LABELS_MAX);
+  more.labels[more.count++] = (exposition_label){name, value};
+  return more;
+}
+
+void exposition_free(exposition *exposition) {
+  free(exposition->text);
+  *exposition = (struct exposition){0};
+}

@@ -1,0 +1,53 @@
+/* service/exposition.h - writes the text format of Prometheus, version 0.0.4: families of samples with labels. */
+#ifndef SERVICE_EXPOSITION_H
+#define SERVICE_EXPOSITION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXPOSITION_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+/* Grows as it is written to. */
+typedef struct exposition {
+  char *text; /* bytes of it; owned: exposition_free */
+  size_t bytes, room;
+  const char *family; /* whose samples follow */
+  bool failed;        /* memory was refused: what was written is cut off */
+} exposition;
+
+typedef struct exposition_label {
+  const char *name;
+  const char *value; /* any bytes: what must be is escaped, and '?' stands for what is no UTF-8 */
+} exposition_label;
+
+enum { EXPOSITION_LABELS_MAX = 6 };
+
+/* Labels of a sample. */
+typedef struct exposition_labels {
+  uint32_t count;
+  exposition_label labels[EXPOSITION_LABELS_MAX];
+} exposition_labels;
+
+typedef enum exposition_kind {
+  EXPOSITION_COUNTER = 0,
+  EXPOSITION_GAUGE,
+  EXPOSITION_HISTOGRAM,
+  EXPOSITION_SUMMARY
+} exposition_kind;
+
+/* Begins a family; each name once, and all its samples before the next. `name` and `help` are kept until then. */
+void exposition_begin(exposition *exposition, const char *name, exposition_kind kind, const char *help);
+
+/* A sample of the family, whose name ends in `suffix` ("" for most). Labels may be null. */
+void exposition_write(exposition *exposition, const char *suffix, const exposition_labels *labels, double value);
+void exposition_write_count(exposition *exposition, const char *suffix, const exposition_labels *labels,
+                            uint64_t value);
+
+/* The labels and one more. */
+exposition_labels exposition_with(const exposition_labels *labels, const char *name, const char *value);
+
+/* Frees the text; it is empty afterwards. */
+void exposition_free(exposition *exposition);
+
+#endif

@@ -1,0 +1,315 @@
+#include "service/flight.h"
+
+#include "service/log.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* -------------------------------------------------------------------------------------------------- fatal signals */
+
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+enum { FATAL = sizeof fatal / sizeof *fatal, HANDLER_STACK_BYTES = 64 << 10 };
+
+/* What handlers can know. */
+static struct {
+  flight *flight; /* null: none is open */
+  pid_t process;
+  struct sigaction before[FATAL];
+} marking;
+
+static void mark(flight *flight, int number) {
+  bool inside = false;
+  for (uint32_t i = 0; i < flight->part_count; i++) inside = muster_flight_mark(flight->parts[i], number) || inside;
+  if (!inside) flight->head->signal = (uint32_t)number;
+}
+
+/* The faulting instruction is run again, with whatever was to happen without us; what was sent is sent again. A child
+ * that writes a snapshot has the same file and is not the service. */
+static void take_fatal(int number, siginfo_t *info, void *context) {
+  int kept = errno;
+  (void)context;
+  if (marking.flight && getpid() == marking.process) mark(marking.flight, number);
+  for (uint32_t i = 0; i < FATAL; i++)
+    if (fatal[i] == number) sigaction(number, &marking.before[i], NULL);
+  if (info->si_code <= 0) raise(number);
+  errno = kept;
+}
+
+static void watch_signals(flight *flight) {
+  struct sigaction action = {.sa_sigaction = take_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  sigemptyset(&action.sa_mask);
+  marking.flight = flight;
+  marking.process = getpid();
+  for (uint32_t i = 0; i < FATAL; i++) sigaction(fatal[i], &action, &marking.before[i]);
+}
+
+static void leave_signals(void) {
+  for (uint32_t i = 0; i < FATAL; i++) sigaction(fatal[i], &marking.before[i], NULL);
+  marking.flight = NULL;
+}
+
+/* A fault whose signal is blocked would pass the handler by. */
+static void let_through(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (uint32_t i = 0; i < FATAL; i++) sigaddset(&set, fatal[i]);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* A sanitizer may have given the thread a stack. */
+void flight_thread_begin(void) {
+  stack_t own;
+  let_through();
+  if (sigaltstack(NULL, &own) || !(own.ss_flags & SS_DISABLE)) return;
+  void *memory = mmap(NULL, HANDLER_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  own = (stack_t){.ss_sp = memory, .ss_size = HANDLER_STACK_BYTES};
+  if (sigaltstack(&own, NULL)) munmap(memory, HANDLER_STACK_BYTES);
+}
+
+void flight_thread_end(void) {
+  stack_t own;
+  if (sigaltstack(NULL, &own) || own.ss_flags & SS_DISABLE || own.ss_size != HANDLER_STACK_BYTES) return;
+  sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+  munmap(own.ss_sp, HANDLER_STACK_BYTES);
+}
+
+/* ----------------------------------------------------------------------------------------------------- the last run */
+
+static const char *name_of_signal(uint32_t number) {
+  const char *name = sigabbrev_np((int)number);
+  return name ? name : "?";
+}
+
+static void log_inside(muster_log_level level, const flight_inside *inside, const char *what) {
+  const muster_flight_entry *entry = &inside->entry;
+  const char *doing = muster_flight_doing_name(entry->doing);
+  bool numbered = entry->doing == MUSTER_FLIGHT_ATOM || entry->doing == MUSTER_FLIGHT_ACTION;
+  char atom[32] = "";
+  if (numbered) snprintf(atom, sizeof atom, " %u", entry->atom);
+  log_line(level, "%s: world %s (module %s): agent %u (generation %u) of type '%s', in %s%s, frame %llu, worker %u",
+           what, inside->world, inside->module, entry->agent.index, entry->agent.generation, entry->type_name, doing,
+           atom, (unsigned long long)entry->frame, entry->worker);
+}
+
+static void log_report(const flight_report *report) {
+  if (report->clean) return;
+  const char *how = report->signal ? "died of SIG" : "was killed, or ended without a trace";
+  log_line(MUSTER_LOG_ERROR, "the last run (process %llu) %s%s", (unsigned long long)report->process, how,
+           report->signal ? name_of_signal(report->signal) : "");
+  if (report->signal && !report->culprit_count)
+    log_line(MUSTER_LOG_ERROR, "the signal was on no thread that was inside an agent's callback: nobody is blamed");
+  for (uint32_t i = 0; i < report->culprit_count; i++) log_inside(MUSTER_LOG_ERROR, &report->inside[i], "crashed by");
+  for (uint32_t i = report->culprit_count; i < report->inside_count; i++)
+    log_inside(MUSTER_LOG_INFO, &report->inside[i], "also running then");
+  if (report->damaged_parts)
+    log_line(MUSTER_LOG_WARNING, "the flight recorder's part of %u worlds is damaged and was not read",
+             report->damaged_parts);
+}
+
+/* Returns a copy of the file, or null with the reason. */
+static void *read_whole(int descriptor, size_t *size) {
+  struct stat status;
+  if (fstat(descriptor, &status)) return error_set(MUSTER_E_SYSTEM, "%s", strerror(errno)), NULL;
+  if (status.st_size > FLIGHT_FILE_BYTES_MAX)
+    return error_set(MUSTER_E_INPUT, "it has %lld bytes, which no flight recorder writes", (long long)status.st_size),
+           NULL;
+  *size = (size_t)status.st_size;
+  unsigned char *bytes = malloc(*size + 1);
+  if (!bytes) return error_set(MUSTER_E_MEMORY, "no memory to read it"), NULL;
+  for (size_t done = 0; done < *size;) {
+    ssize_t got = pread(descriptor, bytes + done, *size - done, (off_t)done);
+    if (got > 0) done += (size_t)got;
+    if (got == 0) *size = done;
+    if (got < 0 && errno != EINTR) {
+      free(bytes);
+      return error_set(MUSTER_E_SYSTEM, "%s", strerror(errno)), NULL;
+    }
+  }
+  return bytes;
+}
+
+static void keep_aside(const char *path, const char *reason) {
+  char aside[PATH_BYTES + 16];
+  snprintf(aside, sizeof aside, "%s.damaged", path);
+  bool kept = rename(path, aside) == 0;
+  log_line(MUSTER_LOG_WARNING, "flight recorder %s: %s; %s%s, and crashes are counted anew", path, reason,
+           kept ? "it is kept as " : "it cannot be kept aside", kept ? aside : "");
+}
+
+/* What the last run left, if it can be read; the counts with its crash. */
+static void take_last(flight *flight, int descriptor, flight_counts *counts) {
+  size_t size;
+  void *bytes = read_whole(descriptor, &size);
+  muster_result result = bytes ? flight_file_read(bytes, size, &flight->last, counts) : MUSTER_E_INPUT;
+  free(bytes);
+  if (result) {
+    keep_aside(flight->path, muster_last_error());
+    return;
+  }
+  log_report(&flight->last);
+  if (!flight_counts_add(counts, &flight->last))
+    log_line(MUSTER_LOG_WARNING, "flight recorder %s: %d types are counted already: the crash is not", flight->path,
+             FLIGHT_COUNTS_MAX);
+}
+
+/* ----------------------------------------------------------------------------------------------------- the new file */
+
+static muster_result refuse(const flight *flight, const char *what) {
+  return error_set(MUSTER_E_SYSTEM, "flight recorder %s: cannot %s it: %s", flight->path, what, strerror(errno));
+}
+
+/* Disk space is set aside at once: a store into a mapped file that finds none would be fatal. */
+static void *map_more(const flight *flight, uint64_t offset, uint64_t bytes) {
+  int problem = posix_fallocate(flight->descriptor, (off_t)offset, (off_t)bytes);
+  errno = problem;
+  if (problem) return MAP_FAILED;
+  return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, flight->descriptor, (off_t)offset);
+}
+
+static muster_result lock(const flight *flight, int descriptor) {
+  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return MUSTER_OK;
+  if (errno != EWOULDBLOCK) return refuse(flight, "lock");
+  return error_set(MUSTER_E_STATE, "flight recorder %s: another musterd uses it: give this one a file of its own",
+                   flight->path);
+}
+
+static uint64_t unix_ns(void) {
+  uv_timeval64_t now = {0};
+  uv_gettimeofday(&now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_usec * 1000u;
+}
+
+/* Written beside the old one, which is replaced when all is there. */
+static muster_result begin_file(flight *flight, const flight_counts *counts) {
+  char fresh[PATH_BYTES + 8];
+  snprintf(fresh, sizeof fresh, "%s.new", flight->path);
+  unlink(fresh);
+  flight->descriptor = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (flight->descriptor < 0) return refuse(flight, "create");
+  muster_result result = lock(flight, flight->descriptor);
+  void *memory = result ? MAP_FAILED : map_more(flight, 0, sizeof *flight->head);
+  if (!result && memory == MAP_FAILED) result = refuse(flight, "map");
+  if (!result) {
+    flight->head = memory;
+    flight_head_begin(flight->head, (uint64_t)getpid(), unix_ns(), counts);
+    if (rename(fresh, flight->path)) result = refuse(flight, "replace");
+  }
+  if (!result) return MUSTER_OK;
+  if (memory != MAP_FAILED) munmap(memory, sizeof *flight->head);
+  unlink(fresh);
+  close(flight->descriptor);
+  flight->descriptor = -1;
+  flight->head = NULL;
+  return result;
+}
+
+static muster_result open_over(flight *flight, int before) {
+  static const struct stat none;
+  struct stat status = none;
+  flight_counts counts = {0};
+  if (before >= 0) {
+    muster_result result = lock(flight, before);
+    if (result) return result;
+    if (fstat(before, &status) || !S_ISREG(status.st_mode))
+      return error_set(MUSTER_E_SYSTEM, "flight recorder %s: this is no file: name another", flight->path);
+    take_last(flight, before, &counts);
+  }
+  return begin_file(flight, &counts);
+}
+
+muster_result flight_open(flight *flight, const char *path, uint32_t crash_limit) {
+  *flight = (struct flight){.descriptor = -1, .crash_limit = crash_limit};
+  if (uv_mutex_init(&flight->mutex)) return error_set(MUSTER_E_SYSTEM, "flight recorder: no mutex");
+  if (!path[0]) return MUSTER_OK;
+  snprintf(flight->path, sizeof flight->path, "%s", path);
+  int before = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  muster_result result = before < 0 && errno != ENOENT ? refuse(flight, "open") : open_over(flight, before);
+  if (before >= 0) close(before);
+  if (!result) watch_signals(flight);
+  return result;
+}
+
+void flight_close(flight *flight) {
+  if (flight->head) {
+    leave_signals();
+    flight->head->clean = 1;
+    for (uint32_t i = 0; i < flight->part_count; i++) munmap(flight->parts[i], flight->head->parts[i].bytes);
+    munmap(flight->head, sizeof *flight->head);
+    close(flight->descriptor);
+    flight->head = NULL;
+    flight->descriptor = -1;
+    flight->part_count = 0;
+  }
+  uv_mutex_destroy(&flight->mutex);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- worlds */
+
+void flight_attach(flight *flight, muster_world *world, const char *name, const char *module) {
+  if (!flight->head) return;
+  size_t bytes = muster_flight_bytes(world);
+  void *memory = map_more(flight, flight_head_next_offset(flight->head), bytes);
+  if (memory == MAP_FAILED || muster_flight_attach(world, memory, bytes)) {
+    log_line(MUSTER_LOG_ERROR, "flight recorder %s: world %s runs without: %s", flight->path, name,
+             memory == MAP_FAILED ? strerror(errno) : muster_last_error());
+    if (memory != MAP_FAILED) munmap(memory, bytes);
+    return;
+  }
+  uv_mutex_lock(&flight->mutex);
+  flight_head_add_part(flight->head, name, module, bytes);
+  uv_mutex_unlock(&flight->mutex);
+  flight->parts[flight->part_count++] = memory;
+}
+
+static uint64_t crashes_of(flight *flight, const char *world, const char *type) {
+  uv_mutex_lock(&flight->mutex);
+  const flight_count *count = flight_counts_find(&flight->head->counts, world, type);
+  uint64_t crashes = count ? count->crashes : 0;
+  uv_mutex_unlock(&flight->mutex);
+  return crashes;
+}
+
+void flight_judge(flight *flight, muster_world *world, const char *name) {
+  const char *type;
+  if (!flight->head || !flight->crash_limit) return;
+  for (uint32_t i = 1; (type = muster_type_name(world, (muster_type){i})) != NULL; i++) {
+    uint64_t crashes = crashes_of(flight, name, type);
+    if (crashes < flight->crash_limit) continue;
+    if (muster_type_quarantine(world, (muster_type){i})) {
+      log_line(MUSTER_LOG_ERROR, "world %s: type '%s' cannot be put into quarantine: %s", name, type,
+               muster_last_error());
+      continue;
+    }
+    log_line(MUSTER_LOG_WARNING, "world %s: type '%s' has crashed the service %llu times: in quarantine until a pardon",
+             name, type, (unsigned long long)crashes);
+  }
+}
+
+void flight_forgive(flight *flight, const char *world, const char *type) {
+  if (!flight->head) return;
+  uv_mutex_lock(&flight->mutex);
+  if (flight_counts_forget(&flight->head->counts, world, type)) flight_head_renew_check(flight->head);
+  uv_mutex_unlock(&flight->mutex);
+}
+
+uint32_t flight_read_counts(flight *flight, flight_count *counts, uint32_t capacity) {
+  if (!flight->head) return 0;
+  uv_mutex_lock(&flight->mutex);
+  uint32_t count = (uint32_t)flight->head->counts.count;
+  if (count > capacity) count = capacity;
+  memcpy(counts, flight->head->counts.counts, count * sizeof *counts);
+  uv_mutex_unlock(&flight->mutex);
+  return count;
+}

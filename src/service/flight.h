@@ -1,0 +1,61 @@
+/* service/flight.h - the flight recorder: a mapped file that says, after a crash, whose callback brought the service
+ * down; and the quarantine of types that do so repeatedly.
+ *
+ * A death counts against a type only when a fatal signal (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) came on a thread
+ * that was inside one of its callbacks. Handlers mark that thread's line and let the signal take its course, core dump
+ * included. Who is killed from outside (SIGKILL, no memory, no power) was inside some callback, too, and counts against
+ * nobody; the log names who was there.
+ *
+ * Types that have crashed the service crash_limit times are put into quarantine when their world is opened; a pardon
+ * begins a new count. Quarantine does not keep on_spawned and on_removed from being called: a type that dies in these
+ * has to be taken out of its module. */
+#ifndef SERVICE_FLIGHT_H
+#define SERVICE_FLIGHT_H
+
+#include "service/flight_file.h"
+#include "service/http.h"
+
+#include <muster/muster.h>
+
+typedef struct flight {
+  char path[PATH_BYTES];
+  int descriptor;       /* locked; -1 = there is no recorder */
+  flight_head *head;    /* mapped; its counts are guarded by the mutex */
+  uint32_t crash_limit; /* as the worlds are opened with */
+  uint32_t part_count;
+  void *parts[WORLDS_MAX]; /* mapped */
+  flight_report last;      /* does not change once it is open */
+  uv_mutex_t mutex;
+} flight;
+
+/* Reads what the last run left at `path` and says in the log how it ended, then begins a new file in its place. An
+ * empty path: no recorder. What is damaged is kept aside as PATH.damaged. MUSTER_E_STATE when another service has the
+ * file, MUSTER_E_SYSTEM when it cannot be written. One at a time in a process. Before any thread is started. */
+muster_result flight_open(flight *flight, const char *path, uint32_t crash_limit);
+
+/* The service ends in good order: every world is destroyed. Null path: no-op. */
+void flight_close(flight *flight);
+
+/* Lends a world its part of the file; before its types are registered. A world for which there is no room runs without,
+ * and the log says so. Frames' thread. */
+void flight_attach(flight *flight, muster_world *world, const char *name, const char *module);
+
+/* Puts types of a world into quarantine that have crashed the service too often; after they are registered. Frames'
+ * thread. */
+void flight_judge(flight *flight, muster_world *world, const char *name);
+
+/* A type was pardoned: its count begins anew. Any thread. */
+void flight_forgive(flight *flight, const char *world, const char *type);
+
+/* Copies the counts; returns how many there are, at most `capacity`. Any thread. */
+uint32_t flight_read_counts(flight *flight, flight_count *counts, uint32_t capacity);
+
+/* A thread that runs callbacks begins, and ends: it takes fatal signals, and has a stack for the handler, so that a
+ * callback that has used up its own can be named, too. On that thread. */
+void flight_thread_begin(void);
+void flight_thread_end(void);
+
+/* GET /v1/crash, of a server whose user is the service. */
+extern const http_route flight_routes[];
+
+#endif

@@ -1,0 +1,174 @@
+#include "service/flight_file.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+static const char magic[8] = {'M', 'U', 'S', 'T', 'E', 'R', 'D', 'F'};
+static const uint64_t page_bytes = 4096;
+
+static uint64_t check_of(const flight_head *head) {
+  size_t begin = offsetof(flight_head, process);
+  return XXH3_64bits((const char *)head + begin, sizeof *head - begin);
+}
+
+static uint64_t round_up(uint64_t bytes) {
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- writing */
+
+void flight_head_begin(flight_head *head, uint64_t process, uint64_t started_ns, const flight_counts *counts) {
+  *head = (flight_head){.version = FLIGHT_FILE_VERSION,
+                        .bytes = (uint32_t)sizeof *head,
+                        .process = process,
+                        .started_ns = started_ns,
+                        .counts = *counts};
+  memcpy(head->magic, magic, sizeof magic);
+  flight_head_renew_check(head);
+}
+
+uint64_t flight_head_next_offset(const flight_head *head) {
+  const flight_part *last = head->part_count ? &head->parts[head->part_count - 1] : NULL;
+  return round_up(last ? last->offset + last->bytes : sizeof *head);
+}
+
+void flight_head_add_part(flight_head *head, const char *world, const char *module, uint64_t bytes) {
+  ASSERT(head->part_count < WORLDS_MAX);
+  flight_part *part = &head->parts[head->part_count];
+  *part = (flight_part){.offset = flight_head_next_offset(head), .bytes = bytes};
+  snprintf(part->world, sizeof part->world, "%s", world);
+  snprintf(part->module, sizeof part->module, "%s", module);
+  head->part_count++;
+  flight_head_renew_check(head);
+}
+
+void flight_head_renew_check(flight_head *head) {
+  head->check = check_of(head);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- reading */
+
+/* Printable, and ended within its room. */
+static bool is_name(const char *name, size_t room) {
+  size_t length = strnlen(name, room);
+  for (size_t i = 0; i < length; i++)
+    if (name[i] < ' ' || name[i] > '~') return false;
+  return length > 0 && length < room;
+}
+
+static muster_result check_head(const flight_head *head, size_t size) {
+  if (memcmp(head->magic, magic, sizeof magic))
+    return error_set(MUSTER_E_INPUT, "this is no flight recorder's file: it does not begin with '%.8s'", magic);
+  if (head->version != FLIGHT_FILE_VERSION || head->bytes != sizeof *head)
+    return error_set(MUSTER_E_INPUT, "it is of version %u, and this service reads %u", head->version,
+                     FLIGHT_FILE_VERSION);
+  if (head->check != check_of(head))
+    return error_set(MUSTER_E_INPUT, "it is damaged: its head does not give its check value");
+  bool possible = head->part_count <= WORLDS_MAX && head->counts.count <= FLIGHT_COUNTS_MAX;
+  for (uint32_t i = 0; possible && i < head->part_count; i++) {
+    const flight_part *part = &head->parts[i];
+    possible = is_name(part->world, NAME_BYTES) && is_name(part->module, NAME_BYTES) && part->offset <= size &&
+               part->bytes <= size - part->offset;
+  }
+  for (uint32_t i = 0; possible && i < head->counts.count; i++) {
+    const flight_count *count = &head->counts.counts[i];
+    possible = is_name(count->world, sizeof count->world) && is_name(count->type, sizeof count->type);
+  }
+  if (!possible) return error_set(MUSTER_E_INPUT, "it is damaged or cut off: its head says what cannot be");
+  return MUSTER_OK;
+}
+
+static void add_inside(flight_report *report, const flight_part *part, const muster_flight_entry *entry) {
+  if (report->inside_count == FLIGHT_INSIDE_MAX) return;
+  flight_inside *inside = &report->inside[report->inside_count++];
+  *inside = (flight_inside){.entry = *entry};
+  memcpy(inside->world, part->world, sizeof inside->world);
+  memcpy(inside->module, part->module, sizeof inside->module);
+}
+
+/* The culprits of a part, or the others. */
+static void read_part(const flight_part *part, const unsigned char *bytes, bool culprits, flight_report *report) {
+  muster_flight_entry entries[FLIGHT_INSIDE_MAX];
+  uint32_t count = 0;
+  if (muster_flight_read(bytes + part->offset, part->bytes, entries, FLIGHT_INSIDE_MAX, &count)) {
+    report->damaged_parts += culprits;
+    return;
+  }
+  if (count > FLIGHT_INSIDE_MAX) count = FLIGHT_INSIDE_MAX;
+  for (uint32_t i = 0; i < count; i++) {
+    if ((entries[i].signal != 0) != culprits) continue;
+    add_inside(report, part, &entries[i]);
+    if (culprits) report->signal = entries[i].signal;
+  }
+}
+
+muster_result flight_file_read(const void *bytes, size_t size, flight_report *report, flight_counts *counts) {
+  flight_head head;
+  if (size < sizeof head) return error_set(MUSTER_E_INPUT, "it is cut off: %zu bytes are less than its head", size);
+  memcpy(&head, bytes, sizeof head);
+  muster_result result = check_head(&head, size);
+  if (result) return result;
+  *counts = head.counts;
+  *report = (flight_report){.known = true,
+                            .clean = head.clean == 1,
+                            .signal = head.signal < 128 ? head.signal : 0,
+                            .process = head.process,
+                            .started_ns = head.started_ns};
+  if (report->clean) return MUSTER_OK;
+  for (uint32_t i = 0; i < head.part_count; i++) read_part(&head.parts[i], bytes, true, report);
+  report->culprit_count = report->inside_count;
+  for (uint32_t i = 0; i < head.part_count; i++) read_part(&head.parts[i], bytes, false, report);
+  return MUSTER_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- counts */
+
+flight_count *flight_counts_find(flight_counts *counts, const char *world, const char *type) {
+  for (uint32_t i = 0; i < counts->count; i++)
+    if (strcmp(counts->counts[i].world, world) == 0 && strcmp(counts->counts[i].type, type) == 0)
+      return &counts->counts[i];
+  return NULL;
+}
+
+static bool is_counted_before(const flight_report *report, uint32_t number) {
+  const flight_inside *inside = &report->inside[number];
+  for (uint32_t i = 0; i < number; i++)
+    if (strcmp(report->inside[i].world, inside->world) == 0 &&
+        strcmp(report->inside[i].entry.type_name, inside->entry.type_name) == 0)
+      return true;
+  return false;
+}
+
+bool flight_counts_add(flight_counts *counts, const flight_report *report) {
+  bool fits = true;
+  for (uint32_t i = 0; i < report->culprit_count; i++) {
+    const flight_inside *culprit = &report->inside[i];
+    if (is_counted_before(report, i)) continue;
+    flight_count *count = flight_counts_find(counts, culprit->world, culprit->entry.type_name);
+    if (!count && counts->count == FLIGHT_COUNTS_MAX) {
+      fits = false;
+      continue;
+    }
+    if (!count) {
+      count = &counts->counts[counts->count++];
+      *count = (flight_count){0};
+      memcpy(count->world, culprit->world, sizeof count->world);
+      memcpy(count->type, culprit->entry.type_name, sizeof count->type);
+    }
+    count->crashes++;
+  }
+  return fits;
+}
+
+uint64_t flight_counts_forget(flight_counts *counts, const char *world, const char *type) {
+  flight_count *count = flight_counts_find(counts, world, type);
+  uint64_t crashes = count ? count->crashes : 0;
+  if (!count) return 0;
+  *count = counts->counts[--counts->count];
+  counts->counts[counts->count] = (flight_count){0};
+  return crashes;
+}

@@ -1,0 +1,95 @@
+/* service/flight_file.h - the file of the flight recorder: what the service writes around the worlds' parts, and the
+ * reader of what a dead service left.
+ *
+ *     flight_head                          who ran, how it ended, and how often types have crashed the service
+ *     a world's part, at a page's begin    muster/flight.h
+ *     ...
+ *
+ * The reader trusts nothing. */
+#ifndef SERVICE_FLIGHT_FILE_H
+#define SERVICE_FLIGHT_FILE_H
+
+#include "service/settings.h"
+
+#include <muster/flight.h>
+
+#define FLIGHT_FILE_VERSION 1u
+
+enum { FLIGHT_COUNTS_MAX = 128, FLIGHT_INSIDE_MAX = 64, FLIGHT_FILE_BYTES_MAX = 64 << 20 };
+
+/* How often a type has crashed the service since it was pardoned. */
+typedef struct flight_count {
+  char world[NAME_BYTES];
+  char type[MUSTER_FLIGHT_NAME_BYTES];
+  uint64_t crashes;
+} flight_count;
+
+typedef struct flight_counts {
+  uint64_t count;
+  flight_count counts[FLIGHT_COUNTS_MAX];
+} flight_counts;
+
+typedef struct flight_part {
+  char world[NAME_BYTES], module[NAME_BYTES];
+  uint64_t offset, bytes; /* in the file */
+} flight_part;
+
+/* The begin of the file. All but `clean` and `signal` is covered by the check. */
+typedef struct flight_head {
+  char magic[8];    /* "MUSTERDF" */
+  uint32_t version; /* FLIGHT_FILE_VERSION */
+  uint32_t bytes;   /* of the head */
+  uint32_t clean;   /* 1 = the service ended in good order */
+  uint32_t signal;  /* fatal, on a thread that was in no callback of an agent; 0 = none */
+  uint64_t check;   /* XXH3 of what follows */
+  uint64_t process;
+  uint64_t started_ns; /* Unix time */
+  uint64_t part_count;
+  flight_part parts[WORLDS_MAX];
+  flight_counts counts;
+} flight_head;
+
+/* A worker that was inside a callback when the service died. */
+typedef struct flight_inside {
+  char world[NAME_BYTES], module[NAME_BYTES];
+  muster_flight_entry entry;
+} flight_inside;
+
+/* How the last run ended. */
+typedef struct flight_report {
+  bool known;      /* else there was no file, or it was damaged */
+  bool clean;      /* in good order: nothing follows */
+  uint32_t signal; /* that it died of, as far as is known; 0 = it was killed, or ended without a trace */
+  uint64_t process, started_ns;
+  uint32_t culprit_count; /* the first of `inside`: the signal was on their thread */
+  uint32_t inside_count;
+  flight_inside inside[FLIGHT_INSIDE_MAX];
+  uint32_t damaged_parts; /* of worlds whose part cannot be read */
+} flight_report;
+
+/* Prepares a head without worlds. */
+void flight_head_begin(flight_head *head, uint64_t process, uint64_t started_ns, const flight_counts *counts);
+
+/* Where the next part begins: at a page. */
+uint64_t flight_head_next_offset(const flight_head *head);
+
+/* Enters another part. The head must have room. */
+void flight_head_add_part(flight_head *head, const char *world, const char *module, uint64_t bytes);
+
+/* After the counts were changed. */
+void flight_head_renew_check(flight_head *head);
+
+/* Reads a file's bytes, which may be anything. MUSTER_E_INPUT, with the reason and nothing written, when it is no such
+ * file or damaged. */
+muster_result flight_file_read(const void *bytes, size_t size, flight_report *report, flight_counts *counts);
+
+/* The count of a type, or null. */
+flight_count *flight_counts_find(flight_counts *counts, const char *world, const char *type);
+
+/* Counts each type once that the report finds guilty; false when there was no room for some. */
+bool flight_counts_add(flight_counts *counts, const flight_report *report);
+
+/* Forgets a type; returns how often it had crashed the service. */
+uint64_t flight_counts_forget(flight_counts *counts, const char *world, const char *type);
+
+#endif

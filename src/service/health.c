@@ -1,0 +1,100 @@
+#include "service/health.h"
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const uint64_t patience_ns = 1000000000u;
+
+static void add_reason(json_writer *writer, const char *world, const char *code, const char *message) {
+  json_begin_object(writer, NULL);
+  if (world) json_string(writer, "world", world);
+  json_string(writer, "code", code);
+  json_string(writer, "message", message);
+  json_end_object(writer);
+}
+
+static bool is_late(const health_world *world, uint64_t now_ns) {
+  uint64_t most_ns = HEALTH_PERIODS * world->period_ns;
+  if (most_ns < patience_ns) most_ns = patience_ns;
+  return !world->paused && now_ns > world->frame_end_ns && now_ns - world->frame_end_ns > most_ns;
+}
+
+/* Returns whether there was nothing to add. */
+static bool add_reasons(json_writer *writer, const health_world *world, uint64_t now_ns) {
+  char message[160];
+  if (world->failed) {
+    add_reason(writer, world->name, "failed", world->failure);
+    return false;
+  }
+  if (world->paused) return true;
+  if (!world->frame_end_ns) {
+    add_reason(writer, world->name, "no_frame", "no frame has been run yet");
+    return false;
+  }
+  if (!is_late(world, now_ns)) return true;
+  snprintf(message, sizeof message, "the last frame ended %.3f s ago; one is due every %.3f s",
+           (double)(now_ns - world->frame_end_ns) / 1e9, (double)world->period_ns / 1e9);
+  add_reason(writer, world->name, "late", message);
+  return false;
+}
+
+static bool add_all(json_writer *writer, service_stage stage, const health_world *worlds, uint32_t count,
+                    uint64_t now_ns) {
+  bool ready = stage == SERVICE_RUNNING;
+  json_begin_array(writer, "reasons");
+  if (stage == SERVICE_STARTING) add_reason(writer, NULL, "starting", "the worlds are not open yet");
+  if (stage == SERVICE_STOPPING) add_reason(writer, NULL, "stopping", "the service is being stopped");
+  for (uint32_t i = 0; stage == SERVICE_RUNNING && i < count; i++)
+    ready = add_reasons(writer, &worlds[i], now_ns) && ready;
+  json_end_array(writer);
+  return ready;
+}
+
+bool health_write(char *text, size_t *bytes, service_stage stage, const health_world *worlds, uint32_t count,
+                  uint64_t now_ns) {
+  json_writer writer;
+  json_start(&writer, text, HEALTH_BYTES);
+  json_begin_object(&writer, NULL);
+  bool ready = add_all(&writer, stage, worlds, count, now_ns);
+  json_bool(&writer, "ready", ready);
+  json_end_object(&writer);
+  bool fits = json_finish(&writer);
+  ASSERT(fits); /* WORLDS_MAX reasons of bounded length */
+  (void)fits;
+  *bytes = writer.length;
+  return ready;
+}
+
+static void show_health(http_request *request) {
+  static const char alive[] = "{\"alive\": true}\n";
+  http_answer(request, 200, HTTP_JSON, alive, sizeof alive - 1);
+}
+
+static void show_readiness(http_request *request) {
+  service *service = http_user(request);
+  health_world worlds[WORLDS_MAX];
+  char failures[WORLDS_MAX][FAILURE_BYTES];
+  char text[HEALTH_BYTES];
+  size_t bytes;
+  for (uint32_t i = 0; i < service->world_count; i++) {
+    hosted_world *world = &service->worlds[i];
+    uv_mutex_lock(&world->mutex);
+    const world_published *published = &world->published;
+    memcpy(failures[i], published->failure, FAILURE_BYTES);
+    worlds[i] = (health_world){world->name, published->paused,    published->failed,
+                               failures[i], published->period_ns, published->frame_end_ns};
+    uv_mutex_unlock(&world->mutex);
+  }
+  bool ready = health_write(text, &bytes, service->stage, worlds, service->world_count, clock_system());
+  http_answer(request, ready ? 200 : 503, HTTP_JSON, text, bytes);
+}
+
+const http_route health_routes[] = {
+    {.method = "GET", .pattern = "/healthz", .handle = show_health, .summary = "whether the service lives"},
+    {.method = "GET", .pattern = "/readyz", .handle = show_readiness, .summary = "whether its worlds run"},
+    {0},
+};

@@ -1,0 +1,33 @@
+/* service/health.h - whether musterd lives, and whether its worlds run.
+ *
+ *     GET /healthz    200 while the loop answers at all
+ *     GET /readyz     200 while every world runs its frames or is paused; else 503 with the reasons:
+ *                     {"ready": false, "reasons": [{"world": "main", "code": "late", "message": "..."}]}
+ *
+ * Codes: starting, stopping (of the service, without a world); failed, no_frame, late. */
+#ifndef SERVICE_HEALTH_H
+#define SERVICE_HEALTH_H
+
+#include "service/http.h"
+#include "service/service.h"
+
+/* A world is late when its last frame ended so many periods ago, and a second. */
+enum { HEALTH_PERIODS = 10 };
+
+/* What is looked at of a world. */
+typedef struct health_world {
+  const char *name;
+  bool paused, failed;
+  const char *failure;              /* why */
+  uint64_t period_ns, frame_end_ns; /* CLOCK_MONOTONIC; 0 = no frame yet */
+} health_world;
+
+enum { HEALTH_BYTES = 32768 }; /* WORLDS_MAX reasons */
+
+/* Writes the answer of /readyz to `text` (HEALTH_BYTES), and its length; returns whether all is well. */
+bool health_write(char *text, size_t *bytes, service_stage stage, const health_world *worlds, uint32_t count,
+                  uint64_t now_ns);
+
+extern const http_route health_routes[];
+
+#endif

@@ -1,0 +1,59 @@
+/* service/metrics.h - what musterd measures, as Prometheus scrapes it at /metrics.
+ *
+ * Names begin with muster_ and end in their base unit. Labels are bounded: world, module, type, level, stage, decile,
+ * quantile, and the class of an answer; none names an agent. Rendered on the loop's thread from what the frames'
+ * thread last published; rendered anew only when that has changed or is 100 ms old, so that thousands of requests a
+ * second cost little. */
+#ifndef SERVICE_METRICS_H
+#define SERVICE_METRICS_H
+
+#include "service/exposition.h"
+#include "service/service.h"
+
+/* A world, as it is rendered. */
+typedef struct metrics_world {
+  const char *name, *module;
+  world_published published;
+} metrics_world;
+
+/* Times that a type has crashed the service. */
+typedef struct metrics_crash {
+  const char *world, *type;
+  uint64_t crashes;
+} metrics_crash;
+
+/* All that is rendered; plain values, so that tests need no service. */
+typedef struct metrics_facts {
+  const char *version;
+  uint32_t workers; /* of the pool; 0 = not open yet */
+  uint64_t now_ns;  /* CLOCK_MONOTONIC */
+  double started_s; /* when the process started: Unix time */
+  double cpu_s;     /* that it has used */
+  uint64_t resident_bytes;
+  desk_counts desk;
+  http_counts http;
+  uint32_t world_count;
+  const metrics_world *worlds;
+  uint32_t crash_count;
+  const metrics_crash *crashes;
+} metrics_facts;
+
+/* Renders everything, but what no world or type is there for. */
+void metrics_render(exposition *exposition, const metrics_facts *facts);
+
+/* The families of the worlds. */
+void metrics_render_worlds(exposition *exposition, const metrics_facts *facts);
+
+/* What is kept from one request to the next. */
+typedef struct metrics metrics;
+
+/* Null when memory is short. Loop's thread. */
+metrics *metrics_create(void);
+
+/* Null is a no-op. Loop's thread. */
+void metrics_destroy(metrics *metrics);
+
+/* GET /metrics, of a server whose user is the service. */
+extern const http_route metrics_routes[];
+
+#endif

@@ -1,0 +1,125 @@
+/* metrics_routes.c - /metrics: gathers the facts, renders them, and keeps the text for a moment. */
+#include "service/metrics.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+#ifndef MUSTER_VERSION
+#define MUSTER_VERSION "(unversioned build)"
+#endif
+
+/* What does not come from the worlds (requests, say) is renewed after so long. */
+static const uint64_t keep_ns = 100000000u;
+
+struct metrics {
+  exposition text;
+  uint64_t changes, rendered_ns; /* of the text; 0 = none yet */
+  double started_s;
+  metrics_world worlds[WORLDS_MAX];
+  metrics_crash crashes[FLIGHT_COUNTS_MAX];
+  flight_count counts[FLIGHT_COUNTS_MAX];
+};
+
+static double read_cpu_s(void) {
+  uv_rusage_t usage = {0};
+  uv_getrusage(&usage);
+  return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+static double read_unix_s(void) {
+  uv_timeval64_t now = {0};
+  uv_gettimeofday(&now);
+  return (double)now.tv_sec + (double)now.tv_usec * 1e-6;
+}
+
+static uint64_t read_resident_bytes(void) {
+  size_t bytes = 0;
+  uv_resident_set_memory(&bytes);
+  return bytes;
+}
+
+metrics *metrics_create(void) {
+  metrics *made = calloc(1, sizeof *made);
+  if (made) made->started_s = read_unix_s();
+  return made;
+}
+
+void metrics_destroy(metrics *metrics) {
+  if (metrics) exposition_free(&metrics->text);
+  free(metrics);
+}
+
+static uint64_t count_changes(service *service) {
+  uint64_t changes = 0;
+  for (uint32_t i = 0; i < service->world_count; i++) {
+    uv_mutex_lock(&service->worlds[i].mutex);
+    changes += service->worlds[i].published.changes;
+    uv_mutex_unlock(&service->worlds[i].mutex);
+  }
+  return changes;
+}
+
+static uint32_t gather_crashes(service *service, metrics *metrics) {
+  uint32_t count = flight_read_counts(&service->flight, metrics->counts, FLIGHT_COUNTS_MAX);
+  for (uint32_t i = 0; i < count; i++)
+    metrics->crashes[i] =
+        (metrics_crash){metrics->counts[i].world, metrics->counts[i].type, metrics->counts[i].crashes};
+  return count;
+}
+
+static void gather(service *service, metrics *metrics, metrics_facts *facts) {
+  *facts = (metrics_facts){.version = MUSTER_VERSION,
+                           .workers = muster_pool_workers(service->pool),
+                           .now_ns = clock_system(),
+                           .started_s = metrics->started_s,
+                           .cpu_s = read_cpu_s(),
+                           .resident_bytes = read_resident_bytes(),
+                           .desk = desk_read_counts(&service->desk),
+                           .world_count = service->world_count,
+                           .worlds = metrics->worlds,
+                           .crash_count = gather_crashes(service, metrics),
+                           .crashes = metrics->crashes};
+  http_count(service->http, &facts->http);
+  for (uint32_t i = 0; i < service->world_count; i++) {
+    metrics->worlds[i].name = service->worlds[i].name;
+    metrics->worlds[i].module = service->worlds[i].settings.module;
+    world_read_published(&service->worlds[i], &metrics->worlds[i].published);
+  }
+}
+
+static bool is_current(const metrics *metrics, uint64_t changes, uint64_t now_ns) {
+  return metrics->rendered_ns && metrics->changes == changes && now_ns - metrics->rendered_ns < keep_ns;
+}
+
+static void show_metrics(http_request *request) {
+  service *service = http_user(request);
+  metrics *metrics = service->metrics;
+  metrics_facts facts;
+  /* Names of types and the pool are the frames' thread's, which takes them apart in the end. */
+  if (service->stage != SERVICE_RUNNING) {
+    http_refuse(request, 503, "not_running", NULL, "the worlds are %s: ask again",
+                service->stage == SERVICE_STARTING ? "not open yet" : "being closed");
+    return;
+  }
+  uint64_t now_ns = clock_system(), changes = count_changes(service);
+  if (!is_current(metrics, changes, now_ns)) {
+    gather(service, metrics, &facts);
+    metrics->text.bytes = 0;
+    metrics_render(&metrics->text, &facts);
+    metrics->changes = changes;
+    metrics->rendered_ns = metrics->text.failed ? 0 : now_ns;
+  }
+  if (metrics->text.failed) {
+    metrics->text.failed = false;
+    http_refuse(request, 503, "no_memory", NULL, "no memory for the metrics: ask again");
+    return;
+  }
+  http_answer(request, 200, EXPOSITION_TYPE, metrics->text.text, metrics->text.bytes);
+}
+
+const http_route metrics_routes[] = {
+    {.method = "GET", .pattern = "/metrics", .handle = show_metrics, .summary = "what is measured, for Prometheus"},
+    {0},
+};

@@ -1,0 +1,33 @@
+/* service/timings.h - how long frames and their stages took since the start: histograms with fixed buckets, kept by the
+ * frames' thread. */
+#ifndef SERVICE_TIMINGS_H
+#define SERVICE_TIMINGS_H
+
+#include <muster/report.h>
+
+enum { TIMING_BUCKETS = 17 }; /* the last has no bound */
+
+typedef struct timing {
+  uint64_t counts[TIMING_BUCKETS]; /* each value in one bucket */
+  uint64_t sum_ns;
+} timing;
+
+/* Of one world. */
+typedef struct world_timings {
+  timing frame;
+  timing overrun_wall;
+  timing overrun_own; /* of frames that were audited only */
+  timing stages[MUSTER_STAGES];
+  uint64_t update_cpu_ns, overhead_ns; /* sums, all workers */
+} world_timings;
+
+/* The most that a value of the bucket is; UINT64_MAX for the last. */
+uint64_t timing_bound_ns(uint32_t bucket);
+
+/* Counts one value. */
+void timing_add(timing *timing, uint64_t value_ns);
+
+/* Adds what a frame's report says. */
+void timings_add(world_timings *timings, const muster_frame_report *report);
+
+#endif

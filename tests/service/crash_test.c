@@ -1,0 +1,245 @@
+/* What musterd makes of a type that brings it down. The module that does is crasher.c. */
+#include "daemon.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Deaths are what is tested: no core files, and no sanitizer between the signal and its default. */
+static void expect_deaths(void) {
+  char options[512];
+  const char *given = getenv("ASAN_OPTIONS");
+  snprintf(options, sizeof options, "%s:handle_segv=0:handle_sigbus=0:handle_abort=0", given ? given : "");
+  setenv("ASAN_OPTIONS", options, 1);
+  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+}
+
+TestSuite(crash, .init = expect_deaths);
+
+static void launch(musterd *service, const char *how, const char *more) {
+  char flags[512], notice[1024];
+  while (recv(service->notices, notice, sizeof notice, MSG_DONTWAIT) >= 0) continue;
+  daemon_write(service, "how", how);
+  snprintf(flags, sizeof flags,
+           "--modules %s --world main=crasher --path @/how --hz 200 --budget 2ms --workers 2 --flight-file @/flight %s",
+           MUSTER_TEST_MODULES, more);
+  daemon_launch(service, flags);
+}
+
+/* Begins the log anew, so that what it says is of the next run. */
+static void forget_log(const musterd *service) {
+  daemon_write(service, "log", "");
+}
+
+static void launch_and_live(musterd *service, const char *how) {
+  forget_log(service);
+  launch(service, how, "");
+  cr_assert(daemon_await(service, "READY=1"), "it does not become ready:\n%s", daemon_log(service));
+}
+
+static void die_by(musterd *service, const char *how, int number) {
+  launch(service, how, "");
+  cr_assert_eq(daemon_wait(service), -number, "it ended with %d:\n%s", service->status, daemon_log(service));
+}
+
+static void end_well(musterd *service) {
+  daemon_signal(service, SIGTERM);
+  cr_assert_eq(daemon_wait(service), 0);
+}
+
+static void assert_logged(const musterd *service, const char *text, bool expected) {
+  char *log = daemon_log(service);
+  cr_assert_eq(strstr(log, text) != NULL, expected, "\"%s\" %s in the log:\n%s", text,
+               expected ? "is not" : "should not be", log);
+  free(log);
+}
+
+/* "agent 1 (generation 1)", as the victim has said itself. */
+static void read_victim(const musterd *service, char victim[64]) {
+  char path[DAEMON_PATH_BYTES + 16];
+  snprintf(path, sizeof path, "%s/how.victim", service->folder);
+  FILE *file = fopen(path, "re");
+  cr_assert_not_null(file, "nobody was the victim");
+  cr_assert_not_null(fgets(victim, 64, file));
+  fclose(file);
+}
+
+static json_t *ask_json(const musterd *service, const char *method, const char *path, int status) {
+  static daemon_reply reply;
+  daemon_ask(service, method, path, NULL, &reply);
+  cr_assert_eq(reply.status, status, "%s: %d %s", path, reply.status, reply.body);
+  json_t *answer = json_loads(reply.body, JSON_REJECT_DUPLICATES, NULL);
+  cr_assert_not_null(answer, "%s", reply.body);
+  return answer;
+}
+
+/* A sample of /metrics; -1 when it is not there. */
+static double ask_metric(const musterd *service, const char *series) {
+  static daemon_reply reply;
+  char line[256];
+  daemon_ask(service, "GET", "/metrics", NULL, &reply);
+  cr_assert_eq(reply.status, 200, "%s", reply.body);
+  snprintf(line, sizeof line, "\n%s ", series);
+  const char *found = strstr(reply.body, line);
+  return found ? strtod(found + strlen(line), NULL) : -1.0;
+}
+
+static json_int_t count_of_bomb(const musterd *service) {
+  json_t *crash = ask_json(service, "GET", "/v1/crash", 200), *count;
+  json_int_t crashes = 0;
+  size_t i;
+  json_array_foreach(json_object_get(crash, "crashes"), i, count) {
+    cr_assert_str_eq(json_string_value(json_object_get(count, "type")), "bomb", "nobody else is counted");
+    crashes = json_integer_value(json_object_get(count, "count"));
+  }
+  json_decref(crash);
+  return crashes;
+}
+
+static void expect_named(const char *how, int number, const char *in) {
+  musterd service;
+  char victim[64], line[256], died[64];
+  daemon_prepare(&service);
+  die_by(&service, how, number);
+  read_victim(&service, victim);
+  launch_and_live(&service, "none");
+  snprintf(died, sizeof died, "died of SIG%s", sigabbrev_np(number));
+  snprintf(line, sizeof line, "crashed by: world main (module crasher): %s of type 'bomb', in %s, frame ", victim, in);
+  assert_logged(&service, died, true);
+  assert_logged(&service, line, true);
+  cr_assert_eq(count_of_bomb(&service), 1);
+  daemon_stop(&service);
+}
+
+Test(crash, a_fault_in_an_atom_names_agent_type_and_atom) {
+  expect_named("segv atom", SIGSEGV, "atom 1");
+}
+
+Test(crash, an_abort_in_an_action_is_named) {
+  expect_named("abort action", SIGABRT, "action 2");
+}
+
+Test(crash, a_stack_that_is_used_up_is_named) {
+  expect_named("overflow atom", SIGSEGV, "atom 1");
+}
+
+Test(crash, a_fault_in_on_spawned_is_named) {
+  expect_named("segv spawned", SIGSEGV, "on_spawned");
+}
+
+Test(crash, is_told_by_the_api_and_the_metrics) {
+  musterd service;
+  daemon_prepare(&service);
+  die_by(&service, "segv atom", SIGSEGV);
+  launch_and_live(&service, "none");
+  json_t *crash = ask_json(&service, "GET", "/v1/crash", 200);
+  const json_t *last = json_object_get(crash, "last_run");
+  const json_t *culprit = json_array_get(json_object_get(last, "culprits"), 0);
+  cr_assert(json_is_true(json_object_get(crash, "recording")));
+  cr_assert(json_is_false(json_object_get(last, "clean")));
+  cr_assert_eq(json_integer_value(json_object_get(last, "signal")), SIGSEGV);
+  cr_assert_eq(json_array_size(json_object_get(last, "culprits")), 1);
+  cr_assert_str_eq(json_string_value(json_object_get(culprit, "type")), "bomb");
+  cr_assert_str_eq(json_string_value(json_object_get(culprit, "in")), "atom");
+  cr_assert_eq(json_integer_value(json_object_get(culprit, "atom")), 1);
+  cr_assert_eq(ask_metric(&service, "muster_crashes_total{world=\"main\",type=\"bomb\"}"), 1.0);
+  json_decref(crash);
+  end_well(&service);
+  launch_and_live(&service, "none");
+  crash = ask_json(&service, "GET", "/v1/crash", 200);
+  cr_assert(json_is_true(json_object_get(json_object_get(crash, "last_run"), "clean")));
+  cr_assert_eq(count_of_bomb(&service), 1, "a good end changes nothing");
+  assert_logged(&service, "the last run", false);
+  json_decref(crash);
+  daemon_stop(&service);
+}
+
+static void wait_for_frames(const musterd *service, double frames) {
+  while (ask_metric(service, "muster_frames_total{world=\"main\"}") < frames) usleep(10000);
+}
+
+Test(crash, a_type_that_does_it_again_and_again_is_put_into_quarantine_and_the_world_goes_on) {
+  musterd service;
+  daemon_prepare(&service);
+  for (int i = 0; i < 3; i++) die_by(&service, i % 2 ? "abort atom" : "segv atom", i % 2 ? SIGABRT : SIGSEGV);
+  launch_and_live(&service, "segv atom");
+  assert_logged(&service, "type 'bomb' has crashed the service 3 times: in quarantine", true);
+  wait_for_frames(&service, 50); /* it would have died in the tenth */
+  cr_assert_eq(ask_metric(&service, "muster_types_quarantined{world=\"main\"}"), 1.0);
+  cr_assert_gt(ask_metric(&service, "muster_updates_completed_total{world=\"main\"}"), 200.0, "the sheep go on");
+  cr_assert_eq(count_of_bomb(&service), 3);
+  json_decref(ask_json(&service, "POST", "/v1/worlds/main/types/bomb/pardon", 200));
+  cr_assert_eq(daemon_wait(&service), -SIGSEGV, "pardoned, it does it again");
+  launch_and_live(&service, "none");
+  cr_assert_eq(count_of_bomb(&service), 1, "the pardon began a new count");
+  assert_logged(&service, "in quarantine", false);
+  daemon_stop(&service);
+}
+
+Test(crash, a_limit_of_one_is_enough_and_of_zero_never) {
+  musterd service;
+  daemon_prepare(&service);
+  die_by(&service, "segv atom", SIGSEGV);
+  launch(&service, "segv atom", "--crash-limit 0");
+  cr_assert_eq(daemon_wait(&service), -SIGSEGV, "never in quarantine");
+  launch(&service, "segv atom", "--crash-limit 1");
+  cr_assert(daemon_await(&service, "READY=1"));
+  wait_for_frames(&service, 50);
+  daemon_stop(&service);
+}
+
+Test(crash, who_is_killed_from_outside_blames_nobody) {
+  musterd service;
+  daemon_prepare(&service);
+  launch_and_live(&service, "none");
+  wait_for_frames(&service, 5);
+  daemon_kill(&service);
+  launch_and_live(&service, "none");
+  assert_logged(&service, "was killed, or ended without a trace", true);
+  assert_logged(&service, "crashed by", false);
+  cr_assert_eq(count_of_bomb(&service), 0);
+  daemon_signal(&service, SIGSEGV); /* to the process, not by it */
+  cr_assert_eq(daemon_wait(&service), -SIGSEGV);
+  launch_and_live(&service, "none");
+  assert_logged(&service, "died of SIGSEGV", true);
+  assert_logged(&service, "nobody is blamed", true);
+  cr_assert_eq(count_of_bomb(&service), 0);
+  daemon_stop(&service);
+}
+
+Test(crash, a_damaged_file_is_kept_aside_with_the_reason) {
+  musterd service;
+  char path[DAEMON_PATH_BYTES + 32];
+  daemon_prepare(&service);
+  daemon_write(&service, "flight", "this is no flight recorder's file");
+  launch_and_live(&service, "none");
+  assert_logged(&service, "cut off", true);
+  snprintf(path, sizeof path, "%s/flight.damaged", service.folder);
+  cr_assert_eq(access(path, F_OK), 0);
+  json_t *crash = ask_json(&service, "GET", "/v1/crash", 200);
+  cr_assert(json_is_null(json_object_get(crash, "last_run")));
+  json_decref(crash);
+  daemon_stop(&service);
+}
+
+Test(crash, a_file_that_another_service_uses_is_refused) {
+  musterd service;
+  char flags[512];
+  daemon_prepare(&service);
+  launch_and_live(&service, "none");
+  musterd second;
+  daemon_prepare(&second);
+  snprintf(flags, sizeof flags, "--world main=wildlife --agents 100 --flight-file %s/flight", service.folder);
+  daemon_launch(&second, flags);
+  cr_assert_eq(daemon_wait(&second), 1);
+  assert_logged(&second, "another musterd uses it", true);
+  daemon_clear(&second);
+  end_well(&service);
+  daemon_clear(&service);
+}

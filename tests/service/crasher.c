@@ -1,0 +1,111 @@
+/* crasher.c - a module whose type 'bomb' brings the process down, beside a flock of innocents. Its file says how, and
+ * where: "segv atom", "abort action", "overflow atom", "segv spawned"; "none" for a world that lives. In atoms it is
+ * the second of three bombs, in its second atom, from its tenth update on; who that is it writes to FILE.victim. */
+#include <muster/module.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BOMBS = 3, SHEEP = 200, LIT = 10 };
+
+typedef struct crasher {
+  char how[16], where[16];
+  char victim[1100];
+  muster_agent bombs[BOMBS];
+} crasher;
+
+static uint32_t recurse(volatile uint32_t depth) {
+  volatile char room[4096];
+  room[depth % sizeof room] = (char)depth;
+  return depth == UINT32_MAX ? 0 : recurse(depth + 1) + (uint32_t)room[0];
+}
+
+static void crash(const crasher *crasher, const muster_update *update) {
+  FILE *file = fopen(crasher->victim, "we");
+  if (file) fprintf(file, "agent %u (generation %u)", update->agent.index, update->agent.generation);
+  if (file) fclose(file);
+  if (strcmp(crasher->how, "abort") == 0) abort();
+  if (strcmp(crasher->how, "overflow") == 0) exit((int)recurse(0));
+  *(volatile int *)(uintptr_t)(strlen(crasher->how) % 4 * 8) = 1; /* no address that a compiler knows */
+}
+
+static bool is_lit(const crasher *crasher, const muster_update *update, const char *where) {
+  if (strcmp(crasher->how, "none") == 0 || strcmp(crasher->where, where)) return false;
+  return update->agent.index == crasher->bombs[1].index && *(uint32_t *)update->state >= LIT;
+}
+
+static muster_atom_result burn(muster_update *update) {
+  ++*(uint32_t *)update->state;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result explode(muster_update *update) {
+  if (is_lit(update->type_user, update, "atom")) crash(update->type_user, update);
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result act(muster_update *update) {
+  if (is_lit(update->type_user, update, "action")) crash(update->type_user, update);
+  return MUSTER_ATOM_NEXT;
+}
+
+static void be_born(muster_update *update) {
+  const crasher *crasher = update->type_user;
+  if (strcmp(crasher->where, "spawned") == 0 && strcmp(crasher->how, "none")) crash(crasher, update);
+}
+
+static muster_result open_crasher(const muster_module_options *options, void **instance, muster_module_needs *needs) {
+  FILE *file = options->path ? fopen(options->path, "re") : NULL;
+  crasher *crasher = calloc(1, sizeof *crasher);
+  bool read = file && crasher && fscanf(file, "%15s %15s", crasher->how, crasher->where) >= 1;
+  if (file) fclose(file);
+  if (!read) {
+    free(crasher);
+    return muster_module_fail(MUSTER_E_INPUT, "crasher: its file must say how and where");
+  }
+  snprintf(crasher->victim, sizeof crasher->victim, "%s.victim", options->path);
+  needs->agents = needs->agents_max = BOMBS + SHEEP;
+  *instance = crasher;
+  return MUSTER_OK;
+}
+
+static muster_agent spawn(muster_world *world, muster_type type) {
+  muster_agent_def agent = muster_default_agent_def();
+  agent.type = type;
+  return muster_agent_spawn(world, &agent);
+}
+
+static muster_result populate(void *instance, muster_world *world) {
+  static const muster_atom atoms[] = {
+      {burn, MUSTER_ROLE_PERCEPTION, 1000}, {explode, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 1000}};
+  crasher *crasher = instance;
+  muster_type_def def = muster_default_type_def();
+  def.name = "sheep";
+  def.atoms = atoms;
+  def.atom_count = 1;
+  def.state_bytes = 8;
+  def.period_ns = def.period_max_ns = 1000000;
+  muster_type sheep = muster_type_register(world, &def);
+  def.name = "bomb";
+  def.atom_count = 3;
+  def.user = crasher;
+  def.on_spawned = be_born;
+  muster_type bomb = muster_type_register(world, &def);
+  for (uint32_t i = 0; i < BOMBS; i++) crasher->bombs[i] = spawn(world, bomb);
+  for (uint32_t i = 0; i < SHEEP; i++) spawn(world, sheep);
+  return sheep.index && bomb.index ? MUSTER_OK : MUSTER_E_ARGUMENT;
+}
+
+MUSTER_API const muster_module *muster_module_get(void);
+
+const muster_module *muster_module_get(void) {
+  static const muster_module module = {.size = sizeof module,
+                                       .abi = MUSTER_MODULE_ABI,
+                                       .name = "crasher",
+                                       .summary = "brings the process down, for tests",
+                                       .open = open_crasher,
+                                       .populate = populate,
+                                       .close = free};
+  return &module;
+}

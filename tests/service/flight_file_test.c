@@ -1,0 +1,195 @@
+/* The reader of the flight recorder's file: what it tells, and that it survives anything. */
+#include "service/flight_file.h"
+
+#include <criterion/criterion.h>
+#include <muster/muster.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file of two worlds, each with one worker inside a callback, of which the first world's was hit by a signal. */
+typedef struct file {
+  size_t size;
+  unsigned char *bytes;
+} file;
+
+static muster_atom_result never(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_FINISH;
+}
+
+static size_t write_part(const char *name, unsigned char *memory, bool marked) {
+  muster_world_def def = muster_default_world_def();
+  def.agents_max = 16;
+  def.types_max = 3;
+  muster_world *world = muster_world_create(&def);
+  cr_assert_not_null(world, "%s", muster_last_error());
+  size_t bytes = muster_flight_bytes(world);
+  if (memory) {
+    muster_type_def type = muster_default_type_def();
+    type.name = name;
+    type.atoms = &(muster_atom){never, MUSTER_ROLE_BEHAVIOUR, 10};
+    type.atom_count = 1;
+    cr_assert_eq(muster_flight_attach(world, memory, bytes), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_neq(muster_type_register(world, &type).index, 0);
+    const muster_flight_header *header = (const void *)memory;
+    muster_flight_line *line = (void *)(memory + bytes - header->lines * sizeof *line);
+    *line = (muster_flight_line){
+        .agent = 1ull << 32 | 5, .place = 1ull << 56 | 1ull << 32, .frame = 3, .signal = marked ? 11 : 0};
+  }
+  muster_world_destroy(world);
+  return bytes;
+}
+
+static file write_file(void) {
+  file file = {0};
+  flight_head head;
+  flight_counts counts = {.count = 1, .counts = {{"main", "wolf", 2}}};
+  size_t bytes = write_part(NULL, NULL, false);
+  flight_head_begin(&head, 4711, 1234567890, &counts);
+  flight_head_add_part(&head, "main", "wildlife", bytes);
+  flight_head_add_part(&head, "other", "village", bytes);
+  uint64_t first = head.parts[0].offset, second = head.parts[1].offset;
+  file.size = second + bytes;
+  file.bytes = aligned_alloc(64, (file.size + 63) / 64 * 64);
+  memset(file.bytes, 0, file.size);
+  write_part("wolf", file.bytes + first, true);
+  write_part("sheep", file.bytes + second, false);
+  memcpy(file.bytes, &head, sizeof head);
+  return file;
+}
+
+static muster_result read_file(const file *file, flight_report *report, flight_counts *counts) {
+  return flight_file_read(file->bytes, file->size, report, counts);
+}
+
+Test(flight_file, tells_culprits_first_and_who_else_was_running) {
+  file file = write_file();
+  flight_report report;
+  flight_counts counts;
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK, "%s", muster_last_error());
+  cr_assert(report.known);
+  cr_assert_not(report.clean);
+  cr_assert_eq(report.process, 4711);
+  cr_assert_eq(report.signal, 11);
+  cr_assert_eq(report.culprit_count, 1);
+  cr_assert_eq(report.inside_count, 2);
+  cr_assert_str_eq(report.inside[0].world, "main");
+  cr_assert_str_eq(report.inside[0].module, "wildlife");
+  cr_assert_str_eq(report.inside[0].entry.type_name, "wolf");
+  cr_assert_str_eq(report.inside[1].world, "other");
+  cr_assert_str_eq(report.inside[1].entry.type_name, "sheep");
+  cr_assert(flight_counts_add(&counts, &report));
+  cr_assert_eq(counts.count, 1);
+  cr_assert_eq(flight_counts_find(&counts, "main", "wolf")->crashes, 3);
+  cr_assert_null(flight_counts_find(&counts, "other", "sheep"), "the innocent are not counted");
+  cr_assert_eq(flight_counts_forget(&counts, "main", "wolf"), 3);
+  cr_assert_eq(counts.count, 0);
+  free(file.bytes);
+}
+
+Test(flight_file, of_a_good_end_blames_nobody) {
+  file file = write_file();
+  flight_report report;
+  flight_counts counts;
+  ((flight_head *)(void *)file.bytes)->clean = 1;
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK, "%s", muster_last_error());
+  cr_assert(report.clean);
+  cr_assert_eq(report.inside_count, 0);
+  cr_assert_eq(counts.counts[0].crashes, 2, "the counts stay");
+  free(file.bytes);
+}
+
+Test(flight_file, without_a_mark_tells_who_was_running_and_blames_nobody) {
+  file file = write_file();
+  flight_report report;
+  flight_counts counts;
+  const flight_head *head = (const void *)file.bytes;
+  unsigned char *part = file.bytes + head->parts[0].offset;
+  muster_flight_line *lines =
+      (void *)(part + head->parts[0].bytes - ((muster_flight_header *)(void *)part)->lines * sizeof *lines);
+  lines->signal = 0;
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_eq(report.culprit_count, 0);
+  cr_assert_eq(report.inside_count, 2);
+  cr_assert_eq(report.signal, 0);
+  free(file.bytes);
+}
+
+Test(flight_file, that_is_cut_off_anywhere_is_refused_with_a_reason) {
+  file file = write_file();
+  flight_report report;
+  flight_counts counts;
+  for (size_t cut = 0; cut < file.size; cut += cut < 512 || cut + 512 > file.size ? 1 : 61) {
+    unsigned char *part = malloc(cut + 1);
+    memcpy(part, file.bytes, cut);
+    cr_assert_eq(flight_file_read(part, cut, &report, &counts), MUSTER_E_INPUT, "%zu of %zu bytes", cut, file.size);
+    cr_assert(strstr(muster_last_error(), "cut off"), "%s", muster_last_error());
+    free(part);
+  }
+  free(file.bytes);
+}
+
+Test(flight_file, with_a_flipped_bit_in_its_head_is_refused) {
+  file file = write_file();
+  flight_report report;
+  flight_counts counts;
+  for (size_t bit = 0; bit < sizeof(flight_head) * 8; bit += bit < 4096 ? 1 : 7) {
+    if (bit / 8 >= offsetof(flight_head, clean) && bit / 8 < offsetof(flight_head, check)) continue;
+    file.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    cr_assert_eq(read_file(&file, &report, &counts), MUSTER_E_INPUT, "bit %zu", bit);
+    file.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+  }
+  free(file.bytes);
+}
+
+Test(flight_file, with_a_damaged_part_still_tells_of_the_others) {
+  file file = write_file();
+  flight_report report;
+  flight_counts counts;
+  const flight_head *head = (const void *)file.bytes;
+  file.bytes[head->parts[0].offset + 40] ^= 1;
+  file.bytes[head->parts[0].offset] ^= 1;
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_eq(report.damaged_parts, 1);
+  cr_assert_eq(report.culprit_count, 0);
+  cr_assert_eq(report.inside_count, 1);
+  cr_assert_str_eq(report.inside[0].world, "other");
+  free(file.bytes);
+}
+
+Test(flight_file, survives_garbage_behind_a_good_check) {
+  file file = write_file();
+  flight_report report;
+  flight_counts counts;
+  flight_head *head = (void *)file.bytes;
+  uint64_t seed = 88172645463325252ull;
+  unsigned char *kept = malloc(file.size);
+  memcpy(kept, file.bytes, file.size);
+  for (uint32_t round = 0; round < 3000; round++) {
+    memcpy(file.bytes, kept, file.size);
+    for (uint32_t k = 0; k < 1 + round % 40; k++) {
+      seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+      file.bytes[offsetof(flight_head, clean) + seed % (file.size - offsetof(flight_head, clean))] =
+          (unsigned char)(seed >> 50);
+    }
+    flight_head_renew_check(head);
+    muster_result result = read_file(&file, &report, &counts);
+    cr_assert(result == MUSTER_OK || result == MUSTER_E_INPUT);
+    if (result) continue;
+    cr_assert(report.inside_count <= FLIGHT_INSIDE_MAX);
+    flight_counts_add(&counts, &report);
+  }
+  free(kept);
+  free(file.bytes);
+}
+
+Test(flight_file, counts_no_more_types_than_there_is_room_for) {
+  flight_counts counts = {.count = FLIGHT_COUNTS_MAX};
+  flight_report report = {.culprit_count = 1, .inside_count = 1, .inside = {{.world = "main", .module = "m"}}};
+  strcpy(report.inside[0].entry.type_name, "wolf");
+  for (uint32_t i = 0; i < FLIGHT_COUNTS_MAX; i++)
+    snprintf(counts.counts[i].type, sizeof counts.counts[i].type, "type %u", i);
+  cr_assert_not(flight_counts_add(&counts, &report));
+  cr_assert_eq(counts.count, FLIGHT_COUNTS_MAX);
+}

@@ -1,0 +1,99 @@
+/* What a living musterd tells of itself: /metrics, /healthz and /readyz. */
+#include "daemon.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static daemon_reply reply;
+
+static const char *ask_metrics(const musterd *service) {
+  daemon_ask(service, "GET", "/metrics", NULL, &reply);
+  cr_assert_eq(reply.status, 200, "%d: %s", reply.status, reply.body);
+  return reply.body;
+}
+
+/* A sample of the last answer; -1 when it is not there. */
+static double value_of(const char *text, const char *series) {
+  char line[256];
+  snprintf(line, sizeof line, "\n%s ", series);
+  const char *found = strstr(text, line);
+  return found ? strtod(found + strlen(line), NULL) : -1.0;
+}
+
+static void wait_for_frames(const musterd *service, double frames) {
+  while (value_of(ask_metrics(service), "muster_frames_total{world=\"main\"}") < frames) usleep(10000);
+}
+
+static void order(const musterd *service, const char *method, const char *path, const char *body) {
+  daemon_ask(service, method, path, body, &reply);
+  cr_assert_eq(reply.status, 200, "%d: %s", reply.status, reply.body);
+}
+
+Test(measuring, a_service_says_what_its_worlds_do) {
+  musterd service;
+  daemon_start(&service, "--world main=wildlife --agents 500 --audit=yes --world other=fixed --agents 50 --workers 2");
+  wait_for_frames(&service, 10);
+  const char *text = ask_metrics(&service);
+  cr_assert_eq(value_of(text, "muster_worlds"), 2.0);
+  cr_assert_eq(value_of(text, "muster_workers"), 2.0);
+  cr_assert_gt(value_of(text, "muster_agents{world=\"main\"}"), 400.0);
+  cr_assert_gt(value_of(text, "muster_memory_used_bytes{world=\"main\"}"), 0.0);
+  cr_assert_gt(value_of(text, "process_resident_memory_bytes"), 1e6);
+  cr_assert_gt(value_of(text, "process_start_time_seconds"), 1.6e9);
+  cr_assert_gt(value_of(text, "muster_http_requests_total{code=\"2xx\"}"), 0.0);
+  double frames = value_of(text, "muster_frames_total{world=\"main\"}");
+  cr_assert_eq(value_of(text, "muster_frame_seconds_count{world=\"main\"}"), frames);
+  cr_assert_eq(value_of(text, "muster_frame_seconds_bucket{world=\"main\",le=\"+Inf\"}"), frames);
+  cr_assert_eq(value_of(text, "muster_overrun_own_seconds_count{world=\"main\"}"), frames, "it is audited");
+  cr_assert_eq(value_of(text, "muster_overrun_own_seconds_count{world=\"other\"}"), 0.0, "it is not");
+  daemon_stop(&service);
+}
+
+Test(measuring, frames_that_are_stepped_are_counted_one_by_one) {
+  musterd service;
+  daemon_start(&service, "--world main=wildlife --agents 200 --hz 100 --budget 2ms");
+  order(&service, "PATCH", "/v1/worlds/main", "{\"paused\": true}");
+  double frames = value_of(ask_metrics(&service), "muster_frames_total{world=\"main\"}");
+  cr_assert_eq(value_of(reply.body, "muster_world_paused{world=\"main\"}"), 1.0);
+  order(&service, "POST", "/v1/worlds/main/step", "{\"frames\": 2}");
+  wait_for_frames(&service, frames + 2);
+  cr_assert_eq(value_of(reply.body, "muster_frames_total{world=\"main\"}"), frames + 2);
+  order(&service, "POST", "/v1/worlds/main/step", "{\"frames\": 1}");
+  wait_for_frames(&service, frames + 3);
+  cr_assert_eq(value_of(reply.body, "muster_frames_total{world=\"main\"}"), frames + 3);
+  daemon_stop(&service);
+}
+
+Test(measuring, promtool_accepts_what_it_says) {
+  musterd service;
+  if (system("command -v promtool >/dev/null")) cr_skip_test("promtool (Debian: prometheus) is not installed");
+  daemon_start(&service, "--world main=wildlife --agents 500");
+  wait_for_frames(&service, 10);
+  ask_metrics(&service);
+  FILE *promtool = popen("promtool check metrics", "w");
+  cr_assert_not_null(promtool);
+  cr_assert_eq(fwrite(reply.body, 1, reply.length, promtool), reply.length);
+  cr_assert_eq(pclose(promtool), 0, "promtool has something to say");
+  daemon_stop(&service);
+}
+
+Test(measuring, health_and_readiness_are_told) {
+  musterd service;
+  daemon_start(&service, "--world main=wildlife --agents 200");
+  daemon_ask(&service, "GET", "/healthz", NULL, &reply);
+  cr_assert_eq(reply.status, 200);
+  wait_for_frames(&service, 1);
+  daemon_ask(&service, "GET", "/readyz", NULL, &reply);
+  cr_assert_eq(reply.status, 200, "%s", reply.body);
+  json_t *answer = json_loads(reply.body, 0, NULL);
+  cr_assert(json_is_true(json_object_get(answer, "ready")));
+  json_decref(answer);
+  order(&service, "POST", "/v1/worlds/main/step", "{\"frames\": 1}");
+  daemon_ask(&service, "GET", "/readyz", NULL, &reply);
+  cr_assert_eq(reply.status, 200, "a pause by command is no failure: %s", reply.body);
+  daemon_stop(&service);
+}

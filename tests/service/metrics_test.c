@@ -1,0 +1,314 @@
+/* The text of /metrics and of /readyz, from plain values. promtool, where there is one, judges the whole. */
+#include "service/health.h"
+#include "service/metrics.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A service that has two worlds and has run for a while. */
+typedef struct facts {
+  metrics_facts facts;
+  metrics_world *worlds;
+  metrics_crash crash;
+  exposition text;
+} facts;
+
+static void fill_world(metrics_world *world, const char *name) {
+  world_published *published = &world->published;
+  world->name = name;
+  world->module = "wildlife";
+  published->frames = 4242;
+  published->period_ns = 33333333;
+  published->budget_ns = 10000000;
+  published->frame_end_ns = 5000000000u;
+  published->report = muster_default_frame_report();
+  published->report.agents = 100000;
+  published->report.pressure = 0.25f;
+  published->report.levels[2] = 77;
+  published->report.herds_folded = 12;
+  published->statistics = muster_default_statistics();
+  published->statistics.completed = (1ull << 53) + 1;
+  published->statistics.staleness[9].p99_ns = 250000000;
+  published->statistics.update_times[0] = 3;
+  published->statistics.update_times[MUSTER_UPDATE_TIMES - 1] = 2;
+  published->type_count = 2;
+  published->types[0].name = "wolf";
+  published->types[1].name = "sheep";
+  published->types[0].costs[0].agents = 5;
+  published->types[0].costs[0].high_ns = 1500;
+  published->types[1].costs[0].agents = 6;
+}
+
+static facts make_facts(void) {
+  facts made = {.worlds = calloc(2, sizeof *made.worlds), .crash = {"main", "wolf", 2}};
+  fill_world(&made.worlds[0], "main");
+  fill_world(&made.worlds[1], "other");
+  made.facts = (metrics_facts){.version = "1.2.3",
+                               .workers = 4,
+                               .now_ns = 6000000000u,
+                               .started_s = 1.7e9,
+                               .cpu_s = 12.5,
+                               .resident_bytes = 1 << 26,
+                               .http = {.answers = {0, 0, 100, 0, 3, 0}},
+                               .world_count = 2,
+                               .worlds = made.worlds,
+                               .crash_count = 1};
+  return made;
+}
+
+static const char *render(facts *facts) {
+  facts->facts.crashes = &facts->crash;
+  metrics_render(&facts->text, &facts->facts);
+  cr_assert_not(facts->text.failed);
+  char *text = malloc(facts->text.bytes + 1);
+  memcpy(text, facts->text.text, facts->text.bytes);
+  text[facts->text.bytes] = '\0';
+  return text;
+}
+
+static void free_facts(facts *facts, const char *text) {
+  exposition_free(&facts->text);
+  free(facts->worlds);
+  free((char *)text);
+}
+
+static void assert_line(const char *text, const char *line) {
+  char whole[512];
+  snprintf(whole, sizeof whole, "\n%s\n", line);
+  cr_assert(strstr(text, whole), "'%s' is not there", line);
+}
+
+Test(metrics, say_what_the_worlds_published) {
+  facts facts = make_facts();
+  const char *text = render(&facts);
+  assert_line(text, "muster_build_info{version=\"1.2.3\"} 1");
+  assert_line(text, "muster_workers 4");
+  assert_line(text, "muster_world_info{world=\"main\",module=\"wildlife\"} 1");
+  assert_line(text, "muster_frames_total{world=\"other\"} 4242");
+  assert_line(text, "muster_frame_budget_seconds{world=\"main\"} 0.01");
+  assert_line(text, "muster_pressure{world=\"main\"} 0.25");
+  assert_line(text, "muster_level_agents{world=\"main\",level=\"2\"} 77");
+  assert_line(text, "muster_herds_folded{world=\"main\"} 12");
+  assert_line(text, "muster_updates_completed_total{world=\"main\"} 9007199254740993");
+  assert_line(text, "muster_staleness_seconds{world=\"main\",decile=\"9\",quantile=\"0.99\"} 0.25");
+  assert_line(text, "muster_type_agents{world=\"main\",type=\"wolf\",level=\"0\"} 5");
+  assert_line(text, "muster_type_update_p95_seconds{world=\"main\",type=\"wolf\",level=\"0\"} 1.5e-06");
+  assert_line(text, "muster_http_requests_total{code=\"4xx\"} 3");
+  assert_line(text, "muster_crashes_total{world=\"main\",type=\"wolf\"} 2");
+  assert_line(text, "muster_frame_age_seconds{world=\"main\"} 1");
+  free_facts(&facts, text);
+}
+
+Test(metrics, histograms_are_cumulative_and_end_with_everything) {
+  facts facts = make_facts();
+  world_timings *timings = &facts.worlds[0].published.timings;
+  muster_frame_report report = muster_default_frame_report();
+  report.wall_ns = 2500000;
+  timings_add(timings, &report);
+  report.wall_ns = 2500001;
+  timings_add(timings, &report);
+  report.wall_ns = 5000000000u;
+  timings_add(timings, &report);
+  const char *text = render(&facts);
+  assert_line(text, "muster_frame_seconds_bucket{world=\"main\",le=\"0.001\"} 0");
+  assert_line(text, "muster_frame_seconds_bucket{world=\"main\",le=\"0.0025\"} 1");
+  assert_line(text, "muster_frame_seconds_bucket{world=\"main\",le=\"0.005\"} 2");
+  assert_line(text, "muster_frame_seconds_bucket{world=\"main\",le=\"1\"} 2");
+  assert_line(text, "muster_frame_seconds_bucket{world=\"main\",le=\"+Inf\"} 3");
+  assert_line(text, "muster_frame_seconds_count{world=\"main\"} 3");
+  assert_line(text, "muster_frame_seconds_sum{world=\"main\"} 5.005000001");
+  assert_line(text, "muster_stage_seconds_count{world=\"main\",stage=\"rank\"} 3");
+  assert_line(text, "muster_update_seconds_bucket{world=\"main\",le=\"1.28e-07\"} 3");
+  assert_line(text, "muster_update_seconds_bucket{world=\"main\",le=\"+Inf\"} 5");
+  assert_line(text, "muster_overrun_own_seconds_count{world=\"main\"} 0");
+  free_facts(&facts, text);
+}
+
+Test(metrics, own_overruns_are_those_of_audited_frames) {
+  world_timings timings = {0};
+  muster_frame_report report = muster_default_frame_report();
+  timings_add(&timings, &report);
+  report.used_cpu_ns = 5;
+  report.overrun_own_ns = 20000;
+  timings_add(&timings, &report);
+  cr_assert_eq(timings.overrun_own.counts[0], 0);
+  cr_assert_eq(timings.overrun_own.counts[1], 1);
+  cr_assert_eq(timings.overrun_own.sum_ns, 20000);
+}
+
+Test(metrics, labels_are_escaped_and_types_of_one_name_told_apart) {
+  facts facts = make_facts();
+  world_published *published = &facts.worlds[0].published;
+  published->types[0].name = "a\"b\\c\nd\xc3\xa9\xff\xc3";
+  published->types[1].name = "sheep";
+  published->types[2].name = "sheep";
+  published->types[2].costs[3].samples = 9;
+  published->type_count = 3;
+  const char *text = render(&facts);
+  assert_line(text, "muster_type_agents{world=\"main\",type=\"a\\\"b\\\\c\\nd\xc3\xa9??\",level=\"0\"} 5");
+  assert_line(text, "muster_type_agents{world=\"main\",type=\"sheep\",level=\"0\"} 6");
+  assert_line(text, "muster_type_updates_timed_total{world=\"main\",type=\"sheep#3\",level=\"3\"} 9");
+  free_facts(&facts, text);
+}
+
+/* Every line that is no comment begins a series of its own, and its family was begun before. */
+Test(metrics, no_series_is_there_twice) {
+  facts facts = make_facts();
+  char *text = (char *)render(&facts), *lines[8192], *rest = NULL;
+  size_t count = 0;
+  for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+    if (*line != '#' && count < 8192) lines[count++] = line;
+  cr_assert_gt(count, 200);
+  for (size_t i = 0; i < count; i++) *strrchr(lines[i], ' ') = '\0';
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = i + 1; k < count; k++) cr_assert_str_neq(lines[i], lines[k]);
+  free_facts(&facts, text);
+}
+
+static bool is_there(const char *program) {
+  char command[64];
+  snprintf(command, sizeof command, "command -v %s >/dev/null", program);
+  return system(command) == 0;
+}
+
+Test(metrics, promtool_accepts_them) {
+  if (!is_there("promtool")) cr_skip_test("promtool (Debian: prometheus) is not installed");
+  facts facts = make_facts();
+  const char *text = render(&facts);
+  FILE *promtool = popen("promtool check metrics", "w");
+  cr_assert_not_null(promtool);
+  cr_assert_eq(fwrite(text, 1, strlen(text), promtool), strlen(text));
+  cr_assert_eq(pclose(promtool), 0, "promtool has something to say");
+  free_facts(&facts, text);
+}
+
+/* --------------------------------------------------------------------------------------------------------- dashboard
+ */
+
+/* Names of metrics in an expression: words that begin with muster_ or process_. */
+static void check_expression(const char *expression, const char *text, size_t *names) {
+  char name[128], help[160];
+  for (const char *at = expression; *at;) {
+    size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz_0123456789");
+    if (length && length < sizeof name && (!strncmp(at, "muster_", 7) || !strncmp(at, "process_", 8))) {
+      snprintf(name, sizeof name, "%.*s", (int)length, at);
+      char *series = strstr(name, "_seconds_"); /* of a histogram */
+      if (series && (!strcmp(series, "_seconds_bucket") || !strcmp(series, "_seconds_sum")))
+        series[strlen("_seconds")] = '\0';
+      snprintf(help, sizeof help, "# TYPE %s ", name);
+      cr_assert(strstr(text, help), "the dashboard asks for %s, which nobody exports", name);
+      ++*names;
+    }
+    at += length ? length : 1;
+  }
+}
+
+/* Calls `look` with each expression of the dashboard. */
+static void each_expression(void (*look)(const char *expression, void *user), void *user) {
+  json_error_t error;
+  json_t *panel, *target;
+  json_t *dashboard = json_load_file(MUSTER_SOURCE_DIR "/src/service/dashboard/grafana.json", 0, &error);
+  size_t i, k;
+  cr_assert_not_null(dashboard, "line %d: %s", error.line, error.text);
+  json_array_foreach(json_object_get(dashboard, "panels"), i, panel) {
+    cr_assert_not_null(json_string_value(json_object_get(panel, "title")));
+    json_array_foreach(json_object_get(panel, "targets"), k, target) {
+      look(json_string_value(json_object_get(target, "expr")), user);
+    }
+  }
+  json_decref(dashboard);
+}
+
+typedef struct asked {
+  const char *text;
+  size_t names;
+} asked;
+
+static void look_for_names(const char *expression, void *user) {
+  asked *asked = user;
+  check_expression(expression, asked->text, &asked->names);
+}
+
+Test(dashboard, every_metric_that_it_asks_for_is_exported) {
+  facts facts = make_facts();
+  asked asked = {render(&facts), 0};
+  each_expression(look_for_names, &asked);
+  cr_assert_gt(asked.names, 20);
+  free_facts(&facts, asked.text);
+}
+
+/* An expression as the rule of an alert, with values for the dashboard's variables. */
+static void write_rule(const char *expression, void *user) {
+  static const char *const variables[][2] = {{"$world", "main"}, {"$__rate_interval", "5m"}};
+  FILE *rules = user;
+  fprintf(rules, "  - alert: panel%ld\n    expr: '", ftell(rules));
+  while (*expression) {
+    size_t used = 0;
+    for (size_t i = 0; i < 2 && !used; i++)
+      if (!strncmp(expression, variables[i][0], strlen(variables[i][0]))) {
+        fputs(variables[i][1], rules);
+        used = strlen(variables[i][0]);
+      }
+    if (!used) fputc(*expression, rules);
+    expression += used ? used : 1;
+  }
+  fputs("'\n", rules);
+}
+
+Test(dashboard, promtool_understands_what_it_asks) {
+  if (!is_there("promtool")) cr_skip_test("promtool (Debian: prometheus) is not installed");
+  char path[] = "/tmp/dashboard_XXXXXX", command[128];
+  FILE *rules = fdopen(mkstemp(path), "w");
+  cr_assert_not_null(rules);
+  fputs("groups:\n- name: dashboard\n  rules:\n", rules);
+  each_expression(write_rule, rules);
+  fclose(rules);
+  snprintf(command, sizeof command, "promtool check rules %s >/dev/null", path);
+  int status = system(command);
+  unlink(path);
+  cr_assert_eq(status, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ health
+ */
+
+static json_t *ask_health(service_stage stage, const health_world *world, bool expected) {
+  char text[HEALTH_BYTES];
+  size_t bytes;
+  json_error_t error;
+  cr_assert_eq(health_write(text, &bytes, stage, world, 1, 60000000000u), expected);
+  json_t *answer = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+  cr_assert_not_null(answer, "%s: %s", error.text, text);
+  cr_assert_eq(json_boolean_value(json_object_get(answer, "ready")), expected);
+  return answer;
+}
+
+static void assert_reason(service_stage stage, const health_world *world, const char *code) {
+  json_t *answer = ask_health(stage, world, false);
+  const json_t *reason = json_array_get(json_object_get(answer, "reasons"), 0);
+  cr_assert_str_eq(json_string_value(json_object_get(reason, "code")), code);
+  cr_assert_not_null(json_string_value(json_object_get(reason, "message")));
+  json_decref(answer);
+}
+
+Test(readiness, is_there_while_frames_run_and_says_why_it_is_not) {
+  health_world world = {"main", false, false, "", 33333333, 59900000000u};
+  json_decref(ask_health(SERVICE_RUNNING, &world, true));
+  assert_reason(SERVICE_STARTING, &world, "starting");
+  assert_reason(SERVICE_STOPPING, &world, "stopping");
+  world.frame_end_ns = 58000000000u;
+  assert_reason(SERVICE_RUNNING, &world, "late");
+  world.period_ns = 1000000000u;
+  json_decref(ask_health(SERVICE_RUNNING, &world, true)); /* two of ten periods */
+  world.frame_end_ns = 1000000000u;
+  world.paused = true;
+  json_decref(ask_health(SERVICE_RUNNING, &world, true));
+  world.failed = true;
+  assert_reason(SERVICE_RUNNING, &world, "failed");
+  world = (health_world){"main", false, false, "", 33333333, 0};
+  assert_reason(SERVICE_RUNNING, &world, "no_frame");
+}
