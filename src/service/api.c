@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "service/health.h"
+#include "service/live.h"
 #include "service/log.h"
 #include "service/metrics.h"
 
@@ -88,8 +89,7 @@ static void run(desk_request *request, struct service *service) {
   if (call->world && !call->world->world)
     api_complain(&call->problem, 409, "not_hosted", "world", "world %s is not hosted: %s", call->world->name,
                  call->world->failure);
-  else
-    if (call->world && !call->world->world)
+  else if (call->world && !call->world->world)
     api_complain(&call->problem, 409, "not_hosted", "world", "world %s is not hosted: %s", call->world->name,
                  call->world->failure);
   else
@@ -209,17 +209,13 @@ static const http_route own_routes[] = {
     {0},
 };
 
-static const http_route *const tables[] = {own_routes,
-                                           api_world_routes,
-                                           api_type_routes,
-                                           api_agent_routes,
-                                           api_observer_routes,
-                                           api_bulk_routes,
-                                           api_module_routes,
-                                           metrics_routes,
-                                           health_routes,
-                                           flight_routes,
-                                           NULL};
+static const http_route *const tables[] = {own_routes,          api_world_routes,
+                                           api_type_routes,     api_agent_routes,
+                                           api_observer_routes, api_bulk_routes,
+                                           api_module_routes,   metrics_routes,
+                                           health_routes,       flight_routes,
+                                           stream_routes,       map_routes,
+                                           page_routes,         NULL};
 
 static void write_route(json_writer *writer, const http_route *route) {
   json_begin_object(writer, NULL);
@@ -280,6 +276,8 @@ muster_result api_open(service *service) {
   options.connections_per_client = settings->client_connections_max;
   options.header_bytes_max = settings->header_bytes_max;
   options.receive_ms = (uint32_t)(settings->idle_timeout_ns / 1000000u);
+  result = live_open(service);
+  if (result) return result;
   service->http = http_create(service->loop, &options);
   if (!service->http) return MUSTER_E_MEMORY;
   result = http_listen_unix(service->http, service->control.descriptor);
@@ -293,4 +291,5 @@ muster_result api_open(service *service) {
 void api_close(service *service) {
   http_destroy(service->http, NULL, NULL);
   service->http = NULL;
+  live_close(service);
 }

@@ -53,6 +53,12 @@
 #ifndef SERVICE_LIVE_H
 #define SERVICE_LIVE_H
 
-#include "service/http.h"
+#include "service/maps.h"
+#include "service/page.h"
+#include "service/streams.h"
+
+/* Begins to keep all of it, before http_create; and forgets it, after http_destroy. Loop's thread. */
+muster_result live_open(service *service);
+void live_close(service *service);
 
 #endif
