@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/prefetch.h"
 #include "conduct.h"
+#include "herds.h"
 #include "messages.h"
 #include "reactions.h"
 #include "recorder.h"
@@ -45,6 +46,7 @@ static inline void complete(struct muster_world *world, uint32_t share, uint32_t
   bool owes = pass && pass->owed, continued = pass && pass->continues;
   uint64_t reached_ns = began_ns;
   if (type->publishes) row->front ^= 1u;
+  if (type->herded) herds_note(world, index);
   if (continued && !owes) periods_continued(&world->classes, class, share, &world->store, &world->ready, index);
   if (continued && owes)
     periods_owing(&world->classes, &world->store, &world->ready, index, began_ns, true, world->frame.number);
@@ -69,8 +71,10 @@ static void learn_told_cost(struct muster_world *world, const batch_entry *entry
  * plans. False when they are enough already. */
 static bool hold(struct muster_world *world, const batch_entry *entry) {
   batch *batch = &world->batch;
+  const agent_type *type = &world->types.types[world->store.rows[entry->agent].type];
   double idle_ns = predicted_planning_gap(world);
-  if (world_costs_are_told(world) || world->types.types[world->store.rows[entry->agent].type].quarantined) return false;
+  /* Members of herds and blocks of them are looked at, and come and go, while early workers run. */
+  if (world_costs_are_told(world) || type->quarantined || type->herded) return false;
   if (batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
   batch->held[batch->held_count++] = entry->agent;
   batch->held_ns += entry->predicted_ns;
@@ -178,9 +182,14 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
   enum { AHEAD = 16 };
   const batch *batch = &world->batch;
   if (i + AHEAD >= end) return;
-  __builtin_prefetch(&world->store.rows[batch->entries[i + AHEAD].agent], 1);
+  uint32_t agent = batch->entries[i + AHEAD].agent;
+  __builtin_prefetch(&world->store.rows[agent], 1);
+  __builtin_prefetch(&world->store.places[agent], 1);
   __builtin_prefetch(&batch->results[i + AHEAD]);
-  activation_prefetch(&world->classes.activation, batch->entries[i + AHEAD].agent);
+  activation_prefetch(&world->classes.activation, agent);
+  if (!world->herds.links) return;
+  __builtin_prefetch(&world->herds.links[agent]);
+  herds_prefetch(&world->herds, batch->entries[i + AHEAD / 2].agent, true);
 }
 
 /* Whether an entry can be settled beside others: it finished in the frame of its release, so that no list but its shard

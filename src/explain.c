@@ -1,6 +1,7 @@
 /* explain.c - why an agent runs when and how it does: what every stage knows of it, put together. The words are in
  * explain_words.c. */
 #include "base/error.h"
+#include "herds.h"
 #include "world.h"
 
 #include <math.h>
@@ -161,6 +162,16 @@ static void explain_active(const muster_world *world, const muster_agent_info *i
   explain_sets(world, &world->store.rows[index], whole);
 }
 
+static void explain_herd(const muster_world *world, muster_agent_explanation *whole) {
+  const herd_link *link = &world->herds.links[whole->agent.index];
+  const herd_type *type = &world->herds.types[link->type];
+  muster_herd herd = muster_herd_of(world, whole->agent);
+  whole->herd = herd.index;
+  whole->herd_generation = herd.generation;
+  if (link->tie == HERD_TIE_LEAF) whole->herd_members = herds_lanes(type, link->entry).members[link->lane];
+  if (link->tie == HERD_TIE_BLOCK) whole->block_herds = type->blocks[link->entry].live;
+}
+
 muster_result muster_agent_explain(const muster_world *world, muster_agent agent,
                                    muster_agent_explanation *explanation) {
   muster_agent_info info = muster_default_agent_info();
@@ -180,6 +191,7 @@ muster_result muster_agent_explain(const muster_world *world, muster_agent agent
   describe_given(world, agent.index, &whole);
   if (world->report.pressure > 1.0f) whole.reasons |= MUSTER_REASON_OVERLOAD;
   if (world->store.rows[agent.index].doomed) whole.reasons |= MUSTER_REASON_REMOVAL_WAITING;
+  if (world->herds.count) explain_herd(world, &whole);
   if (info.active)
     explain_active(world, &info, &whole);
   else

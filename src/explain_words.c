@@ -211,10 +211,20 @@ static void put_cost(words *words, const muster_agent_explanation *explanation) 
     put(words, " (a guess: none was measured yet).\n");
 }
 
+static void put_herd(words *words, const muster_agent_explanation *explanation) {
+  if (explanation->block_herds)
+    put(words, "  It brings a block of %u herds forward, those of them that are folded.\n", explanation->block_herds);
+  else if (explanation->herd_members)
+    put(words, "  It stands for %u of herd %u.\n", explanation->herd_members, explanation->herd);
+  else if (explanation->herd_generation)
+    put(words, "  It is a member of herd %u, with a name.\n", explanation->herd);
+}
+
 size_t muster_explanation_print(const muster_agent_explanation *explanation, char *text, size_t bytes) {
   words words = {.text = text, .bytes = bytes};
   if (bytes) text[0] = '\0';
   put_headline(&words, explanation);
+  put_herd(&words, explanation);
   if (!has(explanation, MUSTER_REASON_SPAWN_WAITING)) {
     put_period(&words, explanation);
     put_importance(&words, explanation);

@@ -81,8 +81,8 @@ bool muster_flight_mark(void *memory, int signal) {
 /* ------------------------------------------------------------------------------------------------------- reading */
 
 const char *muster_flight_doing_name(muster_flight_doing doing) {
-  static const char *const names[MUSTER_FLIGHT_DOINGS] = {"nothing",  "atom",       "action",
-                                                          "catch_up", "on_spawned", "on_removed"};
+  static const char *const names[MUSTER_FLIGHT_DOINGS] = {"nothing",    "atom",       "action",        "catch_up",
+                                                          "on_spawned", "on_removed", "fold or unfold"};
   return names[(unsigned)doing < MUSTER_FLIGHT_DOINGS ? doing : MUSTER_FLIGHT_NOTHING];
 }
 

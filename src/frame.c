@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "exec/threads.h"
 #include "foresight.h"
+#include "herds.h"
 #include "recorder.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static void stage_score(struct muster_world *world) {
 
 /* 3 fold: which herds are one agent, which are many? */
 static void stage_fold(struct muster_world *world) {
-  fold_membrane(&world->store);
+  herds_look(world);
 }
 
 /* 4 fit: how far must periods stretch to fit the budget? */
@@ -229,6 +230,7 @@ void frame_end(struct muster_world *world) {
   report->types_quarantined = world->conduct.types_quarantined;
   report->agents_eased = world->ease.eased;
   memcpy(report->levels, world->store.level_counts, sizeof report->levels);
+  herds_report(world);
   sums->frames++;
   sums->released += report->released;
   sums->completed += report->completed;

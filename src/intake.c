@@ -4,10 +4,12 @@
 #include "base/prefetch.h"
 #include "base/random.h"
 #include "conduct.h"
+#include "herds.h"
 #include "messages.h"
 #include "reactions.h"
 #include "recorder.h"
 #include "timing.h"
+#include "touch.h"
 #include "tune.h"
 
 /* Masses are spread over frames: of commands and of spawns each frame takes what fits an eighth of the budget. Under
@@ -22,6 +24,7 @@ score_inputs world_score_inputs(struct muster_world *world) {
 void world_move(struct muster_world *world, uint32_t index, space_spot spot) {
   if (score_notices(&world->board, &world->store.places[index], spot)) score_note(&world->board, index);
   space_move(&world->space, &world->store, index, spot);
+  if (world->types.types[world->store.rows[index].type].herded) herds_note(world, index);
 }
 
 bool intake_defer(struct muster_world *world, const command *command) {
@@ -36,24 +39,6 @@ bool intake_defer(struct muster_world *world, const command *command) {
   }
   world->deferred[world->deferred_count++] = *command;
   return true;
-}
-
-/* Runs on_spawned or on_removed; what it moves or spawns counts. */
-static void call_back(struct muster_world *world, uint32_t index, muster_flight_doing doing,
-                      void (*callback)(muster_update *)) {
-  if (!callback) return;
-  batch_result result = {0};
-  agent_row *row = &world->store.rows[index];
-  worker_state *state = runner_caller(&world->runner);
-  flight_begin(state->flight, world->frames);
-  flight_agent(state->flight, index, row->generation);
-  flight_enter(state->flight, doing, row->type + 1u, 0);
-  callback(runner_begin_outside(state, index, PHASE_INTAKE, &result));
-  flight_leave(state->flight);
-  state->context.phase = PHASE_OUTSIDE;
-  if (world->types.types[row->type].published) row->front ^= 1u;
-  if (result.moved) world_move(world, index, result.moved_to);
-  if (result.asks) timing_ask_own(world, index, &result);
 }
 
 static void release_index(struct muster_world *world, uint32_t index) {
@@ -104,10 +89,9 @@ void intake_unschedule(struct muster_world *world, uint32_t index) {
   }
 }
 
-void intake_remove(struct muster_world *world, uint32_t index) {
+void intake_leave(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   score_inputs inputs = world_score_inputs(world);
-  call_back(world, index, MUSTER_FLIGHT_ON_REMOVED, world->types.types[row->type].def.on_removed);
   intake_unschedule(world, index);
   rhythm_leave(&world->rhythms, row->type, index);
   conduct_forget(world, index);
@@ -116,7 +100,18 @@ void intake_remove(struct muster_world *world, uint32_t index) {
   space_unlink(&world->space, &world->store, index);
   store_deactivate(&world->store, index);
   release_index(world, index);
+}
+
+void intake_remove(struct muster_world *world, uint32_t index) {
+  const agent_type *type = &world->types.types[world->store.rows[index].type];
+  touch_agent(world, index, MUSTER_FLIGHT_ON_REMOVED, type->def.on_removed);
+  if (type->herded) herds_forget(world, index);
+  intake_leave(world, index);
   world->statistics.removed++;
+}
+
+void intake_discard(struct muster_world *world, uint32_t index) {
+  release_index(world, index);
 }
 
 static void apply_wake(struct muster_world *world, const command *command) {
@@ -178,6 +173,7 @@ static void apply_tune(struct muster_world *world, const command *command) {
 }
 
 static void apply_remove(struct muster_world *world, const command *command) {
+  if (herds_is_block(world, command->index)) return; /* herds live there */
   if (store_is_active(&world->store, command->index))
     intake_remove(world, command->index);
   else
@@ -231,6 +227,10 @@ static void apply_to_type(struct muster_world *world, const command *command) {
 }
 
 static void apply(struct muster_world *world, const command *command) {
+  if (command->kind >= COMMAND_HERD_WAKE) {
+    herds_apply(world, command);
+    return;
+  }
   if (command->kind >= COMMAND_PARDON_TYPE) {
     apply_to_type(world, command);
     return;
@@ -390,15 +390,11 @@ static void begin_rhythm(struct muster_world *world, uint32_t index) {
       rhythm_join(&world->rhythms, row->type, index, time);
 }
 
-static void activate(struct muster_world *world, uint32_t index) {
+void intake_enter(struct muster_world *world, uint32_t index, uint64_t last_update_ns) {
   agent_row *row = &world->store.rows[index];
   score_inputs inputs = world_score_inputs(world);
-  if (row->doomed) { /* removed before it ever was: nobody hears of it */
-    release_index(world, index);
-    return;
-  }
   uint32_t generation = identity_generation(&world->agent_ids, index);
-  row->last_update_ns = world->frame.now_ns;
+  row->last_update_ns = last_update_ns;
   if (world->types.types[row->type].has_sets)
     sets_begin(&world->types.types[row->type].sets, row->state_slot, world->frame.now_ns);
   space_link(&world->space, &world->store, index);
@@ -407,7 +403,16 @@ static void activate(struct muster_world *world, uint32_t index) {
   periods_begin(&world->classes, &world->store, index,
                 random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
   if (world->types.types[row->type].has_sets) begin_rhythm(world, index);
-  call_back(world, index, MUSTER_FLIGHT_ON_SPAWNED, world->types.types[row->type].def.on_spawned);
+}
+
+static void activate(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  if (row->doomed) { /* removed before it ever was: nobody hears of it */
+    release_index(world, index);
+    return;
+  }
+  intake_enter(world, index, world->frame.now_ns);
+  touch_agent(world, index, MUSTER_FLIGHT_ON_SPAWNED, world->types.types[row->type].def.on_spawned);
   world->statistics.spawned++;
   if (row->woken) {
     row->woken = 0;
@@ -479,5 +484,6 @@ void intake_run(struct muster_world *world) {
   activate_spawns(world);
   wake_receivers(world);
   timing_run(world);
+  herds_intake(world);
   set_ids_aside(world);
 }

@@ -33,6 +33,7 @@ static muster_result check_new(const muster_world *world, const char *what) {
 
 /* How far a pass comes is a matter of time, and not in a record. */
 static muster_result check_types(const muster_world *world) {
+  if (world->herds.count) return error_set(MUSTER_E_STATE, "record: worlds with herds are not recorded");
   for (uint32_t i = 0; i < world->types.count && !world->runner.virtual; i++)
     if (world->types.types[i].has_sets)
       return error_set(MUSTER_E_STATE, "record: type '%s' has sets: they are recorded under the virtual clock only",

@@ -87,7 +87,7 @@ void replay_newborn(struct muster_world *world) {
 /* -------------------------------------------------------------------------------------------- what cannot have been */
 
 static bool is_possible_of_type(const struct muster_world *world, const command *command) {
-  if (command->kind >= COMMAND_KINDS || command->index >= world->types.count) return false;
+  if (command->kind >= COMMAND_HERD_WAKE || command->index >= world->types.count) return false;
   const agent_type *type = &world->types.types[command->index];
   if (command->kind == COMMAND_PARDON_TYPE || command->kind == COMMAND_QUARANTINE_TYPE) return true;
   if (command->kind == COMMAND_PRIORITISE) return type->has_sets && command->tuning.priority <= MUSTER_PRIORITY_MAX;
@@ -98,7 +98,7 @@ static bool is_possible_of_type(const struct muster_world *world, const command 
   return sets_check_tuning(&type->sets, type->name, command->tuning.set, &tuning) == MUSTER_OK;
 }
 
-static bool is_possible(const struct muster_world *world, const command *command) {
+bool replay_is_possible(const struct muster_world *world, const command *command) {
   bool observer = command->kind >= COMMAND_OBSERVER_ADD;
   if (command->kind >= COMMAND_PARDON_TYPE) return is_possible_of_type(world, command);
   if (command->kind > COMMAND_OBSERVER_REMOVE || command->partition >= PARTITIONS) return false;
@@ -117,7 +117,7 @@ static bool is_possible(const struct muster_world *world, const command *command
 
 bool replay_accepts(struct muster_world *world, const command *command) {
   if (world->recorder->tape.failed) return false;
-  if (is_possible(world, command)) return true;
+  if (replay_is_possible(world, command)) return true;
   recorder_diverges(world, "its record has a command %u for %u, which cannot be", command->kind, command->index);
   return false;
 }

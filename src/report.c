@@ -1,5 +1,6 @@
 /* report.c - what a host may read between two frames. */
 #include "base/error.h"
+#include "herds.h"
 #include "messages.h"
 #include "timing.h"
 
@@ -84,6 +85,9 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
   if (whole.completed) whole.interval_deviation_ns = deviation_ns / (double)whole.completed;
   for (uint32_t i = 0; i < MUSTER_DECILES; i++) whole.staleness[i] = staleness_of(world, i);
   whole.bytes_scheduling = bytes_scheduling(world);
+  herds_bytes(world, &whole.bytes_folded, &whole.bytes_unfolded);
+  whole.bytes_scheduling += whole.bytes_folded + whole.bytes_unfolded;
+  if (world->herds.count) whole.bytes_scheduling += identity_high(&world->agent_ids) * (uint64_t)sizeof(herd_link);
   whole.bytes_used = whole.bytes_scheduling + bytes_of_states(world) +
                      (uint64_t)world->mailbox.places_high * sizeof(outgoing) + trace_bytes(&world->trace);
   return copy_out(statistics, statistics->size, &whole, sizeof whole, "statistics");
@@ -236,5 +240,5 @@ uint64_t muster_world_hash(const muster_world *world) {
     hash = hash_messages(world, i, hash);
     hash = timing_hash(world, i, hash);
   }
-  return hash;
+  return world->herds.count ? herds_hash(world, hash) : hash;
 }

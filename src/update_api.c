@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "exec/passes.h"
+#include "herds.h"
 #include "messages.h"
 #include "recorder.h"
 
@@ -51,6 +52,10 @@ static muster_result send(update_context *context, const command *command) {
   }
   worker->log[worker->log_count++] = (logged_command){context->entry, context->result->atom_next, *command};
   return MUSTER_OK;
+}
+
+muster_result update_send(muster_update *update, const command *command) {
+  return send(context_of(update), command);
 }
 
 static bool is_live(const update_context *context, muster_agent agent) {

@@ -4,6 +4,7 @@
 
 #include "agents/batch.h"
 #include "agents/company.h"
+#include "agents/herds.h"
 #include "agents/mailbox.h"
 #include "agents/observers.h"
 #include "agents/space.h"
@@ -14,6 +15,7 @@
 #include "exec/acts.h"
 #include "exec/allotment.h"
 #include "exec/crew.h"
+#include "exec/homes.h"
 #include "exec/identity.h"
 #include "exec/inbox.h"
 #include "exec/runner.h"
@@ -114,6 +116,7 @@ struct muster_world {
   observer_table observers;
   mailbox mailbox;
   company company;
+  herd_table herds;
 
   /* plan: who runs, when, how well */
   class_table classes;
@@ -128,17 +131,21 @@ struct muster_world {
   judge_factors factor_weights;
   const judge_factors *factors; /* null: importance is the product */
   conduct_state conduct;
+  fold_board fold;
+  fold_blocks fold_blocks; /* that are looked at now */
 
   /* exec: how it runs */
   identity agent_ids, observer_ids;
   identity *slots; /* by type */
+  homes homes;     /* of herds */
   inbox inbox;
   wakes wakes;
   batch batch;
   rank_result held; /* what those held from the last frame take of this one's limits */
   crew early_crew;  /* runs them while the caller plans */
-  crew run_crew, settle_crew, act_crew, score_crew;
+  crew run_crew, settle_crew, act_crew, score_crew, fold_crew;
   shared_u64 score_ticket; /* items of the score stage that no worker has taken yet, several at a time */
+  shared_u64 fold_ticket;  /* and blocks of herds of stage 3 */
   bool early_open;
   visit visit; /* of the thread that runs the frame, and its seat */
   seat *seat;
@@ -206,6 +213,15 @@ void intake_remove(struct muster_world *world, uint32_t index);
 
 /* Something happened to an active or pending agent: applies a wake. In src/intake.c. */
 void intake_wake(struct muster_world *world, uint32_t index);
+
+/* A pending agent becomes active, or an active one nobody, without its callbacks: what it stands for lives on in
+ * others. `last_update_ns` is the time that it was brought to. In src/intake.c. */
+void intake_enter(struct muster_world *world, uint32_t index, uint64_t last_update_ns);
+void intake_leave(struct muster_world *world, uint32_t index);
+
+/* A pending agent that nobody knows is not wanted. In src/intake.c. */
+void intake_discard(struct muster_world *world, uint32_t index);
+
 /* Takes an active agent out of whatever list it is in. In src/intake.c. */
 void intake_unschedule(struct muster_world *world, uint32_t index);
 

@@ -107,6 +107,10 @@ typedef struct muster_agent_explanation {
   float designer, role, company; /* with MUSTER_IMPORTANCE_FACTORS: d, r and c, 0..1; by_model is then the sum by their
                                     weights, where the type has no model of its own */
   char set_owed[32];             /* name of the first of its sets that is owed time; empty when none is */
+
+  /* muster/herd.h: the herd that it is a member of (generation 0: none), and how many of its members it stands for (0:
+   * it is one with a name); and of a block how many herds live there, folded or not */
+  uint32_t herd, herd_generation, herd_members, block_herds;
 } muster_agent_explanation;
 
 static inline muster_agent_explanation muster_default_agent_explanation(void) {

@@ -8,8 +8,9 @@
  * Several workers may be inside callbacks when one of them brings the process down; the mark tells that one from the
  * innocent. A line without a mark says no more than who was running: a process that is killed leaves such lines, too.
  *
- * Noted are all callbacks with a muster_update: atoms, actions, catch_up, on_spawned and on_removed. Jobs that an atom
- * waits for and runs itself count as its own. Not noted are cost and importance models.
+ * Noted are atoms, actions, catch_up, on_spawned and on_removed, fold and unfold of herds, and run_block as the atom of
+ * the blocks' type that it is. Jobs that an atom waits for and runs itself count as its own. Not noted are cost and
+ * importance models.
  *
  * A note is two stores for an update and one for each further atom, to a cache line that is the worker's own: less than
  * 2 ns. A world without a recorder pays a look at a null pointer.
@@ -40,9 +41,11 @@ typedef enum muster_flight_doing {
   MUSTER_FLIGHT_NOTHING = 0, /* none: between updates, or outside frames */
   MUSTER_FLIGHT_ATOM,        /* a perception or behaviour atom */
   MUSTER_FLIGHT_ACTION,      /* an action atom */
-  MUSTER_FLIGHT_CATCH_UP,    /* these three are no atoms, and their atom is 0 */
+  MUSTER_FLIGHT_CATCH_UP,    /* these are no atoms, and their atom is 0 */
   MUSTER_FLIGHT_ON_SPAWNED,
   MUSTER_FLIGHT_ON_REMOVED,
+  MUSTER_FLIGHT_HERD_CHANGE, /* fold or unfold of a herd: the type is its members', the agent the parent, if there is
+                                one */
   MUSTER_FLIGHT_DOINGS
 } muster_flight_doing;
 

@@ -10,6 +10,9 @@
  *     unfolded     the membrane lies deeper: each leaf of it is an ordinary agent of the herd type's `member` type,
  *                  with a period, an importance, a level, and a place in the ranking
  *
+ * Blocks are agents that a host meets in muster_agent_next() and in counts of agents: they stand out of everybody's
+ * sight, removing one does nothing, and none is to be spawned.
+ *
  * What is kept when nodes are folded or unfolded: the number of members, the centroid, the momentum (all members weigh
  * the same) and the totals, each to the rounding of its float. Children that appear are seeded: the same for the same
  * world seed, herd, node and simulation time. Time is kept, too: what passed since a node's last update is told to
@@ -103,8 +106,8 @@ typedef struct muster_herd_type_def {
   float zone_m[MUSTER_HERD_DEPTHS]; /* zone_m[k]: who is this near an observer stands at depth D - k or deeper; so
                                 zone_m[0] is where members are individuals. Strictly increasing, the first `depth` of
                                 them; default 50, 100, 150 ... */
-  float hysteresis;       /* children are folded when their parent is beyond zone x (1 + this); default 0.15; 0.01..1
-                           */
+  float hysteresis;       /* children are folded when their parent is beyond zone x (1 + this), and none of them is in
+                             the zone itself; default 0.15; 0.01..1 */
   float visible_m;        /* members are visible within this distance: there, nothing is folded, and nothing unfolded
                              unless an observer leapt or room was short (counted in changes_in_sight).
                              zone_m[0] >= visible_m + spread_m; default 35 */
@@ -114,8 +117,8 @@ typedef struct muster_herd_type_def {
   uint32_t totals;        /* numbers that the host keeps of members: sums that fold and unfold; default 0;
                              0..MUSTER_HERD_TOTALS */
   bool retains;           /* unfolding gives back the members as they were folded, relative to their herd, with their
-                             state: for small herds that matter. An unfolded herd then keeps its room until it is
-                             removed. Default false */
+                             state (what they publish begins as their parent's, but for the body): for small herds
+                             that matter. An unfolded herd then keeps its room until it is removed. Default false */
   uint32_t herds_max;     /* default 1024; 1 .. 2^26 */
   uint32_t unfolded_max;  /* herds that may be unfolded at a time (or retained); default 1024; 1 .. 2^20 */
   uint64_t period_ns;     /* of blocks; default 500 ms */
@@ -133,7 +136,8 @@ typedef struct muster_herd_type_def {
   muster_result (*fold)(const muster_herd_change *change);   /* or the parent's from theirs. Anything but MUSTER_OK
                                 refuses the change: it is tried again after look_ns, and counted. May queue commands as
                                 any thread may; default null: states of children are copies of the parent's, that of a
-                                parent is its first child's */
+                                parent is its first child's. The user pointer and what muster_agent_tune() set go the
+                                same way */
   void *user;
 } muster_herd_type_def;
 
@@ -174,7 +178,8 @@ typedef struct muster_herd_def {
   float totals[MUSTER_HERD_TOTALS];
 } muster_herd_def;
 
-/* Adds many herds at once, folded; they take part from the next frame on. Writes their ids to `herds` (null = nobody
+/* Adds many herds at once, folded; they take part from the next frame on. (A block that has run before is brought
+ * forward to the last frame's time first: its run_block may be called here.) Writes their ids to `herds` (null = nobody
  * wants to know) and returns how many were added: it stops, with a message, at the first that is out of range, or when
  * herds_max exist or agents_max agents. Herds are put into blocks in the order given: who gives neighbours one after
  * another makes looking cheap. Thread of the frames, between frames. O(count). */
@@ -195,7 +200,8 @@ MUSTER_API muster_result muster_herd_wake(muster_world *world, muster_herd herd,
 /* Gives a member a name: it leaves the tree for good and is an agent of its own, of the member type, never folded,
  * where it stood (or would have been unfolded). The herd has one member less in its tree and one named more. The id
  * that is returned is active at once; null with a message when the herd is gone or its last unnamed member would go, or
- * there is no room. Thread of the frames, between frames. */
+ * there is no room (65,536 may have names), or a leaf on the way is in the middle of an update: then again after the
+ * next frame. Thread of the frames, between frames. */
 MUSTER_API muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t member);
 
 typedef struct muster_herd_info {
@@ -226,8 +232,9 @@ MUSTER_API muster_result muster_herd_read(const muster_world *world, muster_herd
  */
 MUSTER_API muster_herd muster_herd_next(const muster_world *world, muster_herd herd);
 
-/* The agents of a herd's membrane, in the order of nodes, and the node of each (either array may be null): at most
- * `capacity`. Returns how many there are; 0 = folded. Thread of the frames, between frames. */
+/* The agents of a herd's membrane, from left to right in the tree (the order of members), and the node of each (either
+ * array may be null): at most `capacity`. Returns how many there are; 0 = folded. Thread of the frames, between frames.
+ */
 MUSTER_API uint32_t muster_herd_leaves(const muster_world *world, muster_herd herd, muster_agent *agents,
                                        uint32_t *nodes, uint32_t capacity);
 
@@ -261,7 +268,7 @@ typedef struct muster_flock {
   uint32_t depth;   /* D = an individual */
   uint32_t members; /* that oneself stands for */
   uint32_t self;    /* which entry is oneself; UINT32_MAX for a named member */
-  uint32_t count;   /* leaves, in the order of nodes. 0 = the herd is folded (seen by a named member) */
+  uint32_t count;   /* leaves, from left to right in the tree. 0 = the herd is folded (seen by a named member) */
   double origin_x, origin_y;
   const float *x, *y; /* relative to the origin */
   const float *velocity_x, *velocity_y;

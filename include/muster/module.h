@@ -61,6 +61,9 @@ typedef void (*muster_module_emit)(const char *name, double value, void *emit_us
 /* A line of what a module tells of an agent that is watched, without a line end; valid during the call. */
 typedef void (*muster_module_line)(const char *text, void *line_user);
 
+/* Takes bytes of what a module keeps; false when it cannot, and the module gives up with MUSTER_E_SYSTEM. */
+typedef bool (*muster_module_write)(const void *bytes, size_t count, void *write_user);
+
 typedef struct muster_module {
   uint32_t size;
   uint32_t abi;        /* MUSTER_MODULE_ABI of the header it was built with */
@@ -94,6 +97,15 @@ typedef struct muster_module {
    * message. What it points to stays valid until the next call. Changes neither instance nor world: it may be asked
    * and no agent follow. Null (default) = nobody outside may spawn. */
   muster_result (*complete)(void *instance, const muster_world *world, muster_agent_def *def);
+  /* These two let a host save the world and go on with it in another process (muster/snapshot.h); both null (default) =
+   * such a world cannot be saved, which the host says. The first writes what the instance must know of a populated
+   * world besides what Muster keeps; it changes nothing, neither allocates nor locks, and may be called in a process
+   * that was forked for it. The second is called on an instance that was opened with the same options, instead of
+   * populate: it registers the same types in the same order, spawns nobody, adds no observers, and takes back what was
+   * written; the host then loads the rest. It checks what it is given, which may be of another version of the module or
+   * of other options: MUSTER_E_INPUT with the reason in the message, and the instance is still to be closed. */
+  muster_result (*save)(void *instance, const muster_world *world, muster_module_write write, void *write_user);
+  muster_result (*resume)(void *instance, muster_world *world, const void *bytes, size_t count);
 } muster_module;
 
 /* Sets muster_last_error() from a module and returns `result`. printf-style. Any thread. */

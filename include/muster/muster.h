@@ -30,6 +30,7 @@
 #include <muster/jobs.h>
 #include <muster/record.h>
 #include <muster/report.h>
+#include <muster/snapshot.h>
 #include <muster/trace.h>
 #include <muster/type.h>
 #include <muster/update.h>

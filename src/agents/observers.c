@@ -167,6 +167,11 @@ void observers_write(observer_table *table, uint32_t index) {
   link_source(table, index);
 }
 
+void observers_restore(observer_table *table, uint32_t index) {
+  ASSERT(table->sources[index].written);
+  link_source(table, index);
+}
+
 /* Enters every source again, for buckets of another width. */
 static void link_again(observer_table *table) {
   memset(table->buckets, 0, ((size_t)table->buckets_mask + 1) * sizeof *table->buckets);

@@ -91,6 +91,10 @@ static inline uint32_t observers_waiting(const observer_table *table) {
 /* Makes an observer's source what its row says now: nothing when it is not present. After observers_count. O(1). */
 void observers_write(observer_table *table, uint32_t index);
 
+/* Enters the source of an observer that was written from outside; all of those in the order in which they were entered
+ * once. The width of the buckets is set. */
+void observers_restore(observer_table *table, uint32_t index);
+
 static inline uint32_t observers_hash(int32_t bucket_x, int32_t bucket_y, uint32_t partition) {
   uint32_t hash = (uint32_t)bucket_x * 0x9e3779b1u + (uint32_t)bucket_y * 0x85ebca77u + partition * 0xc2b2ae3du;
   return hash ^ hash >> 15;

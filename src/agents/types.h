@@ -26,6 +26,8 @@ typedef struct agent_type {
   bool has_sets;
   bool watched;     /* its claims are timed, since some atom took too long of late */
   bool quarantined; /* its agents are not run */
+  bool herded;      /* they are members or blocks of herds: never run while a frame is planned */
+  bool blocks;      /* each stands for a block of herds */
   uint32_t risk_ns; /* how long the latest offences of its atoms took: none is started so shortly before the end */
   /* the rest */
   muster_type_def def; /* name and atoms point to our copies */

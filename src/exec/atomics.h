@@ -15,6 +15,10 @@ typedef struct shared_u8 {
   _Atomic uint8_t value;
 } shared_u8;
 
+typedef struct shared_u16 {
+  _Atomic uint16_t value;
+} shared_u16;
+
 typedef struct shared_u32 {
   _Atomic uint32_t value;
 } shared_u32;
@@ -32,6 +36,13 @@ static inline uint8_t exchange_ordered_u8(shared_u8 *shared, uint8_t value) {
 static inline bool compare_exchange_ordered_u8(shared_u8 *shared, uint8_t *expected, uint8_t desired) {
   return atomic_compare_exchange_strong_explicit(&shared->value, expected, desired, memory_order_seq_cst,
                                                  memory_order_seq_cst);
+}
+
+static inline uint16_t load_relaxed_u16(const shared_u16 *shared) {
+  return atomic_load_explicit(&shared->value, memory_order_relaxed);
+}
+static inline void store_relaxed_u16(shared_u16 *shared, uint16_t value) {
+  atomic_store_explicit(&shared->value, value, memory_order_relaxed);
 }
 
 static inline uint32_t load_relaxed_u32(const shared_u32 *shared) {

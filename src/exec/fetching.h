@@ -24,13 +24,17 @@ PREFETCH_FUNCTION prefetch_row(const runner *runner, uint32_t entry_index) {
   uint32_t agent = runner->batch->entries[entry_index].agent;
   __builtin_prefetch(&runner->store->rows[agent]);
   __builtin_prefetch(&runner->store->places[agent]);
+  if (runner->herds) __builtin_prefetch(&runner->herds->links[agent]);
 }
 
 /* The state is found through the row, so it comes later. */
 PREFETCH_FUNCTION prefetch_state(const runner *runner, uint32_t entry_index) {
-  const agent_row *row = &runner->store->rows[runner->batch->entries[entry_index].agent];
+  uint32_t agent = runner->batch->entries[entry_index].agent;
+  const agent_row *row = &runner->store->rows[agent];
   const agent_type *type = &runner->types->types[row->type];
   if (type->states) __builtin_prefetch(type_state(type, row->state_slot));
+  if (type->published) __builtin_prefetch(type_published(type, row->state_slot, 0), 1);
+  if (type->herded) herds_prefetch(runner->herds, agent, false);
   if (!type->has_sets) return;
   __builtin_prefetch(&type->sets.passes[row->state_slot], 1);
   const set_state *states = sets_states_of(&type->sets, row->state_slot);

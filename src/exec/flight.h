@@ -39,4 +39,27 @@ static inline void flight_leave(flight_line *line) {
   store_relaxed_u64(&line->agent, 0);
 }
 
+/* What a line said before. */
+typedef struct flight_note {
+  uint64_t agent, place;
+} flight_note;
+
+/* A callback outside of claims is about to be called: of an agent (or null) at the intake, or from inside an action. */
+static inline flight_note flight_turn(flight_line *line, uint64_t frame, muster_agent agent, muster_flight_doing doing,
+                                      muster_type type) {
+  if (!line) return (flight_note){0, 0};
+  flight_note before = {load_relaxed_u64(&line->agent), load_relaxed_u64(&line->place)};
+  flight_begin(line, frame);
+  flight_agent(line, agent.index, agent.generation);
+  flight_enter(line, doing, type.index, 0);
+  return before;
+}
+
+/* It has returned. */
+static inline void flight_return(flight_line *line, flight_note before) {
+  if (!line) return;
+  store_relaxed_u64(&line->place, before.place);
+  store_relaxed_u64(&line->agent, before.agent);
+}
+
 #endif

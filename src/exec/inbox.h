@@ -26,6 +26,8 @@ typedef enum command_kind {
   COMMAND_SET_TUNE,
   COMMAND_PRIORITISE,
   COMMAND_QUARANTINE_TYPE,
+  COMMAND_HERD_WAKE, /* from here on the index is a herd's, and the partition a member's number */
+  COMMAND_HERD_REMOVE,
   COMMAND_KINDS
 } command_kind;
 

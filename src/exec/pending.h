@@ -32,6 +32,11 @@ static inline uint32_t pending_count(const pending *pending) {
   return load_relaxed_u32(&pending->count);
 }
 
+/* Whether an agent waits. Any thread. */
+static inline bool pending_has(const pending *pending, uint32_t agent) {
+  return load_acquire_u64(&pending->bits[agent / 64]) >> (agent % 64) & 1;
+}
+
 /* Takes up to `most` agents; returns how many. One thread. O(taken + words passed over). */
 uint32_t pending_take(pending *pending, uint32_t *agents, uint32_t most);
 

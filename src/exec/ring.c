@@ -69,6 +69,13 @@ bool ring_pop(ring *ring, void *value) {
   return true;
 }
 
+bool ring_peek(const ring *ring, uint32_t ahead, void *value) {
+  uint64_t position = load_relaxed_u64(&ring->head) + ahead;
+  if (load_sequence(ring, position) != position + 1) return false;
+  memcpy(value, (const unsigned char *)sequence_of(ring, position) + sizeof(shared_u64), ring->value_bytes);
+  return true;
+}
+
 uint32_t ring_count(const ring *ring) {
   uint64_t head = load_relaxed_u64(&ring->head), tail = load_relaxed_u64(&ring->tail);
   return tail > head ? (uint32_t)(tail - head) : 0;

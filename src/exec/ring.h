@@ -37,6 +37,9 @@ void ring_push_sure(ring *ring, const void *value);
 /* Copies the oldest value out; false when the queue is empty. Any thread. */
 bool ring_pop(ring *ring, void *value);
 
+/* Copies the value out that `ahead` more would be popped before; false when there is none. While nobody pops. */
+bool ring_peek(const ring *ring, uint32_t ahead, void *value);
+
 /* About how many values are inside. Any thread. */
 uint32_t ring_count(const ring *ring);
 

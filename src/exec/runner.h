@@ -18,6 +18,7 @@
 #define EXEC_RUNNER_H
 
 #include "agents/batch.h"
+#include "agents/herds.h"
 #include "agents/offence.h"
 #include "agents/space.h"
 #include "agents/types.h"
@@ -125,6 +126,7 @@ typedef struct runner {
   agent_store *store;
   const type_table *types;
   space *space;
+  const herd_table *herds; /* null while there is no herd type */
   identity *agents;
   wakes *wakes;
   struct muster_pool *pool;

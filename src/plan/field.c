@@ -23,6 +23,13 @@ void field_create(field *field, uint32_t observers_max, double grid_cell_m, aren
     field->lists[i].plots = arena_reserve(arena, (size_t)field->tiles_max * TILE_CELLS, sizeof(uint32_t));
 }
 
+static void set_edge(field *field, int32_t shift) {
+  field->doubled = shift > 0 ? (uint32_t)shift : 0;
+  field->halved = shift < 0 ? (uint32_t)-shift : 0;
+  field->edge_m = ldexp(field->grid_cell_m, shift);
+  field->parts_per_m = (float)(1u << field->halved) / (float)field->grid_cell_m;
+}
+
 bool field_shape(field *field, float usual_far_m) {
   double wanted = log2((double)usual_far_m / CELLS_PER_FAR / field->grid_cell_m);
   wanted = fmin(fmax(wanted, -(double)FIELD_HALVED_MAX), (double)FIELD_DOUBLED_MAX);
@@ -30,10 +37,7 @@ bool field_shape(field *field, float usual_far_m) {
   if (field->shaped && fabs(wanted - is) <= 1.0) return false;
   field->shaped = true;
   if (shift == is) return false;
-  field->doubled = shift > 0 ? (uint32_t)shift : 0;
-  field->halved = shift < 0 ? (uint32_t)-shift : 0;
-  field->edge_m = ldexp(field->grid_cell_m, shift);
-  field->parts_per_m = (float)(1u << field->halved) / (float)field->grid_cell_m;
+  set_edge(field, shift);
   if (field->tile_count == 0) return false;
   field->tile_count = field->lists[FIELD_MUCH].count = field->lists[FIELD_LITTLE].count = 0;
   memset(field->index, 0, ((size_t)field->index_mask + 1) * sizeof *field->index);
@@ -65,6 +69,14 @@ static bool is_kept(const field_tile *tile) {
   return tile->queued[FIELD_MUCH] | tile->queued[FIELD_LITTLE];
 }
 
+static void index_tiles(field *field) {
+  memset(field->index, 0, ((size_t)field->index_mask + 1) * sizeof *field->index);
+  for (uint32_t i = 0; i < field->tile_count; i++) {
+    const field_tile *tile = &field->tiles[i];
+    *place_of(field, tile->x, tile->y, tile->partition) = i + 1;
+  }
+}
+
 /* Forgets the tiles without a listed plot. Listed ones get other numbers: the lists are made anew, in their order. */
 static void forget(field *field) {
   uint32_t *numbers = field->index; /* not needed any more: from old to new tile, for a moment */
@@ -82,11 +94,13 @@ static void forget(field *field) {
   field->tile_count = kept;
   /* So little gain is not worth a second look before there is less to keep. */
   field->forget_below = kept > field->tiles_max / 4 * 3 ? field_waiting(field) / 2 : UINT32_MAX;
-  memset(field->index, 0, ((size_t)field->index_mask + 1) * sizeof *field->index);
-  for (uint32_t i = 0; i < kept; i++) {
-    const field_tile *tile = &field->tiles[i];
-    *place_of(field, tile->x, tile->y, tile->partition) = i + 1;
-  }
+  index_tiles(field);
+}
+
+void field_restore(field *field, bool shaped, int32_t shift) {
+  field->shaped = shaped;
+  set_edge(field, shift);
+  index_tiles(field);
 }
 
 static field_tile *tile_at(field *field, int32_t x, int32_t y, uint32_t partition) {

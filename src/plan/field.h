@@ -75,6 +75,10 @@ void field_create(field *field, uint32_t observers_max, double grid_cell_m, aren
  * returned: what was listed is no longer, so everybody must be looked at. */
 bool field_shape(field *field, float usual_far_m);
 
+/* Goes on with tiles that were written from outside, of cells whose edge is that of the neighbour grid's, doubled
+ * `shift` times; below 0 halved. */
+void field_restore(field *field, bool shaped, int32_t shift);
+
 /* What an observer saw or sees. */
 typedef struct field_view {
   muster_position position;

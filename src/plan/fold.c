@@ -1,5 +1,505 @@
 #include "plan/fold.h"
 
-fold_result fold_membrane(const agent_store *store) {
-  return (fold_result){.represented = store->active_count, .leaves = store->active_count};
+#include "base/assert.h"
+#include "base/clones.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What the mean of places may be off by, for its size. */
+#define ROUNDING 1e-4f
+
+void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, arena *arena) {
+  uint32_t buckets = round_up_to_power_of_two(2 * observers_max);
+  *board = (fold_board){.observers_max = observers_max, .buckets_mask = buckets - 1};
+  board->watchers = arena_reserve(arena, observers_max, sizeof *board->watchers);
+  board->buckets = arena_reserve(arena, buckets, sizeof *board->buckets);
+  board->scratch = arena_reserve(arena, workers, sizeof *board->scratch);
+  board->hits = arena_reserve(arena, FOLD_BLOCKS, sizeof *board->hits);
+  board->items = arena_reserve(arena, FOLD_LISTED_MAX, sizeof *board->items);
+  board->listed = arena_reserve(arena, FOLD_TABLE, sizeof *board->listed);
+  size_t floats = MUSTER_HERD_BLOCK + 2 * (((size_t)observers_max + 15) & ~(size_t)15); /* of whole cache lines */
+  float *all = arena_reserve(arena, workers * floats, sizeof *all);
+  for (uint32_t i = 0; i < workers && !arena->failed; i++)
+    board->scratch[i] = (fold_scratch){.distances = all + i * floats,
+                                       .near_x = all + i * floats + MUSTER_HERD_BLOCK,
+                                       .near_y = all + i * floats + (MUSTER_HERD_BLOCK + floats) / 2};
+  if (!arena->failed) board->distances = board->scratch[0].distances;
+}
+
+void fold_reserve(fold_board *board, uint32_t type, arena *arena) {
+  board->rounds[type] = (fold_round){.from = arena_reserve(arena, board->observers_max, sizeof(fold_watcher))};
+}
+
+/* --------------------------------------------------------------------------------------------------------- the list */
+
+static void enter(fold_board *board, uint32_t herd) {
+  uint32_t at = herd * 0x9e3779b1u % FOLD_TABLE;
+  while (board->listed[at]) at = (at + 1) % FOLD_TABLE;
+  board->listed[at] = herd + 1;
+}
+
+static bool is_listed(const fold_board *board, uint32_t herd) {
+  uint32_t at = herd * 0x9e3779b1u % FOLD_TABLE;
+  while (board->listed[at] && board->listed[at] != herd + 1) at = (at + 1) % FOLD_TABLE;
+  return board->listed[at] != 0;
+}
+
+/* Who finds no room is found again, when its turn comes. */
+static void list(fold_board *board, uint32_t herd, float distance_m, bool folds) {
+  if (board->item_count == FOLD_LISTED_MAX || is_listed(board, herd)) return;
+  enter(board, herd);
+  board->items[board->item_count++] = (fold_item){herd, distance_m, folds};
+}
+
+static bool comes_before(const fold_item *a, const fold_item *b) {
+  if (a->folds != b->folds) return b->folds;
+  if (a->distance_m < b->distance_m || a->distance_m > b->distance_m) return a->distance_m < b->distance_m;
+  return a->herd < b->herd;
+}
+
+/* Lets an item of a heap, the last one on top, sink to its place. */
+static void sink(fold_item *items, uint32_t at, uint32_t count) {
+  fold_item sinking = items[at];
+  for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
+    if (child + 1 < count && comes_before(&items[child], &items[child + 1])) child++;
+    if (!comes_before(&sinking, &items[child])) break;
+    items[at] = items[child];
+  }
+  items[at] = sinking;
+}
+
+/* By a heap: in place, unlike the C library's qsort. */
+void fold_sort(fold_board *board) {
+  fold_item *items = board->items;
+  for (uint32_t i = board->item_count / 2; i > 0; i--) sink(items, i - 1, board->item_count);
+  for (uint32_t left = board->item_count; left > 1; left--) {
+    fold_item last = items[left - 1];
+    items[left - 1] = items[0];
+    items[0] = last;
+    sink(items, 0, left - 1);
+  }
+}
+
+void fold_keep(fold_board *board, uint32_t count) {
+  ASSERT(count <= board->item_count);
+  memset(board->listed, 0, FOLD_TABLE * sizeof *board->listed);
+  board->item_count = count;
+  for (uint32_t i = 0; i < count; i++) enter(board, board->items[i].herd);
+}
+
+/* -------------------------------------------------------------------------------------------------------- distances */
+
+/* A part of the ground, with all that matters around it. */
+typedef struct ground {
+  uint32_t partition;
+  double low_x, low_y, high_x, high_y;
+  double origin_x, origin_y;
+} ground;
+
+static void offer(const fold_watcher *watcher, const ground *ground, fold_near *near) {
+  if (watcher->partition != ground->partition || watcher->x < ground->low_x || watcher->x > ground->high_x ||
+      watcher->y < ground->low_y || watcher->y > ground->high_y)
+    return;
+  near->x[near->count] = (float)(watcher->x - ground->origin_x);
+  near->y[near->count++] = (float)(watcher->y - ground->origin_y);
+}
+
+static uint32_t bucket_of(const fold_board *board, double cell_x, double cell_y, uint32_t partition) {
+  uint64_t x = (uint64_t)(int64_t)cell_x, y = (uint64_t)(int64_t)cell_y;
+  return (uint32_t)random_mix(x * 0x9e3779b97f4a7c15u + y * 0xd1b54a32d192ed03u + partition) & board->buckets_mask;
+}
+
+/* Those in a cell; others of its bucket have a turn of their own. */
+static void offer_cell(const fold_board *board, const ground *ground, double cell_x, double cell_y, fold_near *near) {
+  uint32_t next = board->buckets[bucket_of(board, cell_x, cell_y, ground->partition)];
+  for (; next; next = board->watchers[next - 1].next) {
+    const fold_watcher *watcher = &board->watchers[next - 1];
+    double x = floor(watcher->x / board->bucket_m), y = floor(watcher->y / board->bucket_m);
+    if (x >= cell_x && x <= cell_x && y >= cell_y && y <= cell_y) offer(watcher, ground, near);
+  }
+}
+
+/* Looks into the cells of the ground, when they are fewer than the observers. */
+static fold_near find_near(const fold_board *board, const fold_scratch *scratch, const ground *ground) {
+  enum { FEW = 16 };
+  fold_near near = {0, scratch->near_x, scratch->near_y};
+  double low_x = floor(ground->low_x / board->bucket_m), high_x = floor(ground->high_x / board->bucket_m);
+  double low_y = floor(ground->low_y / board->bucket_m), high_y = floor(ground->high_y / board->bucket_m);
+  double cells = (high_x - low_x + 1.0) * (high_y - low_y + 1.0);
+  if (board->watcher_count <= FEW || !(cells < (double)board->watcher_count)) {
+    for (uint32_t i = 0; i < board->watcher_count; i++) offer(&board->watchers[i], ground, &near);
+    return near;
+  }
+  for (double y = low_y; y <= high_y; y += 1.0)
+    for (double x = low_x; x <= high_x; x += 1.0) offer_cell(board, ground, x, y, &near);
+  return near;
+}
+
+fold_near fold_near_of(const fold_board *board, uint32_t partition, double low_x, double low_y, double high_x,
+                       double high_y, double reach_m, double origin_x, double origin_y) {
+  ground ground = {partition, low_x - reach_m, low_y - reach_m, high_x + reach_m, high_y + reach_m, origin_x, origin_y};
+  return find_near(board, &board->scratch[0], &ground);
+}
+
+static float nearest_square(const fold_near *near, float x, float y) {
+  float least = FOLD_FAR;
+  for (uint32_t i = 0; i < near->count; i++) {
+    float dx = near->x[i] - x, dy = near->y[i] - y, square = dx * dx + dy * dy;
+    least = square < least ? square : least;
+  }
+  return least;
+}
+
+float fold_distance(const fold_near *near, float x, float y) {
+  return near->count ? sqrtf(nearest_square(near, x, y)) : FOLD_FAR;
+}
+
+/* Squares of the distances to the nearest of them, in arrays of a multiple of eight. */
+VECTOR_CLONES static void measure(const fold_near *near, const float *restrict x, const float *restrict y,
+                                  float *restrict squares, uint32_t count) {
+  for (uint32_t i = 0; i < count && near->count == 0; i++) squares[i] = FOLD_FAR;
+  for (uint32_t i = 0; i < count && near->count > 0; i++) {
+    float dx = x[i] - near->x[0], dy = y[i] - near->y[0], square = dx * dx + dy * dy;
+    squares[i] = square < FOLD_FAR ? square : FOLD_FAR; /* also what is no number */
+  }
+  for (uint32_t k = 1; k < near->count; k++) {
+    float from_x = near->x[k], from_y = near->y[k];
+    for (uint32_t i = 0; i < count; i++) {
+      float dx = x[i] - from_x, dy = y[i] - from_y, square = dx * dx + dy * dy;
+      squares[i] = square < squares[i] ? square : squares[i];
+    }
+  }
+}
+
+/* The outermost distance that anything depends on. */
+static double reach_of(const herd_type *type) {
+  return (double)type->def.zone_m[type->tree.depth - 1] * (1.0 + (double)type->def.hysteresis);
+}
+
+/* Instead of fminf() and fmaxf(), which are calls. */
+static inline float lesser(float a, float b) {
+  return a < b ? a : b;
+}
+
+static inline float greater(float a, float b) {
+  return a > b ? a : b;
+}
+
+fold_near fold_measure(const fold_board *board, const herd_type *type, const herd_lanes *lanes) {
+  const herd_entry *entry = lanes->entry;
+  const herd_block *block = herds_block_of(type, herds_home(type, entry->herd));
+  float low_x = FOLD_FAR, low_y = FOLD_FAR, high_x = -FOLD_FAR, high_y = -FOLD_FAR;
+  for (uint32_t i = 0; i < entry->lanes; i++) {
+    low_x = lesser(low_x, lanes->x[i]);
+    low_y = lesser(low_y, lanes->y[i]);
+    high_x = greater(high_x, lanes->x[i]);
+    high_y = greater(high_y, lanes->y[i]);
+  }
+  double x = entry->origin_x, y = entry->origin_y;
+  fold_near near = fold_near_of(board, block->partition, x + (double)low_x, y + (double)low_y, x + (double)high_x,
+                                y + (double)high_y, reach_of(type), x, y);
+  measure(&near, lanes->x, lanes->y, board->distances, entry->lanes);
+  for (uint32_t i = 0; i < entry->lanes; i++) board->distances[i] = sqrtf(board->distances[i]);
+  return near;
+}
+
+float fold_herd_distance(const fold_board *board, const herd_type *type, uint32_t home) {
+  const herd_block *block = herds_block_of(type, home);
+  double x = block->origin_x + (double)type->x[home], y = block->origin_y + (double)type->y[home];
+  double reach_m = (double)type->def.zone_m[type->tree.depth - 1];
+  fold_near near = fold_near_of(board, block->partition, x, y, x, y, reach_m, x, y);
+  return fold_distance(&near, 0.0f, 0.0f);
+}
+
+/* --------------------------------------------------------------------------------------------------- what is wanted */
+
+bool fold_unfolds(const herd_type *type, uint32_t depth, float distance_m) {
+  return depth < type->tree.depth && distance_m < type->def.zone_m[type->tree.depth - depth - 1];
+}
+
+uint32_t fold_next_unfolding(const fold_board *board, const herd_type *type, const herd_lanes *lanes) {
+  uint32_t found = HERD_NONE;
+  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
+    if (!fold_unfolds(type, herd_tree_depth(&type->tree, lanes->nodes[i]), board->distances[i])) continue;
+    if (found == HERD_NONE || board->distances[i] < board->distances[found]) found = i;
+  }
+  return found;
+}
+
+/* Whether a leaf lies below a node. */
+static bool is_below(const herd_tree *tree, uint32_t leaf, uint32_t node, uint32_t depth) {
+  uint32_t place = herd_tree_place(tree, leaf), begin = herd_tree_place(tree, node);
+  return place >= begin && place < begin + tree->below[depth];
+}
+
+/* Lanes from `first` on that are all children that their parent has; 0 when one of these is not a leaf. */
+static uint32_t count_siblings(const herd_type *type, const herd_lanes *lanes, uint32_t first) {
+  const herd_tree *tree = &type->tree;
+  uint32_t depth = herd_tree_depth(tree, lanes->nodes[first]), end = first, leaves = lanes->entry->lanes;
+  if (depth == 0) return 0;
+  uint32_t parent = herd_tree_parent(tree, lanes->nodes[first]);
+  while (end < leaves && lanes->nodes[end] > 0 && herd_tree_parent(tree, lanes->nodes[end]) == parent) end++;
+  bool deeper = (first > 0 && is_below(tree, lanes->nodes[first - 1], parent, depth - 1)) ||
+                (end < leaves && is_below(tree, lanes->nodes[end], parent, depth - 1));
+  return deeper ? 0 : end - first;
+}
+
+/* Whether any of them must stay what it is: it is in its zone itself, so that nobody in sight is folded either, or it
+ * is held. */
+static bool is_kept_apart(const fold_board *board, const herd_lanes *lanes, uint32_t first, uint32_t count,
+                          float zone_m, uint64_t now_ns) {
+  for (uint32_t i = first; i < first + count; i++)
+    if (board->distances[i] <= zone_m || (lanes->pins[i] && fold_holds(lanes->pins[i], now_ns))) return true;
+  return false;
+}
+
+/* The distance of the mean of some lanes. */
+static float distance_of_mean(const herd_lanes *lanes, const fold_near *near, uint32_t first, uint32_t count) {
+  float x = 0, y = 0, members = 0;
+  for (uint32_t i = first; i < first + count; i++) {
+    x += lanes->members[i] * lanes->x[i];
+    y += lanes->members[i] * lanes->y[i];
+    members += lanes->members[i];
+  }
+  return members > 0 ? fold_distance(near, x / members, y / members) : 0.0f;
+}
+
+fold_siblings fold_next_folding(const fold_board *board, const herd_type *type, const herd_lanes *lanes,
+                                const fold_near *near, uint32_t from, uint64_t now_ns) {
+  const herd_tree *tree = &type->tree;
+  for (uint32_t i = from; i < lanes->entry->lanes; i++) {
+    uint32_t count = count_siblings(type, lanes, i);
+    if (!count) continue;
+    uint32_t depth = herd_tree_depth(tree, lanes->nodes[i]) - 1;
+    float distance_m = distance_of_mean(lanes, near, i, count);
+    float zone_m = type->def.zone_m[tree->depth - depth - 1];
+    if (distance_m > zone_m * (1.0f + type->def.hysteresis) && !is_kept_apart(board, lanes, i, count, zone_m, now_ns))
+      return (fold_siblings){i, count, distance_m};
+    i += count - 1;
+  }
+  return (fold_siblings){0};
+}
+
+/* ---------------------------------------------------------------------------------------------------------- looking */
+
+typedef float eight_floats __attribute__((vector_size(32)));
+typedef int32_t eight_bits __attribute__((vector_size(32)));
+
+/* A bit for each 64 of up to 1024 squares: whether any of them is below a bound. */
+VECTOR_CLONES static uint32_t find_below(const float *squares, float bound, uint32_t count) {
+  uint32_t found = 0;
+  for (uint32_t first = 0; first < count; first += 64) {
+    eight_bits any = {0};
+    uint32_t end = first + 64 < count ? first + 64 : count;
+    for (uint32_t i = first; i < end; i += 8) any |= *(const eight_floats *)(const void *)(squares + i) < bound;
+    int32_t one = 0;
+    for (uint32_t k = 0; k < 8; k++) one |= any[k];
+    found |= (uint32_t)(one != 0) << (first / 64);
+  }
+  return found;
+}
+
+/* Marks the block's herds that are in the outermost zone of an observer. */
+static void look_at_block(const fold_board *board, const herd_type *type, uint32_t number, const fold_scratch *scratch,
+                          uint64_t *hits) {
+  const herd_block *block = &type->blocks[number];
+  double x = block->origin_x, y = block->origin_y, reach_m = (double)type->def.zone_m[type->tree.depth - 1];
+  memset(hits, 0, MUSTER_HERD_BLOCK / 8);
+  if (block->live == 0) return;
+  ground ground = {block->partition,
+                   x + (double)block->low_x - reach_m,
+                   y + (double)block->low_y - reach_m,
+                   x + (double)block->high_x + reach_m,
+                   y + (double)block->high_y + reach_m,
+                   x,
+                   y};
+  fold_near near = find_near(board, scratch, &ground);
+  if (!near.count) return;
+  uint32_t first = number * MUSTER_HERD_BLOCK, count = (block->high + 7u) & ~7u;
+  float square = (float)(reach_m * reach_m);
+  measure(&near, type->x + first, type->y + first, scratch->distances, count);
+  for (uint32_t found = find_below(scratch->distances, square, count); found; found &= found - 1) {
+    uint32_t word = (uint32_t)__builtin_ctz(found), end = word * 64 + 64 < count ? word * 64 + 64 : count;
+    for (uint32_t i = word * 64; i < end; i++)
+      if (scratch->distances[i] < square && type->members[first + i]) hits[word] |= 1ull << (i % 64);
+  }
+}
+
+fold_blocks fold_next_blocks(fold_board *board, const herd_type *type, uint32_t number, uint32_t left) {
+  fold_round *round = &board->rounds[number];
+  fold_blocks blocks = {type, round->blocks, left < FOLD_BLOCKS ? left : FOLD_BLOCKS};
+  round->blocks += blocks.count;
+  return blocks;
+}
+
+void fold_look(fold_board *board, const fold_blocks *blocks, uint32_t first, uint32_t end, uint32_t worker) {
+  ASSERT(end <= blocks->count);
+  for (uint32_t i = first; i < end; i++)
+    look_at_block(board, blocks->type, blocks->first + i, &board->scratch[worker], board->hits[i]);
+}
+
+void fold_list(fold_board *board, const fold_blocks *blocks) {
+  const herd_type *type = blocks->type;
+  for (uint32_t i = 0; i < blocks->count; i++)
+    for (uint32_t word = 0; word < MUSTER_HERD_BLOCK / 64; word++)
+      for (uint64_t bits = board->hits[i][word]; bits && board->item_count < FOLD_FOLDED_MAX; bits &= bits - 1) {
+        uint32_t home = (blocks->first + i) * MUSTER_HERD_BLOCK + word * 64 + (uint32_t)__builtin_ctzll(bits);
+        list(board, type->first + home, fold_herd_distance(board, type, home), false);
+      }
+}
+
+static void clear_pins(const herd_lanes *lanes, uint64_t now_ns) {
+  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
+    if (!lanes->pins[i] || fold_holds(lanes->pins[i], now_ns)) continue;
+    lanes->pins[i] = 0;
+    lanes->entry->pinned--;
+  }
+}
+
+/* A herd that has come far takes its origin along, so that its lanes keep their last digits. */
+static void move_origin(const herd_lanes *lanes, float x, float y) {
+  lanes->entry->origin_x += (double)x;
+  lanes->entry->origin_y += (double)y;
+  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
+    lanes->x[i] -= x;
+    lanes->y[i] -= y;
+  }
+}
+
+static void note_centroid(const herd_lanes *lanes, uint32_t count) {
+  const float far_m = 1024.0f;
+  herd_entry *entry = lanes->entry;
+  float x = 0, y = 0, velocity_x = 0, velocity_y = 0, each = 1.0f / (float)count;
+  for (uint32_t i = 0; i < entry->lanes; i++) {
+    float members = (float)lanes->members[i];
+    x += members * lanes->x[i];
+    y += members * lanes->y[i];
+    velocity_x += members * lanes->velocity_x[i];
+    velocity_y += members * lanes->velocity_y[i];
+  }
+  entry->x = x * each;
+  entry->y = y * each;
+  if (fabsf(entry->x) > far_m || fabsf(entry->y) > far_m) {
+    x = floorf(entry->x);
+    y = floorf(entry->y);
+    move_origin(lanes, x, y);
+    entry->x -= x;
+    entry->y -= y;
+  }
+  entry->velocity_x = velocity_x * each;
+  entry->velocity_y = velocity_y * each;
+}
+
+/* Whether all leaves are where they are wanted, as nearly always. A parent that is far from its one observer has a
+ * child that is as far; of several observers, each child may be near to another one, so that says nothing. */
+static bool stays(const fold_board *board, const herd_type *type, const herd_lanes *lanes, const fold_near *near) {
+  const herd_tree *tree = &type->tree;
+  const float *zone_m = type->def.zone_m;
+  float beyond = 1.0f + type->def.hysteresis;
+  if (near->count != 1) return false;
+  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
+    uint32_t depth = herd_tree_depth(tree, lanes->nodes[i]);
+    if (fold_unfolds(type, depth, board->distances[i])) return false;
+    if (depth > 0 && board->distances[i] > zone_m[tree->depth - depth] * beyond * (1.0f - ROUNDING)) return false;
+  }
+  return true;
+}
+
+static void look_at_entry(fold_board *board, const herd_type *type, uint32_t number, uint64_t now_ns) {
+  herd_lanes lanes = herds_lanes(type, number);
+  uint32_t count = lanes.entry->state == HERD_ENTRY_OPEN ? herds_count(&lanes) : 0;
+  if (count == 0) return;
+  if (lanes.entry->pinned) clear_pins(&lanes, now_ns);
+  note_centroid(&lanes, count);
+  fold_near near = fold_measure(board, type, &lanes);
+  if (stays(board, type, &lanes, &near)) return;
+  uint32_t lane = fold_next_unfolding(board, type, &lanes);
+  if (lane != HERD_NONE) {
+    list(board, lanes.entry->herd, board->distances[lane], false);
+    return;
+  }
+  fold_siblings siblings = fold_next_folding(board, type, &lanes, &near, 0, now_ns);
+  if (siblings.count) list(board, lanes.entry->herd, siblings.distance_m, true);
+}
+
+void fold_look_at_entries(fold_board *board, const herd_type *type, uint32_t number, uint32_t count, uint64_t now_ns) {
+  fold_round *round = &board->rounds[number];
+  for (; count > 0; count--) look_at_entry(board, type, round->entries++, now_ns);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- rounds */
+
+void fold_watch(fold_board *board, const herd_table *table, const observer_table *observers) {
+  memset(board->buckets, 0, ((size_t)board->buckets_mask + 1) * sizeof *board->buckets);
+  board->watcher_count = 0;
+  board->bucket_m = 1.0;
+  for (uint32_t i = 0; i < table->count; i++) board->bucket_m = fmax(board->bucket_m, reach_of(&table->types[i]));
+  for (uint32_t i = 0; i < observers->high; i++) {
+    const observer_row *row = &observers->rows[i];
+    if (!row->present) continue;
+    double x = row->position.x, y = row->position.y;
+    uint32_t *bucket =
+        &board->buckets[bucket_of(board, floor(x / board->bucket_m), floor(y / board->bucket_m), row->partition)];
+    board->watchers[board->watcher_count++] = (fold_watcher){x, y, *bucket, row->partition, true};
+    *bucket = board->watcher_count;
+  }
+}
+
+/* Whether an observer came, went or moved so far since the round began that a whole look is due. */
+static bool have_leapt(const herd_type *type, const fold_round *round, const observer_table *observers) {
+  double step_m = 0.5 * (double)type->def.hysteresis * (double)type->def.zone_m[0];
+  for (uint32_t i = 0; i < observers->high; i++) {
+    const observer_row *row = &observers->rows[i];
+    const fold_watcher *from = &round->from[i];
+    if (row->present != from->present) return true;
+    double dx = row->position.x - from->x, dy = row->position.y - from->y;
+    if (row->present && (row->partition != from->partition || dx * dx + dy * dy > step_m * step_m)) return true;
+  }
+  return false;
+}
+
+static void begin_round(fold_round *round, const observer_table *observers, bool hurries, uint64_t now_ns) {
+  for (uint32_t i = 0; i < observers->high; i++) {
+    const observer_row *row = &observers->rows[i];
+    round->from[i] = (fold_watcher){row->position.x, row->position.y, 0, row->partition, row->present};
+  }
+  round->begin_ns = now_ns;
+  round->blocks = round->entries = 0;
+  round->begun = true;
+  round->hurries = hurries;
+  round->again = false;
+}
+
+/* How many of `count` are to be looked at now. */
+static uint32_t due_of(const fold_round *round, const herd_type *type, uint64_t now_ns, uint32_t looked_at,
+                       uint32_t count, uint32_t most) {
+  uint64_t passed_ns = now_ns - round->begin_ns;
+  uint32_t due = count;
+  if (!round->hurries && passed_ns < type->def.look_ns)
+    due = (uint32_t)((double)count * ((double)passed_ns / (double)type->def.look_ns));
+  due = due > looked_at ? due - looked_at : 0;
+  return due < most ? due : most;
+}
+
+fold_limits fold_due(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
+                     fold_limits most, uint64_t now_ns) {
+  fold_round *round = &board->rounds[number];
+  bool leapt = !round->begun || have_leapt(type, round, observers);
+  /* One that hurries is not begun anew: what it has not come to must have its turn. */
+  if (leapt && round->hurries)
+    round->again = true;
+  else if (leapt)
+    begin_round(round, observers, true, now_ns);
+  return (fold_limits){due_of(round, type, now_ns, round->blocks, type->block_count, most.blocks),
+                       due_of(round, type, now_ns, round->entries, type->entry_high, most.entries)};
+}
+
+void fold_end(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
+              uint64_t now_ns) {
+  fold_round *round = &board->rounds[number];
+  bool complete = round->blocks >= type->block_count && round->entries >= type->entry_high;
+  if (complete && (round->hurries || now_ns - round->begin_ns >= type->def.look_ns))
+    begin_round(round, observers, round->again, now_ns);
 }

@@ -3,6 +3,7 @@
  *
  * An update is labour for as many turns as take the wanted cost on this machine (scenarios/labour.h). Agents stay
  * where they are; observers walk straight ahead and turn at the edges. */
+#include "scenarios/kept.h"
 #include "scenarios/labour.h"
 #include "scenarios/population_random.h"
 #include "scenarios/scenarios.h"
@@ -215,6 +216,40 @@ static void report(void *instance, const muster_world *world, muster_module_emit
   emit("lived_s_per_agent", agents ? (double)all.lived_ns * 1e-9 / agents : 0.0, emit_user);
 }
 
+/* What is kept of the square besides its agents; its walkers follow. */
+typedef struct kept_square {
+  uint32_t version, agents, walker_count, begun;
+  uint64_t cost_ns, begin_ns;
+} kept_square;
+
+enum { KEPT_VERSION = 1 };
+
+static muster_result save_square(void *instance, const muster_world *world, muster_module_write write,
+                                 void *write_user) {
+  const fixed *self = instance;
+  (void)world;
+  kept_square kept = {KEPT_VERSION, self->agents, self->walker_count, self->begun, self->cost_ns, self->begin_ns};
+  bool written = write(&kept, sizeof kept, write_user) &&
+                 write(self->walkers, self->walker_count * sizeof *self->walkers, write_user);
+  return written ? MUSTER_OK : kept_unwritten("fixed");
+}
+
+static muster_result resume_square(void *instance, muster_world *world, const void *bytes, size_t count) {
+  fixed *self = instance;
+  kept_bytes left = {.bytes = bytes, .count = count};
+  kept_square kept;
+  if (!register_type(self, world).index) return MUSTER_E_ARGUMENT;
+  kept_take(&left, &kept, sizeof kept);
+  if (kept.version != KEPT_VERSION || kept.agents != self->agents || kept.walker_count != self->walker_count ||
+      kept.cost_ns != self->cost_ns || kept.begun > 1)
+    return kept_refused("fixed");
+  kept_take(&left, self->walkers, self->walker_count * sizeof *self->walkers);
+  if (!kept_is_read(&left)) return kept_refused("fixed");
+  self->begun = kept.begun;
+  self->begin_ns = kept.begin_ns;
+  return MUSTER_OK;
+}
+
 const muster_module *muster_module_fixed(void) {
   static const muster_module module = {.size = (uint32_t)sizeof module,
                                        .abi = MUSTER_MODULE_ABI,
@@ -226,6 +261,8 @@ const muster_module *muster_module_fixed(void) {
                                        .report = report,
                                        .close = close_square,
                                        .takes_cost = true,
-                                       .complete = complete};
+                                       .complete = complete,
+                                       .save = save_square,
+                                       .resume = resume_square};
   return &module;
 }

@@ -1,4 +1,5 @@
 /* population.c - the module `population`: the NPCs of a CSV file, each with the behaviour of its kind. */
+#include "scenarios/kept.h"
 #include "scenarios/population_file.h"
 #include "scenarios/population_observers.h"
 #include "scenarios/population_random.h"
@@ -137,6 +138,72 @@ static void population_before_frame(void *instance, muster_world *world, uint64_
   population_observers_walk(&population->observers, &population->rows, world, sim_now_ns);
 }
 
+/* ------------------------------------------------------------------------------------------------------------ keep */
+
+/* What is kept besides the agents; the walkers follow. */
+typedef struct kept_population {
+  uint64_t rows; /* a number of all rows and the seed */
+  uint32_t version, walkers;
+  uint64_t last_now_ns, goals;
+  double walked_m;
+} kept_population;
+
+enum { KEPT_VERSION = 1 };
+
+/* Another file, or another seed, gives another number. */
+static uint64_t number_of(const population *population) {
+  uint64_t number = population_mix(population->seed) + population->rows.count;
+  for (uint32_t i = 0; i < population->rows.count; i++) {
+    const population_row *row = &population->rows.rows[i];
+    uint64_t bits[2];
+    memcpy(&bits[0], &row->position.x, sizeof bits[0]);
+    memcpy(&bits[1], &row->position.y, sizeof bits[1]);
+    number = population_mix(number ^ bits[0]) + population_mix(bits[1] + row->kind) + row->world;
+  }
+  return number;
+}
+
+static muster_result population_save(void *instance, const muster_world *world, muster_module_write write,
+                                     void *write_user) {
+  const population *population = instance;
+  const population_observers *observers = &population->observers;
+  (void)world;
+  kept_population kept = {number_of(population),  KEPT_VERSION,     observers->count,
+                          observers->last_now_ns, observers->goals, observers->walked_m};
+  bool written = write(&kept, sizeof kept, write_user) &&
+                 write(observers->walkers, observers->count * sizeof *observers->walkers, write_user);
+  return written ? MUSTER_OK : kept_unwritten("population");
+}
+
+/* Whether walkers are on the routes of this file. */
+static bool walk_here(const population *population) {
+  const population_observers *observers = &population->observers;
+  for (uint32_t i = 0; i < observers->count; i++) {
+    const population_walker *walker = &observers->walkers[i];
+    if (walker->world >= population->rows.world_count) return false;
+    if (walker->near >= observers->starts[walker->world + 1] - observers->starts[walker->world]) return false;
+  }
+  return true;
+}
+
+static muster_result population_resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+  population *population = instance;
+  population_observers *observers = &population->observers;
+  kept_bytes left = {.bytes = bytes, .count = count};
+  kept_population kept;
+  uint32_t state_bytes;
+  if (!register_types(population, world, &state_bytes)) return MUSTER_E_FULL;
+  kept_take(&left, &kept, sizeof kept);
+  if (kept.version != KEPT_VERSION || kept.rows != number_of(population) || kept.walkers != observers->count)
+    return kept_refused("population");
+  kept_take(&left, observers->walkers, observers->count * sizeof *observers->walkers);
+  if (!kept_is_read(&left) || !walk_here(population)) return kept_refused("population");
+  observers->last_now_ns = kept.last_now_ns;
+  observers->goals = kept.goals;
+  observers->walked_m = kept.walked_m;
+  return MUSTER_OK;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- report */
 
 /* Agents of each family, and their sums. */
@@ -185,6 +252,8 @@ const muster_module *muster_module_population(void) {
       .before_frame = population_before_frame,
       .report = population_report,
       .close = population_close,
+      .save = population_save,
+      .resume = population_resume,
   };
   return &module;
 }

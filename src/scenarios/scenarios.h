@@ -137,4 +137,55 @@ uint64_t pursuit_loop_hash(const pursuit_loop *loop);
  * allows. One of them can be watched. Takes no file. Any thread. */
 const muster_module *muster_module_townsfolk(void);
 
+/* `herd`: deer in herds of 32 on 4 x 4 km, of which only those near an observer are agents, and wolves that hunt them
+ * near and far. The wanted number of agents is that of deer. Takes no file. Any thread. */
+const muster_module *muster_module_herd(void);
+
+/* What may be chosen of an instance that `open` made, before it populates a world. */
+typedef struct herd_choice {
+  float visible_m;    /* how far members of herds are visible; default 35 */
+  float observer_mps; /* how fast observers walk; default 2 */
+  uint32_t wolves;    /* default UINT32_MAX: four, and one for 256 herds; at most 64 more */
+  uint32_t members;   /* of each herd, in the beginning: 1..32; default 32 */
+  float pace;         /* how many times as often deer are born and die; default 1; 0..100 */
+} herd_choice;
+
+/* Chooses, in place of the defaults; all of them. Thread of the frames. */
+void herd_choose(void *instance, const herd_choice *choice);
+
+/* Herds of Osborne & Dickinson's experiments: 32 animals each (branching 2, depth 5, zones 50 m apart) that flock with
+ * the paper's parameters on a square, once per cycle of 500 ms. */
+enum { OSBORNE_MEMBERS = 32, OSBORNE_DEPTH = 5, OSBORNE_ZONES_M = 50, OSBORNE_CYCLE_NS = 500000000 };
+
+typedef struct osborne_def {
+  uint32_t herds; /* 1 .. 2^26 */
+  double side_m;  /* of the square, whose middle is the origin */
+  uint64_t seed;
+} osborne_def;
+
+/* What a world needs room for when one observer sees such herds: its agents_max, leaves and blocks together, and herds
+ * that are unfolded at a time; more than enough. */
+uint32_t osborne_agents_max(const osborne_def *def);
+uint32_t osborne_unfolded_max(const osborne_def *def);
+
+/* Registers the types and adds the herds; `def` must outlive the world. Not MUSTER_OK: muster_last_error() says why.
+ * Thread of the frames. */
+muster_result osborne_populate(muster_world *world, const osborne_def *def, muster_herd_type *type);
+
+/* The same herds without level of detail, and without Muster: all their animals in arrays, herd by herd, by the same
+ * kernels. */
+typedef struct osborne_loop osborne_loop;
+
+/* Null when memory is refused. `vectorised`: with the kernel that steers eight animals at a time, else with that which
+ * steers one by one. */
+osborne_loop *osborne_loop_open(const osborne_def *def, bool vectorised);
+void osborne_loop_close(osborne_loop *loop);
+
+/* A cycle of all animals. */
+void osborne_loop_run(osborne_loop *loop);
+
+/* How many animals there are, and where one of them is. */
+uint64_t osborne_loop_agents(const osborne_loop *loop);
+muster_position osborne_loop_place(const osborne_loop *loop, uint64_t animal);
+
 #endif

@@ -163,6 +163,8 @@ const muster_module *muster_module_townsfolk(void) {
                                        .report = folk_report,
                                        .close = close_folk,
                                        .watch = folk_watch,
-                                       .watched = folk_watched};
+                                       .watched = folk_watched,
+                                       .save = folk_save,
+                                       .resume = folk_resume};
   return &module;
 }

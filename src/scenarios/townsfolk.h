@@ -14,6 +14,7 @@
  *     townsfolk_hall.c     the town's hall: its purse, its stores
  *     townsfolk_watch.c    the log of one character
  *     townsfolk_report.c   the numbers of the world
+ *     townsfolk_keep.c     what a snapshot holds besides the characters
  *
  * Every character has a time of its own, lived_ns, and lives from there to now, however late its update: an action that
  * was over in between ends when it did, and what follows begins there. What everybody must do is a debt that time makes
@@ -403,5 +404,11 @@ void folk_watched(void *instance, const muster_world *world, muster_module_line 
 
 /* Names the numbers of the world. Thread of the frames, between frames. */
 void folk_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);
+
+/* ------------------------------------------------------------------------------------------------ townsfolk_keep.c */
+
+/* What the land itself knows, for a snapshot and from one. */
+muster_result folk_save(void *instance, const muster_world *world, muster_module_write write, void *write_user);
+muster_result folk_resume(void *instance, muster_world *world, const void *bytes, size_t count);
 
 #endif

@@ -196,6 +196,8 @@ const muster_module *muster_module_wildlife(void) {
                                        .before_frame = before_frame,
                                        .report = wildlife_report,
                                        .close = close_desert,
-                                       .complete = complete};
+                                       .complete = complete,
+                                       .save = wildlife_save,
+                                       .resume = wildlife_resume};
   return &module;
 }

@@ -7,6 +7,7 @@
  *     wildlife_live.c      atom 3, behaviour: the time since the last update passes in that mood
  *     wildlife_act.c       atom 4, action: what concerns others - strikes, births, deaths
  *     wildlife_report.c    the numbers of the world
+ *     wildlife_keep.c      what a snapshot holds besides the animals
  *
  * Whatever happens over time is a rate times elapsed time, never an amount per update: an animal that is updated ten
  * times less often grazes, hungers, walks, ages and breeds the same in an hour. Populations hold themselves: an animal
@@ -194,6 +195,10 @@ void wildlife_choose_mood(const wildlife_turn *turn, muster_position place);
 
 /* Sets where an animal at `place` wants to head in its mood, and how far. */
 void wildlife_steer(const wildlife_turn *turn, muster_position place);
+
+/* What the desert itself knows, for a snapshot and from one. */
+muster_result wildlife_save(void *instance, const muster_world *world, muster_module_write write, void *write_user);
+muster_result wildlife_resume(void *instance, muster_world *world, const void *bytes, size_t count);
 
 /* Names the numbers of the world. Thread of the frames, between frames. */
 void wildlife_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);

@@ -89,9 +89,6 @@ static void run(desk_request *request, struct service *service) {
   if (call->world && !call->world->world)
     api_complain(&call->problem, 409, "not_hosted", "world", "world %s is not hosted: %s", call->world->name,
                  call->world->failure);
-  else if (call->world && !call->world->world)
-    api_complain(&call->problem, 409, "not_hosted", "world", "world %s is not hosted: %s", call->world->name,
-                 call->world->failure);
   else
     call->work(call);
 }
@@ -171,6 +168,13 @@ void api_write_id(json_writer *writer, const char *name, uint32_t index, uint32_
   json_string(writer, name, text);
 }
 
+/* A float in no more digits than it has. */
+void api_write_float(json_writer *writer, const char *name, float value) {
+  char digits[32];
+  snprintf(digits, sizeof digits, "%.7g", (double)value);
+  json_number(writer, name, strtof(digits, NULL) == value ? strtod(digits, NULL) : (double)value);
+}
+
 void api_write_position(json_writer *writer, const char *name, muster_position position) {
   json_begin_object(writer, name);
   json_number(writer, "x", position.x);
@@ -209,13 +213,10 @@ static const http_route own_routes[] = {
     {0},
 };
 
-static const http_route *const tables[] = {own_routes,          api_world_routes,
-                                           api_type_routes,     api_agent_routes,
-                                           api_observer_routes, api_bulk_routes,
-                                           api_module_routes,   metrics_routes,
-                                           health_routes,       flight_routes,
-                                           stream_routes,       map_routes,
-                                           page_routes,         NULL};
+static const http_route *const tables[] = {
+    own_routes,      api_world_routes,  api_type_routes, api_agent_routes, api_observer_routes,
+    api_bulk_routes, api_module_routes, metrics_routes,  health_routes,    flight_routes,
+    snapshot_routes, stream_routes,     map_routes,      page_routes,      NULL};
 
 static void write_route(json_writer *writer, const http_route *route) {
   json_begin_object(writer, NULL);
@@ -255,37 +256,54 @@ static muster_result read_token(const char *path, char token[256]) {
   return error_set(MUSTER_E_INPUT, "token_file %s: its first line must be a token of 16 .. 250 bytes", path);
 }
 
-muster_result api_reload(service *service) {
-  char token[256];
-  muster_result result = read_token(service->settings.token_file, token);
-  if (!result) result = http_set_token(service->http, *token ? token : NULL);
+/* `token` is the room for it; the options point into the settings. */
+static muster_result read_options(const settings *settings, http_options *options, char token[256]) {
+  muster_result result = read_token(settings->token_file, token);
+  *options = http_default_options();
+  options->tables = tables;
+  options->token = *token ? token : NULL;
+  options->hosts = settings->hosts;
+  options->connections_max = settings->connections_max;
+  options->connections_per_client = settings->client_connections_max;
+  options->header_bytes_max = settings->header_bytes_max;
+  options->body_bytes_max = settings->body_bytes_max;
+  options->receive_ms = (uint32_t)(settings->idle_timeout_ns / 1000000u);
   return result;
 }
 
-muster_result api_open(service *service) {
-  const settings *settings = &service->settings;
-  http_options options = http_default_options();
+muster_result api_check(const settings *settings) {
   char token[256];
-  muster_result result = read_token(settings->token_file, token);
+  return read_token(settings->token_file, token);
+}
+
+muster_result api_reload(service *service) {
+  http_options options;
+  char token[256];
+  muster_result result = read_options(&service->settings, &options, token);
+  return result ? result : http_change(service->http, &options);
+}
+
+static muster_result listen_by_tcp(service *service, bool token) {
+  const settings *settings = &service->settings;
+  muster_result result = http_listen_tcp(service->http, settings->listen, settings->listen_anywhere);
+  if (result) return result;
+  log_line(MUSTER_LOG_INFO, "control: also at %s, port %u", settings->listen, http_port(service->http));
+  if (!token) log_line(MUSTER_LOG_WARNING, "control: without token_file nothing can be changed over TCP");
+  return MUSTER_OK;
+}
+
+muster_result api_open(service *service) {
+  http_options options;
+  char token[256];
+  muster_result result = read_options(&service->settings, &options, token);
   if (result) return result;
   options.user = service;
-  options.tables = tables;
-  options.token = *token ? token : NULL;
-  options.hosts = settings->hosts;
-  options.connections_max = settings->connections_max;
-  options.connections_per_client = settings->client_connections_max;
-  options.header_bytes_max = settings->header_bytes_max;
-  options.receive_ms = (uint32_t)(settings->idle_timeout_ns / 1000000u);
   result = live_open(service);
   if (result) return result;
   service->http = http_create(service->loop, &options);
   if (!service->http) return MUSTER_E_MEMORY;
   result = http_listen_unix(service->http, service->control.descriptor);
-  if (!result && *settings->listen)
-    result = http_listen_tcp(service->http, settings->listen, settings->listen_anywhere);
-  if (!result && *settings->listen && !options.token)
-    log_line(MUSTER_LOG_WARNING, "listen %s: without token_file nothing can be changed over TCP", settings->listen);
-  return result;
+  return result || !*service->settings.listen ? result : listen_by_tcp(service, options.token != NULL);
 }
 
 void api_close(service *service) {

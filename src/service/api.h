@@ -27,6 +27,8 @@
  *     POST   /v1/worlds/W/observers/positions     the same for observers
  *     GET    /v1/modules                          those that are loaded
  *     POST   /v1/modules                          {"module"}: loads one out of the modules' folder
+ *     GET    /v1/snapshot                         what became of the snapshots
+ *     POST   /v1/snapshot                         begins to write one now: 202
  *
  * An agent or observer is named "INDEX.GENERATION", as lists and spawns give it; one that is gone is answered 404,
  * whoever has its index now. Durations are nanoseconds in whole numbers, lengths are metres.
@@ -49,7 +51,10 @@
 /* Begins to serve: at the service's control socket and, if the settings say so, by TCP. Loop's thread. */
 muster_result api_open(service *service);
 
-/* Takes over what the settings say anew: the token. On failure nothing changes. Loop's thread. */
+/* Whether what the settings name can be had: the token. Loop's thread. */
+muster_result api_check(const settings *settings);
+
+/* Takes over what the settings say anew: token, hosts, limits. On failure nothing changes. Loop's thread. */
 muster_result api_reload(service *service);
 
 /* Ends serving; after desk_close. Null server: no-op. Loop's thread. */
@@ -100,6 +105,9 @@ bool api_succeeded(api_call *call, muster_result result, const char *field);
 /* Writes "INDEX.GENERATION". */
 void api_write_id(json_writer *writer, const char *name, uint32_t index, uint32_t generation);
 
+/* Writes a float in no more digits than it has. */
+void api_write_float(json_writer *writer, const char *name, float value);
+
 /* Writes {"x", "y", "z"}. */
 void api_write_position(json_writer *writer, const char *name, muster_position position);
 
@@ -115,6 +123,6 @@ bool api_query_count(http_request *request, const char *name, uint64_t least, ui
 
 /* The tables of routes. */
 extern const http_route api_world_routes[], api_type_routes[], api_agent_routes[], api_observer_routes[],
-    api_bulk_routes[], api_module_routes[];
+    api_bulk_routes[], api_module_routes[], snapshot_routes[];
 
 #endif

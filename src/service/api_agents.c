@@ -13,8 +13,8 @@ void api_write_agent(json_writer *writer, const muster_world *world, muster_agen
   json_bool(writer, "active", info->active);
   json_uint(writer, "partition", info->partition);
   api_write_position(writer, "position", info->position);
-  json_number(writer, "importance", (double)info->importance);
-  json_number(writer, "elasticity", (double)info->elasticity);
+  api_write_float(writer, "importance", info->importance);
+  api_write_float(writer, "elasticity", info->elasticity);
   json_uint(writer, "level", info->level);
   json_uint(writer, "period_ns", info->period_ns);
   json_uint(writer, "last_update_ns", info->last_update_ns);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANY = UINT32_MAX };
+#define ANY UINT32_MAX
 
 typedef struct list_input {
   page page;
@@ -71,14 +71,16 @@ static bool passes(const list_input *input, const muster_agent_info *info) {
   return !input->near || hypot(info->position.x - input->x, info->position.y - input->y) <= input->radius_m;
 }
 
-static void look_at(api_call *call, list_input *input, muster_agent agent) {
+/* True: it passed, and was given. */
+static bool look_at(api_call *call, list_input *input, muster_agent agent) {
   const muster_world *world = call->world->world;
   muster_agent_info info = muster_default_agent_info();
-  if (muster_agent_read(world, agent, &info) != MUSTER_OK || !passes(input, &info)) return;
+  if (muster_agent_read(world, agent, &info) != MUSTER_OK || !passes(input, &info)) return false;
   json_begin_object(&call->writer, NULL);
   api_write_agent(&call->writer, world, agent, &info);
   json_end_object(&call->writer);
   input->page.given++;
+  return true;
 }
 
 static void list(api_call *call) {
@@ -88,13 +90,13 @@ static void list(api_call *call) {
   if (call->problem.status) return;
   page_open(call, page, "agents");
   bool last = false;
-  for (uint32_t looks = 0; looks < PAGE_LOOKS && page->given < page->limit && !last; looks++) {
+  for (uint32_t looks = 0; looks < PAGE_LOOKS && page->given < page->limit; looks++) {
     muster_agent before = {page->cursor - 1u, page->cursor > 0};
     muster_agent agent = muster_agent_next(call->world->world, before);
     last = muster_agent_is_null(agent);
     if (last) break;
     page->cursor = agent.index + 1;
-    look_at(call, input, agent);
+    if (look_at(call, input, agent)) looks += PAGE_LOOKS_GIVEN;
   }
   page_close(call, page, last);
 }

@@ -36,8 +36,8 @@ static void write_observer(json_writer *writer, muster_observer observer, const 
   api_write_id(writer, "observer", observer.index, observer.generation);
   api_write_position(writer, "position", def->position);
   json_uint(writer, "partition", def->partition);
-  json_number(writer, "near_m", (double)def->near_m);
-  json_number(writer, "far_m", (double)def->far_m);
+  api_write_float(writer, "near_m", def->near_m);
+  api_write_float(writer, "far_m", def->far_m);
   json_end_object(writer);
 }
 
@@ -55,6 +55,7 @@ static void list(api_call *call) {
     if (muster_observer_read(call->world->world, observer, &def) != MUSTER_OK) continue;
     write_observer(&call->writer, observer, &def);
     page->given++;
+    looks += PAGE_LOOKS_GIVEN;
   }
   page_close(call, page, last);
 }

@@ -2,14 +2,15 @@
  * things; "next" is the cursor of the next page, null at the end. A thing that comes or goes between two pages is in
  * one of them or in none, never in two.
  *
- * One piece of work looks at a few thousand things at most, so that a filter that fits nobody in a million agents costs
- * no frame: the rest of the page follows after other requests and the next frame. */
+ * One piece of work looks at PAGE_LOOKS things at most, and one that is given counts as PAGE_LOOKS_GIVEN, so that a
+ * filter that fits nobody in a million agents costs no frame: the rest of the page follows after other requests and the
+ * next frame. */
 #ifndef SERVICE_API_PAGES_H
 #define SERVICE_API_PAGES_H
 
 #include "service/api.h"
 
-enum { PAGE_LIMIT = 100, PAGE_LIMIT_MAX = 1000, PAGE_LOOKS = 4096 };
+enum { PAGE_LIMIT = 100, PAGE_LIMIT_MAX = 1000, PAGE_LOOKS = 4096, PAGE_LOOKS_GIVEN = 32 };
 
 typedef struct page {
   uint32_t cursor; /* the first index that is still to be looked at */

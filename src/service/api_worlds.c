@@ -4,6 +4,7 @@
 #include "service/api_bodies.h"
 #include "service/frames.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* --------------------------------------------------------------------------------------------------------- reading */
@@ -19,9 +20,9 @@ static void write_frame(json_writer *writer, const muster_frame_report *report) 
   json_uint(writer, "preempted", report->preempted);
   json_uint(writer, "woken", report->woken);
   json_uint(writer, "commands_waiting", report->commands_waiting);
-  json_number(writer, "utilisation_desired", (double)report->utilisation_desired);
-  json_number(writer, "utilisation_nominal", (double)report->utilisation_nominal);
-  json_number(writer, "utilisation_fitted", (double)report->utilisation_fitted);
+  api_write_float(writer, "utilisation_desired", report->utilisation_desired);
+  api_write_float(writer, "utilisation_nominal", report->utilisation_nominal);
+  api_write_float(writer, "utilisation_fitted", report->utilisation_fitted);
   json_uint(writer, "debt_ns", report->debt_ns);
   json_end_object(writer);
 }
@@ -45,11 +46,11 @@ static void write_world(json_writer *writer, const char *name, const hosted_worl
   json_uint(writer, "sim_now_ns", published->sim_now_ns);
   json_uint(writer, "budget_ns", published->budget_ns);
   json_uint(writer, "period_ns", published->period_ns);
-  json_number(writer, "hz", published->period_ns ? 1e9 / (double)published->period_ns : 0.0);
+  json_number(writer, "hz", published->period_ns ? round(1e12 / (double)published->period_ns) / 1e3 : 0.0);
   json_uint(writer, "agents", report->agents);
   json_uint(writer, "spawns_waiting", report->spawns_waiting);
-  json_number(writer, "pressure", (double)report->pressure);
-  json_number(writer, "share", (double)report->share);
+  api_write_float(writer, "pressure", report->pressure);
+  api_write_float(writer, "share", report->share);
   write_levels(writer, report);
   json_uint(writer, "agents_quarantined", report->agents_quarantined);
   json_uint(writer, "types_quarantined", report->types_quarantined);
@@ -117,24 +118,24 @@ static void write_optional(json_writer *writer, const char *name, float value) {
   if (value < 0.0f)
     json_null(writer, name);
   else
-    json_number(writer, name, (double)value);
+    api_write_float(writer, name, value);
 }
 
 static void write_tuning(json_writer *writer, const muster_world_tuning *tuning) {
-  json_number(writer, "weight_importance", (double)tuning->weight_importance);
-  json_number(writer, "weight_wait", (double)tuning->weight_wait);
-  json_number(writer, "weight_runs", (double)tuning->weight_runs);
-  json_number(writer, "weight_progress", (double)tuning->weight_progress);
-  json_number(writer, "weight_reduction", (double)tuning->weight_reduction);
+  api_write_float(writer, "weight_importance", tuning->weight_importance);
+  api_write_float(writer, "weight_wait", tuning->weight_wait);
+  api_write_float(writer, "weight_runs", tuning->weight_runs);
+  api_write_float(writer, "weight_progress", tuning->weight_progress);
+  api_write_float(writer, "weight_reduction", tuning->weight_reduction);
   json_uint(writer, "guarantee_ns", tuning->guarantee_ns);
   json_uint(writer, "updates_per_frame", tuning->updates_per_frame);
   write_optional(writer, "focus", tuning->focus);
   write_optional(writer, "designer", tuning->designer);
   write_optional(writer, "role", tuning->role);
   write_optional(writer, "company", tuning->company);
-  json_number(writer, "level_pressure", (double)tuning->level_pressure);
+  api_write_float(writer, "level_pressure", tuning->level_pressure);
   json_uint(writer, "cycles_max", tuning->cycles_max);
-  json_number(writer, "cycles_importance", (double)tuning->cycles_importance);
+  api_write_float(writer, "cycles_importance", tuning->cycles_importance);
 }
 
 static void read_weights(api_call *call) {

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,13 +24,17 @@ enum { FATAL = sizeof fatal / sizeof *fatal, HANDLER_STACK_BYTES = 64 << 10 };
 static struct {
   flight *flight; /* null: none is open */
   pid_t process;
+  uv_thread_t frames; /* that calls modules; known while a call is under way */
   struct sigaction before[FATAL];
 } marking;
 
 static void mark(flight *flight, int number) {
   bool inside = false;
   for (uint32_t i = 0; i < flight->part_count; i++) inside = muster_flight_mark(flight->parts[i], number) || inside;
-  if (!inside) flight->head->signal = (uint32_t)number;
+  if (inside) return;
+  uv_thread_t self = uv_thread_self();
+  flight->head->signal = (uint32_t)number;
+  flight->head->call.hit = flight->head->call.function && uv_thread_equal(&self, &marking.frames);
 }
 
 /* The faulting instruction is run again, with whatever was to happen without us; what was sent is sent again. A child
@@ -57,6 +60,19 @@ static void watch_signals(flight *flight) {
 static void leave_signals(void) {
   for (uint32_t i = 0; i < FATAL; i++) sigaction(fatal[i], &marking.before[i], NULL);
   marking.flight = NULL;
+}
+
+void flight_call_begin(const char *world, const char *module, flight_function function) {
+  if (!marking.flight) return;
+  flight_call *call = &marking.flight->head->call;
+  marking.frames = uv_thread_self();
+  snprintf(call->world, sizeof call->world, "%s", world);
+  snprintf(call->module, sizeof call->module, "%s", module);
+  call->function = function;
+}
+
+void flight_call_end(void) {
+  if (marking.flight) marking.flight->head->call.function = FLIGHT_NO_FUNCTION;
 }
 
 /* A fault whose signal is blocked would pass the handler by. */
@@ -108,7 +124,10 @@ static void log_report(const flight_report *report) {
   const char *how = report->signal ? "died of SIG" : "was killed, or ended without a trace";
   log_line(MUSTER_LOG_ERROR, "the last run (process %llu) %s%s", (unsigned long long)report->process, how,
            report->signal ? name_of_signal(report->signal) : "");
-  if (report->signal && !report->culprit_count)
+  if (report->call.function)
+    log_line(MUSTER_LOG_ERROR, "crashed by: world %s (module %s): its %s", report->call.world, report->call.module,
+             flight_function_name(report->call.function));
+  else if (report->signal && !report->culprit_count)
     log_line(MUSTER_LOG_ERROR, "the signal was on no thread that was inside an agent's callback: nobody is blamed");
   for (uint32_t i = 0; i < report->culprit_count; i++) log_inside(MUSTER_LOG_ERROR, &report->inside[i], "crashed by");
   for (uint32_t i = report->culprit_count; i < report->inside_count; i++)
@@ -178,9 +197,11 @@ static void *map_more(const flight *flight, uint64_t offset, uint64_t bytes) {
   return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, flight->descriptor, (off_t)offset);
 }
 
+/* Of the process: one that was forked to write a snapshot, and outlives us for a moment, does not have it. */
 static muster_result lock(const flight *flight, int descriptor) {
-  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return MUSTER_OK;
-  if (errno != EWOULDBLOCK) return refuse(flight, "lock");
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(descriptor, F_SETLK, &whole) == 0) return MUSTER_OK;
+  if (errno != EAGAIN && errno != EACCES) return refuse(flight, "lock");
   return error_set(MUSTER_E_STATE, "flight recorder %s: another musterd uses it: give this one a file of its own",
                    flight->path);
 }
@@ -257,14 +278,38 @@ void flight_close(flight *flight) {
 
 /* ----------------------------------------------------------------------------------------------------------- worlds */
 
+/* The part of a world that was closed and is opened anew; null when there is none. */
+static void *find_part(const flight *flight, const char *name, size_t bytes) {
+  for (uint32_t i = 0; i < flight->part_count; i++)
+    if (strcmp(flight->head->parts[i].world, name) == 0 && flight->head->parts[i].bytes == bytes)
+      return flight->parts[i];
+  return NULL;
+}
+
+static void run_without(const flight *flight, const char *name, const char *reason) {
+  log_line(MUSTER_LOG_ERROR, "flight recorder %s: world %s runs without: %s", flight->path, name, reason);
+}
+
 void flight_attach(flight *flight, muster_world *world, const char *name, const char *module) {
   if (!flight->head) return;
   size_t bytes = muster_flight_bytes(world);
-  void *memory = map_more(flight, flight_head_next_offset(flight->head), bytes);
-  if (memory == MAP_FAILED || muster_flight_attach(world, memory, bytes)) {
-    log_line(MUSTER_LOG_ERROR, "flight recorder %s: world %s runs without: %s", flight->path, name,
-             memory == MAP_FAILED ? strerror(errno) : muster_last_error());
-    if (memory != MAP_FAILED) munmap(memory, bytes);
+  void *memory = find_part(flight, name, bytes);
+  if (memory) {
+    muster_flight_attach(world, memory, bytes);
+    return;
+  }
+  if (flight->part_count == WORLDS_MAX) {
+    run_without(flight, name, "its file has no room for another");
+    return;
+  }
+  memory = map_more(flight, flight_head_next_offset(flight->head), bytes);
+  if (memory == MAP_FAILED) {
+    run_without(flight, name, strerror(errno));
+    return;
+  }
+  if (muster_flight_attach(world, memory, bytes)) {
+    run_without(flight, name, muster_last_error());
+    munmap(memory, bytes);
     return;
   }
   uv_mutex_lock(&flight->mutex);

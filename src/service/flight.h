@@ -55,6 +55,11 @@ uint32_t flight_read_counts(flight *flight, flight_count *counts, uint32_t capac
 void flight_thread_begin(void);
 void flight_thread_end(void);
 
+/* The frames' thread calls a function of a module: what it dies of meanwhile is told as that one's, and counts against
+ * no type. Of the recorder that is open; without one, nothing. Frames' thread. */
+void flight_call_begin(const char *world, const char *module, flight_function function);
+void flight_call_end(void);
+
 /* GET /v1/crash, of a server whose user is the service. */
 extern const http_route flight_routes[];
 

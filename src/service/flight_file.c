@@ -106,6 +106,20 @@ static void read_part(const flight_part *part, const unsigned char *bytes, bool 
   }
 }
 
+const char *flight_function_name(uint32_t function) {
+  static const char *const names[FLIGHT_FUNCTIONS] = {"nothing", "open",         "populate",
+                                                      "resume",  "before_frame", "skip_ns"};
+  return names[function < FLIGHT_FUNCTIONS ? function : FLIGHT_NO_FUNCTION];
+}
+
+/* It is not covered by the check: what cannot be is as if it were not there. */
+static flight_call read_call(const flight_head *head) {
+  const flight_call *call = &head->call;
+  bool possible = call->hit == 1 && call->function < FLIGHT_FUNCTIONS && is_name(call->world, NAME_BYTES) &&
+                  is_name(call->module, NAME_BYTES);
+  return possible ? *call : (flight_call){0};
+}
+
 muster_result flight_file_read(const void *bytes, size_t size, flight_report *report, flight_counts *counts) {
   flight_head head;
   if (size < sizeof head) return error_set(MUSTER_E_INPUT, "it is cut off: %zu bytes are less than its head", size);
@@ -116,6 +130,7 @@ muster_result flight_file_read(const void *bytes, size_t size, flight_report *re
   *report = (flight_report){.known = true,
                             .clean = head.clean == 1,
                             .signal = head.signal < 128 ? head.signal : 0,
+                            .call = read_call(&head),
                             .process = head.process,
                             .started_ns = head.started_ns};
   if (report->clean) return MUSTER_OK;

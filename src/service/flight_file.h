@@ -34,14 +34,32 @@ typedef struct flight_part {
   uint64_t offset, bytes; /* in the file */
 } flight_part;
 
-/* The begin of the file. All but `clean` and `signal` is covered by the check. */
+/* A function of a module that the frames' thread calls itself. */
+typedef enum flight_function {
+  FLIGHT_NO_FUNCTION = 0,
+  FLIGHT_OPEN,
+  FLIGHT_POPULATE,
+  FLIGHT_RESUME,
+  FLIGHT_BEFORE_FRAME,
+  FLIGHT_SKIP,
+  FLIGHT_FUNCTIONS
+} flight_function;
+
+typedef struct flight_call {
+  char world[NAME_BYTES], module[NAME_BYTES];
+  uint32_t function; /* flight_function: under way; 0 = none */
+  uint32_t hit;      /* a fatal signal came on the frames' thread meanwhile */
+} flight_call;
+
+/* The begin of the file. What stands before the check is not covered by it. */
 typedef struct flight_head {
   char magic[8];    /* "MUSTERDF" */
   uint32_t version; /* FLIGHT_FILE_VERSION */
   uint32_t bytes;   /* of the head */
   uint32_t clean;   /* 1 = the service ended in good order */
   uint32_t signal;  /* fatal, on a thread that was in no callback of an agent; 0 = none */
-  uint64_t check;   /* XXH3 of what follows */
+  flight_call call;
+  uint64_t check; /* XXH3 of what follows */
   uint64_t process;
   uint64_t started_ns; /* Unix time */
   uint64_t part_count;
@@ -61,6 +79,7 @@ typedef struct flight_report {
   bool clean;      /* in good order: nothing follows */
   uint32_t signal; /* that it died of, as far as is known; 0 = it was killed, or ended without a trace */
   uint64_t process, started_ns;
+  flight_call call;       /* that it died in; its function is 0 when it was none */
   uint32_t culprit_count; /* the first of `inside`: the signal was on their thread */
   uint32_t inside_count;
   flight_inside inside[FLIGHT_INSIDE_MAX];
@@ -82,6 +101,9 @@ void flight_head_renew_check(flight_head *head);
 /* Reads a file's bytes, which may be anything. MUSTER_E_INPUT, with the reason and nothing written, when it is no such
  * file or damaged. */
 muster_result flight_file_read(const void *bytes, size_t size, flight_report *report, flight_counts *counts);
+
+/* The function's name in muster_module. */
+const char *flight_function_name(uint32_t function);
 
 /* The count of a type, or null. */
 flight_count *flight_counts_find(flight_counts *counts, const char *world, const char *type);

@@ -34,6 +34,13 @@ static void add_last(json_writer *writer, const flight_report *last) {
   json_uint(writer, "process", last->process);
   json_number(writer, "started", (double)last->started_ns / 1e9);
   json_uint(writer, "signal", last->signal);
+  if (last->call.function) {
+    json_begin_object(writer, "module_call");
+    json_string(writer, "world", last->call.world);
+    json_string(writer, "module", last->call.module);
+    json_string(writer, "in", flight_function_name(last->call.function));
+    json_end_object(writer);
+  }
   json_begin_array(writer, "culprits");
   for (uint32_t i = 0; i < last->culprit_count; i++) add_inside(writer, &last->inside[i]);
   json_end_array(writer);

@@ -12,7 +12,7 @@
 
 static const uint64_t forever_ns = UINT64_MAX;
 
-/* Requests have at least this part of a period, however late the frames are. */
+/* Requests have at least this part of the time, however late the frames are. */
 enum { REQUESTS_PART = 10 };
 
 static bool asked_to_stop(service *service) {
@@ -45,6 +45,14 @@ static hosted_world *find_next(service *service) {
   return next;
 }
 
+/* Before each frame of each world: together they are that part. */
+static uint64_t time_for_requests(const service *service, const hosted_world *next) {
+  uint32_t running = 0;
+  for (uint32_t i = 0; i < service->world_count; i++) running += runs(&service->worlds[i]);
+  ASSERT(running > 0);
+  return next->period_ns / (REQUESTS_PART * running);
+}
+
 /* When the frame after the one that begins now is due. */
 static void schedule(hosted_world *world, uint64_t now_ns) {
   bool late = now_ns > world->due_ns + world->period_ns;
@@ -74,11 +82,12 @@ static void run_worlds(service *service) {
   while (!asked_to_stop(service)) {
     hosted_world *next = find_next(service);
     if (next)
-      desk_serve(&service->desk, service, next->due_ns, next->period_ns / REQUESTS_PART);
+      desk_serve(&service->desk, service, next->due_ns, time_for_requests(service, next));
     else
       desk_serve(&service->desk, service, forever_ns, 0);
     hosted_world *due = find_next(service); /* a request may have paused it, or changed its pace */
     if (due && due->due_ns <= clock_system() && !asked_to_stop(service)) run_frame(due);
+    snapshots_turn(service);
   }
 }
 
@@ -132,6 +141,7 @@ void frames_main(void *argument) {
   if (hosting_open(service) == MUSTER_OK) {
     tell(service, &service->opened);
     run_worlds(service);
+    snapshots_finish(service);
   }
   hosting_close(service);
   flight_thread_end();

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 static uint32_t at_least(uint32_t minimum, uint32_t value) {
   return value < minimum ? minimum : value;
@@ -22,7 +23,9 @@ static muster_result open_module(service *service, hosted_world *world) {
   const muster_module *module = modules_load(&service->modules, settings->module);
   if (!module) return MUSTER_E_INPUT;
   world->needs = (muster_module_needs){.size = sizeof world->needs};
+  flight_call_begin(world->name, settings->module, FLIGHT_OPEN);
   muster_result result = module->open(&options, &world->instance, &world->needs);
+  flight_call_end();
   if (result == MUSTER_OK) world->module = module;
   return result;
 }
@@ -46,6 +49,37 @@ static muster_result create_world(service *service, hosted_world *world) {
   return world->world ? MUSTER_OK : MUSTER_E_ARGUMENT;
 }
 
+/* Goes on from a snapshot. What it says of itself must come out. */
+static muster_result resume_world(hosted_world *world, const snapshot_file_world *saved) {
+  if (strcmp(saved->module, world->settings.module) != 0)
+    return error_set(MUSTER_E_INPUT, "its module was %s, and is %s", saved->module, world->settings.module);
+  flight_call_begin(world->name, world->settings.module, FLIGHT_RESUME);
+  muster_result result = world->module->resume(world->instance, world->world, saved->state, saved->state_bytes);
+  flight_call_end();
+  muster_load_def def = muster_default_load_def();
+  def.bytes = saved->bytes;
+  def.count = saved->count;
+  if (!result) result = muster_world_load(world->world, &def);
+  if (result) return result;
+  if (muster_world_hash(world->world) != saved->info.hash)
+    return error_set(MUSTER_E_INPUT, "the world that came of it is another");
+  world->sim_now_ns = saved->sim_now_ns;
+  log_line(MUSTER_LOG_INFO, "world %s: %u agents and %u spawns of frame %llu go on, hash %016llx", world->name,
+           saved->info.agents, saved->info.spawns, (unsigned long long)saved->info.frames,
+           (unsigned long long)saved->info.hash);
+  return MUSTER_OK;
+}
+
+static muster_result populate_world(hosted_world *world) {
+  flight_call_begin(world->name, world->settings.module, FLIGHT_POPULATE);
+  muster_result result = world->module->populate(world->instance, world->world);
+  flight_call_end();
+  if (result) return result;
+  log_line(MUSTER_LOG_INFO, "world %s: module %s, %u agents to begin with", world->name, world->settings.module,
+           world->needs.agents);
+  return MUSTER_OK;
+}
+
 static void close_world(hosted_world *world) {
   muster_world_destroy(world->world);
   if (world->module) world->module->close(world->instance);
@@ -53,22 +87,29 @@ static void close_world(hosted_world *world) {
   world->module = NULL;
 }
 
-/* A world that cannot be opened is left out, and the others go on without it. */
-static bool open_world(service *service, hosted_world *world) {
+/* Opens a world, which goes on from a snapshot's file when it is in it; *refused tells that it cannot. */
+static muster_result begin_world(service *service, hosted_world *world, const snapshot_file *file, bool *refused) {
+  const snapshot_file_world *saved = file ? snapshot_file_find(file, world->name) : NULL;
   muster_result result = open_module(service, world);
+  if (!result) result = snapshots_check_module(&service->snapshots, world->name, world->module);
   if (!result) result = create_world(service, world);
-  if (!result) flight_attach(&service->flight, world->world, world->name, world->settings.module);
-  if (!result) result = world->module->populate(world->instance, world->world);
-  if (result) {
+  if (result) return result;
+  flight_attach(&service->flight, world->world, world->name, world->settings.module);
+  result = saved ? resume_world(world, saved) : populate_world(world);
+  *refused = result && saved;
+  return *refused ? error_set(result, "world %s: %s", world->name, muster_last_error()) : result;
+}
+
+/* A world that cannot be opened is left out, and the others go on without it. */
+static bool open_world(service *service, hosted_world *world, const snapshot_file *file, bool *refused) {
+  muster_result result = begin_world(service, world, file, refused);
+  world->failed = result && !*refused;
+  if (world->failed) {
     snprintf(world->failure, sizeof world->failure, "%s", muster_last_error());
-    world->failed = true;
     log_line(MUSTER_LOG_ERROR, "world %s is not hosted: %s", world->name, world->failure);
     close_world(world);
-  } else {
-    flight_judge(&service->flight, world->world, world->name);
-    log_line(MUSTER_LOG_INFO, "world %s: module %s, %u agents to begin with", world->name, world->settings.module,
-             world->needs.agents);
   }
+  if (!result) flight_judge(&service->flight, world->world, world->name);
   publish_pace(world);
   return result == MUSTER_OK;
 }
@@ -93,22 +134,59 @@ static muster_result open_pool(service *service) {
   return service->pool ? MUSTER_OK : MUSTER_E_SYSTEM;
 }
 
-muster_result hosting_open(service *service) {
+static void close_worlds(service *service) {
+  for (uint32_t i = service->world_count; i > 0; i--) close_world(&service->worlds[i - 1]);
+}
+
+/* Opens all worlds; false when none could be. Stops at one that cannot go on from the file. */
+static bool open_worlds(service *service, const snapshot_file *file, bool *refused) {
   bool any = false;
+  for (uint32_t i = 0; !*refused && i < service->world_count; i++)
+    any = open_world(service, &service->worlds[i], file, refused) || any;
+  return any;
+}
+
+/* Tells of worlds that are in a snapshot and not here: they are in none that is written from now on. */
+static bool leaves_out(service *service, const snapshot_file *file) {
+  bool any = false;
+  for (uint32_t i = 0; i < file->world_count; i++) {
+    const hosted_world *world = service_find_world(service, file->worlds[i].name);
+    if (world && world->world) continue;
+    log_line(MUSTER_LOG_WARNING, "world %s is in the snapshot, and is not hosted", file->worlds[i].name);
+    any = true;
+  }
+  return any;
+}
+
+/* All worlds go on from the newest snapshot from which all can; else they begin anew. */
+static bool restore_worlds(service *service) {
+  snapshot_file file;
+  bool refused = false;
+  uint32_t which = 0;
+  while (snapshots_next(&service->snapshots, &which, &file)) {
+    bool any = open_worlds(service, &file, &refused);
+    if (refused)
+      snapshots_refuse(&service->snapshots, which);
+    else if (any)
+      snapshots_accept(&service->snapshots, which, &file, leaves_out(service, &file));
+    snapshot_file_close(&file);
+    if (!refused) return any;
+    close_worlds(service);
+    refused = false;
+  }
+  return open_worlds(service, NULL, &refused);
+}
+
+muster_result hosting_open(service *service) {
   muster_result result = modules_open(&service->modules, service->settings.modules);
   if (!result) result = open_pool(service);
-  if (result) {
-    log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
-    return result;
-  }
-  for (uint32_t i = 0; i < service->world_count; i++) any = open_world(service, &service->worlds[i]) || any;
-  if (any) return MUSTER_OK;
-  log_line(MUSTER_LOG_ERROR, "no world could be opened");
-  return MUSTER_E_STATE;
+  if (!result && !restore_worlds(service)) result = error_set(MUSTER_E_STATE, "no world could be opened");
+  if (result) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
+  return result;
 }
 
 void hosting_close(service *service) {
-  for (uint32_t i = service->world_count; i > 0; i--) close_world(&service->worlds[i - 1]);
+  close_worlds(service);
   muster_pool_destroy(service->pool);
   service->pool = NULL;
   modules_close(&service->modules);
@@ -122,10 +200,17 @@ static bool may_skip(const muster_module *module) {
 muster_result hosting_run_frame(hosted_world *world) {
   muster_frame frame = {.sim_now_ns = world->sim_now_ns + world->period_ns, .budget_ns = world->budget_ns};
   const muster_module *module = world->module;
-  if (module->before_frame) module->before_frame(world->instance, world->world, frame.sim_now_ns);
+  if (module->before_frame) {
+    flight_call_begin(world->name, world->settings.module, FLIGHT_BEFORE_FRAME);
+    module->before_frame(world->instance, world->world, frame.sim_now_ns);
+    flight_call_end();
+  }
   muster_result result = muster_frame_run(world->world, &frame);
   if (result) return result;
   world->sim_now_ns = frame.sim_now_ns;
-  if (may_skip(module)) world->sim_now_ns += module->skip_ns(world->instance, frame.sim_now_ns);
+  if (!may_skip(module)) return MUSTER_OK;
+  flight_call_begin(world->name, world->settings.module, FLIGHT_SKIP);
+  world->sim_now_ns += module->skip_ns(world->instance, frame.sim_now_ns);
+  flight_call_end();
   return MUSTER_OK;
 }

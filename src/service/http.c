@@ -183,27 +183,30 @@ uint16_t http_port(const http *http) {
 
 /* ------------------------------------------------------------------------------------------------------- the server */
 
-muster_result http_set_token(http *http, const char *token) {
-  char *copy = token ? strdup(token) : NULL;
-  if (token && !copy) return error_set(MUSTER_E_MEMORY, "http: no memory for the token");
+muster_result http_change(http *http, const http_options *options) {
+  char *token = options->token ? strdup(options->token) : NULL;
+  if (options->token && !token) return error_set(MUSTER_E_MEMORY, "http: no memory for the token");
   free(http->token);
-  http->token = copy;
+  http->token = token;
+  http->options.body_bytes_max = options->body_bytes_max;
+  http->options.receive_ms = options->receive_ms;
+  http->options.send_ms = options->send_ms;
+  snprintf(http->hosts, sizeof http->hosts, "%s", options->hosts ? options->hosts : "");
+  for (char *at = http->hosts; *at; at++)
+    if (*at == ',') *at = ' ';
   return MUSTER_OK;
 }
 
 http *http_create(uv_loop_t *loop, const http_options *options) {
   http *made = calloc(1, sizeof *made);
-  if (!made || http_set_token(made, options->token)) {
+  if (!made || http_change(made, options)) {
     free(made);
     error_set(MUSTER_E_MEMORY, "http: no memory for the server");
     return NULL;
   }
   made->loop = loop;
   made->options = *options;
-  made->options.token = NULL;
-  snprintf(made->hosts, sizeof made->hosts, "%s", options->hosts ? options->hosts : "");
-  for (char *at = made->hosts; *at; at++)
-    if (*at == ',') *at = ' ';
+  made->options.token = made->options.hosts = NULL; /* copied */
   uv_timer_init(loop, &made->sweep);
   made->sweep.data = made;
   uv_timer_start(&made->sweep, on_sweep, SWEEP_MS, SWEEP_MS);

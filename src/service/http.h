@@ -49,6 +49,7 @@ typedef struct http_options {
   uint32_t connections_max;        /* of a listener; default 512. Those beyond wait to be accepted */
   uint32_t connections_per_client; /* from one address, TCP only; default 256. Those beyond are closed */
   uint32_t header_bytes_max;       /* of request line and headers together; default 16384 */
+  uint32_t body_bytes_max;         /* of a request, whatever its route says; default 4 MiB */
   uint32_t bodies_bytes_max;       /* of all requests that are under way; default 64 MiB */
   uint32_t receive_ms, send_ms;    /* default 10 s and 30 s */
   const char *token;               /* on TCP whoever wants to change something must send "Authorization: Bearer TOKEN";
@@ -62,6 +63,7 @@ static inline http_options http_default_options(void) {
   options.connections_max = 512;
   options.connections_per_client = 256;
   options.header_bytes_max = 16384;
+  options.body_bytes_max = 4u << 20;
   options.bodies_bytes_max = 64u << 20;
   options.receive_ms = 10000;
   options.send_ms = 30000;
@@ -82,8 +84,9 @@ muster_result http_listen_tcp(http *http, const char *address, bool beyond_loopb
 /* The port of the TCP listener; 0 without one. */
 uint16_t http_port(const http *http);
 
-/* Another token from now on, for reloads; copied, null = none. MUSTER_E_MEMORY changes nothing. */
-muster_result http_set_token(http *http, const char *token);
+/* Takes over, for reloads, what can change while it runs: token, hosts, body_bytes_max, receive_ms and send_ms.
+ * MUSTER_E_MEMORY changes nothing. */
+muster_result http_change(http *http, const http_options *options);
 
 /* Stops listening, refuses (503) what is still unanswered and closes all connections.
  * Whoever kept a request must have answered it or know that it is gone. The loop must turn once more before `done`

@@ -89,7 +89,7 @@ static bool check_type(http_request *request) {
 static bool check_length(http_request *request) {
   const char *given = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
   const char *coding = header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING);
-  uint32_t most = request->route->body_max;
+  uint32_t most = http_body_max(request->http, request->route);
   unsigned long long length = 0;
   if (coding && strcasecmp(coding, "chunked") != 0) {
     http_refuse(request, 400, "coding", "Transfer-Encoding", "send the body as it is, or chunked");

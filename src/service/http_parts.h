@@ -66,6 +66,11 @@ const http_route *http_match(http_request *request, const char *method, char *al
 /* Whether the request may be made by whom it comes from, before its body is looked at. False: it is refused. */
 bool http_guard(http_request *request, const char *method);
 
+/* The most that the body of a request of this route may have. */
+static inline uint32_t http_body_max(const http *http, const http_route *route) {
+  return route->body_max < http->options.body_bytes_max ? route->body_max : http->options.body_bytes_max;
+}
+
 /* Compares without telling by its time where two tokens differ. */
 bool http_tokens_equal(const char *held, const char *given);
 

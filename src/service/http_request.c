@@ -121,7 +121,7 @@ static bool make_room(http_request *request, size_t bytes) {
 
 /* What comes after the first byte too many is thrown away: libmicrohttpd takes no answer before the end. */
 static void take_piece(http_request *request, const char *piece, size_t bytes) {
-  size_t most = request->route->body_max;
+  size_t most = http_body_max(request->http, request->route);
   if (request->body_refused) return;
   if (bytes > most || request->body_bytes > most - bytes) {
     request->body_refused = 413;
@@ -138,7 +138,7 @@ static void take_piece(http_request *request, const char *piece, size_t bytes) {
 static void refuse_body(http_request *request) {
   if (request->body_refused == 413 && request->route->body_max)
     http_refuse(request, 413, "too_large", NULL, "the body is larger than the %u bytes that are taken",
-                request->route->body_max);
+                http_body_max(request->http, request->route));
   else if (request->body_refused == 413)
     http_refuse(request, 413, "too_large", NULL, "send no body with %s %s", request->route->method,
                 request->route->pattern);

@@ -52,6 +52,26 @@ static void render_http(exposition *exposition, const http_counts *http) {
                 "Connections cut because they were too slow.", http->cut);
 }
 
+static void render_snapshots(exposition *exposition, const metrics_facts *facts) {
+  const snapshots_status *snapshots = &facts->snapshots;
+  if (!snapshots->enabled) return;
+  render_number(exposition, "muster_snapshots_total", EXPOSITION_COUNTER, "Snapshots written.", snapshots->written);
+  render_number(exposition, "muster_snapshots_failed_total", EXPOSITION_COUNTER, "Snapshots that could not be written.",
+                snapshots->failed);
+  render_number(exposition, "muster_snapshot_running", EXPOSITION_GAUGE, "1 while a snapshot is being written.",
+                snapshots->running);
+  render_seconds(exposition, "muster_snapshot_pause_seconds", EXPOSITION_GAUGE,
+                 "How long the frames stood still for the last snapshot.", (double)snapshots->pause_ns / 1e9);
+  if (!snapshots->written_at) return;
+  double age_s = facts->unix_s - (double)snapshots->written_at;
+  render_seconds(exposition, "muster_snapshot_age_seconds", EXPOSITION_GAUGE, "Age of the newest snapshot of this run.",
+                 age_s > 0 ? age_s : 0);
+  render_number(exposition, "muster_snapshot_bytes", EXPOSITION_GAUGE, "Size of the newest snapshot.",
+                snapshots->bytes);
+  render_seconds(exposition, "muster_snapshot_duration_seconds", EXPOSITION_GAUGE,
+                 "How long the newest snapshot took to be written.", (double)snapshots->write_ns / 1e9);
+}
+
 static void render_crashes(exposition *exposition, const metrics_facts *facts) {
   exposition_begin(exposition, "muster_crashes_total", EXPOSITION_COUNTER,
                    "Times that the process died inside a callback of the type, since its last pardon.");
@@ -66,6 +86,7 @@ void metrics_render(exposition *exposition, const metrics_facts *facts) {
   render_process(exposition, facts);
   render_desk(exposition, &facts->desk);
   render_http(exposition, &facts->http);
+  render_snapshots(exposition, facts);
   render_crashes(exposition, facts);
   metrics_render_worlds(exposition, facts);
 }

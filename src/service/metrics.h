@@ -27,11 +27,13 @@ typedef struct metrics_facts {
   const char *version;
   uint32_t workers; /* of the pool; 0 = not open yet */
   uint64_t now_ns;  /* CLOCK_MONOTONIC */
-  double started_s; /* when the process started: Unix time */
+  double unix_s;    /* now: Unix time */
+  double started_s; /* when the process started: likewise */
   double cpu_s;     /* that it has used */
   uint64_t resident_bytes;
   desk_counts desk;
   http_counts http;
+  snapshots_status snapshots;
   uint32_t world_count;
   const metrics_world *worlds;
   uint32_t crash_count;

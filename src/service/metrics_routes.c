@@ -73,6 +73,7 @@ static void gather(service *service, metrics *metrics, metrics_facts *facts) {
   *facts = (metrics_facts){.version = MUSTER_VERSION,
                            .workers = muster_pool_workers(service->pool),
                            .now_ns = clock_system(),
+                           .unix_s = read_unix_s(),
                            .started_s = metrics->started_s,
                            .cpu_s = read_cpu_s(),
                            .resident_bytes = read_resident_bytes(),
@@ -82,6 +83,7 @@ static void gather(service *service, metrics *metrics, metrics_facts *facts) {
                            .crash_count = gather_crashes(service, metrics),
                            .crashes = metrics->crashes};
   http_count(service->http, &facts->http);
+  snapshots_read_status(&service->snapshots, &facts->snapshots);
   for (uint32_t i = 0; i < service->world_count; i++) {
     metrics->worlds[i].name = service->worlds[i].name;
     metrics->worlds[i].module = service->worlds[i].settings.module;

@@ -1,6 +1,7 @@
 #include "service/publish.h"
 
 #include "base/assert.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -58,9 +59,16 @@ void publish_frame(hosted_world *world, uint64_t begin_ns, uint64_t end_ns) {
   uv_mutex_unlock(&world->mutex);
 }
 
+/* A world that was opened just now has types and numbers before its first frame. */
 void publish_pace(hosted_world *world) {
   uv_mutex_lock(&world->mutex);
   copy_pace(world);
+  if (!world->world) world->published.type_count = 0; /* their names went with it */
+  if (world->world && !world->published.statistics_ns) {
+    world->published.report = muster_default_frame_report();
+    copy_statistics(world, clock_system());
+    world->published.statistics_ns = 0; /* the first frame has more to tell at once */
+  }
   uv_mutex_unlock(&world->mutex);
 }
 

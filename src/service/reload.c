@@ -53,6 +53,7 @@ static void finish(desk_request *request) {
     service->settings = reload->next;
     log_set_level((muster_log_level)service->settings.log_level);
     if (api_reload(service) != MUSTER_OK) log_line(MUSTER_LOG_ERROR, "reload: %s", muster_last_error());
+    snapshots_set_interval(&service->snapshots, service->settings.snapshot_interval_ns);
     log_line(MUSTER_LOG_INFO, "reload: done");
     end(service);
   }
@@ -68,7 +69,9 @@ static reload *load(service *service) {
   }
   reload->request = (desk_request){.run = set_paces, .done = finish};
   reload->service = service;
-  if (settings_load(&reload->next, &call, service->argument_count, service->arguments, complain, NULL)) return reload;
+  bool good = settings_load(&reload->next, &call, service->argument_count, service->arguments, complain, NULL);
+  if (good && api_check(&reload->next) == MUSTER_OK) return reload;
+  if (good) complain("token_file", muster_last_error(), NULL);
   free(reload);
   return NULL;
 }

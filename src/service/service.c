@@ -77,6 +77,10 @@ static void take_signal(uv_signal_t *handle, int number) {
     reload_begin(service);
     return;
   }
+  if (number == SIGUSR1) {
+    if (service->stage == SERVICE_RUNNING) snapshots_ask(service);
+    return;
+  }
   log_line(MUSTER_LOG_INFO, "stopping: %s", strsignal(number));
   service_stop(service, EXIT_SUCCESS);
 }
@@ -99,7 +103,7 @@ static muster_result prepare_worlds(service *service) {
 }
 
 static muster_result prepare_loop(service *service) {
-  static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+  static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
   int problem = uv_mutex_init(&service->news_mutex);
   if (!problem) problem = uv_async_init(service->loop, &service->frames_news, take_news);
   service->frames_news.data = service;
@@ -110,6 +114,7 @@ static muster_result prepare_loop(service *service) {
   }
   if (problem) return error_set(MUSTER_E_SYSTEM, "cannot prepare the loop: %s", uv_strerror(problem));
   muster_result result = desk_open(&service->desk, service->loop);
+  if (!result) result = snapshots_open(&service->snapshots, service->loop, &service->settings);
   return result ? result : watchdog_open(&service->watchdog, &service->desk, service->loop);
 }
 
@@ -137,6 +142,7 @@ static muster_result start_measured(service *service) {
 static void destroy(service *service) {
   for (uint32_t i = 0; i < service->world_count; i++) uv_mutex_destroy(&service->worlds[i].mutex);
   uv_mutex_destroy(&service->news_mutex);
+  snapshots_close(&service->snapshots);
   flight_close(&service->flight);
   metrics_destroy(service->metrics);
   free(service);
@@ -160,6 +166,7 @@ int service_run(const settings *settings, int count, char **arguments) {
     log_line(MUSTER_LOG_ERROR, "no memory for the service");
     return EXIT_FAILURE;
   }
+  signal(SIGPIPE, SIG_IGN); /* whoever hangs up is told of by the write */
   service->loop = uv_default_loop();
   service->modules.descriptor = -1;
   service->settings = *settings;

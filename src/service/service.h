@@ -13,6 +13,7 @@
 #include "service/flight.h"
 #include "service/modules.h"
 #include "service/settings.h"
+#include "service/snapshots.h"
 #include "service/timings.h"
 #include "service/watchdog.h"
 
@@ -81,9 +82,10 @@ typedef struct service {
   struct maps *maps;       /* loop's thread */
   desk desk;
   watchdog watchdog;
+  snapshots snapshots;
   flight flight;           /* open before the threads are started */
   struct metrics *metrics; /* loop's thread */
-  uv_signal_t signals[3];
+  uv_signal_t signals[4];
   uv_thread_t frames;
   uv_async_t frames_news; /* from the frames' thread: all worlds are open, or it has ended */
   bool has_frames;        /* the thread exists; loop's thread */

@@ -33,14 +33,15 @@ typedef struct settings {
   bool listen_anywhere;        /* another host than loopback is meant */
   char token_file[PATH_BYTES]; /* live; "" = none: then TCP reads only */
   char hosts[HOSTS_BYTES];     /* live; further names that Host and Origin may bear, separated by blanks */
-  uint32_t connections_max, client_connections_max; /* live */
-  uint32_t header_bytes_max, body_bytes_max;        /* live */
-  uint64_t idle_timeout_ns;                         /* live */
-  char snapshot_file[PATH_BYTES];                   /* "" = none */
-  uint64_t snapshot_interval_ns;                    /* live; 0 = on demand and at the end */
-  char flight_file[PATH_BYTES];                     /* "" = none */
-  uint32_t crash_limit;                             /* live; 0 = never quarantine */
-  uint32_t log_level;                               /* live; a muster_log_level */
+  uint32_t connections_max, client_connections_max;
+  uint32_t header_bytes_max;
+  uint32_t body_bytes_max;        /* live */
+  uint64_t idle_timeout_ns;       /* live */
+  char snapshot_file[PATH_BYTES]; /* "" = none */
+  uint64_t snapshot_interval_ns;  /* live; 0 = on demand and at the end */
+  char flight_file[PATH_BYTES];   /* "" = none */
+  uint32_t crash_limit;           /* live; 0 = never quarantine */
+  uint32_t log_level;             /* live; a muster_log_level */
   uint32_t world_count;
   world_settings worlds[WORLDS_MAX];
 } settings;

@@ -27,30 +27,35 @@ typedef struct scene {
   double nominal, desired; /* utilisations, summed over frames */
 } scene;
 
+/* A scene of a module that was opened: pool, world, and what the module puts there. */
+static inline void scene_enter(scene *it, const muster_module_options *options, uint32_t workers, float weight_wait) {
+  muster_pool_def pool = muster_default_pool_def();
+  pool.workers = workers;
+  it->pool = muster_pool_create(&pool);
+  cr_assert_not_null(it->pool, "%s", muster_last_error());
+  muster_world_def def = muster_default_world_def();
+  def.pool = it->pool;
+  def.agents_max = it->needs.agents_max;
+  def.observers_max = it->needs.observers;
+  def.commands_max += it->needs.observers;
+  if (it->needs.cell_m > 0) def.cell_m = it->needs.cell_m;
+  def.seed = options->seed;
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.capacity_ns = it->capacity_ns;
+  def.weight_wait = weight_wait;
+  it->guarantee_ns = def.guarantee_ns;
+  it->world = muster_world_create(&def);
+  cr_assert_not_null(it->world, "%s", muster_last_error());
+  cr_assert_eq(it->module->populate(it->instance, it->world), MUSTER_OK, "%s", muster_last_error());
+}
+
 /* With a weight of waiting of 0 nobody's priority rises with age: the guarantee alone bounds waits. */
 static inline scene scene_open_with(const muster_module *module, const muster_module_options *options, uint32_t workers,
                                     uint64_t capacity_ns, float weight_wait) {
   scene it = {.module = module, .capacity_ns = capacity_ns, .completed_least = UINT32_MAX};
   it.needs.size = sizeof it.needs;
   cr_assert_eq(module->open(options, &it.instance, &it.needs), MUSTER_OK, "%s", muster_last_error());
-  muster_pool_def pool = muster_default_pool_def();
-  pool.workers = workers;
-  it.pool = muster_pool_create(&pool);
-  cr_assert_not_null(it.pool, "%s", muster_last_error());
-  muster_world_def def = muster_default_world_def();
-  def.pool = it.pool;
-  def.agents_max = it.needs.agents_max;
-  def.observers_max = it.needs.observers;
-  def.commands_max += it.needs.observers;
-  if (it.needs.cell_m > 0) def.cell_m = it.needs.cell_m;
-  def.seed = options->seed;
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  def.capacity_ns = capacity_ns;
-  def.weight_wait = weight_wait;
-  it.guarantee_ns = def.guarantee_ns;
-  it.world = muster_world_create(&def);
-  cr_assert_not_null(it.world, "%s", muster_last_error());
-  cr_assert_eq(module->populate(it.instance, it.world), MUSTER_OK, "%s", muster_last_error());
+  scene_enter(&it, options, workers, weight_wait);
   return it;
 }
 

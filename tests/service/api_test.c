@@ -378,3 +378,19 @@ Test(api, modules_are_loaded_by_bare_name_alone) {
                           {"POST", "/v1/modules", "{\"module\": \"a\\u0000b\"}", 400, "json", ""});
   json_decref(modules);
 }
+
+/* ----------------------------------------------------------------------------------------------------- snapshots */
+
+Test(api, without_a_file_there_are_no_snapshots) {
+  json_t *status = ask("GET", "/v1/snapshot", NULL, 200);
+  cr_expect(!control_is_true(status, "enabled"));
+  CONTROL_EXPECT_REFUSALS(&service, {"POST", "/v1/snapshot", NULL, 409, "state", ""});
+  json_decref(status);
+}
+
+Test(api_alone, a_snapshot_is_written_when_it_is_asked_for) {
+  daemon_start(&service, "--world main=wildlife --agents 200 --snapshot-file @/worlds");
+  tell("POST", "/v1/snapshot", NULL, 202);
+  control_await_count(&service, "/v1/snapshot", "written", 1);
+  daemon_stop(&service);
+}

@@ -37,15 +37,22 @@ static void forget_log(const musterd *service) {
   daemon_write(service, "log", "");
 }
 
+/* What is expected of a run, or its log is shown. */
+static void expect(const musterd *service, bool as_expected) {
+  char *log = daemon_log(service);
+  cr_assert(as_expected, "its status is %d, and it said:\n%s", service->status, log);
+  free(log);
+}
+
 static void launch_and_live(musterd *service, const char *how) {
   forget_log(service);
   launch(service, how, "");
-  cr_assert(daemon_await(service, "READY=1"), "it does not become ready:\n%s", daemon_log(service));
+  expect(service, daemon_await(service, "READY=1"));
 }
 
 static void die_by(musterd *service, const char *how, int number) {
   launch(service, how, "");
-  cr_assert_eq(daemon_wait(service), -number, "it ended with %d:\n%s", service->status, daemon_log(service));
+  expect(service, daemon_wait(service) == -number);
 }
 
 static void end_well(musterd *service) {
@@ -131,6 +138,20 @@ Test(crash, a_stack_that_is_used_up_is_named) {
 
 Test(crash, a_fault_in_on_spawned_is_named) {
   expect_named("segv spawned", SIGSEGV, "on_spawned");
+}
+
+Test(crash, a_fault_in_a_function_of_the_module_is_told_as_its_own) {
+  musterd service;
+  daemon_prepare(&service);
+  die_by(&service, "segv module", SIGSEGV);
+  launch_and_live(&service, "none");
+  assert_logged(&service, "crashed by: world main (module crasher): its before_frame", true);
+  json_t *crash = ask_json(&service, "GET", "/v1/crash", 200);
+  const json_t *call = json_object_get(json_object_get(crash, "last_run"), "module_call");
+  cr_assert_str_eq(json_string_value(json_object_get(call, "in")), "before_frame");
+  cr_assert_eq(count_of_bomb(&service), 0, "it counts against no type");
+  json_decref(crash);
+  daemon_stop(&service);
 }
 
 Test(crash, is_told_by_the_api_and_the_metrics) {

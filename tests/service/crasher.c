@@ -1,6 +1,7 @@
 /* crasher.c - a module whose type 'bomb' brings the process down, beside a flock of innocents. Its file says how, and
- * where: "segv atom", "abort action", "overflow atom", "segv spawned"; "none" for a world that lives. In atoms it is
- * the second of three bombs, in its second atom, from its tenth update on; who that is it writes to FILE.victim. */
+ * where: "segv atom", "abort action", "overflow atom", "segv spawned", "segv module"; "none" for a world that lives. In
+ * atoms it is the second of three bombs, in its second atom, from its tenth update on; who that is it writes to
+ * FILE.victim. */
 #include <muster/module.h>
 #include <signal.h>
 #include <stdio.h>
@@ -76,6 +77,13 @@ static muster_agent spawn(muster_world *world, muster_type type) {
   return muster_agent_spawn(world, &agent);
 }
 
+static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+  const crasher *crasher = instance;
+  (void)world;
+  if (sim_now_ns > 50000000 && strcmp(crasher->how, "none") && strcmp(crasher->where, "module") == 0)
+    crash(crasher, &(muster_update){0});
+}
+
 static muster_result populate(void *instance, muster_world *world) {
   static const muster_atom atoms[] = {
       {burn, MUSTER_ROLE_PERCEPTION, 1000}, {explode, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 1000}};
@@ -106,6 +114,7 @@ const muster_module *muster_module_get(void) {
                                        .summary = "brings the process down, for tests",
                                        .open = open_crasher,
                                        .populate = populate,
+                                       .before_frame = before_frame,
                                        .close = free};
   return &module;
 }

@@ -36,6 +36,7 @@ Test(ctl, shows_what_there_is) {
   expect("ctl levels", "agents_eased");
   expect("ctl weights", "weight_importance");
   expect("ctl modules", "wildlife");
+  expect("ctl snapshot", "enabled");
   expect("ctl get /v1", "\"requests\"");
   expect("ctl --help", "muster ctl");
 }

@@ -116,6 +116,29 @@ Test(flight_file, without_a_mark_tells_who_was_running_and_blames_nobody) {
   free(file.bytes);
 }
 
+Test(flight_file, tells_the_function_of_a_module_that_was_hit_if_it_can_be_one) {
+  file file = write_file();
+  flight_report report;
+  flight_counts counts;
+  flight_head *head = (void *)file.bytes;
+  head->call = (flight_call){"main", "wildlife", FLIGHT_POPULATE, 1};
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_str_eq(report.call.module, "wildlife");
+  cr_assert_str_eq(flight_function_name(report.call.function), "populate");
+  head->call.hit = 0;
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_eq(report.call.function, 0, "another thread was hit");
+  head->call.hit = 1;
+  head->call.function = 99;
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_eq(report.call.function, 0);
+  head->call.function = FLIGHT_POPULATE;
+  memset(head->call.world, 'x', sizeof head->call.world);
+  cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK);
+  cr_assert_eq(report.call.function, 0, "a name without an end");
+  free(file.bytes);
+}
+
 Test(flight_file, that_is_cut_off_anywhere_is_refused_with_a_reason) {
   file file = write_file();
   flight_report report;

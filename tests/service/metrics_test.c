@@ -50,7 +50,15 @@ static facts make_facts(void) {
   made.facts = (metrics_facts){.version = "1.2.3",
                                .workers = 4,
                                .now_ns = 6000000000u,
+                               .unix_s = 1.7e9 + 5000,
                                .started_s = 1.7e9,
+                               .snapshots = {.written = 7,
+                                             .failed = 1,
+                                             .bytes = 123456,
+                                             .write_ns = 250000000,
+                                             .pause_ns = 1500000,
+                                             .written_at = 1700004940,
+                                             .enabled = true},
                                .cpu_s = 12.5,
                                .resident_bytes = 1 << 26,
                                .http = {.answers = {0, 0, 100, 0, 3, 0}},
@@ -99,6 +107,12 @@ Test(metrics, say_what_the_worlds_published) {
   assert_line(text, "muster_type_update_p95_seconds{world=\"main\",type=\"wolf\",level=\"0\"} 1.5e-06");
   assert_line(text, "muster_http_requests_total{code=\"4xx\"} 3");
   assert_line(text, "muster_crashes_total{world=\"main\",type=\"wolf\"} 2");
+  assert_line(text, "muster_snapshots_total 7");
+  assert_line(text, "muster_snapshots_failed_total 1");
+  assert_line(text, "muster_snapshot_age_seconds 60");
+  assert_line(text, "muster_snapshot_bytes 123456");
+  assert_line(text, "muster_snapshot_duration_seconds 0.25");
+  assert_line(text, "muster_snapshot_pause_seconds 0.0015");
   assert_line(text, "muster_frame_age_seconds{world=\"main\"} 1");
   free_facts(&facts, text);
 }

@@ -104,7 +104,7 @@ Test(flight, each_callback_of_an_agent_is_noted_while_it_runs) {
   run_frames(&notes.little, 4);
   muster_agent_remove(notes.little.world, agent);
   run_frame(&notes.little);
-  for (uint32_t doing = MUSTER_FLIGHT_ATOM; doing < MUSTER_FLIGHT_DOINGS; doing++) {
+  for (uint32_t doing = MUSTER_FLIGHT_ATOM; doing <= MUSTER_FLIGHT_ON_REMOVED; doing++) {
     cr_assert_gt(notes.calls[doing], 0, "%s", muster_flight_doing_name(doing));
     cr_assert_str_eq(notes.seen[doing].type_name, "noted");
     cr_assert_eq(notes.seen[doing].signal, 0);

@@ -22,6 +22,7 @@ static const muster_module_get_function scenarios[] = {
     muster_module_pathstorm_whole,
     muster_module_pursuit,
     muster_module_townsfolk,
+    muster_module_herd,
 };
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };

@@ -360,6 +360,12 @@ static int show_modules(const ctl_call *call) {
   return ask(call, "POST", "/v1/modules", json_pack("{s:s}", "module", call->arguments[1]), NULL, NULL);
 }
 
+static int show_snapshot(const ctl_call *call) {
+  if (call->count == 1) return ask(call, "GET", "/v1/snapshot", NULL, NULL, NULL);
+  if (strcmp(call->arguments[1], "now") != 0) return complain_usage("write it so: muster ctl snapshot [now]");
+  return ask(call, "POST", "/v1/snapshot", NULL, NULL, NULL);
+}
+
 static int get(const ctl_call *call) {
   json_t *answer;
   if (!ctl_ask(call->options, "GET", call->arguments[1], NULL, &answer)) return STATUS_FAILED;
@@ -397,6 +403,7 @@ static const ctl_verb verbs[] = {
     {"observe", "PLACE [near_m= far_m=]", 1, ANY, "add an observer", observe},
     {"unobserve", "ID", 1, 1, "remove an observer", unobserve},
     {"modules", "[NAME]", 0, 1, "those that are loaded; or load one", show_modules},
+    {"snapshot", "[now]", 0, 1, "what became of the last one; or begin one", show_snapshot},
     {"get", "/v1/...", 1, 1, "any other document of the daemon", get},
 };
 

@@ -255,4 +255,4 @@ static bool reproduce(json_writer *writer, const char *plots, bool quiet, repro_
 }
 
 const repro_paper repro_rankin = {
-    "rankin", "Rankin, Acton & Katchabaw: importance, priority, levels (the stress figure)", reproduce, NULL};
+    "rankin", "Rankin, Acton & Katchabaw: importance, priority, levels (the stress figure)", reproduce, NULL, NULL};

@@ -15,7 +15,7 @@
 
 enum { JSON_BYTES = 1 << 18 };
 
-static const repro_paper *const papers[] = {&repro_tan_wong, &repro_wright, &repro_rankin};
+static const repro_paper *const papers[] = {&repro_tan_wong, &repro_wright, &repro_rankin, &repro_osborne};
 
 enum { PAPERS = sizeof papers / sizeof *papers };
 
@@ -23,7 +23,7 @@ typedef struct repro_options {
   const char *paper; /* or "all" */
   const char *json;
   const char *plots;
-  bool measure;
+  bool measure, quick;
 } repro_options;
 
 enum { OPTION_MEASURE = OPTION_OWN };
@@ -68,16 +68,21 @@ static void show_help(void) {
        "  --json FILE   the results for machines; - is standard output\n"
        "  --plots DIR   draw the figures as PNG into this folder (needs gnuplot)\n"
        "  --measure     wright: measure what the modelled costs are taken from, too, and show both\n"
+       "  --quick       osborne: small worlds for a few cycles: shows that it works, not how fast\n"
        "  --help\n"
        "\n"
        "Ends with status 1 when something that the reproduction must show does not hold.");
 }
 
-/* Asked for where nothing is measured, it would be silently left out. */
-static int check_measure(const repro_options *options) {
-  for (size_t i = 0; i < PAPERS; i++)
-    if (options->measure && strcmp(options->paper, papers[i]->name) == 0 && !papers[i]->measure)
+/* Asked for where there is nothing of the kind, they would be silently left out. */
+static int check_ways(const repro_options *options) {
+  for (size_t i = 0; i < PAPERS; i++) {
+    if (strcmp(options->paper, papers[i]->name) != 0) continue;
+    if (options->measure && !papers[i]->measure)
       return complain_usage("%s has no costs to measure: leave out --measure", options->paper);
+    if (options->quick && !papers[i]->try_out)
+      return complain_usage("%s is always run whole: leave out --quick", options->paper);
+  }
   return STATUS_OK;
 }
 
@@ -101,22 +106,22 @@ static bool read_option(void *user, int option, const char *text) {
   if (option == OPTION_JSON) options->json = text;
   if (option == OPTION_PLOTS) options->plots = text;
   if (option == OPTION_MEASURE) options->measure = true;
+  if (option == OPTION_QUICK) options->quick = true;
   return true;
 }
 
 /* True: go on; false: `status` is the exit status. */
 static bool read_options(repro_options *options, int count, char **arguments, int *status) {
-  static const struct option long_options[] = {{"json", required_argument, NULL, OPTION_JSON},
-                                               {"plots", required_argument, NULL, OPTION_PLOTS},
-                                               {"measure", no_argument, NULL, OPTION_MEASURE},
-                                               {"help", no_argument, NULL, OPTION_HELP},
-                                               {NULL, 0, NULL, 0}};
+  static const struct option long_options[] = {
+      {"json", required_argument, NULL, OPTION_JSON}, {"plots", required_argument, NULL, OPTION_PLOTS},
+      {"measure", no_argument, NULL, OPTION_MEASURE}, {"quick", no_argument, NULL, OPTION_QUICK},
+      {"help", no_argument, NULL, OPTION_HELP},       {NULL, 0, NULL, 0}};
   static const option_reader reader = {"repro", long_options, show_help, read_option};
   if (!options_read(&reader, options, count, arguments, status)) return false;
   if (count - optind == 1) {
     options->paper = arguments[optind];
     *status = check_paper(options->paper);
-    if (*status == STATUS_OK) *status = check_measure(options);
+    if (*status == STATUS_OK) *status = check_ways(options);
   } else if (count - optind > 1) {
     *status = complain_usage("one paper at a time, or all: '%s' is too many", arguments[optind + 1]);
   } else {
@@ -130,7 +135,8 @@ static bool reproduce(const repro_paper *paper, const repro_options *options, js
                       uint32_t *failed) {
   repro_checks checks = {0};
   if (options->measure && paper->measure && !paper->measure(writer, quiet)) return false;
-  if (!paper->reproduce(writer, options->plots, quiet, &checks)) return false;
+  bool quickly = options->quick && paper->try_out;
+  if (!(quickly ? paper->try_out : paper->reproduce)(writer, options->plots, quiet, &checks)) return false;
   repro_write_checks(writer, &checks);
   if (!quiet) repro_print_checks(&checks);
   *failed += checks.failed;

@@ -31,12 +31,14 @@ void repro_write_checks(json_writer *writer, const repro_checks *checks);
 /* A paper that can be reproduced. `reproduce` prints its tables beside ours unless `quiet`, writes the members of its
  * results into the open object, draws its figures into `plots` unless that is null, and adds its checks. False after a
  * complaint when it could not be run. `measure`, unless null, measures the costs that the paper's scenario models anew,
- * prints them beside the model unless `quiet` and writes them as a member into the open object. */
+ * prints them beside the model unless `quiet` and writes them as a member into the open object. `try_out`, unless null,
+ * is `reproduce` with little to do, to see that it works. */
 typedef struct repro_paper {
   const char *name;
   const char *summary;
   bool (*reproduce)(json_writer *writer, const char *plots, bool quiet, repro_checks *checks);
   bool (*measure)(json_writer *writer, bool quiet);
+  bool (*try_out)(json_writer *writer, const char *plots, bool quiet, repro_checks *checks);
 } repro_paper;
 
 /* Tan & Wong: effective load management for AI characters. */
@@ -44,7 +46,11 @@ extern const repro_paper repro_tan_wong;
 
 /* Wright & Marshall: egocentric AI processing, a process manager. */
 extern const repro_paper repro_wright;
+
 /* Rankin, Acton & Katchabaw: scalable believable non-player characters. */
 extern const repro_paper repro_rankin;
+
+/* Osborne & Dickinson: grouped hierarchical level of detail. */
+extern const repro_paper repro_osborne;
 
 #endif

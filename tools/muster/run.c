@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { JSON_BYTES = 65536, INTAKE_FRAMES_MAX = 10000 };
+enum { JSON_BYTES = 65536, INTAKE_FRAMES_MAX = 10000, CALM_FRAMES = 30 };
 
 static host_setup setup_of(const run_options *options) {
   host_setup setup = {.module = options->module,
@@ -70,17 +70,27 @@ static bool run_frame(run *run, muster_frame_report *report) {
   return true;
 }
 
+/* Births may keep spawns waiting for good, so a population of the size that was asked for counts as in. Herds change
+ * wherever observers walk, so theirs are in when for some frames, `calm`, no more changes waited than the frame made.
+ */
+static bool is_in(const run *run, const muster_frame_report *report, uint32_t *calm) {
+  bool spawned = report->spawns_waiting == 0 || report->agents >= run->host.needs.agents;
+  bool herds = report->herds_folded + report->herds_unfolded > 0;
+  *calm = report->changes_waiting <= report->unfolds + report->folds ? *calm + 1 : 0;
+  return spawned && (!herds || *calm >= CALM_FRAMES);
+}
+
 /* Runs until the population is in, which large ones take several frames for, and then for as long as was asked for, so
- * that estimates have settled. Births may keep spawns waiting for good, so a population of the size that was asked
- * for counts as in. */
+ * that estimates have settled. */
 static bool warm_up(run *run, bool *stopped) {
   muster_frame_report report;
   uint64_t rest = run->options.warm_up;
+  uint32_t calm = 0;
   bool all_in = rest == 0;
   for (uint64_t i = 0; !*stopped && (!all_in || rest > 0); i++) {
     if (!run_frame(run, &report)) return false;
     if (all_in) rest--;
-    all_in = all_in || report.spawns_waiting == 0 || report.agents >= run->host.needs.agents || i == INTAKE_FRAMES_MAX;
+    all_in = all_in || is_in(run, &report, &calm) || i == INTAKE_FRAMES_MAX;
     progress_show(&run->progress, run->frame, 0, &report);
     *stopped = asked_to_stop(run) || run->frame == run->last;
   }

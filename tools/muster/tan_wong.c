@@ -137,4 +137,5 @@ static bool reproduce(json_writer *writer, const char *plots, bool quiet, repro_
   return done;
 }
 
-const repro_paper repro_tan_wong = {"tan-wong", "Tan & Wong: elastic periods (Table 2, Figure 5)", reproduce, NULL};
+const repro_paper repro_tan_wong = {"tan-wong", "Tan & Wong: elastic periods (Table 2, Figure 5)", reproduce, NULL,
+                                    NULL};

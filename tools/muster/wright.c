@@ -105,4 +105,4 @@ static bool measure(json_writer *writer, bool quiet) {
 }
 
 const repro_paper repro_wright = {"wright", "Wright & Marshall: the process manager (Table 2, versions, peaking)",
-                                  reproduce, measure};
+                                  reproduce, measure, NULL};

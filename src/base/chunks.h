@@ -1,0 +1,74 @@
+/* base/chunks.h - a stream of sections in checked chunks: written in bounded memory, distrusted as a whole when read.
+ *
+ *   stream:  magic (8), version (4), layout (4), chunks
+ *   chunk:   mark (4), section (4), number (8), bytes (8), checksum (8), the bytes
+ *
+ * A section is one or more chunks. A chunk's checksum covers its header, its bytes and the checksum of the chunk before
+ * it, so that none can be changed, taken out or moved; the last one, of section CHUNKS_END, has no bytes and nothing
+ * behind it. `layout` is the caller's: who wrote other structures must not be read. */
+#ifndef BASE_CHUNKS_H
+#define BASE_CHUNKS_H
+
+#include <muster/common.h>
+
+enum { CHUNKS_END = 0, CHUNKS_HEADER_BYTES = 16, CHUNK_HEADER_BYTES = 32, CHUNK_BYTES_MAX = 1 << 24 };
+
+/* What a stream is. */
+typedef struct chunks_format {
+  const char *name; /* in messages */
+  unsigned char magic[8];
+  uint32_t version, layout;
+} chunks_format;
+
+/* Takes the next bytes of a stream; false when it cannot. */
+typedef bool (*chunks_sink)(const void *bytes, size_t count, void *user);
+
+typedef struct chunk_writer {
+  chunks_sink sink;
+  void *user;
+  unsigned char *buffer; /* a chunk's header and bytes */
+  size_t capacity, count;
+  uint32_t section; /* that is open; CHUNKS_END = none is */
+  uint64_t number, checksum;
+  uint64_t written; /* bytes handed over so far */
+  bool failed;      /* the sink refused something: the rest is dropped */
+} chunk_writer;
+
+/* Begins a stream through a buffer of more than CHUNK_HEADER_BYTES. */
+void chunks_write_to(chunk_writer *writer, const chunks_format *format, chunks_sink sink, void *user, void *buffer,
+                     size_t capacity);
+
+/* What is put from here on belongs to this section. */
+void chunks_begin(chunk_writer *writer, uint32_t section);
+void chunks_put(chunk_writer *writer, const void *bytes, size_t count);
+
+/* Ends the stream; false when anything was refused. */
+bool chunks_finish(chunk_writer *writer);
+
+typedef struct chunk_reader {
+  const chunks_format *format;
+  const unsigned char *bytes;
+  size_t count;
+  size_t at, end;    /* of the chunk's bytes that are not read yet */
+  uint32_t section;  /* of that chunk */
+  uint64_t checksum; /* of the last chunk */
+  bool failed;       /* more was read than the section has; what is read then is zero */
+} chunk_reader;
+
+/* Checks all of a stream and stands before its first section. MUSTER_E_INPUT with what is wrong, and where. The bytes
+ * must stay. */
+muster_result chunks_read_from(chunk_reader *reader, const chunks_format *format, const void *bytes, size_t count);
+
+/* Back to before the first section. */
+void chunks_rewind(chunk_reader *reader);
+
+/* Enters the next section; false when it is another, or the last one was not read to its end. */
+bool chunks_enter(chunk_reader *reader, uint32_t section);
+
+/* Reads on in the section; with null passes over it. */
+void chunks_take(chunk_reader *reader, void *bytes, size_t count);
+
+/* Whether the section was read to its end. */
+bool chunks_is_read(const chunk_reader *reader);
+
+#endif

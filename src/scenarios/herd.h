@@ -1,0 +1,120 @@
+/* scenarios/herd.h - the herd scenario: deer in herds of 32, of which only those near somebody are agents, and wolves.
+ *
+ *     herd_lanes.h        eight floats at a time
+ *     herd_ground.c       the fence and the obstacles
+ *     herd_flock.c        flocking, one body at a time
+ *     herd_flock_vector.c flocking, eight at a time
+ *     herd.c              the module: the first herds and wolves, the observers
+ *     herd_block.c        far herds: what passes for a thousand of them at once
+ *     herd_deer.c         near ones: the update of a leaf, which stands for one deer or several
+ *     herd_wolf.c         who hunts both
+ *     herd_report.c       the numbers of the world
+ *
+ * Whatever happens over time is a rate times deer times elapsed time, the same for a far herd and for a leaf: what they
+ * graze exactly, births and deaths as often on the average. A fawn that is born where its herd is seen joins when its
+ * herd is folded, so that nobody appears in sight: until then it is a total of the herd. */
+#ifndef SCENARIOS_HERD_H
+#define SCENARIOS_HERD_H
+
+#include "scenarios/herd_flock.h"
+#include "scenarios/scenarios.h"
+
+enum { HERD_BRANCHING = 2, HERD_DEPTH = 5, HERD_MEMBERS = 32 };
+
+/* The totals of a herd. */
+enum { HERD_GRAZED = 0 /* grams */, HERD_FAWNS /* born, not yet with the herd */, HERD_TOTALS };
+
+/* Per deer and second. */
+static const float herd_grazing_g = 0.5f, herd_births = 1.0f / 1800.0f, herd_deaths = 1.0f / 3600.0f;
+static const float herd_walk_mps = 1.2f; /* what flocking comes to with the drag */
+static const float herd_drag = 0.3f;     /* per second: who grazes does not run */
+
+/* What others may read of a leaf. Begins as a muster_herd_body. */
+typedef struct herd_face {
+  float velocity_x, velocity_y;
+  float totals[HERD_TOTALS];
+} herd_face;
+_Static_assert(sizeof(herd_face) == sizeof(muster_herd_body) + HERD_TOTALS * sizeof(float), "a body and its totals");
+
+/* The private state of a leaf. */
+typedef struct herd_deer {
+  muster_herd herd;
+  float scare_x, scare_y; /* m/s: what wolves added to its velocity since its last update */
+  uint32_t members;       /* that it stood for when it was last updated; wolves may have taken some since */
+  uint32_t dying;         /* of them, at the commit */
+} herd_deer;
+
+typedef struct herd_wolf {
+  double aim_x, aim_y; /* where it wants to go */
+  float velocity_x, velocity_y;
+  float fed_s;   /* time until it is hungry again */
+  uint32_t runs; /* after prey in sight; else it trots */
+} herd_wolf;
+
+/* Counted by who runs it: of each block by itself, since one block is updated by one worker at a time. */
+typedef struct herd_block_tally {
+  _Alignas(64) uint64_t births;
+  uint64_t deaths;
+  double grazed_by_dead_g;
+} herd_block_tally;
+
+/* Counted on the frame's thread: in serial actions and at intakes. */
+typedef struct herd_tally {
+  uint64_t deaths, killed, killed_folded, scares;
+  double grazed_by_dead_g, orphans; /* fawns of the dead that had not joined */
+} herd_tally;
+
+/* Somebody who walks to and fro between the fences. */
+typedef struct herd_walker {
+  double x, y; /* where the walk begins */
+  double east_mps, north_mps;
+} herd_walker;
+
+/* One opened scenario. */
+typedef struct herd_world {
+  uint64_t seed;
+  uint32_t deer, herds, observers, wolves;
+  herd_choice choice;
+  herd_ground ground;
+  herd_flock_rules rules;
+  muster_type deer_type, wolf_type;
+  muster_herd_type herd_type;
+  herd_block_tally *blocks; /* one for each block of herds */
+  uint32_t block_count;
+  herd_tally tally;
+  herd_walker *walkers;
+  muster_observer *observer_ids;
+  muster_position *places;
+  uint64_t begin_ns, now_ns; /* simulation time of the first and of the latest frame */
+  uint64_t first_deer;       /* added to the world */
+  double deer_s;             /* deer times time, as frames saw them */
+  bool begun;
+} herd_world;
+
+/* The block's callback. */
+void herd_run_block(muster_herd_block *block);
+
+/* Register the types; the null type with a message on failure. */
+muster_type herd_register_deer(herd_world *self, muster_world *world);
+muster_type herd_register_wolves(herd_world *self, muster_world *world);
+
+/* What the member type keeps, when nodes are folded and unfolded. */
+muster_result herd_unfold_deer(const muster_herd_change *change);
+muster_result herd_fold_deer(const muster_herd_change *change);
+
+/* What the dead had, by the totals that went with them. */
+static inline void herd_tally_dead(herd_tally *tally, const float *totals) {
+  tally->grazed_by_dead_g += (double)totals[HERD_GRAZED];
+  tally->orphans += (double)totals[HERD_FAWNS];
+}
+
+/* How many of `deer` something that happens to each of them `rate` times per second happens to in elapsed_s, on the
+ * average; share is random. */
+static inline uint32_t herd_draw(float rate, float deer, float elapsed_s, float share) {
+  return (uint32_t)(rate * deer * elapsed_s + share);
+}
+
+/* Names the numbers of the world. Thread of the frames, between frames. */
+void herd_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);
+
+#endif

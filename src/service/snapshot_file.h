@@ -1,0 +1,64 @@
+/* service/snapshot_file.h - all worlds of the service in one file.
+ *
+ *     the worlds, one after the other, each as muster_world_save() writes it
+ *     an index (base/chunks.h): of each world its name, module, place in the file, and what the module keeps
+ *     where the index begins (8 bytes), and the same inverted (8 bytes)
+ *
+ * The index comes last, so that a file is written from the beginning to the end by a process that allocates nothing;
+ * every byte is covered by some checksum, and a file that was cut has no end. */
+#ifndef SERVICE_SNAPSHOT_FILE_H
+#define SERVICE_SNAPSHOT_FILE_H
+
+#include "service/settings.h"
+
+#include <muster/module.h>
+
+/* A world that is to be written. */
+typedef struct snapshot_source {
+  const char *name, *module_name;
+  const muster_module *module;
+  void *instance;
+  muster_world *world;
+  uint64_t sim_now_ns;
+} snapshot_source;
+
+/* Whether a module was built with save and resume, and has them. */
+bool snapshot_file_takes(const muster_module *module);
+
+/* Writes a file to a descriptor; `number` counts snapshots. Allocates nothing: for a process that was forked. */
+muster_result snapshot_file_write(int descriptor, uint64_t number, const snapshot_source *sources, uint32_t count,
+                                  uint64_t *bytes);
+
+/* A world as a file has it. */
+typedef struct snapshot_file_world {
+  char name[NAME_BYTES], module[NAME_BYTES];
+  uint64_t sim_now_ns; /* of the service */
+  const unsigned char *bytes;
+  size_t count;
+  muster_snapshot_info info;
+  unsigned char *state; /* what the module keeps; owned */
+  size_t state_bytes;
+} snapshot_file_world;
+
+typedef struct snapshot_file {
+  unsigned char *bytes; /* mapped */
+  size_t count;
+  uint64_t number;
+  uint32_t world_count;
+  snapshot_file_world worlds[WORLDS_MAX];
+} snapshot_file;
+
+/* Maps a file and checks all of it. MUSTER_E_INPUT with the reason when it is damaged or none of this program's,
+ * MUSTER_E_SYSTEM when it cannot be read; nothing is open then. */
+muster_result snapshot_file_open(snapshot_file *file, const char *path);
+
+/* The same for bytes in memory, which must stay. */
+muster_result snapshot_file_read(snapshot_file *file, const void *bytes, size_t count);
+
+/* The world of that name, or null. */
+const snapshot_file_world *snapshot_file_find(const snapshot_file *file, const char *name);
+
+/* Unmaps it, and frees what it owns. */
+void snapshot_file_close(snapshot_file *file);
+
+#endif

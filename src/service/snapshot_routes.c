@@ -1,0 +1,43 @@
+/* snapshot_routes.c - /v1/snapshot: what became of the snapshots, and one now. */
+#include "service/api.h"
+
+static void write_status(api_call *call) {
+  json_writer *writer = &call->writer;
+  snapshots_status status;
+  snapshots_read_status(&call->service->snapshots, &status);
+  json_bool(writer, "enabled", status.enabled);
+  json_bool(writer, "running", status.running);
+  json_uint(writer, "number", status.number);
+  json_uint(writer, "written", status.written);
+  json_uint(writer, "failed", status.failed);
+  json_uint(writer, "written_at", (uint64_t)status.written_at);
+  json_uint(writer, "bytes", status.bytes);
+  json_uint(writer, "write_ns", status.write_ns);
+  json_uint(writer, "pause_ns", status.pause_ns);
+  json_string(writer, "failure", status.failure);
+  json_string(writer, "restored", status.restored);
+  json_uint(writer, "refused", status.refused);
+}
+
+/* Answered once the frames go on: that it was written, the status tells later. */
+static void take(api_call *call) {
+  if (!api_succeeded(call, snapshots_take(call->service), NULL)) return;
+  call->status = 202;
+  write_status(call);
+}
+
+static void show_status(http_request *request) {
+  api_call *call = api_begin(request, write_status, 0);
+  if (call) api_post(call);
+}
+
+static void take_now(http_request *request) {
+  api_call *call = api_begin(request, take, 0);
+  if (call) api_post(call);
+}
+
+const http_route snapshot_routes[] = {
+    {.method = "GET", .pattern = "/v1/snapshot", .handle = show_status, .summary = "what became of the snapshots"},
+    {.method = "POST", .pattern = "/v1/snapshot", .handle = take_now, .summary = "begin to write one now"},
+    {0},
+};

@@ -1,0 +1,137 @@
+#include "service/snapshots.h"
+
+#include "service/log.h"
+#include "service/snapshots_write.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+/* Newest first. */
+static const char *const endings[] = {"", ".previous"};
+
+enum { CANDIDATES = sizeof endings / sizeof *endings, ASIDE_MAX = 1000, LOCK_TRIES = 300, LOCK_TRY_US = 10000 };
+
+static void path_of(const snapshots *snapshots, const char *ending, char path[SNAPSHOT_PATH_BYTES]) {
+  snprintf(path, SNAPSHOT_PATH_BYTES, "%s%s", snapshots->path, ending);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- open
+ */
+
+/* A process that a killed service left behind ends within moments. */
+static muster_result take_lock(snapshots *snapshots) {
+  char path[SNAPSHOT_PATH_BYTES];
+  path_of(snapshots, ".lock", path);
+  snapshots->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (snapshots->lock < 0) return error_set(MUSTER_E_SYSTEM, "snapshot_file: %s: %s", path, strerror(errno));
+  for (int tries = 0; flock(snapshots->lock, LOCK_EX | LOCK_NB) != 0; tries++) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return error_set(MUSTER_E_SYSTEM, "snapshot_file: %s: %s", path, strerror(errno));
+    if (tries == LOCK_TRIES)
+      return error_set(MUSTER_E_SYSTEM, "snapshot_file: another service writes %s", snapshots->path);
+    usleep(LOCK_TRY_US);
+  }
+  return MUSTER_OK;
+}
+
+muster_result snapshots_open(snapshots *snapshots, uv_loop_t *loop, const settings *settings) {
+  memcpy(snapshots->path, settings->snapshot_file, sizeof snapshots->path);
+  snapshots->lock = -1;
+  snapshots->pipe = -1;
+  snapshots->interval_ns = settings->snapshot_interval_ns;
+  snapshots->status.enabled = snapshots->path[0] != '\0';
+  snapshots->loop = loop;
+  int problem = uv_mutex_init(&snapshots->mutex);
+  if (!problem) problem = uv_cond_init(&snapshots->idle);
+  if (!problem) problem = uv_async_init(loop, &snapshots->news, snapshots_take_news);
+  if (problem) return error_set(MUSTER_E_SYSTEM, "cannot prepare snapshots: %s", uv_strerror(problem));
+  snapshots->news.data = snapshots;
+  return snapshots->path[0] ? take_lock(snapshots) : MUSTER_OK;
+}
+
+void snapshots_close(snapshots *snapshots) {
+  if (snapshots->lock >= 0) close(snapshots->lock);
+  uv_cond_destroy(&snapshots->idle);
+  uv_mutex_destroy(&snapshots->mutex);
+}
+
+void snapshots_set_interval(snapshots *snapshots, uint64_t interval_ns) {
+  uv_mutex_lock(&snapshots->mutex);
+  snapshots->interval_ns = interval_ns;
+  uv_mutex_unlock(&snapshots->mutex);
+}
+
+void snapshots_read_status(snapshots *snapshots, snapshots_status *status) {
+  uv_mutex_lock(&snapshots->mutex);
+  *status = snapshots->status;
+  uv_mutex_unlock(&snapshots->mutex);
+}
+
+muster_result snapshots_check_module(const snapshots *snapshots, const char *world, const muster_module *module) {
+  if (!snapshots->path[0] || snapshot_file_takes(module)) return MUSTER_OK;
+  return error_set(MUSTER_E_STATE,
+                   "world %s: module %s has no save and resume, so that it cannot be in a snapshot: host it in a "
+                   "service without snapshot_file",
+                   world, module->name);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ restore
+ */
+
+bool snapshots_next(snapshots *snapshots, uint32_t *which, snapshot_file *file) {
+  char path[SNAPSHOT_PATH_BYTES];
+  while (snapshots->path[0] && *which < CANDIDATES) {
+    path_of(snapshots, endings[(*which)++], path);
+    if (access(path, F_OK) != 0) continue;
+    if (snapshot_file_open(file, path) == MUSTER_OK) return true;
+    snapshots_refuse(snapshots, *which);
+  }
+  return false;
+}
+
+void snapshots_refuse(snapshots *snapshots, uint32_t which) {
+  char path[SNAPSHOT_PATH_BYTES], aside[SNAPSHOT_PATH_BYTES + 16];
+  path_of(snapshots, endings[which - 1], path);
+  log_line(MUSTER_LOG_ERROR, "%s is refused: %s", path, muster_last_error());
+  int problem = EEXIST;
+  for (int i = 1; i <= ASIDE_MAX && problem == EEXIST; i++) {
+    snprintf(aside, sizeof aside, "%s.damaged-%d", snapshots->path, i);
+    problem = renameat2(AT_FDCWD, path, AT_FDCWD, aside, RENAME_NOREPLACE) == 0 ? 0 : errno;
+  }
+  if (problem)
+    log_line(MUSTER_LOG_ERROR, "%s cannot be kept aside: %s", path, strerror(problem));
+  else
+    log_line(MUSTER_LOG_WARNING, "it is kept as %s", aside);
+  uv_mutex_lock(&snapshots->mutex);
+  snapshots->status.refused++;
+  uv_mutex_unlock(&snapshots->mutex);
+}
+
+static void keep_copy(const snapshots *snapshots, const char *path) {
+  char copy[SNAPSHOT_PATH_BYTES + 16];
+  int problem = EEXIST;
+  for (int i = 1; i <= ASIDE_MAX && problem == EEXIST; i++) {
+    snprintf(copy, sizeof copy, "%s.left-out-%d", snapshots->path, i);
+    problem = link(path, copy) == 0 ? 0 : errno;
+  }
+  if (problem)
+    log_line(MUSTER_LOG_ERROR, "no copy of %s can be kept: %s", path, strerror(problem));
+  else
+    log_line(MUSTER_LOG_WARNING, "a copy of the snapshot is kept as %s", copy);
+}
+
+void snapshots_accept(snapshots *snapshots, uint32_t which, const snapshot_file *file, bool keep) {
+  char path[SNAPSHOT_PATH_BYTES];
+  path_of(snapshots, endings[which - 1], path);
+  if (keep) keep_copy(snapshots, path);
+  uv_mutex_lock(&snapshots->mutex);
+  path_of(snapshots, endings[which - 1], snapshots->status.restored);
+  snapshots->status.number = file->number;
+  uv_mutex_unlock(&snapshots->mutex);
+}

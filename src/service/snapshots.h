@@ -1,0 +1,90 @@
+/* service/snapshots.h - the worlds on disk, while the service runs and when it starts again.
+ *
+ * A snapshot is written by a process that is forked between two frames: what it sees stays as it was, and the pause of
+ * the frames is the fork alone. One is written at a time; the loop hears of its end.
+ *
+ *     FILE.new  ->  fsync  ->  FILE becomes FILE.previous, too  ->  FILE.new becomes FILE  ->  fsync of the folder
+ *
+ * So FILE is whole at any moment. A process that writes dies with the service, and holds FILE.lock until then: a start
+ * waits for that, and finds the newest snapshot that was completed. One that is damaged, or of other settings, is
+ * refused with the reason and kept aside as FILE.damaged-N; then the previous one is tried; then worlds begin anew. */
+#ifndef SERVICE_SNAPSHOTS_H
+#define SERVICE_SNAPSHOTS_H
+
+#include "service/snapshot_file.h"
+
+#include <uv.h>
+
+struct service;
+
+enum { SNAPSHOT_PATH_BYTES = PATH_BYTES + 32, SNAPSHOT_REASON_BYTES = 256 };
+
+/* What there is to know of them. */
+typedef struct snapshots_status {
+  uint64_t written, failed;            /* since the start */
+  uint64_t number;                     /* of the newest, counted from the first of all */
+  uint64_t bytes, write_ns;            /* of the newest: size, and how long its process took */
+  uint64_t pause_ns;                   /* how long the frames stood still for the last fork */
+  int64_t written_at;                  /* of the newest: seconds since 1970; 0 = none in this run */
+  bool enabled, running;               /* there is a file; one is being written */
+  char failure[SNAPSHOT_REASON_BYTES]; /* of the last that failed; "" = none did */
+  char restored[SNAPSHOT_PATH_BYTES];  /* the file that the worlds went on from; "" = they began anew */
+  uint32_t refused;                    /* files that were kept aside at the start */
+} snapshots_status;
+
+typedef struct snapshots {
+  char path[PATH_BYTES]; /* "" = there are none */
+  int lock;
+  uv_loop_t *loop;
+  uv_async_t news; /* from the frames' thread: a process was forked */
+  uv_mutex_t mutex;
+  uv_cond_t idle; /* none is being written */
+  /* guarded by the mutex: */
+  snapshots_status status;
+  uint64_t interval_ns;
+  int process, pipe; /* that writes; what it tells */
+  /* frames' thread */
+  uint64_t due_ns; /* CLOCK_MONOTONIC; 0 = not known yet */
+} snapshots;
+
+/* Before the frames' thread starts: takes the lock. MUSTER_E_SYSTEM when another service writes this file, or the
+ * folder cannot be written to. Loop's thread. */
+muster_result snapshots_open(snapshots *snapshots, uv_loop_t *loop, const settings *settings);
+
+/* A reload changed the interval; 0 = only on demand and at the end. Any thread. */
+void snapshots_set_interval(snapshots *snapshots, uint64_t interval_ns);
+
+/* Whether there is a file and the module cannot be saved: MUSTER_E_STATE with what to do. Frames' thread. */
+muster_result snapshots_check_module(const snapshots *snapshots, const char *world, const muster_module *module);
+
+/* Opens the next file to go on from: begin with *which = 0. False when there is none. Frames' thread, as what follows
+ * up to here: */
+bool snapshots_next(snapshots *snapshots, uint32_t *which, snapshot_file *file);
+
+/* The one that snapshots_next found last cannot be gone on from, for the reason in muster_last_error(): it is kept
+ * aside. */
+void snapshots_refuse(snapshots *snapshots, uint32_t which);
+
+/* The worlds go on from it; with `keep` a copy is kept as FILE.left-out-N, since it has more than those. */
+void snapshots_accept(snapshots *snapshots, uint32_t which, const snapshot_file *file, bool keep);
+
+/* Between two frames: begins one when it is time. Frames' thread. */
+void snapshots_turn(struct service *service);
+
+/* Begins one now. MUSTER_E_STATE when there is no file, MUSTER_E_FULL when one is being written, MUSTER_E_SYSTEM when
+ * the system refuses. Frames' thread, between two frames (as a desk_request's run is). */
+muster_result snapshots_take(struct service *service);
+
+/* The same from the loop's thread: what became of it is in the log. */
+void snapshots_ask(struct service *service);
+
+/* After the last frame: waits for the one that is being written, and writes a last one. Frames' thread. */
+void snapshots_finish(struct service *service);
+
+/* Any thread. */
+void snapshots_read_status(snapshots *snapshots, snapshots_status *status);
+
+/* After the frames' thread has ended. Loop's thread. */
+void snapshots_close(snapshots *snapshots);
+
+#endif

@@ -1,0 +1,315 @@
+#include "service/snapshots_write.h"
+
+#include "service/log.h"
+#include "service/service.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NICENESS = 5 };
+
+/* What the process tells in the end, in one write. */
+typedef struct tidings {
+  uint64_t bytes, took_ns;
+  bool good;
+  char reason[SNAPSHOT_REASON_BYTES];
+} tidings;
+
+_Static_assert(sizeof(tidings) < 512, "a pipe takes it as a whole");
+
+/* --------------------------------------------------------------------------------------------------------- the files
+ */
+
+static muster_result refused(const char *path) {
+  return error_set(MUSTER_E_SYSTEM, "%s: %s", path, strerror(errno));
+}
+
+static muster_result sync_folder(const char *path) {
+  char copy[SNAPSHOT_PATH_BYTES];
+  snprintf(copy, sizeof copy, "%s", path);
+  int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return refused(path);
+  muster_result result = fsync(folder) == 0 ? MUSTER_OK : refused(path);
+  close(folder);
+  return result;
+}
+
+/* The file that is there becomes the previous one, too. Where there are no hard links, it is away for a moment. */
+static void keep_previous(const char *path) {
+  char previous[SNAPSHOT_PATH_BYTES], linked[SNAPSHOT_PATH_BYTES];
+  snprintf(previous, sizeof previous, "%s.previous", path);
+  snprintf(linked, sizeof linked, "%s.linked", path);
+  unlink(linked);
+  rename(link(path, linked) == 0 ? linked : path, previous);
+}
+
+static muster_result write_file(const char *path, uint64_t number, const snapshot_source *sources, uint32_t count,
+                                uint64_t *bytes) {
+  char fresh[SNAPSHOT_PATH_BYTES];
+  snprintf(fresh, sizeof fresh, "%s.new", path);
+  int descriptor = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (descriptor < 0) return refused(fresh);
+  muster_result result = snapshot_file_write(descriptor, number, sources, count, bytes);
+  if (!result && fsync(descriptor) != 0) result = refused(fresh);
+  if (close(descriptor) != 0 && !result) result = refused(fresh);
+  if (result) {
+    unlink(fresh);
+    return result;
+  }
+  keep_previous(path);
+  return rename(fresh, path) == 0 ? sync_folder(path) : refused(path);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the process
+ */
+
+static uint32_t gather(service *service, snapshot_source sources[WORLDS_MAX]) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < service->world_count; i++) {
+    const hosted_world *world = &service->worlds[i];
+    if (!world->world) continue;
+    sources[count++] = (snapshot_source){.name = world->name,
+                                         .module_name = world->settings.module,
+                                         .module = world->module,
+                                         .instance = world->instance,
+                                         .world = world->world,
+                                         .sim_now_ns = world->sim_now_ns};
+  }
+  return count;
+}
+
+static tidings write_now(service *service, uint64_t number) {
+  snapshot_source sources[WORLDS_MAX];
+  tidings tidings;
+  memset(&tidings, 0, sizeof tidings);
+  uint64_t begin_ns = clock_system();
+  uint32_t count = gather(service, sources);
+  tidings.good = write_file(service->snapshots.path, number, sources, count, &tidings.bytes) == MUSTER_OK;
+  tidings.took_ns = clock_system() - begin_ns;
+  if (!tidings.good) snprintf(tidings.reason, sizeof tidings.reason, "%s", muster_last_error());
+  return tidings;
+}
+
+/* Connections and locks are the service's alone; all but standard error, the lock of the snapshots and the pipe go. */
+static void close_others(int one, int other) {
+  int low = one < other ? one : other, high = one < other ? other : one;
+  if (low > 3) close_range(3, (unsigned)low - 1, 0);
+  if (high > low + 1) close_range((unsigned)low + 1, (unsigned)high - 1, 0);
+  close_range((unsigned)high + 1, ~0u, 0);
+}
+
+/* In the forked process, in which no other thread runs: no lock may be taken that another thread may have held. */
+_Noreturn static void be_writer(service *service, uint64_t number, pid_t parent, int pipe) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(EXIT_FAILURE);
+  close_others(service->snapshots.lock, pipe);
+  if (nice(NICENESS) == -1) errno = 0; /* it only comes sooner than it need */
+  tidings tidings = write_now(service, number);
+  if (write(pipe, &tidings, sizeof tidings) < 0) _exit(EXIT_FAILURE);
+  _exit(tidings.good ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* -------------------------------------------------------------------------------------------------- the loop's thread
+ */
+
+/* A process that the loop listens to. */
+typedef struct listener {
+  uv_poll_t poll;
+  snapshots *snapshots;
+  tidings tidings;
+  size_t heard;
+  int pipe;
+  pid_t process;
+} listener;
+
+/* `stood`: the frames did, for a fork; else they had ended. */
+static void note(snapshots *snapshots, const tidings *tidings, bool stood) {
+  uv_mutex_lock(&snapshots->mutex);
+  snapshots_status *status = &snapshots->status;
+  if (tidings->good) {
+    status->written++;
+    status->number++;
+    status->bytes = tidings->bytes;
+    status->write_ns = tidings->took_ns;
+    status->written_at = (int64_t)time(NULL);
+  } else {
+    status->failed++;
+    memcpy(status->failure, tidings->reason, sizeof status->failure);
+  }
+  status->running = false;
+  uint64_t number = status->number, pause_ns = status->pause_ns;
+  uv_cond_broadcast(&snapshots->idle);
+  uv_mutex_unlock(&snapshots->mutex);
+  if (!tidings->good)
+    log_line(MUSTER_LOG_ERROR, "no snapshot was written: %s", tidings->reason);
+  else if (stood)
+    log_line(MUSTER_LOG_INFO, "snapshot %llu: %.1f MB in %.0f ms, frames stood still for %.2f ms",
+             (unsigned long long)number, (double)tidings->bytes * 1e-6, (double)tidings->took_ns * 1e-6,
+             (double)pause_ns * 1e-6);
+  else
+    log_line(MUSTER_LOG_INFO, "snapshot %llu, the last: %.1f MB in %.0f ms", (unsigned long long)number,
+             (double)tidings->bytes * 1e-6, (double)tidings->took_ns * 1e-6);
+}
+
+static void free_listener(uv_handle_t *handle) {
+  free(handle->data);
+}
+
+static void hear_end(listener *listener) {
+  int status = 0;
+  uv_poll_stop(&listener->poll);
+  close(listener->pipe);
+  while (waitpid(listener->process, &status, 0) < 0 && errno == EINTR) continue;
+  if (listener->heard < sizeof listener->tidings) {
+    listener->tidings.good = false;
+    snprintf(listener->tidings.reason, sizeof listener->tidings.reason, "its process ended with %s %d",
+             WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+  }
+  note(listener->snapshots, &listener->tidings, true);
+  uv_close((uv_handle_t *)&listener->poll, free_listener);
+}
+
+static void hear(uv_poll_t *poll, int problem, int events) {
+  listener *listener = poll->data;
+  (void)problem, (void)events;
+  unsigned char *to = (unsigned char *)&listener->tidings + listener->heard;
+  ssize_t got = read(listener->pipe, to, sizeof listener->tidings - listener->heard);
+  if (got > 0) listener->heard += (size_t)got;
+  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) hear_end(listener);
+}
+
+/* Whoever cannot listen waits. */
+static void listen_to(snapshots *snapshots, pid_t process, int pipe) {
+  listener *listener = calloc(1, sizeof *listener);
+  tidings none = {.reason = "no memory to hear of its end"};
+  if (!listener) {
+    close(pipe);
+    waitpid(process, NULL, 0);
+    note(snapshots, &none, true);
+    return;
+  }
+  listener->snapshots = snapshots;
+  listener->pipe = pipe;
+  listener->process = process;
+  uv_poll_init(snapshots->loop, &listener->poll, pipe);
+  listener->poll.data = listener;
+  if (uv_poll_start(&listener->poll, UV_READABLE, hear) != 0) hear_end(listener);
+}
+
+void snapshots_take_news(uv_async_t *news) {
+  snapshots *snapshots = news->data;
+  uv_mutex_lock(&snapshots->mutex);
+  int pipe = snapshots->pipe, process = snapshots->process;
+  snapshots->pipe = -1;
+  uv_mutex_unlock(&snapshots->mutex);
+  if (pipe >= 0) listen_to(snapshots, process, pipe);
+}
+
+/* ------------------------------------------------------------------------------------------------ the frames' thread
+ */
+
+/* From here on one is being written; false when one is already. */
+static bool begin(snapshots *snapshots, uint64_t *number) {
+  uv_mutex_lock(&snapshots->mutex);
+  bool free = !snapshots->status.running;
+  snapshots->status.running = true;
+  *number = snapshots->status.number + 1;
+  uv_mutex_unlock(&snapshots->mutex);
+  return free;
+}
+
+static muster_result give_up(snapshots *snapshots, const char *what) {
+  tidings tidings = {.good = false};
+  snprintf(tidings.reason, sizeof tidings.reason, "%s: %s", what, strerror(errno));
+  note(snapshots, &tidings, true);
+  return error_set(MUSTER_E_SYSTEM, "snapshot: %s", tidings.reason);
+}
+
+/* What a frame left undone is done now: afterwards memory holds all there is to save. */
+static void settle(service *service) {
+  for (uint32_t i = 0; i < service->world_count; i++)
+    if (service->worlds[i].world) muster_world_settle(service->worlds[i].world);
+}
+
+muster_result snapshots_take(service *service) {
+  snapshots *snapshots = &service->snapshots;
+  uint64_t number;
+  int ends[2];
+  if (!snapshots->path[0]) return error_set(MUSTER_E_STATE, "snapshot: snapshot_file is not set");
+  if (!begin(snapshots, &number)) return error_set(MUSTER_E_FULL, "snapshot: one is being written");
+  settle(service);
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return give_up(snapshots, "no pipe");
+  uint64_t begin_ns = clock_system();
+  pid_t parent = getpid(), process = fork();
+  if (process == 0) be_writer(service, number, parent, ends[1]);
+  uint64_t pause_ns = clock_system() - begin_ns;
+  close(ends[1]);
+  if (process < 0) {
+    close(ends[0]);
+    return give_up(snapshots, "no process");
+  }
+  uv_mutex_lock(&snapshots->mutex);
+  snapshots->status.pause_ns = pause_ns;
+  snapshots->process = process;
+  snapshots->pipe = ends[0];
+  uv_mutex_unlock(&snapshots->mutex);
+  uv_async_send(&snapshots->news);
+  return MUSTER_OK;
+}
+
+static void take_asked(desk_request *request, struct service *service) {
+  (void)request;
+  if (snapshots_take(service)) log_line(MUSTER_LOG_WARNING, "%s", muster_last_error());
+}
+
+static void forget_asked(desk_request *request) {
+  free(request);
+}
+
+void snapshots_ask(service *service) {
+  desk_request *request = malloc(sizeof *request);
+  if (!request) return;
+  *request = (desk_request){.run = take_asked, .done = forget_asked};
+  if (desk_post(&service->desk, request) == MUSTER_OK) return;
+  log_line(MUSTER_LOG_WARNING, "snapshot: %s", muster_last_error());
+  free(request);
+}
+
+void snapshots_turn(service *service) {
+  snapshots *snapshots = &service->snapshots;
+  if (!snapshots->path[0]) return;
+  uint64_t now_ns = clock_system();
+  uv_mutex_lock(&snapshots->mutex);
+  uint64_t interval_ns = snapshots->interval_ns;
+  uv_mutex_unlock(&snapshots->mutex);
+  if (!interval_ns) return;
+  if (!snapshots->due_ns || snapshots->due_ns > now_ns + interval_ns) snapshots->due_ns = now_ns + interval_ns;
+  if (now_ns < snapshots->due_ns) return;
+  snapshots->due_ns = now_ns + interval_ns;
+  if (snapshots_take(service) == MUSTER_E_FULL)
+    log_line(MUSTER_LOG_WARNING, "no snapshot: the last one is still being written; snapshot_interval is too short");
+}
+
+void snapshots_finish(service *service) {
+  snapshots *snapshots = &service->snapshots;
+  if (!snapshots->path[0]) return;
+  uv_mutex_lock(&snapshots->mutex);
+  while (snapshots->status.running) uv_cond_wait(&snapshots->idle, &snapshots->mutex);
+  uint64_t number = snapshots->status.number + 1;
+  uv_mutex_unlock(&snapshots->mutex);
+  settle(service);
+  tidings tidings = write_now(service, number);
+  note(snapshots, &tidings, false);
+}

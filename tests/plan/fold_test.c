@@ -1,0 +1,171 @@
+/* Stage 3: who is near whom, and what a membrane wants. */
+#include "plan/fold.h"
+
+#include "base/random.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+enum { OBSERVERS = 300, AGENTS = 64 };
+
+/* One herd type with an unfolded herd, on memory of its own. */
+typedef struct scene {
+  arena arena;
+  herd_table table;
+  herd_type type;
+  observer_table observers;
+  fold_board board;
+  uint32_t number; /* of the entry */
+} scene;
+
+static void scene_create(scene *scene) {
+  cr_assert_eq(arena_create(&scene->arena, &(muster_allocator){0}), MUSTER_OK);
+  herd_type *type = &scene->type;
+  *type = (herd_type){.def = muster_default_herd_type_def(), .blocks_max = 4};
+  type->def.unfolded_max = 4;
+  cr_assert(herd_tree_make(&type->tree, 2, 5));
+  herds_lay_out(type);
+  size_t herds = 4 * MUSTER_HERD_BLOCK;
+  type->x = arena_reserve(&scene->arena, herds, sizeof(float));
+  type->y = arena_reserve(&scene->arena, herds, sizeof(float));
+  type->velocity_x = arena_reserve(&scene->arena, herds, sizeof(float));
+  type->velocity_y = arena_reserve(&scene->arena, herds, sizeof(float));
+  type->members = arena_reserve(&scene->arena, herds, sizeof(uint16_t));
+  type->blocks = arena_reserve(&scene->arena, 4, sizeof(herd_block));
+  type->open = arena_reserve(&scene->arena, PARTITIONS, sizeof(uint32_t));
+  type->pool = arena_reserve(&scene->arena, 4, type->stride);
+  scene->table = (herd_table){.count = 1, .types = type};
+  scene->table.links = arena_reserve(&scene->arena, AGENTS, sizeof(herd_link));
+  observers_create(&scene->observers, OBSERVERS, &scene->arena);
+  fold_create(&scene->board, OBSERVERS, 2, &scene->arena);
+  fold_reserve(&scene->board, 0, &scene->arena);
+  herds_open_block(type, 0, 0.0, 0.0);
+  type->herds++;
+  cr_assert_eq(herds_take_slot(type, 0), 0);
+  herds_write(type, 0, &(herd_body){.members = 32});
+}
+
+static void observe(scene *scene, uint32_t index, double x, double y, uint32_t partition) {
+  muster_observer_def def = muster_default_observer_def();
+  def.position = (muster_position){x, y, 0.0};
+  def.partition = partition;
+  observers_add(&scene->observers, index, &def);
+  fold_watch(&scene->board, &scene->table, &scene->observers);
+}
+
+/* The herd of the scene consists of these nodes at these places. */
+static herd_lanes unfold(scene *scene, const herd_body *bodies, uint32_t count) {
+  uint32_t agents[AGENTS];
+  for (uint32_t i = 0; i < count; i++) agents[i] = i;
+  scene->number = herds_take_entry(&scene->type, 0, 0.0, 0.0);
+  herds_insert(&scene->table, &scene->type, scene->number, 0, bodies, agents, count);
+  return herds_lanes(&scene->type, scene->number);
+}
+
+Test(fold, finds_the_nearest_of_many_observers_of_the_partition) {
+  static scene scene;
+  scene_create(&scene);
+  for (uint32_t i = 0; i < OBSERVERS; i++)
+    observe(&scene, i, 5000.0 * (double)random_share(random_at(1, i, 0, 0)) - 2500.0,
+            5000.0 * (double)random_share(random_at(1, i, 1, 0)) - 2500.0, i % 3);
+  for (uint32_t k = 0; k < 2000; k++) {
+    double x = 5000.0 * (double)random_share(random_at(2, k, 0, 0)) - 2500.0;
+    double y = 5000.0 * (double)random_share(random_at(2, k, 1, 0)) - 2500.0, least = 1e30;
+    for (uint32_t i = 1; i < OBSERVERS; i += 3)
+      least = fmin(least, hypot(scene.observers.rows[i].position.x - x, scene.observers.rows[i].position.y - y));
+    fold_near near = fold_near_of(&scene.board, 1, x, y, x, y, 400.0, x, y);
+    float found = fold_distance(&near, 0.0f, 0.0f);
+    if (least <= 400.0)
+      cr_assert(fabs((double)found - least) < 1e-2, "%g, not %g", (double)found, least);
+    else
+      cr_assert(found > 400.0f);
+  }
+  arena_destroy(&scene.arena);
+}
+
+Test(fold, a_leaf_unfolds_in_the_zone_of_the_depth_below_it) {
+  static scene scene;
+  scene_create(&scene);
+  const herd_type *type = &scene.type;
+  for (uint32_t depth = 0; depth < 5; depth++) {
+    float zone_m = 50.0f * (float)(5 - depth);
+    cr_assert(fold_unfolds(type, depth, zone_m - 0.01f));
+    cr_assert_not(fold_unfolds(type, depth, zone_m));
+  }
+  cr_assert_not(fold_unfolds(type, 5, 0.0f));
+  arena_destroy(&scene.arena);
+}
+
+Test(fold, the_nearest_leaf_is_unfolded_first) {
+  static scene scene;
+  scene_create(&scene);
+  herd_lanes lanes =
+      unfold(&scene, (herd_body[]){{.x = 190, .node = 1, .members = 16}, {.x = 170, .node = 2, .members = 16}}, 2);
+  observe(&scene, 0, 0.0, 0.0, 0);
+  fold_measure(&scene.board, &scene.type, &lanes);
+  cr_assert_eq(fold_next_unfolding(&scene.board, &scene.type, &lanes), 1);
+  arena_destroy(&scene.arena);
+}
+
+/* Whether two leaves of depth 1 about a place are folded for an observer at zero. */
+static bool folds_at(double x, double apart, uint32_t pin, uint64_t now_ns) {
+  static scene scene;
+  scene_create(&scene);
+  herd_lanes lanes = unfold(
+      &scene, (herd_body[]){{.x = x - apart, .node = 1, .members = 16}, {.x = x + apart, .node = 2, .members = 16}}, 2);
+  lanes.pins[1] = pin;
+  observe(&scene, 0, 0.0, 0.0, 0);
+  fold_near near = fold_measure(&scene.board, &scene.type, &lanes);
+  fold_siblings siblings = fold_next_folding(&scene.board, &scene.type, &lanes, &near, 0, now_ns);
+  cr_assert(siblings.count == 0 || siblings.count == 2);
+  arena_destroy(&scene.arena);
+  return siblings.count == 2;
+}
+
+Test(fold, siblings_fold_beyond_the_zone_and_its_hysteresis) {
+  cr_assert_not(folds_at(249.0, 1.0, 0, 0));
+  cr_assert_not(folds_at(287.0, 1.0, 0, 0));
+  cr_assert(folds_at(288.0, 1.0, 0, 0));
+  cr_assert_not(folds_at(300.0, 60.0, 0, 0), "one of them is in the zone");
+}
+
+Test(fold, siblings_that_are_held_do_not_fold_until_their_time_is_over) {
+  const uint64_t second = 1000000000u;
+  cr_assert_not(folds_at(400.0, 1.0, fold_pin(10 * second), 9 * second));
+  cr_assert(folds_at(400.0, 1.0, fold_pin(10 * second), 11 * second));
+}
+
+Test(fold, siblings_fold_only_when_all_of_them_are_leaves) {
+  static scene scene;
+  scene_create(&scene);
+  herd_body bodies[3] = {
+      {.x = 900, .node = 1, .members = 16}, {.x = 900, .node = 5, .members = 8}, {.x = 900, .node = 6, .members = 8}};
+  herd_lanes lanes = unfold(&scene, bodies, 3);
+  observe(&scene, 0, 0.0, 0.0, 0);
+  fold_near near = fold_measure(&scene.board, &scene.type, &lanes);
+  fold_siblings siblings = fold_next_folding(&scene.board, &scene.type, &lanes, &near, 0, 0);
+  cr_assert_eq(siblings.first, 1);
+  cr_assert_eq(siblings.count, 2);
+  arena_destroy(&scene.arena);
+}
+
+Test(fold, the_list_is_in_order_of_unfolding_and_distance) {
+  static scene scene;
+  scene_create(&scene);
+  fold_board *board = &scene.board;
+  for (uint32_t i = 0; i < FOLD_LISTED_MAX; i++)
+    board->items[i] = (fold_item){i, (float)(random_at(3, i, 0, 0) % 500), random_at(3, i, 1, 0) % 3 == 0};
+  board->item_count = FOLD_LISTED_MAX;
+  fold_sort(board);
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < FOLD_LISTED_MAX; i++) {
+    const fold_item *item = &board->items[i], *before = &board->items[i ? i - 1 : 0];
+    sum += item->herd;
+    if (i == 0) continue;
+    cr_assert(before->folds <= item->folds);
+    if (before->folds == item->folds) cr_assert(before->distance_m <= item->distance_m);
+    if (before->folds == item->folds && before->distance_m >= item->distance_m) cr_assert_lt(before->herd, item->herd);
+  }
+  cr_assert_eq(sum, (uint64_t)FOLD_LISTED_MAX * (FOLD_LISTED_MAX - 1) / 2, "each once");
+  arena_destroy(&scene.arena);
+}

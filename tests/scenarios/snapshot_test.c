@@ -1,0 +1,123 @@
+/* Scenarios that were saved go on in a new instance as if nothing had happened. */
+#include "scenarios/scenarios.h"
+#include "support/snapshots.h"
+
+enum { BEFORE = 60, AFTER = 60 };
+
+/* A module with its world. */
+typedef struct staged {
+  const muster_module *module;
+  void *instance;
+  muster_world *world;
+  uint64_t now_ns;
+} staged;
+
+static staged stage(const muster_module *module, const muster_module_options *options) {
+  staged staged = {.module = module};
+  muster_module_needs needs = {.size = sizeof needs};
+  cr_assert_eq(module->open(options, &staged.instance, &needs), MUSTER_OK, "%s", muster_last_error());
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.capacity_ns = 1500000;
+  def.agents_max = needs.agents_max > needs.agents ? needs.agents_max : needs.agents;
+  def.seed = options->seed;
+  if (needs.cell_m > 0) def.cell_m = needs.cell_m;
+  staged.world = muster_world_create(&def);
+  cr_assert_not_null(staged.world, "%s", muster_last_error());
+  return staged;
+}
+
+static void strike(staged *staged) {
+  muster_world_destroy(staged->world);
+  staged->module->close(staged->instance);
+}
+
+static void run(staged *staged) {
+  staged->now_ns += 33333333;
+  staged->module->before_frame(staged->instance, staged->world, staged->now_ns);
+  cr_assert_eq(muster_frame_run(staged->world, &(muster_frame){staged->now_ns, 10000000}), MUSTER_OK);
+}
+
+static bool refuse(const void *bytes, size_t count, void *user) {
+  (void)bytes, (void)count, (void)user;
+  return false;
+}
+
+static muster_result resume(const muster_module *module, const muster_module_options *options, const void *bytes,
+                            size_t count) {
+  staged other = stage(module, options);
+  muster_result result = module->resume(other.instance, other.world, bytes, count);
+  strike(&other);
+  return result;
+}
+
+/* What is not as it was written, or of other options, is refused with a reason. */
+static void expect_refusals(const muster_module *module, const muster_module_options *options,
+                            const saved_world *kept) {
+  muster_module_options other = *options;
+  other.observers = options->observers + 1;
+  cr_assert_eq(resume(module, &other, kept->bytes, kept->count), MUSTER_E_INPUT, "%s: observers", module->name);
+  cr_assert_not_null(strstr(muster_last_error(), "other options"), "%s", muster_last_error());
+  other = *options;
+  other.agents = options->agents / 2;
+  cr_assert_eq(resume(module, &other, kept->bytes, kept->count), MUSTER_E_INPUT, "%s: agents", module->name);
+  cr_assert_eq(resume(module, options, kept->bytes, kept->count - 1), MUSTER_E_INPUT, "%s: cut", module->name);
+  cr_assert_eq(resume(module, options, kept->bytes, 0), MUSTER_E_INPUT, "%s: nothing", module->name);
+  kept->bytes[kept->count] = 0;
+  cr_assert_eq(resume(module, options, kept->bytes, kept->count + 1), MUSTER_E_INPUT, "%s: more", module->name);
+}
+
+static void compare(const muster_module *module, const muster_module_options *options) {
+  staged whole = stage(module, options), resumed = stage(module, options);
+  saved_world kept = {0};
+  cr_assert_eq(module->populate(whole.instance, whole.world), MUSTER_OK, "%s", muster_last_error());
+  for (int i = 0; i < BEFORE; i++) run(&whole);
+  cr_assert_eq(module->save(whole.instance, whole.world, refuse, NULL), MUSTER_E_SYSTEM);
+  cr_assert_eq(module->save(whole.instance, whole.world, saved_world_write, &kept), MUSTER_OK);
+  saved_world saved = save_world(whole.world);
+  cr_assert_eq(module->resume(resumed.instance, resumed.world, kept.bytes, kept.count), MUSTER_OK, "%s",
+               muster_last_error());
+  cr_assert_eq(load_world(resumed.world, saved.bytes, saved.count), MUSTER_OK, "%s: %s", module->name,
+               muster_last_error());
+  resumed.now_ns = whole.now_ns;
+  for (int i = 0; i < AFTER; i++) {
+    run(&whole);
+    run(&resumed);
+    cr_assert_eq(muster_world_hash(whole.world), muster_world_hash(resumed.world), "%s: frame %d", module->name, i);
+  }
+  expect_refusals(module, options, &kept);
+  strike(&whole);
+  strike(&resumed);
+  free(kept.bytes);
+  free(saved.bytes);
+}
+
+static muster_module_options options_of(uint32_t agents, uint32_t observers) {
+  muster_module_options options = muster_default_module_options();
+  options.agents = agents;
+  options.observers = observers;
+  options.seed = 7;
+  return options;
+}
+
+Test(scenario_snapshot, wildlife_goes_on) {
+  muster_module_options options = options_of(1500, 3);
+  compare(muster_module_wildlife(), &options);
+}
+
+Test(scenario_snapshot, townsfolk_go_on) {
+  muster_module_options options = options_of(600, 3);
+  compare(muster_module_townsfolk(), &options);
+}
+
+Test(scenario_snapshot, the_population_of_a_file_goes_on) {
+  muster_module_options options = options_of(300, 5);
+  options.path = MUSTER_SOURCE_DIR "/src/scenarios/village.csv";
+  compare(muster_module_population(), &options);
+}
+
+Test(scenario_snapshot, the_square_goes_on) {
+  muster_module_options options = options_of(1000, 5);
+  options.cost_ns = 1000;
+  compare(muster_module_fixed(), &options);
+}

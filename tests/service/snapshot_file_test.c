@@ -1,0 +1,128 @@
+/* A file of snapshots is read as a whole or not at all. */
+#include "service/snapshot_file.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const unsigned char kept[] = "what the module keeps";
+
+static muster_result save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
+  (void)instance, (void)world;
+  return write(kept, sizeof kept, write_user) ? MUSTER_OK : MUSTER_E_SYSTEM;
+}
+
+static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+  (void)instance, (void)world, (void)bytes, (void)count;
+  return MUSTER_OK;
+}
+
+static const muster_module module = {.size = sizeof module, .abi = MUSTER_MODULE_ABI, .save = save, .resume = resume};
+
+static muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_world *little_world(uint32_t agents) {
+  static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  muster_world *world = muster_world_create(&def);
+  muster_type_def type = muster_default_type_def();
+  type.atoms = atoms;
+  type.atom_count = 1;
+  muster_agent_def agent = muster_default_agent_def();
+  agent.type = muster_type_register(world, &type);
+  for (uint32_t i = 0; i < agents; i++) muster_agent_spawn(world, &agent);
+  cr_assert_eq(muster_frame_run(world, &(muster_frame){1000, 1000000}), MUSTER_OK);
+  return world;
+}
+
+/* Two worlds in memory, in a file without a name. */
+static unsigned char *write_two(size_t *count) {
+  uint64_t bytes;
+  snapshot_source sources[2] = {{"one", "module", &module, NULL, little_world(5), 1000},
+                                {"other", "module", &module, NULL, little_world(9), 2000}};
+  int descriptor = memfd_create("snapshot", MFD_CLOEXEC);
+  cr_assert_eq(snapshot_file_write(descriptor, 7, sources, 2, &bytes), MUSTER_OK, "%s", muster_last_error());
+  for (int i = 0; i < 2; i++) muster_world_destroy(sources[i].world);
+  unsigned char *text = malloc(bytes);
+  cr_assert_eq(pread(descriptor, text, bytes, 0), (ssize_t)bytes);
+  close(descriptor);
+  *count = bytes;
+  return text;
+}
+
+static void forget(snapshot_file *file) {
+  for (uint32_t i = 0; i < file->world_count; i++) free(file->worlds[i].state);
+}
+
+Test(snapshot_file, has_the_worlds_and_what_their_modules_keep) {
+  size_t count;
+  unsigned char *bytes = write_two(&count);
+  snapshot_file file;
+  cr_assert_eq(snapshot_file_read(&file, bytes, count), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(file.number, 7);
+  cr_assert_eq(file.world_count, 2);
+  cr_assert_null(snapshot_file_find(&file, "third"));
+  const snapshot_file_world *other = snapshot_file_find(&file, "other");
+  cr_assert_not_null(other);
+  cr_assert_eq(other->sim_now_ns, 2000);
+  cr_assert_eq(other->info.agents, 9);
+  cr_assert_eq(other->state_bytes, sizeof kept);
+  cr_assert(memcmp(other->state, kept, sizeof kept) == 0);
+  forget(&file);
+  free(bytes);
+}
+
+Test(snapshot_file, that_was_cut_anywhere_is_refused) {
+  size_t count;
+  unsigned char *bytes = write_two(&count);
+  snapshot_file file;
+  for (size_t i = 0; i < count; i++) {
+    unsigned char *cut = malloc(i + 1); /* so that a sanitizer sees what is read behind the end */
+    memcpy(cut, bytes, i);
+    cr_assert_eq(snapshot_file_read(&file, cut, i), MUSTER_E_INPUT, "%zu of %zu bytes", i, count);
+    free(cut);
+  }
+  free(bytes);
+}
+
+Test(snapshot_file, of_which_any_bit_was_flipped_is_refused) {
+  enum { FLIPS = 10000 };
+  size_t count;
+  unsigned char *bytes = write_two(&count);
+  snapshot_file file;
+  uint64_t random = 88172645463325252u;
+  for (int i = 0; i < FLIPS; i++) {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    size_t bit = random % (count * 8);
+    bytes[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+    cr_assert_eq(snapshot_file_read(&file, bytes, count), MUSTER_E_INPUT, "bit %zu of byte %zu", bit % 8, bit / 8);
+    bytes[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+  }
+  cr_assert_eq(snapshot_file_read(&file, bytes, count), MUSTER_OK);
+  forget(&file);
+  free(bytes);
+}
+
+static bool refuse(const void *bytes, size_t count, void *user) {
+  (void)bytes, (void)count, (void)user;
+  return false;
+}
+
+Test(snapshot_file, modules_without_both_functions_are_not_taken) {
+  muster_module other = module;
+  cr_assert(snapshot_file_takes(&other));
+  other.resume = NULL;
+  cr_assert_not(snapshot_file_takes(&other));
+  other = module;
+  other.size = 64; /* of an older header */
+  cr_assert_not(snapshot_file_takes(&other));
+  cr_assert_eq(save(NULL, NULL, refuse, NULL), MUSTER_E_SYSTEM);
+}

@@ -1,0 +1,217 @@
+/* What musterd does with its snapshots when it starts and when it ends. */
+#include "daemon.h"
+#include "service/snapshot_file.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const flags = "--world main=wildlife --agents 400 --world square=fixed --agents 300 "
+                                 "--snapshot-file @/state --snapshot-interval 3600s";
+
+static void path_of(const musterd *service, const char *name, char path[256]) {
+  snprintf(path, 256, "%s/%s", service->folder, name);
+}
+
+static bool exists(const musterd *service, const char *name) {
+  char path[256];
+  path_of(service, name, path);
+  return access(path, F_OK) == 0;
+}
+
+static void forget_log(const musterd *service) {
+  char path[256];
+  path_of(service, "log", path);
+  unlink(path);
+}
+
+/* What a file says of a world, as the log will say it. */
+static void describe(const musterd *service, const char *name, const char *world, char line[256]) {
+  char path[256];
+  snapshot_file file;
+  path_of(service, name, path);
+  cr_assert_eq(snapshot_file_open(&file, path), MUSTER_OK, "%s", muster_last_error());
+  const snapshot_file_world *saved = snapshot_file_find(&file, world);
+  cr_assert_not_null(saved);
+  snprintf(line, 256, "world %s: %u agents and %u spawns of frame %llu go on, hash %016llx", world, saved->info.agents,
+           saved->info.spawns, (unsigned long long)saved->info.frames, (unsigned long long)saved->info.hash);
+  snapshot_file_close(&file);
+}
+
+/* Starts it again, and expects lines in the log. */
+static void start_again(musterd *service, const char *with, const char *line, const char *other) {
+  forget_log(service);
+  daemon_launch(service, with);
+  cr_assert(daemon_await(service, "READY=1"), "it ended with %d", service->status);
+  char *log = daemon_log(service);
+  cr_expect(strstr(log, line), "\"%s\" is not in: %s", line, log);
+  if (other) cr_expect(strstr(log, other), "\"%s\" is not in: %s", other, log);
+  free(log);
+}
+
+static void end(musterd *service) {
+  daemon_signal(service, SIGTERM);
+  cr_assert_eq(daemon_wait(service), 0);
+}
+
+/* One that has run and ended, and left two snapshots: one that was asked for, and the last. */
+static void run_once(musterd *service) {
+  daemon_start(service, flags);
+  daemon_signal(service, SIGUSR1);
+  daemon_await_log(service, "snapshot 1: ");
+  end(service);
+}
+
+static void damage(const musterd *service, const char *name, off_t from_end) {
+  char path[256], byte;
+  path_of(service, name, path);
+  int descriptor = open(path, O_RDWR | O_CLOEXEC);
+  cr_assert(descriptor >= 0);
+  off_t at = lseek(descriptor, 0, SEEK_END) - from_end;
+  cr_assert_eq(pread(descriptor, &byte, 1, at), 1);
+  byte ^= 16;
+  cr_assert_eq(pwrite(descriptor, &byte, 1, at), 1);
+  close(descriptor);
+}
+
+Test(snapshots, worlds_go_on_from_the_last_one) {
+  musterd service;
+  char main_line[256], square_line[256];
+  run_once(&service);
+  cr_expect(exists(&service, "state.previous"));
+  cr_expect(!exists(&service, "state.new"));
+  describe(&service, "state", "main", main_line);
+  describe(&service, "state", "square", square_line);
+  start_again(&service, flags, main_line, square_line);
+  end(&service);
+  describe(&service, "state", "main", main_line);
+  start_again(&service, flags, main_line, NULL);
+  daemon_stop(&service);
+}
+
+Test(snapshots, are_taken_and_told_of_over_the_control) {
+  static daemon_reply reply;
+  musterd service;
+  daemon_start(&service, flags);
+  daemon_ask(&service, "POST", "/v1/snapshot", NULL, &reply);
+  cr_expect_eq(reply.status, 202, "%s", reply.body);
+  daemon_await_log(&service, "snapshot 1: ");
+  daemon_ask(&service, "GET", "/v1/snapshot", NULL, &reply);
+  cr_expect_eq(reply.status, 200);
+  cr_expect(strstr(reply.body, "\"number\": 1,"), "%s", reply.body);
+  cr_expect(strstr(reply.body, "\"written\": 1,"), "%s", reply.body);
+  daemon_stop(&service);
+  daemon_start(&service, "--world main=wildlife --agents 300");
+  daemon_ask(&service, "POST", "/v1/snapshot", NULL, &reply);
+  cr_expect_eq(reply.status, 409, "%s", reply.body);
+  cr_expect(strstr(reply.body, "snapshot_file is not set"), "%s", reply.body);
+  daemon_stop(&service);
+}
+
+Test(snapshots, a_damaged_one_is_kept_aside_and_the_previous_one_is_used) {
+  musterd service;
+  char line[256];
+  run_once(&service);
+  damage(&service, "state", 5000);
+  describe(&service, "state.previous", "main", line);
+  start_again(&service, flags, line, "/state is refused: ");
+  cr_expect(exists(&service, "state.damaged-1"));
+  daemon_stop(&service);
+}
+
+Test(snapshots, without_a_whole_one_worlds_begin_anew) {
+  musterd service;
+  run_once(&service);
+  damage(&service, "state", 1); /* where it ends */
+  damage(&service, "state.previous", 5000);
+  start_again(&service, flags, "400 agents to begin with", "/state.previous is refused: ");
+  cr_expect(exists(&service, "state.damaged-1"));
+  cr_expect(exists(&service, "state.damaged-2"));
+  daemon_stop(&service);
+}
+
+Test(snapshots, one_of_other_settings_is_refused_with_the_reason) {
+  musterd service;
+  run_once(&service);
+  start_again(&service,
+              "--world main=wildlife --agents 400 --seed 5 --world square=fixed --agents 300 "
+              "--snapshot-file @/state",
+              "the world's seed is 5, that of the snapshot was 1", "400 agents to begin with");
+  end(&service);
+  start_again(&service, "--world main=townsfolk --agents 400 --snapshot-file @/state",
+              "world main: its module was wildlife, and is townsfolk", "400 agents to begin with");
+  daemon_stop(&service);
+}
+
+Test(snapshots, a_world_that_is_new_begins_beside_the_others) {
+  musterd service;
+  char line[256], more[512];
+  run_once(&service);
+  describe(&service, "state", "main", line);
+  snprintf(more, sizeof more, "%s --world town=townsfolk --agents 100", flags);
+  start_again(&service, more, line, "world town: module townsfolk, 100 agents to begin with");
+  daemon_stop(&service);
+}
+
+static void expect_no_start(const char *with, const char *reason) {
+  musterd service;
+  daemon_prepare(&service);
+  daemon_launch(&service, with);
+  cr_expect_eq(daemon_wait(&service), 1);
+  daemon_await_log(&service, reason);
+  daemon_clear(&service);
+}
+
+Test(snapshots, of_worlds_that_are_not_hosted_any_more_are_kept) {
+  musterd service;
+  run_once(&service);
+  start_again(&service, "--world main=wildlife --agents 400 --snapshot-file @/state",
+              "world square is in the snapshot, and is not hosted", "state.left-out-1");
+  cr_expect(exists(&service, "state.left-out-1"));
+  daemon_stop(&service);
+}
+
+Test(snapshots, a_module_that_cannot_be_saved_is_not_hosted_beside_them) {
+  expect_no_start("--world main=pathstorm --agents 50 --snapshot-file @/state",
+                  "world main: module pathstorm has no save and resume");
+}
+
+Test(snapshots, a_folder_that_is_not_there_ends_the_start) {
+  expect_no_start("--world main=wildlife --agents 50 --snapshot-file @/nowhere/state",
+                  "nowhere/state.lock: No such file");
+}
+
+Test(snapshots, one_that_cannot_be_written_is_told_of_and_the_worlds_go_on) {
+  musterd service;
+  char path[256];
+  daemon_prepare(&service);
+  path_of(&service, "state.new", path);
+  cr_assert_eq(mkdir(path, 0700), 0);
+  daemon_launch(&service, flags);
+  cr_assert(daemon_await(&service, "READY=1"));
+  daemon_signal(&service, SIGUSR1);
+  daemon_await_log(&service, "no snapshot was written: ");
+  cr_assert_eq(rmdir(path), 0);
+  daemon_signal(&service, SIGUSR1);
+  daemon_await_log(&service, "snapshot 1: ");
+  daemon_stop(&service);
+}
+
+Test(snapshots, two_services_do_not_write_one_file) {
+  musterd first;
+  char again[512];
+  daemon_start(&first, flags);
+  musterd second = first;
+  second.process = 0;
+  snprintf(second.socket, sizeof second.socket, "%.70s/other", first.folder);
+  snprintf(again, sizeof again, "%s", flags);
+  daemon_launch(&second, again);
+  cr_expect_eq(daemon_wait(&second), 1);
+  daemon_await_log(&first, "another service writes");
+  daemon_stop(&first);
+}

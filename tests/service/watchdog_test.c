@@ -1,0 +1,93 @@
+/* Signs of life: only while both threads answer. */
+#include "daemon.h"
+#include "service/watchdog.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { MANY = 20 };
+
+static int listen_for_notices(const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+  int notices = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  cr_assert(notices >= 0 && bind(notices, (struct sockaddr *)&address, sizeof address) == 0, "%s", strerror(errno));
+  setenv("NOTIFY_SOCKET", path, 1);
+  setenv("WATCHDOG_USEC", "2000", 1);
+  unsetenv("WATCHDOG_PID");
+  return notices;
+}
+
+static int count_signs(int notices) {
+  char notice[256];
+  int count = 0;
+  for (ssize_t length; (length = recv(notices, notice, sizeof notice - 1, 0)) > 0;) {
+    notice[length] = '\0';
+    count += strstr(notice, "WATCHDOG=1") != NULL;
+  }
+  return count;
+}
+
+typedef struct turns {
+  int left, notices, signs;
+} turns;
+
+/* Few notices fit before whoever sends one has to wait. */
+static void count_turn(uv_timer_t *timer) {
+  turns *turns = timer->data;
+  turns->signs += count_signs(turns->notices);
+  if (--turns->left == 0) uv_stop(timer->loop);
+}
+
+/* Long enough for the watchdog's own timer, which has the same gap. Returns how many signs of life there were. */
+static int turn(uv_loop_t *loop, int notices) {
+  turns turns = {.left = MANY, .notices = notices};
+  uv_timer_t timer = {.data = &turns};
+  cr_assert(uv_timer_init(loop, &timer) == 0 && uv_timer_start(&timer, count_turn, 1, 1) == 0);
+  uv_run(loop, UV_RUN_DEFAULT);
+  uv_close((uv_handle_t *)&timer, NULL);
+  uv_run(loop, UV_RUN_NOWAIT);
+  return turns.signs + count_signs(notices);
+}
+
+Test(watchdog, frames_that_do_not_answer_stop_the_signs_of_life) {
+  char path[64] = "/tmp/musterd-watchdog-XXXXXX";
+  cr_assert(mkdtemp(path) != NULL);
+  strcat(path, "/notices");
+  int notices = listen_for_notices(path);
+  uv_loop_t loop;
+  desk desk;
+  watchdog watchdog;
+  cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
+  cr_assert(watchdog_open(&watchdog, &desk, &loop) == MUSTER_OK);
+  cr_expect(turn(&loop, notices) > 0, "while the worlds are opened, the loop answers alone");
+  watchdog_watch_frames(&watchdog);
+  cr_expect(turn(&loop, notices) == 0, "nobody serves the desk, and all the same it tells that it lives");
+  cr_expect(desk_read_counts(&desk).waiting == 1, "one question is enough");
+  desk_serve(&desk, NULL, 0, UINT64_MAX / 2);
+  cr_expect(turn(&loop, notices) == 1);
+  watchdog_close(&watchdog);
+  desk_close(&desk);
+  uv_close((uv_handle_t *)&watchdog.timer, NULL);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  cr_expect(uv_loop_close(&loop) == 0);
+  close(notices);
+  unlink(path);
+  *strrchr(path, '/') = '\0';
+  rmdir(path);
+}
+
+Test(watchdog, a_service_whose_manager_asks_for_it_gives_signs_of_life) {
+  musterd service;
+  setenv("WATCHDOG_USEC", "20000", 1);
+  daemon_start(&service, "--world main=fixed --agents 100");
+  cr_expect(daemon_await(&service, "WATCHDOG=1"));
+  cr_expect(daemon_await(&service, "WATCHDOG=1"));
+  daemon_stop(&service);
+}

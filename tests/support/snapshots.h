@@ -1,0 +1,47 @@
+/* tests/support/snapshots.h - snapshots in memory. */
+#ifndef SNAPSHOTS_H
+#define SNAPSHOTS_H
+
+#include "support/little_world.h"
+
+#include <stdlib.h>
+
+typedef struct saved_world {
+  unsigned char *bytes;
+  size_t count, capacity;
+} saved_world;
+
+static inline bool saved_world_write(const void *bytes, size_t count, void *user) {
+  saved_world *saved = user;
+  if (saved->count + count > saved->capacity) {
+    saved->capacity = (saved->count + count) * 2;
+    saved->bytes = realloc(saved->bytes, saved->capacity);
+  }
+  memcpy(saved->bytes + saved->count, bytes, count);
+  saved->count += count;
+  return true;
+}
+
+static inline saved_world save_world(muster_world *world) {
+  saved_world saved = {0};
+  muster_save_def def = muster_default_save_def();
+  def.write = saved_world_write;
+  def.user = &saved;
+  cr_assert_eq(muster_world_save(world, &def), MUSTER_OK, "%s", muster_last_error());
+  return saved;
+}
+
+static inline muster_result load_world(muster_world *world, const void *bytes, size_t count) {
+  muster_load_def def = muster_default_load_def();
+  def.bytes = bytes;
+  def.count = count;
+  return muster_world_load(world, &def);
+}
+
+static inline muster_snapshot_info look_at(const saved_world *saved) {
+  muster_snapshot_info info = muster_default_snapshot_info();
+  cr_assert_eq(muster_snapshot_look(saved->bytes, saved->count, &info), MUSTER_OK, "%s", muster_last_error());
+  return info;
+}
+
+#endif

@@ -1,0 +1,122 @@
+/* The reproduction of Osborne & Dickinson, as the program tells it, on small worlds. How fast it is, is the machine's;
+ * what is counted is not. */
+#include "program.h"
+
+#include <sys/stat.h>
+
+enum { MEMBERS = 32, SIZES = 3 };
+
+static void expect_times(json_t *object, const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; i++) cr_expect(program_number(object, names[i]) > 0, "%s is not positive", names[i]);
+}
+
+static void expect_comparison(json_t *json) {
+  static const char *const times[] = {
+      "with_ms", "without_simd_ms", "without_scalar_ms", "with_mean_ms",        "share_of_scalar", "share_of_simd",
+      "cycles",  "folds",           "unfolds",           "without_simd_mean_ms"};
+  json_t *compare = program_member(json, "compare");
+  double agents = program_number(compare, "agents"), leaves = program_number(compare, "leaves");
+  cr_assert_eq(agents, 128 * MEMBERS);
+  cr_assert_eq(program_number(compare, "herds"), 128);
+  cr_assert(leaves > 0 && leaves < agents / 4, "%g leaves", leaves);
+  cr_assert(program_number(compare, "leaves_least") <= leaves && leaves <= program_number(compare, "leaves_most"));
+  cr_assert_gt(leaves, program_number(compare, "herds_unfolded"), "an unfolded herd has two leaves at least");
+  cr_assert_eq(program_number(compare, "changes_in_sight"), 0);
+  expect_times(compare, times, sizeof times / sizeof *times);
+}
+
+/* Twice the herds: on the same square ever more of them are near the player; on one that grows with them, about as many
+ * as ever. */
+static void expect_doubling(json_t *before, json_t *here) {
+  cr_assert_eq(program_number(here, "agents"), 2 * program_number(before, "agents"));
+  cr_assert_eq(program_number(here, "herds"), 2 * program_number(before, "herds"));
+  if (program_number(here, "side_m") > program_number(before, "side_m")) return;
+  cr_assert_gt(program_number(here, "leaves"), program_number(before, "leaves"));
+  cr_assert_gt(program_number(here, "herds_unfolded"), program_number(before, "herds_unfolded"));
+}
+
+static void expect_size(json_t *size) {
+  static const char *const figures[] = {"ms",           "one_worker_ms",  "all_workers_ms", "bytes",
+                                        "bytes_folded", "bytes_unfolded", "workers",        "cycles"};
+  cr_assert_eq(program_number(size, "agents"), MEMBERS * program_number(size, "herds"));
+  cr_assert_eq(program_number(size, "unfolds_refused"), 0);
+  expect_times(size, figures, sizeof figures / sizeof *figures);
+}
+
+static void expect_sizes(json_t *json) {
+  json_t *scale = program_member(json, "scale");
+  cr_assert_eq(json_array_size(scale), 2 * SIZES);
+  for (size_t i = 0; i < 2 * SIZES; i++) {
+    json_t *size = json_array_get(scale, i);
+    expect_size(size);
+    if (i % SIZES) expect_doubling(json_array_get(scale, i - 1), size);
+  }
+  double same = program_number(json_array_get(scale, SIZES - 1), "leaves");
+  double growing = program_number(json_array_get(scale, 2 * SIZES - 1), "leaves");
+  cr_assert(growing < same, "%g leaves on the growing square, %g on the same", growing, same);
+  cr_assert_str_eq(json_string_value(program_member(json, "same_square_ended")), "plan");
+  cr_assert_str_eq(json_string_value(program_member(json, "same_density_ended")), "plan");
+  cr_assert_gt(program_number(json, "bytes_per_folded_herd"), 0);
+  cr_assert_gt(program_number(json, "bytes_per_unfolded_herd"), 0);
+}
+
+Test(repro_osborne, counts_what_it_represents_and_what_it_simulates) {
+  json_t *json = program_json("repro osborne --quick --json -");
+  expect_comparison(json);
+  expect_sizes(json);
+  json_t *checks = program_member(json, "checks");
+  cr_assert_geq(json_array_size(checks), 6);
+  for (size_t i = 0; i < json_array_size(checks); i++) {
+    json_t *check = json_array_get(checks, i);
+    cr_expect(json_is_true(program_member(check, "holds")), "%s", json_string_value(program_member(check, "what")));
+  }
+  cr_assert(json_is_true(program_member(json, "holds")));
+  cr_assert(json_is_true(program_member(json, "quick")));
+  json_decref(json);
+}
+
+/* A text of the script, or none when it is not in there. */
+static bool script_has(const char *folder, const char *name, const char *text) {
+  static char script[1 << 20];
+  char path[256];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "r");
+  cr_assert_not_null(file, "%s is not there", path);
+  size_t length = fread(script, 1, sizeof script - 1, file);
+  fclose(file);
+  script[length] = '\0';
+  return strstr(script, text) != NULL;
+}
+
+static void remove_figures(const char *folder, const char *const *names, size_t count) {
+  char path[256];
+  for (size_t i = 0; i < count; i++) {
+    snprintf(path, sizeof path, "%s/%s.gp", folder, names[i]);
+    cr_expect(unlink(path) == 0, "%s is not there", path);
+    snprintf(path, sizeof path, "%s/%s.png", folder, names[i]);
+    unlink(path); /* only where gnuplot is installed */
+  }
+  cr_expect(rmdir(folder) == 0, "there is more in %s than was expected", folder);
+}
+
+Test(repro_osborne, draws_its_figures) {
+  static const char *const names[] = {"osborne-compare", "osborne-scale", "osborne-herds"};
+  char folder[] = "/tmp/muster-osborne-XXXXXX", line[128];
+  cr_assert_not_null(mkdtemp(folder));
+  snprintf(line, sizeof line, "repro osborne --quick --plots %s", folder);
+  program_run *run = program_start(line);
+  cr_assert_eq(run->status, 0, "status %d: %s", run->status, run->errors);
+  cr_expect(strstr(run->output, "4,096") != NULL, "the table names the agents represented: %s", run->output);
+  cr_expect(strstr(run->output, "simulated") != NULL, "and the leaves simulated: %s", run->output);
+  cr_expect(script_has(folder, "osborne-compare.gp", "4096 agents"));
+  cr_expect(script_has(folder, "osborne-scale.gp", "leaves simulated"));
+  cr_expect(script_has(folder, "osborne-herds.gp", "$depth5"));
+  remove_figures(folder, names, sizeof names / sizeof *names);
+  free(run);
+}
+
+Test(repro_osborne, is_quick_only_where_there_is_such_a_way) {
+  PROGRAM_EXPECT_REFUSALS({"repro tan-wong --quick", 2, "tan-wong is always run whole"},
+                          {"repro osborne --measure", 2, "osborne has no costs to measure"},
+                          {"repro osbourne", 2, "did you mean 'osborne'"});
+}

@@ -1,0 +1,292 @@
+/* What herds refuse, and what becomes of them when there is no room or a callback fails. */
+#include "support/herd_world.h"
+#include "support/recording.h"
+
+#include <math.h>
+
+static bool is_refused(const herd_world *herds, const muster_herd_type_def *def, const char *word) {
+  muster_herd_type type = muster_herd_type_register(herds->little.world, def);
+  return type.index == 0 && strstr(muster_last_error(), word);
+}
+
+#define REFUSES(field, value, word)                                                                                    \
+  do {                                                                                                                 \
+    muster_herd_type_def def = muster_default_herd_type_def();                                                         \
+    def.member = herds.little.type;                                                                                    \
+    def.field = value;                                                                                                 \
+    cr_assert(is_refused(&herds, &def, word), #field);                                                                 \
+  } while (0)
+
+Test(herd_rules, refuse_definitions_that_cannot_be) {
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  REFUSES(branching, 0, "branching");
+  REFUSES(branching, 1, "branching");
+  REFUSES(branching, 33, "branching");
+  REFUSES(depth, 0, "depth");
+  REFUSES(depth, 11, "depth");
+  REFUSES(branching, 5, "power of depth");
+  REFUSES(zone_m[1], 50.0f, "zone_m[1]");
+  REFUSES(zone_m[4], NAN, "zone_m[4]");
+  REFUSES(zone_m[0], 40.0f, "visible_m");
+  REFUSES(hysteresis, 0.0f, "hysteresis");
+  REFUSES(spread_m, 0.0f, "spread_m");
+  REFUSES(spread_mps, -1.0f, "spread_mps");
+  REFUSES(totals, 5, "totals");
+  REFUSES(herds_max, 0, "herds_max");
+  REFUSES(unfolded_max, 0, "unfolded_max");
+  REFUSES(look_ns, 0, "look_ns");
+  REFUSES(hold_ns, UINT64_MAX, "hold_ns");
+  REFUSES(member, (muster_type){9}, "member type");
+  REFUSES(member, (muster_type){2}, "blocks");
+  REFUSES(totals, 3, "published_bytes");
+  REFUSES(period_ns, 0, "period_ns");
+  REFUSES(size, 0, "muster_default_herd_type_def");
+  herd_world_destroy(&herds);
+}
+
+Test(herd_rules, refuse_herds_that_cannot_be_with_those_behind_them) {
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  muster_herd_def defs[3] = {{.members = 5}, {.members = 33}, {.members = 5}};
+  muster_herd ids[3] = {{0}};
+  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 3, ids), 1);
+  cr_assert(strstr(muster_last_error(), "members"));
+  cr_assert_eq(ids[1].generation, 0);
+  defs[0].position.x = NAN;
+  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 1, NULL), 0);
+  defs[0] = (muster_herd_def){.velocity_y = INFINITY};
+  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 1, NULL), 0);
+  defs[0] = (muster_herd_def){.partition = 65536};
+  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 1, NULL), 0);
+  defs[0] = (muster_herd_def){.totals = {NAN}};
+  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 1, NULL), 0);
+  cr_assert_eq(muster_herds_add(herds.little.world, (muster_herd_type){3}, defs, 1, NULL), 0);
+  cr_assert_eq(run_frame(&herds.little).represented, 5);
+  herd_world_destroy(&herds);
+}
+
+Test(herd_rules, planner_and_recorded_worlds_have_no_herds) {
+  muster_world_def def = muster_default_world_def();
+  def.planner_workers = 1;
+  muster_world *world = muster_world_create(&def);
+  muster_herd_type_def type = muster_default_herd_type_def();
+  type.member = (muster_type){1};
+  cr_assert_eq(muster_herd_type_register(world, &type).index, 0);
+  cr_assert(strstr(muster_last_error(), "planner"));
+  muster_world_destroy(world);
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  recorded run = {0};
+  muster_record_def record = muster_default_record_def();
+  record.write = recorded_write;
+  record.user = &run;
+  cr_assert_eq(muster_record_begin(herds.little.world, &record), MUSTER_E_STATE);
+  cr_assert(strstr(muster_last_error(), "herds"));
+  herd_world_destroy(&herds);
+  little_world little = little_world_create(1, NULL);
+  cr_assert_eq(muster_record_begin(little.world, &record), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_herd_type_register(little.world, &type).index, 0);
+  cr_assert(strstr(muster_last_error(), "recorded"));
+  little_world_destroy(&little);
+  recorded_forget(&run);
+}
+
+Test(herd_rules, without_room_in_the_pool_the_nearest_are_unfolded_and_the_rest_are_counted) {
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.unfolded_max = 2;
+  herd_world herds = herd_world_create(1, NULL, &def);
+  muster_herd herd[5];
+  for (uint32_t i = 0; i < 5; i++) herd[i] = add_herd(&herds, 20.0 * (5 - i), 0.0, 32);
+  observe(&herds, 0.0, 0.0);
+  run_frames(&herds.little, 40);
+  muster_frame_report report = run_frame(&herds.little);
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(herds.little.world, &statistics);
+  cr_assert_eq(report.herds_unfolded, 2);
+  cr_assert_eq(report.represented, 160);
+  cr_assert_gt(statistics.unfolds_refused, 0);
+  cr_assert_gt(herd_info_of(&herds, herd[4]).leaves, 0);
+  cr_assert_gt(herd_info_of(&herds, herd[3]).leaves, 0);
+  cr_assert_eq(herd_info_of(&herds, herd[0]).leaves, 0);
+  herd_world_destroy(&herds);
+}
+
+Test(herd_rules, herds_that_nobody_sees_make_room_for_a_crowd_of_others) {
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.unfolded_max = 4;
+  def.herds_max = 8192;
+  herd_world herds = herd_world_create(1, NULL, &def);
+  muster_herd far[4];
+  for (uint32_t i = 0; i < 4; i++) far[i] = add_herd(&herds, 9000.0 + i, 0.0, 32);
+  for (uint32_t i = 0; i < 4000; i++) add_herd(&herds, (double)(i % 64), (double)(i / 64), 32);
+  muster_observer observer = observe(&herds, 9000.0, 0.0);
+  run_frames(&herds.little, 10);
+  for (uint32_t i = 0; i < 4; i++) cr_assert_gt(herd_info_of(&herds, far[i]).leaves, 0);
+  muster_observer_move(herds.little.world, observer, (muster_position){30.0, 30.0, 0.0});
+  run_frames(&herds.little, 60);
+  for (uint32_t i = 0; i < 4; i++) cr_assert_eq(herd_info_of(&herds, far[i]).leaves, 0);
+  cr_assert_eq(run_frame(&herds.little).herds_unfolded, 4);
+  herd_world_destroy(&herds);
+}
+
+Test(herd_rules, without_agents_herds_stay_coarse_and_can_still_be_folded) {
+  muster_world_def world = muster_default_world_def();
+  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.agents_max = 12;
+  herd_world herds = herd_world_create(1, &world, NULL);
+  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
+  muster_observer observer = observe(&herds, 0.0, 0.0);
+  run_frames(&herds.little, 60);
+  muster_herd_info info = herd_info_of(&herds, herd);
+  cr_assert(info.leaves > 1 && info.leaves <= 11, "%u", info.leaves);
+  cr_assert_eq(info.members, 32);
+  muster_observer_move(herds.little.world, observer, (muster_position){9000.0, 0.0, 0.0});
+  run_frames(&herds.little, 60);
+  info = herd_info_of(&herds, herd);
+  cr_assert_eq(info.leaves, 0);
+  cr_assert_eq(info.members, 32);
+  herd_world_destroy(&herds);
+}
+
+/* -------------------------------------------------------------------------------------------------------- callbacks */
+
+typedef struct host {
+  uint32_t unfolds, folds;
+  bool refuses, removes;
+  muster_world *world;
+} host;
+
+static muster_result on_unfold(const muster_herd_change *change) {
+  host *host = change->user;
+  host->unfolds++;
+  if (host->refuses) return MUSTER_E_FULL;
+  if (host->removes) muster_herd_remove(change->world, change->herd);
+  uint32_t members = 0;
+  for (uint32_t i = 0; i < change->child_count; i++) {
+    members += change->child_members[i];
+    cr_assert_eq(*(uint64_t *)change->child_states[i], 0);
+    *(uint64_t *)change->child_states[i] =
+        change->parent_state ? *(uint64_t *)change->parent_state : 100u + change->children[i];
+  }
+  cr_assert_eq(members, change->members);
+  return MUSTER_OK;
+}
+
+static muster_result on_fold(const muster_herd_change *change) {
+  host *host = change->user;
+  host->folds++;
+  if (host->refuses) return MUSTER_E_FULL;
+  if (change->parent_state) *(uint64_t *)change->parent_state = *(uint64_t *)change->child_states[0];
+  return MUSTER_OK;
+}
+
+static herd_world world_of_host(host *host, bool retains) {
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.unfold = retains ? NULL : on_unfold;
+  def.fold = retains ? NULL : on_fold;
+  def.retains = retains;
+  def.user = host;
+  return herd_world_create(1, NULL, &def);
+}
+
+Test(herd_rules, a_callback_that_refuses_leaves_the_herd_as_it_was) {
+  host host = {.refuses = true};
+  herd_world herds = world_of_host(&host, false);
+  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
+  muster_observer observer = observe(&herds, 0.0, 0.0);
+  run_frames(&herds.little, 60);
+  cr_assert_eq(herd_info_of(&herds, herd).leaves, 0);
+  cr_assert(host.unfolds >= 2 && host.unfolds <= 10, "tried again after look_ns: %u", host.unfolds);
+  host.refuses = false;
+  run_frames(&herds.little, 30);
+  cr_assert_eq(herd_info_of(&herds, herd).leaves, 32);
+  host.refuses = true;
+  muster_observer_move(herds.little.world, observer, (muster_position){9000.0, 0.0, 0.0});
+  run_frames(&herds.little, 60);
+  cr_assert_eq(herd_info_of(&herds, herd).leaves, 32);
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(herds.little.world, &statistics);
+  cr_assert_gt(statistics.folds_refused, 0);
+  cr_assert_gt(statistics.unfolds_refused, 0);
+  host.refuses = false;
+  run_frames(&herds.little, 60);
+  cr_assert_eq(herd_info_of(&herds, herd).leaves, 0);
+  cr_assert_eq(herd_info_of(&herds, herd).members, 32);
+  herd_world_destroy(&herds);
+}
+
+Test(herd_rules, a_callback_may_remove_the_herd_that_it_unfolds) {
+  host host = {.removes = true};
+  herd_world herds = world_of_host(&host, false);
+  add_herd(&herds, 0.0, 0.0, 32);
+  observe(&herds, 0.0, 0.0);
+  run_frames(&herds.little, 10);
+  cr_assert_eq(run_frame(&herds.little).represented, 0);
+  herd_world_destroy(&herds);
+}
+
+Test(herd_rules, retained_members_come_back_where_they_were_with_their_state) {
+  host host = {0};
+  herd_world herds = world_of_host(&host, true);
+  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
+  muster_observer observer = observe(&herds, 0.0, 0.0);
+  run_frames(&herds.little, 3);
+  muster_agent agents[32];
+  muster_position before[32];
+  cr_assert_eq(muster_herd_leaves(herds.little.world, herd, agents, NULL, 32), 32);
+  for (uint32_t i = 0; i < 32; i++) {
+    muster_agent_info info = info_of(&herds.little, agents[i]);
+    before[i] = info.position;
+    *(uint64_t *)info.state = 1000 + i;
+  }
+  muster_observer_move(herds.little.world, observer, (muster_position){9000.0, 0.0, 0.0});
+  run_frames(&herds.little, 60);
+  cr_assert_eq(herd_info_of(&herds, herd).leaves, 0);
+  muster_observer_move(herds.little.world, observer, (muster_position){0.0, 0.0, 0.0});
+  run_frames(&herds.little, 3);
+  double moved_x = herd_info_of(&herds, herd).position.x;
+  cr_assert_eq(muster_herd_leaves(herds.little.world, herd, agents, NULL, 32), 32);
+  for (uint32_t i = 0; i < 32; i++) {
+    muster_agent_info info = info_of(&herds.little, agents[i]);
+    cr_assert(fabs(info.position.x - moved_x - before[i].x) < 1e-3 && fabs(info.position.y - before[i].y) < 1e-3);
+    cr_assert_eq(*(uint64_t *)info.state, 1000 + i);
+  }
+  herd_world_destroy(&herds);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- blocks */
+
+static void break_some(muster_herd_block *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    if (i == 1) block->x[i] = NAN;
+    if (i == 2) block->velocity_y[i] = INFINITY;
+    if (i == 3) block->members[i] = 33;
+    if (i == 4) block->y[i] = 2e9f;
+    if (i == 5) block->totals[0][i] = NAN;
+    if (i == 6) block->members[i] = 0;
+    if (i == 7) block->members[i] = 31;
+    if (i >= 8) block->x[i] = block->y[i] = NAN, block->members[i] = 7;
+  }
+}
+
+Test(herd_rules, what_a_block_update_leaves_that_cannot_be_is_refused_herd_by_herd) {
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.run_block = break_some;
+  herd_world herds = herd_world_create(1, NULL, &def);
+  muster_herd herd[9];
+  for (uint32_t i = 0; i < 9; i++) herd[i] = add_herd(&herds, i == 8 ? 9000.0 : 100.0 * i, 0.0, 32);
+  observe(&herds, 9000.0, 0.0);
+  run_frames(&herds.little, 100);
+  muster_herd_info info = muster_default_herd_info();
+  for (uint32_t i = 0; i < 6; i++) {
+    info = herd_info_of(&herds, herd[i]);
+    cr_assert(fabs(info.position.x - 100.0 * i) < 1e-3 && info.members == 32 && isfinite(info.velocity_y));
+    cr_assert(fabsf(info.totals[0] - 64.0f) < 1e-3f);
+  }
+  cr_assert_eq(muster_herd_read(herds.little.world, herd[6], &info), MUSTER_E_STALE);
+  cr_assert_eq(herd_info_of(&herds, herd[7]).members, 31);
+  cr_assert_eq(herd_info_of(&herds, herd[8]).leaves, 32, "unfolded: what is written there is not kept");
+  cr_assert_eq(run_frame(&herds.little).represented, 6 * 32 + 31 + 32);
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(herds.little.world, &statistics);
+  cr_assert(statistics.herds_refused >= 5 && statistics.herds_refused % 5 == 0);
+  herd_world_destroy(&herds);
+}

@@ -1,0 +1,91 @@
+/* Herds on the wall clock, on several workers, while another thread wakes their members. */
+#include "support/herd_world.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+static const muster_atom walk = {.role = MUSTER_ROLE_BEHAVIOUR, .run = walk_on, .model_ns = 1000};
+
+enum { HERDS = 4096 };
+
+typedef struct waker {
+  muster_world *world;
+  const muster_herd *herds;
+  atomic_bool stop;
+} waker;
+
+static void *wake_members(void *argument) {
+  waker *waker = argument;
+  for (uint32_t i = 0; !atomic_load(&waker->stop); i++) {
+    muster_herd_wake(waker->world, waker->herds[i * 7 % HERDS], i % 32);
+    if (i % 16 == 0) usleep(500);
+  }
+  return NULL;
+}
+
+Test(herd_threads, keep_all_members_while_workers_run_and_another_thread_wakes_some) {
+  static muster_herd ids[HERDS];
+  muster_world_def world = muster_default_world_def();
+  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_type_def deer = deer_def(&walk);
+  def.run_block = walk_block_on;
+  def.herds_max = HERDS;
+  def.look_ns = 20000000u;
+  def.hold_ns = 100000000u;
+  herd_world herds = herd_world_of(4, &world, &def, &deer);
+  for (uint32_t i = 0; i < HERDS; i++) ids[i] = add_herd(&herds, (double)(i % 64) * 30.0, (double)(i / 64) * 30.0, 32);
+  muster_observer observer = observe(&herds, 0.0, 0.0);
+  waker waker = {.world = herds.little.world, .herds = ids};
+  pthread_t thread;
+  cr_assert_eq(pthread_create(&thread, NULL, wake_members, &waker), 0);
+  muster_agent named = {0, 0};
+  for (uint32_t i = 0; i < 150; i++) {
+    muster_observer_move(herds.little.world, observer,
+                         (muster_position){12.0 * i, i % 50 == 49 ? 1900.0 : 6.0 * i, 0.0});
+    muster_frame_report report = run_frame_with(&herds.little, 20000000u);
+    cr_assert_eq(report.represented, HERDS * 32);
+    if (i == 40) named = muster_herd_name(herds.little.world, ids[5], 3);
+  }
+  atomic_store(&waker.stop, true);
+  pthread_join(thread, NULL);
+  cr_assert(muster_agent_is_null(named) || muster_agent_exists(herds.little.world, named));
+  muster_statistics statistics = muster_default_statistics();
+  muster_statistics_read(herds.little.world, &statistics);
+  cr_assert_gt(statistics.unfolds, 0);
+  cr_assert_gt(statistics.folds, 0);
+  herd_world_destroy(&herds);
+}
+
+/* 80 blocks, which workers look at together. */
+static uint64_t hash_of_many(uint32_t workers) {
+  enum { MANY = 80 * MUSTER_HERD_BLOCK };
+  static muster_herd_def defs[MANY];
+  muster_world_def world = muster_default_world_def();
+  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_type_def deer = deer_def(&walk);
+  world.clock = MUSTER_CLOCK_VIRTUAL;
+  def.run_block = walk_block_on;
+  def.herds_max = MANY;
+  herd_world herds = herd_world_of(workers, &world, &def, &deer);
+  for (uint32_t i = 0; i < MANY; i++)
+    defs[i] =
+        (muster_herd_def){.position = {(double)(i % 286) * 60.0, (double)(i / 286) * 60.0, 0.0}, .velocity_y = 3.0f};
+  cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, MANY, NULL), MANY);
+  muster_observer observer = observe(&herds, 0.0, 0.0);
+  muster_frame_report report = {0};
+  for (uint32_t i = 0; i < 40; i++) {
+    if (i % 10 == 9) muster_observer_move(herds.little.world, observer, (muster_position){400.0 * i, 300.0 * i, 0.0});
+    report = run_frame_with(&herds.little, 50000000u);
+    cr_assert_eq(report.represented, 32u * MANY);
+  }
+  cr_assert_gt(report.herds_unfolded, 10);
+  uint64_t hash = muster_world_hash(herds.little.world);
+  herd_world_destroy(&herds);
+  return hash;
+}
+
+Test(herd_threads, look_at_many_blocks_together_with_the_same_result) {
+  uint64_t hash = hash_of_many(1);
+  cr_assert_eq(hash_of_many(4), hash);
+}

@@ -1,0 +1,132 @@
+/* osborne.h - the experiments of Osborne & Dickinson, run and summed up.
+ *
+ * Herds of 32 on a square, one player who walks among them, and cycles of 500 ms of simulation in each of which
+ * everybody is due: with the herds folded where the player is not, and without. Every figure says two numbers: agents
+ * represented, and leaves simulated. */
+#ifndef TOOLS_OSBORNE_H
+#define TOOLS_OSBORNE_H
+
+#include "progress.h"
+#include "repro.h"
+
+#include "scenarios/scenarios.h"
+
+#include <muster/jobs.h>
+
+enum { OSBORNE_CYCLES_MAX = 500, OSBORNE_ROUNDS = 10, OSBORNE_SIZES_MAX = 17 };
+
+/* How much of it is run. */
+typedef struct osborne_plan {
+  bool quick;      /* to see that it works: nothing is said about how fast it is */
+  uint32_t herds;  /* of the comparison, and the least of the doubling */
+  uint32_t most;   /* herds of the doubling */
+  double side_m;   /* of the square */
+  uint32_t cycles; /* of the comparison; a multiple of OSBORNE_ROUNDS, at most OSBORNE_CYCLES_MAX */
+  uint64_t row_ns; /* wall time to spend on a size; at least a few cycles are run */
+} osborne_plan;
+
+/* ---------------------------------------------------------------------------------------------------------- herds */
+
+typedef struct osborne_world {
+  osborne_def def;
+  uint32_t workers;
+  muster_pool *pool;
+  muster_world *world;
+  muster_herd_type type;
+  muster_observer player;
+  muster_position place; /* the player's */
+  uint64_t cycle;
+  muster_frame_report report; /* of the last cycle */
+} osborne_world;
+
+/* Makes a world of herds, in which what is near the player is unfolded. False with the reason in muster_last_error();
+ * osborne_close is due either way. */
+bool osborne_open(osborne_world *it, const osborne_def *def, uint32_t workers);
+void osborne_close(osborne_world *it);
+
+/* Runs a cycle; reads its report. Apart, so that the first can be timed alone. False as above. */
+bool osborne_cycle(osborne_world *it);
+bool osborne_look(osborne_world *it);
+
+/* What is kept of a world after a cycle. */
+typedef struct osborne_counts {
+  uint64_t agents;                               /* represented */
+  uint32_t leaves, herds, unfolded;              /* the last two: herds in all, and those that are unfolded */
+  uint64_t bytes;                                /* of the whole world */
+  uint64_t bytes_folded, bytes_unfolded;         /* of herds alone */
+  uint64_t folds, unfolds;                       /* since the world had settled */
+  uint64_t refused, changed_in_sight;            /* unfoldings without room, and changes that the player could see */
+  double bytes_each_folded, bytes_each_unfolded; /* of a herd; NaN where there is none */
+} osborne_counts;
+
+osborne_counts osborne_count(const osborne_world *it);
+
+/* --------------------------------------------------------------------------------------------------------- figures */
+
+enum { OSBORNE_WITH = 0, OSBORNE_WITHOUT_SIMD, OSBORNE_WITHOUT_SCALAR, OSBORNE_WAYS };
+
+/* A number of agents with and without level of detail, on one worker; all in one run, in turns. */
+typedef struct osborne_comparison {
+  osborne_counts counts;              /* after the last cycle */
+  uint32_t leaves_least, leaves_most; /* of all cycles */
+  bool complete;                      /* all agents were represented, in every cycle */
+  uint32_t cycles;
+  double ms[OSBORNE_WAYS];      /* per cycle: median of the medians of rounds */
+  double mean_ms[OSBORNE_WAYS]; /* mean of all cycles */
+  double series_ms[OSBORNE_WAYS][OSBORNE_CYCLES_MAX];
+} osborne_comparison;
+
+/* One size of the doubling. */
+typedef struct osborne_size {
+  double side_m; /* of its square */
+  osborne_counts counts;
+  bool complete;
+  uint32_t cycles, workers; /* `workers`: with which it took... */
+  double ms;                /* ...so long per cycle, the median; the fastest of: */
+  double one_ms, all_ms;    /* on one worker, on all */
+} osborne_size;
+
+typedef enum osborne_end { OSBORNE_END_SLOW = 0, OSBORNE_END_MEMORY, OSBORNE_END_PLAN } osborne_end;
+
+/* Twice as many herds, and again. */
+typedef struct osborne_doubling {
+  bool grows; /* the square with them, so that there are as many near the player as ever; else it stays */
+  uint32_t sizes;
+  osborne_size rows[OSBORNE_SIZES_MAX];
+  osborne_end end; /* why no further size was run */
+} osborne_doubling;
+
+enum { OSBORNE_SAME_SQUARE = 0, OSBORNE_SAME_DENSITY, OSBORNE_DOUBLINGS };
+
+typedef struct osborne_results {
+  osborne_plan plan;
+  osborne_comparison compare;
+  uint32_t workers; /* all that the machine has */
+  osborne_doubling doublings[OSBORNE_DOUBLINGS];
+} osborne_results;
+
+/* Runs the comparison; draws the picture of its world into a folder unless that is null. False after a complaint. */
+bool osborne_compare(const osborne_plan *plan, const char *plots, progress *line, osborne_comparison *compare);
+
+/* Doubles the herds until a cycle takes 100 ms or memory ends, in both ways. False after a complaint. */
+bool osborne_scale(osborne_results *results, progress *line);
+
+/* Shows what is being done, on a terminal. */
+void osborne_show(progress *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ------------------------------------------------------------------------------------------------------------ show */
+
+/* Adds what the reproduction must show. */
+void osborne_check(const osborne_results *results, repro_checks *checks);
+
+/* Prints ours beside the paper's claims. */
+void osborne_print(const osborne_results *results);
+
+/* Draws figures 3 and 4 into a folder; and what a world looks like from above, as in figure 2. */
+bool osborne_plot(const osborne_results *results, const char *folder);
+bool osborne_picture(const osborne_world *it, const char *folder);
+
+/* The row with so many agents; null when it was not run. */
+const osborne_size *osborne_size_of(const osborne_doubling *doubling, uint64_t agents);
+
+#endif

@@ -1,0 +1,110 @@
+/* With level of detail and without: the three take turns in one run, so that what else the machine does meets all of
+ * them alike. */
+#include "osborne.h"
+
+#include "base/clock.h"
+#include "complaint.h"
+#include "rounds.h"
+
+#include <string.h>
+
+enum { WARM_UP = 3 /* cycles of the loops; a world has settled by itself */ };
+
+typedef struct comparison {
+  const osborne_plan *plan;
+  clock_source clock;
+  osborne_world world;
+  osborne_loop *loops[OSBORNE_WAYS]; /* none for the first */
+  osborne_comparison *out;
+} comparison;
+
+static void *or_complain(void *loop) {
+  if (!loop) complain_failure("osborne: out of memory");
+  return loop;
+}
+
+static bool complain_world(bool done) {
+  if (!done) complain_failure("osborne: %s", muster_last_error());
+  return done;
+}
+
+static bool open_all(comparison *it) {
+  osborne_def def = {.herds = it->plan->herds, .side_m = it->plan->side_m, .seed = 1};
+  it->loops[OSBORNE_WITHOUT_SIMD] = or_complain(osborne_loop_open(&def, true));
+  it->loops[OSBORNE_WITHOUT_SCALAR] = or_complain(osborne_loop_open(&def, false));
+  if (!it->loops[OSBORNE_WITHOUT_SIMD] || !it->loops[OSBORNE_WITHOUT_SCALAR]) return false;
+  for (int i = 0; i < WARM_UP; i++)
+    for (int way = OSBORNE_WITHOUT_SIMD; way < OSBORNE_WAYS; way++) osborne_loop_run(it->loops[way]);
+  return complain_world(osborne_open(&it->world, &def, 1));
+}
+
+static void close_all(comparison *it) {
+  for (int way = 0; way < OSBORNE_WAYS; way++) osborne_loop_close(it->loops[way]);
+  osborne_close(&it->world);
+}
+
+/* What is looked at between cycles is not timed. */
+static bool run_cycle(comparison *it, int way, double *took_ms) {
+  bool done = true;
+  uint64_t begin_ns = clock_now(&it->clock);
+  if (way == OSBORNE_WITH)
+    done = osborne_cycle(&it->world);
+  else
+    osborne_loop_run(it->loops[way]);
+  *took_ms = (double)(clock_now(&it->clock) - begin_ns) * 1e-6;
+  return done;
+}
+
+static bool look(comparison *it) {
+  const muster_frame_report *report = &it->world.report;
+  osborne_comparison *out = it->out;
+  if (!osborne_look(&it->world)) return false;
+  if (report->leaves < out->leaves_least) out->leaves_least = report->leaves;
+  if (report->leaves > out->leaves_most) out->leaves_most = report->leaves;
+  if (report->represented != (uint64_t)it->plan->herds * OSBORNE_MEMBERS) out->complete = false;
+  return true;
+}
+
+static bool run_round(comparison *it, uint32_t first, uint32_t cycles) {
+  bool done = true;
+  for (int way = 0; way < OSBORNE_WAYS && done; way++)
+    for (uint32_t i = first; i < first + cycles && done; i++)
+      done = run_cycle(it, way, &it->out->series_ms[way][i]) && (way != OSBORNE_WITH || look(it));
+  return complain_world(done);
+}
+
+static double median_of(const double *series_ms, uint32_t count) {
+  double sorted_ms[OSBORNE_CYCLES_MAX];
+  memcpy(sorted_ms, series_ms, count * sizeof *series_ms);
+  return rounds_median(sorted_ms, count);
+}
+
+static void sum_up(osborne_comparison *out, uint32_t each) {
+  for (int way = 0; way < OSBORNE_WAYS; way++) {
+    double rounds_ms[OSBORNE_ROUNDS], sum_ms = 0;
+    for (uint32_t round = 0; round < OSBORNE_ROUNDS; round++)
+      rounds_ms[round] = median_of(&out->series_ms[way][round * each], each);
+    for (uint32_t i = 0; i < out->cycles; i++) sum_ms += out->series_ms[way][i];
+    out->ms[way] = rounds_median(rounds_ms, OSBORNE_ROUNDS);
+    out->mean_ms[way] = sum_ms / out->cycles;
+  }
+}
+
+static bool run_rounds(comparison *it, progress *line) {
+  uint32_t each = it->plan->cycles / OSBORNE_ROUNDS;
+  for (uint32_t round = 0; round < OSBORNE_ROUNDS; round++) {
+    osborne_show(line, "osborne: with and without level of detail, round %u of %d", round + 1, OSBORNE_ROUNDS);
+    if (!run_round(it, round * each, each)) return false;
+  }
+  it->out->counts = osborne_count(&it->world);
+  sum_up(it->out, each);
+  return true;
+}
+
+bool osborne_compare(const osborne_plan *plan, const char *plots, progress *line, osborne_comparison *compare) {
+  comparison it = {.plan = plan, .clock = clock_calibrate(), .out = compare};
+  *compare = (osborne_comparison){.leaves_least = UINT32_MAX, .complete = true, .cycles = plan->cycles};
+  bool done = open_all(&it) && run_rounds(&it, line) && (!plots || osborne_picture(&it.world, plots));
+  close_all(&it);
+  return done;
+}

@@ -1,0 +1,109 @@
+/* Twice as many herds, and again: on the same square, and on one that grows with them. */
+#include "osborne.h"
+
+#include "base/clock.h"
+#include "complaint.h"
+#include "rounds.h"
+#include "scale.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CYCLES_LEAST = 5 };
+
+static const double slow_ms = 100; /* from here on it is not doubled again */
+
+/* A folded herd's bytes, what one that is near takes in room and agents, and everything else; generously. */
+static const uint64_t bytes_folded = 32, bytes_unfolded = 2048, bytes_agent = 512, bytes_beside = 256u << 20;
+
+static bool has_memory(const osborne_def *def) {
+  uint64_t needed = (uint64_t)def->herds * bytes_folded + osborne_unfolded_max(def) * bytes_unfolded +
+                    osborne_agents_max(def) * bytes_agent + bytes_beside;
+  return needed <= scale_bytes_available();
+}
+
+/* The median of as many cycles as the time holds. */
+static bool time_cycles(const osborne_plan *plan, osborne_world *world, osborne_size *size, double *median_ms) {
+  double took_ms[OSBORNE_CYCLES_MAX];
+  clock_source clock = clock_calibrate();
+  uint64_t started_ns = clock_now(&clock);
+  uint32_t count = 0;
+  while (count < plan->cycles && (count < CYCLES_LEAST || clock_now(&clock) - started_ns < plan->row_ns)) {
+    uint64_t begin_ns = clock_now(&clock);
+    if (!osborne_cycle(world)) return false;
+    took_ms[count++] = (double)(clock_now(&clock) - begin_ns) * 1e-6;
+    if (!osborne_look(world)) return false;
+    size->complete &= world->report.represented == (uint64_t)world->def.herds * OSBORNE_MEMBERS;
+  }
+  size->cycles = count;
+  size->counts = osborne_count(world);
+  *median_ms = rounds_median(took_ms, count);
+  return true;
+}
+
+static bool time_world(const osborne_plan *plan, const osborne_def *def, uint32_t workers, osborne_size *size,
+                       double *median_ms) {
+  osborne_world world;
+  bool done = osborne_open(&world, def, workers) && time_cycles(plan, &world, size, median_ms);
+  if (!done) complain_failure("osborne, %u herds: %s", def->herds, muster_last_error());
+  osborne_close(&world);
+  return done;
+}
+
+static bool time_size(osborne_results *results, const osborne_def *def, progress *line, osborne_size *size) {
+  char agents[TEXT_BYTES];
+  text_count(agents, (uint64_t)def->herds * OSBORNE_MEMBERS);
+  *size = (osborne_size){.side_m = def->side_m, .complete = true, .workers = 1};
+  osborne_show(line, "osborne: %s agents on %.1f km, 1 worker", agents, def->side_m * 1e-3);
+  if (!time_world(&results->plan, def, 1, size, &size->one_ms)) return false;
+  size->ms = size->all_ms = size->one_ms;
+  if (results->workers == 1) return true;
+  osborne_show(line, "osborne: %s agents on %.1f km, %u workers", agents, def->side_m * 1e-3, results->workers);
+  if (!time_world(&results->plan, def, results->workers, size, &size->all_ms)) return false;
+  if (size->all_ms < size->one_ms) size->workers = results->workers;
+  size->ms = fmin(size->one_ms, size->all_ms);
+  return true;
+}
+
+static bool time_sizes(osborne_results *results, progress *line, osborne_doubling *doubling) {
+  const osborne_plan *plan = &results->plan;
+  doubling->end = OSBORNE_END_PLAN;
+  for (uint64_t herds = plan->herds; herds <= plan->most && doubling->sizes < OSBORNE_SIZES_MAX; herds *= 2) {
+    osborne_size *size = &doubling->rows[doubling->sizes];
+    double growth = doubling->grows ? sqrt((double)herds / plan->herds) : 1;
+    osborne_def def = {.herds = (uint32_t)herds, .side_m = plan->side_m * growth, .seed = 1};
+    if (!has_memory(&def)) {
+      doubling->end = OSBORNE_END_MEMORY;
+      return true;
+    }
+    if (!time_size(results, &def, line, size)) return false;
+    doubling->sizes++;
+    if (size->ms < slow_ms) continue;
+    doubling->end = OSBORNE_END_SLOW;
+    return true;
+  }
+  return true;
+}
+
+static uint32_t machine_workers(void) {
+  muster_pool_def def = muster_default_pool_def();
+  muster_pool *pool = muster_pool_create(&def);
+  uint32_t workers = pool ? muster_pool_workers(pool) : 1;
+  muster_pool_destroy(pool);
+  return workers;
+}
+
+bool osborne_scale(osborne_results *results, progress *line) {
+  results->workers = machine_workers();
+  results->doublings[OSBORNE_SAME_DENSITY].grows = true;
+  for (int i = 0; i < OSBORNE_DOUBLINGS; i++)
+    if (!time_sizes(results, line, &results->doublings[i])) return false;
+  return true;
+}
+
+const osborne_size *osborne_size_of(const osborne_doubling *doubling, uint64_t agents) {
+  for (uint32_t i = 0; i < doubling->sizes; i++)
+    if (doubling->rows[i].counts.agents == agents) return &doubling->rows[i];
+  return NULL;
+}

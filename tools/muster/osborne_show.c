@@ -1,0 +1,93 @@
+/* Osborne & Dickinson's claims and our figures as text. */
+#include "osborne.h"
+
+#include "text.h"
+
+#include <stdio.h>
+
+static const char *const way_names[OSBORNE_WAYS] = {"with level of detail", "without, eight at a time",
+                                                    "without, one by one"};
+
+/* What is aimed at on one worker, in ms; and for sizes, on all. */
+static const double wanted_ms[OSBORNE_WAYS] = {0.05, 2, 0};
+
+static const struct {
+  uint64_t agents;
+  double paper_ms, wanted_ms;
+} claims[] = {{1u << 20, 100, 0.3}, {1u << 28, 0, 100}};
+
+enum { CLAIMS = sizeof claims / sizeof *claims };
+
+static const char *text_ms(char out[TEXT_BYTES], double ms) {
+  if (ms <= 0) return "";
+  snprintf(out, TEXT_BYTES, ms < 1 ? "%.3f" : ms < 100 ? "%.2f" : "%.1f", ms);
+  return out;
+}
+
+static void print_way(const osborne_comparison *compare, int way, double paper_share) {
+  char agents[TEXT_BYTES], simulated[TEXT_BYTES], ms[TEXT_BYTES], mean[TEXT_BYTES], wanted[TEXT_BYTES],
+      paper[TEXT_BYTES] = "";
+  double share = compare->ms[way] / compare->ms[OSBORNE_WITHOUT_SCALAR];
+  if (paper_share > 0) snprintf(paper, sizeof paper, "< %g %%", paper_share * 100);
+  printf("%-26s %11s %10s %10s %10s %10s %9.3f %% %9.2f %% %8s\n", way_names[way],
+         text_count(agents, compare->counts.agents),
+         text_count(simulated, way == OSBORNE_WITH ? compare->counts.leaves : compare->counts.agents),
+         text_ms(ms, compare->ms[way]), text_ms(mean, compare->mean_ms[way]), text_ms(wanted, wanted_ms[way]),
+         share * 100, 100 * compare->ms[way] / compare->ms[OSBORNE_WITHOUT_SIMD], paper);
+}
+
+static void print_comparison(const osborne_results *results) {
+  const osborne_comparison *compare = &results->compare;
+  char herds[TEXT_BYTES];
+  printf(
+      "Osborne & Dickinson: %s herds of %d on %g x %g km, one player; %u cycles of 500 ms on one worker, in turns\n\n"
+      "%-26s %11s %10s %10s %10s %10s %11s %11s %8s\n%-26s %11s %10s %10s %10s %10s %11s %11s %8s\n",
+      text_count(herds, results->plan.herds), OSBORNE_MEMBERS, results->plan.side_m * 1e-3, results->plan.side_m * 1e-3,
+      compare->cycles, "", "agents", "simulated", "ms", "ms", "wanted", "of one", "of eight", "paper:", "",
+      "represented", "", "per cycle", "mean", "ms", "by one", "at a time", "");
+  print_way(compare, OSBORNE_WITH, 0.01);
+  print_way(compare, OSBORNE_WITHOUT_SIMD, 0);
+  print_way(compare, OSBORNE_WITHOUT_SCALAR, 0);
+  printf("\nWithout: plain loops over all animals with the same flocking, without any scheduler; eight at a time is "
+         "ours,\n"
+         "theirs was not optimised. Simulated are %u to %u leaves, and %u folded herds in blocks.\n",
+         compare->leaves_least, compare->leaves_most, compare->counts.herds - compare->counts.unfolded);
+}
+
+static void print_size(const osborne_size *size, bool grows) {
+  const osborne_counts *counts = &size->counts;
+  char agents[TEXT_BYTES], herds[TEXT_BYTES], unfolded[TEXT_BYTES], leaves[TEXT_BYTES], bytes[TEXT_BYTES];
+  char one[TEXT_BYTES], all[TEXT_BYTES], paper[TEXT_BYTES + 8] = "", wanted[TEXT_BYTES] = "", limit[TEXT_BYTES];
+  for (int i = 0; i < CLAIMS; i++) {
+    if (claims[i].agents != counts->agents) continue;
+    if (claims[i].paper_ms > 0 && !grows) snprintf(paper, sizeof paper, "< %s", text_ms(limit, claims[i].paper_ms));
+    snprintf(wanted, sizeof wanted, "%s", text_ms(limit, claims[i].wanted_ms));
+  }
+  printf("%13s %11s %7.1f %9s %10s %9s %9s %7s %8s %9s %7.2f %7.0f\n", text_count(agents, counts->agents),
+         text_count(herds, counts->herds), size->side_m * 1e-3, text_count(unfolded, counts->unfolded),
+         text_count(leaves, counts->leaves), text_ms(one, size->one_ms), text_ms(all, size->all_ms), wanted, paper,
+         text_bytes(bytes, (double)counts->bytes), counts->bytes_each_folded, counts->bytes_each_unfolded);
+}
+
+static void print_sizes(const osborne_results *results, const osborne_doubling *doubling) {
+  static const char *const ends[] = {"a cycle took 100 ms", "there was no memory for twice as many",
+                                     "no more was asked for"};
+  char all[TEXT_BYTES];
+  snprintf(all, sizeof all, "ms, all %u", results->workers);
+  printf("\nTwice as many, and again, %s; until %s\n\n"
+         "%13s %11s %7s %9s %10s %9s %9s %7s %8s %9s %15s\n%13s %11s %7s %9s %10s %9s %9s %7s %8s %9s %7s %7s\n",
+         doubling->grows ? "on a square that grows with them" : "on the same square", ends[doubling->end], "agents",
+         "herds", "square", "", "leaves", "ms, one", all, "wanted", "paper", "memory", "bytes per herd", "represented",
+         "", "km", "unfolded", "simulated", "worker", "workers", "ms", "ms", "", "folded", "unf.");
+  for (uint32_t i = 0; i < doubling->sizes; i++) print_size(&doubling->rows[i], doubling->grows);
+}
+
+void osborne_print(const osborne_results *results) {
+  print_comparison(results);
+  for (int i = 0; i < OSBORNE_DOUBLINGS; i++) print_sizes(results, &results->doublings[i]);
+  printf("\nms: the median of cycles in which everybody is due; the machine's of the moment. On the same square there "
+         "are\n"
+         "ever more leaves near the player, on the growing one ever more folded herds. Bytes of an unfolded herd are\n"
+         "beside its agents; each number that a host keeps of members takes 4 more of a folded one, 4 by member of an\n"
+         "unfolded one.\n");
+}
