@@ -34,6 +34,7 @@
 #include <muster/trace.h>
 #include <muster/type.h>
 #include <muster/update.h>
+#include <muster/view.h>
 
 #ifdef __cplusplus
 extern "C" {

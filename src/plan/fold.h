@@ -142,6 +142,11 @@ typedef struct fold_siblings {
 fold_siblings fold_next_folding(const fold_board *board, const herd_type *type, const herd_lanes *lanes,
                                 const fold_near *near, uint32_t from, uint64_t now_ns);
 
+/* Whether all leaves are where they are wanted, as nearly always; false when in doubt. A parent that is far from its
+ * one observer has a child that is as far; of several observers, each child may be near to another one, so that says
+ * nothing. After fold_measure. */
+bool fold_stays(const fold_board *board, const herd_type *type, const herd_lanes *lanes, const fold_near *near);
+
 /* A lane's pin for a time, and whether it holds still. */
 static inline uint32_t fold_pin(uint64_t until_ns) {
   return (uint32_t)(until_ns >> HERD_PINS_UNIT_BITS) | 1u;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "service/health.h"
+#include "service/live.h"
 #include "service/log.h"
 #include "service/metrics.h"
 
@@ -212,9 +213,10 @@ static const http_route own_routes[] = {
     {0},
 };
 
-static const http_route *const tables[] = {own_routes,          api_world_routes, api_type_routes,   api_agent_routes,
-                                           api_observer_routes, api_bulk_routes,  api_module_routes, metrics_routes,
-                                           health_routes,       flight_routes,    snapshot_routes,   NULL};
+static const http_route *const tables[] = {
+    own_routes,      api_world_routes,  api_type_routes, api_agent_routes, api_observer_routes,
+    api_bulk_routes, api_module_routes, metrics_routes,  health_routes,    flight_routes,
+    snapshot_routes, stream_routes,     map_routes,      page_routes,      NULL};
 
 static void write_route(json_writer *writer, const http_route *route) {
   json_begin_object(writer, NULL);
@@ -296,6 +298,8 @@ muster_result api_open(service *service) {
   muster_result result = read_options(&service->settings, &options, token);
   if (result) return result;
   options.user = service;
+  result = live_open(service);
+  if (result) return result;
   service->http = http_create(service->loop, &options);
   if (!service->http) return MUSTER_E_MEMORY;
   result = http_listen_unix(service->http, service->control.descriptor);
@@ -305,4 +309,5 @@ muster_result api_open(service *service) {
 void api_close(service *service) {
   http_destroy(service->http, NULL, NULL);
   service->http = NULL;
+  live_close(service);
 }

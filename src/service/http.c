@@ -234,8 +234,10 @@ void http_destroy(http *http, void (*done)(void *user), void *user) {
   if (!http) return;
   http->closed = done;
   http->closed_user = user;
-  for (http_request *request = http->requests; request; request = request->next)
+  for (http_request *request = http->requests; request; request = request->next) {
     if (request->suspended) http_refuse(request, 503, "stopping", NULL, "the daemon stops");
+    if (request->stream) http_stream_end(request->stream);
+  }
   for (uint32_t i = 0; i < http->listener_count; i++) {
     http_listener *listener = &http->listeners[i];
     uv_poll_stop(&listener->poll);

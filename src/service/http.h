@@ -122,6 +122,12 @@ const char *http_query_value(const http_request *request, const char *name);
 /* The body; null when empty. Valid until the request is answered. */
 const void *http_body(const http_request *request, size_t *bytes);
 
+/* A header of the request; null when it was not sent. */
+const char *http_header_value(const http_request *request, const char *name);
+
+/* The route that matched. */
+const http_route *http_route_of(const http_request *request);
+
 /* All routes of the server, as given to http_create. */
 const http_route *const *http_tables(const http_request *request);
 
@@ -131,9 +137,36 @@ void http_answer(http_request *request, unsigned status, const char *type, const
 /* The same with memory from malloc, which is freed. */
 void http_answer_owned(http_request *request, unsigned status, const char *type, void *body, size_t bytes);
 
+typedef struct http_header {
+  const char *name, *value;
+} http_header;
+
+/* Answers with bytes that outlive the server, such as a file that is compiled in, and with further headers, which end
+ * with a null name; Cache-Control is among them. */
+void http_answer_static(http_request *request, unsigned status, const char *type, const void *body, size_t bytes,
+                        const http_header *headers);
+
 /* Refuses with an error; `code` is a word for programs, `field` what is to blame, or null; the sentence is
  * printf-style. */
 void http_refuse(http_request *request, unsigned status, const char *code, const char *field, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+
+/* --------------------------------------------------------------------------------------- answers without an end */
+
+typedef struct http_stream http_stream;
+
+/* Where the bytes of a stream come from. */
+typedef struct http_stream_source {
+  size_t (*read)(void *user, char *buffer, size_t bytes); /* the next ones, as soon as the client took those before;
+                                                             0 = there are none now */
+  void (*closed)(void *user);                             /* the client, or the server, ended it: the last call */
+  void *user;
+} http_stream_source;
+
+/* Answers with an endless body. A client that takes nothing for send_ms is cut. */
+http_stream *http_answer_stream(http_request *request, const char *type, const http_stream_source *source);
+
+/* There may be bytes: `read` is called soon, unless the client still has some to take. */
+void http_stream_wake(http_stream *stream);
 
 #endif

@@ -39,6 +39,7 @@ struct http_request {
   bool handled, suspended, sent; /* the handler was called; it answers later; libmicrohttpd has the answer */
   unsigned status;               /* of the answer; 0 = not answered */
   struct MHD_Response *response;
+  http_stream *stream; /* the answer, when it has no end */
 };
 
 struct http {
@@ -75,6 +76,12 @@ bool http_tokens_equal(const char *held, const char *given);
 
 /* Refuses an unknown method of a known path. */
 void http_refuse_method(http_request *request, const char *method, const char *allowed);
+
+/* Ends a stream of a server that stops. */
+void http_stream_end(http_stream *stream);
+
+/* The stream's request is gone. */
+void http_stream_forget(http_stream *stream);
 
 /* Has libmicrohttpd called from the loop soon: it gets no event of its own when a connection is resumed. */
 void http_turn_soon(http_listener *listener);

@@ -24,13 +24,10 @@ static enum MHD_Result send_answer(http_request *request) {
   return result;
 }
 
-static void answer_with(http_request *request, unsigned status, const char *type, struct MHD_Response *response) {
+void http_respond(http_request *request, unsigned status, const char *type, struct MHD_Response *response) {
   ASSERT(request->status == 0 && status >= 200 && status < 600);
   if (!response) abort(); /* out of memory for a hundred bytes */
   if (type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-  MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-  if (status == 401) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
-  if (status == 429) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
   request->status = status;
   request->response = response;
   request->http->counts.answers[status / 100]++;
@@ -41,6 +38,14 @@ static void answer_with(http_request *request, unsigned status, const char *type
   http_turn_soon(request->client->listener);
 }
 
+static void answer_with(http_request *request, unsigned status, const char *type, struct MHD_Response *response) {
+  if (!response) abort();
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+  if (status == 401) MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+  if (status == 429) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+  http_respond(request, status, type, response);
+}
+
 void http_answer(http_request *request, unsigned status, const char *type, const void *body, size_t bytes) {
   struct MHD_Response *response = MHD_create_response_from_buffer(bytes, (void *)body, MHD_RESPMEM_MUST_COPY);
   answer_with(request, status, type, response);
@@ -48,6 +53,13 @@ void http_answer(http_request *request, unsigned status, const char *type, const
 
 void http_answer_owned(http_request *request, unsigned status, const char *type, void *body, size_t bytes) {
   answer_with(request, status, type, MHD_create_response_from_buffer(bytes, body, MHD_RESPMEM_MUST_FREE));
+}
+
+void http_answer_static(http_request *request, unsigned status, const char *type, const void *body, size_t bytes,
+                        const http_header *headers) {
+  struct MHD_Response *response = MHD_create_response_from_buffer(bytes, (void *)body, MHD_RESPMEM_PERSISTENT);
+  for (; response && headers->name; headers++) MHD_add_response_header(response, headers->name, headers->value);
+  http_respond(request, status, type, response);
 }
 
 static struct MHD_Response *error_response(const char *code, const char *field, const char *message) {
@@ -154,6 +166,7 @@ void http_close_request(http_request *request) {
   if (request->previous) request->previous->next = request->next;
   if (http->requests == request) http->requests = request->next;
   http_release_body(request);
+  if (request->stream) http_stream_forget(request->stream);
   if (request->response) MHD_destroy_response(request->response);
   free(request);
 }
@@ -210,6 +223,14 @@ enum MHD_Result http_take(void *user, struct MHD_Connection *connection, const c
 
 void *http_user(const http_request *request) {
   return request->http->options.user;
+}
+
+const char *http_header_value(const http_request *request, const char *name) {
+  return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+const http_route *http_route_of(const http_request *request) {
+  return request->route;
 }
 
 const http_route *const *http_tables(const http_request *request) {

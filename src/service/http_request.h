@@ -11,6 +11,9 @@ enum MHD_Result http_take(void *user, struct MHD_Connection *connection, const c
 /* The request is over, answered or not. */
 void http_close_request(http_request *request);
 
+/* Answers with a response that has all its headers but the type's; it is the request's now. Null: no memory for it. */
+void http_respond(http_request *request, unsigned status, const char *type, struct MHD_Response *response);
+
 /* Gives the memory of its body back. */
 void http_release_body(http_request *request);
 

@@ -77,7 +77,9 @@ typedef struct service {
   service_stage stage;        /* loop's thread */
   int status;                 /* of the program, once it ends; loop's thread */
   control_socket control;
-  struct http *http; /* the server of control; loop's thread */
+  struct http *http;       /* the server of control; loop's thread */
+  struct streams *streams; /* loop's thread */
+  struct maps *maps;       /* loop's thread */
   desk desk;
   watchdog watchdog;
   snapshots snapshots;

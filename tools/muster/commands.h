@@ -7,6 +7,7 @@ int explain_command(int count, char **arguments);
 int replay_command(int count, char **arguments);
 int repro_command(int count, char **arguments);
 int ctl_command(int count, char **arguments);
+int top_command(int count, char **arguments);
 int bench_command(int count, char **arguments);
 
 #endif

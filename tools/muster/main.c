@@ -24,6 +24,7 @@ static const command commands[] = {
     {"repro", "reproduce a paper's tables and figures beside our measurement", repro_command},
 #ifdef MUSTER_HAS_CTL
     {"ctl", "ask a running musterd, and tell it what to do", ctl_command},
+    {"top", "a running musterd at a glance, at a terminal", top_command},
 #endif
     {"bench", "measure the worker pool beside other job systems, and what scheduling costs", bench_command},
 };

@@ -1,0 +1,114 @@
+/* muster/view.h - agents as a picture needs them: all within a rectangle of the ground plane at once, one by one or
+ * summed by the cells of a raster. Part of muster/muster.h.
+ *
+ *     muster_view view = muster_default_view();
+ *     view.x1 = view.y1 = 500;
+ *     for (uint32_t cursor = 0; cursor != MUSTER_VIEW_END;) {
+ *       uint32_t count = muster_agents_view(world, &view, sights, 4096, &cursor);
+ *       draw(sights, count);
+ *     }
+ *
+ * A call looks at looks_max agents at most and says by the cursor where the next one goes on, so that a host that has
+ * little time between two frames spreads a picture over several of them. Agents that moved, came or went in the
+ * meantime are then seen where they were when the call passed their index: once each, never twice. Everything here
+ * belongs to the thread of the frames, between frames, and changes nothing. */
+#ifndef MUSTER_VIEW_H
+#define MUSTER_VIEW_H
+
+#include <muster/type.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MUSTER_VIEW_END UINT32_MAX /* a cursor that is through */
+
+/* What is looked at. */
+typedef struct muster_view {
+  uint32_t size;
+  uint32_t partition;    /* default 0 */
+  double x0, y0, x1, y1; /* metres: x0 <= x < x1, y0 <= y < y1; default all 0, which is refused */
+  uint32_t looks_max;    /* agents that one call looks at, about 5 ns each, those in the rectangle about twice that;
+                            default 16384; >= 1 */
+} muster_view;
+
+static inline muster_view muster_default_view(void) {
+  muster_view view = {0};
+  view.size = (uint32_t)sizeof view;
+  view.looks_max = 16384;
+  return view;
+}
+
+/* What holds for an agent, as bits of muster_sight.flags. */
+typedef enum muster_sight_flag {
+  MUSTER_SIGHT_DUE = 1 << 0,         /* its period has elapsed, and it has not run since: it was carried */
+  MUSTER_SIGHT_WOKEN = 1 << 1,       /* something happened to it, and it has not run since */
+  MUSTER_SIGHT_PREEMPTED = 1 << 2,   /* its update was stopped between two atoms, and goes on */
+  MUSTER_SIGHT_QUARANTINED = 1 << 3, /* it is not run: muster/conduct.h */
+  MUSTER_SIGHT_ACTING = 1 << 4       /* its action atoms found no time, and lead the next commit */
+} muster_sight_flag;
+
+/* An agent in the rectangle. Fixed for good: arrays of it are filled, and may be sent as they are. */
+typedef struct muster_sight {
+  uint32_t index, generation; /* its id */
+  float x, y;                 /* metres from the rectangle's corner x0, y0 */
+  float period_s;             /* in force at the last frame's pressure; 0 = it has none */
+  float staleness_s;          /* simulation time since what its last completed update brought it to */
+  float importance;           /* 0..1 */
+  uint16_t type;              /* index of the muster_type */
+  uint8_t level;
+  uint8_t flags; /* muster_sight_flag bits */
+} muster_sight;
+
+/* Writes the active agents of a view, in agent order, from the cursor on, which is 0 to begin with: at most `capacity`,
+ * and of those looks_max that come next. Sets the cursor to where the next call goes on, MUSTER_VIEW_END when there is
+ * nobody left, and returns how many were written; that may be 0 before the end. 0 with a message and a cursor that is
+ * through when something is missing, the view was not set by its default function or is empty, or inside a frame.
+ * O(looks_max). */
+MUSTER_API uint32_t muster_agents_view(const muster_world *world, const muster_view *view, muster_sight *sights,
+                                       uint32_t capacity, uint32_t *cursor);
+
+/* Sums over the agents of a raster's cell. Fixed for good. */
+typedef struct muster_raster_cell {
+  uint32_t count;        /* agents */
+  uint32_t with_period;  /* of these, those that have a period: periods and stretches are sums over them */
+  float level_sum;       /* of levels */
+  float period_s_sum;    /* of periods in force */
+  float staleness_s_sum; /* of all staleness */
+  float stretch_sum;     /* of staleness / period in force */
+} muster_raster_cell;
+
+/* A rectangle cut into columns x rows cells of equal size. The cells are the caller's, who zeroes them first. */
+typedef struct muster_raster {
+  double width_m, height_m;  /* of the rectangle; > 0 */
+  uint32_t columns, rows;    /* >= 1 */
+  muster_raster_cell *cells; /* cell of (column, row): cells[row * columns + column]; row 0 lies at y0 */
+} muster_raster;
+
+/* Adds agents that muster_agents_view() wrote to the cells that they stand in. Any thread. O(count). */
+MUSTER_API void muster_raster_add(const muster_raster *raster, const muster_sight *sights, uint32_t count);
+
+/* Adds the agents of a view to the cells of a raster, as muster_agents_view() and muster_raster_add() would, with a
+ * cursor of the same kind; the raster's width and height are those of the view whatever they were set to. Returns how
+ * many agents were added. Errors as above, and when the raster has no cells. O(looks_max). */
+MUSTER_API uint32_t muster_agents_raster(const muster_world *world, const muster_view *view,
+                                         const muster_raster *raster, uint32_t *cursor);
+
+/* Where the agents of a partition are. */
+typedef struct muster_extent {
+  uint32_t agents;       /* that were looked at; 0 = the rectangle says nothing */
+  double x0, y0, x1, y1; /* metres, all included */
+} muster_extent;
+
+/* Widens an extent, which is zeroed first, by the active agents of a partition, with a cursor as above.
+ * MUSTER_E_ARGUMENT when something is missing or looks_max is 0, MUSTER_E_STATE inside a frame; the cursor is then
+ * through. O(looks_max).
+ */
+MUSTER_API muster_result muster_agents_extent(const muster_world *world, uint32_t partition, uint32_t looks_max,
+                                              muster_extent *extent, uint32_t *cursor);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,70 @@
+/* http_stream.c - answers without an end: libmicrohttpd asks for more whenever the client has taken what there was. A
+ * connection that there is nothing for sleeps, and is resumed when there may be something. */
+#include "service/http_request.h"
+
+#include <stdlib.h>
+
+struct http_stream {
+  http_stream_source source;
+  http *http;
+  http_request *request; /* null once that is gone */
+  bool asleep, ending;
+};
+
+static bool fall_asleep(http_stream *stream) {
+  http_request *request = stream->request;
+  if (!request) return false;
+  stream->asleep = true;
+  request->client->deadline_ms = UINT64_MAX;
+  MHD_suspend_connection(request->connection);
+  return true;
+}
+
+/* Called again as soon as the client has taken what this call gave. */
+static ssize_t read_on(void *user, uint64_t position, char *buffer, size_t bytes) {
+  http_stream *stream = user;
+  (void)position;
+  if (stream->ending) return MHD_CONTENT_READER_END_OF_STREAM;
+  size_t length = stream->source.read(stream->source.user, buffer, bytes);
+  if (length == 0 && !fall_asleep(stream)) return MHD_CONTENT_READER_END_OF_STREAM;
+  if (length > 0 && stream->request)
+    stream->request->client->deadline_ms = uv_now(stream->http->loop) + stream->http->options.send_ms;
+  return (ssize_t)length;
+}
+
+static void release(void *user) {
+  http_stream *stream = user;
+  stream->source.closed(stream->source.user);
+  if (stream->request) stream->request->stream = NULL;
+  free(stream);
+}
+
+http_stream *http_answer_stream(http_request *request, const char *type, const http_stream_source *source) {
+  enum { PIECE_BYTES = 8192 };
+  http_stream *stream = calloc(1, sizeof *stream);
+  if (!stream) abort();
+  *stream = (http_stream){.source = *source, .http = request->http, .request = request};
+  request->stream = stream;
+  struct MHD_Response *response =
+      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE_BYTES, read_on, stream, release);
+  if (response) MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+  http_respond(request, 200, type, response);
+  return stream;
+}
+
+void http_stream_wake(http_stream *stream) {
+  if (!stream->asleep || !stream->request) return;
+  stream->asleep = false;
+  stream->request->client->deadline_ms = uv_now(stream->http->loop) + stream->http->options.send_ms;
+  MHD_resume_connection(stream->request->connection);
+  http_turn_soon(stream->request->client->listener);
+}
+
+void http_stream_end(http_stream *stream) {
+  stream->ending = true;
+  http_stream_wake(stream);
+}
+
+void http_stream_forget(http_stream *stream) {
+  stream->request = NULL;
+}

@@ -1,0 +1,191 @@
+/* maps.c - maps that are being gathered, and those that are fresh: several pages that look at the same share one.
+ *
+ *     request --> equal map gathers? --> waits for it
+ *            \--> equal map is fresh? -> has it
+ *             \-> a new one: slice --> slice --> ... --> answers all who wait; fresh for a while */
+#include "service/maps.h"
+
+#include "base/error.h"
+#include "service/map_gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRESH_MS = 40, WAITING_MAX = 64, RECORDS = 4096, WIDTH = 160, HEIGHT = 100 };
+
+typedef struct map {
+  desk_request desk; /* stands first */
+  struct map *next;
+  struct maps *maps;
+  map_query query; /* as it was asked; the gathering's has the rectangle that was found */
+  map_gather gather;
+  bool ran, refused; /* by the frames' thread: it looked; the world is not open */
+  char reason[160];  /* why */
+  http_request *waiting[WAITING_MAX];
+  uint32_t waiting_count; /* 0 = it is not gathered any more */
+  uint64_t fresh_until_ms;
+  void *bytes; /* null until it is there */
+  size_t length;
+} map;
+
+typedef struct maps {
+  service *service;
+  map *first;
+  uint32_t count;
+} maps;
+
+/* ------------------------------------------------------------------------------------------------------------- maps */
+
+static void discard(map *map) {
+  struct map **link = &map->maps->first;
+  while (*link != map) link = &(*link)->next;
+  *link = map->next;
+  map->maps->count--;
+  map_gather_free(&map->gather);
+  free(map->bytes);
+  free(map);
+}
+
+static void discard_stale(maps *maps) {
+  uint64_t now_ms = uv_now(maps->service->loop);
+  for (map *map = maps->first, *next; map; map = next) {
+    next = map->next;
+    if (map->waiting_count == 0 && now_ms >= map->fresh_until_ms) discard(map);
+  }
+}
+
+static map *find(const maps *maps, const map_query *query) {
+  map *map = maps->first;
+  while (map && !map_queries_equal(&map->query, query)) map = map->next;
+  return map;
+}
+
+/* -------------------------------------------------------------------------------------------------------- gathering */
+
+static void refuse_all(map *map, unsigned status, const char *code, const char *message) {
+  for (uint32_t i = 0; i < map->waiting_count; i++) http_refuse(map->waiting[i], status, code, NULL, "%s", message);
+  discard(map);
+}
+
+static void answer_all(map *map) {
+  map->bytes = map_gather_encode(&map->gather, &map->length);
+  map_gather_free(&map->gather);
+  if (!map->bytes) {
+    refuse_all(map, 429, "busy", "no memory for the map now");
+    return;
+  }
+  for (uint32_t i = 0; i < map->waiting_count; i++)
+    http_answer(map->waiting[i], 200, HTTP_BINARY, map->bytes, map->length);
+  map->waiting_count = 0;
+  map->fresh_until_ms = uv_now(map->maps->service->loop) + FRESH_MS;
+}
+
+static void run(desk_request *request, struct service *service) {
+  map *map = (struct map *)request;
+  (void)service;
+  map->ran = true;
+  map->refused = !map_gather_slice(&map->gather);
+  if (map->refused) strncpy(map->reason, muster_last_error(), sizeof map->reason - 1);
+}
+
+static void post(map *map);
+
+static void done(desk_request *request) {
+  map *map = (struct map *)request;
+  if (!map->ran)
+    refuse_all(map, 503, "stopping", "the daemon stops");
+  else if (map->refused)
+    refuse_all(map, 409, "state", map->reason);
+  else if (map->gather.phase == MAP_GATHERED)
+    answer_all(map);
+  else
+    post(map);
+}
+
+static void post(map *map) {
+  map->desk = (desk_request){.run = run, .done = done};
+  map->ran = false;
+  muster_result result = desk_post(&map->maps->service->desk, &map->desk);
+  if (result) refuse_all(map, result == MUSTER_E_FULL ? 429 : 503, "busy", muster_last_error());
+}
+
+/* --------------------------------------------------------------------------------------------------------- requests */
+
+static bool take_query(http_request *request, map_query *query, api_problem *problem) {
+  uint64_t partition = 0, max = RECORDS, width = WIDTH, height = HEIGHT;
+  bool taken = rectangle_read(request, &query->rectangle, problem) &&
+               api_query_count(request, "partition", 0, 65535, &partition, problem) &&
+               api_query_count(request, "max", 0, MAP_RECORDS_MAX, &max, problem) &&
+               api_query_count(request, "width", 1, MAP_SIDE_MAX, &width, problem) &&
+               api_query_count(request, "height", 1, MAP_SIDE_MAX, &height, problem);
+  if (taken && width * height > MAP_RECORDS_MAX)
+    taken = api_complain(problem, 400, "out_of_range", "width", "width x height must be %d at most", MAP_RECORDS_MAX);
+  query->partition = (uint32_t)partition;
+  query->max = (uint32_t)max;
+  query->width = (uint32_t)width;
+  query->height = (uint32_t)height;
+  return taken;
+}
+
+static void begin_map(maps *maps, const map_query *query, http_request *request) {
+  map *map = maps->count < MAPS_MAX ? calloc(1, sizeof *map) : NULL;
+  if (!map || !map_gather_begin(&map->gather, query)) {
+    free(map);
+    http_refuse(request, 429, "busy", NULL, "%u maps are being gathered; ask again later", maps->count);
+    return;
+  }
+  map->maps = maps;
+  map->query = *query;
+  map->waiting[map->waiting_count++] = request;
+  map->next = maps->first;
+  maps->first = map;
+  maps->count++;
+  post(map);
+}
+
+static void show_map(http_request *request) {
+  service *service = http_user(request);
+  maps *maps = service->maps;
+  map_query query = {.world = api_world(request)};
+  api_problem problem = {0};
+  if (!query.world) return;
+  if (!take_query(request, &query, &problem)) {
+    http_refuse(request, problem.status, problem.code, problem.field, "%s", problem.message);
+    return;
+  }
+  discard_stale(maps);
+  map *map = find(maps, &query);
+  if (!map)
+    begin_map(maps, &query, request);
+  else if (map->bytes)
+    http_answer(request, 200, HTTP_BINARY, map->bytes, map->length);
+  else if (map->waiting_count < WAITING_MAX)
+    map->waiting[map->waiting_count++] = request;
+  else
+    http_refuse(request, 429, "busy", NULL, "%u wait for this map; ask again later", map->waiting_count);
+}
+
+const http_route map_routes[] = {
+    {.method = "GET",
+     .pattern = "/v1/worlds/{world}/map",
+     .handle = show_map,
+     .queries = RECTANGLE_QUERIES " partition max width height",
+     .summary = "agents of a rectangle, or a raster of them, binary: service/live.h"},
+    {0},
+};
+
+/* ------------------------------------------------------------------------------------------------------------ whole */
+
+muster_result maps_open(service *service) {
+  service->maps = calloc(1, sizeof *service->maps);
+  if (!service->maps) return error_set(MUSTER_E_MEMORY, "no memory for maps");
+  service->maps->service = service;
+  return MUSTER_OK;
+}
+
+void maps_close(service *service) {
+  if (!service->maps) return;
+  while (service->maps->first) discard(service->maps->first);
+  free(service->maps);
+  service->maps = NULL;
+}

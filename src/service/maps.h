@@ -1,0 +1,17 @@
+/* service/maps.h - where the agents are: GET /v1/worlds/W/map (service/live.h). Loop's thread. */
+#ifndef SERVICE_MAPS_H
+#define SERVICE_MAPS_H
+
+#include "service/api.h"
+
+enum { MAPS_MAX = 16 };
+
+/* Begins to keep maps; service->maps. MUSTER_E_MEMORY with a message. */
+muster_result maps_open(service *service);
+
+/* Forgets them, after desk_close, which answers those who wait. */
+void maps_close(service *service);
+
+extern const http_route map_routes[];
+
+#endif

@@ -1,0 +1,184 @@
+/* streams.c - nothing is queued for a stream: a timer says that something is due, and what it shows is looked up when
+ * the client is ready to take it. So the memory of a stream is one event, however slow its client. */
+#include "service/streams.h"
+
+#include "base/error.h"
+#include "service/stream_texts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOK_MS = 50, TYPES_GAP_MS = 1000, COMMENT_GAP_MS = 5000, RATE = 10, RATE_MAX = 20 };
+
+typedef struct stream {
+  struct stream *next, *previous;
+  struct streams *streams;
+  http_stream *http;
+  uint32_t world; /* index */
+  uint64_t gap_ms;
+  uint64_t frame_ms, types_ms, comment_ms; /* of the loop's clock: when the next of each is due */
+  bool told;                               /* the client knows a state: */
+  stream_state state;
+  char *event; /* what is being taken */
+  size_t length, taken;
+} stream;
+
+typedef struct streams {
+  service *service;
+  uv_timer_t timer;
+  stream *first;
+  uint32_t count;
+  stream_texts worlds[WORLDS_MAX];
+} streams;
+
+static uint64_t now_of(const streams *streams) {
+  return uv_now(streams->service->loop);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- events */
+
+/* False: no memory for it now; then it is left out. */
+static bool put(stream *stream, const char *text, size_t length) {
+  if (length == 0) return false;
+  stream->event = malloc(length);
+  if (!stream->event) return false;
+  memcpy(stream->event, text, length);
+  stream->length = length;
+  stream->taken = 0;
+  stream->comment_ms = now_of(stream->streams) + COMMENT_GAP_MS;
+  return true;
+}
+
+static bool put_text(stream *stream, const stream_text *text) {
+  return text && put(stream, text->text, text->length);
+}
+
+static bool frame_is_due(stream *stream, uint64_t now_ms) {
+  streams *streams = stream->streams;
+  if (now_ms < stream->frame_ms) return false;
+  const stream_state *state =
+      stream_texts_look(&streams->worlds[stream->world], &streams->service->worlds[stream->world], now_ms);
+  return !stream->told || !stream_states_equal(state, &stream->state);
+}
+
+static bool put_frame(stream *stream, uint64_t now_ms) {
+  streams *streams = stream->streams;
+  stream_texts *texts = &streams->worlds[stream->world];
+  const stream_text *text = stream_texts_frame(texts, &streams->service->worlds[stream->world], now_ms);
+  uint64_t next_ms = stream->frame_ms + stream->gap_ms;
+  stream->frame_ms = next_ms > now_ms ? next_ms : now_ms + stream->gap_ms;
+  stream->state = texts->state;
+  stream->told = true;
+  return put_text(stream, text);
+}
+
+/* The next event, if one is due. */
+static bool choose(stream *stream) {
+  streams *streams = stream->streams;
+  uint64_t now_ms = now_of(streams);
+  if (now_ms >= stream->types_ms) {
+    stream->types_ms = now_ms + TYPES_GAP_MS;
+    return put_text(
+        stream, stream_texts_types(&streams->worlds[stream->world], &streams->service->worlds[stream->world], now_ms));
+  }
+  if (frame_is_due(stream, now_ms)) return put_frame(stream, now_ms);
+  return now_ms >= stream->comment_ms && put(stream, ":\n\n", 3);
+}
+
+static size_t take(void *user, char *buffer, size_t bytes) {
+  stream *stream = user;
+  if (!stream->event && !choose(stream)) return 0;
+  size_t left = stream->length - stream->taken, length = left < bytes ? left : bytes;
+  memcpy(buffer, stream->event + stream->taken, length);
+  stream->taken += length;
+  if (stream->taken < stream->length) return length;
+  free(stream->event);
+  stream->event = NULL;
+  return length;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- streams */
+
+static void look_at_all(uv_timer_t *timer) {
+  streams *streams = timer->data;
+  for (stream *stream = streams->first; stream; stream = stream->next) {
+    uint64_t now_ms = now_of(streams);
+    if (now_ms >= stream->types_ms || now_ms >= stream->comment_ms || frame_is_due(stream, now_ms))
+      http_stream_wake(stream->http);
+  }
+}
+
+static void closed(void *user) {
+  stream *stream = user;
+  streams *streams = stream->streams;
+  if (stream->next) stream->next->previous = stream->previous;
+  if (stream->previous) stream->previous->next = stream->next;
+  if (streams->first == stream) streams->first = stream->next;
+  if (--streams->count == 0) uv_timer_stop(&streams->timer);
+  free(stream->event);
+  free(stream);
+}
+
+static void add(streams *streams, stream *stream) {
+  stream->streams = streams;
+  stream->next = streams->first;
+  if (stream->next) stream->next->previous = stream;
+  streams->first = stream;
+  if (streams->count++ == 0) uv_timer_start(&streams->timer, look_at_all, LOOK_MS, LOOK_MS);
+}
+
+static void begin_stream(http_request *request) {
+  service *service = http_user(request);
+  streams *streams = service->streams;
+  api_problem problem = {0};
+  uint64_t hz = RATE;
+  hosted_world *world = api_world(request);
+  if (!world) return;
+  if (!api_query_count(request, "hz", 1, RATE_MAX, &hz, &problem)) {
+    http_refuse(request, problem.status, problem.code, problem.field, "%s", problem.message);
+    return;
+  }
+  stream *stream = streams->count < STREAMS_MAX ? calloc(1, sizeof *stream) : NULL;
+  if (!stream) {
+    http_refuse(request, 429, "busy", NULL, "%u streams are open; close one, or ask again later", streams->count);
+    return;
+  }
+  stream->world = (uint32_t)(world - service->worlds);
+  stream->gap_ms = 1000 / hz;
+  stream->comment_ms = now_of(streams) + COMMENT_GAP_MS;
+  add(streams, stream);
+  stream->http = http_answer_stream(request, "text/event-stream", &(http_stream_source){take, closed, stream});
+}
+
+const http_route stream_routes[] = {
+    {.method = "GET",
+     .pattern = "/v1/worlds/{world}/stream",
+     .handle = begin_stream,
+     .queries = "hz",
+     .summary = "what happens, as server-sent events: frame and types"},
+    {0},
+};
+
+/* ------------------------------------------------------------------------------------------------------------ whole */
+
+muster_result streams_open(service *service) {
+  streams *streams = calloc(1, sizeof *streams);
+  if (!streams) return error_set(MUSTER_E_MEMORY, "no memory for streams");
+  streams->service = service;
+  uv_timer_init(service->loop, &streams->timer);
+  streams->timer.data = streams;
+  service->streams = streams;
+  return MUSTER_OK;
+}
+
+static void release(uv_handle_t *timer) {
+  streams *streams = timer->data;
+  for (uint32_t i = 0; i < WORLDS_MAX; i++) stream_texts_free(&streams->worlds[i]);
+  free(streams);
+}
+
+void streams_close(service *service) {
+  if (!service->streams) return;
+  uv_close((uv_handle_t *)&service->streams->timer, release);
+  service->streams = NULL;
+}

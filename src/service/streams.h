@@ -1,0 +1,18 @@
+/* service/streams.h - what happens in a world as Server-sent events: GET /v1/worlds/W/stream (service/live.h). Loop's
+ * thread. */
+#ifndef SERVICE_STREAMS_H
+#define SERVICE_STREAMS_H
+
+#include "service/api.h"
+
+enum { STREAMS_MAX = 64 };
+
+/* Begins to keep streams; service->streams. MUSTER_E_MEMORY with a message. */
+muster_result streams_open(service *service);
+
+/* Forgets them, after http_destroy, which ended them all. The loop must turn once more. */
+void streams_close(service *service);
+
+extern const http_route stream_routes[];
+
+#endif

@@ -1,0 +1,165 @@
+/* muster top against a real musterd: on a terminal, and without one. */
+#include "control.h"
+#include "terminal.h"
+#include "tools/program.h"
+
+#include <criterion/criterion.h>
+
+#define WORLD "/v1/worlds/main"
+
+static musterd service;
+static terminal screen;
+
+/* Paused: then the figures of the API and those of the screen are of the same frame. */
+static void start(void) {
+  daemon_start(&service, "--world main=wildlife --agents 300 --world other=wildlife --agents 60");
+  setenv("MUSTER_SOCKET", service.socket, 1);
+  control_await_count(&service, WORLD, "agents", 250);
+  json_decref(control_ask(&service, "PATCH", WORLD, "{\"paused\": true}", 200));
+}
+
+static void stop(void) {
+  daemon_stop(&service);
+}
+
+TestSuite(top, .init = start, .fini = stop, .timeout = 120);
+
+static void begin(bool unicode) {
+  char *arguments[] = {"muster", "top", "--interval", "100ms", NULL};
+  terminal_start(&screen, program_path(), arguments, 24, 100, unicode);
+  terminal_await(&screen, "muster top - main");
+  terminal_await(&screen, "q quit");
+}
+
+static void quit(void) {
+  terminal_type(&screen, "q");
+  cr_expect_eq(terminal_wait(&screen), 0);
+}
+
+/* Whether the figures of the API stand on the screen, with this text around them. */
+static void await_count(const char *format, const char *path, const char *member) {
+  char text[96];
+  json_t *document = control_ask(&service, "GET", path, NULL, 200);
+  snprintf(text, sizeof text, format, control_count(document, member));
+  terminal_await(&screen, text);
+  json_decref(document);
+}
+
+Test(top, shows_the_figures_of_the_api) {
+  begin(true);
+  await_count("frame %lld ", WORLD, "frames");
+  await_count("released %lld ", WORLD, "frame.released");
+  await_count("completed %lld ", WORLD, "frame.completed");
+  await_count("levels 0: %lld ", WORLD, "levels.0");
+  await_count("%lld agents,", WORLD, "agents");
+  terminal_await(&screen, "of 10 ms");
+  terminal_await(&screen, "PAUSED");
+  const char *hares = terminal_line(&screen, "hare ");
+  cr_assert_not_null(hares);
+  json_t *types = control_ask(&service, "GET", WORLD "/types", NULL, 200);
+  long long agents = 0, shown = 0;
+  for (size_t i = 0; i < 3; i++) {
+    char path[64];
+    snprintf(path, sizeof path, "types.0.levels.%zu.agents", i);
+    agents += control_count(types, path);
+  }
+  cr_expect_str_eq(control_text(types, "types.0.type"), "hare");
+  cr_expect(sscanf(hares, "hare %lld", &shown) == 1 && shown == agents, "%lld: %s", agents, hares);
+  cr_expect_not_null(terminal_line(&screen, "carried   @"), "no sparkline of blocks");
+  json_decref(types);
+  quit();
+}
+
+Test(top, pauses_goes_on_and_steps_by_keys) {
+  begin(false);
+  json_t *before = control_ask(&service, "GET", WORLD, NULL, 200);
+  terminal_type(&screen, "s");
+  control_await_count(&service, WORLD, "frames", control_count(before, "frames") + 1);
+  terminal_type(&screen, " ");
+  control_await_count(&service, WORLD, "frames", control_count(before, "frames") + 4);
+  while (terminal_line(&screen, "PAUSED")) terminal_read(&screen);
+  json_decref(before);
+  cr_expect_null(terminal_line(&screen, "@"), "blocks on a terminal of ASCII");
+  quit();
+}
+
+Test(top, changes_the_budget_by_keys_and_says_when_that_is_refused) {
+  begin(true);
+  terminal_type(&screen, "+");
+  terminal_await(&screen, "of 11 ms");
+  json_t *world = control_ask(&service, "GET", WORLD, NULL, 200);
+  cr_expect_eq(control_count(world, "budget_ns"), 11000000);
+  json_decref(world);
+  terminal_type(&screen, "-");
+  terminal_await(&screen, "of 10 ms");
+  for (int i = 0; i < 12; i++) terminal_type(&screen, "+"); /* beyond what two worlds may have together */
+  terminal_await(&screen, "budget");
+  quit();
+}
+
+Test(top, sorts_by_keys) {
+  begin(true);
+  terminal_type(&screen, "A");
+  terminal_await(&screen, "sort (AGENTS)");
+  while (strncmp(screen.cells[10], "hare ", 5) != 0) terminal_read(&screen);
+  terminal_type(&screen, "N");
+  terminal_await(&screen, "sort (TYPE)");
+  while (strncmp(screen.cells[10], "bobcat ", 7) != 0) terminal_read(&screen);
+  terminal_type(&screen, "R");
+  while (strncmp(screen.cells[10], "javelina ", 9) != 0) terminal_read(&screen);
+  quit();
+}
+
+Test(top, has_help_other_worlds_and_follows_the_window) {
+  begin(true);
+  terminal_type(&screen, "h");
+  terminal_await(&screen, "any key    back");
+  terminal_type(&screen, "h");
+  terminal_await(&screen, "AGENTS");
+  terminal_type(&screen, "w");
+  terminal_await(&screen, "muster top - other");
+  terminal_resize(&screen, 18, 60);
+  terminal_await(&screen, "muster top - other");
+  terminal_await(&screen, "TYPE ");
+  quit();
+}
+
+Test(top, says_when_the_daemon_is_gone) {
+  begin(true);
+  daemon_kill(&service);
+  terminal_await(&screen, "no musterd answers");
+  quit();
+  daemon_launch(&service, "--world main=wildlife --agents 300");
+  cr_assert(daemon_await(&service, "READY=1"));
+}
+
+Test(top, prints_plain_text_where_there_is_no_terminal) {
+  program_run *run = program_start("top");
+  cr_expect_eq(run->status, 0, "%s", run->errors);
+  cr_expect(strstr(run->output, "world main (wildlife)") && strstr(run->output, "paused"));
+  cr_expect(strstr(run->output, "\nhare ") && !strchr(run->output, 27));
+  free(run);
+  run = program_start("top --world other --looks 2 --interval 100ms");
+  const char *first = strstr(run->output, "world other"), *second = first ? strstr(first + 1, "world other") : NULL;
+  cr_expect(run->status == 0 && second && !strstr(second + 1, "world other"), "%s", run->output);
+  free(run);
+}
+
+Test(top, prints_one_object_for_machines) {
+  json_t *top = program_json("top --json"), *world = control_ask(&service, "GET", WORLD, NULL, 200);
+  cr_expect_eq(control_count(top, "frames"), control_count(world, "frames"));
+  cr_expect_eq(control_count(top, "agents"), control_count(world, "agents"));
+  cr_expect_eq(json_array_size(control_member(top, "types")), 4);
+  double share = 0;
+  for (size_t i = 0; i < 4; i++)
+    share += json_number_value(json_object_get(json_array_get(control_member(top, "types"), i), "cost_share"));
+  cr_expect(share > 0.999 && share < 1.001);
+  json_decref(top);
+  json_decref(world);
+}
+
+Test(top, refuses_what_it_does_not_understand) {
+  PROGRAM_EXPECT_REFUSALS({"top --intervall 1s", 2, "--intervall"}, {"top --interval 1ms", 2, "--interval"},
+                          {"top now", 2, "'now' is no option"}, {"top --world none", 1, "there is no world 'none'"},
+                          {"top --socket /nonexistent/socket", 1, "no musterd answers"});
+}

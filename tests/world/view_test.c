@@ -1,0 +1,186 @@
+/* Agents of a rectangle at once, and rasters of them. */
+#include "support/little_world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { AGENTS = 3000, SIDE = 50 };
+
+static little_world little;
+static muster_sight sights[AGENTS];
+
+static muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+static muster_agent spawn_in(double x, double y, uint32_t partition) {
+  muster_agent_def def = muster_default_agent_def();
+  def.type = little.type;
+  def.position = (muster_position){x, y, 7};
+  def.partition = partition;
+  muster_agent agent = muster_agent_spawn(little.world, &def);
+  cr_assert(!muster_agent_is_null(agent), "%s", muster_last_error());
+  return agent;
+}
+
+/* AGENTS on a grid of SIDE columns, a metre apart, every tenth in partition 1. */
+static void create(void) {
+  muster_world_def def = muster_default_world_def();
+  muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_type_def type = muster_default_type_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  little = little_world_create(1, &def);
+  type.atoms = &atom;
+  type.atom_count = 1;
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < AGENTS; i++) spawn_in(i % SIDE, (double)(i / SIDE) - 20.0, i % 10 == 0);
+  while (run_frame(&little).spawns_waiting) continue;
+  run_frames(&little, 20);
+}
+
+static void destroy(void) {
+  little_world_destroy(&little);
+}
+
+TestSuite(view, .init = create, .fini = destroy);
+
+static muster_view all(void) {
+  muster_view view = muster_default_view();
+  view.x0 = view.y0 = -1000;
+  view.x1 = view.y1 = 1000;
+  return view;
+}
+
+static uint32_t see(const muster_view *view, uint32_t capacity) {
+  uint32_t cursor = 0, count = 0;
+  while (cursor != MUSTER_VIEW_END) {
+    uint32_t room = AGENTS - count < capacity ? AGENTS - count : capacity;
+    count += muster_agents_view(little.world, view, sights + count, room, &cursor);
+  }
+  return count;
+}
+
+Test(view, shows_of_each_agent_what_reading_it_tells) {
+  muster_view view = all();
+  cr_assert_eq(see(&view, AGENTS), AGENTS - AGENTS / 10);
+  for (uint32_t i = 0; i < AGENTS - AGENTS / 10; i++) {
+    const muster_sight *sight = &sights[i];
+    muster_agent_info info = info_of(&little, (muster_agent){sight->index, sight->generation});
+    cr_expect(fabs((double)sight->x - 1000 - info.position.x) < 1e-3);
+    cr_expect(fabs((double)sight->y - 1000 - info.position.y) < 1e-3);
+    cr_expect(fabs((double)sight->period_s - (double)info.period_ns * 1e-9) < 1e-4);
+    cr_expect(fabs((double)sight->staleness_s - (double)(little.now_ns - info.last_update_ns) * 1e-9) < 1e-4);
+    cr_expect(sight->importance == info.importance && sight->level == info.level && sight->type == info.type.index);
+    cr_expect(((sight->flags & MUSTER_SIGHT_DUE) != 0) == (info.delays > 0));
+    cr_expect(info.partition == 0 && (i == 0 || sights[i - 1].index < sight->index));
+  }
+}
+
+Test(view, has_those_in_the_rectangle_and_no_others) {
+  muster_view view = muster_default_view();
+  view.x0 = 10;
+  view.x1 = 20; /* ten columns, the last excluded */
+  view.y0 = -20;
+  view.y1 = -15;
+  cr_expect_eq(see(&view, AGENTS), 9 * 5);
+  for (uint32_t i = 0; i < 9 * 5; i++) cr_expect(sights[i].x >= 0 && sights[i].x < 10 && sights[i].y < 5);
+  view.partition = 1;
+  cr_expect_eq(see(&view, AGENTS), 5);
+  view.partition = 2;
+  cr_expect_eq(see(&view, AGENTS), 0);
+}
+
+Test(view, is_the_same_in_however_many_parts_it_is_taken) {
+  static muster_sight whole[AGENTS];
+  muster_view view = all();
+  uint32_t count = see(&view, AGENTS);
+  memcpy(whole, sights, sizeof whole);
+  for (uint32_t capacity = 1; capacity < 2000; capacity = capacity * 3 + 1) {
+    for (view.looks_max = 1; view.looks_max < 5000; view.looks_max *= 7) {
+      memset(sights, 0, sizeof sights);
+      cr_assert_eq(see(&view, capacity), count);
+      cr_assert_eq(memcmp(whole, sights, count * sizeof *sights), 0);
+    }
+  }
+}
+
+Test(view, looks_at_no_more_agents_than_it_may) {
+  muster_view view = all();
+  view.looks_max = 100;
+  uint32_t cursor = 0;
+  cr_expect_eq(muster_agents_view(little.world, &view, sights, AGENTS, &cursor), 90);
+  cr_expect_eq(cursor, 100);
+}
+
+Test(view, tells_who_is_due_and_who_was_woken) {
+  muster_view view = all();
+  uint32_t count = see(&view, AGENTS), woken = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    cr_expect(!(sights[i].flags & MUSTER_SIGHT_WOKEN));
+    muster_agent_wake(little.world, (muster_agent){sights[i].index, sights[i].generation});
+  }
+  run_frame_with(&little, 10000); /* too little for all of them */
+  see(&view, AGENTS);
+  for (uint32_t i = 0; i < count; i++) {
+    bool due = info_of(&little, (muster_agent){sights[i].index, sights[i].generation}).delays > 0;
+    woken += (sights[i].flags & MUSTER_SIGHT_WOKEN) != 0;
+    cr_expect_eq((sights[i].flags & MUSTER_SIGHT_DUE) != 0, due);
+    cr_expect(due || !(sights[i].flags & MUSTER_SIGHT_WOKEN));
+  }
+  cr_expect(woken > 0 && woken < count, "%u of %u", woken, count);
+}
+
+Test(view, a_raster_counts_everybody_once_with_the_means_of_a_cell) {
+  enum { COLUMNS = 5, ROWS = 3 };
+  muster_raster_cell cells[COLUMNS * ROWS] = {0};
+  muster_raster raster = {.columns = COLUMNS, .rows = ROWS, .cells = cells};
+  muster_view view = muster_default_view();
+  view.x1 = SIDE;
+  view.y0 = -20;
+  view.y1 = 40;
+  view.looks_max = 37;
+  uint32_t added = 0;
+  for (uint32_t cursor = 0; cursor != MUSTER_VIEW_END;)
+    added += muster_agents_raster(little.world, &view, &raster, &cursor);
+  cr_expect_eq(added, AGENTS - AGENTS / 10);
+  double staleness = 0, summed = 0;
+  for (uint32_t i = 0; i < COLUMNS * ROWS; i++) {
+    cr_expect_eq(cells[i].count, 9 * 20, "cell %u has %u", i, cells[i].count);
+    cr_expect_eq(cells[i].with_period, cells[i].count);
+    summed += (double)cells[i].staleness_s_sum;
+  }
+  uint32_t count = see(&view, AGENTS);
+  for (uint32_t i = 0; i < count; i++) staleness += (double)sights[i].staleness_s;
+  cr_expect(fabs(staleness - summed) < 1e-3 * staleness);
+}
+
+Test(view, an_extent_is_where_the_agents_of_a_partition_are) {
+  muster_extent extent = {0};
+  for (uint32_t cursor = 0; cursor != MUSTER_VIEW_END;)
+    cr_assert_eq(muster_agents_extent(little.world, 0, 64, &extent, &cursor), MUSTER_OK);
+  cr_expect_eq(extent.agents, AGENTS - AGENTS / 10);
+  cr_expect(extent.x0 == 1 && extent.x1 == SIDE - 1 && extent.y0 == -20 && extent.y1 == AGENTS / SIDE - 21);
+  extent = (muster_extent){0};
+  uint32_t cursor = 0;
+  muster_agents_extent(little.world, 9, AGENTS, &extent, &cursor);
+  cr_expect(extent.agents == 0 && cursor == MUSTER_VIEW_END);
+}
+
+Test(view, refuses_what_it_cannot_look_at_and_is_through) {
+  muster_view good = all(), empty = good, endless = good, blank = {0};
+  empty.x1 = empty.x0;
+  endless.y1 = (double)INFINITY;
+  const muster_view *bad[] = {NULL, &empty, &endless, &blank};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    uint32_t cursor = 0;
+    cr_expect_eq(muster_agents_view(little.world, bad[i], sights, AGENTS, &cursor), 0);
+    cr_expect_eq(cursor, MUSTER_VIEW_END);
+    cr_expect(*muster_last_error());
+  }
+  uint32_t cursor = 0;
+  muster_raster none = {.columns = 1, .rows = 1};
+  cr_expect_eq(muster_agents_raster(little.world, &good, &none, &cursor), 0);
+  cr_expect_eq(cursor, MUSTER_VIEW_END);
+  cr_expect_eq(muster_agents_extent(little.world, 0, 1, NULL, &cursor), MUSTER_E_ARGUMENT);
+}

@@ -1,0 +1,110 @@
+/* `muster top`: a running musterd at a glance, as top and htop show a machine. */
+#include "top.h"
+
+#include "commands.h"
+#include "complaint.h"
+#include "options.h"
+#include "parse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct top_options {
+  ctl_options ctl;
+  uint64_t interval_ns; /* 0 = not given */
+  uint32_t looks;       /* 0 = no end */
+} top_options;
+
+enum { OPTION_SOCKET = OPTION_OWN, OPTION_URL, OPTION_TOKEN_FILE, OPTION_WORLD, OPTION_INTERVAL, OPTION_LOOKS };
+
+static void show_help(void) {
+  puts("muster top - a running musterd at a glance: frame time against budget, pressure, levels, types by cost\n"
+       "\n"
+       "usage: muster top [OPTION]...\n"
+       "\n"
+       "  --socket PATH      the daemon's socket (default: $MUSTER_SOCKET, or /run/musterd/control.sock)\n"
+       "  --url URL          or where it listens by TCP, such as http://127.0.0.1:8420\n"
+       "  --token-file FILE  its first line is the token that changes by TCP need\n"
+       "  --world NAME       which world first (default: the first one)\n"
+       "  --interval TIME    between two looks, 100ms .. 1h (default: 1s; without a terminal one look alone)\n"
+       "  --looks N          end after so many looks, without a terminal\n"
+       "  --json             one JSON object for each look\n"
+       "\n"
+       "Keys: q quit, h help, P cost, M mean, H high, A agents, N name, R the other way round, arrows select,\n"
+       "space pause or go on, s one frame, + and - budget, w next world.");
+}
+
+static bool read_option(void *into, int option, const char *text) {
+  top_options *options = into;
+  switch (option) {
+  case OPTION_SOCKET:
+    options->ctl.socket = text;
+    return true;
+  case OPTION_URL:
+    options->ctl.url = text;
+    return true;
+  case OPTION_TOKEN_FILE:
+    options->ctl.token_file = text;
+    return true;
+  case OPTION_WORLD:
+    options->ctl.world = text;
+    return true;
+  case OPTION_JSON:
+    options->ctl.json = true;
+    return true;
+  case OPTION_LOOKS:
+    return parse_count32("--looks", text, 1, 1000000, &options->looks);
+  default:
+    return parse_duration("--interval", text, 100000000u, 3600000000000u, &options->interval_ns);
+  }
+}
+
+static const struct option known[] = {
+    {"socket", required_argument, NULL, OPTION_SOCKET},
+    {"url", required_argument, NULL, OPTION_URL},
+    {"token-file", required_argument, NULL, OPTION_TOKEN_FILE},
+    {"world", required_argument, NULL, OPTION_WORLD},
+    {"interval", required_argument, NULL, OPTION_INTERVAL},
+    {"looks", required_argument, NULL, OPTION_LOOKS},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {0},
+};
+
+/* One look, or one after the other where an interval or a number was given. */
+static int print_looks(top_state *state, const top_options *options) {
+  bool once = !options->interval_ns && !options->looks;
+  uint64_t interval_ns = options->interval_ns ? options->interval_ns : 1000000000u;
+  struct timespec interval = {(time_t)(interval_ns / 1000000000u), (long)(interval_ns % 1000000000u)};
+  for (uint32_t i = 1;; i++) {
+    if (!top_look(state)) return STATUS_FAILED;
+    if (i > 1 && !options->ctl.json) putchar('\n');
+    if (options->ctl.json)
+      top_print_json(state);
+    else
+      top_print(state);
+    if (fflush(stdout) != 0) return STATUS_FAILED;
+    if (once || i == options->looks) return STATUS_OK;
+    nanosleep(&interval, NULL);
+  }
+}
+
+int top_command(int count, char **arguments) {
+  static const option_reader reader = {"top", known, show_help, read_option};
+  static top_state state;
+  int status;
+  const char *socket = getenv("MUSTER_SOCKET");
+  top_options options = {.ctl.socket = socket && *socket ? socket : "/run/musterd/control.sock"};
+  if (!options_read(&reader, &options, count, arguments, &status)) return status;
+  if (optind < count) return complain_usage("'%s' is no option; see `muster top --help`", arguments[optind]);
+  if (options.ctl.world && strlen(options.ctl.world) >= sizeof state.wanted)
+    return complain_usage("--world: there is no world of such a long name");
+  state.ctl = options.ctl;
+  if (options.ctl.world) strcpy(state.wanted, options.ctl.world);
+  if (options.ctl.json || options.looks || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
+    return print_looks(&state, &options);
+  return top_screen(&state, options.interval_ns ? (int)(options.interval_ns / 1000000u) : 1000);
+}

@@ -1,0 +1,89 @@
+/* top.h - what the files of `muster top` share: what was asked of the daemon, and the ways to show it. */
+#ifndef TOOLS_TOP_H
+#define TOOLS_TOP_H
+
+#include "ctl.h"
+
+#include <stdint.h>
+
+enum { TOP_TYPES_MAX = 256, TOP_WORLDS_MAX = 16, TOP_LEVELS = 4, TOP_HISTORY = 512, TOP_NAME_BYTES = 64 };
+
+typedef enum top_order { TOP_BY_COST = 0, TOP_BY_MEAN, TOP_BY_HIGH, TOP_BY_AGENTS, TOP_BY_NAME, TOP_ORDERS } top_order;
+
+typedef struct top_type {
+  char name[TOP_NAME_BYTES];
+  uint64_t agents;
+  uint64_t levels[TOP_LEVELS];
+  double mean_ns, high_ns; /* of an update: mean and 95th percentile, weighted by agents per level */
+  double share;            /* of what one update of every agent costs, 0..1 */
+  bool quarantined;
+} top_type;
+
+typedef struct top_world {
+  char name[TOP_NAME_BYTES], module[TOP_NAME_BYTES];
+  bool paused, failed;
+  uint64_t frames, sim_now_ns, budget_ns, period_ns, agents, levels[TOP_LEVELS];
+  double hz, pressure, share;
+  uint64_t wall_ns, overrun_ns, debt_ns, released, completed, carried, preempted, woken;
+  double desired, fitted; /* utilisation, workers */
+  uint64_t agents_quarantined, types_quarantined, bytes;
+} top_world;
+
+/* What was seen at each look, the latest last. */
+typedef struct top_history {
+  double values[TOP_HISTORY];
+  uint32_t count;
+} top_history;
+
+typedef struct top_state {
+  ctl_options ctl;
+  char wanted[TOP_NAME_BYTES]; /* the world that is shown; empty until one was seen */
+  top_world world;             /* as of the last look */
+  uint32_t world_index, world_count;
+  char names[TOP_WORLDS_MAX][TOP_NAME_BYTES];
+  uint64_t workers;
+  uint32_t type_count;
+  top_type types[TOP_TYPES_MAX];
+  top_order order;
+  bool reversed;
+  top_history wall, pressure, carried;
+} top_state;
+
+/* Asks for everything that is shown, and sorts it. False after a complaint; the state is then as it was. */
+bool top_look(top_state *state);
+
+/* Sorts the types anew. */
+void top_sort(top_state *state);
+
+/* The name of an order, as the table's head has it. */
+const char *top_order_name(top_order order);
+
+/* Sends {member: value} to the world: by PATCH, or by POST to what `end` names of it, such as "/step". The value is
+ * released. False after a complaint. */
+bool top_change(const top_state *state, const char *end, const char *member, struct json_t *value);
+
+/* Prints the state as plain text. */
+void top_print(const top_state *state);
+
+/* Prints the state as one JSON object on a line of its own. */
+void top_print_json(const top_state *state);
+
+/* Shows it on a terminal until it is told to quit; looks every interval_ms. The exit status. */
+int top_screen(top_state *state, int interval_ms);
+
+/* ------------------------------------------------------------------------------------------------- small drawings */
+
+enum { TOP_DRAWING_BYTES = 2048 };
+
+/* A bar of `cells` cells for `value` on a scale from 0 to `full`, with a mark at `mark` (below 0 = none). */
+const char *top_bar(char out[TOP_DRAWING_BYTES], int cells, double value, double mark, double full);
+
+/* The last `cells` values as little columns, the highest of them or `least_full` full; Unicode blocks, or ASCII where
+ * the terminal has no UTF-8. */
+const char *top_sparkline(char out[TOP_DRAWING_BYTES], int cells, const top_history *history, double least_full,
+                          bool unicode);
+
+/* "1:02:03" of simulation time. */
+const char *top_time(char out[TOP_DRAWING_BYTES], uint64_t ns);
+
+#endif

@@ -1,0 +1,46 @@
+/* top_draw.c - bars and sparklines as text. */
+#include "top.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int cell_of(double value, double full, int cells) {
+  double cell = full > 0 ? value / full * cells : 0;
+  return cell >= cells ? cells : cell > 0 ? (int)(cell + 0.5) : 0;
+}
+
+const char *top_bar(char out[TOP_DRAWING_BYTES], int cells, double value, double mark, double full) {
+  if (cells > TOP_DRAWING_BYTES - 1) cells = TOP_DRAWING_BYTES - 1;
+  int filled = cell_of(value, full, cells), marked = cell_of(mark, full, cells);
+  memset(out, ' ', (size_t)cells);
+  memset(out, '|', (size_t)filled);
+  if (mark >= 0 && cells > 0) out[marked < cells ? marked : cells - 1] = '#';
+  out[cells] = '\0';
+  return out;
+}
+
+const char *top_sparkline(char out[TOP_DRAWING_BYTES], int cells, const top_history *history, double least_full,
+                          bool unicode) {
+  static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588"};
+  static const char *const letters[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
+  const char *const *steps = unicode ? blocks : letters;
+  if (cells > TOP_HISTORY) cells = TOP_HISTORY;
+  uint32_t shown = history->count < (uint32_t)cells ? history->count : (uint32_t)cells;
+  const double *values = history->values + history->count - shown;
+  double full = least_full;
+  size_t length = 0;
+  for (uint32_t i = 0; i < shown; i++)
+    if (values[i] > full) full = values[i];
+  for (uint32_t i = 0; i < shown; i++) {
+    int step = cell_of(values[i], full, 7);
+    length += (size_t)snprintf(out + length, TOP_DRAWING_BYTES - length, "%s", steps[step]);
+  }
+  out[length] = '\0';
+  return out;
+}
+
+const char *top_time(char out[TOP_DRAWING_BYTES], uint64_t ns) {
+  unsigned long long seconds = ns / 1000000000u;
+  snprintf(out, TOP_DRAWING_BYTES, "%llu:%02llu:%02llu", seconds / 3600, seconds / 60 % 60, seconds % 60);
+  return out;
+}

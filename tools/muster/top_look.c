@@ -1,0 +1,191 @@
+/* top_look.c - asks the daemon for what `muster top` shows. */
+#include "complaint.h"
+#include "top.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------- reading */
+
+static const json_t *at(const json_t *object, const char *name) {
+  return json_object_get(object, name);
+}
+
+static uint64_t count_of(const json_t *object, const char *name) {
+  json_int_t value = json_integer_value(at(object, name));
+  return value > 0 ? (uint64_t)value : 0;
+}
+
+static void read_text(const json_t *object, const char *name, char out[TOP_NAME_BYTES]) {
+  const char *text = json_string_value(at(object, name));
+  snprintf(out, TOP_NAME_BYTES, "%s", text ? text : "");
+}
+
+static void read_frame(const json_t *frame, top_world *world) {
+  world->wall_ns = count_of(frame, "wall_ns");
+  world->overrun_ns = count_of(frame, "overrun_wall_ns");
+  world->debt_ns = count_of(frame, "debt_ns");
+  world->released = count_of(frame, "released");
+  world->completed = count_of(frame, "completed");
+  world->carried = count_of(frame, "carried");
+  world->preempted = count_of(frame, "preempted");
+  world->woken = count_of(frame, "woken");
+  world->desired = json_number_value(at(frame, "utilisation_desired"));
+  world->fitted = json_number_value(at(frame, "utilisation_fitted"));
+}
+
+static void read_world(const json_t *object, top_world *world) {
+  *world = (top_world){0};
+  read_text(object, "world", world->name);
+  read_text(object, "module", world->module);
+  world->paused = json_is_true(at(object, "paused"));
+  world->failed = json_is_true(at(object, "failed"));
+  world->frames = count_of(object, "frames");
+  world->sim_now_ns = count_of(object, "sim_now_ns");
+  world->budget_ns = count_of(object, "budget_ns");
+  world->period_ns = count_of(object, "period_ns");
+  world->hz = json_number_value(at(object, "hz"));
+  world->agents = count_of(object, "agents");
+  world->pressure = json_number_value(at(object, "pressure"));
+  world->share = json_number_value(at(object, "share"));
+  world->agents_quarantined = count_of(object, "agents_quarantined");
+  world->types_quarantined = count_of(object, "types_quarantined");
+  world->bytes = count_of(object, "bytes_used");
+  for (size_t i = 0; i < TOP_LEVELS; i++) {
+    json_int_t agents = json_integer_value(json_array_get(at(object, "levels"), i));
+    world->levels[i] = agents > 0 ? (uint64_t)agents : 0;
+  }
+  read_frame(at(object, "frame"), world);
+}
+
+static void read_type(const json_t *object, top_type *type) {
+  const json_t *levels = at(object, "levels"), *level;
+  size_t i;
+  *type = (top_type){0};
+  read_text(object, "type", type->name);
+  type->quarantined = json_is_true(at(at(object, "conduct"), "quarantined"));
+  json_array_foreach(levels, i, level) {
+    uint64_t agents = count_of(level, "agents"), number = count_of(level, "level");
+    if (number < TOP_LEVELS) type->levels[number] = agents;
+    type->agents += agents;
+    type->mean_ns += (double)agents * (double)count_of(level, "mean_ns");
+    type->high_ns += (double)agents * (double)count_of(level, "p95_ns");
+  }
+  type->share = type->mean_ns; /* made a share when all are known */
+  if (type->agents) type->mean_ns /= (double)type->agents;
+  if (type->agents) type->high_ns /= (double)type->agents;
+}
+
+static void read_types(const json_t *array, top_state *state) {
+  double sum = 0;
+  size_t i;
+  const json_t *object;
+  state->type_count = 0;
+  json_array_foreach(array, i, object) {
+    if (state->type_count == TOP_TYPES_MAX) break;
+    read_type(object, &state->types[state->type_count]);
+    sum += state->types[state->type_count++].share;
+  }
+  for (uint32_t k = 0; k < state->type_count && sum > 0; k++) state->types[k].share /= sum;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- sorting */
+
+static int compare(double a, double b) {
+  return (a < b) - (a > b);
+}
+
+static int compare_types(const void *left, const void *right, void *user) {
+  const top_type *a = left, *b = right;
+  const top_state *state = user;
+  int order = 0;
+  if (state->order == TOP_BY_COST) order = compare(a->share, b->share);
+  if (state->order == TOP_BY_MEAN) order = compare(a->mean_ns, b->mean_ns);
+  if (state->order == TOP_BY_HIGH) order = compare(a->high_ns, b->high_ns);
+  if (state->order == TOP_BY_AGENTS) order = compare((double)a->agents, (double)b->agents);
+  if (order == 0) order = strcmp(a->name, b->name);
+  return state->reversed ? -order : order;
+}
+
+void top_sort(top_state *state) {
+  qsort_r(state->types, state->type_count, sizeof *state->types, compare_types, state);
+}
+
+const char *top_order_name(top_order order) {
+  static const char *const names[TOP_ORDERS] = {"COST%", "MEAN", "HIGH", "AGENTS", "TYPE"};
+  return names[order];
+}
+
+/* ---------------------------------------------------------------------------------------------------------- looking */
+
+static void note(top_history *history, double value) {
+  if (history->count == TOP_HISTORY)
+    memmove(history->values, history->values + 1, (TOP_HISTORY - 1) * sizeof *history->values);
+  else
+    history->count++;
+  history->values[history->count - 1] = value;
+}
+
+/* The world that is wanted, or the first, among all. Null after a complaint. */
+static const json_t *choose(top_state *state, const json_t *worlds) {
+  const json_t *chosen = NULL, *object;
+  size_t i;
+  state->world_count = 0;
+  json_array_foreach(worlds, i, object) {
+    if (i == TOP_WORLDS_MAX) break;
+    read_text(object, "world", state->names[i]);
+    state->world_count++;
+    if (*state->wanted ? strcmp(state->names[i], state->wanted) != 0 : i > 0) continue;
+    chosen = object;
+    state->world_index = (uint32_t)i;
+  }
+  if (!chosen) complain_failure("there is no world '%s'; `muster ctl worlds` lists them", state->wanted);
+  return chosen;
+}
+
+static void take(top_state *state, const json_t *world, const json_t *types, const json_t *weights) {
+  if (strcmp(state->names[state->world_index], state->world.name) != 0) state->wall.count = state->pressure.count = 0;
+  if (state->wall.count == 0) state->carried.count = 0;
+  read_world(world, &state->world);
+  snprintf(state->wanted, sizeof state->wanted, "%s", state->world.name);
+  read_types(at(types, "types"), state);
+  state->workers = count_of(weights, "workers");
+  note(&state->wall, (double)state->world.wall_ns);
+  note(&state->pressure, state->world.pressure);
+  note(&state->carried, (double)state->world.carried);
+  top_sort(state);
+}
+
+bool top_look(top_state *state) {
+  char path[128];
+  json_t *worlds = NULL, *types = NULL, *weights = NULL;
+  const json_t *world = NULL;
+  if (ctl_ask(&state->ctl, "GET", "/v1/worlds", NULL, &worlds)) world = choose(state, at(worlds, "worlds"));
+  if (world) {
+    const char *name = state->names[state->world_index];
+    snprintf(path, sizeof path, "/v1/worlds/%s/types", name);
+    bool well = ctl_ask(&state->ctl, "GET", path, NULL, &types);
+    snprintf(path, sizeof path, "/v1/worlds/%s/weights", name);
+    well = well && ctl_ask(&state->ctl, "GET", path, NULL, &weights);
+    if (well)
+      take(state, world, types, weights);
+    else
+      world = NULL;
+  }
+  json_decref(worlds);
+  json_decref(types);
+  json_decref(weights);
+  return world != NULL;
+}
+
+bool top_change(const top_state *state, const char *end, const char *member, json_t *value) {
+  char path[128];
+  json_t *answer = NULL, *body = json_object();
+  json_object_set_new(body, member, value);
+  snprintf(path, sizeof path, "/v1/worlds/%s%s", state->world.name, end);
+  bool well = ctl_ask(&state->ctl, *end ? "POST" : "PATCH", path, body, &answer);
+  json_decref(answer);
+  return well;
+}

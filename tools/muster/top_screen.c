@@ -1,0 +1,319 @@
+/* top_screen.c - `muster top` on a terminal, by ncurses: it knows what each terminal can do, what a key sends and how
+ * big the window is now. */
+#include "top.h"
+
+#include "complaint.h"
+#include "text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <ncurses.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAIR_CALM = 1, PAIR_LOUD, PAIR_DIM, TABLE_LINE = 10, LABEL_CELLS = 10 };
+
+typedef struct screen {
+  top_state *state;
+  bool unicode, helps, lost; /* lost: the last look failed */
+  uint32_t selected, first;  /* types: the chosen one, and the first that is shown */
+  int complaints, terminal;  /* where complaints go meanwhile, and where they went */
+  char message[256];
+} screen;
+
+/* ------------------------------------------------------------------------------------------------------- complaints */
+
+/* A line on standard error would tear the screen: it is kept, and shown in the last line. */
+static void catch_complaints(screen *screen) {
+  fflush(stderr);
+  screen->terminal = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  screen->complaints = memfd_create("complaints", MFD_CLOEXEC);
+  if (screen->complaints >= 0) dup2(screen->complaints, STDERR_FILENO);
+}
+
+static void read_complaint(screen *screen) {
+  fflush(stderr);
+  ssize_t length = pread(screen->complaints, screen->message, sizeof screen->message - 1, 0);
+  screen->message[length > 0 ? length : 0] = '\0';
+  screen->message[strcspn(screen->message, "\n")] = '\0';
+  if (ftruncate(screen->complaints, 0) == 0) lseek(screen->complaints, 0, SEEK_SET);
+}
+
+static void release_complaints(const screen *screen) {
+  fflush(stderr);
+  if (screen->terminal >= 0) dup2(screen->terminal, STDERR_FILENO);
+  close(screen->terminal);
+  close(screen->complaints);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- drawing */
+
+static void put(int line, int column, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void put(int line, int column, const char *format, ...) {
+  char text[TOP_DRAWING_BYTES];
+  va_list arguments;
+  if (line >= LINES || column >= COLS) return;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  mvaddnstr(line, column, text, -1);
+}
+
+static void put_bar(int line, const char *label, double value, double mark, double full, const char *says) {
+  char bar[TOP_DRAWING_BYTES];
+  int cells = COLS - LABEL_CELLS - 3 - 34;
+  bool loud = value > mark && mark >= 0;
+  attron(A_BOLD);
+  put(line, 0, "%s", label);
+  attroff(A_BOLD);
+  if (cells > 4) {
+    put(line, LABEL_CELLS, "[");
+    attron(COLOR_PAIR(loud ? PAIR_LOUD : PAIR_CALM));
+    put(line, LABEL_CELLS + 1, "%s", top_bar(bar, cells, value, mark, full));
+    attroff(COLOR_PAIR(loud ? PAIR_LOUD : PAIR_CALM));
+    put(line, LABEL_CELLS + 1 + cells, "]");
+  }
+  if (loud) attron(A_BOLD);
+  put(line, cells > 4 ? LABEL_CELLS + 3 + cells : LABEL_CELLS, "%s%s", says, loud ? " !" : "");
+  if (loud) attroff(A_BOLD);
+}
+
+static void draw_head(const screen *screen) {
+  const top_state *state = screen->state;
+  const top_world *world = &state->world;
+  char time[TOP_DRAWING_BYTES];
+  attron(A_BOLD);
+  put(0, 0, "muster top - %s (%s)", world->name, world->module);
+  attroff(A_BOLD);
+  printw("  %.4g Hz  frame %llu  time %s  %u/%u%s%s", world->hz, (unsigned long long)world->frames,
+         top_time(time, world->sim_now_ns), state->world_index + 1, state->world_count, world->paused ? "  PAUSED" : "",
+         world->failed ? "  FAILED" : "");
+}
+
+static void draw_bars(const screen *screen) {
+  const top_world *world = &screen->state->world;
+  char says[96], first[TEXT_BYTES], second[TEXT_BYTES];
+  double budget = (double)world->budget_ns;
+  snprintf(says, sizeof says, "%s of %s", text_duration(first, (double)world->wall_ns), text_duration(second, budget));
+  put_bar(1, "Frame", (double)world->wall_ns, budget, 1.25 * budget, says);
+  snprintf(says, sizeof says, "%.4g", world->pressure);
+  put_bar(2, "Pressure", world->pressure, 1, 1.25, says);
+  snprintf(says, sizeof says, "%.3g of %.3g, %llu workers", world->fitted, world->desired,
+           (unsigned long long)screen->state->workers);
+  put_bar(3, "Workers", world->fitted, -1, world->desired, says);
+}
+
+static void draw_line(const screen *screen, int line, const char *label, const top_history *history,
+                      double least_full) {
+  char columns[TOP_DRAWING_BYTES];
+  put(line, 0, "%s", label);
+  attron(COLOR_PAIR(PAIR_CALM));
+  put(line, LABEL_CELLS, "%s", top_sparkline(columns, COLS - LABEL_CELLS - 1, history, least_full, screen->unicode));
+  attroff(COLOR_PAIR(PAIR_CALM));
+}
+
+static void draw_numbers(const screen *screen) {
+  const top_state *state = screen->state;
+  const top_world *world = &state->world;
+  char agents[TEXT_BYTES], levels[TOP_LEVELS][TEXT_BYTES], bytes[TEXT_BYTES];
+  draw_line(screen, 4, "frame", &state->wall, (double)world->budget_ns);
+  draw_line(screen, 5, "pressure", &state->pressure, 1);
+  draw_line(screen, 6, "carried", &state->carried, 1);
+  for (uint32_t i = 0; i < TOP_LEVELS; i++) text_count(levels[i], world->levels[i]);
+  put(7, 0, "%s agents, levels 0: %s  1: %s  2: %s  3: %s  memory %s", text_count(agents, world->agents), levels[0],
+      levels[1], levels[2], levels[3], text_bytes(bytes, (double)world->bytes));
+  put(8, 0, "released %llu  completed %llu  carried %llu  preempted %llu  woken %llu  quarantined %llu",
+      (unsigned long long)world->released, (unsigned long long)world->completed, (unsigned long long)world->carried,
+      (unsigned long long)world->preempted, (unsigned long long)world->woken,
+      (unsigned long long)world->agents_quarantined);
+}
+
+static void draw_type(const top_type *type, int line) {
+  char count[TEXT_BYTES], mean[TEXT_BYTES], high[TEXT_BYTES], row[TOP_DRAWING_BYTES];
+  snprintf(row, sizeof row, "%-23.23s %9s %9s %9s %6.1f  %llu %llu %llu %llu%s", type->name,
+           text_count(count, type->agents), text_duration(mean, type->mean_ns), text_duration(high, type->high_ns),
+           100 * type->share, (unsigned long long)type->levels[0], (unsigned long long)type->levels[1],
+           (unsigned long long)type->levels[2], (unsigned long long)type->levels[3],
+           type->quarantined ? " quarantined" : "");
+  put(line, 0, "%-*s", COLS, row);
+}
+
+static void draw_table(screen *screen) {
+  const top_state *state = screen->state;
+  int room = LINES - TABLE_LINE - 1;
+  uint32_t rows = room > 0 ? (uint32_t)room : 0;
+  char head[TOP_DRAWING_BYTES];
+  snprintf(head, sizeof head, "%-23s %9s %9s %9s %6s  %s", "TYPE", "AGENTS", "MEAN", "HIGH", "COST%", "LEVELS");
+  attron(A_REVERSE);
+  put(TABLE_LINE - 1, 0, "%-*s", COLS, head);
+  attroff(A_REVERSE);
+  if (state->type_count && screen->selected >= state->type_count) screen->selected = state->type_count - 1;
+  if (screen->selected < screen->first) screen->first = screen->selected;
+  if (rows && screen->selected >= screen->first + rows) screen->first = screen->selected - rows + 1;
+  for (uint32_t i = 0; i < rows && screen->first + i < state->type_count; i++) {
+    bool selected = screen->first + i == screen->selected;
+    if (selected) attron(A_BOLD | A_UNDERLINE);
+    draw_type(&state->types[screen->first + i], TABLE_LINE + (int)i);
+    if (selected) attroff(A_BOLD | A_UNDERLINE);
+  }
+}
+
+static void draw_help(void) {
+  static const char *const lines[] = {
+      "q          quit",
+      "P M H A N  sort by cost, mean, 95th percentile, agents, name;  R the other way round",
+      "up, down   select a type",
+      "space      pause the world, or let it go on;  s one frame",
+      "+ -        a tenth more or less budget",
+      "w          the next world",
+      "",
+      "COST% is a type's part of what one update of every agent costs. The bars' # is the limit.",
+      "Frame: wall time of the last frame. Workers: CPU that the periods are fitted to, of what there is.",
+      "",
+      "any key    back"};
+  for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++) put(TABLE_LINE + i, 2, "%s", lines[i]);
+}
+
+static void draw(screen *screen) {
+  erase();
+  draw_head(screen);
+  draw_bars(screen);
+  draw_numbers(screen);
+  if (screen->helps)
+    draw_help();
+  else
+    draw_table(screen);
+  if (*screen->message) attron(A_REVERSE | A_BOLD);
+  if (*screen->message)
+    put(LINES - 1, 0, "%-*s", COLS - 1, screen->message);
+  else
+    put(LINES - 1, 0, "q quit  h help  P/M/H/A/N sort (%s)  space pause  s step  +/- budget  w world",
+        top_order_name(screen->state->order));
+  attrset(A_NORMAL);
+  refresh();
+}
+
+/* ------------------------------------------------------------------------------------------------------------- keys */
+
+static void look(screen *screen) {
+  screen->lost = !top_look(screen->state);
+  if (screen->lost)
+    read_complaint(screen);
+  else
+    *screen->message = '\0';
+}
+
+static void change(screen *screen, const char *end, const char *member, json_t *value) {
+  bool well = top_change(screen->state, end, member, value);
+  if (well)
+    look(screen);
+  else
+    read_complaint(screen);
+}
+
+static void change_budget(screen *screen, double factor) {
+  double budget_ns = (double)screen->state->world.budget_ns * factor;
+  change(screen, "", "budget_ns", json_integer((json_int_t)budget_ns));
+}
+
+static void switch_world(screen *screen) {
+  top_state *state = screen->state;
+  if (state->world_count == 0) return;
+  uint32_t next = (state->world_index + 1) % state->world_count;
+  snprintf(state->wanted, sizeof state->wanted, "%s", state->names[next]);
+  screen->selected = screen->first = 0;
+  look(screen);
+}
+
+static bool sort_by_key(screen *screen, int key) {
+  static const char keys[TOP_ORDERS + 1] = "PMHAN";
+  const char *found = key > 0 && key < 128 ? strchr(keys, key) : NULL;
+  if (key == 'R')
+    screen->state->reversed = !screen->state->reversed;
+  else if (found)
+    screen->state->order = (top_order)(found - keys);
+  if (key == 'R' || found) top_sort(screen->state);
+  return key == 'R' || found;
+}
+
+/* False: the end. */
+static bool take_key(screen *screen, int key) {
+  const top_world *world = &screen->state->world;
+  if (key == 'q' || key == 'Q' || key == 3) return false;
+  if (screen->helps || key == 'h' || key == '?')
+    screen->helps = !screen->helps;
+  else if (sort_by_key(screen, key))
+    return true;
+  else if (key == KEY_UP && screen->selected > 0)
+    screen->selected--;
+  else if (key == KEY_DOWN)
+    screen->selected++;
+  else if (key == ' ')
+    change(screen, "", "paused", json_boolean(!world->paused));
+  else if (key == 's')
+    change(screen, "/step", "frames", json_integer(1));
+  else if (key == '+' || key == '-')
+    change_budget(screen, key == '+' ? 1.1 : 1 / 1.1);
+  else if (key == 'w')
+    switch_world(screen);
+  return true;
+}
+
+static int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void show(screen *screen, int interval_ms) {
+  int64_t next_ms = now_ms() + interval_ms;
+  for (bool goes_on = true; goes_on;) {
+    draw(screen);
+    int64_t left_ms = next_ms - now_ms();
+    timeout(left_ms > 0 ? (int)left_ms : 0);
+    int key = getch();
+    if (key != ERR && key != KEY_RESIZE) goes_on = take_key(screen, key);
+    if (now_ms() < next_ms) continue;
+    look(screen);
+    next_ms = now_ms() + interval_ms;
+  }
+}
+
+static void begin_colours(void) {
+  if (!has_colors()) return;
+  start_color();
+  use_default_colors();
+  init_pair(PAIR_CALM, COLOR_CYAN, -1);
+  init_pair(PAIR_LOUD, COLOR_YELLOW, -1);
+}
+
+int top_screen(top_state *state, int interval_ms) {
+  screen screen = {.state = state, .complaints = -1, .terminal = -1};
+  setlocale(LC_CTYPE, "");
+  screen.unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+  if (!top_look(state)) return STATUS_FAILED;
+  SCREEN *terminal = newterm(NULL, stdout, stdin);
+  if (!terminal)
+    return complain_failure("the terminal '%s' is not known; give --looks 1 for plain text",
+                            getenv("TERM") ? getenv("TERM") : "");
+  catch_complaints(&screen);
+  cbreak();
+  noecho();
+  keypad(stdscr, TRUE);
+  curs_set(0);
+  begin_colours();
+  show(&screen, interval_ms);
+  endwin();
+  delscreen(terminal);
+  release_complaints(&screen);
+  return STATUS_OK;
+}
