@@ -23,23 +23,23 @@ static int client;
 static char seen[1 << 16];
 
 static size_t give(void *user, char *buffer, size_t bytes) {
-  test_server *server = user;
-  server->reads++;
-  if (!server->next) return 0;
-  if (*server->next == '*') {
+  test_server *self = user;
+  self->reads++;
+  if (!self->next) return 0;
+  if (*self->next == '*') {
     memset(buffer, 'x', bytes);
     return bytes;
   }
-  size_t length = strlen(server->next);
+  size_t length = strlen(self->next);
   cr_assert_leq(length, bytes);
-  memcpy(buffer, server->next, length);
-  server->next = NULL;
+  memcpy(buffer, self->next, length);
+  self->next = NULL;
   return length;
 }
 
 static void note_closed(void *user) {
-  test_server *server = user;
-  server->closed++;
+  test_server *self = user;
+  self->closed++;
 }
 
 static void begin_stream(http_request *request) {
