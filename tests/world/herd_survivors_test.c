@@ -1,0 +1,37 @@
+/* What herds keep: the time of members with sets, those who survived, numbers that are numbers, and room for herds of
+ * other partitions. */
+#include "support/herd_world.h"
+
+#include <math.h>
+
+/* ------------------------------------------------------------------------------------------------------------- time */
+
+Test(herd_survivors, with_sets_are_told_the_time_that_they_were_folded) {
+  muster_world_def world = muster_default_world_def();
+  world.clock = MUSTER_CLOCK_VIRTUAL;
+  static const muster_atom walk = {.role = MUSTER_ROLE_BEHAVIOUR, .run = walk_on, .model_ns = 1000};
+  muster_set_def set = muster_default_set_def();
+  set.atoms = &walk;
+  set.atom_count = 1;
+  muster_type_def deer = deer_def(NULL);
+  deer.atom_count = 0;
+  deer.sets = &set;
+  deer.set_count = 1;
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.run_block = walk_block_on;
+  herd_world herds = herd_world_of(1, &world, &def, &deer);
+  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
+  run_frame(&herds.little);
+  uint64_t begin_ns = herd_info_of(&herds, herd).last_update_ns;
+  muster_observer observer = observe(&herds, 9000.0, 0.0);
+  for (uint32_t i = 0; i < 8; i++) {
+    run_frames(&herds.little, 41 + i * 7);
+    muster_observer_move(herds.little.world, observer, (muster_position){i % 2 ? 9000.0 : 0.0, 0.0, 0.0});
+  }
+  run_frames(&herds.little, 300);
+  muster_herd_info info = herd_info_of(&herds, herd);
+  double seconds = (double)(info.last_update_ns - begin_ns) * 1e-9;
+  cr_assert_float_eq((double)info.totals[0], 32.0 * (2.0 + seconds), 0.1, "%g instead of %g", (double)info.totals[0],
+                     32.0 * (2.0 + seconds));
+  herd_world_destroy(&herds);
+}
