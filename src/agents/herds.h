@@ -79,6 +79,7 @@ typedef struct herd_lanes {
 /* What a retained node was like, from its parent. */
 typedef struct herd_kept {
   float x, y, velocity_x, velocity_y;
+  uint16_t members;
   bool is_kept;
 } herd_kept;
 

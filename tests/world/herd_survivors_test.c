@@ -35,3 +35,37 @@ Test(herd_survivors, with_sets_are_told_the_time_that_they_were_folded) {
                      32.0 * (2.0 + seconds));
   herd_world_destroy(&herds);
 }
+
+/* --------------------------------------------------------------------------------------------------------- retained */
+
+Test(herd_survivors, keep_their_own_state_when_they_are_retained) {
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.retains = true;
+  herd_world herds = herd_world_create(1, NULL, &def);
+  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
+  muster_observer observer = observe(&herds, 0.0, 0.0);
+  run_frames(&herds.little, 3);
+  muster_agent agents[32];
+  uint64_t alive[32];
+  uint32_t count = 0;
+  cr_assert_eq(muster_herd_leaves(herds.little.world, herd, agents, NULL, 32), 32);
+  for (uint32_t i = 0; i < 32; i++) {
+    *(uint64_t *)info_of(&herds.little, agents[i]).state = 1000 + i;
+    if (i < 5 || i % 2 == 0)
+      muster_agent_remove(herds.little.world, agents[i]);
+    else
+      alive[count++] = 1000 + i;
+  }
+  for (uint32_t round = 0; round < 3; round++) {
+    muster_observer_move(herds.little.world, observer, (muster_position){9000.0, 0.0, 0.0});
+    run_frames(&herds.little, 60);
+    cr_assert_eq(herd_info_of(&herds, herd).leaves, 0);
+    muster_observer_move(herds.little.world, observer, (muster_position){0.0, 0.0, 0.0});
+    run_frames(&herds.little, 3);
+    cr_assert_eq(muster_herd_leaves(herds.little.world, herd, agents, NULL, 32), count);
+    for (uint32_t i = 0; i < count; i++)
+      cr_assert_eq(*(uint64_t *)info_of(&herds.little, agents[i]).state, alive[i], "round %u, member %u", round, i);
+  }
+  cr_assert_float_eq((double)herd_info_of(&herds, herd).totals[0], 2.0 * count, 1e-3);
+  herd_world_destroy(&herds);
+}
