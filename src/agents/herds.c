@@ -22,11 +22,14 @@ static bool has_room(const herd_type *type, uint32_t block, uint32_t partition) 
 uint32_t herds_find_block(herd_type *type, uint32_t partition) {
   uint32_t open = type->open[partition];
   if (open && has_room(type, open - 1, partition)) return open - 1;
-  for (uint32_t i = 0; type->gaps > 0 && i < type->block_count; i++)
-    if (has_room(type, i, partition)) {
-      type->open[partition] = i + 1;
-      return i;
-    }
+  uint32_t empty = HERD_NONE;
+  for (uint32_t i = 0; type->gaps > 0 && i < type->block_count; i++) {
+    if (!type->blocks[i].live && empty == HERD_NONE) empty = i;
+    if (!has_room(type, i, partition)) continue;
+    type->open[partition] = i + 1;
+    return i;
+  }
+  if (empty != HERD_NONE) return empty;
   return type->block_count < type->blocks_max ? type->block_count : HERD_NONE;
 }
 
@@ -41,6 +44,17 @@ void herds_open_block(herd_type *type, uint32_t partition, double origin_x, doub
                                                    .agent = HERD_NONE,
                                                    .partition = (uint16_t)partition};
   type->open[partition] = type->block_count;
+}
+
+void herds_move_block(herd_type *type, uint32_t number, uint32_t partition, double origin_x, double origin_y) {
+  herd_block *block = &type->blocks[number];
+  ASSERT(!block->live && !block->entry && !block->dying);
+  block->origin_x = origin_x;
+  block->origin_y = origin_y;
+  block->low_x = block->low_y = HERD_NOWHERE;
+  block->high_x = block->high_y = -HERD_NOWHERE;
+  block->partition = (uint16_t)partition;
+  type->open[partition] = number + 1;
 }
 
 uint32_t herds_take_slot(herd_type *type, uint32_t number) {

@@ -69,3 +69,51 @@ Test(herd_survivors, keep_their_own_state_when_they_are_retained) {
   cr_assert_float_eq((double)herd_info_of(&herds, herd).totals[0], 2.0 * count, 1e-3);
   herd_world_destroy(&herds);
 }
+
+/* ------------------------------------------------------------------------------------------------------- partitions */
+
+Test(herd_survivors, leave_room_for_herds_of_other_partitions) {
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.herds_max = 1;
+  herd_world herds = herd_world_create(1, NULL, &def);
+  for (uint32_t i = 0; i < 10; i++) {
+    muster_herd_def given = {.position = {1000.0 * i, 0.0, 0.0}, .partition = i};
+    muster_herd herd;
+    cr_assert_eq(muster_herds_add(herds.little.world, herds.type, &given, 1, &herd), 1, "%s", muster_last_error());
+    muster_herd_info info = herd_info_of(&herds, herd);
+    cr_assert_eq(info.partition, i);
+    cr_assert_float_eq(info.position.x, 1000.0 * i, 1e-3);
+    run_frames(&herds.little, 3);
+    muster_herd_remove(herds.little.world, herd);
+    run_frame(&herds.little);
+  }
+  herd_world_destroy(&herds);
+}
+
+/* ------------------------------------------------------------------------------------------------------ publications
+ */
+
+/* One leaf publishes what is no number. */
+static muster_atom_result publish_nonsense(muster_update *update) {
+  muster_flock flock;
+  deer *deer = update->published;
+  if (muster_update_flock(update, &flock) && flock.self == 3) deer->velocity_x = deer->total = NAN;
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(herd_survivors, are_not_spoilt_by_a_leaf_that_publishes_what_is_no_number) {
+  muster_world_def world = muster_default_world_def();
+  world.clock = MUSTER_CLOCK_VIRTUAL;
+  static const muster_atom nonsense = {.role = MUSTER_ROLE_BEHAVIOUR, .run = publish_nonsense, .model_ns = 1000};
+  muster_type_def deer = deer_def(&nonsense);
+  herd_world herds = herd_world_of(1, &world, NULL, &deer);
+  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
+  muster_observer observer = observe(&herds, 0.0, 0.0);
+  run_frames(&herds.little, 30);
+  muster_observer_move(herds.little.world, observer, (muster_position){9000.0, 0.0, 0.0});
+  run_frames(&herds.little, 300);
+  muster_herd_info info = herd_info_of(&herds, herd);
+  cr_assert_eq(info.leaves, 0);
+  cr_assert_float_eq((double)info.totals[0], 64.0, 1e-3, "%g", (double)info.totals[0]);
+  cr_assert_float_eq((double)info.velocity_x, 1.0, 1e-3, "%g", (double)info.velocity_x);
+  herd_world_destroy(&herds);
