@@ -234,6 +234,11 @@ void herds_take_out(herd_table *table, herd_type *type, uint32_t number, uint32_
   type->leaves -= count;
 }
 
+/* What is no number would spoil whoever stands for the leaf next. */
+static inline void note_finite(float *column, uint32_t lane, float value) {
+  if (isfinite(value)) column[lane] = value;
+}
+
 void herds_note_leaf(const herd_table *table, const space *space, const agent_store *store, const type_table *types,
                      uint32_t agent) {
   const herd_link *link = &table->links[agent];
@@ -246,9 +251,10 @@ void herds_note_leaf(const herd_table *table, const space *space, const agent_st
   uint32_t lane = link->lane;
   herds_column(type, link->entry, 0)[lane] = (float)(position.x - entry->origin_x);
   herds_column(type, link->entry, 1)[lane] = (float)(position.y - entry->origin_y);
-  herds_column(type, link->entry, 2)[lane] = published->velocity_x;
-  herds_column(type, link->entry, 3)[lane] = published->velocity_y;
-  for (uint32_t t = 0; t < type->def.totals; t++) herds_column(type, link->entry, 4 + t)[lane] = published->totals[t];
+  note_finite(herds_column(type, link->entry, 2), lane, published->velocity_x);
+  note_finite(herds_column(type, link->entry, 3), lane, published->velocity_y);
+  for (uint32_t t = 0; t < type->def.totals; t++)
+    note_finite(herds_column(type, link->entry, 4 + t), lane, published->totals[t]);
 }
 
 herd_body herds_leaf(const herd_type *type, const herd_lanes *lanes, uint32_t lane) {

@@ -117,3 +117,4 @@ Test(herd_survivors, are_not_spoilt_by_a_leaf_that_publishes_what_is_no_number) 
   cr_assert_float_eq((double)info.totals[0], 64.0, 1e-3, "%g", (double)info.totals[0]);
   cr_assert_float_eq((double)info.velocity_x, 1.0, 1e-3, "%g", (double)info.velocity_x);
   herd_world_destroy(&herds);
+}
