@@ -118,3 +118,26 @@ Test(herd_survivors, are_not_spoilt_by_a_leaf_that_publishes_what_is_no_number) 
   cr_assert_float_eq((double)info.velocity_x, 1.0, 1e-3, "%g", (double)info.velocity_x);
   herd_world_destroy(&herds);
 }
+
+/* -------------------------------------------------------------------------------------------------------- positions */
+
+Test(herd_survivors, are_noted_where_a_host_moved_them_with_many_others) {
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  muster_herd herd = add_herd(&herds, 50.0, 50.0, 32);
+  run_frame(&herds.little);
+  muster_herd_wake(herds.little.world, herd, 5);
+  run_frame(&herds.little);
+  muster_agent agents[32];
+  muster_position positions[32];
+  uint32_t count = muster_herd_leaves(herds.little.world, herd, agents, NULL, 32);
+  cr_assert_eq(count, 6);
+  muster_herd_info before = herd_info_of(&herds, herd);
+  for (uint32_t i = 0; i < count; i++) {
+    positions[i] = info_of(&herds.little, agents[i]).position;
+    positions[i].x += 0.5;
+  }
+  cr_assert_eq(muster_agents_move(herds.little.world, agents, positions, count), count);
+  muster_herd_info after = herd_info_of(&herds, herd);
+  cr_assert_float_eq(after.position.x, before.position.x + 0.5, 1e-3, "%g", after.position.x - before.position.x);
+  herd_world_destroy(&herds);
+}
