@@ -141,3 +141,29 @@ Test(herd_survivors, are_noted_where_a_host_moved_them_with_many_others) {
   cr_assert_float_eq(after.position.x, before.position.x + 0.5, 1e-3, "%g", after.position.x - before.position.x);
   herd_world_destroy(&herds);
 }
+
+Test(herd_survivors, are_brought_forward_once_when_frames_have_the_same_time) {
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.run_block = walk_block_on;
+  def.look_ns = 1000000u;
+  herd_world herds = herd_world_create(1, NULL, &def);
+  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
+  muster_observer observer = observe(&herds, 0.0, 0.0);
+  run_frames(&herds.little, 4);
+  cr_assert_eq(herd_info_of(&herds, herd).leaves, 32);
+  muster_agent block = muster_agent_next(herds.little.world, (muster_agent){0, 0});
+  muster_observer_move(herds.little.world, observer, (muster_position){9000.0, 0.0, 0.0});
+  uint64_t folded_ns = 0;
+  muster_herd_info info = {0};
+  for (uint32_t i = 0; i < 20; i++) {
+    if (i % 4 == 0) herds.little.now_ns += FRAME_NS;
+    muster_agent_wake(herds.little.world, block);
+    cr_assert_eq(muster_frame_run(herds.little.world, &(muster_frame){herds.little.now_ns, 5000000u}), MUSTER_OK);
+    info = herd_info_of(&herds, herd);
+    if (info.leaves) folded_ns = info.last_update_ns;
+  }
+  cr_assert_eq(info.leaves, 0);
+  double seconds = (double)(info.last_update_ns - folded_ns) * 1e-9;
+  cr_assert_float_eq((double)info.totals[0], 64.0 + 32.0 * seconds, 1e-3, "%g", (double)info.totals[0]);
+  herd_world_destroy(&herds);
+}
