@@ -378,6 +378,7 @@ static void settle_entries(struct muster_world *world, uint64_t end_ns) {
       if (simple) settle_plain(world, progress->settled, 0);
       settle_whole(world, progress->settled);
     }
+    ready_pass_over(&world->ready); /* here, before the deadline, rather than when the report looks for who waits */
     if (end_ns != UINT64_MAX && recorder_choose(world, clock_now(&world->runner.clock) >= end_ns)) break;
   }
   if (progress->settled < batch->count || batch->woken_count > 0) return;

@@ -267,6 +267,10 @@ uint32_t ready_next_woken(const ready_set *ready, uint32_t *place) {
   return line_next(&ready->woken, place);
 }
 
+void ready_pass_over(ready_set *ready) {
+  line_settle(&ready->waiting);
+}
+
 uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place) {
   return line_next(&ready->waiting, place);
 }
