@@ -67,6 +67,29 @@ static void expect_refusals(const muster_module *module, const muster_module_opt
   cr_assert_eq(resume(module, options, kept->bytes, kept->count + 1), MUSTER_E_INPUT, "%s: more", module->name);
 }
 
+/* Numbers of a report, but for those that Muster counts: its statistics begin anew. */
+typedef struct numbers {
+  double values[64];
+  uint32_t count;
+} numbers;
+
+static void note_number(const char *name, double value, void *user) {
+  static const char *const anew[] = {"folds",         "unfolds",       "unfolds_refused",
+                                     "folds_refused", "herds_refused", "changes_in_sight"};
+  numbers *numbers = user;
+  for (size_t i = 0; i < sizeof anew / sizeof *anew; i++)
+    if (strcmp(name, anew[i]) == 0) return;
+  numbers->values[numbers->count++] = value;
+}
+
+static void expect_same_report(const staged *one, const staged *other) {
+  numbers own = {0}, others = {0};
+  one->module->report(one->instance, one->world, note_number, &own);
+  other->module->report(other->instance, other->world, note_number, &others);
+  cr_assert(own.count > 0 && own.count == others.count);
+  cr_assert_eq(memcmp(own.values, others.values, own.count * sizeof *own.values), 0, "%s", one->module->name);
+}
+
 static void compare(const muster_module *module, const muster_module_options *options) {
   staged whole = stage(module, options), resumed = stage(module, options);
   saved_world kept = {0};
@@ -85,6 +108,7 @@ static void compare(const muster_module *module, const muster_module_options *op
     run(&resumed);
     cr_assert_eq(muster_world_hash(whole.world), muster_world_hash(resumed.world), "%s: frame %d", module->name, i);
   }
+  if (strcmp(module->name, "herd") == 0) expect_same_report(&whole, &resumed);
   expect_refusals(module, options, &kept);
   strike(&whole);
   strike(&resumed);
@@ -120,4 +144,10 @@ Test(scenario_snapshot, the_square_goes_on) {
   muster_module_options options = options_of(1000, 5);
   options.cost_ns = 1000;
   compare(muster_module_fixed(), &options);
+}
+
+/* Some near an observer are unfolded, and wolves hunt. */
+Test(scenario_snapshot, herds_go_on) {
+  muster_module_options options = options_of(60000, 4);
+  compare(muster_module_herd(), &options);
 }
