@@ -214,8 +214,7 @@ static void remove_dying(struct muster_world *world, herd_type *type) {
   }
 }
 
-/* What the workers' updates of blocks counted. */
-static void gather(struct muster_world *world) {
+void herds_gather(struct muster_world *world) {
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     herd_scratch *scratch = &world->herds.scratch[i];
     world->herds.members += scratch->members_more;
@@ -236,7 +235,7 @@ static void begin_fresh(struct muster_world *world, herd_type *type) {
 void herds_intake(struct muster_world *world) {
   herd_table *table = &world->herds;
   if (!table->count) return;
-  gather(world);
+  herds_gather(world);
   for (uint32_t i = 0; i < table->count; i++) {
     settle(world, &table->types[i]);
     if (table->dying) remove_dying(world, &table->types[i]);
@@ -337,7 +336,7 @@ void herds_report(struct muster_world *world) {
   muster_frame_report *report = &world->report;
   const herd_table *table = &world->herds;
   uint32_t blocks = 0;
-  if (table->count) gather(world);
+  if (table->count) herds_gather(world);
   for (uint32_t i = 0; i < table->count; i++) {
     const herd_type *type = &table->types[i];
     report->leaves += type->leaves;

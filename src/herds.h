@@ -11,6 +11,9 @@
 /* Intake: removes herds that died out, and folds and unfolds as the last stage 3 asked for. */
 void herds_intake(struct muster_world *world);
 
+/* What the workers' updates of blocks counted goes to the world. */
+void herds_gather(struct muster_world *world);
+
 /* Stage 3; and notes for named members where their herds are. */
 void herds_look(struct muster_world *world);
 

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "herds.h"
 #include "tune.h"
 
 #include <stdarg.h>
@@ -25,7 +26,9 @@ static void (*const sections[SNAPSHOT_SECTIONS])(snapshot *) = {[SNAPSHOT_TYPES]
                                                                 [SNAPSHOT_COMPANY] = snapshot_company,
                                                                 [SNAPSHOT_QUEUES] = snapshot_queues,
                                                                 [SNAPSHOT_CONDUCT] = snapshot_conduct,
-                                                                [SNAPSHOT_LEARNT] = snapshot_learnt};
+                                                                [SNAPSHOT_LEARNT] = snapshot_learnt,
+                                                                [SNAPSHOT_HERDS] = snapshot_herds,
+                                                                [SNAPSHOT_FOLDS] = snapshot_folds};
 
 static const char *const names[SNAPSHOT_SECTIONS] = {[SNAPSHOT_HEAD] = "head",       [SNAPSHOT_TYPES] = "types",
                                                      [SNAPSHOT_CLASSES] = "classes", [SNAPSHOT_IDS] = "ids",
@@ -34,7 +37,8 @@ static const char *const names[SNAPSHOT_SECTIONS] = {[SNAPSHOT_HEAD] = "head",  
                                                      [SNAPSHOT_TIMERS] = "timers",   [SNAPSHOT_OBSERVERS] = "observers",
                                                      [SNAPSHOT_SCORE] = "score",     [SNAPSHOT_COMPANY] = "company",
                                                      [SNAPSHOT_QUEUES] = "queues",   [SNAPSHOT_CONDUCT] = "conduct",
-                                                     [SNAPSHOT_LEARNT] = "learnt"};
+                                                     [SNAPSHOT_LEARNT] = "learnt",   [SNAPSHOT_HERDS] = "herds",
+                                                     [SNAPSHOT_FOLDS] = "folds"};
 
 /* Structures stand in a snapshot as they are in memory: whose differ must not read it. */
 static chunks_format format_of(void) {
@@ -233,6 +237,8 @@ static void exchange_head(snapshot *snapshot) {
   if (!snapshot_loads(snapshot)) return;
   world->frames = info->frames;
   world->last_now_ns = info->sim_now_ns;
+  world->frame.number = info->frames; /* calls between frames look at the last one's */
+  world->frame.now_ns = info->sim_now_ns;
 }
 
 static void describe(const struct muster_world *world, muster_snapshot_info *info) {
@@ -285,7 +291,6 @@ static muster_result check_world(const muster_world *world, const char *what) {
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "%s: not a world with planner_workers: its host knows what it runs", what);
   if (world->recorder) return error_set(MUSTER_E_STATE, "%s: not a world that records or replays", what);
-  if (world->herds.count) return error_set(MUSTER_E_STATE, "%s: not a world that has types of herds", what);
   return MUSTER_OK;
 }
 
@@ -311,6 +316,7 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
   muster_result result = check_world(world, "save");
   if (!result) result = muster_world_settle(world);
   if (result) return result;
+  if (world->herds.count) herds_gather(world);
   unsigned char buffer[BUFFER_BYTES];
   const chunks_format format = format_of();
   snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->store.rows};
@@ -348,6 +354,19 @@ static muster_result check_new(const muster_world *world) {
   return MUSTER_OK;
 }
 
+static void reserve_herds(snapshot *snapshot, arena *arena) {
+  const herd_table *table = &snapshot->world->herds;
+  if (!table->count) return;
+  snapshot->ties = arena_reserve(arena, snapshot->world->def.agents_max, sizeof *snapshot->ties);
+  for (uint32_t i = 0; i < table->count; i++) {
+    const herd_type *type = &table->types[i];
+    snapshot_herd_pool *pool = &snapshot->pools[i];
+    pool->homes = arena_reserve(arena, (size_t)type->blocks_max * MUSTER_HERD_BLOCK, sizeof *pool->homes);
+    pool->claims = arena_reserve(arena, type->def.unfolded_max, sizeof *pool->claims);
+    pool->entries = arena_reserve(arena, type->def.unfolded_max, sizeof *pool->entries);
+  }
+}
+
 /* What it remembers while it checks. */
 static bool reserve(snapshot *snapshot, arena *arena) {
   const muster_world_def *def = &snapshot->world->def;
@@ -360,6 +379,7 @@ static bool reserve(snapshot *snapshot, arena *arena) {
   snapshot->offenders = arena_reserve(arena, OFFENDERS_MAX, sizeof *snapshot->offenders);
   uint32_t keys = def->types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
   snapshot->seen = arena_reserve(arena, (keys + 63) / 64, sizeof *snapshot->seen);
+  reserve_herds(snapshot, arena);
   return !arena->failed;
 }
 

@@ -12,7 +12,7 @@
 
 #include <muster/snapshot.h>
 
-enum { SNAPSHOT_VERSION = 1 };
+enum { SNAPSHOT_VERSION = 2 };
 
 typedef enum snapshot_section {
   SNAPSHOT_HEAD = 1,
@@ -30,6 +30,8 @@ typedef enum snapshot_section {
   SNAPSHOT_QUEUES,
   SNAPSHOT_CONDUCT,
   SNAPSHOT_LEARNT,
+  SNAPSHOT_HERDS,
+  SNAPSHOT_FOLDS,
   SNAPSHOT_SECTIONS
 } snapshot_section;
 
@@ -58,6 +60,24 @@ enum {
   OBSERVER_ENTERED = 64 /* into a bucket */
 };
 
+/* What was read of a type's herds. */
+typedef struct snapshot_herd_pool {
+  uint8_t *homes;                   /* by home: what the herd is, as below; 0 = no herd was ever there */
+  uint32_t *claims;                 /* by entry: + 1, its herd's home */
+  uint8_t *entries;                 /* by entry: its state, and where it was met */
+  uint32_t block_count, entry_high; /* in use */
+} snapshot_herd_pool;
+
+enum {
+  HOME_IS_EMPTY = 1,
+  HOME_IS_FOLDED,
+  HOME_IS_UNFOLDED,
+  HOME_IS_DYING,
+  HOME_KINDS = 7 /* mask */,
+  HOME_HAS_ENTRY = 8
+};
+enum { ENTRY_STATES = 7 /* mask */, ENTRY_IS_LISTED = 8, ENTRY_SETTLES = 16 };
+
 typedef struct snapshot {
   struct muster_world *world;
   snapshot_mode mode;
@@ -79,6 +99,8 @@ typedef struct snapshot {
   uint8_t *observers;           /* of each: what it is, as below */
   uint32_t *offenders;          /* OFFENDERS_MAX */
   uint32_t active, active_high; /* agents; indices below which they are */
+  uint8_t *ties;                /* by agent: whether it is somebody to a herd */
+  snapshot_herd_pool pools[MUSTER_HERD_TYPES_MAX];
 } snapshot;
 
 static inline bool snapshot_saves(const snapshot *snapshot) {
@@ -138,8 +160,22 @@ void snapshot_queues(snapshot *snapshot);
 /* src/snapshot_plan.c, */
 void snapshot_observers(snapshot *snapshot);
 void snapshot_score(snapshot *snapshot);
-/* and src/snapshot_learnt.c. */
+/* src/snapshot_learnt.c, */
 void snapshot_conduct(snapshot *snapshot);
 void snapshot_learnt(snapshot *snapshot);
+/* src/snapshot_herds.c, */
+void snapshot_herds(snapshot *snapshot);
+/* and src/snapshot_pool.c, of which the first is a part of the section before. */
+void snapshot_pool(snapshot *snapshot, uint32_t number);
+void snapshot_folds(snapshot *snapshot);
+
+/* Expects an active agent of a type that is nothing to any herd yet, and ties it to one. Only while it checks. In
+ * src/snapshot_herds.c. */
+bool snapshot_tie(snapshot *snapshot, uint32_t index, uint32_t type, const char *what);
+
+/* Whether something of a herd can be there. */
+static inline bool snapshot_is_ground(double x, double y) {
+  return x >= -4e9 && x <= 4e9 && y >= -4e9 && y <= 4e9;
+}
 
 #endif

@@ -254,9 +254,16 @@ static void exchange_wakes(snapshot *snapshot) {
   }
 }
 
+static bool is_possible(const struct muster_world *world, const command *command) {
+  if (command->kind != COMMAND_HERD_WAKE && command->kind != COMMAND_HERD_REMOVE)
+    return replay_is_possible(world, command);
+  const herd_type *type = herds_type_of(&world->herds, command->index);
+  return type && command->partition < type->tree.below[0];
+}
+
 static bool exchange_command(snapshot *snapshot, command *command) {
   snapshot_exchange(snapshot, command, sizeof *command);
-  return snapshot_expect(snapshot, snapshot_saves(snapshot) || replay_is_possible(snapshot->world, command),
+  return snapshot_expect(snapshot, snapshot_saves(snapshot) || is_possible(snapshot->world, command),
                          "command %u for %u cannot have been given", command->kind, command->index);
 }
 

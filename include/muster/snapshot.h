@@ -4,8 +4,9 @@
  * A snapshot holds what the frames work on: agents with their ids, positions, states and published states, and where
  * each stands in its period or its update; messages, commands, wakes and spawns that wait; observers; what importance
  * is known; tunings, penalties; and what was learnt of costs. Under the virtual clock a world that is loaded goes on
- * bit for bit like the one that was saved, on any number of workers (muster_world_hash). Ids stay what they were, and
- * those that are given out next are those that would have been.
+ * bit for bit like the one that was saved, on any number of workers (muster_world_hash). Herds are in it with all that
+ * they are: folded or unfolded, with retained and named members, and the changes that wait. Ids stay what they were,
+ * and those that are given out next are those that would have been.
  *
  * It does not hold code, nor what the host keeps outside Muster: before a world is loaded, the host registers the same
  * types in the same order, and user pointers are the host's to translate. muster_statistics, offences and traces begin
@@ -38,8 +39,7 @@ static inline muster_save_def muster_default_save_def(void) {
   return def;
 }
 
-/* Saves a world. MUSTER_E_STATE inside a frame, of a planner world, of one that records or replays, and of one that has
- * types of herds (muster/herd.h); MUSTER_E_SYSTEM
+/* Saves a world. MUSTER_E_STATE inside a frame, of a planner world, and of one that records or replays; MUSTER_E_SYSTEM
  * when a write was refused. Thread of the frames, between frames, and no other thread calls into the world meanwhile.
  * Allocates nothing. Takes about 0.3 us for each agent, and the time of its state.
  *
@@ -90,11 +90,12 @@ static inline muster_load_def muster_default_load_def(void) {
 }
 
 /* Loads a snapshot into a new world in which the same types are registered. MUSTER_E_STATE when an agent or an observer
- * was spawned there, a frame run or a recording begun, in a planner world, and in one that has types of herds;
- * MUSTER_E_INPUT when the snapshot cannot be loaded, with the reason, where it is damaged or what differs: seed, clock,
- * order, elastic rule, importance, cell_m and activation_delay must be as they were, name, sizes, periods, levels and
- * atoms of each type too, and the world must have room; its weights become those that were saved. MUSTER_E_MEMORY
- * without memory to check with. Nothing has changed then. Thread of the frames; no other thread knows the world yet. */
+ * was spawned there, a frame run or a recording begun, and in a planner world; MUSTER_E_INPUT when the snapshot cannot
+ * be loaded, with the reason, where it is damaged or what differs: seed, clock, order, elastic rule, importance, cell_m
+ * and activation_delay must be as they were, name, sizes, periods, levels and atoms of each type too, name, tree,
+ * member type, zones and retains of each herd type, and the world must have room; its weights become those that were
+ * saved. MUSTER_E_MEMORY without memory to check with. Nothing has changed then. Thread of the frames; no other thread
+ * knows the world yet. */
 MUSTER_API muster_result muster_world_load(muster_world *world, const muster_load_def *def);
 
 #ifdef __cplusplus

@@ -122,7 +122,7 @@ void herds_lay_out(herd_type *type) {
   type->stride = (bytes + 63) & ~(size_t)63;
 }
 
-static void pad(const herd_lanes *lanes) {
+void herds_pad(const herd_lanes *lanes) {
   for (uint32_t i = lanes->entry->lanes; i % 8 != 0; i++) {
     lanes->x[i] = lanes->y[i] = HERD_NOWHERE;
     lanes->velocity_x[i] = lanes->velocity_y[i] = 0.0f;
@@ -216,7 +216,7 @@ void herds_insert(herd_table *table, herd_type *type, uint32_t number, uint32_t 
         (herd_link){.entry = number, .type = (uint8_t)(type - table->types), .tie = HERD_TIE_LEAF};
   }
   relink(table, &lanes, at);
-  pad(&lanes);
+  herds_pad(&lanes);
   type->leaves += count;
 }
 
@@ -230,7 +230,7 @@ void herds_take_out(herd_table *table, herd_type *type, uint32_t number, uint32_
   shift(type, &lanes, at, at + count, lanes.entry->lanes - at - count);
   lanes.entry->lanes = (uint16_t)(lanes.entry->lanes - count);
   relink(table, &lanes, at);
-  pad(&lanes);
+  herds_pad(&lanes);
   type->leaves -= count;
 }
 

@@ -270,6 +270,9 @@ void herds_insert(herd_table *table, herd_type *type, uint32_t number, uint32_t 
                   const uint32_t *agents, uint32_t count);
 void herds_take_out(herd_table *table, herd_type *type, uint32_t number, uint32_t at, uint32_t count);
 
+/* Fills up lanes behind the last one to a multiple of eight: nobody, nowhere. */
+void herds_pad(const herd_lanes *lanes);
+
 /* Writes a leaf's lane: its place and what it published. */
 void herds_note_leaf(const herd_table *table, const space *space, const agent_store *store, const type_table *types,
                      uint32_t agent);

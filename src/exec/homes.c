@@ -32,6 +32,12 @@ uint32_t homes_turn(homes *homes, uint32_t index) {
   return turned;
 }
 
+void homes_assign(homes *homes, uint32_t index, uint16_t generation) {
+  const home_range *range = range_of(homes, index);
+  ASSERT(range);
+  store_relaxed_u16(&range->generations[index - range->first], generation);
+}
+
 uint32_t homes_generation(const homes *homes, uint32_t index) {
   const home_range *range = range_of(homes, index);
   ASSERT(range);

@@ -29,6 +29,9 @@ void homes_announce(homes *homes);
 /* Makes an index somebody, or nobody; returns the generation. Frame's thread. */
 uint32_t homes_turn(homes *homes, uint32_t index);
 
+/* Makes an index what it was when it was saved. Frame's thread, before other threads know the world. */
+void homes_assign(homes *homes, uint32_t index, uint16_t generation);
+
 /* The generation of an index that exists. Any thread. */
 uint32_t homes_generation(const homes *homes, uint32_t index);
 

@@ -287,19 +287,26 @@ void fold_look_at_entries(fold_board *board, const herd_type *type, uint32_t num
 
 /* ----------------------------------------------------------------------------------------------------------- rounds */
 
-void fold_watch(fold_board *board, const herd_table *table, const observer_table *observers) {
+void fold_watch_none(fold_board *board, const herd_table *table) {
   memset(board->buckets, 0, ((size_t)board->buckets_mask + 1) * sizeof *board->buckets);
   board->watcher_count = 0;
   board->bucket_m = 1.0;
   for (uint32_t i = 0; i < table->count; i++) board->bucket_m = fmax(board->bucket_m, reach_of(&table->types[i]));
+}
+
+void fold_watch_from(fold_board *board, double x, double y, uint16_t partition) {
+  ASSERT(board->watcher_count < board->observers_max);
+  uint32_t *bucket =
+      &board->buckets[bucket_of(board, floor(x / board->bucket_m), floor(y / board->bucket_m), partition)];
+  board->watchers[board->watcher_count++] = (fold_watcher){x, y, *bucket, partition, true};
+  *bucket = board->watcher_count;
+}
+
+void fold_watch(fold_board *board, const herd_table *table, const observer_table *observers) {
+  fold_watch_none(board, table);
   for (uint32_t i = 0; i < observers->high; i++) {
     const observer_row *row = &observers->rows[i];
-    if (!row->present) continue;
-    double x = row->position.x, y = row->position.y;
-    uint32_t *bucket =
-        &board->buckets[bucket_of(board, floor(x / board->bucket_m), floor(y / board->bucket_m), row->partition)];
-    board->watchers[board->watcher_count++] = (fold_watcher){x, y, *bucket, row->partition, true};
-    *bucket = board->watcher_count;
+    if (row->present) fold_watch_from(board, row->position.x, row->position.y, row->partition);
   }
 }
 

@@ -88,6 +88,10 @@ void fold_reserve(fold_board *board, uint32_t type, arena *arena);
 /* Stage 3, for each frame: where the observers are now. */
 void fold_watch(fold_board *board, const herd_table *table, const observer_table *observers);
 
+/* The parts of it: nobody stands anywhere; then somebody stands there. */
+void fold_watch_none(fold_board *board, const herd_table *table);
+void fold_watch_from(fold_board *board, double x, double y, uint16_t partition);
+
 /* Then for each type: what of its round is due. */
 fold_limits fold_due(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
                      fold_limits most, uint64_t now_ns);

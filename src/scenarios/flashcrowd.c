@@ -1,5 +1,6 @@
 #include "scenarios/flashcrowd.h"
 
+#include "scenarios/kept.h"
 #include "scenarios/population_random.h"
 #include "scenarios/scenarios.h"
 #include "scenarios/wanted.h"
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 
 enum { AGENTS_DEFAULT = 50000, AGENTS_MAX = 2000000, OBSERVERS_DEFAULT = 500, OBSERVERS_MAX = 65536 };
+enum { VERSION = 1 /* of what is kept */ };
 
 static const double jump_s = 10.0;                          /* from one town to the next */
 static const double arrival_m = 60.0, gathered_m = 15.0;    /* radius of the crowd when it comes and when it leaves */
@@ -92,6 +94,15 @@ static muster_position home_of(const flashcrowd *self, uint32_t number) {
                            self->town_y[town] + town_m * first * sin(angle), 0.0};
 }
 
+/* Notes who the number-th agent is. */
+static void note_member(flashcrowd *self, uint32_t number, muster_agent agent) {
+  muster_position home = home_of(self, number);
+  self->members[number] = agent;
+  self->kinds[number] = (uint8_t)flashcrowd_kind_of(number);
+  self->homes[2 * (size_t)agent.index] = (float)home.x;
+  self->homes[2 * (size_t)agent.index + 1] = (float)home.y;
+}
+
 static bool spawn_one(flashcrowd *self, muster_world *world, uint32_t number) {
   flashcrowd_kind kind = flashcrowd_kind_of(number);
   muster_agent_def def = muster_default_agent_def();
@@ -105,10 +116,7 @@ static bool spawn_one(flashcrowd *self, muster_world *world, uint32_t number) {
   }
   muster_agent agent = muster_agent_spawn(world, &def);
   if (muster_agent_is_null(agent) || agent.index >= self->agents) return false;
-  self->members[number] = agent;
-  self->kinds[number] = (uint8_t)kind;
-  self->homes[2 * (size_t)agent.index] = state.home_x;
-  self->homes[2 * (size_t)agent.index + 1] = state.home_y;
+  note_member(self, number, agent);
   return true;
 }
 
@@ -186,6 +194,99 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
   watch_neighbourhood(self, sim_now_ns);
 }
 
+/* -------------------------------------------------------------------------------------------------------------- keep
+ */
+
+/* What the scenario knows besides its agents; its members, its observers and those who are watched follow. */
+typedef struct kept_map {
+  uint32_t version, agents, observer_count, begun;
+  uint64_t seed, begin_ns, frame_ns, last_ns;
+  uint64_t jumps, settled_jumps, frames_to_nine_tenths, frames_to_last;
+  uint32_t nine_tenths_max, last_max, watched;
+  uint32_t count, left, frames, now_to_nine_tenths, now_to_last; /* of those who are watched */
+  uint64_t since_ns;
+} kept_map;
+
+static kept_map describe(const flashcrowd *self) {
+  const settling *settling = &self->settling;
+  return (kept_map){.version = VERSION,
+                    .agents = self->agents,
+                    .observer_count = self->observer_count,
+                    .begun = self->begun,
+                    .seed = self->seed,
+                    .begin_ns = self->begin_ns,
+                    .frame_ns = self->frame_ns,
+                    .last_ns = self->last_ns,
+                    .jumps = self->jumps,
+                    .settled_jumps = self->settled_jumps,
+                    .frames_to_nine_tenths = self->frames_to_nine_tenths,
+                    .frames_to_last = self->frames_to_last,
+                    .nine_tenths_max = self->nine_tenths_max,
+                    .last_max = self->last_max,
+                    .watched = self->watched,
+                    .count = settling->count,
+                    .left = settling->left,
+                    .frames = settling->frames,
+                    .now_to_nine_tenths = settling->frames_to_nine_tenths,
+                    .now_to_last = settling->frames_to_last,
+                    .since_ns = settling->since_ns};
+}
+
+static void take_back(flashcrowd *self, const kept_map *kept) {
+  self->begun = kept->begun;
+  self->begin_ns = kept->begin_ns;
+  self->frame_ns = kept->frame_ns;
+  self->last_ns = kept->last_ns;
+  self->jumps = kept->jumps;
+  self->settled_jumps = kept->settled_jumps;
+  self->frames_to_nine_tenths = kept->frames_to_nine_tenths;
+  self->frames_to_last = kept->frames_to_last;
+  self->nine_tenths_max = kept->nine_tenths_max;
+  self->last_max = kept->last_max;
+  self->watched = kept->watched;
+  self->settling.count = kept->count;
+  self->settling.left = kept->left;
+  self->settling.frames = kept->frames;
+  self->settling.frames_to_nine_tenths = kept->now_to_nine_tenths;
+  self->settling.frames_to_last = kept->now_to_last;
+  self->settling.since_ns = kept->since_ns;
+}
+
+static muster_result save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
+  const flashcrowd *self = instance;
+  const settling *settling = &self->settling;
+  kept_map kept = describe(self);
+  (void)world;
+  bool written = write(&kept, sizeof kept, write_user) &&
+                 write(self->members, self->agents * sizeof *self->members, write_user) &&
+                 write(self->observers, self->observer_count * sizeof *self->observers, write_user) &&
+                 write(settling->members, settling->count * sizeof *settling->members, write_user);
+  return written ? MUSTER_OK : kept_unwritten("flashcrowd");
+}
+
+static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+  flashcrowd *self = instance;
+  kept_bytes left = {.bytes = bytes, .count = count};
+  kept_map kept;
+  muster_result result = flashcrowd_register(self, world);
+  if (result) return result;
+  kept_take(&left, &kept, sizeof kept);
+  if (kept.version != VERSION || kept.agents != self->agents || kept.observer_count != self->observer_count ||
+      kept.begun > 1 || kept.seed != self->seed || kept.count > self->settling.capacity || kept.left > kept.count)
+    return kept_refused("flashcrowd");
+  kept_take(&left, self->members, self->agents * sizeof *self->members);
+  kept_take(&left, self->observers, self->observer_count * sizeof *self->observers);
+  kept_take(&left, self->settling.members, kept.count * sizeof *self->settling.members);
+  if (!kept_is_read(&left)) return kept_refused("flashcrowd");
+  for (uint32_t i = 0; i < self->agents; i++) {
+    if (self->members[i].index >= self->agents) return kept_refused("flashcrowd");
+    note_member(self, i, self->members[i]);
+  }
+  take_back(self, &kept);
+  gather(self, (double)(kept.last_ns - kept.begin_ns) * 1e-9);
+  return MUSTER_OK;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ report
  */
 
@@ -243,6 +344,8 @@ const muster_module *muster_module_flashcrowd(void) {
                                        .populate = populate,
                                        .before_frame = before_frame,
                                        .report = report,
-                                       .close = close_map};
+                                       .close = close_map,
+                                       .save = save,
+                                       .resume = resume};
   return &module;
 }

@@ -172,30 +172,40 @@ static muster_result add_wolves(const herd_world *self, muster_world *world) {
   return MUSTER_OK;
 }
 
-static muster_result add_observers(herd_world *self, muster_world *world) {
+void herd_begin_walks(herd_world *self) {
   for (uint32_t i = 0; i < self->observers; i++) {
     float east, north;
-    muster_observer_def def = muster_default_observer_def();
-    def.position.x = (share_of(random_of(self, 6, i)) - 0.5) * side_m;
-    def.position.y = (share_of(random_of(self, 7, i)) - 0.5) * side_m;
     herd_direction(herd_lower_share((uint32_t)random_of(self, 8, i)), &east, &north);
-    self->walkers[i] = (herd_walker){def.position.x, def.position.y, (double)(self->choice.observer_mps * east),
-                                     (double)(self->choice.observer_mps * north)};
+    self->walkers[i] = (herd_walker){
+        (share_of(random_of(self, 6, i)) - 0.5) * side_m, (share_of(random_of(self, 7, i)) - 0.5) * side_m,
+        (double)(self->choice.observer_mps * east), (double)(self->choice.observer_mps * north)};
+  }
+}
+
+static muster_result add_observers(herd_world *self, muster_world *world) {
+  herd_begin_walks(self);
+  for (uint32_t i = 0; i < self->observers; i++) {
+    muster_observer_def def = muster_default_observer_def();
+    def.position = (muster_position){self->walkers[i].x, self->walkers[i].y, 0.0};
     self->observer_ids[i] = muster_observer_add(world, &def);
     if (self->observer_ids[i].generation == 0) return MUSTER_E_FULL;
   }
   return MUSTER_OK;
 }
 
-static muster_result populate(void *instance, muster_world *world) {
-  herd_world *self = instance;
+muster_result herd_register(herd_world *self, muster_world *world) {
   self->deer_type = herd_register_deer(self, world);
   if (!self->deer_type.index) return MUSTER_E_ARGUMENT;
   self->wolf_type = herd_register_wolves(self, world);
   if (!self->wolf_type.index) return MUSTER_E_ARGUMENT;
   self->herd_type = register_herds(self, world);
-  if (!self->herd_type.index) return MUSTER_E_ARGUMENT;
-  muster_result result = add_herds(self, world);
+  return self->herd_type.index ? MUSTER_OK : MUSTER_E_ARGUMENT;
+}
+
+static muster_result populate(void *instance, muster_world *world) {
+  herd_world *self = instance;
+  muster_result result = herd_register(self, world);
+  if (!result) result = add_herds(self, world);
   if (!result) result = add_wolves(self, world);
   return result ? result : add_observers(self, world);
 }
@@ -216,7 +226,8 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
   if (!self->begun) self->begin_ns = self->now_ns = sim_now_ns;
   self->begun = true;
   muster_frame_report_read(world, &report);
-  uint64_t deer = report.represented > self->wolves ? report.represented - self->wolves : 0;
+  if (report.frame) self->represented = report.represented; /* else the world is as it was loaded, or new */
+  uint64_t deer = self->represented > self->wolves ? self->represented - self->wolves : 0;
   self->deer_s += (double)(sim_now_ns - self->now_ns) * 1e-9 * (double)deer;
   self->now_ns = sim_now_ns;
   double seconds = (double)(sim_now_ns - self->begin_ns) * 1e-9;
@@ -237,6 +248,8 @@ const muster_module *muster_module_herd(void) {
                                        .populate = populate,
                                        .before_frame = before_frame,
                                        .report = herd_report,
-                                       .close = close_herds};
+                                       .close = close_herds,
+                                       .save = herd_save,
+                                       .resume = herd_resume};
   return &module;
 }

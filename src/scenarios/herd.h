@@ -9,6 +9,7 @@
  *     herd_deer.c         near ones: the update of a leaf, which stands for one deer or several
  *     herd_wolf.c         who hunts both
  *     herd_report.c       the numbers of the world
+ *     herd_keep.c         what a snapshot keeps of it
  *
  * Whatever happens over time is a rate times deer times elapsed time, the same for a far herd and for a leaf: what they
  * graze exactly, births and deaths as often on the average. A fawn that is born where its herd is seen joins when its
@@ -87,6 +88,7 @@ typedef struct herd_world {
   muster_position *places;
   uint64_t begin_ns, now_ns; /* simulation time of the first and of the latest frame */
   uint64_t first_deer;       /* added to the world */
+  uint64_t represented;      /* deer and wolves after the latest frame */
   double deer_s;             /* deer times time, as frames saw them */
   bool begun;
 } herd_world;
@@ -113,6 +115,16 @@ static inline void herd_tally_dead(herd_tally *tally, const float *totals) {
 static inline uint32_t herd_draw(float rate, float deer, float elapsed_s, float share) {
   return (uint32_t)(rate * deer * elapsed_s + share);
 }
+
+/* Registers all types. */
+muster_result herd_register(herd_world *self, muster_world *world);
+
+/* Where walks begin: the same for the same seed. */
+void herd_begin_walks(herd_world *self);
+
+/* What a snapshot keeps of it: see muster/module.h. */
+muster_result herd_save(void *instance, const muster_world *world, muster_module_write write, void *write_user);
+muster_result herd_resume(void *instance, muster_world *world, const void *bytes, size_t count);
 
 /* Names the numbers of the world. Thread of the frames, between frames. */
 void herd_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user);

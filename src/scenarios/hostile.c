@@ -1,5 +1,6 @@
 #include "scenarios/hostile.h"
 
+#include "scenarios/kept.h"
 #include "scenarios/labour.h"
 #include "scenarios/population_random.h"
 #include "scenarios/scenarios.h"
@@ -14,9 +15,10 @@ enum {
   AGENTS_MAX = 1000000,
   OBSERVERS_DEFAULT = 64,
   OBSERVERS_MAX = 4096,
-  FLIP_FRAMES = 5,     /* flippers keep their cost for so long */
-  CALL_FRAMES = 300,   /* the chorus is called together so often */
-  CALLED_MAX = 8192    /* of it, so that other commands find room */
+  FLIP_FRAMES = 5,   /* flippers keep their cost for so long */
+  CALL_FRAMES = 300, /* the chorus is called together so often */
+  CALLED_MAX = 8192, /* of it, so that other commands find room */
+  VERSION = 1        /* of what is kept */
 };
 
 static const double half_m = 600.0;                               /* of the ground */
@@ -124,8 +126,7 @@ static muster_result add_observers(hostile *self, muster_world *world) {
 static muster_result populate(void *instance, muster_world *world) {
   hostile *self = instance;
   muster_result result = hostile_register(self, world);
-  for (uint32_t kind = 0; kind < HOSTILE_KINDS && !result; kind++)
-    result = spawn_cast(self, world, &self->casts[kind]);
+  for (uint32_t kind = 0; kind < HOSTILE_KINDS && !result; kind++) result = spawn_cast(self, world, &self->casts[kind]);
   return result ? result : add_observers(self, world);
 }
 
@@ -158,6 +159,58 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
   if (self->tally.frames % CALL_FRAMES == 30) call_chorus(self, world);
 }
 
+/* -------------------------------------------------------------------------------------------------------------- keep
+ */
+
+/* What the scenario knows besides its agents; its members, what they heard and its observers follow. */
+typedef struct kept_arena {
+  uint32_t version, agents, observer_count, breeders;
+  uint32_t begun, expensive;
+  uint64_t seed, begin_ns;
+  hostile_tally tally;
+} kept_arena;
+
+static muster_result save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
+  const hostile *self = instance;
+  kept_arena kept = {.version = VERSION,
+                     .agents = self->agents,
+                     .observer_count = self->observer_count,
+                     .breeders = self->breeders,
+                     .begun = self->begun,
+                     .expensive = self->expensive,
+                     .seed = self->seed,
+                     .begin_ns = self->begin_ns,
+                     .tally = self->tally};
+  (void)world;
+  bool written = write(&kept, sizeof kept, write_user) &&
+                 write(self->members, self->agents * sizeof *self->members, write_user) &&
+                 write(self->heard, self->agents * sizeof *self->heard, write_user) &&
+                 write(self->observers, self->observer_count * sizeof *self->observers, write_user);
+  return written ? MUSTER_OK : kept_unwritten("hostile");
+}
+
+static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+  hostile *self = instance;
+  kept_bytes left = {.bytes = bytes, .count = count};
+  kept_arena kept;
+  muster_result result = hostile_register(self, world);
+  if (result) return result;
+  kept_take(&left, &kept, sizeof kept);
+  if (kept.version != VERSION || kept.agents != self->agents || kept.observer_count != self->observer_count ||
+      kept.begun > 1 || kept.expensive > 1 || kept.seed != self->seed)
+    return kept_refused("hostile");
+  kept_take(&left, self->members, self->agents * sizeof *self->members);
+  kept_take(&left, self->heard, self->agents * sizeof *self->heard);
+  kept_take(&left, self->observers, self->observer_count * sizeof *self->observers);
+  if (!kept_is_read(&left)) return kept_refused("hostile");
+  self->breeders = kept.breeders;
+  self->begun = kept.begun;
+  self->expensive = kept.expensive;
+  self->begin_ns = kept.begin_ns;
+  self->tally = kept.tally;
+  return MUSTER_OK;
+}
+
 const muster_module *muster_module_hostile(void) {
   static const muster_module module = {.size = (uint32_t)sizeof module,
                                        .abi = MUSTER_MODULE_ABI,
@@ -167,6 +220,8 @@ const muster_module *muster_module_hostile(void) {
                                        .populate = populate,
                                        .before_frame = before_frame,
                                        .report = hostile_report,
-                                       .close = close_arena};
+                                       .close = close_arena,
+                                       .save = save,
+                                       .resume = resume};
   return &module;
 }

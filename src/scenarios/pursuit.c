@@ -1,8 +1,10 @@
 #include "scenarios/pursuit.h"
 
+#include "scenarios/kept.h"
+
 #include <stdlib.h>
 
-enum { AGENTS_DEFAULT = 1000, AGENTS_MAX = 1000000, OBSERVERS_MAX = 65536 };
+enum { AGENTS_DEFAULT = 1000, AGENTS_MAX = 1000000, OBSERVERS_MAX = 65536, VERSION = 1 /* of what is kept */ };
 
 static muster_result check_options(const muster_module_options *options) {
   if (!options || options->size == 0)
@@ -56,11 +58,12 @@ void pursuit_choose(void *instance, const pursuit_version *version) {
 static muster_result spawn_all(const pursuit *self, muster_world *world, muster_type type) {
   for (uint32_t i = 0; i < self->agents; i++) {
     pursuit_face face = pursuit_first_face(self->seed, i);
+    pursuit_body body = {.number = i};
     muster_agent_def def = muster_default_agent_def();
     def.type = type;
     def.position = pursuit_first_place(self->seed, i, self->side_m);
     def.published = &face;
-    def.user = (void *)(uintptr_t)i;
+    def.state = &body;
     self->ids[i] = muster_agent_spawn(world, &def);
     if (muster_agent_is_null(self->ids[i])) return MUSTER_E_FULL;
   }
@@ -93,6 +96,44 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
   self->frame_ns = sim_now_ns;
 }
 
+/* What the scenario knows besides its agents; their ids follow. */
+typedef struct kept_torus {
+  uint32_t version, agents, observers, begun;
+  uint64_t seed, begin_ns, frame_ns;
+} kept_torus;
+
+static muster_result save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
+  const pursuit *self = instance;
+  kept_torus kept = {.version = VERSION,
+                     .agents = self->agents,
+                     .observers = self->observers,
+                     .begun = self->begun,
+                     .seed = self->seed,
+                     .begin_ns = self->begin_ns,
+                     .frame_ns = self->frame_ns};
+  (void)world;
+  bool written =
+      write(&kept, sizeof kept, write_user) && write(self->ids, self->agents * sizeof *self->ids, write_user);
+  return written ? MUSTER_OK : kept_unwritten("pursuit");
+}
+
+static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+  pursuit *self = instance;
+  kept_bytes left = {.bytes = bytes, .count = count};
+  kept_torus kept;
+  if (!pursuit_register(self, world).index) return MUSTER_E_ARGUMENT;
+  kept_take(&left, &kept, sizeof kept);
+  if (kept.version != VERSION || kept.agents != self->agents || kept.observers != self->observers || kept.begun > 1 ||
+      kept.seed != self->seed)
+    return kept_refused("pursuit");
+  kept_take(&left, self->ids, self->agents * sizeof *self->ids);
+  if (!kept_is_read(&left)) return kept_refused("pursuit");
+  self->begun = kept.begun;
+  self->begin_ns = kept.begin_ns;
+  self->frame_ns = kept.frame_ns;
+  return MUSTER_OK;
+}
+
 const muster_module *muster_module_pursuit(void) {
   static const muster_module module = {
       .size = sizeof module,
@@ -105,6 +146,8 @@ const muster_module *muster_module_pursuit(void) {
       .before_frame = before_frame,
       .report = pursuit_report,
       .close = close_torus,
+      .save = save,
+      .resume = resume,
   };
   return &module;
 }

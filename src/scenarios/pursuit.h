@@ -68,7 +68,7 @@ typedef struct pursuit_body {
   uint32_t updates;                  /* that it began */
   uint32_t looks, touches, breaches; /* at neighbours; that showed a collision; of a limit of motion */
   pursuit_tally tallies[PURSUIT_SETS];
-  uint32_t unused;
+  uint32_t number;
   pursuit_sight sights[PURSUIT_SIGHTS];
 } pursuit_body;
 

@@ -223,8 +223,7 @@ muster_type_def pursuit_define(const pursuit_version *version, const pursuit_cal
 static void choose_target(muster_update *update) {
   const pursuit *self = update->type_user;
   pursuit_body *body = update->state;
-  uint32_t number = (uint32_t)(uintptr_t)update->user;
-  body->target = self->ids[pursuit_first_target(self->seed, number, self->agents)];
+  body->target = self->ids[pursuit_first_target(self->seed, body->number, self->agents)];
 }
 
 muster_type pursuit_register(pursuit *self, muster_world *world) {

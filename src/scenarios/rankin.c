@@ -1,10 +1,18 @@
 /* rankin.c - the world of Rankin, Acton & Katchabaw's experiments, and larger ones of the same characters. */
 #include "scenarios/rankin.h"
 
+#include "scenarios/kept.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-enum { CHARACTERS = 800, AGENTS_MAX = 1000000, OBSERVERS = 20, OBSERVERS_MAX = 4096 };
+enum {
+  CHARACTERS = 800,
+  AGENTS_MAX = 1000000,
+  OBSERVERS = 20,
+  OBSERVERS_MAX = 4096,
+  VERSION = 1 /* of what is kept */
+};
 
 static const uint64_t frame_ns = 30000000;
 static const double m_each = 20.0; /* of the square's side, for the root of the population */
@@ -123,15 +131,19 @@ static muster_result open_world(const muster_module_options *options, void **ins
   return MUSTER_OK;
 }
 
+static rankin_def def_of(const rankin *self) {
+  return (rankin_def){.characters = self->agents,
+                      .level = RANKIN_DYNAMIC,
+                      .seed = self->seed,
+                      .period_ns = 3 * frame_ns,
+                      .period_max_ns = 80 * frame_ns,
+                      .side_m = self->side_m};
+}
+
 static muster_result populate(void *instance, muster_world *world) {
   const rankin *self = instance;
   muster_type type;
-  rankin_def def = {.characters = self->agents,
-                    .level = RANKIN_DYNAMIC,
-                    .seed = self->seed,
-                    .period_ns = 3 * frame_ns,
-                    .period_max_ns = 80 * frame_ns,
-                    .side_m = self->side_m};
+  rankin_def def = def_of(self);
   for (uint32_t i = 0; i < self->observers; i++) {
     muster_observer_def observer = muster_default_observer_def();
     uint64_t random = mix(mix(self->seed + 2) + i);
@@ -142,6 +154,30 @@ static muster_result populate(void *instance, muster_world *world) {
     if (muster_observer_add(world, &observer).generation == 0) return MUSTER_E_FULL;
   }
   return rankin_populate(world, &def, &type);
+}
+
+/* The world's own state is all there is. */
+typedef struct kept_square {
+  uint32_t version, agents, observers, zero;
+  uint64_t seed;
+} kept_square;
+
+static kept_square describe(const rankin *self) {
+  return (kept_square){.version = VERSION, .agents = self->agents, .observers = self->observers, .seed = self->seed};
+}
+
+static muster_result save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
+  kept_square kept = describe(instance);
+  (void)world;
+  return write(&kept, sizeof kept, write_user) ? MUSTER_OK : kept_unwritten("rankin");
+}
+
+static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+  kept_square own = describe(instance);
+  rankin_def def = def_of(instance);
+  if (register_type(world, &def).index == 0) return MUSTER_E_ARGUMENT;
+  bool same = count == sizeof own && memcmp(bytes, &own, sizeof own) == 0;
+  return same ? MUSTER_OK : kept_refused("rankin");
 }
 
 static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
@@ -175,6 +211,8 @@ const muster_module *muster_module_rankin(void) {
       .populate = populate,
       .report = report,
       .close = free,
+      .save = save,
+      .resume = resume,
   };
   return &module;
 }

@@ -6,6 +6,7 @@
  * animats feel it finely, which takes about the modelled time on a core of 2.5 GHz; unobserved ones feel it coarsely,
  * which takes less than a microsecond, so that experiments under the virtual clock do not have to wait for real work.
  */
+#include "scenarios/kept.h"
 #include "scenarios/scenarios.h"
 
 #include <math.h>
@@ -19,7 +20,8 @@ enum {
   COARSE_RAYS = 4,
   COARSE_STEPS = 4,
   FINE_RAYS = 128,
-  FINE_STEPS = 256
+  FINE_STEPS = 256,
+  VERSION = 1 /* of what is kept */
 };
 
 static const uint64_t cost_ns = 373000, cost_noise_ns = 7460; /* +- 2 percent */
@@ -161,15 +163,21 @@ static bool add_observer(const tan_wong *self, muster_world *world, uint32_t num
   return muster_observer_add(world, &def).generation != 0;
 }
 
-/* Every animat has elasticity 1, whoever looks at it. */
-static muster_result populate(void *instance, muster_world *world) {
-  tan_wong *self = instance;
+static muster_result register_all(tan_wong *self, muster_world *world, muster_type species[SPECIES]) {
   static const char *const names[SPECIES] = {"species 1", "species 2", "species 3", "species 4"};
-  muster_type species[SPECIES];
   for (int i = 0; i < SPECIES; i++) {
     species[i] = register_species(self, world, names[i]);
     if (!species[i].index) return MUSTER_E_ARGUMENT;
   }
+  return MUSTER_OK;
+}
+
+/* Every animat has elasticity 1, whoever looks at it. */
+static muster_result populate(void *instance, muster_world *world) {
+  tan_wong *self = instance;
+  muster_type species[SPECIES];
+  muster_result result = register_all(self, world, species);
+  if (result) return result;
   for (uint32_t i = 0; i < self->agents; i++) {
     muster_agent_def def = muster_default_agent_def();
     def.type = species[i % SPECIES];
@@ -180,6 +188,31 @@ static muster_result populate(void *instance, muster_world *world) {
   for (uint32_t i = 0; i < self->observers; i++)
     if (!add_observer(self, world, i)) return MUSTER_E_FULL;
   return MUSTER_OK;
+}
+
+/* The world's own state is all there is. */
+typedef struct kept_field {
+  uint32_t version, agents, observers, zero;
+  uint64_t seed;
+} kept_field;
+
+static kept_field describe(const tan_wong *self) {
+  return (kept_field){.version = VERSION, .agents = self->agents, .observers = self->observers, .seed = self->seed};
+}
+
+static muster_result save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
+  kept_field kept = describe(instance);
+  (void)world;
+  return write(&kept, sizeof kept, write_user) ? MUSTER_OK : kept_unwritten("tan-wong");
+}
+
+static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+  kept_field own = describe(instance);
+  muster_type species[SPECIES];
+  muster_result result = register_all(instance, world, species);
+  if (result) return result;
+  bool same = count == sizeof own && memcmp(bytes, &own, sizeof own) == 0;
+  return same ? MUSTER_OK : kept_refused("tan-wong");
 }
 
 /* What an experiment must know of the animats, and what they have done. */
@@ -212,6 +245,8 @@ const muster_module *muster_module_tan_wong(void) {
       .populate = populate,
       .report = report,
       .close = free,
+      .save = save,
+      .resume = resume,
   };
   return &module;
 }

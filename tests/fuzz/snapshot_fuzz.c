@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-enum { BYTES_MAX = 1 << 20, CHANGE_BYTES = 8, AGENTS = 24, FRAME_NS = 10000000 };
+enum { BYTES_MAX = 1 << 20, CHANGE_BYTES = 8, AGENTS = 24, HERDS = 16, FRAME_NS = 10000000 };
 
 static void require(bool holds, const char *what) {
   if (holds) return;
@@ -80,12 +80,40 @@ static void register_types(muster_world *world) {
   muster_type_register(world, &type);
 }
 
+static muster_atom_result graze(muster_update *update) {
+  muster_herd_body *body = update->published;
+  body->velocity_x = (float)(muster_update_random(update) % 5) - 2.0f;
+  return MUSTER_ATOM_NEXT;
+}
+
+static void register_herds(muster_world *world) {
+  static const muster_atom atom = {graze, MUSTER_ROLE_BEHAVIOUR, 5000};
+  muster_type_def type = muster_default_type_def();
+  muster_herd_type_def herds = muster_default_herd_type_def();
+  type.name = "grazer";
+  type.atoms = &atom;
+  type.atom_count = 1;
+  type.state_bytes = 8;
+  type.published_bytes = 16;
+  type.period_ns = 3 * FRAME_NS;
+  herds.member = muster_type_register(world, &type);
+  herds.depth = 2;
+  herds.totals = 1;
+  herds.retains = true;
+  herds.herds_max = HERDS;
+  herds.unfolded_max = 4;
+  herds.period_ns = 5 * FRAME_NS;
+  herds.look_ns = 2 * FRAME_NS;
+  herds.hold_ns = 3 * FRAME_NS;
+  require(muster_herd_type_register(world, &herds).index > 0, "herds can be registered");
+}
+
 static muster_world *new_world(void) {
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = 300000;
   def.agents_max = 64;
-  def.types_max = 4;
+  def.types_max = 6;
   def.observers_max = 4;
   def.commands_max = 64;
   def.sends_per_frame = 256;
@@ -96,6 +124,7 @@ static muster_world *new_world(void) {
   muster_world *world = muster_world_create(&def);
   require(world, "a world can be created");
   register_types(world);
+  register_herds(world);
   return world;
 }
 
@@ -131,9 +160,18 @@ static void make_good(buffer *good) {
     agent.position.x = 3.0 * i;
     muster_agent_wake(world, muster_agent_spawn(world, &agent));
   }
+  for (uint32_t i = 0; i < HERDS - 4; i++) {
+    muster_herd_def herd = {.position.x = 12.0 * i, .members = 1 + i % 4, .totals = {3.0f}};
+    require(muster_herds_add(world, (muster_herd_type){1}, &herd, 1, NULL) == 1, "a herd can be added");
+  }
   observer.far_m = 50;
   muster_observer_add(world, &observer);
   run_frames(world, 0, 30);
+  for (uint32_t i = 0; i < HERDS - 4; i += 3) muster_herd_wake(world, (muster_herd){i, 1}, i);
+  muster_herd_name(world, (muster_herd){4, 1}, 0);
+  run_frames(world, 30 * FRAME_NS, 10);
+  muster_herd_wake(world, (muster_herd){5, 1}, 1);
+  muster_herd_remove(world, (muster_herd){6, 1});
   muster_agent_spawn(world, &agent);
   muster_agent_remove(world, muster_agent_next(world, (muster_agent){0, 0}));
   muster_agent_wake(world, muster_agent_next(world, (muster_agent){4, 0}));

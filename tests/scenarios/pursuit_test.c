@@ -91,7 +91,7 @@ static void check_limits(const scene *it, moment *moments, uint32_t agents) {
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent)) {
     cr_assert_eq(muster_agent_read(it->world, agent, &info), MUSTER_OK);
-    moment *before = &moments[(uintptr_t)info.user];
+    moment *before = &moments[((const pursuit_body *)info.state)->number];
     const pursuit_face *face = info.published;
     float passed_s = (float)(info.last_update_ns - before->updated_ns) * 1e-9f;
     float turn = fabsf(face->heading - before->face.heading);

@@ -34,7 +34,7 @@ static void strike(staged *staged) {
 
 static void run(staged *staged) {
   staged->now_ns += 33333333;
-  staged->module->before_frame(staged->instance, staged->world, staged->now_ns);
+  if (staged->module->before_frame) staged->module->before_frame(staged->instance, staged->world, staged->now_ns);
   cr_assert_eq(muster_frame_run(staged->world, &(muster_frame){staged->now_ns, 10000000}), MUSTER_OK);
 }
 
@@ -67,11 +67,34 @@ static void expect_refusals(const muster_module *module, const muster_module_opt
   cr_assert_eq(resume(module, options, kept->bytes, kept->count + 1), MUSTER_E_INPUT, "%s: more", module->name);
 }
 
-static void compare(const muster_module *module, const muster_module_options *options) {
+/* Numbers of a report, but for those that Muster counts: its statistics begin anew. */
+typedef struct numbers {
+  double values[64];
+  uint32_t count;
+} numbers;
+
+static void note_number(const char *name, double value, void *user) {
+  static const char *const anew[] = {"folds",         "unfolds",       "unfolds_refused",
+                                     "folds_refused", "herds_refused", "changes_in_sight"};
+  numbers *numbers = user;
+  for (size_t i = 0; i < sizeof anew / sizeof *anew; i++)
+    if (strcmp(name, anew[i]) == 0) return;
+  numbers->values[numbers->count++] = value;
+}
+
+static void expect_same_report(const staged *one, const staged *other) {
+  numbers own = {0}, others = {0};
+  one->module->report(one->instance, one->world, note_number, &own);
+  other->module->report(other->instance, other->world, note_number, &others);
+  cr_assert(own.count > 0 && own.count == others.count);
+  cr_assert_eq(memcmp(own.values, others.values, own.count * sizeof *own.values), 0, "%s", one->module->name);
+}
+
+static void compare_after(int before, const muster_module *module, const muster_module_options *options) {
   staged whole = stage(module, options), resumed = stage(module, options);
   saved_world kept = {0};
   cr_assert_eq(module->populate(whole.instance, whole.world), MUSTER_OK, "%s", muster_last_error());
-  for (int i = 0; i < BEFORE; i++) run(&whole);
+  for (int i = 0; i < before; i++) run(&whole);
   cr_assert_eq(module->save(whole.instance, whole.world, refuse, NULL), MUSTER_E_SYSTEM);
   cr_assert_eq(module->save(whole.instance, whole.world, saved_world_write, &kept), MUSTER_OK);
   saved_world saved = save_world(whole.world);
@@ -85,11 +108,16 @@ static void compare(const muster_module *module, const muster_module_options *op
     run(&resumed);
     cr_assert_eq(muster_world_hash(whole.world), muster_world_hash(resumed.world), "%s: frame %d", module->name, i);
   }
+  if (module->report) expect_same_report(&whole, &resumed);
   expect_refusals(module, options, &kept);
   strike(&whole);
   strike(&resumed);
   free(kept.bytes);
   free(saved.bytes);
+}
+
+static void compare(const muster_module *module, const muster_module_options *options) {
+  compare_after(BEFORE, module, options);
 }
 
 static muster_module_options options_of(uint32_t agents, uint32_t observers) {
@@ -120,4 +148,36 @@ Test(scenario_snapshot, the_square_goes_on) {
   muster_module_options options = options_of(1000, 5);
   options.cost_ns = 1000;
   compare(muster_module_fixed(), &options);
+}
+
+/* Some near an observer are unfolded, and wolves hunt. */
+Test(scenario_snapshot, herds_go_on) {
+  muster_module_options options = options_of(60000, 4);
+  compare(muster_module_herd(), &options);
+}
+
+Test(scenario_snapshot, animats_go_on) {
+  muster_module_options options = options_of(200, 2);
+  compare(muster_module_tan_wong(), &options);
+}
+
+Test(scenario_snapshot, characters_go_on) {
+  muster_module_options options = options_of(800, 5);
+  compare(muster_module_rankin(), &options);
+}
+
+Test(scenario_snapshot, pursuers_go_on) {
+  muster_module_options options = options_of(300, 2);
+  compare(muster_module_pursuit(), &options);
+}
+
+/* The crowd has just come to another town, and its neighbourhood is watched. */
+Test(scenario_snapshot, the_crowd_goes_on) {
+  muster_module_options options = options_of(2000, 40);
+  compare_after(302, muster_module_flashcrowd(), &options);
+}
+
+Test(scenario_snapshot, hostile_agents_go_on) {
+  muster_module_options options = options_of(2000, 8);
+  compare(muster_module_hostile(), &options);
 }

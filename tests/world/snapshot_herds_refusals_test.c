@@ -1,0 +1,191 @@
+/* Snapshots of worlds with herds that are damaged, or of other herds: refused with the reason, and the world is new. */
+#include "base/chunks.h"
+#include "support/herd_busy.h"
+#include "support/snapshots.h"
+
+enum { UNFOLDED = 40, SECTIONS = 17, HERDS = 16 /* and behind it the changes that wait */ };
+
+static saved_world save_busy(uint32_t frames) {
+  herd_busy busy = herd_busy_driven(frames, UNFOLDED);
+  saved_world saved = save_world(busy.little.world);
+  little_world_destroy(&busy.little);
+  return saved;
+}
+
+static void expect_refused(muster_world *world, const void *bytes, size_t count, const char *why) {
+  muster_result result = load_world(world, bytes, count);
+  cr_assert_eq(result, MUSTER_E_INPUT, "%s: %s", why, muster_result_name(result));
+  cr_assert(strncmp(muster_last_error(), "snapshot: ", 10) == 0, "%s: %s", why, muster_last_error());
+  cr_assert(muster_agent_is_null(muster_agent_next(world, (muster_agent){0, 0})));
+  cr_assert_eq(muster_herd_next(world, (muster_herd){0, 0}).generation, 0, "%s", why);
+}
+
+/* A world that refused is a new one: it takes what is whole, and goes on. */
+static void expect_loaded(herd_busy *busy, const saved_world *saved) {
+  cr_assert_eq(load_world(busy->little.world, saved->bytes, saved->count), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_world_hash(busy->little.world), look_at(saved).hash);
+  busy->little.now_ns = look_at(saved).sim_now_ns;
+  for (uint32_t i = 0; i < 10; i++) run_frame_with(&busy->little, BUSY_BUDGET_NS);
+}
+
+Test(snapshot_herds_refusals, every_truncation) {
+  saved_world saved = save_busy(50);
+  herd_busy busy = herd_busy_world(1, UNFOLDED);
+  for (size_t count = 0; count < saved.count; count++) expect_refused(busy.little.world, saved.bytes, count, "cut");
+  expect_loaded(&busy, &saved);
+  little_world_destroy(&busy.little);
+  free(saved.bytes);
+}
+
+static uint64_t next_random(uint64_t *random) {
+  *random ^= *random << 13;
+  *random ^= *random >> 7;
+  *random ^= *random << 17;
+  return *random;
+}
+
+Test(snapshot_herds_refusals, two_thousand_flips_of_a_bit) {
+  saved_world saved = save_busy(50);
+  herd_busy busy = herd_busy_world(1, UNFOLDED);
+  uint64_t random = 88172645463325252u;
+  for (int i = 0; i < 2000; i++) {
+    size_t bit = next_random(&random) % (saved.count * 8);
+    saved.bytes[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+    expect_refused(busy.little.world, saved.bytes, saved.count, "flipped");
+    saved.bytes[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+  }
+  expect_loaded(&busy, &saved);
+  little_world_destroy(&busy.little);
+  free(saved.bytes);
+}
+
+/* ------------------------------------------------------------------------------------------ with checksums made right
+ */
+
+typedef struct parts {
+  chunks_format format;
+  unsigned char *bytes;
+  size_t begin[SECTIONS + 2];
+} parts;
+
+static parts take_apart(const saved_world *saved) {
+  parts parts = {.format.name = "snapshot", .bytes = malloc(saved->count)};
+  chunk_reader reader;
+  size_t at = 0;
+  memcpy(parts.format.magic, saved->bytes, sizeof parts.format.magic);
+  memcpy(&parts.format.version, saved->bytes + 8, 4);
+  memcpy(&parts.format.layout, saved->bytes + 12, 4);
+  cr_assert_eq(chunks_read_from(&reader, &parts.format, saved->bytes, saved->count), MUSTER_OK);
+  for (uint32_t section = 1; section <= SECTIONS; section++) {
+    parts.begin[section] = at;
+    cr_assert(chunks_enter(&reader, section));
+    while (!chunks_is_read(&reader)) chunks_take(&reader, &parts.bytes[at++], 1);
+  }
+  parts.begin[SECTIONS + 1] = at;
+  return parts;
+}
+
+static saved_world put_together(const parts *parts) {
+  static unsigned char buffer[65536];
+  saved_world saved = {0};
+  chunk_writer writer;
+  chunks_write_to(&writer, &parts->format, saved_world_write, &saved, buffer, sizeof buffer);
+  for (uint32_t section = 1; section <= SECTIONS; section++) {
+    chunks_begin(&writer, section);
+    chunks_put(&writer, parts->bytes + parts->begin[section], parts->begin[section + 1] - parts->begin[section]);
+  }
+  cr_assert(chunks_finish(&writer));
+  return saved;
+}
+
+/* Writes something into the sections of herds; at times a small number, at times one that is none. */
+static void mutate(const parts *parts, uint64_t *random) {
+  static const uint64_t values[] = {0, 1, 2, 7, 16, 1024, 65535, 0xfffffffe, UINT32_MAX, UINT64_MAX, 0x7f800000};
+  size_t length = parts->begin[SECTIONS + 1] - parts->begin[HERDS], width = (size_t)1 << next_random(random) % 4;
+  size_t at = next_random(random) % (length - width) / width * width;
+  unsigned char *place = parts->bytes + parts->begin[HERDS] + at;
+  uint64_t drawn = next_random(random), value = values[drawn % (sizeof values / sizeof *values)];
+  if (drawn >> 60 < 8)
+    memcpy(place, &value, width);
+  else
+    *place ^= (unsigned char)(1u << (drawn >> 8) % 8);
+}
+
+/* Each is refused, or the world goes on with it. */
+Test(snapshot_herds_refusals, what_was_changed_and_sealed_again) {
+  enum { MUTATIONS = 2000 };
+  saved_world saved = save_busy(50);
+  parts parts = take_apart(&saved);
+  herd_busy busy = herd_busy_world(1, UNFOLDED);
+  uint64_t random = 1234567u, now_ns = look_at(&saved).sim_now_ns;
+  uint32_t refused = 0;
+  unsigned char *good = malloc(parts.begin[SECTIONS + 1]);
+  memcpy(good, parts.bytes, parts.begin[SECTIONS + 1]);
+  for (int i = 0; i < MUTATIONS; i++) {
+    memcpy(parts.bytes, good, parts.begin[SECTIONS + 1]);
+    mutate(&parts, &random);
+    saved_world changed = put_together(&parts);
+    muster_result result = load_world(busy.little.world, changed.bytes, changed.count);
+    if (result) {
+      cr_assert_eq(result, MUSTER_E_INPUT, "%s", muster_last_error());
+      cr_assert_eq(muster_herd_next(busy.little.world, (muster_herd){0, 0}).generation, 0);
+      refused++;
+    } else {
+      busy.little.now_ns = now_ns;
+      for (uint32_t frame = 50; frame < 54; frame++) {
+        muster_herd_name(busy.little.world, busy_herd(&busy, frame * 5), frame % 8);
+        run_frame_with(&busy.little, BUSY_BUDGET_NS);
+      }
+      little_world_destroy(&busy.little);
+      busy = herd_busy_world(1, UNFOLDED);
+    }
+    free(changed.bytes);
+  }
+  cr_assert(refused > MUTATIONS / 20 && refused < MUTATIONS, "%u of %d are refused", refused, MUTATIONS);
+  expect_loaded(&busy, &saved);
+  little_world_destroy(&busy.little);
+  free(good);
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
+/* -------------------------------------------------------------------------------------------------------- other herds
+ */
+
+static void expect_differs(const saved_world *saved, const muster_herd_type_def *def, const char *what) {
+  herd_world other = herd_world_create(1, NULL, def);
+  expect_refused(other.little.world, saved->bytes, saved->count, what);
+  cr_assert_not_null(strstr(muster_last_error(), what), "%s: %s", what, muster_last_error());
+  herd_world_destroy(&other);
+}
+
+Test(snapshot_herds_refusals, herd_types_that_differ) {
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  for (uint32_t i = 0; i < 4; i++) add_herd(&herds, 30.0 * i, 0, 8);
+  observe(&herds, 0, 0);
+  run_frames(&herds.little, 60);
+  saved_world saved = save_world(herds.little.world);
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.depth = 4;
+  expect_differs(&saved, &def, "its depth is 4, in the snapshot it was 5");
+  def.depth = 5;
+  def.zone_m[1] = 90.0f;
+  expect_differs(&saved, &def, "its zone_m[1] is 90, in the snapshot it was 100");
+  def.zone_m[1] = 100.0f;
+  def.retains = true;
+  expect_differs(&saved, &def, "its retains is 1, in the snapshot it was 0");
+  def.retains = false;
+  def.unfolded_max = 1;
+  expect_differs(&saved, &def, "there is room for 1");
+  def.unfolded_max = 20; /* another size is no reason, nor how often one looks */
+  def.herds_max = 3;
+  expect_differs(&saved, &def, "there is room for 3");
+  def.herds_max = 5000;
+  def.look_ns *= 2;
+  herd_world other = herd_world_create(1, NULL, &def);
+  cr_assert_eq(load_world(other.little.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_world_hash(other.little.world), muster_world_hash(herds.little.world));
+  herd_world_destroy(&other);
+  herd_world_destroy(&herds);
+  free(saved.bytes);
+}

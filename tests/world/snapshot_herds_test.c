@@ -1,0 +1,136 @@
+/* A world with herds that was saved and loaded goes on bit for bit like the one that was not. */
+#include "support/herd_busy.h"
+#include "support/snapshots.h"
+
+/* What worlds were seen to hold when they were saved. */
+typedef struct seen {
+  uint32_t unfolded, folded, waiting, named, gone;
+} seen;
+
+static void look_round(const herd_busy *busy, seen *seen) {
+  const muster_world *world = busy->little.world;
+  muster_herd_info info = muster_default_herd_info();
+  muster_frame_report report = muster_default_frame_report();
+  muster_herd herd = muster_herd_next(world, (muster_herd){0, 0});
+  for (uint32_t index = 0; herd.generation; index = herd.index + 1, herd = muster_herd_next(world, herd)) {
+    if (muster_herd_read(world, herd, &info)) continue;
+    seen->unfolded += info.leaves > 0;
+    seen->folded += info.leaves == 0;
+    seen->named += info.named;
+    seen->gone += herd.index - index;
+  }
+  muster_frame_report_read(world, &report);
+  seen->waiting += report.changes_waiting;
+}
+
+static void expect_same_herds(const muster_world *one, const muster_world *other) {
+  muster_herd herd = muster_herd_next(one, (muster_herd){0, 0});
+  for (; herd.generation; herd = muster_herd_next(one, herd)) {
+    muster_herd_info left = muster_default_herd_info(), right = left;
+    muster_agent agents[16], others[16];
+    uint32_t nodes[16], other_nodes[16];
+    cr_assert_eq(muster_herd_read(one, herd, &left), muster_herd_read(other, herd, &right));
+    cr_assert_eq(memcmp(&left, &right, sizeof left), 0, "herd %u", herd.index);
+    uint32_t count = muster_herd_leaves(one, herd, agents, nodes, 16);
+    cr_assert_eq(muster_herd_leaves(other, herd, others, other_nodes, 16), count);
+    cr_assert_eq(memcmp(agents, others, count * sizeof *agents), 0, "herd %u", herd.index);
+    cr_assert_eq(memcmp(nodes, other_nodes, count * sizeof *nodes), 0, "herd %u", herd.index);
+    for (uint32_t i = 0; i < count; i++) cr_assert_eq(muster_herd_of(other, agents[i]).index, herd.index);
+  }
+}
+
+static void compare(uint32_t before, uint32_t unfolded, uint32_t workers, uint32_t after, seen *seen) {
+  herd_busy whole = herd_busy_driven(before, unfolded);
+  look_round(&whole, seen);
+  saved_world saved = save_world(whole.little.world);
+  cr_assert_eq(look_at(&saved).hash, muster_world_hash(whole.little.world), "a world is not changed by saving it");
+  herd_busy loaded = herd_busy_world(workers, unfolded);
+  memcpy(loaded.observers, whole.observers, sizeof loaded.observers);
+  loaded.little.now_ns = whole.little.now_ns;
+  cr_assert_eq(load_world(loaded.little.world, saved.bytes, saved.count), MUSTER_OK, "after %u frames: %s", before,
+               muster_last_error());
+  cr_assert_eq(muster_world_hash(loaded.little.world), look_at(&saved).hash, "after %u frames", before);
+  expect_same_herds(whole.little.world, loaded.little.world);
+  for (uint32_t frame = before; frame < before + after; frame++) {
+    muster_frame_report report = herd_busy_frame(&whole, frame), other = herd_busy_frame(&loaded, frame);
+    cr_assert_eq(muster_world_hash(whole.little.world), muster_world_hash(loaded.little.world),
+                 "saved after %u frames, %u workers: differs in frame %u", before, workers, frame);
+    cr_assert_eq(report.represented, other.represented);
+    cr_assert_eq(report.leaves, other.leaves);
+    cr_assert_eq(report.changes_waiting, other.changes_waiting);
+  }
+  expect_same_herds(whole.little.world, loaded.little.world);
+  saved_world again = save_world(whole.little.world), of_loaded = save_world(loaded.little.world);
+  cr_assert_eq(again.count, of_loaded.count);
+  little_world_destroy(&whole.little);
+  little_world_destroy(&loaded.little);
+  free(saved.bytes);
+  free(again.bytes);
+  free(of_loaded.bytes);
+}
+
+Test(snapshot_herds, go_on_bit_for_bit_on_one_worker) {
+  seen seen = {0};
+  for (uint32_t before = 20; before < 200; before += 30) compare(before, 40, 1, 80, &seen);
+  cr_assert(seen.unfolded && seen.folded && seen.waiting && seen.named && seen.gone, "%u %u %u %u %u", seen.unfolded,
+            seen.folded, seen.waiting, seen.named, seen.gone);
+}
+
+Test(snapshot_herds, go_on_bit_for_bit_on_four_workers) {
+  seen seen = {0};
+  for (uint32_t before = 35; before < 130; before += 45) compare(before, 40, 4, 80, &seen);
+}
+
+Test(snapshot_herds, at_any_moment) {
+  seen seen = {0};
+  for (uint32_t before = 0; before < 40; before++) compare(before, 40, 1 + before % 2, 12, &seen);
+}
+
+Test(snapshot_herds, without_room_for_more_unfolded_ones) {
+  seen seen = {0};
+  for (uint32_t before = 30; before < 90; before += 30) compare(before, 5, 2, 50, &seen);
+}
+
+Test(snapshot_herds, go_on_after_they_were_loaded_twice) {
+  herd_busy whole = herd_busy_driven(60, 40), last = herd_busy_world(1, 40);
+  saved_world saved = save_world(whole.little.world);
+  herd_busy loaded = herd_busy_world(1, 40);
+  cr_assert_eq(load_world(loaded.little.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  saved_world again = save_world(loaded.little.world);
+  cr_assert_eq(saved.count, again.count);
+  cr_assert_eq(memcmp(saved.bytes, again.bytes, saved.count), 0, "nothing is lost on the way");
+  cr_assert_eq(load_world(last.little.world, again.bytes, again.count), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(muster_world_hash(last.little.world), muster_world_hash(whole.little.world));
+  little_world_destroy(&whole.little);
+  little_world_destroy(&loaded.little);
+  little_world_destroy(&last.little);
+  free(saved.bytes);
+  free(again.bytes);
+}
+
+/* Places of herds that are gone are taken again, and ids are those that would have been. */
+Test(snapshot_herds, homes_that_are_free) {
+  static muster_herd_def defs[MUSTER_HERD_BLOCK];
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.herds_max = 2 * MUSTER_HERD_BLOCK;
+  herd_world whole = herd_world_create(1, NULL, &def), loaded = herd_world_create(1, NULL, &def);
+  for (uint32_t i = 0; i < MUSTER_HERD_BLOCK; i++) defs[i].position.x = 1e5 + 20.0 * i;
+  cr_assert_eq(muster_herds_add(whole.little.world, whole.type, defs, MUSTER_HERD_BLOCK, NULL), MUSTER_HERD_BLOCK);
+  for (uint32_t i = 0; i < 60; i += 7) muster_herd_remove(whole.little.world, (muster_herd){500 + i, 1});
+  run_frames(&whole.little, 3);
+  add_herd(&whole, 1e5, 0.0, 5);
+  saved_world saved = save_world(whole.little.world);
+  cr_assert_eq(load_world(loaded.little.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  loaded.little.now_ns = whole.little.now_ns;
+  for (uint32_t i = 0; i < 20; i++) {
+    muster_herd one = add_herd(&whole, 1e5, i, 5), other = add_herd(&loaded, 1e5, i, 5);
+    cr_assert(one.index == other.index && one.generation == other.generation);
+    cr_assert_eq(one.generation, i < 8 ? 3 : 1);
+    run_frames(&whole.little, 1);
+    run_frames(&loaded.little, 1);
+    cr_assert_eq(muster_world_hash(whole.little.world), muster_world_hash(loaded.little.world));
+  }
+  herd_world_destroy(&whole);
+  herd_world_destroy(&loaded);
+  free(saved.bytes);
+}
