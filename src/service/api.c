@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ------------------------------------------------------------------------------------------------------------ calls */
 
@@ -243,14 +244,19 @@ static void show_routes(http_request *request) {
   api_answer_now(request, &writer);
 }
 
-/* The first line of the token's file; it may be read by nobody else. */
+/* The first line of the token's file, which others may not read. The group may: so show access lists for one user. */
 static muster_result read_token(const char *path, char token[256]) {
   *token = '\0';
+  struct stat status;
   if (!*path) return MUSTER_OK;
   FILE *file = fopen(path, "re");
   if (!file) return error_set(MUSTER_E_SYSTEM, "token_file %s: %s", path, strerror(errno));
-  bool read = fgets(token, 256, file) != NULL;
+  bool exposed = fstat(fileno(file), &status) != 0 || status.st_mode & (S_IROTH | S_IWOTH);
+  bool read = !exposed && fgets(token, 256, file) != NULL;
   fclose(file);
+  if (exposed)
+    return error_set(MUSTER_E_INPUT, "token_file %s: everybody may read or write it; take that away with chmod o-rw",
+                     path);
   token[strcspn(token, "\r\n")] = '\0';
   if (read && strlen(token) >= 16) return MUSTER_OK;
   return error_set(MUSTER_E_INPUT, "token_file %s: its first line must be a token of 16 .. 250 bytes", path);

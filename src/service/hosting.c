@@ -86,6 +86,7 @@ static void close_world(hosted_world *world) {
   if (world->module) world->module->close(world->instance);
   world->world = NULL;
   world->module = NULL;
+  world->sim_now_ns = 0; /* it may be opened anew */
 }
 
 /* Opens a world, which goes on from a snapshot's file when it is in it; *refused tells that it cannot. */

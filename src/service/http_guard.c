@@ -123,7 +123,7 @@ static enum MHD_Result check_query(void *user, enum MHD_ValueKind kind, const ch
   if (!*name || strchr(name, ' ') || !in_list(known ? known : "", name, strlen(name))) return MHD_NO;
   check->why = "it is given twice";
   for (uint32_t i = 0; i < check->count; i++)
-    if (strcmp(check->seen[i], name) == 0) return MHD_NO;
+    if (strcasecmp(check->seen[i], name) == 0) return MHD_NO; /* they are looked up without regard to case */
   check->why = "it has no value";
   if (!value || !*value) return MHD_NO;
   if (check->count < sizeof check->seen / sizeof *check->seen) check->seen[check->count++] = name;

@@ -35,6 +35,7 @@ struct http_request {
   const char *values[HTTP_VALUES_MAX]; /* those that stand for names of the pattern, in its order */
   char *body;                          /* room for the route's body_max, as it is needed */
   size_t body_bytes, body_room;
+  bool head;                     /* the method is HEAD: headers alone are wanted */
   unsigned body_refused;         /* the status that its body deserves; 0 = it is well so far */
   bool handled, suspended, sent; /* the handler was called; it answers later; libmicrohttpd has the answer */
   unsigned status;               /* of the answer; 0 = not answered */

@@ -180,6 +180,7 @@ static void begin(http_request *request, const char *url, const char *method) {
     return;
   }
   memcpy(request->path, url, length + 1);
+  request->head = strcmp(method, "HEAD") == 0;
   request->route = http_match(request, method, allowed, sizeof allowed);
   if (!http_guard(request, method) || request->route) return;
   if (*allowed)

@@ -48,6 +48,8 @@ http_stream *http_answer_stream(http_request *request, const char *type, const h
   struct MHD_Response *response =
       MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE_BYTES, read_on, stream, release);
   if (response) MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+  /* By HTTP/1.1 libmicrohttpd ends the chunks that it has not begun, which would be the begin of the next answer. */
+  if (response && request->head) MHD_set_response_options(response, MHD_RF_HTTP_VERSION_1_0_ONLY, MHD_RO_END);
   http_respond(request, 200, type, response);
   return stream;
 }

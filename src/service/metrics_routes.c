@@ -99,7 +99,7 @@ static void show_metrics(http_request *request) {
   service *service = http_user(request);
   metrics *metrics = service->metrics;
   metrics_facts facts;
-  /* Names of types and the pool are the frames' thread's, which takes them apart in the end. */
+  /* The pool is the frames' thread's, which takes it apart in the end. */
   if (service->stage != SERVICE_RUNNING) {
     http_refuse(request, 503, "not_running", NULL, "the worlds are %s: ask again",
                 service->stage == SERVICE_STARTING ? "not open yet" : "being closed");

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const uint64_t statistics_gap_ns = 100000000u;
@@ -12,7 +13,7 @@ static void copy_costs(const muster_world *world, world_published *published) {
   for (const char *name; count < WORLD_TYPES_MAX; count++) {
     muster_type type = {count + 1};
     if ((name = muster_type_name(world, type)) == NULL) break;
-    published->types[count].name = name;
+    snprintf(published->types[count].name, sizeof published->types[count].name, "%s", name);
     for (uint32_t level = 0; level < WORLD_LEVELS; level++) {
       muster_type_cost *cost = &published->types[count].costs[level];
       *cost = muster_default_type_cost();
@@ -63,7 +64,7 @@ void publish_frame(hosted_world *world, uint64_t begin_ns, uint64_t end_ns) {
 void publish_pace(hosted_world *world) {
   uv_mutex_lock(&world->mutex);
   copy_pace(world);
-  if (!world->world) world->published.type_count = 0; /* their names went with it */
+  if (!world->world) world->published.type_count = 0;
   if (world->world && !world->published.statistics_ns) {
     world->published.report = muster_default_frame_report();
     copy_statistics(world, clock_system());

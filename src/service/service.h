@@ -21,9 +21,9 @@
 
 enum { WORLD_TYPES_MAX = 256, WORLD_LEVELS = 4, FAILURE_BYTES = 256 };
 
-/* A type of a world, as last published. */
+/* A type of a world, as last published; whoever reads it may outlive the world. */
 typedef struct published_type {
-  const char *name; /* the world's; it lives as long */
+  char name[NAME_BYTES];
   muster_type_cost costs[WORLD_LEVELS];
 } published_type;
 

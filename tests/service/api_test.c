@@ -204,6 +204,7 @@ Test(api, bad_filters_are_refused) {
                           {"GET", AGENTS "?limit=0", NULL, 400, "out_of_range", "limit"},
                           {"GET", AGENTS "?limit=1001", NULL, 400, "out_of_range", "limit"},
                           {"GET", AGENTS "?limit=1&limit=2", NULL, 400, "query", "limit"},
+                          {"GET", AGENTS "?limit=1&LIMIT=2", NULL, 400, "query", "LIMIT"},
                           {"GET", AGENTS "?colour=red", NULL, 400, "query", "colour"},
                           {"GET", AGENTS "?cursor=-1", NULL, 400, "out_of_range", "cursor"},
                           {"GET", AGENTS "?near=1,2", NULL, 400, "out_of_range", "near"},

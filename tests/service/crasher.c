@@ -1,13 +1,15 @@
 /* crasher.c - a module whose type 'bomb' brings the process down, beside a flock of innocents. Its file says how, and
- * where: "segv atom", "abort action", "overflow atom", "segv spawned", "segv module"; "none" for a world that lives. In
- * atoms it is the second of three bombs, in its second atom, from its tenth update on; who that is it writes to
- * FILE.victim. */
+ * where: "segv atom", "abort action", "overflow atom", "segv spawned", "segv module"; "none" for a world that lives;
+ * "linger close" for one that ends when somebody removes FILE.victim, which it makes once its world is gone. In atoms
+ * it is the second of three bombs, in its second atom, from its tenth update on; who that is it writes to FILE.victim.
+ */
 #include <muster/module.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { BOMBS = 3, SHEEP = 200, LIT = 10 };
 
@@ -108,6 +110,17 @@ static muster_result populate(void *instance, muster_world *world) {
   return sheep.index && bomb.index ? MUSTER_OK : MUSTER_E_ARGUMENT;
 }
 
+static void close_crasher(void *instance) {
+  enum { TRIES = 60000, TRY_US = 1000 };
+  crasher *crasher = instance;
+  if (strcmp(crasher->where, "close") == 0) {
+    FILE *file = fopen(crasher->victim, "we");
+    if (file) fclose(file);
+    for (int tries = 0; tries < TRIES && access(crasher->victim, F_OK) == 0; tries++) usleep(TRY_US);
+  }
+  free(crasher);
+}
+
 MUSTER_API const muster_module *muster_module_get(void);
 
 const muster_module *muster_module_get(void) {
@@ -118,6 +131,6 @@ const muster_module *muster_module_get(void) {
                                        .open = open_crasher,
                                        .populate = populate,
                                        .before_frame = before_frame,
-                                       .close = free};
+                                       .close = close_crasher};
   return &module;
 }

@@ -36,8 +36,8 @@ static void fill_world(metrics_world *world, const char *name) {
   published->statistics.update_times[0] = 3;
   published->statistics.update_times[MUSTER_UPDATE_TIMES - 1] = 2;
   published->type_count = 2;
-  published->types[0].name = "wolf";
-  published->types[1].name = "sheep";
+  strcpy(published->types[0].name, "wolf");
+  strcpy(published->types[1].name, "sheep");
   published->types[0].costs[0].agents = 5;
   published->types[0].costs[0].high_ns = 1500;
   published->types[1].costs[0].agents = 6;
@@ -157,9 +157,9 @@ Test(metrics, own_overruns_are_those_of_audited_frames) {
 Test(metrics, labels_are_escaped_and_types_of_one_name_told_apart) {
   facts facts = make_facts();
   world_published *published = &facts.worlds[0].published;
-  published->types[0].name = "a\"b\\c\nd\xc3\xa9\xff\xc3";
-  published->types[1].name = "sheep";
-  published->types[2].name = "sheep";
+  strcpy(published->types[0].name, "a\"b\\c\nd\xc3\xa9\xff\xc3");
+  strcpy(published->types[1].name, "sheep");
+  strcpy(published->types[2].name, "sheep");
   published->types[2].costs[3].samples = 9;
   published->type_count = 3;
   const char *text = render(&facts);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char first_settings[] = "[server]\nworkers = 2\nlog_level = info\n"
                                      "[world main]\nmodule = fixed\nagents = 500\nbudget = 2ms\nhz = 20\n";
@@ -127,14 +128,20 @@ Test(reload, settings_with_any_mistake_change_nothing) {
 
 Test(reload, a_token_that_cannot_be_read_changes_nothing) {
   musterd service;
-  char text[512];
+  char text[512], token[256];
   begin(&service);
   snprintf(text, sizeof text, "[server]\ntoken_file = %s/token\n%s", service.folder,
            "[world main]\nmodule = fixed\nagents = 500\nbudget = 3ms\nhz = 20\n");
   reload(&service, text);
   daemon_await_log(&service, "reload: token_file: ");
   expect_pace(&service, 2000000, 50000000);
+  snprintf(token, sizeof token, "%s/token", service.folder);
   daemon_write(&service, "token", "0123456789abcdef\n");
+  cr_assert(chmod(token, 0604) == 0);
+  reload(&service, text);
+  daemon_await_log(&service, "everybody may read or write it");
+  expect_pace(&service, 2000000, 50000000);
+  cr_assert(chmod(token, 0600) == 0);
   reload(&service, text);
   expect_pace(&service, 3000000, 50000000);
   daemon_stop(&service);

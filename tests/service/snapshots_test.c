@@ -135,6 +135,26 @@ Test(snapshots, without_a_whole_one_worlds_begin_anew) {
   daemon_stop(&service);
 }
 
+/* One that went on from a snapshot, which another then refused, has lost its time with its agents. */
+Test(snapshots, worlds_that_begin_anew_begin_at_zero) {
+  static daemon_reply reply;
+  unsigned long long frames = 0, now_ns = 0, period_ns = 0;
+  musterd service;
+  run_once(&service);
+  start_again(&service,
+              "--world main=wildlife --agents 400 --world square=wildlife --agents 300 --snapshot-file @/state "
+              "--snapshot-interval 3600s",
+              "its module was fixed, and is wildlife", "400 agents to begin with");
+  daemon_ask(&service, "GET", "/v1/worlds/main", NULL, &reply);
+  const char *texts[3] = {strstr(reply.body, "\"frames\": "), strstr(reply.body, "\"sim_now_ns\": "),
+                          strstr(reply.body, "\"period_ns\": ")};
+  cr_assert(texts[0] && texts[1] && texts[2], "%s", reply.body);
+  cr_assert(sscanf(texts[0], "%*s %llu", &frames) == 1 && sscanf(texts[1], "%*s %llu", &now_ns) == 1 &&
+            sscanf(texts[2], "%*s %llu", &period_ns) == 1);
+  cr_expect(now_ns == frames * period_ns, "after %llu frames of %llu ns it is %llu ns", frames, period_ns, now_ns);
+  daemon_stop(&service);
+}
+
 Test(snapshots, one_of_other_settings_is_refused_with_the_reason) {
   musterd service;
   run_once(&service);

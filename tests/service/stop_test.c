@@ -73,3 +73,36 @@ Test(stop, a_service_none_of_whose_worlds_can_be_opened_ends_with_the_reasons) {
   cr_expect(access(service.socket, F_OK) != 0, "the socket is still there");
   daemon_clear(&service);
 }
+
+/* The stream is about a world that is gone already, whose memory may be. */
+static void expect_streamed(const musterd *service, const char *says) {
+  static const char asked[] = "GET /v1/worlds/main/stream HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  char text[16384] = "";
+  size_t length = 0;
+  ssize_t got = 1;
+  int connection = daemon_connect(service);
+  cr_assert(write(connection, asked, sizeof asked - 1) == (ssize_t)sizeof asked - 1);
+  while (got > 0 && !strstr(text, says) && length < sizeof text - 1) {
+    got = read(connection, text + length, sizeof text - 1 - length);
+    if (got > 0) text[length += (size_t)got] = '\0';
+  }
+  cr_expect(strstr(text, says), "%s", text);
+  close(connection);
+}
+
+Test(stop, a_stream_names_the_types_of_worlds_that_are_gone) {
+  musterd service;
+  char flags[512], victim[128];
+  daemon_prepare(&service);
+  daemon_write(&service, "how", "linger close");
+  snprintf(flags, sizeof flags, "--modules %s --world main=crasher --path @/how --agents-max 100000",
+           MUSTER_TEST_MODULES);
+  snprintf(victim, sizeof victim, "%s/how.victim", service.folder);
+  daemon_launch(&service, flags);
+  cr_assert(daemon_await(&service, "READY=1"));
+  daemon_signal(&service, SIGTERM);
+  while (access(victim, F_OK) != 0) usleep(1000);
+  expect_streamed(&service, "\"name\": \"bomb\"");
+  cr_expect(unlink(victim) == 0);
+  daemon_stop(&service);
+}
