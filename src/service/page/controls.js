@@ -4,11 +4,17 @@ import { ask, get, worldPath } from "./api.js";
 
 const LOOK_MS = 3000, HOLD_MS = 1500;
 
-const share = (name, title, hint) => ({ name, title, hint, min: 0, max: 1, step: 0.01, hasSlider: true, isWeight: true });
+const share = (name, title) => ({ name, title, min: 0, max: 1, step: 0.001, hasSlider: true });
 
-const policies = { balanced: [1, 1, 1, 1], fair: [0, 1, 1, 0], importance_first: [1, 0.001, 0, 0], least_slack: [0, 1, 0, 1] };
+/* Weights of importance, waiting, few runs and progress (muster/tune.h). */
+const policies = {
+  balanced: [1, 1, 1, 1],
+  fair: [0, 1, 1, 0],
+  importance_first: [1, 0.001, 0, 0],
+  least_slack: [0, 1, 0, 1],
+};
 
-/* `factor`: of the field to the API's unit. */
+/* `factor`: from the field to the API's unit. */
 const groups = [
   {
     title: "Pace",
@@ -81,8 +87,8 @@ async function send() {
 function wish(field, value) {
   const { name, factor } = field.definition;
   field.heldUntil = performance.now() + HOLD_MS;
-  if (name === "policy")
-    for (const other of fields.values()) if (other.definition.name.startsWith("weight_")) delete wishes[other.definition.name];
+  if (name === "policy") /* it sets all weights, and may not be sent with one */
+    for (const other of fields.keys()) if (other.startsWith("weight_")) delete wishes[other];
   wishes[name] = factor ? Math.round(value * factor) : value;
   send().then(() => name === "policy" && look());
 }
@@ -136,7 +142,7 @@ function input(field, kind) {
       if (element.validationMessage) element.reportValidity();
       return;
     }
-    showValue({ ...field, inputs: field.inputs.filter((other) => other !== element), definition: {} }, +element.value);
+    for (const other of field.inputs) if (other !== element) other.value = element.value;
     wish(field, +element.value);
   };
   element.addEventListener(kind === "range" ? "input" : "change", take);
@@ -147,7 +153,8 @@ function input(field, kind) {
 function choice(field) {
   const element = document.createElement("select");
   element.name = field.definition.name;
-  element.append(new Option("own weights", ""), ...field.definition.options.map((name) => new Option(name.replace("_", " "), name)));
+  element.append(new Option("own weights", ""));
+  for (const name of field.definition.options) element.append(new Option(name.replace("_", " "), name));
   element.options[0].disabled = true;
   element.addEventListener("change", () => wish(field, element.value));
   field.inputs.push(element);

@@ -1,12 +1,12 @@
-/* map.js - the map: asks for what is in view, draws it, and asks again only after that, at most FASTEST_HZ times a second
- * and never while the page is hidden; so a slow page has an old picture, and the daemon nothing to wait for. */
+/* map.js - the map: asks for what is in view, draws it, and asks again only after that, at most FASTEST_HZ times a
+ * second and never while the page is hidden; so a slow page has an old picture, and the daemon nothing to wait for. */
 import { getAll, getMap, worldPath } from "./api.js";
 import { count } from "./format.js";
 import { MapPainter } from "./map_draw.js";
 import { MapView } from "./map_view.js";
 import { Colouring, onSchemeChange } from "./palette.js";
 
-const FASTEST_HZ = 15, AGENTS_MAX = 12000, CELL_PIXELS = 3.5, CELLS_MAX = 60000, MARGIN = 0.05;
+const FASTEST_HZ = 15, AGENTS_MAX = 12000, CELL_PIXELS = 5, CELLS_MAX = 60000, MARGIN = 0.05;
 const HERDS_MS = 500, PICK_PIXELS = 14;
 
 const canvas = document.getElementById("map-canvas");
@@ -54,9 +54,9 @@ function take(map) {
 function query() {
   const common = { partition: shown.partition, max: AGENTS_MAX };
   if (!view.scale) return { ...common, width: 160, height: 100 };
-  const pixels = Math.max(CELL_PIXELS, Math.sqrt((view.width * view.height * (1 + 2 * MARGIN) ** 2) / CELLS_MAX));
-  const cell = pixels / view.scale;
-  const width = Math.ceil((view.width * (1 + 2 * MARGIN)) / pixels), height = Math.ceil((view.height * (1 + 2 * MARGIN)) / pixels);
+  const wide = view.width * (1 + 2 * MARGIN), high = view.height * (1 + 2 * MARGIN);
+  const pixels = Math.max(CELL_PIXELS, Math.sqrt((wide * high) / CELLS_MAX)), cell = pixels / view.scale;
+  const width = Math.ceil(wide / pixels), height = Math.ceil(high / pixels);
   const x0 = Math.floor((view.x - (width * cell) / 2) / cell) * cell;
   const y0 = Math.floor((view.y - (height * cell) / 2) / cell) * cell;
   return { ...common, x0, y0, x1: x0 + width * cell, y1: y0 + height * cell, width, height };
@@ -65,10 +65,16 @@ function query() {
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
 const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
+/* The daemon's reason; that it is not there at all says the banner. */
+async function complain(error) {
+  stateText.textContent = error.status ? error.message : "";
+  await sleep(1000);
+}
+
 async function askOnce() {
-  const world = shown.world, hadView = view.scale > 0;
-  const map = await getMap(world, query());
-  if (world !== shown.world) return;
+  const world = shown.world, partition = shown.partition, hadView = view.scale > 0;
+  const map = await getMap(world, query()).catch(complain);
+  if (!map || world !== shown.world || partition !== shown.partition) return;
   if (!hadView && !view.scale) view.fit(map.x0, map.y0, map.x1, map.y1);
   take(map);
   await nextFrame();
@@ -82,12 +88,7 @@ async function askForever() {
       await sleep(200);
       continue;
     }
-    try {
-      await askOnce();
-    } catch (error) {
-      stateText.textContent = error.status ? error.message : "";
-      await sleep(1000);
-    }
+    await askOnce();
     const now = performance.now();
     if (now - second >= 1000) {
       shown.rate = ((shown.maps - before) * 1000) / (now - second);

@@ -83,13 +83,11 @@ export class MapPainter {
 
   raster(map, colouring) {
     const image = new ImageData(map.columns, map.rows), pixels = new Uint32Array(image.data.buffer);
-    const value = colouring.valueOf, { words, stride, columns, rows } = map;
-    let most = 1;
-    for (let at = 1; at < map.records * stride; at += stride) if (words[at] > most) most = words[at];
-    const full = Math.log1p(Math.min(most, 24));
+    const value = colouring.readerFor(map), { words, stride, columns, rows } = map;
+    const full = Math.log1p((2 * map.agents) / Math.max(1, map.records));
     for (let i = 0, at = 0; i < map.records; i++, at += stride) {
       const index = words[at], row = rows - 1 - Math.floor(index / columns); /* the image's first row is the last */
-      const alpha = 255 * Math.min(1, 0.35 + (0.65 * Math.log1p(words[at + 1])) / full);
+      const alpha = 255 * Math.min(1, 0.45 + (0.55 * Math.log1p(words[at + 1])) / full);
       const colour = palette.words[colouring.step(value(map, at))] & 0xffffff;
       pixels[row * columns + (index % columns)] = (alpha << 24) | colour;
     }
@@ -100,7 +98,7 @@ export class MapPainter {
   squares(map, colouring) {
     const { ratio, view } = this, width = this.canvas.width, height = this.canvas.height;
     const image = new ImageData(width, height), pixels = new Uint32Array(image.data.buffer);
-    const value = colouring.valueOf, { floats, stride } = map;
+    const value = colouring.readerFor(map), { floats, stride } = map;
     const [originX, originY] = view.toScreen(map.x0, map.y0);
     const side = Math.round(ratio * Math.min(4, Math.max(2, view.scale * 1.2))), most = Math.min(width, height) - side;
     if (most <= 0) return;
@@ -118,7 +116,7 @@ export class MapPainter {
   }
 
   dots(map, colouring) {
-    const { context, view } = this, value = colouring.valueOf, { floats, stride } = map;
+    const { context, view } = this, value = colouring.readerFor(map), { floats, stride } = map;
     const [originX, originY] = view.toScreen(map.x0, map.y0), radius = Math.min(9, Math.max(2.2, view.scale * 0.8));
     for (let i = 0, at = 0; i < map.records; i++, at += stride) {
       context.beginPath();
@@ -157,10 +155,12 @@ export class MapPainter {
     context.strokeStyle = this.ink.herd;
     context.lineWidth = 1.5;
     if (herd.leaves === 0 || herd.membrane.length < 3) {
-      this.circle(herd.position.x, herd.position.y, Math.max(3, Math.sqrt(herd.members) * 0.6 * Math.min(1, view.scale)));
+      const radius = Math.max(3, Math.sqrt(herd.members) * 0.6 * Math.min(1, view.scale));
+      this.circle(herd.position.x, herd.position.y, radius);
     } else {
       context.beginPath();
-      for (const place of hull(herd.membrane.map((leaf) => leaf.position))) context.lineTo(...view.toScreen(place.x, place.y));
+      const places = hull(herd.membrane.map((leaf) => leaf.position));
+      for (const place of places) context.lineTo(...view.toScreen(place.x, place.y));
       context.closePath();
     }
     context.stroke();

@@ -7,7 +7,7 @@ import { repaint, shown, view } from "./map.js";
 const LOOK_MS = 400, HANDLES_MAX = 64, HOLD_MS = 1500, STEP_PIXELS = 10;
 
 const group = document.getElementById("handles"), chooser = document.getElementById("observer");
-const handles = new Map(); /* id -> {button, observer, heldUntil, wish, isSending} */
+const handles = new Map(); /* id -> {button, observer, heldUntil, wish, isSending, isFresh, wanders} */
 let say = () => {}, isLost = true;
 
 const pathOf = (handle) => `${worldPath(shown.world)}/observers/${handle.observer.observer}`;
@@ -34,6 +34,7 @@ async function send(handle) {
 function move(handle, x, y) {
   handle.observer.position = { ...handle.observer.position, x, y };
   handle.heldUntil = performance.now() + HOLD_MS;
+  handle.isFresh = true; /* the next look may be of before */
   handle.wish = handle.observer.position;
   place(handle);
   repaint();
@@ -42,11 +43,12 @@ function move(handle, x, y) {
 
 function drag(handle) {
   const { button } = handle;
-  let from = null;
+  let from = null; /* of the pointer to the middle of the handle */
   button.addEventListener("pointerdown", (event) => {
     const [px, py] = view.toScreen(handle.observer.position.x, handle.observer.position.y);
     from = [px - event.clientX, py - event.clientY];
     button.setPointerCapture(event.pointerId);
+    if (handle.wanders) say("The world moves this observer itself, and will again. Add one of your own to place it.");
     event.stopPropagation();
   });
   button.addEventListener("pointermove", (event) => {
@@ -79,7 +81,7 @@ const numberOf = (observer) => observer.observer.split(".")[0];
 
 function create(observer) {
   const button = Object.assign(document.createElement("button"), { type: "button", className: "handle" });
-  const handle = { button, observer, heldUntil: 0, wish: null, isSending: false };
+  const handle = { button, observer, heldUntil: 0, wish: null, isSending: false, isFresh: true, wanders: false };
   button.textContent = numberOf(observer);
   button.addEventListener("keydown", (event) => key(handle, event));
   drag(handle);
@@ -94,7 +96,8 @@ function place(handle) {
   button.hidden = !view.scale || px < 0 || py < 0 || px > view.width || py > view.height;
   button.style.transform = `translate(${Math.round(px)}px, ${Math.round(py)}px)`;
   const { x, y } = observer.position;
-  button.setAttribute("aria-label", `Observer ${numberOf(observer)} at ${metres(x)}, ${metres(y)}: arrow keys move it`);
+  const how = handle.wanders ? "the world moves it" : "arrow keys move it";
+  button.setAttribute("aria-label", `Observer ${numberOf(observer)} at ${metres(x)}, ${metres(y)}; ${how}`);
 }
 
 function placeAll() {
@@ -107,12 +110,23 @@ function forget(handle) {
   [...chooser.options].find((option) => option.value === handle.observer.observer)?.remove();
 }
 
+/* Whoever moved it since the last look: not this page. */
+function update(handle, observer) {
+  const before = handle.observer.position, after = observer.position;
+  if (!handle.isFresh && Math.hypot(after.x - before.x, after.y - before.y) > 1e-6) {
+    if (!handle.wanders) handle.button.classList.add("wanders");
+    handle.wanders = true;
+  }
+  handle.isFresh = false;
+  handle.observer = observer;
+}
+
 function take(list) {
   const now = performance.now(), present = new Set();
   for (const observer of list.filter((one) => one.partition === shown.partition).slice(0, HANDLES_MAX)) {
     present.add(observer.observer);
     const handle = handles.get(observer.observer) ?? create(observer);
-    if (now > handle.heldUntil) handle.observer = observer;
+    if (now > handle.heldUntil) update(handle, observer);
   }
   for (const [id, handle] of handles) if (!present.has(id)) forget(handle);
   shown.observers = [...handles.values()].map((handle) => handle.observer);

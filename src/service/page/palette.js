@@ -1,6 +1,6 @@
-/* palette.js - what an agent's colour says. One scale of growing lightness, blue over violet and orange to yellow, which
- * stays a scale for the colour-blind; what runs most stands out most from the background: the light end in the dark,
- * the dark end in the light. */
+/* palette.js - what an agent's colour says. One scale of growing lightness, blue over violet and orange to yellow,
+ * which stays a scale for the colour-blind; what runs most stands out most from the background: the light end in the
+ * dark, the dark end in the light. */
 import { digits } from "./format.js";
 
 const stops = {
@@ -74,14 +74,15 @@ export class Colouring {
     this.high = this.mode.high ?? null;
   }
 
-  get valueOf() {
-    return (map) => (map.isAgents ? this.mode.agent : this.mode.cell);
+  /* What reads the value out of a record of this map. */
+  readerFor(map) {
+    return map.isAgents ? this.mode.agent : this.mode.cell;
   }
 
   /* Widens the range to what nearly all records of a map say; it never narrows, so that colours keep their meaning. */
   look(map) {
     if (!this.mode.isLogarithmic || map.records === 0) return false;
-    const value = this.valueOf(map), every = Math.max(1, Math.floor(map.records / 500)), seen = [];
+    const value = this.readerFor(map), every = Math.max(1, Math.floor(map.records / 500)), seen = [];
     for (let i = 0; i < map.records; i += every) seen.push(value(map, i * map.stride));
     seen.sort((a, b) => a - b);
     const low = stepBelow(Math.max(1e-3, seen[Math.floor(seen.length * 0.03)]));

@@ -1,6 +1,6 @@
-/* plots.js - the last minute of frames as lines, by Chart.js. Each plot has a legend of its own beside it, in text, that
- * says the newest values. */
-import { digits } from "./format.js";
+/* plots.js - the last minute of frames as lines, by Chart.js. Each plot has a legend of its own beside it, in text,
+ * that says the newest values. */
+import { count, digits } from "./format.js";
 import { LEVELS, STEPS, onSchemeChange, palette } from "./palette.js";
 
 const SECONDS = 60, DRAW_MS = 250;
@@ -11,6 +11,7 @@ const tints = () => (palette.isLight
   : { first: "#6db3f2", second: "#ffb454", third: "#c9a6ff", quiet: "#9aa5b8", grid: "#232d3f" });
 const level = (i) => () => palette.css[Math.round((i / (LEVELS - 1)) * (STEPS - 1))];
 
+const shorten = (value) => (value >= 1000 ? count(value) : digits(value));
 const ms = (ns) => ns / 1e6;
 const plots = [
   {
@@ -21,7 +22,7 @@ const plots = [
     ],
   },
   {
-    title: "Pressure (above 1 not even the longest periods fit)",
+    title: "Pressure; above 1, not even the longest periods fit the budget",
     lines: [{ name: "pressure", colour: (t) => t.third, of: (frame) => frame.pressure, isFilled: true }],
     least: 1,
   },
@@ -86,7 +87,7 @@ function options(plot) {
         beginAtZero: true,
         suggestedMax: plot.least,
         grid: { drawBorder: false },
-        ticks: { ...ticks, maxTicksLimit: 4, callback: (value) => (value >= 1000 ? `${value / 1000}k` : digits(value)) },
+        ticks: { ...ticks, maxTicksLimit: 4, callback: (value) => (value >= 1000 ? `${value / 1000}k` : value) },
       },
     },
   };
@@ -100,7 +101,8 @@ function build(plot) {
   plot.values = [];
   plot.swatches = [];
   for (const line of plot.lines) {
-    const item = document.createElement("li"), swatch = document.createElement("i"), value = document.createElement("b");
+    const item = document.createElement("li"), swatch = document.createElement("i");
+    const value = document.createElement("b");
     item.append(swatch, `${line.name} `, value);
     key.append(item);
     plot.values.push(value);
@@ -143,7 +145,7 @@ export function add(frame) {
   if (document.hidden || now - drawn < DRAW_MS) return;
   drawn = now;
   for (const { lines, values } of plots)
-    lines.forEach((line, i) => (values[i].textContent = digits(line.of(frame))));
+    lines.forEach((line, i) => (values[i].textContent = shorten(line.of(frame))));
   draw();
 }
 

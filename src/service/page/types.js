@@ -32,7 +32,8 @@ function addRow(type, level, span) {
   rows.set(`${type.name} ${level}`, cells);
 }
 
-const used = (type) => type.levels.map((_, level) => level).filter((i) => type.levels[i].agents || type.levels[i].samples);
+const indices = (type) => type.levels.map((_, level) => level);
+const used = (type) => indices(type).filter((level) => type.levels[level].agents || type.levels[level].samples);
 
 /* Rows only come: a level that was used keeps its place. */
 function build(types) {
@@ -42,8 +43,7 @@ function build(types) {
   rows = new Map();
   body.replaceChildren();
   for (const type of types) {
-    const levels = type.levels.map((_, level) => level);
-    const own = levels.filter((i) => used(type).includes(i) || known.has(`${type.name} ${i}`));
+    const own = indices(type).filter((i) => used(type).includes(i) || known.has(`${type.name} ${i}`));
     own.forEach((level, i) => addRow(type, level, i === 0 ? own.length : 0));
   }
 }
