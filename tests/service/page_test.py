@@ -183,6 +183,22 @@ def moves_an_observer_and_the_levels_follow():
     browser.find("fit").click()
 
 
+def takes_a_camera_by_the_hand():
+    """The world's own observer walks in each frame; where it was dragged to, it stays until it is let go."""
+    camera = next(iter(observers()))
+    label = wait("its handle", lambda: handle_of(camera))
+    wait("the page sees that it walks", lambda: "and hold it" in label.get_attribute("aria-label"))
+    old = observers()[camera]
+    drag(camera, 90, 40)
+    wait("it is elsewhere", lambda: abs(observers()[camera]["x"] - old["x"]) > 200)
+    new, frame = observers()[camera], world()["frames"]
+    wait("frames go on", lambda: world()["frames"] > frame + 10)
+    assert observers()[camera] == new, "it stays"
+    wait("levels rise there", lambda: watched(new["x"], new["y"]) > 0)
+    wait("its handle", lambda: handle_of(camera)).send_keys(Keys.ESCAPE)
+    wait("it walks again", lambda: abs(observers()[camera]["x"] - old["x"]) < 100)
+
+
 def moves_the_budget_and_the_frames_follow():
     was, pressure = world()["budget_ns"], world()["pressure"]
     slider = browser.driver.find_element("css selector", "input[type=range][name=budget_ns]")
@@ -259,8 +275,8 @@ def main():
     browser.driver.get(daemon.address)
     for test in (shows_all_agents_and_goes_on, names_everything_that_can_be_used,
                  is_readable_in_the_dark_and_in_the_light, fits_a_phone_and_a_screen,
-                 moves_an_observer_and_the_levels_follow, moves_the_budget_and_the_frames_follow, pauses_and_steps,
-                 explains_an_agent):
+                 moves_an_observer_and_the_levels_follow, takes_a_camera_by_the_hand,
+                 moves_the_budget_and_the_frames_follow, pauses_and_steps, explains_an_agent):
         print(test.__name__, flush=True)
         test()
         is_quiet(["401 (Unauthorized)"])  # by which the page learns that a token is wanted
@@ -269,7 +285,7 @@ def main():
     is_quiet(["ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED_ENCODING",
               "ERR_EMPTY_RESPONSE", "ERR_SOCKET_NOT_CONNECTED"])
     asked = browser.asked()
-    outside = [url for url in asked if not url.startswith((daemon.address + "/", "data:", "blob:"))]
+    outside = [url for url in asked if not url.startswith((daemon.address + "/", "data:", "blob:", "chrome:"))]
     assert len(asked) > 50 and not outside, outside
 
 

@@ -4,6 +4,14 @@
 const dialog = document.getElementById("token-dialog");
 const field = document.getElementById("token");
 let token = sessionStorage.getItem("token") ?? "";
+
+/* A link may bring the token along, #token=...: what follows the # is sent to nobody, and is not left in sight. */
+if (location.hash.startsWith("#token=")) {
+  token = decodeURIComponent(location.hash.slice("#token=".length));
+  sessionStorage.setItem("token", token);
+  history.replaceState(null, "", location.pathname);
+}
+
 let asked = null; /* the dialog's answer, while it is open: all who were refused wait for the same one */
 
 function askForToken() {

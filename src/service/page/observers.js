@@ -1,5 +1,6 @@
-/* observers.js - observers as handles on the map: dragged, moved by arrow keys, added and removed. Between two looks at
- * the daemon a handle that is held stays where the hand is. */
+/* observers.js - observers as handles on the map: dragged, moved by arrow keys, added and removed. One that its world
+ * moves is held by the daemon once it was dragged, until it is let go. Between two looks at the daemon a handle stays
+ * where the hand left it. */
 import { ask, getAll, worldPath } from "./api.js";
 import { metres } from "./format.js";
 import { repaint, shown, view } from "./map.js";
@@ -22,7 +23,7 @@ async function send(handle) {
     const position = handle.wish;
     handle.wish = null;
     try {
-      await ask("PUT", `${pathOf(handle)}/position`, { position });
+      await ask("PUT", `${pathOf(handle)}/${handle.wanders ? "hold" : "position"}`, { position });
     } catch (error) {
       handle.wish = null;
       say(error.message);
@@ -48,7 +49,6 @@ function drag(handle) {
     const [px, py] = view.toScreen(handle.observer.position.x, handle.observer.position.y);
     from = [px - event.clientX, py - event.clientY];
     button.setPointerCapture(event.pointerId);
-    if (handle.wanders) say("The world moves this observer itself, and will again. Add one of your own to place it.");
     event.stopPropagation();
   });
   button.addEventListener("pointermove", (event) => {
@@ -60,10 +60,21 @@ function drag(handle) {
 function key(handle, event) {
   const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
   if (event.key === "Delete") remove(handle);
+  if (event.key === "Escape" && handle.wanders) release(handle);
   if (!steps) return;
   event.preventDefault();
   const far = ((event.shiftKey ? 5 : 1) * STEP_PIXELS) / view.scale, { x, y } = handle.observer.position;
   move(handle, x + steps[0] * far, y + steps[1] * far);
+}
+
+/* Leaves it to its world, which moved it before. */
+async function release(handle) {
+  try {
+    await ask("DELETE", `${pathOf(handle)}/hold`);
+    handle.heldUntil = 0;
+  } catch (error) {
+    say(error.message);
+  }
 }
 
 async function remove(handle) {
@@ -84,6 +95,7 @@ function create(observer) {
   const handle = { button, observer, heldUntil: 0, wish: null, isSending: false, isFresh: true, wanders: false };
   button.textContent = numberOf(observer);
   button.addEventListener("keydown", (event) => key(handle, event));
+  button.addEventListener("dblclick", () => handle.wanders && release(handle));
   drag(handle);
   group.append(button);
   handles.set(observer.observer, handle);
@@ -96,7 +108,7 @@ function place(handle) {
   button.hidden = !view.scale || px < 0 || py < 0 || px > view.width || py > view.height;
   button.style.transform = `translate(${Math.round(px)}px, ${Math.round(py)}px)`;
   const { x, y } = observer.position;
-  const how = handle.wanders ? "the world moves it" : "arrow keys move it";
+  const how = observer.held ? "held; Escape lets go" : `arrow keys move it${handle.wanders ? " and hold it" : ""}`;
   button.setAttribute("aria-label", `Observer ${numberOf(observer)} at ${metres(x)}, ${metres(y)}; ${how}`);
 }
 
@@ -113,10 +125,9 @@ function forget(handle) {
 /* Whoever moved it since the last look: not this page. */
 function update(handle, observer) {
   const before = handle.observer.position, after = observer.position;
-  if (!handle.isFresh && Math.hypot(after.x - before.x, after.y - before.y) > 1e-6) {
-    if (!handle.wanders) handle.button.classList.add("wanders");
-    handle.wanders = true;
-  }
+  if (observer.held) handle.wanders = true;
+  if (!handle.isFresh && Math.hypot(after.x - before.x, after.y - before.y) > 1e-6) handle.wanders = true;
+  handle.button.classList.toggle("wanders", handle.wanders && !observer.held);
   handle.isFresh = false;
   handle.observer = observer;
 }
