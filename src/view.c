@@ -71,7 +71,7 @@ static uint32_t look(const struct muster_world *world, const muster_view *view, 
     double x = place->cell_x * world->space.cell_m + (double)place->x - view->x0;
     double y = place->cell_y * world->space.cell_m + (double)place->y - view->y0;
     bool inside = x >= 0 && y >= 0 && x < view->x1 - view->x0 && y < view->y1 - view->y0;
-    if (!inside || place->partition != view->partition) continue;
+    if (!inside || place->partition != view->partition || world->types.types[place->type].blocks) continue;
     if (*count == capacity) return index;
     muster_sight *sight = &sights[(*count)++];
     sight->x = (float)x;
@@ -167,8 +167,8 @@ muster_result muster_agents_extent(const muster_world *world, uint32_t partition
   uint32_t end = end_of(world, *cursor, looks_max);
   for (uint32_t index = *cursor; index < end; index++) {
     const agent_place *place = &world->store.places[index];
-    if (store_is_active(&world->store, index) && place->partition == partition)
-      widen(extent, space_position(&world->space, place));
+    if (!store_is_active(&world->store, index) || place->partition != partition) continue;
+    if (!world->types.types[place->type].blocks) widen(extent, space_position(&world->space, place));
   }
   *cursor = next_cursor(world, end);
   return MUSTER_OK;

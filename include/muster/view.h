@@ -11,7 +11,9 @@
  * A call looks at looks_max agents at most and says by the cursor where the next one goes on, so that a host that has
  * little time between two frames spreads a picture over several of them. Agents that moved, came or went in the
  * meantime are then seen where they were when the call passed their index: once each, never twice. Everything here
- * belongs to the thread of the frames, between frames, and changes nothing. */
+ * belongs to the thread of the frames, between frames, and changes nothing.
+ *
+ * Blocks of herds (muster/herd.h) are agents that stand nowhere, and are left out; leaves of herds are shown. */
 #ifndef MUSTER_VIEW_H
 #define MUSTER_VIEW_H
 

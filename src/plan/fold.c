@@ -7,9 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* What the mean of places may be off by, for its size. */
-#define ROUNDING 1e-4f
-
 void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, arena *arena) {
   uint32_t buckets = round_up_to_power_of_two(2 * observers_max);
   *board = (fold_board){.observers_max = observers_max, .buckets_mask = buckets - 1};
@@ -30,63 +27,6 @@ void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, ar
 
 void fold_reserve(fold_board *board, uint32_t type, arena *arena) {
   board->rounds[type] = (fold_round){.from = arena_reserve(arena, board->observers_max, sizeof(fold_watcher))};
-}
-
-/* --------------------------------------------------------------------------------------------------------- the list */
-
-static void enter(fold_board *board, uint32_t herd) {
-  uint32_t at = herd * 0x9e3779b1u % FOLD_TABLE;
-  while (board->listed[at]) at = (at + 1) % FOLD_TABLE;
-  board->listed[at] = herd + 1;
-}
-
-static bool is_listed(const fold_board *board, uint32_t herd) {
-  uint32_t at = herd * 0x9e3779b1u % FOLD_TABLE;
-  while (board->listed[at] && board->listed[at] != herd + 1) at = (at + 1) % FOLD_TABLE;
-  return board->listed[at] != 0;
-}
-
-/* Who finds no room is found again, when its turn comes. */
-static void list(fold_board *board, uint32_t herd, float distance_m, bool folds) {
-  if (board->item_count == FOLD_LISTED_MAX || is_listed(board, herd)) return;
-  enter(board, herd);
-  board->items[board->item_count++] = (fold_item){herd, distance_m, folds};
-}
-
-static bool comes_before(const fold_item *a, const fold_item *b) {
-  if (a->folds != b->folds) return b->folds;
-  if (a->distance_m < b->distance_m || a->distance_m > b->distance_m) return a->distance_m < b->distance_m;
-  return a->herd < b->herd;
-}
-
-/* Lets an item of a heap, the last one on top, sink to its place. */
-static void sink(fold_item *items, uint32_t at, uint32_t count) {
-  fold_item sinking = items[at];
-  for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
-    if (child + 1 < count && comes_before(&items[child], &items[child + 1])) child++;
-    if (!comes_before(&sinking, &items[child])) break;
-    items[at] = items[child];
-  }
-  items[at] = sinking;
-}
-
-/* By a heap: in place, unlike the C library's qsort. */
-void fold_sort(fold_board *board) {
-  fold_item *items = board->items;
-  for (uint32_t i = board->item_count / 2; i > 0; i--) sink(items, i - 1, board->item_count);
-  for (uint32_t left = board->item_count; left > 1; left--) {
-    fold_item last = items[left - 1];
-    items[left - 1] = items[0];
-    items[0] = last;
-    sink(items, 0, left - 1);
-  }
-}
-
-void fold_keep(fold_board *board, uint32_t count) {
-  ASSERT(count <= board->item_count);
-  memset(board->listed, 0, FOLD_TABLE * sizeof *board->listed);
-  board->item_count = count;
-  for (uint32_t i = 0; i < count; i++) enter(board, board->items[i].herd);
 }
 
 /* -------------------------------------------------------------------------------------------------------- distances */
@@ -213,75 +153,6 @@ float fold_herd_distance(const fold_board *board, const herd_type *type, uint32_
   return fold_distance(&near, 0.0f, 0.0f);
 }
 
-/* --------------------------------------------------------------------------------------------------- what is wanted */
-
-bool fold_unfolds(const herd_type *type, uint32_t depth, float distance_m) {
-  return depth < type->tree.depth && distance_m < type->def.zone_m[type->tree.depth - depth - 1];
-}
-
-uint32_t fold_next_unfolding(const fold_board *board, const herd_type *type, const herd_lanes *lanes) {
-  uint32_t found = HERD_NONE;
-  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
-    if (!fold_unfolds(type, herd_tree_depth(&type->tree, lanes->nodes[i]), board->distances[i])) continue;
-    if (found == HERD_NONE || board->distances[i] < board->distances[found]) found = i;
-  }
-  return found;
-}
-
-/* Whether a leaf lies below a node. */
-static bool is_below(const herd_tree *tree, uint32_t leaf, uint32_t node, uint32_t depth) {
-  uint32_t place = herd_tree_place(tree, leaf), begin = herd_tree_place(tree, node);
-  return place >= begin && place < begin + tree->below[depth];
-}
-
-/* Lanes from `first` on that are all children that their parent has; 0 when one of these is not a leaf. */
-static uint32_t count_siblings(const herd_type *type, const herd_lanes *lanes, uint32_t first) {
-  const herd_tree *tree = &type->tree;
-  uint32_t depth = herd_tree_depth(tree, lanes->nodes[first]), end = first, leaves = lanes->entry->lanes;
-  if (depth == 0) return 0;
-  uint32_t parent = herd_tree_parent(tree, lanes->nodes[first]);
-  while (end < leaves && lanes->nodes[end] > 0 && herd_tree_parent(tree, lanes->nodes[end]) == parent) end++;
-  bool deeper = (first > 0 && is_below(tree, lanes->nodes[first - 1], parent, depth - 1)) ||
-                (end < leaves && is_below(tree, lanes->nodes[end], parent, depth - 1));
-  return deeper ? 0 : end - first;
-}
-
-/* Whether any of them must stay what it is: it is in its zone itself, so that nobody in sight is folded either, or it
- * is held. */
-static bool is_kept_apart(const fold_board *board, const herd_lanes *lanes, uint32_t first, uint32_t count,
-                          float zone_m, uint64_t now_ns) {
-  for (uint32_t i = first; i < first + count; i++)
-    if (board->distances[i] <= zone_m || (lanes->pins[i] && fold_holds(lanes->pins[i], now_ns))) return true;
-  return false;
-}
-
-/* The distance of the mean of some lanes. */
-static float distance_of_mean(const herd_lanes *lanes, const fold_near *near, uint32_t first, uint32_t count) {
-  float x = 0, y = 0, members = 0;
-  for (uint32_t i = first; i < first + count; i++) {
-    x += lanes->members[i] * lanes->x[i];
-    y += lanes->members[i] * lanes->y[i];
-    members += lanes->members[i];
-  }
-  return members > 0 ? fold_distance(near, x / members, y / members) : 0.0f;
-}
-
-fold_siblings fold_next_folding(const fold_board *board, const herd_type *type, const herd_lanes *lanes,
-                                const fold_near *near, uint32_t from, uint64_t now_ns) {
-  const herd_tree *tree = &type->tree;
-  for (uint32_t i = from; i < lanes->entry->lanes; i++) {
-    uint32_t count = count_siblings(type, lanes, i);
-    if (!count) continue;
-    uint32_t depth = herd_tree_depth(tree, lanes->nodes[i]) - 1;
-    float distance_m = distance_of_mean(lanes, near, i, count);
-    float zone_m = type->def.zone_m[tree->depth - depth - 1];
-    if (distance_m > zone_m * (1.0f + type->def.hysteresis) && !is_kept_apart(board, lanes, i, count, zone_m, now_ns))
-      return (fold_siblings){i, count, distance_m};
-    i += count - 1;
-  }
-  return (fold_siblings){0};
-}
-
 /* ---------------------------------------------------------------------------------------------------------- looking */
 
 typedef float eight_floats __attribute__((vector_size(32)));
@@ -346,7 +217,7 @@ void fold_list(fold_board *board, const fold_blocks *blocks) {
     for (uint32_t word = 0; word < MUSTER_HERD_BLOCK / 64; word++)
       for (uint64_t bits = board->hits[i][word]; bits && board->item_count < FOLD_FOLDED_MAX; bits &= bits - 1) {
         uint32_t home = (blocks->first + i) * MUSTER_HERD_BLOCK + word * 64 + (uint32_t)__builtin_ctzll(bits);
-        list(board, type->first + home, fold_herd_distance(board, type, home), false);
+        fold_note(board, type->first + home, fold_herd_distance(board, type, home), false);
       }
 }
 
@@ -392,21 +263,6 @@ static void note_centroid(const herd_lanes *lanes, uint32_t count) {
   entry->velocity_y = velocity_y * each;
 }
 
-/* Whether all leaves are where they are wanted, as nearly always. A parent that is far from its one observer has a
- * child that is as far; of several observers, each child may be near to another one, so that says nothing. */
-static bool stays(const fold_board *board, const herd_type *type, const herd_lanes *lanes, const fold_near *near) {
-  const herd_tree *tree = &type->tree;
-  const float *zone_m = type->def.zone_m;
-  float beyond = 1.0f + type->def.hysteresis;
-  if (near->count != 1) return false;
-  for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
-    uint32_t depth = herd_tree_depth(tree, lanes->nodes[i]);
-    if (fold_unfolds(type, depth, board->distances[i])) return false;
-    if (depth > 0 && board->distances[i] > zone_m[tree->depth - depth] * beyond * (1.0f - ROUNDING)) return false;
-  }
-  return true;
-}
-
 static void look_at_entry(fold_board *board, const herd_type *type, uint32_t number, uint64_t now_ns) {
   herd_lanes lanes = herds_lanes(type, number);
   uint32_t count = lanes.entry->state == HERD_ENTRY_OPEN ? herds_count(&lanes) : 0;
@@ -414,14 +270,14 @@ static void look_at_entry(fold_board *board, const herd_type *type, uint32_t num
   if (lanes.entry->pinned) clear_pins(&lanes, now_ns);
   note_centroid(&lanes, count);
   fold_near near = fold_measure(board, type, &lanes);
-  if (stays(board, type, &lanes, &near)) return;
+  if (fold_stays(board, type, &lanes, &near)) return;
   uint32_t lane = fold_next_unfolding(board, type, &lanes);
   if (lane != HERD_NONE) {
-    list(board, lanes.entry->herd, board->distances[lane], false);
+    fold_note(board, lanes.entry->herd, board->distances[lane], false);
     return;
   }
   fold_siblings siblings = fold_next_folding(board, type, &lanes, &near, 0, now_ns);
-  if (siblings.count) list(board, lanes.entry->herd, siblings.distance_m, true);
+  if (siblings.count) fold_note(board, lanes.entry->herd, siblings.distance_m, true);
 }
 
 void fold_look_at_entries(fold_board *board, const herd_type *type, uint32_t number, uint32_t count, uint64_t now_ns) {

@@ -104,6 +104,9 @@ void fold_look_at_entries(fold_board *board, const herd_type *type, uint32_t num
 void fold_end(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
               uint64_t now_ns);
 
+/* Lists a herd, unless it is listed. One that finds no room is found again, when its turn comes. */
+void fold_note(fold_board *board, uint32_t herd, float distance_m, bool folds);
+
 /* Puts the list in order: who is to be unfolded first, and the nearest first. */
 void fold_sort(fold_board *board);
 
@@ -138,6 +141,11 @@ typedef struct fold_siblings {
 /* The first such siblings at or behind a lane. After fold_measure. */
 fold_siblings fold_next_folding(const fold_board *board, const herd_type *type, const herd_lanes *lanes,
                                 const fold_near *near, uint32_t from, uint64_t now_ns);
+
+/* Whether all leaves are where they are wanted, as nearly always; false when in doubt. A parent that is far from its
+ * one observer has a child that is as far; of several observers, each child may be near to another one, so that says
+ * nothing. After fold_measure. */
+bool fold_stays(const fold_board *board, const herd_type *type, const herd_lanes *lanes, const fold_near *near);
 
 /* A lane's pin for a time, and whether it holds still. */
 static inline uint32_t fold_pin(uint64_t until_ns) {

@@ -213,10 +213,10 @@ static const http_route own_routes[] = {
     {0},
 };
 
-static const http_route *const tables[] = {
-    own_routes,      api_world_routes,  api_type_routes, api_agent_routes, api_observer_routes,
-    api_bulk_routes, api_module_routes, metrics_routes,  health_routes,    flight_routes,
-    snapshot_routes, stream_routes,     map_routes,      page_routes,      NULL};
+static const http_route *const tables[] = {own_routes,          api_world_routes, api_type_routes,   api_agent_routes,
+                                           api_observer_routes, api_bulk_routes,  api_module_routes, metrics_routes,
+                                           health_routes,       flight_routes,    snapshot_routes,   stream_routes,
+                                           map_routes,          herd_routes,      page_routes,       NULL};
 
 static void write_route(json_writer *writer, const http_route *route) {
   json_begin_object(writer, NULL);

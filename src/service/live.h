@@ -44,7 +44,7 @@
  *
  *   {"herds": [{"herd": "INDEX.GENERATION", "type", "partition", "position", "velocity": {"x", "y"}, "members",
  * "named", "leaves" (0 = folded), "depth", "last_update_ns", "membrane": [{"agent", "node", "members", "position"},
- * ...]}], "next"} Herds whose centroid is in the rectangle; all without one. The membrane is the first 256 leaves.
+ * ...]}], "next"} Herds whose centroid is in the rectangle; all without one. The membrane is the first 64 leaves.
  *
  * Observers are dragged by PUT /v1/worlds/W/observers/O/position (service/api.h).
  *
@@ -53,6 +53,7 @@
 #ifndef SERVICE_LIVE_H
 #define SERVICE_LIVE_H
 
+#include "service/herds.h"
 #include "service/maps.h"
 #include "service/page.h"
 #include "service/streams.h"

@@ -47,11 +47,26 @@ void service_stop(service *service, int status) {
 
 /* ----------------------------------------------------------------------------------------------------------- events */
 
+/* Those that could be opened. */
+static uint32_t count_running(service *service) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < service->world_count; i++) {
+    uv_mutex_lock(&service->worlds[i].mutex);
+    count += !service->worlds[i].published.failed;
+    uv_mutex_unlock(&service->worlds[i].mutex);
+  }
+  return count;
+}
+
 static void become_ready(service *service) {
   char status[64];
   service->stage = SERVICE_RUNNING;
   watchdog_watch_frames(&service->watchdog);
-  snprintf(status, sizeof status, "%u world%s run", service->world_count, service->world_count == 1 ? "" : "s");
+  uint32_t running = count_running(service), all = service->world_count;
+  if (running == all)
+    snprintf(status, sizeof status, "%u world%s run%s", all, all == 1 ? "" : "s", all == 1 ? "s" : "");
+  else
+    snprintf(status, sizeof status, "%u of %u worlds run", running, all);
   log_line(MUSTER_LOG_INFO, "ready: %s", status);
   notify_ready(status);
   if (!service->reload_again) return; /* asked for during the start */

@@ -110,10 +110,17 @@ static void close_others(int one, int other) {
   close_range((unsigned)high + 1, ~0u, 0);
 }
 
+/* A crash of this process is none of the service's: nobody is to note it as one. */
+static void forget_handlers(void) {
+  static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
+}
+
 /* In the forked process, in which no other thread runs: no lock may be taken that another thread may have held. */
 _Noreturn static void be_writer(service *service, uint64_t number, pid_t parent, int pipe) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(EXIT_FAILURE);
+  forget_handlers();
   close_others(service->snapshots.lock, pipe);
   if (nice(NICENESS) == -1) errno = 0; /* it only comes sooner than it need */
   tidings tidings = write_now(service, number);

@@ -306,3 +306,17 @@ Test(hostile, bytes_that_are_no_requests_are_no_harm) {
   free(meanwhile);
   free(after);
 }
+
+Test(hostile, connections_that_send_a_byte_at_a_time_hold_up_neither_answers_nor_frames) {
+  enum { CONNECTIONS = 200, ROUNDS = 10 };
+  int connections[CONNECTIONS];
+  json_decref(control_ask(&service, "PATCH", WORLD, "{\"paused\": false}", 200));
+  for (uint32_t i = 0; i < CONNECTIONS; i++) connections[i] = daemon_connect(&service);
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    for (uint32_t i = 0; i < CONNECTIONS; i++) send(connections[i], &"GET /v1/worlds"[round], 1, MSG_NOSIGNAL);
+    json_t *world = control_ask(&service, "GET", WORLD, NULL, 200);
+    control_await_count(&service, WORLD, "frames", control_count(world, "frames") + 2);
+    json_decref(world);
+  }
+  for (uint32_t i = 0; i < CONNECTIONS; i++) close(connections[i]);
+}

@@ -167,6 +167,7 @@ Test(modules, the_service_goes_on_without_worlds_whose_modules_are_refused) {
   daemon_await_log(&service, "world b is not hosted: module 'unresolved': undefined symbol");
   daemon_await_log(&service, "world c is not hosted: module 'absent': absent.so in ");
   daemon_await_log(&service, "world good: module plain");
+  daemon_await_log(&service, "ready: 1 of 4 worlds run");
   static daemon_reply reply;
   daemon_ask(&service, "GET", "/v1/worlds/good/agents", NULL, &reply);
   cr_expect(reply.status == 200, "%s", reply.text);

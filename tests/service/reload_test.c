@@ -125,6 +125,21 @@ Test(reload, settings_with_any_mistake_change_nothing) {
   daemon_stop(&service);
 }
 
+Test(reload, a_token_that_cannot_be_read_changes_nothing) {
+  musterd service;
+  char text[512];
+  begin(&service);
+  snprintf(text, sizeof text, "[server]\ntoken_file = %s/token\n%s", service.folder,
+           "[world main]\nmodule = fixed\nagents = 500\nbudget = 3ms\nhz = 20\n");
+  reload(&service, text);
+  daemon_await_log(&service, "reload: token_file: ");
+  expect_pace(&service, 2000000, 50000000);
+  daemon_write(&service, "token", "0123456789abcdef\n");
+  reload(&service, text);
+  expect_pace(&service, 3000000, 50000000);
+  daemon_stop(&service);
+}
+
 /* Signals that come while one is under way are one more, not none. */
 Test(reload, many_signals_at_once_end_with_the_last_settings) {
   musterd service;

@@ -1,5 +1,6 @@
 /* What cannot be saved, and what is not loaded: refused with the reason, and nothing of the world is changed. */
 #include "support/busy_worlds.h"
+#include "support/herd_world.h"
 #include "support/snapshots.h"
 
 /* A small one with a bit of everything. */
@@ -197,4 +198,12 @@ Test(snapshot_refusals, states_in_which_a_world_is_not_saved_or_loaded) {
   cr_assert_eq(load_world(little.world, saved.bytes, saved.count), MUSTER_E_STATE);
   little_world_destroy(&little);
   free(saved.bytes);
+}
+
+Test(snapshot_refusals, worlds_with_types_of_herds) {
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  cr_assert_eq(save_somewhere(herds.little.world, 100), MUSTER_E_STATE);
+  cr_assert_not_null(strstr(muster_last_error(), "types of herds"), "%s", muster_last_error());
+  cr_assert_eq(load_world(herds.little.world, "", 1), MUSTER_E_STATE);
+  herd_world_destroy(&herds);
 }

@@ -76,7 +76,8 @@ static bool run_frame(run *run, muster_frame_report *report) {
 static bool is_in(const run *run, const muster_frame_report *report, uint32_t *calm) {
   bool spawned = report->spawns_waiting == 0 || report->agents >= run->host.needs.agents;
   bool herds = report->herds_folded + report->herds_unfolded > 0;
-  *calm = report->changes_waiting <= report->unfolds + report->folds ? *calm + 1 : 0;
+  uint32_t few = report->unfolds + report->folds + report->leaves / 100;
+  *calm = report->changes_waiting <= few ? *calm + 1 : 0;
   return spawned && (!herds || *calm >= CALM_FRAMES);
 }
 

@@ -1,0 +1,132 @@
+/* Answers without an end, by themselves: server and client take turns on one thread. */
+#include "service/http.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PATIENT_MS = 60000, IMPATIENT_MS = 100 };
+
+typedef struct test_server {
+  uv_loop_t loop;
+  http *http;
+  http_stream *stream;
+  const char *next; /* what there is to read; null = nothing now, "*" = always more */
+  uint32_t reads, closed;
+} test_server;
+
+static test_server server;
+static int client;
+static char seen[1 << 16];
+
+static size_t give(void *user, char *buffer, size_t bytes) {
+  test_server *self = user;
+  self->reads++;
+  if (!self->next) return 0;
+  if (*self->next == '*') {
+    memset(buffer, 'x', bytes);
+    return bytes;
+  }
+  size_t length = strlen(self->next);
+  cr_assert_leq(length, bytes);
+  memcpy(buffer, self->next, length);
+  self->next = NULL;
+  return length;
+}
+
+static void note_closed(void *user) {
+  test_server *self = user;
+  self->closed++;
+}
+
+static void begin_stream(http_request *request) {
+  server.stream = http_answer_stream(request, "text/event-stream", &(http_stream_source){give, note_closed, &server});
+}
+
+static const http_route routes[] = {{.method = "GET", .pattern = "/stream", .handle = begin_stream}, {0}};
+static const http_route *const tables[] = {routes, NULL};
+
+static void run_once(void) {
+  uv_run(&server.loop, UV_RUN_ONCE);
+}
+
+/* What has arrived. */
+static const char *look(void) {
+  size_t length = strlen(seen);
+  ssize_t more = recv(client, seen + length, sizeof seen - 1 - length, MSG_DONTWAIT);
+  if (more > 0) seen[length + (size_t)more] = '\0';
+  return seen;
+}
+
+static void start_with(const char *next, uint32_t send_ms) {
+  struct sockaddr_in address = {.sin_family = AF_INET};
+  static const char request[] = "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  http_options options = http_default_options();
+  options.tables = tables;
+  options.send_ms = send_ms;
+  server = (test_server){.next = next};
+  *seen = '\0';
+  uv_loop_init(&server.loop);
+  server.http = http_create(&server.loop, &options);
+  cr_assert_eq(http_listen_tcp(server.http, "127.0.0.1:0", false), MUSTER_OK, "%s", muster_last_error());
+  address.sin_port = htons(http_port(server.http));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  cr_assert_eq(connect(client, (struct sockaddr *)&address, sizeof address), 0);
+  cr_assert_eq(send(client, request, sizeof request - 1, 0), (ssize_t)sizeof request - 1);
+  while (!server.stream) run_once();
+}
+
+static void stop(void) {
+  http_destroy(server.http, NULL, NULL);
+  uv_run(&server.loop, UV_RUN_DEFAULT);
+  cr_expect_eq(server.closed, 1);
+  cr_expect(uv_loop_close(&server.loop) == 0, "something of the server is left in the loop");
+  close(client);
+}
+
+TestSuite(stream, .timeout = 120);
+
+Test(stream, sleeps_while_there_is_nothing_and_goes_on_when_it_is_woken) {
+  start_with("first", PATIENT_MS);
+  while (!strstr(look(), "first")) run_once();
+  uint32_t reads = server.reads;
+  for (uint32_t i = 0; i < 3; i++) run_once(); /* a sweep each */
+  cr_expect(server.reads - reads <= 1, "it was asked %u times for nothing", server.reads - reads);
+  server.next = "second";
+  http_stream_wake(server.stream);
+  while (!strstr(look(), "second")) run_once();
+  cr_expect_eq(server.closed, 0);
+  stop();
+}
+
+Test(stream, is_ended_by_a_server_that_stops) {
+  start_with(NULL, PATIENT_MS);
+  while (!strstr(look(), "200 OK")) run_once();
+  stop();
+}
+
+Test(stream, notices_at_the_next_waking_that_its_client_is_gone) {
+  start_with("first", PATIENT_MS);
+  while (!strstr(look(), "first")) run_once();
+  close(client);
+  client = -1;
+  while (!server.closed) {
+    server.next = "more";
+    http_stream_wake(server.stream);
+    run_once();
+  }
+  stop();
+}
+
+Test(stream, a_client_that_takes_nothing_is_cut) {
+  http_counts counts;
+  start_with("*", IMPATIENT_MS);
+  while (!server.closed) run_once();
+  http_count(server.http, &counts);
+  cr_expect_eq(counts.cut, 1);
+  stop();
+}
