@@ -30,7 +30,8 @@ class Daemon:
         self.folder = tempfile.mkdtemp(prefix="muster-page-")
         self.port = 0
         self.process = None
-        with open(f"{self.folder}/token", "w", encoding="ascii", opener=lambda p, f: os.open(p, f, 0o600)) as file:
+        path = f"{self.folder}/token"
+        with open(path, "w", encoding="ascii", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write(TOKEN + "\n")
 
     def start(self):

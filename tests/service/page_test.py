@@ -59,7 +59,7 @@ def observers():
     return {one["observer"]: one["position"] for one in ask("/v1/worlds/main/observers")["observers"]}
 
 
-# ------------------------------------------------------------------------------------------------------------- the tests
+# ----------------------------------------------------------------------------------------------------------- the tests
 
 
 def shows_all_agents_and_goes_on():

@@ -62,11 +62,11 @@ export async function getMap(world, query) {
 
 export const worldPath = (world) => `/v1/worlds/${encodeURIComponent(world)}`;
 
-/* Every page of a list, up to `most` entries. */
+/* Page after page of a list, up to `most` entries. */
 export async function getAll(path, name, most) {
   const all = [];
   for (let cursor = 0; cursor !== null && cursor !== undefined && all.length < most;) {
-    const page = await get(`${path}${path.includes("?") ? "&" : "?"}cursor=${cursor}&limit=100`);
+    const page = await get(`${path}${path.includes("?") ? "&" : "?"}cursor=${cursor}&limit=1000`);
     all.push(...page[name]);
     cursor = page.next;
   }

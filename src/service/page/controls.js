@@ -87,6 +87,7 @@ async function send() {
 function wish(field, value) {
   const { name, factor } = field.definition;
   field.heldUntil = performance.now() + HOLD_MS;
+  if (name.startsWith("weight_") && wishes.policy) delete wishes.policy; /* the newer wish wins */
   if (name === "policy") /* it sets all weights, and may not be sent with one */
     for (const other of fields.keys()) if (other.startsWith("weight_")) delete wishes[other];
   wishes[name] = factor ? Math.round(value * factor) : value;

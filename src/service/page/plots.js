@@ -38,7 +38,7 @@ const plots = [
     title: "Agents by level",
     isStacked: true,
     lines: Array.from({ length: LEVELS }, (_, i) => ({
-      name: `level ${i}`,
+      name: `${i}:`,
       colour: level(i),
       of: (frame) => frame.levels[i],
       isFilled: true,
