@@ -95,7 +95,7 @@ async function askForever() {
       [second, before] = [now, shown.maps];
       if (shown.map) describe();
     }
-    await sleep(1000 / FASTEST_HZ - (now - begin));
+    await sleep(Math.ceil(1000 / FASTEST_HZ) - (now - begin));
   }
 }
 
