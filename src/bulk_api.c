@@ -43,11 +43,17 @@ static bool is_live(const struct muster_world *world, muster_agent agent) {
   return identity_is_live(&world->agent_ids, agent.index, agent.generation);
 }
 
+/* What a herd notes of its leaf follows with the position. */
+static bool is_leaf(const struct muster_world *world, uint32_t index) {
+  return world->herds.count && world->herds.links[index].tie == HERD_TIE_LEAF;
+}
+
 static uint8_t try_move(struct muster_world *world, muster_agent agent, muster_position position) {
   if (!is_live(world, agent)) return MARK_STALE;
   if (!space_accepts(position)) return MARK_REFUSED;
   agent_place *place = &world->store.places[agent.index];
   bool active = store_is_active(&world->store, agent.index);
+  if (active && is_leaf(world, agent.index)) return MARK_FOLLOWS;
   if (active && score_notices(&world->board, place, space_spot_of(&world->space, position))) return MARK_FOLLOWS;
   space_place(&world->space, place, position);
   return MARK_DONE;

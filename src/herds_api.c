@@ -269,6 +269,7 @@ static muster_result add(struct muster_world *world, herd_type *type, const must
                      "herds_max than %u",
                      type->name, type->def.herds_max);
   if (block == type->block_count && (result = open_block(world, type, def))) return result;
+  if (!type->blocks[block].live) herds_move_block(type, block, def->partition, def->position.x, def->position.y);
   if (block < type->fresh) herds_bring_forward(world, type, block, world->last_now_ns);
   uint32_t home = herds_take_slot(type, block);
   herd_body body = {.x = def->position.x,

@@ -103,20 +103,50 @@ static herd_kept *kept_of(const change *change, uint32_t node) {
 
 /* Notes what the children are like, from their parent. */
 static void keep_children(const change *change) {
-  for (uint32_t i = 0; change->type->kept && i < change->count; i++) {
+  const herd_tree *tree = &change->type->tree;
+  if (!change->type->kept) return;
+  /* Nor is anybody remembered who died, or has a name now. */
+  for (uint32_t k = 0; k < tree->branching; k++)
+    kept_of(change, herd_tree_child(tree, change->parent.node, k))->is_kept = false;
+  for (uint32_t i = 0; i < change->count; i++) {
     const herd_body *child = &change->children[i];
     herd_kept *kept = kept_of(change, child->node);
-    *kept = (herd_kept){(float)(child->x - change->parent.x), (float)(child->y - change->parent.y),
+    *kept = (herd_kept){(float)(child->x - change->parent.x),
+                        (float)(child->y - change->parent.y),
                         (float)(child->velocity_x - change->parent.velocity_x),
-                        (float)(child->velocity_y - change->parent.velocity_y), true};
+                        (float)(child->velocity_y - change->parent.velocity_y),
+                        (uint16_t)child->members,
+                        true};
     if (change->member->def.state_bytes)
       memcpy(kept + 1, state_of(change, change->agents[i]), change->member->def.state_bytes);
   }
 }
 
+/* Deals the members to those children who had them, if nobody was born or died since. */
+static void deal_as_kept(change *change) {
+  const herd_tree *tree = &change->type->tree;
+  uint32_t members = 0;
+  herd_body children[HERD_CHILDREN_MAX];
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < tree->branching; k++) {
+    uint32_t node = herd_tree_child(tree, change->parent.node, k);
+    const herd_kept *kept = kept_of(change, node);
+    if (!kept->is_kept) continue;
+    children[count] = change->parent;
+    children[count].node = node;
+    children[count++].members = kept->members;
+    members += kept->members;
+  }
+  if (members != change->parent.members) return;
+  memcpy(change->children, children, count * sizeof *children);
+  change->count = count;
+  herd_deal_totals(&change->parent, change->children, count, change->type->def.totals);
+}
+
 /* Puts the children where they were, from their parent, when all of them were kept. */
 static bool recall_children(change *change) {
   if (!change->type->kept) return false;
+  deal_as_kept(change);
   for (uint32_t i = 0; i < change->count; i++)
     if (!kept_of(change, change->children[i].node)->is_kept) return false;
   for (uint32_t i = 0; i < change->count; i++) {

@@ -94,6 +94,7 @@ muster_atom_result herds_update_block(muster_update *given) {
   struct muster_world *world = given->world;
   const herd_link *link = &world->herds.links[given->agent.index];
   if (link->tie != HERD_TIE_BLOCK) return MUSTER_ATOM_NEXT; /* an agent that a host spawned: it has no herds */
+  if (!given->elapsed_ns) return MUSTER_ATOM_NEXT; /* who is behind the block is told with its next time, and once */
   update(world, &world->herds.types[link->type], link->entry, &world->herds.scratch[given->worker], given->elapsed_ns,
          given->now_ns);
   return MUSTER_ATOM_NEXT;

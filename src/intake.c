@@ -396,7 +396,7 @@ void intake_enter(struct muster_world *world, uint32_t index, uint64_t last_upda
   uint32_t generation = identity_generation(&world->agent_ids, index);
   row->last_update_ns = last_update_ns;
   if (world->types.types[row->type].has_sets)
-    sets_begin(&world->types.types[row->type].sets, row->state_slot, world->frame.now_ns);
+    sets_begin(&world->types.types[row->type].sets, row->state_slot, last_update_ns);
   space_link(&world->space, &world->store, index);
   score_new_agent(&world->board, &inputs, index);
   store_activate(&world->store, index);

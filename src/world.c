@@ -18,6 +18,9 @@ static bool is_share(float value) {
 static muster_result check_sizes(const muster_world_def *def) {
   if (def->agents_max < 1 || def->agents_max > 16000000u)
     return error_set(MUSTER_E_ARGUMENT, "world: agents_max %u must be 1..16000000", def->agents_max);
+  if (def->agents_ready > def->agents_max)
+    return error_set(MUSTER_E_ARGUMENT, "world: agents_ready %u must be at most agents_max %u", def->agents_ready,
+                     def->agents_max);
   if (def->types_max < 1 || def->types_max > 1024u)
     return error_set(MUSTER_E_ARGUMENT, "world: types_max %u must be 1..1024", def->types_max);
   if (def->observers_max < 1 || def->observers_max > 65536u)
@@ -160,6 +163,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
   if (check_sizes(&def) || check_choices(&def) || tune_check_def(&def)) return NULL;
   arena arena;
   if (arena_create(&arena, &def.allocator)) return NULL;
+  arena.ready = (double)def.agents_ready / def.agents_max;
   struct muster_world *world = arena_reserve(&arena, 1, sizeof *world);
   if (!world) {
     arena_destroy(&arena);

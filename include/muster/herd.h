@@ -52,7 +52,8 @@ typedef struct muster_herd_type {
 #define MUSTER_HERD_BLOCK       1024u /* herds of a block */
 
 /* The beginning of the published state of every leaf of a herd: its own to write, as all published state. Followed by
- * as many totals as the herd type has; what comes after these is the member type's own. */
+ * as many totals as the herd type has; what comes after these is the member type's own. What is not finite there is not
+ * taken over: the herd goes on with what the leaf published before. */
 typedef struct muster_herd_body {
   float velocity_x, velocity_y; /* m/s */
   float totals[];               /* of all members that the leaf stands for, together */

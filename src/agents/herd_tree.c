@@ -68,8 +68,8 @@ void herd_recentre(const herd_body *parent, herd_body *children, uint32_t count)
   }
 }
 
-/* In proportion to members; the last child gets what is left, so that nothing is lost to rounding. */
-static void deal_totals(const herd_body *parent, herd_body *children, uint32_t count, uint32_t totals) {
+/* The last child gets what is left, so that nothing is lost to rounding. */
+void herd_deal_totals(const herd_body *parent, herd_body *children, uint32_t count, uint32_t totals) {
   for (uint32_t t = 0; t < totals; t++) {
     double left = parent->totals[t];
     for (uint32_t i = 0; i < count; i++) {
@@ -102,7 +102,7 @@ uint32_t herd_split(const herd_tree *tree, const herd_body *parent, const herd_s
     children[i].velocity_y += drawn * spread->speed_mps * y;
   }
   herd_recentre(parent, children, count);
-  deal_totals(parent, children, count, spread->totals);
+  herd_deal_totals(parent, children, count, spread->totals);
   return count;
 }
 

@@ -65,6 +65,9 @@ uint32_t herd_split(const herd_tree *tree, const herd_body *parent, const herd_s
 /* Moves bodies and their velocities together, so that their centroid and momentum are the parent's. */
 void herd_recentre(const herd_body *parent, herd_body *children, uint32_t count);
 
+/* Deals the parent's totals to its children, in proportion to their members. */
+void herd_deal_totals(const herd_body *parent, herd_body *children, uint32_t count, uint32_t totals);
+
 /* The body that stands for several; its node is the caller's affair. */
 herd_body herd_merge(const herd_body *bodies, uint32_t count, uint32_t totals);
 

@@ -22,11 +22,14 @@ static bool has_room(const herd_type *type, uint32_t block, uint32_t partition) 
 uint32_t herds_find_block(herd_type *type, uint32_t partition) {
   uint32_t open = type->open[partition];
   if (open && has_room(type, open - 1, partition)) return open - 1;
-  for (uint32_t i = 0; type->gaps > 0 && i < type->block_count; i++)
-    if (has_room(type, i, partition)) {
-      type->open[partition] = i + 1;
-      return i;
-    }
+  uint32_t empty = HERD_NONE;
+  for (uint32_t i = 0; type->gaps > 0 && i < type->block_count; i++) {
+    if (!type->blocks[i].live && empty == HERD_NONE) empty = i;
+    if (!has_room(type, i, partition)) continue;
+    type->open[partition] = i + 1;
+    return i;
+  }
+  if (empty != HERD_NONE) return empty;
   return type->block_count < type->blocks_max ? type->block_count : HERD_NONE;
 }
 
@@ -41,6 +44,17 @@ void herds_open_block(herd_type *type, uint32_t partition, double origin_x, doub
                                                    .agent = HERD_NONE,
                                                    .partition = (uint16_t)partition};
   type->open[partition] = type->block_count;
+}
+
+void herds_move_block(herd_type *type, uint32_t number, uint32_t partition, double origin_x, double origin_y) {
+  herd_block *block = &type->blocks[number];
+  ASSERT(!block->live && !block->entry && !block->dying);
+  block->origin_x = origin_x;
+  block->origin_y = origin_y;
+  block->low_x = block->low_y = HERD_NOWHERE;
+  block->high_x = block->high_y = -HERD_NOWHERE;
+  block->partition = (uint16_t)partition;
+  type->open[partition] = number + 1;
 }
 
 uint32_t herds_take_slot(herd_type *type, uint32_t number) {
@@ -220,6 +234,11 @@ void herds_take_out(herd_table *table, herd_type *type, uint32_t number, uint32_
   type->leaves -= count;
 }
 
+/* What is no number would spoil whoever stands for the leaf next. */
+static inline void note_finite(float *column, uint32_t lane, float value) {
+  if (isfinite(value)) column[lane] = value;
+}
+
 void herds_note_leaf(const herd_table *table, const space *space, const agent_store *store, const type_table *types,
                      uint32_t agent) {
   const herd_link *link = &table->links[agent];
@@ -232,9 +251,10 @@ void herds_note_leaf(const herd_table *table, const space *space, const agent_st
   uint32_t lane = link->lane;
   herds_column(type, link->entry, 0)[lane] = (float)(position.x - entry->origin_x);
   herds_column(type, link->entry, 1)[lane] = (float)(position.y - entry->origin_y);
-  herds_column(type, link->entry, 2)[lane] = published->velocity_x;
-  herds_column(type, link->entry, 3)[lane] = published->velocity_y;
-  for (uint32_t t = 0; t < type->def.totals; t++) herds_column(type, link->entry, 4 + t)[lane] = published->totals[t];
+  note_finite(herds_column(type, link->entry, 2), lane, published->velocity_x);
+  note_finite(herds_column(type, link->entry, 3), lane, published->velocity_y);
+  for (uint32_t t = 0; t < type->def.totals; t++)
+    note_finite(herds_column(type, link->entry, 4 + t), lane, published->totals[t]);
 }
 
 herd_body herds_leaf(const herd_type *type, const herd_lanes *lanes, uint32_t lane) {

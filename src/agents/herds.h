@@ -79,6 +79,7 @@ typedef struct herd_lanes {
 /* What a retained node was like, from its parent. */
 typedef struct herd_kept {
   float x, y, velocity_x, velocity_y;
+  uint16_t members;
   bool is_kept;
 } herd_kept;
 
@@ -179,11 +180,15 @@ static inline void herds_put_number(const herd_type *type, uint32_t home, uint32
 }
 
 /* A block with room for a herd of a partition: the one that took the last, when it has; else one where herds are gone;
- * else a new one, whose number is type->block_count: it must be opened first. HERD_NONE when all are taken. */
+ * else one where all are gone, of whatever partition: it must be moved first; else a new one, whose number is
+ * type->block_count: it must be opened first. HERD_NONE when all are taken. */
 uint32_t herds_find_block(herd_type *type, uint32_t partition);
 
 /* Opens the next block. */
 void herds_open_block(herd_type *type, uint32_t partition, double origin_x, double origin_y);
+
+/* Moves a block without herds. */
+void herds_move_block(herd_type *type, uint32_t block, uint32_t partition, double origin_x, double origin_y);
 
 /* Takes a slot of a block with room; returns the home. */
 uint32_t herds_take_slot(herd_type *type, uint32_t block);

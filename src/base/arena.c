@@ -58,14 +58,14 @@ void arena_destroy(arena *arena) {
   *arena = (struct arena){0};
 }
 
-void *arena_reserve_for_updates(arena *arena, size_t count, size_t each) {
-  void *memory = arena_reserve(arena, count, each);
-  if (memory && !arena->allocator.allocate)
-    madvise(memory, mapped_bytes(arena->blocks[arena->block_count - 1].bytes), MADV_NOHUGEPAGE);
-  return memory;
+/* Commits the beginning of a block. What the operating system does not do at once, it does at the first touch. */
+static void make_ready(const arena *arena, void *memory, size_t bytes) {
+  size_t ready = mapped_bytes((size_t)((double)bytes * arena->ready));
+  if (arena->ready > 0.0 && bytes >= HUGE_FROM_BYTES && !arena->allocator.allocate)
+    madvise(memory, ready < mapped_bytes(bytes) ? ready : mapped_bytes(bytes), MADV_POPULATE_WRITE);
 }
 
-void *arena_reserve(arena *arena, size_t count, size_t each) {
+static void *reserve(arena *arena, size_t count, size_t each) {
   size_t bytes;
   if (__builtin_mul_overflow(count, each, &bytes)) bytes = 0;
   void *memory = bytes && arena->block_count < ARENA_BLOCKS_MAX ? block_allocate(&arena->allocator, bytes) : NULL;
@@ -75,5 +75,18 @@ void *arena_reserve(arena *arena, size_t count, size_t each) {
     return NULL;
   }
   arena->blocks[arena->block_count++] = (arena_block){memory, bytes};
+  return memory;
+}
+
+void *arena_reserve(arena *arena, size_t count, size_t each) {
+  void *memory = reserve(arena, count, each);
+  if (memory) make_ready(arena, memory, count * each);
+  return memory;
+}
+
+void *arena_reserve_for_updates(arena *arena, size_t count, size_t each) {
+  void *memory = reserve(arena, count, each);
+  if (memory && !arena->allocator.allocate)
+    madvise(memory, mapped_bytes(arena->blocks[arena->block_count - 1].bytes), MADV_NOHUGEPAGE);
   return memory;
 }

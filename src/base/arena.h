@@ -18,7 +18,8 @@ typedef struct arena {
   muster_allocator allocator;
   arena_block *blocks;
   uint32_t block_count;
-  bool failed; /* a reservation was refused; the last error says which */
+  bool failed;  /* a reservation was refused; the last error says which */
+  double ready; /* which share of a large block is committed at once, from its beginning; 0..1 */
 } arena;
 
 /* Prepares an empty arena on the host's allocator, or on the operating system when its functions are null. */

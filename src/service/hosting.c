@@ -36,6 +36,7 @@ static muster_result create_world(service *service, hosted_world *world) {
   muster_world_def def = muster_default_world_def();
   def.pool = service->pool;
   def.agents_max = at_least(at_least(1, settings->agents_max), at_least(world->needs.agents, world->needs.agents_max));
+  def.agents_ready = def.agents_max;
   def.types_max = WORLD_TYPES_MAX;
   def.observers_max = at_least(def.observers_max, world->needs.observers);
   def.commands_max += def.observers_max;

@@ -30,6 +30,7 @@ static bool create_world(host *host, const host_setup *setup) {
   muster_world_def def = setup->world;
   def.pool = host->pool;
   def.agents_max = at_least(1, at_least(host->needs.agents, host->needs.agents_max));
+  def.agents_ready = def.agents_max;
   def.observers_max = at_least(1, host->needs.observers);
   def.commands_max += def.observers_max;
   if (host->needs.cell_m > 0) def.cell_m = host->needs.cell_m;

@@ -71,7 +71,7 @@ typedef struct osborne_comparison {
   uint32_t leaves_least, leaves_most; /* of all cycles */
   bool complete;                      /* all agents were represented, in every cycle */
   uint32_t cycles;
-  double ms[OSBORNE_WAYS];      /* per cycle: median of the medians of rounds */
+  double ms[OSBORNE_WAYS];      /* own CPU per cycle: median of the medians of rounds */
   double mean_ms[OSBORNE_WAYS]; /* mean of all cycles */
   double series_ms[OSBORNE_WAYS][OSBORNE_CYCLES_MAX];
 } osborne_comparison;
@@ -83,7 +83,7 @@ typedef struct osborne_size {
   bool complete;
   uint32_t cycles, workers; /* `workers`: with which it took... */
   double ms;                /* ...so long per cycle, the median; the fastest of: */
-  double one_ms, all_ms;    /* on one worker, on all */
+  double one_ms, all_ms;    /* on one worker, by its CPU; on all, by the wall */
 } osborne_size;
 
 typedef enum osborne_end { OSBORNE_END_SLOW = 0, OSBORNE_END_MEMORY, OSBORNE_END_PLAN } osborne_end;

@@ -1,5 +1,5 @@
-/* With level of detail and without: the three take turns in one run, so that what else the machine does meets all of
- * them alike. */
+/* With level of detail and without: the three take turns in one run. Each is timed by the CPU that its one thread used,
+ * so that what else the machine does is none of its time. */
 #include "osborne.h"
 
 #include "base/clock.h"
@@ -12,7 +12,6 @@ enum { WARM_UP = 3 /* cycles of the loops; a world has settled by itself */ };
 
 typedef struct comparison {
   const osborne_plan *plan;
-  clock_source clock;
   osborne_world world;
   osborne_loop *loops[OSBORNE_WAYS]; /* none for the first */
   osborne_comparison *out;
@@ -46,12 +45,12 @@ static void close_all(comparison *it) {
 /* What is looked at between cycles is not timed. */
 static bool run_cycle(comparison *it, int way, double *took_ms) {
   bool done = true;
-  uint64_t begin_ns = clock_now(&it->clock);
+  uint64_t begin_ns = clock_thread_cpu();
   if (way == OSBORNE_WITH)
     done = osborne_cycle(&it->world);
   else
     osborne_loop_run(it->loops[way]);
-  *took_ms = (double)(clock_now(&it->clock) - begin_ns) * 1e-6;
+  *took_ms = (double)(clock_thread_cpu() - begin_ns) * 1e-6;
   return done;
 }
 
@@ -102,7 +101,7 @@ static bool run_rounds(comparison *it, progress *line) {
 }
 
 bool osborne_compare(const osborne_plan *plan, const char *plots, progress *line, osborne_comparison *compare) {
-  comparison it = {.plan = plan, .clock = clock_calibrate(), .out = compare};
+  comparison it = {.plan = plan, .out = compare};
   *compare = (osborne_comparison){.leaves_least = UINT32_MAX, .complete = true, .cycles = plan->cycles};
   bool done = open_all(&it) && run_rounds(&it, line) && (!plots || osborne_picture(&it.world, plots));
   close_all(&it);

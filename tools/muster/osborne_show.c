@@ -43,7 +43,7 @@ static void print_comparison(const osborne_results *results) {
       "Osborne & Dickinson: %s herds of %d on %g x %g km, one player; %u cycles of 500 ms on one worker, in turns\n\n"
       "%-26s %11s %10s %10s %10s %10s %11s %11s %8s\n%-26s %11s %10s %10s %10s %10s %11s %11s %8s\n",
       text_count(herds, results->plan.herds), OSBORNE_MEMBERS, results->plan.side_m * 1e-3, results->plan.side_m * 1e-3,
-      compare->cycles, "", "agents", "simulated", "ms", "ms", "wanted", "of one", "of eight", "paper:", "",
+      compare->cycles, "", "agents", "simulated", "ms", "ms", "wanted", "of one", "of eight", "paper", "",
       "represented", "", "per cycle", "mean", "ms", "by one", "at a time", "");
   print_way(compare, OSBORNE_WITH, 0.01);
   print_way(compare, OSBORNE_WITHOUT_SIMD, 0);
@@ -85,9 +85,10 @@ static void print_sizes(const osborne_results *results, const osborne_doubling *
 void osborne_print(const osborne_results *results) {
   print_comparison(results);
   for (int i = 0; i < OSBORNE_DOUBLINGS; i++) print_sizes(results, &results->doublings[i]);
-  printf("\nms: the median of cycles in which everybody is due; the machine's of the moment. On the same square there "
-         "are\n"
-         "ever more leaves near the player, on the growing one ever more folded herds. Bytes of an unfolded herd are\n"
-         "beside its agents; each number that a host keeps of members takes 4 more of a folded one, 4 by member of an\n"
-         "unfolded one.\n");
+  printf(
+      "\nms: the median of cycles in which everybody is due: of one worker its own CPU, of several wall time, which "
+      "is\n"
+      "the machine's of the moment. On the same square there are ever more leaves near the player, on the growing one\n"
+      "ever more folded herds. Bytes of an unfolded herd are beside its agents; each number that a host keeps of\n"
+      "members takes 4 more of a folded one, 4 by member of an unfolded one.\n");
 }
