@@ -22,6 +22,8 @@
  *     GET    /v1/worlds/W/observers               ?cursor &limit
  *     POST   /v1/worlds/W/observers               {"position", "near_m", "far_m", "partition"}
  *     PUT    /v1/worlds/W/observers/O/position    {"position"}
+ *     PUT    /v1/worlds/W/observers/O/hold        {"position"}: it stays there, even if the world would move it
+ *     DELETE /v1/worlds/W/observers/O/hold        the world may move it again
  *     DELETE /v1/worlds/W/observers/O
  *     POST   /v1/worlds/W/positions               many agents at once, binary: service/bulk.h
  *     POST   /v1/worlds/W/observers/positions     the same for observers

@@ -31,13 +31,14 @@ static api_call *begin(http_request *request, void (*work)(api_call *call)) {
 
 /* --------------------------------------------------------------------------------------------------------- listing */
 
-static void write_observer(json_writer *writer, muster_observer observer, const muster_observer_def *def) {
+static void write_observer(json_writer *writer, muster_observer observer, const muster_observer_def *def, bool held) {
   json_begin_object(writer, NULL);
   api_write_id(writer, "observer", observer.index, observer.generation);
   api_write_position(writer, "position", def->position);
   json_uint(writer, "partition", def->partition);
   api_write_float(writer, "near_m", def->near_m);
   api_write_float(writer, "far_m", def->far_m);
+  json_bool(writer, "held", held);
   json_end_object(writer);
 }
 
@@ -53,7 +54,7 @@ static void list(api_call *call) {
     if (last) break;
     page->cursor = observer.index + 1;
     if (muster_observer_read(call->world->world, observer, &def) != MUSTER_OK) continue;
-    write_observer(&call->writer, observer, &def);
+    write_observer(&call->writer, observer, &def, holds_has(&call->world->holds, observer));
     page->given++;
     looks += PAGE_LOOKS_GIVEN;
   }
@@ -93,6 +94,30 @@ static void move_observer(http_request *request) {
   if (call && api_take_body(call, position_read)) api_post(call);
 }
 
+static void hold_at(api_call *call) {
+  const observer_input *input = input_of(call);
+  muster_result result = muster_observer_move(call->world->world, input->observer, input->position);
+  if (!result) result = holds_put(&call->world->holds, input->observer, input->position);
+  confirm(call, result, "position");
+}
+
+static void hold_observer(http_request *request) {
+  api_call *call = begin(request, hold_at);
+  if (call && api_take_body(call, position_read)) api_post(call);
+}
+
+static void let_go(api_call *call) {
+  muster_observer_def def = muster_default_observer_def();
+  muster_observer observer = input_of(call)->observer;
+  holds_drop(&call->world->holds, observer);
+  confirm(call, muster_observer_read(call->world->world, observer, &def), NULL);
+}
+
+static void release_observer(http_request *request) {
+  api_call *call = begin(request, let_go);
+  if (call) api_post(call);
+}
+
 static void remove_one(api_call *call) {
   confirm(call, muster_observer_remove(call->world->world, input_of(call)->observer), NULL);
 }
@@ -122,6 +147,15 @@ const http_route api_observer_routes[] = {
      .handle = move_observer,
      .body_max = SMALL_BODY,
      .summary = "move it"},
+    {.method = "PUT",
+     .pattern = OBSERVERS "/{observer}/hold",
+     .handle = hold_observer,
+     .body_max = SMALL_BODY,
+     .summary = "keep it at a position, whatever the world does with it"},
+    {.method = "DELETE",
+     .pattern = OBSERVERS "/{observer}/hold",
+     .handle = release_observer,
+     .summary = "leave it to the world again"},
     {.method = "DELETE", .pattern = OBSERVERS "/{observer}", .handle = remove_observer, .summary = "remove it"},
     {0},
 };

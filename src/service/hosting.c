@@ -207,6 +207,7 @@ muster_result hosting_run_frame(hosted_world *world) {
     module->before_frame(world->instance, world->world, frame.sim_now_ns);
     flight_call_end();
   }
+  holds_apply(&world->holds, world->world);
   muster_result result = muster_frame_run(world->world, &frame);
   if (result) return result;
   world->sim_now_ns = frame.sim_now_ns;

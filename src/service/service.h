@@ -11,6 +11,7 @@
 #include "service/control_socket.h"
 #include "service/desk.h"
 #include "service/flight.h"
+#include "service/holds.h"
 #include "service/modules.h"
 #include "service/settings.h"
 #include "service/snapshots.h"
@@ -61,6 +62,7 @@ typedef struct hosted_world {
   bool paused, failed;
   char failure[FAILURE_BYTES];
   uint32_t steps_left; /* frames that a paused world still runs */
+  holds holds;
   uint64_t statistics_ns;
   uv_mutex_t mutex;          /* guards: */
   world_published published; /* read with world_read_published */

@@ -325,15 +325,17 @@ Test(api, a_removed_agent_is_gone_and_stays_gone) {
 }
 
 Test(api, ids_that_are_none_are_refused) {
-  CONTROL_EXPECT_REFUSALS(&service, {"GET", AGENTS "/5", NULL, 400, "bad_id", "agent"},
-                          {"GET", AGENTS "/-1.1", NULL, 400, "bad_id", "agent"},
-                          {"GET", AGENTS "/1.2.3", NULL, 400, "bad_id", "agent"},
-                          {"GET", AGENTS "/99999999999.1", NULL, 400, "bad_id", "agent"},
-                          {"GET", AGENTS "/4294967295.4294967295", NULL, 404, "gone", "agent"},
-                          {"GET", AGENTS "/4294967295.1/explain", NULL, 404, "gone", "agent"},
-                          {"POST", AGENTS "/0.0/wake", NULL, 404, "gone", "agent"},
-                          {"DELETE", OBSERVERS "/9.9", NULL, 404, "gone", "observer"},
-                          {"DELETE", OBSERVERS "/x", NULL, 400, "bad_id", "observer"});
+  CONTROL_EXPECT_REFUSALS(
+      &service, {"GET", AGENTS "/5", NULL, 400, "bad_id", "agent"},
+      {"GET", AGENTS "/-1.1", NULL, 400, "bad_id", "agent"}, {"GET", AGENTS "/1.2.3", NULL, 400, "bad_id", "agent"},
+      {"GET", AGENTS "/99999999999.1", NULL, 400, "bad_id", "agent"},
+      {"GET", AGENTS "/4294967295.4294967295", NULL, 404, "gone", "agent"},
+      {"GET", AGENTS "/4294967295.1/explain", NULL, 404, "gone", "agent"},
+      {"POST", AGENTS "/0.0/wake", NULL, 404, "gone", "agent"},
+      {"DELETE", OBSERVERS "/9.9", NULL, 404, "gone", "observer"},
+      {"PUT", OBSERVERS "/9.9/hold", "{\"position\": {\"x\": 1, \"y\": 1}}", 404, "gone", "observer"},
+      {"DELETE", OBSERVERS "/9.9/hold", NULL, 404, "gone", "observer"},
+      {"DELETE", OBSERVERS "/x", NULL, 400, "bad_id", "observer"});
 }
 
 /* ---------------------------------------------------------------------------------------------------- observers */
@@ -357,6 +359,45 @@ Test(api, observers_come_walk_and_go) {
   json_decref(added);
   json_decref(two);
   json_decref(walked);
+}
+
+/* Its camera walks in each frame. */
+Test(api, an_observer_that_is_held_stays_until_it_is_let_go) {
+  char path[256];
+  json_t *first = ask("GET", OBSERVERS, NULL, 200);
+  snprintf(path, sizeof path, OBSERVERS "/%s/hold", control_text(first, "observers.0.observer"));
+  cr_expect(!control_is_true(first, "observers.0.held"));
+  tell("PUT", path, "{\"position\": {\"x\": 7, \"y\": -8}}", 200);
+  control_step(&service, 3);
+  json_t *held = ask("GET", OBSERVERS, NULL, 200);
+  cr_expect(control_is_true(held, "observers.0.held"));
+  cr_expect(control_number(held, "observers.0.position.x") == 7 &&
+            control_number(held, "observers.0.position.y") == -8);
+  tell("DELETE", path, NULL, 200);
+  control_step(&service, 1);
+  json_t *free_again = ask("GET", OBSERVERS, NULL, 200);
+  cr_expect(!control_is_true(free_again, "observers.0.held"));
+  cr_expect(control_number(free_again, "observers.0.position.x") != 7);
+  json_decref(first);
+  json_decref(held);
+  json_decref(free_again);
+}
+
+Test(api, no_more_observers_are_held_than_there_is_room_for_and_those_that_are_gone_leave_theirs) {
+  enum { HOLDS_MAX = 64 };
+  char path[256], hold[300], last[256] = "";
+  for (int i = 0; i <= HOLDS_MAX; i++) {
+    json_t *added = ask("POST", OBSERVERS, "{\"position\": {\"x\": 5, \"y\": 6}}", 201);
+    control_step(&service, 1);
+    snprintf(path, sizeof path, OBSERVERS "/%s", control_text(added, "observer"));
+    snprintf(hold, sizeof hold, "%s/hold", path);
+    tell("PUT", hold, "{\"position\": {\"x\": 1, \"y\": 1}}", i < HOLDS_MAX ? 200 : 429);
+    if (i < HOLDS_MAX) strcpy(last, path);
+    json_decref(added);
+  }
+  tell("DELETE", last, NULL, 200);
+  control_step(&service, 2);
+  tell("PUT", hold, "{\"position\": {\"x\": 1, \"y\": 1}}", 200);
 }
 
 Test(api, bad_observers_are_refused) {

@@ -1,0 +1,102 @@
+/* agent.js - the agent that was clicked: the daemon's own words for why it runs when and how it does, once a second
+ * anew. */
+import { ask, get, worldPath } from "./api.js";
+import { placeOf, repaint, shown, view } from "./map.js";
+
+const LOOK_MS = 1000;
+
+const panel = document.getElementById("agent"), title = document.getElementById("agent-title");
+const words = document.getElementById("agent-words");
+let id = null, place = null, isLost = true, say = () => {};
+
+const path = () => `${worldPath(shown.world)}/agents/${id}`;
+
+/* The first line is what it does; each of the others says one reason, and begins with what about. */
+function write(text) {
+  const [first, ...reasons] = text.trim().split("\n");
+  const lead = Object.assign(document.createElement("p"), { className: "lead", textContent: first });
+  const list = document.createElement("ul");
+  for (const reason of reasons) {
+    const item = document.createElement("li"), colon = reason.indexOf(":");
+    if (colon > 0 && colon < 24) {
+      item.append(Object.assign(document.createElement("b"), { textContent: reason.slice(0, colon).trim() }));
+      item.append(reason.slice(colon));
+    } else {
+      item.textContent = reason.trim();
+    }
+    list.append(item);
+  }
+  words.replaceChildren(lead, list);
+}
+
+async function look() {
+  const asked = id;
+  try {
+    const explanation = await get(`${path()}/explain`);
+    if (asked !== id) return;
+    title.textContent = `${explanation.type} ${id}`;
+    write(explanation.words);
+    place = [explanation.position.x, explanation.position.y];
+  } catch (error) {
+    if (asked !== id || !error.status) return;
+    if (error.status !== 404) words.textContent = error.message;
+    else close(`Agent ${id} is gone.`);
+  }
+}
+
+async function lookForever() {
+  for (;;) {
+    if (id && !isLost && !document.hidden) await look();
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function mark() {
+  shown.chosen = id ? (placeOf(id) ?? place) : null;
+  repaint();
+}
+
+/* Shows an agent, or says that there is none. */
+export async function open(chosen) {
+  if (!chosen) return say("No agent is there.");
+  id = chosen;
+  place = null;
+  title.textContent = `Agent ${id}`;
+  await look();
+  if (id !== chosen) return;
+  panel.hidden = false;
+  mark();
+  title.focus({ preventScroll: matchMedia("(min-width: 60rem)").matches });
+}
+
+export function close(reason) {
+  if (!id) return;
+  id = null;
+  const hadFocus = panel.contains(document.activeElement);
+  panel.hidden = true;
+  if (hadFocus) view.canvas.focus();
+  if (reason) say(reason);
+  mark();
+}
+
+export function setLost(lost) {
+  isLost = lost;
+}
+
+/* Begins; `tell` shows a line of text to the user. */
+export function begin(tell) {
+  say = tell;
+  document.getElementById("agent-close").addEventListener("click", () => close());
+  document.getElementById("agent-show").addEventListener("click", () => shown.chosen && view.centre(...shown.chosen));
+  document.getElementById("agent-wake").addEventListener("click", async () => {
+    try {
+      await ask("POST", `${path()}/wake`);
+      await look();
+    } catch (error) {
+      say(error.message);
+    }
+  });
+  panel.addEventListener("keydown", (event) => event.key === "Escape" && close());
+  setInterval(() => id && !document.hidden && mark(), 200);
+  lookForever();
+}

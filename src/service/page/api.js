@@ -1,0 +1,99 @@
+/* api.js - requests to the daemon: JSON in and out (service/api.h), maps in binary (service/live.h). What cannot be
+ * done is thrown as an Error whose message is the daemon's own. A 401 asks for the token once, and tries again. */
+
+const dialog = document.getElementById("token-dialog");
+const field = document.getElementById("token");
+let token = sessionStorage.getItem("token") ?? "";
+
+/* A link may bring the token along, #token=...: what follows the # is sent to nobody, and is not left in sight. */
+if (location.hash.startsWith("#token=")) {
+  token = decodeURIComponent(location.hash.slice("#token=".length));
+  sessionStorage.setItem("token", token);
+  history.replaceState(null, "", location.pathname);
+}
+
+let asked = null; /* the dialog's answer, while it is open: all who were refused wait for the same one */
+
+function askForToken() {
+  asked ??= new Promise((resolve) => {
+    field.value = "";
+    dialog.returnValue = "cancel";
+    dialog.showModal();
+    dialog.addEventListener("close", () => {
+      asked = null;
+      if (dialog.returnValue !== "send") return resolve(false);
+      token = field.value.trim();
+      sessionStorage.setItem("token", token);
+      resolve(true);
+    }, { once: true });
+  });
+  return asked;
+}
+
+function send(method, path, body) {
+  const headers = {};
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (token && method !== "GET") headers.Authorization = `Bearer ${token}`;
+  return fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+}
+
+async function refusal(response) {
+  const error = (await response.json().catch(() => ({}))).error ?? {};
+  const failure = new Error(error.message ?? `the daemon answered ${response.status}`);
+  failure.status = response.status;
+  return failure;
+}
+
+export async function ask(method, path, body) {
+  let response = await send(method, path, body);
+  while (response.status === 401 && (await askForToken())) response = await send(method, path, body);
+  if (!response.ok) throw await refusal(response);
+  return response.json();
+}
+
+export const get = (path) => ask("GET", path);
+
+/* A map, or the part of one that a query says. */
+export async function getMap(world, query) {
+  const response = await fetch(`${worldPath(world)}/map?${new URLSearchParams(query)}`);
+  if (!response.ok) throw await refusal(response);
+  return readMap(await response.arrayBuffer());
+}
+
+export const worldPath = (world) => `/v1/worlds/${encodeURIComponent(world)}`;
+
+/* Page after page of a list, up to `most` entries. */
+export async function getAll(path, name, most) {
+  const all = [];
+  for (let cursor = 0; cursor !== null && cursor !== undefined && all.length < most;) {
+    const page = await get(`${path}${path.includes("?") ? "&" : "?"}cursor=${cursor}&limit=1000`);
+    all.push(...page[name]);
+    cursor = page.next;
+  }
+  return all;
+}
+
+const AGENTS = 1;
+
+/* Columns over the bytes as they came; `at(i)` of each record. */
+function readMap(buffer) {
+  const view = new DataView(buffer);
+  if (buffer.byteLength < 88 || view.getUint32(0, true) !== 0x50414d4d || view.getUint16(4, true) !== 1)
+    throw new Error("the map is of a version that this page does not know: reload it");
+  const head = view.getUint32(8, true);
+  return {
+    isAgents: view.getUint16(6, true) === AGENTS,
+    stride: view.getUint32(12, true) / 4, /* in words */
+    records: view.getUint32(16, true),
+    columns: view.getUint32(20, true),
+    rows: view.getUint32(24, true),
+    x0: view.getFloat64(40, true),
+    y0: view.getFloat64(48, true),
+    x1: view.getFloat64(56, true),
+    y1: view.getFloat64(64, true),
+    frame: Number(view.getBigUint64(72, true)),
+    agents: Number(view.getBigUint64(80, true)),
+    words: new Uint32Array(buffer, head),
+    floats: new Float32Array(buffer, head),
+  };
+}

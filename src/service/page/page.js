@@ -1,0 +1,144 @@
+/* page.js - puts the live page together: which world is shown, and whether the daemon is there.
+ *
+ *     stream.js --frame, types--> tiles, plots.js, types.js, controls.js
+ *     map.js <---- asks for itself, as fast as it draws; observers.js and agent.js lie on top of it
+ *     api.js <---- all requests, the token */
+import * as agent from "./agent.js";
+import { ask, get, worldPath } from "./api.js";
+import * as controls from "./controls.js";
+import { count, digits, duration } from "./format.js";
+import * as map from "./map.js";
+import * as observers from "./observers.js";
+import * as plots from "./plots.js";
+import { follow, retry } from "./stream.js";
+import * as types from "./types.js";
+
+const element = (id) => document.getElementById(id);
+const worldField = element("world"), stateText = element("state"), pauseButton = element("pause");
+const banner = element("banner"), bannerText = element("banner-text");
+let world = null, isPaused = false, isLost = true;
+
+/* A line for the user where it is seen: in the banner's place, without its alarm. */
+let noteTimer = 0;
+function note(text) {
+  if (isLost) return;
+  clearTimeout(noteTimer);
+  bannerText.textContent = text;
+  banner.className = "banner note";
+  element("retry").hidden = true;
+  banner.hidden = false;
+  noteTimer = setTimeout(() => !isLost && (banner.hidden = true), 5000);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ tiles */
+
+const tiles = [
+  ["Agents", (frame) => count(frame.agents)],
+  ["Frame time", (frame) => duration(frame.wall_ns)],
+  ["of its budget", (frame) => `${digits((100 * frame.wall_ns) / frame.budget_ns)} %`],
+  ["Pressure", (frame) => digits(frame.pressure)],
+  ["Updates", (frame) => count(frame.completed)],
+  ["Carried", (frame) => count(frame.carried)],
+  ["Quarantined", (frame) => count(frame.agents_quarantined)],
+  ["Frame", (frame) => count(frame.frame)],
+];
+
+const values = tiles.map(([title]) => {
+  const box = document.createElement("div"), value = document.createElement("dd");
+  box.append(Object.assign(document.createElement("dt"), { textContent: title }), value);
+  element("tiles").append(box);
+  return value;
+});
+
+function showFrame(frame) {
+  tiles.forEach(([, of], i) => (values[i].textContent = of(frame)));
+  isPaused = frame.paused;
+  pauseButton.textContent = isPaused ? "Resume" : "Pause";
+  const state = frame.failed ? "failed" : isPaused ? "paused" : "running";
+  if (stateText.textContent !== state) stateText.textContent = state;
+  stateText.dataset.state = state;
+  controls.show(frame);
+  map.setHerds(frame.herds_folded + frame.herds_unfolded > 0);
+  plots.add(frame);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- daemon */
+
+function setLost(lost) {
+  isLost = lost;
+  for (const part of [map, observers, agent, controls]) part.setLost(lost);
+  document.body.classList.toggle("lost", lost);
+}
+
+const listener = {
+  frame: showFrame,
+  types: types.show,
+  live() {
+    if (!isLost) return;
+    setLost(false);
+    banner.hidden = true;
+    listWorlds().catch(() => {});
+  },
+  lost(reason, wait) {
+    setLost(true);
+    clearTimeout(noteTimer);
+    stateText.textContent = "away";
+    stateText.dataset.state = "away";
+    const text = `${reason} What is shown is old. The page tries again on its own.`;
+    if (bannerText.textContent !== text) bannerText.textContent = text;
+    banner.className = "banner";
+    banner.title = `in ${digits(wait / 1000)} s`;
+    element("retry").hidden = false;
+    banner.hidden = false;
+  },
+};
+
+/* ----------------------------------------------------------------------------------------------------------- worlds */
+
+async function listWorlds() {
+  const { worlds } = await get("/v1/worlds");
+  const names = worlds.map((one) => one.world);
+  worldField.replaceChildren(...names.map((name) => new Option(name, name, false, name === world)));
+  return names;
+}
+
+function showWorld(name) {
+  world = name;
+  history.replaceState(null, "", `#${encodeURIComponent(name)}`);
+  document.title = `${name} – Muster`;
+  agent.close();
+  plots.forgetAll();
+  types.forgetAll();
+  map.showWorld(name);
+  controls.showWorld(name);
+  follow(name, listener);
+}
+
+async function start() {
+  try {
+    const names = await listWorlds(), wanted = decodeURIComponent(location.hash.slice(1));
+    if (names.length === 0) return note("The daemon hosts no world.");
+    showWorld(names.includes(wanted) ? wanted : names[0]);
+    worldField.value = world;
+  } catch {
+    listener.lost("The daemon does not answer.", 2000);
+    setTimeout(start, 2000);
+  }
+}
+
+async function change(method, path, body) {
+  try {
+    await ask(method, path, body);
+  } catch (error) {
+    note(error.message);
+  }
+}
+
+map.begin(agent.open);
+observers.begin(note);
+agent.begin(note);
+worldField.addEventListener("change", () => showWorld(worldField.value));
+pauseButton.addEventListener("click", () => change("PATCH", worldPath(world), { paused: !isPaused }));
+element("step").addEventListener("click", () => change("POST", `${worldPath(world)}/step`, { frames: 1 }));
+element("retry").addEventListener("click", () => (world ? retry() : start()));
+start();

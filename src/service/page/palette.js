@@ -1,0 +1,135 @@
+/* palette.js - what an agent's colour says. One scale of growing lightness, blue over violet and orange to yellow,
+ * which stays a scale for the colour-blind; what runs most stands out most from the background: the light end in the
+ * dark, the dark end in the light. */
+import { digits } from "./format.js";
+
+const stops = {
+  dark: [[255, 222, 89], [250, 158, 79], [219, 86, 120], [138, 84, 190], [66, 92, 196]],
+  light: [[16, 8, 66], [92, 22, 140], [196, 62, 116], [234, 136, 84], [236, 194, 116]],
+};
+export const STEPS = 64;
+
+const prefersLight = matchMedia("(prefers-color-scheme: light)");
+
+/* What depends on light or dark, made anew when that changes: `words` as pixels, `css` as texts, 0 = runs most. */
+export const palette = { words: new Uint32Array(STEPS), css: [], isLight: false };
+
+function make() {
+  palette.isLight = prefersLight.matches;
+  const scale = stops[palette.isLight ? "light" : "dark"];
+  for (let i = 0; i < STEPS; i++) {
+    const at = (i / (STEPS - 1)) * (scale.length - 1), from = Math.min(Math.floor(at), scale.length - 2);
+    const [r, g, b] = scale[from].map((value, k) => Math.round(value + (scale[from + 1][k] - value) * (at - from)));
+    palette.words[i] = 0xff000000 | (b << 16) | (g << 8) | r;
+    palette.css[i] = `rgb(${r} ${g} ${b})`;
+  }
+}
+make();
+prefersLight.addEventListener("change", make);
+
+export const onSchemeChange = (listener) => prefersLight.addEventListener("change", listener);
+
+/* ------------------------------------------------------------------------------------------------------------ modes */
+
+export const LEVELS = 4;
+
+/* `agent` and `cell`: the value of a record that begins at word `at`. Logarithmic ones find their range by looking. */
+const modes = {
+  period: {
+    title: "Period in force",
+    agent: (map, at) => map.floats[at + 4],
+    cell: (map, at) => map.floats[at + 3],
+    isLogarithmic: true,
+  },
+  level: {
+    title: "Level",
+    agent: (map, at) => (map.words[at + 7] >>> 16) & 255,
+    cell: (map, at) => map.floats[at + 2],
+    low: 0,
+    high: LEVELS - 1,
+  },
+  staleness: {
+    title: "Time since the last update",
+    agent: (map, at) => map.floats[at + 5],
+    cell: (map, at) => map.floats[at + 4],
+    isLogarithmic: true,
+  },
+  lateness: {
+    title: "Staleness per period",
+    agent: (map, at) => (map.floats[at + 4] > 0 ? map.floats[at + 5] / map.floats[at + 4] : 0),
+    cell: (map, at) => map.floats[at + 5],
+    low: 2, /* who is late stands out */
+    high: 0,
+  },
+};
+
+/* 1, 3, 10, 30, ... */
+const stepBelow = (value) => Math.floor(2 * Math.log10(value) + 1e-6);
+const stepValue = (step) => (step % 2 === 0 ? 10 ** (step / 2) : 3 * 10 ** ((step - 1) / 2));
+
+export class Colouring {
+  constructor(name) {
+    this.mode = modes[name];
+    this.low = this.mode.low ?? null;
+    this.high = this.mode.high ?? null;
+  }
+
+  /* What reads the value out of a record of this map. */
+  readerFor(map) {
+    return map.isAgents ? this.mode.agent : this.mode.cell;
+  }
+
+  /* Widens the range to what nearly all records of a map say; it never narrows, so that colours keep their meaning. */
+  look(map) {
+    if (!this.mode.isLogarithmic || map.records === 0) return false;
+    const value = this.readerFor(map), every = Math.max(1, Math.floor(map.records / 500)), seen = [];
+    for (let i = 0; i < map.records; i += every) seen.push(value(map, i * map.stride));
+    seen.sort((a, b) => a - b);
+    const low = stepBelow(Math.max(1e-3, seen[Math.floor(seen.length * 0.03)]));
+    const high = Math.max(low + 2, stepBelow(Math.max(1e-3, seen[Math.floor(seen.length * 0.97)])) + 1);
+    if (this.low !== null && low >= this.low && high <= this.high) return false;
+    this.low = Math.min(low, this.low ?? low);
+    this.high = Math.max(high, this.high ?? high);
+    return true;
+  }
+
+  /* The palette's step for a value. */
+  step(value) {
+    if (this.low === null) return 0;
+    const at = this.mode.isLogarithmic ? 2 * Math.log10(Math.max(value, 1e-3)) : value;
+    const share = (at - this.low) / (this.high - this.low);
+    return Math.round(Math.min(1, Math.max(0, share)) * (STEPS - 1));
+  }
+
+  /* ------------------------------------------------------------------------------------------------------- legend */
+
+  /* Texts for both ends and between them. */
+  labels() {
+    if (this.mode === modes.level) return ["0: in full", "1", "2", "3: cheapest"];
+    if (this.mode === modes.lateness) return ["late: 2", "due: 1", "0"];
+    if (this.low === null) return [];
+    const values = [this.low, Math.round((this.low + this.high) / 2), this.high].map(stepValue);
+    return values.map((s) => (s < 1 ? `${digits(s * 1e3)} ms` : `${digits(s)} s`).replace(/\.0+(?= )/, ""));
+  }
+
+  render(element) {
+    const canvas = document.createElement("canvas");
+    canvas.width = 4 * STEPS;
+    canvas.height = 12;
+    const context = canvas.getContext("2d");
+    const isLevels = this.mode === modes.level, fields = isLevels ? LEVELS : STEPS;
+    for (let i = 0; i < fields; i++) {
+      context.fillStyle = palette.css[isLevels ? this.step(i) : i];
+      context.fillRect((i * canvas.width) / fields, 0, canvas.width / fields - (isLevels ? 2 : 0), canvas.height);
+    }
+    const title = document.createElement("span"), scale = document.createElement("span");
+    const labels = document.createElement("span");
+    title.textContent = this.mode.title;
+    scale.className = "scale";
+    labels.className = "labels";
+    labels.append(...this.labels().map((text) => Object.assign(document.createElement("span"), { textContent: text })));
+    scale.append(canvas, labels);
+    element.replaceChildren(title, scale);
+    element.setAttribute("aria-label", `Legend. ${this.mode.title}: ${this.labels().join(", ")}`);
+  }
+}

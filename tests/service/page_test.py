@@ -1,0 +1,303 @@
+"""The live page, used as people use it: 100,000 agents, a browser, a daemon that dies. Conditions are waited for; what
+they take is not asserted."""
+import json
+import sys
+import traceback
+import urllib.request
+
+from page_daemon import TOKEN, Browser, Daemon, wait
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+daemon = Daemon()
+browser = None
+
+
+def ask(path):
+    with urllib.request.urlopen(daemon.address + path, timeout=60) as answer:
+        return json.load(answer)
+
+
+def world():
+    return ask("/v1/worlds/main")
+
+
+def shown(name):
+    return browser.module("map.js", f"return it.shown.{name}")
+
+
+def number(text):
+    return float(text.replace(",", "") or "nan")
+
+
+def tile(title):
+    """The figure under a title."""
+    return number(browser.script(
+        "return [...document.querySelectorAll('#tiles dt')].find((at) => at.textContent === arguments[0])"
+        ".nextSibling.textContent.replace(/[^0-9.,]/g, '')", title))
+
+
+def at_level(level):
+    """Agents of all types at a level, out of the table."""
+    cells = browser.script("return [...document.querySelectorAll(`#types tr[data-level='${arguments[0]}'] .number`)]"
+                           ".filter((_, i) => i % 3 === 0).map((cell) => cell.textContent)", level)
+    return sum(number(cell) for cell in cells)
+
+
+def watched(x, y):
+    """How many agents within 15 m of a place run above their cheapest level, by the map's data."""
+    return browser.module("api.js", """
+      const [x, y] = given, query = { x0: x - 15, y0: y - 15, x1: x + 15, y1: y + 15, max: 60000 };
+      const map = await it.getMap("main", query);
+      let above = 0;
+      for (let i = 0; i < map.records; i++) above += ((map.words[i * map.stride + 7] >>> 16) & 255) < 2;
+      return above;""", x, y)
+
+
+def observers():
+    return {one["observer"]: one["position"] for one in ask("/v1/worlds/main/observers")["observers"]}
+
+
+# ----------------------------------------------------------------------------------------------------------- the tests
+
+
+def shows_all_agents_and_goes_on():
+    wait("the map shows 95,000 agents", lambda: shown("map && it.shown.map.agents") and shown("map.agents") > 95000)
+    wait("the figures show them", lambda: tile("Agents") > 95000)
+    before = shown("maps")
+    wait("maps follow one another", lambda: shown("maps") > before + 30)
+    assert not shown("map.isAgents"), "so many are summed in a raster"
+    wait("every type is in the table", lambda: at_level(2) > 90000)
+    print(f"maps a second: {shown('rate'):.1f}")
+
+
+def names_everything_that_can_be_used():
+    roles = {"button", "combobox", "spinbutton", "slider", "textbox", "link", "application", "img", "region", "group"}
+    for node in browser.command("Accessibility.getFullAXTree", {})["nodes"]:
+        role = node.get("role", {}).get("value")
+        if not node["ignored"] and role in roles:
+            assert node.get("name", {}).get("value"), f"a {role} has no name: {node}"
+    reachable = browser.script("return document.querySelectorAll('button, select, input, [tabindex=\"0\"]').length")
+    assert reachable > 20, reachable
+    order = browser.script("return [...document.querySelectorAll('h1, h2, h3')].map((head) => head.tagName)")
+    assert order.count("H1") == 1 and "H3" not in order, order
+
+
+# For each text that is seen: how it stands out from the nearest ground behind it (WCAG 2, contrast ratio).
+CONTRAST = """
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const groundOf = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const weak = [];
+  let seen = 0;
+  for (const element of document.querySelectorAll("body *")) {
+    const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!(hasText || element.matches("input")) || !element.checkVisibility()) continue;
+    const [a, b] = [parse(getComputedStyle(element).color), groundOf(element)].map(light).sort((m, n) => n - m);
+    seen++;
+    if ((a + 0.05) / (b + 0.05) < 4.5) weak.push(`${element.outerHTML.slice(0, 80)}: ${(a + 0.05) / (b + 0.05)}`);
+  }
+  return { weak, seen };"""
+
+
+def is_readable_in_the_dark_and_in_the_light():
+    for scheme in ("light", "dark"):
+        browser.prefer(scheme)
+        browser.script("document.getElementById('token-dialog').showModal()")
+        found = browser.script(CONTRAST)
+        browser.script("document.getElementById('token-dialog').close('cancel')")
+        assert found["seen"] > 80 and not found["weak"], (scheme, found)
+
+
+# Controls that lie over one another; the handles lie over the map.
+OVERLAPS = """
+  const all = [...document.querySelectorAll("main button:not(.handle), header button, select, input, h1, h2, dt, dd")]
+    .filter((element) => element.checkVisibility() && !element.matches(".unseen"));
+  const rects = all.map((element) => element.getBoundingClientRect());
+  const found = [];
+  rects.forEach((a, i) => rects.forEach((b, k) => {
+    if (i < k && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
+      found.push([all[i].outerHTML.slice(0, 80), all[k].outerHTML.slice(0, 80)]);
+  }));
+  return { found, wide: document.documentElement.scrollWidth - innerWidth, seen: all.length };"""
+
+
+def fits_a_phone_and_a_screen():
+    for width, height in ((390, 844), (1440, 900)):
+        browser.resize(width, height)
+        result = browser.script(OVERLAPS)
+        assert result["seen"] > 30 and not result["found"] and result["wide"] <= 0, (width, result)
+
+
+def asks_for_the_token_and_adds_an_observer():
+    before = observers()
+    browser.find("add-observer").click()
+    wait("the page asks for the token", lambda: browser.find("token-dialog").get_attribute("open"))
+    browser.find("token").send_keys(TOKEN, Keys.ENTER)
+    wait("there is one more", lambda: len(observers()) == len(before) + 1)
+    return next(iter(observers().keys() - before.keys()))
+
+
+def handle_of(observer):
+    label = f"Observer {observer.split('.')[0]} "
+    for handle in browser.driver.find_elements("css selector", "#handles button"):
+        if handle.get_attribute("aria-label").startswith(label) and handle.is_displayed():
+            return handle
+    return None
+
+
+def drag(observer, x, y):
+    handle = wait("its handle", lambda: handle_of(observer))
+    ActionChains(browser.driver).drag_and_drop_by_offset(handle, x, y).perform()
+
+
+def moves_an_observer_and_the_levels_follow():
+    observer = asks_for_the_token_and_adds_an_observer()
+    old = observers()[observer]
+    wait("whoever is near runs at a better level", lambda: watched(old["x"], old["y"]) > 0)
+    drag(observer, 140, 60)
+    wait("it is elsewhere", lambda: abs(observers()[observer]["x"] - old["x"]) > 200)
+    new = observers()[observer]
+    wait("levels rise where it is now", lambda: watched(new["x"], new["y"]) > 0)
+    wait("and fall where it was", lambda: watched(old["x"], old["y"]) == 0)
+    best = wait("the table counts them", lambda: at_level(0) > 0 and at_level(0))
+    drag(observer, 0, -400)
+    best = max(best, at_level(0))
+    wait("out of the world it lifts nobody: the table says so", lambda: at_level(0) < best * 0.8)
+    assert handle_of(observer) is None, "it is out of view"
+    before = observers()[observer]
+    Select(browser.find("observer")).select_by_value(observer)
+    wait("the list of observers leads to it", lambda: handle_of(observer)).send_keys(Keys.ARROW_LEFT)
+    wait("a key moves it", lambda: observers()[observer]["x"] < before["x"])
+    wait("its handle", lambda: handle_of(observer)).send_keys(Keys.DELETE)
+    wait("a key removes it", lambda: observer not in observers())
+    browser.find("fit").click()
+
+
+def takes_a_camera_by_the_hand():
+    """The world's own observer walks in each frame; where it was dragged to, it stays until it is let go."""
+    camera = next(iter(observers()))
+    label = wait("its handle", lambda: handle_of(camera))
+    wait("the page sees that it walks", lambda: "and hold it" in label.get_attribute("aria-label"))
+    old = observers()[camera]
+    drag(camera, 90, 40)
+    wait("it is elsewhere", lambda: abs(observers()[camera]["x"] - old["x"]) > 200)
+    new, frame = observers()[camera], world()["frames"]
+    wait("frames go on", lambda: world()["frames"] > frame + 10)
+    assert observers()[camera] == new, "it stays"
+    wait("levels rise there", lambda: watched(new["x"], new["y"]) > 0)
+    wait("its handle", lambda: handle_of(camera)).send_keys(Keys.ESCAPE)
+    wait("it walks again", lambda: abs(observers()[camera]["x"] - old["x"]) < 100)
+
+
+def moves_the_budget_and_the_frames_follow():
+    was, pressure = world()["budget_ns"], world()["pressure"]
+    slider = browser.driver.find_element("css selector", "input[type=range][name=budget_ns]")
+    while float(slider.get_attribute("value")) > 3:
+        slider.send_keys(Keys.PAGE_DOWN)
+    wanted = round(float(slider.get_attribute("value")) * 1e6)
+    assert wanted < was / 2, wanted
+    wait("the world has it", lambda: world()["budget_ns"] == wanted)
+    wait("the page shows frames within it", lambda: browser.script(
+        "return parseFloat(document.querySelector('#plots b').textContent)") < was / 2e6)
+    wait("and the pressure rises", lambda: tile("Pressure") > pressure * 1.05)
+    field = browser.find("control-budget_ns")
+    field.clear()
+    field.send_keys("10", Keys.TAB)
+    wait("a number is as good", lambda: world()["budget_ns"] == 10000000)
+
+
+def pauses_and_steps():
+    browser.find("pause").click()
+    wait("it is paused", lambda: browser.find("state").text == "paused")
+    frame = world()["frame"]["number"]
+    browser.find("step").click()
+    wait("one frame was run", lambda: tile("Frame") == frame + 1)
+    assert world()["frame"]["number"] == frame + 1
+    browser.find("pause").click()
+    wait("it goes on", lambda: browser.find("state").text == "running" and tile("Frame") > frame + 5)
+
+
+def explains_an_agent():
+    canvas = browser.find("map-canvas")
+    for _ in range(20):
+        if shown("map.isAgents"):
+            break
+        canvas.send_keys("+")
+        maps = shown("maps")
+        wait("the next map", lambda: shown("maps") > maps + 1)
+
+    def picked():
+        browser.module("map.js", """
+          const map = it.shown.map, at = 8 * Math.floor(map.records / 2);
+          it.view.centre(map.x0 + map.floats[at + 2], map.y0 + map.floats[at + 3]);""")
+        canvas.send_keys(Keys.ENTER)
+        return browser.find("agent").is_displayed()
+
+    wait("an agent is found under the cross", picked)
+    wait("it is explained", lambda: "runs every" in browser.find("agent-words").text)
+    assert "Importance" in browser.find("agent-words").text
+    browser.find("agent-close").click()
+    browser.find("fit").click()
+
+
+def survives_the_daemon():
+    daemon.kill()
+    wait("the banner tells", lambda: browser.find("banner").is_displayed()
+         and "does not answer" in browser.find("banner").text)
+    assert browser.find("state").text == "away"
+    daemon.start()
+    wait("the banner goes", lambda: not browser.find("banner").is_displayed())
+    before = shown("maps")
+    wait("the map goes on", lambda: shown("maps") > before + 5)
+    wait("and the figures", lambda: tile("Agents") > 95000 and browser.find("state").text == "running")
+
+
+def is_quiet(excused):
+    loud = [line for line in browser.complaints() if not any(word in line for word in excused)]
+    assert not loud, loud
+
+
+def main():
+    global browser
+    daemon.start()
+    browser = Browser(daemon.folder)
+    browser.resize(1440, 900)
+    browser.driver.get(daemon.address)
+    for test in (shows_all_agents_and_goes_on, names_everything_that_can_be_used,
+                 is_readable_in_the_dark_and_in_the_light, fits_a_phone_and_a_screen,
+                 moves_an_observer_and_the_levels_follow, takes_a_camera_by_the_hand,
+                 moves_the_budget_and_the_frames_follow, pauses_and_steps, explains_an_agent):
+        print(test.__name__, flush=True)
+        test()
+        is_quiet(["401 (Unauthorized)"])  # by which the page learns that a token is wanted
+    print(survives_the_daemon.__name__, flush=True)
+    survives_the_daemon()
+    is_quiet(["ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED_ENCODING",
+              "ERR_EMPTY_RESPONSE", "ERR_SOCKET_NOT_CONNECTED"])
+    asked = browser.asked()
+    outside = [url for url in asked if not url.startswith((daemon.address + "/", "data:", "blob:", "chrome:"))]
+    assert len(asked) > 50 and not outside, outside
+
+
+if __name__ == "__main__":
+    status = 0
+    try:
+        main()
+    except Exception:  # whatever it is: tell it, and leave nothing running
+        traceback.print_exc()
+        status = 1
+    finally:
+        if browser:
+            browser.close()
+        daemon.close()
+    sys.exit(status)
