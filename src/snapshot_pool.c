@@ -149,7 +149,9 @@ static void exchange_kept(snapshot *snapshot, const herd_type *type, uint32_t nu
     snapshot_exchange_own(snapshot, kept + 1, type->kept_each - sizeof *kept);
     snapshot_expect(snapshot, snapshot_is_ground((double)body[0], (double)body[1]),
                     "node %u of a herd is retained where none can be", node);
-    if (snapshot_loads(snapshot)) *kept = (herd_kept){body[0], body[1], body[2], body[3], true};
+    uint32_t most = type->tree.below[herd_tree_depth(&type->tree, node)];
+    uint32_t members = snapshot_count(snapshot, snapshot_saves(snapshot) ? kept->members : 0, most, "retained members");
+    if (snapshot_loads(snapshot)) *kept = (herd_kept){body[0], body[1], body[2], body[3], (uint16_t)members, true};
   }
 }
 
