@@ -152,7 +152,7 @@ static void name_nobody(hostile *request) {
 }
 
 static void ask_for_nothing(hostile *request) {
-  static const char *const paths[] = {"/",
+  static const char *const paths[] = {"/nothing",
                                       "//",
                                       "/v2",
                                       "/v1/",
