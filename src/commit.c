@@ -378,7 +378,8 @@ static void settle_entries(struct muster_world *world, uint64_t end_ns) {
       if (simple) settle_plain(world, progress->settled, 0);
       settle_whole(world, progress->settled);
     }
-    ready_pass_over(&world->ready); /* here, before the deadline, rather than when the report looks for who waits */
+    /* Here, little by little, rather than after the deadline, when the report looks for who waits. */
+    ready_pass_over(&world->ready, 4 * BETWEEN_LOOKS);
     if (end_ns != UINT64_MAX && recorder_choose(world, clock_now(&world->runner.clock) >= end_ns)) break;
   }
   if (progress->settled < batch->count || batch->woken_count > 0) return;
@@ -400,9 +401,10 @@ void commit_complete(struct muster_world *world, uint32_t index, uint64_t began_
 
 /* Whoever waits longest stands near the head of the list by release; those before it have started. */
 static void note_waiting(struct muster_world *world) {
-  enum { LOOKS = 8 };
+  enum { LOOKS = 8, PASSED_OVER_MOST = 512 };
+  ready_pass_over(&world->ready, world->runner.virtual ? UINT32_MAX : PASSED_OVER_MOST);
   uint32_t place = world->ready.waiting.head, index;
-  for (uint32_t i = 0; i < LOOKS; i++) {
+  for (uint32_t i = 0; i < LOOKS && ready_has_head(&world->ready); i++) {
     if ((index = ready_next_waiting(&world->ready, &place)) == UINT32_MAX) break;
     const agent_row *row = &world->store.rows[index];
     if ((row->status != AGENT_READY && row->status != AGENT_ADMITTED) || row->atom_next || row->owes) continue;

@@ -63,9 +63,10 @@ static inline uint32_t line_next(const line *line, uint32_t *place) {
   return UINT32_MAX;
 }
 
-/* Passes over those at the head who have left. */
-static inline void line_settle(line *line) {
-  while (line->head < line->tail && !line_stands(line, line->places[line->head])) line->head++;
+/* Passes over those at the head who have left, `most` places at a time. */
+static inline void line_settle(line *line, uint32_t most) {
+  uint32_t end = line->tail - line->head > most ? line->head + most : line->tail;
+  while (line->head < end && !line_stands(line, line->places[line->head])) line->head++;
 }
 
 #endif

@@ -147,8 +147,8 @@ static int64_t window_low(const ready_set *ready) {
 void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns) {
   ready_keep_fresh(ready, store);
   ready->now_ns = now_ns;
-  line_settle(&ready->woken);
-  line_settle(&ready->waiting);
+  line_settle(&ready->woken, UINT32_MAX);
+  line_settle(&ready->waiting, UINT32_MAX);
   int64_t from = ready->low, low = window_low(ready);
   if (low <= from) return;
   int64_t end = low < from + READY_BUCKETS ? low : from + READY_BUCKETS;
@@ -267,8 +267,13 @@ uint32_t ready_next_woken(const ready_set *ready, uint32_t *place) {
   return line_next(&ready->woken, place);
 }
 
-void ready_pass_over(ready_set *ready) {
-  line_settle(&ready->waiting);
+void ready_pass_over(ready_set *ready, uint32_t most) {
+  line_settle(&ready->waiting, most);
+}
+
+bool ready_has_head(const ready_set *ready) {
+  const line *line = &ready->waiting;
+  return line->head < line->tail && line_stands(line, line->places[line->head]);
 }
 
 uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place) {

@@ -215,8 +215,11 @@ static inline uint32_t ready_next(ready_set *ready, const agent_store *store) {
  * woken.head. */
 uint32_t ready_next_woken(const ready_set *ready, uint32_t *place);
 
-/* Passes over those at the head of who waits who have left. Amortised O(1) for each who leaves. */
-void ready_pass_over(ready_set *ready);
+/* Passes over those at the head of who waits who have left, `most` places at a time. */
+void ready_pass_over(ready_set *ready, uint32_t most);
+
+/* Whether somebody stands at waiting.head: else there are more to be passed over, or nobody waits. */
+bool ready_has_head(const ready_set *ready);
 
 /* The same for all who wait, by release. Begin with waiting.head. */
 uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place);

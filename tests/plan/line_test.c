@@ -66,7 +66,7 @@ Test(line, keeps_the_order_of_arrival_whoever_leaves_and_comes_again) {
       leave(fixture, agent);
     else if (filling)
       join(fixture, agent);
-    if (round % 16 == 0) line_settle(&fixture->line);
+    if (round % 16 == 0) line_settle(&fixture->line, UINT32_MAX);
     if (round % 8 == 0) check(fixture);
   }
   cr_assert_gt(fixture->longest, LINE_SLACK, "it never closed up");
@@ -80,7 +80,7 @@ Test(line, memory_is_bounded_while_one_waits_at_the_head_and_others_come_and_go_
   for (uint32_t round = 0; round < ROUNDS; round++) {
     uint32_t agent = 1 + round % (AGENTS - 1);
     join(fixture, agent);
-    line_settle(&fixture->line);
+    line_settle(&fixture->line, UINT32_MAX);
     leave(fixture, agent);
   }
   check(fixture);
@@ -118,10 +118,10 @@ Test(line, the_head_passes_over_those_who_left_and_no_further) {
   leave(fixture, 0);
   leave(fixture, 1);
   leave(fixture, 4);
-  line_settle(&fixture->line);
+  line_settle(&fixture->line, UINT32_MAX);
   cr_assert_eq(fixture->line.head, 2);
   join(fixture, 0); /* comes again: the last, not where it stood */
-  line_settle(&fixture->line);
+  line_settle(&fixture->line, UINT32_MAX);
   cr_assert_eq(fixture->line.head, 2);
   check(fixture);
   destroy(fixture);
