@@ -153,6 +153,14 @@ static muster_type register_blocks(struct muster_world *world, const herd_type *
   return muster_type_register(world, &def);
 }
 
+/* Leaves come and go by the thousand in a frame, so what the member type keeps for its agents is committed before. */
+static void make_members_ready(struct muster_world *world, const agent_type *member) {
+  size_t agents = world->def.agents_max;
+  if (member->states) arena_make_ready(&world->arena, member->states, agents * member->state_stride);
+  if (member->published)
+    arena_make_ready(&world->arena, member->published, agents * (size_t)member->published_stride * 2);
+}
+
 static uint32_t next_first(const herd_table *table) {
   if (!table->count) return 0;
   const herd_type *last = &table->types[table->count - 1];
@@ -185,6 +193,7 @@ static muster_herd_type register_checked(struct muster_world *world, const muste
   type->block_type = blocks.index - 1;
   world->types.types[type->block_type].herded = world->types.types[type->block_type].blocks = true;
   world->types.types[type->member_type].herded = true;
+  make_members_ready(world, &world->types.types[type->member_type]);
   homes_announce(&world->homes);
   table->count++;
   return (muster_herd_type){table->count};
@@ -207,7 +216,10 @@ muster_herd_type muster_herd_type_register(muster_world *world, const muster_her
   if (check_world(world, &def) || check_tree(&def, &tree) || check_zones(&def) || check_numbers(&def) ||
       check_member(world, &def))
     return none;
-  return register_checked(world, &def, &tree);
+  world->arena.ready = (double)world->def.agents_ready / world->def.agents_max;
+  const muster_herd_type type = register_checked(world, &def, &tree);
+  world->arena.ready = 0.0;
+  return type;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- adding */

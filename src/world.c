@@ -179,6 +179,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
     create_exec(world);
     tune_create(world);
   }
+  world->arena.ready = 0.0; /* nobody knows yet how many agents are of which type */
   if (!world->pool || world->arena.failed) {
     muster_world_destroy(world);
     return NULL;

@@ -150,10 +150,12 @@ typedef struct muster_world_def {
                               while there is time: muster_update.cycle counts them, elapsed_ns is 0, since no time has
                               passed, and there are no new messages. Action atoms run once. Not in planner worlds.
                               Default 0.9; 0..1 */
-  uint32_t agents_ready;   /* memory for so many agents is committed when the world is created and types are registered,
-                              of other stores the same share of their maximum. Without it memory is used as agents come
-                              to be, and the frame that first touches a page waits for it: for a huge page milliseconds,
-                              where memory is short of them. Default 0; 0 .. agents_max. Nothing with an allocator */
+  uint32_t agents_ready;   /* memory for so many agents is committed when the world is created, of other stores the same
+                              share of their maximum; and of a herd type and its member type when that is registered.
+                              Without it memory is used as agents come to be, as it is for what other types keep of
+                              their agents, and the frame that first touches a page waits for it: for a huge page
+                              milliseconds, where memory is short of them. Default 0; 0 .. agents_max. Nothing with an
+                              allocator */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {

@@ -58,8 +58,7 @@ void arena_destroy(arena *arena) {
   *arena = (struct arena){0};
 }
 
-/* Commits the beginning of a block. What the operating system does not do at once, it does at the first touch. */
-static void make_ready(const arena *arena, void *memory, size_t bytes) {
+void arena_make_ready(const arena *arena, void *memory, size_t bytes) {
   size_t ready = mapped_bytes((size_t)((double)bytes * arena->ready));
   if (arena->ready > 0.0 && bytes >= HUGE_FROM_BYTES && !arena->allocator.allocate)
     madvise(memory, ready < mapped_bytes(bytes) ? ready : mapped_bytes(bytes), MADV_POPULATE_WRITE);
@@ -80,7 +79,7 @@ static void *reserve(arena *arena, size_t count, size_t each) {
 
 void *arena_reserve(arena *arena, size_t count, size_t each) {
   void *memory = reserve(arena, count, each);
-  if (memory) make_ready(arena, memory, count * each);
+  if (memory) arena_make_ready(arena, memory, count * each);
   return memory;
 }
 

@@ -19,7 +19,7 @@ typedef struct arena {
   arena_block *blocks;
   uint32_t block_count;
   bool failed;  /* a reservation was refused; the last error says which */
-  double ready; /* which share of a large block is committed at once, from its beginning; 0..1 */
+  double ready; /* the share of a large block that arena_reserve() commits at once, from its beginning; 0..1 */
 } arena;
 
 /* Prepares an empty arena on the host's allocator, or on the operating system when its functions are null. */
@@ -34,6 +34,10 @@ void *arena_reserve(arena *arena, size_t count, size_t each);
 
 /* The same for what updates may be the first to touch: by small pages, since clearing a huge one takes milliseconds. */
 void *arena_reserve_for_updates(arena *arena, size_t count, size_t each);
+
+/* Commits the beginning of a block of `bytes`, as large a share as the arena's `ready` says, when it is large and
+ * the operating system's. What that does not do at once, it does at the first touch. */
+void arena_make_ready(const arena *arena, void *memory, size_t bytes);
 
 /* The smallest power of two that is not below `value` (at least 1). */
 static inline uint32_t round_up_to_power_of_two(uint32_t value) {

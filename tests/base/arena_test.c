@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { HOST_BLOCKS_MAX = 64 };
 
@@ -89,6 +90,32 @@ Test(arena, a_large_block_costs_address_space_only) {
   cr_assert_not_null(block, "%s", muster_last_error());
   block[0] = block[bytes / 2] = block[bytes - 1] = 1;
   cr_assert_eq(block[0] + block[bytes / 2] + block[bytes - 1] + block[bytes / 2 + 1], 3);
+  arena_destroy(&arena);
+}
+
+static uint32_t resident_pages(unsigned char *memory, size_t bytes) {
+  static unsigned char pages[4096];
+  uint32_t count = 0;
+  cr_assert(bytes / 4096 <= sizeof pages);
+  cr_assert_eq(mincore(memory, bytes, pages), 0);
+  for (size_t i = 0; i < bytes / 4096; i++) count += pages[i] & 1;
+  return count;
+}
+
+Test(arena, of_large_blocks_the_share_that_is_to_be_ready_is_committed_at_once) {
+  enum { BYTES = 16 << 20 };
+  arena arena;
+  muster_allocator system = {0};
+  cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
+  unsigned char *before = arena_reserve(&arena, 1, BYTES);
+  if (madvise(before, 4096, MADV_POPULATE_WRITE)) cr_skip_test("this kernel commits nothing ahead");
+  arena.ready = 0.5;
+  unsigned char *half = arena_reserve(&arena, 1, BYTES);
+  cr_assert_eq(resident_pages(half, BYTES / 2), BYTES / 2 / 4096);
+  cr_assert_eq(resident_pages(half + BYTES / 2, BYTES / 2), 0);
+  cr_assert_eq(resident_pages(before + BYTES / 4, BYTES / 4), 0);
+  arena_make_ready(&arena, before, BYTES);
+  cr_assert_eq(resident_pages(before, BYTES / 2), BYTES / 2 / 4096);
   arena_destroy(&arena);
 }
 

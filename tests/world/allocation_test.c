@@ -1,22 +1,8 @@
 /* A frame allocates nothing: not by the host's allocator, not by malloc. */
+#include "support/counted_memory.h"
 #include "support/little_world.h"
 
 #include <malloc.h>
-#include <stdlib.h>
-
-static uint64_t calls;
-
-static void *counted_allocate(size_t bytes, size_t alignment, void *user) {
-  void *memory = NULL;
-  (void)user;
-  calls++;
-  return posix_memalign(&memory, alignment, bytes) ? NULL : memset(memory, 0, bytes);
-}
-
-static void counted_release(void *memory, size_t bytes, void *user) {
-  (void)bytes, (void)user;
-  free(memory);
-}
 
 static muster_atom_result live(muster_update *update) {
   muster_agent_def def = muster_default_agent_def();
@@ -34,9 +20,10 @@ static muster_atom_result live(muster_update *update) {
 
 Test(allocation, a_frame_allocates_nothing_while_agents_move_breed_die_and_wake) {
   const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 0}, {live, MUSTER_ROLE_ACTION, 0}};
+  counted_memory counted = {0};
   muster_world_def def = muster_default_world_def();
   def.agents_max = 5000;
-  def.allocator = (muster_allocator){counted_allocate, counted_release, NULL};
+  def.allocator = counted_allocator(&counted);
   little_world little = little_world_create(3, &def);
   muster_type_def type = muster_default_type_def();
   type.atoms = atoms;
@@ -48,13 +35,13 @@ Test(allocation, a_frame_allocates_nothing_while_agents_move_breed_die_and_wake)
   register_type(&little, &type);
   for (int i = 0; i < 2000; i++) spawn_at(&little, i);
   run_frame(&little);
-  uint64_t calls_before = calls;
+  uint64_t allocations_before = counted.allocations;
   struct mallinfo2 before = mallinfo2();
   uint64_t completed = 0;
   for (int i = 0; i < 300; i++) completed += run_frame(&little).completed;
   struct mallinfo2 after = mallinfo2();
   cr_assert_gt(completed, 300);
-  cr_assert_eq(calls, calls_before);
+  cr_assert_eq(counted.allocations, allocations_before);
   cr_assert_eq(after.uordblks, before.uordblks);
   cr_assert_eq(after.arena, before.arena);
   little_world_destroy(&little);

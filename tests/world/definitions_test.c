@@ -1,8 +1,8 @@
 /* Definitions that make no sense are refused with a message that names the field; nothing is left behind. */
+#include "support/counted_memory.h"
 #include "support/little_world.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static void refused(muster_world_def def, const char *field) {
   cr_assert_null(muster_world_create(&def));
@@ -75,53 +75,38 @@ Test(definitions, the_hosts_log_sink_hears_of_the_world) {
   muster_world_destroy(world);
 }
 
-static uint64_t allocations, releases;
-
-static void *counted_allocate(size_t bytes, size_t alignment, void *user) {
-  void *memory = NULL;
-  int *left = user;
-  if (left && (*left)-- == 0) return NULL;
-  if (posix_memalign(&memory, alignment, bytes)) return NULL;
-  allocations++;
-  return memset(memory, 0, bytes);
-}
-
-static void counted_release(void *memory, size_t bytes, void *user) {
-  (void)bytes, (void)user;
-  releases++;
-  free(memory);
-}
-
-static muster_world_def counted_world(int *left) {
+static muster_world_def counted_world(counted_memory *counted) {
   muster_world_def def = muster_default_world_def();
   def.agents_max = 100;
   def.commands_max = 16;
   def.observers_max = 4;
-  def.allocator = (muster_allocator){counted_allocate, counted_release, left};
+  def.allocator = counted_allocator(counted);
   return def;
 }
 
 Test(definitions, the_hosts_allocator_gets_everything_back) {
-  muster_world_def def = counted_world(NULL);
+  counted_memory counted = {0};
+  muster_world_def def = counted_world(&counted);
   muster_world *world = muster_world_create(&def);
   cr_assert_not_null(world);
-  cr_assert_gt(allocations, 10);
+  cr_assert_gt(counted.allocations, 10);
   muster_world_destroy(world);
-  cr_assert_eq(allocations, releases);
+  cr_assert_eq(counted.allocations, counted.releases);
 }
 
 Test(definitions, a_refused_allocation_at_any_point_leaves_nothing_behind) {
   muster_world *world = NULL;
-  int attempts = 0;
+  uint32_t attempts = 0;
+  counted_memory counted = {.limited = true};
   for (; !world && attempts < 200; attempts++) {
-    int left = attempts;
-    muster_world_def def = counted_world(&left);
+    counted.left = attempts;
+    muster_world_def def = counted_world(&counted);
     world = muster_world_create(&def);
-    if (!world) cr_assert_eq(allocations, releases, "attempt %d", attempts);
+    if (!world) cr_assert_eq(counted.allocations, counted.releases, "attempt %u", attempts);
   }
-  cr_assert(attempts > 20 && attempts < 200, "%d attempts", attempts);
+  cr_assert(attempts > 20 && attempts < 200, "%u attempts", attempts);
   muster_world_destroy(world);
-  cr_assert_eq(allocations, releases);
+  cr_assert_eq(counted.allocations, counted.releases);
 }
 
 static muster_atom_result pass(muster_update *update) {

@@ -1,40 +1,29 @@
 /* A frame with herds allocates nothing: not by the host's allocator, not by malloc; and they live on a host's memory,
  * too, which is aligned to no more than 64 bytes. */
+#include "support/counted_memory.h"
 #include "support/herd_world.h"
 
 #include <malloc.h>
-#include <stdlib.h>
+#include <stdio.h>
+#include <unistd.h>
 
 static const muster_atom walk = {.role = MUSTER_ROLE_BEHAVIOUR, .run = walk_on, .model_ns = 1000};
 
-static uint64_t calls;
-
-static void *counted_allocate(size_t bytes, size_t alignment, void *user) {
-  void *memory = NULL;
-  (void)user;
-  calls++;
-  return posix_memalign(&memory, alignment, bytes) ? NULL : memset(memory, 0, bytes);
-}
-
-static void counted_release(void *memory, size_t bytes, void *user) {
-  (void)bytes, (void)user;
-  free(memory);
-}
-
 Test(herd_allocation, a_frame_allocates_nothing_while_herds_fold_and_unfold) {
+  counted_memory counted = {0};
   muster_world_def world = muster_default_world_def();
   muster_herd_type_def def = muster_default_herd_type_def();
   muster_type_def deer = deer_def(&walk);
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 5000;
-  world.allocator = (muster_allocator){counted_allocate, counted_release, NULL};
+  world.allocator = counted_allocator(&counted);
   def.run_block = walk_block_on;
   def.retains = true;
   herd_world herds = herd_world_of(3, &world, &def, &deer);
   for (uint32_t i = 0; i < 1024; i++) add_herd(&herds, 40.0 * (i % 32), 40.0 * (i / 32), 32);
   muster_observer observer = observe(&herds, 0.0, 0.0);
   run_frames(&herds.little, 5);
-  uint64_t calls_before = calls;
+  uint64_t allocations_before = counted.allocations;
   struct mallinfo2 before = mallinfo2();
   muster_frame_report report = {0};
   uint32_t folds = 0, unfolds = 0;
@@ -48,8 +37,37 @@ Test(herd_allocation, a_frame_allocates_nothing_while_herds_fold_and_unfold) {
   struct mallinfo2 after = mallinfo2();
   cr_assert(folds > 100 && unfolds > 100);
   cr_assert_eq(report.represented, 1024 * 32);
-  cr_assert_eq(calls, calls_before);
+  cr_assert_eq(counted.allocations, allocations_before);
   cr_assert_eq(after.uordblks, before.uordblks);
   cr_assert_eq(after.arena, before.arena);
   herd_world_destroy(&herds);
+}
+
+static size_t resident_bytes(void) {
+  unsigned long all = 0, resident = 0;
+  FILE *statm = fopen("/proc/self/statm", "r");
+  cr_assert_not_null(statm);
+  cr_assert_eq(fscanf(statm, "%lu %lu", &all, &resident), 2);
+  fclose(statm);
+  return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+Test(herd_allocation, memory_is_made_ready_for_the_members_of_herds_and_for_no_other_type) {
+  enum { AGENTS = 65536, STATE_BYTES = 1024, ALL_BYTES = AGENTS * STATE_BYTES };
+  muster_world_def world = muster_default_world_def();
+  muster_herd_type_def def = muster_default_herd_type_def();
+  muster_type_def deer = deer_def(&walk);
+  world.agents_max = world.agents_ready = AGENTS;
+  deer.state_bytes = STATE_BYTES;
+  def.run_block = walk_block_on;
+  def.totals = 1;
+  little_world little = little_world_create(1, &world);
+  size_t before = resident_bytes();
+  register_type(&little, &deer);
+  size_t registered = resident_bytes();
+  cr_assert_lt(registered - before, ALL_BYTES / 4);
+  def.member = little.type;
+  cr_assert_neq(muster_herd_type_register(little.world, &def).index, 0, "%s", muster_last_error());
+  cr_assert_gt(resident_bytes() - registered, ALL_BYTES);
+  little_world_destroy(&little);
 }
