@@ -254,7 +254,7 @@ typedef struct muster_herd_near {
 } muster_herd_near;
 
 /* The nearest herds within radius_m in a partition, nearest first, equal distances in index order: at most `capacity`
- * (<= MUSTER_NEIGHBOURS_MAX). Passes over the blocks whose herds may be in the circle, at about half a nanosecond per
+ * (<= MUSTER_NEIGHBOURS_MAX). Passes over the blocks whose herds may be in the circle, at one to two nanoseconds per
  * herd. Thread of the frames, between frames. */
 MUSTER_API uint32_t muster_herds_nearby(const muster_world *world, muster_position position, uint32_t partition,
                                         float radius_m, muster_herd_near *out, uint32_t capacity);
