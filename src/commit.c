@@ -399,13 +399,14 @@ void commit_complete(struct muster_world *world, uint32_t index, uint64_t began_
   complete(world, 0, index, began_ns);
 }
 
-/* Whoever waits longest stands near the head of the list by release; those before it have started. */
+/* Whoever waits longest stands near the head of the list by release; those before it have started. Each place looked at
+ * may be a cache miss, and the deadline may be past: where many places at the head were left, later frames find out. */
 static void note_waiting(struct muster_world *world) {
-  enum { LOOKS = 8, PASSED_OVER_MOST = 512 };
-  ready_pass_over(&world->ready, world->runner.virtual ? UINT32_MAX : PASSED_OVER_MOST);
-  uint32_t place = world->ready.waiting.head, index;
-  for (uint32_t i = 0; i < LOOKS && ready_has_head(&world->ready); i++) {
-    if ((index = ready_next_waiting(&world->ready, &place)) == UINT32_MAX) break;
+  enum { LOOKS = 8, PLACES_MOST = 32 };
+  uint32_t most = world->runner.virtual ? UINT32_MAX : PLACES_MOST, place = 0, index;
+  ready_pass_over(&world->ready, most);
+  for (uint32_t i = 0; i < LOOKS; i++) {
+    if ((index = ready_next_among_first(&world->ready, &place, most)) == UINT32_MAX) break;
     const agent_row *row = &world->store.rows[index];
     if ((row->status != AGENT_READY && row->status != AGENT_ADMITTED) || row->atom_next || row->owes) continue;
     note_start(world, row);

@@ -54,13 +54,19 @@ static inline void line_leave(line *line, uint32_t agent) {
   if (line->standing == 0) line->head = line->tail = 0;
 }
 
-/* The first at or after *place, which is moved past it; UINT32_MAX at the end. */
-static inline uint32_t line_next(const line *line, uint32_t *place) {
-  while (*place < line->tail) {
+/* The first at or after *place, which is moved past it, and before `end`; UINT32_MAX when nobody stands there. */
+static inline uint32_t line_next_before(const line *line, uint32_t *place, uint32_t end) {
+  if (end > line->tail) end = line->tail;
+  while (*place < end) {
     uint64_t at = line->places[(*place)++];
     if (line_stands(line, at)) return (uint32_t)at;
   }
   return UINT32_MAX;
+}
+
+/* The same up to the end of the line. */
+static inline uint32_t line_next(const line *line, uint32_t *place) {
+  return line_next_before(line, place, line->tail);
 }
 
 /* Passes over those at the head who have left, `most` places at a time. */

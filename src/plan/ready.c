@@ -271,13 +271,14 @@ void ready_pass_over(ready_set *ready, uint32_t most) {
   line_settle(&ready->waiting, most);
 }
 
-bool ready_has_head(const ready_set *ready) {
-  const line *line = &ready->waiting;
-  return line->head < line->tail && line_stands(line, line->places[line->head]);
-}
-
 uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place) {
   return line_next(&ready->waiting, place);
+}
+
+uint32_t ready_next_among_first(const ready_set *ready, uint32_t *place, uint32_t most) {
+  const line *line = &ready->waiting;
+  if (*place < line->head) *place = line->head;
+  return line_next_before(line, place, line->tail - line->head > most ? line->head + most : line->tail);
 }
 
 /* Radix sort by bytes of the keys, skipping those in which all agree; agents of equal keys stay in the order in which

@@ -218,10 +218,10 @@ uint32_t ready_next_woken(const ready_set *ready, uint32_t *place);
 /* Passes over those at the head of who waits who have left, `most` places at a time. */
 void ready_pass_over(ready_set *ready, uint32_t most);
 
-/* Whether somebody stands at waiting.head: else there are more to be passed over, or nobody waits. */
-bool ready_has_head(const ready_set *ready);
-
-/* The same for all who wait, by release. Begin with waiting.head. */
+/* The same as ready_next_woken() for all who wait, by release. Begin with waiting.head. */
 uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place);
+
+/* The same among the first `most` places of that line, some of which may have been left. Begin with 0. */
+uint32_t ready_next_among_first(const ready_set *ready, uint32_t *place, uint32_t most);
 
 #endif
