@@ -124,9 +124,9 @@ typedef enum muster_field_flag {
 
 /* A cell of the field. Fixed for good. */
 typedef struct muster_field_cell {
-  uint32_t column, row; /* counted from the cell that the view's x0, y0 lies in: exact however large the world */
-  float importance;     /* 0..1: what the least important agent in it gets from observers at least; 0 when empty */
-  uint32_t flags;       /* muster_field_flag bits */
+  double x, y;      /* metres in the world: its corner, from which it reaches muster_field_edge_m() up each axis */
+  float importance; /* 0..1: what the least important agent in it gets from observers at least; 0 when empty */
+  uint32_t flags;   /* muster_field_flag bits */
 } muster_field_cell;
 
 /* Edge of the field's cells, metres: about a sixteenth of the usual far_m. A frame may choose another when observers
@@ -136,7 +136,7 @@ MUSTER_API double muster_field_edge_m(const muster_world *world);
 /* Writes the cells that overlap the rectangle of a view and are known, in no particular order, with a cursor as above;
  * a look is here one at a tile of 8 x 8 cells (about 5 ns; 100 ns for one in the rectangle). Between frames each is
  * written once; where frames run between two calls, some may be written again or be missed when the field forgets what
- * it has no room for. Errors as above, and for a rectangle of more than 2^31 cells along a side. O(looks_max). */
+ * it has no room for. Errors as above. O(looks_max). */
 MUSTER_API uint32_t muster_field_view(const muster_world *world, const muster_view *view, muster_field_cell *cells,
                                       uint32_t capacity, uint32_t *cursor);
 
