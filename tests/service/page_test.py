@@ -215,7 +215,7 @@ def shows_the_observer_grid_on_request():
     def asked():
         return sum("/cells?" in url for url in browser.asked())
 
-    assert asked() == 0 and not browser.find("field-bar").is_displayed(), "only when it is switched on"
+    assert asked() == 0 and not browser.find("field-legend").is_displayed(), "only when it is switched on"
     before = observers()
     browser.find("add-observer").click()
     wait("there is one more", lambda: len(observers()) == len(before) + 1)

@@ -8,8 +8,8 @@ import { onSchemeChange, renderScale } from "./palette.js";
 
 const PAUSE_MS = 120, SQUARE_PIXELS = 6, SQUARES_MAX = 16384, SQUARES_MIN = 64, WAITING = 2;
 
-const box = document.getElementById("field"), bar = document.getElementById("field-bar");
-const legend = document.getElementById("field-legend"), stateText = document.getElementById("field-state");
+const box = document.getElementById("field"), legend = document.getElementById("field-legend");
+const stateText = document.getElementById("field-state");
 let isLost = true;
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -60,7 +60,7 @@ async function askForever() {
 
 /* Switched on or off. */
 function change() {
-  bar.hidden = !box.checked;
+  legend.hidden = !box.checked;
   stateText.textContent = "";
   shown.field = null;
   repaint();

@@ -32,7 +32,7 @@ export class MapPainter {
     if (!this.view.scale) return;
     this.grid();
     if (extras.field) this.field.paint(this.context, this.view, extras.field);
-    if (map && !map.isAgents) this.cells(map, colouring);
+    if (map && !map.isAgents) this.cells(map, colouring, extras.field ? 0.4 : 1);
     else if (map && map.records > ROUND_DOTS_MAX) this.squares(map, colouring);
     else if (map) this.dots(map, colouring);
     for (const herd of extras.herds) this.herd(herd);
@@ -75,15 +75,18 @@ export class MapPainter {
 
   /* ------------------------------------------------------------------------------------------------------- agents */
 
-  /* One pixel for a cell, made once for a map and a colouring, and stretched over its place. */
-  cells(map, colouring) {
+  /* One pixel for a cell, made once for a map and a colouring, and stretched over its place; paler over what else is to
+   * be seen there. */
+  cells(map, colouring, alpha) {
     if (this.rastered !== map || this.rasteredBy !== colouring || this.rasteredLight !== palette.isLight) {
       this.raster(map, colouring);
       [this.rastered, this.rasteredBy, this.rasteredLight] = [map, colouring, palette.isLight];
     }
     const [left, top] = this.view.toScreen(map.x0, map.y1), [right, bottom] = this.view.toScreen(map.x1, map.y0);
     this.context.imageSmoothingEnabled = true;
+    this.context.globalAlpha = alpha;
     this.context.drawImage(this.layer, 0, 0, map.columns, map.rows, left, top, right - left, bottom - top);
+    this.context.globalAlpha = 1;
   }
 
   raster(map, colouring) {
