@@ -1,6 +1,7 @@
 /* view.c - agents for pictures: a pass over the columns that shows who is in a rectangle. */
+#include "view.h"
+
 #include "base/error.h"
-#include "world.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,8 +11,7 @@ static bool is_rectangle(const muster_view *view) {
          view->y0 < view->y1;
 }
 
-/* Whether a look may begin. */
-static bool may_look(const muster_world *world, bool complete, uint32_t *cursor, const char *what) {
+bool view_may_look(const muster_world *world, bool complete, uint32_t *cursor, const char *what) {
   muster_result result = MUSTER_OK;
   if (!world || !cursor || !complete)
     result = error_set(MUSTER_E_ARGUMENT, "%s: something that must be given is missing", what);
@@ -21,8 +21,7 @@ static bool may_look(const muster_world *world, bool complete, uint32_t *cursor,
   return !result;
 }
 
-/* The view as far as the caller's version of it goes. */
-static bool take_view(const muster_view *given, muster_view *view, uint32_t *cursor) {
+bool view_take(const muster_view *given, muster_view *view, uint32_t *cursor) {
   muster_result result = MUSTER_OK;
   *view = muster_default_view();
   if (!given->size || given->size > 65536u)
@@ -96,8 +95,8 @@ uint32_t muster_agents_view(const muster_world *world, const muster_view *given,
                             uint32_t capacity, uint32_t *cursor) {
   muster_view view;
   uint32_t count = 0;
-  if (!may_look(world, given && sights && capacity > 0, cursor, "view of agents")) return 0;
-  if (!take_view(given, &view, cursor)) return 0;
+  if (!view_may_look(world, given && sights && capacity > 0, cursor, "view of agents")) return 0;
+  if (!view_take(given, &view, cursor)) return 0;
   uint32_t end = end_of(world, *cursor, view.looks_max);
   *cursor = next_cursor(world, look(world, &view, *cursor, end, sights, capacity, &count));
   return count;
@@ -134,7 +133,7 @@ uint32_t muster_agents_raster(const muster_world *world, const muster_view *give
   muster_view view;
   uint32_t added = 0;
   bool complete = given && raster && raster->cells && raster->columns && raster->rows;
-  if (!may_look(world, complete, cursor, "raster of agents") || !take_view(given, &view, cursor)) return 0;
+  if (!view_may_look(world, complete, cursor, "raster of agents") || !view_take(given, &view, cursor)) return 0;
   muster_raster whole = *raster;
   whole.width_m = view.x1 - view.x0;
   whole.height_m = view.y1 - view.y0;
@@ -162,7 +161,7 @@ static void widen(muster_extent *extent, muster_position at) {
 
 muster_result muster_agents_extent(const muster_world *world, uint32_t partition, uint32_t looks_max,
                                    muster_extent *extent, uint32_t *cursor) {
-  if (!may_look(world, extent && looks_max > 0, cursor, "extent of agents"))
+  if (!view_may_look(world, extent && looks_max > 0, cursor, "extent of agents"))
     return world && world->in_frame ? MUSTER_E_STATE : MUSTER_E_ARGUMENT;
   uint32_t end = end_of(world, *cursor, looks_max);
   for (uint32_t index = *cursor; index < end; index++) {

@@ -31,7 +31,7 @@
  *     POST   /v1/modules                          {"module"}: loads one out of the modules' folder
  *     GET    /v1/snapshot                         what became of the snapshots
  *     POST   /v1/snapshot                         begins to write one now: 202
- *     GET    /v1/worlds/W/stream, /map, /herds    what the live page lives on: service/live.h
+ *     GET    /v1/worlds/W/stream, /map, /cells, /herds    what the live page lives on: service/live.h
  *
  * An agent or observer is named "INDEX.GENERATION", as lists and spawns give it; one that is gone is answered 404,
  * whoever has its index now. Durations are nanoseconds in whole numbers, lengths are metres.

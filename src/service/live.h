@@ -40,6 +40,25 @@
  *   so agents may be of frames that follow one another; `frame` and sim_now_ns are of the last slice. Requests for the
  *   same view share one gathering while it goes on, and its result for 40 ms.
  *
+ * GET /v1/worlds/W/cells?x0&y0&x1&y1&partition&max                        application/octet-stream, little-endian
+ *
+ *   The cells of the observer grid that overlap a rectangle, as far as they are known (muster_field_view in
+ * muster/view.h): what the least important agent in each gets from observers, which are listed to be looked at, and
+ * which are empty. They come as squares of N x N cells, N the least power of two with which the squares of the
+ * rectangle are `max` (4 .. 65536, default 16384) at most: N is 1 wherever that is enough. Binary like the map, whose
+ * header it shares, because thousands of cells several times a second are drawn as they come. Without a rectangle, as
+ * the map.
+ *
+ *   Header, 96 bytes:     as the map's, with kind 3; x0 .. y1 are the squares' own, the rectangle grown to whole ones;
+ *                         (x1 - x0) / columns is the edge of a square | 80 u64 known cells in it |
+ *                         88 f64 edge of a cell, metres
+ *   Square, 12 bytes, of  0 u32 row * columns + column (row 0 at y0), ascending | 4 f32 importance that everybody in
+ *   those with known      it gets from observers at least; 0 when nobody is there, or when a cell in it is not known |
+ *   cells:                8 u32 flags: 1 empty (all known cells), 2 waiting (one cell or more)
+ *
+ *   A square that is missing is one of which nothing is known, which counts as importance 0. Cells are gathered and
+ * shared as the map is; when their edge changes in the meantime, gathering begins anew.
+ *
  * GET /v1/worlds/W/herds?x0&y0&x1&y1&partition&cursor&limit              JSON, page by page as other lists are
  *
  *   {"herds": [{"herd": "INDEX.GENERATION", "type", "partition", "position", "velocity": {"x", "y"}, "members",

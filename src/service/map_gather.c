@@ -7,7 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1, KIND_AGENTS = 1, KIND_CELLS = 2, CELL_BYTES = 24, LOOKS_AT_ONCE = 4096 };
+enum {
+  VERSION = 1,
+  KIND_AGENTS = 1,
+  KIND_CELLS = 2,
+  KIND_FIELD = 3,
+  CELL_BYTES = 24,
+  SQUARE_BYTES = 12,
+  LOOKS_AT_ONCE = 4096
+};
 static const uint64_t slice_ns = 200000u;
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sights are sent as they lie in memory");
@@ -18,13 +26,20 @@ _Static_assert(sizeof(muster_sight) == 32 && offsetof(muster_sight, x) == 8 && o
 
 bool map_queries_equal(const map_query *a, const map_query *b) {
   const rectangle *first = &a->rectangle, *second = &b->rectangle;
-  if (a->world != b->world || a->partition != b->partition || a->max != b->max) return false;
+  if (a->world != b->world || a->subject != b->subject || a->partition != b->partition || a->max != b->max)
+    return false;
   if (a->width != b->width || a->height != b->height || first->given != second->given) return false;
   return first->x0 == second->x0 && first->y0 == second->y0 && first->x1 == second->x1 && first->y1 == second->y1;
 }
 
+/* After the rectangle is known. */
+static map_phase first_phase(const map_query *query) {
+  return query->subject == MAP_OF_FIELD ? MAP_FIELD : MAP_AGENTS;
+}
+
 bool map_gather_begin(map_gather *gather, const map_query *query) {
-  *gather = (map_gather){.query = *query, .phase = query->rectangle.given ? MAP_AGENTS : MAP_EXTENT};
+  *gather = (map_gather){.query = *query, .phase = query->rectangle.given ? first_phase(query) : MAP_EXTENT};
+  if (query->subject == MAP_OF_FIELD) return map_field_begin(&gather->field, query->max);
   gather->sights = malloc(((size_t)query->max + 1) * sizeof *gather->sights);
   gather->cells = calloc((size_t)query->width * query->height, sizeof *gather->cells);
   if (gather->sights && gather->cells) return true;
@@ -35,6 +50,7 @@ bool map_gather_begin(map_gather *gather, const map_query *query) {
 void map_gather_free(map_gather *gather) {
   free(gather->sights);
   free(gather->cells);
+  map_field_free(&gather->field);
   gather->sights = NULL;
   gather->cells = NULL;
 }
@@ -82,7 +98,7 @@ static void look_for_extent(map_gather *gather, const muster_world *world) {
   muster_agents_extent(world, gather->query.partition, LOOKS_AT_ONCE, &gather->extent, &gather->cursor);
   if (gather->cursor != MUSTER_VIEW_END) return;
   take_extent(gather);
-  enter(gather, MAP_AGENTS);
+  enter(gather, first_phase(&gather->query));
 }
 
 /* One more than may be shown one by one: those that were found become part of the raster, and the others follow. */
@@ -105,6 +121,12 @@ static void look_for_cells(map_gather *gather, const muster_world *world) {
   if (gather->cursor == MUSTER_VIEW_END) gather->phase = MAP_GATHERED;
 }
 
+static void look_for_field(map_gather *gather, const muster_world *world) {
+  const map_query *query = &gather->query;
+  map_field_look(&gather->field, world, &query->rectangle, query->partition, &gather->cursor);
+  if (gather->cursor == MUSTER_VIEW_END) gather->phase = MAP_GATHERED;
+}
+
 bool map_gather_slice(map_gather *gather) {
   const hosted_world *hosted = gather->query.world;
   uint64_t until_ns = clock_system() + slice_ns;
@@ -120,8 +142,10 @@ bool map_gather_slice(map_gather *gather) {
       look_for_extent(gather, hosted->world);
     else if (gather->phase == MAP_AGENTS)
       look_for_agents(gather, hosted->world);
-    else
+    else if (gather->phase == MAP_CELLS)
       look_for_cells(gather, hosted->world);
+    else
+      look_for_field(gather, hosted->world);
   }
   return true;
 }
@@ -150,22 +174,30 @@ static char *put_f32(char *at, float value) {
   return put(at, &value, sizeof value);
 }
 
-static char *put_header(char *at, const map_gather *gather, bool cells, uint32_t records) {
-  const map_query *query = &gather->query;
-  const double corners[4] = {query->rectangle.x0, query->rectangle.y0, query->rectangle.x1, query->rectangle.y1};
+/* What the header says that depends on the kind of records. */
+typedef struct map_shape {
+  uint16_t kind;
+  uint32_t header_bytes, record_bytes, records, columns, rows;
+  uint64_t found; /* agents, or cells of the field */
+  const rectangle *rectangle;
+} map_shape;
+
+static char *put_header(char *at, const map_gather *gather, const map_shape *shape) {
+  const rectangle *around = shape->rectangle;
+  const double corners[4] = {around->x0, around->y0, around->x1, around->y1};
   at = put(at, "MMAP", 4);
   at = put_u16(at, VERSION);
-  at = put_u16(at, cells ? KIND_CELLS : KIND_AGENTS);
-  at = put_u32(at, MAP_HEADER_BYTES);
-  at = put_u32(at, cells ? CELL_BYTES : (uint32_t)sizeof(muster_sight));
-  at = put_u32(at, records);
-  at = put_u32(at, cells ? query->width : 0);
-  at = put_u32(at, cells ? query->height : 0);
-  at = put_u32(at, query->partition);
+  at = put_u16(at, shape->kind);
+  at = put_u32(at, shape->header_bytes);
+  at = put_u32(at, shape->record_bytes);
+  at = put_u32(at, shape->records);
+  at = put_u32(at, shape->columns);
+  at = put_u32(at, shape->rows);
+  at = put_u32(at, gather->query.partition);
   at = put_u64(at, gather->sim_now_ns);
   at = put(at, corners, sizeof corners);
   at = put_u64(at, gather->frame);
-  return put_u64(at, gather->agents);
+  return put_u64(at, shape->found);
 }
 
 static char *put_cell(char *at, uint32_t index, const muster_raster_cell *cell) {
@@ -178,24 +210,76 @@ static char *put_cell(char *at, uint32_t index, const muster_raster_cell *cell) 
   return put_f32(at, cell->stretch_sum / with_period);
 }
 
+static char *put_cells(char *at, const map_gather *gather) {
+  for (uint32_t i = 0; i < gather->query.width * gather->query.height; i++)
+    if (gather->cells[i].count > 0) at = put_cell(at, i, &gather->cells[i]);
+  return at;
+}
+
+static char *put_squares(char *at, const map_field *field) {
+  at = put(at, &field->edge_m, sizeof field->edge_m);
+  for (uint32_t i = 0; i < field->columns * field->rows; i++) {
+    const field_square *square = &field->squares[i];
+    if (square->cells == 0) continue;
+    at = put_u32(at, i);
+    at = put_f32(at, map_field_importance(field, square));
+    at = put_u32(at, square->flags);
+  }
+  return at;
+}
+
 static uint32_t count_cells(const map_gather *gather) {
   uint32_t count = 0, cells = gather->query.width * gather->query.height;
   for (uint32_t i = 0; i < cells; i++) count += gather->cells[i].count > 0;
   return count;
 }
 
+static uint32_t count_squares(const map_field *field) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < field->columns * field->rows; i++) count += field->squares[i].cells > 0;
+  return count;
+}
+
+static map_shape shape_of(const map_gather *gather) {
+  const map_query *query = &gather->query;
+  const map_field *field = &gather->field;
+  if (query->subject == MAP_OF_FIELD)
+    return (map_shape){.kind = KIND_FIELD,
+                       .header_bytes = MAP_FIELD_HEADER_BYTES,
+                       .record_bytes = SQUARE_BYTES,
+                       .records = count_squares(field),
+                       .columns = field->columns,
+                       .rows = field->rows,
+                       .found = field->cells,
+                       .rectangle = &field->rectangle};
+  map_shape shape = {.kind = KIND_AGENTS,
+                     .header_bytes = MAP_HEADER_BYTES,
+                     .record_bytes = (uint32_t)sizeof(muster_sight),
+                     .records = gather->agents,
+                     .found = gather->agents,
+                     .rectangle = &query->rectangle};
+  if (gather->agents <= query->max) return shape;
+  shape.kind = KIND_CELLS;
+  shape.record_bytes = CELL_BYTES;
+  shape.records = count_cells(gather);
+  shape.columns = query->width;
+  shape.rows = query->height;
+  return shape;
+}
+
 void *map_gather_encode(const map_gather *gather, size_t *bytes) {
   ASSERT(gather->phase == MAP_GATHERED);
-  bool as_cells = gather->agents > gather->query.max;
-  uint32_t records = as_cells ? count_cells(gather) : gather->agents;
-  *bytes = MAP_HEADER_BYTES + (size_t)records * (as_cells ? CELL_BYTES : sizeof(muster_sight));
+  map_shape shape = shape_of(gather);
+  *bytes = shape.header_bytes + (size_t)shape.records * shape.record_bytes;
   char *map = malloc(*bytes), *at = map;
   if (!map) return NULL;
-  at = put_header(at, gather, as_cells, records);
-  ASSERT(at == map + MAP_HEADER_BYTES);
-  for (uint32_t i = 0; as_cells && i < gather->query.width * gather->query.height; i++)
-    if (gather->cells[i].count > 0) at = put_cell(at, i, &gather->cells[i]);
-  if (!as_cells) at = put(at, gather->sights, (size_t)records * sizeof *gather->sights);
+  at = put_header(at, gather, &shape);
+  if (shape.kind == KIND_AGENTS)
+    at = put(at, gather->sights, (size_t)shape.records * sizeof *gather->sights);
+  else if (shape.kind == KIND_CELLS)
+    at = put_cells(at, gather);
+  else
+    at = put_squares(at, &gather->field);
   ASSERT(at == map + *bytes);
   return map;
 }

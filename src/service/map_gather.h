@@ -1,25 +1,28 @@
-/* service/map_gather.h - collects the agents of a map between frames, a slice at a time. Knows no HTTP. */
+/* service/map_gather.h - collects what a map shows between frames, a slice at a time: agents, or the observer grid.
+ * Knows no HTTP. */
 #ifndef SERVICE_MAP_GATHER_H
 #define SERVICE_MAP_GATHER_H
 
-#include "service/rectangle.h"
-#include "service/service.h"
+#include "service/map_field.h"
 
-enum { MAP_RECORDS_MAX = 65536, MAP_SIDE_MAX = 1024, MAP_HEADER_BYTES = 88 };
+enum { MAP_RECORDS_MAX = 65536, MAP_SIDE_MAX = 1024, MAP_HEADER_BYTES = 88, MAP_FIELD_HEADER_BYTES = 96 };
+
+typedef enum map_subject { MAP_OF_AGENTS = 0, MAP_OF_FIELD } map_subject;
 
 /* What is asked for; maps of equal queries are the same. */
 typedef struct map_query {
   hosted_world *world;
+  map_subject subject;
   rectangle rectangle; /* not given: the smallest around all agents */
   uint32_t partition;
-  uint32_t max;           /* agents one by one, at most */
-  uint32_t width, height; /* of the raster, in cells */
+  uint32_t max;           /* agents one by one, or squares of the grid, at most */
+  uint32_t width, height; /* of the raster of agents, in cells */
 } map_query;
 
 /* Whether two queries ask for the same map. Any thread. */
 bool map_queries_equal(const map_query *a, const map_query *b);
 
-typedef enum map_phase { MAP_EXTENT = 0, MAP_AGENTS, MAP_CELLS, MAP_GATHERED } map_phase;
+typedef enum map_phase { MAP_EXTENT = 0, MAP_AGENTS, MAP_CELLS, MAP_FIELD, MAP_GATHERED } map_phase;
 
 typedef struct map_gather {
   map_query query;
@@ -30,6 +33,7 @@ typedef struct map_gather {
   muster_extent extent;
   muster_sight *sights; /* room for max + 1 */
   muster_raster_cell *cells;
+  map_field field;
   uint64_t frame, sim_now_ns; /* of the last slice */
 } map_gather;
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRESH_MS = 40, WAITING_MAX = 64, RECORDS = 4096, WIDTH = 160, HEIGHT = 100 };
+enum { FRESH_MS = 40, WAITING_MAX = 64, RECORDS = 4096, WIDTH = 160, HEIGHT = 100, SQUARES = 16384 };
 
 typedef struct map {
   desk_request desk; /* stands first */
@@ -111,20 +111,30 @@ static void post(map *map) {
 
 /* --------------------------------------------------------------------------------------------------------- requests */
 
-static bool take_query(http_request *request, map_query *query, api_problem *problem) {
-  uint64_t partition = 0, max = RECORDS, width = WIDTH, height = HEIGHT;
+static bool take_common(http_request *request, map_query *query, uint64_t least, uint64_t max, api_problem *problem) {
+  uint64_t partition = 0;
   bool taken = rectangle_read(request, &query->rectangle, problem) &&
                api_query_count(request, "partition", 0, 65535, &partition, problem) &&
-               api_query_count(request, "max", 0, MAP_RECORDS_MAX, &max, problem) &&
+               api_query_count(request, "max", least, MAP_RECORDS_MAX, &max, problem);
+  query->partition = (uint32_t)partition;
+  query->max = (uint32_t)max;
+  return taken;
+}
+
+static bool take_agents_query(http_request *request, map_query *query, api_problem *problem) {
+  uint64_t width = WIDTH, height = HEIGHT;
+  bool taken = take_common(request, query, 0, RECORDS, problem) &&
                api_query_count(request, "width", 1, MAP_SIDE_MAX, &width, problem) &&
                api_query_count(request, "height", 1, MAP_SIDE_MAX, &height, problem);
   if (taken && width * height > MAP_RECORDS_MAX)
     taken = api_complain(problem, 400, "out_of_range", "width", "width x height must be %d at most", MAP_RECORDS_MAX);
-  query->partition = (uint32_t)partition;
-  query->max = (uint32_t)max;
   query->width = (uint32_t)width;
   query->height = (uint32_t)height;
   return taken;
+}
+
+static bool take_field_query(http_request *request, map_query *query, api_problem *problem) {
+  return take_common(request, query, FIELD_SQUARES_MIN, SQUARES, problem);
 }
 
 static void begin_map(maps *maps, const map_query *query, http_request *request) {
@@ -143,13 +153,15 @@ static void begin_map(maps *maps, const map_query *query, http_request *request)
   post(map);
 }
 
-static void show_map(http_request *request) {
+typedef bool take_query(http_request *request, map_query *query, api_problem *problem);
+
+static void show(http_request *request, map_subject subject, take_query *take) {
   service *service = http_user(request);
   maps *maps = service->maps;
-  map_query query = {.world = api_world(request)};
+  map_query query = {.world = api_world(request), .subject = subject};
   api_problem problem = {0};
   if (!query.world) return;
-  if (!take_query(request, &query, &problem)) {
+  if (!take(request, &query, &problem)) {
     http_refuse(request, problem.status, problem.code, problem.field, "%s", problem.message);
     return;
   }
@@ -165,12 +177,25 @@ static void show_map(http_request *request) {
     http_refuse(request, 429, "busy", NULL, "%u wait for this map; ask again later", map->waiting_count);
 }
 
+static void show_agents(http_request *request) {
+  show(request, MAP_OF_AGENTS, take_agents_query);
+}
+
+static void show_field(http_request *request) {
+  show(request, MAP_OF_FIELD, take_field_query);
+}
+
 const http_route map_routes[] = {
     {.method = "GET",
      .pattern = "/v1/worlds/{world}/map",
-     .handle = show_map,
+     .handle = show_agents,
      .queries = RECTANGLE_QUERIES " partition max width height",
      .summary = "agents of a rectangle, or a raster of them, binary: service/live.h"},
+    {.method = "GET",
+     .pattern = "/v1/worlds/{world}/cells",
+     .handle = show_field,
+     .queries = RECTANGLE_QUERIES " partition max",
+     .summary = "cells of the observer grid in a rectangle, binary: service/live.h"},
     {0},
 };
 

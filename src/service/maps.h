@@ -1,4 +1,5 @@
-/* service/maps.h - where the agents are: GET /v1/worlds/W/map (service/live.h). Loop's thread. */
+/* service/maps.h - where the agents are, and where observers matter: GET /v1/worlds/W/map and /cells (service/live.h).
+ * Loop's thread. */
 #ifndef SERVICE_MAPS_H
 #define SERVICE_MAPS_H
 

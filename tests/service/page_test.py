@@ -73,7 +73,8 @@ def shows_all_agents_and_goes_on():
 
 
 def names_everything_that_can_be_used():
-    roles = {"button", "combobox", "spinbutton", "slider", "textbox", "link", "application", "img", "region", "group"}
+    roles = {"button", "checkbox", "combobox", "spinbutton", "slider", "textbox", "link", "application", "img", "region",
+             "group"}
     for node in browser.command("Accessibility.getFullAXTree", {})["nodes"]:
         role = node.get("role", {}).get("value")
         if not node["ignored"] and role in roles:
@@ -183,6 +184,64 @@ def moves_an_observer_and_the_levels_follow():
     browser.find("fit").click()
 
 
+def square_at(x, y):
+    """What the page's layer of the observer grid says of a place."""
+    return browser.module("map.js", """
+      const field = it.shown.field, [x, y] = given, side = field ? (field.x1 - field.x0) / field.columns : 1;
+      const index = field && Math.floor((y - field.y0) / side) * field.columns + Math.floor((x - field.x0) / side);
+      for (let at = 0; field && at < field.records * field.stride; at += field.stride)
+        if (field.words[at] === index) return { importance: field.floats[at + 1], flags: field.words[at + 2] };
+      return null;""", x, y)
+
+
+def is_lit(x, y):
+    """Whether somebody is in the cells around a place, and everybody there matters to an observer."""
+    around = [square_at(x + i, y + k) for i in (-6, 0, 6) for k in (-6, 0, 6)]
+    return any(one and one["importance"] > 0.5 for one in around)
+
+
+def layer_pixels():
+    """How many pixels of the layer alone are seen, painted as the map paints it."""
+    return browser.module("field_draw.js", """
+      const { shown, view } = await import("/map.js"), canvas = document.createElement("canvas");
+      Object.assign(canvas, { width: view.width, height: view.height });
+      const context = canvas.getContext("2d");
+      if (shown.field) new it.FieldPainter().paint(context, view, shown.field);
+      return context.getImageData(0, 0, canvas.width, canvas.height).data.filter((v, i) => i % 4 === 3 && v > 0).length;
+      """)
+
+
+def shows_the_observer_grid_on_request():
+    def asked():
+        return sum("/cells?" in url for url in browser.asked())
+
+    assert asked() == 0 and not browser.find("field-legend").is_displayed(), "only when it is switched on"
+    before = observers()
+    browser.find("add-observer").click()
+    wait("there is one more", lambda: len(observers()) == len(before) + 1)
+    observer = next(iter(observers().keys() - before.keys()))
+    browser.find("field").send_keys(Keys.SPACE)
+    old = observers()[observer]
+    wait("cells around it appear", lambda: is_lit(old["x"], old["y"]))
+    assert layer_pixels() > 1000, "and are seen"
+    wait("the legend tells what they are", lambda: "known cells of" in browser.find("field-state").text)
+    assert "from observers" in browser.find("field-legend").get_attribute("aria-label")
+    is_readable_in_the_dark_and_in_the_light()
+    fits_a_phone_and_a_screen()
+    drag(observer, 140, 60)
+    wait("it is elsewhere", lambda: abs(observers()[observer]["x"] - old["x"]) > 200)
+    new = observers()[observer]
+    wait("the cells follow", lambda: is_lit(new["x"], new["y"]) and not is_lit(old["x"], old["y"]))
+    browser.find("field").send_keys(Keys.SPACE)
+    wait("switched off they are gone", lambda: shown("field") is None)
+    maps = shown("maps")
+    asks = asked()
+    wait("maps go on", lambda: shown("maps") > maps + 10)
+    assert asks > 2 and asked() == asks, "but nobody asks for cells"
+    wait("its handle", lambda: handle_of(observer)).send_keys(Keys.DELETE)
+    wait("it is gone", lambda: observer not in observers())
+
+
 def takes_a_camera_by_the_hand():
     """The world's own observer walks in each frame; where it was dragged to, it stays until it is let go."""
     camera = next(iter(observers()))
@@ -275,8 +334,9 @@ def main():
     browser.driver.get(daemon.address)
     for test in (shows_all_agents_and_goes_on, names_everything_that_can_be_used,
                  is_readable_in_the_dark_and_in_the_light, fits_a_phone_and_a_screen,
-                 moves_an_observer_and_the_levels_follow, takes_a_camera_by_the_hand,
-                 moves_the_budget_and_the_frames_follow, pauses_and_steps, explains_an_agent):
+                 moves_an_observer_and_the_levels_follow, shows_the_observer_grid_on_request,
+                 takes_a_camera_by_the_hand, moves_the_budget_and_the_frames_follow, pauses_and_steps,
+                 explains_an_agent):
         print(test.__name__, flush=True)
         test()
         is_quiet(["401 (Unauthorized)"])  # by which the page learns that a token is wanted

@@ -53,9 +53,9 @@ export async function ask(method, path, body) {
 
 export const get = (path) => ask("GET", path);
 
-/* A map, or the part of one that a query says. */
-export async function getMap(world, query) {
-  const response = await fetch(`${worldPath(world)}/map?${new URLSearchParams(query)}`);
+/* A map, or the part of one that a query says; `what`: of agents, or "cells" of the observer grid. */
+export async function getMap(world, query, what = "map") {
+  const response = await fetch(`${worldPath(world)}/${what}?${new URLSearchParams(query)}`);
   if (!response.ok) throw await refusal(response);
   return readMap(await response.arrayBuffer());
 }
@@ -92,7 +92,8 @@ function readMap(buffer) {
     x1: view.getFloat64(56, true),
     y1: view.getFloat64(64, true),
     frame: Number(view.getBigUint64(72, true)),
-    agents: Number(view.getBigUint64(80, true)),
+    agents: Number(view.getBigUint64(80, true)), /* or known cells of the observer grid */
+    edge: head >= 96 ? view.getFloat64(88, true) : 0,
     words: new Uint32Array(buffer, head),
     floats: new Float32Array(buffer, head),
   };

@@ -17,7 +17,8 @@ export const view = new MapView(canvas);
 const painter = new MapPainter(canvas, view);
 
 /* What is shown; others read it. `maps` counts those that were drawn. */
-export const shown = { world: null, map: null, maps: 0, rate: 0, partition: 0, observers: [], herds: [], chosen: null };
+export const shown = { world: null, map: null, maps: 0, rate: 0, partition: 0, field: null, observers: [], herds: [],
+  chosen: null };
 let colouring = new Colouring(colourField.value), isLost = true, hasHerds = false, isAwaited = false;
 
 /* ---------------------------------------------------------------------------------------------------------- drawing */
@@ -25,6 +26,7 @@ let colouring = new Colouring(colourField.value), isLost = true, hasHerds = fals
 function paint() {
   isAwaited = false;
   const extras = {
+    field: shown.field,
     observers: shown.observers,
     herds: shown.herds,
     chosen: shown.chosen,
@@ -60,6 +62,12 @@ function query() {
   const x0 = Math.floor((view.x - (width * cell) / 2) / cell) * cell;
   const y0 = Math.floor((view.y - (height * cell) / 2) / cell) * cell;
   return { ...common, x0, y0, x1: x0 + width * cell, y1: y0 + height * cell, width, height };
+}
+
+/* The rectangle of that, for what else is shown there. */
+export function inView() {
+  const { x0, y0, x1, y1, partition } = query();
+  return { x0, y0, x1, y1, partition };
 }
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
@@ -112,8 +120,7 @@ async function askForHerds() {
     await sleep(Math.max(HERDS_MS, 4 * took));
     start = performance.now();
     if (document.hidden || isLost || !hasHerds || !view.scale) continue;
-    const { x0, y0, x1, y1, partition } = query();
-    const rectangle = new URLSearchParams({ x0, y0, x1, y1, partition });
+    const rectangle = new URLSearchParams(inView());
     shown.herds = await getAll(`${worldPath(shown.world)}/herds?${rectangle}`, "herds", HERDS_MAX).catch(() => []);
   }
 }
@@ -155,7 +162,7 @@ export async function showWhole() {
 }
 
 export function showWorld(name) {
-  Object.assign(shown, { world: name, map: null, observers: [], herds: [], chosen: null, partition: 0 });
+  Object.assign(shown, { world: name, map: null, field: null, observers: [], herds: [], chosen: null, partition: 0 });
   partitionField.value = 0;
   recolour();
   view.forget();
@@ -191,6 +198,7 @@ export function begin(picked) {
   colourField.addEventListener("change", recolour);
   partitionField.addEventListener("change", () => {
     shown.partition = Math.round(partitionField.valueAsNumber) || 0;
+    shown.field = null;
     view.forget();
   });
   document.getElementById("zoom-in").addEventListener("click", () => view.zoomIn());

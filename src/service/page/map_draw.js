@@ -1,13 +1,16 @@
 /* map_draw.js - a map as pixels: single agents as dots, many as a smooth raster whose strength says how many they are;
- * below them a grid with a scale, above them herds, what observers see, and the agent that was chosen. */
+ * below them a grid with a scale and the cells of the observer grid, above them herds, what observers see, and the
+ * agent that was chosen. */
 import { palette } from "./palette.js";
+import { FieldPainter } from "./field_draw.js";
 import { metres } from "./format.js";
 
 const ROUND_DOTS_MAX = 2500; /* beyond, dots are small squares, written straight into the image */
 
-const ink = () => (palette.isLight
-  ? { ground: "#f5f2ea", grid: "#e0dacb", text: "#4c4636", mark: "#1a1a1a", herd: "#0b5c73" }
-  : { ground: "#0e131d", grid: "#1d2636", text: "#aab4c5", mark: "#ffffff", herd: "#7cc7e0" });
+const inks = {
+  light: { ground: "#f5f2ea", grid: "#e0dacb", text: "#4c4636", mark: "#1a1a1a", herd: "#0b5c73" },
+  dark: { ground: "#0e131d", grid: "#1d2636", text: "#aab4c5", mark: "#ffffff", herd: "#7cc7e0" },
+};
 
 export class MapPainter {
   constructor(canvas, view) {
@@ -15,19 +18,21 @@ export class MapPainter {
     this.context = canvas.getContext("2d", { alpha: false });
     this.view = view;
     this.layer = document.createElement("canvas"); /* of dots or of raster cells, brought onto the canvas as a whole */
+    this.field = new FieldPainter();
     this.rastered = null;                          /* the map that the layer holds as cells */
   }
 
   paint(map, colouring, extras) {
     this.ratio = this.fitPixels();
     const context = this.context;
-    this.ink = ink();
+    this.ink = inks[palette.isLight ? "light" : "dark"];
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.fillStyle = this.ink.ground;
     context.fillRect(0, 0, this.view.width, this.view.height);
     if (!this.view.scale) return;
     this.grid();
-    if (map && !map.isAgents) this.cells(map, colouring);
+    if (extras.field) this.field.paint(this.context, this.view, extras.field);
+    if (map && !map.isAgents) this.cells(map, colouring, extras.field ? 0.4 : 1);
     else if (map && map.records > ROUND_DOTS_MAX) this.squares(map, colouring);
     else if (map) this.dots(map, colouring);
     for (const herd of extras.herds) this.herd(herd);
@@ -70,15 +75,18 @@ export class MapPainter {
 
   /* ------------------------------------------------------------------------------------------------------- agents */
 
-  /* One pixel for a cell, made once for a map and a colouring, and stretched over its place. */
-  cells(map, colouring) {
+  /* One pixel for a cell, made once for a map and a colouring, and stretched over its place; paler over what else is to
+   * be seen there. */
+  cells(map, colouring, alpha) {
     if (this.rastered !== map || this.rasteredBy !== colouring || this.rasteredLight !== palette.isLight) {
       this.raster(map, colouring);
       [this.rastered, this.rasteredBy, this.rasteredLight] = [map, colouring, palette.isLight];
     }
     const [left, top] = this.view.toScreen(map.x0, map.y1), [right, bottom] = this.view.toScreen(map.x1, map.y0);
     this.context.imageSmoothingEnabled = true;
+    this.context.globalAlpha = alpha;
     this.context.drawImage(this.layer, 0, 0, map.columns, map.rows, left, top, right - left, bottom - top);
+    this.context.globalAlpha = 1;
   }
 
   raster(map, colouring) {

@@ -1,12 +1,13 @@
 /* page.js - puts the live page together: which world is shown, and whether the daemon is there.
  *
  *     stream.js --frame, types--> tiles, plots.js, types.js, controls.js
- *     map.js <---- asks for itself, as fast as it draws; observers.js and agent.js lie on top of it
+ *     map.js <---- asks for itself, as fast as it draws; observers.js and agent.js lie on top of it, field.js below
  *     api.js <---- all requests, the token */
 import * as agent from "./agent.js";
 import { ask, get, worldPath } from "./api.js";
 import * as controls from "./controls.js";
 import { count, digits, duration } from "./format.js";
+import * as field from "./field.js";
 import * as map from "./map.js";
 import * as observers from "./observers.js";
 import * as plots from "./plots.js";
@@ -66,7 +67,7 @@ function showFrame(frame) {
 
 function setLost(lost) {
   isLost = lost;
-  for (const part of [map, observers, agent, controls]) part.setLost(lost);
+  for (const part of [map, field, observers, agent, controls]) part.setLost(lost);
   document.body.classList.toggle("lost", lost);
 }
 
@@ -135,6 +136,7 @@ async function change(method, path, body) {
 }
 
 map.begin(agent.open);
+field.begin();
 observers.begin(note);
 agent.begin(note);
 worldField.addEventListener("change", () => showWorld(worldField.value));

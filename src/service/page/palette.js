@@ -113,23 +113,28 @@ export class Colouring {
   }
 
   render(element) {
-    const canvas = document.createElement("canvas");
-    canvas.width = 4 * STEPS;
-    canvas.height = 12;
-    const context = canvas.getContext("2d");
-    const isLevels = this.mode === modes.level, fields = isLevels ? LEVELS : STEPS;
-    for (let i = 0; i < fields; i++) {
-      context.fillStyle = palette.css[isLevels ? this.step(i) : i];
-      context.fillRect((i * canvas.width) / fields, 0, canvas.width / fields - (isLevels ? 2 : 0), canvas.height);
-    }
-    const title = document.createElement("span"), scale = document.createElement("span");
-    const labels = document.createElement("span");
-    title.textContent = this.mode.title;
-    scale.className = "scale";
-    labels.className = "labels";
-    labels.append(...this.labels().map((text) => Object.assign(document.createElement("span"), { textContent: text })));
-    scale.append(canvas, labels);
-    element.replaceChildren(title, scale);
-    element.setAttribute("aria-label", `Legend. ${this.mode.title}: ${this.labels().join(", ")}`);
+    const isLevels = this.mode === modes.level;
+    const colours = isLevels ? [...Array(LEVELS).keys()].map((i) => palette.css[this.step(i)]) : palette.css;
+    renderScale(element, this.mode.title, this.labels(), colours, isLevels ? 2 : 0);
   }
+}
+
+/* A title and a bar of colours, `gap` pixels apart, with texts below it; then what else belongs to the legend. */
+export function renderScale(element, title, labels, colours, gap = 0, ...others) {
+  const span = (textContent) => Object.assign(document.createElement("span"), { textContent });
+  const canvas = document.createElement("canvas"), scale = span(""), below = span("");
+  canvas.width = 4 * STEPS;
+  canvas.height = 12;
+  const context = canvas.getContext("2d"), width = canvas.width / colours.length;
+  colours.forEach((colour, i) => {
+    context.fillStyle = colour;
+    context.fillRect(i * width, 0, width - gap, canvas.height);
+  });
+  scale.className = "scale";
+  below.className = "labels";
+  below.append(...labels.map(span));
+  scale.append(canvas, below);
+  element.replaceChildren(span(title), scale, ...others);
+  const more = others.map((other) => `; ${other.textContent}`).join("");
+  element.setAttribute("aria-label", `Legend. ${title}: ${labels.join(", ")}${more}`);
 }

@@ -1,0 +1,97 @@
+/* Squares of the observer grid, gathered between frames. */
+#include "service/map_field.h"
+#include "support/little_world.h"
+
+#include <stdlib.h>
+
+enum { AGENTS = 4000, SQUARES = 4096 };
+
+static const rectangle around = {true, -300, -300, 300, 300};
+
+static muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+static void observe(const little_world *little, double x, float far_m) {
+  muster_observer_def def = muster_default_observer_def();
+  def.position.x = x;
+  def.far_m = far_m;
+  cr_assert_neq(muster_observer_add(little->world, &def).generation, 0, "%s", muster_last_error());
+}
+
+/* Agents scattered over +-300 m, and an observer in the middle. */
+static little_world create(void) {
+  muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_type_def type = muster_default_type_def();
+  little_world little = little_world_create(1, NULL);
+  type.atoms = &atom;
+  type.atom_count = 1;
+  register_type(&little, &type);
+  srand(7);
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    muster_agent_def def = muster_default_agent_def();
+    def.type = little.type;
+    def.position = (muster_position){rand() % 600 - 300, rand() % 600 - 300, 0};
+    cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &def)));
+  }
+  while (run_frame(&little).spawns_waiting) continue;
+  observe(&little, 0, 160);
+  while (run_frame(&little).score_waiting) continue;
+  return little;
+}
+
+static void finish(map_field *map, const little_world *little, uint32_t cursor) {
+  while (cursor != MUSTER_VIEW_END) map_field_look(map, little->world, &around, 0, &cursor);
+}
+
+Test(map_field, a_square_is_worth_nothing_while_a_cell_in_it_is_not_known) {
+  map_field map = {.across = 2};
+  field_square square = {.cells = 3, .least = 0.5f};
+  cr_assert(!(map_field_importance(&map, &square) > 0));
+  square.cells = 4;
+  cr_assert_float_eq(map_field_importance(&map, &square), 0.5f, 1e-6);
+}
+
+Test(map_field, begins_anew_when_the_cells_get_another_size) {
+  little_world little = create();
+  map_field map, whole;
+  uint32_t cursor = 0;
+  cr_assert(map_field_begin(&map, SQUARES) && map_field_begin(&whole, SQUARES));
+  map_field_look(&map, little.world, &around, 0, &cursor);
+  double before_m = map.edge_m;
+  cr_assert(map.cells > 0 && cursor != MUSTER_VIEW_END, "it is half gathered");
+  for (int i = 0; i < 8; i++) observe(&little, 20 * i, 1600);
+  while (run_frame(&little).score_waiting) continue;
+  finish(&map, &little, cursor);
+  finish(&whole, &little, 0);
+  cr_assert_gt(map.edge_m, before_m * 2);
+  cr_assert(map.cells == whole.cells && map.columns == whole.columns && map.rows == whole.rows);
+  for (uint32_t i = 0; i < map.columns * map.rows; i++) {
+    cr_assert_eq(map.squares[i].cells, whole.squares[i].cells);
+    cr_assert_eq(map.squares[i].flags, whole.squares[i].flags);
+    cr_assert_float_eq(map.squares[i].least, whole.squares[i].least, 1e-9);
+  }
+  map_field_free(&map);
+  map_field_free(&whole);
+  little_world_destroy(&little);
+}
+
+Test(map_field, counts_each_cell_once_and_has_room_for_no_more_squares) {
+  little_world little = create();
+  uint32_t before = 0;
+  for (uint32_t max = SQUARES; max >= FIELD_SQUARES_MIN; max /= 4) {
+    map_field map;
+    uint32_t cells = 0;
+    cr_assert(map_field_begin(&map, max));
+    finish(&map, &little, 0);
+    cr_assert_leq(map.columns * map.rows, max);
+    for (uint32_t i = 0; i < map.columns * map.rows; i++) cells += map.squares[i].cells;
+    cr_assert_eq(cells, map.cells);
+    cr_assert_geq(cells, before, "a rectangle that grew to whole squares has more");
+    before = cells;
+    map_field_free(&map);
+  }
+  cr_assert_gt(before, 1000);
+  little_world_destroy(&little);
+}

@@ -1,0 +1,295 @@
+/* The cells of the observer grid, against all agents and all observers. */
+#include "support/little_world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { AGENTS = 12000, CELLS_MAX = 65536, OBSERVERS = 2, ACROSS = 100 };
+
+#define HYSTERESIS 0.011f
+#define ONE_STEP   (1.0f / 254.0f)
+
+static little_world little;
+static muster_observer observers[OBSERVERS];
+static muster_field_cell cells[CELLS_MAX];
+
+/* What is so in a cell, found without the grid; (column, row) from the rectangle's corner. */
+typedef struct truth {
+  uint32_t agents;
+  float least_given; /* by observers, to the least important agent in it */
+  float least_held;  /* the least importance that an agent in it has now */
+  bool near;         /* an observer reaches far into it */
+} truth;
+
+static truth truths[ACROSS][ACROSS];
+
+static muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+static void spawn(double x, double y, uint32_t partition) {
+  muster_agent_def def = muster_default_agent_def();
+  def.type = little.type;
+  def.position = (muster_position){x, y, 3};
+  def.partition = partition;
+  cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &def)), "%s", muster_last_error());
+}
+
+static muster_observer observe(double x, double y, float far_m) {
+  muster_observer_def def = muster_default_observer_def();
+  def.position = (muster_position){x, y, 0};
+  def.near_m = 20;
+  def.far_m = far_m;
+  muster_observer observer = muster_observer_add(little.world, &def);
+  cr_assert_neq(observer.generation, 0, "%s", muster_last_error());
+  return observer;
+}
+
+/* Frames until nothing of importance is left to do. */
+static void settle(void) {
+  while (run_frame(&little).score_waiting > 0) continue;
+}
+
+/* Agents scattered over +-400 m, with a hole in the middle of it; every tenth in partition 1. */
+static void create(void) {
+  muster_world_def def = muster_default_world_def();
+  muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_type_def type = muster_default_type_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  little = little_world_create(1, &def);
+  type.atoms = &atom;
+  type.atom_count = 1;
+  register_type(&little, &type);
+  srand(1);
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    double x = rand() % 800000 / 1000.0 - 400.0, y = rand() % 800000 / 1000.0 - 400.0;
+    if (fabs(x) < 60 && fabs(y) < 60) x += 130;
+    spawn(x, y, i % 10 == 0);
+  }
+  while (run_frame(&little).spawns_waiting) continue;
+  observers[0] = observe(-80, 10.5, 160);
+  observers[1] = observe(200, -150, 200);
+  settle();
+}
+
+static void destroy(void) {
+  little_world_destroy(&little);
+}
+
+TestSuite(view_field, .init = create, .fini = destroy);
+
+static muster_view around(double half_m) {
+  muster_view view = muster_default_view();
+  view.x0 = view.y0 = -half_m;
+  view.x1 = view.y1 = half_m;
+  return view;
+}
+
+static uint32_t see(const muster_view *view, uint32_t capacity) {
+  uint32_t count = 0;
+  for (uint32_t cursor = 0; cursor != MUSTER_VIEW_END;) {
+    uint32_t room = CELLS_MAX - count < capacity ? CELLS_MAX - count : capacity;
+    count += muster_field_view(little.world, view, cells + count, room, &cursor);
+  }
+  cr_assert_lt(count, CELLS_MAX);
+  return count;
+}
+
+static float given_by(const muster_observer_def *observer, double x, double y, double z) {
+  double distance =
+      sqrt(pow(x - observer->position.x, 2) + pow(y - observer->position.y, 2) + pow(z - observer->position.z, 2));
+  double share = ((double)observer->far_m - distance) / (double)(observer->far_m - observer->near_m);
+  return (float)fmin(fmax(share, 0), 1);
+}
+
+static void add_agent(const muster_agent_info *info, const muster_observer_def *eyes, double x0, double edge_m) {
+  float given = 0;
+  for (uint32_t i = 0; i < OBSERVERS; i++)
+    given = fmaxf(given, given_by(&eyes[i], info->position.x, info->position.y, info->position.z));
+  truth *here = &truths[(int)floor((info->position.y - x0) / edge_m)][(int)floor((info->position.x - x0) / edge_m)];
+  here->least_given = here->agents && here->least_given < given ? here->least_given : given;
+  here->least_held = here->agents && here->least_held < info->importance ? here->least_held : info->importance;
+  here->agents++;
+}
+
+/* Fills the truths of a square whose corner is a cell's. */
+static void find_truths(double x0, double edge_m, uint32_t partition) {
+  muster_observer_def eyes[OBSERVERS];
+  memset(truths, 0, sizeof truths);
+  for (uint32_t i = 0; i < OBSERVERS; i++) {
+    eyes[i] = muster_default_observer_def();
+    cr_assert_eq(muster_observer_read(little.world, observers[i], &eyes[i]), MUSTER_OK);
+  }
+  for (muster_agent at = muster_agent_next(little.world, (muster_agent){0, 0}); !muster_agent_is_null(at);
+       at = muster_agent_next(little.world, at)) {
+    muster_agent_info info = info_of(&little, at);
+    if (info.partition == partition) add_agent(&info, eyes, x0, edge_m);
+  }
+  for (uint32_t row = 0; row < ACROSS; row++)
+    for (uint32_t column = 0; column < ACROSS; column++)
+      for (uint32_t i = 0; i < OBSERVERS; i++) {
+        double x = x0 + (column + 0.5) * edge_m, y = x0 + (row + 0.5) * edge_m;
+        truths[row][column].near |= partition == 0 && given_by(&eyes[i], x, y, 0) > 0.1f;
+      }
+}
+
+/* All cells of partition 0, and what is so in them, on the same columns and rows. */
+static uint32_t see_and_find(void) {
+  double edge_m = muster_field_edge_m(little.world), x0 = -ACROSS / 2 * edge_m;
+  muster_view view = around(ACROSS / 2 * edge_m);
+  find_truths(x0, edge_m, 0);
+  return see(&view, CELLS_MAX);
+}
+
+/* Of a cell that see_and_find() saw. */
+static const truth *truth_of(const muster_field_cell *cell) {
+  double edge_m = muster_field_edge_m(little.world), column = cell->x / edge_m + ACROSS / 2,
+         row = cell->y / edge_m + ACROSS / 2;
+  cr_assert(column >= 0 && column < ACROSS && row >= 0 && row < ACROSS);
+  cr_assert(floor(column) >= column && floor(row) >= row, "cells are multiples of their edge");
+  return &truths[(int)row][(int)column];
+}
+
+static uint32_t count_flag(uint32_t count, uint32_t flag) {
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < count; i++) found += (cells[i].flags & flag) != 0;
+  return found;
+}
+
+Test(view_field, says_of_each_cell_what_its_least_important_agent_gets) {
+  cr_assert_eq(muster_field_edge_m(little.world), 8.0);
+  uint32_t count = see_and_find(), exact = 0, important = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const truth *is = truth_of(&cells[i]);
+    if (!is->agents) continue;
+    exact++;
+    important += cells[i].importance > 0.5f;
+    cr_assert(!(cells[i].flags & MUSTER_FIELD_EMPTY));
+    cr_assert(cells[i].importance <= is->least_given + 1e-4f, "%g, not %g", (double)cells[i].importance,
+              (double)is->least_given);
+    cr_assert(cells[i].importance >= is->least_given - ONE_STEP - 1e-4f, "%g, not %g", (double)cells[i].importance,
+              (double)is->least_given);
+  }
+  cr_assert(exact > 1000 && important > 100, "%u cells, %u important", exact, important);
+  cr_assert_eq(count_flag(count, MUSTER_FIELD_WAITING), 0);
+}
+
+Test(view_field, knows_every_cell_in_which_somebody_gets_anything) {
+  uint32_t count = see_and_find(), missing = 0;
+  static bool known[ACROSS * ACROSS];
+  for (uint32_t i = 0; i < count; i++) {
+    bool *is = &known[truth_of(&cells[i]) - &truths[0][0]];
+    cr_assert(!*is, "twice");
+    *is = true;
+  }
+  for (uint32_t row = 0; row < ACROSS; row++)
+    for (uint32_t column = 0; column < ACROSS; column++) {
+      const truth *is = &truths[row][column];
+      missing += !known[row * ACROSS + column];
+      cr_assert(known[row * ACROSS + column] || !(is->agents && is->least_given > 0));
+    }
+  cr_assert_gt(missing, 0);
+}
+
+Test(view_field, says_where_nobody_is) {
+  uint32_t count = see_and_find(), empty = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const truth *is = truth_of(&cells[i]);
+    bool said = cells[i].flags & MUSTER_FIELD_EMPTY;
+    cr_assert(!said || (is->agents == 0 && cells[i].importance == 0.0f));
+    cr_assert(said || is->agents > 0 || !is->near, "near an observer, without agents, and not known to be empty");
+    empty += said;
+  }
+  cr_assert_gt(empty, 100);
+}
+
+/* A leap, and so little time that its cells are looked at over several frames. */
+Test(view_field, lists_cells_when_an_observer_moves_until_they_were_looked_at) {
+  muster_observer_move(little.world, observers[0], (muster_position){-150, 220, 0});
+  uint32_t frames = 0, waiting, most = 0;
+  do {
+    run_frame_with(&little, 10000);
+    uint32_t count = see_and_find();
+    waiting = count_flag(count, MUSTER_FIELD_WAITING);
+    most = waiting > most ? waiting : most;
+    for (uint32_t i = 0; i < count; i++) {
+      const truth *is = truth_of(&cells[i]);
+      if (is->agents) cr_assert_leq(cells[i].importance, is->least_held + HYSTERESIS);
+      cr_assert(!(cells[i].flags & MUSTER_FIELD_WAITING) || !(cells[i].flags & MUSTER_FIELD_EMPTY));
+    }
+    frames++;
+  } while (waiting > 0);
+  cr_assert(most > 100 && frames > 1, "%u waited, over %u frames", most, frames);
+  settle();
+  uint32_t count = see_and_find();
+  for (uint32_t i = 0; i < count; i++) {
+    const truth *is = truth_of(&cells[i]);
+    if (is->agents) cr_assert(fabsf(cells[i].importance - is->least_given) < ONE_STEP + 1e-4f);
+  }
+}
+
+Test(view_field, has_the_cells_that_overlap_the_rectangle_and_no_others) {
+  muster_view view = muster_default_view();
+  view.x0 = -97; /* in the cell -104 .. -96 */
+  view.x1 = -80; /* where a cell ends */
+  view.y0 = 3;
+  view.y1 = 17;
+  cr_assert_eq(see(&view, CELLS_MAX), 3 * 3);
+  bool seen[3][3] = {{false}};
+  for (uint32_t i = 0; i < 9; i++) {
+    double column = (cells[i].x + 104) / 8, row = cells[i].y / 8;
+    cr_assert(column >= 0 && column < 3 && row >= 0 && row < 3, "%g, %g", cells[i].x, cells[i].y);
+    cr_assert(!seen[(int)row][(int)column]);
+    seen[(int)row][(int)column] = true;
+  }
+  view.x0 = view.y0 = -1e200;
+  view.x1 = view.y1 = 1e200;
+  uint32_t all = see(&view, CELLS_MAX);
+  cr_assert_geq(all, see_and_find());
+  view.partition = 1;
+  cr_assert_eq(see(&view, CELLS_MAX), 0, "nobody observes there");
+}
+
+Test(view_field, is_the_same_in_however_many_parts_it_is_taken) {
+  static muster_field_cell whole[CELLS_MAX];
+  muster_view view = around(150);
+  uint32_t count = see(&view, CELLS_MAX);
+  memcpy(whole, cells, sizeof whole);
+  cr_assert_gt(count, 1000);
+  for (uint32_t capacity = 1; capacity < 2000; capacity = capacity * 5 + 2) {
+    for (view.looks_max = 1; view.looks_max < 500; view.looks_max *= 7) {
+      memset(cells, 0, sizeof cells);
+      cr_assert_eq(see(&view, capacity), count);
+      cr_assert_eq(memcmp(whole, cells, count * sizeof *cells), 0);
+    }
+  }
+}
+
+Test(view_field, looks_at_no_more_tiles_than_it_may) {
+  muster_view view = around(1000);
+  uint32_t cursor = 0;
+  view.looks_max = 3;
+  cr_assert_eq(muster_field_view(little.world, &view, cells, CELLS_MAX, &cursor), 3 * 64);
+  cr_assert_neq(cursor, MUSTER_VIEW_END);
+  cursor = MUSTER_VIEW_END - 1; /* one that no call gave */
+  cr_assert_eq(muster_field_view(little.world, &view, cells, CELLS_MAX, &cursor), 0);
+  cr_assert_eq(cursor, MUSTER_VIEW_END);
+}
+
+Test(view_field, refuses_what_it_cannot_look_at_and_is_through) {
+  muster_view good = around(100), empty = good, endless = good, blank = {0};
+  empty.x1 = empty.x0;
+  endless.y1 = (double)INFINITY;
+  const muster_view *bad[] = {NULL, &empty, &endless, &blank};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    uint32_t cursor = 0;
+    cr_assert_eq(muster_field_view(little.world, bad[i], cells, CELLS_MAX, &cursor), 0);
+    cr_assert_eq(cursor, MUSTER_VIEW_END);
+    cr_assert_neq(*muster_last_error(), '\0');
+  }
+  uint32_t cursor = 0;
+  cr_assert_eq(muster_field_view(little.world, &good, cells, 0, &cursor), 0);
+  cr_assert_eq(cursor, MUSTER_VIEW_END);
+  cr_assert_eq(muster_field_edge_m(NULL), 0.0);
+}
