@@ -10,6 +10,7 @@
 
 #include "exec/conduct.h"
 #include "exec/passes.h"
+#include "foresight.h"
 #include "messages.h"
 #include "recorder.h"
 #include "timing.h"
@@ -334,8 +335,7 @@ static void turn_first(struct muster_world *world) {
 void act_run(struct muster_world *world) {
   uint64_t begin_ns = act_clock(world);
   if (world->acting_count) {
-    act_turn turn = {.end_ns = world->runner.virtual ? world->frame.capacity_ns : world->frame.deadline_ns,
-                     .first = true};
+    act_turn turn = {.end_ns = world->runner.virtual ? world->frame.capacity_ns : foresee_end_ns(world), .first = true};
     if (!world->runner.virtual) conduct_begin(runner_caller(&world->runner), begin_ns);
     if (!act_all(world, world->acting, &turn) || !act_all(world, world->acting_fresh, &turn)) turn_first(world);
     keep_waiting(world);

@@ -3,12 +3,14 @@
  * Order: what updates asked of others, entry by entry whatever worker was faster; then every entry's outcome, which
  * publishes; then messages, in order of their senders; then action atoms (act.c), those that wait since earlier frames
  * first, as long as there is time; then what was learnt. Stage 7 leaves time for all of this; when something
- * outside took that time away, the commit stops at the deadline and the next frame begins with the rest of it. */
+ * outside took that time away, the commit stops just before the deadline and the next frame begins with the rest of it.
+ */
 #include "act.h"
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/prefetch.h"
 #include "conduct.h"
+#include "foresight.h"
 #include "herds.h"
 #include "messages.h"
 #include "reactions.h"
@@ -237,16 +239,17 @@ static uint32_t share_of_claim(const batch_claim *claim) {
   return claim->ran_by % WHEEL_SHARDS;
 }
 
-/* Settles what the workers of a share ran, until the deadline. */
+/* Settles what the workers of a share ran, as long as there is time. */
 static void settle_share(struct muster_world *world, uint32_t share) {
   enum { AHEAD = 8 };
   const batch *batch = &world->batch;
+  uint64_t end_ns = foresee_end_ns(world);
   for (uint32_t i = 0; i < batch->claim_count; i++) {
     const batch_claim *claim = &batch->claims[i], *later = claim + AHEAD;
     if (i + AHEAD < batch->claim_count && later->ran_by != CLAIM_LEFT && share_of_claim(later) == share)
       prefetch_claim(world, later);
     if (claim->ran_by == CLAIM_LEFT || share_of_claim(claim) != share) continue;
-    if (clock_now(&world->runner.clock) >= world->frame.deadline_ns) {
+    if (clock_now(&world->runner.clock) >= end_ns) {
       world->settle_looked_at[share] = i;
       return;
     }
@@ -443,7 +446,7 @@ void commit_run(struct muster_world *world) {
   bool wall = !world->runner.virtual;
   uint64_t begin_ns = wall ? clock_now(&world->runner.clock) : 0;
   /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
-  uint64_t end_ns = wall && !world_is_planned(world) ? world->frame.deadline_ns : UINT64_MAX;
+  uint64_t end_ns = wall && !world_is_planned(world) ? foresee_end_ns(world) : UINT64_MAX;
   world->report.woken += world->batch.woken_count;
   world->commit = (commit_progress){.open = true};
   bool late = world->batch.count + world->batch.woken_count > BETWEEN_LOOKS && begin_ns >= end_ns;

@@ -15,7 +15,10 @@ rank_limits foresee_limits(const struct muster_world *world);
 /* x: as the world has it, or what such a capacity is worth in updates of mean cost; 0 = no limit. O(classes) then. */
 uint32_t foresee_x(const struct muster_world *world, const rank_limits *limits);
 
-/* What the commit of so many entries will take, and action atoms with it. */
+/* When the commit settles and acts no further: so long before the deadline that the frame can be closed until then. */
+uint64_t foresee_end_ns(const struct muster_world *world);
+
+/* What the commit of so many entries will take, action atoms and closing the frame with it. */
 uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries);
 
 /* What this frame teaches about the next: at its end. */
