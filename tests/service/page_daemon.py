@@ -26,7 +26,8 @@ def wait(what, condition):
 
 
 class Daemon:
-    def __init__(self):
+    def __init__(self, flags=()):
+        self.flags = list(flags)
         self.folder = tempfile.mkdtemp(prefix="muster-page-")
         self.port = 0
         self.process = None
@@ -40,7 +41,8 @@ class Daemon:
             self.process = subprocess.Popen(
                 [os.environ["MUSTERD"], "--world", "main=wildlife", "--agents", "100000",
                  "--listen", f"127.0.0.1:{self.port}", "--socket", f"{self.folder}/control",
-                 "--modules", os.environ["MUSTER_MODULES"], "--token-file", f"{self.folder}/token"], stderr=out)
+                 "--modules", os.environ["MUSTER_MODULES"], "--token-file", f"{self.folder}/token", *self.flags],
+                stderr=out)
 
         def ready():
             assert self.process.poll() is None, open(log, encoding="utf-8").read()
