@@ -194,11 +194,11 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
   herds_prefetch(&world->herds, batch->entries[i + AHEAD / 2].agent, true);
 }
 
-/* Whether an entry can be settled beside others: it finished in the frame of its release, so that no list but its shard
- * of a wheel is touched, and stayed in its cell of the grid. */
+/* Whether an entry can be settled beside others: no list but its shard of a wheel is touched, and it stayed in its cell
+ * of the grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = &world->store.rows[entry->agent];
-  if (row->enlisted || row->atom_next || row->reacts || result->asks || result->owes ||
+  if (row->atom_next || row->owes || row->reacts || result->asks || result->owes ||
       messages_are_owed(world, entry->agent))
     return false;
   if (!result->moved) return true;
@@ -206,7 +206,27 @@ static inline bool is_plain(const struct muster_world *world, const batch_entry 
   return result->moved_to.cell_x == place->cell_x && result->moved_to.cell_y == place->cell_y;
 }
 
-/* Settles an entry into a share's shard, if it is plain. */
+/* One who was released in an earlier frame stands in line. */
+static inline void leave_line(struct muster_world *world, settle_part *part, uint32_t index) {
+  uint64_t waited_ns = world->batch.now_ns - world->store.rows[index].first_due_ns;
+  if (waited_ns > part->longest_wait_ns) part->longest_wait_ns = waited_ns;
+  part->forgotten++;
+  ready_forget_beside(&world->ready, &world->store, index);
+}
+
+/* What the shares had of that, afterwards. */
+static void close_line(struct muster_world *world) {
+  uint32_t forgotten = 0;
+  for (uint32_t i = 0; i < WHEEL_SHARDS; i++) {
+    settle_part *part = &world->parts[i];
+    if (part->longest_wait_ns > world->report.longest_wait_ns) world->report.longest_wait_ns = part->longest_wait_ns;
+    forgotten += part->forgotten;
+    part->longest_wait_ns = part->forgotten = 0;
+  }
+  ready_forgot(&world->ready, forgotten);
+}
+
+/* Settles an entry into a share's shard, if it is plain; close_line() comes afterwards. */
 static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t share) {
   batch *batch = &world->batch;
   const batch_entry *entry = &batch->entries[i];
@@ -214,6 +234,7 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
   if (batch->outcomes[i] != OUTCOME_FINISHED || !is_plain(world, entry, result)) return false;
   bool noticed = result->moved && score_notices(&world->board, &world->store.places[entry->agent], result->moved_to);
   if (result->moved) space_move(&world->space, &world->store, entry->agent, result->moved_to);
+  if (world->store.rows[entry->agent].enlisted) leave_line(world, &world->parts[share], entry->agent);
   complete(world, share, entry->agent, batch->now_ns);
   batch->outcomes[i] = noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
   return true;
@@ -292,6 +313,7 @@ static void settle_as_recorded(struct muster_world *world) {
     if (claim->ran_by != CLAIM_LEFT && i < looked_at[share_of_claim(claim)])
       settle_claim(world, claim, share_of_claim(claim));
   }
+  close_line(world);
 }
 
 /* On the wall clock most entries are settled by those who ran them. What is left, and everything under the virtual
@@ -310,6 +332,7 @@ static void settle_beside(struct muster_world *world) {
   shares_open(&world->settle_shares, WHEEL_SHARDS);
   crew_orders orders = {.work = settle_shares, .argument = world, .patience_ns = world->frame.deadline_ns};
   crew_run(&world->settle_crew, world->seat, &orders, world->helpers);
+  close_line(world);
   if (world->recorder) recorder_exchange_shares(world, true, world->settle_looked_at);
 }
 
@@ -367,6 +390,10 @@ static void adopt_woken(struct muster_world *world, uint32_t most) {
   }
 }
 
+static const agent_row *row_of(const struct muster_world *world, uint32_t entry) {
+  return &world->store.rows[world->batch.entries[entry].agent];
+}
+
 /* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. */
 static void settle_entries(struct muster_world *world, uint64_t end_ns) {
   batch *batch = &world->batch;
@@ -378,7 +405,7 @@ static void settle_entries(struct muster_world *world, uint64_t end_ns) {
     uint32_t end = progress->settled + BETWEEN_LOOKS < batch->count ? progress->settled + BETWEEN_LOOKS : batch->count;
     for (; progress->settled < end; progress->settled++) {
       prefetch_settled(world, progress->settled, batch->count);
-      if (simple) settle_plain(world, progress->settled, 0);
+      if (simple && !row_of(world, progress->settled)->enlisted) settle_plain(world, progress->settled, 0);
       settle_whole(world, progress->settled);
     }
     /* Here, little by little, rather than after the deadline, when the report looks for who waits. */

@@ -72,6 +72,8 @@ typedef struct settle_part {
   _Alignas(64) uint64_t completed; /* in this frame */
   int64_t interval_deviation_sum_ns;
   uint64_t steps_behind_max;
+  uint64_t longest_wait_ns; /* in this frame, of those who had waited in line; */
+  uint32_t forgotten;       /* so many of them left it */
   histogram staleness[MUSTER_DECILES];
 } settle_part;
 

@@ -47,11 +47,20 @@ static inline void line_join(line *line, uint32_t agent) {
   line->standing++;
 }
 
+/* One who stands in line leaves, while others may beside him: how many they were, line_left() is told afterwards. */
+static inline void line_leave_beside(line *line, uint32_t agent) {
+  line->stamps[agent] = 0;
+}
+
+static inline void line_left(line *line, uint32_t count) {
+  line->standing -= count;
+  if (line->standing == 0) line->head = line->tail = 0;
+}
+
 /* One who stands in line leaves. */
 static inline void line_leave(line *line, uint32_t agent) {
-  line->stamps[agent] = 0;
-  line->standing--;
-  if (line->standing == 0) line->head = line->tail = 0;
+  line_leave_beside(line, agent);
+  line_left(line, 1);
 }
 
 /* The first at or after *place, which is moved past it, and before `end`; UINT32_MAX when nobody stands there. */

@@ -195,6 +195,17 @@ static inline void ready_forget(ready_set *ready, agent_store *store, uint32_t i
   line_leave(&ready->waiting, index);
 }
 
+/* The same for one who is in it, while others may be taken out beside him; ready_forgot() is told afterwards how many
+ * they were, before anything else is asked of the set. */
+static inline void ready_forget_beside(ready_set *ready, agent_store *store, uint32_t index) {
+  store->rows[index].enlisted = 0;
+  line_leave_beside(&ready->waiting, index);
+}
+
+static inline void ready_forgot(ready_set *ready, uint32_t count) {
+  if (count) line_left(&ready->waiting, count);
+}
+
 /* Begins a walk over the ready agents in order, but for the woken. */
 void ready_begin_walk(ready_set *ready);
 

@@ -1,0 +1,40 @@
+/* Agents that had to wait and then all run in one frame, on two workers: each worker settles those whom it ran, and all
+ * of them have left the line of those who wait. */
+#include "support/little_world.h"
+
+enum { AGENTS = 2000, ROUNDS = 12, HUNGRY_FRAMES = 5, LITTLE_NS = 10000 };
+
+static muster_atom_result toil(muster_update *update) {
+  volatile uint32_t *work = update->state;
+  for (uint32_t i = 0; i < 1000; i++) *work += i;
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(waiting_threads, who_waited_for_frames_and_is_settled_beside_others_leaves_the_line) {
+  const muster_atom atom = {.role = MUSTER_ROLE_BEHAVIOUR, .run = toil};
+  muster_world_def def = muster_default_world_def();
+  muster_type_def type = muster_default_type_def();
+  def.agents_max = AGENTS;
+  little_world little = little_world_create(2, &def);
+  type.atoms = &atom;
+  type.atom_count = 1;
+  type.state_bytes = sizeof(uint32_t);
+  type.period_ns = FRAME_NS;
+  type.elasticity = 0;
+  register_type(&little, &type);
+  for (int i = 0; i < AGENTS; i++) spawn_at(&little, i % 50);
+  for (int i = 0; i < 3; i++) run_frame_with(&little, 10000000000u);
+  /* The line has room for each agent twice: who did not leave it properly fills it within some rounds. */
+  for (int round = 0; round < ROUNDS; round++) {
+    muster_frame_report report;
+    for (int i = 0; i < HUNGRY_FRAMES; i++) report = run_frame_with(&little, LITTLE_NS);
+    cr_assert_gt(report.carried, AGENTS / 2);
+    report = run_frame_with(&little, 10000000000u);
+    cr_assert_eq(report.carried, 0);
+    cr_assert_geq(report.completed, AGENTS / 2);
+    cr_assert_geq(report.longest_wait_ns, (HUNGRY_FRAMES - 1) * (uint64_t)FRAME_NS, "round %d: %llu", round,
+                  (unsigned long long)report.longest_wait_ns);
+    run_frame_with(&little, 10000000000u);
+  }
+  little_world_destroy(&little);
+}
