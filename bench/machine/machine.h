@@ -25,7 +25,8 @@ typedef struct machine_stalls {
 typedef struct machine_watch {
   uint64_t deadline_ns, mark_ns, mark_cpu_ns, former_cpu_ns; /* former: CPU time at the reading before the mark */
   uint64_t late_own_ns, late_wall_ns;
-  bool missed; /* it woke after the deadline, and saw nothing */
+  uint64_t longest_own_ns; /* step of those that ended before the deadline */
+  bool missed;             /* it woke after the deadline, and saw nothing */
   /* ...and in all frames. */
   uint64_t steps, watched_ns;
   machine_stalls own, wall;
@@ -46,6 +47,8 @@ typedef struct machine_lateness {
 typedef struct machine_report {
   uint64_t frames, missed; /* missed: how often a thread woke after the deadline */
   machine_lateness own_late, wall_late;
+  uint64_t as_audited; /* frames not later than MACHINE_GRACE_NS and the longest step before the deadline: an audit of
+                          claims as short as steps, to which a claim that the machine made longer is a longer claim */
   uint64_t steps, watched_ns; /* of all threads together, as are: */
   machine_stalls own, wall;
 } machine_report;
@@ -70,7 +73,7 @@ typedef struct machine_setup {
   void *user;
 } machine_setup;
 
-/* Runs the frames; the other threads sleep between them, as those of a pool do. Null, or what went wrong. */
+/* Runs the frames on a pool of its own. Null, or what went wrong. */
 const char *machine_measure(const machine_setup *setup, machine_report *report);
 
 #endif

@@ -25,7 +25,7 @@ bool machine_watch_begin(machine_watch *watch, uint64_t deadline_ns, uint64_t no
   watch->deadline_ns = deadline_ns;
   watch->mark_ns = now_ns;
   watch->mark_cpu_ns = watch->former_cpu_ns = cpu_ns;
-  watch->late_own_ns = watch->late_wall_ns = 0;
+  watch->late_own_ns = watch->late_wall_ns = watch->longest_own_ns = 0;
   watch->missed = now_ns >= deadline_ns;
   return !watch->missed;
 }
@@ -42,7 +42,10 @@ bool machine_watch_step(machine_watch *watch, uint64_t now_ns, uint64_t cpu_ns) 
   watch->watched_ns += wall_step_ns;
   add_step(&watch->wall, wall_step_ns);
   add_step(&watch->own, own_step_ns);
-  if (now_ns < watch->deadline_ns) return true;
+  if (now_ns < watch->deadline_ns) {
+    watch->longest_own_ns = larger(watch->longest_own_ns, own_step_ns);
+    return true;
+  }
   watch->late_wall_ns = now_ns - watch->deadline_ns;
   watch->late_own_ns = smaller(watch->late_wall_ns, own_ns);
   return false;
@@ -54,14 +57,16 @@ static void add_lateness(machine_lateness *lateness, uint64_t late_ns) {
 }
 
 void machine_add_frame(machine_report *report, const machine_watch *watches, uint32_t count) {
-  uint64_t own_ns = 0, wall_ns = 0;
+  uint64_t own_ns = 0, wall_ns = 0, longest_ns = 0;
   for (uint32_t i = 0; i < count; i++) {
     own_ns = larger(own_ns, watches[i].late_own_ns);
     wall_ns = larger(wall_ns, watches[i].late_wall_ns);
+    longest_ns = larger(longest_ns, watches[i].longest_own_ns);
     report->missed += watches[i].missed;
   }
   add_lateness(&report->own_late, own_ns);
   add_lateness(&report->wall_late, wall_ns);
+  report->as_audited += own_ns <= longest_ns + MACHINE_GRACE_NS;
   report->frames++;
 }
 

@@ -110,6 +110,28 @@ Test(bench_machine, a_frame_is_as_late_as_the_latest_of_its_threads) {
   cr_assert_float_eq(machine_share(&report, report.own_late.within[3]), 0.8, 1e-9);
 }
 
+Test(bench_machine, an_audit_allows_as_much_more_as_the_longest_step_before_the_deadline) {
+  machine_watch watches[2] = {begun(), begun()};
+  machine_report report = {0};
+  step(&watches[0], 900 * US, 30 * US);
+  step(&watches[0], 110 * US, 200 * US);
+  step(&watches[1], 900 * US, 20 * US);
+  step(&watches[1], 150 * US, 30 * US);
+  machine_add_frame(&report, watches, 2);
+  cr_assert_eq(watches[1].late_own_ns, 50 * US);
+  cr_assert_eq(report.as_audited, 1, "50 us late and 20 + 30 allowed; the step that crosses allows nothing");
+  machine_watch_begin(&watches[1], 1001000000, 1000000000, 5000);
+  step(&watches[1], 900 * US, 20 * US);
+  step(&watches[1], 150 * US + 1, 30 * US + 1);
+  machine_add_frame(&report, watches, 2);
+  cr_assert_eq(report.as_audited, 1, "a nanosecond too late");
+  machine_watch_begin(&watches[0], 1001000000, 1000000000, 5000);
+  step(&watches[0], 999 * US, 10 * US);
+  machine_add_frame(&report, watches, 2);
+  cr_assert_eq(report.as_audited, 1, "the longest step of the frame before allows nothing");
+  cr_assert_eq(report.frames, 3);
+}
+
 Test(bench_machine, nothing_measured_is_a_share_of_nothing) {
   machine_report report = {0};
   cr_assert_eq(machine_share(&report, 0), 0);

@@ -23,6 +23,9 @@ static void expect_limits(json_t *json, double frames) {
     if (before) cr_expect_geq(own, program_number(before, "own_frames"));
     before = row;
   }
+  double audited = program_number(json, "as_audited_frames");
+  cr_expect(audited >= program_number(json_array_get(rows, 0), "own_frames") && audited <= frames, "%g", audited);
+  cr_expect_float_eq(program_number(json, "as_audited_share"), audited / frames, 1e-12);
   double latest_ns = program_number(json, "latest_ns.own");
   cr_expect_leq(latest_ns, program_number(json, "latest_ns.wall"));
   cr_expect_eq(program_number(before, "own_frames") == frames, latest_ns <= 100000);
