@@ -126,6 +126,8 @@ Test(bench_machine, an_audit_allows_as_much_more_as_the_longest_step_before_the_
   machine_add_frame(&report, watches, 2);
   cr_assert_eq(report.as_audited, 1, "a nanosecond too late");
   machine_watch_begin(&watches[0], 1001000000, 1000000000, 5000);
+  step(&watches[0], 900 * US, 60 * US);
+  machine_watch_begin(&watches[0], 1001000000, 1000000000, 5000);
   step(&watches[0], 999 * US, 10 * US);
   machine_add_frame(&report, watches, 2);
   cr_assert_eq(report.as_audited, 1, "the longest step of the frame before allows nothing");
