@@ -41,6 +41,11 @@ static void print_stalls(const machine_report *report, const char *name, const m
 /* What a reader takes home. */
 static void print_sentence(const machine_report *report) {
   char plain[TEXT_BYTES], claim[TEXT_BYTES], audited[TEXT_BYTES];
+  if (report->own_late.within[0] == report->frames) {
+    puts("\nOn this machine, as it was, none of these frames was late by more than 20 us of own time for the machine's "
+         "sake.");
+    return;
+  }
   printf("\nOn this machine, as it was, no program that works until its deadline can keep more than about %s of such\n"
          "frames within 20 us of own time (and a claim of 50 us: %s; as `muster run --audit` counts, to which a claim\n"
          "that the machine stalls is a longer claim: %s).\n",
