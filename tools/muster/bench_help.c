@@ -11,6 +11,7 @@ static void show_suites(void) {
     printf("  %-10s %s\n", suites[i]->name, suites[i]->summary);
   puts("  activation how even frames become when updates may be put off; see `muster bench activation --help`");
   puts("  control    how the frame answers when costs or budgets change; see `muster bench control --help`");
+  puts("  machine    how often the machine itself makes a frame late; see `muster bench machine --help`");
   puts("  quality    how fresh each rule keeps a crowd with the same CPU; see `muster bench quality --help`");
   puts("  scale      what scheduling costs, from few agents to millions; see `muster bench scale --help`");
   puts("  sets       what sets of atoms cost; see `muster bench sets --help`");

@@ -159,7 +159,7 @@ static bool read_option(void *user, int option, const char *text) {
 }
 
 /* Benches of another kind have options of their own, so their name leads. */
-static const char *const others[] = {"activation", "control", "quality", "scale", "sets"};
+static const char *const others[] = {"activation", "control", "machine", "quality", "scale", "sets"};
 
 static int find_suite(bench_options *options, const char *name) {
   name_list known = {.count = SUITES};

@@ -22,10 +22,15 @@ progress progress_begin(void) {
   return progress;
 }
 
-void progress_show(progress *progress, uint64_t frame, uint64_t of, const muster_frame_report *report) {
+bool progress_is_due(progress *progress) {
   uint64_t now = now_ns();
-  if (now < progress->next_ns) return;
+  if (now < progress->next_ns) return false;
   progress->next_ns = now + progress->interval_ns;
+  return true;
+}
+
+void progress_show(progress *progress, uint64_t frame, uint64_t of, const muster_frame_report *report) {
+  if (!progress_is_due(progress)) return;
   char agents[TEXT_BYTES], wall[TEXT_BYTES], count[64];
   if (of)
     snprintf(count, sizeof count, "frame %" PRIu64 " of %" PRIu64, frame, of);

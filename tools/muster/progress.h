@@ -5,6 +5,8 @@
 
 #include <muster/muster.h>
 
+#include <stdbool.h>
+
 typedef struct progress {
   bool terminal;
   bool shown;           /* something stands on the terminal's line */
@@ -14,6 +16,9 @@ typedef struct progress {
 
 /* Finds out where standard error leads. */
 progress progress_begin(void);
+
+/* Whether it is time for a line; the next is due an interval later. */
+bool progress_is_due(progress *progress);
 
 /* Shows where the run is, when it is time to. `of` is the number of frames to run, 0 while warming up. */
 void progress_show(progress *progress, uint64_t frame, uint64_t of, const muster_frame_report *report);

@@ -1,0 +1,78 @@
+/* The frames in which threads watch. They are those of a pool, so that they sleep, are woken and are kept apart as
+ * those of `muster run` are. */
+#include "machine.h"
+
+#include "base/clock.h"
+
+#include <muster/jobs.h>
+
+#include <stdlib.h>
+
+/* Apart, so that no thread waits for a cache line of another. */
+typedef struct machine_seat {
+  _Alignas(128) machine_watch watch;
+} machine_seat;
+
+typedef struct machine_crew {
+  clock_source clock;
+  muster_pool *pool;
+  machine_seat *seats;    /* one for each piece of a frame, which is as many as there are workers */
+  machine_watch *watches; /* side by side, after a frame */
+  uint64_t deadline_ns;
+} machine_crew;
+
+static void watch_frame(const clock_source *clock, machine_watch *watch, uint64_t deadline_ns) {
+  uint64_t now_ns = clock_now(clock), cpu_ns = clock_thread_cpu();
+  bool goes_on = machine_watch_begin(watch, deadline_ns, now_ns, cpu_ns);
+  while (goes_on) {
+    now_ns = clock_now(clock);
+    cpu_ns = clock_thread_cpu();
+    goes_on = machine_watch_step(watch, now_ns, cpu_ns);
+  }
+}
+
+/* A piece lasts until the deadline, so each worker has one. What nobody had taken by then is taken late, and missed. */
+static void watch_pieces(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
+  machine_crew *crew = argument;
+  (void)worker;
+  for (uint64_t i = begin; i < end; i++) watch_frame(&crew->clock, &crew->seats[i].watch, crew->deadline_ns);
+}
+
+static bool run_frame(machine_crew *crew, const machine_setup *setup, machine_report *report) {
+  crew->deadline_ns = clock_now(&crew->clock) + setup->budget_ns;
+  if (muster_parallel_for(crew->pool, MUSTER_PRIORITY_NORMAL, setup->workers, 1, watch_pieces, crew) != MUSTER_OK)
+    return false;
+  for (uint32_t i = 0; i < setup->workers; i++) crew->watches[i] = crew->seats[i].watch;
+  machine_add_frame(report, crew->watches, setup->workers);
+  return true;
+}
+
+static const char *run_frames(machine_crew *crew, const machine_setup *setup, machine_report *report) {
+  for (uint64_t frame = 0; frame < setup->frames; frame++) {
+    setup->wait(setup->user, frame);
+    if (!run_frame(crew, setup, report)) return muster_last_error();
+  }
+  for (uint32_t i = 0; i < setup->workers; i++) machine_add_watch(report, &crew->seats[i].watch);
+  return NULL;
+}
+
+const char *machine_measure(const machine_setup *setup, machine_report *report) {
+  machine_crew crew = {.clock = clock_calibrate()};
+  muster_pool_def pool = muster_default_pool_def();
+  const char *wrong = "out of memory";
+  pool.workers = setup->workers;
+  *report = (machine_report){0};
+  crew.seats = aligned_alloc(_Alignof(machine_seat), setup->workers * sizeof *crew.seats);
+  crew.watches = calloc(setup->workers, sizeof *crew.watches);
+  crew.pool = muster_pool_create(&pool);
+  if (!crew.pool) {
+    wrong = muster_last_error();
+  } else if (crew.seats && crew.watches) {
+    for (uint32_t i = 0; i < setup->workers; i++) crew.seats[i] = (machine_seat){0};
+    wrong = run_frames(&crew, setup, report);
+  }
+  muster_pool_destroy(crew.pool);
+  free(crew.watches);
+  free(crew.seats);
+  return wrong;
+}
