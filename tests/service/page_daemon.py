@@ -72,9 +72,10 @@ class Browser:
         self.driver.set_page_load_timeout(PATIENCE_S)
         self.requests = []
 
-    def resize(self, width, height):
+    def resize(self, width, height, mobile=None):
+        mobile = width < 600 if mobile is None else mobile
         self.command("Emulation.setDeviceMetricsOverride",
-                     {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+                     {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile})
 
     def prefer(self, scheme):
         self.command("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})

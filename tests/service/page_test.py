@@ -129,7 +129,8 @@ OVERLAPS = """
     if (i < k && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
       found.push([all[i].outerHTML.slice(0, 80), all[k].outerHTML.slice(0, 80)]);
   }));
-  return { found, wide: document.documentElement.scrollWidth - innerWidth, seen: all.length };"""
+  const page = document.documentElement;
+  return { found, wide: page.scrollWidth - page.clientWidth, seen: all.length };"""
 
 
 def fits_a_phone_and_a_screen():
@@ -137,6 +138,33 @@ def fits_a_phone_and_a_screen():
         browser.resize(width, height)
         result = browser.script(OVERLAPS)
         assert result["seen"] > 30 and not result["found"] and result["wide"] <= 0, (width, result)
+
+
+# By how many pixels each plot misses the room that it has.
+PLOTS = """
+  return [...document.querySelectorAll("#plots canvas")].map((canvas) =>
+    canvas.getBoundingClientRect().width - document.getElementById("plots").getBoundingClientRect().width);"""
+
+
+def follows_a_window_that_is_pulled():
+    """Without a reload, there and back: plots have the room that there is, and the whole world stays in view."""
+    browser.find("fit").click()
+    for width in (390, 1440, 390, 1440):
+        browser.resize(width, 900, False)
+        wait("the plots fit", lambda: all(abs(by) < 2 for by in browser.script(PLOTS)))
+        maps = shown("maps")
+        wait("the next maps", lambda: shown("maps") > maps + 2)
+        wait("the whole world is in view", lambda: shown("map.agents") > 0.95 * tile("Agents"))
+        result = browser.script(OVERLAPS)
+        assert not result["found"] and result["wide"] <= 0, (width, result)
+    browser.find("zoom-in").click()
+    scale = browser.module("map.js", "return it.view.scale")
+    browser.resize(1300, 900, False)
+    maps = shown("maps")
+    wait("the next maps", lambda: shown("maps") > maps + 2)
+    assert browser.module("map.js", "return it.view.scale") == scale, "what was chosen by hand stays"
+    browser.resize(1440, 900)
+    browser.find("fit").click()
 
 
 def asks_for_the_token_and_adds_an_observer():
@@ -334,7 +362,7 @@ def main():
     browser.driver.get(daemon.address)
     for test in (shows_all_agents_and_goes_on, names_everything_that_can_be_used,
                  is_readable_in_the_dark_and_in_the_light, fits_a_phone_and_a_screen,
-                 moves_an_observer_and_the_levels_follow, shows_the_observer_grid_on_request,
+                 follows_a_window_that_is_pulled, moves_an_observer_and_the_levels_follow, shows_the_observer_grid_on_request,
                  takes_a_camera_by_the_hand, moves_the_budget_and_the_frames_follow, pauses_and_steps,
                  explains_an_agent):
         print(test.__name__, flush=True)

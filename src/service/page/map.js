@@ -193,7 +193,7 @@ export function begin(picked) {
     if (view.scale) picked(await nearest(detail.px, detail.py).catch(() => null));
   });
   for (const kind of ["focus", "blur"]) canvas.addEventListener(kind, repaint);
-  new ResizeObserver(repaint).observe(canvas);
+  new ResizeObserver(() => view.resized()).observe(canvas);
   onSchemeChange(recolour);
   colourField.addEventListener("change", recolour);
   partitionField.addEventListener("change", () => {

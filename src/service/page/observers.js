@@ -180,7 +180,6 @@ export function setLost(lost) {
 export function begin(tell) {
   say = tell;
   view.addEventListener("change", placeAll);
-  new ResizeObserver(placeAll).observe(view.canvas);
   document.getElementById("add-observer").addEventListener("click", () => view.scale && add());
   chooser.addEventListener("change", () => {
     const handle = handles.get(chooser.value);
