@@ -120,8 +120,9 @@ async function askForHerds() {
     await sleep(Math.max(HERDS_MS, 4 * took));
     start = performance.now();
     if (document.hidden || isLost || !hasHerds || !view.scale) continue;
-    const rectangle = new URLSearchParams(inView());
-    shown.herds = await getAll(`${worldPath(shown.world)}/herds?${rectangle}`, "herds", HERDS_MAX).catch(() => []);
+    const world = shown.world, path = `${worldPath(world)}/herds?${new URLSearchParams(inView())}`;
+    const herds = await getAll(path, "herds", HERDS_MAX).catch(() => []);
+    if (world === shown.world) shown.herds = herds;
   }
 }
 

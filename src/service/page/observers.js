@@ -172,6 +172,11 @@ async function add() {
   }
 }
 
+/* Those of another world have the same ids. */
+export function forgetAll() {
+  for (const handle of [...handles.values()]) forget(handle);
+}
+
 export function setLost(lost) {
   isLost = lost;
 }
