@@ -34,11 +34,11 @@ class Daemon:
         with open(path, "w", encoding="ascii", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write(TOKEN + "\n")
 
-    def start(self, world="main"):
+    def start(self, world="main=wildlife", agents=100000):
         log = f"{self.folder}/log"
         with open(log, "w", encoding="utf-8") as out:
             self.process = subprocess.Popen(
-                [os.environ["MUSTERD"], "--world", f"{world}=wildlife", "--agents", "100000",
+                [os.environ["MUSTERD"], "--world", world, "--agents", str(agents),
                  "--listen", f"127.0.0.1:{self.port}", "--socket", f"{self.folder}/control",
                  "--modules", os.environ["MUSTER_MODULES"], "--token-file", f"{self.folder}/token"], stderr=out)
 

@@ -147,10 +147,10 @@ def fits_a_phone_and_a_screen():
         assert result["seen"] > 30 and not result["found"] and result["wide"] <= 0, (width, result)
 
 
-# By how many pixels each plot misses the room that it has.
+# Which share of its card's width each plot has.
 PLOTS = """
   return [...document.querySelectorAll("#plots canvas")].map((canvas) =>
-    canvas.getBoundingClientRect().width - document.getElementById("plots").getBoundingClientRect().width);"""
+    canvas.getBoundingClientRect().width / canvas.closest(".card").clientWidth);"""
 
 
 def follows_a_window_that_is_pulled():
@@ -158,7 +158,7 @@ def follows_a_window_that_is_pulled():
     browser.find("fit").click()
     for width in (390, 1440, 390, 1440):
         browser.resize(width, 900, False)
-        wait("the plots fit", lambda: all(abs(by) < 2 for by in browser.script(PLOTS)))
+        wait("the plots fit", lambda: all(0.85 < share < 1 for share in browser.script(PLOTS)))
         maps = shown("maps")
         wait("the next maps", lambda: shown("maps") > maps + 2)
         wait("the whole world is in view", lambda: shown("map.agents") > 0.95 * tile("Agents"))
@@ -382,11 +382,19 @@ def forgets_in_time_what_nobody_looks_at():
 
 def finds_the_worlds_of_another_daemon():
     daemon.kill()
-    daemon.start("other")
+    daemon.start("other=herd", 3000)
     wait("the page shows what there is now", lambda: browser.find("state").text == "running"
          and browser.find("world").get_attribute("value") == "other" and not browser.find("banner").is_displayed())
     before = shown("maps")
     wait("its map goes on", lambda: shown("maps") > before + 5)
+    herds = ask("/v1/worlds/other/herds?limit=1000")["herds"]
+    assert len(herds) > 50 and sum(herd["leaves"] == 0 for herd in herds) > 30, "most are folded: they are no agents"
+    wait("the whole world has them all", lambda: browser.module("map.js", """
+      return given[0].every(({ position }) => {
+        const [px, py] = it.view.toScreen(position.x, position.y);
+        return px > -20 && py > -20 && px < it.view.width + 20 && py < it.view.height + 20;
+      });""", herds))
+    wait("and shows them", lambda: shown("herds.length") > 50)
     browser.driver.get("about:blank")
     browser.driver.get(daemon.address + "/#%zz")
     wait("an address that means nothing leads to a world", lambda: browser.find("state").text == "running")

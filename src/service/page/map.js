@@ -83,8 +83,8 @@ async function askOnce() {
   const world = shown.world, partition = shown.partition, hadView = view.scale > 0;
   const map = await getMap(world, query()).catch(complain);
   if (!map || world !== shown.world || partition !== shown.partition) return;
-  if (!hadView && !view.scale) view.fit(map.x0, map.y0, map.x1, map.y1);
-  take(map);
+  if (!hadView && !view.scale) await fitAll(map);
+  if (world === shown.world) take(map);
   await nextFrame();
 }
 
@@ -156,10 +156,22 @@ export function placeOf(id) {
 
 /* ------------------------------------------------------------------------------------------------------------ whole */
 
-/* Shows all agents of the partition. */
+/* Shows all agents of a map, and all herds: the members of those that are folded are no agents. */
+async function fitAll(map) {
+  const world = shown.world, path = `${worldPath(world)}/herds`;
+  const herds = hasHerds ? await getAll(path, "herds", HERDS_MAX).catch(() => []) : [];
+  if (world !== shown.world) return;
+  const places = herds.filter((herd) => herd.partition === shown.partition).map((herd) => herd.position);
+  const isEmpty = map.agents === 0 && places.length > 1;
+  let [x0, y0, x1, y1] = isEmpty ? [Infinity, Infinity, -Infinity, -Infinity] : [map.x0, map.y0, map.x1, map.y1];
+  for (const { x, y } of places)
+    [x0, y0, x1, y1] = [Math.min(x0, x), Math.min(y0, y), Math.max(x1, x), Math.max(y1, y)];
+  view.fit(x0, y0, x1, y1);
+}
+
+/* Shows all of the partition. */
 export async function showWhole() {
-  const map = await getMap(shown.world, { partition: shown.partition, max: 0, width: 16, height: 10 });
-  view.fit(map.x0, map.y0, map.x1, map.y1);
+  await fitAll(await getMap(shown.world, { partition: shown.partition, max: 0, width: 16, height: 10 }));
 }
 
 export function showWorld(name) {
@@ -175,7 +187,9 @@ export function setLost(lost) {
 
 /* Whether a world has herds at all; none are asked for where there are none. */
 export function setHerds(some) {
+  const areNew = some && !hasHerds;
   hasHerds = some;
+  if (areNew && view.fitted) showWhole().catch(() => {}); /* it was fitted before they were known */
   if (!some) shown.herds = [];
 }
 

@@ -33,7 +33,7 @@ export class MapView extends EventTarget {
   fit(x0, y0, x1, y1) {
     this.x = (x0 + x1) / 2;
     this.y = (y0 + y1) / 2;
-    this.scale = Math.min(this.width / (x1 - x0), this.height / (y1 - y0)) * 0.97;
+    this.scale = Math.min(MOST_SCALE, (this.width / (x1 - x0)) * 0.97, (this.height / (y1 - y0)) * 0.97);
     this.fitted = [x0, y0, x1, y1];
     this.changed();
   }
