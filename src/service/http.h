@@ -18,7 +18,9 @@
  * is to blame. Only what is no HTTP at all is answered by libmicrohttpd itself, in its own words.
  *
  * Slow clients: from its begin, or the end of the answer before, a connection has receive_ms to send a whole request,
- * however many bytes of it come in the meantime, and send_ms to take an answer; then it is cut. */
+ * however many bytes of it come in the meantime, and send_ms to take an answer; then it is cut. Large answers (64 KiB
+ * and more) that wait to be taken have answers_bytes_max together: whoever asks for another meanwhile is refused (429);
+ * small ones, such as those of health and control, always go. */
 #ifndef SERVICE_HTTP_H
 #define SERVICE_HTTP_H
 
@@ -51,6 +53,7 @@ typedef struct http_options {
   uint32_t header_bytes_max;       /* of request line and headers together; default 16384 */
   uint32_t body_bytes_max;         /* of a request, whatever its route says; default 4 MiB */
   uint32_t bodies_bytes_max;       /* of all requests that are under way; default 64 MiB */
+  uint32_t answers_bytes_max;      /* of all large answers that clients have not taken yet; default 128 MiB */
   uint32_t receive_ms, send_ms;    /* default 10 s and 30 s */
   const char *token;               /* on TCP whoever wants to change something must send "Authorization: Bearer TOKEN";
                                       null (default) = nothing can be changed over TCP. Copied */
@@ -65,6 +68,7 @@ static inline http_options http_default_options(void) {
   options.header_bytes_max = 16384;
   options.body_bytes_max = 4u << 20;
   options.bodies_bytes_max = 64u << 20;
+  options.answers_bytes_max = 128u << 20;
   options.receive_ms = 10000;
   options.send_ms = 30000;
   return options;
@@ -95,11 +99,12 @@ void http_destroy(http *http, void (*done)(void *user), void *user);
 
 /* How it went since the server was created. */
 typedef struct http_counts {
-  uint64_t connections;    /* accepted so far */
-  uint32_t open;           /* now */
-  uint64_t answers[6];     /* by the hundreds of their status; [0] is unused */
-  uint64_t cut;            /* connections that were too slow */
-  uint32_t bodies_waiting; /* bytes of bodies that are under way */
+  uint64_t connections;     /* accepted so far */
+  uint32_t open;            /* now */
+  uint64_t answers[6];      /* by the hundreds of their status; [0] is unused */
+  uint64_t cut;             /* connections that were too slow */
+  uint32_t bodies_waiting;  /* bytes of bodies that are under way */
+  uint64_t answers_waiting; /* bytes of large answers that clients have not taken yet */
 } http_counts;
 
 /* Copies the counts. */
@@ -131,7 +136,8 @@ const http_route *http_route_of(const http_request *request);
 /* All routes of the server, as given to http_create. */
 const http_route *const *http_tables(const http_request *request);
 
-/* Answers with a copy of `bytes` bytes. `type` is null for an answer without body. */
+/* Answers with a copy of `bytes` bytes; refuses where too many wait to be taken (answers_bytes_max). `type` is null for
+ * an answer without body. */
 void http_answer(http_request *request, unsigned status, const char *type, const void *body, size_t bytes);
 
 /* The same with memory from malloc, which is freed. */

@@ -40,6 +40,7 @@ struct http_request {
   bool handled, suspended, sent; /* the handler was called; it answers later; libmicrohttpd has the answer */
   unsigned status;               /* of the answer; 0 = not answered */
   struct MHD_Response *response;
+  size_t answer_bytes; /* of a large answer, until the client has taken it */
   http_stream *stream; /* the answer, when it has no end */
 };
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LARGE_BYTES = 65536 }; /* of an answer that counts: that of health or control never does */
+
 /* --------------------------------------------------------------------------------------------------------- answers */
 
 /* Hands the answer to libmicrohttpd, which is asking for it. */
@@ -46,13 +48,32 @@ static void answer_with(http_request *request, unsigned status, const char *type
   http_respond(request, status, type, response);
 }
 
+/* Counts what the client has to take. False: too much waits for others, and it was refused. One alone always goes. */
+static bool reserve_answer(http_request *request, size_t bytes) {
+  http *http = request->http;
+  uint64_t waiting = http->counts.answers_waiting;
+  if (bytes < LARGE_BYTES) return true;
+  if (waiting > 0 && waiting + bytes > http->options.answers_bytes_max) {
+    http_refuse(request, 429, "busy", NULL, "%llu bytes of answers wait for clients to take them: ask again later",
+                (unsigned long long)waiting);
+    return false;
+  }
+  request->answer_bytes = bytes;
+  http->counts.answers_waiting += bytes;
+  return true;
+}
+
 void http_answer(http_request *request, unsigned status, const char *type, const void *body, size_t bytes) {
+  if (!reserve_answer(request, bytes)) return;
   struct MHD_Response *response = MHD_create_response_from_buffer(bytes, (void *)body, MHD_RESPMEM_MUST_COPY);
   answer_with(request, status, type, response);
 }
 
 void http_answer_owned(http_request *request, unsigned status, const char *type, void *body, size_t bytes) {
-  answer_with(request, status, type, MHD_create_response_from_buffer(bytes, body, MHD_RESPMEM_MUST_FREE));
+  if (reserve_answer(request, bytes))
+    answer_with(request, status, type, MHD_create_response_from_buffer(bytes, body, MHD_RESPMEM_MUST_FREE));
+  else
+    free(body);
 }
 
 void http_answer_static(http_request *request, unsigned status, const char *type, const void *body, size_t bytes,
@@ -166,6 +187,7 @@ void http_close_request(http_request *request) {
   if (request->previous) request->previous->next = request->next;
   if (http->requests == request) http->requests = request->next;
   http_release_body(request);
+  http->counts.answers_waiting -= request->answer_bytes;
   if (request->stream) http_stream_forget(request->stream);
   if (request->response) MHD_destroy_response(request->response);
   free(request);

@@ -59,6 +59,9 @@
  *   A square that is missing is one of which nothing is known, which counts as importance 0. Cells are gathered and
  * shared as the map is; when their edge changes in the meantime, gathering begins anew.
  *
+ * Answers that clients do not take hold up nobody: they are bounded together, 429 beyond, and cut after send_ms
+ * (service/http.h).
+ *
  * GET /v1/worlds/W/herds?x0&y0&x1&y1&partition&cursor&limit              JSON, page by page as other lists are
  *
  *   {"herds": [{"herd": "INDEX.GENERATION", "type", "partition", "position", "velocity": {"x", "y"}, "members",

@@ -50,6 +50,8 @@ static void render_http(exposition *exposition, const http_counts *http) {
                 http->connections);
   render_number(exposition, "muster_http_connections_cut_total", EXPOSITION_COUNTER,
                 "Connections cut because they were too slow.", http->cut);
+  render_number(exposition, "muster_http_answers_waiting_bytes", EXPOSITION_GAUGE,
+                "Bytes of large answers that clients have not taken yet.", http->answers_waiting);
 }
 
 static void render_snapshots(exposition *exposition, const metrics_facts *facts) {

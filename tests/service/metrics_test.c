@@ -61,7 +61,7 @@ static facts make_facts(void) {
                                              .enabled = true},
                                .cpu_s = 12.5,
                                .resident_bytes = 1 << 26,
-                               .http = {.answers = {0, 0, 100, 0, 3, 0}},
+                               .http = {.answers = {0, 0, 100, 0, 3, 0}, .answers_waiting = 5000000000u},
                                .world_count = 2,
                                .worlds = made.worlds,
                                .crash_count = 1};
@@ -106,6 +106,7 @@ Test(metrics, say_what_the_worlds_published) {
   assert_line(text, "muster_type_agents{world=\"main\",type=\"wolf\",level=\"0\"} 5");
   assert_line(text, "muster_type_update_p95_seconds{world=\"main\",type=\"wolf\",level=\"0\"} 1.5e-06");
   assert_line(text, "muster_http_requests_total{code=\"4xx\"} 3");
+  assert_line(text, "muster_http_answers_waiting_bytes 5000000000");
   assert_line(text, "muster_crashes_total{world=\"main\",type=\"wolf\"} 2");
   assert_line(text, "muster_snapshots_total 7");
   assert_line(text, "muster_snapshots_failed_total 1");

@@ -35,11 +35,11 @@ class Daemon:
         with open(path, "w", encoding="ascii", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write(TOKEN + "\n")
 
-    def start(self):
+    def start(self, world="main=wildlife", agents=100000):
         log = f"{self.folder}/log"
         with open(log, "w", encoding="utf-8") as out:
             self.process = subprocess.Popen(
-                [os.environ["MUSTERD"], "--world", "main=wildlife", "--agents", "100000",
+                [os.environ["MUSTERD"], "--world", world, "--agents", str(agents),
                  "--listen", f"127.0.0.1:{self.port}", "--socket", f"{self.folder}/control",
                  "--modules", os.environ["MUSTER_MODULES"], "--token-file", f"{self.folder}/token", *self.flags],
                 stderr=out)
@@ -74,9 +74,10 @@ class Browser:
         self.driver.set_page_load_timeout(PATIENCE_S)
         self.requests = []
 
-    def resize(self, width, height):
+    def resize(self, width, height, mobile=None):
+        mobile = width < 600 if mobile is None else mobile
         self.command("Emulation.setDeviceMetricsOverride",
-                     {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+                     {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile})
 
     def prefer(self, scheme):
         self.command("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})

@@ -38,6 +38,13 @@ def tile(title):
         ".nextSibling.textContent.replace(/[^0-9.,]/g, '')", title))
 
 
+def legend_of(line):
+    """The newest value of a line of the plots."""
+    return number(browser.script(
+        "return [...document.querySelectorAll('#plots li')].find((at) => at.textContent.startsWith(arguments[0]))"
+        ".lastChild.textContent", line))
+
+
 def at_level(level):
     """Agents of all types at a level, out of the table."""
     cells = browser.script("return [...document.querySelectorAll(`#types tr[data-level='${arguments[0]}'] .number`)]"
@@ -129,7 +136,8 @@ OVERLAPS = """
     if (i < k && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
       found.push([all[i].outerHTML.slice(0, 80), all[k].outerHTML.slice(0, 80)]);
   }));
-  return { found, wide: document.documentElement.scrollWidth - innerWidth, seen: all.length };"""
+  const page = document.documentElement;
+  return { found, wide: page.scrollWidth - page.clientWidth, seen: all.length };"""
 
 
 def fits_a_phone_and_a_screen():
@@ -139,10 +147,40 @@ def fits_a_phone_and_a_screen():
         assert result["seen"] > 30 and not result["found"] and result["wide"] <= 0, (width, result)
 
 
+# Which share of its card's width each plot has.
+PLOTS = """
+  return [...document.querySelectorAll("#plots canvas")].map((canvas) =>
+    canvas.getBoundingClientRect().width / canvas.closest(".card").clientWidth);"""
+
+
+def follows_a_window_that_is_pulled():
+    """Without a reload, there and back: plots have the room that there is, and the whole world stays in view."""
+    browser.find("fit").click()
+    for width in (390, 1440, 390, 1440):
+        browser.resize(width, 900, False)
+        wait("the plots fit", lambda: all(0.85 < share < 1 for share in browser.script(PLOTS)))
+        maps = shown("maps")
+        wait("the next maps", lambda: shown("maps") > maps + 2)
+        wait("the whole world is in view", lambda: shown("map.agents") > 0.95 * tile("Agents"))
+        result = browser.script(OVERLAPS)
+        assert not result["found"] and result["wide"] <= 0, (width, result)
+    browser.find("zoom-in").click()
+    scale = browser.module("map.js", "return it.view.scale")
+    browser.resize(1300, 900, False)
+    maps = shown("maps")
+    wait("the next maps", lambda: shown("maps") > maps + 2)
+    assert browser.module("map.js", "return it.view.scale") == scale, "what was chosen by hand stays"
+    browser.resize(1440, 900)
+    browser.find("fit").click()
+
+
 def asks_for_the_token_and_adds_an_observer():
     before = observers()
     browser.find("add-observer").click()
     wait("the page asks for the token", lambda: browser.find("token-dialog").get_attribute("open"))
+    assert not browser.find("token-refused").is_displayed(), "it had none"
+    browser.find("token").send_keys("not" + TOKEN, Keys.ENTER)
+    wait("it says that this is not it", lambda: browser.find("token-refused").is_displayed())
     browser.find("token").send_keys(TOKEN, Keys.ENTER)
     wait("there is one more", lambda: len(observers()) == len(before) + 1)
     return next(iter(observers().keys() - before.keys()))
@@ -282,6 +320,10 @@ def pauses_and_steps():
     browser.find("step").click()
     wait("one frame was run", lambda: tile("Frame") == frame + 1)
     assert world()["frame"]["number"] == frame + 1
+    assert tile("Updates") == legend_of("completed") and tile("Carried") == legend_of("carried"), "all show the same"
+    wait("the plots have it, too", lambda: browser.script(
+        "return Chart.getChart(document.querySelectorAll('#plots canvas')[2]).data.datasets[2].data.at(-1).y")
+        == tile("Carried"))
     browser.find("pause").click()
     wait("it goes on", lambda: browser.find("state").text == "running" and tile("Frame") > frame + 5)
 
@@ -321,6 +363,43 @@ def survives_the_daemon():
     wait("and the figures", lambda: tile("Agents") > 95000 and browser.find("state").text == "running")
 
 
+def forgets_in_time_what_nobody_looks_at():
+    """Frames of ten minutes come to a page in the background: it keeps a minute of them."""
+    kept = browser.module("plots.js", """
+      const now = performance.now.bind(performance), begin = now(), frame = it.samples.at(-1).frame;
+      Object.defineProperty(document, "hidden", { value: true, configurable: true });
+      for (let i = 0; i < 6000; i++) {
+        performance.now = () => begin + 100 * i;
+        it.add(frame);
+      }
+      const kept = it.samples.length;
+      delete performance.now;
+      delete document.hidden;
+      it.forgetAll();
+      return kept;""")
+    assert 600 <= kept <= 620, kept
+
+
+def finds_the_worlds_of_another_daemon():
+    daemon.kill()
+    daemon.start("other=herd", 3000)
+    wait("the page shows what there is now", lambda: browser.find("state").text == "running"
+         and browser.find("world").get_attribute("value") == "other" and not browser.find("banner").is_displayed())
+    before = shown("maps")
+    wait("its map goes on", lambda: shown("maps") > before + 5)
+    herds = ask("/v1/worlds/other/herds?limit=1000")["herds"]
+    assert len(herds) > 50 and sum(herd["leaves"] == 0 for herd in herds) > 30, "most are folded: they are no agents"
+    wait("the whole world has them all", lambda: browser.module("map.js", """
+      return given[0].every(({ position }) => {
+        const [px, py] = it.view.toScreen(position.x, position.y);
+        return px > -20 && py > -20 && px < it.view.width + 20 && py < it.view.height + 20;
+      });""", herds))
+    wait("and shows them", lambda: shown("herds.length") > 50)
+    browser.driver.get("about:blank")
+    browser.driver.get(daemon.address + "/#%zz")
+    wait("an address that means nothing leads to a world", lambda: browser.find("state").text == "running")
+
+
 def is_quiet(excused):
     loud = [line for line in browser.complaints() if not any(word in line for word in excused)]
     assert not loud, loud
@@ -334,15 +413,18 @@ def main():
     browser.driver.get(daemon.address)
     for test in (shows_all_agents_and_goes_on, names_everything_that_can_be_used,
                  is_readable_in_the_dark_and_in_the_light, fits_a_phone_and_a_screen,
-                 moves_an_observer_and_the_levels_follow, shows_the_observer_grid_on_request,
-                 takes_a_camera_by_the_hand, moves_the_budget_and_the_frames_follow, pauses_and_steps,
-                 explains_an_agent):
+                 follows_a_window_that_is_pulled, moves_an_observer_and_the_levels_follow,
+                 shows_the_observer_grid_on_request, takes_a_camera_by_the_hand,
+                 moves_the_budget_and_the_frames_follow, pauses_and_steps, explains_an_agent,
+                 forgets_in_time_what_nobody_looks_at):
         print(test.__name__, flush=True)
         test()
         is_quiet(["401 (Unauthorized)"])  # by which the page learns that a token is wanted
-    print(survives_the_daemon.__name__, flush=True)
-    survives_the_daemon()
-    is_quiet(["ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED_ENCODING",
+    for test in (survives_the_daemon, finds_the_worlds_of_another_daemon):
+        print(test.__name__, flush=True)
+        test()
+    is_quiet(["404 (Not Found)",  # of the world that is gone
+              "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE_CHUNKED_ENCODING",
               "ERR_EMPTY_RESPONSE", "ERR_SOCKET_NOT_CONNECTED"])
     asked = browser.asked()
     outside = [url for url in asked if not url.startswith((daemon.address + "/", "data:", "blob:", "chrome:"))]

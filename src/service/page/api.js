@@ -5,9 +5,18 @@ const dialog = document.getElementById("token-dialog");
 const field = document.getElementById("token");
 let token = sessionStorage.getItem("token") ?? "";
 
+/* What percent signs stand for; as it is, where they stand for nothing. */
+export function unescaped(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /* A link may bring the token along, #token=...: what follows the # is sent to nobody, and is not left in sight. */
 if (location.hash.startsWith("#token=")) {
-  token = decodeURIComponent(location.hash.slice("#token=".length));
+  token = unescaped(location.hash.slice("#token=".length));
   sessionStorage.setItem("token", token);
   history.replaceState(null, "", location.pathname);
 }
@@ -17,6 +26,7 @@ let asked = null; /* the dialog's answer, while it is open: all who were refused
 function askForToken() {
   asked ??= new Promise((resolve) => {
     field.value = "";
+    document.getElementById("token-refused").hidden = !token;
     dialog.returnValue = "cancel";
     dialog.showModal();
     dialog.addEventListener("close", () => {
@@ -30,11 +40,20 @@ function askForToken() {
   return asked;
 }
 
+/* What the browser calls it differs; the user need not know. */
+async function reach(path, options) {
+  try {
+    return await fetch(path, options);
+  } catch {
+    throw new Error("The daemon does not answer.");
+  }
+}
+
 function send(method, path, body) {
   const headers = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (token && method !== "GET") headers.Authorization = `Bearer ${token}`;
-  return fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  return reach(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
 }
 
 async function refusal(response) {
@@ -55,7 +74,7 @@ export const get = (path) => ask("GET", path);
 
 /* A map, or the part of one that a query says; `what`: of agents, or "cells" of the observer grid. */
 export async function getMap(world, query, what = "map") {
-  const response = await fetch(`${worldPath(world)}/${what}?${new URLSearchParams(query)}`);
+  const response = await reach(`${worldPath(world)}/${what}?${new URLSearchParams(query)}`);
   if (!response.ok) throw await refusal(response);
   return readMap(await response.arrayBuffer());
 }

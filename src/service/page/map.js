@@ -83,8 +83,8 @@ async function askOnce() {
   const world = shown.world, partition = shown.partition, hadView = view.scale > 0;
   const map = await getMap(world, query()).catch(complain);
   if (!map || world !== shown.world || partition !== shown.partition) return;
-  if (!hadView && !view.scale) view.fit(map.x0, map.y0, map.x1, map.y1);
-  take(map);
+  if (!hadView && !view.scale) await fitAll(map);
+  if (world === shown.world) take(map);
   await nextFrame();
 }
 
@@ -120,8 +120,9 @@ async function askForHerds() {
     await sleep(Math.max(HERDS_MS, 4 * took));
     start = performance.now();
     if (document.hidden || isLost || !hasHerds || !view.scale) continue;
-    const rectangle = new URLSearchParams(inView());
-    shown.herds = await getAll(`${worldPath(shown.world)}/herds?${rectangle}`, "herds", HERDS_MAX).catch(() => []);
+    const world = shown.world, path = `${worldPath(world)}/herds?${new URLSearchParams(inView())}`;
+    const herds = await getAll(path, "herds", HERDS_MAX).catch(() => []);
+    if (world === shown.world) shown.herds = herds;
   }
 }
 
@@ -155,10 +156,22 @@ export function placeOf(id) {
 
 /* ------------------------------------------------------------------------------------------------------------ whole */
 
-/* Shows all agents of the partition. */
+/* Shows all agents of a map, and all herds: the members of those that are folded are no agents. */
+async function fitAll(map) {
+  const world = shown.world, path = `${worldPath(world)}/herds`;
+  const herds = hasHerds ? await getAll(path, "herds", HERDS_MAX).catch(() => []) : [];
+  if (world !== shown.world) return;
+  const places = herds.filter((herd) => herd.partition === shown.partition).map((herd) => herd.position);
+  const isEmpty = map.agents === 0 && places.length > 1;
+  let [x0, y0, x1, y1] = isEmpty ? [Infinity, Infinity, -Infinity, -Infinity] : [map.x0, map.y0, map.x1, map.y1];
+  for (const { x, y } of places)
+    [x0, y0, x1, y1] = [Math.min(x0, x), Math.min(y0, y), Math.max(x1, x), Math.max(y1, y)];
+  view.fit(x0, y0, x1, y1);
+}
+
+/* Shows all of the partition. */
 export async function showWhole() {
-  const map = await getMap(shown.world, { partition: shown.partition, max: 0, width: 16, height: 10 });
-  view.fit(map.x0, map.y0, map.x1, map.y1);
+  await fitAll(await getMap(shown.world, { partition: shown.partition, max: 0, width: 16, height: 10 }));
 }
 
 export function showWorld(name) {
@@ -174,7 +187,9 @@ export function setLost(lost) {
 
 /* Whether a world has herds at all; none are asked for where there are none. */
 export function setHerds(some) {
+  const areNew = some && !hasHerds;
   hasHerds = some;
+  if (areNew && view.fitted) showWhole().catch(() => {}); /* it was fitted before they were known */
   if (!some) shown.herds = [];
 }
 
@@ -193,7 +208,7 @@ export function begin(picked) {
     if (view.scale) picked(await nearest(detail.px, detail.py).catch(() => null));
   });
   for (const kind of ["focus", "blur"]) canvas.addEventListener(kind, repaint);
-  new ResizeObserver(repaint).observe(canvas);
+  new ResizeObserver(() => view.resized()).observe(canvas);
   onSchemeChange(recolour);
   colourField.addEventListener("change", recolour);
   partitionField.addEventListener("change", () => {

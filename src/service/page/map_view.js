@@ -9,6 +9,7 @@ export class MapView extends EventTarget {
     this.canvas = canvas;
     this.x = this.y = 0; /* metres, in the middle */
     this.scale = 0;      /* pixels per metre; 0 = nothing was seen yet: the whole world is to be shown */
+    this.fitted = null;  /* the rectangle that is shown as large as it fits, until the view is moved by hand */
     this.pointers = new Map();
     this.listen();
   }
@@ -32,15 +33,24 @@ export class MapView extends EventTarget {
   fit(x0, y0, x1, y1) {
     this.x = (x0 + x1) / 2;
     this.y = (y0 + y1) / 2;
-    this.scale = Math.min(this.width / (x1 - x0), this.height / (y1 - y0)) * 0.97;
+    this.scale = Math.min(MOST_SCALE, (this.width / (x1 - x0)) * 0.97, (this.height / (y1 - y0)) * 0.97);
+    this.fitted = [x0, y0, x1, y1];
     this.changed();
+  }
+
+  /* The canvas has another size: what was shown as a whole stays whole. */
+  resized() {
+    if (this.fitted && this.width && this.height) this.fit(...this.fitted);
+    else this.changed();
   }
 
   forget() {
     this.scale = 0;
+    this.fitted = null;
   }
 
   centre(x, y) {
+    this.fitted = null;
     this.x = x;
     this.y = y;
     this.changed();
@@ -48,6 +58,7 @@ export class MapView extends EventTarget {
 
   pan(px, py) {
     if (!this.scale) return;
+    this.fitted = null;
     this.x -= px / this.scale;
     this.y += py / this.scale;
     this.changed();
@@ -56,6 +67,7 @@ export class MapView extends EventTarget {
   /* Zooms; what lies at (px, py) stays there. */
   zoom(factor, px = this.width / 2, py = this.height / 2) {
     if (!this.scale) return;
+    this.fitted = null;
     const [x, y] = this.toGround(px, py);
     this.scale = Math.min(MOST_SCALE, Math.max(LEAST_SCALE, this.scale * factor));
     this.x = x - (px - this.width / 2) / this.scale;

@@ -172,6 +172,11 @@ async function add() {
   }
 }
 
+/* Those of another world have the same ids. */
+export function forgetAll() {
+  for (const handle of [...handles.values()]) forget(handle);
+}
+
 export function setLost(lost) {
   isLost = lost;
 }
@@ -180,7 +185,6 @@ export function setLost(lost) {
 export function begin(tell) {
   say = tell;
   view.addEventListener("change", placeAll);
-  new ResizeObserver(placeAll).observe(view.canvas);
   document.getElementById("add-observer").addEventListener("click", () => view.scale && add());
   chooser.addEventListener("change", () => {
     const handle = handles.get(chooser.value);

@@ -4,7 +4,7 @@
  *     map.js <---- asks for itself, as fast as it draws; observers.js and agent.js lie on top of it, field.js below
  *     api.js <---- all requests, the token */
 import * as agent from "./agent.js";
-import { ask, get, worldPath } from "./api.js";
+import { ask, get, unescaped, worldPath } from "./api.js";
 import * as controls from "./controls.js";
 import { count, digits, duration } from "./format.js";
 import * as field from "./field.js";
@@ -91,6 +91,7 @@ const listener = {
     banner.title = `in ${digits(wait / 1000)} s`;
     element("retry").hidden = false;
     banner.hidden = false;
+    leaveWorldThatIsGone().catch(() => {});
   },
 };
 
@@ -103,26 +104,34 @@ async function listWorlds() {
   return names;
 }
 
+/* The daemon may be there, and host others than before. */
+async function leaveWorldThatIsGone() {
+  if (!world) return;
+  const names = await listWorlds();
+  if (isLost && names.length > 0 && !names.includes(world)) showWorld(names[0]);
+}
+
 function showWorld(name) {
   world = name;
+  worldField.value = name;
   history.replaceState(null, "", `#${encodeURIComponent(name)}`);
   document.title = `${name} – Muster`;
   agent.close();
   plots.forgetAll();
   types.forgetAll();
   map.showWorld(name);
+  observers.forgetAll();
   controls.showWorld(name);
   follow(name, listener);
 }
 
 async function start() {
   try {
-    const names = await listWorlds(), wanted = decodeURIComponent(location.hash.slice(1));
-    if (names.length === 0) return note("The daemon hosts no world.");
+    const names = await listWorlds(), wanted = unescaped(location.hash.slice(1));
+    if (names.length === 0) throw new Error("The daemon hosts no world.");
     showWorld(names.includes(wanted) ? wanted : names[0]);
-    worldField.value = world;
-  } catch {
-    listener.lost("The daemon does not answer.", 2000);
+  } catch (error) {
+    listener.lost(error.message, 2000);
     setTimeout(start, 2000);
   }
 }

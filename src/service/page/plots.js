@@ -11,7 +11,6 @@ const tints = () => (palette.isLight
   : { first: "#6db3f2", second: "#ffb454", third: "#c9a6ff", quiet: "#9aa5b8", grid: "#232d3f" });
 const level = (i) => () => palette.css[Math.round((i / (LEVELS - 1)) * (STEPS - 1))];
 
-const shorten = (value) => (value >= 1000 ? count(value) : digits(value));
 const ms = (ns) => ns / 1e6;
 const plots = [
   {
@@ -28,6 +27,7 @@ const plots = [
   },
   {
     title: "Updates in a frame",
+    format: count,
     lines: [
       { name: "released", colour: (t) => t.quiet, of: (frame) => frame.released },
       { name: "completed", colour: (t) => t.first, of: (frame) => frame.completed },
@@ -36,6 +36,7 @@ const plots = [
   },
   {
     title: "Agents by level",
+    format: count,
     isStacked: true,
     lines: Array.from({ length: LEVELS }, (_, i) => ({
       name: `${i}:`,
@@ -124,12 +125,15 @@ function build(plot) {
 
 /* ---------------------------------------------------------------------------------------------------------- samples */
 
-const samples = []; /* {at: seconds, frame} */
-let drawn = 0;
+export const samples = []; /* {at: seconds, frame} */
+let drawn = 0, awaited = 0; /* when it was drawn last; the timer of the next time */
 
 function draw() {
-  const now = performance.now() / 1e3;
-  while (samples.length && now - samples[0].at > SECONDS + 1) samples.shift();
+  clearTimeout(awaited);
+  awaited = 0;
+  if (document.hidden) return;
+  drawn = performance.now();
+  const now = drawn / 1e3;
   for (const { chart, lines } of plots) {
     lines.forEach((line, i) => {
       chart.data.datasets[i].data = samples.map(({ at, frame }) => ({ x: at - now, y: line.of(frame) }));
@@ -138,15 +142,15 @@ function draw() {
   }
 }
 
-/* Takes a frame event. */
+/* Takes a frame event. All are forgotten in time, also while nobody looks; the newest is drawn for certain, though not
+ * at once: it may be the last one for long. */
 export function add(frame) {
   const now = performance.now();
   samples.push({ at: now / 1e3, frame });
-  if (document.hidden || now - drawn < DRAW_MS) return;
-  drawn = now;
-  for (const { lines, values } of plots)
-    lines.forEach((line, i) => (values[i].textContent = shorten(line.of(frame))));
-  draw();
+  while (now / 1e3 - samples[0].at > SECONDS + 1) samples.shift();
+  for (const { lines, values, format } of plots)
+    lines.forEach((line, i) => (values[i].textContent = (format ?? digits)(line.of(frame))));
+  if (!awaited) awaited = setTimeout(draw, Math.max(0, DRAW_MS - (now - drawn)));
 }
 
 export function forgetAll() {
@@ -159,3 +163,4 @@ onSchemeChange(() => {
   colourAll();
   draw();
 });
+document.addEventListener("visibilitychange", draw);

@@ -1,0 +1,210 @@
+/* Clients that ask for large answers and take nothing: what lies there for them is bounded, and cut in the end; it
+ * costs the frames nothing and keeps nobody else from small answers. */
+#include "control.h"
+#include "service/http.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------------------------------------ the server alone */
+
+/* A large answer fits no socket's buffer; four of them are the most, and a little. */
+enum { CLIENTS = 10, LARGE_BYTES = 8 << 20, MOST_BYTES = 35 << 20, FITTING = MOST_BYTES / LARGE_BYTES };
+enum { PATIENT_MS = 60000, IMPATIENT_MS = 100 };
+
+typedef struct test_server {
+  uv_loop_t loop;
+  http *http;
+} test_server;
+
+static test_server server;
+
+static void give_large(http_request *request) {
+  char *body = calloc(1, LARGE_BYTES);
+  cr_assert_not_null(body);
+  if (http_query_value(request, "copy")) {
+    http_answer(request, 200, HTTP_BINARY, body, LARGE_BYTES);
+    free(body);
+  } else {
+    http_answer_owned(request, 200, HTTP_BINARY, body, LARGE_BYTES);
+  }
+}
+
+static void give_small(http_request *request) {
+  http_answer(request, 200, HTTP_TEXT, "small", 5);
+}
+
+static const http_route routes[] = {{.method = "GET", .pattern = "/large", .handle = give_large, .queries = "copy"},
+                                    {.method = "GET", .pattern = "/small", .handle = give_small},
+                                    {0}};
+static const http_route *const tables[] = {routes, NULL};
+
+static void start_alone(uint32_t send_ms) {
+  http_options options = http_default_options();
+  options.tables = tables;
+  options.answers_bytes_max = MOST_BYTES;
+  options.send_ms = send_ms;
+  uv_loop_init(&server.loop);
+  server.http = http_create(&server.loop, &options);
+  cr_assert_eq(http_listen_tcp(server.http, "127.0.0.1:0", false), MUSTER_OK, "%s", muster_last_error());
+}
+
+static void stop_alone(void) {
+  http_destroy(server.http, NULL, NULL);
+  uv_run(&server.loop, UV_RUN_DEFAULT);
+  cr_expect(uv_loop_close(&server.loop) == 0, "something of the server is left in the loop");
+}
+
+static http_counts count(void) {
+  http_counts counts;
+  http_count(server.http, &counts);
+  cr_assert_leq(counts.answers_waiting, MOST_BYTES);
+  return counts;
+}
+
+/* Asks with next to no room for an answer, and returns the connection when the server has made one. */
+static int ask_alone(const char *path) {
+  char request[128];
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(http_port(server.http))};
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), small = 1;
+  uint64_t answers = count().answers[2] + count().answers[4];
+  int length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path);
+  setsockopt(client, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+  cr_assert_eq(connect(client, (struct sockaddr *)&address, sizeof address), 0);
+  cr_assert_eq(send(client, request, (size_t)length, MSG_NOSIGNAL), length);
+  while (count().answers[2] + count().answers[4] == answers) uv_run(&server.loop, UV_RUN_ONCE);
+  return client;
+}
+
+/* The status that is the begin of an answer; the rest stays where it is. */
+static int status_of(int client) {
+  char begin[13] = "";
+  while (recv(client, begin, sizeof begin - 1, MSG_PEEK | MSG_DONTWAIT) < (ssize_t)sizeof begin - 1)
+    uv_run(&server.loop, UV_RUN_ONCE);
+  return atoi(begin + 9);
+}
+
+/* Takes an answer until it is all there. */
+static void take(int client) {
+  static char bytes[1 << 16];
+  while (count().answers_waiting > 0) {
+    while (recv(client, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
+    uv_run(&server.loop, UV_RUN_NOWAIT);
+  }
+}
+
+TestSuite(unread, .timeout = 120);
+
+static void expect_bounded(const char *path) {
+  int clients[CLIENTS], small;
+  start_alone(PATIENT_MS);
+  for (int i = 0; i < CLIENTS; i++) {
+    clients[i] = ask_alone(path);
+    cr_expect_eq(status_of(clients[i]), i < FITTING ? 200 : 429, "client %d: %d", i, status_of(clients[i]));
+  }
+  cr_expect_eq(count().answers_waiting, FITTING * (uint64_t)LARGE_BYTES);
+  small = ask_alone("/small");
+  cr_expect_eq(status_of(small), 200, "small answers always go");
+  for (int i = 0; i < CLIENTS; i++) close(clients[i]);
+  close(small);
+  while (count().open > 0) uv_run(&server.loop, UV_RUN_ONCE);
+  cr_expect_eq(count().answers_waiting, 0);
+  stop_alone();
+}
+
+Test(unread, answers_that_nobody_takes_are_bounded_together) {
+  expect_bounded("/large");
+}
+
+Test(unread, copied_answers_are_bounded_as_well) {
+  expect_bounded("/large?copy=1");
+}
+
+Test(unread, answers_that_nobody_takes_are_cut_and_make_room_for_others) {
+  int clients[FITTING];
+  start_alone(IMPATIENT_MS);
+  for (int i = 0; i < FITTING; i++) clients[i] = ask_alone("/large");
+  while (count().cut < FITTING || count().open > 0) uv_run(&server.loop, UV_RUN_ONCE);
+  cr_expect_eq(count().cut, FITTING);
+  cr_expect_eq(count().answers_waiting, 0);
+  for (int i = 0; i < FITTING; i++) close(clients[i]);
+  stop_alone();
+}
+
+Test(unread, an_answer_that_was_taken_waits_no_more) {
+  start_alone(PATIENT_MS);
+  for (int i = 0; i < 2 * FITTING; i++) {
+    int client = ask_alone("/large");
+    cr_expect_eq(status_of(client), 200);
+    take(client);
+    close(client);
+  }
+  stop_alone();
+}
+
+/* ------------------------------------------------------------------------------------------------------ the service */
+
+#define WORLD "/v1/worlds/main"
+
+/* So many answers of 12,000 agents, 32 bytes each, are more than the 128 MiB that may lie there. */
+enum { DEAF = 400, AT_ONCE = 50, FRAMES = 30 };
+
+static musterd service;
+static daemon_reply reply;
+
+/* A value out of /metrics, which no frame has a part in. */
+static double measured(const char *name) {
+  char line[128];
+  snprintf(line, sizeof line, "\n%s ", name);
+  daemon_ask(&service, "GET", "/metrics", NULL, &reply);
+  cr_assert_eq(reply.status, 200);
+  const char *found = strstr(reply.body, line);
+  cr_assert(found != NULL, "there is no %s", name);
+  return atof(found + strlen(line));
+}
+
+static void await_frames(uint32_t more) {
+  double before = measured("muster_frames_total{world=\"main\"}");
+  while (measured("muster_frames_total{world=\"main\"}") < before + more) continue;
+}
+
+/* Asks at once for as many answers as may wait for one map, and counts which come. Their begin is all that is read. */
+static void ask_deaf(const char *path, int deaf[AT_ONCE], uint32_t *given, uint32_t *refused) {
+  char request[256], begin[13] = "";
+  int length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path);
+  for (int i = 0; i < AT_ONCE; i++) {
+    deaf[i] = daemon_connect(&service);
+    cr_assert_eq(send(deaf[i], request, (size_t)length, MSG_NOSIGNAL), length);
+  }
+  for (int i = 0; i < AT_ONCE; i++) {
+    cr_assert_eq(recv(deaf[i], begin, sizeof begin - 1, MSG_WAITALL), (ssize_t)sizeof begin - 1);
+    int status = atoi(begin + 9);
+    cr_assert(status == 200 || status == 429, "%s: %d", path, status);
+    *(status == 200 ? given : refused) += 1;
+  }
+}
+
+Test(unread, maps_and_cells_that_nobody_reads_are_bounded_and_cost_the_frames_nothing) {
+  static int deaf[DEAF + AT_ONCE];
+  uint32_t given = 0, refused = 0, cells = 0, none = 0;
+  daemon_start(&service, "--world main=wildlife --agents 14000 --observers 4");
+  control_await_count(&service, WORLD, "agents", 12000);
+  ask_deaf(WORLD "/cells?max=65536", deaf, &cells, &none);
+  cr_expect_eq(cells, AT_ONCE);
+  for (int i = AT_ONCE; i < DEAF + AT_ONCE; i += AT_ONCE) ask_deaf(WORLD "/map?max=65536", deaf + i, &given, &refused);
+  cr_expect(given > 0 && refused > 0, "%u were given, %u refused", given, refused);
+  double waiting = measured("muster_http_answers_waiting_bytes"), desk = measured("muster_desk_requests_total");
+  cr_expect(waiting > (64 << 20) && waiting <= (128 << 20), "%.0f bytes wait", waiting);
+  await_frames(FRAMES);
+  cr_expect_eq(measured("muster_desk_requests_total"), desk, "the frames' thread has still something to do for them");
+  json_decref(control_ask(&service, "GET", WORLD, NULL, 200));
+  for (int i = 0; i < DEAF + AT_ONCE; i++) close(deaf[i]);
+  while (measured("muster_http_answers_waiting_bytes") > 0) continue;
+  daemon_ask(&service, "GET", WORLD "/map?max=65536", NULL, &reply);
+  cr_expect_eq(reply.status, 200);
+  daemon_stop(&service);
+}
