@@ -76,6 +76,7 @@ static bool hold(struct muster_world *world, const batch_entry *entry) {
   const agent_type *type = &world->types.types[world->store.rows[entry->agent].type];
   double idle_ns = predicted_planning_gap(world);
   /* Members of herds and blocks of them are looked at, and come and go, while early workers run. */
+  if (type->herded) world->commit.unheld_ns += entry->predicted_ns;
   if (world_costs_are_told(world) || type->quarantined || type->herded) return false;
   if (batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
   batch->held[batch->held_count++] = entry->agent;

@@ -94,6 +94,12 @@ uint32_t foresee_x(const struct muster_world *world, const rank_limits *limits) 
   return (uint32_t)fmin(fmax(x, 1.0), (double)(UINT32_MAX / 2));
 }
 
+/* What is worth being admitted to be held while the next frame is planned: of what the other workers can run then, the
+ * share that can be. The rest would be ranked and put back for nothing. */
+static double worth_holding_ns(const struct muster_world *world) {
+  return predicted_planning_gap(world) * world->experience.holding;
+}
+
 rank_limits foresee_limits(const struct muster_world *world) {
   const frame_state *frame = &world->frame;
   uint64_t act_ns = (uint64_t)world->experience.act.high_ns;
@@ -115,7 +121,7 @@ rank_limits foresee_limits(const struct muster_world *world) {
     double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
     limits.entry_ns = (uint64_t)(predicted_entry_ns(world) * world_workers(world));
     if (entries_most < limits.updates_max) limits.updates_max = entries_most;
-    double over_ns = left_ns * world_workers(world) * over_admission + predicted_planning_gap(world);
+    double over_ns = left_ns * world_workers(world) * over_admission + worth_holding_ns(world);
     limits.capacity_ns = (uint64_t)(limits.planned ? left_ns * world_workers(world) : over_ns);
   }
   return limits;
@@ -171,6 +177,13 @@ static void tell_of_planning(struct muster_world *world, uint64_t plan_ns) {
             (unsigned long long)world->report.budget_ns / 1000);
 }
 
+/* Members of herds are never held. */
+static void learn_holding(struct muster_world *world) {
+  double held_ns = (double)world->batch.held_ns, unheld_ns = (double)world->commit.unheld_ns;
+  double *holding = &world->experience.holding;
+  if (held_ns + unheld_ns > 0.0) *holding += 0.25 * (held_ns / (held_ns + unheld_ns) - *holding);
+}
+
 void foresight_learn(struct muster_world *world) {
   uint64_t plan_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
@@ -181,6 +194,7 @@ void foresight_learn(struct muster_world *world) {
   world->report.share = (float)world->experience.controller.share;
   costs_turn(&world->costs, world->types.count);
   world->experience.entries = entries;
+  learn_holding(world);
   if (world->runner.virtual) return;
   tell_of_planning(world, plan_ns);
   uint64_t rank_ns = world->report.stage_ns[MUSTER_STAGE_RANK];

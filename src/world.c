@@ -81,6 +81,7 @@ static void create_plan(struct muster_world *world) {
   rhythm_create(&world->rhythms, def->activation_delay, def->types_max, def->agents_max, &world->arena);
   costs_create(&world->costs, def->types_max, &world->arena);
   controller_create(&world->experience.controller, (double)def->debt_budgets);
+  world->experience.holding = 1.0;
   periods_create(&world->periods, &world->classes, def, &world->arena);
   ready_create(&world->ready, def, &world->types, &world->arena);
   score_create(&world->board, def, &world->arena);

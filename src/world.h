@@ -46,6 +46,7 @@ typedef struct frame_experience {
   cost_estimate act_settle;          /* of one that acted beside others: what the commit does for it afterwards */
   double each_ns;                    /* predicted cost of an entry of the last batch that had any */
   uint32_t entries;                  /* of the last batch */
+  double holding;                    /* of what a batch could not run, the share that could be held; 0..1 */
   uint32_t planned_only;             /* frames in a row in which planning alone took longer than the budget */
   controller controller;
 } frame_experience;
@@ -95,6 +96,7 @@ typedef struct commit_progress {
   bool begun;                  /* else the deadline had passed, and all of it is left */
   bool all_settled;            /* what is left is to deliver messages */
   uint32_t settled;            /* entries */
+  uint64_t unheld_ns;          /* of those that did not run, what those would take that are never held */
   uint32_t ids_seen, ids_kept; /* of those set aside for spawns */
 } commit_progress;
 
