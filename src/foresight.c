@@ -11,7 +11,7 @@ static const double over_admission = 1.05;
 /* Kept free at the end of the budget for what no prediction covers: closing the crew, the report; and, as a share of
  * the budget, what the machine takes away by the tenth of a millisecond (interrupts, a hypervisor). Without that share
  * every such moment at the end makes a frame late, since a frame with more work than time ends just then. */
-static const uint64_t closing_least_ns = 8000;
+static const uint64_t closing_least_ns = 8000, closing_most_ns = 50000;
 static const double closing_share = 0.01;
 /* Of a budget, what ranking may take at the most, and what an entry is taken to cost before any frame has shown it. */
 static const double ranking_most = 0.2, rank_guess_ns = 200.0;
@@ -27,6 +27,7 @@ static double predicted_settle_ns(const struct muster_world *world) {
 static uint64_t closing_ns(const struct muster_world *world) {
   uint64_t budget_ns = world->frame.budget_ns;
   uint64_t closing_ns = closing_least_ns + (uint64_t)((double)budget_ns * closing_share);
+  if (closing_ns > closing_most_ns) closing_ns = closing_most_ns;
   return closing_ns < budget_ns / 2 ? closing_ns : budget_ns / 2;
 }
 
