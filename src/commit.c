@@ -386,7 +386,7 @@ static void adopt_woken(struct muster_world *world, uint32_t most) {
     row->woken = 1;
     row->called = world->types.types[row->type].gapped;
     /* Woken again while it ran: its hint is the next intake's. */
-    if (!recorder_replays(world) && wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index))
+    if (!world->commit.replayed && wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index))
       world->statistics.commands_dropped++;
   }
 }
@@ -476,7 +476,7 @@ void commit_run(struct muster_world *world) {
   /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
   uint64_t end_ns = wall && !world_is_planned(world) ? foresee_end_ns(world) : UINT64_MAX;
   world->report.woken += world->batch.woken_count;
-  world->commit = (commit_progress){.open = true};
+  world->commit = (commit_progress){.open = true, .replayed = recorder_replays(world)};
   bool late = world->batch.count + world->batch.woken_count > BETWEEN_LOOKS && begin_ns >= end_ns;
   if (!recorder_choose(world, late)) begin_settling(world, end_ns);
   if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall) {
