@@ -76,9 +76,12 @@ static bool hold(struct muster_world *world, const batch_entry *entry) {
   const agent_type *type = &world->types.types[world->store.rows[entry->agent].type];
   double idle_ns = predicted_planning_gap(world);
   /* Members of herds and blocks of them are looked at, and come and go, while early workers run. */
-  if (type->herded) world->commit.unheld_ns += entry->predicted_ns;
-  if (world_costs_are_told(world) || type->quarantined || type->herded) return false;
+  if (world_costs_are_told(world) || type->quarantined) return false;
   if (batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
+  if (type->herded) {
+    world->commit.unheld_ns += entry->predicted_ns;
+    return false;
+  }
   batch->held[batch->held_count++] = entry->agent;
   batch->held_ns += entry->predicted_ns;
   ready_enlist(&world->ready, &world->store, entry->agent);
@@ -451,6 +454,7 @@ void commit_finish(struct muster_world *world) {
   if (!world->commit.begun) commit_merge_logs(world);
   world->commit.begun = true;
   settle_batch(world, UINT64_MAX);
+  foresight_learn_holding(world);
   conduct_judge(world);
   sets_count(world);
 }

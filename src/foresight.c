@@ -28,7 +28,7 @@ static uint64_t closing_ns(const struct muster_world *world) {
   uint64_t budget_ns = world->frame.budget_ns;
   uint64_t closing_ns = closing_least_ns + (uint64_t)((double)budget_ns * closing_share);
   if (closing_ns > closing_most_ns) closing_ns = closing_most_ns;
-  return closing_ns < budget_ns / 2 ? closing_ns : budget_ns / 2;
+  return closing_ns < budget_ns / 8 ? closing_ns : budget_ns / 8; /* the commit has half of it at the most */
 }
 
 uint64_t foresee_end_ns(const struct muster_world *world) {
@@ -179,7 +179,7 @@ static void tell_of_planning(struct muster_world *world, uint64_t plan_ns) {
 }
 
 /* Members of herds are never held. */
-static void learn_holding(struct muster_world *world) {
+void foresight_learn_holding(struct muster_world *world) {
   double held_ns = (double)world->batch.held_ns, unheld_ns = (double)world->commit.unheld_ns;
   double *holding = &world->experience.holding;
   if (held_ns + unheld_ns > 0.0) *holding += 0.25 * (held_ns / (held_ns + unheld_ns) - *holding);
@@ -195,7 +195,7 @@ void foresight_learn(struct muster_world *world) {
   world->report.share = (float)world->experience.controller.share;
   costs_turn(&world->costs, world->types.count);
   world->experience.entries = entries;
-  learn_holding(world);
+  foresight_learn_holding(world);
   if (world->runner.virtual) return;
   tell_of_planning(world, plan_ns);
   uint64_t rank_ns = world->report.stage_ns[MUSTER_STAGE_RANK];

@@ -21,6 +21,10 @@ uint64_t foresee_end_ns(const struct muster_world *world);
 /* What the commit of so many entries will take, action atoms and closing the frame with it. */
 uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries);
 
+/* What was held of the entries that a batch could not run: at the frame's end, and when the next finishes its commit.
+ */
+void foresight_learn_holding(struct muster_world *world);
+
 /* What this frame teaches about the next: at its end. */
 void foresight_learn(struct muster_world *world);
 

@@ -142,7 +142,7 @@ void periods_release_early(class_table *classes, agent_store *store, ready_set *
 
 /* After a completed update: the run counter, the next due time by phase, back into the wheel. `reached_ns` is the
  * simulation time that the update brought the agent to. Agents may be completed into different shards at the same time,
- * when they wait in no line. */
+ * when they wait in no line, or were taken out of it before. */
 static inline void periods_completed(class_table *classes, agent_class *class, uint32_t shard, agent_store *store,
                                      ready_set *ready, uint32_t index, uint64_t reached_ns) {
   agent_row *row = &store->rows[index];

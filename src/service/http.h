@@ -20,7 +20,7 @@
  * Slow clients: from its begin, or the end of the answer before, a connection has receive_ms to send a whole request,
  * however many bytes of it come in the meantime, and send_ms to take an answer; then it is cut. Large answers (64 KiB
  * and more) that wait to be taken have answers_bytes_max together: whoever asks for another meanwhile is refused (429);
- * small ones, such as those of health and control, always go. */
+ * small ones always go, and so does what a change that was made is answered, and what routes say of themselves. */
 #ifndef SERVICE_HTTP_H
 #define SERVICE_HTTP_H
 
@@ -42,6 +42,7 @@ typedef struct http_route {
   uint32_t body_max;     /* bytes; 0 = the request has no body */
   const char *body_type; /* of the body; null = JSON */
   const char *summary;   /* one line for who asks what there is */
+  bool goes_always;      /* its answer is not refused however much waits to be taken, as none of a change is */
 } http_route;
 
 typedef struct http_options {

@@ -48,12 +48,18 @@ static void answer_with(http_request *request, unsigned status, const char *type
   http_respond(request, status, type, response);
 }
 
+/* Whether an answer may be refused: a change would be made twice by who asks again. */
+static bool may_be_refused(const http_request *request) {
+  const http_route *route = request->route;
+  return route && !route->goes_always && strcmp(route->method, "GET") == 0;
+}
+
 /* Counts what the client has to take. False: too much waits for others, and it was refused. One alone always goes. */
 static bool reserve_answer(http_request *request, size_t bytes) {
   http *http = request->http;
   uint64_t waiting = http->counts.answers_waiting;
   if (bytes < LARGE_BYTES) return true;
-  if (waiting > 0 && waiting + bytes > http->options.answers_bytes_max) {
+  if (may_be_refused(request) && waiting > 0 && waiting + bytes > http->options.answers_bytes_max) {
     http_refuse(request, 429, "busy", NULL, "%llu bytes of answers wait for clients to take them: ask again later",
                 (unsigned long long)waiting);
     return false;

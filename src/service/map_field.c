@@ -27,8 +27,8 @@ static void cut(map_field *map, const rectangle *wanted) {
     square_m = map->edge_m * across;
     first_x = floor(wanted->x0 / square_m);
     first_y = floor(wanted->y0 / square_m);
-    columns = ceil(wanted->x1 / square_m) - first_x;
-    rows = ceil(wanted->y1 / square_m) - first_y;
+    columns = fmax(ceil(wanted->x1 / square_m) - first_x, 1); /* both ends may be rounded to one number */
+    rows = fmax(ceil(wanted->y1 / square_m) - first_y, 1);
     if (columns * rows <= map->max) break;
   }
   map->across = across;

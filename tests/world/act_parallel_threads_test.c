@@ -132,8 +132,9 @@ static void act_too_long(muster_act act, uint64_t budget_ns) {
   cr_assert_gt(waited, 0);
   muster_conduct conduct = muster_default_conduct();
   cr_assert_eq(muster_conduct_read(little.world, little.type, &conduct), MUSTER_OK);
-  /* What the kernel took of a worker counts in its favour: not each may be noted. */
-  cr_assert(conduct.offences <= acts && conduct.offences >= acts / 2, "%lu offences in %u acts",
+  /* What the kernel took of a worker counts in its favour: not each may be noted. What a host of virtual machines took
+   * does not: a thought may seem to take too long, too. */
+  cr_assert(conduct.offences <= acts + acts / 10 && conduct.offences >= acts / 2, "%lu offences in %u acts",
             (unsigned long)conduct.offences, acts);
   little_world_destroy(&little);
 }
