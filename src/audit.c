@@ -5,16 +5,18 @@ void audit_begin(struct muster_world *world) {
   if (world->runner.virtual) return;
   frame->begin_ns = frame->stage_ns = frame->mark_ns = clock_now(&world->runner.clock);
   frame->deadline_ns = frame->begin_ns + frame->budget_ns;
+  frame->promised_ns = frame->deadline_ns + world->report.repaid_ns;
+  world->runner.promised_ns = frame->promised_ns;
   if (world->def.audit) frame->mark_cpu_ns = clock_thread_cpu();
 }
 
-/* CPU time since the last mark; what of it lies after the deadline is noted as late. */
+/* CPU time since the last mark; what of it lies after the promised end is noted as late. */
 static uint64_t take_interval(struct muster_world *world, uint64_t *wall_ns) {
   frame_state *frame = &world->frame;
   uint64_t now_ns = clock_now(&world->runner.clock), cpu_ns = clock_thread_cpu();
   uint64_t spent_cpu_ns = cpu_ns - frame->mark_cpu_ns;
-  if (now_ns > frame->deadline_ns) {
-    uint64_t from_ns = frame->mark_ns > frame->deadline_ns ? frame->mark_ns : frame->deadline_ns;
+  if (now_ns > frame->promised_ns) {
+    uint64_t from_ns = frame->mark_ns > frame->promised_ns ? frame->mark_ns : frame->promised_ns;
     uint64_t late_ns = now_ns - from_ns;
     frame->late_cpu_ns += late_ns < spent_cpu_ns ? late_ns : spent_cpu_ns;
   }
@@ -90,7 +92,8 @@ static void end_virtual(struct muster_world *world) {
   report->stage_ns[MUSTER_STAGE_RUN] = frame->spent_ns - frame->act_ns;
   report->stage_ns[MUSTER_STAGE_COMMIT] = frame->act_ns;
   report->given_cpu_ns = frame->capacity_ns > frame->spent_ns ? frame->capacity_ns : frame->spent_ns;
-  report->overrun_own_ns = frame->spent_ns > frame->capacity_ns ? frame->spent_ns - frame->capacity_ns : 0;
+  uint64_t promised_ns = frame->capacity_ns + report->repaid_ns;
+  report->overrun_own_ns = frame->spent_ns > promised_ns ? frame->spent_ns - promised_ns : 0;
   report->overrun_wall_ns = report->overrun_own_ns;
 }
 

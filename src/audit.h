@@ -10,12 +10,12 @@ void audit_begin(struct muster_world *world);
 /* A stage is over: its wall time is noted and, for serial stages, a mark is set. */
 void audit_stage(struct muster_world *world, muster_stage stage);
 
-/* With audit: the serial work since the last mark is over. What of it lies after the deadline counts as own overrun:
- * its CPU time, at most the wall time past the deadline. */
+/* With audit: the serial work since the last mark is over. What of it lies after the end that was promised to the
+ * host counts as own overrun: its CPU time, at most the wall time past that end. */
 void audit_mark(struct muster_world *world);
 
-/* With audit: the caller waited for the last worker to leave the batch. What CPU it burnt for that after the deadline
- * is own overrun, but none of it was useful. */
+/* With audit: the caller waited for the last worker to leave the batch. What CPU it burnt for that after the promised
+ * end is own overrun, but none of it was useful. */
 void audit_wait(struct muster_world *world);
 
 /* The frame is over: fills the times of the report. */

@@ -154,7 +154,7 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
   if (world->runner.virtual) {
     sample.used_ns = (double)frame->spent_ns - (double)frame->act_ns;
     sample.offered_ns = (double)frame->capacity_ns - (double)frame->act_ns;
-    sample.overrun_ns = report->overrun_own_ns;
+    sample.overrun_ns = frame->spent_ns > frame->capacity_ns ? frame->spent_ns - frame->capacity_ns : 0;
     sample.budget_ns = frame->capacity_ns + report->repaid_ns;
     return sample;
   }

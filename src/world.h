@@ -57,7 +57,8 @@ typedef struct frame_state {
   uint64_t now_ns;                /* simulation time */
   uint64_t elapsed_ns;            /* T_f */
   uint64_t budget_ns;             /* what the host gave, less what calls between frames took and what past frames owe */
-  uint64_t begin_ns, deadline_ns; /* wall */
+  uint64_t begin_ns, deadline_ns; /* wall; the deadline is that of the budget above, */
+  uint64_t promised_ns;           /* and this one that of the host: a frame that repays means to end before it */
   uint64_t capacity_ns;           /* virtual clock: of this frame, its actions included */
   uint64_t spent_ns;              /* virtual clock: modelled cost so far */
   uint64_t stage_ns;              /* wall clock at the end of the last stage */

@@ -31,7 +31,8 @@ typedef struct muster_frame_report {
   uint64_t wall_ns; /* of the call */
   uint64_t stage_ns[MUSTER_STAGES];
   uint64_t overrun_wall_ns;  /* past the budget; the kernel's doing included */
-  uint64_t overrun_own_ns;   /* the promise: thread CPU spent after the deadline; with audit, else 0 */
+  uint64_t overrun_own_ns;   /* the promise: thread CPU spent after the budget's end; with audit, else 0. A frame that
+                                repays means to end before that, and is not late when it does not quite */
   uint64_t longest_claim_ns; /* with audit: own time of the longest claim (virtual: of the longest update); else 0 */
   uint64_t used_cpu_ns;      /* with audit: thread CPU of all workers spent on the frame */
   uint64_t given_cpu_ns;     /* with audit: workers x budget less what the kernel took from running workers */

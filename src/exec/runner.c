@@ -302,7 +302,7 @@ static void audit_claim(worker_audit *audit, const runner *runner, uint64_t *cpu
   *cpu_ns = now_cpu_ns;
   audit->reads++;
   if (own_ns > audit->longest_claim_ns) audit->longest_claim_ns = own_ns;
-  if (end_ns > runner->deadline_ns) audit->overrun_ns += own_ns;
+  if (end_ns > runner->promised_ns) audit->overrun_ns += own_ns;
 }
 
 /* Notes a claim that was run. An update that was interrupted may be in other hands already. */
@@ -439,7 +439,7 @@ void runner_work(void *argument, uint32_t worker) {
 void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns) {
   worker_audit *audit = &runner->states[worker].audit;
   uint64_t now_ns = clock_now(&runner->clock);
-  uint64_t late_ns = now_ns > runner->deadline_ns ? now_ns - runner->deadline_ns : 0;
+  uint64_t late_ns = now_ns > runner->promised_ns ? now_ns - runner->promised_ns : 0;
   audit->cpu_ns += cpu_ns;
   audit->overrun_ns += late_ns < cpu_ns ? late_ns : cpu_ns;
 }

@@ -151,6 +151,7 @@ typedef struct runner {
   uint64_t frame; /* its number */
   uint64_t now_ns;
   uint64_t stop_ns, deadline_ns;        /* wall */
+  uint64_t promised_ns;                 /* wall; what is late is later than this */
   uint64_t risk_most_ns;                /* so much of the frame's end at the most is closed to claims with runaways */
   bool rations_woken;                   /* agents that are woken while the frame runs have no more than */
   double woken_part;                    /* this part of the time that a worker spends on others */
