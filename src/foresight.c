@@ -1,6 +1,6 @@
 #include "foresight.h"
 #include "base/error.h"
-
+#include "plan/closing.h"
 #include "recorder.h"
 
 #include <math.h>
@@ -8,11 +8,6 @@
 /* More is admitted than predictions say will fit, so that workers do not run dry when they err, and so that some can be
  * held for the next frame. */
 static const double over_admission = 1.05;
-/* Kept free at the end of the budget for what no prediction covers: closing the crew, the report; and, as a share of
- * the budget, what the machine takes away by the tenth of a millisecond (interrupts, a hypervisor). Without that share
- * every such moment at the end makes a frame late, since a frame with more work than time ends just then. */
-static const uint64_t closing_least_ns = 8000, closing_most_ns = 50000;
-static const double closing_share = 0.01;
 /* Of a budget, what ranking may take at the most, and what an entry is taken to cost before any frame has shown it. */
 static const double ranking_most = 0.2, rank_guess_ns = 200.0;
 /* An entry that seems to take longer was interrupted: the first frames have no mean yet to tell by. */
@@ -25,10 +20,7 @@ static double predicted_settle_ns(const struct muster_world *world) {
 }
 
 static uint64_t closing_ns(const struct muster_world *world) {
-  uint64_t budget_ns = world->frame.budget_ns;
-  uint64_t closing_ns = closing_least_ns + (uint64_t)((double)budget_ns * closing_share);
-  if (closing_ns > closing_most_ns) closing_ns = closing_most_ns;
-  return closing_ns < budget_ns / 8 ? closing_ns : budget_ns / 8; /* the commit has half of it at the most */
+  return closing_time_ns(world->experience.closing_ns, world->frame.budget_ns);
 }
 
 uint64_t foresee_end_ns(const struct muster_world *world) {
@@ -185,6 +177,13 @@ void foresight_learn_holding(struct muster_world *world) {
   if (held_ns + unheld_ns > 0.0) *holding += 0.25 * (held_ns / (held_ns + unheld_ns) - *holding);
 }
 
+/* A frame that planning alone made late says nothing of its end. */
+static void learn_closing(struct muster_world *world, const controller_sample *sample, uint64_t plan_ns) {
+  uint64_t budget_ns = world->frame.budget_ns;
+  double *learnt_ns = &world->experience.closing_ns;
+  if (sample->waited && plan_ns < budget_ns) *learnt_ns = closing_learn(*learnt_ns, budget_ns, sample->overrun_ns);
+}
+
 void foresight_learn(struct muster_world *world) {
   uint64_t plan_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
@@ -198,6 +197,7 @@ void foresight_learn(struct muster_world *world) {
   foresight_learn_holding(world);
   if (world->runner.virtual) return;
   tell_of_planning(world, plan_ns);
+  learn_closing(world, &sample, plan_ns);
   uint64_t rank_ns = world->report.stage_ns[MUSTER_STAGE_RANK];
   estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
   estimate_add_clipped(&world->experience.prepare, (double)(plan_ns - rank_ns), 1e5);

@@ -47,6 +47,7 @@ typedef struct frame_experience {
   double each_ns;                    /* predicted cost of an entry of the last batch that had any */
   uint32_t entries;                  /* of the last batch */
   double holding;                    /* of what a batch could not run, the share that could be held; 0..1 */
+  double closing_ns;                 /* kept free at the end of a budget, beyond the least: plan/closing.h */
   uint32_t planned_only;             /* frames in a row in which planning alone took longer than the budget */
   controller controller;
 } frame_experience;
