@@ -409,6 +409,7 @@ static void settle_entries(struct muster_world *world, uint64_t end_ns) {
     uint32_t end = progress->settled + BETWEEN_LOOKS < batch->count ? progress->settled + BETWEEN_LOOKS : batch->count;
     for (; progress->settled < end; progress->settled++) {
       prefetch_settled(world, progress->settled, batch->count);
+      /* Who stands in line leaves it at once, in settle_whole(): no close_line() comes afterwards. */
       if (simple && !row_of(world, progress->settled)->enlisted) settle_plain(world, progress->settled, 0);
       settle_whole(world, progress->settled);
     }
