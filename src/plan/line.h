@@ -63,6 +63,11 @@ static inline void line_leave(line *line, uint32_t agent) {
   line_left(line, 1);
 }
 
+/* Where the first `most` places end, or the line. */
+static inline uint32_t line_end_of_first(const line *line, uint32_t most) {
+  return line->tail - line->head > most ? line->head + most : line->tail;
+}
+
 /* The first at or after *place, which is moved past it, and before `end`; UINT32_MAX when nobody stands there. */
 static inline uint32_t line_next_before(const line *line, uint32_t *place, uint32_t end) {
   if (end > line->tail) end = line->tail;
@@ -80,7 +85,7 @@ static inline uint32_t line_next(const line *line, uint32_t *place) {
 
 /* Passes over those at the head who have left, `most` places at a time. */
 static inline void line_settle(line *line, uint32_t most) {
-  uint32_t end = line->tail - line->head > most ? line->head + most : line->tail;
+  uint32_t end = line_end_of_first(line, most);
   while (line->head < end && !line_stands(line, line->places[line->head])) line->head++;
 }
 

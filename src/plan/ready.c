@@ -278,7 +278,7 @@ uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place) {
 uint32_t ready_next_among_first(const ready_set *ready, uint32_t *place, uint32_t most) {
   const line *line = &ready->waiting;
   if (*place < line->head) *place = line->head;
-  return line_next_before(line, place, line->tail - line->head > most ? line->head + most : line->tail);
+  return line_next_before(line, place, line_end_of_first(line, most));
 }
 
 /* Radix sort by bytes of the keys, skipping those in which all agree; agents of equal keys stay in the order in which

@@ -203,7 +203,7 @@ static inline void ready_forget_beside(ready_set *ready, agent_store *store, uin
 }
 
 static inline void ready_forgot(ready_set *ready, uint32_t count) {
-  if (count) line_left(&ready->waiting, count);
+  line_left(&ready->waiting, count);
 }
 
 /* Begins a walk over the ready agents in order, but for the woken. */

@@ -126,3 +126,20 @@ Test(line, the_head_passes_over_those_who_left_and_no_further) {
   check(fixture);
   destroy(fixture);
 }
+
+Test(line, the_head_passes_over_no_more_places_at_a_time_than_asked) {
+  fixture *fixture = create();
+  for (uint32_t i = 0; i < 10; i++) join(fixture, i);
+  for (uint32_t i = 0; i < 5; i++) leave(fixture, i);
+  line_settle(&fixture->line, 2);
+  cr_assert_eq(fixture->line.head, 2);
+  cr_assert_eq(line_end_of_first(&fixture->line, 7), 9);
+  cr_assert_eq(line_end_of_first(&fixture->line, 8), 10);
+  cr_assert_eq(line_end_of_first(&fixture->line, UINT32_MAX), 10);
+  line_settle(&fixture->line, 2);
+  cr_assert_eq(fixture->line.head, 4);
+  line_settle(&fixture->line, 2);
+  cr_assert_eq(fixture->line.head, 5, "who stands is not passed over");
+  check(fixture);
+  destroy(fixture);
+}
