@@ -8,11 +8,6 @@ enum { AGENTS = 4000, SQUARES = 4096 };
 
 static const rectangle around = {true, -300, -300, 300, 300};
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 static void observe(const little_world *little, double x, float far_m) {
   muster_observer_def def = muster_default_observer_def();
   def.position.x = x;
@@ -29,12 +24,8 @@ static little_world create(void) {
   type.atom_count = 1;
   register_type(&little, &type);
   srand(7);
-  for (uint32_t i = 0; i < AGENTS; i++) {
-    muster_agent_def def = muster_default_agent_def();
-    def.type = little.type;
-    def.position = (muster_position){rand() % 600 - 300, rand() % 600 - 300, 0};
-    cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &def)));
-  }
+  for (uint32_t i = 0; i < AGENTS; i++)
+    spawn_in(&little, (muster_position){rand() % 600 - 300, rand() % 600 - 300, 0}, 0);
   while (run_frame(&little).spawns_waiting) continue;
   observe(&little, 0, 160);
   while (run_frame(&little).score_waiting) continue;

@@ -1,9 +1,8 @@
 /* A file of snapshots is read as a whole or not at all. */
 #include "service/snapshot_file.h"
+#include "support/little_world.h"
 
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,12 +20,7 @@ static muster_result resume(void *instance, muster_world *world, const void *byt
 
 static const muster_module module = {.size = sizeof module, .abi = MUSTER_MODULE_ABI, .save = save, .resume = resume};
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
-static muster_world *little_world(uint32_t agents) {
+static muster_world *world_of(uint32_t agents) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
@@ -44,8 +38,8 @@ static muster_world *little_world(uint32_t agents) {
 /* Two worlds in memory, in a file without a name. */
 static unsigned char *write_two(size_t *count) {
   uint64_t bytes;
-  snapshot_source sources[2] = {{"one", "module", &module, NULL, little_world(5), 1000},
-                                {"other", "module", &module, NULL, little_world(9), 2000}};
+  snapshot_source sources[2] = {{"one", "module", &module, NULL, world_of(5), 1000},
+                                {"other", "module", &module, NULL, world_of(9), 2000}};
   int descriptor = memfd_create("snapshot", MFD_CLOEXEC);
   cr_assert_eq(snapshot_file_write(descriptor, 7, sources, 2, &bytes), MUSTER_OK, "%s", muster_last_error());
   for (int i = 0; i < 2; i++) muster_world_destroy(sources[i].world);

@@ -40,13 +40,24 @@ static inline void register_type(little_world *little, const muster_type_def *de
   cr_assert_neq(little->type.index, 0, "%s", muster_last_error());
 }
 
-static inline muster_agent spawn_at(const little_world *little, double x) {
+/* An atom for agents of whom it does not matter what they do. */
+static inline muster_atom_result nothing(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
+static inline muster_agent spawn_in(const little_world *little, muster_position position, uint32_t partition) {
   muster_agent_def def = muster_default_agent_def();
   def.type = little->type;
-  def.position.x = x;
+  def.position = position;
+  def.partition = partition;
   muster_agent agent = muster_agent_spawn(little->world, &def);
   cr_assert(!muster_agent_is_null(agent), "%s", muster_last_error());
   return agent;
+}
+
+static inline muster_agent spawn_at(const little_world *little, double x) {
+  return spawn_in(little, (muster_position){x, 0, 0}, 0);
 }
 
 static inline muster_frame_report run_frame_with(little_world *little, uint64_t budget_ns) {

@@ -6,11 +6,6 @@
 
 enum { AGENTS = 5000 };
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 typedef struct fixture {
   little_world little;
   muster_agent agents[AGENTS];

@@ -5,11 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 /* 0.1 ms, every 20 ms to 100 ms, at three levels. */
 static muster_type_def hen_type(void) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 100000}};

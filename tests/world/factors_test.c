@@ -3,11 +3,6 @@
 
 #include <math.h>
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 static little_world factors_world(const float weights[4]) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
   muster_world_def def = muster_default_world_def();

@@ -4,11 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 static muster_type_def plain_type(void) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
   muster_type_def def = muster_default_type_def();

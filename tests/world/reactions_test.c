@@ -34,11 +34,6 @@ static muster_atom_result live(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 static muster_type register_one(const little_world *little, const muster_atom *atom, script *script, uint64_t period_ns,
                                 uint32_t state_bytes) {
   muster_type_def type = muster_default_type_def();

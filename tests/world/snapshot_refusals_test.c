@@ -105,11 +105,6 @@ Test(snapshot_refusals, worlds_that_differ) {
   free(saved.bytes);
 }
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 static const muster_atom idle[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
 
 static little_world idle_world(const muster_world_def *given, const char *name, uint32_t state_bytes) {

@@ -148,11 +148,6 @@ static muster_atom_result count_run(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 /* Nobody is released for less than a step, however late the run before it was; a wake is all the same. */
 Test(spiral, a_release_has_a_whole_step_to_tell) {
   enum { WALKERS = 100, HOGS = 8 };

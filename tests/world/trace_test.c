@@ -5,11 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 /* Three atoms, together 90 us, every 10 ms. */
 static muster_type_def sheep_type(void) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_PERCEPTION, 20000},

@@ -23,19 +23,6 @@ typedef struct truth {
 
 static truth truths[ACROSS][ACROSS];
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
-static void spawn(double x, double y, uint32_t partition) {
-  muster_agent_def def = muster_default_agent_def();
-  def.type = little.type;
-  def.position = (muster_position){x, y, 3};
-  def.partition = partition;
-  cr_assert(!muster_agent_is_null(muster_agent_spawn(little.world, &def)), "%s", muster_last_error());
-}
-
 static muster_observer observe(double x, double y, float far_m) {
   muster_observer_def def = muster_default_observer_def();
   def.position = (muster_position){x, y, 0};
@@ -65,7 +52,7 @@ static void create(void) {
   for (uint32_t i = 0; i < AGENTS; i++) {
     double x = rand() % 800000 / 1000.0 - 400.0, y = rand() % 800000 / 1000.0 - 400.0;
     if (fabs(x) < 60 && fabs(y) < 60) x += 130;
-    spawn(x, y, i % 10 == 0);
+    spawn_in(&little, (muster_position){x, y, 3}, i % 10 == 0);
   }
   while (run_frame(&little).spawns_waiting) continue;
   observers[0] = observe(-80, 10.5, 160);

@@ -9,21 +9,6 @@ enum { AGENTS = 3000, SIDE = 50 };
 static little_world little;
 static muster_sight sights[AGENTS];
 
-static muster_atom_result nothing(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
-static muster_agent spawn_in(double x, double y, uint32_t partition) {
-  muster_agent_def def = muster_default_agent_def();
-  def.type = little.type;
-  def.position = (muster_position){x, y, 7};
-  def.partition = partition;
-  muster_agent agent = muster_agent_spawn(little.world, &def);
-  cr_assert(!muster_agent_is_null(agent), "%s", muster_last_error());
-  return agent;
-}
-
 /* AGENTS on a grid of SIDE columns, a metre apart, every tenth in partition 1. */
 static void create(void) {
   muster_world_def def = muster_default_world_def();
@@ -34,7 +19,8 @@ static void create(void) {
   type.atoms = &atom;
   type.atom_count = 1;
   register_type(&little, &type);
-  for (uint32_t i = 0; i < AGENTS; i++) spawn_in(i % SIDE, (double)(i / SIDE) - 20.0, i % 10 == 0);
+  for (uint32_t i = 0; i < AGENTS; i++)
+    spawn_in(&little, (muster_position){i % SIDE, (double)(i / SIDE) - 20.0, 7}, i % 10 == 0);
   while (run_frame(&little).spawns_waiting) continue;
   run_frames(&little, 20);
 }
