@@ -1,8 +1,12 @@
 /* What readings of the clocks come to. No clock and no threads. */
 #include "machine.h"
 
-const uint64_t machine_limits_ns[MACHINE_LIMITS] = {MACHINE_GRACE_NS, 50000, MACHINE_GRACE_NS + MACHINE_CLAIM_NS,
-                                                    100000};
+const uint64_t machine_limits_ns[MACHINE_LIMITS] = {
+    [MACHINE_GRACE] = MACHINE_GRACE_NS,
+    [MACHINE_50_US] = 50000,
+    [MACHINE_GRACE_AND_CLAIM] = MACHINE_GRACE_NS + MACHINE_CLAIM_NS,
+    [MACHINE_100_US] = 100000,
+};
 
 static const double second_ns = 1e9;
 

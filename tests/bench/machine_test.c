@@ -92,7 +92,8 @@ Test(bench_machine, stalls_are_steps_longer_than_20_us_each_by_its_own_clock) {
 }
 
 Test(bench_machine, a_frame_is_as_late_as_the_latest_of_its_threads) {
-  static const uint64_t within[MACHINE_LIMITS] = {1, 2, 3, 4};
+  static const uint64_t within[MACHINE_LIMITS] = {
+      [MACHINE_GRACE] = 1, [MACHINE_50_US] = 2, [MACHINE_GRACE_AND_CLAIM] = 3, [MACHINE_100_US] = 4};
   machine_report report = {0};
   machine_watch frames[5][2] = {{late_by(1, 20 * US), late_by(20 * US, 1)},
                                 {late_by(0, 0), late_by(20 * US + 1, 50 * US)},
@@ -103,11 +104,11 @@ Test(bench_machine, a_frame_is_as_late_as_the_latest_of_its_threads) {
   cr_assert_eq(report.frames, 5);
   for (uint32_t i = 0; i < MACHINE_LIMITS; i++) {
     cr_assert_eq(report.own_late.within[i], within[i], "limit %u: %u", i, (unsigned)report.own_late.within[i]);
-    cr_assert_eq(report.wall_late.within[i], i == 0 ? 1 : 2);
+    cr_assert_eq(report.wall_late.within[i], i == MACHINE_GRACE ? 1 : 2);
   }
   cr_assert_eq(report.own_late.latest_ns, 100 * US + 1);
   cr_assert_eq(report.wall_late.latest_ns, 400 * US);
-  cr_assert_float_eq(machine_share(&report, report.own_late.within[3]), 0.8, 1e-9);
+  cr_assert_float_eq(machine_share(&report, report.own_late.within[MACHINE_100_US]), 0.8, 1e-9);
 }
 
 Test(bench_machine, an_audit_allows_as_much_more_as_the_longest_step_before_the_deadline) {

@@ -23,7 +23,7 @@ static void print_lateness(const machine_report *report) {
     printf("%-22s %12s %8" PRIu64 " %12s %8" PRIu64 "%s\n", text_duration(limit, (double)machine_limits_ns[i]),
            text_share(own, machine_share(report, own_frames)), own_frames,
            text_share(wall, machine_share(report, wall_frames)), wall_frames,
-           machine_limits_ns[i] == MACHINE_GRACE_NS + MACHINE_CLAIM_NS ? "  20 us and a claim of 50 us" : "");
+           i == MACHINE_GRACE_AND_CLAIM ? "  20 us and a claim of 50 us" : "");
   }
   printf("%-22s %12s %8" PRIu64 " %12s %8s  20 us and the frame's longest stall before the deadline\n",
          "as an audit counts", text_share(own, machine_share(report, report->as_audited)), report->as_audited, "", "");
@@ -41,7 +41,7 @@ static void print_stalls(const machine_report *report, const char *name, const m
 /* What a reader takes home. */
 static void print_sentence(const machine_report *report) {
   char plain[TEXT_BYTES], claim[TEXT_BYTES], audited[TEXT_BYTES];
-  if (report->own_late.within[0] == report->frames) {
+  if (report->own_late.within[MACHINE_GRACE] == report->frames) {
     puts("\nOn this machine, as it was, none of these frames was late by more than 20 us of own time for the machine's "
          "sake.");
     return;
@@ -49,8 +49,8 @@ static void print_sentence(const machine_report *report) {
   printf("\nOn this machine, as it was, no program that works until its deadline can keep more than about %s of such\n"
          "frames within 20 us of own time (and a claim of 50 us: %s; as `muster run --audit` counts, to which a claim\n"
          "that the machine stalls is a longer claim: %s).\n",
-         text_share(plain, machine_share(report, report->own_late.within[0])),
-         text_share(claim, machine_share(report, report->own_late.within[2])),
+         text_share(plain, machine_share(report, report->own_late.within[MACHINE_GRACE])),
+         text_share(claim, machine_share(report, report->own_late.within[MACHINE_GRACE_AND_CLAIM])),
          text_share(audited, machine_share(report, report->as_audited)));
 }
 
