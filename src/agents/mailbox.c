@@ -30,7 +30,7 @@ void mailbox_create(mailbox *mailbox, uint32_t agents_max, uint32_t sends_per_fr
   fresh.entries = arena_reserve(arena, agents_max, sizeof *fresh.entries);
   fresh.to_wake = arena_reserve(arena, words, sizeof *fresh.to_wake);
   fresh.losses = arena_reserve(arena, agents_max, sizeof *fresh.losses);
-  fresh.places = arena_reserve_for_updates(arena, sends_per_frame, sizeof *fresh.places);
+  fresh.places = arena_reserve_for_frames(arena, sends_per_frame, sizeof *fresh.places);
   if (!arena->failed) *mailbox = fresh;
 }
 

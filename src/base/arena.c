@@ -83,9 +83,10 @@ void *arena_reserve(arena *arena, size_t count, size_t each) {
   return memory;
 }
 
-void *arena_reserve_for_updates(arena *arena, size_t count, size_t each) {
+void *arena_reserve_for_frames(arena *arena, size_t count, size_t each) {
   void *memory = reserve(arena, count, each);
   if (memory && !arena->allocator.allocate)
     madvise(memory, mapped_bytes(arena->blocks[arena->block_count - 1].bytes), MADV_NOHUGEPAGE);
+  if (memory) arena_make_ready(arena, memory, count * each);
   return memory;
 }

@@ -32,8 +32,8 @@ void arena_destroy(arena *arena);
  * error message when refused; a caller may make several requests and check `failed` once. */
 void *arena_reserve(arena *arena, size_t count, size_t each);
 
-/* The same for what updates may be the first to touch: by small pages, since clearing a huge one takes milliseconds. */
-void *arena_reserve_for_updates(arena *arena, size_t count, size_t each);
+/* The same for what a frame may be the first to touch: by small pages, since clearing a huge one takes milliseconds. */
+void *arena_reserve_for_frames(arena *arena, size_t count, size_t each);
 
 /* Commits the beginning of a block of `bytes`, as large a share as the arena's `ready` says, when it is large and
  * the operating system's. What that does not do at once, it does at the first touch. */

@@ -16,7 +16,8 @@ void ring_create(ring *ring, uint32_t capacity, uint32_t value_bytes, arena *are
   ring->mask = slots - 1;
   ring->value_bytes = value_bytes;
   ring->slot_bytes = (uint32_t)sizeof(shared_u64) + ((value_bytes + 7u) & ~7u);
-  ring->slots = arena_reserve(arena, slots, ring->slot_bytes);
+  /* Slots are used one after another, until all were: where that begins a page in a frame, it should be a small one. */
+  ring->slots = arena_reserve_for_frames(arena, slots, ring->slot_bytes);
 }
 
 /* Slots are numbered relative to their index, so that zeroed memory is an empty queue: the sequence holds

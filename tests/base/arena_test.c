@@ -119,6 +119,22 @@ Test(arena, of_large_blocks_the_share_that_is_to_be_ready_is_committed_at_once) 
   arena_destroy(&arena);
 }
 
+Test(arena, what_frames_touch_first_comes_by_small_pages) {
+  enum { BYTES = 16 << 20 };
+  arena arena;
+  muster_allocator system = {0};
+  cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
+  unsigned char *block = arena_reserve_for_frames(&arena, 1, BYTES);
+  block[BYTES / 2] = 1;
+  cr_assert_leq(resident_pages(block, BYTES), 64, "the operating system may bring in neighbours, but no huge page");
+  arena.ready = 0.5;
+  if (madvise(block, 4096, MADV_POPULATE_WRITE)) cr_skip_test("this kernel commits nothing ahead");
+  unsigned char *half = arena_reserve_for_frames(&arena, 1, BYTES);
+  cr_assert_eq(resident_pages(half, BYTES / 2), BYTES / 2 / 4096);
+  cr_assert_eq(resident_pages(half + BYTES / 2, BYTES / 2), 0);
+  arena_destroy(&arena);
+}
+
 Test(arena, a_host_allocator_gets_everything_back_in_the_size_that_was_asked_for) {
   host host = {.allowed = UINT32_MAX};
   muster_allocator allocator = allocator_of(&host);

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 typedef struct fixture {
   arena arena;
@@ -27,6 +28,20 @@ static fixture *create(uint32_t capacity, uint32_t value_bytes) {
 static void destroy(fixture *fixture) {
   arena_destroy(&fixture->arena);
   free(fixture);
+}
+
+/* A frame that gives an index back may be the first to use a slot: a huge page would take it milliseconds. */
+Test(ring, a_large_one_comes_into_memory_little_by_little) {
+  enum { CAPACITY = 1 << 20, BYTES = CAPACITY * 16, PAGE = 4096 };
+  static unsigned char pages[BYTES / PAGE];
+  fixture *fixture = create(CAPACITY, 4);
+  uint32_t value = 1, resident = 0;
+  cr_assert(ring_push(&fixture->ring, &value));
+  cr_assert_eq(mincore(fixture->ring.slots, BYTES, pages), 0);
+  for (uint32_t i = 0; i < BYTES / PAGE; i++) resident += pages[i] & 1;
+  cr_assert_geq(resident, 1);
+  cr_assert_leq(resident, 64);
+  destroy(fixture);
 }
 
 Test(ring, starts_empty) {

@@ -33,6 +33,10 @@ void *arena_reserve(arena *arena, size_t count, size_t each) {
   return explore_memory(count * each);
 }
 
+void *arena_reserve_for_frames(arena *arena, size_t count, size_t each) {
+  return arena_reserve(arena, count, each);
+}
+
 /* ------------------------------------------------------------------------------------------------------ messages */
 
 muster_result error_set(muster_result result, const char *format, ...) {
