@@ -154,8 +154,10 @@ static muster_type register_blocks(struct muster_world *world, const herd_type *
 }
 
 /* Leaves come and go by the thousand in a frame, so what the member type keeps for its agents is committed before. */
-static void make_members_ready(struct muster_world *world, const agent_type *member) {
+static void make_members_ready(struct muster_world *world, uint32_t number) {
+  const agent_type *member = &world->types.types[number];
   size_t agents = world->def.agents_max;
+  identity_make_ready(&world->slots[number], &world->arena);
   if (member->states) arena_make_ready(&world->arena, member->states, agents * member->state_stride);
   if (member->published)
     arena_make_ready(&world->arena, member->published, agents * (size_t)member->published_stride * 2);
@@ -193,7 +195,7 @@ static muster_herd_type register_checked(struct muster_world *world, const muste
   type->block_type = blocks.index - 1;
   world->types.types[type->block_type].herded = world->types.types[type->block_type].blocks = true;
   world->types.types[type->member_type].herded = true;
-  make_members_ready(world, &world->types.types[type->member_type]);
+  make_members_ready(world, type->member_type);
   homes_announce(&world->homes);
   table->count++;
   return (muster_herd_type){table->count};

@@ -15,6 +15,10 @@ void identity_create(identity *identity, uint32_t maximum, arena *arena) {
   identity_create_over(identity, maximum, generations, sizeof(shared_u32), arena);
 }
 
+void identity_make_ready(const identity *identity, const arena *arena) {
+  ring_make_ready(&identity->given_back, arena);
+}
+
 uint32_t identity_take(identity *identity) {
   uint32_t index;
   if (ring_pop(&identity->given_back, &index)) return index;

@@ -29,6 +29,9 @@ void identity_create(identity *identity, uint32_t maximum, arena *arena);
  * given back. */
 void identity_create_over(identity *identity, uint32_t maximum, uint32_t *first, uint32_t stride, arena *arena);
 
+/* Commits what the arena is to have ready of it. Whoever created it. */
+void identity_make_ready(const identity *identity, const arena *arena);
+
 /* Where the generation of an index stands. */
 static inline shared_u32 *identity_generation_of(const identity *identity, uint32_t index) {
   return (shared_u32 *)(void *)(identity->generations + (size_t)index * identity->stride);

@@ -20,6 +20,10 @@ void ring_create(ring *ring, uint32_t capacity, uint32_t value_bytes, arena *are
   ring->slots = arena_reserve_for_frames(arena, slots, ring->slot_bytes);
 }
 
+void ring_make_ready(const ring *ring, const arena *arena) {
+  arena_make_ready(arena, ring->slots, ((size_t)ring->mask + 1) * ring->slot_bytes);
+}
+
 /* Slots are numbered relative to their index, so that zeroed memory is an empty queue: the sequence holds
  * (real sequence - index). That leaves untouched pages of a large queue uncommitted. */
 static uint64_t load_sequence(const ring *ring, uint64_t position) {

@@ -27,6 +27,9 @@ typedef struct ring {
 /* Reserves a queue of at least `capacity` values of `value_bytes` each; arena->failed tells of refusal. */
 void ring_create(ring *ring, uint32_t capacity, uint32_t value_bytes, arena *arena);
 
+/* Commits what the arena is to have ready of it. Whoever created it. */
+void ring_make_ready(const ring *ring, const arena *arena);
+
 /* Copies a value in; false when the queue is full. Any thread. */
 bool ring_push(ring *ring, const void *value);
 

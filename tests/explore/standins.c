@@ -37,6 +37,12 @@ void *arena_reserve_for_frames(arena *arena, size_t count, size_t each) {
   return arena_reserve(arena, count, each);
 }
 
+void arena_make_ready(const arena *arena, void *memory, size_t bytes) {
+  (void)arena;
+  (void)memory;
+  (void)bytes;
+}
+
 /* ------------------------------------------------------------------------------------------------------ messages */
 
 muster_result error_set(muster_result result, const char *format, ...) {

@@ -2,9 +2,11 @@
  * too, which is aligned to no more than 64 bytes. */
 #include "support/counted_memory.h"
 #include "support/herd_world.h"
+#include "world.h"
 
 #include <malloc.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static const muster_atom walk = {.role = MUSTER_ROLE_BEHAVIOUR, .run = walk_on, .model_ns = 1000};
@@ -69,5 +71,11 @@ Test(herd_allocation, memory_is_made_ready_for_the_members_of_herds_and_for_no_o
   def.member = little.type;
   cr_assert_neq(muster_herd_type_register(little.world, &def).index, 0, "%s", muster_last_error());
   cr_assert_gt(resident_bytes() - registered, ALL_BYTES);
+  /* Slots of leaves that were folded are used one after another, until all of the ring was. */
+  const ring *slots = &little.world->slots[little.type.index - 1].given_back;
+  static unsigned char pages[AGENTS * 16 / 4096];
+  cr_assert_eq(sizeof pages * 4096, ((size_t)slots->mask + 1) * slots->slot_bytes);
+  cr_assert_eq(mincore(slots->slots, sizeof pages * 4096, pages), 0);
+  for (uint32_t i = 0; i < sizeof pages; i++) cr_assert(pages[i] & 1);
   little_world_destroy(&little);
 }
