@@ -13,13 +13,14 @@ typedef struct machine_seat {
   _Alignas(128) machine_watch watch;
 } machine_seat;
 
-typedef struct machine_crew {
+struct machine_crew {
   clock_source clock;
   muster_pool *pool;
   machine_seat *seats;    /* one for each piece of a frame, which is as many as there are workers */
   machine_watch *watches; /* side by side, after a frame */
+  uint32_t workers;
   uint64_t deadline_ns;
-} machine_crew;
+};
 
 static void watch_frame(const clock_source *clock, machine_watch *watch, uint64_t deadline_ns) {
   uint64_t now_ns = clock_now(clock), cpu_ns = clock_thread_cpu();
@@ -38,41 +39,54 @@ static void watch_pieces(void *argument, uint64_t begin, uint64_t end, uint32_t 
   for (uint64_t i = begin; i < end; i++) watch_frame(&crew->clock, &crew->seats[i].watch, crew->deadline_ns);
 }
 
-static bool run_frame(machine_crew *crew, const machine_setup *setup, machine_report *report) {
-  crew->deadline_ns = clock_now(&crew->clock) + setup->budget_ns;
-  if (muster_parallel_for(crew->pool, MUSTER_PRIORITY_NORMAL, setup->workers, 1, watch_pieces, crew) != MUSTER_OK)
-    return false;
-  for (uint32_t i = 0; i < setup->workers; i++) crew->watches[i] = crew->seats[i].watch;
-  machine_add_frame(report, crew->watches, setup->workers);
-  return true;
-}
-
-static const char *run_frames(machine_crew *crew, const machine_setup *setup, machine_report *report) {
-  for (uint64_t frame = 0; frame < setup->frames; frame++) {
-    setup->wait(setup->user, frame);
-    if (!run_frame(crew, setup, report)) return muster_last_error();
+machine_crew *machine_crew_create(uint32_t workers, const char **wrong) {
+  muster_pool_def pool = muster_default_pool_def();
+  machine_crew *crew = calloc(1, sizeof *crew);
+  *wrong = "out of memory";
+  if (!crew) return NULL;
+  pool.workers = workers;
+  crew->workers = workers;
+  crew->clock = clock_calibrate();
+  crew->seats = aligned_alloc(_Alignof(machine_seat), workers * sizeof *crew->seats);
+  crew->watches = calloc(workers, sizeof *crew->watches);
+  crew->pool = muster_pool_create(&pool);
+  if (!crew->pool) *wrong = muster_last_error();
+  if (crew->pool && crew->seats && crew->watches) {
+    for (uint32_t i = 0; i < workers; i++) crew->seats[i] = (machine_seat){0};
+    return crew;
   }
-  for (uint32_t i = 0; i < setup->workers; i++) machine_add_watch(report, &crew->seats[i].watch);
+  machine_crew_destroy(crew, NULL);
   return NULL;
 }
 
+bool machine_crew_watch(machine_crew *crew, uint64_t budget_ns, machine_report *report) {
+  crew->deadline_ns = clock_now(&crew->clock) + budget_ns;
+  if (muster_parallel_for(crew->pool, MUSTER_PRIORITY_NORMAL, crew->workers, 1, watch_pieces, crew) != MUSTER_OK)
+    return false;
+  for (uint32_t i = 0; i < crew->workers; i++) crew->watches[i] = crew->seats[i].watch;
+  machine_add_frame(report, crew->watches, crew->workers);
+  return true;
+}
+
+void machine_crew_destroy(machine_crew *crew, machine_report *report) {
+  if (!crew) return;
+  for (uint32_t i = 0; report && i < crew->workers; i++) machine_add_watch(report, &crew->seats[i].watch);
+  muster_pool_destroy(crew->pool);
+  free(crew->watches);
+  free(crew->seats);
+  free(crew);
+}
+
 const char *machine_measure(const machine_setup *setup, machine_report *report) {
-  machine_crew crew = {.clock = clock_calibrate()};
-  muster_pool_def pool = muster_default_pool_def();
-  const char *wrong = "out of memory";
-  pool.workers = setup->workers;
+  const char *wrong;
+  machine_crew *crew = machine_crew_create(setup->workers, &wrong);
   *report = (machine_report){0};
-  crew.seats = aligned_alloc(_Alignof(machine_seat), setup->workers * sizeof *crew.seats);
-  crew.watches = calloc(setup->workers, sizeof *crew.watches);
-  crew.pool = muster_pool_create(&pool);
-  if (!crew.pool) {
-    wrong = muster_last_error();
-  } else if (crew.seats && crew.watches) {
-    for (uint32_t i = 0; i < setup->workers; i++) crew.seats[i] = (machine_seat){0};
-    wrong = run_frames(&crew, setup, report);
+  if (!crew) return wrong;
+  wrong = NULL;
+  for (uint64_t frame = 0; frame < setup->frames && !wrong; frame++) {
+    setup->wait(setup->user, frame);
+    if (!machine_crew_watch(crew, setup->budget_ns, report)) wrong = muster_last_error();
   }
-  muster_pool_destroy(crew.pool);
-  free(crew.watches);
-  free(crew.seats);
+  machine_crew_destroy(crew, report);
   return wrong;
 }

@@ -73,6 +73,18 @@ double machine_share(const machine_report *report, uint64_t frames);
 double machine_stalls_per_second(const machine_report *report, const machine_stalls *stalls);
 double machine_stalled_share(const machine_report *report, const machine_stalls *stalls);
 
+/* Threads of a pool of their own that watch. */
+typedef struct machine_crew machine_crew;
+
+/* So many threads, the calling one included. Null, and what went wrong. */
+machine_crew *machine_crew_create(uint32_t workers, const char **wrong);
+
+/* They watch for one frame, which begins now. False with the reason in muster_last_error(). */
+bool machine_crew_watch(machine_crew *crew, uint64_t budget_ns, machine_report *report);
+
+/* Adds what each thread saw in all frames. Null: nothing. */
+void machine_crew_destroy(machine_crew *crew, machine_report *report);
+
 typedef struct machine_setup {
   uint32_t workers; /* the calling thread included */
   uint64_t frames, budget_ns;

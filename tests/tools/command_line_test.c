@@ -77,7 +77,10 @@ Test(command_line, refuses_absurd_rates) {
 
 Test(command_line, refuses_options_that_contradict) {
   PROGRAM_EXPECT_REFUSALS({"run --capacity 5ms", 2, "add --virtual"}, {"run --up x", 2, "give y or z"},
-                          {"run --fit root", 2, "give elastic or square-root"});
+                          {"run --fit root", 2, "give elastic or square-root"}, {"run --machine", 2, "add --audit"},
+                          {"run --machine --audit --virtual", 2, "leave out --virtual"},
+                          {"run --machine --audit --no-pace", 2, "leave out --no-pace"},
+                          {"run --machine --audit --budget 20ms --hz 30", 2, "a frame is 33.3 ms; lower --budget"});
 }
 
 Test(command_line, refuses_populations_that_cannot_be_read) {

@@ -1,6 +1,7 @@
 /* What `muster run` reports, for people and for machines. */
 #include "program.h"
 
+#include <math.h>
 #include <pty.h>
 #include <signal.h>
 
@@ -108,6 +109,17 @@ Test(run_report, leaves_own_time_out_unless_it_was_audited) {
   cr_assert_gt(program_number(audited, "overhead.ns_per_frame"), 0);
   json_decref(plain);
   json_decref(audited);
+}
+
+Test(run_report, tells_what_the_machine_alone_would_have_kept_where_it_was_watched) {
+  json_t *plain = program_json("run tan-wong --frames 5 --warm-up 0 --hz 200 --budget 1ms --audit --json -");
+  json_t *watched =
+      program_json("run tan-wong --frames 5 --warm-up 0 --hz 200 --budget 1ms --audit --machine --json -");
+  cr_assert(json_is_null(program_member(plain, "promise.machine_kept_share")));
+  double kept = program_number(watched, "promise.machine_kept_share") * 5;
+  cr_assert(kept >= 0.0 && kept <= 5.0 && fabs(kept - round(kept)) < 1e-6, "a share of five frames: %g", kept);
+  json_decref(plain);
+  json_decref(watched);
 }
 
 Test(run_report, can_be_read_by_people) {

@@ -104,6 +104,7 @@ static bool run_frames(run *run, bool *stopped) {
   while (!*stopped && run->record.frames < run->options.frames) {
     if (!run_frame(run, &report)) return false;
     record_add(&run->record, &report);
+    if (run->machine && !machine_crew_watch(run->machine, run->options.budget_ns, &run->seen)) return false;
     progress_show(&run->progress, run->record.frames, run->options.frames, &report);
     *stopped = asked_to_stop(run) || run->frame == run->last;
   }
@@ -140,6 +141,7 @@ static bool write_trace(run *run) {
 static int report(run *run) {
   run_summary summary;
   summarise(&summary, &run->options, &run->host, &run->record, run->setup.world.guarantee_ns);
+  if (run->machine) summary.machine_kept_share = machine_share(&run->seen, run->seen.as_audited);
   if (run->options.json && !write_json(run, &summary)) return STATUS_FAILED;
   if (!run_took_output(run)) report_text(stdout, &summary, &run->host);
   return STATUS_OK;
@@ -158,9 +160,28 @@ static void say_replayed(const run *run) {
           (unsigned long long)run->frame);
 }
 
+/* The world, and who watches beside it. False after a complaint, with nothing left behind. */
+static bool open_world(run *run) {
+  const char *wrong = NULL;
+  if (!host_open(&run->host, &run->setup)) {
+    complain_failure("%s", muster_last_error());
+    return false;
+  }
+  if (run->options.machine) run->machine = machine_crew_create(run->options.workers, &wrong);
+  if (!run->options.machine || run->machine) return true;
+  complain_failure("--machine: %s", wrong);
+  host_close(&run->host);
+  return false;
+}
+
+static void close_world(run *run) {
+  machine_crew_destroy(run->machine, NULL);
+  host_close(&run->host);
+}
+
 static int run_world(run *run, int (*report)(struct run *run)) {
   bool stopped = false;
-  if (!host_open(&run->host, &run->setup)) return complain_failure("%s", muster_last_error());
+  if (!open_world(run)) return STATUS_FAILED;
   run->progress = progress_begin();
   bool found = find_watched(run);
   bool paced = !run->options.virtual_clock && !run->options.no_pace && !run->host.replays;
@@ -175,7 +196,7 @@ static int run_world(run *run, int (*report)(struct run *run)) {
                  : complain_failure("frame %llu: %s", (unsigned long long)run->frame, muster_last_error());
   if (ran && run->host.replays) say_replayed(run);
   if (!recording_end(&run->recording, run->host.world)) status = STATUS_FAILED;
-  host_close(&run->host);
+  close_world(run);
   return status;
 }
 

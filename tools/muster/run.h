@@ -10,6 +10,8 @@
 #include "recording.h"
 #include "run_options.h"
 
+#include "machine.h"
+
 #include <signal.h>
 
 typedef struct run {
@@ -21,6 +23,8 @@ typedef struct run {
   progress progress;
   run_record record;
   recording recording;
+  machine_crew *machine; /* watches between the frames; null = nobody */
+  machine_report seen;   /* by them */
   sigset_t stop_signals;
   uint64_t frame; /* frames run so far, warm-up included */
   uint64_t last;  /* the run ends after this one */

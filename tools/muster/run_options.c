@@ -3,7 +3,9 @@
 #include "catalog.h"
 #include "complaint.h"
 #include "options.h"
+#include "pacing.h"
 #include "parse.h"
+#include "text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +27,7 @@ enum {
   OPTION_FIT,
   OPTION_ACTIVATION_DELAY,
   OPTION_AUDIT,
+  OPTION_MACHINE,
   OPTION_NO_PACE,
   OPTION_UP,
   OPTION_RECORD,
@@ -51,6 +54,7 @@ static const struct option long_options[] = {
     {"fit", required_argument, NULL, OPTION_FIT},
     {"activation-delay", required_argument, NULL, OPTION_ACTIVATION_DELAY},
     {"audit", no_argument, NULL, OPTION_AUDIT},
+    {"machine", no_argument, NULL, OPTION_MACHINE},
     {"no-pace", no_argument, NULL, OPTION_NO_PACE},
     {"up", required_argument, NULL, OPTION_UP},
     {"record", required_argument, NULL, OPTION_RECORD},
@@ -85,6 +89,8 @@ static void show_options(void) {
        "                     result on any number of workers\n"
        "  --capacity 10ms    work per virtual frame (default: the budget)\n"
        "  --audit            read thread CPU clocks and check the promise\n"
+       "  --machine          with it: after each frame see for as long what the machine alone takes, as `muster\n"
+       "                     bench machine` does, and tell how often that alone would have broken the promise\n"
        "Report:\n"
        "  --json FILE        the report for machines, all times in ns; - is standard output\n"
        "  --trace FILE       the last frames for a trace viewer (ui.perfetto.dev, chrome://tracing); - is standard\n"
@@ -174,6 +180,8 @@ static bool read_option(void *user, int option, const char *text) {
     return options->virtual_clock = true;
   case OPTION_AUDIT:
     return options->audit = true;
+  case OPTION_MACHINE:
+    return options->machine = true;
   case OPTION_NO_PACE:
     return options->no_pace = true;
   case OPTION_RECORD:
@@ -213,6 +221,21 @@ static bool takes_standard_output(const char *file) {
   return file && strcmp(file, "-") == 0;
 }
 
+/* The machine is watched for as long as a frame, in the time that frames leave. */
+static int find_contradiction_of_machine(const run_options *options) {
+  char budget[TEXT_BYTES], period[TEXT_BYTES];
+  pacing pacing = {.rate = options->rate};
+  uint64_t period_ns = pacing_sim_time(&pacing, 1);
+  if (!options->audit || options->virtual_clock)
+    return complain_usage("--machine stands beside what --audit measures on the wall clock; add --audit%s",
+                          options->virtual_clock ? " and leave out --virtual" : "");
+  if (options->no_pace) return complain_usage("--machine uses the time between frames; leave out --no-pace");
+  if (2 * options->budget_ns <= period_ns) return STATUS_OK;
+  return complain_usage("--machine takes as long as the budget of %s once more, and a frame is %s; lower --budget or "
+                        "--hz",
+                        text_duration(budget, (double)options->budget_ns), text_duration(period, (double)period_ns));
+}
+
 /* What contradicts; STATUS_OK when nothing does. */
 static int find_contradiction(const run_options *options, run_purpose purpose) {
   bool taken = takes_standard_output(options->json) || takes_standard_output(options->trace);
@@ -226,7 +249,7 @@ static int find_contradiction(const run_options *options, run_purpose purpose) {
     return complain_usage("--trace-frames is the length of a trace; add --trace FILE");
   if (options->trace && options->json && strcmp(options->trace, "-") == 0 && strcmp(options->json, "-") == 0)
     return complain_usage("--trace and --json both want standard output; give one of them a file");
-  return STATUS_OK;
+  return options->machine ? find_contradiction_of_machine(options) : STATUS_OK;
 }
 
 /* What depends on several options, and what is left to its default. */

@@ -23,6 +23,7 @@ typedef struct run_options {
   muster_elastic elastic; /* how periods give way */
   uint32_t activation_delay;
   bool virtual_clock, audit, no_pace;
+  bool machine;          /* between the frames it is seen what the machine alone does to them */
   uint32_t trace_frames; /* how many of them it keeps */
   char up_axis;
 } run_options;
