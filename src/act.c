@@ -7,6 +7,7 @@
  * Serial ones take effect one by one. Of the others it is settled before they run who runs (under the virtual clock,
  * and in a replay), and what they did takes effect afterwards, in agent order whatever worker was faster. */
 #include "act.h"
+#include "audit.h"
 
 #include "exec/conduct.h"
 #include "exec/passes.h"
@@ -176,12 +177,16 @@ static uint32_t helpers_for(const struct muster_world *world) {
   return helpers < acts->claim_count ? helpers : acts->claim_count - 1;
 }
 
+/* A crew's work: takes actions of the list. */
+static void act_together(void *argument, uint32_t worker) {
+  struct muster_world *world = argument;
+  acts_work(&world->acts, worker);
+}
+
 /* Runs the list. */
 static void run_list(struct muster_world *world) {
   acts *acts = &world->acts;
-  crew_orders orders = {.work = acts_work,
-                        .argument = acts,
-                        .patience_ns = world->runner.virtual ? UINT64_MAX : world->frame.deadline_ns};
+  crew_orders orders = audit_orders(world, act_together);
   acts_open(acts);
   uint32_t helpers = helpers_for(world);
   if (helpers)

@@ -37,6 +37,17 @@ void audit_mark(struct muster_world *world) {
   world->frame.stolen_ns += wall_ns > cpu_ns ? wall_ns - cpu_ns : 0;
 }
 
+static void mark_before_sleep(void *argument) {
+  audit_mark(argument);
+}
+
+crew_orders audit_orders(struct muster_world *world, crew_work work) {
+  return (crew_orders){.work = work,
+                       .argument = world,
+                       .patience_ns = world->runner.virtual ? UINT64_MAX : world->frame.deadline_ns,
+                       .before_sleep = is_audited(world) ? mark_before_sleep : NULL};
+}
+
 void audit_wait(struct muster_world *world) {
   if (!is_audited(world)) return;
   uint64_t wall_ns;

@@ -18,6 +18,10 @@ void audit_mark(struct muster_world *world);
  * end is own overrun, but none of it was useful. */
 void audit_wait(struct muster_world *world);
 
+/* Orders for what other workers do beside the caller in a serial stage; `work` takes the world. With audit, the time
+ * for which the caller sleeps until the last of them leaves is told from its own. */
+crew_orders audit_orders(struct muster_world *world, crew_work work);
+
 /* The frame is over: fills the times of the report. */
 void audit_end(struct muster_world *world);
 

@@ -6,6 +6,7 @@
  * outside took that time away, the commit stops just before the deadline and the next frame begins with the rest of it.
  */
 #include "act.h"
+#include "audit.h"
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/prefetch.h"
@@ -334,7 +335,7 @@ static void settle_beside(struct muster_world *world) {
   }
   stock_pools(world);
   shares_open(&world->settle_shares, WHEEL_SHARDS);
-  crew_orders orders = {.work = settle_shares, .argument = world, .patience_ns = world->frame.deadline_ns};
+  crew_orders orders = audit_orders(world, settle_shares);
   crew_run(&world->settle_crew, world->seat, &orders, world->helpers);
   close_line(world);
   if (world->recorder) recorder_exchange_shares(world, true, world->settle_looked_at);

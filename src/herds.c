@@ -1,6 +1,7 @@
 /* herds.c - herds in the frame: what the intake does with them, stage 3, and the report. */
 #include "herds.h"
 
+#include "audit.h"
 #include "base/assert.h"
 #include "exec/ticket.h"
 
@@ -297,9 +298,7 @@ static void look_together(struct muster_world *world) {
     return;
   }
   ticket_open(&world->fold_ticket, (blocks->count + BLOCKS_EACH - 1) / BLOCKS_EACH);
-  crew_orders orders = {.work = look_at_blocks,
-                        .argument = world,
-                        .patience_ns = world->runner.virtual ? UINT64_MAX : world->frame.deadline_ns};
+  crew_orders orders = audit_orders(world, look_at_blocks);
   crew_run(&world->fold_crew, world->seat, &orders, helpers);
 }
 

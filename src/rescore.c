@@ -1,4 +1,5 @@
 /* rescore.c - stage 2: joins what plan/score.c lists with the workers that do it. */
+#include "audit.h"
 #include "base/error.h"
 #include "exec/ticket.h"
 #include "tune.h"
@@ -49,8 +50,7 @@ void rescore_run(struct muster_world *world) {
   uint32_t helpers = world_helpers_for(world, (uint64_t)board->agent_count * AGENT_NS);
   if (helpers > 0) {
     ticket_open(&world->score_ticket, (items + ITEMS_EACH - 1) / ITEMS_EACH);
-    crew_orders orders = {
-        .work = work, .argument = world, .patience_ns = world->runner.virtual ? UINT64_MAX : world->frame.deadline_ns};
+    crew_orders orders = audit_orders(world, work);
     crew_run(&world->score_crew, world->seat, &orders, helpers);
   } else {
     score_range(board, &inputs, 0, items);

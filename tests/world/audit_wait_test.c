@@ -1,0 +1,81 @@
+/* Own overrun is what a frame computes after its end: not the time for which the caller sleeps until others leave. */
+#include "support/little_world.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+enum {
+  AGENTS = 64,
+  FRAMES_MOST = 1000,
+  WAITS = 5,
+  EVERY = 4,
+  COMPUTED = 3,
+  BUDGET_NS = 3000000,
+  BURNT_NS = 100000,
+  SLEPT_NS = 8000000
+};
+
+typedef struct crowd {
+  pthread_t caller;
+  atomic_bool sleeps;          /* one of the others does, in this frame */
+  atomic_uint computed, slept; /* actions of the caller, and of others */
+} crowd;
+
+static uint64_t own_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Computes, and its frame's end is yet to come. But when another worker is to sleep, it sleeps until long after that.
+ */
+static muster_atom_result act(muster_update *update) {
+  crowd *crowd = update->type_user;
+  uint64_t end_ns = own_ns() + BURNT_NS;
+  bool others = !pthread_equal(pthread_self(), crowd->caller);
+  if (others && atomic_exchange(&crowd->sleeps, false)) {
+    atomic_fetch_add(&crowd->slept, 1);
+    nanosleep(&(struct timespec){.tv_nsec = SLEPT_NS}, NULL);
+    return MUSTER_ATOM_NEXT;
+  }
+  if (!others) atomic_fetch_add(&crowd->computed, 1);
+  while (own_ns() < end_ns) continue;
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(audit_wait, what_the_caller_sleeps_through_is_no_overrun_of_its_own) {
+  static crowd crowd;
+  const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, BURNT_NS}};
+  muster_world_def world = muster_default_world_def();
+  world.audit = true;
+  world.debt_budgets = 0.0f;
+  little_world little = little_world_create(2, &world);
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 2;
+  def.period_ns = def.period_max_ns = FRAME_NS;
+  def.elasticity = 0;
+  def.act = MUSTER_ACT_PARALLEL;
+  def.strikes_demote = def.strikes_quarantine = 0;
+  def.user = &crowd;
+  register_type(&little, &def);
+  for (int i = 0; i < AGENTS; i++) spawn_at(&little, i);
+  crowd.caller = pthread_self();
+  uint64_t least_ns = UINT64_MAX;
+  uint32_t waits = 0;
+  for (uint32_t frame = 0; frame < FRAMES_MOST && waits < WAITS; frame++) {
+    atomic_store(&crowd.computed, 0);
+    atomic_store(&crowd.slept, 0);
+    atomic_store(&crowd.sleeps, frame % EVERY == EVERY - 1);
+    muster_frame_report report = run_frame_with(&little, BUDGET_NS);
+    if (!atomic_load(&crowd.slept) || atomic_load(&crowd.computed) < COMPUTED) continue;
+    waits++;
+    cr_assert_geq(report.overrun_wall_ns, SLEPT_NS - BUDGET_NS);
+    if (report.overrun_own_ns < least_ns) least_ns = report.overrun_own_ns;
+  }
+  cr_assert_eq(waits, WAITS, "nobody slept while the caller computed");
+  cr_assert_lt(least_ns, (COMPUTED - 1) * BURNT_NS, "in no frame was it less than %llu ns",
+               (unsigned long long)least_ns);
+  little_world_destroy(&little);
+}
