@@ -186,11 +186,10 @@ static void act_together(void *argument, uint32_t worker) {
 /* Runs the list. */
 static void run_list(struct muster_world *world) {
   acts *acts = &world->acts;
-  crew_orders orders = audit_orders(world, act_together);
   acts_open(acts);
   uint32_t helpers = helpers_for(world);
   if (helpers)
-    crew_run(&world->act_crew, world->seat, &orders, helpers);
+    audit_crew_run(world, &world->act_crew, act_together, helpers);
   else
     acts_run_in_order(acts);
   if (!acts->timed) return;

@@ -38,14 +38,20 @@ void audit_mark(struct muster_world *world) {
 }
 
 static void mark_before_sleep(void *argument) {
-  audit_mark(argument);
+  struct muster_world *world = argument;
+  audit_mark(world);
+  world->frame.slept = true;
 }
 
-crew_orders audit_orders(struct muster_world *world, crew_work work) {
-  return (crew_orders){.work = work,
-                       .argument = world,
-                       .patience_ns = world->runner.virtual ? UINT64_MAX : world->frame.deadline_ns,
-                       .before_sleep = is_audited(world) ? mark_before_sleep : NULL};
+void audit_crew_run(struct muster_world *world, crew *crew, crew_work work, uint32_t helpers) {
+  crew_orders orders = {.work = work,
+                        .argument = world,
+                        .patience_ns = world->runner.virtual ? UINT64_MAX : world->frame.deadline_ns,
+                        .before_sleep = is_audited(world) ? mark_before_sleep : NULL};
+  uint64_t wall_ns;
+  world->frame.slept = false;
+  crew_run(crew, world->seat, &orders, helpers);
+  if (world->frame.slept) world->frame.serial_cpu_ns += take_interval(world, &wall_ns);
 }
 
 void audit_wait(struct muster_world *world) {

@@ -18,9 +18,9 @@ void audit_mark(struct muster_world *world);
  * end is own overrun, but none of it was useful. */
 void audit_wait(struct muster_world *world);
 
-/* Orders for what other workers do beside the caller in a serial stage; `work` takes the world. With audit, the time
- * for which the caller sleeps until the last of them leaves is told from its own. */
-crew_orders audit_orders(struct muster_world *world, crew_work work);
+/* Runs a crew beside the caller in a serial stage; `work` takes the world. With audit, the time for which the caller
+ * sleeps until the last of them leaves is told from its own, and from what the kernel takes. */
+void audit_crew_run(struct muster_world *world, crew *crew, crew_work work, uint32_t helpers);
 
 /* The frame is over: fills the times of the report. */
 void audit_end(struct muster_world *world);

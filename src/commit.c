@@ -335,8 +335,7 @@ static void settle_beside(struct muster_world *world) {
   }
   stock_pools(world);
   shares_open(&world->settle_shares, WHEEL_SHARDS);
-  crew_orders orders = audit_orders(world, settle_shares);
-  crew_run(&world->settle_crew, world->seat, &orders, world->helpers);
+  audit_crew_run(world, &world->settle_crew, settle_shares, world->helpers);
   close_line(world);
   if (world->recorder) recorder_exchange_shares(world, true, world->settle_looked_at);
 }

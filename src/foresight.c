@@ -179,9 +179,10 @@ void foresight_learn_holding(struct muster_world *world) {
 
 /* A frame that planning alone made late says nothing of its end. */
 static void learn_closing(struct muster_world *world, const controller_sample *sample, uint64_t plan_ns) {
-  uint64_t budget_ns = world->frame.budget_ns;
+  uint64_t budget_ns = world->frame.budget_ns, repaid_ns = world->report.repaid_ns;
+  uint64_t late_ns = sample->overrun_ns > repaid_ns ? sample->overrun_ns - repaid_ns : 0;
   double *learnt_ns = &world->experience.closing_ns;
-  if (sample->waited && plan_ns < budget_ns) *learnt_ns = closing_learn(*learnt_ns, budget_ns, sample->overrun_ns);
+  if (sample->waited && plan_ns < budget_ns) *learnt_ns = closing_learn(*learnt_ns, budget_ns, late_ns);
 }
 
 void foresight_learn(struct muster_world *world) {

@@ -298,8 +298,7 @@ static void look_together(struct muster_world *world) {
     return;
   }
   ticket_open(&world->fold_ticket, (blocks->count + BLOCKS_EACH - 1) / BLOCKS_EACH);
-  crew_orders orders = audit_orders(world, look_at_blocks);
-  crew_run(&world->fold_crew, world->seat, &orders, helpers);
+  audit_crew_run(world, &world->fold_crew, look_at_blocks, helpers);
 }
 
 /* How much of a round the frame has time for: by count, so that the world does not depend on a clock. */

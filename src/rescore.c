@@ -50,8 +50,7 @@ void rescore_run(struct muster_world *world) {
   uint32_t helpers = world_helpers_for(world, (uint64_t)board->agent_count * AGENT_NS);
   if (helpers > 0) {
     ticket_open(&world->score_ticket, (items + ITEMS_EACH - 1) / ITEMS_EACH);
-    crew_orders orders = audit_orders(world, work);
-    crew_run(&world->score_crew, world->seat, &orders, helpers);
+    audit_crew_run(world, &world->score_crew, work, helpers);
   } else {
     score_range(board, &inputs, 0, items);
   }

@@ -31,11 +31,14 @@ typedef struct muster_frame_report {
   uint64_t wall_ns; /* of the call */
   uint64_t stage_ns[MUSTER_STAGES];
   uint64_t overrun_wall_ns;  /* past the budget; the kernel's doing included */
-  uint64_t overrun_own_ns;   /* the promise: thread CPU spent after the budget's end; with audit, else 0. A frame that
-                                repays means to end before that, and is not late when it does not quite */
+  uint64_t overrun_own_ns;   /* the promise: thread CPU spent after the end of the budget, less what calls between the
+                                frames took of it; with audit, else 0. A frame that repays means to end sooner, but is
+                                late only after that */
   uint64_t longest_claim_ns; /* with audit: own time of the longest claim (virtual: of the longest update); else 0 */
   uint64_t used_cpu_ns;      /* with audit: thread CPU of all workers spent on the frame */
-  uint64_t given_cpu_ns;     /* with audit: workers x budget less what the kernel took from running workers */
+  uint64_t given_cpu_ns;     /* with audit: workers x the time that the frame meant to take (the budget, less what calls
+                                between the frames took and what was repaid), less what the kernel took from running
+                                workers */
   uint64_t update_cpu_ns;    /* time inside claims, all workers */
   uint64_t overhead_ns;      /* all workers' time in the frame that was not spent inside atoms and not idle */
   uint32_t agents;           /* active */

@@ -18,7 +18,8 @@ uint64_t closing_time_ns(double learnt_ns, uint64_t budget_ns) {
 
 double closing_learn(double learnt_ns, uint64_t budget_ns, uint64_t late_ns) {
   double step_ns = (double)budget_ns * step_share, most_ns = (double)budget_ns * learnt_most;
+  learnt_ns = fmin(learnt_ns, most_ns); /* under a larger budget it may have been more */
   if (late_ns <= CLOSING_LATE_NS) return fmax(learnt_ns - step_ns / (CLOSING_LATE_ONE_IN - 1), 0.0);
-  if (learnt_ns + (double)late_ns > most_ns + CLOSING_LATE_NS) return fmin(learnt_ns, most_ns);
+  if (learnt_ns + (double)late_ns > most_ns + CLOSING_LATE_NS) return learnt_ns;
   return fmin(learnt_ns + step_ns, most_ns);
 }

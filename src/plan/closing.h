@@ -1,11 +1,11 @@
 /* plan/closing.h - how much of a budget is kept free at its end, for what no prediction covers: closing the crew, the
  * report, and what the machine takes away at that moment (interrupts, a hypervisor).
  *
- * A frame with more work than time ends just before its deadline, so there whatever the machine takes makes it late.
- * How much that is differs between machines by orders of magnitude, and between minutes. So it is learnt: a frame that
- * was late moves the time up, frames in time move it slowly down, and it stands still where one frame in
- * CLOSING_LATE_ONE_IN is late. A frame that was later than all that may be kept free could not have been saved by it,
- * and says nothing. Nor does one that had no more work.
+ * A frame with more work than time ends just before its deadline, so there whatever comes between makes it late: above
+ * all the machine, whose share differs by orders of magnitude, and between minutes; and claims that take longer than
+ * was expected. So it is learnt: a frame that was late moves the time up, frames in time move it slowly down, and it
+ * stands still where one frame in CLOSING_LATE_ONE_IN is late. A frame that was later than all that may be kept free
+ * could not have been saved by it, and says nothing. Nor does one that had no more work.
  *
  * Pure: no clock, no threads. */
 #ifndef PLAN_CLOSING_H

@@ -45,6 +45,12 @@ Test(closing, is_a_twentieth_at_most_whatever_the_machine_takes_and_whatever_the
   cr_assert_leq(closing_time_ns(learnt_ns, BUDGET_NS / 10), 8000 + BUDGET_NS / 10 / 100 + BUDGET_NS / 10 / 20);
 }
 
+Test(closing, what_a_larger_budget_taught_is_soon_forgotten_under_a_smaller_one) {
+  double learnt_ns = 5e6;
+  for (int i = 0; i < 6 * CLOSING_LATE_ONE_IN; i++) learnt_ns = closing_learn(learnt_ns, BUDGET_NS, IN_TIME_NS);
+  cr_assert_eq(learnt_ns, 0.0);
+}
+
 Test(closing, a_frame_that_nothing_could_have_saved_says_nothing) {
   cr_assert_eq(closing_learn(0.0, BUDGET_NS, BUDGET_NS), 0.0);
   cr_assert_eq(closing_learn(200000.0, BUDGET_NS, LATE_NS), 200000.0,

@@ -80,7 +80,8 @@ Test(command_line, refuses_options_that_contradict) {
                           {"run --fit root", 2, "give elastic or square-root"}, {"run --machine", 2, "add --audit"},
                           {"run --machine --audit --virtual", 2, "leave out --virtual"},
                           {"run --machine --audit --no-pace", 2, "leave out --no-pace"},
-                          {"run --machine --audit --budget 20ms --hz 30", 2, "a frame is 33.3 ms; lower --budget"});
+                          {"run --machine --audit --budget 20ms --hz 30", 2, "a frame is 33.3 ms; lower --budget"},
+                          {"explain --agent 1 --machine --audit", 2, "--machine is for `muster run`"});
 }
 
 Test(command_line, refuses_populations_that_cannot_be_read) {

@@ -116,6 +116,8 @@ Test(run_report, tells_what_the_machine_alone_would_have_kept_where_it_was_watch
   json_t *watched =
       program_json("run tan-wong --frames 5 --warm-up 0 --hz 200 --budget 1ms --audit --machine --json -");
   cr_assert(json_is_null(program_member(plain, "promise.machine_kept_share")));
+  cr_assert_eq(program_number(plain, "promise.machine_frames"), 0);
+  cr_assert_eq(program_number(watched, "promise.machine_frames"), 5);
   double kept = program_number(watched, "promise.machine_kept_share") * 5;
   cr_assert(kept >= 0.0 && kept <= 5.0 && fabs(kept - round(kept)) < 1e-6, "a share of five frames: %g", kept);
   json_decref(plain);

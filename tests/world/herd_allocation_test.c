@@ -55,7 +55,7 @@ static size_t resident_bytes(void) {
 }
 
 Test(herd_allocation, memory_is_made_ready_for_the_members_of_herds_and_for_no_other_type) {
-  enum { AGENTS = 65536, STATE_BYTES = 1024, ALL_BYTES = AGENTS * STATE_BYTES };
+  enum { AGENTS = 131072, STATE_BYTES = 512, ALL_BYTES = AGENTS * STATE_BYTES };
   muster_world_def world = muster_default_world_def();
   muster_herd_type_def def = muster_default_herd_type_def();
   muster_type_def deer = deer_def(&walk);
@@ -64,6 +64,9 @@ Test(herd_allocation, memory_is_made_ready_for_the_members_of_herds_and_for_no_o
   def.run_block = walk_block_on;
   def.totals = 1;
   little_world little = little_world_create(1, &world);
+  void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (madvise(page, 4096, MADV_POPULATE_WRITE)) cr_skip_test("this kernel commits nothing ahead");
+  munmap(page, 4096);
   size_t before = resident_bytes();
   register_type(&little, &deer);
   size_t registered = resident_bytes();

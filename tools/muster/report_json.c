@@ -1,7 +1,6 @@
 #include "report_json.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 /* Null for what was not measured. */
@@ -37,7 +36,9 @@ static void write_promise(json_writer *writer, const run_summary *summary) {
   json_begin_object(writer, "promise");
   json_uint(writer, "frames", summary->frames);
   number_if(writer, "kept_share", summary->own_known, summary->kept_share);
-  number_if(writer, "machine_kept_share", isfinite(summary->machine_kept_share), summary->machine_kept_share);
+  number_if(writer, "machine_kept_share", summary->machine_frames > 0, summary->machine_kept_share);
+  json_uint(writer, "machine_frames", summary->machine_frames);
+  json_uint(writer, "machine_missed", summary->machine_missed);
   number_if(writer, "budget_used_share", summary->own_known, summary->budget_used_share);
   number_if(writer, "cpu_share_of_capacity", summary->own_known, summary->capacity_share);
   json_end_object(writer);

@@ -46,8 +46,11 @@ static void print_promise(FILE *stream, const run_summary *summary) {
   fprintf(stream, "kept in %s of frames (own overrun at most the longest claim + 20 us)\n",
           text_share(kept, summary->kept_share));
   if (isfinite(summary->machine_kept_share))
-    fprintf(stream, "          the machine alone let %s be kept: threads that only read the clocks, after each frame\n",
+    fprintf(stream, "          threads that only read the clocks until the deadline, after each frame, kept %s\n",
             text_share(kept, summary->machine_kept_share));
+  if (summary->machine_missed)
+    fprintf(stream, "          (%" PRIu64 " times one of them woke too late to see anything, which counts as kept)\n",
+            summary->machine_missed);
   fprintf(stream, "          own overrun p99 %s, longest claim %s\n",
           text_duration(own, (double)summary->overrun_own_ns.p99),
           text_duration(claim, (double)summary->longest_claim_ns));

@@ -141,7 +141,11 @@ static bool write_trace(run *run) {
 static int report(run *run) {
   run_summary summary;
   summarise(&summary, &run->options, &run->host, &run->record, run->setup.world.guarantee_ns);
-  if (run->machine) summary.machine_kept_share = machine_share(&run->seen, run->seen.as_audited);
+  if (run->machine) {
+    summary.machine_kept_share = machine_share(&run->seen, run->seen.as_audited);
+    summary.machine_frames = run->seen.frames;
+    summary.machine_missed = run->seen.missed;
+  }
   if (run->options.json && !write_json(run, &summary)) return STATUS_FAILED;
   if (!run_took_output(run)) report_text(stdout, &summary, &run->host);
   return STATUS_OK;

@@ -90,7 +90,8 @@ static void show_options(void) {
        "  --capacity 10ms    work per virtual frame (default: the budget)\n"
        "  --audit            read thread CPU clocks and check the promise\n"
        "  --machine          with it: after each frame see for as long what the machine alone takes, as `muster\n"
-       "                     bench machine` does, and tell how often that alone would have broken the promise\n"
+       "                     bench machine` does, and tell how often that alone would have broken the promise;\n"
+       "                     it takes the idle time between frames\n"
        "Report:\n"
        "  --json FILE        the report for machines, all times in ns; - is standard output\n"
        "  --trace FILE       the last frames for a trace viewer (ui.perfetto.dev, chrome://tracing); - is standard\n"
@@ -222,17 +223,18 @@ static bool takes_standard_output(const char *file) {
 }
 
 /* The machine is watched for as long as a frame, in the time that frames leave. */
-static int find_contradiction_of_machine(const run_options *options) {
+static int find_contradiction_of_machine(const run_options *options, run_purpose purpose) {
   char budget[TEXT_BYTES], period[TEXT_BYTES];
   pacing pacing = {.rate = options->rate};
   uint64_t period_ns = pacing_sim_time(&pacing, 1);
+  if (purpose != RUN_TO_REPORT) return complain_usage("--machine is for `muster run`, whose report tells of it");
   if (!options->audit || options->virtual_clock)
     return complain_usage("--machine stands beside what --audit measures on the wall clock; add --audit%s",
                           options->virtual_clock ? " and leave out --virtual" : "");
   if (options->no_pace) return complain_usage("--machine uses the time between frames; leave out --no-pace");
-  if (2 * options->budget_ns <= period_ns) return STATUS_OK;
-  return complain_usage("--machine takes as long as the budget of %s once more, and a frame is %s; lower --budget or "
-                        "--hz",
+  if (5 * options->budget_ns <= 2 * period_ns) return STATUS_OK;
+  return complain_usage("--machine takes as long as the budget of %s once more, and needs half of it to spare, but a "
+                        "frame is %s; lower --budget or --hz",
                         text_duration(budget, (double)options->budget_ns), text_duration(period, (double)period_ns));
 }
 
@@ -249,7 +251,7 @@ static int find_contradiction(const run_options *options, run_purpose purpose) {
     return complain_usage("--trace-frames is the length of a trace; add --trace FILE");
   if (options->trace && options->json && strcmp(options->trace, "-") == 0 && strcmp(options->json, "-") == 0)
     return complain_usage("--trace and --json both want standard output; give one of them a file");
-  return options->machine ? find_contradiction_of_machine(options) : STATUS_OK;
+  return options->machine ? find_contradiction_of_machine(options, purpose) : STATUS_OK;
 }
 
 /* What depends on several options, and what is left to its default. */
