@@ -46,6 +46,18 @@ static inline muster_atom_result nothing(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
+/* Agents that run two atoms, of which the second is an action, in every frame. */
+static inline muster_type_def actors_def(const muster_atom atoms[2], muster_act act, void *user) {
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 2;
+  def.period_ns = def.period_max_ns = FRAME_NS;
+  def.elasticity = 0;
+  def.act = act;
+  def.user = user;
+  return def;
+}
+
 static inline muster_agent spawn_in(const little_world *little, muster_position position, uint32_t partition) {
   muster_agent_def def = muster_default_agent_def();
   def.type = little->type;

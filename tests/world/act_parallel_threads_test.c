@@ -12,11 +12,6 @@ typedef struct crowd {
   atomic_uint inside, met, waited;
 } crowd;
 
-static muster_atom_result think(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 /* Two of them meet inside, or somebody waited in vain. */
 static muster_atom_result meet(muster_update *update) {
   crowd *crowd = update->type_user;
@@ -32,14 +27,8 @@ static muster_atom_result meet(muster_update *update) {
 }
 
 static void spawn_crowd(little_world *little, crowd *crowd) {
-  const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {meet, MUSTER_ROLE_ACTION, 2000}};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 2;
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  def.elasticity = 0;
-  def.act = MUSTER_ACT_PARALLEL;
-  def.user = crowd;
+  const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {meet, MUSTER_ROLE_ACTION, 2000}};
+  muster_type_def def = actors_def(atoms, MUSTER_ACT_PARALLEL, crowd);
   register_type(little, &def);
   for (uint32_t i = 0; i < AGENTS; i++) {
     muster_agent_def agent = muster_default_agent_def();
@@ -85,7 +74,7 @@ static muster_atom_result take_long(muster_update *update) {
 }
 
 static little_world create_slow(crowd *crowd, muster_act act) {
-  const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {take_long, MUSTER_ROLE_ACTION, 2000}};
+  const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {take_long, MUSTER_ROLE_ACTION, 2000}};
   muster_world_def world = muster_default_world_def();
   little_world little = little_world_create(WORKERS, &world);
   muster_type_def def = muster_default_type_def();

@@ -23,11 +23,6 @@ typedef struct town {
   atomic_uint inside, met; /* met: two regions' agents acted at the same time */
 } town;
 
-static muster_atom_result think(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 /* Until two regions were seen beside each other, agents wait for another one, within bounds. */
 static void meet(town *town) {
   atomic_fetch_add(&town->inside, 1);
@@ -60,14 +55,8 @@ static muster_atom_result visit(muster_update *update) {
 }
 
 static void populate(little_world *little, town *town, muster_agent agents[AGENTS]) {
-  const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {visit, MUSTER_ROLE_ACTION, 2000}};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 2;
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  def.elasticity = 0;
-  def.act = MUSTER_ACT_REGION;
-  def.user = town;
+  const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {visit, MUSTER_ROLE_ACTION, 2000}};
+  muster_type_def def = actors_def(atoms, MUSTER_ACT_REGION, town);
   register_type(little, &def);
   for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(little, i * 7 % CELLS * 10.0 + i % 9);
 }

@@ -15,11 +15,6 @@ typedef struct bank {
   atomic_uint others_inside, serial_inside, disturbed;
 } bank;
 
-static muster_atom_result think(muster_update *update) {
-  (void)update;
-  return MUSTER_ATOM_NEXT;
-}
-
 /* Others have time to come in between. */
 static muster_atom_result transfer(muster_update *update) {
   bank *bank = update->type_user;
@@ -51,14 +46,8 @@ static muster_atom_result bustle(muster_update *update) {
 
 static void spawn_type(little_world *little, bank *bank, muster_act act, muster_atom_result (*run)(muster_update *),
                        uint32_t count) {
-  const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {run, MUSTER_ROLE_ACTION, 2000}};
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 2;
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  def.elasticity = 0;
-  def.act = act;
-  def.user = bank;
+  const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {run, MUSTER_ROLE_ACTION, 2000}};
+  muster_type_def def = actors_def(atoms, act, bank);
   register_type(little, &def);
   for (uint32_t i = 0; i < count; i++) spawn_at(little, i * 11.0);
 }

@@ -52,14 +52,8 @@ Test(audit_wait, what_the_caller_sleeps_through_is_no_overrun_of_its_own) {
   world.audit = true;
   world.debt_budgets = 0.0f;
   little_world little = little_world_create(2, &world);
-  muster_type_def def = muster_default_type_def();
-  def.atoms = atoms;
-  def.atom_count = 2;
-  def.period_ns = def.period_max_ns = FRAME_NS;
-  def.elasticity = 0;
-  def.act = MUSTER_ACT_PARALLEL;
+  muster_type_def def = actors_def(atoms, MUSTER_ACT_PARALLEL, &crowd);
   def.strikes_demote = def.strikes_quarantine = 0;
-  def.user = &crowd;
   register_type(&little, &def);
   for (int i = 0; i < AGENTS; i++) spawn_at(&little, i);
   crowd.caller = pthread_self();
