@@ -7,8 +7,8 @@
  * Serial ones take effect one by one. Of the others it is settled before they run who runs (under the virtual clock,
  * and in a replay), and what they did takes effect afterwards, in agent order whatever worker was faster. */
 #include "act.h"
-#include "audit.h"
 
+#include "audit.h"
 #include "exec/conduct.h"
 #include "exec/passes.h"
 #include "foresight.h"

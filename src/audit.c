@@ -5,8 +5,7 @@ void audit_begin(struct muster_world *world) {
   if (world->runner.virtual) return;
   frame->begin_ns = frame->stage_ns = frame->mark_ns = clock_now(&world->runner.clock);
   frame->deadline_ns = frame->begin_ns + frame->budget_ns;
-  frame->promised_ns = frame->deadline_ns + world->report.repaid_ns;
-  world->runner.promised_ns = frame->promised_ns;
+  world->runner.promised_ns = frame->deadline_ns + world->report.repaid_ns;
   if (world->def.audit) frame->mark_cpu_ns = clock_thread_cpu();
 }
 
@@ -15,8 +14,9 @@ static uint64_t take_interval(struct muster_world *world, uint64_t *wall_ns) {
   frame_state *frame = &world->frame;
   uint64_t now_ns = clock_now(&world->runner.clock), cpu_ns = clock_thread_cpu();
   uint64_t spent_cpu_ns = cpu_ns - frame->mark_cpu_ns;
-  if (now_ns > frame->promised_ns) {
-    uint64_t from_ns = frame->mark_ns > frame->promised_ns ? frame->mark_ns : frame->promised_ns;
+  uint64_t promised_ns = world->runner.promised_ns;
+  if (now_ns > promised_ns) {
+    uint64_t from_ns = frame->mark_ns > promised_ns ? frame->mark_ns : promised_ns;
     uint64_t late_ns = now_ns - from_ns;
     frame->late_cpu_ns += late_ns < spent_cpu_ns ? late_ns : spent_cpu_ns;
   }

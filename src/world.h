@@ -58,13 +58,12 @@ typedef struct frame_state {
   uint64_t now_ns;                /* simulation time */
   uint64_t elapsed_ns;            /* T_f */
   uint64_t budget_ns;             /* what the host gave, less what calls between frames took and what past frames owe */
-  uint64_t begin_ns, deadline_ns; /* wall; the deadline is that of the budget above, */
-  uint64_t promised_ns;           /* and this one without what past frames owe: later than it is late */
+  uint64_t begin_ns, deadline_ns; /* wall */
   uint64_t capacity_ns;           /* virtual clock: of this frame, its actions included */
   uint64_t spent_ns;              /* virtual clock: modelled cost so far */
   uint64_t stage_ns;              /* wall clock at the end of the last stage */
   uint64_t mark_ns, mark_cpu_ns;  /* audit: the last look at both clocks */
-  uint64_t late_cpu_ns;           /* audit: the caller's thread CPU after the deadline, outside stage 7 */
+  uint64_t late_cpu_ns;           /* audit: the caller's thread CPU after the promised end, outside stage 7 */
   uint64_t serial_cpu_ns;         /* audit: the caller's thread CPU outside stage 7 */
   uint64_t stolen_ns;             /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
   bool slept;                     /* audit: the caller did, until the last worker left a crew of a serial stage */

@@ -151,7 +151,7 @@ typedef struct runner {
   uint64_t frame; /* its number */
   uint64_t now_ns;
   uint64_t stop_ns, deadline_ns;        /* wall */
-  uint64_t promised_ns;                 /* wall; what is late is later than this */
+  uint64_t promised_ns;                 /* wall: the deadline of a frame that owed nothing; later is late */
   uint64_t risk_most_ns;                /* so much of the frame's end at the most is closed to claims with runaways */
   bool rations_woken;                   /* agents that are woken while the frame runs have no more than */
   double woken_part;                    /* this part of the time that a worker spends on others */
@@ -214,7 +214,7 @@ void runner_work(void *argument, uint32_t worker);
 /* There is more to do, for one more worker if one has time. Inside runner_work. */
 void runner_call(const worker_state *state);
 
-/* With audit: another worker spent `cpu_ns` on settling, or in actions, until now; what lies after the deadline is
+/* With audit: another worker spent `cpu_ns` on settling, or in actions, until now; what lies after the promised end is
  * overrun. */
 void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns);
 

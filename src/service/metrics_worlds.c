@@ -350,7 +350,7 @@ void metrics_render_worlds(exposition *exposition, const metrics_facts *facts) {
   render_timing(exposition, facts, "muster_overrun_seconds", offsetof(world_timings, overrun_wall),
                 "Wall time of frames past their budget, the kernel's doing included.");
   render_timing(exposition, facts, "muster_overrun_own_seconds", offsetof(world_timings, overrun_own),
-                "Processor time that workers spent after the deadline, of audited frames.");
+                "Processor time that workers spent after the end of the budget, of audited frames.");
   render_stages(exposition, facts);
   render_update_times(exposition, facts);
   render_levels(exposition, facts);

@@ -66,7 +66,6 @@ Test(audit_wait, what_the_caller_sleeps_through_is_no_overrun_of_its_own) {
     muster_frame_report report = run_frame_with(&little, BUDGET_NS);
     if (!atomic_load(&crowd.slept) || atomic_load(&crowd.computed) < COMPUTED) continue;
     waits++;
-    cr_assert_geq(report.overrun_wall_ns, SLEPT_NS - BUDGET_NS);
     if (report.given_cpu_ns > given_most_ns) given_most_ns = report.given_cpu_ns;
     if (report.overrun_own_ns < least_ns) least_ns = report.overrun_own_ns;
   }

@@ -45,7 +45,7 @@ static void print_promise(FILE *stream, const run_summary *summary) {
   }
   fprintf(stream, "kept in %s of frames (own overrun at most the longest claim + 20 us)\n",
           text_share(kept, summary->kept_share));
-  if (isfinite(summary->machine_kept_share))
+  if (summary->machine_frames)
     fprintf(stream, "          threads that only read the clocks until the deadline, after each frame, kept %s\n",
             text_share(kept, summary->machine_kept_share));
   if (summary->machine_missed)

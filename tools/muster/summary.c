@@ -45,7 +45,6 @@ static void sum_up_promise(run_summary *summary, const run_options *options, con
   summary->own_known = options->audit || options->virtual_clock;
   summary->longest_claim_ns = record->longest_claim_ns;
   summary->kept_share = (double)record->kept / (double)record->frames;
-  summary->machine_kept_share = (double)NAN;
   summary->budget_used_share = ratio((double)record->waiting_used_ns, (double)record->waiting_given_ns);
   summary->capacity_share = ratio((double)record->used_ns, capacity_of(options, record));
 }

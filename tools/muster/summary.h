@@ -22,9 +22,10 @@ typedef struct run_summary {
   bool own_known; /* own time was measured (audit) or is known exactly (virtual) */
   frame_quantiles wall_ns, overrun_wall_ns, overrun_own_ns;
   uint64_t longest_claim_ns;
-  double kept_share;                       /* frames within the promise */
-  double machine_kept_share;               /* what threads that only read the clocks kept; NaN when none did */
-  uint64_t machine_frames, machine_missed; /* in which they watched, and how often one of them came too late for it */
+  double kept_share; /* frames within the promise */
+  double
+      machine_kept_share; /* what threads that only read the clocks kept, in so many frames; 0 = they did not watch */
+  uint64_t machine_frames, machine_missed; /* and how often one of them came too late for it */
   double budget_used_share; /* of the CPU given in frames at whose end work waited; NaN when it never did */
   double capacity_share;    /* CPU used of workers x budget (virtual: of the capacity), all frames */
   muster_statistics statistics;
