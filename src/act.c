@@ -92,7 +92,9 @@ static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *t
       turn->first = false;
       bits[word] &= ~(left & -left);
       act(world, index);
-      estimate_add_clipped(each, (double)(act_clock(world) - begin_ns), 5e3);
+      uint64_t blocked_ns = runner_caller(&world->runner)->blocked_ns ? audit_blocked(world) : 0;
+      turn->end_ns += blocked_ns;
+      estimate_add_clipped(each, (double)(act_clock(world) - begin_ns - blocked_ns), 5e3);
     }
   return true;
 }
@@ -284,6 +286,7 @@ static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act ki
   choose(world, turn);
   set_aside(world);
   run_list(world);
+  if (world->acts.timed) turn->end_ns += audit_blocked(world);
   if (world->acts.timed && recorder_records(world)) recorder_keep_acted(world);
   uint64_t begin_ns = world->acts.timed ? clock_now(&world->runner.clock) : 0;
   uint32_t ran = settle_list(world, bits);
@@ -337,7 +340,7 @@ static void turn_first(struct muster_world *world) {
 }
 
 void act_run(struct muster_world *world) {
-  uint64_t begin_ns = act_clock(world);
+  uint64_t begin_ns = act_clock(world), blocked_ns = world->report.blocked_ns;
   if (world->acting_count) {
     act_turn turn = {.end_ns = world->runner.virtual ? world->frame.capacity_ns : foresee_end_ns(world), .first = true};
     if (!world->runner.virtual) conduct_begin(runner_caller(&world->runner), begin_ns);
@@ -347,5 +350,6 @@ void act_run(struct muster_world *world) {
   }
   world->frame.act_ns = act_clock(world) - begin_ns;
   world->report.actions_waiting = world->acting_count;
-  estimate_add_clipped(&world->experience.act, (double)world->frame.act_ns, 2e5);
+  blocked_ns = world->report.blocked_ns - blocked_ns;
+  estimate_add_clipped(&world->experience.act, (double)(world->frame.act_ns - blocked_ns), 2e5);
 }

@@ -1,5 +1,6 @@
 /* agents_api.c - the calls that any thread may make: checked here, queued, applied at the next intake. */
-#include "base/error.h"
+#include "base/sized.h"
+#include "guard.h"
 #include "recorder.h"
 
 #include <math.h>
@@ -15,13 +16,14 @@ muster_agent agents_make(struct muster_world *world, uint32_t index, const muste
 muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *given) {
   const muster_agent none = {0, 0};
   muster_agent_def def;
+  if (guard_any(world, "spawn")) return none;
   if (spawn_check(given, inbox_types(&world->inbox), &def)) return none;
   if (recorder_replays(world)) return (muster_agent){world->recorder->agents_given++, 1};
   uint32_t index = identity_take(&world->agent_ids);
   muster_agent agent = index == IDENTITY_NONE ? none : agents_make(world, index, &def);
   if (muster_agent_is_null(agent)) {
     if (index != IDENTITY_NONE) identity_give_back(&world->agent_ids, index);
-    error_set(MUSTER_E_FULL, "agents_max = %u agents exist (ids set aside for spawns from updates included)",
+    error_set(MUSTER_E_FULL, "each id of agents_max = %u is an agent's or set aside for spawns from updates",
               world->def.agents_max);
     return none;
   }
@@ -31,6 +33,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
 }
 
 static muster_result send(muster_world *world, muster_agent agent, command command) {
+  if (guard_any(world, "agent")) return MUSTER_E_ARGUMENT;
   if (recorder_replays(world)) return MUSTER_OK;
   if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
@@ -57,6 +60,7 @@ muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_
 }
 
 muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
+  if (guard_any(world, "wake")) return MUSTER_E_ARGUMENT;
   if (recorder_replays(world)) return MUSTER_OK;
   if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
@@ -80,10 +84,9 @@ static uint8_t esteem_or_none(float value) {
 }
 
 muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *given) {
-  if (!given || given->size == 0)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the tuning was not set by muster_default_agent_tuning()");
   muster_agent_tuning tuning = muster_default_agent_tuning();
-  memcpy(&tuning, given, given->size < sizeof tuning ? given->size : sizeof tuning);
+  muster_result result = sized_read(SIZED(agent_tuning), given, &tuning);
+  if (result) return result;
   if (!(tuning.importance_floor <= 1.0f) || !(tuning.elasticity <= 1024.0f))
     return error_set(MUSTER_E_ARGUMENT, "tuning: importance_floor %g must be at most 1, elasticity %g at most 1024",
                      (double)tuning.importance_floor, (double)tuning.elasticity);
@@ -106,6 +109,7 @@ muster_result muster_agent_tune(muster_world *world, muster_agent agent, const m
 }
 
 muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size) {
+  if (guard_any(world, "message")) return MUSTER_E_ARGUMENT;
   if (size > MUSTER_MESSAGE_BYTES_MAX || (size && !bytes))
     return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most %u, with bytes given", size,
                      MUSTER_MESSAGE_BYTES_MAX);
@@ -122,7 +126,7 @@ muster_result muster_agent_send(muster_world *world, muster_agent agent, const v
 }
 
 bool muster_agent_exists(const muster_world *world, muster_agent agent) {
-  return identity_is_live(&world->agent_ids, agent.index, agent.generation);
+  return !guard_any(world, "agent exists") && identity_is_live(&world->agent_ids, agent.index, agent.generation);
 }
 
 static muster_result check_observer(const muster_observer_def *def) {
@@ -139,12 +143,8 @@ static muster_result check_observer(const muster_observer_def *def) {
 muster_observer muster_observer_add(muster_world *world, const muster_observer_def *given) {
   const muster_observer none = {0, 0};
   muster_observer_def def = muster_default_observer_def();
-  if (!given || given->size == 0) {
-    error_set(MUSTER_E_NOT_INITIALISED, "the observer definition was not set by muster_default_observer_def()");
-    return none;
-  }
-  memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
-  if (check_observer(&def)) return none;
+  if (guard_any(world, "observer")) return none;
+  if (sized_read(SIZED(observer_def), given, &def) || check_observer(&def)) return none;
   if (recorder_replays(world)) return (muster_observer){world->recorder->observers_given++, 1};
   uint32_t index = identity_take(&world->observer_ids);
   if (index == IDENTITY_NONE) {
@@ -173,6 +173,7 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
 }
 
 static muster_result send_observer(muster_world *world, muster_observer observer, command command) {
+  if (guard_any(world, "observer")) return MUSTER_E_ARGUMENT;
   if (recorder_replays(world)) return MUSTER_OK;
   if (!identity_is_live(&world->observer_ids, observer.index, observer.generation))
     return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);

@@ -1,5 +1,7 @@
 #include "audit.h"
 
+#include "recorder.h"
+
 void audit_begin(struct muster_world *world) {
   frame_state *frame = &world->frame;
   if (world->runner.virtual) return;
@@ -35,6 +37,18 @@ void audit_mark(struct muster_world *world) {
   uint64_t wall_ns, cpu_ns = take_interval(world, &wall_ns);
   world->frame.serial_cpu_ns += cpu_ns;
   world->frame.stolen_ns += wall_ns > cpu_ns ? wall_ns - cpu_ns : 0;
+}
+
+uint64_t audit_blocked(struct muster_world *world) {
+  uint64_t blocked_ns = runner_take_blocked(&world->runner);
+  if (blocked_ns == 0 || recorder_replays(world)) return 0;
+  world->frame.deadline_ns += blocked_ns;
+  world->runner.promised_ns += blocked_ns;
+  world->report.blocked_ns += blocked_ns;
+  if (!is_audited(world)) return blocked_ns;
+  uint64_t now_ns = clock_now(&world->runner.clock), mark_ns = world->frame.mark_ns + blocked_ns;
+  world->frame.mark_ns = mark_ns < now_ns ? mark_ns : now_ns;
+  return blocked_ns;
 }
 
 static void mark_before_sleep(void *argument) {
@@ -84,7 +98,7 @@ static uint64_t worker_overhead(struct muster_world *world) {
   return loop_ns + (sampled ? sampled_ns * updates / sampled : 0);
 }
 
-static void end_audit(struct muster_world *world) {
+static void sum_up_own(struct muster_world *world) {
   const frame_state *frame = &world->frame;
   muster_frame_report *report = &world->report;
   uint64_t worst_ns = 0, stolen_ns = frame->stolen_ns;
@@ -93,11 +107,13 @@ static void end_audit(struct muster_world *world) {
     const worker_audit *audit = &world->runner.states[i].audit;
     if (audit->overrun_ns > worst_ns) worst_ns = audit->overrun_ns;
     if (audit->longest_claim_ns > report->longest_claim_ns) report->longest_claim_ns = audit->longest_claim_ns;
+    if (audit->longest_atom_ns > report->longest_atom_ns) report->longest_atom_ns = audit->longest_atom_ns;
     report->used_cpu_ns += audit->cpu_ns;
     stolen_ns += audit->stolen_ns;
   }
   report->overrun_own_ns = worst_ns + frame->late_cpu_ns;
-  uint64_t capacity_ns = frame->budget_ns * world->runner.workers;
+  /* From the same budget as lateness: what a frame repays is given, and not used. */
+  uint64_t capacity_ns = (frame->budget_ns + report->repaid_ns) * world->runner.workers;
   report->given_cpu_ns = capacity_ns > stolen_ns ? capacity_ns - stolen_ns : 0;
   if (report->given_cpu_ns < report->used_cpu_ns) report->given_cpu_ns = report->used_cpu_ns;
 }
@@ -108,25 +124,39 @@ static void end_virtual(struct muster_world *world) {
   report->wall_ns = report->used_cpu_ns = report->update_cpu_ns = frame->spent_ns;
   report->stage_ns[MUSTER_STAGE_RUN] = frame->spent_ns - frame->act_ns;
   report->stage_ns[MUSTER_STAGE_COMMIT] = frame->act_ns;
-  report->given_cpu_ns = frame->capacity_ns > frame->spent_ns ? frame->capacity_ns : frame->spent_ns;
   uint64_t promised_ns = frame->capacity_ns + report->repaid_ns;
+  report->given_cpu_ns = promised_ns > frame->spent_ns ? promised_ns : frame->spent_ns;
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+    uint64_t action_ns = world->runner.states[i].audit.longest_atom_ns;
+    if (action_ns > report->longest_atom_ns) report->longest_atom_ns = action_ns;
+  }
   report->overrun_own_ns = frame->spent_ns > promised_ns ? frame->spent_ns - promised_ns : 0;
   report->overrun_wall_ns = report->overrun_own_ns;
 }
 
-void audit_end(struct muster_world *world) {
+/* What the frame took until now. */
+static void sum_up(struct muster_world *world) {
+  muster_frame_report *report = &world->report;
+  audit_mark(world);
+  report->wall_ns = clock_now(&world->runner.clock) - world->frame.begin_ns;
+  report->overrun_wall_ns = report->wall_ns > report->budget_ns ? report->wall_ns - report->budget_ns : 0;
+  if (world->def.audit) sum_up_own(world);
+}
+
+void audit_close(struct muster_world *world) {
   muster_frame_report *report = &world->report;
   if (world->runner.virtual) {
     end_virtual(world);
     return;
   }
-  audit_mark(world);
-  report->wall_ns = clock_now(&world->runner.clock) - world->frame.begin_ns;
-  report->overrun_wall_ns = report->wall_ns > report->budget_ns ? report->wall_ns - report->budget_ns : 0;
+  sum_up(world);
   uint64_t serial_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGES; stage++)
     if (stage != MUSTER_STAGE_RUN) serial_ns += report->stage_ns[stage];
   report->overhead_ns = serial_ns - world->frame.act_ns + worker_overhead(world);
   for (uint32_t i = 0; i < world->runner.state_count; i++) report->update_cpu_ns += world->runner.states[i].claim_ns;
-  if (world->def.audit) end_audit(world);
+}
+
+void audit_end(struct muster_world *world) {
+  if (!world->runner.virtual && !recorder_replays(world)) sum_up(world);
 }

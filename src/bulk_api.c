@@ -2,7 +2,7 @@
  *
  * Agents that stay in their cell and whose step importance need not know of are written in parallel; the others are
  * marked and follow one by one, since they change lists. That makes no difference only while each agent comes once. */
-#include "base/error.h"
+#include "guard.h"
 #include "recorder.h"
 
 #include <string.h>
@@ -16,12 +16,7 @@ typedef struct bulk_moves {
 } bulk_moves;
 
 static bool is_ready(const struct muster_world *world, bool arrays, const char *what) {
-  if (!world || !arrays) {
-    error_set(MUSTER_E_ARGUMENT, "%s: the world and the arrays must be given", what);
-    return false;
-  }
-  if (world->in_frame) error_set(MUSTER_E_STATE, "%s: not inside a frame", what);
-  return !world->in_frame;
+  return !guard_between(world, what) && (arrays || !error_missing(what, "arrays"));
 }
 
 /* What the last commit left over comes first: it may hold positions, too. */
@@ -54,7 +49,9 @@ static uint8_t try_move(struct muster_world *world, muster_agent agent, muster_p
   agent_place *place = &world->store.places[agent.index];
   bool active = store_is_active(&world->store, agent.index);
   if (active && is_leaf(world, agent.index)) return MARK_FOLLOWS;
-  if (active && score_notices(&world->board, place, space_spot_of(&world->space, position))) return MARK_FOLLOWS;
+  space_spot to = space_spot_of(&world->space, position);
+  if (active && (!space_stays(&world->space, place, to) || score_notices(&world->board, place, to)))
+    return MARK_FOLLOWS;
   space_place(&world->space, place, position);
   return MARK_DONE;
 }

@@ -67,7 +67,8 @@ static inline void complete(struct muster_world *world, uint32_t share, uint32_t
 static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
   const agent_row *row = &world->store.rows[entry->agent];
   uint64_t earlier_ns = row->atom_next ? world->store.begun[entry->agent].spent_ns : 0;
-  if (outcome != OUTCOME_PREEMPTED) costs_add(&world->costs, row->type, row->level, earlier_ns + entry->model_ns);
+  if (outcome != OUTCOME_PREEMPTED)
+    costs_add(&world->costs, row->type, row->level, earlier_ns + entry->model_ns, entry->offends);
 }
 
 /* Keeps an agent that did not run at the head of the next batch: as many as the other workers can run while the caller
@@ -154,8 +155,10 @@ void commit_count_refused(struct muster_world *world) {
     world->statistics.positions_refused += state->positions_refused;
     world->statistics.spawns_refused += state->spawns_refused;
     world->statistics.commands_dropped += state->commands_dropped;
+    world->statistics.nearby_cut += state->nearby_cut;
+    world->report.nearby_cut += state->nearby_cut;
     dropped += state->commands_dropped;
-    state->positions_refused = state->spawns_refused = state->commands_dropped = 0;
+    state->positions_refused = state->spawns_refused = state->commands_dropped = state->nearby_cut = 0;
   }
   if (!dropped) return;
   recorder_cannot(world, "a worker had no room for what its updates asked of others");
@@ -175,8 +178,9 @@ static void learn(struct muster_world *world) {
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     worker_state *state = &world->runner.states[i];
     for (uint32_t k = 0; k < state->sample_count; k++) {
-      costs_add(&world->costs, state->samples[k].type, state->samples[k].level, state->samples[k].cost_ns);
-      count_update_time(&world->statistics, state->samples[k].cost_ns);
+      const cost_sample *sample = &state->samples[k];
+      costs_add(&world->costs, sample->type, sample->level, sample->cost_ns, sample->offends);
+      count_update_time(&world->statistics, sample->cost_ns);
     }
     world->statistics.interrupted += state->interrupted;
     world->report.cycles += (uint32_t)state->cycles;
@@ -199,7 +203,7 @@ PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i,
   herds_prefetch(&world->herds, batch->entries[i + AHEAD / 2].agent, true);
 }
 
-/* Whether an entry can be settled beside others: no list but its shard of a wheel is touched, and it stayed in its cell
+/* Whether an entry can be settled beside others: no list but its shard of a wheel is touched, and it changes no list
  * of the grid. */
 static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
   const agent_row *row = &world->store.rows[entry->agent];
@@ -207,8 +211,7 @@ static inline bool is_plain(const struct muster_world *world, const batch_entry 
       messages_are_owed(world, entry->agent))
     return false;
   if (!result->moved) return true;
-  const agent_place *place = &world->store.places[entry->agent];
-  return result->moved_to.cell_x == place->cell_x && result->moved_to.cell_y == place->cell_y;
+  return space_stays(&world->space, &world->store.places[entry->agent], result->moved_to);
 }
 
 /* One who was released in an earlier frame stands in line. */

@@ -3,54 +3,14 @@
 #include "conduct.h"
 
 #include "base/assert.h"
-#include "base/error.h"
+#include "base/sized.h"
+#include "conduct_tell.h"
+#include "guard.h"
 #include "recorder.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------- the log */
-
-enum { LINES_PER_SECOND = 8, REGRADED_PER_FRAME = 16384, RISK_DECAY_SHIFT = 6 };
-static const uint64_t second_ns = 1000000000u;
-
-/* A new second of simulation time begins: tells how many lines of the last were left out. */
-static void turn_log(struct muster_world *world) {
-  conduct_state *conduct = &world->conduct;
-  if (world->frame.now_ns - conduct->log_begin_ns < second_ns) return;
-  if (conduct->log_left_out)
-    log_write(&world->def.log, MUSTER_LOG_WARNING, "runaways: %u more penalties were not told of one by one",
-              conduct->log_left_out);
-  conduct->log_begin_ns = world->frame.now_ns;
-  conduct->log_lines = conduct->log_left_out = 0;
-}
-
-__attribute__((format(printf, 2, 3))) static void tell(struct muster_world *world, const char *format, ...) {
-  conduct_state *conduct = &world->conduct;
-  char line[256];
-  va_list arguments;
-  if (conduct->log_lines == LINES_PER_SECOND) {
-    conduct->log_left_out++;
-    return;
-  }
-  conduct->log_lines++;
-  va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  log_write(&world->def.log, MUSTER_LOG_WARNING, "%s", line);
-}
-
-/* What somebody did: "3.2 ms in atom 1, limit 0.5 ms". */
-static const char *deed_of(const struct muster_world *world, const muster_offence *offence, char text[96]) {
-  (void)world;
-  double took_ms = (double)offence->duration_ns * 1e-6, limit_ms = (double)offence->limit_ns * 1e-6;
-  if (offence->atom == MUSTER_ATOM_UNKNOWN)
-    snprintf(text, 96, "a worker was stuck in it for %.4g ms", took_ms);
-  else
-    snprintf(text, 96, "%.4g ms in atom %u, limit %.4g ms", took_ms, offence->atom, limit_ms);
-  return text;
-}
+enum { REGRADED_PER_FRAME = 16384, RISK_DECAY_SHIFT = 6 };
 
 /* -------------------------------------------------------------------------------------------------------- penalties */
 
@@ -58,7 +18,6 @@ static void demote_agent(struct muster_world *world, const muster_offence *offen
   agent_row *row = &world->store.rows[offence->agent.index];
   type_conduct *type = &world->conduct.offenders.types[row->type];
   score_inputs inputs = world_score_inputs(world);
-  char deed[96];
   if (!row->level_floor) {
     world->conduct.agents_demoted++;
     type->agents_demoted++;
@@ -66,16 +25,13 @@ static void demote_agent(struct muster_world *world, const muster_offence *offen
   row->level_floor = (row->level + 1u) & 3u;
   score_tuned_agent(&world->board, &inputs, offence->agent.index);
   world->statistics.demotions++;
-  tell(world, "agent %u (generation %u) of type '%s': %s, repeatedly: down to level %u; muster_agent_pardon() lifts it",
-       offence->agent.index, offence->agent.generation, world->types.types[row->type].name,
-       deed_of(world, offence, deed), row->level);
+  conduct_tell_demoted(world, offence);
 }
 
 /* Out of every list and out of its class, which asks no time for it any more. */
 static void quarantine_agent(struct muster_world *world, const muster_offence *offence) {
   uint32_t index = offence->agent.index;
   agent_row *row = &world->store.rows[index];
-  char deed[96];
   row->acts = row->status == AGENT_ACTING;
   intake_unschedule(world, index);
   row->status = AGENT_QUARANTINED;
@@ -84,10 +40,7 @@ static void quarantine_agent(struct muster_world *world, const muster_offence *o
   world->conduct.agents_quarantined++;
   world->conduct.offenders.types[row->type].agents_quarantined++;
   world->statistics.quarantines++;
-  tell(world,
-       "agent %u (generation %u) of type '%s': %s: in quarantine, not run any more; muster_agent_pardon() brings it "
-       "back",
-       index, offence->agent.generation, world->types.types[row->type].name, deed_of(world, offence, deed));
+  conduct_tell_quarantined(world, offence);
 }
 
 /* Each agent's level is to be looked at again: the floor of some type changed. A part of them in each frame. */
@@ -97,6 +50,14 @@ static void regrade(struct muster_world *world, uint32_t type) {
   grade->checked = true;
   world->conduct.regrade_next = 0;
   world->conduct.regrade_left = world->store.high;
+}
+
+void conduct_weigh_anew(struct muster_world *world) {
+  world->board.rule = grade_rule_of(&world->def);
+  for (uint32_t type = 0; type < world->board.types_known; type++) {
+    world->board.types[type] = grade_type_of(&world->types.types[type].def, &world->board.rule);
+    regrade(world, type);
+  }
 }
 
 static void go_on_regrading(struct muster_world *world) {
@@ -113,10 +74,7 @@ static void demote_type(struct muster_world *world, uint32_t number) {
   type->level_floor++;
   regrade(world, number);
   world->statistics.demotions++;
-  tell(world,
-       "type '%s': more than an eighth of its updates are over its limit of %.4g ms: all its agents go down to level "
-       "%u; muster_type_pardon() lifts it",
-       world->types.types[number].name, (double)world->types.types[number].def.limit_ns * 1e-6, type->level_floor);
+  conduct_tell_type_demoted(world, number);
 }
 
 /* Its classes stand still, and so do who waits in them; the ranking sends the others there. */
@@ -137,10 +95,7 @@ static void freeze_type(struct muster_world *world, uint32_t number) {
 
 static void quarantine_type(struct muster_world *world, uint32_t number) {
   freeze_type(world, number);
-  tell(world,
-       "type '%s': more than an eighth of its updates are over its limit of %.4g ms, repeatedly: in quarantine, none "
-       "of its agents is run any more; muster_type_pardon() brings it back",
-       world->types.types[number].name, (double)world->types.types[number].def.limit_ns * 1e-6);
+  conduct_tell_type_quarantined(world, number);
 }
 
 /* ------------------------------------------------------------------------------------------------------ judgement */
@@ -162,19 +117,28 @@ static void watch_type_of(struct muster_world *world, uint32_t number) {
   world->conduct.offenders.types[number].watched_until = world->frames + OFFENDERS_WATCH_FRAMES;
 }
 
-/* Keeps an offence and what is worst about its type. */
+/* Keeps an offence for those who ask. */
 static void keep(struct muster_world *world, const muster_offence *offence) {
   conduct_state *conduct = &world->conduct;
-  uint32_t *risk_ns = &world->types.types[offence->type.index - 1].risk_ns;
+  conduct->kept[conduct->kept_count++ % MUSTER_OFFENCES_KEPT] = *offence;
+}
+
+/* Field by field: it is saved as it stands. */
+static void note_worst(worst_offence *worst, const muster_offence *offence) {
+  if (offence->duration_ns <= worst->duration_ns) return;
+  worst->duration_ns = offence->duration_ns;
+  worst->agent = offence->agent.index;
+  worst->generation = offence->agent.generation;
+  worst->atom = offence->atom;
+}
+
+/* CPU time that an atom took over its limit. The end of a frame moves by the time for which an atom is blocked: so its
+ * type is no risk to it. */
+static void note_risk(struct muster_world *world, const muster_offence *offence) {
+  uint32_t number = offence->type.index - 1, *risk_ns = &world->types.types[number].risk_ns;
   if (offence->duration_ns > *risk_ns)
     *risk_ns = offence->duration_ns < UINT32_MAX ? (uint32_t)offence->duration_ns : UINT32_MAX;
-  type_conduct *type = &conduct->offenders.types[offence->type.index - 1];
-  conduct->kept[conduct->kept_count++ % MUSTER_OFFENCES_KEPT] = *offence;
-  if (offence->duration_ns <= type->worst_ns) return;
-  type->worst_ns = offence->duration_ns;
-  type->worst_agent = offence->agent.index;
-  type->worst_generation = offence->agent.generation;
-  type->worst_atom = offence->atom;
+  note_worst(&world->conduct.offenders.types[number].worst, offence);
 }
 
 /* Whether the agent can be sentenced: it still exists and may run. */
@@ -198,10 +162,17 @@ static void judge_offence(struct muster_world *world, const offence *noted) {
                             .type = {noted->type + 1u},
                             .level = noted->level,
                             .atom = noted->atom,
+                            .kind = noted->kind == OFFENCE_BLOCKED ? MUSTER_OFFENCE_BLOCKED : MUSTER_OFFENCE_OVER,
                             .duration_ns = noted->duration_ns,
                             .limit_ns = type->def.limit_ns,
                             .frame = world->frames};
   keep(world, &offence);
+  if (offence.kind == MUSTER_OFFENCE_BLOCKED) {
+    note_worst(&world->conduct.offenders.types[noted->type].worst_blocked, &offence);
+    conduct_tell_offence(world, &offence);
+  } else {
+    note_risk(world, &offence);
+  }
   if (!is_at_large(world, offence.agent)) return;
   const agent_row *row = &world->store.rows[noted->agent];
   offender_terms terms = {type->def.strikes_demote, type->def.strikes_quarantine,
@@ -210,19 +181,24 @@ static void judge_offence(struct muster_world *world, const offence *noted) {
       offenders_strike(&world->conduct.offenders, noted, &terms, world->frames, world->frame.now_ns);
   if (verdict == OFFENDER_DEMOTED) demote_agent(world, &offence);
   if (verdict == OFFENDER_QUARANTINED) quarantine_agent(world, &offence);
+  if (verdict == OFFENDER_TOLD && offence.kind == MUSTER_OFFENCE_OVER) conduct_tell_offence(world, &offence);
 }
 
 /* Takes the offences of a list. Sums of types first: the window of a type begins before the strikes in it. */
 static void judge_list(struct muster_world *world, offence_list *list) {
   if (list->count == 0) return;
   for (uint32_t type = 0; type < world->types.count; type++) {
-    uint32_t more = list->by_type[type];
-    if (!more) continue;
-    offenders_count(&world->conduct.offenders, type, more, samples_of(world, type, false), world->frame.now_ns);
-    world->statistics.atoms_over_limit += more;
-    world->report.offences += more;
+    uint32_t *over = offences_of(list, type, OFFENCE_OVER), *blocked = offences_of(list, type, OFFENCE_BLOCKED);
+    if (!(*over | *blocked)) continue;
+    if (*over)
+      offenders_count(&world->conduct.offenders, type, *over, samples_of(world, type, false), world->frame.now_ns);
+    world->conduct.offenders.types[type].blocked += *blocked;
+    world->statistics.atoms_over_limit += *over;
+    world->statistics.atoms_blocked += *blocked;
+    world->report.offences += *over;
+    world->report.atoms_blocked += *blocked;
     watch_type_of(world, type);
-    list->by_type[type] = 0;
+    *over = *blocked = 0;
   }
   for (uint32_t i = 0; i < list->count; i++) judge_offence(world, &list->offences[i]);
   list->count = list->left_out = 0;
@@ -234,24 +210,41 @@ static bool next_incident(struct muster_world *world, watch_incident *incident) 
   return world->recorder ? recorder_exchange_incident(world, any, incident) : any;
 }
 
-static void judge_incidents(struct muster_world *world) {
-  watch_incident incident = {0};
-  while (next_incident(world, &incident)) {
-    type_conduct *type = &world->conduct.offenders.types[incident.type];
-    muster_offence offence = {.agent = {incident.agent, incident.generation},
-                              .type = {incident.type + 1u},
-                              .atom = MUSTER_ATOM_UNKNOWN,
-                              .duration_ns = incident.duration_ns,
-                              .limit_ns = world->def.stuck_ns,
-                              .frame = world->frames};
-    bool at_large = is_at_large(world, offence.agent);
-    if (at_large) offence.level = world->store.rows[incident.agent].level;
-    type->stuck++;
+/* An atom that computed for so long need not do it again to be an offence that counts. */
+static void punish_stuck(struct muster_world *world, const muster_offence *offence) {
+  const agent_row *row = &world->store.rows[offence->agent.index];
+  const muster_type_def *def = &world->types.types[row->type].def;
+  if (def->strikes_quarantine)
+    quarantine_agent(world, offence);
+  else if (def->strikes_demote && row->level + 1u < def->level_count)
+    demote_agent(world, offence);
+}
+
+/* The watchdog tells of each once when it is noticed, and once when the CPU clock of its thread confirms that it
+ * computes: maybe at the same time. */
+static void judge_incident(struct muster_world *world, const watch_incident *incident) {
+  muster_offence offence = {.agent = {incident->agent, incident->generation},
+                            .type = {incident->type + 1u},
+                            .atom = MUSTER_ATOM_UNKNOWN,
+                            .kind = MUSTER_OFFENCE_STUCK,
+                            .duration_ns = incident->duration_ns,
+                            .limit_ns = world->def.stuck_ns,
+                            .frame = world->frames};
+  bool at_large = is_at_large(world, offence.agent);
+  if (at_large) offence.level = world->store.rows[incident->agent].level;
+  if (incident->noticed) {
+    world->conduct.offenders.types[incident->type].stuck++;
     world->statistics.stuck++;
     keep(world, &offence);
-    bool punished = !world->runner.virtual && world->types.types[incident.type].def.strikes_quarantine;
-    if (at_large && punished) quarantine_agent(world, &offence);
   }
+  if (!incident->computes) return;
+  note_risk(world, &offence);
+  if (at_large && !world->runner.virtual) punish_stuck(world, &offence);
+}
+
+static void judge_incidents(struct muster_world *world) {
+  watch_incident incident = {0};
+  while (next_incident(world, &incident)) judge_incident(world, &incident);
 }
 
 static void judge_suspects(struct muster_world *world) {
@@ -259,7 +252,8 @@ static void judge_suspects(struct muster_world *world) {
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     worker_state *state = &world->runner.states[i];
     for (uint32_t k = 0; k < state->suspect_count && !recorder_replays(world); k++) {
-      type = state->suspects[k];
+      type = state->suspects[k].type;
+      if (state->suspects[k].agent) world->types.types[type].suspect = state->suspects[k].agent;
       if (world->recorder) recorder_exchange_suspect(world, true, &type);
       watch_type_of(world, type);
     }
@@ -291,7 +285,7 @@ static void judge_types(struct muster_world *world) {
     type->risk_ns -= type->risk_ns >> RISK_DECAY_SHIFT;
     if (type->watched && world->frames > conduct->watched_until && !conduct->window_begin_ns) {
       type->watched = false;
-      type->risk_ns = 0;
+      type->risk_ns = type->suspect = 0;
       world->conduct.types_watched--;
     }
     if (!conduct->window_begin_ns || type->quarantined) continue;
@@ -305,7 +299,7 @@ static void judge_types(struct muster_world *world) {
 }
 
 void conduct_judge(struct muster_world *world) {
-  turn_log(world);
+  conduct_tell_turn(world);
   judge_list(world, &world->batch.offences);
   judge_workers(world);
   if (world->watchdog || world->recorder) judge_incidents(world);
@@ -385,16 +379,13 @@ void conduct_pardon_type(struct muster_world *world, uint32_t number) {
 void conduct_quarantine_type(struct muster_world *world, uint32_t number) {
   if (world->types.types[number].quarantined) return;
   freeze_type(world, number);
-  tell(
-      world,
-      "type '%s': in quarantine by the host's word, none of its agents is run any more; muster_type_pardon() brings it "
-      "back",
-      world->types.types[number].name);
+  conduct_tell_type_set_aside(world, number);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ calls */
 
 muster_result muster_agent_pardon(muster_world *world, muster_agent agent) {
+  if (guard_any(world, "pardon")) return MUSTER_E_ARGUMENT;
   if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   command command = {.kind = COMMAND_PARDON, .index = agent.index, .generation = agent.generation};
@@ -410,7 +401,8 @@ static muster_result check_type(const muster_world *world, muster_type type) {
 }
 
 static muster_result command_type(muster_world *world, muster_type type, command_kind kind) {
-  muster_result result = check_type(world, type);
+  muster_result result = guard_any(world, "type");
+  if (!result) result = check_type(world, type);
   if (result) return result;
   command command = {.kind = kind, .index = type.index - 1};
   if (!ring_push(&world->inbox.commands, &command))
@@ -427,26 +419,28 @@ muster_result muster_type_quarantine(muster_world *world, muster_type type) {
 }
 
 muster_result muster_conduct_read(const muster_world *world, muster_type type, muster_conduct *conduct) {
-  muster_result result = check_type(world, type);
+  muster_result result = guard_read(world, "conduct");
+  if (!result) result = check_type(world, type);
   if (result) return result;
-  if (!conduct || conduct->size < sizeof conduct->size || conduct->size > 65536u)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the conduct was not set by its default function");
   const type_conduct *known = &world->conduct.offenders.types[type.index - 1];
-  muster_conduct whole = {.size = conduct->size,
-                          .offences = known->offences,
-                          .worst_ns = known->worst_ns,
-                          .worst_agent = {known->worst_agent, known->worst_generation},
-                          .worst_atom = known->worst_atom,
+  muster_conduct whole = {.offences = known->offences,
+                          .worst_ns = known->worst.duration_ns,
+                          .worst_agent = {known->worst.agent, known->worst.generation},
+                          .worst_atom = known->worst.atom,
                           .agents_demoted = known->agents_demoted,
                           .agents_quarantined = known->agents_quarantined,
                           .level_floor = known->level_floor,
                           .quarantined = world->types.types[type.index - 1].quarantined,
-                          .stuck = known->stuck};
-  memcpy(conduct, &whole, conduct->size < sizeof whole ? conduct->size : sizeof whole);
-  return MUSTER_OK;
+                          .stuck = known->stuck,
+                          .blocked = known->blocked,
+                          .worst_blocked_ns = known->worst_blocked.duration_ns,
+                          .worst_blocked_agent = {known->worst_blocked.agent, known->worst_blocked.generation},
+                          .worst_blocked_atom = known->worst_blocked.atom};
+  return sized_write(SIZED(conduct), &whole, conduct);
 }
 
 uint32_t muster_offences_read(const muster_world *world, muster_offence *out, uint32_t capacity) {
+  if (guard_read(world, "offences") || (capacity && !out && error_missing("offences", "array"))) return 0;
   const conduct_state *conduct = &world->conduct;
   uint64_t count = conduct->kept_count < MUSTER_OFFENCES_KEPT ? conduct->kept_count : MUSTER_OFFENCES_KEPT;
   if (count > capacity) count = capacity;

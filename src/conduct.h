@@ -19,4 +19,7 @@ void conduct_pardon_type(struct muster_world *world, uint32_t type);
 /* Puts a type into quarantine because the host says so, at the intake. A no-op when it is there. */
 void conduct_quarantine_type(struct muster_world *world, uint32_t type);
 
+/* Importance weighs otherwise from now on: everybody's class is to be looked at again, a part in each frame. */
+void conduct_weigh_anew(struct muster_world *world);
+
 #endif

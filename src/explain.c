@@ -1,8 +1,8 @@
 /* explain.c - why an agent runs when and how it does: what every stage knows of it, put together. The words are in
  * explain_words.c. */
-#include "base/error.h"
+#include "base/sized.h"
+#include "guard.h"
 #include "herds.h"
-#include "world.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -85,6 +85,7 @@ static void explain_grade(const muster_world *world, const agent_row *row, muste
   if (class->rate >= nearly) return;
   whole->reasons |= MUSTER_REASON_PERIOD_STRETCHED;
   if ((double)whole->period_ns >= (double)class->longest_ns * nearly) whole->reasons |= MUSTER_REASON_PERIOD_LONGEST;
+  if ((double)whole->period_ns > (double)class->longest_ns / nearly) whole->reasons |= MUSTER_REASON_BEYOND_WISH;
 }
 
 static void explain_sets(const muster_world *world, const agent_row *row, muster_agent_explanation *whole) {
@@ -100,7 +101,8 @@ static uint32_t reasons_of_due(const muster_world *world, const agent_row *row) 
   double waited_ns = (double)(world->last_now_ns - row->first_due_ns);
   if (row->woken) reasons |= MUSTER_REASON_WOKEN;
   if (row->status == AGENT_ADMITTED) reasons |= MUSTER_REASON_HELD;
-  if (waited_ns >= world->ready.weights.guarantee_ns) reasons |= MUSTER_REASON_GUARANTEED;
+  bool guaranteed = waited_ns >= world->ready.weights.guarantee_ns && !ready_by_deadline(&world->ready);
+  if (guaranteed) reasons |= MUSTER_REASON_GUARANTEED;
   return reasons;
 }
 
@@ -127,6 +129,7 @@ static void explain_turn(const muster_world *world, uint32_t index, muster_agent
     return;
   }
   whole->reasons |= reasons_of_due(world, row);
+  if (ready_by_deadline(&world->ready)) whole->deadline_ns = ready_deadline(&world->ready, row);
   ready_terms terms = ready_explain(&world->ready, row);
   whole->priority_ns = terms.priority_ns;
   whole->priority_wait_ns = terms.wait_ns;
@@ -175,12 +178,10 @@ static void explain_herd(const muster_world *world, muster_agent_explanation *wh
 muster_result muster_agent_explain(const muster_world *world, muster_agent agent,
                                    muster_agent_explanation *explanation) {
   muster_agent_info info = muster_default_agent_info();
-  if (!explanation || explanation->size < sizeof explanation->size || explanation->size > 65536u)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the explanation was not set by its default function");
-  if (world->in_frame) return error_set(MUSTER_E_STATE, "explain: not inside a frame");
-  muster_result result = muster_agent_read(world, agent, &info);
+  muster_result result = guard_between(world, "explain");
+  if (!result) result = sized_check(SIZED(agent_explanation), explanation);
+  if (!result) result = muster_agent_read(world, agent, &info);
   if (result) return result;
-  uint32_t size = explanation->size;
   muster_agent_explanation whole = {.agent = agent,
                                     .type = info.type,
                                     .partition = info.partition,
@@ -192,11 +193,11 @@ muster_result muster_agent_explain(const muster_world *world, muster_agent agent
   if (world->report.pressure > 1.0f) whole.reasons |= MUSTER_REASON_OVERLOAD;
   if (world->store.rows[agent.index].doomed) whole.reasons |= MUSTER_REASON_REMOVAL_WAITING;
   if (world->herds.count) explain_herd(world, &whole);
+  occupation before = guard_hold(world);
   if (info.active)
     explain_active(world, &info, &whole);
   else
     whole.reasons |= MUSTER_REASON_SPAWN_WAITING;
-  memcpy(explanation, &whole, size < sizeof whole ? size : sizeof whole);
-  memcpy(explanation, &size, sizeof size);
-  return MUSTER_OK;
+  guard_release(world, before);
+  return sized_write(SIZED(agent_explanation), &whole, explanation);
 }

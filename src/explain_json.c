@@ -1,4 +1,5 @@
 /* explain_json.c - an explanation for machines. */
+#include "base/error.h"
 #include "base/json.h"
 
 #include <muster/muster.h>
@@ -36,7 +37,8 @@ static void write_reasons(json_writer *writer, uint32_t reasons) {
                {MUSTER_REASON_EASED, "eased"},
                {MUSTER_REASON_REACTION, "reaction"},
                {MUSTER_REASON_COMPANY, "company"},
-               {MUSTER_REASON_OWED, "owed"}};
+               {MUSTER_REASON_OWED, "owed"},
+               {MUSTER_REASON_BEYOND_WISH, "beyond_wish"}};
   json_begin_array(writer, "reasons");
   for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
     if (reasons & names[i].reason) json_string(writer, NULL, names[i].name);
@@ -101,6 +103,7 @@ static void write_turn(json_writer *writer, const muster_agent_explanation *expl
   json_uint(writer, "delays", explanation->delays);
   json_uint(writer, "atoms_done", explanation->atoms_done);
   json_uint(writer, "atoms", explanation->atoms);
+  json_number(writer, "deadline_ns", (double)explanation->deadline_ns);
   json_number(writer, "priority_ns", (double)explanation->priority_ns);
   json_number(writer, "priority_wait_ns", (double)explanation->priority_wait_ns);
   json_number(writer, "priority_importance_ns", (double)explanation->priority_importance_ns);
@@ -139,6 +142,7 @@ static void write_whole(json_writer *writer, const muster_agent_explanation *exp
 
 size_t muster_explanation_json(const muster_agent_explanation *explanation, char *text, size_t bytes) {
   json_writer writer;
+  if (!explanation || (bytes && !text)) return error_missing("JSON", "explanation and room for it"), 0;
   json_start(&writer, text, bytes);
   write_whole(&writer, explanation);
   return json_finish(&writer) ? writer.length : 0;

@@ -1,4 +1,6 @@
 /* explain_words.c - an explanation as a designer reads it. */
+#include "base/error.h"
+
 #include <muster/muster.h>
 
 #include <inttypes.h>
@@ -69,6 +71,9 @@ static void put_period(words *words, const muster_agent_explanation *explanation
         has(explanation, MUSTER_REASON_ELASTICITY_SET) ? ", set for this agent" : "");
   else if (explanation->nominal_ns == explanation->longest_ns)
     put(words, "its type has no longer period than the one it wants");
+  else if (has(explanation, MUSTER_REASON_BEYOND_WISH))
+    put(words, "longer than its type wishes, %s at most, because the pressure is %.2f",
+        duration_of(explanation->longest_ns).text, (double)explanation->pressure);
   else if (has(explanation, MUSTER_REASON_PERIOD_LONGEST))
     put(words, "stretched as far as its type allows, because the pressure is %.2f", (double)explanation->pressure);
   else if (has(explanation, MUSTER_REASON_PERIOD_STRETCHED))
@@ -140,11 +145,16 @@ static void put_wait(words *words, const muster_agent_explanation *explanation) 
   else
     put(words, "due since that frame");
   if (has(explanation, MUSTER_REASON_WOKEN))
-    put(words, "; it was woken, so it goes before all others");
+    put(words, "; it was woken, so it goes %s", explanation->deadline_ns ? "sooner" : "before all others");
   else if (has(explanation, MUSTER_REASON_GUARANTEED))
     put(words, "; it has waited longer than is guaranteed, so it goes before the ranked");
   if (has(explanation, MUSTER_REASON_HELD)) put(words, "; it leads the next frame");
   put(words, ".\n");
+  int64_t left_ns = explanation->deadline_ns - (int64_t)explanation->sim_now_ns;
+  if (explanation->deadline_ns && left_ns < 0)
+    put(words, "  Rank: it should have run %s ago.\n", duration_of((uint64_t)-left_ns).text);
+  else if (explanation->deadline_ns)
+    put(words, "  Rank: it shall run within %s; who has less time goes first.\n", duration_of((uint64_t)left_ns).text);
   if (!explanation->priority_ns) return;
   put(words,
       "  Rank: as if it had waited %.1f ms: %.1f since its last update, %+.1f for importance, %+.1f for having "
@@ -222,6 +232,7 @@ static void put_herd(words *words, const muster_agent_explanation *explanation) 
 
 size_t muster_explanation_print(const muster_agent_explanation *explanation, char *text, size_t bytes) {
   words words = {.text = text, .bytes = bytes};
+  if (!explanation || (bytes && !text)) return error_missing("print", "explanation and room for its words"), 0;
   if (bytes) text[0] = '\0';
   put_headline(&words, explanation);
   put_herd(&words, explanation);

@@ -1,7 +1,7 @@
 /* flight.c - the flight recorder: its memory, and the reader of what a dead process left. Joins agents and exec. */
 #include "flight.h"
 
-#include "base/error.h"
+#include "guard.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -40,6 +40,7 @@ void flight_enter_types(struct muster_world *world) {
 }
 
 size_t muster_flight_bytes(const muster_world *world) {
+  if (guard_any(world, "flight recorder")) return 0;
   return bytes_for(world->def.types_max, world->runner.state_count);
 }
 
@@ -52,8 +53,9 @@ static void lend(struct muster_world *world, void *memory) {
 }
 
 muster_result muster_flight_attach(muster_world *world, void *memory, size_t bytes) {
+  muster_result result = guard_between(world, "flight recorder");
+  if (result) return result;
   size_t needed = muster_flight_bytes(world);
-  if (world->in_frame) return error_set(MUSTER_E_STATE, "flight recorder: not inside a frame");
   if (memory && bytes < needed)
     return error_set(MUSTER_E_ARGUMENT, "flight recorder: this world needs %zu bytes, not %zu", needed, bytes);
   if ((uintptr_t)memory % 64)
@@ -138,6 +140,7 @@ static muster_flight_entry entry_of(const muster_flight_line *line, uint32_t wor
 muster_result muster_flight_read(const void *memory, size_t bytes, muster_flight_entry *entries, uint32_t capacity,
                                  uint32_t *count) {
   muster_flight_header header;
+  if (!count || (capacity && !entries)) return error_missing("flight recorder", "array and the count");
   if (!memory || bytes < sizeof header)
     return error_set(MUSTER_E_INPUT, "flight recorder: cut off: %zu bytes are less than its header", bytes);
   memcpy(&header, memory, sizeof header);

@@ -140,7 +140,9 @@ static double each_ns_of(const struct muster_world *world) {
 static controller_sample sample_frame(const struct muster_world *world, uint64_t plan_ns) {
   const muster_frame_report *report = &world->report;
   const frame_state *frame = &world->frame;
-  controller_sample sample = {.backlog_ns = each_ns_of(world) * (world->ready.count + world->batch.held_count),
+  /* A queue of those whose time has not come is as it should be. */
+  uint32_t backlog = ready_by_deadline(&world->ready) ? ready_count_late(&world->ready) : world->ready.count;
+  controller_sample sample = {.backlog_ns = each_ns_of(world) * (backlog + world->batch.held_count),
                               .budget_ns = report->budget_ns,
                               .waited = report->carried + report->preempted > 0};
   if (world->runner.virtual) {
@@ -153,7 +155,8 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
   uint64_t serial_ns = plan_ns + predicted_commit_ns(world, world->batch.count);
   sample.used_ns = (double)report->update_cpu_ns;
   sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world);
-  sample.overrun_ns = report->wall_ns > frame->budget_ns ? report->wall_ns - frame->budget_ns : 0;
+  uint64_t end_ns = frame->budget_ns + report->blocked_ns; /* what atoms waited for, no plan can make up for */
+  sample.overrun_ns = report->wall_ns > end_ns ? report->wall_ns - end_ns : 0;
   return sample;
 }
 

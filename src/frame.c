@@ -5,8 +5,10 @@
 #include "frame.h"
 #include "audit.h"
 #include "base/error.h"
+#include "exec/callback.h"
 #include "exec/threads.h"
 #include "foresight.h"
+#include "guard.h"
 #include "herds.h"
 #include "recorder.h"
 
@@ -36,13 +38,16 @@ static void stage_fit(struct muster_world *world) {
   double desired = foresee_utilisation(world);
   if (world->recorder) recorder_exchange(world, TAG_DESIRED, &desired, sizeof desired);
   if (!(desired >= 0.0)) desired = 0.0; /* also when a record was made up */
-  fit_result fit =
-      periods_fit(&world->periods, &world->classes, &world->costs, desired, &world->report.period_deviation_ns);
+  periods_told told = periods_fit(&world->periods, &world->classes, &world->costs, desired);
   world->report.utilisation_desired = (float)desired;
-  world->report.utilisation_nominal = (float)fit.nominal_sum;
-  world->report.utilisation_fitted = (float)fit.fitted_sum;
-  world->report.pressure = (float)fmin(fit.pressure, pressure_max);
-  ease_note(&world->ease, &world->classes, fmin(fit.pressure, pressure_max));
+  world->report.utilisation_nominal = (float)told.fit.nominal_sum;
+  world->report.utilisation_fitted = (float)told.fit.fitted_sum;
+  world->report.pressure = (float)fmin(told.fit.pressure, pressure_max);
+  world->report.period_deviation_ns = told.deviation_ns;
+  world->report.agents_beyond_wish = told.beyond_wish;
+  world->report.held_load = (float)fmin(told.wishes.held, pressure_max);
+  ease_note(&world->ease, &world->classes, fmin(told.fit.pressure, pressure_max));
+  ready_follow_periods(&world->ready, &world->store, told.fit.lambda);
 }
 
 /* 5 release: whose period has elapsed? */
@@ -77,6 +82,7 @@ static void stage_rank(struct muster_world *world) {
   if (!limits.virtual) return;
   world->frame.spent_ns = result.predicted_ns;
   world->report.longest_claim_ns = result.longest_ns;
+  world->report.longest_atom_ns = result.atom_ns;
 }
 
 static crew_orders orders_for(struct muster_world *world, crew_work work) {
@@ -119,6 +125,7 @@ static void stage_run(struct muster_world *world) {
   crew_run(&world->run_crew, world->seat, &orders, world->helpers);
   if (world->early_open) crew_wait(&world->early_crew, world->seat);
   runner_close(&world->runner);
+  audit_blocked(world);
   if (!recorder_records(world) || world->runner.virtual) return;
   recorder_keep_outcomes(world);
   if (world->def.cycles_max > 1) recorder_keep_cycles(world);
@@ -157,9 +164,10 @@ void frame_commit(struct muster_world *world) {
   audit_stage(world, MUSTER_STAGE_COMMIT);
 }
 
-muster_result frame_check(const struct muster_world *world, const muster_frame *frame) {
-  if (!world || !frame) return error_set(MUSTER_E_ARGUMENT, "frame: the world and the frame must be given");
-  if (world->in_frame) return error_set(MUSTER_E_STATE, "frame: this world runs a frame already");
+muster_result frame_check(struct muster_world *world, const muster_frame *frame) {
+  muster_result result = guard_frame(world, __builtin_frame_address(0), "frame");
+  if (result) return result;
+  if (!frame) return error_missing("frame", "frame");
   if (recorder_replays(world)) return error_set(MUSTER_E_STATE, "frame: this world replays: muster_replay_frame()");
   if (frame->budget_ns < 10000u || frame->budget_ns > 10000000000u)
     return error_set(MUSTER_E_ARGUMENT, "frame: budget_ns %llu must be 10 us .. 10 s",
@@ -184,17 +192,20 @@ static void take_prepaid(struct muster_world *world) {
 }
 
 void frame_enter(struct muster_world *world) {
+  occupancy_set(&world->occupancy, OCCUPIED_BY_FRAME);
   world->seat = visit_begin(&world->visit, world->pool);
   world->runner.caller = world->seat->index;
+  world->outer = callback_begin(&runner_caller(&world->runner)->context);
 }
 
-void frame_leave(struct muster_world *world) {
+void frame_leave(struct muster_world *world, occupation next) {
+  callback_end(world->outer);
   visit_end(&world->visit);
+  occupancy_set(&world->occupancy, next);
 }
 
 void frame_begin(struct muster_world *world, const muster_frame *frame) {
   if (recorder_records(world)) recorder_begin_frame(world, frame);
-  world->in_frame = true;
   world->frames++;
   world->frame = (frame_state){.number = world->frames,
                                .now_ns = frame->sim_now_ns,
@@ -212,6 +223,8 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   world->runner.now_ns = frame->sim_now_ns;
   world->runner.frame = world->frames;
   frame_enter(world);
+  watch_begin(runner_caller(&world->runner)->post);
+  watchdog_frame_begins(world->watchdog);
   audit_begin(world);
   if (recorder_replays(world)) world->frame.deadline_ns = UINT64_MAX / 2; /* nothing is decided by the clock */
   trace_begin(world);
@@ -222,7 +235,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
 void frame_end(struct muster_world *world) {
   muster_statistics *sums = &world->statistics;
   muster_frame_report *report = &world->report;
-  audit_end(world);
+  audit_close(world);
   foresight_learn(world);
   report->agents = world->store.active_count;
   report->agents_demoted = world->conduct.agents_demoted;
@@ -240,18 +253,22 @@ void frame_end(struct muster_world *world) {
   sums->cycles += report->cycles;
   if (report->longest_wait_ns > sums->longest_wait_ns) sums->longest_wait_ns = report->longest_wait_ns;
   world->last_now_ns = world->frame.now_ns;
-  trace_end(world);
   if (world->recorder) recorder_end_frame(world);
-  frame_leave(world);
-  world->in_frame = false;
+  watchdog_frame_ends(world->watchdog);
+  audit_end(world); /* only what keeps its result comes afterwards */
+  if (world->recorder) recorder_exchange_times(world);
+  trace_end(world);
+  frame_leave(world, OCCUPIED_NOT);
 }
 
-void world_run_frame(struct muster_world *world, const muster_frame *frame) {
+CALLS_OUT void world_run_frame(struct muster_world *world, const muster_frame *frame) {
+  MUST_RETURN(leaving_update);
   frame_begin(world, frame);
   frame_plan(world);
   frame_run(world);
   frame_commit(world);
   frame_end(world);
+  HAS_RETURNED();
 }
 
 /* A planner world has the same frame, but for stage 7: see planner.c. */

@@ -6,7 +6,7 @@
 #include "world.h"
 
 /* Whether a frame may begin: the same rules for both. */
-muster_result frame_check(const struct muster_world *world, const muster_frame *frame);
+muster_result frame_check(struct muster_world *world, const muster_frame *frame);
 
 /* Opens a checked frame; the calling thread enters the pool for it. */
 void frame_begin(struct muster_world *world, const muster_frame *frame);
@@ -20,8 +20,10 @@ void frame_commit(struct muster_world *world);
 /* Learns from the frame, adds it to the statistics and closes it; the calling thread leaves the pool. */
 void frame_end(struct muster_world *world);
 
-/* The calling thread leaves the pool while the host runs a plan, and comes back, maybe another one. */
-void frame_leave(struct muster_world *world);
+/* The calling thread has the world in its hands, and enters the pool. */
 void frame_enter(struct muster_world *world);
+
+/* It leaves the pool, and the world to its host: who runs a plan, or may begin another frame. */
+void frame_leave(struct muster_world *world, occupation next);
 
 #endif

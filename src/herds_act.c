@@ -1,13 +1,18 @@
 /* herds_act.c - what serial actions, and the host between frames, do with herds: search, take, scare, wake, remove. */
 #include "herds.h"
 
-#include "base/error.h"
+#include "exec/callback.h"
+#include "guard.h"
 
 #include <math.h>
 
-static bool acts_serially(const muster_update *update) {
+/* What herds look like at the moment only one who acts alone may ask. */
+static muster_result check_serial(const muster_update *update, const char *what) {
+  muster_result result = callback_check(update, what);
+  if (result) return result;
   const update_context *context = (const update_context *)(const void *)update;
-  return context->phase == PHASE_ACT && context->act == MUSTER_ACT_SERIAL;
+  if (context->phase == PHASE_ACT && context->act == MUSTER_ACT_SERIAL) return MUSTER_OK;
+  return error_set(MUSTER_E_STATE, "%s: in serial action atoms only", what);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- search */
@@ -83,15 +88,13 @@ static uint32_t search_all(const struct muster_world *world, muster_position pos
 
 uint32_t muster_herds_nearby(const muster_world *world, muster_position position, uint32_t partition, float radius_m,
                              muster_herd_near *out, uint32_t capacity) {
+  if (guard_read(world, "herds nearby") || (capacity && !out && error_missing("herds nearby", "array"))) return 0;
   return search_all(world, position, partition, radius_m, out, capacity);
 }
 
 uint32_t muster_update_herds_nearby(const muster_update *update, float radius_m, muster_herd_near *out,
                                     uint32_t capacity) {
-  if (!acts_serially(update)) {
-    error_set(MUSTER_E_STATE, "herds nearby: in serial action atoms only");
-    return 0;
-  }
+  if (check_serial(update, "herds nearby") || (capacity && !out && error_missing("herds nearby", "array"))) return 0;
   const agent_place *place = &update->world->store.places[update->agent.index];
   return search_all(update->world, space_position(&update->world->space, place), place->partition, radius_m, out,
                     capacity);
@@ -151,12 +154,9 @@ static uint32_t take_from_leaf(struct muster_world *world, herd_type *type, cons
 }
 
 uint32_t muster_update_herd_take(muster_update *update, muster_herd herd, uint32_t members, float *out) {
-  struct muster_world *world = update->world;
   float unwanted[MUSTER_HERD_TOTALS], *totals = out ? out : unwanted;
-  if (!acts_serially(update)) {
-    error_set(MUSTER_E_STATE, "herd take: in serial action atoms only");
-    return 0;
-  }
+  if (check_serial(update, "herd take")) return 0;
+  struct muster_world *world = update->world;
   herd_type *type = herds_find(world, herd);
   if (!type) return 0;
   for (uint32_t t = 0; t < type->def.totals; t++) totals[t] = 0.0f;
@@ -170,7 +170,8 @@ uint32_t muster_update_herd_take(muster_update *update, muster_herd herd, uint32
 }
 
 muster_result muster_update_herd_push(muster_update *update, muster_herd herd, float velocity_x, float velocity_y) {
-  if (!acts_serially(update)) return error_set(MUSTER_E_STATE, "herd push: in serial action atoms only");
+  muster_result result = check_serial(update, "herd push");
+  if (result) return result;
   herd_type *type = herds_find(update->world, herd);
   if (!type) return MUSTER_E_STALE;
   uint32_t home = herds_home(type, herd.index);
@@ -205,7 +206,8 @@ static muster_result make_command(const struct muster_world *world, muster_herd 
 
 static muster_result push_command(struct muster_world *world, muster_herd herd, command_kind kind, uint32_t member) {
   command command = {0};
-  muster_result result = make_command(world, herd, kind, member, &command);
+  muster_result result = guard_any(world, "herd");
+  if (!result) result = make_command(world, herd, kind, member, &command);
   if (result || ring_push(&world->inbox.commands, &command)) return result;
   return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
 }
@@ -218,14 +220,17 @@ muster_result muster_herd_wake(muster_world *world, muster_herd herd, uint32_t m
   return push_command(world, herd, COMMAND_HERD_WAKE, member);
 }
 
-muster_result muster_update_herd_wake(muster_update *update, muster_herd herd, uint32_t member) {
+static muster_result send_command(muster_update *update, muster_herd herd, command_kind kind, uint32_t member) {
   command command = {0};
-  muster_result result = make_command(update->world, herd, COMMAND_HERD_WAKE, member, &command);
+  muster_result result = callback_check(update, "herd");
+  if (!result) result = make_command(update->world, herd, kind, member, &command);
   return result ? result : update_send(update, &command);
 }
 
+muster_result muster_update_herd_wake(muster_update *update, muster_herd herd, uint32_t member) {
+  return send_command(update, herd, COMMAND_HERD_WAKE, member);
+}
+
 muster_result muster_update_herd_remove(muster_update *update, muster_herd herd) {
-  command command = {0};
-  muster_result result = make_command(update->world, herd, COMMAND_HERD_REMOVE, 0, &command);
-  return result ? result : update_send(update, &command);
+  return send_command(update, herd, COMMAND_HERD_REMOVE, 0);
 }

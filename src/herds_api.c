@@ -1,7 +1,8 @@
 /* herds_api.c - the calls of a host about herds, between frames: types, adding, naming, reading. */
 #include "herds.h"
 
-#include "base/error.h"
+#include "base/sized.h"
+#include "guard.h"
 #include "recorder.h"
 
 #include <math.h>
@@ -78,7 +79,6 @@ static muster_result check_member(const struct muster_world *world, const muster
 }
 
 static muster_result check_world(const struct muster_world *world, const muster_herd_type_def *def) {
-  if (world->in_frame) return error_set(MUSTER_E_STATE, "herd types cannot be registered inside a frame");
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "herd type '%s': not in a planner world: Muster runs its blocks", def->name);
   if (recorder_records(world) || recorder_replays(world))
@@ -204,16 +204,9 @@ static muster_herd_type register_checked(struct muster_world *world, const muste
 muster_herd_type muster_herd_type_register(muster_world *world, const muster_herd_type_def *given) {
   const muster_herd_type none = {0};
   herd_tree tree;
-  if (!world) {
-    error_set(MUSTER_E_ARGUMENT, "herd type: the world must be given");
-    return none;
-  }
-  if (!given || given->size == 0) {
-    error_set(MUSTER_E_NOT_INITIALISED, "the herd type was not set by muster_default_herd_type_def()");
-    return none;
-  }
+  if (guard_between(world, "herd type")) return none;
   muster_herd_type_def def = muster_default_herd_type_def();
-  memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
+  if (sized_read(SIZED(herd_type_def), given, &def)) return none;
   if (!def.name) def.name = "herd";
   if (check_world(world, &def) || check_tree(&def, &tree) || check_zones(&def) || check_numbers(&def) ||
       check_member(world, &def))
@@ -310,14 +303,14 @@ uint32_t muster_herds_add(muster_world *world, muster_herd_type type, const must
                           muster_herd *herds) {
   visit visit;
   uint32_t added = 0;
-  if (!world || (count && !defs) || world->in_frame || type.index == 0 || type.index > world->herds.count) {
-    error_set(world && world->in_frame ? MUSTER_E_STATE : MUSTER_E_ARGUMENT,
-              "herds: the world, a registered herd type and the array must be given, between frames");
-    return 0;
-  }
+  if (guard_between(world, "herds")) return 0;
+  if ((count && !defs) || type.index == 0 || type.index > world->herds.count)
+    return error_missing("herds", "array and a registered herd type"), 0;
+  occupation before = guard_hold(world);
   begin(world, &visit);
   for (; added < count; added++)
     if (add(world, &world->herds.types[type.index - 1], &defs[added], added, herds ? &herds[added] : NULL)) break;
   visit_end(&visit);
+  guard_release(world, before);
   return added;
 }

@@ -261,7 +261,7 @@ static void enter_children(const change *change, uint32_t lane) {
     herds_note(world, change->agents[i]);
     intake_enter(world, change->agents[i], change->last_ns);
   }
-  world->report.unfolds += world->in_frame; /* else a member was named */
+  world->report.unfolds += world_is_in_frame(world); /* else a member was named */
   world->statistics.unfolds++;
   note_sight(change);
 }

@@ -1,7 +1,8 @@
 /* herds_read.c - what a host may ask about herds between two frames, members with names, and the hash. */
 #include "herds.h"
 
-#include "base/error.h"
+#include "base/sized.h"
+#include "guard.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -47,11 +48,11 @@ static herd_body describe_leaves(const struct muster_world *world, const herd_ty
 }
 
 muster_result muster_herd_read(const muster_world *world, muster_herd herd, muster_herd_info *info) {
-  if (!info || info->size < sizeof info->size || info->size > 65536u)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the herd info was not set by muster_default_herd_info()");
+  muster_result result = guard_read(world, "herd");
+  if (result) return result;
   const herd_type *type = herds_find(world, herd);
   if (!type) return MUSTER_E_STALE;
-  uint32_t number = herds_open_entry(type, herd.index), size = info->size;
+  uint32_t number = herds_open_entry(type, herd.index);
   muster_herd_info whole = {.type = {(uint32_t)(type - world->herds.types) + 1},
                             .partition = herds_block_of(type, herds_home(type, herd.index))->partition,
                             .named = count_named(&world->herds, herd)};
@@ -67,12 +68,11 @@ muster_result muster_herd_read(const muster_world *world, muster_herd herd, must
   whole.velocity_x = (float)body.velocity_x;
   whole.velocity_y = (float)body.velocity_y;
   for (uint32_t t = 0; t < type->def.totals; t++) whole.totals[t] = (float)body.totals[t];
-  memcpy(info, &whole, size < sizeof whole ? size : sizeof whole);
-  info->size = size;
-  return MUSTER_OK;
+  return sized_write(SIZED(herd_info), &whole, info);
 }
 
 muster_herd muster_herd_next(const muster_world *world, muster_herd herd) {
+  if (guard_read(world, "next herd")) return (muster_herd){0, 0};
   uint32_t from = herd.generation ? herd.index + 1 : 0;
   for (uint32_t t = 0; t < world->herds.count; t++) {
     const herd_type *type = &world->herds.types[t];
@@ -91,6 +91,7 @@ muster_herd muster_herd_next(const muster_world *world, muster_herd herd) {
 
 uint32_t muster_herd_leaves(const muster_world *world, muster_herd herd, muster_agent *agents, uint32_t *nodes,
                             uint32_t capacity) {
+  if (guard_read(world, "leaves of a herd")) return 0;
   const herd_type *type = herds_find(world, herd);
   uint32_t number = type ? herds_open_entry(type, herd.index) : HERD_NONE;
   if (number == HERD_NONE) return 0;
@@ -104,6 +105,7 @@ uint32_t muster_herd_leaves(const muster_world *world, muster_herd herd, muster_
 
 muster_herd muster_herd_of(const muster_world *world, muster_agent agent) {
   const muster_herd none = {0, 0};
+  if (guard_read(world, "herd of an agent")) return none;
   if (!world->herds.count || !muster_agent_exists(world, agent)) return none;
   const herd_link *link = &world->herds.links[agent.index];
   if (link->tie == HERD_TIE_LEAF)
@@ -165,10 +167,8 @@ static uint32_t members_of(const herd_type *type, uint32_t herd) {
 
 muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t member) {
   muster_agent named = {0, 0};
-  if (world->in_frame) {
-    error_set(MUSTER_E_STATE, "herd name: not inside a frame");
-    return named;
-  }
+  if (guard_between(world, "herd name")) return named;
+  occupation before = guard_hold(world);
   visit visit;
   world->runner.caller = visit_begin(&visit, world->pool)->index;
   commit_finish(world);
@@ -180,6 +180,7 @@ muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t me
   else if (type)
     named = name_member(world, type, herd.index, member);
   visit_end(&visit);
+  guard_release(world, before);
   return named;
 }
 

@@ -6,6 +6,7 @@
 #include "base/clones.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "exec/callback.h"
 
 #include <string.h>
 
@@ -162,6 +163,7 @@ static bool show_to_named(const struct muster_world *world, const herd_link *lin
 }
 
 bool muster_update_flock(const muster_update *given, muster_flock *flock) {
+  if (callback_check(given, "flock") || (!flock && error_missing("flock", "flock"))) return false;
   const struct muster_world *world = given->world;
   if (!world->herds.count) return false;
   const herd_link *link = &world->herds.links[given->agent.index];

@@ -17,8 +17,13 @@
 enum { INTAKE_MIN = 256, INTAKE_NS = 250, INTAKE_BUDGET_PART = 8, TOGETHER = 16 };
 
 score_inputs world_score_inputs(struct muster_world *world) {
-  return (score_inputs){&world->store,     &world->types,   &world->space,
-                        &world->observers, &world->classes, world->factors};
+  return (score_inputs){.store = &world->store,
+                        .types = &world->types,
+                        .space = &world->space,
+                        .observers = &world->observers,
+                        .classes = &world->classes,
+                        .ready = &world->ready,
+                        .factors = world->factors};
 }
 
 void world_move(struct muster_world *world, uint32_t index, space_spot spot) {
@@ -325,12 +330,14 @@ PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *age
     __builtin_prefetch(lists_block_of(placed, store->places[agents[i]].spot), 1);
   }
   for (uint32_t i = 0; i < count; i++)
-    __builtin_prefetch(&world->space.buckets[lists_block_of(placed, store->places[agents[i]].spot)->owner], 1);
+    if (store->places[agents[i]].depth == 0)
+      __builtin_prefetch(&world->space.buckets[lists_block_of(placed, store->places[agents[i]].spot)->owner], 1);
   for (uint32_t i = 0; i < count; i++) {
+    const agent_place *place = &store->places[agents[i]];
     if (hangs(&store->rows[agents[i]]))
       __builtin_prefetch(lists_last(waiting, *wheel_list_of(&world->classes, store->rows[agents[i]].spot)), 1);
-    uint32_t bucket = lists_block_of(placed, store->places[agents[i]].spot)->owner;
-    __builtin_prefetch(lists_last(placed, world->space.buckets[bucket]), 1);
+    uint32_t bucket = place->depth ? 0 : lists_block_of(placed, place->spot)->owner;
+    __builtin_prefetch(lists_last(placed, world->space.buckets[bucket].list), 1);
   }
 }
 

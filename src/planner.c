@@ -9,8 +9,11 @@
 #include "audit.h"
 #include "base/error.h"
 #include "base/prefetch.h"
+#include "base/sized.h"
+#include "exec/callback.h"
 #include "foresight.h"
 #include "frame.h"
+#include "guard.h"
 
 #include <string.h>
 
@@ -25,16 +28,16 @@ void planner_create(struct muster_world *world) {
 
 /* --------------------------------------------------------------------------------------------------------- the plan */
 
-static muster_result check_plan(const struct muster_world *world, const muster_frame *frame,
-                                const muster_plan_entry *entries, uint32_t capacity,
-                                const muster_plan_summary *summary) {
+static muster_result check_plan(struct muster_world *world, const muster_frame *frame, const muster_plan_entry *entries,
+                                uint32_t capacity, const muster_plan_summary *summary) {
   if (!world || !entries || !summary || capacity == 0)
-    return error_set(MUSTER_E_ARGUMENT, "plan: the world, the summary and room for an entry must be given");
-  if (summary->size < sizeof summary->size || summary->size > 65536u)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the plan summary was not set by muster_default_plan_summary()");
+    return error_missing("plan", "world, the summary and room for an entry");
+  muster_result result = sized_check(SIZED(plan_summary), summary);
+  if (result) return result;
   if (!world_is_planned(world))
     return error_set(MUSTER_E_STATE, "plan: this world was created without planner_workers: use muster_frame_run");
-  if (world->in_frame) return error_set(MUSTER_E_STATE, "plan: the last plan was not reported yet");
+  if (occupancy_get(&world->occupancy) == OCCUPIED_BY_PLAN)
+    return error_set(MUSTER_E_STATE, "plan: the last plan was not reported yet");
   return frame_check(world, frame);
 }
 
@@ -83,19 +86,18 @@ static uint64_t time_to_run(const struct muster_world *world) {
   return end_ns > now_ns ? end_ns - now_ns : 0;
 }
 
-muster_result muster_plan(muster_world *world, const muster_frame *frame, muster_plan_entry *entries, uint32_t capacity,
-                          muster_plan_summary *summary) {
+CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *frame, muster_plan_entry *entries,
+                                    uint32_t capacity, muster_plan_summary *summary) {
+  MUST_RETURN(leaving_update);
   muster_result result = check_plan(world, frame, entries, capacity, summary);
   if (result) return result;
   world->planner.capacity = capacity;
   frame_begin(world, frame);
   frame_plan(world);
-  muster_plan_summary whole = {
-      .size = summary->size, .count = world->batch.count, .slices_ns = hand_out(world, entries)};
+  muster_plan_summary whole = {.count = world->batch.count, .slices_ns = hand_out(world, entries)};
   whole.run_ns = time_to_run(world);
-  frame_leave(world);
-  memcpy(summary, &whole, whole.size < sizeof whole ? whole.size : sizeof whole);
-  return MUSTER_OK;
+  frame_leave(world, OCCUPIED_BY_PLAN);
+  return sized_write(SIZED(plan_summary), &whole, summary);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the report */
@@ -155,11 +157,16 @@ static muster_result check_results(struct muster_world *world, const muster_plan
 }
 
 static muster_result check_report(struct muster_world *world, const muster_plan_result *results, uint32_t count) {
-  if (!world || (count && !results))
-    return error_set(MUSTER_E_ARGUMENT, "report: the world and the results must be given");
-  if (!world_is_planned(world) || !world->in_frame)
+  if (!world || (count && !results)) return error_missing("report", "world and the results");
+  if (occupancy_get(&world->occupancy) != OCCUPIED_BY_PLAN)
     return error_set(MUSTER_E_STATE, "report: there is no plan to report about");
   return check_results(world, results, count);
+}
+
+/* What the host ran of an update at once is an atom to the frame. */
+static void note_longest(muster_frame_report *report, const muster_plan_result *result) {
+  if (result->cost_ns <= report->longest_claim_ns) return;
+  report->longest_claim_ns = report->longest_atom_ns = result->cost_ns;
 }
 
 /* Puts a result where a worker would have put it. */
@@ -175,16 +182,19 @@ static void take_result(struct muster_world *world, const muster_plan_result *re
   batch->outcomes[number] = continued ? OUTCOME_PREEMPTED : OUTCOME_FINISHED;
   world->frame.spent_ns += result->cost_ns;
   world->report.update_cpu_ns += result->cost_ns;
-  if (result->cost_ns > world->report.longest_claim_ns) world->report.longest_claim_ns = result->cost_ns;
+  note_longest(&world->report, result);
 }
 
-static void end_plan(struct muster_world *world, const muster_plan_result *results, uint32_t count) {
+static CALLS_OUT void end_plan(struct muster_world *world, const muster_plan_result *results, uint32_t count) {
+  MUST_RETURN(leaving_update);
   frame_enter(world);
   audit_stage(world, MUSTER_STAGE_RUN);
-  world->frame.spent_ns = world->report.longest_claim_ns = 0; /* until here, what was planned */
+  world->frame.spent_ns = 0; /* until here, what was planned */
+  world->report.longest_claim_ns = world->report.longest_atom_ns = 0;
   for (uint32_t i = 0; i < count; i++) take_result(world, &results[i]);
   frame_commit(world);
   frame_end(world);
+  HAS_RETURNED();
 }
 
 muster_result muster_report(muster_world *world, const muster_plan_result *results, uint32_t count) {
@@ -195,5 +205,5 @@ muster_result muster_report(muster_world *world, const muster_plan_result *resul
 }
 
 void planner_abandon(struct muster_world *world) {
-  if (world_is_planned(world) && world->in_frame) end_plan(world, NULL, 0);
+  if (occupancy_get(&world->occupancy) == OCCUPIED_BY_PLAN) end_plan(world, NULL, 0);
 }

@@ -1,5 +1,6 @@
 /* record_api.c - muster/record.h: begins and ends recordings, and replays frame by frame. */
-#include "base/error.h"
+#include "base/sized.h"
+#include "guard.h"
 #include "replay.h"
 
 #include <stdio.h>
@@ -23,10 +24,11 @@ static uint32_t layout_of_structures(void) {
 }
 
 static muster_result check_new(const muster_world *world, const char *what) {
+  muster_result result = guard_between(world, what);
+  if (result) return result;
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "%s: not in a world with planner_workers: its host knows what it ran", what);
-  if (world->in_frame || world->frames || world->recorder || identity_high(&world->agent_ids) ||
-      identity_high(&world->observer_ids))
+  if (world->frames || world->recorder || identity_high(&world->agent_ids) || identity_high(&world->observer_ids))
     return error_set(MUSTER_E_STATE, "%s: only in a new world, before anything is spawned and any frame is run", what);
   return MUSTER_OK;
 }
@@ -67,11 +69,10 @@ static void put_head(const muster_world *world, recorder *recorder) {
 }
 
 muster_result muster_record_begin(muster_world *world, const muster_record_def *given) {
-  if (!world || !given || given->size == 0)
-    return error_set(MUSTER_E_NOT_INITIALISED, "record: the definition was not set by muster_default_record_def()");
+  if (!world) return error_missing("record", "world");
   muster_record_def def = muster_default_record_def();
-  memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
-  muster_result result = check_new(world, "record");
+  muster_result result = sized_read(SIZED(record_def), given, &def);
+  if (!result) result = check_new(world, "record");
   if (!result) result = check_types(world);
   if (!result) result = check_record(&def);
   if (result) return result;
@@ -88,22 +89,29 @@ muster_result muster_record_begin(muster_world *world, const muster_record_def *
   put_head(world, recorder);
   size_t count;
   const void *head = tape_close(&recorder->tape, TAPE_HEAD, 0, &count);
-  if (!def.write(head, count, def.user)) return error_set(MUSTER_E_SYSTEM, "record: the first write was refused");
+  occupation before = guard_hold(world);
+  bool written = def.write(head, count, def.user);
+  guard_release(world, before);
+  if (!written) return error_set(MUSTER_E_SYSTEM, "record: the first write was refused");
   recorder->mode = RECORDER_RECORDS;
   world->recorder = recorder;
   return MUSTER_OK;
 }
 
 muster_result muster_record_end(muster_world *world) {
-  if (!recorder_records(world) || world->in_frame)
-    return error_set(MUSTER_E_STATE, "record: no recording is under way, or a frame is");
-  if (recorder_finish(world)) return MUSTER_OK;
+  muster_result result = guard_between(world, "record");
+  if (result) return result;
+  if (!recorder_records(world)) return error_set(MUSTER_E_STATE, "record: no recording is under way");
+  occupation before = guard_hold(world);
+  bool finished = recorder_finish(world);
+  guard_release(world, before);
+  if (finished) return MUSTER_OK;
   return error_set(MUSTER_E_SYSTEM, "record: the last write was refused");
 }
 
 muster_result muster_record_status_read(const muster_world *world, muster_record_status *status) {
-  if (status->size < sizeof status->size || status->size > 65536u)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the record status was not set by its default function");
+  muster_result result = guard_read(world, "record status");
+  if (result) return result;
   const recorder *recorder = world->recorder;
   muster_record_status whole = {.records = recorder_records(world)};
   if (recorder) {
@@ -112,9 +120,7 @@ muster_result muster_record_status_read(const muster_world *world, muster_record
     whole.lost = recorder->lost;
     memcpy(whole.ended_by, recorder->trouble, sizeof whole.ended_by);
   }
-  whole.size = status->size;
-  memcpy(status, &whole, status->size < sizeof whole ? status->size : sizeof whole);
-  return MUSTER_OK;
+  return sized_write(SIZED(record_status), &whole, status);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ look */
@@ -166,19 +172,18 @@ muster_result muster_record_look(const void *bytes, size_t count, muster_record_
                                  struct muster_world_def *world) {
   tape tape;
   head head;
-  if (!bytes || !info || info->size < sizeof info->size || info->size > 65536u)
-    return error_set(MUSTER_E_NOT_INITIALISED,
-                     "record: bytes must be given, and the info as its default function sets");
-  muster_record_info whole = {.size = info->size};
-  muster_result result = read_head(&tape, bytes, count, &head);
+  if (!bytes) return error_set(MUSTER_E_ARGUMENT, "record: its bytes must be given");
+  muster_record_info whole = muster_default_record_info();
+  muster_result result = sized_check(SIZED(record_info), info);
+  if (!result && world) result = sized_check(SIZED(world_def), world);
+  if (!result) result = read_head(&tape, bytes, count, &head);
   if (!result) result = count_frames(&tape, &whole.frames, &whole.cut);
   if (result && !whole.cut) return result;
   whole.workers = (uint32_t)head.workers;
   whole.note = head.note;
   whole.note_bytes = (uint32_t)head.note_bytes;
-  memcpy(info, &whole, info->size < sizeof whole ? info->size : sizeof whole);
-  if (world) *world = head.world;
-  return MUSTER_OK;
+  if (world) sized_write(SIZED(world_def), &head.world, world);
+  return sized_write(SIZED(record_info), &whole, info);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- replay */
@@ -197,14 +202,14 @@ static muster_result check_replay(const muster_world *world, const muster_replay
 }
 
 muster_result muster_replay_begin(muster_world *world, const muster_replay_def *given) {
-  if (!world || !given || given->size == 0)
-    return error_set(MUSTER_E_NOT_INITIALISED, "replay: the definition was not set by muster_default_replay_def()");
+  if (!world) return error_missing("replay", "world");
   muster_replay_def def = muster_default_replay_def();
-  memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
+  muster_result result = sized_read(SIZED(replay_def), given, &def);
+  if (result) return result;
   if (!def.bytes) return error_set(MUSTER_E_ARGUMENT, "replay: the record must be given");
   head head;
   uint64_t frames = 0;
-  muster_result result = check_replay(world, &def, &head, &frames);
+  result = check_replay(world, &def, &head, &frames);
   if (result) return result;
   recorder *recorder = reserve(world);
   if (!recorder) return MUSTER_E_MEMORY;
@@ -234,19 +239,18 @@ static muster_result diverged(const muster_world *world) {
 muster_result muster_replay_frame(muster_world *world) {
   tape_section section;
   bool cut;
-  if (!recorder_replays(world) || world->in_frame)
-    return error_set(MUSTER_E_STATE, "replay: this world does not replay, or runs a frame");
+  muster_result result = guard_frame(world, __builtin_frame_address(0), "replay");
+  if (result) return result;
+  if (!recorder_replays(world)) return error_set(MUSTER_E_STATE, "replay: this world does not replay");
   recorder *recorder = world->recorder;
   if (recorder->trouble[0]) return diverged(world);
   if (recorder->frames == recorder->frames_max)
     return error_set(MUSTER_E_STATE, "replay: all %llu frames of the record were replayed",
                      (unsigned long long)recorder->frames);
-  muster_result result = tape_next(&recorder->tape, &section, &cut);
-  if (result) return result;
+  if (recorder->frames == 0 && (result = tape_next(&recorder->tape, &section, &cut))) return result;
   muster_frame frame;
   if (replay_until_frame(world, &frame)) world_run_frame(world, &frame);
-  if (recorder->tape.failed || recorder->tape.at != recorder->tape.end)
-    recorder_diverges(world, "its record of this frame goes on behind its end, or ends before it");
+  if (recorder->tape.failed) recorder_diverges(world, "its record of this frame ends before it");
   if (recorder->trouble[0]) return diverged(world);
   recorder->frames++;
   return MUSTER_OK;

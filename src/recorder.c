@@ -346,7 +346,7 @@ static void put_costs(struct muster_world *world) {
     for (uint32_t k = 0; k < world->runner.states[i].sample_count; k++) {
       const cost_sample *sample = &world->runner.states[i].samples[k];
       tape_put_number(tape, sample->type);
-      tape_put_number(tape, sample->level);
+      tape_put_number(tape, (uint64_t)sample->level << 1 | sample->offends);
       tape_put_number(tape, sample->cost_ns);
     }
 }
@@ -355,9 +355,10 @@ static void take_costs(struct muster_world *world) {
   tape *tape = &world->recorder->tape;
   world->statistics.interrupted += tape_take_number(tape);
   for (uint64_t left = tape_take_number(tape); left > 0 && !tape->failed; left--) {
-    uint64_t type = tape_take_number(tape), level = tape_take_number(tape), cost_ns = tape_take_number(tape);
+    uint64_t type = tape_take_number(tape), how = tape_take_number(tape), cost_ns = tape_take_number(tape);
+    uint64_t level = how >> 1;
     if (type < world->types.count && level < MUSTER_LEVELS)
-      costs_add(&world->costs, (uint32_t)type, (uint32_t)level, cost_ns);
+      costs_add(&world->costs, (uint32_t)type, (uint32_t)level, cost_ns, how & 1);
     else
       recorder_diverges(world, "its record has a cost of type %llu at level %llu", (unsigned long long)type,
                         (unsigned long long)level);
@@ -389,9 +390,15 @@ static bool write_out(struct recorder *recorder, tape_kind kind, uint64_t number
   return bytes && !recorder->refused;
 }
 
+static void put_times(struct recorder *recorder) {
+  put_tag(recorder, TAG_TIMES);
+  tape_put(&recorder->tape, &recorder->times, sizeof recorder->times);
+}
+
 bool recorder_finish(struct muster_world *world) {
   recorder *recorder = world->recorder;
   tape_drop(&recorder->tape);
+  if (recorder->frames) put_times(recorder);
   write_out(recorder, TAPE_END, recorder->frames);
   recorder->mode = RECORDER_ENDED;
   newborns_close(&recorder->newborns);
@@ -440,7 +447,7 @@ static void exchange_report(struct muster_world *world) {
 static void exchange_hash(struct muster_world *world) {
   uint32_t every = world->recorder->def.hash_every;
   if (!recorder_exchange_choice(world, every && world->frames % every == 0)) return;
-  uint64_t own = muster_world_hash(world), hash = own;
+  uint64_t own = world_hash(world), hash = own;
   recorder_exchange(world, TAG_HASH, &hash, sizeof hash);
   if (hash != own)
     recorder_diverges(world, "its hash is %016llx, in its record %016llx", (unsigned long long)own,
@@ -455,4 +462,36 @@ void recorder_end_frame(struct muster_world *world) {
   exchange_report(world);
   exchange_hash(world);
   if (recorder_records(world)) end_recorded_frame(world);
+}
+
+static void keep_times(struct recorder *recorder, const muster_frame_report *report) {
+  recorder->times = (frame_times){.wall_ns = report->wall_ns,
+                                  .overrun_wall_ns = report->overrun_wall_ns,
+                                  .overrun_own_ns = report->overrun_own_ns,
+                                  .used_cpu_ns = report->used_cpu_ns,
+                                  .given_cpu_ns = report->given_cpu_ns};
+  put_times(recorder);
+}
+
+/* Behind the last frame of a record that was cut there is none. */
+static void take_times(struct muster_world *world) {
+  recorder *recorder = world->recorder;
+  muster_frame_report *report = &world->report;
+  tape_section section;
+  bool cut;
+  if (recorder->tape.at != recorder->tape.end)
+    recorder_diverges(world, "its record of this frame goes on behind its end");
+  if (recorder->tape.failed || recorder->trouble[0] || tape_next(&recorder->tape, &section, &cut)) return;
+  if (!recorder_mark(world, TAG_TIMES)) return;
+  tape_take(&recorder->tape, &recorder->times, sizeof recorder->times);
+  report->wall_ns = recorder->times.wall_ns;
+  report->overrun_wall_ns = recorder->times.overrun_wall_ns;
+  report->overrun_own_ns = recorder->times.overrun_own_ns;
+  report->used_cpu_ns = recorder->times.used_cpu_ns;
+  report->given_cpu_ns = recorder->times.given_cpu_ns;
+}
+
+void recorder_exchange_times(struct muster_world *world) {
+  if (recorder_records(world)) keep_times(world->recorder, &world->report);
+  if (recorder_replays(world)) take_times(world);
 }

@@ -42,8 +42,15 @@ typedef enum recorder_tag {
   TAG_REPORT,
   TAG_HASH,
   TAG_TUNING,
-  TAG_CYCLES
+  TAG_CYCLES,
+  TAG_TIMES
 } recorder_tag;
+
+/* What the last recorded frame took as a whole, which is known when its record is written out: so it leads the section
+ * behind it. */
+typedef struct frame_times {
+  uint64_t wall_ns, overrun_wall_ns, overrun_own_ns, used_cpu_ns, given_cpu_ns;
+} frame_times;
 
 typedef struct recorder {
   recorder_mode mode; /* the frame's thread alone may look */
@@ -56,6 +63,7 @@ typedef struct recorder {
   muster_record_def def;
   newborns newborns;
   bool refused; /* a write was */
+  frame_times times;
   /* replaying */
   muster_replay_def replay;
   uint64_t frames_max;
@@ -98,8 +106,10 @@ static inline bool recorder_choose(struct muster_world *world, bool choice) {
 
 /* A recorded frame begins. */
 void recorder_begin_frame(struct muster_world *world, const muster_frame *frame);
-/* It is over, and so is its report. */
+/* It is over, and so is its report but for what writing it takes. */
 void recorder_end_frame(struct muster_world *world);
+/* That is known, too. A replay stands at the next section afterwards. */
+void recorder_exchange_times(struct muster_world *world);
 
 /* Arrays that the host hands over between frames; `values` are positions, or the floats of a factor. */
 void recorder_keep_moves(struct muster_world *world, const muster_agent *agents, const muster_position *values,

@@ -4,20 +4,21 @@
 
 static void put_list(struct muster_world *world, const offence_list *list) {
   tape *tape = &world->recorder->tape;
-  uint32_t types = 0;
-  for (uint32_t type = 0; type < world->types.count; type++) types += list->by_type[type] > 0;
+  uint32_t all = offences_counts(world->types.count), counts = 0;
+  for (uint32_t i = 0; i < all; i++) counts += list->by_type[i] > 0;
   tape_put_number(tape, list->count);
   tape_put(tape, list->offences, list->count * sizeof *list->offences);
-  tape_put_number(tape, types);
-  for (uint32_t type = 0; type < world->types.count; type++) {
-    if (!list->by_type[type]) continue;
-    tape_put_number(tape, type);
-    tape_put_number(tape, list->by_type[type]);
+  tape_put_number(tape, counts);
+  for (uint32_t i = 0; i < all; i++) {
+    if (!list->by_type[i]) continue;
+    tape_put_number(tape, i);
+    tape_put_number(tape, list->by_type[i]);
   }
 }
 
 static bool is_possible(const struct muster_world *world, const offence *offence) {
-  return offence->agent < world->def.agents_max && offence->type < world->types.count && offence->level < MUSTER_LEVELS;
+  return offence->agent < world->def.agents_max && offence->type < world->types.count &&
+         offence->level < MUSTER_LEVELS && offence->kind < OFFENCE_KINDS;
 }
 
 static void take_list(struct muster_world *world, offence_list *list) {
@@ -32,8 +33,8 @@ static void take_list(struct muster_world *world, offence_list *list) {
     if (is_possible(world, &list->offences[i])) list->offences[list->count++] = list->offences[i];
   if (list->count < count) recorder_diverges(world, "its record has offences that cannot be");
   for (uint64_t left = tape_take_number(tape); left > 0 && !tape->failed; left--) {
-    uint64_t type = tape_take_number(tape), more = tape_take_number(tape);
-    if (type < world->types.count) list->by_type[type] = (uint32_t)more;
+    uint64_t i = tape_take_number(tape), more = tape_take_number(tape);
+    if (i < offences_counts(world->types.count)) list->by_type[i] = (uint32_t)more;
   }
 }
 

@@ -39,6 +39,8 @@ static const field world_fields[] = {
     FIELD(muster_world_def, level_pressure),
     FIELD(muster_world_def, cycles_max),
     FIELD(muster_world_def, cycles_importance),
+    FIELD(muster_world_def, importance_octaves),
+    FIELD(muster_world_def, wish_part),
 };
 
 static const field type_fields[] = {
@@ -68,13 +70,14 @@ static const field type_fields[] = {
     FIELD(muster_type_def, act),
     FIELD(muster_type_def, priority),
     FIELD(muster_type_def, slice_ns),
+    FIELD(muster_type_def, period_max_hard),
 };
 
 /* Of a set of a type: as the table has it. */
 static const field set_fields[] = {
-    FIELD(type_set, first_atom), FIELD(type_set, end_atom),  FIELD(type_set, role),
-    FIELD(type_set, mode),       FIELD(type_set, priority),  FIELD(type_set, levels),
-    FIELD(type_set, asks),       FIELD(type_set, period_ns), FIELD(type_set, period_updates),
+    FIELD(type_set, first_atom), FIELD(type_set, end_atom),      FIELD(type_set, role),
+    FIELD(type_set, mode),       FIELD(type_set, priority),      FIELD(type_set, levels),
+    FIELD(type_set, asks),       FIELD(type_set, period_ns),     FIELD(type_set, period_updates),
     FIELD(type_set, delay_ns),   FIELD(type_set, delay_updates),
 };
 

@@ -1,6 +1,8 @@
 /* reduction.c - doing less for those who matter less: pure functions on flat structs of the caller's. */
 #include <muster/reduction.h>
 
+#include "base/error.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +14,7 @@ static float strength_of(float trait) {
 
 uint64_t muster_traits_strongest(const float *traits, uint32_t count, uint32_t keep) {
   uint64_t chosen = 0;
+  if (count && !traits && error_missing("traits", "array")) return 0;
   if (count > MUSTER_TRAITS_MAX) count = MUSTER_TRAITS_MAX;
   if (keep >= count) return count == 64 ? UINT64_MAX : (1ull << count) - 1;
   for (uint32_t kept = 0; kept < keep; kept++) {
@@ -43,6 +46,7 @@ static bool fits_rate(muster_event_filter *filter, const muster_event_rule *rule
 
 bool muster_event_passes(muster_event_filter *filter, const muster_event_rule *rule, uint64_t now_ns,
                          float importance) {
+  if ((!filter || !rule) && error_missing("event", "filter and its rule")) return false;
   give_back(filter, now_ns);
   bool passes =
       importance >= rule->importance_least && (importance >= rule->importance_sure || fits_rate(filter, rule));
@@ -56,6 +60,7 @@ bool muster_event_passes(muster_event_filter *filter, const muster_event_rule *r
 /* ----------------------------------------------------------------------------------------------------------- coping */
 
 bool muster_coping_wanted(muster_coping *coping, float critical, uint64_t rest_ns, uint64_t now_ns, float severity) {
+  if (!coping && error_missing("coping", "record of it")) return false;
   bool rested = coping->count == 0 || (now_ns > coping->at_ns && now_ns - coping->at_ns >= rest_ns);
   if (!(severity >= critical) || (!rested && severity <= coping->severity)) return false;
   coping->at_ns = now_ns;
@@ -71,6 +76,7 @@ static bool serves(const muster_prepared *entry, uint32_t purpose, uint64_t fact
 }
 
 uint32_t muster_choose_default(const muster_prepared *set, uint32_t count, uint32_t purpose, uint64_t facts) {
+  if (count && !set && error_missing("choice", "set")) return MUSTER_CHOICE_NONE;
   for (uint32_t i = 0; i < count; i++)
     if (serves(&set[i], purpose, facts)) return i;
   return MUSTER_CHOICE_NONE;
@@ -79,6 +85,7 @@ uint32_t muster_choose_default(const muster_prepared *set, uint32_t count, uint3
 uint32_t muster_choose_random(const muster_prepared *set, uint32_t count, uint32_t purpose, uint64_t facts,
                               uint64_t random) {
   uint64_t sum = 0;
+  if (count && !set && error_missing("choice", "set")) return MUSTER_CHOICE_NONE;
   for (uint32_t i = 0; i < count; i++)
     if (serves(&set[i], purpose, facts)) sum += set[i].weight;
   if (sum == 0) return MUSTER_CHOICE_NONE;
@@ -94,11 +101,12 @@ uint32_t muster_choose_random(const muster_prepared *set, uint32_t count, uint32
 /* ------------------------------------------------------------------------------------------------------- goal lock */
 
 void muster_goal_lock_take(muster_goal_lock *lock, uint32_t goal, float worth, uint64_t until_ns) {
+  if (!lock && error_missing("goal", "lock")) return;
   *lock = (muster_goal_lock){.until_ns = until_ns, .goal = goal, .worth = worth};
 }
 
 bool muster_goal_lock_holds(const muster_goal_lock *lock, uint64_t now_ns) {
-  return now_ns < lock->until_ns;
+  return (lock || !error_missing("goal", "lock")) && now_ns < lock->until_ns;
 }
 
 uint32_t muster_goal_lock_choose(const muster_goal_lock *lock, uint64_t now_ns, uint32_t candidate, float worth,
@@ -108,7 +116,7 @@ uint32_t muster_goal_lock_choose(const muster_goal_lock *lock, uint64_t now_ns, 
 }
 
 void muster_goal_lock_release(muster_goal_lock *lock) {
-  lock->until_ns = 0;
+  if (lock || !error_missing("goal", "lock")) lock->until_ns = 0;
 }
 
 /* --------------------------------------------------------------------------------------------- automatic achievement
@@ -119,11 +127,13 @@ static bool is_under_way(const muster_achievement *achievement) {
 }
 
 void muster_achievement_begin(muster_achievement *achievement, uint32_t goal, uint64_t begin_ns, uint64_t duration_ns) {
+  if (!achievement && error_missing("goal", "achievement")) return;
   uint64_t end_ns = duration_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + duration_ns;
   *achievement = (muster_achievement){.begin_ns = begin_ns, .end_ns = end_ns, .goal = goal};
 }
 
 bool muster_achievement_reached(muster_achievement *achievement, uint64_t now_ns, uint64_t *end_ns) {
+  if ((!achievement || !end_ns) && error_missing("goal", "achievement and the time")) return false;
   if (!is_under_way(achievement) || now_ns < achievement->end_ns) return false;
   *end_ns = achievement->end_ns;
   achievement->begin_ns = achievement->end_ns = 0;
@@ -131,6 +141,7 @@ bool muster_achievement_reached(muster_achievement *achievement, uint64_t now_ns
 }
 
 float muster_achievement_share(const muster_achievement *achievement, uint64_t now_ns) {
+  if (!achievement && error_missing("goal", "achievement")) return 0.0f;
   if (!is_under_way(achievement) || now_ns < achievement->begin_ns) return 0.0f;
   if (now_ns >= achievement->end_ns) return 1.0f;
   return (float)(now_ns - achievement->begin_ns) / (float)(achievement->end_ns - achievement->begin_ns);
@@ -141,6 +152,7 @@ float muster_achievement_share(const muster_achievement *achievement, uint64_t n
 
 bool muster_event_record(muster_event_log *log, muster_recorded_event *events, uint32_t capacity,
                          const muster_recorded_event *event) {
+  if ((!log || !event || (capacity && !events)) && error_missing("event", "log, its array and the event")) return false;
   bool full = log->count >= capacity;
   uint32_t place = log->count;
   if (full) {
@@ -166,6 +178,7 @@ bool muster_event_record(muster_event_log *log, muster_recorded_event *events, u
 
 uint32_t muster_event_replay(muster_event_log *log, const muster_recorded_event *events,
                              void (*meet)(const muster_recorded_event *event, void *user), void *user) {
+  if ((!log || !meet || (log->count && !events)) && error_missing("events", "log, its array and meet")) return 0;
   uint32_t count = log->count;
   log->count = log->forgotten = 0;
   for (uint32_t i = 0; i < count; i++) meet(&events[i], user);

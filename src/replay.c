@@ -78,7 +78,7 @@ void replay_newborn(struct muster_world *world) {
     recorder_diverges(world, "its record spawns agent %u as none can be", agent.index);
     return;
   }
-  place.spot = 0;
+  place.spot = place.depth = 0;
   place.type = row.type;
   spawn_restore(&world->store, &world->types, agent.index, &row, &place, state, published);
   identity_assign(&world->agent_ids, agent.index, agent.generation);

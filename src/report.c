@@ -1,5 +1,6 @@
 /* report.c - what a host may read between two frames. */
-#include "base/error.h"
+#include "base/sized.h"
+#include "guard.h"
 #include "herds.h"
 #include "messages.h"
 #include "timing.h"
@@ -7,17 +8,15 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Copies as much as the caller knows of. */
-static muster_result copy_out(void *out, uint32_t size, const void *from, uint32_t whole, const char *what) {
-  if (size < sizeof size || size > 65536u)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the %s was not set by its default function", what);
-  memcpy(out, from, size < whole ? size : whole);
-  memcpy(out, &size, sizeof size);
-  return MUSTER_OK;
+muster_result muster_frame_report_read(const muster_world *world, muster_frame_report *report) {
+  muster_result result = guard_read(world, "frame report");
+  return result ? result : sized_write(SIZED(frame_report), &world->report, report);
 }
 
-muster_result muster_frame_report_read(const muster_world *world, muster_frame_report *report) {
-  return copy_out(report, report->size, &world->report, sizeof world->report, "frame report");
+bool muster_frame_kept(const muster_frame_report *report) {
+  muster_frame_report whole = muster_default_frame_report();
+  if (!report || sized_read(SIZED(frame_report), report, &whole)) return false;
+  return whole.overrun_own_ns <= whole.longest_atom_ns + MUSTER_PROMISE_GRACE_NS;
 }
 
 static uint64_t bytes_of_sets(const muster_world *world) {
@@ -46,7 +45,7 @@ static uint64_t bytes_scheduling(const muster_world *world) {
   uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);
   uint64_t bits = agents / 8 * 3 /* active, pending, noted for the score */;
   return sizeof *world + agents * each + bits + world->board.field.tile_count * sizeof(field_tile) +
-         buckets * sizeof(agent_list) + world->batch_high * batch + world->classes.count * sizeof(agent_class) +
+         buckets * sizeof(space_bucket) + world->batch_high * batch + world->classes.count * sizeof(agent_class) +
          parts * sizeof(settle_part) + lists_bytes(&world->classes.lists) + lists_bytes(&world->ready.members) +
          lists_bytes(&world->space.members) + bytes_of_sets(world) +
          world->timers.high * (sizeof(timer) + sizeof(*world->timers.places) + sizeof(agent_alarm));
@@ -75,6 +74,8 @@ static muster_quantiles staleness_of(const muster_world *world, uint32_t decile)
 }
 
 muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics) {
+  muster_result result = guard_read(world, "statistics");
+  if (result) return result;
   muster_statistics whole = world->statistics;
   double deviation_ns = 0;
   for (uint32_t part = 0; part < WHEEL_SHARDS; part++) {
@@ -90,15 +91,17 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
   if (world->herds.count) whole.bytes_scheduling += identity_high(&world->agent_ids) * (uint64_t)sizeof(herd_link);
   whole.bytes_used = whole.bytes_scheduling + bytes_of_states(world) +
                      (uint64_t)world->mailbox.places_high * sizeof(outgoing) + trace_bytes(&world->trace);
-  return copy_out(statistics, statistics->size, &whole, sizeof whole, "statistics");
+  return sized_write(SIZED(statistics), &whole, statistics);
 }
 
 void muster_statistics_clear(muster_world *world) {
+  if (guard_between(world, "statistics")) return;
   world->statistics = muster_default_statistics();
   memset(world->parts, 0, WHEEL_SHARDS * sizeof *world->parts);
 }
 
 bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level, muster_type_cost *cost) {
+  if (guard_read(world, "type cost")) return false;
   if (type.index == 0 || type.index > world->types.count) return false;
   if (level >= world->types.types[type.index - 1].def.level_count) return false;
   const cost_estimate *estimate = costs_of(&world->costs, type.index - 1, level);
@@ -108,7 +111,7 @@ bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t
     const agent_class *class = &world->classes.classes[world->classes.active[i]];
     if (class->type + 1u == type.index && class->level == level) whole.agents += class->members;
   }
-  return copy_out(cost, cost->size, &whole, sizeof whole, "type cost") == MUSTER_OK;
+  return sized_write(SIZED(type_cost), &whole, cost) == MUSTER_OK;
 }
 
 static void describe_active(const muster_world *world, uint32_t index, muster_agent_info *info) {
@@ -127,6 +130,8 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
 }
 
 muster_result muster_agent_read(const muster_world *world, muster_agent agent, muster_agent_info *info) {
+  muster_result result = guard_read(world, "agent");
+  if (result) return result;
   if (!muster_agent_exists(world, agent))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   const agent_row *row = &world->store.rows[agent.index];
@@ -143,10 +148,11 @@ muster_result muster_agent_read(const muster_world *world, muster_agent agent, m
   if (type->boxes.capacity) whole.messages = type->boxes.boxes[row->state_slot].count;
   whole.wake_at_ns = world->store.alarms[agent.index].wake_at_ns;
   if (store_is_active(&world->store, agent.index)) describe_active(world, agent.index, &whole);
-  return copy_out(info, info->size, &whole, sizeof whole, "agent info");
+  return sized_write(SIZED(agent_info), &whole, info);
 }
 
 muster_agent muster_agent_next(const muster_world *world, muster_agent agent) {
+  if (guard_read(world, "next agent")) return (muster_agent){0, 0};
   uint32_t index = store_next_active(&world->store, muster_agent_is_null(agent) ? 0 : agent.index + 1);
   if (index == UINT32_MAX) return (muster_agent){0, 0};
   return (muster_agent){index, identity_generation(&world->agent_ids, index)};
@@ -158,6 +164,7 @@ static bool observer_is_present(const muster_world *world, muster_observer obser
 }
 
 muster_observer muster_observer_next(const muster_world *world, muster_observer observer) {
+  if (guard_read(world, "next observer")) return (muster_observer){0, 0};
   uint32_t index = observer.generation ? observer.index + 1 : 0;
   for (; index < world->observers.high; index++) {
     muster_observer next = {index, identity_generation(&world->observer_ids, index)};
@@ -167,12 +174,14 @@ muster_observer muster_observer_next(const muster_world *world, muster_observer 
 }
 
 muster_result muster_observer_read(const muster_world *world, muster_observer observer, muster_observer_def *def) {
+  muster_result result = guard_read(world, "observer");
+  if (result) return result;
   if (!observer_is_present(world, observer))
     return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
   const observer_row *row = &world->observers.rows[observer.index];
   muster_observer_def whole = {
       .position = row->position, .partition = row->partition, .near_m = row->near_m, .far_m = row->far_m};
-  return copy_out(def, def->size, &whole, sizeof whole, "observer definition");
+  return sized_write(SIZED(observer_def), &whole, def);
 }
 
 /* What of a row describes the world; its links do not. */
@@ -213,7 +222,7 @@ static uint64_t hash_sets(const agent_type *type, const agent_row *row, uint64_t
   return hash;
 }
 
-uint64_t muster_world_hash(const muster_world *world) {
+uint64_t world_hash(const struct muster_world *world) {
   uint64_t hash = world->last_now_ns;
   for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
     const agent_row *row = &world->store.rows[i];
@@ -241,4 +250,8 @@ uint64_t muster_world_hash(const muster_world *world) {
     hash = timing_hash(world, i, hash);
   }
   return world->herds.count ? herds_hash(world, hash) : hash;
+}
+
+uint64_t muster_world_hash(const muster_world *world) {
+  return guard_read(world, "hash") ? 0 : world_hash(world);
 }

@@ -1,6 +1,6 @@
 /* sets_api.c - muster/sets.h: changes sets while their agents run, and tells how far they are. */
-#include "base/error.h"
-#include "world.h"
+#include "base/sized.h"
+#include "guard.h"
 
 #include <string.h>
 
@@ -21,11 +21,11 @@ static muster_result push(muster_world *world, const command *command) {
 /* What is checked here does not change once the type is registered. */
 muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t set, const muster_set_tuning *given) {
   muster_set_tuning tuning = muster_default_set_tuning();
-  muster_result result = check_type(world, type);
+  muster_result result = guard_any(world, "set");
+  if (!result) result = check_type(world, type);
   if (result) return result;
-  if (!given || given->size == 0)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the tuning was not set by muster_default_set_tuning()");
-  memcpy(&tuning, given, given->size < sizeof tuning ? given->size : sizeof tuning);
+  result = sized_read(SIZED(set_tuning), given, &tuning);
+  if (result) return result;
   const agent_type *named = &world->types.types[type.index - 1];
   result = sets_check_tuning(&named->sets, named->name, set, &tuning);
   if (result) return result;
@@ -39,7 +39,8 @@ muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t se
 }
 
 muster_result muster_type_prioritise(muster_world *world, muster_type type, uint32_t priority) {
-  muster_result result = check_type(world, type);
+  muster_result result = guard_any(world, "priority");
+  if (!result) result = check_type(world, type);
   if (result) return result;
   if (priority > MUSTER_PRIORITY_MAX)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': priority %u must be at most %u",
@@ -61,8 +62,8 @@ static set_counts counts_of(const muster_world *world, uint32_t type, uint32_t s
 
 muster_result muster_agent_set_info(const muster_world *world, muster_agent agent, uint32_t set,
                                     muster_set_info *info) {
-  if (!info || info->size < sizeof info->size || info->size > 65536u)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the set info was not set by its default function");
+  muster_result result = guard_read(world, "set info");
+  if (result) return result;
   if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   const agent_row *row = &world->store.rows[agent.index];
@@ -71,7 +72,7 @@ muster_result muster_agent_set_info(const muster_world *world, muster_agent agen
     return error_set(MUSTER_E_ARGUMENT, "type '%s': set %u is none of its %u", type->name, set, type->sets.count);
   const type_set *named = &type->sets.sets[set];
   set_counts counts = counts_of(world, row->type, set);
-  muster_set_info whole = {.size = info->size, .name = named->name, .runs = counts.runs, .cuts = counts.cuts};
+  muster_set_info whole = {.name = named->name, .runs = counts.runs, .cuts = counts.cuts};
   if (store_is_active(&world->store, agent.index)) { /* what stands in the slot of a pending one is not its own */
     const set_state *state = &sets_states_of(&type->sets, row->state_slot)[set];
     whole.last_ns = state->last_ns;
@@ -79,6 +80,5 @@ muster_result muster_agent_set_info(const muster_world *world, muster_agent agen
     whole.progress = share_value(state->progress);
     whole.owed = type->sets.passes[row->state_slot].owed >> set & 1;
   }
-  memcpy(info, &whole, info->size < sizeof whole ? info->size : sizeof whole);
-  return MUSTER_OK;
+  return sized_write(SIZED(set_info), &whole, info);
 }

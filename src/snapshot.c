@@ -2,7 +2,8 @@
 #include "snapshot.h"
 
 #include "base/assert.h"
-#include "base/error.h"
+#include "base/sized.h"
+#include "guard.h"
 #include "herds.h"
 #include "tune.h"
 
@@ -140,7 +141,7 @@ typedef struct head_choices {
 typedef struct head_weights {
   float importance, wait, runs, progress, reduction;
   float focus, designer, role, company;
-  float level_pressure, cycles_importance;
+  float level_pressure, cycles_importance, octaves, wish_part;
   uint32_t cycles_max, updates_per_frame, zero;
   uint64_t guarantee_ns;
 } head_weights;
@@ -178,6 +179,8 @@ static head_weights weights_of(const muster_world_def *def) {
                         .company = def->company,
                         .level_pressure = def->level_pressure,
                         .cycles_importance = def->cycles_importance,
+                        .octaves = def->importance_octaves,
+                        .wish_part = def->wish_part,
                         .cycles_max = def->cycles_max,
                         .updates_per_frame = def->updates_per_frame,
                         .guarantee_ns = def->guarantee_ns};
@@ -195,6 +198,8 @@ static void take_weights(const head_weights *weights, muster_world_def *def) {
   def->company = weights->company;
   def->level_pressure = weights->level_pressure;
   def->cycles_importance = weights->cycles_importance;
+  def->importance_octaves = weights->octaves;
+  def->wish_part = weights->wish_part;
   def->cycles_max = weights->cycles_max;
   def->updates_per_frame = weights->updates_per_frame;
   def->guarantee_ns = weights->guarantee_ns;
@@ -217,6 +222,8 @@ static void exchange_weights(snapshot *snapshot) {
   if (!snapshot_loads(snapshot)) return;
   world->def = def;
   ready_reweigh(&world->ready, &world->store, &world->def);
+  world->board.rule = grade_rule_of(&world->def);
+  world->periods.wish_part = (double)world->def.wish_part;
   world->factor_weights = (judge_factors){def.focus, def.designer, def.role, def.company};
 }
 
@@ -250,7 +257,7 @@ static void describe(const struct muster_world *world, muster_snapshot_info *inf
                                  .frames = world->frames,
                                  .sim_now_ns = world->last_now_ns,
                                  .seed = world->def.seed,
-                                 .hash = muster_world_hash(world)};
+                                 .hash = world_hash(world)};
 }
 
 /* --------------------------------------------------------------------------------------------------------- sections
@@ -287,7 +294,8 @@ static bool go_through(snapshot *snapshot) {
  */
 
 static muster_result check_world(const muster_world *world, const char *what) {
-  if (world->in_frame) return error_set(MUSTER_E_STATE, "%s: this world runs a frame", what);
+  muster_result result = guard_between(world, what);
+  if (result) return result;
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "%s: not a world with planner_workers: its host knows what it runs", what);
   if (world->recorder) return error_set(MUSTER_E_STATE, "%s: not a world that records or replays", what);
@@ -295,9 +303,8 @@ static muster_result check_world(const muster_world *world, const char *what) {
 }
 
 muster_result muster_world_settle(muster_world *world) {
-  if (!world) return error_set(MUSTER_E_ARGUMENT, "settle: the world must be given");
-  if (world->in_frame) return error_set(MUSTER_E_STATE, "settle: this world runs a frame");
-  if (!world->commit.open) return MUSTER_OK;
+  muster_result result = guard_between(world, "settle");
+  if (result || !world->commit.open) return result;
   visit visit;
   uint64_t begin_ns = clock_now(&world->runner.clock);
   world->runner.caller = visit_begin(&visit, world->pool)->index;
@@ -308,12 +315,12 @@ muster_result muster_world_settle(muster_world *world) {
 }
 
 muster_result muster_world_save(muster_world *world, const muster_save_def *given) {
-  if (!world || !given || given->size == 0)
-    return error_set(MUSTER_E_NOT_INITIALISED, "save: the definition was not set by muster_default_save_def()");
+  if (!world) return error_missing("save", "world");
   muster_save_def def = muster_default_save_def();
-  memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
+  muster_result result = sized_read(SIZED(save_def), given, &def);
+  if (result) return result;
   if (!def.write) return error_set(MUSTER_E_ARGUMENT, "save: write must be given");
-  muster_result result = check_world(world, "save");
+  result = check_world(world, "save");
   if (!result) result = muster_world_settle(world);
   if (result) return result;
   if (world->herds.count) herds_gather(world);
@@ -322,29 +329,28 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
   snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->store.rows};
   snapshot.high = identity_high(&world->agent_ids);
   describe(world, &snapshot.info);
+  occupation before = guard_hold(world);
   chunks_write_to(&snapshot.writer, &format, def.write, def.user, buffer, sizeof buffer);
   go_through(&snapshot);
-  if (!chunks_finish(&snapshot.writer)) return error_set(MUSTER_E_SYSTEM, "save: a write was refused");
+  bool written = chunks_finish(&snapshot.writer);
+  guard_release(world, before);
+  if (!written) return error_set(MUSTER_E_SYSTEM, "save: a write was refused");
   return MUSTER_OK;
 }
 
 muster_result muster_snapshot_look(const void *bytes, size_t count, muster_snapshot_info *info) {
-  if (!bytes || !info || info->size < sizeof info->size || info->size > 65536u)
-    return error_set(MUSTER_E_NOT_INITIALISED,
-                     "snapshot: bytes must be given, and the info as its default function sets it");
+  if (!bytes) return error_set(MUSTER_E_ARGUMENT, "snapshot: its bytes must be given");
   const chunks_format format = format_of();
   chunk_reader reader;
   muster_snapshot_info whole;
-  uint32_t size = info->size;
-  muster_result result = chunks_read_from(&reader, &format, bytes, count);
+  muster_result result = sized_check(SIZED(snapshot_info), info);
+  if (!result) result = chunks_read_from(&reader, &format, bytes, count);
   if (result) return result;
   bool entered = chunks_enter(&reader, SNAPSHOT_HEAD);
   if (entered) chunks_take(&reader, &whole, sizeof whole);
   if (!entered || reader.failed)
     return error_set(MUSTER_E_INPUT, "snapshot: offset %zu: the head is missing", reader.at);
-  memcpy(info, &whole, size < sizeof whole ? size : sizeof whole);
-  info->size = size;
-  return MUSTER_OK;
+  return sized_write(SIZED(snapshot_info), &whole, info);
 }
 
 static muster_result check_new(const muster_world *world) {
@@ -395,19 +401,21 @@ static muster_result load(snapshot *snapshot) {
 }
 
 muster_result muster_world_load(muster_world *world, const muster_load_def *given) {
-  if (!world || !given || given->size == 0)
-    return error_set(MUSTER_E_NOT_INITIALISED, "load: the definition was not set by muster_default_load_def()");
+  if (!world) return error_missing("load", "world");
   muster_load_def def = muster_default_load_def();
-  memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
+  muster_result result = sized_read(SIZED(load_def), given, &def);
+  if (result) return result;
   if (!def.bytes) return error_set(MUSTER_E_ARGUMENT, "load: the snapshot must be given");
-  muster_result result = check_world(world, "load");
+  result = check_world(world, "load");
   if (!result) result = check_new(world);
   if (result) return result;
   const chunks_format format = format_of();
   snapshot snapshot = {.world = world, .mode = SNAPSHOT_CHECKS, .load = &def};
   arena arena = {0};
   result = chunks_read_from(&snapshot.reader, &format, def.bytes, def.count);
+  occupation before = guard_hold(world);
   if (!result) result = reserve(&snapshot, &arena) ? load(&snapshot) : MUSTER_E_MEMORY;
+  guard_release(world, before);
   arena_destroy(&arena);
   return result;
 }

@@ -12,7 +12,7 @@
 
 #include <muster/snapshot.h>
 
-enum { SNAPSHOT_VERSION = 2 };
+enum { SNAPSHOT_VERSION = 3 };
 
 typedef enum snapshot_section {
   SNAPSHOT_HEAD = 1,

@@ -125,7 +125,7 @@ static void describe_agent(const snapshot *snapshot, uint32_t index, saved_agent
   muster_agent agent = {index, saved->row.generation};
   saved->row.user = (void *)(uintptr_t)name_of_user(snapshot, agent, saved->row.user);
   saved->row.generation = saved->row.spot = saved->row.state_slot = saved->row.enlisted = 0;
-  saved->place.spot = 0;
+  saved->place.spot = saved->place.depth = 0;
   if (store->esteem) {
     saved->esteem = store->esteem[index];
     saved->standing = store->standing[index];
@@ -140,13 +140,13 @@ static void describe_agent(const snapshot *snapshot, uint32_t index, saved_agent
   bool has_begun = saved->row.atom_next || saved->row.status == AGENT_ACTING || saved->row.acts || saved->row.owes;
   if (has_begun) saved->parts |= PART_BEGUN;
   if (!is_zero(&parts->alarm, sizeof parts->alarm)) saved->parts |= PART_ALARM;
-  if (!is_zero(&parts->booking, sizeof parts->booking)) saved->parts |= PART_BOOKING;
+  if (parts->booking.cost_ns | parts->booking.delay_ns) saved->parts |= PART_BOOKING; /* else its beat is a past one */
 }
 
 static bool is_place(const struct muster_world *world, const agent_place *place) {
   float cell_m = (float)world->space.cell_m;
   return place->x >= 0.0f && place->x <= cell_m && place->y >= 0.0f && place->y <= cell_m && fabsf(place->z) <= 1e9f &&
-         space_accepts(space_position(&world->space, place));
+         place->depth == 0 && space_accepts(space_position(&world->space, place));
 }
 
 static bool is_row(const snapshot *snapshot, const agent_row *row) {
@@ -363,14 +363,27 @@ static void exchange_placed(snapshot *snapshot, uint32_t index) {
   if (snapshot_loads(snapshot)) space_link(&world->space, &world->store, index);
 }
 
+static void save_list(snapshot *snapshot, agent_list list) {
+  struct muster_world *world = snapshot->world;
+  uint32_t standing = snapshot_list(snapshot, &world->space.members, list);
+  for (uint32_t k = 0; k < standing; k++) exchange_placed(snapshot, world->periods.due[k]);
+}
+
+/* Crowds come first: while they are read they are a list of their own, so that the order in it is theirs again. */
+static void save_bucket(snapshot *snapshot, uint32_t bucket) {
+  const space *space = &snapshot->world->space;
+  for (uint32_t crowd = space->first_crowds[bucket]; crowd; crowd = space->crowds.cells[crowd].next) {
+    uint32_t slot = 0;
+    for (agent_list list; (list = crowds_next_list(&space->crowds, crowd, &slot));) save_list(snapshot, list);
+  }
+  save_list(snapshot, space->buckets[bucket].list);
+}
+
 void snapshot_grid(snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   uint32_t count = snapshot_count(snapshot, world->store.active_count, snapshot->high, "agents in the grid");
   if (snapshot_saves(snapshot)) {
-    for (uint32_t i = 0; i <= world->space.mask; i++) {
-      uint32_t standing = snapshot_list(snapshot, &world->space.members, world->space.buckets[i]);
-      for (uint32_t k = 0; k < standing; k++) exchange_placed(snapshot, world->periods.due[k]);
-    }
+    for (uint32_t i = 0; i <= world->space.mask; i++) save_bucket(snapshot, i);
     return;
   }
   snapshot_expect(snapshot, count == snapshot->info.agents, "%u agents in the grid, where there are %u", count,

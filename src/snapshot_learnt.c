@@ -84,25 +84,26 @@ static bool is_experience(const frame_experience *experience) {
   return is_estimate(&experience->plan) && is_estimate(&experience->prepare) && is_estimate(&experience->rank) &&
          is_estimate(&experience->settle) && is_estimate(&experience->act) && is_estimate(&experience->act_settle) &&
          snapshot_is_duration(experience->each_ns) && experience->holding >= 0.0 && experience->holding <= 1.0 &&
-         snapshot_is_duration(experience->closing_ns) &&
-         controller->share > 0.0 && controller->share < 2.0 && snapshot_is_duration(controller->backlog_ns) &&
-         snapshot_is_duration(controller->stood_ns) && controller->debt_budgets >= 0.0 &&
-         controller->debt_budgets <= 8.0 && controller->debt_ns < 1000000000000u;
+         snapshot_is_duration(experience->closing_ns) && controller->share > 0.0 && controller->share < 2.0 &&
+         snapshot_is_duration(controller->backlog_ns) && snapshot_is_duration(controller->stood_ns) &&
+         controller->debt_budgets >= 0.0 && controller->debt_budgets <= 8.0 && controller->debt_ns < 1000000000000u;
 }
 
 static void exchange_experience(snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   frame_experience experience = world->experience;
-  double lambda = world->periods.lambda;
+  double lambda = world->periods.lambda, filed = world->ready.filed_lambda;
   snapshot_exchange(snapshot, &experience, sizeof experience);
   snapshot_expect(snapshot, is_experience(&experience), "measured times that cannot be");
   snapshot_exchange(snapshot, &lambda, sizeof lambda);
-  snapshot_expect(snapshot, lambda >= 0.0, "a lambda of %g", lambda);
+  snapshot_exchange(snapshot, &filed, sizeof filed);
+  snapshot_expect(snapshot, lambda >= 0.0 && filed >= 0.0, "lambdas of %g and %g", lambda, filed);
   uint32_t next = snapshot_number(snapshot, world->periods.next);
   if (!snapshot_loads(snapshot)) return;
   experience.controller.debt_budgets = world->experience.controller.debt_budgets;
   world->experience = experience;
   world->periods.lambda = lambda;
+  world->ready.filed_lambda = filed;
   world->periods.next = next;
 }
 

@@ -113,7 +113,7 @@ static void take_type(snapshot *snapshot, uint32_t number, const saved_type *sav
   type->risk_ns = saved->risk_ns;
   type->watched = saved->watched;
   type->quarantined = world->classes.frozen[number] = saved->quarantined;
-  *grade = grade_type_of(&type->def);
+  *grade = grade_type_of(&type->def, &world->board.rule);
   grade->level_floor = saved->level_floor;
   grade->checked = saved->checked;
   world->board.types_known = number + 1;
@@ -176,7 +176,8 @@ void snapshot_types(snapshot *snapshot) {
 typedef struct saved_class {
   uint16_t type;
   uint8_t level, step;
-  uint32_t events, cost_ns, zero;
+  uint32_t events, cost_ns;
+  float clock_part;
   uint64_t clock_ns, cursor, fine_cursor;
   double rate, events_per_ns;
   activation_pace pace;
@@ -188,6 +189,7 @@ static saved_class describe_class(const agent_class *class) {
                        .step = class->step,
                        .events = class->events,
                        .cost_ns = class->cost_ns,
+                       .clock_part = class->clock_part,
                        .clock_ns = class->clock_ns,
                        .cursor = class->cursor,
                        .fine_cursor = class->fine_cursor,
@@ -203,9 +205,9 @@ static bool is_pace(const activation_pace *pace) {
 
 static bool is_class(const snapshot *snapshot, const saved_class *saved) {
   return saved->type < snapshot->world->types.count && saved->level < MUSTER_LEVELS && saved->step < ELASTICITY_STEPS &&
-         saved->clock_ns < (uint64_t)INT64_MAX / 2 && saved->cursor <= saved->clock_ns &&
-         saved->fine_cursor <= saved->clock_ns && saved->rate > 1e-12 && saved->rate <= 1.0 &&
-         saved->events_per_ns >= 0.0 && saved->events_per_ns <= 1e9 && is_pace(&saved->pace);
+         saved->clock_ns < (uint64_t)INT64_MAX / 2 && saved->clock_part >= 0.0f && saved->clock_part <= 1.0f &&
+         saved->cursor <= saved->clock_ns && saved->fine_cursor <= saved->clock_ns && saved->rate > 1e-12 &&
+         saved->rate <= 1.0 && saved->events_per_ns >= 0.0 && saved->events_per_ns <= 1e9 && is_pace(&saved->pace);
 }
 
 static void take_class(snapshot *snapshot, const saved_class *saved) {
@@ -215,9 +217,11 @@ static void take_class(snapshot *snapshot, const saved_class *saved) {
   class->events = saved->events;
   class->cost_ns = saved->cost_ns;
   class->clock_ns = saved->clock_ns;
+  class->clock_part = saved->clock_part;
   class->cursor = saved->cursor;
   class->fine_cursor = saved->fine_cursor;
   class->rate = saved->rate;
+  class->period_ns = (float)((double)class->nominal_ns / class->rate);
   class->events_per_ns = saved->events_per_ns;
   class->pace = saved->pace;
 }

@@ -77,7 +77,7 @@ static void exchange_bucket(snapshot *snapshot, uint32_t bucket, uint32_t count)
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->periods.due[i] : 0);
     if (!expect_status(snapshot, index, AGENT_READY, "the ring of those who are ready")) return;
-    if (snapshot_checks(snapshot))
+    if (snapshot_checks(snapshot) && !ready_by_deadline(&world->ready))
       snapshot_expect(snapshot, !snapshot->rows[index].woken, "agent %u was woken and is in the ring", index);
     if (snapshot_loads(snapshot)) file(world, bucket, index);
   }
@@ -107,6 +107,8 @@ static void exchange_line(snapshot *snapshot, line *line, bool woken) {
   uint32_t place = line->head, count = snapshot_count(snapshot, line->standing, snapshot->high, "agents in a line");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? line_next(line, &place) : 0);
+    if (woken && !snapshot_expect(snapshot, !ready_by_deadline(&world->ready), "nobody is woken ahead of others"))
+      return;
     if (woken && !expect_status(snapshot, index, AGENT_READY, "the line of the woken")) return;
     if (!woken && !snapshot_mark(snapshot, index, SNAPSHOT_IN_LINE, "the line")) return;
     if (woken && snapshot_checks(snapshot))
@@ -173,7 +175,7 @@ void snapshot_ready(snapshot *snapshot) {
   uint64_t now_ns = snapshot_long(snapshot, ready->now_ns);
   uint32_t width_shift = snapshot_count(snapshot, ready->width_shift, 60, "bits of a bucket's width");
   snapshot_expect(snapshot,
-                  now_ns <= snapshot->info.sim_now_ns && low >= -(int64_t)READY_PAST_BUCKETS &&
+                  now_ns <= snapshot->info.sim_now_ns && low >= ready_first_low(ready) &&
                       low <= (int64_t)(now_ns >> width_shift),
                   "a ring that begins at %lld", (long long)low);
   if (snapshot_loads(snapshot)) {

@@ -1,5 +1,6 @@
 #include "touch.h"
 
+#include "exec/callback.h"
 #include "herds.h"
 #include "timing.h"
 
@@ -11,7 +12,8 @@ void touch_agent(struct muster_world *world, uint32_t index, muster_flight_doing
   worker_state *state = runner_caller(&world->runner);
   flight_note before = flight_turn(state->flight, world->frames, (muster_agent){index, row->generation}, doing,
                                    (muster_type){row->type + 1u});
-  callback(runner_begin_outside(state, index, PHASE_INTAKE, &result));
+  runner_begin_outside(state, index, PHASE_INTAKE, &result);
+  callback_touch(&state->context, doing, callback);
   flight_return(state->flight, before);
   state->context.phase = PHASE_OUTSIDE;
   if (world->types.types[row->type].published) row->front ^= 1u;

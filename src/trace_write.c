@@ -1,7 +1,6 @@
 /* trace_write.c - the ring of trace.h as JSON in the Chrome trace format. */
-#include "base/error.h"
 #include "base/json.h"
-#include "world.h"
+#include "guard.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -204,10 +203,12 @@ static void write_frame(trace_writer *writer, uint32_t place) {
 }
 
 muster_result muster_trace_write(const muster_world *world, muster_trace_sink sink, void *user) {
+  muster_result result = guard_between(world, "trace");
+  if (result) return result;
   const trace *trace = &world->trace;
   if (!sink) return error_set(MUSTER_E_ARGUMENT, "trace: a sink must be given");
   if (!trace_is_on(trace)) return error_set(MUSTER_E_STATE, "trace: this world keeps none; set trace_frames");
-  if (world->in_frame) return error_set(MUSTER_E_STATE, "trace: not inside a frame");
+  occupation before = guard_hold(world);
   trace_writer writer = {.world = world, .sink = sink, .user = user};
   uint32_t kept = trace_kept(trace);
   if (kept) writer.base_ns = trace->ring[trace_place(trace, 0)].begin_ns;
@@ -220,5 +221,6 @@ muster_result muster_trace_write(const muster_world *world, muster_trace_sink si
   for (uint32_t k = 0; k < kept; k++) write_frame(&writer, trace_place(trace, k));
   put(&writer, "\n]}\n");
   hand_over(&writer);
+  guard_release(world, before);
   return writer.refused ? error_set(MUSTER_E_SYSTEM, "trace: the sink refused a part") : MUSTER_OK;
 }

@@ -2,7 +2,9 @@
  * next intake. */
 #include "tune.h"
 
-#include "base/error.h"
+#include "base/sized.h"
+#include "conduct.h"
+#include "guard.h"
 #include "recorder.h"
 
 #include <math.h>
@@ -24,6 +26,14 @@ static muster_result check_choices(float level_pressure, uint32_t cycles_max, fl
   return MUSTER_OK;
 }
 
+static muster_result check_law(float octaves, float part) {
+  if (!(octaves >= 0.0f && octaves <= 16.0f))
+    return error_set(MUSTER_E_ARGUMENT, "world: importance_octaves %g must be 0..16", (double)octaves);
+  if (!(part >= 0.1f && part <= 0.9f))
+    return error_set(MUSTER_E_ARGUMENT, "world: wish_part %g must be 0.1 .. 0.9", (double)part);
+  return MUSTER_OK;
+}
+
 static muster_result check_factors(float focus, float designer, float role, float company) {
   if (is_share(focus) && is_share(designer) && is_share(role) && is_share(company) &&
       focus + designer + role + company > 0.0f)
@@ -39,6 +49,7 @@ muster_result tune_check_def(const muster_world_def *def) {
   if (!is_share(def->weight_reduction))
     return error_set(MUSTER_E_ARGUMENT, "world: weight_reduction %g must be 0..1", (double)def->weight_reduction);
   muster_result result = check_choices(def->level_pressure, def->cycles_max, def->cycles_importance);
+  if (!result) result = check_law(def->importance_octaves, def->wish_part);
   if (result) return result;
   if (def->planner_workers && def->cycles_max > 1)
     return error_set(MUSTER_E_ARGUMENT, "world: cycles_max %u must be 1 with planner_workers: the host runs updates",
@@ -73,6 +84,9 @@ muster_result tune_check(const struct muster_world *world, const muster_world_tu
     result = check_choices(tuning->level_pressure < 0.0f ? 0.0f : tuning->level_pressure,
                            tuning->cycles_max ? tuning->cycles_max : 1,
                            tuning->cycles_importance < 0.0f ? 0.0f : tuning->cycles_importance);
+  if (!result)
+    result = check_law(tuning->importance_octaves < 0.0f ? 0.0f : tuning->importance_octaves,
+                       tuning->wish_part < 0.0f ? 0.5f : tuning->wish_part);
   if (!result && tuning->cycles_max > 1 && world_is_planned(world))
     result = error_set(MUSTER_E_STATE,
                        "world tuning: cycles_max %u in a world with planner_workers: its host runs "
@@ -86,22 +100,20 @@ muster_result tune_check(const struct muster_world *world, const muster_world_tu
 }
 
 muster_result muster_world_tune(muster_world *world, const muster_world_tuning *given) {
-  if (!world || !given || given->size == 0)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the world tuning was not set by muster_default_world_tuning()");
+  if (!world) return error_missing("world tuning", "world");
   muster_world_tuning tuning = muster_default_world_tuning();
-  memcpy(&tuning, given, given->size < sizeof tuning ? given->size : sizeof tuning);
-  muster_result result = tune_check(world, &tuning);
+  muster_result result = sized_read(SIZED(world_tuning), given, &tuning);
+  if (!result) result = tune_check(world, &tuning);
   if (result || recorder_replays(world)) return result;
   if (ring_push(&world->inbox.tunings, &tuning)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "%d tunings of the world wait for the next frame", INBOX_TUNINGS);
 }
 
 muster_result muster_world_tuning_read(const muster_world *world, muster_world_tuning *tuning) {
-  if (!world || !tuning || tuning->size == 0)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the world tuning was not set by muster_default_world_tuning()");
+  muster_result result = guard_read(world, "world tuning");
+  if (result) return result;
   const muster_world_def *def = &world->def;
-  muster_world_tuning whole = {.size = tuning->size,
-                               .weight_importance = def->weight_importance,
+  muster_world_tuning whole = {.weight_importance = def->weight_importance,
                                .weight_wait = def->weight_wait,
                                .weight_runs = def->weight_runs,
                                .weight_progress = def->weight_progress,
@@ -114,22 +126,25 @@ muster_result muster_world_tuning_read(const muster_world *world, muster_world_t
                                .company = -1.0f,
                                .level_pressure = def->level_pressure,
                                .cycles_max = def->cycles_max,
-                               .cycles_importance = def->cycles_importance};
+                               .cycles_importance = def->cycles_importance,
+                               .importance_octaves = def->importance_octaves,
+                               .wish_part = def->wish_part};
   if (world->factors) {
     whole.focus = def->focus;
     whole.designer = def->designer;
     whole.role = def->role;
     whole.company = def->company;
   }
-  memcpy(tuning, &whole, tuning->size < sizeof whole ? tuning->size : sizeof whole);
-  return MUSTER_OK;
+  return sized_write(SIZED(world_tuning), &whole, tuning);
 }
 
 /* --------------------------------------------------------------------------------------------------------- workers */
 
 muster_result muster_world_set_workers(muster_world *world, uint32_t workers) {
-  if (!world || world->in_frame || world->recorder || world_is_planned(world))
-    return error_set(MUSTER_E_STATE, "workers: not inside a frame, in worlds that are recorded, replayed or planned");
+  muster_result result = guard_between(world, "workers");
+  if (result) return result;
+  if (world->recorder || world_is_planned(world))
+    return error_set(MUSTER_E_STATE, "workers: not in worlds that are recorded, replayed or planned");
   if (workers > world->pool->workers)
     return error_set(MUSTER_E_ARGUMENT, "workers: %u must be 0 (all) .. %u, as many as the pool has", workers,
                      world->pool->workers);
@@ -138,7 +153,7 @@ muster_result muster_world_set_workers(muster_world *world, uint32_t workers) {
 }
 
 uint32_t muster_world_workers(const muster_world *world) {
-  return world_workers(world);
+  return guard_read(world, "workers") ? 0 : world_workers(world);
 }
 
 /* ------------------------------------------------------------------------------------------------------ application */
@@ -181,6 +196,8 @@ static void apply(struct muster_world *world, const muster_world_tuning *tuning)
   if (tuning->cycles_max) def->cycles_max = tuning->cycles_max;
   take_share(&def->cycles_importance, tuning->cycles_importance);
   if (take_share(&def->level_pressure, tuning->level_pressure)) world->ease.from = (double)def->level_pressure;
+  if (take_share(&def->wish_part, tuning->wish_part)) world->periods.wish_part = (double)def->wish_part;
+  if (take_share(&def->importance_octaves, tuning->importance_octaves)) conduct_weigh_anew(world);
   if (!gives_factors(tuning)) return;
   bool matter = take_share(&def->focus, tuning->focus);
   matter |= take_share(&def->designer, tuning->designer);
@@ -224,6 +241,7 @@ void tune_esteem(struct muster_world *world, const command *command) {
 
 static muster_result queue_company(muster_world *world, muster_agent agent, muster_agent other, command_kind kind) {
   bool all = kind == COMMAND_PART && muster_agent_is_null(other);
+  if (guard_any(world, "company")) return MUSTER_E_ARGUMENT;
   if (world->def.importance != MUSTER_IMPORTANCE_FACTORS)
     return error_set(MUSTER_E_STATE, "company: it counts in worlds with MUSTER_IMPORTANCE_FACTORS");
   if (muster_agent_equal(agent, other))

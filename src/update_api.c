@@ -1,6 +1,8 @@
 /* update_api.c - what an atom may call: muster_update_...(). Joins the running update (exec) with what exists. */
+#include "agents/nearby.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "exec/callback.h"
 #include "exec/passes.h"
 #include "herds.h"
 #include "messages.h"
@@ -17,6 +19,8 @@ static const update_context *const_context_of(const muster_update *update) {
 }
 
 muster_result muster_update_move(muster_update *update, muster_position position) {
+  muster_result result = callback_check(update, "move");
+  if (result) return result;
   update_context *context = context_of(update);
   if (!space_accepts(position)) {
     context->worker->positions_refused++;
@@ -77,6 +81,7 @@ static uint32_t take_id(struct muster_world *world) {
 }
 
 muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *given) {
+  if (callback_check(update, "spawn")) return (muster_agent){0, 0};
   update_context *context = context_of(update);
   muster_world *world = update->world;
   muster_agent_def def;
@@ -103,6 +108,8 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
 }
 
 muster_result muster_update_remove(muster_update *update, muster_agent agent) {
+  muster_result result = callback_check(update, "remove");
+  if (result) return result;
   update_context *context = context_of(update);
   if (!is_live(context, agent)) return stale(agent);
   agent_row *row = &context->runner->store->rows[agent.index];
@@ -111,8 +118,7 @@ muster_result muster_update_remove(muster_update *update, muster_agent agent) {
   bool in_region = acts && context->act == MUSTER_ACT_REGION && reaches(context, agent);
   uint8_t *removed = in_region ? &context->public.world->acts.removed[agent.index] : NULL;
   if ((acts && row->doomed) || (removed && *removed)) return stale(agent);
-  muster_result result =
-      send(context, &(command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
+  result = send(context, &(command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
   if (result != MUSTER_OK) return result;
   if (serial) row->doomed = 1;
   if (removed) *removed = 1;
@@ -120,6 +126,8 @@ muster_result muster_update_remove(muster_update *update, muster_agent agent) {
 }
 
 muster_result muster_update_wake(muster_update *update, muster_agent agent) {
+  muster_result result = callback_check(update, "wake");
+  if (result) return result;
   update_context *context = context_of(update);
   if (!is_live(context, agent)) return stale(agent);
   /* Under the virtual clock what one update does to another must not depend on workers: the next intake does it. */
@@ -135,6 +143,8 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
 }
 
 muster_result muster_update_wake_at(muster_update *update, muster_agent agent, uint64_t at_ns) {
+  muster_result result = callback_check(update, "wake");
+  if (result) return result;
   update_context *context = context_of(update);
   if (!is_live(context, agent)) return stale(agent);
   if (agents_check_time(at_ns)) return MUSTER_E_ARGUMENT;
@@ -150,8 +160,10 @@ muster_result muster_update_wake_at(muster_update *update, muster_agent agent, u
 }
 
 muster_result muster_update_react_by(muster_update *update, uint64_t by_ns) {
+  muster_result result = callback_check(update, "reaction");
+  if (!result) result = agents_check_time(by_ns);
+  if (result) return result;
   update_context *context = context_of(update);
-  if (agents_check_time(by_ns)) return MUSTER_E_ARGUMENT;
   uint64_t *asked_ns = &context->runner->store->alarms[update->agent.index].react_asked_ns;
   uint8_t *asks = &context->result->asks;
   bool asked = *asks & ASK_REACTION && *asked_ns != MUSTER_WAKE_NEVER;
@@ -162,6 +174,8 @@ muster_result muster_update_react_by(muster_update *update, uint64_t by_ns) {
 
 /* Of the updated agent's company. */
 static muster_result send_company(muster_update *update, muster_agent other, command_kind kind) {
+  muster_result result = callback_check(update, "company");
+  if (result) return result;
   update_context *context = context_of(update);
   muster_agent self = update->agent;
   if (update->world->def.importance != MUSTER_IMPORTANCE_FACTORS)
@@ -212,9 +226,10 @@ static uint32_t places_of(update_context *context, outgoing **places) {
 /* Beside others a message waits in a place of its entry; in serial phases it is delivered. */
 muster_result muster_update_send(muster_update *update, muster_agent to, const void *bytes, uint32_t size) {
   update_context *context = context_of(update);
-  muster_world *world = update->world;
-  muster_result result = check_message(context, to, bytes, size);
+  muster_result result = callback_check(update, "message");
+  if (!result) result = check_message(context, to, bytes, size);
   if (result) return result;
+  muster_world *world = update->world;
   bool parallel = is_beside(context);
   outgoing *places = NULL;
   uint32_t number = context->result->sends, limit = places_of(context, &places);
@@ -242,6 +257,7 @@ static bool has_begun_before(const update_context *context) {
 }
 
 uint32_t muster_update_messages(const muster_update *update, muster_message *out, uint32_t capacity) {
+  if (callback_check(update, "messages")) return 0;
   const update_context *context = const_context_of(update);
   const box_table *boxes = &context->type->boxes;
   if (!boxes->capacity || update->cycle > 0) return 0;
@@ -258,6 +274,7 @@ uint32_t muster_update_messages(const muster_update *update, muster_message *out
 }
 
 uint32_t muster_update_messages_lost(const muster_update *update) {
+  if (callback_check(update, "messages")) return 0;
   const mailbox *mailbox = &update->world->mailbox;
   if (mailbox->owed_count == 0 || update->cycle > 0) return 0;
   const loss *loss = &mailbox->losses[update->agent.index];
@@ -265,6 +282,7 @@ uint32_t muster_update_messages_lost(const muster_update *update) {
 }
 
 const void *muster_update_published_of(const muster_update *update, muster_agent agent) {
+  if (callback_check(update, "published state")) return NULL;
   const update_context *context = const_context_of(update);
   if (!is_active(context, agent)) return NULL;
   const agent_row *row = &context->runner->store->rows[agent.index];
@@ -272,6 +290,7 @@ const void *muster_update_published_of(const muster_update *update, muster_agent
 }
 
 bool muster_update_position_of(const muster_update *update, muster_agent agent, muster_position *position) {
+  if (callback_check(update, "position") || (!position && error_missing("position", "position"))) return false;
   const update_context *context = const_context_of(update);
   if (!is_active(context, agent)) return false;
   *position = space_position(context->runner->space, &context->runner->store->places[agent.index]);
@@ -279,6 +298,7 @@ bool muster_update_position_of(const muster_update *update, muster_agent agent, 
 }
 
 void *muster_update_state_of(muster_update *update, muster_agent agent) {
+  if (callback_check(update, "state")) return NULL;
   const update_context *context = context_of(update);
   if (context->phase != PHASE_ACT || !is_active(context, agent) || !reaches(context, agent)) return NULL;
   const agent_row *row = &context->runner->store->rows[agent.index];
@@ -287,12 +307,16 @@ void *muster_update_state_of(muster_update *update, muster_agent agent) {
 
 uint32_t muster_update_nearby(const muster_update *update, float radius_m, muster_type type, muster_neighbour *out,
                               uint32_t capacity) {
+  if (callback_check(update, "nearby") || (capacity && !out && error_missing("nearby", "array"))) return 0;
   const update_context *context = const_context_of(update);
   const runner *runner = context->runner;
-  space_neighbour found[MUSTER_NEIGHBOURS_MAX];
+  neighbour found[MUSTER_NEIGHBOURS_MAX];
+  nearby_query query = {update->agent.index, type.index ? type.index - 1 : UINT32_MAX, radius_m};
+  nearby_looks looks;
   if (capacity > MUSTER_NEIGHBOURS_MAX) capacity = MUSTER_NEIGHBOURS_MAX;
-  uint32_t count = space_nearby(runner->space, runner->store, update->agent.index, radius_m,
-                                type.index ? type.index - 1 : UINT32_MAX, found, capacity);
+  uint32_t count = nearby_find(runner->space, runner->store, &query, found, capacity, &looks);
+  context->worker->nearby_cut += looks.cut;
+  context->worker->context.nearby_cut = looks.cut;
   for (uint32_t i = 0; i < count; i++) {
     const agent_row *row = &runner->store->rows[found[i].index];
     out[i] =
@@ -305,11 +329,16 @@ uint32_t muster_update_nearby(const muster_update *update, float radius_m, muste
   return count;
 }
 
+bool muster_update_nearby_cut(const muster_update *update) {
+  return !callback_check(update, "nearby") && const_context_of(update)->nearby_cut;
+}
+
 bool muster_should_yield(muster_update *update) {
-  return passes_should_yield(context_of(update));
+  return callback_check(update, "yield") || passes_should_yield(context_of(update));
 }
 
 void muster_update_progress(muster_update *update, float progress) {
+  if (callback_check(update, "progress")) return;
   set_state *set = context_of(update)->set;
   if (!set) return;
   float share = progress > 0.0f ? progress < 1.0f ? progress : 1.0f : 0.0f; /* what is not a number is not above 0 */
@@ -318,10 +347,12 @@ void muster_update_progress(muster_update *update, float progress) {
 }
 
 uint64_t muster_update_region(const muster_update *update) {
+  if (callback_check(update, "region")) return 0;
   return space_region(&const_context_of(update)->runner->store->places[update->agent.index]);
 }
 
 uint64_t muster_update_random(muster_update *update) {
+  if (callback_check(update, "random")) return 0;
   update_context *context = context_of(update);
   uint64_t key = (uint64_t)update->agent.generation << 32 | update->agent.index;
   return random_at(context->runner->seed, key, context->began_ns, ++context->random_counter);

@@ -1,7 +1,8 @@
 /* view.c - agents for pictures: a pass over the columns that shows who is in a rectangle. */
 #include "view.h"
 
-#include "base/error.h"
+#include "base/sized.h"
+#include "guard.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,23 +12,19 @@ static bool is_rectangle(const muster_view *view) {
          view->y0 < view->y1;
 }
 
-bool view_may_look(const muster_world *world, bool complete, uint32_t *cursor, const char *what) {
+muster_result view_check(const muster_world *world, bool complete, uint32_t *cursor, const char *what) {
   muster_result result = MUSTER_OK;
   if (!world || !cursor || !complete)
     result = error_set(MUSTER_E_ARGUMENT, "%s: something that must be given is missing", what);
-  else if (world->in_frame)
-    result = error_set(MUSTER_E_STATE, "%s: not inside a frame", what);
+  else
+    result = guard_between(world, what);
   if (result && cursor) *cursor = MUSTER_VIEW_END;
-  return !result;
+  return result;
 }
 
 bool view_take(const muster_view *given, muster_view *view, uint32_t *cursor) {
-  muster_result result = MUSTER_OK;
   *view = muster_default_view();
-  if (!given->size || given->size > 65536u)
-    result = error_set(MUSTER_E_NOT_INITIALISED, "the view was not set by its default function");
-  else
-    memcpy(view, given, given->size < sizeof *view ? given->size : sizeof *view);
+  muster_result result = sized_read(SIZED(view), given, view);
   if (!result && !(is_rectangle(view) && view->looks_max > 0))
     result = error_set(MUSTER_E_ARGUMENT, "view %g, %g .. %g, %g with %u looks: it must be finite and not empty",
                        view->x0, view->y0, view->x1, view->y1, view->looks_max);
@@ -95,7 +92,7 @@ uint32_t muster_agents_view(const muster_world *world, const muster_view *given,
                             uint32_t capacity, uint32_t *cursor) {
   muster_view view;
   uint32_t count = 0;
-  if (!view_may_look(world, given && sights && capacity > 0, cursor, "view of agents")) return 0;
+  if (view_check(world, given && sights && capacity > 0, cursor, "view of agents")) return 0;
   if (!view_take(given, &view, cursor)) return 0;
   uint32_t end = end_of(world, *cursor, view.looks_max);
   *cursor = next_cursor(world, look(world, &view, *cursor, end, sights, capacity, &count));
@@ -110,6 +107,10 @@ static uint32_t cell_along(double at_m, double cells_per_m, uint32_t cells) {
 }
 
 void muster_raster_add(const muster_raster *raster, const muster_sight *sights, uint32_t count) {
+  if (!raster || !raster->cells || !raster->columns || !raster->rows || (count && !sights)) {
+    error_missing("raster", "raster with its cells, and the sights");
+    return;
+  }
   double columns_per_m = raster->columns / raster->width_m, rows_per_m = raster->rows / raster->height_m;
   for (uint32_t i = 0; i < count; i++) {
     const muster_sight *sight = &sights[i];
@@ -133,7 +134,7 @@ uint32_t muster_agents_raster(const muster_world *world, const muster_view *give
   muster_view view;
   uint32_t added = 0;
   bool complete = given && raster && raster->cells && raster->columns && raster->rows;
-  if (!view_may_look(world, complete, cursor, "raster of agents") || !view_take(given, &view, cursor)) return 0;
+  if (view_check(world, complete, cursor, "raster of agents") || !view_take(given, &view, cursor)) return 0;
   muster_raster whole = *raster;
   whole.width_m = view.x1 - view.x0;
   whole.height_m = view.y1 - view.y0;
@@ -161,8 +162,8 @@ static void widen(muster_extent *extent, muster_position at) {
 
 muster_result muster_agents_extent(const muster_world *world, uint32_t partition, uint32_t looks_max,
                                    muster_extent *extent, uint32_t *cursor) {
-  if (!view_may_look(world, extent && looks_max > 0, cursor, "extent of agents"))
-    return world && world->in_frame ? MUSTER_E_STATE : MUSTER_E_ARGUMENT;
+  muster_result result = view_check(world, extent && looks_max > 0, cursor, "extent of agents");
+  if (result) return result;
   uint32_t end = end_of(world, *cursor, looks_max);
   for (uint32_t index = *cursor; index < end; index++) {
     const agent_place *place = &world->store.places[index];

@@ -57,7 +57,7 @@ static uint32_t look(const field *field, const cell_range *range, const field_ti
 uint32_t muster_field_view(const muster_world *world, const muster_view *given, muster_field_cell *cells,
                            uint32_t capacity, uint32_t *cursor) {
   muster_view view;
-  if (!view_may_look(world, given && cells && capacity > 0, cursor, "view of the field")) return 0;
+  if (view_check(world, given && cells && capacity > 0, cursor, "view of the field")) return 0;
   if (!view_take(given, &view, cursor)) return 0;
   const field *field = &world->board.field;
   cell_range range = range_of(field, &view);
@@ -74,5 +74,5 @@ uint32_t muster_field_view(const muster_world *world, const muster_view *given, 
 
 double muster_field_edge_m(const muster_world *world) {
   uint32_t cursor;
-  return view_may_look(world, true, &cursor, "edge of the field") ? world->board.field.edge_m : 0.0;
+  return view_check(world, true, &cursor, "edge of the field") ? 0.0 : world->board.field.edge_m;
 }

@@ -1,8 +1,10 @@
 /* world.c - creating and destroying a world, and registering types. */
 #include "act.h"
-#include "base/assert.h"
 #include "base/error.h"
+#include "base/sized.h"
+#include "exec/callback.h"
 #include "flight.h"
+#include "guard.h"
 #include "messages.h"
 #include "planner.h"
 #include "recorder.h"
@@ -36,8 +38,8 @@ static muster_result check_sizes(const muster_world_def *def) {
 }
 
 static muster_result check_choices(const muster_world_def *def) {
-  if ((unsigned)def->clock > MUSTER_CLOCK_VIRTUAL || (unsigned)def->order > MUSTER_ORDER_DELAYS ||
-      (unsigned)def->elastic > MUSTER_ELASTIC_SQUARE_ROOT)
+  if ((unsigned)def->clock > MUSTER_CLOCK_VIRTUAL || (unsigned)def->order > MUSTER_ORDER_DEADLINE ||
+      (unsigned)def->elastic > MUSTER_ELASTIC_IMPORTANCE)
     return error_set(MUSTER_E_ARGUMENT, "world: clock %d, order %d and elastic %d must be known values",
                      (int)def->clock, (int)def->order, (int)def->elastic);
   if (def->capacity_ns > 10000000000u)
@@ -83,7 +85,7 @@ static void create_plan(struct muster_world *world) {
   controller_create(&world->experience.controller, (double)def->debt_budgets);
   world->experience.holding = 1.0;
   periods_create(&world->periods, &world->classes, def, &world->arena);
-  ready_create(&world->ready, def, &world->types, &world->arena);
+  ready_create(&world->ready, def, &world->types, world->classes.classes, &world->arena);
   score_create(&world->board, def, &world->arena);
   timers_create(&world->timers, def->agents_max, &world->arena);
   offenders_create(&world->conduct.offenders, def->agents_max, def->types_max, &world->arena);
@@ -134,9 +136,9 @@ static void connect_runner(struct muster_world *world) {
   runner_open_early(runner);
 }
 
-/* Alone, a thread has nobody to go on without it. */
+/* A planner world's updates run in the host's hands. */
 static bool start_watchdog(struct muster_world *world) {
-  if (!world->def.stuck_ns || world->pool->workers < 2) return true;
+  if (!world->def.stuck_ns || world->def.planner_workers) return true;
   world->watchdog = watchdog_create(world->runner.posts, world->runner.state_count, world->def.stuck_ns, &world->types,
                                     &world->def.log, &world->arena);
   return world->watchdog && watchdog_start(world->watchdog);
@@ -145,22 +147,23 @@ static bool start_watchdog(struct muster_world *world) {
 /* A world without a pool works on the caller alone: a pool of one worker, which has no threads. */
 static bool provide_pool(struct muster_world *world) {
   world->pool = world->def.pool;
-  if (world->pool) return true;
-  muster_pool_def def = muster_default_pool_def();
-  def.workers = 1;
-  def.affinity = MUSTER_AFFINITY_NONE;
-  def.allocator = world->def.allocator;
-  world->pool = world->own_pool = muster_pool_create(&def);
+  if (!world->pool) {
+    muster_pool_def def = muster_default_pool_def();
+    def.workers = 1;
+    def.affinity = MUSTER_AFFINITY_NONE;
+    def.allocator = world->def.allocator;
+    world->pool = world->own_pool = muster_pool_create(&def);
+  } else if (!pool_exists(world->pool)) {
+    error_set(MUSTER_E_ARGUMENT, "world: pool %p is none, or was destroyed already", (const void *)world->pool);
+    world->pool = NULL;
+  }
+  if (world->pool) pool_enter(world->pool);
   return world->pool != NULL;
 }
 
 muster_world *muster_world_create(const muster_world_def *given) {
-  if (!given || given->size == 0) {
-    error_set(MUSTER_E_NOT_INITIALISED, "the world definition was not set by muster_default_world_def()");
-    return NULL;
-  }
   muster_world_def def = muster_default_world_def();
-  memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
+  if (sized_read(SIZED(world_def), given, &def)) return NULL;
   if (check_sizes(&def) || check_choices(&def) || tune_check_def(&def)) return NULL;
   arena arena;
   if (arena_create(&arena, &def.allocator)) return NULL;
@@ -170,6 +173,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
     arena_destroy(&arena);
     return NULL;
   }
+  living_add(&world->living);
   world->arena = arena;
   world->def = def;
   world->report = muster_default_frame_report();
@@ -196,22 +200,27 @@ muster_world *muster_world_create(const muster_world_def *given) {
 }
 
 /* Every agent hears its on_removed. */
-static void remove_all(struct muster_world *world) {
+static CALLS_OUT void remove_all(struct muster_world *world) {
+  MUST_RETURN(leaving_update);
   visit visit;
   world->runner.caller = visit_begin(&visit, world->pool)->index;
+  const update_context *outer = callback_begin(&runner_caller(&world->runner)->context);
   commit_finish(world);
   for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) intake_remove(world, i);
+  callback_end(outer);
   visit_end(&visit);
 }
 
 void muster_world_destroy(muster_world *world) {
   if (!world) return;
+  guard_destroy(world);
   planner_abandon(world);
-  ASSERT(!world->in_frame);
+  occupancy_set(&world->occupancy, OCCUPIED_BY_DESTROYING);
   if (recorder_records(world)) recorder_finish(world);
   if (world->recorder) world->recorder->replays = false;
   if (world->pool && !world->arena.failed) remove_all(world);
   watchdog_stop(world->watchdog);
+  if (world->pool) pool_leave(world->pool);
   muster_pool_destroy(world->own_pool);
   arena arena = world->arena;
   arena_destroy(&arena);
@@ -225,11 +234,8 @@ static void reserve_passes(struct muster_world *world) {
 }
 
 muster_type muster_type_register(muster_world *world, const muster_type_def *def) {
-  if (world->in_frame) {
-    error_set(MUSTER_E_STATE, "types cannot be registered inside a frame");
-    return (muster_type){0};
-  }
-  if (def && def->size > offsetof(muster_type_def, sets) && def->sets && recorder_records(world) &&
+  if (guard_between(world, "type")) return (muster_type){0};
+  if (def && def->size >= offsetof(muster_type_def, set_count) && def->sets && recorder_records(world) &&
       !world->runner.virtual) {
     error_set(MUSTER_E_STATE, "type '%s' has sets: this world is recorded on the wall clock, where they cannot be",
               def->name ? def->name : "agent");
@@ -261,11 +267,13 @@ muster_type muster_type_register(muster_world *world, const muster_type_def *def
 }
 
 const char *muster_type_name(const muster_world *world, muster_type type) {
+  if (guard_any(world, "type name")) return NULL;
   return type.index && type.index <= inbox_types(&world->inbox) ? world->types.types[type.index - 1].name : NULL;
 }
 
 muster_type muster_type_find(const muster_world *world, const char *name) {
+  if (guard_any(world, "type find") || (!name && error_missing("type find", "name"))) return (muster_type){0};
   for (uint32_t i = 0; i < inbox_types(&world->inbox); i++)
-    if (name && strcmp(world->types.types[i].name, name) == 0) return (muster_type){i + 1};
+    if (strcmp(world->types.types[i].name, name) == 0) return (muster_type){i + 1};
   return (muster_type){0};
 }

@@ -18,6 +18,8 @@
 #include "exec/homes.h"
 #include "exec/identity.h"
 #include "exec/inbox.h"
+#include "exec/living.h"
+#include "exec/occupancy.h"
 #include "exec/runner.h"
 #include "exec/shares.h"
 #include "exec/visit.h"
@@ -112,6 +114,8 @@ struct recorder;
 
 struct muster_world {
   arena arena;
+  living living;
+  occupancy occupancy;
   muster_world_def def;
   muster_pool *pool, *own_pool;
   struct recorder *recorder; /* null but in a world that records or replays */
@@ -156,6 +160,7 @@ struct muster_world {
   bool early_open;
   visit visit; /* of the thread that runs the frame, and its seat */
   seat *seat;
+  const update_context *outer; /* whose callbacks that thread was running before: of another world; null: of none */
   runner runner;
   watchdog *watchdog; /* null: none */
 
@@ -175,7 +180,6 @@ struct muster_world {
   uint64_t *seen;      /* bitmap: agents that an array named; all clear outside its call */
   uint64_t prepaid_ns; /* what calls between frames took: the next budget is so much less */
 
-  bool in_frame;
   uint64_t frames;
   uint64_t last_now_ns;
   frame_state frame;
@@ -196,6 +200,12 @@ struct muster_world {
 /* How many workers to call for so much work: one that sleeps takes a while to come and begins with cold caches, so it
  * must be worth it, or be needed. In src/foresight.c. */
 uint32_t world_helpers_for(const struct muster_world *world, uint64_t work_ns);
+
+/* Whether a frame has begun and not ended. */
+static inline bool world_is_in_frame(const struct muster_world *world) {
+  occupation occupation = occupancy_get(&world->occupancy);
+  return occupation == OCCUPIED_BY_FRAME || occupation == OCCUPIED_BY_PLAN;
+}
 
 /* Whether the host runs the updates and says what they cost. */
 static inline bool world_is_planned(const struct muster_world *world) {
@@ -276,6 +286,9 @@ uint32_t bulk_move_observers(struct muster_world *world, const muster_observer *
                              const muster_position *positions, uint32_t count);
 uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const muster_agent *agents,
                          const float *values, uint32_t count);
+
+/* muster_world_hash(), at any moment. In src/report.c. */
+uint64_t world_hash(const struct muster_world *world);
 
 /* What the score stage works on. In src/intake.c. */
 score_inputs world_score_inputs(struct muster_world *world);

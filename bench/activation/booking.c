@@ -39,17 +39,16 @@ static bool create(side *side, uint32_t agents, uint32_t delay) {
   activation_create(&side->classes.activation, delay, agents, &side->arena);
   costs_create(&side->costs, KINDS, &side->arena);
   periods_create(&side->periods, &side->classes, &def, &side->arena);
-  ready_create(&side->ready, &def, &side->types, &side->arena);
+  ready_create(&side->ready, &def, &side->types, side->classes.classes, &side->arena);
   side->due = arena_reserve(&side->arena, agents, sizeof *side->due);
   return !side->arena.failed;
 }
 
 /* Finds who is due in the next frame. */
 static void release(side *side) {
-  double deviation_ns;
   side->frame++;
   side->now_ns += FRAME_NS;
-  periods_fit(&side->periods, &side->classes, &side->costs, INFINITY, &deviation_ns);
+  periods_fit(&side->periods, &side->classes, &side->costs, INFINITY);
   ready_advance(&side->ready, &side->store, side->now_ns);
   periods_release(&side->periods, &side->classes, &side->store, &side->ready, FRAME_NS, UINT32_MAX, side->now_ns,
                   side->frame);

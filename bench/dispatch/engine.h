@@ -57,7 +57,8 @@ typedef struct bench_suite {
 extern const bench_suite bench_dispatch, bench_priority;
 
 typedef struct bench_absence {
-  const char *key, *name;
+  const char *key, *best; /* as it comes, and as it is fastest */
+  const char *name;
   const char *packages; /* that it needs */
   char reason[256];
 } bench_absence;

@@ -23,7 +23,9 @@ typedef struct bench_wishes {
                         levels better; still `workers` threads execute jobs */
 } bench_wishes;
 
-typedef struct bench_system {
+typedef struct bench_system bench_system;
+
+struct bench_system {
   uint32_t size;          /* of this struct: a library of another build is refused */
   const char *key;        /* short; heads the column, named by --only */
   const char *name;       /* with version */
@@ -50,7 +52,11 @@ typedef struct bench_system {
 
   /* Sums since `create`: jobs that ended, and claims of one or more jobs from a shared queue. Null = not counted. */
   void (*count)(void *pool, uint64_t *jobs, uint64_t *claims);
-} bench_system;
+
+  /* A peer as it is fastest at a game server's frames: threads bound to processors, waiting awake where it can. Its key
+   * is this one's with "-best". Null for what is no peer, and for a best itself. */
+  const bench_system *best;
+};
 
 typedef const bench_system *(*bench_peer_function)(void);
 

@@ -1,30 +1,21 @@
 /* What the machine itself allows, as a measure for all others: one thread behind a bare futex, and a static split of
  * the jobs over threads that never sleep, and the caller all alone. */
 #include "builtin.h"
+#include "pin.h"
 
 #include "exec/atomics.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 256 };
 
-/* The number-th processor, counted round, that this process may use. */
 static void pin(uint32_t number) {
-  cpu_set_t all, one;
-  if (sched_getaffinity(0, sizeof all, &all) != 0) return;
-  int skip = (int)(number % (uint32_t)CPU_COUNT(&all));
-  for (int processor = 0; processor < CPU_SETSIZE; processor++) {
-    if (!CPU_ISSET(processor, &all) || skip-- > 0) continue;
-    CPU_ZERO(&one);
-    CPU_SET(processor, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    return;
-  }
+  cpu_set_t all = pin_processors();
+  pin_to(&all, number);
 }
 
 static void inside(void *pool, bench_job body, void *argument) {

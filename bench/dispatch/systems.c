@@ -12,7 +12,7 @@
 typedef struct entry {
   const bench_system *builtin; /* or null: */
   const char *key, *name;
-  const char *packages;
+  const char *packages; /* null: it is what the entry before it brings as its best */
 } entry;
 
 /* In the order of the table's columns. */
@@ -20,9 +20,13 @@ static const entry entries[] = {
     {&system_muster, "muster", NULL, NULL},
     {&system_muster_unpinned, "unpinned", NULL, NULL},
     {NULL, "tbb", "oneTBB", "g++ libtbb-dev"},
+    {NULL, "tbb-best", NULL, NULL},
     {NULL, "openmp", "OpenMP", "gcc libgomp1"},
+    {NULL, "openmp-best", NULL, NULL},
     {NULL, "glib", "GLib's GThreadPool", "libglib2.0-dev"},
+    {NULL, "glib-best", NULL, NULL},
     {NULL, "libuv", "libuv's uv_queue_work", "libuv1-dev"},
+    {NULL, "libuv-best", NULL, NULL},
     {&system_futex, "futex", NULL, NULL},
     {&system_futex_pinned, "futex-pin", NULL, NULL},
     {&system_split, "split", NULL, NULL},
@@ -63,23 +67,35 @@ static const bench_system *load(const char *folder, const char *key, char *reaso
   return NULL;
 }
 
+static void add(bench_systems *systems, const bench_system *system) {
+  systems->present[systems->present_count++] = system;
+}
+
+/* A peer with its best, or why there is none. */
+static void add_peer(bench_systems *systems, const entry *entry, const char *folder) {
+  bench_absence *absence = &systems->absent[systems->absent_count];
+  const bench_system *system = load(folder, entry->key, absence->reason, sizeof absence->reason);
+  if (system) {
+    add(systems, system);
+    add(systems, system->best);
+    return;
+  }
+  absence->key = entry->key;
+  absence->best = entry[1].key;
+  absence->name = entry->name;
+  absence->packages = entry->packages;
+  systems->absent_count++;
+}
+
 void bench_systems_find(bench_systems *systems, const char *folder) {
   char own[PATH_MAX] = "";
   *systems = (bench_systems){0};
   if (!folder) folder = own_folder(own) ? own : ".";
-  for (uint32_t i = 0; i < ENTRIES; i++) {
-    bench_absence *absence = &systems->absent[systems->absent_count];
-    const bench_system *system = entries[i].builtin;
-    if (!system) system = load(folder, entries[i].key, absence->reason, sizeof absence->reason);
-    if (system) {
-      systems->present[systems->present_count++] = system;
-      continue;
-    }
-    absence->key = entries[i].key;
-    absence->name = entries[i].name;
-    absence->packages = entries[i].packages;
-    systems->absent_count++;
-  }
+  for (uint32_t i = 0; i < ENTRIES; i++)
+    if (entries[i].builtin)
+      add(systems, entries[i].builtin);
+    else if (entries[i].packages)
+      add_peer(systems, &entries[i], folder);
 }
 
 const char *bench_system_key(uint32_t number) {

@@ -4,7 +4,7 @@
  *
  * A step is what lies between two readings. Its own time is the CPU time of the thread. Of the step that crosses the
  * deadline, what lies after it is late on the wall; late in own time is the smaller of that and the thread's CPU time:
- * the measure of overruns in `muster run --audit`. */
+ * the measure of overruns in `muster run`. */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 

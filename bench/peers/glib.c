@@ -1,6 +1,7 @@
 /* GLib's GThreadPool as a peer of `muster bench`: exclusive threads, so that none is started late. It has no ranges. Of
  * levels it has two: g_thread_pool_move_to_front() searches the queue, which is what its urgent jobs pay; a sort
  * function would make every submit search it. */
+#include "pin.h"
 #include "system.h"
 
 #include <glib.h>
@@ -83,8 +84,17 @@ static void wait_asleep(void *pool) {
   g_atomic_int_set(&adaptor->outstanding, 1);
 }
 
+static void *create_best(const bench_wishes *wishes) {
+  void *pool = create(wishes);
+  pin_meeting meeting = {pin_processors(), wishes->workers, 0};
+  for (uint32_t i = 0; pool && i < wishes->workers; i++) submit(pool, pin_meet, &meeting);
+  if (pool) wait_asleep(pool);
+  return pool;
+}
+
 const bench_system *bench_peer(void) {
   static char name[64];
+  static bench_system best;
   static bench_system system = {
       .size = sizeof system,
       .key = "glib",
@@ -98,8 +108,14 @@ const bench_system *bench_peer(void) {
       .wait = wait_asleep,
       .levels = 2,
       .submit_at = submit_at,
+      .best = &best,
   };
   g_snprintf(name, sizeof name, "GLib %u.%u.%u GThreadPool", glib_major_version, glib_minor_version,
              glib_micro_version);
+  best = system;
+  best.key = "glib-best";
+  best.convention = "the same, each thread bound to a processor; kept awake, they would take the caller's";
+  best.create = create_best;
+  best.best = NULL;
   return &system;
 }

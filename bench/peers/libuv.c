@@ -1,5 +1,6 @@
 /* libuv's thread pool as a peer of `muster bench`: uv_queue_work from the thread of the loop. It has neither ranges nor
  * levels. */
+#include "pin.h"
 #include "system.h"
 
 #include <stddef.h>
@@ -61,8 +62,17 @@ static void wait_asleep(void *pool) {
   adaptor->next = 0;
 }
 
+static void *create_best(const bench_wishes *wishes) {
+  void *pool = create(wishes);
+  pin_meeting meeting = {pin_processors(), wishes->workers, 0};
+  for (uint32_t i = 0; pool && i < wishes->workers; i++) submit(pool, pin_meet, &meeting);
+  if (pool) wait_asleep(pool);
+  return pool;
+}
+
 const bench_system *bench_peer(void) {
   static char name[64];
+  static bench_system best;
   static bench_system system = {
       .size = sizeof system,
       .key = "libuv",
@@ -74,7 +84,13 @@ const bench_system *bench_peer(void) {
       .inside = inside,
       .submit = submit,
       .wait = wait_asleep,
+      .best = &best,
   };
   snprintf(name, sizeof name, "libuv %s uv_queue_work", uv_version_string());
+  best = system;
+  best.key = "libuv-best";
+  best.convention = "the same, each thread bound to a processor; kept awake, they would take the caller's";
+  best.create = create_best;
+  best.best = NULL;
   return &system;
 }

@@ -1,56 +1,61 @@
-/* OpenMP as a peer of `muster bench`: its explicit tasks inside a parallel region, and parallel loops over pieces,
- * dealt out dynamically. The environment is the user's: OMP_WAIT_POLICY and its like are not touched. Levels are left
- * out: libgomp lets at most 64 jobs per thread wait and runs every further one inside its submit. */
-#include "system.h"
+/* OpenMP as a peer of `muster bench`. Its run-time library reads the environment once, as it is loaded. This front is
+ * not linked with it: what is (openmp_tasks.c) is loaded in the process that measures, behind the environment of the
+ * system that is measured there. As it comes, the environment is the user's: OMP_WAIT_POLICY and its like are not
+ * touched. Levels are left out: libgomp lets at most 64 jobs per thread wait and runs every further one inside its
+ * submit. */
+#include "openmp_tasks.h"
 
-#include <omp.h>
-#include <stddef.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-typedef struct adaptor {
-  int workers;
-} adaptor;
+static const openmp_tasks *tasks;
+
+/* Beside this library. */
+static const openmp_tasks *load(void) {
+  char path[PATH_MAX];
+  Dl_info own;
+  if (dladdr((const void *)&tasks, &own) == 0) return NULL;
+  const char *slash = strrchr(own.dli_fname, '/');
+  int length = slash ? (int)(slash - own.dli_fname) : 0;
+  snprintf(path, sizeof path, "%.*s/peer_openmp_tasks.so", length, own.dli_fname);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) fprintf(stderr, "muster bench: %s\n", dlerror());
+  return library ? dlsym(library, "openmp_functions") : NULL;
+}
 
 static void *create(const bench_wishes *wishes) {
-  adaptor *adaptor = malloc(sizeof *adaptor);
-  if (!adaptor) return NULL;
-  adaptor->workers = (int)wishes->workers;
-  omp_set_dynamic(0);
-  return adaptor;
+  tasks = load();
+  return tasks ? tasks->create(wishes) : NULL;
+}
+
+static void *create_best(const bench_wishes *wishes) {
+  setenv("OMP_WAIT_POLICY", "active", 1);
+  setenv("OMP_PROC_BIND", "true", 1);
+  setenv("OMP_PLACES", "threads", 1);
+  return create(wishes);
 }
 
 static void destroy(void *pool) {
-  free(pool);
+  tasks->destroy(pool);
 }
 
-/* The others wait at the end of the region, which is where they run what is submitted. */
 static void inside(void *pool, bench_job body, void *argument) {
-  const adaptor *adaptor = pool;
-#pragma omp parallel num_threads(adaptor->workers)
-#pragma omp master
-  body(argument, 0);
+  tasks->inside(pool, body, argument);
 }
 
 static void submit(void *pool, bench_job run, void *argument) {
-  (void)pool;
-#pragma omp task firstprivate(run, argument)
-  run(argument, 0);
+  tasks->submit(pool, run, argument);
 }
 
 static void wait_for_all(void *pool) {
-  (void)pool;
-#pragma omp taskwait
+  tasks->wait(pool);
 }
 
-/* Pieces are at least `grain` long, and where that allows, long enough that dealing them out does not count. */
 static void parallel_for(void *pool, uint64_t count, uint64_t grain, bench_range run, void *argument) {
-  enum { PIECES_PER_WORKER = 1024 };
-  const adaptor *adaptor = pool;
-  uint64_t piece = count / ((uint64_t)adaptor->workers * PIECES_PER_WORKER);
-  if (piece < grain) piece = grain;
-  uint64_t pieces = (count + piece - 1) / piece;
-#pragma omp parallel for num_threads(adaptor->workers) schedule(dynamic)
-  for (uint64_t i = 0; i < pieces; i++) run(argument, i * piece, i + 1 < pieces ? (i + 1) * piece : count, 0);
+  tasks->parallel_for(pool, count, grain, run, argument);
 }
 
 #ifdef __clang__
@@ -58,6 +63,18 @@ static void parallel_for(void *pool, uint64_t count, uint64_t grain, bench_range
 #else
 #define NAME "GNU OpenMP (libgomp) " __VERSION__
 #endif
+
+#define FUNCTIONS                                                                                                      \
+  .destroy = destroy, .inside = inside, .submit = submit, .wait = wait_for_all, .parallel_for = parallel_for
+
+static const bench_system best = {
+    .size = sizeof best,
+    .key = "openmp-best",
+    .name = NAME ", bound and awake",
+    .convention = "the same with OMP_WAIT_POLICY=active, OMP_PROC_BIND=true, OMP_PLACES=threads: never sleeps",
+    .create = create_best,
+    FUNCTIONS,
+};
 
 const bench_system *bench_peer(void) {
   static const bench_system system = {
@@ -67,11 +84,8 @@ const bench_system *bench_peer(void) {
       .convention = "caller counted, works along; waits as OMP_WAIT_POLICY says (default: spins, then sleeps). Behind "
                     "64 jobs per thread a submit runs the job itself, so no backlog and no levels",
       .create = create,
-      .destroy = destroy,
-      .inside = inside,
-      .submit = submit,
-      .wait = wait_for_all,
-      .parallel_for = parallel_for,
+      FUNCTIONS,
+      .best = &best,
   };
   return &system;
 }

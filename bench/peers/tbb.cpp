@@ -2,17 +2,20 @@
  * task_group; parallel_for with the automatic partitioner. With levels: an arena for each of TBB's three priorities,
  * jobs by enqueue; there the caller sleeps and as many threads of TBB's own work, since a thread that waits inside one
  * arena would serve no other. */
+#include "pin.h"
 #include "system.h"
 
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
+#include <oneapi/tbb/task_scheduler_observer.h>
 #include <oneapi/tbb/version.h>
 
 namespace tbb = oneapi::tbb;
@@ -39,6 +42,8 @@ struct adaptor {
                tbb::task_arena(static_cast<int>(wishes.workers), 0, tbb::task_arena::priority::low)},
         with_levels(wishes.levels) {}
 
+  virtual ~adaptor() = default;
+
   void leave() {
     if (outstanding.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
     std::lock_guard<std::mutex> guard(mutex);
@@ -52,6 +57,58 @@ void *create(const bench_wishes *wishes) {
 
 void destroy(void *pool) {
   delete static_cast<adaptor *>(pool);
+}
+
+// Binds every thread as it enters an arena for the first time.
+struct binder : tbb::task_scheduler_observer {
+  cpu_set_t all = pin_processors();
+  std::atomic<uint32_t> next{0};
+
+  binder() { observe(true); }
+  ~binder() override { observe(false); }
+
+  void on_scheduler_entry(bool) override {
+    static thread_local bool bound = false;
+    if (!bound) pin_to(&all, next.fetch_add(1));
+    bound = true;
+  }
+};
+
+// Jobs of an arena of low priority that submit themselves anew: between two of them a thread of TBB's looks for other
+// work, and without them it would go to sleep.
+struct waker {
+  tbb::task_arena arena;
+  std::atomic<bool> stopping{false};
+  std::atomic<int> running;
+
+  explicit waker(int threads) : arena(threads, 0, tbb::task_arena::priority::low), running(threads) {
+    for (int i = 0; i < threads; i++) arena.enqueue([this] { turn(); });
+  }
+
+  ~waker() {
+    stopping = true;
+    while (running > 0) std::this_thread::yield();
+  }
+
+  void turn() {
+    if (stopping)
+      running--;
+    else
+      arena.enqueue([this] { turn(); });
+  }
+};
+
+// With levels the backlog keeps the threads awake.
+struct best_adaptor : adaptor {
+  binder threads;
+  waker awake;
+
+  explicit best_adaptor(const bench_wishes &wishes)
+      : adaptor(wishes), awake(wishes.levels ? 0 : static_cast<int>(wishes.workers) - 1) {}
+};
+
+void *create_best(const bench_wishes *wishes) {
+  return new best_adaptor(*wishes);
 }
 
 void inside(void *pool, bench_job body, void *argument) {
@@ -125,5 +182,10 @@ extern "C" const bench_system *bench_peer(void) {
   system.levels = LEVELS;
   system.submit_at = submit_at;
   system.submit_range_at = submit_range_at;
+  static bench_system best = system;
+  best.key = "tbb-best";
+  best.convention = "the same, each thread bound to a processor; without levels kept awake by jobs of a low priority";
+  best.create = create_best;
+  system.best = &best;
   return &system;
 }

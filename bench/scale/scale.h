@@ -48,7 +48,7 @@ typedef struct scale_spawning {
   uint32_t agents, observers, workers;
   double spawn_ns, remove_ns;                 /* per agent: CPU of the calls and of the frames that carried them out */
   double spawn_frames, remove_frames, frames; /* that it took; frames is their sum. Medians of the rounds, as above */
-  uint32_t frames_over_budget; /* of all rounds: own time after the deadline of 10 ms above the longest claim + 20 us */
+  uint32_t frames_over_budget; /* of all rounds: own time after the deadline of 10 ms above the longest atom + 20 us */
 } scale_spawning;
 
 /* Takes the measures of one row. Null, or what went wrong (valid until the next call). */

@@ -8,7 +8,7 @@
 
 enum { FRAMES_MAX = 10000, SETTLING_FRAMES = 10 };
 
-static const uint64_t budget_ns = 10000000, day_ns = 86400000000000u, grace_ns = 20000;
+static const uint64_t budget_ns = 10000000, day_ns = 86400000000000u;
 
 /* One of the two, of one round. */
 typedef struct crowd {
@@ -16,16 +16,11 @@ typedef struct crowd {
   uint32_t frames, frames_over_budget;
 } crowd;
 
-/* The promise that every frame gives, in own time: what the kernel takes away meanwhile is not the frame's doing. */
-static bool over_budget(const muster_frame_report *report) {
-  return report->overrun_own_ns > report->longest_claim_ns + grace_ns;
-}
-
 /* Frames until the world holds so many agents and nothing waits; they need not all fit into one. */
 static bool carry_out(square *square, crowd *crowd, uint64_t begin_ns, uint32_t agents) {
   do {
     if (crowd->frames++ == FRAMES_MAX || !square_frame(square)) return false;
-    crowd->frames_over_budget += over_budget(&square->report);
+    crowd->frames_over_budget += !muster_frame_kept(&square->report);
   } while (square->report.agents != agents || square->report.spawns_waiting > 0);
   crowd->cpu_ns = work_threads_cpu(&square->threads) - begin_ns;
   return true;

@@ -1,14 +1,29 @@
-/* muster/common.h - what every Muster header shares: results and their messages, memory, logging.
+/* muster/common.h - what every Muster header shares: its version, results and their messages, memory, logging.
  *
  * Conventions of the whole public interface:
  *   - Durations and points in time are unsigned 64-bit nanoseconds and end in _ns, lengths are metres and end
  *     in _m, shares are 0..1 floats, sizes end in _bytes.
- *   - A definition is a struct that begins with its own size. Fill it with its muster_default_..._def()
- *     first, then change what you need; a definition whose size is zero is refused as not initialised. The
- *     library reads no further than that size, so a program built against an older header keeps working.
+ *   - A definition is a struct that begins with its own size. Fill it with its muster_default_...() function
+ *     first, then change what you need. So do structs that the library fills, such as reports. The size says which
+ *     header the program was built with, and a struct grows only at its end:
+ *       a smaller size   the program is older than the library. Fields that it does not know have their defaults, and
+ *                        are not written
+ *       a larger size    the program is newer. A definition is accepted when what the library does not know is zero,
+ *                        and refused with MUSTER_E_ARGUMENT when it is not; of a struct that the library fills, that
+ *                        part stays as it was
+ *       no such size     zero, less than the struct ever had, or more than 64 KiB: the struct was not filled by its
+ *                        default function, and is refused with MUSTER_E_NOT_INITIALISED
+ *     Structs without a size are fixed for good.
  *   - Ids are values. The zero id is null; an id of something that is gone is stale, never somebody else.
- *   - A function that can fail returns a muster_result (or a null id or pointer) and leaves a sentence that says
- *     what was wrong in muster_last_error(). Overload is normal operation and is reported, not an error.
+ *   - A function that can fail returns a muster_result, or a null id or pointer, or a count that is too small. It
+ *     leaves its result in muster_last_result() and a sentence that says what was wrong in muster_last_error(). A
+ *     refusal costs some tens of nanoseconds, so a call may be tried where it may fail, also inside an atom. A question
+ *     whose answer is nothing (muster_agent_next() after the last one, what an agent that is gone published) is no
+ *     failure and leaves both as they were. Overload is normal operation and is reported, not an error.
+ *   - The headers are C11, C17, C++17 and C++20, for compilers that know __attribute__ (gcc and clang).
+ *   - A pointer may be null only where its function says so. Elsewhere null is refused, with a sentence:
+ *     MUSTER_E_ARGUMENT (a definition or a struct to fill: MUSTER_E_NOT_INITIALISED); a function without a result does
+ *     nothing, and returns null, false or 0 where it returns something.
  */
 #ifndef MUSTER_COMMON_H
 #define MUSTER_COMMON_H
@@ -23,6 +38,26 @@ extern "C" {
 
 #define MUSTER_API __attribute__((visibility("default")))
 
+/* Of these headers. MUSTER_VERSION is the three as text, such as "1.2.3". */
+#define MUSTER_VERSION_MAJOR 0
+#define MUSTER_VERSION_MINOR 1
+#define MUSTER_VERSION_PATCH 0
+
+#define MUSTER_VERSION         MUSTER_DOTTED(MUSTER_VERSION_MAJOR, MUSTER_VERSION_MINOR, MUSTER_VERSION_PATCH)
+#define MUSTER_DOTTED(a, b, c) MUSTER_QUOTED(a) "." MUSTER_QUOTED(b) "." MUSTER_QUOTED(c)
+#define MUSTER_QUOTED(text)    #text
+
+/* The version of the library that runs, such as "1.2.3"; MUSTER_VERSION is that of the headers that the program was
+ * built with. They may differ: see the sizes of structs above. Any thread. */
+MUSTER_API const char *muster_version(void);
+
+/* A struct with every field zero, in both languages. */
+#ifdef __cplusplus
+#define MUSTER_ZERO {}
+#else
+#define MUSTER_ZERO {0}
+#endif
+
 typedef enum muster_result {
   MUSTER_OK = 0,
   MUSTER_E_ARGUMENT,        /* a value outside its documented range */
@@ -36,9 +71,19 @@ typedef enum muster_result {
   MUSTER_E_INPUT            /* a file or a text that cannot be read as what it should be */
 } muster_result;
 
-/* The sentence of the last failure on the calling thread; "" when there was none. Valid until the next failing
- * call on the same thread. Any thread. */
+/* The sentence of the last failure on the calling thread; "" when there was none. A call that succeeds leaves it as it
+ * is. It is written when it is asked for, in about a microsecond, and valid until the next failing call on the same
+ * thread. Any thread. */
 MUSTER_API const char *muster_last_error(void);
+
+/* The result of the last failure on the calling thread; MUSTER_OK when there was none. A call that succeeds leaves it
+ * as it is, so ask only when a call has just returned a null id or pointer:
+ *
+ *     muster_agent agent = muster_agent_spawn(world, &def);
+ *     if (muster_agent_is_null(agent) && muster_last_result() == MUSTER_E_FULL) wait_for_room();
+ *
+ * Any thread. */
+MUSTER_API muster_result muster_last_result(void);
 
 /* The name of a result, such as "MUSTER_E_FULL". Any thread. */
 MUSTER_API const char *muster_result_name(muster_result result);

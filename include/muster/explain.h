@@ -42,7 +42,8 @@ typedef enum muster_reason {
   MUSTER_REASON_EASED = 1 << 24,            /* the pressure lowers its level: `eased` */
   MUSTER_REASON_REACTION = 1 << 25,         /* must react by a time: react_by_ns */
   MUSTER_REASON_COMPANY = 1 << 26,          /* somebody more important in whose company it is lifts it: `company` */
-  MUSTER_REASON_OWED = 1 << 27              /* a set of it is owed time: it does not wait for its period */
+  MUSTER_REASON_OWED = 1 << 27,             /* a set of it is owed time: it does not wait for its period */
+  MUSTER_REASON_BEYOND_WISH = 1 << 28       /* its period is longer than its type's period_max_ns, which is a wish */
 } muster_reason;
 
 /* Of an agent that is not active yet only reasons, type, position and what its definition says are filled. */
@@ -111,10 +112,13 @@ typedef struct muster_agent_explanation {
   /* muster/herd.h: the herd that it is a member of (generation 0: none), and how many of its members it stands for (0:
    * it is one with a name); and of a block how many herds live there, folded or not */
   uint32_t herd, herd_generation, herd_members, block_herds;
+
+  int64_t deadline_ns; /* with MUSTER_ORDER_DEADLINE, of an agent that is due: the simulation time by which it shall
+                          run; the earliest goes first. Else 0 */
 } muster_agent_explanation;
 
 static inline muster_agent_explanation muster_default_agent_explanation(void) {
-  muster_agent_explanation explanation = {0};
+  muster_agent_explanation explanation = MUSTER_ZERO;
   explanation.size = (uint32_t)sizeof explanation;
   return explanation;
 }
@@ -122,7 +126,7 @@ static inline muster_agent_explanation muster_default_agent_explanation(void) {
 /* Explains an agent. Asks the importance model of its type, if it has one. MUSTER_E_STALE when the id is gone,
  * MUSTER_E_STATE inside a frame, MUSTER_E_NOT_INITIALISED when the explanation was not set by its default function.
  * Changes nothing. Thread of the frames, between frames. O(observers near); O(observers) when none is. Priority: the
- * terms of Rankin, Acton & Katchabaw, each times guarantee_ns / weight_wait; zeros in the order of delays. */
+ * terms of Rankin, Acton & Katchabaw, each times guarantee_ns / weight_wait; zeros in other orders. */
 MUSTER_API muster_result muster_agent_explain(const muster_world *world, muster_agent agent,
                                               muster_agent_explanation *explanation);
 

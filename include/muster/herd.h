@@ -56,7 +56,9 @@ typedef struct muster_herd_type {
  * taken over: the herd goes on with what the leaf published before. */
 typedef struct muster_herd_body {
   float velocity_x, velocity_y; /* m/s */
+#ifndef __cplusplus             /* which has no such arrays: there they begin at body + 1 */
   float totals[];               /* of all members that the leaf stands for, together */
+#endif
 } muster_herd_body;
 
 /* Folded herds whose time has come, herd by herd in arrays that begin at multiples of 32 bytes and have room for a
@@ -143,7 +145,7 @@ typedef struct muster_herd_type_def {
 } muster_herd_type_def;
 
 static inline muster_herd_type_def muster_default_herd_type_def(void) {
-  muster_herd_type_def def = {0};
+  muster_herd_type_def def = MUSTER_ZERO;
   def.size = (uint32_t)sizeof def;
   def.name = "herd";
   def.branching = 2;
@@ -220,7 +222,7 @@ typedef struct muster_herd_info {
 } muster_herd_info;
 
 static inline muster_herd_info muster_default_herd_info(void) {
-  muster_herd_info info = {0};
+  muster_herd_info info = MUSTER_ZERO;
   info.size = (uint32_t)sizeof info;
   return info;
 }

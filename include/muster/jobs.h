@@ -12,6 +12,10 @@
  * Worker indices are dense and stable: every callback gets one below muster_pool_indices(), no two callbacks that run
  * at the same time on different threads get the same, and a thread keeps its own through nested calls. So they may
  * index scratch memory, of which a job must be done with before it waits or calls muster_job_yield.
+ *
+ * Jobs, pieces of ranges and hooks must return. One that is left by a C++ exception that it did not catch, by
+ * pthread_exit() or by a cancellation ends the process with a line that says so; one that is left by longjmp() has not
+ * ended, and whoever waits for it waits for ever.
  */
 #ifndef MUSTER_JOBS_H
 #define MUSTER_JOBS_H
@@ -73,7 +77,7 @@ typedef struct muster_pool_def {
 } muster_pool_def;
 
 static inline muster_pool_def muster_default_pool_def(void) {
-  muster_pool_def def = {0};
+  muster_pool_def def = MUSTER_ZERO;
   def.size = (uint32_t)sizeof def;
   def.name = "muster";
   def.jobs_max = 131072;
@@ -93,14 +97,15 @@ MUSTER_API muster_pool *muster_pool_create(const muster_pool_def *def);
  * (continuations too) and completes their groups, joins the threads, and waits until every other thread has left.
  * Returns how many jobs were dropped; 0 when called again, or for null. A parallel-for or a frame that runs meanwhile
  * is finished by its caller alone. Any thread, but not inside a job, a piece of a range or an update that the pool runs
- * (nothing happens then, and 0 is returned). */
+ * (nothing happens then, and 0 is returned with a message). */
 MUSTER_API uint64_t muster_pool_stop(muster_pool *pool);
 
-/* Stops the pool, if it was not, and frees it; null is a no-op. No frame may be running on it and no thread may be
- * inside one of its calls. Any thread but a worker of the pool. */
+/* Stops the pool, if it was not, and frees it; null is a no-op. Its worlds must have been destroyed, and no thread may
+ * be inside one of its calls. Any thread but a worker of the pool. Ends the process with a line that says why when the
+ * pool was destroyed already, when it has worlds, and inside a job, a piece of a range or an update that it runs. */
 MUSTER_API void muster_pool_destroy(muster_pool *pool);
 
-/* The number of workers, the caller included. Any thread. */
+/* The number of workers, the caller included; 0 with a message for null. Any thread. */
 MUSTER_API uint32_t muster_pool_workers(const muster_pool *pool);
 
 /* All worker indices that callbacks of this pool ever see are below this: workers, then further guests, then blocking
@@ -119,7 +124,7 @@ MUSTER_API uint32_t muster_available_processors(void);
  * Memory of the caller (a local variable will do), which must stay until the group is complete and no call that takes
  * it is under way; then it may go, or be used again. A group that was never used is complete. */
 typedef struct muster_group {
-  _Alignas(64) uint64_t opaque[8];
+  uint64_t opaque[8] __attribute__((aligned(64)));
 } muster_group;
 
 /* Prepares a group for a pool. The group must not be in use. Any thread. */
@@ -206,7 +211,7 @@ MUSTER_API muster_result muster_parallel_for(muster_pool *pool, uint32_t priorit
 
 /* Memory of the caller for one range that runs on its own; must stay until its group is complete. */
 typedef struct muster_range {
-  _Alignas(64) uint64_t opaque[16];
+  uint64_t opaque[16] __attribute__((aligned(64)));
 } muster_range;
 
 /* Submits a function over 0..count-1, in pieces as in muster_parallel_for; returns at once. `group` may not be null.
@@ -230,7 +235,7 @@ typedef struct muster_pool_statistics {
 } muster_pool_statistics;
 
 static inline muster_pool_statistics muster_default_pool_statistics(void) {
-  muster_pool_statistics statistics = {0};
+  muster_pool_statistics statistics = MUSTER_ZERO;
   statistics.size = (uint32_t)sizeof statistics;
   return statistics;
 }

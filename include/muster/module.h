@@ -7,7 +7,8 @@
  * As a shared object. A module for musterd is one file, NAME.so, that exports muster_module_get and is linked with
  * nothing of Muster: it finds the library in the program that loads it (cc -shared -fPIC walkers.c -o walkers.so). The
  * service looks for it by its bare name in the one folder that it is configured with; folder and file must belong to
- * root or to the service's user, and nobody else may write them; a symbolic link is refused. Its code is loaded once,
+ * root or to the service's user, and nobody else may write them; a symbolic link is refused. Put the file there with
+ * `install`, not with `cp`: one that is not all there yet is refused. Its code is loaded once, as a copy in memory,
  * however many worlds it populates, and stays until the service ends; what differs between worlds belongs into the
  * instance that open() makes: one for each world. tests/examples/template_module.c is one to copy.
  *
@@ -39,7 +40,7 @@ typedef struct muster_module_options {
 } muster_module_options;
 
 static inline muster_module_options muster_default_module_options(void) {
-  muster_module_options options = {0};
+  muster_module_options options = MUSTER_ZERO;
   options.size = (uint32_t)sizeof options;
   options.seed = 1;
   options.up_axis = 'y';

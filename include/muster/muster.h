@@ -17,6 +17,21 @@
  *     inside an atom            muster_update_...() of muster/update.h, with the update that the atom was given
  *     the thread of the frames, everything else: register, frame_run, reports, reading agents
  *     between two frames
+ *
+ * What becomes of misuse:
+ *   - Null, where nothing says that it may be given, is refused: see muster/common.h.
+ *   - A call that belongs between two frames is refused inside one, in callbacks and on other threads: MUSTER_E_STATE,
+ *     or a null id or pointer, false or 0 with a message. What another thread reads at the very moment at which a frame
+ *     begins is not seen, and a race.
+ *   - An update is valid until its atom returns, and on the thread that runs that. Otherwise it is refused in the same
+ *     way; kept for a later atom on the same worker, it is the update of that atom.
+ *   - A callback that is left by a C++ exception, by pthread_exit() or by a cancellation ends the process with a line
+ *     that names agent, type and atom. Inside itself a callback may throw and catch.
+ *   - A callback that is left by longjmp() ends the process with such a line when the next frame of its world begins,
+ *     on the same thread. On a worker it is not seen: the frame never ends, and muster/conduct.h tells who is stuck.
+ *   - A world or a pool that is destroyed twice, inside a callback of its own or while a frame runs, and a pool that is
+ *     destroyed before its worlds, end the process with a line that says so. Other calls with what was destroyed are
+ *     not seen, and may crash.
  */
 #ifndef MUSTER_MUSTER_H
 #define MUSTER_MUSTER_H
@@ -46,8 +61,13 @@ extern "C" {
 typedef enum muster_order {
   MUSTER_ORDER_PRIORITY = 0, /* Rankin, Acton & Katchabaw: weighted importance, time waited, runs and progress, with
                                 uncapped ageing */
-  MUSTER_ORDER_DELAYS        /* Tan & Wong, fig. 3: number of delays descending, then elapsed time descending. Under the
+  MUSTER_ORDER_DELAYS,       /* Tan & Wong, fig. 3: number of delays descending, then elapsed time descending. Under the
                                 virtual clock the update that crosses the deadline is started, as there */
+  MUSTER_ORDER_DEADLINE      /* the earliest deadline first: a period T_i after the release, a T_i / 8 after a wake, the
+                                time itself of a reaction. Rankin's terms move it by parts of the agent's own period:
+                                release + T_i (1 - (eps i + theta p - eta rc) / 4 zeta). So nobody is overtaken for much
+                                longer than its own T_i, and guarantee_ns means nothing but the T_i of agents that have
+                                no period */
 } muster_order;
 
 /* How periods give way under pressure. Each rule has one number, found so that what everyone costs fits the budget;
@@ -59,11 +79,19 @@ typedef enum muster_elastic {
                                  proportional to e_i, whatever they cost */
   MUSTER_ELASTIC_UTILISATION, /* E_i = e_i in it: Tan & Wong as published; the CPU that an agent takes falls by an
                                  amount proportional to e_i */
-  MUSTER_ELASTIC_SQUARE_ROOT  /* T_i proportional to sqrt(C_i e_i): the least staleness for the CPU, when each agent's
+  MUSTER_ELASTIC_SQUARE_ROOT, /* T_i proportional to sqrt(C_i e_i): the least staleness for the CPU, when each agent's
                                  staleness weighs 1/e_i. At full importance it weighs 64 times as much as at none, and
                                  the period is an eighth at the same cost where no bound holds. So everyone gives way
                                  a little, where the other rules spare the important until the rest has no more to
                                  give */
+  MUSTER_ELASTIC_IMPORTANCE   /* T_i = mu sqrt(C_i e_i / w_i), w_i = 2^(importance_octaves x importance): the least
+                                 staleness for the CPU, when each agent's staleness weighs w_i, at any load. T_imax is a
+                                 wish: the wishes of all may take wish_part of the capacity, and beyond that the longest
+                                 periods stretch with the load, each by as much; so twice the load never makes an
+                                 important agent more than about twice as slow. With period_max_hard T_imax stays a
+                                 bound. Hard types at T_imax and exempt agents have the rest of the capacity at most,
+                                 and shrink alike beyond it. e_i is the elasticity of the type, or that of the agent
+                                 where one was set; best within 1/16 .. 16 */
 } muster_elastic;
 
 /* How an agent's importance comes about, before its type's own model and its floor. */
@@ -109,7 +137,8 @@ typedef struct muster_world_def {
                                  (muster_frame_report.updates_max) */
   float cell_m;               /* edge of a cell of the neighbour grid; default 32; 0.5 .. 10,000. About the usual
                                  radius of muster_update_nearby */
-  bool audit;                 /* read thread CPU clocks to measure the promise; costs about 0.4 us per claim */
+  bool audit;                 /* read thread CPU clocks to measure the promise; costs about 0.4 us per claim; near the
+                                 budget's end, per atom */
   muster_allocator allocator; /* default: the operating system */
   muster_log_sink log;        /* default: warnings and errors to standard error */
   uint32_t sends_per_frame;   /* places set aside for what the updates of a frame may send: sends_max for each of them;
@@ -124,7 +153,8 @@ typedef struct muster_world_def {
   uint32_t trace_spans;       /* claims of one worker that are kept of a frame; further ones are counted only; default
                                  2048; 16 .. 65,536. Room is reserved when trace_frames is set */
   uint64_t stuck_ns;          /* a worker that is in one atom for so long is reported: muster/conduct.h. Takes a thread,
-                                 when the pool has several workers; default 500 ms; 0 = off; 10 ms .. 1 h */
+                                 which sleeps while no frames are run; none in planner worlds; default 500 ms; 0 = off;
+                                 10 ms .. 1 h */
   uint32_t activation_delay;  /* D: so that no frame has more to run than others, an update may be put off by up to so
                                  many frames (Wright & Marshall's dynamic activation delay), but never as far as the
                                  next one's time. Neither is it early: the times of an agent's period stay as they
@@ -156,10 +186,17 @@ typedef struct muster_world_def {
                               their agents, and the frame that first touches a page waits for it: for a huge page
                               milliseconds, where memory is short of them. Default 0; 0 .. agents_max. Nothing with an
                               allocator */
+  const char *pardon_command; /* what the host's operators type to pardon, for the log: the agent's id
+                                 (INDEX.GENERATION) or the name of the type follows. Not copied: must outlive the
+                                 world. Default null: the log names muster_agent_pardon() and muster_type_pardon() */
+  float importance_octaves; /* k of MUSTER_ELASTIC_IMPORTANCE: how often staleness at importance 1 weighs twice what it
+                               does at none. Default 12: 4096 times, periods 1 : 64 where no bound holds; 0..16 */
+  float wish_part;          /* under the same rule, what the longest periods of all may take of the capacity before they
+                               stretch; default 0.5; 0.1 .. 0.9 */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {
-  muster_world_def def = {0};
+  muster_world_def def = MUSTER_ZERO;
   def.size = (uint32_t)sizeof def;
   def.agents_max = 65536;
   def.types_max = 64;
@@ -179,16 +216,20 @@ static inline muster_world_def muster_default_world_def(void) {
   def.focus = def.designer = def.role = def.company = 1.0f;
   def.cycles_max = 1;
   def.cycles_importance = 0.9f;
+  def.importance_octaves = 12.0f;
+  def.wish_part = 0.5f;
   return def;
 }
 
-/* Creates a world. Returns null with a message when a field is out of range, the definition is not initialised or
- * memory is refused. The caller owns the world. Reserves address space for the maxima; memory is used as agents come
- * to be. Any thread. */
+/* Creates a world. Returns null with a message when a field is out of range, the definition is not initialised, the
+ * pool was destroyed already or memory is refused. The caller owns the world. Reserves address space for the maxima;
+ * memory is used as agents come to be. Any thread. */
 MUSTER_API muster_world *muster_world_create(const muster_world_def *def);
 
-/* Removes every agent (on_removed is called for each) and frees the world; null is a no-op. Not inside a frame, and
- * no other thread may use the world any more. */
+/* Removes every agent (on_removed is called for each) and frees the world; null is a no-op. No other thread may use the
+ * world any more. Ends the process with a line that says why when the world was destroyed already, inside one of its
+ * frames (but for a plan that the host runs, which ends here), and in a callback of a call that takes the world: who
+ * destroys goes on as if everything were gone. */
 MUSTER_API void muster_world_destroy(muster_world *world);
 
 /* Registers an agent type. Returns the null type with a message when a field is out of range or types_max is
@@ -224,7 +265,7 @@ struct muster_agent_def {
 };
 
 static inline muster_agent_def muster_default_agent_def(void) {
-  muster_agent_def def = {0};
+  muster_agent_def def = MUSTER_ZERO;
   def.size = (uint32_t)sizeof def;
   def.elasticity = -1.0f;
   def.visibility = 1.0f;
@@ -297,7 +338,7 @@ typedef struct muster_agent_tuning {
 } muster_agent_tuning;
 
 static inline muster_agent_tuning muster_default_agent_tuning(void) {
-  muster_agent_tuning tuning = {0};
+  muster_agent_tuning tuning = MUSTER_ZERO;
   tuning.size = (uint32_t)sizeof tuning;
   tuning.importance_floor = -1.0f;
   tuning.elasticity = -1.0f;
@@ -339,7 +380,7 @@ typedef struct muster_agent_info {
 } muster_agent_info;
 
 static inline muster_agent_info muster_default_agent_info(void) {
-  muster_agent_info info = {0};
+  muster_agent_info info = MUSTER_ZERO;
   info.size = (uint32_t)sizeof info;
   return info;
 }
@@ -362,7 +403,7 @@ typedef struct muster_observer_def {
 } muster_observer_def;
 
 static inline muster_observer_def muster_default_observer_def(void) {
-  muster_observer_def def = {0};
+  muster_observer_def def = MUSTER_ZERO;
   def.size = (uint32_t)sizeof def;
   def.near_m = 25.0f;
   def.far_m = 250.0f;

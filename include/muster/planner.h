@@ -47,7 +47,8 @@
  *
  * Between the two calls other threads may spawn, remove, move, wake and tune as ever; it is queued for the next plan,
  * and an agent that was removed may still be reported. Calls that hold at once (muster_agents_move() and its like) are
- * MUSTER_E_STATE; muster_agent_read() is allowed, between the two calls also. */
+ * MUSTER_E_STATE; what only reads, such as muster_agent_read(), is allowed between the two calls also, but for
+ * muster_agent_explain(), muster_trace_write() and muster/view.h. */
 #ifndef MUSTER_PLANNER_H
 #define MUSTER_PLANNER_H
 
@@ -103,7 +104,7 @@ typedef struct muster_plan_summary {
 } muster_plan_summary;
 
 static inline muster_plan_summary muster_default_plan_summary(void) {
-  muster_plan_summary summary = {0};
+  muster_plan_summary summary = MUSTER_ZERO;
   summary.size = (uint32_t)sizeof summary;
   return summary;
 }

@@ -40,7 +40,7 @@ typedef struct muster_record_def {
 } muster_record_def;
 
 static inline muster_record_def muster_default_record_def(void) {
-  muster_record_def def = {0};
+  muster_record_def def = MUSTER_ZERO;
   def.size = (uint32_t)sizeof def;
   def.buffer_bytes = (size_t)256 << 20;
   def.hash_every = 60;
@@ -69,7 +69,7 @@ typedef struct muster_record_status {
 } muster_record_status;
 
 static inline muster_record_status muster_default_record_status(void) {
-  muster_record_status status = {0};
+  muster_record_status status = MUSTER_ZERO;
   status.size = (uint32_t)sizeof status;
   return status;
 }
@@ -88,14 +88,14 @@ typedef struct muster_record_info {
 } muster_record_info;
 
 static inline muster_record_info muster_default_record_info(void) {
-  muster_record_info info = {0};
+  muster_record_info info = MUSTER_ZERO;
   info.size = (uint32_t)sizeof info;
   return info;
 }
 
 /* Reads and checks a whole record of `count` bytes: every checksum. MUSTER_E_INPUT with the offset and the reason when
- * it is damaged or none. When `world` is not null, its fields are set to those of the recorded world, but for pool,
- * allocator, log and audit. Any thread. O(count). */
+ * it is damaged or none. When `world`, set by its default function, is not null, it becomes the definition of the
+ * recorded world, with the default pool, allocator, log and audit. Any thread. O(count). */
 MUSTER_API muster_result muster_record_look(const void *bytes, size_t count, muster_record_info *info,
                                             struct muster_world_def *world);
 
@@ -110,7 +110,7 @@ typedef struct muster_replay_def {
 } muster_replay_def;
 
 static inline muster_replay_def muster_default_replay_def(void) {
-  muster_replay_def def = {0};
+  muster_replay_def def = MUSTER_ZERO;
   def.size = (uint32_t)sizeof def;
   return def;
 }

@@ -14,7 +14,8 @@
  * All functions are pure: they read their arguments and write to what these point at, and to nothing else. Any thread,
  * any atom. The structs are flat and small, without padding or pointers: parts of an agent's state_bytes. Zeroed they
  * are ready for use. They are fixed for good and have no size field. Times are simulation time; pass the same clock to
- * all calls for one struct, and never a smaller time than before: such a time counts as no time passed. */
+ * all calls for one struct, and never a smaller time than before: such a time counts as no time passed. A null pointer
+ * is refused with a message: nothing happens, and the answer is false, 0, MUSTER_CHOICE_NONE or the candidate. */
 #ifndef MUSTER_REDUCTION_H
 #define MUSTER_REDUCTION_H
 

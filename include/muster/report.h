@@ -32,18 +32,18 @@ typedef struct muster_frame_report {
   uint64_t stage_ns[MUSTER_STAGES];
   uint64_t overrun_wall_ns;  /* past the budget; the kernel's doing included */
   uint64_t overrun_own_ns;   /* the promise: thread CPU spent after the end of the budget, less what calls between the
-                                frames took of it; with audit, else 0. A frame that repays means to end sooner, but is
-                                late only after that */
+                                frames took of it; with audit, else 0. The atom that crosses that end counts whole; so
+                                does a claim in which no clock was read. A frame that repays means to end sooner, but
+                                is late only after that. See muster_frame_kept() */
   uint64_t longest_claim_ns; /* with audit: own time of the longest claim (virtual: of the longest update); else 0 */
   uint64_t used_cpu_ns;      /* with audit: thread CPU of all workers spent on the frame */
-  uint64_t given_cpu_ns;     /* with audit: workers x the time that the frame meant to take (the budget, less what calls
-                                between the frames took and what was repaid), less what the kernel took from running
-                                workers */
-  uint64_t update_cpu_ns;    /* time inside claims, all workers */
-  uint64_t overhead_ns;      /* all workers' time in the frame that was not spent inside atoms and not idle */
-  uint32_t agents;           /* active */
-  uint32_t spawns_waiting;   /* queued, not yet active */
-  uint32_t released;         /* due for the first time in this frame */
+  uint64_t given_cpu_ns;   /* with audit: workers x the time after which the frame is late (the budget, less what calls
+                              between the frames took), less what the kernel took from running workers */
+  uint64_t update_cpu_ns;  /* time inside claims, all workers */
+  uint64_t overhead_ns;    /* all workers' time in the frame that was not spent inside atoms and not idle */
+  uint32_t agents;         /* active */
+  uint32_t spawns_waiting; /* queued, not yet active */
+  uint32_t released;       /* due for the first time in this frame */
   uint32_t completed;
   uint32_t carried;         /* due but not started; they keep their age */
   uint32_t preempted;       /* stopped between two atoms; they continue */
@@ -65,7 +65,7 @@ typedef struct muster_frame_report {
   uint64_t debt_ns;   /* overruns that no frame has made up for yet, this one's included; bounded by debt_budgets */
   float share;        /* of the time that updates could have had, the part that they are planned to use: what the
                          controller learnt from frames in which work waited; 0.25..1.25, 1 = as predicted */
-  uint32_t offences;  /* atoms seen over their type's limit: muster/conduct.h */
+  uint32_t offences;  /* atoms seen over their type's limit by CPU time of their own: muster/conduct.h */
   uint32_t agents_demoted;     /* active, under such a penalty now: kept from their upper levels */
   uint32_t agents_quarantined; /* or not run at all */
   uint32_t types_quarantined;
@@ -81,13 +81,32 @@ typedef struct muster_frame_report {
    * stage 3 wants folded or unfolded, left to the next ones. */
   uint64_t represented;
   uint32_t leaves, herds_folded, herds_unfolded, folds, unfolds, changes_waiting;
+
+  uint32_t nearby_cut;    /* calls of muster_update_nearby() that did not look at everybody */
+  uint32_t atoms_blocked; /* atoms seen to be blocked for longer than their type's limit: muster/conduct.h */
+  uint64_t blocked_ns;    /* by so much the frame's end was moved, because atoms were blocked. Wall clock only */
+
+  uint64_t longest_atom_ns; /* with audit: own time of the longest atom, actions included, of those that were timed:
+                               long ones, samples, and all that may cross the frame's end. Virtual: of all. Else 0 */
+
+  /* Under MUSTER_ELASTIC_IMPORTANCE: active agents whose period is longer than their period_max_ns; and what exempt
+   * agents and hard types want at least, in parts of the capacity: above a half they shrink alike. */
+  uint32_t agents_beyond_wish;
+  float held_load;
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {
-  muster_frame_report report = {0};
+  muster_frame_report report = MUSTER_ZERO;
   report.size = (uint32_t)sizeof report;
   return report;
 }
+
+/* What a frame may be late by beyond its longest atom. */
+#define MUSTER_PROMISE_GRACE_NS 20000u
+
+/* Whether a frame kept the promise: its own overrun is at most its longest atom and the grace. The report must be of a
+ * world with audit, or with the virtual clock: others do not know. False for null. Any thread. */
+MUSTER_API bool muster_frame_kept(const muster_frame_report *report);
 
 /* Copies the report of the last frame; zeros before the first. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_frame_report_read(const muster_world *world, muster_frame_report *report);
@@ -109,7 +128,7 @@ typedef struct muster_statistics {
   uint64_t spawns_refused;      /* from inside updates: beyond spawns_max or short of ids */
   uint64_t commands_dropped;    /* from inside updates: more than fit */
   uint64_t interrupted;         /* updates that gave way to something more urgent between two atoms */
-  uint64_t atoms_over_limit;    /* atoms seen to take longer than limit_ns: muster/conduct.h */
+  uint64_t atoms_over_limit;    /* atoms seen to take more CPU time than limit_ns: muster/conduct.h */
   uint64_t longest_wait_ns;     /* release to start, the worst of all frames */
   double interval_deviation_ns; /* mean over completed updates of (elapsed - T_io); of those without a period 0 */
   muster_quantiles staleness[MUSTER_DECILES]; /* elapsed time of completed updates of those with a period; [0] = the
@@ -144,10 +163,14 @@ typedef struct muster_statistics {
   uint64_t folds, unfolds, unfolds_refused, folds_refused, changes_in_sight, herds_refused;
   uint64_t bytes_folded, bytes_unfolded;
 
-  /* What updates took that were timed: all long ones, and one claim of sixteen of short ones. [k] counts those of at
-   * most muster_update_time_bound(k) that no bucket before counts; and the sum of all. Wall clock only. */
+  /* What updates took that were timed: all long ones, and one claim of sixteen of short ones; less the time for which
+   * an atom that took too long was away from its processor. [k] counts those of at most muster_update_time_bound(k)
+   * that no bucket before counts; and the sum of all. Wall clock only. */
   uint64_t update_times[MUSTER_UPDATE_TIMES];
   uint64_t update_times_ns;
+
+  uint64_t nearby_cut;    /* sum of the frame reports */
+  uint64_t atoms_blocked; /* sum of the frame reports */
 } muster_statistics;
 
 /* 128 ns, twice that, and so on; UINT64_MAX for the last bucket, which has no bound. */
@@ -156,7 +179,7 @@ static inline uint64_t muster_update_time_bound(uint32_t bucket) {
 }
 
 static inline muster_statistics muster_default_statistics(void) {
-  muster_statistics statistics = {0};
+  muster_statistics statistics = MUSTER_ZERO;
   statistics.size = (uint32_t)sizeof statistics;
   return statistics;
 }
@@ -175,7 +198,7 @@ typedef struct muster_type_cost {
 } muster_type_cost;
 
 static inline muster_type_cost muster_default_type_cost(void) {
-  muster_type_cost cost = {0};
+  muster_type_cost cost = MUSTER_ZERO;
   cost.size = (uint32_t)sizeof cost;
   return cost;
 }
@@ -185,7 +208,7 @@ MUSTER_API bool muster_type_cost_read(const muster_world *world, muster_type typ
                                       muster_type_cost *cost);
 
 /* A hash over every active agent in agent order: position, schedule, state, published state. Equal worlds have equal
- * hashes. O(agents). Thread of the frames, between frames. */
+ * hashes. O(agents). Thread of the frames, between frames; 0 with a message inside one. */
 MUSTER_API uint64_t muster_world_hash(const muster_world *world);
 
 #ifdef __cplusplus

@@ -96,7 +96,7 @@ typedef struct muster_set_def {
 } muster_set_def;
 
 static inline muster_set_def muster_default_set_def(void) {
-  muster_set_def def = {0};
+  muster_set_def def = MUSTER_ZERO;
   def.size = (uint32_t)sizeof def;
   def.name = "set";
   def.priority = 50;
@@ -116,7 +116,7 @@ typedef struct muster_set_tuning {
 } muster_set_tuning;
 
 static inline muster_set_tuning muster_default_set_tuning(void) {
-  muster_set_tuning tuning = {0};
+  muster_set_tuning tuning = MUSTER_ZERO;
   tuning.size = (uint32_t)sizeof tuning;
   tuning.priority = 50;
   tuning.period_updates = 1;
@@ -150,7 +150,7 @@ typedef struct muster_set_info {
 } muster_set_info;
 
 static inline muster_set_info muster_default_set_info(void) {
-  muster_set_info info = {0};
+  muster_set_info info = MUSTER_ZERO;
   info.size = (uint32_t)sizeof info;
   return info;
 }
@@ -165,7 +165,8 @@ MUSTER_API muster_result muster_agent_set_info(const muster_world *world, muster
 /* Whether a long atom should note how far it got and return MUSTER_ATOM_MORE: its set's share is used up, the frame
  * ends, or something more urgent waits. Never in a run set, an action set or a type without sets. About the time of a
  * clock read: ask every few microseconds of work. Under the virtual clock it says so to the muster_set_def.asks-th
- * question of one call, and an atom's model_ns is what one call costs. */
+ * question of one call, and an atom's model_ns is what one call costs. True, with a message, for an update that is not
+ * under way: whoever asks it should stop. */
 MUSTER_API bool muster_should_yield(muster_update *update);
 
 /* Says how far the set's run got, 0..1: what is not a number counts as 0, what leaves 0..1 is clamped. It counts in the

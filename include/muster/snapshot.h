@@ -34,7 +34,7 @@ typedef struct muster_save_def {
 } muster_save_def;
 
 static inline muster_save_def muster_default_save_def(void) {
-  muster_save_def def = {0};
+  muster_save_def def = MUSTER_ZERO;
   def.size = (uint32_t)sizeof def;
   return def;
 }
@@ -66,7 +66,7 @@ typedef struct muster_snapshot_info {
 } muster_snapshot_info;
 
 static inline muster_snapshot_info muster_default_snapshot_info(void) {
-  muster_snapshot_info info = {0};
+  muster_snapshot_info info = MUSTER_ZERO;
   info.size = (uint32_t)sizeof info;
   return info;
 }
@@ -84,7 +84,7 @@ typedef struct muster_load_def {
 } muster_load_def;
 
 static inline muster_load_def muster_default_load_def(void) {
-  muster_load_def def = {0};
+  muster_load_def def = MUSTER_ZERO;
   def.size = (uint32_t)sizeof def;
   return def;
 }

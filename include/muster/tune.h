@@ -33,17 +33,20 @@ typedef struct muster_world_tuning {
   float level_pressure;                 /* 0, or 0.05 .. 1; negative = leave */
   uint32_t cycles_max;                  /* 1..MUSTER_CYCLES_MAX; 0 = leave */
   float cycles_importance;              /* 0..1; negative = leave */
+  float importance_octaves;             /* 0..16; negative = leave */
+  float wish_part;                      /* 0.1 .. 0.9; negative = leave */
 } muster_world_tuning;
 
 #define MUSTER_UPDATES_LEAVE (UINT32_MAX - 1u)
 
 static inline muster_world_tuning muster_default_world_tuning(void) {
-  muster_world_tuning tuning = {0};
+  muster_world_tuning tuning = MUSTER_ZERO;
   tuning.size = (uint32_t)sizeof tuning;
   tuning.weight_importance = tuning.weight_wait = tuning.weight_runs = tuning.weight_progress = -1.0f;
   tuning.weight_reduction = tuning.focus = tuning.designer = tuning.role = tuning.company = -1.0f;
   tuning.updates_per_frame = MUSTER_UPDATES_LEAVE;
   tuning.level_pressure = tuning.cycles_importance = -1.0f;
+  tuning.importance_octaves = tuning.wish_part = -1.0f;
   return tuning;
 }
 

@@ -73,7 +73,8 @@ typedef struct muster_type_def {
   uint32_t state_bytes; /* private flat state of each agent, owned and zeroed by Muster; default 0; at most 64 KiB */
   uint32_t published_bytes; /* public flat state that others may read as of the last commit; default 0; at most 4 KiB */
   uint64_t period_ns;       /* nominal = shortest period; default 100 ms; 100 us .. 24 h */
-  uint64_t period_max_ns;   /* longest period under load; default 1 s; period_ns .. 24 h */
+  uint64_t period_max_ns;   /* longest period under load; default 1 s; period_ns .. 24 h. Under
+                               MUSTER_ELASTIC_IMPORTANCE a wish, which stretches under heavy load (period_max_hard) */
   uint64_t limit_ns;        /* what one atom may take, else see muster/conduct.h; default 500 us; 1 us .. 1 s */
   float elasticity;         /* how readily the period gives way, against other types; default 1; 0 = never;
                                at most 1024 */
@@ -117,9 +118,10 @@ typedef struct muster_type_def {
   uint64_t wake_gap_ns;    /* least simulation time between the beginnings of two runs that wakes cause (by calls or by
                               messages; times asked for are not concerned). A wake within the gap waits until it has
                               passed, unless the agent runs before then anyway; default 0 = no gap; at most 24 h */
-  uint32_t strikes_demote; /* so many strikes for atoms over limit_ns bring an agent down one capability level */
-  uint32_t strikes_quarantine; /* at its cheapest level, so many bring it into quarantine. Of both, muster/conduct.h
-                                  says what counts; default 3; 0 = never; at most 10,000 */
+  uint32_t strikes_demote; /* so many strikes for atoms over limit_ns bring an agent down one capability level: see
+                              muster/conduct.h for what counts; default 3; 0 = never; at most 10,000 */
+  uint32_t strikes_quarantine; /* at its cheapest level, so many bring it into quarantine, where nothing runs it any
+                                  more; default 0 = never; at most 10,000 */
   const muster_set_def *sets;  /* instead of atoms: sets of them, see muster/sets.h; copied. At least one atom in all;
                                   the  elapsed contract is delta or events; not in planner worlds. Default null */
   uint32_t set_count;          /* 0..MUSTER_SETS_MAX */
@@ -128,11 +130,13 @@ typedef struct muster_type_def {
   uint32_t priority;           /* an update's share of the frame: of the time that is left on all workers, p / sum of p
                                   over all ready agents of types that have a priority; 1..100. Default 0 = no share: it
                                   may use what is left of the frame */
-  uint64_t slice_ns; /* the most that one update uses of a frame, by sets; default 0 = no bound; 1 us .. 1 s */
+  uint64_t slice_ns;    /* the most that one update uses of a frame, by sets; default 0 = no bound; 1 us .. 1 s */
+  bool period_max_hard; /* period_max_ns is a bound also where MUSTER_ELASTIC_IMPORTANCE would stretch it, as far as
+                           half of the capacity is enough for all such types and for exempt agents; default false */
 } muster_type_def;
 
 static inline muster_type_def muster_default_type_def(void) {
-  muster_type_def def = {0};
+  muster_type_def def = MUSTER_ZERO;
   def.size = (uint32_t)sizeof def;
   def.name = "agent";
   def.period_ns = 100000000u;
@@ -147,7 +151,6 @@ static inline muster_type_def muster_default_type_def(void) {
   def.parts = 1;
   def.part_ns = 1000;
   def.strikes_demote = 3;
-  def.strikes_quarantine = 3;
   return def;
 }
 

@@ -3,7 +3,9 @@
  * Perception and behaviour atoms run in parallel: they write only their own agent (state, published, position) and read
  * of others what was published, as of the last commit. Action atoms run at the commit and may touch others, as far as
  * their type says (muster_type_def.act): one at a time; or regions of the ground beside each other; or all beside each
- * other. Every function here takes the update that the running atom was given, on the thread that runs it.
+ * other. Every function here takes the update that the running atom was given, on the thread that runs it, until the
+ * atom returns. With any other it does nothing and says so: MUSTER_E_STATE, or a null id or pointer, false or 0 with a
+ * message.
  *
  * At a commit those whose actions found no time in earlier frames come first; among them, and then among the others,
  * serial agents act before those of regions, and these before parallel ones. When there is no time for all, the next
@@ -130,12 +132,29 @@ typedef struct muster_neighbour {
 
 #define MUSTER_NEIGHBOURS_MAX 64u
 
+#define MUSTER_CANDIDATES_MAX 256u
+
 /* The nearest agents within radius_m on the ground plane and in the same partition,
  * oneself excluded: at most `capacity` (<= MUSTER_NEIGHBOURS_MAX) of them, nearest first, equal distances in agent
  * order. `type` narrows to one type, null is all. Returns the number written to `out`.
- * Cost: the population of the cells that the circle touches, or of the world where those are more than its agents. */
+ *
+ * A query looks at MUSTER_CANDIDATES_MAX agents at most, of whatever type, oneself included. It looks at the nearest
+ * cells of the neighbour grid first, and in a cell of more than 64 agents at its nearest parts, which are squares of
+ * down to a 256th of a cell's edge. It ends when what is left is farther than what it found, and has found the nearest
+ * then: so it is in crowds, too, as long as few enough stand in such a square. Otherwise it is cut, and there may be
+ * nearer ones than those that it found: where too many stand in one square; where few are of the type, or `capacity` is
+ * large; and where it would have to go more than 32 cells far, of which it looks at agents from anywhere instead.
+ * Of agents in one square each sees a group of its own, and is seen by those of that group.
+ *
+ * Which agents are looked at follows from the positions and indices of agents alone: it is the same for any number of
+ * workers, in whatever order the agents came, and after a snapshot.
+ * Cost: of so many agents, and of the cells that the circle touches, up to 4,225 or the world's agents and 64. */
 MUSTER_API uint32_t muster_update_nearby(const muster_update *update, float radius_m, muster_type type,
                                          muster_neighbour *out, uint32_t capacity);
+
+/* Whether the last muster_update_nearby() of this update was cut; false before the first. Such queries are counted in
+ * muster_frame_report.nearby_cut. O(1). */
+MUSTER_API bool muster_update_nearby_cut(const muster_update *update);
 
 #define MUSTER_MESSAGE_BYTES_MAX 256u
 

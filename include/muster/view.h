@@ -35,7 +35,7 @@ typedef struct muster_view {
 } muster_view;
 
 static inline muster_view muster_default_view(void) {
-  muster_view view = {0};
+  muster_view view = MUSTER_ZERO;
   view.size = (uint32_t)sizeof view;
   view.looks_max = 16384;
   return view;

@@ -28,6 +28,7 @@ typedef struct batch_entry {
                         otherwise */
   uint16_t send_limit;
   uint8_t cycles;     /* to be run, the first included; then, that ran. 0 is as good as 1 */
+  bool offends;       /* virtual clock: an atom is over its limit */
   uint32_t send_base; /* first of the places set aside for its messages. With a limit of 0: NO_PLACES when there were
                          none left; else nobody has looked, and the first message does */
 } batch_entry;
@@ -79,10 +80,11 @@ typedef struct batch_result {
 typedef struct batch_claim {
   uint32_t first, end; /* entries */
   uint32_t predicted_ns;
-  uint32_t risk_ns; /* how much longer it may take, by what the types of its agents did of late */
-  bool timed;       /* read the clock after each atom: a long update, which may stop in between, or a sample */
-  bool sure;        /* runs whatever it costs, like the first */
-  uint16_t ran_by;  /* index of the worker that took it, CLAIM_LEFT when nobody did */
+  uint32_t margin_ns; /* sum of what its updates take more than predicted in one case of twenty */
+  uint32_t risk_ns;   /* how much longer it may take, by what the types of its agents did of late */
+  bool timed;         /* read the clock after each atom: a long update, which may stop in between, or a sample */
+  bool sure;          /* runs whatever it costs, like the first */
+  uint16_t ran_by;    /* index of the worker that took it, CLAIM_LEFT when nobody did */
 } batch_claim;
 
 /* What could not be run in a frame but came first among the rest: held back from the ready set, it leads the next

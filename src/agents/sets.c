@@ -1,12 +1,14 @@
 #include "agents/sets.h"
 
+#include "base/assert.h"
 #include "base/error.h"
+#include "base/sized.h"
 
 #include <string.h>
 
 static const uint64_t day_ns = 86400000000000u;
 
-enum { PERIOD_UPDATES_MAX = 1000000, ASKS_MAX = 1000000, SIZE_MOST = 65536 };
+enum { PERIOD_UPDATES_MAX = 1000000, ASKS_MAX = 1000000 };
 
 static muster_result check_period(const char *type, const char *set, uint32_t period_updates, uint64_t period_ns) {
   bool counts = period_updates > 0, timed = period_ns > 0;
@@ -63,13 +65,28 @@ static muster_result check_set(const char *type, const muster_set_def *set) {
   return check_times(type, set);
 }
 
-/* What an older header did not know has its default. */
+/* Sets lie as far apart as the host's header says: all of them have the size of the first. */
+static muster_result read_set(const muster_type_def *def, uint32_t number, muster_set_def *set) {
+  *set = muster_default_set_def();
+  uint32_t stride = def->sets[0].size, size;
+  const unsigned char *given = (const unsigned char *)def->sets + (size_t)number * stride;
+  muster_result result = sized_read(SIZED(set_def), given, set);
+  if (result) return error_set(result, "type '%s', set %u: %s", def->name, number, muster_last_error());
+  memcpy(&size, given, sizeof size);
+  if (size != stride)
+    return error_set(MUSTER_E_NOT_INITIALISED,
+                     "type '%s', set %u was not set by muster_default_set_def(): its size is %u, that of set 0 %u",
+                     def->name, number, size, stride);
+  if (!set->name) set->name = "set";
+  return MUSTER_OK;
+}
+
+/* Of a definition that was checked. */
 static muster_set_def set_at(const muster_type_def *def, uint32_t number) {
-  muster_set_def set = muster_default_set_def();
-  uint32_t size = def->sets[0].size;
-  const unsigned char *given = (const unsigned char *)def->sets + (size_t)number * size;
-  memcpy(&set, given, size < sizeof set ? size : sizeof set);
-  if (!set.name) set.name = "set";
+  muster_set_def set;
+  muster_result result = read_set(def, number, &set);
+  ASSERT(result == MUSTER_OK);
+  (void)result;
   return set;
 }
 
@@ -84,16 +101,11 @@ muster_result sets_check(const muster_type_def *def) {
   if (def->elapsed == MUSTER_ELAPSED_STEPS || def->elapsed == MUSTER_ELAPSED_ANALYTIC)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': elapsed %d: sets are told delta or events", def->name,
                      (int)def->elapsed);
-  if (def->sets[0].size > SIZE_MOST)
-    return error_set(MUSTER_E_NOT_INITIALISED, "type '%s': its sets were not set by muster_default_set_def()",
-                     def->name);
   uint32_t atoms = 0;
   for (uint32_t i = 0; i < def->set_count; i++) {
-    muster_set_def set = set_at(def, i);
-    if (def->sets[0].size == 0 || set.size != def->sets[0].size)
-      return error_set(MUSTER_E_NOT_INITIALISED, "type '%s': set %u was not set by muster_default_set_def()", def->name,
-                       i);
-    muster_result result = check_set(def->name, &set);
+    muster_set_def set;
+    muster_result result = read_set(def, i, &set);
+    if (!result) result = check_set(def->name, &set);
     if (result) return result;
     atoms += set.atom_count;
   }

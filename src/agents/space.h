@@ -1,26 +1,32 @@
-/* agents/space.h - where agents are: positions, and who is near.
+/* agents/space.h - where agents are: positions, and the grid that finds neighbours (agents/nearby.h).
  *
  * A position is a cell of the ground plane plus a float inside it, which keeps millimetres on a world of any size;
  * height is a plain float. The grid is a table of buckets: a cell hashes to one, and a bucket's list may hold agents of
  * several cells, which the reader tells apart by their cell. So there is nothing to allocate as the world is explored.
+ * The agents of a cell of more than CROWD_AGENTS are not in that list, but in a crowd of their own (agents/crowds.h).
  */
 #ifndef AGENTS_SPACE_H
 #define AGENTS_SPACE_H
 
+#include "agents/crowds.h"
 #include "agents/store.h"
 #include "base/random.h"
 
+/* What hashes to it: the agents of plain cells, and crowds. */
+typedef struct space_bucket {
+  agent_list list;
+  uint32_t count : 31; /* agents of the list */
+  uint32_t crowded : 1;
+} space_bucket;
+
 typedef struct space {
   double cell_m;
-  agent_list *buckets;
-  uint32_t mask; /* buckets - 1 */
+  space_bucket *buckets;
+  uint32_t *first_crowds; /* of a bucket that is crowded; crowd.next leads on */
+  uint32_t mask;          /* buckets - 1 */
   list_store members;
+  crowds crowds;
 } space;
-
-typedef struct space_neighbour {
-  uint32_t index;
-  float distance_squared;
-} space_neighbour;
 
 /* Reserves a table for about `agents_max` agents. */
 void space_create(space *space, uint32_t agents_max, double cell_m, arena *arena);
@@ -51,7 +57,8 @@ static inline uint32_t space_list_count(const space *space) {
   return space->mask + 1;
 }
 
-/* Enters an agent's place into the grid, or takes it out. Frame's thread, while nobody reads. O(1). */
+/* Enters an agent's place into the grid, or takes it out. Frame's thread, while nobody reads. O(1); in a crowd as
+ * agents/crowds.h says. */
 void space_link(space *space, agent_store *store, uint32_t index);
 void space_unlink(space *space, agent_store *store, uint32_t index);
 
@@ -64,16 +71,54 @@ typedef struct space_spot {
 /* The spot of an accepted position. */
 space_spot space_spot_of(const space *space, muster_position position);
 
-/* Moves a linked agent; relinks only when the cell changes. */
+/* Whether a move changes no list: the agent stays in its cell, and in its bin of a crowd. Such moves of different
+ * agents may be made by several threads at once. */
+static inline bool space_stays(const space *space, const agent_place *place, space_spot to) {
+  if (to.cell_x != place->cell_x || to.cell_y != place->cell_y) return false;
+  return place->depth == 0 || crowds_stays(&space->crowds, place, to.x, to.y);
+}
+
+/* Moves a linked agent; relinks only when it does not stay. */
 void space_move(space *space, agent_store *store, uint32_t index, space_spot spot);
 
-/* The list that holds the agents of a cell, and maybe of others that share its bucket. O(1). */
-const agent_list *space_cell(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition);
+/* The bucket of a cell. O(1). */
+static inline uint32_t space_bucket_of(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
+  uint64_t key = (uint64_t)(uint32_t)cell_x << 32 | (uint32_t)cell_y;
+  return (uint32_t)random_mix(key + partition * 0x9e3779b97f4a7c15u) & space->mask;
+}
 
-/* The nearest agents around agent `index` within radius_m on the ground plane, in its
- * partition, itself excluded, nearest first, equal distances by index: at most `capacity`. `type` is a type index or
- * UINT32_MAX for all. Any thread while nobody links. */
-uint32_t space_nearby(const space *space, const agent_store *store, uint32_t index, float radius_m, uint32_t type,
-                      space_neighbour *out, uint32_t capacity);
+/* What holds the agents of a cell, and maybe of others that share its bucket. O(1). */
+static inline const space_bucket *space_cell(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
+  return &space->buckets[space_bucket_of(space, cell_x, cell_y, partition)];
+}
+
+/* The crowd of a cell; 0 when it is none. */
+static inline uint32_t space_crowd(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
+  uint32_t bucket = space_bucket_of(space, cell_x, cell_y, partition);
+  if (!space->buckets[bucket].crowded) return 0;
+  return crowds_find(&space->crowds, space->first_crowds[bucket], cell_x, cell_y, partition);
+}
+
+/* A walk over the blocks of a cell's agents: first those of its bucket, which may hold agents of other cells, too, then
+ * those of its crowd. */
+typedef struct space_walk {
+  agent_list list;
+  uint32_t crowd, slot;
+} space_walk;
+
+static inline space_walk space_walk_of(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
+  return (space_walk){space_cell(space, cell_x, cell_y, partition)->list, space_crowd(space, cell_x, cell_y, partition),
+                      0};
+}
+
+/* The next block of a walk; null after the last. */
+static inline const list_block *space_next_block(const space *space, space_walk *walk) {
+  if (!walk->list && walk->crowd) walk->list = crowds_next_list(&space->crowds, walk->crowd, &walk->slot);
+  if (!walk->list) return NULL;
+  const list_block *block = lists_last(&space->members, walk->list);
+  walk->list = block->previous;
+  if (walk->list) __builtin_prefetch(lists_last(&space->members, walk->list));
+  return block;
+}
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "agents/elasticity.h"
 #include "base/error.h"
+#include "base/sized.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -20,10 +21,9 @@ static muster_result check_factors(const muster_agent_def *def) {
 }
 
 muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_agent_def *def) {
-  if (!given || given->size == 0)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the agent definition was not set by muster_default_agent_def()");
   *def = muster_default_agent_def();
-  memcpy(def, given, given->size < sizeof *def ? given->size : sizeof *def);
+  muster_result result = sized_read(SIZED(agent_def), given, def);
+  if (result) return result;
   if (def->type.index == 0 || def->type.index > types)
     return error_set(MUSTER_E_ARGUMENT, "agent: type %u is not registered", def->type.index);
   if (!space_accepts(def->position))

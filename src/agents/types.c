@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <string.h>
@@ -173,12 +174,8 @@ static void copy_atoms(agent_type *type, muster_atom *atoms, bool planned) {
 }
 
 uint32_t types_register(type_table *table, const muster_type_def *given, uint32_t agents_max, arena *arena) {
-  if (!given || given->size == 0) {
-    error_set(MUSTER_E_NOT_INITIALISED, "the type definition was not set by muster_default_type_def()");
-    return UINT32_MAX;
-  }
   muster_type_def def = muster_default_type_def();
-  memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
+  if (sized_read(SIZED(type_def), given, &def)) return UINT32_MAX;
   if (!def.name) def.name = "agent";
   if (check_definition(&def, table->planned)) return UINT32_MAX;
   if (def.sets)

@@ -1,5 +1,6 @@
 #include "base/clock.h"
 
+#include <sys/resource.h>
 #include <time.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -89,4 +90,17 @@ uint64_t clock_system(void) {
 
 uint64_t clock_thread_cpu(void) {
   return read_system_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+bool clock_other_cpu(uint32_t number, uint64_t *cpu_ns) {
+  struct timespec now;
+  if (clock_gettime((clockid_t)number, &now)) return false;
+  *cpu_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  return true;
+}
+
+thread_switches clock_thread_switches(void) {
+  struct rusage usage;
+  if (getrusage(RUSAGE_THREAD, &usage)) return (thread_switches){0};
+  return (thread_switches){.waited = (uint64_t)usage.ru_nvcsw, .preempted = (uint64_t)usage.ru_nivcsw};
 }

@@ -5,35 +5,215 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGE_BYTES = 512 };
+/* A refusal in the middle of a frame must cost less than the work that it refuses, and its message is hardly ever read.
+ * So error_set() keeps the format and the values of its conversions, and muster_last_error() makes the words. A thread
+ * that is refused is mostly refused again, for the same reason: the format is then not read again either. One with a
+ * conversion that cannot be kept (such as "%p" or "%*d") is written at once. */
 
-static _Thread_local char last_error[MESSAGE_BYTES];
+enum { MESSAGE_BYTES = 512, VALUES_MAX = 8 };
 
-/* Formatted apart first: a message may quote the one before. */
-static void format_error(const char *format, va_list arguments) {
+typedef enum value_kind { VALUE_NONE, VALUE_INT, VALUE_LONG, VALUE_LONG_LONG, VALUE_DOUBLE, VALUE_STRING } value_kind;
+
+typedef union value {
+  int of_int;
+  long of_long;
+  long long of_long_long;
+  double of_double;
+  const char *of_string;
+} value;
+
+/* One conversion of a format, such as "%.80s". */
+typedef struct conversion {
+  const char *end; /* behind its letter */
+  value_kind kind;
+  size_t precision; /* of a string: at most so many of its bytes may be read */
+} conversion;
+
+typedef struct failure {
+  muster_result result;
+  bool written;       /* `text` is the message */
+  bool keeps;         /* all conversions of the format can be kept */
+  uint32_t count;     /* of them */
+  const char *format; /* a literal, and what was found in it; null when none was read yet */
+  conversion conversions[VALUES_MAX];
+  value values[VALUES_MAX];
+  char strings[MESSAGE_BYTES + VALUES_MAX]; /* copies of the strings among the values, each with its zero */
+  char text[MESSAGE_BYTES];
+} failure;
+
+static _Thread_local failure last;
+
+/* ------------------------------------------------------------------------------------------------- reading a format
+ */
+
+static bool is_digit(char letter) {
+  return letter >= '0' && letter <= '9';
+}
+
+/* What a conversion with this letter and so many l takes; VALUE_NONE when it cannot be kept. */
+static value_kind kind_of(char letter, uint32_t longs) {
+  static const value_kind integers[] = {VALUE_INT, VALUE_LONG, VALUE_LONG_LONG};
+  if (strchr("diuxXo", letter)) return longs < 3 ? integers[longs] : VALUE_NONE;
+  if (longs) return VALUE_NONE;
+  return letter == 's' ? VALUE_STRING : letter == 'c' ? VALUE_INT : strchr("efg", letter) ? VALUE_DOUBLE : VALUE_NONE;
+}
+
+/* Reads the conversion behind a '%'. */
+static conversion read_conversion(const char *at) {
+  _Static_assert(sizeof(size_t) == sizeof(long) && sizeof(intmax_t) == sizeof(long), "z, j and t are one l");
+  conversion found = {.precision = SIZE_MAX};
+  uint32_t longs = 0;
+  while (is_digit(*at) || *at == '-' || *at == '+' || *at == ' ' || *at == '#') at++;
+  if (*at == '.')
+    for (found.precision = 0; is_digit(*++at);) found.precision = found.precision * 10 + (size_t)(*at - '0');
+  while (*at == 'h') at++;
+  for (; *at == 'l' || *at == 'z' || *at == 'j' || *at == 't'; at++) longs++;
+  found.end = at + 1;
+  found.kind = *at ? kind_of(*at, longs) : VALUE_NONE;
+  return found;
+}
+
+static bool find_conversions(failure *failure, const char *format) {
+  failure->count = 0;
+  for (const char *at = format; (at = strchr(at, '%'));) {
+    if (at[1] == '%') {
+      at += 2;
+      continue;
+    }
+    conversion found = read_conversion(at + 1);
+    if (found.kind == VALUE_NONE || failure->count == VALUES_MAX || found.end - format >= MESSAGE_BYTES) return false;
+    failure->conversions[failure->count++] = found;
+    at = found.end;
+  }
+  return true;
+}
+
+static void read_format(failure *failure, const char *format) {
+  if (failure->format == format) return;
+  failure->keeps = find_conversions(failure, format);
+  failure->format = format;
+}
+
+/* -------------------------------------------------------------------------------------------------- keeping values */
+
+/* Copies a string behind those before it. What does not fit would not be in the message either. */
+static const char *keep_string(failure *failure, size_t *used, const char *string, size_t precision) {
+  size_t left = sizeof failure->strings - *used - 1;
+  char *copy = failure->strings + *used;
+  if (!string) string = "(null)";
+  size_t length = strnlen(string, precision < left ? precision : left);
+  memcpy(copy, string, length);
+  copy[length] = '\0';
+  if (length < left) *used += length + 1;
+  return copy;
+}
+
+static void keep_values(failure *failure, va_list arguments) {
+  size_t used = 0;
+  for (uint32_t i = 0; i < failure->count; i++) {
+    value *value = &failure->values[i];
+    const conversion *conversion = &failure->conversions[i];
+    if (conversion->kind == VALUE_INT)
+      value->of_int = va_arg(arguments, int);
+    else if (conversion->kind == VALUE_LONG)
+      value->of_long = va_arg(arguments, long);
+    else if (conversion->kind == VALUE_LONG_LONG)
+      value->of_long_long = va_arg(arguments, long long);
+    else if (conversion->kind == VALUE_DOUBLE)
+      value->of_double = va_arg(arguments, double);
+    else
+      value->of_string = keep_string(failure, &used, va_arg(arguments, const char *), conversion->precision);
+  }
+}
+
+/* Written apart first: a message may quote the one before. */
+static void write_now(failure *failure, const char *format, va_list arguments) {
   char message[MESSAGE_BYTES];
   vsnprintf(message, sizeof message, format, arguments);
-  memcpy(last_error, message, sizeof last_error);
+  memcpy(failure->text, message, sizeof message);
+  failure->written = true;
 }
 
-muster_result error_set(muster_result result, const char *format, ...) {
+muster_result error_keep(muster_result result, const char *format, ...) {
   va_list arguments;
+  failure *failure = &last;
+  failure->result = result;
+  failure->written = false;
+  read_format(failure, format);
   va_start(arguments, format);
-  format_error(format, arguments);
+  if (failure->keeps)
+    keep_values(failure, arguments);
+  else
+    write_now(failure, format, arguments);
   va_end(arguments);
   return result;
 }
 
+/* The format is the module's own, and may be gone with it when it is asked for. */
 muster_result muster_module_fail(muster_result result, const char *format, ...) {
   va_list arguments;
+  if (!format) return error_set(result, "module: it failed without a reason");
+  last.result = result;
   va_start(arguments, format);
-  format_error(format, arguments);
+  write_now(&last, format, arguments);
   va_end(arguments);
   return result;
+}
+
+muster_result error_missing(const char *what, const char *missing) {
+  return error_set(MUSTER_E_ARGUMENT, "%s: the %s must be given", what, missing);
+}
+
+/* ---------------------------------------------------------------------------------------------------- making words */
+
+/* Writes a piece of a format with its one conversion. */
+static int write_piece(char *text, size_t bytes, const char *piece, value_kind kind, const value *value) {
+  switch (kind) {
+  case VALUE_LONG:
+    return snprintf(text, bytes, piece, value->of_long);
+  case VALUE_LONG_LONG:
+    return snprintf(text, bytes, piece, value->of_long_long);
+  case VALUE_DOUBLE:
+    return snprintf(text, bytes, piece, value->of_double);
+  case VALUE_STRING:
+    return snprintf(text, bytes, piece, value->of_string);
+  case VALUE_INT:
+  case VALUE_NONE:
+    break;
+  }
+  return snprintf(text, bytes, piece, value->of_int);
+}
+
+/* What of a format stands behind its last conversion is a piece without one. */
+static void make_words(failure *failure) {
+  static const value none = {0};
+  size_t written = 0;
+  const char *at = failure->format;
+  for (uint32_t i = 0; i <= failure->count && written < sizeof failure->text; i++) {
+    bool tail = i == failure->count;
+    char piece[MESSAGE_BYTES];
+    size_t length = tail ? strnlen(at, sizeof piece - 1) : (size_t)(failure->conversions[i].end - at);
+    memcpy(piece, at, length);
+    piece[length] = '\0';
+    int more = write_piece(failure->text + written, sizeof failure->text - written, piece,
+                           tail ? VALUE_NONE : failure->conversions[i].kind, tail ? &none : &failure->values[i]);
+    written += more > 0 ? (size_t)more : 0;
+    at += length;
+  }
+  failure->written = true;
 }
 
 const char *muster_last_error(void) {
-  return last_error;
+  if (last.format && !last.written) make_words(&last);
+  return last.text;
+}
+
+muster_result muster_last_result(void) {
+  return last.result;
+}
+
+const char *muster_version(void) {
+  return MUSTER_VERSION;
 }
 
 const char *muster_result_name(muster_result result) {

@@ -5,8 +5,16 @@
 #include <muster/common.h>
 
 /* Sets the calling thread's last error, printf-style, and returns `result`, so that a failing check is one line:
- * return error_set(MUSTER_E_ARGUMENT, "...", ...). Any thread. */
-muster_result error_set(muster_result result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+ * return error_set(MUSTER_E_ARGUMENT, "...", ...). The format is a literal. The values are kept, strings as copies, and
+ * the words are made by muster_last_error(): tens of nanoseconds, so that it may be called wherever something is
+ * refused. Any thread. */
+#define error_set(result, ...) error_keep(result, "" __VA_ARGS__)
+
+/* What error_set() is made of; a format must stay where and as it is. */
+muster_result error_keep(muster_result result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A pointer that must be given is null: the error, which names it. Any thread. */
+muster_result error_missing(const char *what, const char *missing);
 
 /* Writes one line to the sink, printf-style, at most 511 bytes. Any thread that the sink allows. */
 void log_write(const muster_log_sink *sink, muster_log_level level, const char *format, ...)

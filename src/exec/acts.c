@@ -1,5 +1,6 @@
 #include "exec/acts.h"
 
+#include "exec/callback.h"
 #include "exec/conduct.h"
 #include "exec/passes.h"
 
@@ -77,18 +78,16 @@ void acts_open(acts *acts) {
 static void run_atoms(worker_state *state) {
   const runner *runner = state->context.runner;
   const agent_type *type = state->context.type;
-  muster_update *update = &state->context.public;
   bool wall = !runner->virtual, finished = false;
   uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0;
   for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count && !finished; atom++) {
     watch_enter(state->post);
-    flight_enter(state->flight, MUSTER_FLIGHT_ACTION, update->type.index, atom);
-    muster_atom_result answer = type->def.atoms[atom].run(update);
+    muster_atom_result answer = callback_atom(state, type->def.atoms, atom, MUSTER_FLIGHT_ACTION);
     finished = answer == MUSTER_ATOM_FINISH;
     if ((unsigned)answer > MUSTER_ATOM_FINISH) state->results_refused++;
     uint64_t end_ns = wall ? clock_now(&runner->clock) : type->def.atoms[atom].model_ns;
-    if (end_ns - begin_ns > type->def.limit_ns)
-      end_ns = conduct_long_atom(state, runner, atom, end_ns - begin_ns, end_ns);
+    uint64_t atom_ns = end_ns - begin_ns;
+    end_ns = conduct_atom(state, runner, atom, &atom_ns, end_ns);
     if (wall) begin_ns = end_ns;
   }
 }
@@ -98,10 +97,14 @@ static void run_actions(worker_state *state) {
   watch_agent(state->post, update->agent.index, update->agent.generation);
   flight_begin(state->flight, state->context.runner->frame);
   flight_agent(state->flight, update->agent.index, update->agent.generation);
+  if (conduct_suspects(state->context.type, update->agent.index) && !state->context.runner->virtual)
+    conduct_begin_suspect(state, state->context.runner, update->agent.index);
+  callback_enter(&state->context);
   if (state->context.type->has_sets)
     passes_act(state, state->context.runner);
   else
     run_atoms(state);
+  callback_leave(&state->context);
   watch_leave(state->post);
   flight_leave(state->flight);
   state->context.phase = PHASE_OUTSIDE;
@@ -121,7 +124,7 @@ static bool is_out(const acts *acts, uint32_t agent) {
 static bool run_entry(acts *acts, worker_state *state, uint32_t number, uint64_t *clock_ns) {
   act_entry *entry = &acts->entries[number];
   batch_result *result = &acts->results[number];
-  if (acts->timed && !entry->sure && *clock_ns + acts->each_ns > acts->stop_ns) return false;
+  if (acts->timed && !entry->sure && *clock_ns + acts->each_ns > acts->stop_ns + state->blocked_ns) return false;
   *result = (batch_result){0};
   entry->ran = true;
   if (!is_out(acts, entry->agent)) {
@@ -162,7 +165,8 @@ static void run_claims(acts *acts, worker_state *state, uint64_t *clock_ns) {
 }
 
 /* A worker's part from its beginning to its end, which `run` is. */
-static void take_part(acts *acts, uint32_t worker, void (*run)(struct acts *, worker_state *, uint64_t *)) {
+static CALLS_OUT void take_part(acts *acts, uint32_t worker, void (*run)(struct acts *, worker_state *, uint64_t *)) {
+  MUST_RETURN(leaving_update);
   runner *runner = acts->runner;
   worker_state *state = &runner->states[worker];
   if (state->inside) return; /* it helps, from inside an action: that one goes first */
@@ -170,12 +174,15 @@ static void take_part(acts *acts, uint32_t worker, void (*run)(struct acts *, wo
   uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0, clock_ns = begin_ns;
   uint64_t begin_cpu_ns = audited ? clock_thread_cpu() : 0; /* the caller's is the commit's, and measured there */
   state->inside = true;
+  watch_begin(state->post);
   state->context.act = acts->kind;
   if (wall) conduct_begin(state, begin_ns);
+  const update_context *outer = callback_begin(&state->context);
   run(acts, state, &clock_ns);
+  callback_end(outer);
   state->context.act = MUSTER_ACT_SERIAL;
   state->inside = false;
-  acts->parts[worker].spent_ns += clock_ns - begin_ns;
+  acts->parts[worker].spent_ns += clock_ns - begin_ns - state->blocked_ns;
   if (audited) runner_audit_settling(runner, worker, clock_thread_cpu() - begin_cpu_ns);
 }
 

@@ -1,5 +1,6 @@
 #include "exec/cycles.h"
 
+#include "exec/callback.h"
 #include "exec/conduct.h"
 #include "exec/urgency.h"
 
@@ -9,11 +10,10 @@ static bool run_once(worker_state *state, const runner *runner, uint64_t *clock_
   bool finished = false;
   for (uint32_t atom = 0; atom < type->parallel_atoms && !finished; atom++) {
     watch_enter(state->post);
-    flight_enter(state->flight, MUSTER_FLIGHT_ATOM, state->context.public.type.index, atom);
-    finished = type->atoms[atom].run(&state->context.public) == MUSTER_ATOM_FINISH;
+    finished = callback_atom(state, type->atoms, atom, MUSTER_FLIGHT_ATOM) == MUSTER_ATOM_FINISH;
     if (runner->virtual) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;
-    if (atom_ns > type->def.limit_ns) after_ns = conduct_long_atom(state, runner, atom, atom_ns, after_ns);
+    after_ns = conduct_atom(state, runner, atom, &atom_ns, after_ns);
     *clock_ns = after_ns;
   }
   return finished || type->parallel_atoms == type->atom_count;
@@ -21,7 +21,7 @@ static bool run_once(worker_state *state, const runner *runner, uint64_t *clock_
 
 /* Whether the next cycle may begin. */
 static bool may_go_on(const worker_state *state, const runner *runner, uint64_t each_ns, uint64_t clock_ns) {
-  return runner->virtual || (clock_ns + each_ns <= runner->stop_ns && !is_called_away(state));
+  return runner->virtual || (clock_ns + each_ns <= runner_stop_ns(runner, state) && !is_called_away(state));
 }
 
 void cycles_run(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t *clock_ns) {

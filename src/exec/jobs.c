@@ -1,5 +1,6 @@
 /* jobs.c - the calls of muster/jobs.h that take jobs and groups; what they do is in worker.c and group.c. */
 #include "base/error.h"
+#include "base/sized.h"
 #include "exec/blocking.h"
 #include "exec/requests.h"
 #include "exec/visit.h"
@@ -15,11 +16,15 @@ static group *inside(muster_group *given) {
 
 /* ----------------------------------------------------------------------------------------------------- requests */
 
+static muster_result check_priority(uint32_t priority) {
+  if (priority < MUSTER_PRIORITIES) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "jobs: priority %u must be 0..%d", priority, MUSTER_PRIORITIES - 1);
+}
+
 muster_result request_check(const struct muster_pool *pool, uint32_t priority, bool complete) {
-  if (!pool || !complete)
-    return error_set(MUSTER_E_ARGUMENT, "jobs: the pool, the function and a range's group must be given");
-  if (priority >= MUSTER_PRIORITIES)
-    return error_set(MUSTER_E_ARGUMENT, "jobs: priority %u must be 0..%d", priority, MUSTER_PRIORITIES - 1);
+  if (!pool || !complete) return error_missing("jobs", "pool, the function, and a range with its group");
+  muster_result result = check_priority(priority);
+  if (result) return result;
   if (pool_is_stopping(pool)) return error_set(MUSTER_E_STATE, "jobs: the pool was stopped");
   return MUSTER_OK;
 }
@@ -34,6 +39,11 @@ muster_result request_full(const struct muster_pool *pool, uint32_t lane) {
   if (lane >= MUSTER_PRIORITIES)
     return error_set(MUSTER_E_FULL, "jobs: %u %s jobs wait already", pool->def.jobs_max, names[lane - LANE_PINNED]);
   return error_set(MUSTER_E_FULL, "jobs: %u jobs of priority %u wait already", pool->def.jobs_max, lane);
+}
+
+static muster_result check_prepared(const group *group) {
+  if (group && group->pool) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "jobs: the group was not set by muster_group_init()");
 }
 
 static muster_result submit(muster_pool *pool, uint32_t lane, muster_job_function run, void *argument, group *group) {
@@ -72,8 +82,10 @@ muster_result muster_job_submit_blocking(muster_pool *pool, muster_job_function 
 muster_result muster_job_submit_after(muster_group *given_after, uint32_t priority, muster_job_function run,
                                       void *argument, muster_group *given_group) {
   group *after = inside(given_after), *group = inside(given_group);
-  struct muster_pool *pool = after ? after->pool : NULL;
-  muster_result result = request_check(pool, priority, run != NULL);
+  muster_result result = check_prepared(after);
+  if (result) return result;
+  struct muster_pool *pool = after->pool;
+  result = request_check(pool, priority, run != NULL);
   if (result) return result;
   if (group && (group->pool != pool || group->serial <= after->serial))
     return error_set(MUSTER_E_ARGUMENT, "jobs: the group of what follows must be of the same pool and have been "
@@ -97,10 +109,12 @@ muster_result muster_job_submit_after(muster_group *given_after, uint32_t priori
 /* ------------------------------------------------------------------------------------------------------- groups */
 
 void muster_group_init(muster_group *given, muster_pool *pool) {
+  if (!given || !pool) error_missing("group", "group and its pool");
   if (given) group_prepare(inside(given), pool, pool ? fetch_add_relaxed_u64(&pool->serials, 1) + 1 : 0);
 }
 
 bool muster_group_is_complete(const muster_group *given) {
+  if (!given) error_missing("group", "group");
   return !given || group_is_complete((const group *)(const void *)given);
 }
 
@@ -112,11 +126,11 @@ static bool runs_inside(const seat *seat, const group *group) {
 
 static muster_result wait_for(muster_group *given, const wait_orders *orders) {
   group *group = inside(given);
-  if (!group || !group->pool) return error_set(MUSTER_E_ARGUMENT, "jobs: the group was not set by muster_group_init()");
+  muster_result result = check_prepared(group);
+  if (result) return result;
   visit visit;
   seat *seat = visit_begin_unless(&visit, group->pool, group);
   if (!seat) return MUSTER_OK;
-  muster_result result = MUSTER_OK;
   if (runs_inside(seat, group))
     result = error_set(MUSTER_E_STATE, "jobs: a job cannot wait for its own group: it would wait for itself");
   else
@@ -130,9 +144,9 @@ muster_result muster_group_wait(muster_group *group) {
 }
 
 muster_result muster_group_wait_helping(muster_group *group, uint32_t least_urgent) {
-  if (least_urgent >= MUSTER_PRIORITIES)
-    return error_set(MUSTER_E_ARGUMENT, "jobs: priority %u must be 0..%d", least_urgent, MUSTER_PRIORITIES - 1);
-  return wait_for(group, &(wait_orders){.patience_ns = UINT64_MAX, .lanes = (2u << least_urgent) - 1u});
+  muster_result result = check_priority(least_urgent);
+  return result ? result
+                : wait_for(group, &(wait_orders){.patience_ns = UINT64_MAX, .lanes = (2u << least_urgent) - 1u});
 }
 
 muster_result muster_group_wait_asleep(muster_group *given) {
@@ -145,7 +159,7 @@ muster_result muster_group_wait_asleep(muster_group *given) {
 uint64_t muster_group_cancel(muster_group *given) {
   group *group = inside(given);
   uint64_t jobs = 0;
-  if (!group || !group->pool || group_is_complete(group)) return 0;
+  if (check_prepared(group) || group_is_complete(group)) return 0;
   fetch_add_relaxed_u32(&group->cancels, 1);
   uint32_t entries = worker_take_out_all(group->pool, group, &jobs);
   if (entries) worker_complete(group->pool, visit_seat(group->pool), group, entries);
@@ -155,7 +169,7 @@ uint64_t muster_group_cancel(muster_group *given) {
 /* ------------------------------------------------------------------------------------------------------ the rest */
 
 uint32_t muster_job_yield(muster_pool *pool, uint32_t priority) {
-  if (!pool || priority >= MUSTER_PRIORITIES) return 0;
+  if ((!pool && error_missing("yield", "pool")) || check_priority(priority)) return 0;
   uint32_t more_urgent = (1u << priority) - 1u;
   if (!queue_may_have(&pool->queue, more_urgent)) return 0;
   visit visit;
@@ -165,10 +179,14 @@ uint32_t muster_job_yield(muster_pool *pool, uint32_t priority) {
 }
 
 void muster_pool_set_main(muster_pool *pool) {
-  if (pool) store_ordered_u64(&pool->main_thread, visit_thread());
+  if (pool)
+    store_ordered_u64(&pool->main_thread, visit_thread());
+  else
+    error_missing("main thread", "pool");
 }
 
 uint32_t muster_pool_run_pinned(muster_pool *pool, uint32_t most) {
+  if (!pool) error_missing("pinned jobs", "pool");
   if (!pool || load_relaxed_u64(&pool->main_thread) != visit_thread()) return 0;
   visit visit;
   seat *seat = visit_begin(&visit, pool);
@@ -181,14 +199,17 @@ uint32_t muster_pool_run_pinned(muster_pool *pool, uint32_t most) {
 }
 
 uint32_t muster_pool_workers(const muster_pool *pool) {
+  if (!pool) error_missing("workers", "pool");
   return pool ? pool->workers : 0;
 }
 
 uint32_t muster_pool_indices(const muster_pool *pool) {
+  if (!pool) error_missing("indices", "pool");
   return pool ? pool->seat_count : 0;
 }
 
 uint32_t muster_pool_current_index(const muster_pool *pool) {
+  if (!pool) error_missing("index", "pool");
   const seat *seat = visit_seat(pool);
   return seat ? seat->index : UINT32_MAX;
 }
@@ -204,15 +225,12 @@ static void add_statistics(muster_pool_statistics *sum, const seat_statistics *m
 }
 
 muster_result muster_pool_get_statistics(const muster_pool *pool, uint32_t worker, muster_pool_statistics *statistics) {
-  if (!statistics || statistics->size == 0)
-    return error_set(MUSTER_E_NOT_INITIALISED, "the statistics were not set by muster_default_pool_statistics()");
+  muster_result result = sized_check(SIZED(pool_statistics), statistics);
+  if (result) return result;
   if (!pool || (worker != UINT32_MAX && worker >= pool->seat_count))
     return error_set(MUSTER_E_ARGUMENT, "the pool must be given, and worker %u below muster_pool_indices()", worker);
   muster_pool_statistics sum = muster_default_pool_statistics();
   for (uint32_t i = 0; i < pool->seat_count; i++)
     if (worker == UINT32_MAX || worker == i) add_statistics(&sum, &pool->seats[i].statistics);
-  uint32_t size = statistics->size < sizeof sum ? statistics->size : (uint32_t)sizeof sum;
-  sum.size = size;
-  memcpy(statistics, &sum, size);
-  return MUSTER_OK;
+  return sized_write(SIZED(pool_statistics), &sum, statistics);
 }

@@ -1,6 +1,7 @@
 #include "exec/passes.h"
 
 #include "agents/passes.h"
+#include "exec/callback.h"
 #include "exec/conduct.h"
 #include "exec/urgency.h"
 
@@ -58,8 +59,7 @@ static void tell_share(walk *walk, const type_set *set) {
 /* After an atom: how long it took. */
 static void look_at_clock(walk *walk, uint32_t atom) {
   uint64_t after_ns = clock_now(&walk->runner->clock), atom_ns = after_ns - walk->clock_ns;
-  if (atom_ns > walk->type->def.limit_ns)
-    after_ns = conduct_long_atom(walk->state, walk->runner, atom, atom_ns, after_ns);
+  after_ns = conduct_atom(walk->state, walk->runner, atom, &atom_ns, after_ns);
   if (atom_ns > walk->longest_ns) walk->longest_ns = atom_ns;
   walk->looked_ns += atom_ns;
   walk->looked++;
@@ -77,8 +77,7 @@ static turn run_atoms(walk *walk, const type_set *set, uint32_t *atom, uint32_t 
   bool may_be_cut = set->mode != MUSTER_MODE_RUN, goes_on = true;
   for (;;) {
     context->asked = 0;
-    flight_enter(walk->state->flight, MUSTER_FLIGHT_ATOM, context->public.type.index, *atom);
-    muster_atom_result result = walk->type->atoms[*atom].run(&context->public);
+    muster_atom_result result = callback_atom(walk->state, walk->type->atoms, *atom, MUSTER_FLIGHT_ATOM);
     walk->atoms++;
     if (walk->timed) look_at_clock(walk, *atom);
     if (result == MUSTER_ATOM_MORE) {
@@ -180,7 +179,7 @@ static uint32_t open_pass(walk *walk, const batch_pass *planned, const agent_row
   if (walk->timed) {
     uint64_t spent_ns = resumes ? result->cost_ns : 0,
              slice_ns = planned->slice_ns ? planned->slice_ns : UINT64_MAX / 2;
-    stop_ns = runner->stop_ns;
+    stop_ns = runner_stop_ns(runner, walk->state);
     end_ns = walk->clock_ns + (slice_ns > spent_ns ? slice_ns - spent_ns : 0);
     if (end_ns > stop_ns) end_ns = stop_ns;
   }
@@ -252,12 +251,11 @@ static void act_set(worker_state *state, const runner *runner, const agent_type 
   tell_set(context, &type->sets, number, own);
   for (uint32_t atom = set->first_atom; atom < set->end_atom && result != MUSTER_ATOM_FINISH; atom++) {
     watch_enter(state->post);
-    flight_enter(state->flight, MUSTER_FLIGHT_ACTION, context->public.type.index, atom);
-    result = type->atoms[atom].run(&context->public);
+    result = callback_atom(state, type->atoms, atom, MUSTER_FLIGHT_ACTION);
     if ((unsigned)result > MUSTER_ATOM_FINISH) state->results_refused++;
     uint64_t end_ns = runner->virtual ? type->atoms[atom].model_ns : clock_now(&runner->clock);
-    if (end_ns - begin_ns > type->def.limit_ns)
-      end_ns = conduct_long_atom(state, runner, atom, end_ns - begin_ns, end_ns);
+    uint64_t atom_ns = end_ns - begin_ns;
+    end_ns = conduct_atom(state, runner, atom, &atom_ns, end_ns);
     if (!runner->virtual) begin_ns = end_ns;
   }
   pass_complete(own, context->began_ns);
@@ -293,6 +291,7 @@ bool passes_should_yield(update_context *context) {
   if (runner->virtual) return ++context->asked >= context->asks;
   if (is_called_away(context->worker)) return true;
   uint64_t now_ns = clock_now(&runner->clock), end_ns = now_ns + context->share_ns;
-  if (!context->yield_ns) context->yield_ns = end_ns < runner->stop_ns ? end_ns : runner->stop_ns;
+  uint64_t stop_ns = runner_stop_ns(runner, context->worker);
+  if (!context->yield_ns) context->yield_ns = end_ns < stop_ns ? end_ns : stop_ns;
   return now_ns >= context->yield_ns;
 }

@@ -2,6 +2,8 @@
 #include "exec/pool.h"
 
 #include "base/error.h"
+#include "base/fatal.h"
+#include "base/sized.h"
 #include "exec/threads.h"
 #include "exec/visit.h"
 #include "exec/worker.h"
@@ -54,13 +56,8 @@ static bool prepare(struct muster_pool *pool, const muster_pool_def *def) {
 }
 
 muster_pool *muster_pool_create(const muster_pool_def *given) {
-  if (!given || given->size == 0) {
-    error_set(MUSTER_E_NOT_INITIALISED, "the pool definition was not set by muster_default_pool_def()");
-    return NULL;
-  }
   muster_pool_def def = muster_default_pool_def();
-  memcpy(&def, given, given->size < sizeof def ? given->size : sizeof def);
-  if (check(&def)) return NULL;
+  if (sized_read(SIZED(pool_def), given, &def) || check(&def)) return NULL;
   arena arena;
   if (arena_create(&arena, &def.allocator)) return NULL;
   struct muster_pool *pool = arena_reserve(&arena, 1, sizeof *pool);
@@ -69,6 +66,7 @@ muster_pool *muster_pool_create(const muster_pool_def *given) {
     return NULL;
   }
   pool->arena = arena;
+  living_add(&pool->living);
   if (!prepare(pool, &def) || !threads_start(pool)) {
     muster_pool_destroy(pool);
     return NULL;
@@ -85,7 +83,10 @@ static void drop_all(struct muster_pool *pool) {
 
 uint64_t muster_pool_stop(muster_pool *pool) {
   if (!pool) return 0;
-  if (visit_seat(pool)) return 0; /* inside a job, a piece or an update: it would wait for itself */
+  if (visit_seat(pool)) {
+    error_set(MUSTER_E_STATE, "pool stop: inside a job, a piece of a range or an update, which would wait for itself");
+    return 0;
+  }
   uint32_t working = 0;
   if (!compare_exchange_ordered_u32(&pool->stopping, &working, 1)) return 0;
   /* Ordered: whoever is about to sleep looks at `stopping` after it drew the ticket that this makes stale. */
@@ -99,8 +100,21 @@ uint64_t muster_pool_stop(muster_pool *pool) {
   return load_relaxed_u64(&pool->dropped);
 }
 
+/* Nothing else would be sound: whoever destroys a pool goes on as if it were gone. */
+static void check_destroy(struct muster_pool *pool) {
+  if (!living_take(&pool->living))
+    fatal("muster_pool_destroy: %p is no pool: it was destroyed already, or is being destroyed", (const void *)pool);
+  if (visit_seat(pool))
+    fatal("muster_pool_destroy: inside a job, a piece of a range or an update that pool '%s' runs: it must return "
+          "first",
+          pool->name);
+  uint32_t worlds = load_relaxed_u32(&pool->worlds);
+  if (worlds) fatal("muster_pool_destroy: %u worlds use pool '%s': destroy them first", worlds, pool->name);
+}
+
 void muster_pool_destroy(muster_pool *pool) {
   if (!pool) return;
+  check_destroy(pool);
   if (pool->prepared) muster_pool_stop(pool);
   arena arena = pool->arena;
   arena_destroy(&arena);

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "exec/idle.h"
+#include "exec/living.h"
 #include "exec/queue.h"
 #include "exec/seat.h"
 
@@ -27,6 +28,8 @@ enum { SPIN_NS = 16000, SPIN_LEAST_NS = 4000 };
 
 struct muster_pool {
   arena arena;
+  living living;
+  shared_u32 worlds; /* that use it; counted by whoever creates and destroys them */
   muster_pool_def def;
   clock_source clock;
   uint32_t workers;    /* a caller included */
@@ -66,6 +69,19 @@ static inline uint32_t pool_first_blocking(const struct muster_pool *pool) {
 /* The free seats of guests when nobody is there: guests_max, and one more for the main thread. */
 static inline uint64_t pool_all_guests(const struct muster_pool *pool) {
   return UINT64_MAX >> (63 - pool->def.guests_max);
+}
+
+/* Whether this is a pool that was not destroyed; it is not looked into. */
+static inline bool pool_exists(const struct muster_pool *pool) {
+  return living_has(&pool->living);
+}
+
+/* A world uses the pool from here on, or no more: it must go before the pool does. */
+static inline void pool_enter(struct muster_pool *pool) {
+  fetch_add_relaxed_u32(&pool->worlds, 1);
+}
+static inline void pool_leave(struct muster_pool *pool) {
+  fetch_sub_relaxed_u32(&pool->worlds, 1);
 }
 
 static inline bool pool_is_stopping(const struct muster_pool *pool) {

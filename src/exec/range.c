@@ -1,6 +1,7 @@
 #include "exec/range.h"
 
 #include "base/error.h"
+#include "exec/leaving.h"
 #include "exec/requests.h"
 #include "exec/visit.h"
 
@@ -30,7 +31,8 @@ static bool take_piece(range *range, uint32_t workers, uint64_t *next, uint64_t 
 }
 
 /* Works the range off, together with whoever else does. */
-static void work_off(seat *seat, range *range) {
+static CALLS_OUT void work_off(seat *seat, range *range) {
+  MUST_RETURN(leaving_job);
   const struct muster_pool *pool = seat->pool;
   uint32_t more_urgent = (1u << range->lane) - 1u;
   uint64_t clock_ns = clock_now(&pool->clock);

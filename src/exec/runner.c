@@ -2,6 +2,7 @@
 
 #include "agents/elapsed.h"
 #include "base/assert.h"
+#include "exec/callback.h"
 #include "exec/conduct.h"
 #include "exec/cycles.h"
 #include "exec/fetching.h"
@@ -19,7 +20,8 @@ void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t 
   cost_sample *samples = arena_reserve(arena, (size_t)indices * SAMPLES_MAX, sizeof *samples);
   runner->posts = arena_reserve(arena, indices, sizeof *runner->posts);
   offence *offences = arena_reserve(arena, (size_t)indices * OFFENCES_MAX, sizeof *offences);
-  uint32_t *by_type = arena_reserve(arena, (size_t)indices * types_max, sizeof *by_type);
+  uint32_t counts = offences_counts(types_max);
+  uint32_t *by_type = arena_reserve(arena, (size_t)indices * counts, sizeof *by_type);
   ring_create(&runner->rests, RESTS_MAX, sizeof(batch_claim), arena);
   if (!arena->failed) runner_widen_logs(runner, RUNNER_LOG_MAX, arena);
   if (arena->failed) return;
@@ -27,7 +29,7 @@ void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t 
     runner->states[i].samples = samples + (size_t)i * SAMPLES_MAX;
     runner->states[i].post = &runner->posts[i];
     runner->states[i].offences.offences = offences + (size_t)i * OFFENCES_MAX;
-    runner->states[i].offences.by_type = by_type + (size_t)i * types_max;
+    runner->states[i].offences.by_type = by_type + (size_t)i * counts;
   }
 }
 
@@ -98,6 +100,7 @@ static inline void tell(update_context *context, const runner *runner, uint32_t 
   context->random_counter = (uint64_t)row->atom_next << 44 | (uint64_t)context->phase << 40;
   update->agent = (muster_agent){index, row->generation};
   context->began_ns = began_ns;
+  context->nearby_cut = false;
   update->now_ns = began_ns;
   update->elapsed_ns = began_ns - row->last_update_ns;
   update->wake_at_ns = row->timed ? runner->store->alarms[index].answered_ns : 0;
@@ -122,7 +125,7 @@ void runner_call(const worker_state *state) {
 
 /* Whether an update goes on with its next atom. */
 static interruption look_around(const worker_state *state, const runner *runner, uint64_t next_end_ns, bool timed) {
-  if (timed && next_end_ns > runner->stop_ns) return INTERRUPTED_BY_TIME;
+  if (timed && next_end_ns > runner_stop_ns(runner, state)) return INTERRUPTED_BY_TIME;
   return !runner->virtual && is_called_away(state) ? INTERRUPTED_BY_URGENCY : INTERRUPTED_NOT;
 }
 
@@ -147,7 +150,7 @@ static void catch_up(worker_state *state) {
   update->now_ns = row->last_update_ns + before_ns;
   update->elapsed_ns = before_ns;
   flight_enter(state->flight, MUSTER_FLIGHT_CATCH_UP, update->type.index, 0);
-  context->type->def.catch_up(update);
+  callback_touch(context, MUSTER_FLIGHT_CATCH_UP, context->type->def.catch_up);
   update->now_ns = now_ns;
   update->elapsed_ns = elapsed_ns;
 }
@@ -165,13 +168,12 @@ static inline interruption run_atoms(worker_state *state, const runner *runner, 
   if (type->elapsed == MUSTER_ELAPSED_ANALYTIC && first == 0) catch_up(state);
   for (; atom < end && !finished; atom++) {
     if (atom > first && (interruption = look_around(state, runner, *clock_ns + longest_ns, timed))) break;
-    flight_enter(state->flight, MUSTER_FLIGHT_ATOM, state->context.public.type.index, atom);
-    muster_atom_result answer = type->atoms[atom].run(&state->context.public);
+    muster_atom_result answer = callback_atom(state, type->atoms, atom, MUSTER_FLIGHT_ATOM);
     finished = answer == MUSTER_ATOM_FINISH;
     if (__builtin_expect((unsigned)answer > MUSTER_ATOM_FINISH, false)) state->results_refused++;
     if (!timed) continue;
     uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;
-    if (atom_ns > type->def.limit_ns) after_ns = conduct_long_atom(state, runner, atom, atom_ns, after_ns);
+    after_ns = conduct_atom(state, runner, atom, &atom_ns, after_ns);
     if (atom_ns > longest_ns) longest_ns = atom_ns;
     watch_enter(state->post);
     *clock_ns = after_ns;
@@ -198,6 +200,8 @@ static inline uint32_t begin_entry(worker_state *state, const runner *runner, ui
   uint32_t next = row->atom_next;
   context->entry = entry_index;
   context->result = result;
+  state->away_ns = 0;
+  state->offends = false;
   context->spawn_base = entry->spawn_base;
   context->spawn_limit = entry->spawn_limit;
   watch_agent(state->post, entry->agent, row->generation);
@@ -213,17 +217,18 @@ static inline uint32_t begin_entry(worker_state *state, const runner *runner, ui
   return next;
 }
 
-/* What an update cost its worker: fetching the agent as well as its atoms, less the two clock reads. */
+/* What an update cost its worker: fetching the agent as well as its atoms, less the two clock reads and the time away
+ * from the processor. */
 static void take_sample(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t cost_ns) {
   const agent_row *row = &runner->store->rows[runner->batch->entries[entry_index].agent];
   batch_result *result = &runner->batch->results[entry_index];
-  uint64_t reads_ns = 2 * runner->clock.read_ns;
+  uint64_t reads_ns = 2 * runner->clock.read_ns + state->away_ns;
   uint64_t own_ns = (cost_ns > reads_ns ? cost_ns - reads_ns : 1) + result->cost_ns;
   result->cost_ns = own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX;
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED || state->sample_count == SAMPLES_MAX) return;
   if (row->atom_next) own_ns += runner->store->begun[runner->batch->entries[entry_index].agent].spent_ns;
   state->samples[state->sample_count++] =
-      (cost_sample){row->type, row->level, own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX};
+      (cost_sample){row->type, row->level, state->offends, own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX};
 }
 
 /* Leaves the entries from `first` on to whoever has time. */
@@ -250,13 +255,22 @@ static inline bool ends_early(const worker_state *state, const runner *runner, c
   return !runner->virtual && entry_index + 1 < claim->end && is_called_away(state);
 }
 
+/* Whether the frame has time for an entry of a claim that was begun; those that it has none for are carried. */
+static inline bool has_time_for(const worker_state *state, const runner *runner, uint32_t entry_index,
+                                uint64_t clock_ns) {
+  return clock_ns + runner->batch->entries[entry_index].predicted_ns <= runner_stop_ns(runner, state);
+}
+
 /* Each update of the claim is timed on its own. Returns the clock at its end. */
 static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   fetching fetching = fetching_for(state, runner, claim);
   prefetch_claim(state, runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
+    if (i > claim->first && !claim->sure && !has_time_for(state, runner, i, clock_ns)) break;
     prefetch_entries(runner, &fetching, i);
     uint32_t next = begin_entry(state, runner, i);
+    if (conduct_suspects(state->context.type, state->context.public.agent.index))
+      conduct_begin_suspect(state, runner, state->context.public.agent.index);
     uint64_t begin_ns = clock_now(&runner->clock), end_ns = begin_ns, reads_ns = runner->clock.read_ns;
     interruption interruption = run_update(state, runner, i, next, &end_ns, true);
     state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;
@@ -296,15 +310,6 @@ static uint64_t run_claim(worker_state *state, runner *runner, const batch_claim
   return runner->virtual ? 0 : clock_now(&runner->clock);
 }
 
-static void audit_claim(worker_audit *audit, const runner *runner, uint64_t *cpu_ns, uint64_t end_ns) {
-  uint64_t now_cpu_ns = clock_thread_cpu();
-  uint64_t own_ns = now_cpu_ns - *cpu_ns;
-  *cpu_ns = now_cpu_ns;
-  audit->reads++;
-  if (own_ns > audit->longest_claim_ns) audit->longest_claim_ns = own_ns;
-  if (end_ns > runner->promised_ns) audit->overrun_ns += own_ns;
-}
-
 /* Notes a claim that was run. An update that was interrupted may be in other hands already. */
 static void track_claim(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t begin_ns,
                         uint64_t end_ns) {
@@ -326,18 +331,26 @@ static void track_claim(worker_state *state, const runner *runner, const batch_c
 
 /* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them; or between
  * two sets, when these run whole. */
-static bool fits(const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
-  if (clock_ns + runner_risk_ns(runner, claim) > runner->stop_ns) return false;
-  if (clock_ns + claim->predicted_ns <= runner->stop_ns) return true;
+static bool fits(const worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+  uint64_t stop_ns = runner_stop_ns(runner, state);
+  if (clock_ns + runner_risk_ns(runner, claim) > stop_ns) return false;
+  if (clock_ns + claim->predicted_ns <= stop_ns) return true;
   if (claim->end - claim->first > 1) return false;
   const batch_entry *entry = &runner->batch->entries[claim->first];
   const agent_type *type = &runner->types->types[runner->store->rows[entry->agent].type];
   uint32_t whole = 2u * type->sets.whole; /* as a pass may run no more than half of its atoms, and cost as predicted */
   if (type->has_sets)
-    return entry->atom_end > whole &&
-           clock_ns + claim->predicted_ns * (uint64_t)whole / entry->atom_end <= runner->stop_ns;
+    return entry->atom_end > whole && clock_ns + claim->predicted_ns * (uint64_t)whole / entry->atom_end <= stop_ns;
   uint32_t atoms = (uint32_t)(entry->atom_end - next_atom(runner, claim->first));
-  return atoms > 1 && clock_ns + claim->predicted_ns / atoms <= runner->stop_ns;
+  return atoms > 1 && clock_ns + claim->predicted_ns / atoms <= stop_ns;
+}
+
+/* The margins are to the 95th percentile; half as much again is to the 99th. A claim that may not be over by then is
+ * stopped between two atoms. */
+static inline bool may_be_late(const worker_state *state, const runner *runner, const batch_claim *claim,
+                               uint64_t clock_ns) {
+  uint64_t margin_ns = claim->margin_ns + (uint64_t)claim->margin_ns / 2;
+  return clock_ns + claim->predicted_ns + margin_ns > runner_stop_ns(runner, state);
 }
 
 /* The number of the next claim that this call may run, early ones first; TICKET_NONE when there is none. */
@@ -350,15 +363,16 @@ static uint32_t take_claim(runner *runner, bool early_only) {
 
 /* The most urgent thing to run next that is worth starting now. */
 static bool take_next(worker_state *state, runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim) {
-  bool wall = !runner->virtual, late = wall && clock_ns >= runner->stop_ns;
+  bool wall = !runner->virtual, late = wall && clock_ns >= runner_stop_ns(runner, state);
   uint32_t number;
   if (!late && woken_take(state, runner, claim)) return true;
   while (!late && ring_pop(&runner->rests, claim))
-    if (fits(runner, claim, clock_ns)) return true;
+    if (fits(state, runner, claim, clock_ns)) return true;
   while ((number = take_claim(runner, early_only)) != TICKET_NONE) {
     *claim = runner->batch->claims[number];
+    claim->sure |= number == 0;
     __builtin_prefetch(&runner->batch->claims[number + CLAIMS_AHEAD], 1);
-    if (!wall || number == 0 || claim->sure || fits(runner, claim, clock_ns)) {
+    if (!wall || claim->sure || fits(state, runner, claim, clock_ns)) {
       runner->batch->claims[number].ran_by = (uint16_t)state->context.public.worker;
       return true;
     }
@@ -374,7 +388,8 @@ static uint64_t run_urgent(worker_state *state, runner *runner, uint64_t clock_n
   uint64_t end_ns = runner->virtual ? 0 : clock_now(&runner->clock);
   state->jobs_ns += end_ns - clock_ns;
   if (state->track) track_jobs(state->track, clock_ns, end_ns);
-  if (runner->audit) audit_claim(&state->audit, runner, cpu_ns, end_ns);
+  if (runner->audit) runner_audit_claim(state, runner, cpu_ns, end_ns);
+  if (!runner->virtual) conduct_begin(state, end_ns); /* jobs may wait for something */
   return end_ns;
 }
 
@@ -389,6 +404,7 @@ static void work_off(worker_state *state, runner *runner, bool early_only) {
   bool wall = !runner->virtual;
   uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns, claims_ns = 0;
   uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns, jobs_ns = state->jobs_ns;
+  uint64_t blocked_before_ns = state->blocked_ns;
   batch_claim claim;
   if (wall) conduct_begin(state, clock_ns);
   flight_begin(state->flight, runner->frame);
@@ -396,18 +412,23 @@ static void work_off(worker_state *state, runner *runner, bool early_only) {
     clock_ns = run_urgent(state, runner, clock_ns, &cpu_ns);
     if (!take_next(state, runner, early_only, clock_ns, &claim)) break;
     watch_enter(state->post);
-    uint64_t end_ns = run_claim(state, runner, &claim, clock_ns);
+    callback_enter(&state->context);
+    claim.timed |= wall && may_be_late(state, runner, &claim, clock_ns);
+    uint64_t blocked_ns = state->blocked_ns, end_ns = run_claim(state, runner, &claim, clock_ns);
+    callback_leave(&state->context);
     watch_leave(state->post);
     flight_leave(state->flight);
-    claims_ns += end_ns - clock_ns;
-    if (wall && !early_only && runner->rations_woken) ration_woken(state, runner, &claim, end_ns - clock_ns);
-    if (state->track) track_claim(state, runner, &claim, clock_ns, end_ns);
     if (end_ns - clock_ns > runner->limit_ns) conduct_long_claim(state, runner, &claim, end_ns - clock_ns, end_ns);
-    if (runner->audit) audit_claim(&state->audit, runner, &cpu_ns, end_ns);
+    uint64_t took_ns = end_ns - clock_ns - (state->blocked_ns - blocked_ns);
+    claims_ns += took_ns;
+    if (wall && !early_only && runner->rations_woken) ration_woken(state, runner, &claim, took_ns);
+    if (state->track) track_claim(state, runner, &claim, clock_ns, end_ns);
+    if (runner->audit) runner_audit_claim(state, runner, &cpu_ns, end_ns);
     clock_ns = wall ? clock_now(&runner->clock) : 0;
-    if (wall && clock_ns >= runner->stop_ns) break;
+    if (wall && clock_ns >= runner_stop_ns(runner, state)) break;
   }
-  uint64_t wall_ns = clock_ns - begin_ns, spent_cpu_ns = cpu_ns - begin_cpu_ns;
+  uint64_t wall_ns = clock_ns - begin_ns - (state->blocked_ns - blocked_before_ns);
+  uint64_t spent_cpu_ns = cpu_ns - begin_cpu_ns;
   state->claim_ns += claims_ns;
   claims_ns += state->jobs_ns - jobs_ns;
   state->loop_ns += wall_ns > claims_ns ? wall_ns - claims_ns : 0;
@@ -417,13 +438,17 @@ static void work_off(worker_state *state, runner *runner, bool early_only) {
   state->audit.end_cpu_ns = cpu_ns;
 }
 
-static void work(runner *runner, uint32_t worker, bool early_only) {
+static CALLS_OUT void work(runner *runner, uint32_t worker, bool early_only) {
+  MUST_RETURN(leaving_update);
   worker_state *state = &runner->states[worker];
   if (state->inside) return;
   state->inside = true;
   state->early = early_only;
+  watch_begin(state->post);
   state->takes_woken = !early_only && !runner->virtual && !runner->rations_woken;
+  const update_context *outer = callback_begin(&state->context);
   work_off(state, runner, early_only);
+  callback_end(outer);
   state->context.phase = PHASE_OUTSIDE;
   state->inside = false;
 }
@@ -436,18 +461,13 @@ void runner_work(void *argument, uint32_t worker) {
   work(argument, worker, false);
 }
 
-void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns) {
-  worker_audit *audit = &runner->states[worker].audit;
-  uint64_t now_ns = clock_now(&runner->clock);
-  uint64_t late_ns = now_ns > runner->promised_ns ? now_ns - runner->promised_ns : 0;
-  audit->cpu_ns += cpu_ns;
-  audit->overrun_ns += late_ns < cpu_ns ? late_ns : cpu_ns;
-}
-
-void runner_before_sleep(void *argument) {
-  runner *runner = argument;
-  runner_caller(runner)->audit.end_ns = clock_now(&runner->clock);
-  runner_caller(runner)->audit.end_cpu_ns = clock_thread_cpu();
+uint64_t runner_take_blocked(runner *runner) {
+  uint64_t longest_ns = 0;
+  for (uint32_t i = 0; i < runner->state_count; i++) {
+    if (runner->states[i].blocked_ns > longest_ns) longest_ns = runner->states[i].blocked_ns;
+    runner->states[i].blocked_ns = 0;
+  }
+  return longest_ns;
 }
 
 muster_update *runner_begin_outside(worker_state *state, uint32_t index, update_phase phase, batch_result *result) {

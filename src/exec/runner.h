@@ -48,16 +48,27 @@ typedef struct logged_command {
 typedef struct cost_sample {
   uint16_t type;
   uint8_t level;
+  bool offends; /* an atom of the update was over its limit */
   uint32_t cost_ns;
 } cost_sample;
+
+/* A claim or an atom that took suspiciously long. */
+typedef struct suspicion {
+  uint16_t type;
+  uint32_t agent; /* 1 + index; 0 = some agent of the claim */
+} suspicion;
 
 /* What audit measures of one worker in one frame, in thread CPU time. */
 typedef struct worker_audit {
   uint64_t cpu_ns;    /* inside claims and between them */
   uint64_t stolen_ns; /* wall time in which the kernel ran somebody else while this worker had work */
   uint64_t longest_claim_ns;
+  uint64_t longest_atom_ns; /* of those after which the clock was read; under the virtual clock, of actions */
+  /* Of the claim: both clocks at the begin of the last such atom that began before the promised end, and the CPU clock
+   * at that of the next; 0 = it was not read. */
+  uint64_t atom_begin_ns, atom_begin_cpu_ns, next_begin_cpu_ns;
   uint64_t reads;              /* of the CPU clock between claims: what they take is no overhead of the frame */
-  uint64_t overrun_ns;         /* of claims that crossed the deadline, whole, and of any after it */
+  uint64_t overrun_ns;         /* of claims that crossed the promised end, from the atom on that did; of any after it */
   uint64_t end_ns, end_cpu_ns; /* both clocks when the worker left the batch, or the caller went to sleep */
 } worker_audit;
 
@@ -72,6 +83,8 @@ struct runner;
 typedef struct update_context {
   muster_update public; /* first: an atom's update is its context */
   struct runner *runner;
+  shared_u64 inside; /* the thread that is inside a callback with this update: thread_self(); 0 = none. Read by others
+                        only when they misuse it */
   struct worker_state *worker;
   const agent_type *type;
   batch_result *result; /* of the entry; of the acting agent in PHASE_ACT */
@@ -84,7 +97,9 @@ typedef struct update_context {
   uint64_t share_ns;       /* and it would have so much from then on */
   uint32_t asks, asked;    /* virtual: the question that is answered yes, and how many this call of an atom has asked */
   bool yields;             /* its atoms may be told to */
+  bool nearby_cut;         /* its last neighbour query was */
   update_phase phase;
+  uint32_t place;       /* of the callback that runs, or ran last: see callback_place() */
   muster_act act;       /* in PHASE_ACT: beside whom */
   uint64_t *late_atoms; /* virtual clock, beside others: bitmap of action atoms that are over their limit; else null */
 } update_context;
@@ -109,14 +124,23 @@ typedef struct worker_state {
   bool early;           /* in this call: claims of what was held only */
   bool takes_woken;     /* in this call: agents that were woken, too */
   uint64_t positions_refused, spawns_refused, commands_dropped, results_refused;
+  uint32_t nearby_cut; /* neighbour queries that were */
   uint64_t sets_cut;
   set_counts *set_counts; /* MUSTER_SETS_MAX of each type, since the world was created; null while no type has sets */
   track *track;           /* of a world that keeps a trace on the wall clock; else null */
   worker_audit audit;
-  uint64_t own_ns, own_cpu_ns; /* both clocks when its own time was last told from the kernel's: see exec/conduct.h */
+  /* What exec/conduct.h keeps: both clocks and the thread's switches when its own time was last told from the rest; 1 +
+   * the agent before whose update that was; of the update, time away from the processor, and whether an atom was over
+   * its limit; of the frame, time in which atoms waited, as far as runner_take_blocked() has not taken it. */
+  uint64_t own_ns, own_cpu_ns;
+  thread_switches own_switches;
+  uint32_t exact_for;
+  bool offends;
+  uint64_t away_ns;
+  uint64_t blocked_ns;
   uint32_t suspect_count;
-  uint16_t suspects[SUSPECTS_MAX]; /* types in claims that took suspiciously long */
-  offence_list offences;           /* kept until they are judged */
+  suspicion suspects[SUSPECTS_MAX]; /* each type once */
+  offence_list offences;            /* kept until they are judged */
   watch_post *post;
   flight_line *flight; /* of a world with a flight recorder; else null */
 } worker_state;
@@ -213,6 +237,18 @@ void runner_work(void *argument, uint32_t worker);
 
 /* There is more to do, for one more worker if one has time. Inside runner_work. */
 void runner_call(const worker_state *state);
+
+/* Until when a worker begins something: time in which its atoms waited is no loss to others. */
+static inline uint64_t runner_stop_ns(const runner *runner, const worker_state *state) {
+  return runner->stop_ns + state->blocked_ns;
+}
+
+/* The longest that a worker's atoms waited since the last call: so much later the frame ends. Frame's thread, when no
+ * worker runs. */
+uint64_t runner_take_blocked(runner *runner);
+
+/* With audit: a claim, or jobs, that began when the worker's CPU clock read *cpu_ns, are over. */
+void runner_audit_claim(worker_state *state, const runner *runner, uint64_t *cpu_ns, uint64_t end_ns);
 
 /* With audit: another worker spent `cpu_ns` on settling, or in actions, until now; what lies after the promised end is
  * overrun. */

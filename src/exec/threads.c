@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "exec/blocking.h"
+#include "exec/leaving.h"
 #include "exec/visit.h"
 #include "exec/worker.h"
 
@@ -128,6 +129,7 @@ void threads_keep_all_apart(struct muster_pool *pool) {
 /* ------------------------------------------------------------------------------------------------------ threads */
 
 static void *worker_main(void *argument) {
+  MUST_RETURN(leaving_job);
   seat *seat = argument;
   const muster_pool_def *def = &seat->pool->def;
   visit visit;

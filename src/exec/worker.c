@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "exec/claims.h"
+#include "exec/leaving.h"
 #include "exec/range.h"
 #include "exec/threads.h"
 #include "exec/visit.h"
@@ -47,7 +48,8 @@ bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job 
   return true;
 }
 
-static void run_job(seat *seat, const job *job) {
+static CALLS_OUT void run_job(seat *seat, const job *job) {
+  MUST_RETURN(leaving_job);
   running_job here = {job->group, seat->running};
   seat->running = &here;
   job->run(job->argument, seat->index);

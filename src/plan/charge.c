@@ -29,10 +29,11 @@ static uint64_t model_cost(const filling *filling, const agent_type *type, uint3
   return cost_ns < 1000000000u ? cost_ns : 1000000000u;
 }
 
-static void note_offence(filling *filling, uint32_t index, uint32_t atom, uint64_t cost_ns) {
-  const agent_row *row = &filling->store->rows[index];
+static void note_offence(filling *filling, batch_entry *entry, uint32_t atom, uint64_t cost_ns) {
+  const agent_row *row = &filling->store->rows[entry->agent];
+  entry->offends = true;
   offences_add(&filling->batch->offences, &(offence){.duration_ns = cost_ns,
-                                                     .agent = index,
+                                                     .agent = entry->agent,
                                                      .generation = row->generation,
                                                      .type = row->type,
                                                      .atom = (uint16_t)atom,
@@ -44,6 +45,13 @@ static uint64_t left_ns(const filling *filling) {
   uint64_t capacity_ns = filling->limits->capacity_ns, charged_ns = filling->result.predicted_ns;
   uint64_t left = capacity_ns > charged_ns ? capacity_ns - charged_ns : 0;
   return filling->ready->weights.order == MUSTER_ORDER_DELAYS && left > 0 ? UINT64_MAX : left;
+}
+
+/* An atom is to run. */
+static void charged_atom(filling *filling, const agent_type *type, batch_entry *entry, uint32_t atom,
+                         uint64_t cost_ns) {
+  if (cost_ns > filling->result.atom_ns) filling->result.atom_ns = cost_ns;
+  if (cost_ns > type->def.limit_ns) note_offence(filling, entry, atom, cost_ns);
 }
 
 static void charged(filling *filling, batch_entry *entry, uint64_t spent_ns) {
@@ -63,7 +71,7 @@ bool charge_model(filling *filling, const agent_type *type, batch_entry *entry) 
     bool very_first = filling->batch->count == 0 && atom == first;
     if (spent_ns + cost_ns > left && !very_first) break;
     spent_ns += cost_ns;
-    if (cost_ns > type->def.limit_ns) note_offence(filling, entry->agent, atom, cost_ns);
+    charged_atom(filling, type, entry, atom, cost_ns);
   }
   if (atom == first && type->parallel_atoms > first) return false;
   entry->atom_end = (uint16_t)atom;
@@ -81,8 +89,9 @@ static uint32_t cycles_for(const rank_limits *limits, const agent_row *row) {
   return 1 + (uint32_t)(part * (float)(limits->cycles_max - 1) + 1e-4f);
 }
 
-/* What a further cycle costs: no time has passed in it. */
-static uint64_t model_cycle(const filling *filling, const agent_type *type, uint32_t index, uint32_t cycle) {
+/* What a further cycle costs: no time has passed in it; and the longest of its atoms. */
+static uint64_t model_cycle(const filling *filling, const agent_type *type, uint32_t index, uint32_t cycle,
+                            uint64_t *atom_ns) {
   const agent_row *row = &filling->store->rows[index];
   uint64_t sum_ns = 0, name = (uint64_t)row->generation << 32 | index;
   for (uint32_t atom = 0; atom < type->parallel_atoms; atom++) {
@@ -91,7 +100,9 @@ static uint64_t model_cycle(const filling *filling, const agent_type *type, uint
     query.random = random_at(filling->limits->seed ^ 0x6379636cu, name, row->last_update_ns, atom << 8 | cycle);
     uint64_t cost_ns =
         type->def.model_cost_ns ? type->def.model_cost_ns(&query, type->def.user) : type->def.atoms[atom].model_ns;
-    sum_ns += cost_ns < 1000000000u ? cost_ns : 1000000000u;
+    if (cost_ns > 1000000000u) cost_ns = 1000000000u;
+    if (cost_ns > *atom_ns) *atom_ns = cost_ns;
+    sum_ns += cost_ns;
   }
   return sum_ns;
 }
@@ -104,9 +115,11 @@ void charge_cycles(filling *filling, const agent_type *type, batch_entry *entry)
   uint32_t cycles = whole && !limits->planned ? cycles_for(limits, row) : 1, cycle = 1;
   uint64_t first_ns = limits->virtual ? entry->model_ns : entry->predicted_ns, more_ns = 0;
   for (; cycle < cycles; cycle++) {
-    uint64_t each_ns = limits->virtual ? model_cycle(filling, type, entry->agent, cycle) : first_ns;
+    uint64_t atom_ns = filling->result.atom_ns;
+    uint64_t each_ns = limits->virtual ? model_cycle(filling, type, entry->agent, cycle, &atom_ns) : first_ns;
     if (filling_taken_ns(filling) + first_ns + more_ns + each_ns > limits->capacity_ns) break;
     more_ns += each_ns;
+    filling->result.atom_ns = atom_ns;
   }
   entry->cycles = (uint8_t)cycle;
   if (limits->virtual) filling->result.predicted_ns += more_ns;
@@ -150,7 +163,7 @@ void charge_begin_pass(filling *filling, const agent_type *type, const batch_ent
 typedef struct charging {
   filling *filling;
   const agent_type *type;
-  const batch_entry *entry;
+  batch_entry *entry;
   const set_state *states;
   pass pass;
   uint64_t spent_ns;
@@ -175,7 +188,7 @@ static void charge_set(charging *charging, const type_set *set, uint32_t number,
   uint32_t atom = pass_first_atom(set, &charging->states[number]);
   do {
     charging->spent_ns += cost_ns;
-    if (cost_ns > charging->type->def.limit_ns) note_offence(charging->filling, charging->entry->agent, atom, cost_ns);
+    charged_atom(charging->filling, charging->type, charging->entry, atom, cost_ns);
     if (++atom == set->end_atom) break;
     cost_ns = cost_of(charging, atom);
   } while (pass_goes_on(&charging->pass, set, charging->spent_ns, cost_ns));

@@ -46,8 +46,10 @@ agent_class *classes_get(class_table *table, const muster_type_def *type, uint32
   class->step = (uint8_t)step;
   class->nominal_ns = type->period_ns;
   class->longest_ns = type->period_max_ns;
+  class->hard = type->period_max_hard;
   class->elasticity = elasticity_of_step(step);
   class->rate = 1.0;
+  class->period_ns = (float)class->nominal_ns;
   class->slot_shift = 64u - (uint32_t)__builtin_clzll(class->nominal_ns / WHEEL_SLOTS_PER_PERIOD);
   class->per_nominal = 1.0f / (float)class->nominal_ns;
   class->elapsed = (uint8_t)type->elapsed;

@@ -33,9 +33,12 @@ typedef struct agent_class {
   uint32_t active_position; /* in class_table.active */
   uint64_t nominal_ns;      /* T_io */
   uint64_t longest_ns;      /* T_imax */
+  bool hard;                /* which is a bound then, and no wish */
   double elasticity;        /* of the step */
   double rate;              /* T_io / T_i by the last fit */
-  uint64_t clock_ns;        /* virtual time */
+  float period_ns;          /* T_i */
+  uint64_t clock_ns;        /* virtual time, */
+  float clock_part;         /* and of the next nanosecond */
   uint64_t cursor;          /* clock_ns >> slot_shift of the last visit; less when that did not get through */
   uint32_t slot_shift;      /* a wheel slot is 2^slot_shift ns wide */
   float per_nominal;        /* 1 / T_io */

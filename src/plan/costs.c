@@ -31,19 +31,20 @@ static void track_high(cost_estimate *estimate, double cost_ns) {
     estimate->high_ns -= step < estimate->high_ns - cost_ns ? step : estimate->high_ns - cost_ns;
 }
 
-/* What a sample counts for. */
-static double limited(cost_estimate *estimate, double cost_ns) {
-  enum { LIMIT_OVER_HIGH = 8, LIMIT_DECAY = 1024, FREE_SAMPLES = 8 };
+enum { LIMIT_OVER_HIGH = 8, LIMIT_DECAY = 1024, FREE_SAMPLES = 8 };
+
+/* What a sample counts for that may be `part` of the limit. */
+static double limited(cost_estimate *estimate, double cost_ns, double part) {
   double least_ns = LIMIT_OVER_HIGH * (estimate->high_ns > estimate->mean_ns ? estimate->high_ns : estimate->mean_ns);
   if (estimate->limit_ns < least_ns) estimate->limit_ns = least_ns;
-  double limit_ns = estimate->limit_ns;
+  double limit_ns = estimate->limit_ns, most_ns = limit_ns * part;
   if (estimate->samples <= FREE_SAMPLES) return cost_ns;
-  if (cost_ns <= limit_ns) {
+  if (cost_ns <= most_ns) {
     estimate->limit_ns -= (limit_ns - least_ns) / LIMIT_DECAY;
     return cost_ns;
   }
-  estimate->limit_ns = cost_ns < 2 * limit_ns ? cost_ns : 2 * limit_ns;
-  return limit_ns;
+  estimate->limit_ns = cost_ns < 2 * most_ns ? cost_ns / part : 2 * limit_ns;
+  return most_ns;
 }
 
 /* A change of a quarter that noise does not explain is taken over at once: costs are taken to have changed by that
@@ -63,17 +64,25 @@ static void notice_change(cost_estimate *estimate, double cost_ns, double window
   estimate->window = WINDOW_CHANGED; /* until the frame ends: what was before the change says little */
 }
 
-void estimate_add(cost_estimate *estimate, double cost_ns) {
+static void add(cost_estimate *estimate, double cost_ns, double part) {
   estimate->samples++;
   uint64_t window = estimate->window ? estimate->window : WINDOW_LEAST;
   if (window > estimate->samples) window = estimate->samples;
-  double counted_ns = limited(estimate, cost_ns);
+  double counted_ns = limited(estimate, cost_ns, part);
   estimate->mean_ns += (counted_ns - estimate->mean_ns) / (double)window;
   notice_change(estimate, cost_ns, (double)window);
   estimate->predicted_ns = predicted(estimate->mean_ns);
   if (estimate->samples == 1) estimate->high_ns = cost_ns;
   track_high(estimate, cost_ns);
   estimate->margin_ns = estimate->high_ns > estimate->mean_ns ? predicted(estimate->high_ns - estimate->mean_ns) : 0;
+}
+
+void estimate_add(cost_estimate *estimate, double cost_ns) {
+  add(estimate, cost_ns, 1.0);
+}
+
+void estimate_add_offending(cost_estimate *estimate, double cost_ns) {
+  add(estimate, cost_ns, 1.0 / LIMIT_OVER_HIGH);
 }
 
 void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns) {
@@ -94,7 +103,11 @@ void costs_turn(cost_table *costs, uint32_t types) {
     }
 }
 
-void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns) {
+void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, bool offends) {
   ASSERT(level < MUSTER_LEVELS);
-  estimate_add(&costs->estimates[type][level], (double)cost_ns);
+  cost_estimate *estimate = &costs->estimates[type][level];
+  if (offends)
+    estimate_add_offending(estimate, (double)cost_ns);
+  else
+    estimate_add(estimate, (double)cost_ns);
 }

@@ -36,6 +36,10 @@ void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns);
  * right. */
 void estimate_add(cost_estimate *estimate, double cost_ns);
 
+/* The same for an update that was told to take too long: as one of many that does not move the mean, however long it
+ * took. It counts as the high percentile; where such are no exception that limit grows as above. */
+void estimate_add_offending(cost_estimate *estimate, double cost_ns);
+
 /* The same for a duration in which the kernel may have run somebody else: counts it as four times the mean plus
  * `floor_ns` at most, so that one interruption does not spoil the estimate. */
 void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns);
@@ -43,8 +47,8 @@ void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_
 /* A frame has ended: windows follow the number of samples. O(types). */
 void costs_turn(cost_table *costs, uint32_t types);
 
-/* Takes one measured update in. */
-void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns);
+/* Takes one measured update in; `offends` when an atom of it was over its limit. */
+void costs_add(cost_table *costs, uint32_t type, uint32_t level, uint64_t cost_ns, bool offends);
 
 /* The estimate now. */
 static inline const cost_estimate *costs_of(const cost_table *costs, uint32_t type, uint32_t level) {

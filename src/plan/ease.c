@@ -154,7 +154,7 @@ static void look_at(ease *ease, const score_board *board, const score_inputs *in
   ease->eased += (wanted > 0) - (now > 0);
   ease->changes++;
   if (grade_ease(inputs->classes, type, store, index, (uint8_t)wanted, &change))
-    grade_apply(inputs->classes, inputs->types, store, &change);
+    grade_apply(inputs->classes, inputs->types, store, inputs->ready, &change);
 }
 
 void ease_run(ease *ease, score_board *board, const score_inputs *inputs, uint32_t looks) {

@@ -128,6 +128,38 @@ static double solve_square_root(const fit_kind *kinds, uint32_t count, double de
   return 1.0 / nu;
 }
 
+/* ----------------------------------------------------------------------------------------------------------- wishes */
+
+static bool is_held(const fit_kind *kind) {
+  return kind->hard || !(kind->elasticity > 0.0);
+}
+
+static double least_of(const fit_kind *kind) {
+  return kind->elasticity > 0.0 ? kind->minimum : kind->nominal;
+}
+
+/* What part of `wanted` can be had of `room`. */
+static double part_of(double room, double wanted) {
+  return wanted > room ? room / wanted : 1.0;
+}
+
+fit_wishes fit_stretch_wishes(fit_kind *kinds, uint32_t count, double desired, double part) {
+  double all = 0.0, held = 0.0;
+  for (uint32_t i = 0; i < count; i++) {
+    double least = kinds[i].members * least_of(&kinds[i]);
+    all += least;
+    if (is_held(&kinds[i])) held += least;
+  }
+  double held_rate = part_of(desired * (1.0 - part), held), wish_rate = part_of(desired * part, all);
+  for (uint32_t i = 0; i < count; i++) {
+    fit_kind *kind = &kinds[i];
+    kind->minimum = least_of(kind) * (is_held(kind) ? held_rate : wish_rate);
+    if (!(kind->elasticity > 0.0)) kind->nominal = kind->minimum;
+  }
+  return (fit_wishes){
+      .load = all > 0.0 ? all / desired : 0.0, .held = held > 0.0 ? held / desired : 0.0, .held_rate = held_rate};
+}
+
 /* ------------------------------------------------------------------------------------------------------------- both */
 
 fit_result fit_solve(fit_rule rule, const fit_kind *kinds, uint32_t count, double desired, double guess) {

@@ -29,7 +29,15 @@ typedef struct fit_kind {
   double nominal;    /* U_io of one agent */
   double minimum;    /* U_imin of one agent */
   double elasticity; /* E_i of one agent, as its rule has it; 0 = its period never gives way */
+  bool hard;         /* T_imax is a bound, not a wish */
 } fit_kind;
+
+/* What has become of T_imax as a wish: of PAPERS' law of importance. */
+typedef struct fit_wishes {
+  double load;      /* L: what all would take at their longest periods, in parts of the desired utilisation */
+  double held;      /* of it, what neither wishes nor gives way: of exempt and of hard kinds */
+  double held_rate; /* 1, or less: how far kinds without elasticity are slowed down */
+} fit_wishes;
 
 typedef struct fit_result {
   double lambda;      /* infinity when everything that can is at its longest period */
@@ -40,6 +48,11 @@ typedef struct fit_result {
                          by that factor */
   uint32_t rounds;    /* of Newton's method */
 } fit_result;
+
+/* Makes room where not even the longest periods fit, so that fit_solve always finds a lambda below infinity: the wishes
+ * of all may take `part` (0..1) of what is desired, and beyond that longest periods stretch by load / part; what is
+ * held may take the rest, and beyond that its kinds shrink alike. Rewrites the kinds. O(count). */
+fit_wishes fit_stretch_wishes(fit_kind *kinds, uint32_t count, double desired, double part);
 
 /* Solves for lambda, starting at `guess` (the last frame's, or 0). `desired` is U_d; infinity is allowed. A kind with
  * no elasticity or no cost keeps its nominal utilisation. O(count) per round. */

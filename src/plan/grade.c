@@ -9,14 +9,24 @@ static const float level_hysteresis = 0.1f; /* share of a threshold */
 static const float step_hysteresis = 0.75f; /* elasticity steps */
 static const float importance_hysteresis = 0.01f;
 /* Derived elasticity: the type's, from an eighth of it at importance 1 to eight times at 0. */
-static const float octaves_at_none = 3.0f, octaves_of_one = 6.0f;
+static const float derived_octaves = 6.0f;
 static const float steps_per_octave = 8.0f;
 
-grade_type grade_type_of(const muster_type_def *def) {
-  grade_type type = {.level_count = (uint8_t)def->level_count, .rigid = def->elasticity <= 0.0f};
+grade_rule grade_rule_of(const muster_world_def *def) {
+  if (def->elastic != MUSTER_ELASTIC_IMPORTANCE) return (grade_rule){derived_octaves, false};
+  return (grade_rule){def->importance_octaves, true};
+}
+
+/* Half of the octaves lie above the elasticity of the type, and half below. */
+grade_type grade_type_of(const muster_type_def *def, const grade_rule *rule) {
+  grade_type type = {.level_count = (uint8_t)def->level_count,
+                     .rigid = def->elasticity <= 0.0f,
+                     .weighs_set = rule->weighs_set,
+                     .steps_of_one = rule->octaves * steps_per_octave};
   for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.level_importance[i] = def->level_importance[i];
   if (!type.rigid)
-    type.step_of_none = (log2f(def->elasticity) + octaves_at_none) * steps_per_octave + (float)ELASTICITY_STEP_OF_ONE;
+    type.step_of_none =
+        log2f(def->elasticity) * steps_per_octave + type.steps_of_one * 0.5f + (float)ELASTICITY_STEP_OF_ONE;
   return type;
 }
 
@@ -53,9 +63,11 @@ void grade_level_bounds(const grade_type *type, uint32_t level, float *low, floa
 
 /* The elasticity step for an importance; `current` resists by the hysteresis, 0 does not. */
 static uint32_t step_for(const grade_type *type, const agent_row *row, float importance, uint32_t current) {
-  if (row->elasticity_step != ELASTICITY_DERIVED) return row->elasticity_step;
-  if (type->rigid) return 0;
-  float step = type->step_of_none - importance * octaves_of_one * steps_per_octave;
+  bool set = row->elasticity_step != ELASTICITY_DERIVED;
+  if (set && (!type->weighs_set || row->elasticity_step == 0)) return row->elasticity_step;
+  if (!set && type->rigid) return 0;
+  float step_of_none = set ? (float)row->elasticity_step + type->steps_of_one * 0.5f : type->step_of_none;
+  float step = step_of_none - importance * type->steps_of_one;
   if (current && fabsf(step - (float)current) < step_hysteresis) return current;
   float most = (float)(ELASTICITY_STEPS - 1);
   return step < 1.0f ? 1 : (uint32_t)((step < most ? step : most) + 0.5f);
@@ -144,11 +156,14 @@ void grade_prefetch(class_table *classes, const agent_store *store, const grade_
   if (last->count) __builtin_prefetch(&store->rows[last->agents[last->count - 1]], 1);
 }
 
-void grade_apply(class_table *classes, const type_table *types, agent_store *store, const grade_change *change) {
+void grade_apply(class_table *classes, const type_table *types, agent_store *store, ready_set *ready,
+                 const grade_change *change) {
   agent_row *row = &store->rows[change->agent];
   if (change->level >= GRADE_STAYS) return;
   agent_class *from = &classes->classes[row->class];
   agent_class *to = class_for(classes, types, row, change->level, change->step);
   if (to != from) change_class(classes, from, to, store, change->agent);
+  if (to != from && ready && ready_by_deadline(ready) && row->status == AGENT_READY)
+    ready_refresh(ready, store, change->agent);
   if (change->level != row->level) store_set_level(store, change->agent, change->level);
 }

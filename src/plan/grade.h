@@ -3,14 +3,17 @@
 #define PLAN_GRADE_H
 
 #include "agents/types.h"
+#include "plan/ready.h"
 #include "plan/wheel.h"
 
 /* What is asked of a type for each agent. */
 typedef struct grade_type {
-  float step_of_none; /* the elasticity step at importance 0, not rounded */
+  float step_of_none; /* the elasticity step at importance 0, not rounded, */
+  float steps_of_one; /* and what importance 1 takes off it */
   float level_importance[MUSTER_LEVELS - 1];
   uint8_t level_count;
   bool rigid;          /* elasticity 0 */
+  bool weighs_set;     /* as grade_rule */
   uint8_t level_floor; /* for the type's conduct: no level below */
   bool checked;        /* that floor was changed: levels are looked at even when importance stays */
 } grade_type;
@@ -28,8 +31,18 @@ typedef struct grade_change {
   uint8_t level, step;   /* of its class from now on; or one of the above */
 } grade_change;
 
+/* How a world weighs importance: what an agent's elasticity falls by from importance 0 to 1, and whether it also does
+ * where a designer set one for the agent. */
+typedef struct grade_rule {
+  float octaves;
+  bool weighs_set;
+} grade_rule;
+
+/* The rule of a world. */
+grade_rule grade_rule_of(const muster_world_def *def);
+
 /* What is asked of a type. */
-grade_type grade_type_of(const muster_type_def *def);
+grade_type grade_type_of(const muster_type_def *def, const grade_rule *rule);
 
 /* Within which importance an agent stays at its level: cheaper below `low` (0 at the cheapest), better from `high` on
  * (infinite at the best). */
@@ -53,7 +66,9 @@ bool grade_ease(const class_table *classes, const grade_type *type, agent_store 
  * the list that it is in has several steps, each of which must have arrived before the next. */
 void grade_prefetch(class_table *classes, const agent_store *store, const grade_change *changes, uint32_t coming);
 
-/* Does what was decided about level and class. Frame's thread. */
-void grade_apply(class_table *classes, const type_table *types, agent_store *store, const grade_change *change);
+/* Does what was decided about level and class; who waits in the order of deadlines is filed anew, where there
+ * is a ready set. Frame's thread. */
+void grade_apply(class_table *classes, const type_table *types, agent_store *store, ready_set *ready,
+                 const grade_change *change);
 
 #endif

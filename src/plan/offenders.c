@@ -28,7 +28,8 @@ static void remove_entry(offenders *offenders, uint32_t number) {
 }
 
 static bool is_milder(const offender *one, const offender *other) {
-  return one->strikes != other->strikes ? one->strikes < other->strikes : one->last_ns < other->last_ns;
+  uint32_t strikes = one->strikes + one->blocked, others = other->strikes + other->blocked;
+  return strikes != others ? strikes < others : one->last_ns < other->last_ns;
 }
 
 /* Lets the mildest of the next few go. */
@@ -52,29 +53,40 @@ static offender *entry_of(offenders *offenders, const offence *offence) {
   return entry;
 }
 
-/* Each window without an offence takes one strike away. */
+static uint32_t all_but(uint32_t strikes, uint64_t less) {
+  return less < strikes ? strikes - (uint32_t)less : 0;
+}
+
+/* Each window without an offence takes one strike of each kind away. */
 static void decay(offender *entry, uint64_t window_ns, uint64_t now_ns) {
   uint64_t windows = (now_ns - entry->last_ns) / (window_ns ? window_ns : 1);
-  entry->strikes -= windows < entry->strikes ? (uint32_t)windows : entry->strikes;
+  entry->strikes = all_but(entry->strikes, windows);
+  entry->blocked = all_but(entry->blocked, windows);
+}
+
+/* What the strikes of an agent come to. Where it cannot be demoted it may still be put into quarantine. */
+static offender_verdict sentence(const offender *entry, const offender_terms *terms) {
+  bool demotes = terms->strikes_demote && !terms->cheapest;
+  bool repeated = terms->strikes_demote && entry->strikes + entry->blocked >= terms->strikes_demote;
+  if (demotes) return repeated ? OFFENDER_DEMOTED : OFFENDER_LET_OFF;
+  if (!terms->strikes_quarantine) return repeated ? OFFENDER_TOLD : OFFENDER_LET_OFF;
+  return entry->strikes >= terms->strikes_quarantine ? OFFENDER_QUARANTINED : OFFENDER_LET_OFF;
 }
 
 offender_verdict offenders_strike(offenders *offenders, const offence *offence, const offender_terms *terms,
                                   uint64_t frame, uint64_t now_ns) {
   type_conduct *conduct = &offenders->types[offence->type];
   offender *entry = entry_of(offenders, offence);
+  bool blocked = offence->kind == OFFENCE_BLOCKED;
   if (entry->frame == frame) return OFFENDER_LET_OFF;
-  if (entry->frame == 0 || entry->last_ns + 1 < conduct->window_begin_ns) conduct->window_agents++;
+  if (!blocked && (entry->frame == 0 || entry->last_ns + 1 < conduct->window_begin_ns)) conduct->window_agents++;
   decay(entry, terms->window_ns, now_ns);
   entry->frame = frame;
   entry->last_ns = now_ns;
-  entry->strikes++;
-  uint32_t most = terms->cheapest ? terms->strikes_quarantine : terms->strikes_demote;
-  /* One that is never demoted may still be put into quarantine. */
-  bool demotes = !terms->cheapest && most > 0;
-  if (!most && !terms->cheapest) most = terms->strikes_quarantine;
-  if (!most || entry->strikes < most) return OFFENDER_LET_OFF;
-  entry->strikes = 0;
-  return demotes ? OFFENDER_DEMOTED : OFFENDER_QUARANTINED;
+  ++*(blocked ? &entry->blocked : &entry->strikes);
+  offender_verdict verdict = sentence(entry, terms);
+  if (verdict != OFFENDER_LET_OFF) entry->strikes = entry->blocked = 0;
+  return verdict;
 }
 
 static void close_window(type_conduct *conduct) {

@@ -21,7 +21,12 @@ enum {
 
 #define OFFENDERS_WINDOW_NS 1000000000u
 
-typedef enum offender_verdict { OFFENDER_LET_OFF = 0, OFFENDER_DEMOTED, OFFENDER_QUARANTINED } offender_verdict;
+typedef enum offender_verdict {
+  OFFENDER_LET_OFF = 0,
+  OFFENDER_TOLD, /* repeatedly, where no level is left and quarantine was not asked for */
+  OFFENDER_DEMOTED,
+  OFFENDER_QUARANTINED
+} offender_verdict;
 
 /* What holds for an agent or a type when it is judged. */
 typedef struct offender_terms {
@@ -34,15 +39,23 @@ typedef struct offender {
   uint64_t last_ns; /* simulation time of its last offence */
   uint64_t frame;
   uint32_t agent;
-  uint32_t strikes;
+  uint32_t strikes; /* for CPU time */
   uint32_t type;
+  uint32_t blocked; /* strikes for atoms that were blocked: these never bring it into quarantine */
 } offender;
+
+/* The longest offence of a kind. */
+typedef struct worst_offence {
+  uint64_t duration_ns;
+  uint32_t agent, generation, atom;
+} worst_offence;
 
 /* How a type behaves. */
 typedef struct type_conduct {
-  uint64_t offences, stuck;
-  uint64_t worst_ns;
-  uint32_t worst_agent, worst_generation, worst_atom;
+  uint64_t offences, stuck, blocked;
+  worst_offence worst, worst_blocked;
+  uint64_t told_until_ns; /* simulation time: until then its offences without a penalty are counted, */
+  uint32_t untold;        /* and so many were */
   uint32_t agents_demoted, agents_quarantined;
   uint32_t level_floor;
   uint64_t watched_until; /* frame; 0 = its claims are not timed more than others */
@@ -65,10 +78,11 @@ typedef struct offenders {
 /* Reserves the tables. */
 void offenders_create(offenders *offenders, uint32_t agents_max, uint32_t types_max, arena *arena);
 
-/* Counts `more` offences of a type whose measured updates were `samples` when they began to count. */
+/* Counts `more` offences by CPU time of a type whose measured updates were `samples` when they began to count. */
 void offenders_count(offenders *offenders, uint32_t type, uint32_t more, uint64_t samples, uint64_t now_ns);
 
-/* An active agent offended: a strike, once per frame. What follows from it. O(1). */
+/* An active agent offended: a strike, once per frame. What follows from it. Atoms that were blocked are strikes of the
+ * agent, but none of its type. O(1). */
 offender_verdict offenders_strike(offenders *offenders, const offence *offence, const offender_terms *terms,
                                   uint64_t frame, uint64_t now_ns);
 

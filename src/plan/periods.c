@@ -6,13 +6,13 @@
 #include <math.h>
 
 void periods_create(periods *periods, const class_table *classes, const muster_world_def *def, arena *arena) {
-  *periods = (struct periods){.elastic = def->elastic};
+  *periods = (struct periods){.elastic = def->elastic, .wish_part = (double)def->wish_part};
   periods->kinds = arena_reserve(arena, classes->maximum, sizeof *periods->kinds);
   periods->due = arena_reserve(arena, def->agents_max + LIST_BLOCK_AGENTS, sizeof *periods->due);
 }
 
 static fit_rule rule_of(const periods *periods) {
-  return periods->elastic == MUSTER_ELASTIC_SQUARE_ROOT ? FIT_SQUARE_ROOT : FIT_ELASTIC;
+  return periods->elastic >= MUSTER_ELASTIC_SQUARE_ROOT ? FIT_SQUARE_ROOT : FIT_ELASTIC;
 }
 
 /* E_i as the rule has it. */
@@ -21,6 +21,7 @@ static double elasticity_of(const periods *periods, const agent_class *class, do
   case MUSTER_ELASTIC_UTILISATION:
     return class->elasticity;
   case MUSTER_ELASTIC_SQUARE_ROOT:
+  case MUSTER_ELASTIC_IMPORTANCE:
     return cost_ns > 0 ? sqrt(class->elasticity / (cost_ns * 1e-9)) : 0.0;
   default:
     return class->elasticity * cost_ns * 1e-9;
@@ -33,7 +34,8 @@ static fit_kind kind_of(const periods *periods, const class_table *classes, cons
   return (fit_kind){.members = classes->frozen[class->type] ? 0.0 : (double)class->members,
                     .nominal = cost_ns / (double)class->nominal_ns,
                     .minimum = cost_ns / (double)class->longest_ns,
-                    .elasticity = elasticity_of(periods, class, cost_ns)};
+                    .elasticity = elasticity_of(periods, class, cost_ns),
+                    .hard = class->hard};
 }
 
 /* Agents without a period take what they usually take, together, and never give way. */
@@ -48,24 +50,45 @@ static fit_kind kind_for(const periods *periods, const class_table *classes, con
                                                  : kind_of(periods, classes, class, costs);
 }
 
-fit_result periods_fit(periods *periods, class_table *classes, const cost_table *costs, double desired,
-                       double *deviation_ns) {
+/* Under the law of importance, pressure is the load of the wishes while anybody has to give way. */
+static fit_result solve(periods *periods, uint32_t count, double desired, fit_wishes *wishes) {
+  *wishes = (fit_wishes){.held_rate = 1.0};
+  bool law = periods->elastic == MUSTER_ELASTIC_IMPORTANCE && isfinite(desired);
+  if (law) *wishes = fit_stretch_wishes(periods->kinds, count, desired, periods->wish_part);
+  fit_result fit = fit_solve(rule_of(periods), periods->kinds, count, desired, periods->lambda);
+  if (law && (fit.pressure > 0.0 || wishes->held_rate < 1.0)) fit.pressure = wishes->load;
+  periods->lambda = fit.lambda;
+  return fit;
+}
+
+static void set_rate(agent_class *class, fit_rule rule, const fit_kind *kind, double lambda, double held_rate) {
+  double rate = fit_rate(rule, kind, lambda) * (kind->elasticity > 0.0 ? 1.0 : held_rate);
+  double longest = (double)class->nominal_ns / (double)class->longest_ns;
+  double least = longest < PERIODS_RATE_LEAST ? longest : PERIODS_RATE_LEAST;
+  class->rate = rate > least ? rate : least;
+  class->period_ns = (float)((double)class->nominal_ns / class->rate);
+}
+
+periods_told periods_fit(periods *periods, class_table *classes, const cost_table *costs, double desired) {
   uint32_t count = classes->active_count;
+  periods_told told = {0};
+  double members = 0;
   for (uint32_t i = 0; i < count; i++)
     periods->kinds[i] = kind_for(periods, classes, &classes->classes[classes->active[i]], costs);
-  fit_result fit = fit_solve(rule_of(periods), periods->kinds, count, desired, periods->lambda);
-  periods->lambda = fit.lambda;
-  double deviation = 0, members = 0;
+  told.fit = solve(periods, count, desired, &told.wishes);
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
-    class->rate = fit_rate(rule_of(periods), &periods->kinds[i], fit.lambda);
+    const fit_kind *kind = &periods->kinds[i];
     class->cost_ns = costs_of(costs, class->type, class->level)->predicted_ns;
     if (class->elapsed == MUSTER_ELAPSED_EVENTS) continue;
-    deviation += periods->kinds[i].members * ((double)class->nominal_ns / class->rate - (double)class->nominal_ns);
-    members += periods->kinds[i].members;
+    set_rate(class, rule_of(periods), kind, told.fit.lambda, told.wishes.held_rate);
+    double period_ns = (double)class->nominal_ns / class->rate;
+    told.deviation_ns += kind->members * (period_ns - (double)class->nominal_ns);
+    members += kind->members;
+    if (period_ns > (double)class->longest_ns * (1.0 + 1e-9)) told.beyond_wish += (uint32_t)kind->members;
   }
-  *deviation_ns = members > 0 ? deviation / members : 0.0;
-  return fit;
+  if (members > 0) told.deviation_ns /= members;
+  return told;
 }
 
 /* The part of the wheel that is visited next. */

@@ -13,19 +13,29 @@ enum { RELEASES_MIN = 8192, RELEASE_NS = 40, RELEASE_BUDGET_PART = 8 };
 
 typedef struct periods {
   muster_elastic elastic;
-  double lambda;   /* of the last frame: where Newton starts */
-  fit_kind *kinds; /* room for every class */
-  uint32_t *due;   /* room for every agent */
-  uint32_t next;   /* position among the active classes where the release goes on */
+  double wish_part; /* of the desired utilisation, what T_imax as a wish may take */
+  double lambda;    /* of the last frame: where Newton starts */
+  fit_kind *kinds;  /* room for every class */
+  uint32_t *due;    /* room for every agent */
+  uint32_t next;    /* position among the active classes where the release goes on */
 } periods;
 
 /* Reserves the scratch arrays. */
 void periods_create(periods *periods, const class_table *classes, const muster_world_def *def, arena *arena);
 
-/* Stage 4: sets the rate of every class with members so that their demand fits `desired` utilisation; also the mean of
- * T_i - T_io over all agents. O(classes). */
-fit_result periods_fit(periods *periods, class_table *classes, const cost_table *costs, double desired,
-                       double *deviation_ns);
+/* What the fit says of the population. */
+typedef struct periods_told {
+  fit_result fit;
+  fit_wishes wishes;    /* under the law of importance */
+  double deviation_ns;  /* mean of T_i - T_io over all agents */
+  uint32_t beyond_wish; /* agents whose T_i is longer than their T_imax */
+} periods_told;
+
+/* No class's clock is slower than this, or than its longest period makes it: nobody stops. */
+#define PERIODS_RATE_LEAST 0x1p-20
+
+/* Stage 4: sets the rate of every class with members so that their demand fits `desired` utilisation. O(classes). */
+periods_told periods_fit(periods *periods, class_table *classes, const cost_table *costs, double desired);
 
 /* How many agents a frame of such a budget releases at most. */
 static inline uint32_t periods_most(uint64_t budget_ns) {

@@ -96,6 +96,7 @@ static inline void claim_for(filling *filling, const cost_estimate *estimate, co
     claim--;
   }
   claim->predicted_ns += entry->predicted_ns;
+  claim->margin_ns += estimate->margin_ns;
   claim->timed |= (estimate->samples < LEARNING_SAMPLES) | type->watched;
   if (type->risk_ns > claim->risk_ns) claim->risk_ns = type->risk_ns;
   if (type->has_sets) claim->timed |= may_be_cut(filling, estimate);
@@ -120,6 +121,7 @@ static inline batch_entry *begin_entry(const batch *batch, uint32_t index) {
   entry->spawn_limit = 0;
   entry->send_limit = 0;
   entry->cycles = 0;
+  entry->offends = false;
   entry->send_base = batch->places_max > batch->places ? batch->places : NO_PLACES;
   return entry;
 }
@@ -164,15 +166,20 @@ static uint32_t find_overdue(const filling *filling) {
   return UINT32_MAX;
 }
 
-/* An update longer than the capacity runs as the first of all or never: so it comes before even the woken. One in a
- * frame, so that the woken lose no more than that. */
-static void admit_overdue(filling *filling) {
-  uint32_t index = is_full(filling) ? UINT32_MAX : find_overdue(filling), before = filling->batch->count;
-  if (index == UINT32_MAX) return;
+/* An update longer than the capacity runs as the first of all or never. */
+static void admit_surely(filling *filling, uint32_t index) {
+  uint32_t before = filling->batch->count;
+  filling->closed = true;
   admit(filling, index);
   if (filling->batch->count == before) return;
   filling->batch->claims[filling->batch->claim_count - 1].sure = true;
   filling->closed = true; /* nobody joins its claim */
+}
+
+/* So it comes before even the woken. One in a frame, so that the woken lose no more than that. */
+static void admit_overdue(filling *filling) {
+  uint32_t index = is_full(filling) ? UINT32_MAX : find_overdue(filling);
+  if (index != UINT32_MAX) admit_surely(filling, index);
 }
 
 static void admit_woken(filling *filling) {
@@ -234,6 +241,29 @@ static void admit_ranked(filling *filling) {
   while (!is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX) admit(filling, index);
 }
 
+/* ------------------------------------------------------------------------------------------- the order of deadlines */
+
+static bool is_late(const filling *filling, uint32_t index) {
+  return ready_deadline(filling->ready, &filling->store->rows[index]) < (int64_t)filling->limits->now_ns;
+}
+
+/* Those who are late come first by themselves, whether they were woken or ranked. */
+static void admit_by_deadline(filling *filling) {
+  bool first = true;
+  uint32_t index;
+  ready_begin_walk(filling->ready);
+  while (!is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX) {
+    bool woken = filling->store->rows[index].woken, late = is_late(filling, index);
+    uint64_t before_ns = filling_taken_ns(filling);
+    (first && late ? admit_surely : admit)(filling, index);
+    if (woken) filling->result.woken_ns += filling_taken_ns(filling) - before_ns;
+    filling->result.guarded |= late && !woken;
+    first = false;
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- both */
+
 rank_result rank_held(agent_store *store, const type_table *types, const cost_table *costs, const rank_limits *limits,
                       batch *batch) {
   filling filling = {NULL, store, types, costs, limits, batch, {0}, 0, true, 0};
@@ -261,9 +291,13 @@ rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *ty
                       const rank_limits *limits, rank_result held, batch *batch) {
   filling filling = {ready, store, types, costs, limits, batch, held, 0, true, 0};
   charge_weigh(&filling);
-  admit_overdue(&filling);
-  admit_first(&filling);
-  admit_ranked(&filling);
+  if (ready_by_deadline(ready)) {
+    admit_by_deadline(&filling);
+  } else {
+    admit_overdue(&filling);
+    admit_first(&filling);
+    admit_ranked(&filling);
+  }
   ready_keep_fresh(ready, store);
   return filling.result;
 }

@@ -5,7 +5,10 @@
  * each: agents that wake each other leave something to the others. Admission is by predicted cost until the capacity is
  * filled, or by x. Under the virtual clock admission is the schedule: each atom is charged what the type's cost model
  * says, and an update that does not fit whole is cut between two atoms; in the paper's order (Tan & Wong, fig. 3) one
- * that begins while time is left runs whole, over the end of it. */
+ * that begins while time is left runs whole, over the end of it.
+ *
+ * In the order of deadlines there is one order for all, and who is late comes first by itself. Only those who are woken
+ * while the frame runs leave half of it to the others, while somebody ranked is late. */
 #ifndef PLAN_RANK_H
 #define PLAN_RANK_H
 
@@ -31,7 +34,8 @@ typedef struct rank_limits {
 
 typedef struct rank_result {
   uint64_t predicted_ns; /* of what was admitted */
-  uint64_t longest_ns;   /* virtual: the longest single update */
+  uint64_t longest_ns;   /* virtual: the longest single update, */
+  uint64_t atom_ns;      /* and atom */
   uint32_t spawn_ids;    /* set aside */
   bool guarded;          /* somebody has waited longer than S: woken agents leave half of the capacity, */
   uint64_t woken_ns;     /* and take so much of it */

@@ -10,14 +10,27 @@ static int64_t unit_of(double value_ns) {
   return (int64_t)fmin(value_ns * 256.0, 0x1p46);
 }
 
-/* As wide as the weights want it, and wide enough for whoever runs least often. */
+/* Wide enough for whoever runs least often: in the papers' orders, for how long ago that was; in that of deadlines, for
+ * how far ahead they lie where wishes have stretched by a usual factor. Those that lie further ahead, at most, wait as
+ * if they did not. */
+static uint32_t widen(const ready_set *ready, uint32_t shift) {
+  const double stretch = 8.0, most_ns = 200e9;
+  double covered_ns = (double)ready->longest_ns * 1.25, buckets = READY_PAST_BUCKETS;
+  if (ready->weights.order == MUSTER_ORDER_DELAYS) return shift;
+  if (ready_by_deadline(ready)) {
+    covered_ns = fmin((double)ready->longest_ns * stretch, most_ns);
+    buckets = READY_BUCKETS - READY_LATE_BUCKETS;
+  }
+  while (ldexp(buckets, (int)shift) < covered_ns) shift++;
+  return shift;
+}
+
+/* As wide as the weights want it, and wide enough. */
 static uint32_t width_for(const ready_set *ready, const muster_world_def *def, double wait) {
   double share_ns = ready->weights.guarantee_ns / wait / 256.0;
-  uint64_t width_ns = def->order == MUSTER_ORDER_DELAYS ? 1000000u : (uint64_t)fmin(share_ns, 1e15);
+  uint64_t width_ns = def->order == MUSTER_ORDER_PRIORITY ? (uint64_t)fmin(share_ns, 1e15) : 1000000u;
   uint32_t shift = 64u - (uint32_t)__builtin_clzll(width_ns | 1u);
-  if (def->order == MUSTER_ORDER_DELAYS) return shift;
-  while (((uint64_t)READY_PAST_BUCKETS << shift) < ready->longest_ns + ready->longest_ns / 4) shift++;
-  return shift;
+  return widen(ready, shift);
 }
 
 /* Next to no weight of waiting would make the other terms longer than keys are: 2^48 ns are 78 hours. */
@@ -28,8 +41,15 @@ static double weight_of_wait(const muster_world_def *def, double others) {
 static void weigh(ready_set *ready, const muster_world_def *def) {
   double others = (double)(def->weight_importance + def->weight_runs + def->weight_progress + def->weight_reduction);
   double wait = weight_of_wait(def, others), guarantee_ns = (double)def->guarantee_ns;
-  ready->weights = (ready_weights){def->order, guarantee_ns, (double)def->weight_progress / wait,
-                                   fmin(guarantee_ns * (1.0 + others / wait), 0x1p60)};
+  ready->weights = (ready_weights){
+      .order = def->order,
+      .guarantee_ns = guarantee_ns,
+      .progress = (double)def->weight_progress / wait,
+      .lift_ns = fmin(guarantee_ns * (1.0 + others / wait), 0x1p60),
+      .importance_share = (float)((double)def->weight_importance / (4.0 * wait * 65535.0)),
+      .runs_share = (float)((double)def->weight_runs / (4.0 * wait * RUNS_ONE)),
+      .progress_share = (float)((double)def->weight_progress / (4.0 * wait)),
+  };
   ready->importance_unit = unit_of(guarantee_ns * (double)def->weight_importance / wait / 65535.0);
   ready->runs_unit = unit_of(guarantee_ns * (double)def->weight_runs / wait / (double)RUNS_ONE);
   ready->reduction_unit = unit_of(guarantee_ns * (double)def->weight_reduction / wait / (MUSTER_LEVELS - 1));
@@ -37,10 +57,11 @@ static void weigh(ready_set *ready, const muster_world_def *def) {
   ready->width_shift = width_for(ready, def, wait);
 }
 
-void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, arena *arena) {
-  *ready = (ready_set){.types = types};
+void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, const agent_class *classes,
+                  arena *arena) {
+  *ready = (ready_set){.types = types, .classes = classes};
   weigh(ready, def);
-  ready->low = -READY_PAST_BUCKETS;
+  ready->low = ready_first_low(ready);
   lists_create(&ready->members, 1, def->agents_max, arena);
   line_create(&ready->woken, def->agents_max, arena);
   line_create(&ready->waiting, def->agents_max, arena);
@@ -79,7 +100,7 @@ int64_t ready_rare_leads_ns(const ready_set *ready, const agent_row *row) {
 }
 
 ready_terms ready_explain(const ready_set *ready, const agent_row *row) {
-  if (ready->weights.order == MUSTER_ORDER_DELAYS) return (ready_terms){0};
+  if (ready->weights.order != MUSTER_ORDER_PRIORITY) return (ready_terms){0};
   ready_terms terms = {.priority_ns = (int64_t)ready->now_ns - ready_priority_key(ready, row),
                        .wait_ns = (int64_t)(ready->now_ns - row->last_update_ns),
                        .importance_ns = (ready->importance_unit * row->importance) >> 8,
@@ -98,7 +119,28 @@ uint64_t ready_delays_key(const ready_set *ready, const agent_row *row, uint32_t
   return (late << 20 | long_ago) << READY_AGENT_BITS | agent;
 }
 
+/* The part of its update that a preempted agent has behind it, or that a set which is owed time has. */
+static float progress_of(const ready_set *ready, const agent_row *row) {
+  const agent_type *type = &ready->types->types[row->type];
+  if (row->owes) return share_value(type->sets.passes[row->state_slot].progress);
+  return (float)row->atom_next / (float)(type->parallel_atoms + 1);
+}
+
+int64_t ready_deadline(const ready_set *ready, const agent_row *row) {
+  const agent_class *class = &ready->classes[row->class];
+  const ready_weights *weights = &ready->weights;
+  float period_ns = class->elapsed == MUSTER_ELAPSED_EVENTS ? (float)weights->guarantee_ns : class->period_ns;
+  float part = 1.0f - (float)row->importance * weights->importance_share + (float)row->runs * weights->runs_share;
+  if (row->atom_next | row->owes) part -= weights->progress_share * progress_of(ready, row);
+  if (row->woken && part > 0.125f) part = 0.125f;
+  int64_t deadline = (int64_t)row->first_due_ns + (int64_t)(part * period_ns);
+  if (!row->reacts || !ready->reacting) return deadline;
+  int64_t react_by = (int64_t)ready->reacting->alarms[row - ready->reacting->rows].react_by_ns;
+  return react_by < deadline ? react_by : deadline;
+}
+
 static int64_t primary_key(const ready_set *ready, const agent_row *row) {
+  if (ready_by_deadline(ready)) return ready_deadline(ready, row);
   return ready->weights.order == MUSTER_ORDER_DELAYS ? (int64_t)row->first_due_ns : ready_priority_key(ready, row);
 }
 
@@ -141,7 +183,7 @@ static void refile(ready_set *ready, agent_store *store, uint32_t bucket) {
 }
 
 static int64_t window_low(const ready_set *ready) {
-  return ((int64_t)ready->now_ns >> ready->width_shift) - READY_PAST_BUCKETS;
+  return ((int64_t)ready->now_ns >> ready->width_shift) + ready_first_low(ready);
 }
 
 void ready_advance(ready_set *ready, agent_store *store, uint64_t now_ns) {
@@ -176,12 +218,31 @@ static void refile_all(ready_set *ready, agent_store *store) {
 }
 
 void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns) {
-  uint32_t shift = ready->width_shift;
   if (longest_ns > ready->longest_ns) ready->longest_ns = longest_ns;
-  while (((uint64_t)READY_PAST_BUCKETS << shift) < longest_ns + longest_ns / 4) shift++;
-  if (shift == ready->width_shift || ready->weights.order == MUSTER_ORDER_DELAYS) return;
+  uint32_t shift = widen(ready, ready->width_shift);
+  if (shift == ready->width_shift) return;
   ready->width_shift = shift;
   refile_all(ready, store);
+}
+
+/* Where nobody has to give way, or nobody can, lambda is 0 or infinity. */
+static bool differ(double one, double other) {
+  bool usual = one > 0.0 && other > 0.0 && isfinite(one) && isfinite(other);
+  return usual ? one > 2.0 * other || other > 2.0 * one : one < other || other < one;
+}
+
+void ready_follow_periods(ready_set *ready, agent_store *store, double lambda) {
+  if (!ready_by_deadline(ready) || !differ(lambda, ready->filed_lambda)) return;
+  ready->filed_lambda = lambda;
+  ready_keep_fresh(ready, store);
+  refile_all(ready, store);
+}
+
+uint32_t ready_count_late(const ready_set *ready) {
+  uint32_t late = ready->counts[READY_OLDER];
+  int64_t now = (int64_t)ready->now_ns >> ready->width_shift;
+  for (int64_t number = ready->low; number < now; number++) late += ready->counts[(uint64_t)number % READY_BUCKETS];
+  return late;
 }
 
 void ready_reweigh(ready_set *ready, agent_store *store, const muster_world_def *def) {
@@ -191,7 +252,7 @@ void ready_reweigh(ready_set *ready, agent_store *store, const muster_world_def 
 }
 
 void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index) {
-  if (store->rows[index].woken) {
+  if (store->rows[index].woken && !ready_by_deadline(ready)) {
     line_join(&ready->woken, index);
     return;
   }
@@ -205,7 +266,7 @@ void ready_keep_fresh(ready_set *ready, agent_store *store) {
     uint32_t index = (uint32_t)(ready->fresh[i] & READY_AGENT_MASK);
     agent_row *row = &store->rows[index];
     if (row->status != AGENT_READY) continue;
-    if (!row->woken) file(ready, store, index);
+    if (!row->woken || ready_by_deadline(ready)) file(ready, store, index);
     ready_enlist(ready, store, index);
   }
   for (uint32_t i = 0; i < ready->aside_count; i++)
@@ -249,7 +310,7 @@ void ready_put_back(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   ASSERT(row->status == AGENT_ADMITTED);
   count_in(ready, row);
-  if (row->woken)
+  if (row->woken && !ready_by_deadline(ready))
     line_join(&ready->woken, index);
   else
     file(ready, store, index);
@@ -258,9 +319,13 @@ void ready_put_back(ready_set *ready, agent_store *store, uint32_t index) {
 
 void ready_wake(ready_set *ready, agent_store *store, uint32_t index) {
   ASSERT(store->rows[index].status == AGENT_READY && !store->rows[index].woken);
+  bool fresh = !store->rows[index].spot;
   leave_ring(ready, store, index);
   store->rows[index].woken = 1;
-  line_join(&ready->woken, index);
+  if (!ready_by_deadline(ready))
+    line_join(&ready->woken, index);
+  else if (!fresh)
+    file(ready, store, index);
 }
 
 uint32_t ready_next_woken(const ready_set *ready, uint32_t *place) {

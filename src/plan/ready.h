@@ -13,18 +13,29 @@
  * that were not admitted go where waiting costs nothing: by key into a ring of buckets, with one more for all that is
  * older than the ring. A bucket is sorted when its turn comes, 2,048 agents at a time, so that no backlog makes a frame
  * sort it all. Beside the ring stand two lines in order of arrival: the woken, who lead, and all who wait, by release:
- * whoever has waited longer than S leads the ring, first in, first out, so that nobody starves whatever the weights. */
+ * whoever has waited longer than S leads the ring, first in, first out, so that nobody starves whatever the weights.
+ *
+ * In the order of deadlines, one ring holds all who wait, the woken among them, and the line of who waits is for
+ * reports alone:
+ *
+ *     key = release + T_i (1 - (eps i + theta p - eta rc) / 4 zeta);  release + T_i / 8 for the woken;  at most the
+ * time by which an agent must react
+ *
+ * T_i is the period in force. An agent whose class changes is filed anew, and so are all when periods have changed by
+ * more than a factor of two. */
 #ifndef PLAN_READY_H
 #define PLAN_READY_H
 
 #include "agents/store.h"
 #include "agents/types.h"
 #include "base/assert.h"
+#include "plan/classes.h"
 #include "plan/line.h"
 
 enum {
   READY_BUCKETS = 4096,
-  READY_PAST_BUCKETS = 3072,
+  READY_PAST_BUCKETS = 3072, /* in the orders of the papers; deadlines lie ahead: */
+  READY_LATE_BUCKETS = 1024,
   READY_OLDER = READY_BUCKETS,
   READY_LISTS,
   READY_SORTED_MAX = 2048,
@@ -36,6 +47,8 @@ typedef struct ready_weights {
   double guarantee_ns; /* S */
   double progress;     /* theta over zeta; epsilon, eta and kappa are in the units */
   double lift_ns;      /* what a reaction is worth whose time has come: more than all but ageing */
+  /* Deadlines: what a 65535th of importance, a 32768th of runs and a whole of progress are worth, in periods. */
+  float importance_share, runs_share, progress_share;
 } ready_weights;
 
 /* Agents in order, each as its key and its index in one number. */
@@ -51,6 +64,8 @@ typedef struct ready_set {
   int64_t reduction_unit;  /* what a level is worth, likewise */
   bool reduces;            /* that is not 0 */
   const type_table *types; /* for the progress of sliced updates */
+  const agent_class *classes;  /* for the periods in force; null but in the order of deadlines */
+  double filed_lambda;         /* periods as they were when all were filed */
   const agent_store *reacting; /* for the times of reactions; null where there are none */
   uint64_t longest_ns;         /* between two runs of anybody, at the most */
   uint64_t now_ns;             /* simulation time of the frame */
@@ -77,12 +92,13 @@ typedef struct ready_set {
 } ready_set;
 
 /* Reserves an empty set for the world's weights. */
-void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, arena *arena);
+void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, const agent_class *classes,
+                  arena *arena);
 
 /* Other weights: whoever waits is put in the new order. Between the stages of two frames. O(ready agents). */
 void ready_reweigh(ready_set *ready, agent_store *store, const muster_world_def *def);
 
-/* A ready agent of the ring that must react: its key has become smaller with time. O(1). */
+/* A ready agent of the ring whose key has changed: it must react, or has another period. O(1). */
 void ready_refresh(ready_set *ready, agent_store *store, uint32_t index);
 
 /* Makes the ring wide enough for agents that run every `longest_ns` at the most. Between frames. */
@@ -106,6 +122,26 @@ int64_t ready_reaction_lead_ns(const ready_set *ready, const agent_row *row);
 /* What most agents of most worlds do not have: progress, a time to react by, a weight of their level. */
 int64_t ready_rare_leads_ns(const ready_set *ready, const agent_row *row);
 
+/* In the order of deadlines: when its turn comes. */
+int64_t ready_deadline(const ready_set *ready, const agent_row *row);
+
+/* The number of the ring's first bucket at time 0. */
+static inline int64_t ready_first_low(const ready_set *ready) {
+  return ready->weights.order == MUSTER_ORDER_DEADLINE ? -READY_LATE_BUCKETS : -READY_PAST_BUCKETS;
+}
+
+/* Whether one ring holds all who wait, in the order of deadlines. */
+static inline bool ready_by_deadline(const ready_set *ready) {
+  return ready->weights.order == MUSTER_ORDER_DEADLINE;
+}
+
+/* How many have waited until after their deadlines, about: those of this frame's release aside. O(buckets). */
+uint32_t ready_count_late(const ready_set *ready);
+
+/* Deadlines: files all who wait anew when the fit has changed periods by more than a factor of two since it was done
+ * last. Once per frame, after the fit. */
+void ready_follow_periods(ready_set *ready, agent_store *store, double lambda);
+
 /* In the paper's order: the frame of release, then the elapsed time, in steps of 64 us. */
 uint64_t ready_delays_key(const ready_set *ready, const agent_row *row, uint32_t agent);
 
@@ -116,7 +152,7 @@ static inline int64_t ready_priority_key(const ready_set *ready, const agent_row
   return (int64_t)row->last_update_ns - lead_ns;
 }
 
-/* What Rankin's priority is made of, as time waited; the greatest goes first. Zeros in the paper's order. */
+/* What Rankin's priority is made of, as time waited; the greatest goes first. Zeros in the other orders. */
 typedef struct ready_terms {
   int64_t priority_ns; /* the sum of the others */
   int64_t wait_ns, importance_ns, progress_ns;
@@ -130,7 +166,8 @@ ready_terms ready_explain(const ready_set *ready, const agent_row *row);
 static inline uint64_t ready_key(const ready_set *ready, const agent_row *row, uint32_t agent) {
   if (ready->weights.order == MUSTER_ORDER_DELAYS) return ready_delays_key(ready, row, agent);
   const int64_t most = (1ll << READY_KEY_BITS) - 1, now = (int64_t)(ready->now_ns >> READY_KEY_SHIFT);
-  int64_t offset = (ready_priority_key(ready, row) >> READY_KEY_SHIFT) - now + (1ll << (READY_KEY_BITS - 1));
+  int64_t key_ns = ready_by_deadline(ready) ? ready_deadline(ready, row) : ready_priority_key(ready, row);
+  int64_t offset = (key_ns >> READY_KEY_SHIFT) - now + (1ll << (READY_KEY_BITS - 1));
   offset = offset < 0 ? 0 : offset < most ? offset : most;
   return (uint64_t)offset << READY_AGENT_BITS | agent;
 }
@@ -149,7 +186,7 @@ static inline void ready_release(ready_set *ready, agent_store *store, uint32_t 
   ready->count++;
   ready->counts_of[row->type]++;
   ready->begun += (row->atom_next | row->owes) > 0;
-  if (row->woken || ready->fresh_count == READY_FRESH_MAX) {
+  if ((row->woken && !ready_by_deadline(ready)) || ready->fresh_count == READY_FRESH_MAX) {
     ready_release_aside(ready, store, index);
     return;
   }
@@ -171,7 +208,7 @@ void ready_leave(ready_set *ready, agent_store *store, uint32_t index);
 static inline void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   ASSERT(row->status == AGENT_READY && ready->count > 0);
-  if (row->spot || row->woken)
+  if (row->spot || (row->woken && !ready_by_deadline(ready)))
     ready_leave(ready, store, index);
   else
     ready->fresh_left--;
@@ -184,7 +221,7 @@ static inline void ready_admit(ready_set *ready, agent_store *store, uint32_t in
 /* Puts an admitted agent back that did not run, or did not finish, with its age kept. */
 void ready_put_back(ready_set *ready, agent_store *store, uint32_t index);
 
-/* A ready agent is moved to the woken line. */
+/* A ready agent is moved to the woken line; in the order of deadlines it is filed as one of the woken. */
 void ready_wake(ready_set *ready, agent_store *store, uint32_t index);
 
 /* Takes an agent out of the line by release, if it is there: its update is complete or it is removed. */

@@ -18,7 +18,7 @@ enum {
 };
 
 void score_create(score_board *board, const muster_world_def *def, arena *arena) {
-  *board = (score_board){.noted_max = def->agents_max, .deciles_stale = true};
+  *board = (score_board){.rule = grade_rule_of(def), .noted_max = def->agents_max, .deciles_stale = true};
   /* Each list of plots may pass its limit by a crowd. */
   uint32_t units = (1 + LEAPS_PART) * SCORE_UNITS_MAX, agents = units + 2 * (SCORE_CROWD + LIST_BLOCK_AGENTS);
   uint32_t items = units / PLOT_UNITS + agents / JUDGE_MAX + 4;
@@ -40,7 +40,7 @@ static judge_inputs judge_inputs_of(const score_inputs *inputs) {
 
 static void learn_types(score_board *board, const type_table *types) {
   for (; board->types_known < types->count; board->types_known++)
-    board->types[board->types_known] = grade_type_of(&types->types[board->types_known].def);
+    board->types[board->types_known] = grade_type_of(&types->types[board->types_known].def, &board->rule);
 }
 
 static void count_refused(score_board *board, uint32_t refused, uint32_t type) {
@@ -94,7 +94,7 @@ static void apply_change(score_board *board, const score_inputs *inputs, const g
   if (change->level == GRADE_LATER)
     score_note(board, change->agent);
   else
-    grade_apply(inputs->classes, inputs->types, inputs->store, change);
+    grade_apply(inputs->classes, inputs->types, inputs->store, inputs->ready, change);
 }
 
 void score_tuned_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
@@ -197,7 +197,7 @@ PREFETCH_FUNCTION prefetch_lists(const score_board *board, const score_inputs *i
   field_plot far = field_peek(&board->field, list, BUCKET_AHEAD), near = field_peek(&board->field, list, BLOCK_AHEAD);
   if (far.tile != FIELD_NO_CELL) __builtin_prefetch(space_cell(inputs->space, far.grid_x, far.grid_y, far.partition));
   if (near.tile == FIELD_NO_CELL) return;
-  agent_list agents = *space_cell(inputs->space, near.grid_x, near.grid_y, near.partition);
+  agent_list agents = space_cell(inputs->space, near.grid_x, near.grid_y, near.partition)->list;
   if (agents) __builtin_prefetch(lists_last(&inputs->space->members, agents));
 }
 
@@ -206,11 +206,8 @@ PREFETCH_FUNCTION prefetch_lists(const score_board *board, const score_inputs *i
 static bool append_list(score_board *board, const score_inputs *inputs, int32_t x, int32_t y, uint32_t partition,
                         uint32_t begin) {
   bool exact = board->field.doubled > 0;
-  agent_list list = *space_cell(inputs->space, x, y, partition);
-  while (list) {
-    const list_block *block = lists_last(&inputs->space->members, list);
-    list = block->previous;
-    if (list) __builtin_prefetch(lists_last(&inputs->space->members, list));
+  space_walk walk = space_walk_of(inputs->space, x, y, partition);
+  for (const list_block *block; (block = space_next_block(inputs->space, &walk));) {
     for (uint32_t i = 0; i < block->count; i++) {
       const agent_place *place = &inputs->store->places[block->agents[i]];
       if (exact && (place->cell_x != x || place->cell_y != y || place->partition != partition)) continue;

@@ -55,6 +55,7 @@ typedef struct score_summary {
 
 typedef struct score_board {
   field field;
+  grade_rule rule;
   grade_type *types;
   uint32_t types_known;
   /* to be looked at */
@@ -90,6 +91,7 @@ typedef struct score_inputs {
   const space *space;
   observer_table *observers;
   class_table *classes;
+  ready_set *ready;
   const judge_factors *factors; /* null: importance is the product */
 } score_inputs;
 

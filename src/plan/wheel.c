@@ -2,8 +2,6 @@
 
 #include "base/assert.h"
 
-#include <math.h>
-
 void wheel_remove(class_table *classes, agent_class *class, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   ASSERT(row->status == AGENT_WAITING && row->spot);
@@ -29,8 +27,15 @@ void wheel_transfer(class_table *classes, agent_class *from, agent_class *to, ag
 }
 
 void wheel_advance(agent_class *class, uint64_t elapsed_ns) {
-  /* At the nominal rate virtual time is exact; elsewhere the rounding of one nanosecond a frame does not matter. */
-  class->clock_ns += class->rate >= 1.0 ? elapsed_ns : (uint64_t)llround((double)elapsed_ns * class->rate);
+  if (class->rate >= 1.0) {
+    class->clock_ns += elapsed_ns;
+    return;
+  }
+  /* The slowest clocks move by a nanosecond in many short frames. */
+  double passed_ns = (double)elapsed_ns * class->rate + (double)class->clock_part;
+  uint64_t whole_ns = (uint64_t)passed_ns;
+  class->clock_ns += whole_ns;
+  class->clock_part = (float)(passed_ns - (double)whole_ns);
 }
 
 static uint32_t empty_slot(list_store *lists, agent_class *class, uint32_t shard, uint32_t slot, uint32_t *out,

@@ -52,10 +52,12 @@ static muster_atom_result decide(muster_update *update) {
 
 /* A fixed level is one that every importance gives. */
 static void set_levels(muster_type_def *type, uint32_t level) {
-  static const float dynamic[MUSTER_LEVELS - 1] = {0.5f, 0.4f, 0.3f};
+  static const float dynamic[MUSTER_LEVELS - 1] = {0.5f, 0.4f, 0.3f}, by_role[MUSTER_LEVELS - 1] = {0.9f, 0.6f, 0.4f};
   type->level_count = MUSTER_LEVELS;
-  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++)
-    type->level_importance[i] = level == RANKIN_DYNAMIC ? dynamic[i] : i < level ? 1.0f : 0.0f;
+  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) {
+    float fixed = i < level ? 1.0f : 0.0f;
+    type->level_importance[i] = level == RANKIN_DYNAMIC ? dynamic[i] : level == RANKIN_BY_ROLE ? by_role[i] : fixed;
+  }
 }
 
 static muster_type register_type(muster_world *world, const rankin_def *def) {

@@ -18,16 +18,31 @@ const muster_module *muster_module_population(void);
 /* `tan-wong`: the 100 animats of Tan & Wong's experiments with elastic periods. Takes no file. Any thread. */
 const muster_module *muster_module_tan_wong(void);
 
+enum { TAN_WONG_SPECIES = 4 };
+
+/* What the animats of a species are like; those of the paper are all alike. */
+typedef struct tan_wong_species {
+  uint64_t cost_ns;                  /* of an update, in the cost model, and 2 percent more or less */
+  uint64_t period_ns, period_max_ns; /* T_io, T_imax */
+  float elasticity;                  /* E_i */
+} tan_wong_species;
+
+/* Chooses other species for an instance that `open` made, before it populates a world. Snapshots do not keep it. */
+void tan_wong_choose(void *instance, const tan_wong_species species[TAN_WONG_SPECIES]);
+
+/* How many updates an animat has had, by the state of its agent. Thread of the frames, between frames. */
+uint64_t tan_wong_updates(const void *state);
+
 /* `rankin`: the characters of Rankin, Acton & Katchabaw's experiments, at levels that follow importance. Takes no file.
  * Any thread. */
 const muster_module *muster_module_rankin(void);
 
-enum { RANKIN_ROLES = 4, RANKIN_DYNAMIC = 4 /* in place of a level */ };
+enum { RANKIN_ROLES = 4, RANKIN_DYNAMIC = 4, RANKIN_BY_ROLE = 5 /* these two in place of a level */ };
 
 /* What a smaller world of the same characters is to be, for the experiments. */
 typedef struct rankin_def {
   uint32_t characters;
-  uint32_t level; /* of everybody; RANKIN_DYNAMIC: by importance */
+  uint32_t level; /* of everybody; RANKIN_DYNAMIC: by importance; RANKIN_BY_ROLE: likewise, so that each role has one */
   uint64_t seed;
   uint64_t period_ns, period_max_ns;
   bool alike;    /* the importance of all is 1/2; else roles count 1/4, 1/2, 3/4 and 1 */

@@ -1,5 +1,5 @@
 /* tan_wong.c - the world of Tan & Wong's experiments: 100 animats of four species, each with the same period bounds,
- * the same elasticity and the same cost, walking about on a square field that has no edges.
+ * the same elasticity and the same cost unless others are chosen, walking about on a square field that has no edges.
  *
  * The model cost of an update, 0.373 ms with a little noise, is the one that explains the paper's three published
  * rows. An animat thinks by feeling the ground along rays around it and heading where it is smoothest. Observed
@@ -14,7 +14,6 @@
 
 enum {
   ANIMATS = 100,
-  SPECIES = 4,
   AGENTS_MAX = 1000000,
   OBSERVERS_MAX = 65536,
   COARSE_RAYS = 4,
@@ -24,19 +23,29 @@ enum {
   VERSION = 1 /* of what is kept */
 };
 
-static const uint64_t cost_ns = 373000, cost_noise_ns = 7460; /* +- 2 percent */
-static const uint64_t period_ns = 33333333, period_max_ns = 80000000;
+enum { COST_NS = 373000, NOISE_SHARE = 50 /* +- 2 percent */ };
+
+static const tan_wong_species ordinary = {
+    .cost_ns = COST_NS, .period_ns = 33333333, .period_max_ns = 80000000, .elasticity = 1.0f};
 static const double field_m = 200.0, speed_m_per_s = 2.0, sight_m = 20.0;
 static const double turn_rad = 6.283185307179586;
+
+/* What the callbacks of a species are told. */
+typedef struct species_user {
+  uint64_t seed, cost_ns;
+} species_user;
 
 typedef struct tan_wong {
   uint64_t seed;
   uint32_t agents, observers;
+  tan_wong_species species[TAN_WONG_SPECIES];
+  species_user users[TAN_WONG_SPECIES];
 } tan_wong;
 
 typedef struct animat {
   double heading_rad;
   double walked_m;
+  uint64_t updates;
 } animat;
 
 /* The finaliser of SplitMix64: every input bit reaches every output bit. */
@@ -95,7 +104,7 @@ static double wrap(double value) {
 }
 
 static muster_atom_result walk(muster_update *update) {
-  const tan_wong *world = update->type_user;
+  const species_user *species = update->type_user;
   animat *self = update->state;
   bool observed = update->importance > 0.0f;
   double way_m = speed_m_per_s * (double)update->elapsed_ns * 1e-9;
@@ -103,15 +112,17 @@ static muster_atom_result walk(muster_update *update) {
   next.x = wrap(next.x + cos(self->heading_rad) * way_m);
   next.y = wrap(next.y + sin(self->heading_rad) * way_m);
   self->walked_m += way_m;
-  self->heading_rad = smoothest_heading(world->seed, next, turn_rad * (double)muster_update_random_share(update),
+  self->updates++;
+  self->heading_rad = smoothest_heading(species->seed, next, turn_rad * (double)muster_update_random_share(update),
                                         observed ? FINE_RAYS : COARSE_RAYS, observed ? FINE_STEPS : COARSE_STEPS);
   muster_update_move(update, next);
   return MUSTER_ATOM_NEXT;
 }
 
 static uint64_t model_cost_ns(const muster_cost_query *query, void *user) {
-  (void)user;
-  return cost_ns - cost_noise_ns + query->random % (2 * cost_noise_ns + 1);
+  const species_user *species = user;
+  uint64_t noise_ns = species->cost_ns / NOISE_SHARE;
+  return species->cost_ns - noise_ns + query->random % (2 * noise_ns + 1);
 }
 
 static muster_result open_world(const muster_module_options *options, void **instance, muster_module_needs *needs) {
@@ -127,23 +138,31 @@ static muster_result open_world(const muster_module_options *options, void **ins
   world->seed = options->seed;
   world->agents = options->agents ? options->agents : ANIMATS;
   world->observers = options->observers;
+  for (int i = 0; i < TAN_WONG_SPECIES; i++) world->species[i] = ordinary;
   *instance = world;
   needs->agents = needs->agents_max = world->agents;
   needs->observers = world->observers;
   return MUSTER_OK;
 }
 
+void tan_wong_choose(void *instance, const tan_wong_species species[TAN_WONG_SPECIES]) {
+  tan_wong *self = instance;
+  memcpy(self->species, species, sizeof self->species);
+}
+
 /* The cost estimate begins next to nothing, as in the paper. */
-static muster_type register_species(tan_wong *self, muster_world *world, const char *name) {
+static muster_type register_species(tan_wong *self, muster_world *world, int number, const char *name) {
   static const muster_atom atoms[] = {{.run = walk, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 1}};
+  const tan_wong_species *species = &self->species[number];
   muster_type_def def = muster_default_type_def();
+  self->users[number] = (species_user){self->seed, species->cost_ns};
   def.name = name;
   def.atoms = atoms;
   def.atom_count = 1;
   def.state_bytes = sizeof(animat);
-  def.period_ns = period_ns;
-  def.period_max_ns = period_max_ns;
-  def.user = self;
+  def.period_ns = species->period_ns;
+  def.period_max_ns = species->period_max_ns;
+  def.user = &self->users[number];
   def.model_cost_ns = model_cost_ns;
   def.strikes_demote = def.strikes_quarantine = 0; /* the paper knows no penalties: all 100 stay */
   return muster_type_register(world, &def);
@@ -163,26 +182,26 @@ static bool add_observer(const tan_wong *self, muster_world *world, uint32_t num
   return muster_observer_add(world, &def).generation != 0;
 }
 
-static muster_result register_all(tan_wong *self, muster_world *world, muster_type species[SPECIES]) {
-  static const char *const names[SPECIES] = {"species 1", "species 2", "species 3", "species 4"};
-  for (int i = 0; i < SPECIES; i++) {
-    species[i] = register_species(self, world, names[i]);
+static muster_result register_all(tan_wong *self, muster_world *world, muster_type species[TAN_WONG_SPECIES]) {
+  static const char *const names[TAN_WONG_SPECIES] = {"species 1", "species 2", "species 3", "species 4"};
+  for (int i = 0; i < TAN_WONG_SPECIES; i++) {
+    species[i] = register_species(self, world, i, names[i]);
     if (!species[i].index) return MUSTER_E_ARGUMENT;
   }
   return MUSTER_OK;
 }
 
-/* Every animat has elasticity 1, whoever looks at it. */
+/* Every animat has the elasticity of its species, whoever looks at it. */
 static muster_result populate(void *instance, muster_world *world) {
   tan_wong *self = instance;
-  muster_type species[SPECIES];
+  muster_type species[TAN_WONG_SPECIES];
   muster_result result = register_all(self, world, species);
   if (result) return result;
   for (uint32_t i = 0; i < self->agents; i++) {
     muster_agent_def def = muster_default_agent_def();
-    def.type = species[i % SPECIES];
+    def.type = species[i % TAN_WONG_SPECIES];
     def.position = place_of(self, i);
-    def.elasticity = 1.0f;
+    def.elasticity = self->species[i % TAN_WONG_SPECIES].elasticity;
     if (muster_agent_is_null(muster_agent_spawn(world, &def))) return MUSTER_E_FULL;
   }
   for (uint32_t i = 0; i < self->observers; i++)
@@ -208,7 +227,7 @@ static muster_result save(void *instance, const muster_world *world, muster_modu
 
 static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
   kept_field own = describe(instance);
-  muster_type species[SPECIES];
+  muster_type species[TAN_WONG_SPECIES];
   muster_result result = register_all(instance, world, species);
   if (result) return result;
   bool same = count == sizeof own && memcmp(bytes, &own, sizeof own) == 0;
@@ -229,10 +248,14 @@ static void report(void *instance, const muster_world *world, muster_module_emit
   }
   emit("animats", animats, emit_user);
   emit("walked_m", walked_m, emit_user);
-  emit("model_cost_ns", (double)cost_ns, emit_user);
-  emit("model_cost_max_ns", (double)(cost_ns + cost_noise_ns), emit_user);
-  emit("period_ns", (double)period_ns, emit_user);
-  emit("period_max_ns", (double)period_max_ns, emit_user);
+  emit("model_cost_ns", (double)COST_NS, emit_user);
+  emit("model_cost_max_ns", (double)(COST_NS + COST_NS / NOISE_SHARE), emit_user);
+  emit("period_ns", (double)ordinary.period_ns, emit_user);
+  emit("period_max_ns", (double)ordinary.period_max_ns, emit_user);
+}
+
+uint64_t tan_wong_updates(const void *state) {
+  return ((const animat *)state)->updates;
 }
 
 const muster_module *muster_module_tan_wong(void) {

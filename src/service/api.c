@@ -7,12 +7,11 @@
 #include "service/live.h"
 #include "service/log.h"
 #include "service/metrics.h"
+#include "service/token.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ------------------------------------------------------------------------------------------------------------ calls */
 
@@ -244,27 +243,10 @@ static void show_routes(http_request *request) {
   api_answer_now(request, &writer);
 }
 
-/* The first line of the token's file, which others may not read. The group may: so show access lists for one user. */
-static muster_result read_token(const char *path, char token[256]) {
-  *token = '\0';
-  struct stat status;
-  if (!*path) return MUSTER_OK;
-  FILE *file = fopen(path, "re");
-  if (!file) return error_set(MUSTER_E_SYSTEM, "token_file %s: %s", path, strerror(errno));
-  bool exposed = fstat(fileno(file), &status) != 0 || status.st_mode & (S_IROTH | S_IWOTH);
-  bool read = !exposed && fgets(token, 256, file) != NULL;
-  fclose(file);
-  if (exposed)
-    return error_set(MUSTER_E_INPUT, "token_file %s: everybody may read or write it; take that away with chmod o-rw",
-                     path);
-  token[strcspn(token, "\r\n")] = '\0';
-  if (read && strlen(token) >= 16) return MUSTER_OK;
-  return error_set(MUSTER_E_INPUT, "token_file %s: its first line must be a token of 16 .. 250 bytes", path);
-}
-
 /* `token` is the room for it; the options point into the settings. */
-static muster_result read_options(const settings *settings, http_options *options, char token[256]) {
-  muster_result result = read_token(settings->token_file, token);
+static muster_result read_options(const settings *settings, http_options *options, char token[TOKEN_BYTES]) {
+  muster_result result = token_read(settings->token_file, token);
+  if (result) error_set(result, "token_file: %s", muster_last_error());
   *options = http_default_options();
   options->tables = tables;
   options->token = *token ? token : NULL;
@@ -277,14 +259,9 @@ static muster_result read_options(const settings *settings, http_options *option
   return result;
 }
 
-muster_result api_check(const settings *settings) {
-  char token[256];
-  return read_token(settings->token_file, token);
-}
-
 muster_result api_reload(service *service) {
   http_options options;
-  char token[256];
+  char token[TOKEN_BYTES];
   muster_result result = read_options(&service->settings, &options, token);
   return result ? result : http_change(service->http, &options);
 }
@@ -300,7 +277,7 @@ static muster_result listen_by_tcp(service *service, bool token) {
 
 muster_result api_open(service *service) {
   http_options options;
-  char token[256];
+  char token[TOKEN_BYTES];
   muster_result result = read_options(&service->settings, &options, token);
   if (result) return result;
   options.user = service;

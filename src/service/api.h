@@ -4,7 +4,8 @@
  *     GET    /v1/worlds                           all worlds
  *     GET    /v1/worlds/W                         one: pace, last frame, sums
  *     PATCH  /v1/worlds/W                         budget_ns, hz, paused, workers, weights and policy: all or nothing
- *     POST   /v1/worlds/W/step                    {"frames"}: pauses and runs so many frames
+ *     POST   /v1/worlds/W/step                    {"frames"}: pauses and begins so many frames; GET /v1/worlds/W tells
+ *                                               how many are left
  *     GET    /v1/worlds/W/weights                 what is in force of what PATCH sets
  *     GET    /v1/worlds/W/levels                  agents by capability level
  *     GET    /v1/worlds/W/types                   costs by level, conduct
@@ -53,9 +54,6 @@
 
 /* Begins to serve: at the service's control socket and, if the settings say so, by TCP. Loop's thread. */
 muster_result api_open(service *service);
-
-/* Whether what the settings name can be had: the token. Loop's thread. */
-muster_result api_check(const settings *settings);
 
 /* Takes over what the settings say anew: token, hosts, limits. On failure nothing changes. Loop's thread. */
 muster_result api_reload(service *service);

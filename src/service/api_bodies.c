@@ -57,6 +57,8 @@ static const api_field world_fields_known[] = {
     {"level_pressure", API_FLOAT, WORLD(tuning.level_pressure), 0, 1, false},
     {"cycles_max", API_COUNT, WORLD(tuning.cycles_max), 1, MUSTER_CYCLES_MAX, false},
     SHARE(cycles_importance),
+    {"importance_octaves", API_FLOAT, WORLD(tuning.importance_octaves), 0, 16, false},
+    {"wish_part", API_FLOAT, WORLD(tuning.wish_part), 0.1, 0.9, false},
 };
 
 static bool set_policy(const char *name, muster_world_tuning *tuning, api_problem *problem) {

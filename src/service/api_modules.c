@@ -7,7 +7,7 @@
 
 static void write_module(json_writer *writer, const loaded_module *loaded) {
   char summary[128]; /* a module may say as much as it likes */
-  snprintf(summary, sizeof summary, "%s", loaded->module->summary ? loaded->module->summary : "");
+  snprintf(summary, sizeof summary, "%s", loaded->module.summary);
   json_begin_object(writer, NULL);
   json_string(writer, "module", loaded->name);
   json_string(writer, "summary", summary);

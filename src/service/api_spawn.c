@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 typedef struct spawn_input {
   spawn_order order; /* stands first: it is read into */
@@ -18,11 +19,6 @@ static bool find_types(api_call *call, const spawn_order *order, muster_type typ
     if (!types[i].index) return false;
   }
   return true;
-}
-
-/* A module that was built with an older header ends before the field. */
-static bool completes(const muster_module *module) {
-  return module->size >= offsetof(muster_module, complete) + sizeof module->complete && module->complete;
 }
 
 static bool has_room(api_call *call, uint32_t count) {
@@ -50,6 +46,17 @@ static void take_back(api_call *call, const muster_agent *agents, uint32_t count
   for (uint32_t i = 0; i < count; i++) muster_agent_remove(call->world->world, agents[i]);
 }
 
+/* Fewer than agents_max may be there: the rest of the ids wait for spawns from updates. */
+static void refuse_full(api_call *call) {
+  char reason[256];
+  muster_frame_report report = muster_default_frame_report();
+  snprintf(reason, sizeof reason, "%s", muster_last_error());
+  muster_frame_report_read(call->world->world, &report);
+  api_complain(&call->problem, 409, "full", NULL,
+               "%s; %u agents are there and %u wait to come in: spawn fewer, or raise agents_max", reason,
+               report.agents, report.spawns_waiting);
+}
+
 static bool spawn_all(api_call *call, const spawn_order *order, const muster_type *types, muster_agent *agents) {
   for (uint32_t i = 0; i < order->count; i++) {
     muster_agent_def def;
@@ -57,7 +64,7 @@ static bool spawn_all(api_call *call, const spawn_order *order, const muster_typ
     bool well = complete(call, one, types[one->name], &def);
     if (well) agents[i] = muster_agent_spawn(call->world->world, &def);
     if (well && !muster_agent_is_null(agents[i])) continue;
-    if (well) api_complain(&call->problem, 409, "full", NULL, "%s", muster_last_error());
+    if (well) refuse_full(call);
     take_back(call, agents, i);
     return false;
   }
@@ -78,7 +85,7 @@ static void spawn(api_call *call) {
   const muster_module *module = call->world->module;
   muster_type types[SPAWN_TYPES_MAX];
   muster_agent agents[SPAWNS_MAX];
-  if (!completes(module)) {
+  if (!module->complete) {
     api_complain(&call->problem, 409, "module", NULL, "module %s makes no agents for others", module->name);
     return;
   }

@@ -33,6 +33,13 @@ static void write_conduct(json_writer *writer, const muster_conduct *conduct) {
   json_uint(writer, "offences", conduct->offences);
   json_uint(writer, "worst_ns", conduct->worst_ns);
   json_uint(writer, "stuck", conduct->stuck);
+  json_uint(writer, "blocked", conduct->blocked);
+  json_uint(writer, "worst_blocked_ns", conduct->worst_blocked_ns);
+  if (conduct->blocked) {
+    api_write_id(writer, "worst_blocked_agent", conduct->worst_blocked_agent.index,
+                 conduct->worst_blocked_agent.generation);
+    json_uint(writer, "worst_blocked_atom", conduct->worst_blocked_atom);
+  }
   json_uint(writer, "agents_demoted", conduct->agents_demoted);
   json_uint(writer, "agents_quarantined", conduct->agents_quarantined);
   json_end_object(writer);

@@ -41,6 +41,7 @@ static void write_world(json_writer *writer, const char *name, const hosted_worl
   json_string(writer, "module", world->settings.module);
   json_bool(writer, "paused", published->paused);
   json_bool(writer, "failed", published->failed);
+  json_uint(writer, "steps_left", published->steps_left);
   json_uint(writer, "frames", published->frames);
   json_uint(writer, "frames_late", published->frames_late);
   json_uint(writer, "sim_now_ns", published->sim_now_ns);
@@ -136,6 +137,8 @@ static void write_tuning(json_writer *writer, const muster_world_tuning *tuning)
   api_write_float(writer, "level_pressure", tuning->level_pressure);
   json_uint(writer, "cycles_max", tuning->cycles_max);
   api_write_float(writer, "cycles_importance", tuning->cycles_importance);
+  api_write_float(writer, "importance_octaves", tuning->importance_octaves);
+  api_write_float(writer, "wish_part", tuning->wish_part);
 }
 
 static void read_weights(api_call *call) {

@@ -1,6 +1,7 @@
 #include "service/control_socket.h"
 
 #include "base/error.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +30,9 @@ static muster_result take_lock(control_socket *socket) {
   char name[LOCK_PATH_BYTES];
   lock_path(socket->path, name);
   for (;;) {
-    socket->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (socket->lock < 0) return error_set(MUSTER_E_SYSTEM, "cannot open %s: %s", name, strerror(errno));
+    socket->lock = files_open_regular(AT_FDCWD, name, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+    if (socket->lock < 0)
+      return error_set(MUSTER_E_SYSTEM, "%s: %s; make its folder, or give another --socket", name, muster_last_error());
     if (flock(socket->lock, LOCK_EX | LOCK_NB) != 0) {
       int reason = errno;
       close(socket->lock);

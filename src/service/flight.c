@@ -3,6 +3,7 @@
 #include "service/log.h"
 
 #include "base/error.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -237,35 +238,48 @@ static muster_result begin_file(flight *flight, const flight_counts *counts) {
 }
 
 static muster_result open_over(flight *flight, int before) {
-  static const struct stat none;
-  struct stat status = none;
   flight_counts counts = {0};
   if (before >= 0) {
     muster_result result = lock(flight, before);
     if (result) return result;
-    if (fstat(before, &status) || !S_ISREG(status.st_mode))
-      return error_set(MUSTER_E_SYSTEM, "flight recorder %s: this is no file: name another", flight->path);
     take_last(flight, before, &counts);
   }
   return begin_file(flight, &counts);
+}
+
+muster_result flight_check_path(const char *path) {
+  static const char *const taken[] = {"", ".new", ".damaged"};
+  char name[PATH_BYTES + 16];
+  for (size_t i = 0; *path && i < sizeof taken / sizeof *taken; i++) {
+    snprintf(name, sizeof name, "%s%s", path, taken[i]);
+    if (files_check_replaceable(name)) return error_set(MUSTER_E_INPUT, "%s: %s", name, muster_last_error());
+  }
+  return MUSTER_OK;
 }
 
 muster_result flight_open(flight *flight, const char *path, uint32_t crash_limit) {
   *flight = (struct flight){.descriptor = -1, .crash_limit = crash_limit};
   if (uv_mutex_init(&flight->mutex)) return error_set(MUSTER_E_SYSTEM, "flight recorder: no mutex");
   if (!path[0]) return MUSTER_OK;
+  if (flight_check_path(path)) return error_set(MUSTER_E_INPUT, "flight recorder %s", muster_last_error());
   snprintf(flight->path, sizeof flight->path, "%s", path);
-  int before = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  muster_result result = before < 0 && errno != ENOENT ? refuse(flight, "open") : open_over(flight, before);
+  int before = files_open_regular(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0);
+  if (before < 0 && errno != ENOENT)
+    return error_set(MUSTER_E_SYSTEM, "flight recorder %s: %s", path, muster_last_error());
+  muster_result result = open_over(flight, before);
   if (before >= 0) close(before);
   if (!result) watch_signals(flight);
   return result;
 }
 
+void flight_end(flight *flight) {
+  if (flight->head) flight->head->clean = 1;
+}
+
 void flight_close(flight *flight) {
   if (flight->head) {
     leave_signals();
-    flight->head->clean = 1;
+    flight_end(flight);
     for (uint32_t i = 0; i < flight->part_count; i++) munmap(flight->parts[i], flight->head->parts[i].bytes);
     munmap(flight->head, sizeof *flight->head);
     close(flight->descriptor);

@@ -28,10 +28,18 @@ typedef struct flight {
   uv_mutex_t mutex;
 } flight;
 
+/* Whether every name that a recorder at `path` writes or renames is free or a regular file's; "" is well, too.
+ * MUSTER_E_INPUT with the name and what it is. Any thread. */
+muster_result flight_check_path(const char *path);
+
 /* Reads what the last run left at `path` and says in the log how it ended, then begins a new file in its place. An
  * empty path: no recorder. What is damaged is kept aside as PATH.damaged. MUSTER_E_STATE when another service has the
- * file, MUSTER_E_SYSTEM when it cannot be written. One at a time in a process. Before any thread is started. */
+ * file, MUSTER_E_INPUT when it is no file, MUSTER_E_SYSTEM when it cannot be written. One at a time in a process.
+ * Before any thread is started. */
 muster_result flight_open(flight *flight, const char *path, uint32_t crash_limit);
+
+/* The service ends in good order, and the process with it: that is noted, and nothing is taken apart. Any thread. */
+void flight_end(flight *flight);
 
 /* The service ends in good order: every world is destroyed. Null path: no-op. */
 void flight_close(flight *flight);

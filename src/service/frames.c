@@ -15,13 +15,6 @@ static const uint64_t forever_ns = UINT64_MAX;
 /* Requests have at least this part of the time, however late the frames are. */
 enum { REQUESTS_PART = 10 };
 
-static bool asked_to_stop(service *service) {
-  uv_mutex_lock(&service->news_mutex);
-  bool stop = service->stop;
-  uv_mutex_unlock(&service->news_mutex);
-  return stop;
-}
-
 static void tell(service *service, bool *news) {
   uv_mutex_lock(&service->news_mutex);
   *news = true;
@@ -79,14 +72,14 @@ static void run_frame(hosted_world *world) {
 static void run_worlds(service *service) {
   uint64_t now_ns = clock_system();
   for (uint32_t i = 0; i < service->world_count; i++) service->worlds[i].due_ns = now_ns;
-  while (!asked_to_stop(service)) {
+  while (!service_is_to_stop(service)) {
     hosted_world *next = find_next(service);
     if (next)
       desk_serve(&service->desk, service, next->due_ns, time_for_requests(service, next));
     else
       desk_serve(&service->desk, service, forever_ns, 0);
     hosted_world *due = find_next(service); /* a request may have paused it, or changed its pace */
-    if (due && due->due_ns <= clock_system() && !asked_to_stop(service)) run_frame(due);
+    if (due && due->due_ns <= clock_system() && !service_is_to_stop(service)) run_frame(due);
     snapshots_turn(service);
   }
 }
@@ -138,10 +131,10 @@ void frames_resume(service *service, hosted_world *world) {
 void frames_main(void *argument) {
   service *service = argument;
   flight_thread_begin();
-  if (hosting_open(service) == MUSTER_OK) {
+  if (hosting_open(service) == MUSTER_OK && !service_is_to_stop(service)) {
     tell(service, &service->opened);
     run_worlds(service);
-    snapshots_finish(service);
+    if (!snapshots_finish(service)) tell(service, &service->unsaved);
   }
   hosting_close(service);
   flight_thread_end();

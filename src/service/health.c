@@ -42,28 +42,29 @@ static bool add_reasons(json_writer *writer, const health_world *world, uint64_t
   return false;
 }
 
-static bool add_all(json_writer *writer, service_stage stage, const health_world *worlds, uint32_t count,
-                    uint64_t now_ns) {
-  bool ready = stage == SERVICE_RUNNING;
+static bool add_all(json_writer *writer, service_stage stage, const char *unsaved, const health_world *worlds,
+                    uint32_t count, uint64_t now_ns) {
+  bool ready = stage == SERVICE_RUNNING && !unsaved;
   json_begin_array(writer, "reasons");
   if (stage == SERVICE_STARTING) add_reason(writer, NULL, "starting", "the worlds are not open yet");
   if (stage == SERVICE_STOPPING) add_reason(writer, NULL, "stopping", "the service is being stopped");
+  if (unsaved) add_reason(writer, NULL, "unsaved", unsaved);
   for (uint32_t i = 0; stage == SERVICE_RUNNING && i < count; i++)
     ready = add_reasons(writer, &worlds[i], now_ns) && ready;
   json_end_array(writer);
   return ready;
 }
 
-bool health_write(char *text, size_t *bytes, service_stage stage, const health_world *worlds, uint32_t count,
-                  uint64_t now_ns) {
+bool health_write(char *text, size_t *bytes, service_stage stage, const char *unsaved, const health_world *worlds,
+                  uint32_t count, uint64_t now_ns) {
   json_writer writer;
   json_start(&writer, text, HEALTH_BYTES);
   json_begin_object(&writer, NULL);
-  bool ready = add_all(&writer, stage, worlds, count, now_ns);
+  bool ready = add_all(&writer, stage, unsaved, worlds, count, now_ns);
   json_bool(&writer, "ready", ready);
   json_end_object(&writer);
   bool fits = json_finish(&writer);
-  ASSERT(fits); /* WORLDS_MAX reasons of bounded length */
+  ASSERT(fits); /* WORLDS_MAX + 2 reasons of bounded length */
   (void)fits;
   *bytes = writer.length;
   return ready;
@@ -80,6 +81,9 @@ static void show_readiness(http_request *request) {
   char failures[WORLDS_MAX][FAILURE_BYTES];
   char text[HEALTH_BYTES];
   size_t bytes;
+  snapshots_status snapshots;
+  snapshots_read_status(&service->snapshots, &snapshots);
+  const char *unsaved = snapshots.unsaved ? snapshots.failure : NULL;
   for (uint32_t i = 0; i < service->world_count; i++) {
     hosted_world *world = &service->worlds[i];
     uv_mutex_lock(&world->mutex);
@@ -89,12 +93,15 @@ static void show_readiness(http_request *request) {
                                failures[i], published->period_ns, published->frame_end_ns};
     uv_mutex_unlock(&world->mutex);
   }
-  bool ready = health_write(text, &bytes, service->stage, worlds, service->world_count, clock_system());
+  bool ready = health_write(text, &bytes, service->stage, unsaved, worlds, service->world_count, clock_system());
   http_answer(request, ready ? 200 : 503, HTTP_JSON, text, bytes);
 }
 
 const http_route health_routes[] = {
     {.method = "GET", .pattern = "/healthz", .handle = show_health, .summary = "whether the service lives"},
-    {.method = "GET", .pattern = "/readyz", .handle = show_readiness, .summary = "whether its worlds run"},
+    {.method = "GET",
+     .pattern = "/readyz",
+     .handle = show_readiness,
+     .summary = "whether its worlds run and are saved"},
     {0},
 };

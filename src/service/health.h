@@ -1,10 +1,11 @@
 /* service/health.h - whether musterd lives, and whether its worlds run.
  *
  *     GET /healthz    200 while the loop answers at all
- *     GET /readyz     200 while every world runs its frames or is paused; else 503 with the reasons:
+ *     GET /readyz     200 while every world runs its frames or is paused, and the last attempt to save them, if there
+ *                     was one, was well; else 503 with the reasons:
  *                     {"ready": false, "reasons": [{"world": "main", "code": "late", "message": "..."}]}
  *
- * Codes: starting, stopping (of the service, without a world); failed, no_frame, late. */
+ * Codes: starting, stopping, unsaved (of the service, without a world); failed, no_frame, late. */
 #ifndef SERVICE_HEALTH_H
 #define SERVICE_HEALTH_H
 
@@ -22,11 +23,12 @@ typedef struct health_world {
   uint64_t period_ns, frame_end_ns; /* CLOCK_MONOTONIC; 0 = no frame yet */
 } health_world;
 
-enum { HEALTH_BYTES = 32768 }; /* WORLDS_MAX reasons */
+enum { HEALTH_BYTES = 32768 }; /* WORLDS_MAX + 2 reasons */
 
-/* Writes the answer of /readyz to `text` (HEALTH_BYTES), and its length; returns whether all is well. */
-bool health_write(char *text, size_t *bytes, service_stage stage, const health_world *worlds, uint32_t count,
-                  uint64_t now_ns);
+/* Writes the answer of /readyz to `text` (HEALTH_BYTES), and its length; returns whether all is well. `unsaved` is why
+ * the last snapshot failed; null = it did not. */
+bool health_write(char *text, size_t *bytes, service_stage stage, const char *unsaved, const health_world *worlds,
+                  uint32_t count, uint64_t now_ns);
 
 extern const http_route health_routes[];
 

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +19,7 @@ static muster_result open_module(service *service, hosted_world *world) {
   options.observers = settings->observers;
   options.seed = settings->seed;
   options.path = settings->path[0] ? settings->path : NULL;
+  if (modules_check_path(settings->path)) return MUSTER_E_INPUT;
   const muster_module *module = modules_load(&service->modules, settings->module);
   if (!module) return MUSTER_E_INPUT;
   world->needs = (muster_module_needs){.size = sizeof world->needs};
@@ -46,6 +46,9 @@ static muster_result create_world(service *service, hosted_world *world) {
   def.audit = settings->audit;
   if (world->needs.cell_m > 0) def.cell_m = world->needs.cell_m;
   def.log = log_sink_of(world->name);
+  snprintf(world->pardon_command, sizeof world->pardon_command, "muster ctl --socket %s --world %s pardon",
+           service->settings.socket, world->name);
+  def.pardon_command = world->pardon_command;
   world->world = muster_world_create(&def);
   return world->world ? MUSTER_OK : MUSTER_E_ARGUMENT;
 }
@@ -140,10 +143,10 @@ static void close_worlds(service *service) {
   for (uint32_t i = service->world_count; i > 0; i--) close_world(&service->worlds[i - 1]);
 }
 
-/* Opens all worlds; false when none could be. Stops at one that cannot go on from the file. */
+/* Opens all worlds; false when none could be. Stops at one that cannot go on from the file, and when it is to. */
 static bool open_worlds(service *service, const snapshot_file *file, bool *refused) {
   bool any = false;
-  for (uint32_t i = 0; !*refused && i < service->world_count; i++)
+  for (uint32_t i = 0; !*refused && i < service->world_count && !service_is_to_stop(service); i++)
     any = open_world(service, &service->worlds[i], file, refused) || any;
   return any;
 }
@@ -165,11 +168,11 @@ static bool restore_worlds(service *service) {
   snapshot_file file;
   bool refused = false;
   uint32_t which = 0;
-  while (snapshots_next(&service->snapshots, &which, &file)) {
+  while (!service_is_to_stop(service) && snapshots_next(&service->snapshots, &which, &file)) {
     bool any = open_worlds(service, &file, &refused);
     if (refused)
       snapshots_refuse(&service->snapshots, which);
-    else if (any)
+    else if (any && !service_is_to_stop(service))
       snapshots_accept(&service->snapshots, which, &file, leaves_out(service, &file));
     snapshot_file_close(&file);
     if (!refused) return any;
@@ -180,10 +183,11 @@ static bool restore_worlds(service *service) {
 }
 
 muster_result hosting_open(service *service) {
-  muster_result result = modules_open(&service->modules, service->settings.modules);
+  muster_result result = snapshots_lock(service);
+  if (!result) result = modules_open(&service->modules, service->settings.modules);
   if (!result) result = open_pool(service);
   if (!result && !restore_worlds(service)) result = error_set(MUSTER_E_STATE, "no world could be opened");
-  if (result) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
+  if (result && !service_is_to_stop(service)) log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
   return result;
 }
 
@@ -192,11 +196,6 @@ void hosting_close(service *service) {
   muster_pool_destroy(service->pool);
   service->pool = NULL;
   modules_close(&service->modules);
-}
-
-/* A module that was built with an older header ends before the field. */
-static bool may_skip(const muster_module *module) {
-  return module->size >= offsetof(muster_module, skip_ns) + sizeof module->skip_ns && module->skip_ns;
 }
 
 muster_result hosting_run_frame(hosted_world *world) {
@@ -211,7 +210,7 @@ muster_result hosting_run_frame(hosted_world *world) {
   muster_result result = muster_frame_run(world->world, &frame);
   if (result) return result;
   world->sim_now_ns = frame.sim_now_ns;
-  if (!may_skip(module)) return MUSTER_OK;
+  if (!module->skip_ns) return MUSTER_OK;
   flight_call_begin(world->name, world->settings.module, FLIGHT_SKIP);
   world->sim_now_ns += module->skip_ns(world->instance, frame.sim_now_ns);
   flight_call_end();

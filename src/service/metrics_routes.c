@@ -3,11 +3,8 @@
 
 #include "base/clock.h"
 
+#include <muster/common.h>
 #include <stdlib.h>
-
-#ifndef MUSTER_VERSION
-#define MUSTER_VERSION "(unversioned build)"
-#endif
 
 /* What does not come from the worlds (requests, say) is renewed after so long. */
 static const uint64_t keep_ns = 100000000u;

@@ -84,6 +84,8 @@ static const field fields[] = {
           "Moves to places that are not finite or out of range."),
     FIELD(COUNTER, U64, statistics.commands_dropped, "muster_commands_dropped_total",
           "Commands from inside updates, more than fit."),
+    FIELD(COUNTER, U64, statistics.nearby_cut, "muster_nearby_cut_total",
+          "Neighbour queries in a crowd that did not look at everybody."),
     FIELD(COUNTER, U64, statistics.sets_cut, "muster_sets_cut_total", "Times that a set of some agent was cut."),
     FIELD(COUNTER, U64, statistics.wakes_delayed, "muster_wakes_delayed_total",
           "Wakes that waited for the end of their type's gap."),
@@ -103,7 +105,9 @@ static const field fields[] = {
     FIELD(COUNTER, U64, statistics.messages_refused, "muster_messages_refused_total",
           "Messages that their sender had no place for."),
     FIELD(COUNTER, U64, statistics.atoms_over_limit, "muster_atoms_over_limit_total",
-          "Atoms seen to take longer than their type's limit."),
+          "Atoms seen to take more CPU time than their type's limit."),
+    FIELD(COUNTER, U64, statistics.atoms_blocked, "muster_atoms_blocked_total",
+          "Atoms seen to be blocked for longer than their type's limit."),
     FIELD(COUNTER, U64, statistics.demotions, "muster_demotions_total", "Agents and types demoted for their conduct."),
     FIELD(COUNTER, U64, statistics.quarantines, "muster_quarantines_total", "Agents and types put into quarantine."),
     FIELD(COUNTER, U64, statistics.pardons, "muster_pardons_total", "Agents and types pardoned."),
@@ -350,7 +354,8 @@ void metrics_render_worlds(exposition *exposition, const metrics_facts *facts) {
   render_timing(exposition, facts, "muster_overrun_seconds", offsetof(world_timings, overrun_wall),
                 "Wall time of frames past their budget, the kernel's doing included.");
   render_timing(exposition, facts, "muster_overrun_own_seconds", offsetof(world_timings, overrun_own),
-                "Processor time that workers spent after the end of the budget, of audited frames.");
+                "Processor time that workers spent after the end of the budget, of audited frames. The promise allows "
+                "the frame's longest atom and 20 us.");
   render_stages(exposition, facts);
   render_update_times(exposition, facts);
   render_levels(exposition, facts);

@@ -1,17 +1,20 @@
 #include "service/modules.h"
 
+#include "service/module_image.h"
+
 #include "base/error.h"
+#include "base/files.h"
+#include "base/sized.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINK_BYTES = 40, MODULE_SIZE_MAX = 4096 };
+enum { LINK_BYTES = 40 };
 
 bool modules_name_is_good(const char *name) {
   static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -23,11 +26,10 @@ bool modules_name_is_good(const char *name) {
  */
 
 /* `what` begins the message: the folder, or the module. */
-static muster_result check_trust(int descriptor, bool folder, const char *what) {
+static muster_result check_trust(int descriptor, const char *what) {
   struct stat status;
   if (fstat(descriptor, &status) != 0)
     return error_set(MUSTER_E_SYSTEM, "%s: cannot be looked at: %s", what, strerror(errno));
-  if (!folder && !S_ISREG(status.st_mode)) return error_set(MUSTER_E_INPUT, "%s: it is no regular file", what);
   if (status.st_uid != 0 && status.st_uid != geteuid())
     return error_set(MUSTER_E_INPUT, "%s: it belongs to user %u; it must belong to root or to the service's user %u",
                      what, (unsigned)status.st_uid, (unsigned)geteuid());
@@ -43,54 +45,79 @@ muster_result modules_open(modules *modules, const char *folder) {
   snprintf(what, sizeof what, "the folder of modules %s", folder);
   modules->descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (modules->descriptor < 0) return error_set(MUSTER_E_SYSTEM, "%s: %s", what, strerror(errno));
-  muster_result result = check_trust(modules->descriptor, true, what);
+  muster_result result = check_trust(modules->descriptor, what);
   if (result == MUSTER_OK) return MUSTER_OK;
   close(modules->descriptor);
   modules->descriptor = -1;
   return result;
 }
 
-/* -1 with the reason in muster_last_error(). A pipe does not make it wait. */
+/* -1 with the reason in muster_last_error(). */
 static int open_file(const modules *modules, const char *name, const char *what) {
   char file[NAME_BYTES + 8];
   snprintf(file, sizeof file, "%s.so", name);
-  int descriptor = openat(modules->descriptor, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  int descriptor = files_open_regular(modules->descriptor, file, O_RDONLY | O_NOFOLLOW, 0);
   if (descriptor < 0) {
-    error_set(MUSTER_E_INPUT, "%s: %s in %s: %s", what, file, modules->folder,
-              errno == ELOOP ? "it is a symbolic link; put the file itself there" : strerror(errno));
+    error_set(MUSTER_E_INPUT, "%s: %s in %s: %s", what, file, modules->folder, muster_last_error());
     return -1;
   }
-  if (check_trust(descriptor, false, what) == MUSTER_OK) return descriptor;
+  if (check_trust(descriptor, what) == MUSTER_OK) return descriptor;
   close(descriptor);
   return -1;
 }
 
+/* The same, of a copy that nobody can change. */
+static int open_image(const modules *modules, const char *name, const char *what) {
+  int file = open_file(modules, name, what);
+  if (file < 0) return -1;
+  int image = module_image_make(file, name);
+  if (image < 0) error_set(MUSTER_E_INPUT, "%s: %s", what, muster_last_error());
+  close(file);
+  return image;
+}
+
+muster_result modules_check(const char *folder, const char *name) {
+  modules modules;
+  char what[NAME_BYTES + 16];
+  snprintf(what, sizeof what, "module '%s'", name);
+  muster_result result = modules_open(&modules, folder);
+  if (result) return result;
+  int image = open_image(&modules, name, what);
+  if (image >= 0) close(image);
+  modules_close(&modules);
+  return image < 0 ? MUSTER_E_INPUT : MUSTER_OK;
+}
+
+muster_result modules_check_path(const char *path) {
+  int file = *path ? files_open_regular(AT_FDCWD, path, O_RDONLY, 0) : -1;
+  if (*path && file < 0) return error_set(MUSTER_E_INPUT, "path %s: %s", path, muster_last_error());
+  if (file >= 0) close(file);
+  return MUSTER_OK;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- code */
 
-/* Whoever was built with a header of this ABI has at least what stood in it first. */
-static muster_result check_interface(const muster_module *module, const char *what) {
-  if (!module) return error_set(MUSTER_E_INPUT, "%s: its muster_module_get gives no module", what);
-  if (module->abi != MUSTER_MODULE_ABI)
+static muster_result take_interface(const muster_module *given, const char *what, muster_module *module) {
+  if (!given) return error_set(MUSTER_E_INPUT, "%s: its muster_module_get gives no module", what);
+  if (given->abi != MUSTER_MODULE_ABI)
     return error_set(MUSTER_E_INPUT, "%s: it was built for ABI %u, this service is for %u; build it anew", what,
-                     module->abi, MUSTER_MODULE_ABI);
-  if (module->size < offsetof(muster_module, takes_cost) || module->size > MODULE_SIZE_MAX)
+                     given->abi, MUSTER_MODULE_ABI);
+  if (!sized_is_published(SIZED(module), given->size))
     return error_set(MUSTER_E_INPUT, "%s: its size is %u bytes, which no header ever had; set it to sizeof", what,
-                     module->size);
+                     given->size);
+  *module = (muster_module){0};
+  if (sized_read(SIZED(module), given, module)) return error_set(MUSTER_E_INPUT, "%s: %s", what, muster_last_error());
   if (!module->name || !module->summary || !module->open || !module->populate || !module->close)
     return error_set(MUSTER_E_INPUT, "%s: it lacks one of name, summary, open, populate and close", what);
   return MUSTER_OK;
 }
 
-static const muster_module *find_interface(void *handle, const char *what) {
+static muster_result find_interface(void *handle, const char *what, muster_module *module) {
   muster_module_get_function get;
   void *symbol = dlsym(handle, "muster_module_get");
-  if (!symbol) {
-    error_set(MUSTER_E_INPUT, "%s: it exports no muster_module_get", what);
-    return NULL;
-  }
+  if (!symbol) return error_set(MUSTER_E_INPUT, "%s: it exports no muster_module_get", what);
   memcpy(&get, &symbol, sizeof get);
-  const muster_module *module = get();
-  return check_interface(module, what) == MUSTER_OK ? module : NULL;
+  return take_interface(get(), what, module);
 }
 
 /* The loader says which object it means by the path that it was given, which says nothing to people. */
@@ -99,11 +126,16 @@ static const char *reason_of(const char *message, const char *link) {
   return strncmp(message, link, length) == 0 && message[length] == ':' ? message + length + 2 : message;
 }
 
+/* The name that the loader gets: also a debugger, which looks it up for itself, finds the code there. */
+static void name_image(const loaded_module *loaded, char link[LINK_BYTES]) {
+  snprintf(link, LINK_BYTES, "/proc/%d/fd/%d", (int)getpid(), loaded->descriptor);
+}
+
 /* The number of a descriptor may only be used again when the object of that name is gone: the loader would take the
  * new one for it. */
 static void unload(loaded_module *loaded) {
   char link[LINK_BYTES];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", loaded->descriptor);
+  name_image(loaded, link);
   if (loaded->handle) dlclose(loaded->handle);
   void *resident = dlopen(link, RTLD_NOW | RTLD_NOLOAD);
   if (resident)
@@ -115,11 +147,10 @@ static void unload(loaded_module *loaded) {
 /* Fills in what it takes of `loaded`, also on failure. */
 static muster_result load(loaded_module *loaded, const char *what) {
   char link[LINK_BYTES];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", loaded->descriptor);
+  name_image(loaded, link);
   loaded->handle = dlopen(link, RTLD_NOW | RTLD_LOCAL);
   if (!loaded->handle) return error_set(MUSTER_E_INPUT, "%s: %s", what, reason_of(dlerror(), link));
-  loaded->module = find_interface(loaded->handle, what);
-  return loaded->module ? MUSTER_OK : MUSTER_E_INPUT;
+  return find_interface(loaded->handle, what, &loaded->module);
 }
 
 static muster_result check_request(const modules *modules, const char *name) {
@@ -136,18 +167,18 @@ static muster_result check_request(const modules *modules, const char *name) {
 const muster_module *modules_load(modules *modules, const char *name) {
   char what[NAME_BYTES + 16];
   for (uint32_t i = 0; i < modules->count; i++)
-    if (strcmp(modules->loaded[i].name, name) == 0) return modules->loaded[i].module;
+    if (strcmp(modules->loaded[i].name, name) == 0) return &modules->loaded[i].module;
   if (check_request(modules, name)) return NULL;
   snprintf(what, sizeof what, "module '%s'", name);
-  loaded_module loaded = {.descriptor = open_file(modules, name, what)};
+  loaded_module loaded = {.descriptor = open_image(modules, name, what)};
   if (loaded.descriptor < 0) return NULL;
   if (load(&loaded, what)) {
     unload(&loaded);
     return NULL;
   }
   snprintf(loaded.name, sizeof loaded.name, "%s", name);
-  modules->loaded[modules->count++] = loaded;
-  return loaded.module;
+  modules->loaded[modules->count] = loaded;
+  return &modules->loaded[modules->count++].module;
 }
 
 void modules_close(modules *modules) {

@@ -5,7 +5,8 @@
  *   - it has a bare name (letters, digits, - and _) and lies as NAME.so in the configured folder; no path comes from
  *     anywhere else, and a symbolic link in place of the file is refused
  *   - folder and file belong to root or to the service's own user, and nobody else may write them
- *   - the folder is opened once, at the start; a file is opened once, and what was checked is what is loaded
+ *   - the folder is opened once, at the start; a file is opened once, and what was checked is what is loaded: a copy in
+ *     memory (module_image.h). The file may be overwritten, cut or removed afterwards.
  *   - it must need nothing that the service does not have, export muster_module_get, and be built for this ABI
  * A module that is refused leaves everything as it was. */
 #ifndef SERVICE_MODULES_H
@@ -20,9 +21,9 @@ enum { MODULES_MAX = 64 };
 /* A module stays loaded until the end: its code may be on some thread's stack. */
 typedef struct loaded_module {
   char name[NAME_BYTES];
-  int descriptor; /* stays open: the loader knows the object by its number */
+  int descriptor; /* of the image; stays open: the loader knows the object by its number */
   void *handle;
-  const muster_module *module;
+  muster_module module; /* as this service knows it: what an older header did not have is null */
 } loaded_module;
 
 typedef struct modules {
@@ -39,6 +40,14 @@ muster_result modules_open(modules *modules, const char *folder);
 /* The module of that name, loaded when it is not yet; null with the reason in muster_last_error(), and nothing has
  * changed. */
 const muster_module *modules_load(modules *modules, const char *name);
+
+/* Whether that module could be loaded out of that folder, as far as its file tells: nothing of it is run. Else
+ * MUSTER_E_INPUT or MUSTER_E_SYSTEM with the reason. Any thread. */
+muster_result modules_check(const char *folder, const char *name);
+
+/* Whether a world's `path` is a regular file that can be read, or "": a module would wait for ever at the other end of
+ * a FIFO. Else MUSTER_E_INPUT with the reason. Any thread. */
+muster_result modules_check_path(const char *path);
 
 /* Unloads all; no instance is open any more. One that was closed before is a no-op. */
 void modules_close(modules *modules);

@@ -39,6 +39,7 @@ static void copy_pace(hosted_world *world) {
   published->budget_ns = world->budget_ns;
   published->period_ns = world->period_ns;
   published->paused = world->paused;
+  published->steps_left = world->steps_left;
   published->failed = world->failed;
   published->changes++;
   memcpy(published->failure, world->failure, sizeof published->failure);

@@ -14,6 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { START_PATIENCE_MS = 1000 };
 
 /* -------------------------------------------------------------------------------------------------------------- end */
 
@@ -33,8 +36,30 @@ static void finish(service *service) {
   uv_walk(service->loop, close_handle, NULL);
 }
 
+/* What the frames' thread does in a module cannot be interrupted. No frame has been run, and the snapshots are as they
+ * were. */
+static void end_start(uv_timer_t *timer) {
+  service *service = timer->data;
+  uv_mutex_lock(&service->news_mutex);
+  bool opened = service->opened;
+  uv_mutex_unlock(&service->news_mutex);
+  if (opened) return;
+  log_line(MUSTER_LOG_WARNING, "stopping: the start is cut short, while a world is being opened");
+  control_socket_close(&service->control);
+  flight_end(&service->flight);
+  _exit(service->status);
+}
+
+bool service_is_to_stop(service *service) {
+  uv_mutex_lock(&service->news_mutex);
+  bool stop = service->stop;
+  uv_mutex_unlock(&service->news_mutex);
+  return stop;
+}
+
 void service_stop(service *service, int status) {
   if (service->stage == SERVICE_STOPPING) return;
+  if (service->stage == SERVICE_STARTING) uv_timer_start(&service->patience, end_start, START_PATIENCE_MS, 0);
   service->stage = SERVICE_STOPPING;
   service->status = status;
   notify_stopping();
@@ -77,11 +102,11 @@ static void become_ready(service *service) {
 static void take_news(uv_async_t *news) {
   service *service = news->data;
   uv_mutex_lock(&service->news_mutex);
-  bool opened = service->opened, ended = service->ended;
+  bool opened = service->opened, ended = service->ended, unsaved = service->unsaved;
   uv_mutex_unlock(&service->news_mutex);
   if (opened && !ended && service->stage == SERVICE_STARTING) become_ready(service);
   if (!ended) return;
-  if (!opened) service->status = EXIT_FAILURE;
+  if (unsaved || (!opened && service->stage != SERVICE_STOPPING)) service->status = EXIT_FAILURE;
   service->stage = SERVICE_STOPPING;
   if (service->has_frames) finish(service);
 }
@@ -121,7 +146,8 @@ static muster_result prepare_loop(service *service) {
   static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
   int problem = uv_mutex_init(&service->news_mutex);
   if (!problem) problem = uv_async_init(service->loop, &service->frames_news, take_news);
-  service->frames_news.data = service;
+  if (!problem) problem = uv_timer_init(service->loop, &service->patience);
+  service->frames_news.data = service->patience.data = service;
   for (size_t i = 0; !problem && i < sizeof numbers / sizeof *numbers; i++) {
     problem = uv_signal_init(service->loop, &service->signals[i]);
     service->signals[i].data = service;

@@ -20,7 +20,7 @@
 
 #include <muster/module.h>
 
-enum { WORLD_TYPES_MAX = 256, WORLD_LEVELS = 4, FAILURE_BYTES = 256 };
+enum { WORLD_TYPES_MAX = 256, WORLD_LEVELS = 4, FAILURE_BYTES = 256, PARDON_BYTES = 224 };
 
 /* A type of a world, as last published; whoever reads it may outlive the world. */
 typedef struct published_type {
@@ -34,6 +34,7 @@ typedef struct world_published {
   uint64_t frames_late; /* of these, begun more than a period behind their time */
   uint64_t sim_now_ns;
   uint64_t budget_ns, period_ns;
+  uint32_t steps_left;                   /* frames that it still runs although it is paused */
   bool paused, failed;                   /* failed: it could not be opened, or a frame not be run; none is any more */
   char failure[FAILURE_BYTES];           /* and why */
   uint64_t frame_begin_ns, frame_end_ns; /* of the last one: CLOCK_MONOTONIC; 0 = none yet */
@@ -54,7 +55,8 @@ typedef struct hosted_world {
   const muster_module *module;
   void *instance;
   muster_module_needs needs;
-  muster_world *world; /* null = it could not be opened */
+  char pardon_command[PARDON_BYTES]; /* what its operators type, for its log */
+  muster_world *world;               /* null = it could not be opened */
   uint64_t budget_ns, period_ns;
   uint64_t sim_now_ns; /* of the last frame */
   uint64_t due_ns;     /* CLOCK_MONOTONIC of the next frame */
@@ -88,6 +90,7 @@ typedef struct service {
   flight flight;           /* open before the threads are started */
   struct metrics *metrics; /* loop's thread */
   uv_signal_t signals[4];
+  uv_timer_t patience; /* with a start that is to stop */
   uv_thread_t frames;
   uv_async_t frames_news; /* from the frames' thread: all worlds are open, or it has ended */
   bool has_frames;        /* the thread exists; loop's thread */
@@ -100,6 +103,7 @@ typedef struct service {
 
   uv_mutex_t news_mutex; /* guards: */
   bool opened, ended;    /* all worlds are; the thread is done with everything */
+  bool unsaved;          /* there is no snapshot of the last frame */
   bool stop;             /* asked of the frames' thread */
 } service;
 
@@ -107,9 +111,13 @@ typedef struct service {
  * of the command line, which is kept. */
 int service_run(const settings *settings, int count, char **arguments);
 
-/* Begins the end: the frame under way finishes, then everything is taken apart in order. Loop's thread; again: nothing.
- */
+/* Begins the end: the frame under way finishes, then everything is taken apart in order. A start that does not end
+ * within a second, since a module or a large snapshot holds it up, is cut short: there is nothing to save yet. Loop's
+ * thread; again: nothing. */
 void service_stop(service *service, int status);
+
+/* Whether service_stop was called. Any thread. */
+bool service_is_to_stop(service *service);
 
 /* The world of that name, or null. Any thread: names do not change once the worlds are open. */
 hosted_world *service_find_world(service *service, const char *name);

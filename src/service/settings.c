@@ -72,8 +72,10 @@ static void check_worlds(const settings *settings, settings_complaint complain, 
   }
 }
 
-void settings_check(const settings *settings, settings_complaint complain, void *user) {
-  if (settings->world_count == 0)
-    complain("[world]", "there is no world; add a section [world NAME] or the flag --world NAME=MODULE", user);
+void settings_check(const settings *settings, bool mistaken, settings_complaint complain, void *user) {
+  if (settings->world_count == 0 && !mistaken)
+    complain("",
+             "there is no world to host; give --world NAME=MODULE, or a section [world NAME] in the file of --config",
+             user);
   check_worlds(settings, complain, user);
 }

@@ -46,7 +46,8 @@ typedef struct settings {
   world_settings worlds[WORLDS_MAX];
 } settings;
 
-/* Told of each mistake: where it is ("musterd.conf:12" or "--budget") and what it is. */
+/* Told of each mistake: what it is and what to do, and in which line of a file it is ("musterd.conf:12"); "" = in none.
+ */
 typedef void (*settings_complaint)(const char *where, const char *message, void *user);
 
 /* What every field is without a file and flags. */
@@ -66,7 +67,8 @@ world_settings *settings_find_world(settings *settings, const char *name);
 /* A further world with its defaults; null with the reason in muster_last_error() when there are WORLDS_MAX. */
 world_settings *settings_add_world(settings *settings, const char *name);
 
-/* Complains of what is missing and what contradicts. */
-void settings_check(const settings *settings, settings_complaint complain, void *user);
+/* Complains of what is missing and what contradicts. Where `mistaken`, other mistakes were told before, which may be
+ * why there is no world: that is not told then. */
+void settings_check(const settings *settings, bool mistaken, settings_complaint complain, void *user);
 
 #endif

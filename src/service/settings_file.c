@@ -5,6 +5,8 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/files.h"
+#include "base/nearest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,6 +130,20 @@ static char *give_line(char *line, int size, void *user) {
   return line;
 }
 
+static void complain_unknown(file_reader *reader, const char *name) {
+  const char *names[KEYS_MAX], *section = reader->of_world ? "[world NAME]" : "[server]";
+  size_t count = 0;
+  for (uint32_t i = 0; settings_key_at(i) && count < KEYS_MAX; i++)
+    if (settings_key_at(i)->of_world == reader->of_world) names[count++] = settings_key_at(i)->name;
+  const char *nearest = nearest_name(name, names, count);
+  if (settings_key_find(!reader->of_world, name))
+    complain(reader, "there is no key '%.50s' in %s; it belongs into the other kind of section", name, section);
+  else if (nearest)
+    complain(reader, "there is no key '%.50s' in %s; did you mean '%s'?", name, section, nearest);
+  else
+    complain(reader, "there is no key '%.50s' in %s; `musterd --help` lists them", name, section);
+}
+
 static int take_key(void *user, const char *section, const char *name, const char *value) {
   file_reader *reader = user;
   (void)section;
@@ -138,9 +154,7 @@ static int take_key(void *user, const char *section, const char *name, const cha
   if (!reader->section) return 1; /* complained of where it began */
   const settings_key *key = settings_key_find(reader->of_world, name);
   if (!key) {
-    const settings_key *other = settings_key_find(!reader->of_world, name);
-    complain(reader, "there is no key '%.50s' in %s%s", name, reader->of_world ? "[world NAME]" : "[server]",
-             other ? "; it belongs into the other kind of section" : "; see musterd --help");
+    complain_unknown(reader, name);
     return 1;
   }
   uint32_t index = settings_key_index(key);
@@ -171,16 +185,12 @@ void settings_read_text(settings *settings, const char *name, const char *text, 
 /* Null with the reason in muster_last_error(). */
 static char *load_file(const char *path, size_t *length) {
   struct stat status;
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0 || fstat(descriptor, &status) != 0) {
-    error_set(MUSTER_E_SYSTEM, "cannot be opened: %s", strerror(errno));
-    if (descriptor >= 0) close(descriptor);
-    return NULL;
-  }
+  int descriptor = files_open_regular(AT_FDCWD, path, O_RDONLY, 0);
+  if (descriptor < 0) return NULL;
   char *text = NULL;
   ssize_t taken = 0;
-  if (!S_ISREG(status.st_mode) || status.st_size > SETTINGS_FILE_BYTES_MAX)
-    error_set(MUSTER_E_INPUT, "it is no regular file of at most %d bytes", SETTINGS_FILE_BYTES_MAX);
+  if (fstat(descriptor, &status) != 0 || status.st_size > SETTINGS_FILE_BYTES_MAX)
+    error_set(MUSTER_E_INPUT, "it has more than the %d bytes that a configuration may have", SETTINGS_FILE_BYTES_MAX);
   else if ((text = malloc((size_t)status.st_size + 1)) == NULL)
     error_set(MUSTER_E_MEMORY, "no memory to read it");
   else if ((taken = read(descriptor, text, (size_t)status.st_size)) < 0)

@@ -5,8 +5,10 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/nearest.h"
 
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +51,22 @@ typedef struct flag_reader {
   void *user;
 } flag_reader;
 
+static void complain(const flag_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void complain(const flag_reader *reader, const char *format, ...) {
+  char message[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  reader->complain("", message, reader->user);
+}
+
+/* As a file's values are refused, and those of `muster`. */
+static void refuse(const flag_reader *reader, const char *flag, const char *text, const char *why) {
+  complain(reader, "%s is '%.60s'; %s", flag, text, why);
+}
+
 static world_settings *add_world(flag_reader *reader, const char *name) {
   world_settings *world = settings_add_world(reader->settings, name);
   if (!world) return NULL;
@@ -63,13 +81,13 @@ static void read_world(flag_reader *reader, const char *text) {
   const char *equals = strchrnul(text, '=');
   snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
   if (equals - text >= NAME_BYTES || !modules_name_is_good(name)) {
-    reader->complain("--world", "give NAME=MODULE; a name has at most 31 letters, digits, - and _", reader->user);
+    refuse(reader, "--world", text, "give NAME=MODULE; a name has at most 31 letters, digits, - and _");
     return;
   }
   world_settings *world = settings_find_world(reader->settings, name);
   if (!world) world = add_world(reader, name);
   if (!world || (*equals && settings_key_set(settings_key_find(true, "module"), world, equals + 1)))
-    reader->complain("--world", muster_last_error(), reader->user);
+    refuse(reader, "--world", text, muster_last_error());
   if (world) reader->world = world;
 }
 
@@ -78,7 +96,7 @@ static void read_world_key(flag_reader *reader, const settings_key *key, const c
   muster_result result = settings_key_set(key, reader->world ? reader->world : &reader->defaults, text);
   for (uint32_t i = 0; !reader->world && !result && i < settings->world_count; i++)
     result = settings_key_set(key, &settings->worlds[i], text);
-  if (result) reader->complain(flag, muster_last_error(), reader->user);
+  if (result) refuse(reader, flag, text, muster_last_error());
 }
 
 static void read_key(flag_reader *reader, const settings_key *key, const char *name, const char *text) {
@@ -88,46 +106,68 @@ static void read_key(flag_reader *reader, const settings_key *key, const char *n
   if (key->of_world)
     read_world_key(reader, key, flag, text);
   else if (settings_key_set(key, reader->settings, text))
-    reader->complain(flag, muster_last_error(), reader->user);
+    refuse(reader, flag, text, muster_last_error());
 }
 
-static void complain_unknown(flag_reader *reader, int answer, char *const *arguments) {
+/* Of all of them at once; getopt_long would take what is the begin of one flag alone for that flag. False when there is
+ * one: what is no option may be its value then. */
+static bool names_are_known(const flag_reader *reader, const flag_table *table, int count, char *const *arguments) {
+  int at = 1;
+  bool all = true;
+  const char *unknown;
+  for (; (unknown = nearest_unknown_option(table->options, count, arguments, &at)) != NULL; all = false) {
+    const char *nearest = nearest_option(table->options, unknown);
+    int length = (int)strcspn(unknown, "=");
+    if (nearest)
+      complain(reader, "unknown option %.*s; did you mean '--%s'? See `musterd --help`", length, unknown, nearest);
+    else
+      complain(reader, "unknown option %.*s; see `musterd --help`", length, unknown);
+  }
+  return all;
+}
+
+/* What getopt_long refuses, unless it is told of above. */
+static void complain_refused(const flag_reader *reader, int answer, char *const *arguments) {
   const char *argument = optind > 0 ? arguments[optind - 1] : "";
-  const char *message = answer == ':' ? "it wants a value; see --help" : "there is no such flag; see --help";
-  if (answer == '?' && optopt >= OPTION_WORLD) message = "it takes no value";
-  reader->complain(argument, message, reader->user);
+  if (answer == ':')
+    complain(reader, "%s wants a value; see `musterd --help`", argument);
+  else if (optopt >= OPTION_WORLD)
+    complain(reader, "%s takes no value; see `musterd --help`", argument);
+  else if (optopt)
+    complain(reader, "unknown option -%c; see `musterd --help`", optopt);
 }
 
 void settings_read_flags(settings *settings, settings_call *call, int count, char *const *arguments,
-                         settings_complaint complain, void *user) {
+                         settings_complaint complain_to, void *user) {
   flag_table table;
-  flag_reader reader = {.settings = settings, .complain = complain, .user = user};
+  flag_reader reader = {.settings = settings, .complain = complain_to, .user = user};
   settings_default_world(&reader.defaults);
   make_table(&table);
+  bool known = names_are_known(&reader, &table, count, arguments);
   opterr = 0;
   optind = 0;
-  for (int option, index; (option = getopt_long(count, arguments, ":", table.options, &index)) != -1;) {
+  for (int option, index; (option = getopt_long(count, arguments, ":h", table.options, &index)) != -1;) {
     if (option == OPTION_WORLD)
       read_world(&reader, optarg);
     else if (option == OPTION_CONFIG)
       call->file = optarg;
     else if (option == OPTION_CHECK)
       call->check = true;
-    else if (option == OPTION_HELP)
+    else if (option == OPTION_HELP || option == 'h')
       call->help = true;
     else if (option == OPTION_VERSION)
       call->version = true;
     else if (option >= OPTION_KEY)
       read_key(&reader, settings_key_at((uint32_t)(option - OPTION_KEY)), table.options[index].name, optarg);
     else
-      complain_unknown(&reader, option, arguments);
+      complain_refused(&reader, option, arguments);
   }
-  if (optind < count) complain(arguments[optind], "this is no flag; see --help", user);
+  if (known && optind < count) complain(&reader, "'%s' is no option; see `musterd --help`", arguments[optind]);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- help */
 
-static void show_keys(bool of_world) {
+static void show_keys(FILE *stream, bool of_world) {
   flag_table table;
   make_table(&table);
   for (uint32_t i = 0; table.options[i].name; i++) {
@@ -135,28 +175,31 @@ static void show_keys(bool of_world) {
     const settings_key *key = settings_key_at((uint32_t)(table.options[i].val - OPTION_KEY));
     char flag[64];
     snprintf(flag, sizeof flag, "--%s%s%s", table.options[i].name, key->kind == SETTING_SWITCH ? "=" : " ", key->usage);
-    if (key->of_world == of_world) printf("  %-34s %s%s\n", flag, key->help, key->live ? " (*)" : "");
+    if (key->of_world == of_world) fprintf(stream, "  %-34s %s%s\n", flag, key->help, key->live ? " (*)" : "");
   }
 }
 
-void settings_show_help(void) {
-  puts("musterd - hosts worlds of behaviour modules: runs their frames, answers on a socket\n"
-       "\n"
-       "usage: musterd [--config FILE] [--world NAME=MODULE]... [FLAG]...\n"
-       "\n"
-       "  --config FILE                      settings to begin with; flags override them\n"
-       "  --check                            checks the settings, says what is wrong, and ends\n"
-       "  --help, --version\n"
-       "\n"
-       "Worlds; of the --world that stands before; with none before, of all:\n"
-       "  --world NAME=MODULE                hosts a world, or another module in one of the file");
-  show_keys(true);
-  puts("\nThe service:");
-  show_keys(false);
-  puts("\n"
-       "In the file, keys have _ for -, and stand in the sections [server] and [world NAME]. On SIGHUP the file is "
-       "read\n"
-       "again; what is marked (*) comes into force then. SIGTERM and SIGINT end the service.\n"
-       "\n"
-       "Exit status: 0 = ended when asked to, 1 = failed, 2 = asked for wrongly.");
+void settings_show_help(FILE *stream) {
+  fputs("musterd - hosts worlds of behaviour modules: runs their frames, answers on a socket\n"
+        "\n"
+        "usage: musterd [--config FILE] [--world NAME=MODULE]... [OPTION]...\n"
+        "\n"
+        "  --config FILE                      settings to begin with; options override them\n"
+        "  --check                            checks the settings, says what is wrong, and ends\n"
+        "  -h, --help\n"
+        "  --version\n"
+        "\n"
+        "Worlds; of the --world that stands before; with none before, of all:\n"
+        "  --world NAME=MODULE                hosts a world, or another module in one of the file\n",
+        stream);
+  show_keys(stream, true);
+  fputs("\nThe service:\n", stream);
+  show_keys(stream, false);
+  fputs(
+      "\n"
+      "In the file, keys have _ for -, and stand in the sections [server] and [world NAME]. On SIGHUP the file is read "
+      "again; what is marked (*) comes into force then. SIGTERM and SIGINT end the service.\n"
+      "\n"
+      "Exit status: 0 = ended when asked to, 1 = failed, or the last snapshot did, 2 = asked for wrongly.\n",
+      stream);
 }

@@ -4,6 +4,8 @@
 
 #include "service/settings.h"
 
+#include <stdio.h>
+
 /* What the command line asks for beside settings. */
 typedef struct settings_call {
   const char *file; /* of --config; null = none */
@@ -14,7 +16,7 @@ typedef struct settings_call {
 void settings_read_flags(settings *settings, settings_call *call, int count, char *const *arguments,
                          settings_complaint complain, void *user);
 
-/* Prints what --help shows. */
-void settings_show_help(void);
+/* Writes what --help shows; lines are broken where they are printed. */
+void settings_show_help(FILE *stream);
 
 #endif

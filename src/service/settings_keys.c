@@ -33,8 +33,8 @@ static const settings_key keys[] = {
      WORLD_FIELD(virtual_clock), 0, 0},
     {"capacity", "10ms", "work per virtual frame (default: the budget)", WORLD_KEY, FIXED, SETTING_DURATION,
      WORLD_FIELD(capacity_ns), 10000, 10000000000},
-    {"audit", "yes|no", "measures own overruns, for 0.4 us per claim (default no)", WORLD_KEY, FIXED, SETTING_SWITCH,
-     WORLD_FIELD(audit), 0, 0},
+    {"audit", "yes|no", "measures own overruns, for 0.4 us per claim, near the end per atom (default no)", WORLD_KEY,
+     FIXED, SETTING_SWITCH, WORLD_FIELD(audit), 0, 0},
 
     {"workers", "N", "threads that run frames, the frames' own included (default: one per processor)", SERVER_KEY,
      FIXED, SETTING_COUNT, SERVER_FIELD(workers), 0, 256},

@@ -2,6 +2,7 @@
 
 #include "service/settings_file.h"
 #include "service/settings_keys.h"
+#include "service/settings_paths.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,9 @@ bool settings_load(settings *settings, settings_call *call, int count, char *con
   settings_default(settings);
   if (call->file) settings_read_file(settings, call->file, count_complaint, &complaints);
   settings_read_flags(settings, call, count, arguments, count_complaint, &complaints);
-  settings_check(settings, count_complaint, &complaints);
+  settings_check(settings, complaints.count > 0, count_complaint, &complaints);
+  settings_check_paths(settings, count_complaint, &complaints);
+  if (call->check) settings_check_world_paths(settings, count_complaint, &complaints);
   return complaints.count == 0;
 }
 

@@ -5,7 +5,8 @@
 #include "service/settings_flags.h"
 
 /* The defaults, over them the file of --config, over that the flags; then the whole is checked. Every mistake is
- * complained of; true when there was none. With --help or --version nothing is read beyond the flags. Loop's thread. */
+ * complained of, and with --check also what would keep a single world from being hosted; true when there was none. With
+ * --help or --version nothing is read beyond the flags. Loop's thread. */
 bool settings_load(settings *settings, settings_call *call, int count, char *const *arguments,
                    settings_complaint complain, void *user);
 

@@ -2,10 +2,10 @@
 
 #include "base/chunks.h"
 #include "base/error.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static chunks_format format_of(void) {
 }
 
 bool snapshot_file_takes(const muster_module *module) {
-  return module->size >= offsetof(muster_module, resume) + sizeof module->resume && module->save && module->resume;
+  return module->save && module->resume;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
@@ -141,7 +141,7 @@ static muster_result read_world(snapshot_file *file, chunk_reader *reader, size_
   bool entered = chunks_enter(reader, SECTION_WORLD);
   if (entered) chunks_take(reader, &read, sizeof read);
   if (!entered || !chunks_is_read(reader)) return damaged("its index is not whole");
-  if (read.offset != *offset || read.count > end - *offset || read.state_bytes > file->count)
+  if (read.offset != *offset || read.count > end - *offset || read.state_bytes > reader->count)
     return damaged("a world is not where its index says");
   read.name[NAME_BYTES - 1] = read.module[NAME_BYTES - 1] = '\0';
   *world = (snapshot_file_world){.sim_now_ns = read.sim_now_ns,
@@ -177,41 +177,47 @@ static muster_result read_index(snapshot_file *file, size_t begin) {
   return result;
 }
 
+/* Of a file of `count` bytes, whose last ones are `end`: when there are so many. */
+static muster_result check_end(const uint64_t end[2], uint64_t count) {
+  if (count < END_BYTES) return damaged("it is cut, or empty");
+  bool whole = end[0] == ~end[1] && end[0] <= count - END_BYTES;
+  return whole ? MUSTER_OK : damaged("it is cut, or none of musterd's");
+}
+
 muster_result snapshot_file_read(snapshot_file *file, const void *bytes, size_t count) {
   uint64_t end[2];
   *file = (snapshot_file){.bytes = (unsigned char *)(uintptr_t)bytes, .count = count};
-  if (count < sizeof end) return damaged("it is cut, or empty");
-  memcpy(end, file->bytes + count - sizeof end, sizeof end);
-  if (end[0] != ~end[1] || end[0] > count - sizeof end) return damaged("it is cut, or none of musterd's");
-  muster_result result = read_index(file, (size_t)end[0]);
+  if (count >= END_BYTES) memcpy(end, file->bytes + count - END_BYTES, END_BYTES);
+  muster_result result = check_end(end, count);
+  if (!result) result = read_index(file, (size_t)end[0]);
   for (uint32_t i = 0; i < file->world_count && result; i++) free(file->worlds[i].state);
   return result;
 }
 
-/* Its bytes; null with the reason when there are none. */
-static unsigned char *map(const char *path, size_t *count) {
+/* The end is read before anything is mapped, and pages come into memory when they are read: a file may have any size.
+ */
+static muster_result map(snapshot_file *file, int descriptor) {
   struct stat about;
-  void *bytes = MAP_FAILED;
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  bool found = descriptor >= 0 && fstat(descriptor, &about) == 0;
-  if (found && S_ISREG(about.st_mode) && about.st_size > 0)
-    bytes = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor, 0);
-  if (!found || (bytes == MAP_FAILED && S_ISREG(about.st_mode) && about.st_size > 0))
-    error_set(MUSTER_E_SYSTEM, "%s: %s", path, strerror(errno));
-  else if (bytes == MAP_FAILED)
-    error_set(MUSTER_E_INPUT, "%s: it is empty, or no file", path);
-  if (descriptor >= 0) close(descriptor);
-  if (bytes == MAP_FAILED) return NULL;
-  *count = (size_t)about.st_size;
-  return bytes;
+  uint64_t end[2] = {0};
+  if (fstat(descriptor, &about) != 0) return error_set(MUSTER_E_SYSTEM, "snapshot file: %s", strerror(errno));
+  const uint64_t count = (uint64_t)about.st_size;
+  if (count >= END_BYTES && pread(descriptor, end, END_BYTES, about.st_size - END_BYTES) != END_BYTES)
+    return error_set(MUSTER_E_SYSTEM, "snapshot file: its end cannot be read");
+  muster_result result = check_end(end, count);
+  if (result) return result;
+  void *bytes = mmap(NULL, (size_t)count, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (bytes == MAP_FAILED) return error_set(MUSTER_E_SYSTEM, "snapshot file: %s", strerror(errno));
+  madvise(bytes, (size_t)count, MADV_SEQUENTIAL); /* no harm where it is refused */
+  result = snapshot_file_read(file, bytes, (size_t)count);
+  if (result) munmap(bytes, (size_t)count);
+  return result;
 }
 
 muster_result snapshot_file_open(snapshot_file *file, const char *path) {
-  size_t count;
-  unsigned char *bytes = map(path, &count);
-  if (!bytes) return MUSTER_E_INPUT;
-  muster_result result = snapshot_file_read(file, bytes, count);
-  if (result) munmap(bytes, count);
+  int descriptor = files_open_regular(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW, 0);
+  if (descriptor < 0) return MUSTER_E_SYSTEM;
+  muster_result result = map(file, descriptor);
+  close(descriptor);
   return result;
 }
 

@@ -1,9 +1,11 @@
 #include "service/snapshots.h"
 
 #include "service/log.h"
+#include "service/service.h"
 #include "service/snapshots_write.h"
 
 #include "base/error.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,16 +26,27 @@ static void path_of(const snapshots *snapshots, const char *ending, char path[SN
 /* -------------------------------------------------------------------------------------------------------------- open
  */
 
-/* A process that a killed service left behind ends within moments. */
-static muster_result take_lock(snapshots *snapshots) {
+muster_result snapshots_check_path(const char *path) {
+  static const char *const taken[] = {"", ".previous", ".new", ".linked", ".lock"};
+  char name[SNAPSHOT_PATH_BYTES];
+  for (size_t i = 0; *path && i < sizeof taken / sizeof *taken; i++) {
+    snprintf(name, sizeof name, "%s%s", path, taken[i]);
+    if (files_check_replaceable(name)) return error_set(MUSTER_E_INPUT, "%s: %s", name, muster_last_error());
+  }
+  return MUSTER_OK;
+}
+
+muster_result snapshots_lock(service *service) {
+  snapshots *snapshots = &service->snapshots;
   char path[SNAPSHOT_PATH_BYTES];
+  if (!snapshots->path[0]) return MUSTER_OK;
   path_of(snapshots, ".lock", path);
-  snapshots->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (snapshots->lock < 0) return error_set(MUSTER_E_SYSTEM, "snapshot_file: %s: %s", path, strerror(errno));
+  snapshots->lock = files_open_regular(AT_FDCWD, path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (snapshots->lock < 0) return error_set(MUSTER_E_SYSTEM, "snapshot_file: %s: %s", path, muster_last_error());
   for (int tries = 0; flock(snapshots->lock, LOCK_EX | LOCK_NB) != 0; tries++) {
     if (errno != EWOULDBLOCK && errno != EINTR)
       return error_set(MUSTER_E_SYSTEM, "snapshot_file: %s: %s", path, strerror(errno));
-    if (tries == LOCK_TRIES)
+    if (tries == LOCK_TRIES || service_is_to_stop(service))
       return error_set(MUSTER_E_SYSTEM, "snapshot_file: another service writes %s", snapshots->path);
     usleep(LOCK_TRY_US);
   }
@@ -52,7 +65,7 @@ muster_result snapshots_open(snapshots *snapshots, uv_loop_t *loop, const settin
   if (!problem) problem = uv_async_init(loop, &snapshots->news, snapshots_take_news);
   if (problem) return error_set(MUSTER_E_SYSTEM, "cannot prepare snapshots: %s", uv_strerror(problem));
   snapshots->news.data = snapshots;
-  return snapshots->path[0] ? take_lock(snapshots) : MUSTER_OK;
+  return MUSTER_OK;
 }
 
 void snapshots_close(snapshots *snapshots) {
@@ -99,7 +112,7 @@ void snapshots_refuse(snapshots *snapshots, uint32_t which) {
   char path[SNAPSHOT_PATH_BYTES], aside[SNAPSHOT_PATH_BYTES + 16];
   path_of(snapshots, endings[which - 1], path);
   log_line(MUSTER_LOG_ERROR, "%s is refused: %s", path, muster_last_error());
-  int problem = EEXIST;
+  int problem = files_check_replaceable(path) ? EPERM : EEXIST;
   for (int i = 1; i <= ASIDE_MAX && problem == EEXIST; i++) {
     snprintf(aside, sizeof aside, "%s.damaged-%d", snapshots->path, i);
     problem = renameat2(AT_FDCWD, path, AT_FDCWD, aside, RENAME_NOREPLACE) == 0 ? 0 : errno;

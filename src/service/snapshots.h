@@ -7,7 +7,8 @@
  *
  * So FILE is whole at any moment. A process that writes dies with the service, and holds FILE.lock until then: a start
  * waits for that, and finds the newest snapshot that was completed. One that is damaged, or of other settings, is
- * refused with the reason and kept aside as FILE.damaged-N; then the previous one is tried; then worlds begin anew. */
+ * refused with the reason and kept aside as FILE.damaged-N; then the previous one is tried; then worlds begin anew.
+ * What is no regular file is neither opened nor renamed: a start with it is refused, and a snapshot over it fails. */
 #ifndef SERVICE_SNAPSHOTS_H
 #define SERVICE_SNAPSHOTS_H
 
@@ -27,6 +28,7 @@ typedef struct snapshots_status {
   uint64_t pause_ns;                   /* how long the frames stood still for the last fork */
   int64_t written_at;                  /* of the newest: seconds since 1970; 0 = none in this run */
   bool enabled, running;               /* there is a file; one is being written */
+  bool unsaved;                        /* the last attempt failed */
   char failure[SNAPSHOT_REASON_BYTES]; /* of the last that failed; "" = none did */
   char restored[SNAPSHOT_PATH_BYTES];  /* the file that the worlds went on from; "" = they began anew */
   uint32_t refused;                    /* files that were kept aside at the start */
@@ -47,9 +49,17 @@ typedef struct snapshots {
   uint64_t due_ns; /* CLOCK_MONOTONIC; 0 = not known yet */
 } snapshots;
 
-/* Before the frames' thread starts: takes the lock. MUSTER_E_SYSTEM when another service writes this file, or the
- * folder cannot be written to. Loop's thread. */
+/* Whether every name that a snapshot at `path` is written to or renamed is free or a regular file's; "" is well, too.
+ * MUSTER_E_INPUT with the name and what it is. Any thread. */
+muster_result snapshots_check_path(const char *path);
+
+/* Before the frames' thread starts. Loop's thread. */
 muster_result snapshots_open(snapshots *snapshots, uv_loop_t *loop, const settings *settings);
+
+/* Takes the lock, if there is a file; waits a little for a process that a killed service left behind, which ends within
+ * moments. MUSTER_E_SYSTEM when another service writes this file, when the folder cannot be written to, or when the
+ * service is to stop meanwhile. Frames' thread, before the worlds are opened. */
+muster_result snapshots_lock(struct service *service);
 
 /* A reload changed the interval; 0 = only on demand and at the end. Any thread. */
 void snapshots_set_interval(snapshots *snapshots, uint64_t interval_ns);
@@ -78,8 +88,9 @@ muster_result snapshots_take(struct service *service);
 /* The same from the loop's thread: what became of it is in the log. */
 void snapshots_ask(struct service *service);
 
-/* After the last frame: waits for the one that is being written, and writes a last one. Frames' thread. */
-void snapshots_finish(struct service *service);
+/* After the last frame: waits for the one that is being written, and writes a last one. False when that failed; why is
+ * in the log. Frames' thread. */
+bool snapshots_finish(struct service *service);
 
 /* Any thread. */
 void snapshots_read_status(snapshots *snapshots, snapshots_status *status);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,11 +60,12 @@ static muster_result write_file(const char *path, uint64_t number, const snapsho
                                 uint64_t *bytes) {
   char fresh[SNAPSHOT_PATH_BYTES];
   snprintf(fresh, sizeof fresh, "%s.new", path);
-  int descriptor = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (descriptor < 0) return refused(fresh);
+  int descriptor = files_open_regular(AT_FDCWD, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+  if (descriptor < 0) return error_set(MUSTER_E_SYSTEM, "%s: %s", fresh, muster_last_error());
   muster_result result = snapshot_file_write(descriptor, number, sources, count, bytes);
   if (!result && fsync(descriptor) != 0) result = refused(fresh);
   if (close(descriptor) != 0 && !result) result = refused(fresh);
+  if (!result) result = snapshots_check_path(path);
   if (result) {
     unlink(fresh);
     return result;
@@ -155,6 +157,7 @@ static void note(snapshots *snapshots, const tidings *tidings, bool stood) {
     status->failed++;
     memcpy(status->failure, tidings->reason, sizeof status->failure);
   }
+  status->unsaved = !tidings->good;
   status->running = false;
   uint64_t number = status->number, pause_ns = status->pause_ns;
   uv_cond_broadcast(&snapshots->idle);
@@ -309,9 +312,9 @@ void snapshots_turn(service *service) {
     log_line(MUSTER_LOG_WARNING, "no snapshot: the last one is still being written; snapshot_interval is too short");
 }
 
-void snapshots_finish(service *service) {
+bool snapshots_finish(service *service) {
   snapshots *snapshots = &service->snapshots;
-  if (!snapshots->path[0]) return;
+  if (!snapshots->path[0]) return true;
   uv_mutex_lock(&snapshots->mutex);
   while (snapshots->status.running) uv_cond_wait(&snapshots->idle, &snapshots->mutex);
   uint64_t number = snapshots->status.number + 1;
@@ -319,4 +322,5 @@ void snapshots_finish(service *service) {
   settle(service);
   tidings tidings = write_now(service, number);
   note(snapshots, &tidings, false);
+  return tidings.good;
 }

@@ -1,117 +1,5 @@
 /* The neighbour grid against a look at everybody. */
-#include "agents/space.h"
-
-#include "base/random.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { AGENTS_MAX = 400, FOUND_MAX = 512, EIGHTHS = 8, TYPES = 3, PARTITIONS_USED = 3 };
-
-typedef struct fixture {
-  arena arena;
-  agent_store store;
-  space space;
-  bool linked[AGENTS_MAX];
-  uint64_t counter;
-} fixture;
-
-static fixture *create(uint32_t agents_max, double cell_m) {
-  fixture *fixture = calloc(1, sizeof *fixture);
-  muster_allocator allocator = {0};
-  arena_create(&fixture->arena, &allocator);
-  store_create(&fixture->store, AGENTS_MAX, &fixture->arena);
-  space_create(&fixture->space, agents_max, cell_m, &fixture->arena);
-  cr_assert_not(fixture->arena.failed);
-  return fixture;
-}
-
-static void destroy(fixture *fixture) {
-  arena_destroy(&fixture->arena);
-  free(fixture);
-}
-
-static uint32_t draw(fixture *fixture, uint32_t below) {
-  return (uint32_t)(random_at(1, 0, 0, ++fixture->counter) % below);
-}
-
-static void put(fixture *fixture, uint32_t index, muster_position position, uint16_t partition, uint16_t type) {
-  agent_place *place = &fixture->store.places[index];
-  place->partition = partition;
-  place->type = type;
-  space_place(&fixture->space, place, position);
-  space_link(&fixture->space, &fixture->store, index);
-  store_activate(&fixture->store, index);
-  fixture->linked[index] = true;
-}
-
-static void put_at(fixture *fixture, uint32_t index, double x, double y) {
-  put(fixture, index, (muster_position){x, y, 0}, 0, 0);
-}
-
-/* In eighths of a metre, so that floats and squares of distances are exact and many distances are equal. */
-static muster_position draw_eighths(fixture *fixture, uint32_t span_m) {
-  double x = (double)draw(fixture, span_m * EIGHTHS) / EIGHTHS - span_m / 2.0;
-  double y = (double)draw(fixture, span_m * EIGHTHS) / EIGHTHS - span_m / 2.0;
-  return (muster_position){x, y, (double)draw(fixture, 1000)};
-}
-
-typedef struct query {
-  uint32_t index, type, capacity;
-  float radius_m;
-} query;
-
-static int compare(const void *a, const void *b) {
-  const space_neighbour *left = a, *right = b;
-  if (left->distance_squared != right->distance_squared)
-    return left->distance_squared < right->distance_squared ? -1 : 1;
-  return left->index < right->index ? -1 : left->index > right->index;
-}
-
-/* Everyone within the radius, in the order that is promised. */
-static uint32_t look_at_everybody(const fixture *fixture, const query *query, space_neighbour *out) {
-  const agent_place *centre = &fixture->store.places[query->index];
-  muster_position from = space_position(&fixture->space, centre);
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < AGENTS_MAX; i++) {
-    const agent_place *place = &fixture->store.places[i];
-    if (!fixture->linked[i] || i == query->index || place->partition != centre->partition) continue;
-    if (query->type != UINT32_MAX && place->type != query->type) continue;
-    muster_position to = space_position(&fixture->space, place);
-    double square = (to.x - from.x) * (to.x - from.x) + (to.y - from.y) * (to.y - from.y);
-    if (square > (double)query->radius_m * (double)query->radius_m) continue;
-    out[count++] = (space_neighbour){i, (float)square};
-  }
-  qsort(out, count, sizeof *out, compare);
-  return count < query->capacity ? count : query->capacity;
-}
-
-static void check_query(const fixture *fixture, const query *query) {
-  space_neighbour found[FOUND_MAX], expected[FOUND_MAX];
-  memset(found, 0xee, sizeof found);
-  uint32_t wanted = look_at_everybody(fixture, query, expected);
-  uint32_t count = space_nearby(&fixture->space, &fixture->store, query->index, query->radius_m, query->type, found,
-                                query->capacity);
-  cr_assert_eq(count, wanted, "radius %g, capacity %u: %u found, expected %u", (double)query->radius_m, query->capacity,
-               count, wanted);
-  for (uint32_t i = 0; i < count; i++)
-    cr_assert(found[i].index == expected[i].index && found[i].distance_squared == expected[i].distance_squared,
-              "radius %g, place %u: agent %u at %g, expected %u at %g", (double)query->radius_m, i, found[i].index,
-              (double)found[i].distance_squared, expected[i].index, (double)expected[i].distance_squared);
-  cr_assert_eq(found[query->capacity].index, 0xeeeeeeeeu, "wrote beyond the capacity");
-}
-
-static void check_some_queries(fixture *fixture, uint32_t queries) {
-  static const uint32_t capacities[] = {0, 1, 2, 7, 64, AGENTS_MAX};
-  static const uint32_t types[] = {UINT32_MAX, 0, 1, 2, TYPES};
-  for (uint32_t i = 0; i < queries; i++) {
-    query query = {draw(fixture, AGENTS_MAX), types[draw(fixture, 5)], capacities[draw(fixture, 6)],
-                   (float)draw(fixture, 100 * EIGHTHS) / EIGHTHS};
-    if (fixture->linked[query.index]) check_query(fixture, &query);
-  }
-}
+#include "grid.h"
 
 static void check_random_world(double cell_m, uint32_t agents, uint32_t span_m, uint64_t seed) {
   fixture *fixture = create(agents, cell_m);
@@ -120,6 +8,7 @@ static void check_random_world(double cell_m, uint32_t agents, uint32_t span_m, 
     put(fixture, i, draw_eighths(fixture, span_m), (uint16_t)draw(fixture, PARTITIONS_USED),
         (uint16_t)draw(fixture, TYPES));
   check_some_queries(fixture, 200);
+  if (agents <= NEARBY_LOOKS) cr_assert_eq(fixture->cut, 0);
   destroy(fixture);
 }
 
@@ -156,20 +45,18 @@ Test(space, stays_right_while_agents_come_move_and_go) {
   fixture *fixture = create(AGENTS_MAX, 16.0);
   for (uint32_t step = 0; step < 20000; step++) {
     uint32_t index = draw(fixture, AGENTS_MAX);
-    if (!fixture->linked[index]) {
+    if (!is_linked(fixture, index)) {
       put(fixture, index, draw_eighths(fixture, 200), (uint16_t)draw(fixture, PARTITIONS_USED),
           (uint16_t)draw(fixture, TYPES));
     } else if (draw(fixture, 3)) {
       uint16_t partition = fixture->store.places[index].partition;
       muster_position position = draw_eighths(fixture, 200);
-      space_move(&fixture->space, &fixture->store, index, space_spot_of(&fixture->space, position));
+      move_to(fixture, index, position);
       muster_position is = space_position(&fixture->space, &fixture->store.places[index]);
       cr_assert(is.x == position.x && is.y == position.y && is.z == position.z);
       cr_assert_eq(fixture->store.places[index].partition, partition);
     } else {
-      space_unlink(&fixture->space, &fixture->store, index);
-      store_deactivate(&fixture->store, index);
-      fixture->linked[index] = false;
+      take_out(fixture, index);
     }
     if (step % 20 == 0) check_some_queries(fixture, 3);
   }
@@ -181,10 +68,11 @@ Test(space, a_step_inside_a_cell_is_seen_too) {
   put_at(fixture, 0, 1, 1);
   put_at(fixture, 1, 4, 5);
   check_query(fixture, &(query){0, UINT32_MAX, 1, 5.0f});
-  space_move(&fixture->space, &fixture->store, 1, space_spot_of(&fixture->space, (muster_position){4, 5.125, 0}));
+  move_to(fixture, 1, (muster_position){4, 5.125, 0});
   check_query(fixture, &(query){0, UINT32_MAX, 1, 5.0f});
-  space_neighbour found;
-  cr_assert_eq(space_nearby(&fixture->space, &fixture->store, 0, 5.0f, UINT32_MAX, &found, 1), 0);
+  answer answer;
+  ask(fixture, &(query){0, UINT32_MAX, 1, 5.0f}, &answer);
+  cr_assert_eq(answer.count, 0);
   destroy(fixture);
 }
 
@@ -194,20 +82,24 @@ Test(space, the_circle_is_closed_on_every_side_also_across_zero) {
                                      {3.125, 0}, {-3.125, 0}, {0, 3.125}, {0, -3.125}};
   put_at(fixture, 8, 0, 0);
   for (uint32_t i = 0; i < 8; i++) put_at(fixture, i, sides[i][0], sides[i][1]);
-  space_neighbour found[8];
-  cr_assert_eq(space_nearby(&fixture->space, &fixture->store, 8, 3.0f, UINT32_MAX, found, 8), 4);
-  for (uint32_t i = 0; i < 4; i++) cr_assert_eq(found[i].index, i);
+  answer answer;
+  ask(fixture, &(query){8, UINT32_MAX, 8, 3.0f}, &answer);
+  cr_assert_eq(answer.count, 4);
+  for (uint32_t i = 0; i < 4; i++) cr_assert_eq(answer.found[i].index, i);
   destroy(fixture);
 }
 
 Test(space, a_radius_that_is_negative_or_no_number_finds_nobody) {
   fixture *fixture = create(2, 32.0);
-  space_neighbour found[2];
+  static const float radii_m[] = {0.0f, -1.0f, NAN};
   put_at(fixture, 0, 0, 0);
   put_at(fixture, 1, 0, 0);
-  cr_assert_eq(space_nearby(&fixture->space, &fixture->store, 0, 0.0f, UINT32_MAX, found, 2), 1);
-  cr_assert_eq(space_nearby(&fixture->space, &fixture->store, 0, -1.0f, UINT32_MAX, found, 2), 0);
-  cr_assert_eq(space_nearby(&fixture->space, &fixture->store, 0, NAN, UINT32_MAX, found, 2), 0);
+  for (uint32_t i = 0; i < 3; i++) {
+    answer answer;
+    ask(fixture, &(query){0, UINT32_MAX, 2, radii_m[i]}, &answer);
+    cr_assert_eq(answer.count, i == 0 ? 1 : 0);
+    cr_assert_not(answer.looks.cut);
+  }
   destroy(fixture);
 }
 
@@ -234,13 +126,17 @@ Test(space, keeps_its_word_at_any_distance_from_the_origin) {
       put_at(fixture, i, corner + 20.0 * cell_m * (double)random_share(random_at(2, run, i, 0)),
              corner + 20.0 * cell_m * (double)random_share(random_at(2, run, i, 1)));
     for (uint32_t i = 0; i < AGENTS_MAX; i++) {
-      space_neighbour found[FOUND_MAX], fewest[FOUND_MAX], most[FOUND_MAX];
+      answer answer;
       float radius_m = (float)cell_m * 5.0f * random_share(random_at(3, run, i, 0));
-      uint32_t count = space_nearby(&fixture->space, &fixture->store, i, radius_m, UINT32_MAX, found, AGENTS_MAX);
-      uint32_t few = look_at_everybody(fixture, &(query){i, UINT32_MAX, AGENTS_MAX, radius_m * 0.9999f}, fewest);
-      uint32_t many = look_at_everybody(fixture, &(query){i, UINT32_MAX, AGENTS_MAX, radius_m * 1.0001f}, most);
-      cr_assert(few <= count && count <= many, "%u found, expected %u to %u", count, few, many);
-      for (uint32_t k = 1; k < count; k++) cr_assert_leq(found[k - 1].distance_squared, found[k].distance_squared);
+      ask(fixture, &(query){i, UINT32_MAX, AGENTS_MAX, radius_m}, &answer);
+      cr_assert_not(answer.looks.cut);
+      query fewest = {i, UINT32_MAX, AGENTS_MAX, radius_m * 0.9999f}, most = fewest;
+      most.radius_m = radius_m * 1.0001f;
+      uint32_t few = look_at_everybody(fixture, &fewest, fixture->expected);
+      uint32_t many = look_at_everybody(fixture, &most, fixture->expected);
+      cr_assert(few <= answer.count && answer.count <= many, "%u found, expected %u to %u", answer.count, few, many);
+      for (uint32_t k = 1; k < answer.count; k++)
+        cr_assert_leq(answer.found[k - 1].distance_squared, answer.found[k].distance_squared);
     }
     destroy(fixture);
   }

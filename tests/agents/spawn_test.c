@@ -122,17 +122,16 @@ Test(spawn, refuses_a_definition_that_was_not_initialised) {
 Test(spawn, completes_a_shorter_definition_of_an_older_program_by_defaults) {
   muster_agent_def def = valid(), out;
   def.position = (muster_position){1, 2, 3};
-  memset((char *)&def + offsetof(muster_agent_def, partition), 0xff,
-         sizeof def - offsetof(muster_agent_def, partition));
-  def.size = offsetof(muster_agent_def, partition);
+  memset((char *)&def + offsetof(muster_agent_def, visibility), 0xff,
+         sizeof def - offsetof(muster_agent_def, visibility));
+  def.size = offsetof(muster_agent_def, visibility);
   cr_assert_eq(check(&def, &out), MUSTER_OK, "%s", muster_last_error());
   cr_assert(out.position.x == 1 && out.position.y == 2 && out.position.z == 3);
-  cr_assert_eq(out.partition, 0);
-  cr_assert(out.importance_floor == 0.0f && out.elasticity == -1.0f);
-  cr_assert(out.state == NULL && out.published == NULL && out.user == NULL);
+  cr_assert(out.visibility == 1.0f && out.bulk == 1.0f && out.interactivity == 1.0f);
+  cr_assert(out.designer == 0.0f && out.role == -1.0f);
 }
 
-Test(spawn, reads_a_longer_definition_of_a_newer_program_as_far_as_it_is_known) {
+Test(spawn, reads_a_longer_definition_of_a_newer_program_when_the_rest_is_zero) {
   struct {
     muster_agent_def known;
     uint64_t unknown[8];
@@ -140,6 +139,9 @@ Test(spawn, reads_a_longer_definition_of_a_newer_program_as_far_as_it_is_known) 
   muster_agent_def out;
   newer.known.size = sizeof newer;
   newer.known.partition = 77;
+  newer.unknown[7] = 1;
+  cr_assert_eq(check(&newer.known, &out), MUSTER_E_ARGUMENT);
+  newer.unknown[7] = 0;
   cr_assert_eq(check(&newer.known, &out), MUSTER_OK);
   cr_assert_eq(out.partition, 77);
 }

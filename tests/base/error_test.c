@@ -20,6 +20,61 @@ Test(error, keeps_the_last_message_and_hands_the_result_through) {
   cr_assert_str_eq(muster_last_error(), "second of 2");
 }
 
+/* The words of a format that is changed after the failure show when they were made. */
+Test(error, words_are_made_when_they_are_read_and_once) {
+  char format[] = "%u mice of '%s'", name[] = "barn";
+  error_keep(MUSTER_E_FULL, format, 3u, name);
+  memcpy(format, "%u rats", 7);
+  memcpy(name, "gone", 4);
+  cr_assert_str_eq(muster_last_error(), "3 rats of 'barn'", "strings are copied, and nothing else is made before");
+  memcpy(format, "%u bats", 7);
+  cr_assert_str_eq(muster_last_error(), "3 rats of 'barn'");
+}
+
+#define SAYS(...)                                                                                                      \
+  do {                                                                                                                 \
+    char expected[1024];                                                                                               \
+    snprintf(expected, sizeof expected, __VA_ARGS__);                                                                  \
+    for (uint32_t again = 0; again < 2; again++) {                                                                     \
+      error_set(MUSTER_E_INPUT, __VA_ARGS__);                                                                          \
+      cr_assert_str_eq(muster_last_error(), expected);                                                                 \
+    }                                                                                                                  \
+  } while (0)
+
+Test(error, words_are_those_of_printf_whatever_is_converted) {
+  const char unterminated[4] = {'M', 'U', 'S', 'T'}, *volatile null = NULL;
+  SAYS("nothing");
+  SAYS("100 %% of %d %%", 7);
+  SAYS("%d, %i, %u, %x, %X, %o, %c", -1, 2, 3000000000u, 0xbeefu, 0xbeefu, 8u, 'c');
+  SAYS("%hhu %hd", (unsigned char)200, (short)-3);
+  SAYS("%ld %lu %lx %zu %zd %jd %td", -5L, 6UL, 255UL, (size_t)-1, (ssize_t)-1, (intmax_t)-7, (ptrdiff_t)8);
+  SAYS("%lld %llu %llx", -9LL, ~0ULL, 1ULL << 60);
+  SAYS("%g %f %e %.3f %+g % d %05d %-6d|%#x", 0.1, 1e10, 1e-300, 3.14159, 2.0, 5, 6, 7, 8);
+  SAYS("%s, %.2s, %8s|%-8s|%.4s", "one", "two", "three", "four", unterminated);
+  SAYS("%s and %s", null, "");
+  SAYS("%p and %*d", (void *)unterminated, 6, 42);
+  SAYS("%d %d %d %d %d %d %d %d %s", 1, 2, 3, 4, 5, 6, 7, 8, "nine are more than are kept");
+}
+
+Test(error, several_strings_too_long_together_are_cut_where_the_message_ends) {
+  char text[2][400], expected[1024];
+  memset(text, 'a', sizeof text);
+  text[0][399] = text[1][399] = '\0';
+  snprintf(expected, sizeof expected, "%s%s%s%d", text[0], "", text[1], 5);
+  error_set(MUSTER_E_INPUT, "%s%s%s%d", text[0], "", text[1], 5);
+  expected[511] = '\0';
+  cr_assert_str_eq(muster_last_error(), expected);
+}
+
+Test(error, its_result_stays_with_it_until_the_next_failure) {
+  cr_assert_eq(muster_last_result(), MUSTER_OK);
+  error_set(MUSTER_E_STALE, "agent %u is gone", 5u);
+  cr_assert_eq(muster_last_result(), MUSTER_E_STALE);
+  muster_module_fail(MUSTER_E_INPUT, "line %d", 1);
+  cr_assert_eq(muster_last_result(), MUSTER_E_INPUT);
+  cr_assert_str_eq(muster_last_error(), "line 1");
+}
+
 Test(error, a_module_sets_it_too) {
   cr_assert_eq(muster_module_fail(MUSTER_E_INPUT, "line %d: no number", 7), MUSTER_E_INPUT);
   cr_assert_str_eq(muster_last_error(), "line 7: no number");

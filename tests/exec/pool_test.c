@@ -319,8 +319,8 @@ Test(pool, a_refused_allocation_leaves_nothing_behind) {
 
 Test(pool, a_shorter_definition_of_an_older_program_gets_the_defaults_of_what_it_does_not_know) {
   muster_pool_def def = muster_default_pool_def();
-  memset((char *)&def + offsetof(muster_pool_def, affinity), 0xff, sizeof def - offsetof(muster_pool_def, affinity));
-  def.size = offsetof(muster_pool_def, affinity);
+  memset((char *)&def + offsetof(muster_pool_def, name), 0xff, sizeof def - offsetof(muster_pool_def, name));
+  def.size = offsetof(muster_pool_def, name);
   def.workers = 2;
   muster_pool *pool = muster_pool_create(&def);
   cr_assert_not_null(pool, "%s", muster_last_error());

@@ -2,9 +2,14 @@
  * For prototypes, the product's own headers. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fatal.h"
+#include "exec/leaving.h"
+#include "exec/living.h"
 #include "exec/threads.h"
 
 #include "explorer.h"
+
+#include <stdlib.h>
 
 /* -------------------------------------------------------------------------------------------------- time, memory */
 
@@ -45,7 +50,7 @@ void arena_make_ready(const arena *arena, void *memory, size_t bytes) {
 
 /* ------------------------------------------------------------------------------------------------------ messages */
 
-muster_result error_set(muster_result result, const char *format, ...) {
+muster_result error_keep(muster_result result, const char *format, ...) {
   (void)format;
   return result;
 }
@@ -54,6 +59,35 @@ void log_write(const muster_log_sink *sink, muster_log_level level, const char *
   (void)sink;
   (void)level;
   (void)format;
+}
+
+/* A schedule misuses nothing. */
+muster_result error_missing(const char *what, const char *missing) {
+  return error_set(MUSTER_E_ARGUMENT, "%s: the %s must be given", what, missing);
+}
+
+void fatal(const char *format, ...) {
+  (void)format;
+  abort();
+}
+
+void living_add(living *entry) {
+  (void)entry;
+}
+
+bool living_take(living *entry) {
+  (void)entry;
+  return true;
+}
+
+LEAVING_ROUTINE _Unwind_Reason_Code leaving_job(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+                                                struct _Unwind_Exception *exception, struct _Unwind_Context *context) {
+  (void)version;
+  (void)actions;
+  (void)class;
+  (void)exception;
+  (void)context;
+  abort();
 }
 
 /* ------------------------------------------------------------------------------------------------------- threads */

@@ -3,13 +3,16 @@
  *     replay FOLDER MUTATIONS
  *
  * feeds it every file of the folder as it is, and then so many seeded random mutations of them. The same arguments give
- * the same inputs; a failure is a crash, with the input that caused it left in replay.crash. */
+ * the same inputs; a failure is a crash, with the input that caused it left in NAME.crash of the program. */
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -64,16 +67,28 @@ static int read_folder(const char *folder, input *inputs) {
   return kept;
 }
 
+static void crash_path(char path[256]) {
+  snprintf(path, 256, "%.200s.crash", program_invocation_short_name);
+}
+
+/* The file stays open: a file that is emptied and closed again for each input would be waited for, on the disk. */
+static void note_input(const uint8_t *data, size_t bytes) {
+  static int file = -1;
+  char path[256];
+  crash_path(path);
+  if (file < 0) file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0 || pwrite(file, data, bytes, 0) != (ssize_t)bytes || ftruncate(file, (off_t)bytes) != 0) {
+    fprintf(stderr, "replay: cannot write %s\n", path);
+    abort();
+  }
+}
+
 /* The input lies in memory of just its size, so that a sanitizer sees any step beyond. */
 static void feed(const uint8_t *data, size_t bytes) {
   uint8_t *copy = malloc(bytes + !bytes);
   if (!copy) abort();
   memcpy(copy, data, bytes);
-  FILE *last = fopen("replay.crash", "wb");
-  if (last) {
-    fwrite(data, 1, bytes, last);
-    fclose(last);
-  }
+  note_input(data, bytes);
   LLVMFuzzerTestOneInput(copy, bytes);
   free(copy);
 }
@@ -148,7 +163,9 @@ int main(int argc, char **argv) {
   unsigned long mutations = strtoul(argv[2], NULL, 10);
   feed_mutations(inputs, count, mutations);
   for (int i = 0; i < count; i++) free(inputs[i].data);
-  remove("replay.crash");
+  char path[256];
+  crash_path(path);
+  remove(path);
   printf("%d files and %lu mutations\n", count, mutations);
   return 0;
 }

@@ -17,7 +17,7 @@ static void begin(little_costs *costs, uint64_t guess_ns) {
 }
 
 static const cost_estimate *frame_of(little_costs *costs, uint32_t samples, uint64_t cost_ns) {
-  for (uint32_t i = 0; i < samples; i++) costs_add(&costs->table, 0, 0, cost_ns);
+  for (uint32_t i = 0; i < samples; i++) costs_add(&costs->table, 0, 0, cost_ns, false);
   costs_turn(&costs->table, 1);
   return costs_of(&costs->table, 0, 0);
 }
@@ -26,7 +26,7 @@ Test(costs, one_update_that_takes_forty_thousand_times_as_long_hardly_moves_the_
   little_costs costs;
   begin(&costs, 5000);
   for (int i = 0; i < 20; i++) frame_of(&costs, 100, 5000);
-  costs_add(&costs.table, 0, 0, 200000000);
+  costs_add(&costs.table, 0, 0, 200000000, false);
   cr_assert_lt(costs_of(&costs.table, 0, 0)->mean_ns, 6000.0);
   cr_assert_lt(frame_of(&costs, 100, 5000)->mean_ns, 6000.0);
 }
@@ -37,8 +37,8 @@ Test(costs, a_hundredth_that_takes_a_hundred_times_as_long_is_counted_in_full) {
   double mean_ns = 0;
   for (int frame = 0; frame < 400; frame++) {
     for (int i = 0; i < 5; i++) {
-      for (int k = 0; k < 99; k++) costs_add(&costs.table, 0, 0, 1000);
-      costs_add(&costs.table, 0, 0, 100000);
+      for (int k = 0; k < 99; k++) costs_add(&costs.table, 0, 0, 1000, false);
+      costs_add(&costs.table, 0, 0, 100000, false);
     }
     costs_turn(&costs.table, 1);
     if (frame >= 200) mean_ns += costs_of(&costs.table, 0, 0)->mean_ns / 200.0;
@@ -64,7 +64,7 @@ Test(costs, noise_is_averaged_over_frames_and_does_not_pass_for_change) {
   double worst = 0;
   for (uint32_t frame = 0; frame < 300; frame++) {
     for (uint32_t i = 0; i < 1000; i++) /* uniform in 0 .. 20 us */
-      costs_add(&costs.table, 0, 0, random_at(7, frame, i, 0) % 20000);
+      costs_add(&costs.table, 0, 0, random_at(7, frame, i, 0) % 20000, false);
     costs_turn(&costs.table, 1);
     double error = fabs(costs_of(&costs.table, 0, 0)->mean_ns / 10000.0 - 1.0);
     if (frame > 20 && error > worst) worst = error;
@@ -75,7 +75,29 @@ Test(costs, noise_is_averaged_over_frames_and_does_not_pass_for_change) {
 Test(costs, margin_is_what_the_high_percentile_is_above_the_mean) {
   little_costs costs;
   begin(&costs, 10000);
-  for (uint32_t i = 0; i < 20000; i++) costs_add(&costs.table, 0, 0, random_at(7, i, 0, 0) % 20000);
+  for (uint32_t i = 0; i < 20000; i++) costs_add(&costs.table, 0, 0, random_at(7, i, 0, 0) % 20000, false);
   const cost_estimate *estimate = costs_of(&costs.table, 0, 0);
   cr_assert_float_eq((double)estimate->predicted_ns + (double)estimate->margin_ns, 19000.0, 1000.0);
+}
+
+/* What follows is nothing beside what three milliseconds in each frame would be. */
+Test(costs, one_offender_does_not_move_the_estimate_of_thousands) {
+  little_costs costs;
+  begin(&costs, 1000);
+  for (int frame = 0; frame < 100; frame++) {
+    frame_of(&costs, 4000, 1000);
+    costs_add(&costs.table, 0, 0, 3000000, true);
+    cr_assert_lt(costs_of(&costs.table, 0, 0)->mean_ns, 1001.0, "frame %d", frame);
+  }
+}
+
+Test(costs, offenders_that_are_no_exception_are_counted_in_full) {
+  little_costs costs;
+  begin(&costs, 1000);
+  frame_of(&costs, 1000, 1000);
+  for (int frame = 0; frame < 40; frame++) {
+    for (int i = 0; i < 500; i++) costs_add(&costs.table, 0, 0, 1000000, true);
+    costs_turn(&costs.table, 1);
+  }
+  cr_assert_gt(costs_of(&costs.table, 0, 0)->mean_ns, 900000.0);
 }

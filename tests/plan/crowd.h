@@ -59,7 +59,8 @@ static inline crowd *crowd_create(uint32_t agents_max, uint32_t observers_max, f
   classes_create(&crowd->classes, crowd->def.types_max, agents_max, &crowd->arena);
   score_create(&crowd->board, &crowd->def, &crowd->arena);
   cr_assert_not(crowd->arena.failed);
-  crowd->inputs = (score_inputs){&crowd->store, &crowd->types, &crowd->space, &crowd->observers, &crowd->classes, NULL};
+  crowd->inputs =
+      (score_inputs){&crowd->store, &crowd->types, &crowd->space, &crowd->observers, &crowd->classes, NULL, NULL};
   return crowd;
 }
 

@@ -115,7 +115,7 @@ Test(fit, agrees_with_the_papers_iteration_in_83000_random_cases_from_any_starti
 }
 
 Test(fit, keeps_everything_nominal_when_it_fits) {
-  fit_kind kinds[2] = {{10, 0.02, 0.005, 1}, {5, 0.04, 0.01, 2}};
+  fit_kind kinds[2] = {{10, 0.02, 0.005, 1, false}, {5, 0.04, 0.01, 2, false}};
   fit_result fit = fit_solve(FIT_ELASTIC, kinds, 2, 0.4, 0);
   cr_assert_eq(fit.lambda, 0.0);
   cr_assert_eq(fit.pressure, 0.0);
@@ -124,7 +124,7 @@ Test(fit, keeps_everything_nominal_when_it_fits) {
 }
 
 Test(fit, stretches_everything_to_its_longest_when_even_that_does_not_fit_and_says_by_how_much) {
-  fit_kind kinds[2] = {{10, 0.02, 0.005, 1}, {5, 0.04, 0.01, 2}};
+  fit_kind kinds[2] = {{10, 0.02, 0.005, 1, false}, {5, 0.04, 0.01, 2, false}};
   fit_result fit = fit_solve(FIT_ELASTIC, kinds, 2, 0.05, 0);
   cr_assert(isinf(fit.lambda));
   cr_assert_float_eq(fit.pressure, 2.0, 1e-12);
@@ -132,7 +132,7 @@ Test(fit, stretches_everything_to_its_longest_when_even_that_does_not_fit_and_sa
 }
 
 Test(fit, survives_no_elasticity_no_cost_no_budget_and_nobody) {
-  fit_kind rigid = {10, 0.02, 0.005, 0}, free_of_cost = {10, 0, 0, 1}, fixed = {10, 0.02, 0.02, 1};
+  fit_kind rigid = {10, 0.02, 0.005, 0, false}, free_of_cost = {10, 0, 0, 1, false}, fixed = {10, 0.02, 0.02, 1, false};
   cr_assert_eq(fit_rate(FIT_ELASTIC, &rigid, fit_solve(FIT_ELASTIC, &rigid, 1, 0.1, 0).lambda), 1.0);
   cr_assert_eq(fit_rate(FIT_ELASTIC, &free_of_cost, fit_solve(FIT_ELASTIC, &free_of_cost, 1, 0.0, 0).lambda), 1.0);
   cr_assert_eq(fit_rate(FIT_ELASTIC, &fixed, fit_solve(FIT_ELASTIC, &fixed, 1, 0.1, 0).lambda), 1.0);
@@ -142,15 +142,15 @@ Test(fit, survives_no_elasticity_no_cost_no_budget_and_nobody) {
 }
 
 Test(fit, counts_members_as_that_many_equal_agents) {
-  fit_kind together = {7, 0.03, 0.002, 1.5}, apart[7];
-  for (uint32_t i = 0; i < 7; i++) apart[i] = (fit_kind){1, 0.03, 0.002, 1.5};
+  fit_kind together = {7, 0.03, 0.002, 1.5, false}, apart[7];
+  for (uint32_t i = 0; i < 7; i++) apart[i] = (fit_kind){1, 0.03, 0.002, 1.5, false};
   fit_result one = fit_solve(FIT_ELASTIC, &together, 1, 0.1, 0), many = fit_solve(FIT_ELASTIC, apart, 7, 0.1, 0);
   cr_assert_float_eq(one.lambda, many.lambda, 1e-12);
   cr_assert_float_eq(one.fitted_sum, 0.1, 1e-12);
 }
 
 Test(fit, makes_the_more_elastic_stretch_more) {
-  fit_kind kinds[2] = {{1, 0.1, 0.01, 1}, {1, 0.1, 0.01, 3}};
+  fit_kind kinds[2] = {{1, 0.1, 0.01, 1, false}, {1, 0.1, 0.01, 3, false}};
   fit_result fit = fit_solve(FIT_ELASTIC, kinds, 2, 0.15, 0);
   double stiff = fit_utilisation(FIT_ELASTIC, &kinds[0], fit.lambda),
          soft = fit_utilisation(FIT_ELASTIC, &kinds[1], fit.lambda);

@@ -163,3 +163,54 @@ Test(offenders, a_type_at_its_cheapest_level_needs_bad_seconds_in_a_row) {
   cr_assert_eq(pass_second(&fixture, 20, 100, true, &samples), OFFENDER_QUARANTINED);
   destroy(&fixture);
 }
+
+/* A frame later an atom of the agent is blocked. */
+static offender_verdict block(fixture *fixture, uint32_t agent, const offender_terms *terms) {
+  offence offence = {.agent = agent, .generation = 1, .duration_ns = 1000, .kind = OFFENCE_BLOCKED};
+  fixture->now_ns += 1000;
+  return offenders_strike(&fixture->offenders, &offence, terms, ++fixture->frame, fixture->now_ns);
+}
+
+Test(offenders, who_is_blocked_repeatedly_is_demoted_and_never_put_into_quarantine) {
+  fixture fixture;
+  create(&fixture);
+  offender_terms terms = terms_of(false);
+  for (uint32_t i = 0; i < 2; i++) cr_assert_eq(block(&fixture, 7, &terms), OFFENDER_LET_OFF);
+  cr_assert_eq(block(&fixture, 7, &terms), OFFENDER_DEMOTED);
+  terms = terms_of(true);
+  for (uint32_t i = 0; i < 100; i++) cr_assert_eq(block(&fixture, 7, &terms), OFFENDER_LET_OFF);
+  for (uint32_t i = 0; i < 2; i++) cr_assert_eq(offend(&fixture, 7, true, 1000), OFFENDER_LET_OFF, "the clock's word");
+  cr_assert_eq(offend(&fixture, 7, true, 1000), OFFENDER_QUARANTINED);
+  destroy(&fixture);
+}
+
+Test(offenders, strikes_of_both_kinds_demote_together) {
+  fixture fixture;
+  create(&fixture);
+  offender_terms terms = terms_of(false);
+  cr_assert_eq(block(&fixture, 7, &terms), OFFENDER_LET_OFF);
+  cr_assert_eq(offend(&fixture, 7, false, 1000), OFFENDER_LET_OFF);
+  cr_assert_eq(block(&fixture, 7, &terms), OFFENDER_DEMOTED);
+  destroy(&fixture);
+}
+
+Test(offenders, who_has_no_cheaper_level_and_no_quarantine_is_told_of_each_third_time) {
+  fixture fixture;
+  create(&fixture);
+  offender_terms terms = {.strikes_demote = 3, .cheapest = true, .window_ns = SECOND_NS};
+  for (uint32_t i = 1; i <= 30; i++)
+    cr_assert_eq(block(&fixture, 7, &terms), i % 3 ? OFFENDER_LET_OFF : OFFENDER_TOLD, "time %u", i);
+  terms.strikes_demote = 0;
+  for (uint32_t i = 0; i < 30; i++) cr_assert_eq(block(&fixture, 7, &terms), OFFENDER_LET_OFF);
+  destroy(&fixture);
+}
+
+Test(offenders, a_type_is_not_judged_by_atoms_that_were_blocked) {
+  fixture fixture;
+  create(&fixture);
+  offender_terms terms = terms_of(true);
+  for (uint32_t i = 0; i < 20; i++) block(&fixture, i, &terms);
+  cr_assert_eq(fixture.offenders.types[0].window_agents, 0);
+  cr_assert_eq(fixture.offenders.types[0].window_offences, 0);
+  destroy(&fixture);
+}

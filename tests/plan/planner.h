@@ -48,11 +48,11 @@ static inline planner *planner_create(muster_elastic elastic, uint32_t agents_ma
   classes_create(&planner->classes, types_max, agents_max, &planner->arena);
   costs_create(&planner->costs, types_max, &planner->arena);
   periods_create(&planner->periods, &planner->classes, &planner->def, &planner->arena);
-  ready_create(&planner->ready, &planner->def, &planner->types, &planner->arena);
+  ready_create(&planner->ready, &planner->def, &planner->types, planner->classes.classes, &planner->arena);
   batch_create(&planner->batch, agents_max, &planner->arena);
   score_create(&planner->board, &planner->def, &planner->arena);
-  planner->inputs =
-      (score_inputs){&planner->store, &planner->types, &planner->space, &planner->observers, &planner->classes, NULL};
+  planner->inputs = (score_inputs){
+      &planner->store, &planner->types, &planner->space, &planner->observers, &planner->classes, &planner->ready, NULL};
   return planner;
 }
 
@@ -92,11 +92,10 @@ static inline void planner_set_elasticity(planner *planner, uint32_t index, doub
 
 /* Plans one frame in which everyone who is due runs; they are the entries of the batch. */
 static inline fit_result planner_frame(planner *planner, uint64_t elapsed_ns, double desired) {
-  double deviation_ns;
   planner->now_ns += elapsed_ns;
   planner->frame++;
   rank_limits limits = {.now_ns = planner->now_ns, .capacity_ns = UINT64_MAX, .updates_max = UINT32_MAX};
-  fit_result fit = periods_fit(&planner->periods, &planner->classes, &planner->costs, desired, &deviation_ns);
+  fit_result fit = periods_fit(&planner->periods, &planner->classes, &planner->costs, desired).fit;
   ready_advance(&planner->ready, &planner->store, planner->now_ns);
   periods_release(&planner->periods, &planner->classes, &planner->store, &planner->ready, elapsed_ns, UINT32_MAX,
                   planner->now_ns, planner->frame);

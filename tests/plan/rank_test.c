@@ -165,6 +165,20 @@ Test(rank, cuts_claims_at_twenty_microseconds_and_leaves_long_updates_alone) {
   destroy(ranking);
 }
 
+Test(rank, sums_up_by_how_much_the_updates_of_a_claim_may_take_longer) {
+  enum { MARGIN_NS = 700 };
+  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  ranking_begin_frame(ranking, 1000000000u);
+  ranking->costs.estimates[0][0].margin_ns = MARGIN_NS;
+  for (uint32_t i = 0; i < AGENTS; i++) release(ranking, i, i, 0.5f);
+  ranking_admit(ranking);
+  for (uint32_t i = 0; i < ranking->batch.claim_count; i++) {
+    const batch_claim *claim = &ranking->batch.claims[i];
+    cr_assert_eq(claim->margin_ns, (claim->end - claim->first) * MARGIN_NS);
+  }
+  destroy(ranking);
+}
+
 /* Runs `frames` frames in which everyone is always due and x are run; returns the longest wait in frames. One agent in
  * four is important and gets all progress credit there is; `key` spreads the rest. */
 static uint64_t longest_wait(ranking *ranking, uint32_t x, uint32_t frames) {

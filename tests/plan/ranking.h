@@ -43,7 +43,7 @@ static inline void ranking_create(ranking *ranking, const muster_world_def *def,
   batch_create(&ranking->batch, def->agents_max, &ranking->arena);
   cr_assert_eq(types_register(&ranking->types, &type, def->agents_max, &ranking->arena), 0);
   costs_guess(&ranking->costs, 0, 1000 * atom_count);
-  ready_create(&ranking->ready, &ranking->def, &ranking->types, &ranking->arena);
+  ready_create(&ranking->ready, &ranking->def, &ranking->types, NULL, &ranking->arena);
   ranking->limits = (rank_limits){.capacity_ns = UINT64_MAX, .updates_max = UINT32_MAX};
 }
 

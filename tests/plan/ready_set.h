@@ -43,7 +43,7 @@ static inline ready_fixture *ready_fixture_create(const muster_world_def *def, u
   store_create(&fixture->store, agents, &fixture->arena);
   types_create(&fixture->types, 1, &fixture->arena);
   cr_assert_eq(types_register(&fixture->types, &type, agents, &fixture->arena), 0);
-  ready_create(&fixture->ready, &fixture->def, &fixture->types, &fixture->arena);
+  ready_create(&fixture->ready, &fixture->def, &fixture->types, NULL, &fixture->arena);
   return fixture;
 }
 

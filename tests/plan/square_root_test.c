@@ -200,8 +200,8 @@ Test(square_root, is_never_staler_than_the_elastic_rule_for_the_same_cpu) {
  */
 
 Test(square_root, survives_no_elasticity_no_cost_no_budget_and_nobody) {
-  fit_kind rigid = {10, 0.02, 0.005, 0}, free_of_cost = {10, 0, 0, 0}, fixed = {10, 0.02, 0.02, 1};
-  fit_kind endless = {10, 0.02, 0, 1};
+  fit_kind rigid = {10, 0.02, 0.005, 0, false}, free_of_cost = {10, 0, 0, 0, false}, fixed = {10, 0.02, 0.02, 1, false};
+  fit_kind endless = {10, 0.02, 0, 1, false};
   cr_assert_eq(fit_rate(FIT_SQUARE_ROOT, &rigid, fit_solve(FIT_SQUARE_ROOT, &rigid, 1, 0.1, 0).lambda), 1.0);
   cr_assert_eq(fit_rate(FIT_SQUARE_ROOT, &free_of_cost, fit_solve(FIT_SQUARE_ROOT, &free_of_cost, 1, 0, 0).lambda),
                1.0);
@@ -213,7 +213,7 @@ Test(square_root, survives_no_elasticity_no_cost_no_budget_and_nobody) {
 }
 
 Test(square_root, stretches_everything_to_its_longest_when_even_that_does_not_fit_and_says_by_how_much) {
-  fit_kind kinds[2] = {{10, 0.02, 0.005, 1}, {5, 0.04, 0.01, 2}};
+  fit_kind kinds[2] = {{10, 0.02, 0.005, 1, false}, {5, 0.04, 0.01, 2, false}};
   fit_result fit = fit_solve(FIT_SQUARE_ROOT, kinds, 2, 0.05, 0);
   cr_assert(isinf(fit.lambda));
   cr_assert_float_eq(fit.pressure, 2.0, 1e-12);
@@ -224,7 +224,7 @@ Test(square_root, makes_periods_proportional_to_the_root_of_cost_times_elasticit
   const double cost[2] = {1e-6, 16e-6}, elasticity[2] = {0.125, 8};
   fit_kind kinds[2];
   for (uint32_t i = 0; i < 2; i++)
-    kinds[i] = (fit_kind){1, cost[i] / 1e-3, cost[i] / 1e3, sqrt(elasticity[i] / cost[i])};
+    kinds[i] = (fit_kind){1, cost[i] / 1e-3, cost[i] / 1e3, sqrt(elasticity[i] / cost[i]), false};
   double lambda = fit_solve(FIT_SQUARE_ROOT, kinds, 2, 1e-4, 0).lambda;
   double first = cost[0] / fit_utilisation(FIT_SQUARE_ROOT, &kinds[0], lambda);
   double second = cost[1] / fit_utilisation(FIT_SQUARE_ROOT, &kinds[1], lambda);

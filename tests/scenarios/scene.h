@@ -80,7 +80,8 @@ static inline muster_frame_report scene_frame(scene *it, uint64_t frame_ns) {
   muster_frame_report_read(it->world, &report);
   it->frames++;
   if (report.longest_wait_ns > it->longest_wait_ns) it->longest_wait_ns = report.longest_wait_ns;
-  uint64_t most_ns = it->capacity_ns + report.longest_claim_ns;
+  cr_assert(muster_frame_kept(&report), "frame %llu broke the promise", (unsigned long long)it->frames);
+  uint64_t most_ns = it->capacity_ns + report.longest_atom_ns;
   uint64_t excess_ns = report.update_cpu_ns > most_ns ? report.update_cpu_ns - most_ns : 0;
   if (excess_ns > it->worst_excess_ns) it->worst_excess_ns = excess_ns;
   if (report.carried && report.completed < it->completed_least) it->completed_least = report.completed;

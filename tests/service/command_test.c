@@ -2,8 +2,11 @@
 #include "daemon.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Runs it to its end, which it must come to by itself, and returns its status; the log is for the caller to free. */
 static int run(const char *configuration, const char *flags, char **log) {
@@ -27,6 +30,7 @@ static void expect(const char *configuration, const char *flags, int wanted, con
 
 Test(command, help_and_version_end_well) {
   expect(NULL, "--help", 0, NULL);
+  expect(NULL, "-h", 0, NULL);
   expect(NULL, "--version", 0, NULL);
   expect(NULL, "--help --world", 0, NULL);
 }
@@ -40,8 +44,57 @@ Test(command, check_says_whether_the_settings_are_good_and_starts_nothing) {
   expect(NULL, "--config @/musterd.conf --check", 2, "musterd.conf: cannot be opened");
 }
 
+static const char hosts[] = "--world main=wildlife --agents 50";
+
+static void expect_refused(const char *flags, const char *says) {
+  char line[512];
+  snprintf(line, sizeof line, "%s %s", hosts, flags);
+  expect(NULL, line, 2, says);
+  snprintf(line, sizeof line, "%s %s --check", hosts, flags);
+  expect(NULL, line, 2, says);
+}
+
+Test(command, files_that_are_none_are_refused_before_anything_is_started, .timeout = 100) {
+  char fifo[64] = "/tmp/musterd-command-XXXXXX", flags[256];
+  close(mkstemp(fifo));
+  cr_assert(unlink(fifo) == 0 && mkfifo(fifo, 0600) == 0);
+  expect_refused("--token-file /dev/zero", "token_file: /dev/zero: it is a device, not a regular file");
+  expect_refused("--token-file @", "it is a folder");
+  expect_refused("--flight-file /dev/null", "flight_file: /dev/null: it is a device");
+  expect_refused("--snapshot-file @", "it is a folder");
+  expect_refused("--config /dev/zero", "/dev/zero: it is a device");
+  static const char *const names[] = {"token", "flight", "snapshot"};
+  for (int i = 0; i < 3; i++) {
+    snprintf(flags, sizeof flags, "--%s-file %s", names[i], fifo);
+    expect_refused(flags, "it is a FIFO");
+  }
+  snprintf(flags, sizeof flags, "--config %s", fifo);
+  expect_refused(flags, "it is a FIFO");
+  snprintf(flags, sizeof flags, "--world main=population --path %s", fifo);
+  expect(NULL, flags, 1, "world main is not hosted: path /tmp/");
+  snprintf(flags, sizeof flags, "--check --world main=population --path %s", fifo);
+  expect(NULL, flags, 2, "it is a FIFO");
+  expect(NULL, "--check --world main=absent", 2, "module 'absent': absent.so in ");
+  unlink(fifo);
+}
+
 Test(command, mistakes_are_told_before_anything_is_started) {
   expect(NULL, "", 2, "there is no world");
-  expect(NULL, "--world main=wildlife --budget 1", 2, "--budget: give a duration with its unit");
-  expect(NULL, "--world main=wildlife extra", 2, "extra: this is no flag");
+  expect(NULL, "--world main=wildlife --budget 1", 2, "--budget is '1'; give a duration with its unit");
+  expect(NULL, "--world main=wildlife extra", 2, "'extra' is no option");
+}
+
+/* A mistake may be why there is no world, so nothing is said of that. */
+Test(command, one_mistake_is_one_line) {
+  static const char *const lines[] = {"--bogus",           "--wrld d=wildlife", "--world",
+                                      "--config /nowhere", "--check=3",         "-x"};
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    char *log;
+    int status = run(NULL, lines[i], &log);
+    cr_expect(status == 2, "%s: status %d", lines[i], status);
+    cr_expect(strstr(log, "there is no world") == NULL, "%s says: %s", lines[i], log);
+    cr_expect(strncmp(log, "musterd: ", 9) == 0 && strchr(log, '\n') == log + strlen(log) - 1, "%s says: %s", lines[i],
+              log);
+    free(log);
+  }
 }

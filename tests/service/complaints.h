@@ -1,4 +1,4 @@
-/* complaints.h - collects what settings are complained of, one line each: "where: message". */
+/* complaints.h - collects what settings are complained of, one line each: "where: message", or the message alone. */
 #ifndef COMPLAINTS_H
 #define COMPLAINTS_H
 
@@ -15,7 +15,7 @@ typedef struct complaints {
 static inline void complaints_add(const char *where, const char *message, void *user) {
   complaints *all = user;
   size_t length = strlen(all->text);
-  snprintf(all->text + length, sizeof all->text - length, "%s: %s\n", where, message);
+  snprintf(all->text + length, sizeof all->text - length, "%s%s%s\n", where, *where ? ": " : "", message);
   all->count++;
 }
 

@@ -192,6 +192,8 @@ Test(crash, a_type_that_does_it_again_and_again_is_put_into_quarantine_and_the_w
   launch_and_live(&service, "segv atom");
   assert_logged(&service, "type 'bomb' has crashed the service 3 times: in quarantine", true);
   wait_for_frames(&service, 50); /* it would have died in the tenth */
+  assert_logged(&service, "--world main pardon bomb` brings it back", true);
+  assert_logged(&service, "muster_type_pardon", false);
   cr_assert_eq(ask_metric(&service, "muster_types_quarantined{world=\"main\"}"), 1.0);
   cr_assert_gt(ask_metric(&service, "muster_updates_completed_total{world=\"main\"}"), 200.0, "the sheep go on");
   cr_assert_eq(count_of_bomb(&service), 3);
@@ -263,4 +265,27 @@ Test(crash, a_file_that_another_service_uses_is_refused) {
   daemon_clear(&second);
   end_well(&service);
   daemon_clear(&service);
+}
+
+/* An NPC that sleeps inside its update is told in the log, in its type's conduct and in the metrics. */
+Test(crash, an_atom_that_blocks_is_named_and_nothing_else_happens_to_it) {
+  musterd service;
+  daemon_prepare(&service);
+  launch_and_live(&service, "sleep atom");
+  daemon_await_log(&service, "of type 'bomb': blocked its worker for");
+  assert_logged(&service, " ms in atom 1, limit ", true);
+  while (ask_metric(&service, "muster_atoms_blocked_total{world=\"main\"}") < 1.0) usleep(10000);
+  json_t *answer = ask_json(&service, "GET", "/v1/worlds/main/types", 200), *type;
+  size_t i;
+  json_array_foreach(json_object_get(answer, "types"), i, type) {
+    const json_t *conduct = json_object_get(type, "conduct");
+    bool bomb = strcmp(json_string_value(json_object_get(type, "type")), "bomb") == 0;
+    cr_assert_eq(json_integer_value(json_object_get(conduct, "blocked")) > 0, bomb);
+    cr_assert_eq(json_is_string(json_object_get(conduct, "worst_blocked_agent")), bomb);
+    cr_assert(json_is_false(json_object_get(conduct, "quarantined")));
+    cr_assert_eq(json_integer_value(json_object_get(conduct, "agents_quarantined")), 0);
+  }
+  json_decref(answer);
+  end_well(&service);
+  daemon_stop(&service);
 }

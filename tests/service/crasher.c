@@ -1,14 +1,16 @@
 /* crasher.c - a module whose type 'bomb' brings the process down, beside a flock of innocents. Its file says how, and
  * where: "segv atom", "abort action", "overflow atom", "segv spawned", "segv module"; "none" for a world that lives;
- * "linger close" for one that ends when somebody removes FILE.victim, which it makes once its world is gone. In atoms
- * it is the second of three bombs, in its second atom, from its tenth update on; who that is it writes to FILE.victim.
- */
+ * "linger close" for one that ends when somebody removes FILE.victim, which it makes once its world is gone; "linger
+ * populate" for one that begins when somebody removes it; "sleep atom" for one that lives, but sleeps there each time.
+ * In atoms it is the second of three bombs, in its second atom, from its tenth update on; who that is it writes to
+ * FILE.victim. */
 #include <muster/module.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BOMBS = 3, SHEEP = 200, LIT = 10 };
@@ -26,6 +28,10 @@ static uint32_t recurse(volatile uint32_t depth) {
 }
 
 static void crash(const crasher *crasher, const muster_update *update) {
+  if (strcmp(crasher->how, "sleep") == 0) {
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    return;
+  }
   FILE *file = fopen(crasher->victim, "we");
   if (file) fprintf(file, "agent %u (generation %u)", update->agent.index, update->agent.generation);
   if (file) fclose(file);
@@ -89,10 +95,19 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
     crash(crasher, &(muster_update){0});
 }
 
+/* Tells that it is there, and goes on when somebody removes what it told by. */
+static void linger(const crasher *crasher) {
+  enum { TRY_US = 1000 };
+  FILE *file = fopen(crasher->victim, "we");
+  if (file) fclose(file);
+  while (access(crasher->victim, F_OK) == 0) usleep(TRY_US);
+}
+
 static muster_result populate(void *instance, muster_world *world) {
   static const muster_atom atoms[] = {
       {burn, MUSTER_ROLE_PERCEPTION, 1000}, {explode, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 1000}};
   crasher *crasher = instance;
+  if (strcmp(crasher->where, "populate") == 0) linger(crasher);
   muster_type_def def = muster_default_type_def();
   def.name = "sheep";
   def.atoms = atoms;
@@ -111,13 +126,8 @@ static muster_result populate(void *instance, muster_world *world) {
 }
 
 static void close_crasher(void *instance) {
-  enum { TRIES = 60000, TRY_US = 1000 };
   crasher *crasher = instance;
-  if (strcmp(crasher->where, "close") == 0) {
-    FILE *file = fopen(crasher->victim, "we");
-    if (file) fclose(file);
-    for (int tries = 0; tries < TRIES && access(crasher->victim, F_OK) == 0; tries++) usleep(TRY_US);
-  }
+  if (strcmp(crasher->where, "close") == 0) linger(crasher);
   free(crasher);
 }
 

@@ -29,24 +29,33 @@ static void expect(const char *line, const char *text) {
 
 Test(ctl, shows_what_there_is) {
   expect("ctl worlds", "wildlife");
-  expect("ctl world", "budget_ns");
+  expect("ctl world", "\nbudget                     10 ms\n");
+  expect("ctl world", "\nsimulated time  ");
+  expect("ctl world", "\nlevels                     0: ");
+  expect("ctl worlds", "levels\n");
   expect("ctl types", "bobcat");
   expect("ctl agents type=hare limit=2", "more: cursor=");
   expect("ctl observers", "near m");
-  expect("ctl levels", "agents_eased");
-  expect("ctl weights", "weight_importance");
+  expect("ctl levels", "agents eased");
+  expect("ctl weights", "weight_importance"); /* by the name by which it is set */
+  expect("ctl weights", "\nguarantee                  500 ms\n");
   expect("ctl modules", "wildlife");
   expect("ctl snapshot", "enabled");
   expect("ctl get /v1", "\"requests\"");
   expect("ctl --help", "muster ctl");
+  expect("ctl -h", "muster ctl");
+  expect("ctl -h abc=d", "muster ctl"); /* what stands behind the two letters in memory is no part of them */
+  expect("explain --help", "--socket PATH");
+  expect("explain --socket /nowhere -h", "INDEX.GENERATION");
 }
 
 Test(ctl, changes_what_it_is_told_to) {
   expect("ctl budget 4ms", "4 ms");
   expect("ctl hz 20", "50 ms");
   expect("ctl workers 1", "workers");
-  expect("ctl weights weight_wait=0.5 guarantee_ns=250000000", "main");
-  expect("ctl step 2", "steps_left");
+  expect("ctl weights weight_wait=0.5 guarantee=250ms", "main");
+  expect("ctl step 2", "steps left                 0\n");
+  expect("ctl weights", "\nguarantee                  250 ms\n");
   json_t *weights = program_json("ctl weights --json");
   cr_expect(json_number_value(json_object_get(weights, "weight_wait")) == 0.5);
   cr_expect_eq(json_integer_value(json_object_get(weights, "workers")), 1);
@@ -72,6 +81,10 @@ Test(ctl, an_agent_lives_from_spawn_to_removal) {
   expect(line, id);
   snprintf(line, sizeof line, "explain --socket %s --agent %s", service.socket, id);
   expect(line, "hare");
+  snprintf(line, sizeof line, "explain --agent %s", id); /* by MUSTER_SOCKET, as all of ctl */
+  expect(line, "hare");
+  snprintf(line, sizeof line, "explain %s --world main", id);
+  expect(line, "hare");
   snprintf(line, sizeof line, "ctl explain %s --json", id);
   expect(line, "\"words\"");
   snprintf(line, sizeof line, "ctl remove %s", id);
@@ -79,11 +92,46 @@ Test(ctl, an_agent_lives_from_spawn_to_removal) {
   free(spawned);
 }
 
+/* Else the command after it would take the frames away. */
+Test(ctl, step_ends_when_its_frames_are_run) {
+  json_t *before = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
+  json_t *stepped = program_json("ctl step 10 --json");
+  cr_expect_eq(control_count(stepped, "frames"), control_count(before, "frames") + 10);
+  cr_expect_eq(control_count(stepped, "steps_left"), 0);
+  cr_expect(control_is_true(stepped, "paused"));
+  json_decref(before);
+  json_decref(stepped);
+}
+
+/* Ids are set aside for what updates may spawn, so that fewer agents than agents_max find none free. */
+Test(ctl, a_refused_spawn_tells_how_many_agents_there_are) {
+  char line[128], says[128];
+  json_t *world = control_ask(&service, "GET", "/v1/worlds/main", NULL, 200);
+  long long there = control_count(world, "agents"), most = 300 + 300 / 2 + 64;
+  cr_assert_eq(control_count(world, "spawns_waiting"), 0);
+  snprintf(line, sizeof line, "ctl spawn hare 1,1 count=%lld", most - there);
+  snprintf(says, sizeof says, "; %lld agents are there and 0 wait to come in: spawn fewer", there);
+  PROGRAM_EXPECT_REFUSALS({line, 1, says}, {line, 1, "an agent's or set aside for spawns from updates"});
+  json_decref(world);
+}
+
+Test(ctl, tables_become_blocks_where_the_terminal_is_too_narrow) {
+  unsetenv("COLUMNS");
+  expect("ctl agents type=hare limit=1", "agent  type");
+  setenv("COLUMNS", "60", 1);
+  expect("ctl agents type=hare limit=1", "\ntype         hare\n");
+  unsetenv("COLUMNS");
+}
+
 Test(ctl, complaints_are_one_line_and_say_what_to_do) {
   PROGRAM_EXPECT_REFUSALS({"ctl", 2, "say what to do"}, {"ctl agentz", 2, "did you mean 'agents'"},
                           {"ctl wake", 2, "muster ctl wake ID"}, {"ctl move 1.1 zz", 2, "is no place"},
-                          {"ctl budget 10", 2, "budget"}, {"ctl --sockett x worlds", 2, "unknown option --sockett"},
+                          {"ctl budget 10", 2, "budget"},
+                          {"ctl --sockett x worlds", 2, "unknown option --sockett; did you mean '--socket'?"},
                           {"ctl wake 1", 1, "INDEX.GENERATION"}, {"ctl agent 1.2", 1, "is gone"},
                           {"ctl --world other world", 1, "no world 'other'"}, {"ctl hz 20000", 2, "hz"},
-                          {"ctl --socket /nowhere worlds", 1, "no musterd answers at /nowhere"});
+                          {"ctl --socket /nowhere worlds", 1, "no musterd answers at /nowhere"},
+                          {"explain --agent=4294967.1", 1, "is gone"},
+                          {"explain --world main", 2, "name one agent of the daemon: --agent INDEX.GENERATION"},
+                          {"explain --sockt x --agent 1.1", 2, "did you mean '--socket'? See `muster explain --help`"});
 }

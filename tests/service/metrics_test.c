@@ -291,11 +291,13 @@ Test(dashboard, promtool_understands_what_it_asks) {
 /* ------------------------------------------------------------------------------------------------------------ health
  */
 
+static const char *unsaved; /* why; null = it is not */
+
 static json_t *ask_health(service_stage stage, const health_world *world, bool expected) {
   char text[HEALTH_BYTES];
   size_t bytes;
   json_error_t error;
-  cr_assert_eq(health_write(text, &bytes, stage, world, 1, 60000000000u), expected);
+  cr_assert_eq(health_write(text, &bytes, stage, unsaved, world, 1, 60000000000u), expected);
   json_t *answer = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
   cr_assert_not_null(answer, "%s: %s", error.text, text);
   cr_assert_eq(json_boolean_value(json_object_get(answer, "ready")), expected);
@@ -326,4 +328,12 @@ Test(readiness, is_there_while_frames_run_and_says_why_it_is_not) {
   assert_reason(SERVICE_RUNNING, &world, "failed");
   world = (health_world){"main", false, false, "", 33333333, 0};
   assert_reason(SERVICE_RUNNING, &world, "no_frame");
+}
+
+Test(readiness, is_lost_by_a_snapshot_that_fails) {
+  health_world world = {"main", false, false, "", 33333333, 59900000000u};
+  unsaved = "state.new: No space left on device";
+  assert_reason(SERVICE_RUNNING, &world, "unsaved");
+  unsaved = NULL;
+  json_decref(ask_health(SERVICE_RUNNING, &world, true));
 }

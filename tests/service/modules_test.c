@@ -81,6 +81,19 @@ Test(modules, one_that_does_not_fit_is_refused_with_its_reason) {
   take_down(&shelf);
 }
 
+Test(modules, one_of_another_header_is_taken_as_far_as_both_know_it) {
+  shelf shelf;
+  put_up(&shelf);
+  const muster_module *plain = modules_load(&shelf.modules, "plain");
+  cr_assert(plain && plain->skip_ns, "%s", muster_last_error());
+  const muster_module *older = modules_load(&shelf.modules, "older");
+  cr_assert(older && older->open, "%s", muster_last_error());
+  cr_expect(!older->skip_ns, "what lies behind an older module is not read");
+  expect_loaded(&shelf, "newer", "odd");
+  expect_refused(&shelf, "newest", "module 'newest': muster_module: byte");
+  take_down(&shelf);
+}
+
 /* The loader knows an object by the number of its descriptor, which is used again. */
 Test(modules, one_that_was_refused_is_not_mistaken_for_the_next) {
   shelf shelf;
@@ -122,11 +135,73 @@ Test(modules, what_is_no_regular_file_is_refused) {
   run("ln -s real %s/plain.so", shelf.folder);
   expect_refused(&shelf, "plain", "it is a symbolic link");
   run("rm %s/second.so && mkfifo -m 600 %s/second.so", shelf.folder, shelf.folder);
-  expect_refused(&shelf, "second", "it is no regular file");
+  expect_refused(&shelf, "second", "second.so in /tmp/");
+  expect_refused(&shelf, "second", "it is a FIFO, not a regular file");
   run("mkdir -m 700 %s/folder.so", shelf.folder);
-  expect_refused(&shelf, "folder", "it is no regular file");
+  expect_refused(&shelf, "folder", "it is a folder");
   run("echo nonsense >%s/text.so && chmod 600 %s/text.so", shelf.folder, shelf.folder);
-  expect_refused(&shelf, "text", "module 'text': file too short");
+  expect_refused(&shelf, "text", "module 'text': it is no shared object");
+  run("truncate -s 100G %s/vast.so && chmod 600 %s/vast.so", shelf.folder, shelf.folder);
+  expect_refused(&shelf, "vast", "it has more than 256 MiB");
+  take_down(&shelf);
+}
+
+/* As many bytes of plain.so as a copy in progress has; what is not there yet is absent or, where the file was made in
+ * its full length first, zero. */
+static void copy_in_part(const shelf *shelf, long bytes, bool full_length) {
+  run("head -c %ld %s/plain.so >%s/part.so && chmod 600 %s/part.so", bytes, shelf->folder, shelf->folder,
+      shelf->folder);
+  if (full_length) run("truncate -r %s/plain.so %s/part.so", shelf->folder, shelf->folder);
+}
+
+Test(modules, one_that_is_still_being_copied_is_refused_wherever_it_is_cut, .timeout = 120) {
+  shelf shelf;
+  struct stat status;
+  char path[128];
+  put_up(&shelf);
+  snprintf(path, sizeof path, "%s/plain.so", shelf.folder);
+  cr_assert_eq(stat(path, &status), 0);
+  for (long bytes = 0; bytes < status.st_size; bytes += bytes < status.st_size - 1500 ? 1499 : 97) {
+    copy_in_part(&shelf, bytes, false);
+    expect_refused(&shelf, "part", "module 'part': it is ");
+    copy_in_part(&shelf, bytes - bytes % 4096, true);
+    expect_refused(&shelf, "part", "module 'part': it is ");
+  }
+  copy_in_part(&shelf, status.st_size, false);
+  expect_loaded(&shelf, "part", "odd");
+  take_down(&shelf);
+}
+
+/* As `cp` does it to a module that is in use. */
+Test(modules, one_that_is_loaded_stays_whole_when_its_file_is_cut_and_overwritten) {
+  shelf shelf;
+  put_up(&shelf);
+  const muster_module *module = modules_load(&shelf.modules, "plain");
+  cr_assert_not_null(module, "%s", muster_last_error());
+  run("truncate -s 0 %s/plain.so", shelf.folder);
+  muster_module_options options = muster_default_module_options();
+  muster_module_needs needs = {.size = sizeof needs};
+  void *instance = NULL;
+  cr_expect_eq(module->open(&options, &instance, &needs), MUSTER_OK);
+  cr_expect_eq(needs.agents, 10);
+  module->close(instance);
+  run("head -c 8192 /dev/urandom >%s/plain.so", shelf.folder);
+  cr_expect_eq(module->open(&options, &instance, &needs), MUSTER_OK);
+  expect_loaded(&shelf, "plain", "odd");
+  take_down(&shelf);
+}
+
+Test(modules, are_judged_without_being_loaded) {
+  shelf shelf;
+  put_up(&shelf);
+  run("mkfifo -m 600 %s/pipe.so && head -c 5000 %s/plain.so >%s/part.so && chmod 600 %s/part.so", shelf.folder,
+      shelf.folder, shelf.folder, shelf.folder);
+  cr_expect_eq(modules_check(shelf.folder, "plain"), MUSTER_OK, "%s", muster_last_error());
+  cr_expect_eq(modules_check(shelf.folder, "pipe"), MUSTER_E_INPUT);
+  cr_expect(strstr(muster_last_error(), "it is a FIFO"), "%s", muster_last_error());
+  cr_expect_eq(modules_check(shelf.folder, "part"), MUSTER_E_INPUT);
+  cr_expect(strstr(muster_last_error(), "was it still being copied?"), "%s", muster_last_error());
+  cr_expect_eq(modules_check("/nonexistent", "plain"), MUSTER_E_SYSTEM);
   take_down(&shelf);
 }
 

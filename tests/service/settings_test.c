@@ -61,7 +61,7 @@ typedef struct mistake {
 
 Test(settings, each_mistake_in_a_file_is_told_with_its_line) {
   static const mistake mistakes[] = {
-      {"[server]\nworker = 3\n", "test.conf:2: there is no key 'worker' in [server]"},
+      {"[server]\nworker = 3\n", "test.conf:2: there is no key 'worker' in [server]; did you mean 'workers'?"},
       {"[server]\nagents = 3\n", "test.conf:2: there is no key 'agents' in [server]; it belongs into the other kind"},
       {"[server]\n\n# c\nworkers = 257\n", "test.conf:4: workers is '257'; give a whole number from 0 to 256"},
       {"[server]\nworkers = -1\n", "give a whole number"},
@@ -144,7 +144,7 @@ Test(settings, what_is_missing_or_contradicts_is_told_of_the_whole) {
     settings settings;
     complaints all;
     read_text(&settings, mistakes[i].text, &all);
-    settings_check(&settings, complaints_add, &all);
+    settings_check(&settings, false, complaints_add, &all);
     complaints_expect(&all, mistakes[i].says);
   }
 }
@@ -166,15 +166,18 @@ Test(settings, flags_override_the_file_of_one_world_or_of_all) {
 
 Test(settings, each_mistake_among_flags_is_told_with_the_flag) {
   static const mistake mistakes[] = {
-      {"--wrokers=3", "--wrokers=3: there is no such flag"},
-      {"--workers", "--workers: it wants a value"},
-      {"--check=yes", "--check=yes: it takes no value"},
-      {"--workers 999", "--workers: give a whole number from 0 to 256"},
-      {"--world a=b=c", "--world: give the bare name"},
-      {"--world a/b=c", "--world: give NAME=MODULE"},
-      {"--world a=m --hz 0", "--hz: give a number"},
-      {"--world a=m wildlife", "wildlife: this is no flag"},
-      {"-x", "-x: there is no such flag"},
+      {"--wrokers=3", "unknown option --wrokers; did you mean '--workers'? See `musterd --help`"},
+      {"--agent 3", "unknown option --agent; did you mean '--agents'?"}, /* no begin of an option is that option */
+      {"--log error", "unknown option --log; did you mean '--log-level'?"},
+      {"--xyzzy 3", "unknown option --xyzzy; see `musterd --help`"},
+      {"--workers", "--workers wants a value"},
+      {"--check=yes", "--check=yes takes no value"},
+      {"--workers 999", "--workers is '999'; give a whole number from 0 to 256"},
+      {"--world a=b=c", "--world is 'a=b=c'; give the bare name"},
+      {"--world a/b=c", "--world is 'a/b=c'; give NAME=MODULE"},
+      {"--world a=m --hz 0", "--hz is '0'; give a number"},
+      {"--world a=m wildlife", "'wildlife' is no option"},
+      {"-x", "unknown option -x"},
   };
   for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
     settings settings;
@@ -200,14 +203,14 @@ Test(settings, a_file_that_is_none_is_refused) {
   cr_expect(!load_file(&settings, "/nonexistent/musterd.conf", &all));
   complaints_expect(&all, "/nonexistent/musterd.conf: cannot be opened");
   cr_expect(!load_file(&settings, "/tmp", &all));
-  complaints_expect(&all, "/tmp: it is no regular file");
+  complaints_expect(&all, "/tmp: it is a folder");
   cr_expect(!load_file(&settings, "/dev/zero", &all));
-  complaints_expect(&all, "/dev/zero: it is no regular file");
+  complaints_expect(&all, "/dev/zero: it is a device");
   char path[] = "/tmp/musterd-settings-XXXXXX";
   int descriptor = mkstemp(path);
   cr_assert(descriptor >= 0 && ftruncate(descriptor, SETTINGS_FILE_BYTES_MAX + 1) == 0);
   cr_expect(!load_file(&settings, path, &all));
-  complaints_expect(&all, "it is no regular file of at most");
+  complaints_expect(&all, "bytes that a configuration may have");
   cr_assert(ftruncate(descriptor, 0) == 0 && write(descriptor, "[server]\n", 9) == 9);
   cr_expect(load_file(&settings, path, &all), "%s", all.text);
   close(descriptor);

@@ -112,6 +112,7 @@ Test(snapshot_kills, every_restart_goes_on_from_the_newest_that_was_completed, .
     cr_assert_geq(number, last, "kill %d: snapshot %llu came back", i, (unsigned long long)number);
     last = number;
     expect_restored(&service, lines);
+    if ((i + 1) % 25 == 0) fprintf(stderr, "%d of %d kills\n", i + 1, kills);
   }
   if (kills >= 3) cr_assert_gt(last, first, "none was completed between the kills");
   cr_log_info("%d of %d kills cut a snapshot short; %llu were completed\n", cut, kills, (unsigned long long)last);

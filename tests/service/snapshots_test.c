@@ -203,20 +203,59 @@ Test(snapshots, a_module_that_cannot_be_saved_is_not_hosted_beside_them) {
 
 Test(snapshots, a_folder_that_is_not_there_ends_the_start) {
   expect_no_start("--world main=wildlife --agents 50 --snapshot-file @/nowhere/state",
-                  "nowhere/state.lock: No such file");
+                  "nowhere/state.lock: cannot be opened: No such file");
 }
 
 Test(snapshots, one_that_cannot_be_written_is_told_of_and_the_worlds_go_on) {
+  static daemon_reply reply;
   musterd service;
   char path[256];
-  daemon_prepare(&service);
+  daemon_start(&service, flags);
   path_of(&service, "state.new", path);
   cr_assert_eq(mkdir(path, 0700), 0);
-  daemon_launch(&service, flags);
-  cr_assert(daemon_await(&service, "READY=1"));
   daemon_signal(&service, SIGUSR1);
   daemon_await_log(&service, "no snapshot was written: ");
+  daemon_await_log(&service, "state.new: it is a folder");
+  daemon_ask(&service, "GET", "/readyz", NULL, &reply);
+  cr_expect_eq(reply.status, 503);
+  cr_expect(strstr(reply.body, "\"unsaved\"") && strstr(reply.body, "state.new: it is a folder"), "%s", reply.body);
   cr_assert_eq(rmdir(path), 0);
+  daemon_signal(&service, SIGUSR1);
+  daemon_await_log(&service, "snapshot 1: ");
+  daemon_ask(&service, "GET", "/readyz", NULL, &reply);
+  cr_expect(!strstr(reply.body, "\"unsaved\""), "%s", reply.body);
+  daemon_stop(&service);
+}
+
+Test(snapshots, a_service_that_could_not_write_the_last_one_ends_with_a_failure) {
+  musterd service;
+  char path[256];
+  daemon_start(&service, flags);
+  path_of(&service, "state.new", path);
+  cr_assert_eq(mkdir(path, 0700), 0);
+  daemon_signal(&service, SIGTERM);
+  cr_expect_eq(daemon_wait(&service), 1);
+  daemon_await_log(&service, "no snapshot was written: ");
+  cr_expect(access(service.socket, F_OK) != 0, "the socket is still there");
+  daemon_clear(&service);
+}
+
+Test(snapshots, what_is_no_file_is_neither_waited_for_nor_renamed) {
+  static const char *const names[] = {"state", "state.previous", "state.new"};
+  musterd service;
+  char path[256], says[256];
+  struct stat status;
+  daemon_start(&service, flags);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    path_of(&service, names[i], path);
+    unlink(path);
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    daemon_signal(&service, SIGUSR1);
+    snprintf(says, sizeof says, "/%s: it is a FIFO", names[i]);
+    daemon_await_log(&service, says);
+    cr_expect(lstat(path, &status) == 0 && S_ISFIFO(status.st_mode), "%s is another", path);
+    unlink(path);
+  }
   daemon_signal(&service, SIGUSR1);
   daemon_await_log(&service, "snapshot 1: ");
   daemon_stop(&service);

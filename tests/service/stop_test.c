@@ -106,3 +106,52 @@ Test(stop, a_stream_names_the_types_of_worlds_that_are_gone) {
   cr_expect(unlink(victim) == 0);
   daemon_stop(&service);
 }
+
+/* A module that does not come back, in the place of one that makes millions of agents. */
+static void begin_slowly(musterd *service, char victim[128]) {
+  char flags[512];
+  daemon_prepare(service);
+  daemon_write(service, "how", "linger populate");
+  snprintf(flags, sizeof flags,
+           "--modules %s --world main=crasher --path @/how --world other=crasher --path @/how "
+           "--budget 1ms --flight-file @/flight",
+           MUSTER_TEST_MODULES);
+  snprintf(victim, 128, "%s/how.victim", service->folder);
+  daemon_launch(service, flags);
+  while (access(victim, F_OK) != 0) usleep(1000);
+}
+
+static void expect_quiet_end(musterd *service, const char *never) {
+  cr_expect_eq(daemon_wait(service), 0);
+  cr_expect(access(service->socket, F_OK) != 0, "the socket is still there");
+  char *log = daemon_log(service);
+  cr_expect(!strstr(log, never), "%s", log);
+  free(log);
+}
+
+Test(stop, a_start_that_does_not_end_is_cut_short) {
+  musterd service;
+  char victim[128];
+  begin_slowly(&service, victim);
+  daemon_signal(&service, SIGTERM);
+  expect_quiet_end(&service, "error");
+  cr_expect(access(victim, F_OK) == 0, "it ended by itself");
+  daemon_launch(&service, "--world main=wildlife --agents 50 --flight-file @/flight");
+  cr_assert(daemon_await(&service, "READY=1"));
+  char *log = daemon_log(&service);
+  cr_expect(!strstr(log, "the last run"), "it is taken for a crash: %s", log);
+  free(log);
+  daemon_stop(&service);
+}
+
+Test(stop, a_start_that_is_to_stop_opens_no_further_world) {
+  musterd service;
+  char victim[128];
+  begin_slowly(&service, victim);
+  daemon_signal(&service, SIGTERM);
+  cr_expect(daemon_await(&service, "STOPPING=1"));
+  cr_expect_eq(unlink(victim), 0);
+  expect_quiet_end(&service, "world other");
+  cr_expect(access(victim, F_OK) != 0, "another world was opened");
+  daemon_clear(&service);
+}

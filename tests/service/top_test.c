@@ -124,6 +124,32 @@ Test(top, has_help_other_worlds_and_follows_the_window) {
   quit();
 }
 
+Test(top, its_help_ends_with_any_key_and_q_is_one) {
+  begin(true);
+  terminal_type(&screen, "h");
+  terminal_await(&screen, "any key    back");
+  terminal_type(&screen, "q");
+  terminal_await(&screen, "AGENTS");
+  terminal_type(&screen, "A");
+  terminal_await(&screen, "sort (AGENTS)");
+  quit();
+}
+
+/* What does not fit is left out, and not put into the next line. */
+Test(top, fits_a_narrow_terminal) {
+  begin(true);
+  terminal_resize(&screen, 24, 60);
+  terminal_await(&screen, "muster top - main");
+  terminal_await(&screen, "q quit");
+  cr_expect_eq(strncmp(screen.cells[1], "Frame     [", 11), 0, "%s", screen.cells[1]);
+  cr_expect_eq(strspn(screen.cells[14], " "), 60, "below the four types: %s", screen.cells[14]);
+  cr_expect_not_null(terminal_line(&screen, "PAUSED"));
+  terminal_type(&screen, "h");
+  terminal_await(&screen, "Workers    CPU that periods need, and that updates have");
+  terminal_type(&screen, "h");
+  quit();
+}
+
 Test(top, says_when_the_daemon_is_gone) {
   begin(true);
   daemon_kill(&service);

@@ -27,7 +27,8 @@ static const busy_kind busy_kinds[] = {
     {"overloaded", MUSTER_ORDER_PRIORITY, MUSTER_IMPORTANCE_PRODUCT, 0, 1, 0.5f, 0.3f, 900000u},
     {"in the paper's order", MUSTER_ORDER_DELAYS, MUSTER_IMPORTANCE_PRODUCT, 0, 1, 0.0f, 0.0f, 1500000u},
     {"with factors", MUSTER_ORDER_PRIORITY, MUSTER_IMPORTANCE_FACTORS, 0, 3, 0.5f, 0.0f, 2000000u},
-    {"planned", MUSTER_ORDER_PRIORITY, MUSTER_IMPORTANCE_PRODUCT, 8, 1, 0.0f, 0.0f, 4000000u}};
+    {"planned", MUSTER_ORDER_PRIORITY, MUSTER_IMPORTANCE_PRODUCT, 8, 1, 0.0f, 0.0f, 4000000u},
+    {"by deadlines", MUSTER_ORDER_DEADLINE, MUSTER_IMPORTANCE_FACTORS, 0, 2, 0.5f, 0.0f, 900000u}};
 
 enum { BUSY_KINDS = sizeof busy_kinds / sizeof *busy_kinds };
 
@@ -151,6 +152,7 @@ static inline little_world busy_world(const busy_kind *kind, uint32_t workers) {
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.agents_max = 4000;
   def.order = kind->order;
+  if (kind->order == MUSTER_ORDER_DEADLINE) def.elastic = MUSTER_ELASTIC_IMPORTANCE;
   def.importance = kind->importance;
   def.activation_delay = kind->activation_delay;
   def.cycles_max = kind->cycles_max;

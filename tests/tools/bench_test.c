@@ -47,21 +47,51 @@ static void expect_plausible_rows(json_t *json) {
   cr_expect_geq(program_number(json, "processors"), 1);
 }
 
-/* Every peer is either there, with its convention, or named as absent, with its packages. */
+static const char *const peers[] = {"tbb", "openmp", "glib", "libuv"};
+
+enum { PEERS = sizeof peers / sizeof *peers };
+
+/* Whether a system is there, with its name and its convention. */
+static bool has_system(json_t *json, const char *key) {
+  size_t i;
+  json_t *system;
+  json_array_foreach(program_member(json, "systems"), i, system) {
+    if (strcmp(text_of(system, "system"), key) == 0)
+      return strlen(text_of(system, "name")) > 0 && strlen(text_of(system, "convention")) > 0;
+  }
+  return false;
+}
+
+/* Every peer is either there, as it comes and at its best, or named as absent, with its packages. */
 static void expect_peers_to_be_accounted_for(json_t *json) {
-  static const char *const peers[] = {"tbb", "openmp", "glib", "libuv"};
-  for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
-    size_t j, found = 0;
+  for (size_t i = 0; i < PEERS; i++) {
+    char best[32];
+    size_t j, found = has_system(json, peers[i]);
     json_t *system;
-    json_array_foreach(program_member(json, "systems"), j, system) {
-      bool is = strcmp(text_of(system, "system"), peers[i]) == 0;
-      found += is && strlen(text_of(system, "name")) > 0 && strlen(text_of(system, "convention")) > 0;
-    }
+    snprintf(best, sizeof best, "%s-best", peers[i]);
+    cr_expect_eq(has_system(json, best), found, "%s is there without %s", best, peers[i]);
     json_array_foreach(program_member(json, "absent"), j, system) {
       bool is = strcmp(text_of(system, "system"), peers[i]) == 0;
       found += is && strlen(text_of(system, "packages")) > 0 && strlen(text_of(system, "reason")) > 0;
     }
     cr_expect_eq(found, 1, "%s is found %zu times", peers[i], found);
+  }
+}
+
+/* What a peer can do as it comes, it can do at its best. */
+static void expect_a_best_row_for_each_row_of_a_peer(json_t *json) {
+  size_t i;
+  json_t *row;
+  json_array_foreach(program_member(json, "rows"), i, row) {
+    for (size_t peer = 0; peer < PEERS; peer++) {
+      char best[32];
+      const char *measure = text_of(row, "measure");
+      if (strcmp(text_of(row, "system"), peers[peer]) != 0) continue;
+      snprintf(best, sizeof best, "%s-best", peers[peer]);
+      json_t *other = row_of(json, best, measure);
+      cr_assert_not_null(other, "%s has no row %s", best, measure);
+      cr_expect_str_eq(text_of(other, "unit"), text_of(row, "unit"));
+    }
   }
 }
 
@@ -73,6 +103,7 @@ Test(bench, of_dispatch_measures_every_row_of_muster_and_the_references) {
   json_t *json = program_json("bench dispatch --quick --workers 2 --json -");
   expect_plausible_rows(json);
   expect_peers_to_be_accounted_for(json);
+  expect_a_best_row_for_each_row_of_a_peer(json);
   for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
     cr_expect_not_null(row_of(json, "muster", measures[i]), "muster has no row %s", measures[i]);
   cr_expect_not_null(row_of(json, "unpinned", "efficiency-frame"));
@@ -89,6 +120,7 @@ Test(bench, of_priority_measures_every_row_of_muster) {
   json_t *json = program_json("bench priority --quick --workers 2 --json -");
   expect_plausible_rows(json);
   expect_peers_to_be_accounted_for(json);
+  expect_a_best_row_for_each_row_of_a_peer(json);
   for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
     cr_expect_not_null(row_of(json, "muster", measures[i]), "muster has no row %s", measures[i]);
   json_decref(json);
@@ -117,10 +149,10 @@ Test(bench, sweeps_over_numbers_of_workers_and_counts_shared_writes) {
 Test(bench, names_the_peers_that_are_absent_and_how_to_get_them) {
   program_run *run = program_start("bench dispatch --quick --workers 2 --measure submit --peers /nowhere");
   cr_assert_eq(run->status, 0, "%s", run->errors);
-  cr_expect(strstr(run->output, "tbb        absent (oneTBB)") != NULL, "%s", run->output);
-  cr_expect(strstr(run->output, "openmp     absent") != NULL);
-  cr_expect(strstr(run->output, "glib       absent") != NULL);
-  cr_expect(strstr(run->output, "libuv      absent") != NULL);
+  cr_expect(strstr(run->output, "tbb          absent (oneTBB)") != NULL, "%s", run->output);
+  cr_expect(strstr(run->output, "openmp       absent") != NULL);
+  cr_expect(strstr(run->output, "glib         absent") != NULL);
+  cr_expect(strstr(run->output, "libuv        absent") != NULL);
   cr_expect(strstr(run->output, "tools/setup --peers") != NULL);
   free(run);
   json_t *json = program_json("bench dispatch --quick --workers 2 --measure submit --peers /nowhere --json -");
@@ -155,6 +187,7 @@ Test(bench, refuses_what_it_does_not_know_in_one_line) {
       {"bench dispatch --workers 1 --measure start-warm", 2, "needs at least 2 workers"},
       {"bench dispatch --quick=yes", 2, "takes no value"}, {"bench dispatch --speed", 2, "unknown option --speed"},
       {"bench dispatch --quick --only tbb --peers /nowhere", 1, "tbb is absent: there is no /nowhere/peer_tbb.so"},
+      {"bench dispatch --quick --only tbb-best --peers /nowhere", 1, "tbb is absent: there is no /nowhere/peer_tbb.so"},
       {"bench dispatch --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"});
 }
 

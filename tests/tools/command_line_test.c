@@ -21,6 +21,19 @@ Test(command_line, refuses_options_that_it_does_not_know_or_that_lack_a_value) {
                           {"repro tan-wong --seed 3", 2, "unknown option --seed"});
 }
 
+/* getopt_long would take --agent for --agents, and run five agents. */
+Test(command_line, takes_no_option_but_by_its_whole_name_and_names_the_nearest) {
+  PROGRAM_EXPECT_REFUSALS(
+      {"run --agent 5", 2, "unknown option --agent; did you mean '--agents'?"},
+      {"run --frame=5", 2, "unknown option --frame; did you mean '--frames'?"},
+      {"run wildlife --virt", 2, "did you mean '--virtual'?"},
+      {"run --agents 5 --act 3", 2, "did you mean '--activation-delay'?"},
+      {"explain --agent 5 --work 2", 2, "did you mean '--workers'?"},
+      {"replay --unti 4 file", 2, "did you mean '--until'?"}, {"repro wright --plot x", 2, "did you mean '--plots'?"},
+      {"bench dispatch --quik", 2, "did you mean '--quick'?"}, {"bench scale --agent 5", 2, "did you mean '--agents'?"},
+      {"run --xyzzy", 2, "unknown option --xyzzy; see `muster run --help`"});
+}
+
 Test(command_line, refuses_zero_and_absurd_counts) {
   PROGRAM_EXPECT_REFUSALS({"run --agents 0", 2, "--agents is '0'; give a whole number from 1 to"},
                           {"run --agents 99999999999999999999999", 2, "--agents"}, {"run --agents -5", 2, "--agents"},
@@ -67,6 +80,7 @@ Test(command_line, hands_the_cost_of_an_update_to_the_scenario) {
   json_t *json = program_json(line);
   cr_expect_eq(program_number(json, "agents"), 200);
   cr_expect_eq(program_number(json, "longest_claim_ns"), 20000);
+  cr_expect_eq(program_number(json, "longest_atom_ns"), 20000);
   json_decref(json);
 }
 
@@ -77,11 +91,25 @@ Test(command_line, refuses_absurd_rates) {
 
 Test(command_line, refuses_options_that_contradict) {
   PROGRAM_EXPECT_REFUSALS({"run --capacity 5ms", 2, "add --virtual"}, {"run --up x", 2, "give y or z"},
-                          {"run --fit root", 2, "give elastic or square-root"}, {"run --machine", 2, "add --audit"},
-                          {"run --machine --audit --virtual", 2, "leave out --virtual"},
-                          {"run --machine --audit --no-pace", 2, "leave out --no-pace"},
-                          {"run --machine --audit --budget 20ms --hz 30", 2, "a frame is 33.3 ms; lower --budget"},
+                          {"run --fit root", 2, "give elastic, square-root or importance"},
+                          {"run --machine --no-audit", 2, "leave out --no-audit"},
+                          {"run --machine --virtual", 2, "leave out --virtual"},
+                          {"run --machine --no-pace", 2, "leave out --no-pace"},
+                          {"run --machine --budget 20ms --hz 30", 2, "a frame is 33.3 ms; lower --budget"},
                           {"explain --agent 1 --machine --audit", 2, "--machine is for `muster run`"});
+}
+
+Test(command_line, refuses_one_file_for_two_results_and_results_over_what_is_read) {
+  PROGRAM_EXPECT_REFUSALS(
+      {"run --json /tmp/x.json --trace /tmp/x.json", 2, "--json and --trace are the same file '/tmp/x.json'"},
+      {"run --json /tmp/x.json --trace /tmp/../tmp//x.json", 2, "give each a file of its own"},
+      {"run --record /tmp/x.json --trace /tmp/x.json", 2, "--trace and --record are the same file"},
+      {"run --json - --trace -", 2, "--json and --trace both want standard output"},
+      {"run --json - --record -", 2, "--json and --record both want standard output"},
+      {"run " MUSTER_SOURCE_DIR "/src/scenarios/village.csv --json " MUSTER_SOURCE_DIR "/src/scenarios/village.csv", 2,
+       "--json would overwrite the population"},
+      {"replay " MUSTER_SOURCE_DIR "/README.md --json " MUSTER_SOURCE_DIR "/README.md", 2,
+       "--json would overwrite the record"});
 }
 
 Test(command_line, refuses_populations_that_cannot_be_read) {
@@ -108,8 +136,19 @@ Test(command_line, refuses_unwritable_results_before_the_run, .timeout = 20) {
 }
 
 Test(command_line, helps_with_every_command) {
-  const char *lines[] = {"--help", "--version", "run --help", "repro --help"};
-  const char *tells[] = {"usage: muster COMMAND", "muster ", "--budget 10ms", "tan-wong"};
+  const char *lines[] = {"--help",   "-h",           "--version", "run --help", "run wildlife -h", "explain -h",
+                         "repro -h", "repro --help", "replay -h", "bench -h",   "bench control -h"};
+  const char *tells[] = {"usage: muster COMMAND",
+                         "usage: muster COMMAND",
+                         "muster ",
+                         "--budget 10ms",
+                         "--budget 10ms",
+                         "--agent most-delayed",
+                         "tan-wong",
+                         "tan-wong",
+                         "--until FRAME",
+                         "--rounds R",
+                         "How it is measured"};
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
     program_run *run = program_start(lines[i]);
     cr_expect(run->status == 0, "muster %s: status %d", lines[i], run->status);
@@ -153,6 +192,22 @@ Test(command_line, leaves_the_whole_result_or_what_was_there_before) {
   unlink(path);
   unlink(population);
   rmdir(folder);
+}
+
+Test(command_line, records_into_a_pipe_or_file_that_standard_output_is) {
+  char path[] = "/tmp/muster-test-XXXXXX", line[128];
+  program_run *run = program_start("run fixed --virtual --agents 100 --frames 5 --warm-up 1 --record -");
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  int descriptor = mkostemp(path, O_CLOEXEC);
+  cr_assert_eq(write(descriptor, run->output, run->length), (ssize_t)run->length);
+  close(descriptor);
+  snprintf(line, sizeof line, "replay %s", path);
+  program_run *replay = program_start(line);
+  cr_assert_eq(replay->status, 0, "%s", replay->errors);
+  cr_assert_not_null(strstr(replay->output, "frames bit for bit"));
+  free(replay);
+  free(run);
+  unlink(path);
 }
 
 Test(command_line, writes_through_to_what_is_no_plain_file) {

@@ -55,6 +55,7 @@ Test(explain, finds_the_most_important_and_the_most_delayed) {
 Test(explain, speaks_to_people) {
   program_run *run = program_start(SHORT);
   cr_assert_eq(run->status, 0, "%s", run->errors);
+  program_words(run->output);
   const char *says[] = {"After frame ", " runs every ",     " instead of every ",
                         "Importance: ", "it found no time", "does not fit the budget"};
   for (size_t i = 0; i < sizeof says / sizeof *says; i++)
@@ -68,8 +69,9 @@ Test(explain, refuses_agents_that_nobody_can_mean) {
       {"explain --agent most-delay", 2, "did you mean 'most-delayed'?"},
       {"explain --agent bob", 2, "give the number of an agent, most-important or most-delayed"},
       {"explain --agent 12x", 2, "--agent is '12x'; give a whole number"}, {"explain --agent", 2, "wants a value"},
-      {"explain --agnet 3", 2, "see `muster explain --help`"}, {"explain wildlive", 2, "did you mean 'wildlife'?"},
-      {"explian", 2, "did you mean 'explain'?"}, {SHORT " --agent 4000000000", 1, "there is no agent 4000000000"},
+      {"explain --agnet 3", 2, "did you mean '--agent'? See `muster explain --help`"},
+      {"explain wildlive", 2, "did you mean 'wildlife'?"}, {"explian", 2, "did you mean 'explain'?"},
+      {SHORT " --agent 4000000000", 1, "there is no agent 4000000000"},
       {"explain tan-wong --virtual --frames 1000000 --json /nowhere/e.json", 1, "cannot write '/nowhere/e.json'"});
 }
 

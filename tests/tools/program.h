@@ -18,7 +18,8 @@ extern char **environ;
 enum { PROGRAM_ARGUMENTS_MAX = 24, PROGRAM_OUTPUT_BYTES = 1 << 18 };
 
 typedef struct program_run {
-  int status; /* exit status; -1 when a signal ended it */
+  int status;    /* exit status; -1 when a signal ended it */
+  size_t length; /* of the output, which may be bytes */
   char output[PROGRAM_OUTPUT_BYTES];
   char errors[PROGRAM_OUTPUT_BYTES];
 } program_run;
@@ -37,11 +38,12 @@ static inline int program_temporary_file(void) {
   return descriptor;
 }
 
-static inline void program_read_back(int descriptor, char *text) {
+static inline size_t program_read_back(int descriptor, char *text) {
   ssize_t length = pread(descriptor, text, PROGRAM_OUTPUT_BYTES - 1, 0);
   cr_assert_geq(length, 0);
   text[length] = '\0';
   close(descriptor);
+  return (size_t)length;
 }
 
 /* Splits `line` at its blanks into arguments behind the program's name. Returns the number. */
@@ -73,9 +75,21 @@ static inline program_run *program_start(const char *line) {
   posix_spawn_file_actions_destroy(&actions);
   cr_assert_eq(waitpid(child, &ended, 0), child);
   run->status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
-  program_read_back(output, run->output);
+  run->length = program_read_back(output, run->output);
   program_read_back(errors, run->errors);
   return run;
+}
+
+/* Makes each blank space of a text one blank, so that it does not matter where lines were broken. */
+static inline const char *program_words(char *text) {
+  char *end = text;
+  for (const char *next = text; *next; end++) {
+    size_t blank = strspn(next, " \n");
+    *end = blank ? ' ' : *next;
+    next += blank ? blank : 1;
+  }
+  *end = '\0';
+  return text;
 }
 
 /* A command line that the program must refuse: with which exit status, and what its one line of complaint has in it. */

@@ -22,6 +22,24 @@ static void expect_table2(json_t *json) {
   for (size_t i = 0; i < 4; i++) cr_assert_eq(json_integer_value(json_array_get(table, i)), published[i]);
 }
 
+/* What t p / sum of p gives, by hand, and what three frames make of a set that needs three. */
+static void expect_manager(json_t *json) {
+  static const char *const modes[] = {"run", "suspendable", "sliceable"};
+  static const int began[] = {3, 3, 1}, atoms[] = {90, 30, 30}, completed[] = {3, 0, 1};
+  static const double parts[] = {0.1, 0.3, 0.6};
+  json_t *manager = program_member(json, "manager");
+  json_t *agents = program_member(manager, "parts_of_agents"), *sets = program_member(manager, "parts_of_sets");
+  for (size_t i = 0; i < 3; i++) {
+    json_t *mode = program_member(manager, modes[i]);
+    cr_expect_eq(program_number(mode, "began"), began[i]);
+    cr_expect_eq(program_number(mode, "atoms"), atoms[i]);
+    cr_expect_eq(program_number(mode, "completed"), completed[i]);
+    cr_expect_eq(json_integer_value(json_array_get(program_member(manager, "turns"), i)), 3);
+    cr_expect_float_eq(json_real_value(json_array_get(agents, i)), parts[i], 0.02);
+    cr_expect_float_eq(json_real_value(json_array_get(sets, i)), parts[i], 0.02);
+  }
+}
+
 /* P(t) of 169 agents, by hand: all three in frame 48, two in 36; none in 47. */
 static void expect_processes(json_t *json) {
   json_t *before = program_member(json, "processes.before"), *after = program_member(json, "processes.after");
@@ -59,7 +77,11 @@ Test(repro_wright, holds) {
   json_t *json = program_json("repro wright --json -");
   expect_table2(json);
   expect_processes(json);
+  expect_manager(json);
   expect_versions(json);
+  cr_assert(json_is_true(program_member(version_of(json, "unscheduled"), "chosen")));
+  cr_assert_eq(program_number(json, "budget_chosen_for_agents"), 67);
+  cr_assert(json_is_true(program_member(version_of(json, "ours on 4 workers"), "same_world_on_one_thread")));
   json_t *checks = program_member(json, "checks");
   cr_assert_gt(json_array_size(checks), 15);
   for (size_t i = 0; i < json_array_size(checks); i++) {

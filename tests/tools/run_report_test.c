@@ -2,8 +2,6 @@
 #include "program.h"
 
 #include <math.h>
-#include <pty.h>
-#include <signal.h>
 
 #define SMALL "run tan-wong --virtual --frames 40 --warm-up 10 --json -"
 
@@ -27,6 +25,7 @@ Test(run_report, has_every_member_of_its_schema) {
                                         "budget_ns",
                                         "frame_period_ns",
                                         "wall_ns.mean",
+                                        "longest_atom_ns",
                                         "longest_claim_ns",
                                         "promise.frames",
                                         "promise.kept_share",
@@ -48,6 +47,8 @@ Test(run_report, has_every_member_of_its_schema) {
                                         "wait.longest_ns",
                                         "wait.bound_ns",
                                         "runaways.offences",
+                                        "runaways.blocked",
+                                        "runaways.worst_blocked_ns",
                                         "runaways.quarantines",
                                         "runaways.stuck",
                                         "runaways.agents_demoted",
@@ -96,15 +97,17 @@ Test(run_report, shows_pressure_and_waiting_where_the_capacity_is_short) {
   json_decref(wide);
 }
 
-Test(run_report, leaves_own_time_out_unless_it_was_audited) {
-  json_t *plain = program_json("run tan-wong --no-pace --frames 5 --warm-up 0 --json -");
-  json_t *audited = program_json("run tan-wong --no-pace --frames 5 --warm-up 0 --audit --json -");
+Test(run_report, measures_the_promise_unless_told_not_to) {
+  json_t *plain = program_json("run tan-wong --no-pace --frames 5 --warm-up 0 --no-audit --json -");
+  json_t *audited = program_json("run tan-wong --no-pace --frames 5 --warm-up 0 --json -");
   cr_assert(json_is_null(program_member(plain, "overrun_own_ns")));
+  cr_assert(json_is_null(program_member(plain, "longest_atom_ns")));
   cr_assert(json_is_null(program_member(plain, "longest_claim_ns")));
   cr_assert(json_is_null(program_member(plain, "promise.kept_share")));
   cr_assert(json_is_null(program_member(plain, "promise.budget_used_share")));
   expect_quantiles(audited, "overrun_own_ns");
   cr_assert_leq(program_number(audited, "promise.kept_share"), 1.0);
+  cr_assert_gt(program_number(audited, "longest_atom_ns"), 0);
   cr_assert_gt(program_number(audited, "longest_claim_ns"), 0);
   cr_assert_gt(program_number(audited, "overhead.ns_per_frame"), 0);
   json_decref(plain);
@@ -112,9 +115,8 @@ Test(run_report, leaves_own_time_out_unless_it_was_audited) {
 }
 
 Test(run_report, tells_what_the_machine_alone_would_have_kept_where_it_was_watched) {
-  json_t *plain = program_json("run tan-wong --frames 5 --warm-up 0 --hz 200 --budget 1ms --audit --json -");
-  json_t *watched =
-      program_json("run tan-wong --frames 5 --warm-up 0 --hz 200 --budget 1ms --audit --machine --json -");
+  json_t *plain = program_json("run tan-wong --frames 5 --warm-up 0 --hz 200 --budget 1ms --json -");
+  json_t *watched = program_json("run tan-wong --frames 5 --warm-up 0 --hz 200 --budget 1ms --machine --json -");
   cr_assert(json_is_null(program_member(plain, "promise.machine_kept_share")));
   cr_assert_eq(program_number(plain, "promise.machine_frames"), 0);
   cr_assert_eq(program_number(watched, "promise.machine_frames"), 5);
@@ -122,6 +124,103 @@ Test(run_report, tells_what_the_machine_alone_would_have_kept_where_it_was_watch
   cr_assert(kept >= 0.0 && kept <= 5.0 && fabs(kept - round(kept)) < 1e-6, "a share of five frames: %g", kept);
   json_decref(plain);
   json_decref(watched);
+}
+
+Test(run_report, knows_audit_as_what_it_does_anyway) {
+  json_t *json = program_json("run tan-wong --no-pace --frames 5 --warm-up 0 --no-audit --audit --json -");
+  cr_assert(json_is_number(program_member(json, "promise.kept_share")));
+  json_decref(json);
+}
+
+/* The report says what the document for machines says, whatever that is just now. */
+Test(run_report, says_what_others_took_of_the_machine_meanwhile) {
+  char path[] = "/tmp/muster-test-XXXXXX", line[256];
+  close(mkstemp(path));
+  snprintf(line, sizeof line, "run tan-wong --frames 60 --warm-up 0 --json %s", path);
+  program_run *run = program_start(line);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+  double others = program_number(json, "others_cpu_share"), stolen = program_number(json, "stolen_cpu_share");
+  cr_assert(others >= 0 && others <= 1.1 && stolen >= 0 && stolen <= 1.1, "%g %g", others, stolen);
+  bool loud = others > 0.05 || stolen > 0.02;
+  cr_assert_not_null(strstr(run->output, loud ? "\nMachine   NOT QUIET: " : "\nMachine   quiet: "), "%s", run->output);
+  json_decref(json);
+  free(run);
+  unlink(path);
+}
+
+/* In virtual time nothing that others do changes anything, and a tenth of a second shows nothing of it. */
+Test(run_report, says_nothing_of_the_machine_where_that_does_not_matter_or_is_not_known) {
+  json_t *virtual = program_json(SMALL),
+         *brief = program_json("run tan-wong --no-pace --frames 2 --warm-up 0 --json -");
+  cr_assert(json_is_null(program_member(virtual, "others_cpu_share")));
+  cr_assert(json_is_null(program_member(brief, "others_cpu_share")));
+  json_decref(virtual);
+  json_decref(brief);
+}
+
+static void expect_narrow(const char *line, size_t columns) {
+  program_run *run = program_start(line);
+  cr_assert_eq(run->status, 0, "muster %s: %s", line, run->errors);
+  for (const char *next = run->output; *next;) {
+    size_t length = strcspn(next, "\n");
+    cr_expect(length <= columns, "muster %s: %zu columns: %.*s", line, length, (int)length, next);
+    next += length + (next[length] == '\n');
+  }
+  free(run);
+}
+
+/* Reports with all their lines: starved ones, long names, runaways, what the machine took; and the help. */
+Test(run_report, fits_the_terminal_and_eighty_columns_where_none_is_known) {
+  static const char *const lines[] = {"run hostile --agents 1500 --frames 20 --budget 0.2ms --no-pace",
+                                      "run tan-wong --frames 8 --warm-up 0 --hz 100 --budget 1ms --machine",
+                                      "run fixed --agents 60000 --frames 5 --budget 0.05ms --no-pace",
+                                      "run pathstorm --agents 100 --frames 5 --no-pace --no-audit",
+                                      "explain wildlife --virtual --agents 1500 --capacity 0.02ms --frames 20",
+                                      "run --help",
+                                      "explain --help",
+                                      "bench --help",
+                                      "--help"};
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    unsetenv("COLUMNS");
+    expect_narrow(lines[i], 80);
+    setenv("COLUMNS", "60", 1);
+    expect_narrow(lines[i], 60);
+  }
+}
+
+/* So little time that nothing fits: a guarantee of hours and endless pressure are said in words. */
+Test(run_report, has_words_for_figures_that_would_say_nothing) {
+  program_run *run = program_start("run fixed --virtual --agents 200000 --cost 500us --capacity 0.01ms --workers 1 "
+                                   "--frames 8");
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  program_words(run->output);
+  static const char *const says[] = {"max over 1,000", " min, longer than the run", "updates took 0.015 of a processor",
+                                     "frames whose budget left next to nothing"};
+  static const char *const never[] = {"1000000.00", "% wanted"};
+  for (size_t i = 0; i < sizeof says / sizeof *says; i++)
+    cr_expect(strstr(run->output, says[i]) != NULL, "no '%s' in: %s", says[i], run->output);
+  for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+    cr_expect(strstr(run->output, never[i]) == NULL, "'%s' in: %s", never[i], run->output);
+  free(run);
+}
+
+/* More than all is no share of it. Whether the budget of 10 us is less than the overhead is the machine's to decide. */
+Test(run_report, tells_overhead_beyond_the_budget_as_so_many_budgets) {
+  char path[] = "/tmp/muster-test-XXXXXX", line[256];
+  close(mkstemp(path));
+  snprintf(line, sizeof line, "run fixed --agents 60000 --frames 8 --budget 0.01ms --no-pace --workers 1 --json %s",
+           path);
+  program_run *run = program_start(line);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+  bool beyond = program_number(json, "overhead.budget_share") > 1;
+  program_words(run->output);
+  cr_expect_not_null(strstr(run->output, beyond ? " times the budget: raise --budget" : " % of the budget"), "%s",
+                     run->output);
+  json_decref(json);
+  free(run);
+  unlink(path);
 }
 
 Test(run_report, can_be_read_by_people) {
@@ -133,49 +232,6 @@ Test(run_report, can_be_read_by_people) {
     cr_expect(strstr(run->output, parts[i]) != NULL, "there is no '%s'", parts[i]);
   cr_assert(run->errors[0] == '\0', "no terminal, no progress: %s", run->errors);
   free(run);
-}
-
-/* Starts the program with a terminal as its standard error and waits until the progress line shows counted frames. */
-static pid_t start_on_terminal(const char *line, int *terminal) {
-  char words[256], *arguments[PROGRAM_ARGUMENTS_MAX], seen[4096] = "";
-  size_t length = 0;
-  snprintf(words, sizeof words, "%s", line);
-  program_split(words, arguments);
-  int other;
-  posix_spawn_file_actions_t actions;
-  pid_t child;
-  cr_assert_eq(openpty(terminal, &other, NULL, NULL, NULL), 0);
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, other, STDERR_FILENO);
-  cr_assert_eq(posix_spawn(&child, program_path(), &actions, NULL, arguments, environ), 0);
-  posix_spawn_file_actions_destroy(&actions);
-  close(other);
-  while (!strstr(seen, " of 1000000") && length < sizeof seen - 1) {
-    ssize_t got = read(*terminal, seen + length, sizeof seen - 1 - length);
-    cr_assert_gt(got, 0, "the program ended without progress: %s", seen);
-    length += (size_t)got;
-    seen[length] = '\0';
-  }
-  return child;
-}
-
-Test(run_report, covers_what_was_run_when_it_is_interrupted, .timeout = 60) {
-  char path[] = "/tmp/muster-test-XXXXXX", line[256];
-  int terminal, ended;
-  close(mkstemp(path));
-  snprintf(line, sizeof line, "run tan-wong --virtual --frames 1000000 --json %s", path);
-  pid_t child = start_on_terminal(line, &terminal);
-  cr_assert_eq(kill(child, SIGINT), 0);
-  cr_assert_eq(waitpid(child, &ended, 0), child);
-  cr_assert(WIFEXITED(ended) && WEXITSTATUS(ended) == 0, "status %x", ended);
-  json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-  cr_assert_not_null(json, "there is no report");
-  cr_assert_gt(program_number(json, "frames"), 0);
-  cr_assert_lt(program_number(json, "frames"), 1000000);
-  json_decref(json);
-  close(terminal);
-  unlink(path);
 }
 
 /* Two hours in steps of a minute, and then the frames of a visit. */

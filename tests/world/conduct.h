@@ -55,6 +55,7 @@ static inline muster_type_def type_of(scene *scene, uint32_t levels) {
   type.state_bytes = sizeof(state);
   type.period_ns = type.period_max_ns = FRAME_NS;
   type.limit_ns = LIMIT_NS;
+  type.strikes_quarantine = 3; /* by default nothing is put there */
   type.level_count = levels;
   for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.level_importance[i] = 0.0f; /* level 0, left alone */
   type.model_cost_ns = cost_of;

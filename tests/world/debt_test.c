@@ -60,6 +60,7 @@ Test(debt, an_overrun_is_repaid_a_third_of_a_budget_at_a_time_and_one_budget_at_
     muster_frame_report report = run_frame_with(&little, BUDGET_NS);
     cr_assert_leq(report.repaid_ns, BUDGET_NS / 3 + 1);
     cr_assert_leq(report.update_cpu_ns, BUDGET_NS - report.repaid_ns);
+    cr_assert_eq(report.given_cpu_ns, BUDGET_NS, "it is late only after its whole budget, so all of that is given");
     repaid_ns += report.repaid_ns;
     cr_assert_eq(report.debt_ns, BUDGET_NS - repaid_ns);
   }

@@ -120,16 +120,16 @@ Test(definitions, an_older_and_shorter_definition_gets_the_defaults_of_what_it_d
   muster_type_def type = muster_default_type_def();
   type.atoms = &atom;
   type.atom_count = 1;
-  type.period_max_ns = 1; /* wrong, but beyond what this caller's struct has */
-  type.size = offsetof(muster_type_def, period_max_ns);
+  type.wake_gap_ns = UINT64_MAX; /* wrong, but beyond what this caller's struct has */
+  type.size = offsetof(muster_type_def, wake_gap_ns);
   register_type(&little, &type);
   muster_agent agent = spawn_at(&little, 0);
   run_frame(&little);
   muster_agent_info info = muster_default_agent_info();
-  info.size = offsetof(muster_agent_info, level);
-  info.level = 77;
+  info.size = offsetof(muster_agent_info, penalty);
+  info.penalty = 77;
   cr_assert_eq(muster_agent_read(little.world, agent, &info), MUSTER_OK);
-  cr_assert_eq(info.level, 77, "nothing is written beyond the caller's size");
+  cr_assert_eq(info.penalty, 77, "nothing is written beyond the caller's size");
   cr_assert(info.active);
   info.size = 0;
   cr_assert_eq(muster_agent_read(little.world, agent, &info), MUSTER_E_NOT_INITIALISED);

@@ -67,6 +67,7 @@ static outcome run_world(uint32_t workers, uint64_t seed, muster_order order) {
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.seed = seed;
   world.order = order;
+  if (order == MUSTER_ORDER_DEADLINE) world.elastic = MUSTER_ELASTIC_IMPORTANCE;
   world.agents_max = 4000;
   little_world little = little_world_create(workers, &world);
   muster_type_def def = muster_default_type_def();
@@ -97,7 +98,7 @@ static void compare_workers(muster_order order) {
   outcome one = run_world(1, 7, order);
   cr_assert_gt(one.spawned, 1600, "animals were born: %lu", (unsigned long)one.spawned);
   cr_assert_gt(one.removed, 100);
-  if (order == MUSTER_ORDER_PRIORITY) cr_assert_gt(one.preempted, 0);
+  if (order != MUSTER_ORDER_DELAYS) cr_assert_gt(one.preempted, 0);
   for (uint32_t workers = 2; workers <= 16; workers *= 2) {
     outcome many = run_world(workers, 7, order);
     cr_assert(!memcmp(&one, &many, sizeof one), "%u workers: hash %lx, one worker %lx", workers,
@@ -111,6 +112,10 @@ Test(determinism, the_same_seed_gives_the_same_world_on_1_to_16_workers) {
 
 Test(determinism, also_in_the_papers_order) {
   compare_workers(MUSTER_ORDER_DELAYS);
+}
+
+Test(determinism, also_in_the_order_of_deadlines) {
+  compare_workers(MUSTER_ORDER_DEADLINE);
 }
 
 Test(determinism, another_seed_gives_another_world) {

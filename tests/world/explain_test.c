@@ -444,11 +444,11 @@ Test(explain, writes_no_further_than_the_caller_knows_of) {
   run_frame(&little);
   muster_agent_explanation why;
   memset(&why, 0x5a, sizeof why);
-  why.size = offsetof(muster_agent_explanation, agent);
+  why.size = offsetof(muster_agent_explanation, wake_at_ns);
   cr_assert_eq(muster_agent_explain(little.world, agent, &why), MUSTER_OK);
-  cr_assert_eq(why.size, offsetof(muster_agent_explanation, agent));
+  cr_assert_eq(why.size, offsetof(muster_agent_explanation, wake_at_ns));
   cr_assert(why.reasons & MUSTER_REASON_ASLEEP);
-  cr_assert_eq(why.agent.index, 0x5a5a5a5a);
+  cr_assert_eq(why.wake_at_ns, 0x5a5a5a5a5a5a5a5a);
   little_world_destroy(&little);
 }
 

@@ -43,6 +43,8 @@ static void register_it(muster_world *world) {
   cr_assert_eq(muster_type_register(world, &def).index, 1, "%s", muster_last_error());
 }
 
+static bool by_deadline; /* under the law of importance */
+
 static muster_world_def choices(muster_clock clock) {
   muster_world_def def = muster_default_world_def();
   def.clock = clock;
@@ -51,6 +53,8 @@ static muster_world_def choices(muster_clock clock) {
   def.importance = MUSTER_IMPORTANCE_FACTORS;
   def.weight_reduction = 0.5f;
   def.level_pressure = 0.3f;
+  def.order = by_deadline ? MUSTER_ORDER_DEADLINE : MUSTER_ORDER_PRIORITY;
+  def.elastic = by_deadline ? MUSTER_ELASTIC_IMPORTANCE : MUSTER_ELASTIC_RATE;
   def.cycles_max = 4;
   def.cycles_importance = 0.3f;
   return def;
@@ -65,7 +69,15 @@ static void turn(muster_world *world, uint32_t frame) {
   if (frame == 30) tuning.updates_per_frame = MUSTER_UPDATES_DERIVED;
   if (frame == 40) tuning.cycles_max = 8;
   if (frame == 45) tuning.level_pressure = 0.1f;
+  if (frame == 50) tuning.importance_octaves = 5.0f;
+  if (frame == 55) tuning.wish_part = 0.3f;
   cr_assert_eq(muster_world_tune(world, &tuning), MUSTER_OK, "%s", muster_last_error());
+}
+
+/* On the wall clock, of a machine of unknown speed, long frames, in which there is time for further cycles, follow
+ * short ones, which build up pressure. */
+static uint64_t budget_of(muster_clock clock, uint32_t frame, uint64_t budget_ns) {
+  return clock == MUSTER_CLOCK_VIRTUAL ? budget_ns : budget_ns >> (frame < 30 ? 6 - frame / 10 * 2 : 0);
 }
 
 static void record_run(recorded *run, uint32_t workers, muster_clock clock, uint32_t frames, uint64_t budget_ns) {
@@ -89,7 +101,7 @@ static void record_run(recorded *run, uint32_t workers, muster_clock clock, uint
     tuning.designer = 0.9f;
     muster_agent_tune(little.world, agents[i * 3], &tuning);
     if (i % 9 == 0) muster_agent_remove(little.world, agents[i * 2 + 1]);
-    recorded_note(run, &little, run_frame_with(&little, budget_ns));
+    recorded_note(run, &little, run_frame_with(&little, budget_of(clock, i, budget_ns)));
   }
   recorded_end(run, little.world);
   little_world_destroy(&little);
@@ -127,7 +139,7 @@ static void check_all(uint32_t workers, muster_clock clock) {
   static recorded run;
   bool all = false;
   /* On a machine of unknown speed: with which budget there is pressure, and yet time for further cycles. */
-  for (uint64_t budget_ns = 4000000; budget_ns > 30000 && !all; budget_ns = budget_ns * 2 / 3) {
+  for (uint64_t budget_ns = 256000000; budget_ns > 500000 && !all; budget_ns /= 2) {
     recorded_forget(&run);
     record_run(&run, workers, clock, FRAMES, budget_ns);
     all = has_all(&run);
@@ -145,6 +157,13 @@ Test(record_choices, are_replayed_from_the_wall_clock) {
 
 Test(record_choices, are_replayed_from_the_virtual_clock) {
   check_all(2, MUSTER_CLOCK_VIRTUAL);
+}
+
+Test(record_choices, are_replayed_in_the_order_of_deadlines) {
+  by_deadline = true;
+  check_all(2, MUSTER_CLOCK_WALL);
+  check_all(2, MUSTER_CLOCK_VIRTUAL);
+  by_deadline = false;
 }
 
 /* No worker makes a difference: recorded apart, the runs are the same. */

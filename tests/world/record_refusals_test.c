@@ -243,7 +243,7 @@ Test(record_refusals, another_type_is_named_with_its_field) {
 Test(record_refusals, another_world_is_named_with_its_field) {
   static recorded run;
   record_little(&run, MUSTER_CLOCK_VIRTUAL);
-  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL), read;
+  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL), read = muster_default_world_def();
   muster_record_info info = muster_default_record_info();
   muster_replay_def replay = muster_default_replay_def();
   cr_assert_eq(muster_record_look(run.bytes, run.count, &info, &read), MUSTER_OK);

@@ -229,6 +229,7 @@ Test(sets_periods, who_is_owed_time_goes_on_after_a_pardon) {
   type.elapsed = MUSTER_ELAPSED_EVENTS;
   type.slice_ns = ATOM_NS;
   type.limit_ns = ATOM_NS / 2;
+  type.strikes_quarantine = 3;
   little_world little = create_sets(&type, &agent);
   run_frame(&little);
   cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);

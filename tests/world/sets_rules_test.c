@@ -70,8 +70,8 @@ Test(sets_rules, definitions_say_what_is_wrong_and_where) {
   check(no_asks, "asks 0 must be 1..1000000");
   check(no_atoms, "its sets have 0 atoms in all");
   check(null_atoms, "with atoms set");
-  check(not_initialised, "set 0 was not set by muster_default_set_def()");
-  check(of_a_size_out_of_range, "its sets were not set by muster_default_set_def()");
+  check(not_initialised, "type 'setter', set 0: muster_set_def was not set by muster_default_set_def(): its size is 0");
+  check(of_a_size_out_of_range, "set 0: muster_set_def was not set by muster_default_set_def()");
   check(no_sets, "set_count 0 must be 1..16");
   check(null_sets, "with sets set");
   check(many_sets, "set_count 17 must be 1..16");

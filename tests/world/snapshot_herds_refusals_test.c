@@ -1,9 +1,8 @@
 /* Snapshots of worlds with herds that are damaged, or of other herds: refused with the reason, and the world is new. */
-#include "base/chunks.h"
 #include "support/herd_busy.h"
-#include "support/snapshots.h"
+#include "support/snapshot_parts.h"
 
-enum { UNFOLDED = 40, SECTIONS = 17, HERDS = 16 /* and behind it the changes that wait */ };
+enum { UNFOLDED = 40, HERDS = 16 /* and behind it the changes that wait */ };
 
 static saved_world save_busy(uint32_t frames) {
   herd_busy busy = herd_busy_driven(frames, UNFOLDED);
@@ -61,42 +60,6 @@ Test(snapshot_herds_refusals, two_thousand_flips_of_a_bit) {
 
 /* ------------------------------------------------------------------------------------------ with checksums made right
  */
-
-typedef struct parts {
-  chunks_format format;
-  unsigned char *bytes;
-  size_t begin[SECTIONS + 2];
-} parts;
-
-static parts take_apart(const saved_world *saved) {
-  parts parts = {.format.name = "snapshot", .bytes = malloc(saved->count)};
-  chunk_reader reader;
-  size_t at = 0;
-  memcpy(parts.format.magic, saved->bytes, sizeof parts.format.magic);
-  memcpy(&parts.format.version, saved->bytes + 8, 4);
-  memcpy(&parts.format.layout, saved->bytes + 12, 4);
-  cr_assert_eq(chunks_read_from(&reader, &parts.format, saved->bytes, saved->count), MUSTER_OK);
-  for (uint32_t section = 1; section <= SECTIONS; section++) {
-    parts.begin[section] = at;
-    cr_assert(chunks_enter(&reader, section));
-    while (!chunks_is_read(&reader)) chunks_take(&reader, &parts.bytes[at++], 1);
-  }
-  parts.begin[SECTIONS + 1] = at;
-  return parts;
-}
-
-static saved_world put_together(const parts *parts) {
-  static unsigned char buffer[65536];
-  saved_world saved = {0};
-  chunk_writer writer;
-  chunks_write_to(&writer, &parts->format, saved_world_write, &saved, buffer, sizeof buffer);
-  for (uint32_t section = 1; section <= SECTIONS; section++) {
-    chunks_begin(&writer, section);
-    chunks_put(&writer, parts->bytes + parts->begin[section], parts->begin[section + 1] - parts->begin[section]);
-  }
-  cr_assert(chunks_finish(&writer));
-  return saved;
-}
 
 /* Writes something into the sections of herds; at times a small number, at times one that is none. */
 static void mutate(const parts *parts, uint64_t *random) {

@@ -3,7 +3,6 @@
 #include "bench_activation.h"
 #include "bench_control.h"
 #include "bench_machine.h"
-#include "bench_noise.h"
 #include "bench_options.h"
 #include "bench_quality.h"
 #include "bench_report.h"
@@ -11,6 +10,7 @@
 #include "bench_sets.h"
 #include "commands.h"
 #include "complaint.h"
+#include "noise.h"
 #include "output.h"
 #include "progress.h"
 
@@ -28,14 +28,14 @@ typedef struct bench_progress {
 } bench_progress;
 
 static void show_step(bench_progress *progress, const bench_system *system, const bench_measure *measure) {
-  if (!progress->line.terminal) return;
-  fprintf(stderr, "\rround %u of %u: %s, %s\033[K", progress->round + 1, progress->options->rounds,
-          measure->series[0].key, system->name);
-  progress->line.shown = true;
+  if (progress->line.terminal)
+    progress_put(&progress->line, "round %u of %u: %s, %s", progress->round + 1, progress->options->rounds,
+                 measure->series[0].key, system->name);
 }
 
-static void show_round(const bench_progress *progress) {
-  if (!progress->line.terminal) fprintf(stderr, "round %u of %u\n", progress->round + 1, progress->options->rounds);
+static void show_round(bench_progress *progress) {
+  if (!progress->line.terminal)
+    progress_put(&progress->line, "round %u of %u", progress->round + 1, progress->options->rounds);
 }
 
 /* One measure of one system, once. */
@@ -75,7 +75,7 @@ static bool take_of_all(bench_results *results, bench_progress *progress, const 
 static bool run_rounds(bench_results *results, bench_samples *samples) {
   const bench_options *options = results->options;
   bench_progress progress = {.line = progress_begin(), .options = options};
-  bench_noise before = bench_noise_begin();
+  noise before = noise_begin();
   bool room = true;
   for (progress.round = 0; progress.round < options->rounds && room; progress.round++) {
     show_round(&progress);
@@ -83,7 +83,7 @@ static bool run_rounds(bench_results *results, bench_samples *samples) {
       if (bench_options_want_measure(options, *measure)) room = take_of_all(results, &progress, *measure, samples);
   }
   progress_end(&progress.line);
-  bench_noise_end(&before, &results->others_share, &results->stolen_share);
+  noise_end(&before, &results->others_share, &results->stolen_share);
   return room;
 }
 
@@ -106,8 +106,8 @@ static int deliver(const bench_results *results, output *json, char *text) {
 static int check_presence(const bench_options *options, const bench_systems *systems) {
   for (uint32_t i = 0; i < systems->absent_count && options->systems; i++) {
     const bench_absence *absence = &systems->absent[i];
-    bench_system named = {.key = absence->key};
-    if (bench_options_want_system(options, &named))
+    bench_system named = {.key = absence->key}, best = {.key = absence->best};
+    if (bench_options_want_system(options, &named) || bench_options_want_system(options, &best))
       return complain_failure("%s is absent: %s; run tools/setup --peers, then configure and build anew", absence->key,
                               absence->reason);
   }
@@ -139,6 +139,9 @@ int bench_command(int count, char **arguments) {
   output json = {.descriptor = -1};
   int status;
   if (count > 1 && strcmp(arguments[1], "activation") == 0) return bench_activation_command(count - 1, arguments + 1);
+#ifdef MUSTER_HAS_CTL
+  if (count > 1 && strcmp(arguments[1], "all") == 0) return bench_all_command(count - 1, arguments + 1);
+#endif
   if (count > 1 && strcmp(arguments[1], "control") == 0) return bench_control_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "machine") == 0) return bench_machine_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "quality") == 0) return bench_quality_command(count - 1, arguments + 1);

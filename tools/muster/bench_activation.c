@@ -1,8 +1,8 @@
 #include "bench_activation.h"
 
 #include "activation.h"
-#include "bench_noise.h"
 #include "complaint.h"
+#include "noise.h"
 #include "options.h"
 #include "output.h"
 #include "parse.h"
@@ -31,30 +31,31 @@ typedef struct activation_report {
   double others_share, stolen_share;
 } activation_report;
 
-static void show_help(void) {
-  printf("muster bench activation - how even frames become when updates may be put off, and what that costs\n"
-         "\n"
-         "usage: muster bench activation [OPTION]...\n"
-         "\n"
-         "  --seed S      of the agents' phases (default 1)\n"
-         "  --rounds R    of the booking's cost (default 9)\n"
-         "  --quick       the cost for 1,000 and 10,000 agents only, in one round\n"
-         "  --json FILE   the rows for machines; - is standard output\n"
-         "  --help\n"
-         "\n"
-         "How it is measured\n"
-         "  Worlds under the virtual clock run 600 frames at 30 per second; agents have one of three periods,\n"
-         "  random phases and the same cost. The load is what a frame releases, from frame 200 on. Planned: the\n"
-         "  same world with activation_delay %d. under-pressure has 60 %% of the budget that all want, and elastic\n"
-         "  periods. The same figures on any machine.\n"
-         "  Rings: 5,000 agents, costs from one to five, that all begin in frame 0; planned ahead for the whole\n"
-         "  cycle with delays of at most %d frames, or of any part of the period.\n"
-         "  Booking: CPU of the calling thread for hanging agents back into their wheels after an update, from the\n"
-         "  same code with and without planning; rounds of at least 200,000 insertions take turns, medians.\n"
-         "\n"
-         "Ends with status 1 when a peak is above its bound. Booking is to take less than %d ns; as it is measured on\n"
-         "the machine's own clock, it is told and not judged.\n",
-         ACTIVATION_DELAY, ACTIVATION_DELAY, TARGET_NS);
+static void show_help(FILE *stream) {
+  fprintf(stream,
+          "muster bench activation - how even frames become when updates may be put off, and what that costs\n"
+          "\n"
+          "usage: muster bench activation [OPTION]...\n"
+          "\n"
+          "  --seed S      of the agents' phases (default 1)\n"
+          "  --rounds R    of the booking's cost (default 9)\n"
+          "  --quick       the cost for 1,000 and 10,000 agents only, in one round\n"
+          "  --json FILE   the rows for machines; - is standard output\n"
+          "  --help\n"
+          "\n"
+          "How it is measured\n"
+          "  Worlds under the virtual clock run 600 frames at 30 per second; agents have one of three periods, "
+          "random phases and the same cost. The load is what a frame releases, from frame 200 on. Planned: the "
+          "same world with activation_delay %d. under-pressure has 60 %% of the budget that all want, and elastic "
+          "periods. The same figures on any machine.\n"
+          "  Rings: 5,000 agents, costs from one to five, that all begin in frame 0; planned ahead for the whole "
+          "cycle with delays of at most %d frames, or of any part of the period.\n"
+          "  Booking: CPU of the calling thread for hanging agents back into their wheels after an update, from the "
+          "same code with and without planning; rounds of at least 200,000 insertions take turns, medians.\n"
+          "\n"
+          "Ends with status 1 when a peak is above its bound. Booking is to take less than %d ns; as it is measured on "
+          "the machine's own clock, it is told and not judged.\n",
+          ACTIVATION_DELAY, ACTIVATION_DELAY, TARGET_NS);
 }
 
 static bool read_option(void *user, int option, const char *text) {
@@ -117,7 +118,7 @@ static void print_rest(const activation_report *report) {
     const activation_booking_cost *row = &report->bookings[i];
     printf("%-15u %12.1f %12.1f %12.1f\n", row->agents, row->plain_ns, row->planned_ns, row->booking_ns);
   }
-  bench_noise_print(report->others_share, report->stolen_share);
+  noise_print(report->others_share, report->stolen_share);
 }
 
 static void write_load(const char *name, const activation_load *load, json_writer *writer) {
@@ -190,7 +191,7 @@ static void write_json(const activation_report *report, json_writer *writer) {
 
 static const char *take_all(activation_report *report) {
   const char *wrong = NULL;
-  bench_noise begin = bench_noise_begin();
+  noise begin = noise_begin();
   activation_bench_cases(report->cases);
   activation_bench_rings(report->rings);
   for (uint32_t i = 0; i < ACTIVATION_CASES && !wrong; i++)
@@ -199,7 +200,7 @@ static const char *take_all(activation_report *report) {
   report->booking_count = report->options->quick ? 2 : ACTIVATION_BOOKINGS;
   for (uint32_t i = 0; i < report->booking_count && !wrong; i++)
     wrong = activation_bench_booking(populations[i], report->options->rounds, &report->bookings[i]);
-  bench_noise_end(&begin, &report->others_share, &report->stolen_share);
+  noise_end(&begin, &report->others_share, &report->stolen_share);
   return wrong;
 }
 

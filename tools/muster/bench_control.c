@@ -20,8 +20,9 @@ typedef struct control_options {
   uint64_t seed;
 } control_options;
 
-static void show_help(void) {
-  printf(
+static void show_help(FILE *stream) {
+  fprintf(
+      stream,
       "muster bench control - how the frame answers when costs or budgets change\n"
       "\n"
       "usage: muster bench control [OPTION]...\n"
@@ -32,15 +33,15 @@ static void show_help(void) {
       "  --help\n"
       "\n"
       "How it is measured\n"
-      "  A world under the virtual clock that wants about 2.5 times its budget runs 480 frames; in frame 240\n"
-      "  something happens. Watched are the updates completed in a frame and the mean period that the fit gives.\n"
+      "  A world under the virtual clock that wants about 2.5 times its budget runs 480 frames; in frame 240 "
+      "something happens. Watched are the updates completed in a frame and the mean period that the fit gives.\n"
       "  settle      frames until both stay within 10 %% of their new values; of a ramp, after its end\n"
       "  overshoot   how far either went beyond it, as a share of the step\n"
       "  depressed   frames with less than 90 %% of the rate that costs and budget allow\n"
       "  swing       standard deviation over the mean in the last 60 frames: a limit cycle would show\n"
       "  Time is virtual: the same figures on any machine.\n"
       "\n"
-      "Ends with status 1 when a response is out of bounds: overshoot under %.0f %%, %u frames to settle, %u frames\n"
+      "Ends with status 1 when a response is out of bounds: overshoot under %.0f %%, %u frames to settle, %u frames "
       "depressed, a swing of %.0f %%.\n",
       control_within.overshoot * 100, control_within.settle_frames, control_within.frames_depressed,
       control_within.swing * 100);

@@ -2,6 +2,8 @@
 #ifndef TOOLS_BENCH_HELP_H
 #define TOOLS_BENCH_HELP_H
 
-void bench_show_help(void);
+#include <stdio.h>
+
+void bench_show_help(FILE *stream);
 
 #endif

@@ -2,6 +2,9 @@
 
 #include <muster/jobs.h>
 
+#include <math.h>
+#include <string.h>
+
 static void write_systems(const bench_results *results, json_writer *writer) {
   json_begin_array(writer, "systems");
   for (uint32_t i = 0; i < results->systems->present_count; i++) {
@@ -29,7 +32,14 @@ static void write_absent(const bench_results *results, json_writer *writer) {
   json_end_array(writer);
 }
 
-static void write_row(const bench_row *row, json_writer *writer) {
+/* What is best of the others, and how much better than it Muster is. */
+static void write_contest(const bench_rows *rows, const bench_row *own, json_writer *writer) {
+  const bench_row *other = bench_rows_best_other(rows, own);
+  json_number(writer, "against_best", other ? bench_rows_against(own, other) : NAN);
+  if (other) json_string(writer, "best_other", other->system->key);
+}
+
+static void write_row(const bench_rows *rows, const bench_row *row, json_writer *writer) {
   json_begin_object(writer, NULL);
   json_string(writer, "system", row->system->key);
   json_string(writer, "measure", row->series->key);
@@ -42,6 +52,7 @@ static void write_row(const bench_row *row, json_writer *writer) {
   json_bool(writer, "more_is_better", row->series->more_is_better);
   json_number(writer, "p50_lowest_round", row->p50_lowest);
   json_number(writer, "p50_highest_round", row->p50_highest);
+  if (strcmp(row->system->key, "muster") == 0) write_contest(rows, row, writer);
   json_end_object(writer);
 }
 
@@ -57,7 +68,7 @@ void bench_write_json(const bench_results *results, json_writer *writer) {
   json_number(writer, "others_cpu_share", results->others_share);
   json_number(writer, "stolen_cpu_share", results->stolen_share);
   json_begin_array(writer, "rows");
-  for (uint32_t i = 0; i < results->rows.count; i++) write_row(&results->rows.rows[i], writer);
+  for (uint32_t i = 0; i < results->rows.count; i++) write_row(&results->rows, &results->rows.rows[i], writer);
   json_end_array(writer);
   write_systems(results, writer);
   write_absent(results, writer);

@@ -1,8 +1,8 @@
 #include "bench_machine.h"
 
 #include "bench_machine_report.h"
-#include "bench_noise.h"
 #include "complaint.h"
+#include "noise.h"
 #include "options.h"
 #include "output.h"
 #include "pacing.h"
@@ -23,8 +23,8 @@ enum { JSON_BYTES = 1 << 14, OPTION_BUDGET = OPTION_OWN, OPTION_HZ, OPTION_FRAME
 static const uint64_t budget_least_ns = 100000, budget_most_ns = 1000000000, frames_most = 1000000;
 static const uint64_t rate_least = 100, rate_most = 10000000;
 
-static void show_help(void) {
-  puts(
+static void show_help(FILE *stream) {
+  fputs(
       "muster bench machine - how often the machine itself makes a frame late\n"
       "\n"
       "usage: muster bench machine [OPTION]...\n"
@@ -38,20 +38,20 @@ static void show_help(void) {
       "\n"
       "How it is measured\n"
       "  The threads are those of a pool, placed, woken and paced as in `muster run`.\n"
-      "  In each frame every thread reads the clock and its own CPU time, over and over until the deadline, and\n"
-      "  then sleeps until the next frame. It has nothing to do that could make it late, so what is late was taken\n"
-      "  by the kernel, by other programs, or by the host of a virtual machine.\n"
-      "  late    what lies behind the deadline as a thread sees that it has come, the latest thread of a frame;\n"
-      "          own: at most the CPU time that the thread took there, the measure of `muster run --audit`.\n"
-      "          A host takes the processor unseen: what it takes is the own time of whoever ran.\n"
+      "  In each frame every thread reads the clock and its own CPU time, over and over until the deadline, and "
+      "then sleeps until the next frame. It has nothing to do that could make it late, so what is late was taken "
+      "by the kernel, by other programs, or by the host of a virtual machine.\n"
+      "  late    what lies behind the deadline as a thread sees that it has come, the latest thread of a frame; "
+      "own: at most the CPU time that the thread took there, the measure of `muster run`. "
+      "A host takes the processor unseen: what it takes is the own time of whoever ran.\n"
       "  stalls  readings more than 20 us apart, on the wall and in own time, at any time within a frame\n"
-      "  The promise of `muster run --audit` allows 20 us and the frame's longest claim. 70 us is that with a claim "
-      "of\n"
-      "  50 us. But a claim in which the machine stalls is longer in own time, and so allows more: as an audit counts\n"
-      "  are the frames that are late by at most 20 us and the longest stall of any thread before the deadline.\n"
+      "  The promise of `muster run` allows 20 us and the frame's longest atom. 70 us is that with an atom "
+      "of 50 us. But an atom in which the machine stalls is longer in own time, and so allows more: as an audit counts "
+      "are the frames that are late by at most 20 us and the longest stall of any thread before the deadline.\n"
       "  What is late here is late for any program that works until its deadline; who ends earlier keeps more.\n"
       "  Under `chrt -f 10` other programs do not count, as in `chrt -f 10 muster run`.\n"
-      "  It is told and not judged: it depends on the machine and on who else uses it.");
+      "  It is told and not judged: it depends on the machine and on who else uses it.\n",
+      stream);
 }
 
 static bool read_option(void *user, int option, const char *text) {
@@ -108,12 +108,8 @@ typedef struct machine_pause {
 
 static void wait_for_frame(void *user, uint64_t frame) {
   machine_pause *pause = user;
-  bool terminal = pause->progress.terminal;
-  if (progress_is_due(&pause->progress)) {
-    fprintf(stderr, "%sframe %" PRIu64 " of %" PRIu64 "%s", terminal ? "\r" : "", frame, pause->options->frames,
-            terminal ? "\033[K" : "\n");
-    pause->progress.shown = true;
-  }
+  if (progress_is_due(&pause->progress))
+    progress_put(&pause->progress, "frame %" PRIu64 " of %" PRIu64, frame, pause->options->frames);
   pacing_wait(&pause->pacing, frame);
 }
 
@@ -125,11 +121,11 @@ static const char *measure(bench_machine_results *results) {
                          .budget_ns = options->budget_ns,
                          .wait = wait_for_frame,
                          .user = &pause};
-  bench_noise begin = bench_noise_begin();
+  noise begin = noise_begin();
   int scheduler = sched_getscheduler(0);
   results->real_time = scheduler == SCHED_FIFO || scheduler == SCHED_RR;
   const char *wrong = machine_measure(&setup, &results->report);
-  bench_noise_end(&begin, &results->others_share, &results->stolen_share);
+  noise_end(&begin, &results->others_share, &results->stolen_share);
   progress_end(&pause.progress);
   return wrong;
 }

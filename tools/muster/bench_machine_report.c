@@ -1,6 +1,6 @@
 #include "bench_machine_report.h"
 
-#include "bench_noise.h"
+#include "noise.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static void print_sentence(const machine_report *report) {
     return;
   }
   printf("\nOn this machine, as it was, no program that works until its deadline can keep more than about %s of such\n"
-         "frames within 20 us of own time (and a claim of 50 us: %s; as `muster run --audit` counts, to which a claim\n"
+         "frames within 20 us of own time (and a claim of 50 us: %s; as `muster run` counts, to which a claim\n"
          "that the machine stalls is a longer claim: %s).\n",
          text_share(plain, machine_share(report, report->own_late.within[MACHINE_GRACE])),
          text_share(claim, machine_share(report, report->own_late.within[MACHINE_GRACE_AND_CLAIM])),
@@ -63,7 +63,7 @@ void bench_machine_print(const bench_machine_results *results) {
   print_stalls(report, "wall", &report->wall);
   if (report->missed)
     printf("threads woke only after the deadline %" PRIu64 " times, and saw nothing\n", report->missed);
-  bench_noise_print(results->others_share, results->stolen_share);
+  noise_print(results->others_share, results->stolen_share);
   print_sentence(report);
 }
 

@@ -1,8 +1,8 @@
 #include "bench_options.h"
 
+#include "base/nearest.h"
 #include "bench_help.h"
 #include "complaint.h"
-#include "nearest.h"
 #include "options.h"
 #include "parse.h"
 
@@ -159,7 +159,11 @@ static bool read_option(void *user, int option, const char *text) {
 }
 
 /* Benches of another kind have options of their own, so their name leads. */
-static const char *const others[] = {"activation", "control", "machine", "quality", "scale", "sets"};
+static const char *const others[] = {
+#ifdef MUSTER_HAS_CTL
+    "all",
+#endif
+    "activation", "control", "machine", "quality", "scale", "sets"};
 
 static int find_suite(bench_options *options, const char *name) {
   name_list known = {.count = SUITES};

@@ -21,28 +21,29 @@ typedef struct quality_options {
   bool quick;
 } quality_options;
 
-static void show_help(void) {
-  puts("muster bench quality - how fresh each rule keeps a crowd with the same CPU, beside the optimum\n"
-       "\n"
-       "usage: muster bench quality [OPTION]...\n"
-       "\n"
-       "  --quick       a small crowd for a short time\n"
-       "  --seed S      where agents and observers stand (default 1)\n"
-       "  --json FILE   the rows for machines, times in ns; - is standard output\n"
-       "  --plots DIR   draw the ratios as PNG into this folder (needs gnuplot)\n"
-       "  --help\n"
-       "\n"
-       "How it is measured\n"
-       "  Staleness is the mean over time of sum w age / sum w; an agent's age grows with time and an update takes\n"
-       "  it back to zero. w = 2^(6 i - 3) for importance i, the inverse of the elasticity that Muster derives from\n"
-       "  it: at full importance staleness weighs 64 times as much as at none. Time is virtual and costs are exact:\n"
-       "  the same figures on any machine.\n"
-       "  Every rule is given the same CPU in each frame of 20 ms and may use the same periods. The optimum is\n"
-       "  T = clamp(mu sqrt(cost / w)) with the mu that uses this CPU up, and an age of T / 2, without frames and\n"
-       "  without anybody waiting for another. Round robin passes over who is not due yet; the distance rule's\n"
-       "  scale is found so that it uses this CPU, and nothing of it ever waits: both are better than life.\n"
-       "\n"
-       "Ends with status 1 when the square-root rule misses the target.");
+static void show_help(FILE *stream) {
+  fputs("muster bench quality - how fresh each rule keeps a crowd with the same CPU, beside the optimum\n"
+        "\n"
+        "usage: muster bench quality [OPTION]...\n"
+        "\n"
+        "  --quick       a small crowd for a short time\n"
+        "  --seed S      where agents and observers stand (default 1)\n"
+        "  --json FILE   the rows for machines, times in ns; - is standard output\n"
+        "  --plots DIR   draw the ratios as PNG into this folder (needs gnuplot)\n"
+        "  --help\n"
+        "\n"
+        "How it is measured\n"
+        "  Staleness is the mean over time of sum w age / sum w; an agent's age grows with time and an update takes "
+        "it back to zero. w = 2^(6 i - 3) for importance i, the inverse of the elasticity that Muster derives from "
+        "it: at full importance staleness weighs 64 times as much as at none. Time is virtual and costs are exact: "
+        "the same figures on any machine.\n"
+        "  Every rule is given the same CPU in each frame of 20 ms and may use the same periods. The optimum is "
+        "T = clamp(mu sqrt(cost / w)) with the mu that uses this CPU up, and an age of T / 2, without frames and "
+        "without anybody waiting for another. Round robin passes over who is not due yet; the distance rule's "
+        "scale is found so that it uses this CPU, and nothing of it ever waits: both are better than life.\n"
+        "\n"
+        "Ends with status 1 when the square-root rule misses the target.\n",
+        stream);
 }
 
 static bool read_option(void *user, int option, const char *text) {
@@ -68,10 +69,7 @@ static bool read_options(quality_options *options, int count, char **arguments, 
 }
 
 static void show_step(const char *doing, void *user) {
-  progress *line = user;
-  if (!line->terminal) return;
-  fprintf(stderr, "\r%s\033[K", doing);
-  line->shown = true;
+  progress_step(user, "%s", doing);
 }
 
 static int deliver(const quality_report *report, const quality_options *options, output *json, char *text) {

@@ -1,5 +1,6 @@
 #include "bench_rows.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,4 +75,34 @@ static void finish_row(bench_row *row) {
 
 void bench_rows_finish(bench_rows *rows) {
   for (uint32_t i = 0; i < rows->count; i++) finish_row(&rows->rows[i]);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- contest */
+
+bool bench_rows_is_reference(const bench_system *system) {
+  return system->only != NULL;
+}
+
+const bench_row *bench_rows_best_other(const bench_rows *rows, const bench_row *own) {
+  const bench_row *best = NULL;
+  for (uint32_t i = 0; i < rows->count; i++) {
+    const bench_row *row = &rows->rows[i];
+    if (row->series != own->series || row->workers != own->workers || row->system == own->system) continue;
+    if (bench_rows_is_reference(row->system)) continue;
+    double p50 = row->result.p50;
+    if (!best || (row->series->more_is_better ? p50 > best->result.p50 : p50 < best->result.p50)) best = row;
+  }
+  return best;
+}
+
+/* What is as good as nothing, such as the CPU time of a process that sleeps. */
+static bool is_nothing(const bench_series *series, double value) {
+  return fabs(value) < (strcmp(series->unit, "percent") == 0 ? 0.1 : 0.01);
+}
+
+double bench_rows_against(const bench_row *own, const bench_row *other) {
+  double ours = own->result.p50, theirs = other->result.p50;
+  if (is_nothing(own->series, ours) && is_nothing(own->series, theirs)) return 1;
+  if (ours <= 0 || theirs <= 0) return NAN;
+  return own->series->more_is_better ? ours / theirs : theirs / ours;
 }

@@ -42,4 +42,13 @@ void bench_rows_finish(bench_rows *rows);
 const bench_row *bench_rows_find(const bench_rows *rows, const bench_system *system, const bench_series *series,
                                  uint32_t workers);
 
+/* The best row of what else takes part in the contest, with the same series and workers; null when there is none. */
+const bench_row *bench_rows_best_other(const bench_rows *rows, const bench_row *own);
+
+/* How much better a row is than another: 2 = twice as good. Not a number for figures around nothing. */
+double bench_rows_against(const bench_row *own, const bench_row *other);
+
+/* A reference takes part in what it is a reference for; the others are in the contest. */
+bool bench_rows_is_reference(const bench_system *system);
+
 #endif

@@ -1,8 +1,8 @@
 #include "bench_scale.h"
 
-#include "bench_noise.h"
 #include "bench_scale_report.h"
 #include "complaint.h"
+#include "noise.h"
 #include "output.h"
 #include "plots.h"
 #include "progress.h"
@@ -22,13 +22,11 @@ typedef struct scale_progress {
 
 static void show_step(const char *doing, void *user) {
   scale_progress *progress = user;
-  if (!progress->line.terminal) return;
-  fprintf(stderr, "\r%s: %s\033[K", progress->row, doing);
-  progress->line.shown = true;
+  if (progress->line.terminal) progress_put(&progress->line, "%s: %s", progress->row, doing);
 }
 
-static void show_row(const scale_progress *progress) {
-  if (!progress->line.terminal) fprintf(stderr, "%s\n", progress->row);
+static void show_row(scale_progress *progress) {
+  if (!progress->line.terminal) progress_put(&progress->line, "%s", progress->row);
 }
 
 static void note(bench_scale_results *results, const char *text) {
@@ -93,11 +91,11 @@ static const char *measure_spawning(bench_scale_results *results, scale_progress
 
 static int measure(bench_scale_results *results) {
   scale_progress progress = {.line = progress_begin()};
-  bench_noise before = bench_noise_begin();
+  noise before = noise_begin();
   const char *wrong = measure_rows(results, &progress);
   if (!wrong) wrong = measure_spawning(results, &progress);
   progress_end(&progress.line);
-  bench_noise_end(&before, &results->others_share, &results->stolen_share);
+  noise_end(&before, &results->others_share, &results->stolen_share);
   if (wrong) return complain_failure("%s: %s", progress.row, wrong);
   if (results->row_count == 0) return complain_failure("%s", results->notes[0]);
   return STATUS_OK;

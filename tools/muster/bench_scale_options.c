@@ -23,49 +23,51 @@ static const struct option long_options[] = {{"agents", required_argument, NULL,
                                              {"help", no_argument, NULL, OPTION_HELP},
                                              {NULL, 0, NULL, 0}};
 
-static void show_options(void) {
-  printf("muster bench scale - measures what scheduling costs beside the updates, from few agents to millions\n"
-         "\n"
-         "usage: muster bench scale [OPTION]...\n"
-         "\n"
-         "  --agents N,...     from %d on (default 1000,10000,100000,1000000,4000000, as far as memory allows)\n"
-         "  --observers K,...  (default 1,100,5000)\n"
-         "  --workers W,...    the calling thread included; all = from 1 to one per processor (default)\n"
-         "  --rounds R         that medians are of (default %d)\n"
-         "  --quick            two rounds, few frames, at most 10,000 agents unless --agents says otherwise: shows\n"
-         "                     that it works, not how fast\n"
-         "  --plots DIR        draws the overhead against the number of agents\n"
-         "  --json FILE        the rows for machines, all times in ns; - is standard output\n"
-         "  --help\n",
-         SCALE_AGENTS_MIN, ROUNDS);
+static void show_options(FILE *stream) {
+  fprintf(stream,
+          "muster bench scale - measures what scheduling costs beside the updates, from few agents to millions\n"
+          "\n"
+          "usage: muster bench scale [OPTION]...\n"
+          "\n"
+          "  --agents N,...     from %d on (default 1000,10000,100000,1000000,4000000, as far as memory allows)\n"
+          "  --observers K,...  (default 1,100,5000)\n"
+          "  --workers W,...    the calling thread included; all = from 1 to one per processor (default)\n"
+          "  --rounds R         that medians are of (default %d)\n"
+          "  --quick            two rounds, few frames, at most 10,000 agents unless --agents says otherwise: shows "
+          "that it works, not how fast\n"
+          "  --plots DIR        draws the overhead against the number of agents\n"
+          "  --json FILE        the rows for machines, all times in ns; - is standard output\n"
+          "  --help\n",
+          SCALE_AGENTS_MIN, ROUNDS);
 }
 
-static void show_method(void) {
-  printf("\n"
-         "How it is measured\n"
-         "  Agents stand all over a square of 10 km x 10 km, whatever their number; an update is a few floating-point\n"
-         "  operations on 8 bytes of state. Frames follow each other at once and bring 1/30 s of simulation each.\n"
-         "  Periods make %d updates due in a frame, or everybody where there are fewer. Periods may give way, but the\n"
-         "  budget is ample. Everybody has run once before anything is measured.\n"
-         "  ns_per_update: CPU of all threads in 30 frames less that of a plain loop over the same callbacks, which\n"
-         "  takes as many states in random order, divided by the updates. The two alternate; the median of the\n"
-         "  rounds is shown, observers standing. ns_per_frame is that of all the updates of a frame.\n"
-         "  walking_...: the same in 300 frames in which every observer walks at 1.4 m/s; the host's own calls that\n"
-         "  move them are not counted, what they lead to in the frame is. score_ns: mean of the report's score stage\n"
-         "  in these frames.\n"
-         "  idle_frame_ns: wall time of a frame in which nobody is due and nothing has changed; median of 301, in a\n"
-         "  world whose periods are a day.\n"
-         "  bytes_per_agent: what the world's statistics call scheduling. resident_per_agent: by how much the process\n"
-         "  grew by creating and populating the world and 20 frames, less the types' own states.\n"
-         "  spawn_ns, remove_ns: CPU per agent of the calls and of all threads in the frames that carried them out,\n"
-         "  %d agents at once, removed in random order, %d observers, every round in a new world. A frame is\n"
-         "  over its budget of 10 ms when its own overrun exceeds its longest claim + 20 us (the promise).\n",
-         SCALE_UPDATES_PER_FRAME, SCALE_SPAWNED, SCALE_OBSERVERS_OF_SPAWNING);
+static void show_method(FILE *stream) {
+  fprintf(stream,
+          "\n"
+          "How it is measured\n"
+          "  Agents stand all over a square of 10 km x 10 km, whatever their number; an update is a few floating-point "
+          "operations on 8 bytes of state. Frames follow each other at once and bring 1/30 s of simulation each. "
+          "Periods make %d updates due in a frame, or everybody where there are fewer. Periods may give way, but the "
+          "budget is ample. Everybody has run once before anything is measured.\n"
+          "  ns_per_update: CPU of all threads in 30 frames less that of a plain loop over the same callbacks, which "
+          "takes as many states in random order, divided by the updates. The two alternate; the median of the "
+          "rounds is shown, observers standing. ns_per_frame is that of all the updates of a frame.\n"
+          "  walking_...: the same in 300 frames in which every observer walks at 1.4 m/s; the host's own calls that "
+          "move them are not counted, what they lead to in the frame is. score_ns: mean of the report's score stage "
+          "in these frames.\n"
+          "  idle_frame_ns: wall time of a frame in which nobody is due and nothing has changed; median of 301, in a "
+          "world whose periods are a day.\n"
+          "  bytes_per_agent: what the world's statistics call scheduling. resident_per_agent: by how much the process "
+          "grew by creating and populating the world and 20 frames, less the types' own states.\n"
+          "  spawn_ns, remove_ns: CPU per agent of the calls and of all threads in the frames that carried them out, "
+          "%d agents at once, removed in random order, %d observers, every round in a new world. A frame is "
+          "over its budget of 10 ms when its own overrun exceeds its longest atom + 20 us (the promise).\n",
+          SCALE_UPDATES_PER_FRAME, SCALE_SPAWNED, SCALE_OBSERVERS_OF_SPAWNING);
 }
 
-static void show_help(void) {
-  show_options();
-  show_method();
+static void show_help(FILE *stream) {
+  show_options(stream);
+  show_method(stream);
 }
 
 static bool read_list(bench_scale_list *list, const char *option, const char *text, uint32_t minimum,

@@ -1,6 +1,6 @@
 #include "bench_scale_report.h"
 
-#include "bench_noise.h"
+#include "noise.h"
 #include "plots.h"
 #include "text.h"
 
@@ -70,7 +70,7 @@ void bench_scale_print(const bench_scale_results *results) {
   printf("muster bench scale: on %u processor%s, medians of %u round%s%s\n", processors, processors == 1 ? "" : "s",
          results->options->rounds, results->options->rounds == 1 ? "" : "s",
          results->options->quick ? ", quick: figures mean little" : "");
-  bench_noise_print(results->others_share, results->stolen_share);
+  noise_print(results->others_share, results->stolen_share);
   for (uint32_t i = 0; i < results->note_count; i++) puts(results->notes[i]);
   print_rows(results);
   print_spawnings(results);

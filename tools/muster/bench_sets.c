@@ -1,7 +1,7 @@
 #include "bench_sets.h"
 
-#include "bench_noise.h"
 #include "complaint.h"
+#include "noise.h"
 #include "options.h"
 #include "output.h"
 #include "parse.h"
@@ -32,29 +32,31 @@ typedef struct sets_report {
   double others_share, stolen_share;
 } sets_report;
 
-static void show_help(void) {
-  printf("muster bench sets - what sets of atoms cost, beside lists of atoms and beside a plain loop\n"
-         "\n"
-         "usage: muster bench sets [OPTION]...\n"
-         "\n"
-         "  --atom 2us    what an atom takes in the comparison with the loop, 100ns .. 100us (default: 1us, 2us, 3us)\n"
-         "  --agents N    of that crowd (default 500)\n"
-         "  --rounds R    default 9\n"
-         "  --quick       a few rows in one round: shows that it works, not how fast\n"
-         "  --json FILE   the rows for machines, times in ns; - is standard output\n"
-         "  --help\n"
-         "\n"
-         "How it is measured\n"
-         "  CPU of the calling thread, which is the only worker; what is compared takes turns; medians of rounds.\n"
-         "  Over a list: 2,000 agents run in each of a round's 20 frames, in one world with a list of atoms and in\n"
-         "  one with the same atoms in sets, all of them active. An atom adds one to a counter. All that frames take\n"
-         "  is divided by the atoms that ran; the difference is to be at most %d ns.\n"
-         "  Scheduled: a crowd with five sets (perception, three behaviours with periods of 4, 6 and 8 updates and\n"
-         "  delays of 0, 1 and 2, action) with enough budget, beside a loop over the same callbacks that honours the\n"
-         "  same periods and delays and nothing else. Rounds are whole cycles of 24 frames. The difference is to be\n"
-         "  at most %.0f %% of the loop.\n"
-         "  Both are told and not judged: they depend on the machine and on who else uses it.\n",
-         OVER_LIST_NS, overhead_most * 100);
+static void show_help(FILE *stream) {
+  fprintf(
+      stream,
+      "muster bench sets - what sets of atoms cost, beside lists of atoms and beside a plain loop\n"
+      "\n"
+      "usage: muster bench sets [OPTION]...\n"
+      "\n"
+      "  --atom 2us    what an atom takes in the comparison with the loop, 100ns .. 100us (default: 1us, 2us, 3us)\n"
+      "  --agents N    of that crowd (default 500)\n"
+      "  --rounds R    default 9\n"
+      "  --quick       a few rows in one round: shows that it works, not how fast\n"
+      "  --json FILE   the rows for machines, times in ns; - is standard output\n"
+      "  --help\n"
+      "\n"
+      "How it is measured\n"
+      "  CPU of the calling thread, which is the only worker; what is compared takes turns; medians of rounds.\n"
+      "  Over a list: 2,000 agents run in each of a round's 20 frames, in one world with a list of atoms and in "
+      "one with the same atoms in sets, all of them active. An atom adds one to a counter. All that frames take "
+      "is divided by the atoms that ran; the difference is to be at most %d ns.\n"
+      "  Scheduled: a crowd with five sets (perception, three behaviours with periods of 4, 6 and 8 updates and "
+      "delays of 0, 1 and 2, action) with enough budget, beside a loop over the same callbacks that honours the "
+      "same periods and delays and nothing else. Rounds are whole cycles of 24 frames. The difference is to be "
+      "at most %.0f %% of the loop.\n"
+      "  Both are told and not judged: they depend on the machine and on who else uses it.\n",
+      OVER_LIST_NS, overhead_most * 100);
 }
 
 static bool read_option(void *user, int option, const char *text) {
@@ -109,7 +111,7 @@ static void plan_rows(sets_report *report) {
 
 static const char *take_all(sets_report *report) {
   const char *wrong = NULL;
-  bench_noise begin = bench_noise_begin();
+  noise begin = noise_begin();
   plan_rows(report);
   for (uint32_t i = 0; i < report->overhead_count && !wrong; i++)
     wrong = sets_measure_overhead(report->options->rounds, &report->overheads[i]);
@@ -117,7 +119,7 @@ static const char *take_all(sets_report *report) {
     wrong = sets_measure_schedule(report->options->rounds, &report->schedules[i]);
     if (!wrong && !report->schedules[i].equal) wrong = "the world and the loop did not run the same atoms";
   }
-  bench_noise_end(&begin, &report->others_share, &report->stolen_share);
+  noise_end(&begin, &report->others_share, &report->stolen_share);
   return wrong;
 }
 
@@ -137,7 +139,7 @@ static void print(const sets_report *report) {
            row->atoms_per_update, row->loop_ns, row->scheduled_ns, row->overhead * 100, row->lowest * 100,
            row->highest * 100, row->overhead <= overhead_most ? "" : "more than wanted");
   }
-  bench_noise_print(report->others_share, report->stolen_share);
+  noise_print(report->others_share, report->stolen_share);
 }
 
 static void write_overhead(const sets_overhead *row, json_writer *writer) {

@@ -1,5 +1,5 @@
-#include "bench_noise.h"
 #include "bench_report.h"
+#include "noise.h"
 
 #include <muster/jobs.h>
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_BYTES = 32, TITLE_COLUMNS = 41, UNIT_COLUMNS = 14 };
+enum { CELL_BYTES = 32, TITLE_COLUMNS = 41, UNIT_COLUMNS = 14, COLUMN = 11 };
 
 static const char *figure(char out[CELL_BYTES], double value) {
   double size = fabs(value);
@@ -25,9 +25,8 @@ static const bench_row *row_of(const bench_results *results, const bench_system 
   return bench_rows_find(&results->rows, system, series, workers_of(results));
 }
 
-/* A reference takes part in what it is a reference for; the others are in the contest. */
-static bool is_reference(const bench_system *system) {
-  return system->only != NULL;
+static bool is_muster(const bench_system *system) {
+  return strcmp(system->key, "muster") == 0;
 }
 
 static bool has_rows(const bench_results *results, const bench_system *system) {
@@ -38,13 +37,13 @@ static bool has_rows(const bench_results *results, const bench_system *system) {
 
 /* In the contest also those that can do nothing of it: they have a dash in every row. */
 static bool is_shown(const bench_results *results, const bench_system *system) {
-  if (is_reference(system) || results->options->sweep) return has_rows(results, system);
+  if (bench_rows_is_reference(system) || results->options->sweep) return has_rows(results, system);
   return bench_options_want_system(results->options, system);
 }
 
 static bool has_reference(const bench_results *results, const bench_series *series) {
   for (uint32_t i = 0; i < results->rows.count; i++)
-    if (results->rows.rows[i].series == series && is_reference(results->rows.rows[i].system)) return true;
+    if (results->rows.rows[i].series == series && bench_rows_is_reference(results->rows.rows[i].system)) return true;
   return false;
 }
 
@@ -59,8 +58,8 @@ static columns choose_columns(const bench_results *results, bool references) {
   columns columns = {.count = 0};
   for (uint32_t i = 0; i < results->systems->present_count; i++) {
     const bench_system *system = results->systems->present[i];
-    bool first = strcmp(system->key, "muster") == 0;
-    if (first || is_reference(system) == references)
+    bool first = is_muster(system);
+    if (first || bench_rows_is_reference(system) == references)
       if (is_shown(results, system)) columns.systems[columns.count++] = system;
   }
   return columns;
@@ -68,46 +67,26 @@ static columns choose_columns(const bench_results *results, bool references) {
 
 /* --------------------------------------------------------------------------------------------------------- verdicts */
 
-static const bench_row *best_peer(const bench_results *results, const bench_series *series, const columns *columns) {
-  const bench_row *best = NULL;
-  for (uint32_t i = 0; i < columns->count; i++) {
-    const bench_row *row = row_of(results, columns->systems[i], series);
-    if (!row || strcmp(row->system->key, "muster") == 0) continue;
-    bool better =
-        !best || (series->more_is_better ? row->result.p50 > best->result.p50 : row->result.p50 < best->result.p50);
-    if (better) best = row;
-  }
-  return best;
-}
-
-/* What is as good as nothing, such as the CPU time of a process that sleeps. */
-static bool is_nothing(const bench_series *series, double value) {
-  return fabs(value) < (strcmp(series->unit, "percent") == 0 ? 0.1 : 0.01);
-}
-
 /* How Muster's p50 stands to the best other's. Figures around nothing have no ratio. */
 static void print_verdict(const bench_results *results, const bench_series *series, const columns *columns) {
-  const bench_row *peer = best_peer(results, series, columns), *own = NULL;
-  for (uint32_t i = 0; i < columns->count; i++)
-    if (strcmp(columns->systems[i]->key, "muster") == 0) own = row_of(results, columns->systems[i], series);
-  if (!own || !peer) return;
-  double ours = own->result.p50, theirs = peer->result.p50;
-  double ratio = series->more_is_better ? ours / theirs : theirs / ours;
-  if (is_nothing(series, ours) && is_nothing(series, theirs))
-    printf("   like %s", peer->system->key);
-  else if (ours <= 0 || theirs <= 0)
-    printf("   %s than %s", (ours > theirs) == series->more_is_better ? "better" : "worse", peer->system->key);
-  else if (fabs(ratio - 1) < 0.02)
-    printf("   like %s", peer->system->key);
+  const bench_row *own = columns->count ? row_of(results, columns->systems[0], series) : NULL;
+  const bench_row *other = own && is_muster(own->system) ? bench_rows_best_other(&results->rows, own) : NULL;
+  if (!other) return;
+  double ratio = bench_rows_against(own, other);
+  const char *key = other->system->key;
+  if (fabs(ratio - 1) < 0.02)
+    printf("   like %s", key);
+  else if (isnan(ratio))
+    printf("   %s than %s", (own->result.p50 > other->result.p50) == series->more_is_better ? "better" : "worse", key);
   else
-    printf("   %.2f x %s than %s", ratio > 1 ? ratio : 1 / ratio, ratio > 1 ? "better" : "worse", peer->system->key);
+    printf("   %.2f x %s than %s", ratio > 1 ? ratio : 1 / ratio, ratio > 1 ? "better" : "worse", key);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
 
 static void print_head(const char *title, const columns *columns, bool verdicts) {
   printf("\n%-*s", TITLE_COLUMNS + UNIT_COLUMNS, title);
-  for (uint32_t i = 0; i < columns->count; i++) printf(" %9s", columns->systems[i]->key);
+  for (uint32_t i = 0; i < columns->count; i++) printf(" %*s", COLUMN, columns->systems[i]->key);
   puts(verdicts && columns->count > 1 ? "   muster is" : "");
 }
 
@@ -117,7 +96,7 @@ static void print_cells(const bench_results *results, const bench_series *series
   char text[CELL_BYTES];
   for (uint32_t i = 0; i < columns->count; i++) {
     const bench_row *row = row_of(results, columns->systems[i], series);
-    printf(" %9s", row ? figure(text, choose(&row->result)) : "-");
+    printf(" %*s", COLUMN, row ? figure(text, choose(&row->result)) : "-");
   }
 }
 
@@ -201,12 +180,12 @@ static void print_systems(const bench_results *results) {
   puts("");
   for (uint32_t i = 0; i < results->systems->present_count; i++) {
     const bench_system *system = results->systems->present[i];
-    if (is_shown(results, system)) printf("%-9s  %s: %s\n", system->key, system->name, system->convention);
+    if (is_shown(results, system)) printf("%-11s  %s: %s\n", system->key, system->name, system->convention);
   }
   for (uint32_t i = 0; i < results->systems->absent_count; i++) {
     const bench_absence *absence = &results->systems->absent[i];
     if (results->options->sweep && !results->options->systems) continue;
-    printf("%-9s  absent (%s): %s. Run tools/setup --peers (packages: %s), configure and build anew\n", absence->key,
+    printf("%-11s  absent (%s): %s. Run tools/setup --peers (packages: %s), configure and build anew\n", absence->key,
            absence->name, absence->reason, absence->packages);
   }
   for (uint32_t i = 0; i < results->rows.note_count; i++) printf("failed: %s\n", results->rows.notes[i]);
@@ -220,7 +199,7 @@ void bench_print(const bench_results *results) {
   if (options->sweep) printf("%u to ", options->workers_first);
   printf("%u workers on %u processor%s, medians of %u interleaved round%s%s\n", options->workers_last, processors,
          processors == 1 ? "" : "s", options->rounds, options->rounds == 1 ? "" : "s", quick);
-  bench_noise_print(results->others_share, results->stolen_share);
+  noise_print(results->others_share, results->stolen_share);
   if (options->sweep) {
     print_sweep(results);
   } else {

@@ -1,7 +1,7 @@
 #include "catalog.h"
 
+#include "base/nearest.h"
 #include "complaint.h"
-#include "nearest.h"
 #include "scenarios/scenarios.h"
 
 #include <errno.h>
@@ -10,18 +10,9 @@
 #include <unistd.h>
 
 static const muster_module_get_function scenarios[] = {
-    muster_module_wildlife,
-    muster_module_population,
-    muster_module_tan_wong,
-    muster_module_rankin,
-    muster_module_fixed,
-    muster_module_flashcrowd,
-    muster_module_empty,
-    muster_module_hostile,
-    muster_module_pathstorm,
-    muster_module_pathstorm_whole,
-    muster_module_pursuit,
-    muster_module_townsfolk,
+    muster_module_wildlife,  muster_module_population,      muster_module_tan_wong, muster_module_rankin,
+    muster_module_fixed,     muster_module_flashcrowd,      muster_module_empty,    muster_module_hostile,
+    muster_module_pathstorm, muster_module_pathstorm_whole, muster_module_pursuit,  muster_module_townsfolk,
     muster_module_herd,
 };
 
@@ -69,6 +60,6 @@ const muster_module *catalog_find(const char *argument, const char **path, int *
 void catalog_list(FILE *stream) {
   for (size_t i = 0; i < SCENARIOS; i++) {
     const muster_module *module = scenarios[i]();
-    fprintf(stream, "  %-15s %s\n", module->name, module->summary);
+    fprintf(stream, "  %-15s  %s\n", module->name, module->summary);
   }
 }

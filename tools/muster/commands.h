@@ -9,5 +9,6 @@ int repro_command(int count, char **arguments);
 int ctl_command(int count, char **arguments);
 int top_command(int count, char **arguments);
 int bench_command(int count, char **arguments);
+int bench_all_command(int count, char **arguments); /* of bench_command; arguments[0] is "all" */
 
 #endif

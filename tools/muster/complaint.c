@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static void write_line(const char *format, va_list arguments) {
   char message[1024];
@@ -34,5 +35,12 @@ int complain_option(int result, char *const *arguments, const char *command) {
   if (result == ':') return complain_usage("%s wants a value; see `muster %s --help`", argument, command);
   if (optopt > 0 && optopt < 256) return complain_usage("unknown option -%c; see `muster %s --help`", optopt, command);
   if (optopt) return complain_usage("%s takes no value; see `muster %s --help`", argument, command);
-  return complain_usage("unknown option %s; see `muster %s --help`", argument, command);
+  return complain_unknown_option(argument, NULL, command);
+}
+
+int complain_unknown_option(const char *argument, const char *nearest, const char *command) {
+  int length = (int)strcspn(argument, "=");
+  if (!nearest) return complain_usage("unknown option %.*s; see `muster %s --help`", length, argument, command);
+  return complain_usage("unknown option %.*s; did you mean '--%s'? See `muster %s --help`", length, argument, nearest,
+                        command);
 }

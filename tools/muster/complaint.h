@@ -18,4 +18,7 @@ int complain_failure(const char *format, ...) __attribute__((format(printf, 1, 2
 /* After getopt_long() returned '?' or ':': names the option that it did not like. Returns STATUS_USAGE. */
 int complain_option(int result, char *const *arguments, const char *command);
 
+/* The same for an option that does not exist; `nearest` is the name without dashes that was meant, or null. */
+int complain_unknown_option(const char *argument, const char *nearest, const char *command);
+
 #endif

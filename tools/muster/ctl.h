@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 struct json_t; /* <jansson.h>, whose names are not all compatible with those of base/json.h */
 
@@ -31,8 +33,32 @@ bool ctl_ask(const ctl_options *options, const char *method, const char *path, s
 /* The name of the world that is meant, for a path: the given one, or the only one there is. False after a complaint. */
 bool ctl_world(const ctl_options *options, char *name, size_t bytes);
 
-/* How a value of a table is shown. */
-typedef enum ctl_kind { CTL_TEXT = 0, CTL_NUMBER, CTL_COUNT, CTL_DURATION, CTL_BYTES, CTL_PLACE, CTL_LIST } ctl_kind;
+enum { CTL_PATH_BYTES = 1024 };
+
+/* Makes the world at this path, which is paused then, run so many frames, and waits until it has: for as long as frames
+ * come, at most ten seconds or thirty frames' time without one. False after a complaint. */
+bool ctl_step(const ctl_options *options, const char *path, uint64_t frames);
+
+/* "X,Y" or "X,Y,Z" as an object; null after a complaint. */
+struct json_t *ctl_read_place(const char *text);
+
+/* The arguments NAME=VALUE from `first` on as members of the object, which is returned, or released after a complaint:
+ * then null. A duration such as 250ms becomes the member NAME_ns. */
+struct json_t *ctl_read_members(const ctl_call *call, int first, struct json_t *object);
+
+/* How a value of a table is shown. A flag has a column only where one is set. */
+typedef enum ctl_kind {
+  CTL_TEXT = 0,
+  CTL_NUMBER,
+  CTL_COUNT,
+  CTL_DURATION,
+  CTL_BYTES,
+  CTL_PLACE,
+  CTL_LIST,
+  CTL_LEVELS,
+  CTL_PRESSURE,
+  CTL_FLAG
+} ctl_kind;
 
 typedef struct ctl_column {
   const char *title;
@@ -40,11 +66,15 @@ typedef struct ctl_column {
   ctl_kind kind;
 } ctl_column;
 
-/* Prints an array of objects, or one object, as a table; a column's last row has no title. */
+/* Prints an array of objects, or one object, as a table; the last column has no title. On a terminal that is too narrow
+ * for it each row becomes a block of lines. */
 void ctl_show_table(const struct json_t *rows, const ctl_column *columns);
 
-/* Prints the scalars of an object line by line. */
+/* Prints an object line by line, in words: "frame period  33.3 ms". */
 void ctl_show_object(const struct json_t *object);
+
+/* The same by the names by which its members are set with NAME=VALUE. */
+void ctl_show_members(const struct json_t *object);
 
 /* Prints a document as it came. */
 void ctl_show_json(const struct json_t *document);
@@ -53,10 +83,13 @@ void ctl_show_json(const struct json_t *document);
 int ctl_run(const ctl_call *call);
 
 /* The commands for a help text, each with a line end. */
-void ctl_show_commands(void);
+void ctl_show_commands(FILE *stream);
 
-/* The whole of `muster explain` where its arguments name a daemon. */
+/* Whether the arguments of `muster explain` mean an agent of a daemon: it is named INDEX.GENERATION, or one of the
+ * options stands there that say which daemon. */
 bool ctl_is_meant(int count, char *const *arguments);
-int ctl_explain_command(int count, char **arguments);
+
+/* The whole of `muster explain` then. */
+int ctl_explain_command(int count, char **arguments, void (*show_explain_help)(FILE *stream));
 
 #endif

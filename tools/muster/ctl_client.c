@@ -82,10 +82,12 @@ static bool exchange(const ctl_options *options, const char *method, const char 
 static void complain_of(const json_t *document, long status) {
   const char *message = NULL, *field = NULL;
   json_unpack((json_t *)document, "{s:{s:s, s?s}}", "error", "message", &message, "field", &field);
-  if (message && field)
+  if (message && field && !strstr(message, field))
     complain_failure("%s (%s)", message, field);
+  else if (message)
+    complain_failure("%s", message);
   else
-    complain_failure("%s (HTTP %ld)", message ? message : "the daemon refused", status);
+    complain_failure("the daemon refused with HTTP status %ld and says no reason; its log may", status);
 }
 
 bool ctl_ask(const ctl_options *options, const char *method, const char *path, json_t *body, json_t **document) {

@@ -1,15 +1,17 @@
 /* ctl_commands.c - what can be asked: each command is one request, and a way to show the answer. */
+#include "base/columns.h"
+#include "base/nearest.h"
 #include "complaint.h"
 #include "ctl.h"
-#include "nearest.h"
 #include "parse.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { PATH_BYTES = 1024, NAME_BYTES = 64 };
+enum { PATH_BYTES = CTL_PATH_BYTES, NAME_BYTES = 64 };
 
 typedef struct ctl_verb {
   const char *name;
@@ -75,46 +77,15 @@ static int ask_agent(const ctl_call *call, const char *method, const char *end, 
   return STATUS_FAILED;
 }
 
-/* "X,Y" or "X,Y,Z" as an object; null after a complaint. */
-static json_t *read_place(const char *text) {
-  double axes[3] = {0, 0, 0};
-  int used = 0, count = sscanf(text, "%lf,%lf%n,%lf%n", &axes[0], &axes[1], &used, &axes[2], &used);
-  if (count >= 2 && !text[used]) return json_pack("{s:f, s:f, s:f}", "x", axes[0], "y", axes[1], "z", axes[2]);
-  complain_usage("'%s' is no place; give X,Y or X,Y,Z in metres, such as 10,-4.5", text);
-  return NULL;
-}
-
-/* A number, true or false as themselves, all else as text. */
-static json_t *read_value(const char *text) {
-  json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
-  return value ? value : json_stringn(text, strlen(text));
-}
-
-/* "name=value" arguments from `first` on as members. Null after a complaint. */
-static json_t *read_members(const ctl_call *call, int first, json_t *object) {
-  for (int i = first; i < call->count; i++) {
-    char name[NAME_BYTES];
-    size_t length = strcspn(call->arguments[i], "=");
-    if (!call->arguments[i][length] || length == 0 || length >= sizeof name) {
-      complain_usage("'%s' is no NAME=VALUE", call->arguments[i]);
-      json_decref(object);
-      return NULL;
-    }
-    snprintf(name, sizeof name, "%.*s", (int)length, call->arguments[i]);
-    json_object_set_new(object, name, read_value(call->arguments[i] + length + 1));
-  }
-  return object;
-}
-
 /* ------------------------------------------------------------------------------------------------------- worlds */
 
 static int show_worlds(const ctl_call *call) {
-  static const ctl_column columns[] = {{"world", "world", CTL_TEXT},          {"module", "module", CTL_TEXT},
-                                       {"paused", "paused", CTL_TEXT},        {"agents", "agents", CTL_COUNT},
-                                       {"frames", "frames", CTL_COUNT},       {"hz", "hz", CTL_NUMBER},
-                                       {"budget", "budget_ns", CTL_DURATION}, {"frame", "frame.wall_ns", CTL_DURATION},
-                                       {"pressure", "pressure", CTL_NUMBER},  {"carried", "frame.carried", CTL_COUNT},
-                                       {"levels", "levels", CTL_LIST},        {0}};
+  static const ctl_column columns[] = {{"world", "world", CTL_TEXT},           {"module", "module", CTL_TEXT},
+                                       {"paused", "paused", CTL_TEXT},         {"agents", "agents", CTL_COUNT},
+                                       {"frames", "frames", CTL_COUNT},        {"hz", "hz", CTL_NUMBER},
+                                       {"budget", "budget_ns", CTL_DURATION},  {"frame", "frame.wall_ns", CTL_DURATION},
+                                       {"pressure", "pressure", CTL_PRESSURE}, {"carried", "frame.carried", CTL_COUNT},
+                                       {"levels", "levels", CTL_LEVELS},       {0}};
   return ask(call, "GET", "/v1/worlds", NULL, "worlds", columns);
 }
 
@@ -122,9 +93,21 @@ static int show_world(const ctl_call *call) {
   return ask_world(call, "GET", "", NULL);
 }
 
+/* By the names by which they are set. */
 static int show_weights(const ctl_call *call) {
-  if (call->count == 1) return ask_world(call, "GET", "/weights", NULL);
-  json_t *body = read_members(call, 1, json_object());
+  char path[PATH_BYTES];
+  json_t *answer;
+  if (call->count == 1) {
+    if (!path_of(call, "", "", "/weights", path) || !ctl_ask(call->options, "GET", path, NULL, &answer))
+      return STATUS_FAILED;
+    if (call->options->json)
+      ctl_show_json(answer);
+    else
+      ctl_show_members(answer);
+    json_decref(answer);
+    return STATUS_OK;
+  }
+  json_t *body = ctl_read_members(call, 1, json_object());
   return body ? ask_world(call, "PATCH", "", body) : STATUS_USAGE;
 }
 
@@ -159,9 +142,11 @@ static int resume_world(const ctl_call *call) {
 }
 
 static int step_world(const ctl_call *call) {
+  char path[PATH_BYTES];
   uint64_t frames = 1;
   if (call->count > 1 && !parse_count("step", call->arguments[1], 1, 1000000, &frames)) return STATUS_USAGE;
-  return ask_world(call, "POST", "/step", json_pack("{s:I}", "frames", (json_int_t)frames));
+  if (!path_of(call, "", "", "", path) || !ctl_step(call->options, path, frames)) return STATUS_FAILED;
+  return ask(call, "GET", path, NULL, NULL, NULL);
 }
 
 static int show_levels(const ctl_call *call) {
@@ -178,7 +163,8 @@ static int show_types(const ctl_call *call) {
                                        {"p95", "p95_ns", CTL_DURATION},
                                        {"samples", "samples", CTL_COUNT},
                                        {"offences", "offences", CTL_COUNT},
-                                       {"quarantined", "quarantined", CTL_TEXT},
+                                       {"blocked", "blocked", CTL_COUNT},
+                                       {"quarantined", "quarantined", CTL_FLAG},
                                        {0}};
   char path[PATH_BYTES];
   json_t *answer, *rows = json_array(), *type, *level;
@@ -191,6 +177,7 @@ static int show_types(const ctl_call *call) {
       json_t *row = json_deep_copy(level);
       json_object_set(row, "type", json_object_get(type, "type"));
       json_object_set(row, "offences", json_object_get(conduct, "offences"));
+      json_object_set(row, "blocked", json_object_get(conduct, "blocked"));
       json_object_set(row, "quarantined", json_object_get(conduct, "quarantined"));
       json_array_append_new(rows, row);
     }
@@ -252,7 +239,7 @@ static int show_agents(const ctl_call *call) {
                                        {"period", "period_ns", CTL_DURATION},
                                        {"cost", "expected_cost_ns", CTL_DURATION},
                                        {"delays", "delays", CTL_COUNT},
-                                       {"quarantined", "quarantined", CTL_TEXT},
+                                       {"quarantined", "quarantined", CTL_FLAG},
                                        {0}};
   return list(call, "agents", columns);
 }
@@ -267,20 +254,22 @@ static int explain(const ctl_call *call) {
   if (!path_of(call, "/agents/", call->arguments[1], "/explain", path)) return STATUS_FAILED;
   if (!ctl_ask(call->options, "GET", path, NULL, &answer)) return STATUS_FAILED;
   const char *words = json_string_value(json_object_get(answer, "words"));
-  if (call->options->json)
+  if (call->options->json) {
     ctl_show_json(answer);
-  else
-    printf("After frame %lld, at %.3f s:\n\n%s", (long long)json_integer_value(json_object_get(answer, "frame")),
-           (double)json_integer_value(json_object_get(answer, "sim_now_ns")) * 1e-9, words ? words : "");
+  } else {
+    printf("After frame %lld, at %.3f s:\n\n", (long long)json_integer_value(json_object_get(answer, "frame")),
+           (double)json_integer_value(json_object_get(answer, "sim_now_ns")) * 1e-9);
+    columns_print(stdout, words ? words : "", columns_of(STDOUT_FILENO));
+  }
   json_decref(answer);
   return STATUS_OK;
 }
 
 /* `count` agents of one kind, as the body of a spawn. Null after a complaint. */
 static json_t *read_spawn(const ctl_call *call) {
-  json_t *place = read_place(call->arguments[2]), *agents = json_array();
+  json_t *place = ctl_read_place(call->arguments[2]), *agents = json_array();
   json_t *agent =
-      place ? read_members(call, 3, json_pack("{s:s, s:o}", "type", call->arguments[1], "position", place)) : NULL;
+      place ? ctl_read_members(call, 3, json_pack("{s:s, s:o}", "type", call->arguments[1], "position", place)) : NULL;
   json_t *count = json_object_get(agent, "count");
   json_int_t copies = count ? json_integer_value(count) : 1;
   if (agent && (copies < 1 || copies > 4096)) {
@@ -318,12 +307,12 @@ static int wake(const ctl_call *call) {
 }
 
 static int move(const ctl_call *call) {
-  json_t *place = read_place(call->arguments[2]);
+  json_t *place = ctl_read_place(call->arguments[2]);
   return place ? ask_agent(call, "PUT", "/position", json_pack("{s:o}", "position", place)) : STATUS_USAGE;
 }
 
 static int tune(const ctl_call *call) {
-  json_t *body = read_members(call, 2, json_object());
+  json_t *body = ctl_read_members(call, 2, json_object());
   return body ? ask_agent(call, "PATCH", "", body) : STATUS_USAGE;
 }
 
@@ -341,8 +330,8 @@ static int show_observers(const ctl_call *call) {
 }
 
 static int observe(const ctl_call *call) {
-  json_t *place = read_place(call->arguments[1]);
-  json_t *body = place ? read_members(call, 2, json_pack("{s:o}", "position", place)) : NULL;
+  json_t *place = ctl_read_place(call->arguments[1]);
+  json_t *body = place ? ctl_read_members(call, 2, json_pack("{s:o}", "position", place)) : NULL;
   return body ? ask_world(call, "POST", "/observers", body) : STATUS_USAGE;
 }
 
@@ -382,7 +371,7 @@ static const ctl_verb verbs[] = {
     {"budget", "10ms", 1, 1, "what a frame may take", set_budget},
     {"hz", "30", 1, 1, "frames per second", set_hz},
     {"pause", "", 0, 0, "run no more frames", pause_world},
-    {"step", "[N]", 0, 1, "pause, and run N frames", step_world},
+    {"step", "[N]", 0, 1, "pause, run N frames and wait for their end", step_world},
     {"resume", "", 0, 0, "go on", resume_world},
     {"workers", "N", 1, 1, "at most so many work on its frames; 0 = all", set_workers},
     {"weights", "[NAME=VALUE]...", 0, ANY, "show, or change, who comes first", show_weights},
@@ -409,11 +398,11 @@ static const ctl_verb verbs[] = {
 
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
-void ctl_show_commands(void) {
+void ctl_show_commands(FILE *stream) {
   char form[NAME_BYTES];
   for (size_t i = 0; i < VERBS; i++) {
     snprintf(form, sizeof form, "%s %s", verbs[i].name, verbs[i].arguments);
-    printf("  %-34s %s\n", form, verbs[i].summary);
+    fprintf(stream, "  %-34s %s\n", form, verbs[i].summary);
   }
 }
 

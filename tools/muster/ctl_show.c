@@ -2,12 +2,15 @@
 #include "ctl.h"
 #include "text.h"
 
+#include "base/columns.h"
+
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { CELL_BYTES = 128, COLUMNS_MAX = 16 };
+enum { CELL_BYTES = 128, COLUMNS_MAX = 16, LABEL_BYTES = 64 };
 
 static const json_t *value_at(const json_t *object, const char *path) {
   char name[64];
@@ -30,6 +33,15 @@ static void write_list(char cell[CELL_BYTES], const json_t *value) {
   size_t length = 0;
   for (size_t i = 0; i < json_array_size(value) && length < CELL_BYTES; i++)
     length += (size_t)snprintf(cell + length, CELL_BYTES - length, "%s%s", i ? " " : "",
+                               text_count(number, (uint64_t)json_integer_value(json_array_get(value, i))));
+}
+
+/* "0: 317, 1: 337": level 0 is the best. */
+static void write_levels(char cell[CELL_BYTES], const json_t *value) {
+  char number[TEXT_BYTES];
+  size_t length = 0;
+  for (size_t i = 0; i < json_array_size(value) && length < CELL_BYTES; i++)
+    length += (size_t)snprintf(cell + length, CELL_BYTES - length, "%s%zu: %s", i ? ", " : "", i,
                                text_count(number, (uint64_t)json_integer_value(json_array_get(value, i))));
 }
 
@@ -61,61 +73,142 @@ static void write_cell(char cell[CELL_BYTES], const json_t *value, ctl_kind kind
     write_place(cell, value);
   else if (kind == CTL_LIST)
     write_list(cell, value);
+  else if (kind == CTL_LEVELS)
+    write_levels(cell, value);
+  else if (kind == CTL_PRESSURE)
+    snprintf(cell, CELL_BYTES, "%s", text_pressure(text, json_number_value(value)));
   else
     write_plain(cell, value);
 }
 
-static void widen(size_t widths[COLUMNS_MAX], const json_t *row, const ctl_column *columns) {
+/* --------------------------------------------------------------------------------------------------------- tables */
+
+typedef struct table {
+  const json_t *rows; /* an array, or one object */
+  size_t count;
+  const ctl_column *columns;
+  size_t widths[COLUMNS_MAX]; /* 0 = is not shown */
+} table;
+
+static const json_t *row_of(const table *table, size_t index) {
+  return json_is_array(table->rows) ? json_array_get(table->rows, index) : table->rows;
+}
+
+static bool is_shown(const table *table, const ctl_column *column) {
+  bool any = column->kind != CTL_FLAG;
+  for (size_t i = 0; !any && i < table->count; i++) any = json_is_true(value_at(row_of(table, i), column->path));
+  return any;
+}
+
+/* The width of the table. */
+static size_t measure(table *table) {
   char cell[CELL_BYTES];
-  for (size_t i = 0; columns[i].title; i++) {
-    write_cell(cell, value_at(row, columns[i].path), columns[i].kind);
-    if (strlen(cell) > widths[i]) widths[i] = strlen(cell);
+  size_t width = 0;
+  for (size_t k = 0; table->columns[k].title; k++) {
+    const ctl_column *column = &table->columns[k];
+    if (!is_shown(table, column)) continue;
+    table->widths[k] = strlen(column->title);
+    for (size_t i = 0; i < table->count; i++) {
+      write_cell(cell, value_at(row_of(table, i), column->path), column->kind);
+      if (strlen(cell) > table->widths[k]) table->widths[k] = strlen(cell);
+    }
+    width += table->widths[k] + (width ? 2 : 0);
   }
+  return width;
 }
 
 /* Texts and places stand left, numbers right. */
-static void print_cell(const char *cell, size_t width, ctl_kind kind, bool last) {
-  bool left = kind == CTL_TEXT || kind == CTL_PLACE || kind == CTL_LIST;
-  if (left && last)
-    printf("%s\n", cell);
-  else
-    printf("%*s%s", left ? -(int)width : (int)width, cell, last ? "\n" : "  ");
+static bool stands_left(ctl_kind kind) {
+  return kind == CTL_TEXT || kind == CTL_PLACE || kind == CTL_LIST || kind == CTL_LEVELS || kind == CTL_FLAG;
 }
 
-static void print_row(const size_t *widths, const json_t *row, const ctl_column *columns) {
+/* A line of the table; the titles where `row` is null. No blanks end it. */
+static void print_row(const table *table, const json_t *row) {
   char cell[CELL_BYTES];
-  for (size_t i = 0; columns[i].title; i++) {
-    write_cell(cell, value_at(row, columns[i].path), columns[i].kind);
-    print_cell(cell, widths[i], columns[i].kind, !columns[i + 1].title);
+  size_t blanks = 0;
+  for (size_t k = 0; table->columns[k].title; k++) {
+    const ctl_column *column = &table->columns[k];
+    if (!table->widths[k]) continue;
+    if (row)
+      write_cell(cell, value_at(row, column->path), column->kind);
+    else
+      snprintf(cell, sizeof cell, "%s", column->title);
+    size_t room = table->widths[k] - strlen(cell);
+    bool left = stands_left(column->kind);
+    printf("%*s%s", (int)(blanks + (left ? 0 : room)), "", cell);
+    blanks = 2 + (left ? room : 0);
+  }
+  putchar('\n');
+}
+
+static void print_block(const table *table, const json_t *row) {
+  char cell[CELL_BYTES];
+  for (size_t k = 0; table->columns[k].title; k++) {
+    if (!table->widths[k]) continue;
+    write_cell(cell, value_at(row, table->columns[k].path), table->columns[k].kind);
+    printf("%-12s %s\n", table->columns[k].title, cell);
   }
 }
 
 void ctl_show_table(const json_t *rows, const ctl_column *columns) {
-  size_t widths[COLUMNS_MAX] = {0}, count = json_is_array(rows) ? json_array_size(rows) : 1;
-  for (size_t i = 0; columns[i].title; i++) widths[i] = strlen(columns[i].title);
-  for (size_t i = 0; i < count; i++) widen(widths, json_is_array(rows) ? json_array_get(rows, i) : rows, columns);
-  for (size_t i = 0; columns[i].title; i++)
-    print_cell(columns[i].title, widths[i], columns[i].kind, !columns[i + 1].title);
-  for (size_t i = 0; i < count; i++) print_row(widths, json_is_array(rows) ? json_array_get(rows, i) : rows, columns);
+  table table = {.rows = rows, .count = json_is_array(rows) ? json_array_size(rows) : 1, .columns = columns};
+  int room = columns_known(STDOUT_FILENO);
+  bool fits = measure(&table) <= (size_t)room || room == 0;
+  if (fits) print_row(&table, NULL);
+  for (size_t i = 0; i < table.count; i++) {
+    if (!fits && i > 0) putchar('\n');
+    if (fits)
+      print_row(&table, row_of(&table, i));
+    else
+      print_block(&table, row_of(&table, i));
+  }
 }
+
+/* -------------------------------------------------------------------------------------------------------- objects */
 
 static bool ends(const char *text, const char *ending) {
   size_t length = strlen(text), tail = strlen(ending);
   return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
 
-void ctl_show_object(const json_t *object) {
+static ctl_kind kind_of(const char *name, const json_t *value) {
+  if (json_is_object(value)) return CTL_PLACE;
+  if (json_is_array(value)) return strcmp(name, "levels") == 0 ? CTL_LEVELS : CTL_LIST;
+  if (strcmp(name, "pressure") == 0) return CTL_PRESSURE;
+  if (strncmp(name, "bytes", 5) == 0) return CTL_BYTES;
+  return ends(name, "_ns") ? CTL_DURATION : CTL_TEXT;
+}
+
+/* The daemon's names tell units and are made for programs. */
+static void write_label(char label[LABEL_BYTES], const char *within, const char *name, bool typed) {
+  if (strcmp(name, "sim_now_ns") == 0) name = "simulated_time_ns";
+  snprintf(label, LABEL_BYTES, "%s%s%s", within, *within ? " " : "", name);
+  if (ends(label, "_ns")) label[strlen(label) - 3] = '\0';
+  for (char *next = label; *next && !typed; next++)
+    if (*next == '_') *next = ' ';
+}
+
+static void show_members(const json_t *object, const char *within, bool typed) {
   const char *name;
   json_t *value;
-  char cell[CELL_BYTES];
+  char cell[CELL_BYTES], label[LABEL_BYTES];
   json_object_foreach((json_t *)object, name, value) {
-    ctl_kind kind = ends(name, "_ns") ? CTL_DURATION : strncmp(name, "bytes", 5) == 0 ? CTL_BYTES : CTL_TEXT;
-    if (json_is_object(value) && !json_object_get(value, "x")) continue;
-    if (json_is_object(value)) kind = CTL_PLACE;
-    if (json_is_array(value)) kind = CTL_LIST;
-    write_cell(cell, value, kind);
-    printf("%-20s %s\n", name, cell);
+    if (json_is_object(value) && !json_object_get(value, "x")) {
+      show_members(value, name, typed);
+      continue;
+    }
+    write_label(label, within, name, typed);
+    write_cell(cell, value, kind_of(name, value));
+    printf("%-26s %s\n", label, cell);
   }
+}
+
+void ctl_show_object(const json_t *object) {
+  show_members(object, "", false);
+}
+
+void ctl_show_members(const json_t *object) {
+  show_members(object, "", true);
 }
 
 void ctl_show_json(const json_t *document) {

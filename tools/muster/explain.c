@@ -1,13 +1,17 @@
 /* `muster explain`: why one agent of a population runs when and how it does. */
+#include "base/nearest.h"
 #include "commands.h"
 #include "complaint.h"
 #include "ctl.h"
-#include "nearest.h"
 #include "parse.h"
 #include "run.h"
+#include "run_help.h"
+
+#include "base/columns.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef enum choice { CHOICE_MOST_IMPORTANT = 0, CHOICE_MOST_DELAYED, CHOICES, CHOICE_INDEX = CHOICES } choice;
 
@@ -71,10 +75,11 @@ static bool write_explanation(run *run, const muster_agent_explanation *explanat
 static int tell(run *run, const muster_agent_explanation *explanation) {
   char text[4096];
   if (run->options.json && !write_explanation(run, explanation)) return STATUS_FAILED;
-  if (run_took_output(run)) return STATUS_OK;
+  if (run_options_take_output(&run->options)) return STATUS_OK;
   muster_explanation_print(explanation, text, sizeof text);
-  printf("After frame %llu, at %.3f s:\n\n%s", (unsigned long long)explanation->frame,
-         (double)explanation->sim_now_ns * 1e-9, text);
+  printf("After frame %llu, at %.3f s:\n\n", (unsigned long long)explanation->frame,
+         (double)explanation->sim_now_ns * 1e-9);
+  columns_print(stdout, text, columns_of(STDOUT_FILENO));
   return STATUS_OK;
 }
 
@@ -95,7 +100,7 @@ static int explain(run *run) {
 
 int explain_command(int count, char **arguments) {
 #ifdef MUSTER_HAS_CTL
-  if (ctl_is_meant(count, arguments)) return ctl_explain_command(count, arguments);
+  if (ctl_is_meant(count, arguments)) return ctl_explain_command(count, arguments, run_explain_help);
 #endif
   run run = {0};
   int status;

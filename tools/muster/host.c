@@ -54,11 +54,6 @@ void host_close(host *host) {
   *host = (struct host){0};
 }
 
-/* A module that was built with an older header ends before the field. */
-static bool may_skip(const muster_module *module) {
-  return module->size >= offsetof(muster_module, skip_ns) + sizeof module->skip_ns && module->skip_ns;
-}
-
 bool host_run_frame(host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_frame_report *report) {
   sim_now_ns += host->skipped_ns;
   if (host->module->before_frame) host->module->before_frame(host->instance, host->world, sim_now_ns);
@@ -66,7 +61,7 @@ bool host_run_frame(host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_
   *report = muster_default_frame_report();
   muster_result result = host->replays ? muster_replay_frame(host->world) : muster_frame_run(host->world, &frame);
   if (result != MUSTER_OK) return false;
-  if (may_skip(host->module)) host->skipped_ns += host->module->skip_ns(host->instance, sim_now_ns);
+  if (host->module->skip_ns) host->skipped_ns += host->module->skip_ns(host->instance, sim_now_ns);
   return muster_frame_report_read(host->world, report) == MUSTER_OK;
 }
 

@@ -1,15 +1,13 @@
 /* The program `muster`: finds the command that was asked for. */
+#include "base/columns.h"
+#include "base/nearest.h"
 #include "commands.h"
 #include "complaint.h"
-#include "nearest.h"
 
 #include <errno.h>
+#include <muster/common.h>
 #include <stdio.h>
 #include <string.h>
-
-#ifndef MUSTER_VERSION
-#define MUSTER_VERSION "(unversioned build)"
-#endif
 
 typedef struct command {
   const char *name;
@@ -19,29 +17,30 @@ typedef struct command {
 
 static const command commands[] = {
     {"run", "run a population inside its budget and report how that went", run_command},
-    {"explain", "run a population and say why one of its agents runs when and how it does", explain_command},
+    {"explain", "say why one agent of a population runs when and how it does", explain_command},
     {"replay", "replay a recorded run bit for bit", replay_command},
     {"repro", "reproduce a paper's tables and figures beside our measurement", repro_command},
 #ifdef MUSTER_HAS_CTL
     {"ctl", "ask a running musterd, and tell it what to do", ctl_command},
     {"top", "a running musterd at a glance, at a terminal", top_command},
 #endif
-    {"bench", "measure the worker pool beside other job systems, and what scheduling costs", bench_command},
+    {"bench", "measure the worker pool beside others, and what scheduling costs", bench_command},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-static int show_help(void) {
-  puts("muster - runs every NPC of a game server as often as it matters, inside a CPU budget per frame\n"
-       "\n"
-       "usage: muster COMMAND [OPTION]...\n");
-  for (size_t i = 0; i < COMMANDS; i++) printf("  %-8s %s\n", commands[i].name, commands[i].summary);
-  puts("\n"
-       "  muster COMMAND --help   the command's own options\n"
-       "  muster --version\n"
-       "\n"
-       "Exit status: 0 = done, 1 = failed, 2 = asked for wrongly.");
-  return STATUS_OK;
+static void show_help(FILE *stream) {
+  fputs("muster - runs every NPC of a game server as often as it matters, inside a CPU budget per frame\n"
+        "\n"
+        "usage: muster COMMAND [OPTION]...\n\n",
+        stream);
+  for (size_t i = 0; i < COMMANDS; i++) fprintf(stream, "  %-8s %s\n", commands[i].name, commands[i].summary);
+  fputs("\n"
+        "  muster COMMAND --help   the command's own options\n"
+        "  muster --version\n"
+        "\n"
+        "Exit status: 0 = done, 1 = failed, 2 = asked for wrongly.\n",
+        stream);
 }
 
 static int unknown_command(const char *name) {
@@ -55,7 +54,8 @@ static int unknown_command(const char *name) {
 static int dispatch(int count, char **arguments) {
   if (count < 2) return complain_usage("give a command, such as `muster run`; `muster --help` lists them");
   const char *name = arguments[1];
-  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) return show_help();
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+    return columns_print_help(show_help), STATUS_OK;
   if (strcmp(name, "--version") == 0) return printf("muster %s\n", MUSTER_VERSION) > 0 ? STATUS_OK : STATUS_FAILED;
   for (size_t i = 0; i < COMMANDS; i++)
     if (strcmp(name, commands[i].name) == 0) return commands[i].run(count - 1, arguments + 1);

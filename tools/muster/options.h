@@ -1,10 +1,11 @@
-/* options.h - how every command reads its options: one that it does not know, that lacks its value or has one too many
- * is complained of, and --help shows the help and ends there. */
+/* options.h - how every command reads its options, by their exact names: one that it does not know, that lacks its
+ * value or has one too many is complained of, and --help or -h shows the help and ends there. */
 #ifndef TOOLS_OPTIONS_H
 #define TOOLS_OPTIONS_H
 
 #include <getopt.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /* The options that several commands have. A command numbers those that only it has from OPTION_OWN. */
 enum {
@@ -23,7 +24,7 @@ enum {
 typedef struct option_reader {
   const char *command;        /* as in `muster COMMAND --help` */
   const struct option *known; /* ends with an empty one */
-  void (*show_help)(void);
+  void (*show_help)(FILE *stream);
   bool (*read)(void *options, int option, const char *text); /* false: bad usage, it has complained */
 } option_reader;
 

@@ -4,7 +4,6 @@
 #include "complaint.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,17 +12,6 @@ enum { HERDS = 2048, MOST_HERDS = 1 << 26, QUICK_HERDS = 128, QUICK_MOST = 512, 
 static const double side_m = 4000, quick_side_m = 1000; /* as many herds per square metre */
 
 static const char *const end_names[] = {"slow", "memory", "plan"};
-
-void osborne_show(progress *line, const char *format, ...) {
-  va_list arguments;
-  if (!line->terminal) return;
-  fputs("\r", stderr);
-  va_start(arguments, format);
-  vfprintf(stderr, format, arguments);
-  va_end(arguments);
-  fputs("\033[K", stderr);
-  line->shown = true;
-}
 
 static void write_comparison(json_writer *writer, const osborne_comparison *compare) {
   json_begin_object(writer, "compare");
@@ -41,11 +29,38 @@ static void write_comparison(json_writer *writer, const osborne_comparison *comp
   json_number(writer, "with_mean_ms", compare->mean_ms[OSBORNE_WITH]);
   json_number(writer, "without_simd_mean_ms", compare->mean_ms[OSBORNE_WITHOUT_SIMD]);
   json_number(writer, "without_scalar_mean_ms", compare->mean_ms[OSBORNE_WITHOUT_SCALAR]);
+  json_number(writer, "share_like_with_like", compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SIMD]);
   json_number(writer, "share_of_simd", compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SIMD]);
   json_number(writer, "share_of_scalar", compare->ms[OSBORNE_WITH] / compare->ms[OSBORNE_WITHOUT_SCALAR]);
   json_uint(writer, "folds", compare->counts.folds);
   json_uint(writer, "unfolds", compare->counts.unfolds);
   json_uint(writer, "changes_in_sight", compare->counts.changed_in_sight);
+  json_end_object(writer);
+}
+
+static void write_found(json_writer *writer, const osborne_inspection *found) {
+  json_begin_object(writer, "found");
+  json_uint(writer, "cycles", found->cycles);
+  json_number(writer, "folded_herds", (double)found->folded / found->cycles);
+  json_number(writer, "folded_herds_moved", (double)found->moved / found->cycles);
+  json_uint(writer, "leaves", found->leaves);
+  json_uint(writer, "individuals", found->individuals);
+  json_uint(writer, "too_coarse", found->too_coarse);
+  json_uint(writer, "too_fine", found->too_fine);
+  json_end_object(writer);
+}
+
+static void write_kept(json_writer *writer, const osborne_kept *kept) {
+  json_begin_object(writer, "kept");
+  json_uint(writer, "herds", OSBORNE_KEPT_HERDS);
+  json_uint(writer, "folds", kept->folds);
+  json_uint(writer, "unfolds", kept->unfolds);
+  json_uint(writer, "members", kept->members);
+  json_uint(writer, "bytes_unfolded_at_the_end", kept->bytes_unfolded);
+  json_number(writer, "total_lost", kept->total_lost);
+  json_number(writer, "centroid_off_m", kept->centroid_m);
+  json_number(writer, "velocity_off_mps", kept->velocity_mps);
+  json_bool(writer, "same_seed_same_world", kept->alike);
   json_end_object(writer);
 }
 
@@ -79,6 +94,8 @@ static void write_results(json_writer *writer, const osborne_results *results) {
   json_bool(writer, "quick", results->plan.quick);
   write_comparison(writer, &results->compare);
   json_number(writer, "published_share", 0.01);
+  write_found(writer, &results->compare.found);
+  write_kept(writer, &results->kept);
   json_uint(writer, "workers", results->workers);
   json_begin_array(writer, "scale");
   for (int k = 0; k < OSBORNE_DOUBLINGS; k++)
@@ -92,7 +109,8 @@ static void write_results(json_writer *writer, const osborne_results *results) {
 
 static bool measure(osborne_results *results, const char *plots) {
   progress line = progress_begin();
-  bool done = osborne_compare(&results->plan, plots, &line, &results->compare) && osborne_scale(results, &line);
+  bool done = osborne_keep(&results->kept) && osborne_compare(&results->plan, plots, &line, &results->compare) &&
+              osborne_scale(results, &line);
   progress_end(&line);
   if (!done || results->doublings[OSBORNE_SAME_DENSITY].sizes > 0) return done;
   complain_failure("osborne: there is no memory for %u herds of %d", results->plan.herds, OSBORNE_MEMBERS);
@@ -117,21 +135,17 @@ static bool run_plan(osborne_plan plan, json_writer *writer, const char *plots, 
   return done;
 }
 
-static bool reproduce(json_writer *writer, const char *plots, bool quiet, repro_checks *checks) {
-  osborne_plan plan = {
+static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet, repro_checks *checks) {
+  const osborne_plan whole = {
       .herds = HERDS, .most = MOST_HERDS, .side_m = side_m, .cycles = OSBORNE_CYCLES_MAX, .row_ns = 1000000000};
-  return run_plan(plan, writer, plots, quiet, checks);
-}
-
-static bool try_out(json_writer *writer, const char *plots, bool quiet, repro_checks *checks) {
-  osborne_plan plan = {.quick = true,
-                       .herds = QUICK_HERDS,
-                       .most = QUICK_MOST,
-                       .side_m = quick_side_m,
-                       .cycles = QUICK_CYCLES,
-                       .row_ns = 100000000};
-  return run_plan(plan, writer, plots, quiet, checks);
+  const osborne_plan little = {.quick = true,
+                               .herds = QUICK_HERDS,
+                               .most = QUICK_MOST,
+                               .side_m = quick_side_m,
+                               .cycles = QUICK_CYCLES,
+                               .row_ns = 100000000};
+  return run_plan(quick ? little : whole, writer, plots, quiet, checks);
 }
 
 const repro_paper repro_osborne = {
-    "osborne", "Osborne & Dickinson: herds (with and without folding, doubling, figures)", reproduce, NULL, try_out};
+    "osborne", "Osborne & Dickinson: herds (with and without folding, doubling, figures)", reproduce, NULL};

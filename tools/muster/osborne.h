@@ -61,6 +61,43 @@ typedef struct osborne_counts {
 
 osborne_counts osborne_count(const osborne_world *it);
 
+/* Where a herd is, and whether it is folded. */
+typedef struct osborne_place {
+  double x, y;
+  bool folded;
+} osborne_place;
+
+/* What was found in some cycles, all together. */
+typedef struct osborne_inspection {
+  uint32_t cycles;
+  uint64_t folded, moved;        /* folded herds, and those of them that the cycle moved: they are work, too */
+  uint64_t leaves, individuals;  /* of membranes; and of these, at the greatest depth */
+  uint64_t too_coarse, too_fine; /* no individual though the player could see it; finer than its zone, by far */
+} osborne_inspection;
+
+/* Runs a cycle and adds what was found; `before` and `after` have room for all herds. Not within timed cycles: it reads
+ * everybody. False as above. */
+bool osborne_inspect(osborne_world *it, osborne_place *before, osborne_place *after, osborne_inspection *out);
+
+/* -------------------------------------------------------------------------------------------------------- keeping */
+
+enum { OSBORNE_KEPT_HERDS = 64 };
+
+/* What is left of herds that drift without forces, after many folds and unfolds. */
+typedef struct osborne_kept {
+  uint64_t folds, unfolds;
+  uint64_t bytes_unfolded;  /* when the player has gone */
+  uint64_t members;         /* of all herds */
+  double total, total_lost; /* a number that the host keeps of members: the sum of all, and the mean that is lost */
+  double centroid_m;        /* how far the worst is from where it would be if nobody had looked */
+  double velocity_mps;      /* and by how much its mean velocity differs */
+  uint64_t hash;            /* of the world */
+  bool alike;               /* the same world came of the same seed again */
+} osborne_kept;
+
+/* Runs it. False after a complaint. */
+bool osborne_keep(osborne_kept *kept);
+
 /* --------------------------------------------------------------------------------------------------------- figures */
 
 enum { OSBORNE_WITH = 0, OSBORNE_WITHOUT_SIMD, OSBORNE_WITHOUT_SCALAR, OSBORNE_WAYS };
@@ -71,6 +108,7 @@ typedef struct osborne_comparison {
   uint32_t leaves_least, leaves_most; /* of all cycles */
   bool complete;                      /* all agents were represented, in every cycle */
   uint32_t cycles;
+  osborne_inspection found;     /* in one more cycle after each round */
   double ms[OSBORNE_WAYS];      /* own CPU per cycle: median of the medians of rounds */
   double mean_ms[OSBORNE_WAYS]; /* mean of all cycles */
   double series_ms[OSBORNE_WAYS][OSBORNE_CYCLES_MAX];
@@ -100,6 +138,7 @@ enum { OSBORNE_SAME_SQUARE = 0, OSBORNE_SAME_DENSITY, OSBORNE_DOUBLINGS };
 
 typedef struct osborne_results {
   osborne_plan plan;
+  osborne_kept kept;
   osborne_comparison compare;
   uint32_t workers; /* all that the machine has */
   osborne_doubling doublings[OSBORNE_DOUBLINGS];
@@ -110,9 +149,6 @@ bool osborne_compare(const osborne_plan *plan, const char *plots, progress *line
 
 /* Doubles the herds until a cycle takes 100 ms or memory ends, in both ways. False after a complaint. */
 bool osborne_scale(osborne_results *results, progress *line);
-
-/* Shows what is being done, on a terminal. */
-void osborne_show(progress *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ------------------------------------------------------------------------------------------------------------ show */
 

@@ -6,6 +6,7 @@
 #include "complaint.h"
 #include "rounds.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { WARM_UP = 3 /* cycles of the loops; a world has settled by itself */ };
@@ -14,6 +15,7 @@ typedef struct comparison {
   const osborne_plan *plan;
   osborne_world world;
   osborne_loop *loops[OSBORNE_WAYS]; /* none for the first */
+  osborne_place *before, *after;     /* of all herds */
   osborne_comparison *out;
 } comparison;
 
@@ -31,7 +33,9 @@ static bool open_all(comparison *it) {
   osborne_def def = {.herds = it->plan->herds, .side_m = it->plan->side_m, .seed = 1};
   it->loops[OSBORNE_WITHOUT_SIMD] = or_complain(osborne_loop_open(&def, true));
   it->loops[OSBORNE_WITHOUT_SCALAR] = or_complain(osborne_loop_open(&def, false));
-  if (!it->loops[OSBORNE_WITHOUT_SIMD] || !it->loops[OSBORNE_WITHOUT_SCALAR]) return false;
+  it->before = or_complain(calloc(def.herds, sizeof *it->before));
+  it->after = or_complain(calloc(def.herds, sizeof *it->after));
+  if (!it->before || !it->after || !it->loops[OSBORNE_WITHOUT_SIMD] || !it->loops[OSBORNE_WITHOUT_SCALAR]) return false;
   for (int i = 0; i < WARM_UP; i++)
     for (int way = OSBORNE_WITHOUT_SIMD; way < OSBORNE_WAYS; way++) osborne_loop_run(it->loops[way]);
   return complain_world(osborne_open(&it->world, &def, 1));
@@ -40,6 +44,8 @@ static bool open_all(comparison *it) {
 static void close_all(comparison *it) {
   for (int way = 0; way < OSBORNE_WAYS; way++) osborne_loop_close(it->loops[way]);
   osborne_close(&it->world);
+  free(it->before);
+  free(it->after);
 }
 
 /* What is looked at between cycles is not timed. */
@@ -92,8 +98,9 @@ static void sum_up(osborne_comparison *out, uint32_t each) {
 static bool run_rounds(comparison *it, progress *line) {
   uint32_t each = it->plan->cycles / OSBORNE_ROUNDS;
   for (uint32_t round = 0; round < OSBORNE_ROUNDS; round++) {
-    osborne_show(line, "osborne: with and without level of detail, round %u of %d", round + 1, OSBORNE_ROUNDS);
+    progress_step(line, "osborne: with and without level of detail, round %u of %d", round + 1, OSBORNE_ROUNDS);
     if (!run_round(it, round * each, each)) return false;
+    if (!complain_world(osborne_inspect(&it->world, it->before, it->after, &it->out->found))) return false;
   }
   it->out->counts = osborne_count(&it->world);
   sum_up(it->out, each);

@@ -86,10 +86,11 @@ static void print_herds(FILE *script, double size, const char *lines, bool title
 static void print_map(FILE *script, const osborne_world *it) {
   double half_m = it->def.side_m / 2;
   fprintf(script,
-          "set title 'The whole ground: %llu agents represented, %u leaves simulated'\nunset key\n"
+          "set title 'The whole ground: %llu agents represented by %u leaves and %u folded herds'\nunset key\n"
           "set lmargin at screen 0.06\nset rmargin at screen 0.46\n"
           "set xrange [%g:%g]\nset yrange [%g:%g]\n",
-          (unsigned long long)it->report.represented, it->report.leaves, -half_m, half_m, -half_m, half_m);
+          (unsigned long long)it->report.represented, it->report.leaves, it->report.herds_folded, -half_m, half_m,
+          -half_m, half_m);
   print_zones(script, it, false);
   print_herds(script, 0.07, NULL, false);
 }

@@ -16,14 +16,15 @@ static bool plot_comparison(const osborne_results *results, const char *folder) 
             compare->series_ms[OSBORNE_WITHOUT_SIMD][i], compare->series_ms[OSBORNE_WITHOUT_SCALAR][i]);
   fprintf(plot.script,
           "END\n%sset title 'Osborne and Dickinson, Figure 3: %llu agents with and without level of detail, one "
-          "worker'\n"
+          "worker (ground and player are ours)'\n"
           "set xlabel 'cycle'\nset ylabel 'time per cycle [ms]'\nset logscale y\nset format y '%%g'\nset grid ytics\n"
           "set yrange [0.01:*]\nset xrange [0:%u]\nset key outside bottom center horizontal\n"
-          "plot $cycles using 1:4 with lines lt 3 title 'without, one by one (median %.3g ms)', "
-          "'' using 1:3 with lines lt 2 title 'without, eight at a time (%.3g ms)', "
-          "'' using 1:2 with lines lt 1 lw 2 title 'with: %u leaves simulated (%.3g ms)'\n",
+          "plot $cycles using 1:4 with lines lt 3 title 'without, one by one, as theirs (median %.3g ms)', "
+          "'' using 1:3 with lines lt 2 title 'without, eight at a time, like with like (ours, %.3g ms)', "
+          "'' using 1:2 with lines lt 1 lw 2 title 'with: %u leaves and %u folded herds simulated (%.3g ms)'\n",
           colours, (unsigned long long)compare->counts.agents, compare->cycles, compare->ms[OSBORNE_WITHOUT_SCALAR],
-          compare->ms[OSBORNE_WITHOUT_SIMD], compare->counts.leaves, compare->ms[OSBORNE_WITH]);
+          compare->ms[OSBORNE_WITHOUT_SIMD], compare->counts.leaves, compare->counts.herds - compare->counts.unfolded,
+          compare->ms[OSBORNE_WITH]);
   return plot_end(&plot);
 }
 
@@ -69,7 +70,9 @@ static bool plot_sizes(const osborne_results *results, const char *folder) {
   print_tics(plot.script, results);
   print_axes(plot.script);
   fprintf(plot.script,
-          "set title 'Osborne and Dickinson, Figure 4: twice as many herds of %d, and again'\n"
+          "set title 'Osborne and Dickinson, Figure 4: twice as many herds of %d, and again (sizes beyond 1,048,576 "
+          "and growing "
+          "squares are ours)'\n"
           "plot $same using 1:2 with linespoints lt 2 lw 2 pt 7 title '%g x %g km, one worker', "
           "'' using 1:3 with linespoints lt 1 lw 2 pt 7 title '%g x %g km, all workers (%u)', "
           "$grows using 1:2 with linespoints lt 2 lw 2 pt 9 ps 1.4 title 'growing square, one worker', "

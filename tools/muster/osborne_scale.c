@@ -61,11 +61,11 @@ static bool time_size(osborne_results *results, const osborne_def *def, progress
   char agents[TEXT_BYTES];
   text_count(agents, (uint64_t)def->herds * OSBORNE_MEMBERS);
   *size = (osborne_size){.side_m = def->side_m, .complete = true, .workers = 1};
-  osborne_show(line, "osborne: %s agents on %.1f km, 1 worker", agents, def->side_m * 1e-3);
+  progress_step(line, "osborne: %s agents on %.1f km, 1 worker", agents, def->side_m * 1e-3);
   if (!time_world(&results->plan, def, 1, size, &size->one_ms)) return false;
   size->ms = size->all_ms = size->one_ms;
   if (results->workers == 1) return true;
-  osborne_show(line, "osborne: %s agents on %.1f km, %u workers", agents, def->side_m * 1e-3, results->workers);
+  progress_step(line, "osborne: %s agents on %.1f km, %u workers", agents, def->side_m * 1e-3, results->workers);
   if (!time_world(&results->plan, def, results->workers, size, &size->all_ms)) return false;
   if (size->all_ms < size->one_ms) size->workers = results->workers;
   size->ms = fmin(size->one_ms, size->all_ms);

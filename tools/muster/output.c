@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,53 @@ static void open_to_others(int descriptor) {
   (void)fchmod(descriptor, 0666 & ~mask);
 }
 
+/* Whoever interrupts the program waits until the file is gone from where it is written, or it would stay there. */
+static void hold_signals(output *output) {
+  sigset_t stopping;
+  sigemptyset(&stopping);
+  sigaddset(&stopping, SIGINT);
+  sigaddset(&stopping, SIGTERM);
+  sigaddset(&stopping, SIGHUP);
+  sigprocmask(SIG_BLOCK, &stopping, &output->signals);
+}
+
+static bool make_temporary(output *output) {
+  snprintf(output->temporary, sizeof output->temporary, "%s.XXXXXX", output->path);
+  hold_signals(output);
+  output->descriptor = mkostemp(output->temporary, O_CLOEXEC);
+  if (output->descriptor >= 0) {
+    open_to_others(output->descriptor);
+    return true;
+  }
+  int reason = errno;
+  output->temporary[0] = '\0';
+  sigprocmask(SIG_SETMASK, &output->signals, NULL);
+  errno = reason;
+  return false;
+}
+
+static void drop_temporary(output *output) {
+  if (!*output->temporary) return;
+  unlink(output->temporary);
+  output->temporary[0] = '\0';
+  sigprocmask(SIG_SETMASK, &output->signals, NULL);
+}
+
+/* Where a result is to stand once the links on the way are followed; false with errno when its folder is not there. */
+static bool resolve(const char *path, char whole[PATH_MAX]) {
+  char folder[PATH_MAX];
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  if (realpath(path, whole)) return true;
+  if (errno != ENOENT || !*name) return false;
+  int length = slash == path ? 1 : slash ? (int)(slash - path) : 1;
+  snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
+  if (!realpath(folder, whole)) return false;
+  size_t used = strlen(whole);
+  if (snprintf(whole + used, PATH_MAX - used, "%s%s", used > 1 ? "/" : "", name) < (int)(PATH_MAX - used)) return true;
+  errno = ENAMETOOLONG;
+  return false;
+}
+
 bool output_open(output *output, const char *path) {
   struct stat status;
   *output = (struct output){.descriptor = -1};
@@ -37,19 +85,20 @@ bool output_open(output *output, const char *path) {
     if (S_ISDIR(status.st_mode)) errno = EISDIR;
     if (S_ISDIR(status.st_mode) || access(path, W_OK) != 0) return refuse(output, path);
     if (!S_ISREG(status.st_mode)) return open_directly(output, path);
-    if (!realpath(path, output->path)) return refuse(output, path);
-  } else if (snprintf(output->path, sizeof output->path, "%s", path) >= (int)sizeof output->path || !*path) {
-    errno = *path ? ENAMETOOLONG : ENOENT;
-    return refuse(output, path);
   }
-  snprintf(output->temporary, sizeof output->temporary, "%s.XXXXXX", output->path);
-  output->descriptor = mkostemp(output->temporary, O_CLOEXEC);
-  if (output->descriptor < 0) {
-    output->temporary[0] = '\0';
-    return refuse(output, path);
-  }
-  open_to_others(output->descriptor);
+  if (!resolve(path, output->path) || !make_temporary(output)) return refuse(output, path);
+  close(output->descriptor);
+  output->descriptor = -1;
+  drop_temporary(output);
   return true;
+}
+
+bool output_is_same(const char *path, const char *other) {
+  struct stat status;
+  char first[PATH_MAX], second[PATH_MAX];
+  if (strcmp(path, "-") == 0 || strcmp(other, "-") == 0) return strcmp(path, other) == 0;
+  if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) return false;
+  return resolve(path, first) && resolve(other, second) && strcmp(first, second) == 0;
 }
 
 static bool write_whole(int descriptor, const char *text, size_t length) {
@@ -64,10 +113,11 @@ static bool write_whole(int descriptor, const char *text, size_t length) {
 }
 
 static const char *place_of(const output *output) {
-  return *output->temporary ? output->path : "the result";
+  return *output->path ? output->path : "the result";
 }
 
 bool output_write(output *output, const char *text, size_t length) {
+  if (output->descriptor < 0 && !make_temporary(output)) return refuse(output, place_of(output));
   return write_whole(output->descriptor, text, length) || refuse(output, place_of(output));
 }
 
@@ -77,8 +127,10 @@ bool output_commit(output *output, const char *text, size_t length) {
   int descriptor = output->descriptor;
   output->descriptor = -1;
   if (close(descriptor) != 0) return refuse(output, place);
-  if (*output->temporary && rename(output->temporary, output->path) != 0) return refuse(output, place);
+  if (!*output->temporary) return true;
+  if (rename(output->temporary, output->path) != 0) return refuse(output, place);
   output->temporary[0] = '\0';
+  sigprocmask(SIG_SETMASK, &output->signals, NULL);
   return true;
 }
 
@@ -91,6 +143,5 @@ bool output_commit_json(output *output, json_writer *writer) {
 void output_discard(output *output) {
   if (output->descriptor >= 0) close(output->descriptor);
   output->descriptor = -1;
-  if (*output->temporary) unlink(output->temporary);
-  output->temporary[0] = '\0';
+  drop_temporary(output);
 }

@@ -1,23 +1,29 @@
-/* output.h - a result file that is never half there: it is written beside its place and renamed into it. */
+/* output.h - a result file that is never half there: once the result is known it is written beside its place and
+ * renamed into it, and an interruption in between waits. Until then nothing stands there that could stay behind. */
 #ifndef TOOLS_OUTPUT_H
 #define TOOLS_OUTPUT_H
 
 #include "base/json.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 typedef struct output {
-  int descriptor;                /* -1: not open */
-  char path[PATH_MAX];           /* where the result belongs */
-  char temporary[PATH_MAX + 16]; /* where it is written; empty when it goes to its place directly */
+  int descriptor;                /* -1: nothing was written yet */
+  char path[PATH_MAX];           /* where the result belongs; empty when it goes to its place directly */
+  char temporary[PATH_MAX + 16]; /* where it is written; empty while it is not */
+  sigset_t signals;              /* that were held back before it was written */
 } output;
 
 /* Makes sure that `path` can be written, before the work whose result it will hold. "-" is standard output. What
  * exists and is not a plain file (a pipe, a device) is written directly, a symbolic link is followed. Complains and
  * returns false when it cannot be written; nothing is left behind then. */
 bool output_open(output *output, const char *path);
+
+/* Whether two results would be one file, or both standard output. What is no plain file may be named twice. */
+bool output_is_same(const char *path, const char *other);
 
 /* Writes a part of a result that comes in parts; output_commit ends it with the last. Complains and returns false on
  * failure; the output is closed then. */

@@ -1,8 +1,8 @@
 #include "progress.h"
 
-#include "text.h"
+#include "base/columns.h"
 
-#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,17 +29,30 @@ bool progress_is_due(progress *progress) {
   return true;
 }
 
-void progress_show(progress *progress, uint64_t frame, uint64_t of, const muster_frame_report *report) {
-  if (!progress_is_due(progress)) return;
-  char agents[TEXT_BYTES], wall[TEXT_BYTES], count[64];
-  if (of)
-    snprintf(count, sizeof count, "frame %" PRIu64 " of %" PRIu64, frame, of);
+/* A line that is wider than the terminal would leave a part of itself behind whenever it is rewritten. */
+static void put(progress *progress, const char *format, va_list arguments) {
+  char line[256];
+  vsnprintf(line, sizeof line, format, arguments);
+  if (progress->terminal)
+    fprintf(stderr, "\r%.*s\033[K", columns_of(STDERR_FILENO) - 1, line);
   else
-    snprintf(count, sizeof count, "warming up, frame %" PRIu64, frame);
-  fprintf(stderr, "%s%s: %s agents, pressure %.2f, frame time %s%s", progress->terminal ? "\r" : "", count,
-          text_count(agents, report->agents), (double)report->pressure, text_duration(wall, (double)report->wall_ns),
-          progress->terminal ? "\033[K" : "\n");
+    fprintf(stderr, "%s\n", line);
   progress->shown = true;
+}
+
+void progress_put(progress *progress, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  put(progress, format, arguments);
+  va_end(arguments);
+}
+
+void progress_step(progress *progress, const char *format, ...) {
+  va_list arguments;
+  if (!progress->terminal && !progress_is_due(progress)) return;
+  va_start(arguments, format);
+  put(progress, format, arguments);
+  va_end(arguments);
 }
 
 void progress_end(progress *progress) {

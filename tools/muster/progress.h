@@ -3,9 +3,8 @@
 #ifndef TOOLS_PROGRESS_H
 #define TOOLS_PROGRESS_H
 
-#include <muster/muster.h>
-
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct progress {
   bool terminal;
@@ -20,8 +19,11 @@ progress progress_begin(void);
 /* Whether it is time for a line; the next is due an interval later. */
 bool progress_is_due(progress *progress);
 
-/* Shows where the run is, when it is time to. `of` is the number of frames to run, 0 while warming up. */
-void progress_show(progress *progress, uint64_t frame, uint64_t of, const muster_frame_report *report);
+/* Shows a line at once: on a terminal in the place of the one before, cut where the terminal ends. */
+void progress_put(progress *progress, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for steps that take long: on a terminal at once, elsewhere when it is time to. */
+void progress_step(progress *progress, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Clears the terminal's line. */
 void progress_end(progress *progress);

@@ -9,7 +9,15 @@
 
 #include "scenarios/scenarios.h"
 
-enum { RANKIN_FINDINGS = 5, RANKIN_SIZES = 3, RANKIN_LEVELS = 3, RANKIN_LARGE = 2, RANKIN_TICKS = 200 };
+enum {
+  RANKIN_FINDINGS = 5, /* the paper's */
+  RANKIN_PARTS = 5,    /* what else of its design can be taken out */
+  RANKIN_SIZES = 3,
+  RANKIN_LEVELS = 3,
+  RANKIN_LARGE = 2,
+  RANKIN_TICKS = 200,
+  RANKIN_OUT_OF_REACH = 100000 /* ticks, for S */
+};
 
 /* One run. */
 typedef struct rankin_plan {
@@ -17,6 +25,8 @@ typedef struct rankin_plan {
   uint32_t ticks;
   bool alike;                     /* of equal importance; else four roles */
   float importance, ageing, runs; /* weights */
+  uint32_t guarantee_ticks;       /* S: what ageing is counted in; and who has waited longer leads */
+  uint64_t capacity_ns;           /* modelled work of a tick; 0 = 4 updates, whatever they cost */
 } rankin_plan;
 
 /* What came of it. */
@@ -34,6 +44,7 @@ typedef struct rankin_outcome {
 
 typedef struct rankin_finding {
   const char *name;
+  const char *unit; /* of what was looked at */
   bool holds;
   const char *counter_case; /* where it must not hold */
   bool counter_holds;
@@ -41,15 +52,42 @@ typedef struct rankin_finding {
 } rankin_finding;
 
 typedef struct rankin_results {
-  rankin_finding findings[RANKIN_FINDINGS];
+  bool quick; /* large worlds are a quarter as large, with a quarter of the time */
+  rankin_finding findings[RANKIN_FINDINGS], parts[RANKIN_PARTS];
   uint32_t sizes[RANKIN_SIZES], levels[RANKIN_LEVELS];
   double stress_s[RANKIN_SIZES][RANKIN_LEVELS]; /* seconds per 200 ticks */
   uint32_t large[RANKIN_LARGE];
+  double large_ms; /* of work that there is time for in each tick */
   rankin_outcome dynamic[RANKIN_LARGE];
 } rankin_results;
 
 /* Runs one plan. False after a complaint. */
 bool rankin_run(const rankin_plan *plan, rankin_outcome *outcome);
+
+/* The paper's findings, and what its parts do; each with a run of its own, and another one in which it must not hold.
+ * False after a complaint. */
+bool rankin_find(rankin_finding findings[RANKIN_FINDINGS]);
+bool rankin_find_parts(rankin_finding parts[RANKIN_PARTS]);
+
+/* 40 characters at level 2, all weights 1. */
+extern const rankin_plan rankin_basic;
+
+/* CPU time of a plan: the least of some runs, since whatever disturbs one only adds to it. False after a complaint. */
+bool rankin_measure(const rankin_plan *plan, double *cpu_s);
+
+/* What updates that are sliced come to, of characters who are all alike. */
+typedef struct rankin_slices {
+  double ticks;       /* from the first slice of an update to its last, the mean */
+  double longest_ms;  /* modelled work of a tick, the most */
+  uint32_t completed; /* long updates */
+  uint32_t missed;    /* ticks in which somebody more important did not run */
+} rankin_slices;
+
+/* Updates of four slices, of which a tick runs one of each of 4 among 40 characters, with a weight for progress. */
+bool rankin_run_progress(float weight, rankin_slices *slices);
+
+/* An update of three ticks' time, in so many atoms, beside four characters who are more important. */
+bool rankin_run_long(uint32_t atoms, rankin_slices *slices);
 
 /* The tables as text; the figures as plots. */
 void rankin_print(const rankin_results *results);

@@ -8,27 +8,27 @@
 #include <string.h>
 
 static const uint64_t tick_ns = 30000000, large_tick_ns = 33333333;
-static const uint64_t budget_ns = 10000000, plenty_ns = 1000000000;
+static const uint64_t plenty_ns = 1000000000;
 
 static bool is_large(const rankin_plan *plan) {
   return plan->level == RANKIN_DYNAMIC;
 }
 
-/* A budget of 10 ms for the large worlds; else the 4 per tick are all that limits. */
+/* The work of a tick is bounded, or the 4 per tick are all that limits. */
 static muster_world_def world_for(const rankin_plan *plan) {
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.agents_max = plan->characters;
   def.commands_max = plan->characters / 8 + 16;
-  def.capacity_ns = is_large(plan) ? budget_ns : plenty_ns;
+  def.capacity_ns = plan->capacity_ns ? plan->capacity_ns : plenty_ns;
   def.weight_importance = plan->importance;
   def.weight_wait = plan->ageing;
   def.weight_runs = plan->runs;
-  def.guarantee_ns = plan->ageing > 0.0f ? 20 * tick_ns : 3600000000000u; /* S; without ageing, none */
+  def.guarantee_ns = plan->guarantee_ticks * tick_ns;
   if (is_large(plan)) {
     def.importance = MUSTER_IMPORTANCE_FACTORS;
     def.level_pressure = 0.5f;
-  } else {
+  } else if (!plan->capacity_ns) {
     def.updates_per_frame = 4;
   }
   return def;
@@ -60,7 +60,8 @@ static bool populate_small(const rankin_plan *plan, muster_world *world) {
 static bool run_ticks(const rankin_plan *plan, muster_world *world, rankin_outcome *outcome) {
   uint64_t each_ns = is_large(plan) ? large_tick_ns : tick_ns, begin_ns = clock_thread_cpu();
   for (uint32_t tick = 1; tick <= plan->ticks; tick++) {
-    if (muster_frame_run(world, &(muster_frame){tick * each_ns, is_large(plan) ? budget_ns : tick_ns})) return false;
+    if (muster_frame_run(world, &(muster_frame){tick * each_ns, is_large(plan) ? plan->capacity_ns : tick_ns}))
+      return false;
     if (is_large(plan) && tick == plan->ticks / 2) muster_statistics_clear(world); /* levels have settled */
   }
   outcome->cpu_s = (double)(clock_thread_cpu() - begin_ns) * 1e-9;

@@ -22,7 +22,8 @@ static void add_finite(double *sum, double value) {
 }
 
 static void add_to_promise(run_record *record, const muster_frame_report *report) {
-  record->kept += report->overrun_own_ns <= report->longest_claim_ns + RECORD_PROMISE_MARGIN_NS;
+  record->kept += muster_frame_kept(report);
+  if (report->longest_atom_ns > record->longest_atom_ns) record->longest_atom_ns = report->longest_atom_ns;
   if (report->longest_claim_ns > record->longest_claim_ns) record->longest_claim_ns = report->longest_claim_ns;
   record->used_ns += report->used_cpu_ns;
   if (report->carried + report->preempted == 0) return;

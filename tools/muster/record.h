@@ -4,9 +4,6 @@
 
 #include <muster/muster.h>
 
-/* What own overrun may exceed the frame's longest claim by, within the promise. */
-#define RECORD_PROMISE_MARGIN_NS 20000u
-
 /* Frames over which the pace of the line of those who wait is taken. */
 enum { RECORD_BLOCK_FRAMES = 30 };
 
@@ -15,9 +12,10 @@ typedef struct run_record {
   uint64_t *wall_ns;         /* of each frame; these three are one block */
   uint64_t *overrun_wall_ns;
   uint64_t *overrun_own_ns;
-  uint64_t kept;             /* frames that kept the promise */
-  uint64_t longest_claim_ns; /* of all frames */
-  uint64_t waiting_frames;   /* frames at whose end work waited (carried or preempted), and the CPU of these: */
+  uint64_t kept;            /* frames that kept the promise */
+  uint64_t longest_atom_ns; /* of all frames */
+  uint64_t longest_claim_ns;
+  uint64_t waiting_frames; /* frames at whose end work waited (carried or preempted), and the CPU of these: */
   uint64_t waiting_used_ns, waiting_given_ns;
   uint64_t used_ns, update_ns, overhead_ns, sim_ns, budget_ns; /* sums over all frames */
   uint64_t stage_ns[MUSTER_STAGES];

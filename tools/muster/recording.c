@@ -76,10 +76,14 @@ static bool read_note(run_options *options, char *note) {
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
 bool recording_open(recording *recording, const run_options *options) {
-  *recording = (struct recording){.path = options->record, .options = options};
-  recording->descriptor = open(options->record, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  bool standard = strcmp(options->record, "-") == 0;
+  *recording = (struct recording){.path = standard ? "standard output" : options->record, .options = options};
+  if (standard)
+    recording->descriptor = dup(STDOUT_FILENO);
+  else
+    recording->descriptor = open(options->record, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (recording->descriptor >= 0) return true;
-  complain_failure("cannot write '%s': %s; choose another file", options->record, strerror(errno));
+  complain_failure("cannot write '%s': %s; choose another file", recording->path, strerror(errno));
   return false;
 }
 

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "complaint.h"
 #include "options.h"
+#include "output.h"
 #include "parse.h"
 #include "recording.h"
 #include "run.h"
@@ -24,17 +25,18 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void show_help(void) {
-  puts("muster replay - replays what `muster run --record FILE` recorded, and checks that it comes to the same\n"
-       "\n"
-       "usage: muster replay FILE [OPTION]...\n"
-       "\n"
-       "  --until FRAME      stop after that frame, warm-up included (default: the last one)\n"
-       "  --workers N        the calling thread included (default: one per processor); the result is the same\n"
-       "  --json FILE        the report of the recorded run for machines, all times in ns; - is standard output\n"
-       "  --help\n"
-       "\n"
-       "Exit status: 0 = replayed bit for bit, 1 = it came to something else, or the file is none.");
+static void show_help(FILE *stream) {
+  fputs("muster replay - replays what `muster run --record FILE` recorded, and checks that it comes to the same\n"
+        "\n"
+        "usage: muster replay FILE [OPTION]...\n"
+        "\n"
+        "  --until FRAME      stop after that frame, warm-up included (default: the last one)\n"
+        "  --workers N        the calling thread included (default: one per processor); the result is the same\n"
+        "  --json FILE        the report of the recorded run for machines, all times in ns; - is standard output\n"
+        "  --help\n"
+        "\n"
+        "Exit status: 0 = replayed bit for bit, 1 = it came to something else, or the file is none.\n",
+        stream);
 }
 
 static bool read_option(void *user, int option, const char *text) {
@@ -57,6 +59,8 @@ int replay_command(int count, char **arguments) {
   int status;
   if (!options_read(&reader, &options, count, arguments, &status)) return status;
   if (count - optind != 1) return complain_usage("give one file to replay, as `muster run --record FILE` wrote it");
+  if (options.json && output_is_same(options.json, arguments[optind]))
+    return complain_usage("--json would overwrite the record '%s'; give it another file", arguments[optind]);
   if (!replaying_open(&replaying, arguments[optind], options.until)) return STATUS_FAILED;
   uint64_t last = options.until < replaying.info.frames ? options.until : replaying.info.frames;
   replaying.options.json = options.json;

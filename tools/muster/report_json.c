@@ -28,6 +28,7 @@ static void write_run(json_writer *writer, const run_summary *summary) {
   json_uint(writer, "workers", options->workers);
   json_uint(writer, "seed", options->seed);
   json_uint(writer, "frames", summary->frames);
+  json_bool(writer, "interrupted", summary->interrupted);
   json_uint(writer, "budget_ns", options->budget_ns);
   json_uint(writer, "frame_period_ns", summary->frame_period_ns);
 }
@@ -49,12 +50,16 @@ static void write_frame_times(json_writer *writer, const run_summary *summary) {
   write_quantiles(writer, "overrun_wall_ns", &summary->overrun_wall_ns, false);
   if (summary->own_known) {
     write_quantiles(writer, "overrun_own_ns", &summary->overrun_own_ns, false);
+    json_uint(writer, "longest_atom_ns", summary->longest_atom_ns);
     json_uint(writer, "longest_claim_ns", summary->longest_claim_ns);
   } else {
     json_null(writer, "overrun_own_ns");
+    json_null(writer, "longest_atom_ns");
     json_null(writer, "longest_claim_ns");
   }
   write_promise(writer, summary);
+  number_if(writer, "others_cpu_share", summary->noise_known, summary->others_share);
+  number_if(writer, "stolen_cpu_share", summary->noise_known, summary->stolen_share);
 }
 
 static void write_work(json_writer *writer, const run_summary *summary) {
@@ -64,6 +69,7 @@ static void write_work(json_writer *writer, const run_summary *summary) {
   json_uint(writer, "completed", statistics->completed);
   json_uint(writer, "carried", statistics->carried);
   json_uint(writer, "preempted", statistics->preempted);
+  json_uint(writer, "nearby_cut", statistics->nearby_cut);
   json_end_object(writer);
   json_begin_object(writer, "overhead");
   json_number(writer, "ns_per_update", summary->overhead_per_update_ns);

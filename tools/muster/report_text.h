@@ -4,9 +4,10 @@
 
 #include "summary.h"
 
-#include <stdio.h>
+#include <stdbool.h>
 
-/* Writes the report; the host is asked for the costs of its agent types. */
-void report_text(FILE *stream, const run_summary *summary, const host *host);
+/* Prints the report, its lines broken where the terminal ends; the host is asked for the costs of its agent types.
+ * False when memory is short. */
+bool report_print(const run_summary *summary, const host *host);
 
 #endif

@@ -1,9 +1,9 @@
 /* `muster repro`: the tables and figures of the papers beside our own. */
 #include "repro.h"
 
+#include "base/nearest.h"
 #include "commands.h"
 #include "complaint.h"
-#include "nearest.h"
 #include "options.h"
 #include "output.h"
 #include "plots.h"
@@ -57,21 +57,25 @@ void repro_write_checks(json_writer *writer, const repro_checks *checks) {
   json_bool(writer, "holds", checks->failed == 0);
 }
 
-static void show_help(void) {
-  puts("muster repro - reproduces a paper's tables and figures beside our measurement\n"
-       "\n"
-       "usage: muster repro PAPER|all [OPTION]...\n"
-       "\n"
-       "Papers:");
-  for (size_t i = 0; i < PAPERS; i++) printf("  %-12s %s\n", papers[i]->name, papers[i]->summary);
-  puts("\n"
-       "  --json FILE   the results for machines; - is standard output\n"
-       "  --plots DIR   draw the figures as PNG into this folder (needs gnuplot)\n"
-       "  --measure     wright: measure what the modelled costs are taken from, too, and show both\n"
-       "  --quick       osborne: small worlds for a few cycles: shows that it works, not how fast\n"
-       "  --help\n"
-       "\n"
-       "Ends with status 1 when something that the reproduction must show does not hold.");
+static void show_help(FILE *stream) {
+  fputs("muster repro - reproduces a paper's tables and figures beside our measurement\n"
+        "\n"
+        "usage: muster repro PAPER|all [OPTION]...\n"
+        "\n"
+        "Papers:\n",
+        stream);
+  for (size_t i = 0; i < PAPERS; i++) fprintf(stream, "  %-12s %s\n", papers[i]->name, papers[i]->summary);
+  fputs("\n"
+        "  --json FILE   the results for machines; - is standard output\n"
+        "  --plots DIR   draw the figures as PNG into this folder (needs gnuplot)\n"
+        "  --measure     wright: measure what the modelled costs are taken from, too, and show both\n"
+        "  --quick       leave out what takes long: tan-wong its overhead, wright the search for populations, rankin "
+        "and\n"
+        "                osborne large worlds: shows that it works, not how fast\n"
+        "  --help\n"
+        "\n"
+        "Ends with status 1 when something that the reproduction must show does not hold.\n",
+        stream);
 }
 
 /* Asked for where there is nothing of the kind, they would be silently left out. */
@@ -80,8 +84,6 @@ static int check_ways(const repro_options *options) {
     if (strcmp(options->paper, papers[i]->name) != 0) continue;
     if (options->measure && !papers[i]->measure)
       return complain_usage("%s has no costs to measure: leave out --measure", options->paper);
-    if (options->quick && !papers[i]->try_out)
-      return complain_usage("%s is always run whole: leave out --quick", options->paper);
   }
   return STATUS_OK;
 }
@@ -135,8 +137,7 @@ static bool reproduce(const repro_paper *paper, const repro_options *options, js
                       uint32_t *failed) {
   repro_checks checks = {0};
   if (options->measure && paper->measure && !paper->measure(writer, quiet)) return false;
-  bool quickly = options->quick && paper->try_out;
-  if (!(quickly ? paper->try_out : paper->reproduce)(writer, options->plots, quiet, &checks)) return false;
+  if (!paper->reproduce(writer, options->plots, options->quick, quiet, &checks)) return false;
   repro_write_checks(writer, &checks);
   if (!quiet) repro_print_checks(&checks);
   *failed += checks.failed;

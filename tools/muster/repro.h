@@ -30,15 +30,14 @@ void repro_write_checks(json_writer *writer, const repro_checks *checks);
 
 /* A paper that can be reproduced. `reproduce` prints its tables beside ours unless `quiet`, writes the members of its
  * results into the open object, draws its figures into `plots` unless that is null, and adds its checks. False after a
- * complaint when it could not be run. `measure`, unless null, measures the costs that the paper's scenario models anew,
- * prints them beside the model unless `quiet` and writes them as a member into the open object. `try_out`, unless null,
- * is `reproduce` with little to do, to see that it works. */
+ * complaint when it could not be run; with `quick`, it leaves out what takes long. `measure`, unless null, measures the
+ * costs that the paper's scenario models anew, prints them beside the model unless `quiet` and writes them as a member
+ * into the open object. */
 typedef struct repro_paper {
   const char *name;
   const char *summary;
-  bool (*reproduce)(json_writer *writer, const char *plots, bool quiet, repro_checks *checks);
+  bool (*reproduce)(json_writer *writer, const char *plots, bool quick, bool quiet, repro_checks *checks);
   bool (*measure)(json_writer *writer, bool quiet);
-  bool (*try_out)(json_writer *writer, const char *plots, bool quiet, repro_checks *checks);
 } repro_paper;
 
 /* Tan & Wong: effective load management for AI characters. */

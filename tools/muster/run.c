@@ -6,7 +6,9 @@
 #include "report_json.h"
 #include "report_text.h"
 #include "summary.h"
+#include "text.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,6 +30,7 @@ static host_setup setup_of(const run_options *options) {
   setup.world.capacity_ns = options->capacity_ns;
   setup.world.audit = options->audit;
   setup.world.elastic = options->elastic;
+  if (options->elastic == MUSTER_ELASTIC_IMPORTANCE) setup.world.order = MUSTER_ORDER_DEADLINE;
   setup.world.activation_delay = options->activation_delay;
   setup.world.trace_frames = options->trace ? options->trace_frames : 0;
   return setup;
@@ -42,9 +45,12 @@ static void hold_back_signals(run *run) {
   sigprocmask(SIG_BLOCK, &run->stop_signals, NULL);
 }
 
-static bool asked_to_stop(const run *run) {
+/* Whether the run is to end after this frame. */
+static bool is_last(run *run) {
   struct timespec at_once = {0};
-  return sigtimedwait(&run->stop_signals, NULL, &at_once) > 0;
+  int signal = sigtimedwait(&run->stop_signals, NULL, &at_once);
+  if (signal > 0) run->signal = signal;
+  return signal > 0 || run->frame == run->last;
 }
 
 static void write_line(const char *text, void *user) {
@@ -81,6 +87,25 @@ static bool is_in(const run *run, const muster_frame_report *report, uint32_t *c
   return spawned && (!herds || *calm >= CALM_FRAMES);
 }
 
+static void show_warm_up(run *run, bool all_in, uint64_t rest, const muster_frame_report *report) {
+  char agents[TEXT_BYTES], all[TEXT_BYTES];
+  if (!progress_is_due(&run->progress)) return;
+  text_count(agents, report->agents);
+  if (all_in)
+    progress_put(&run->progress, "warming up, frame %" PRIu64 " of %" PRIu64 ": %s agents", run->options.warm_up - rest,
+                 run->options.warm_up, agents);
+  else
+    progress_put(&run->progress, "letting agents in: %s of %s, frame %" PRIu64, agents,
+                 text_count(all, run->host.needs.agents), run->frame);
+}
+
+static void show_frame(run *run, const muster_frame_report *report) {
+  char agents[TEXT_BYTES], wall[TEXT_BYTES], pressure[TEXT_BYTES];
+  progress_put(&run->progress, "frame %" PRIu64 " of %" PRIu64 ": %s agents, pressure %s, frame time %s",
+               run->record.frames, run->options.frames, text_count(agents, report->agents),
+               text_pressure(pressure, (double)report->pressure), text_duration(wall, (double)report->wall_ns));
+}
+
 /* Runs until the population is in, which large ones take several frames for, and then for as long as was asked for, so
  * that estimates have settled. */
 static bool warm_up(run *run, bool *stopped) {
@@ -92,10 +117,11 @@ static bool warm_up(run *run, bool *stopped) {
     if (!run_frame(run, &report)) return false;
     if (all_in) rest--;
     all_in = all_in || is_in(run, &report, &calm) || i == INTAKE_FRAMES_MAX;
-    progress_show(&run->progress, run->frame, 0, &report);
-    *stopped = asked_to_stop(run) || run->frame == run->last;
+    show_warm_up(run, all_in, rest, &report);
+    *stopped = is_last(run);
   }
   muster_statistics_clear(run->host.world);
+  run->noise = noise_begin();
   return true;
 }
 
@@ -105,19 +131,14 @@ static bool run_frames(run *run, bool *stopped) {
     if (!run_frame(run, &report)) return false;
     record_add(&run->record, &report);
     if (run->machine && !machine_crew_watch(run->machine, run->options.budget_ns, &run->seen)) return false;
-    progress_show(&run->progress, run->record.frames, run->options.frames, &report);
-    *stopped = asked_to_stop(run) || run->frame == run->last;
+    if (progress_is_due(&run->progress)) show_frame(run, &report);
+    *stopped = is_last(run);
   }
   return true;
 }
 
 bool run_write_json(run *run, json_writer *writer) {
   return output_commit_json(&run->json, writer);
-}
-
-bool run_took_output(const run *run) {
-  const char *json = run->options.json, *trace = run->options.trace;
-  return (json && strcmp(json, "-") == 0) || (trace && strcmp(trace, "-") == 0);
 }
 
 static bool write_json(run *run, const run_summary *summary) {
@@ -141,19 +162,25 @@ static bool write_trace(run *run) {
 static int report(run *run) {
   run_summary summary;
   summarise(&summary, &run->options, &run->host, &run->record, run->setup.world.guarantee_ns);
+  summary.signal = run->signal;
+  summary.interrupted = run->signal || (run->whole && run->record.frames < run->options.frames);
+  if (!run->options.virtual_clock && !run->host.replays)
+    summary.noise_known = noise_end(&run->noise, &summary.others_share, &summary.stolen_share);
   if (run->machine) {
     summary.machine_kept_share = machine_share(&run->seen, run->seen.as_audited);
     summary.machine_frames = run->seen.frames;
     summary.machine_missed = run->seen.missed;
   }
   if (run->options.json && !write_json(run, &summary)) return STATUS_FAILED;
-  if (!run_took_output(run)) report_text(stdout, &summary, &run->host);
-  return STATUS_OK;
+  if (run_options_take_output(&run->options) || report_print(&summary, &run->host)) return STATUS_OK;
+  return complain_failure("out of memory for the report");
 }
 
 static int tell(run *run, int (*report)(struct run *run)) {
   if (run->record.frames == 0 && run->host.replays) return STATUS_OK; /* ended in the warm-up */
-  if (run->record.frames == 0) return complain_failure("interrupted before the first counted frame: nothing to report");
+  if (run->record.frames == 0)
+    return complain_failure(
+        "interrupted in frame %" PRIu64 ", before the first counted one: there is nothing to report", run->frame);
   if (run->options.trace && !write_trace(run)) return STATUS_FAILED;
   return report(run);
 }
@@ -167,7 +194,10 @@ static void say_replayed(const run *run) {
 /* The world, and who watches beside it. False after a complaint, with nothing left behind. */
 static bool open_world(run *run) {
   const char *wrong = NULL;
-  if (!host_open(&run->host, &run->setup)) {
+  progress_step(&run->progress, "making the world of '%s'", run->options.scenario);
+  bool opened = host_open(&run->host, &run->setup);
+  progress_end(&run->progress);
+  if (!opened) {
     complain_failure("%s", muster_last_error());
     return false;
   }
@@ -185,8 +215,8 @@ static void close_world(run *run) {
 
 static int run_world(run *run, int (*report)(struct run *run)) {
   bool stopped = false;
-  if (!open_world(run)) return STATUS_FAILED;
   run->progress = progress_begin();
+  if (!open_world(run)) return STATUS_FAILED;
   bool found = find_watched(run);
   bool paced = !run->options.virtual_clock && !run->options.no_pace && !run->host.replays;
   run->pacing = pacing_begin(run->options.rate, paced);
@@ -198,6 +228,7 @@ static int run_world(run *run, int (*report)(struct run *run)) {
   else
     status = ran ? tell(run, report)
                  : complain_failure("frame %llu: %s", (unsigned long long)run->frame, muster_last_error());
+  if (ran && run->signal) status = 128 + run->signal;
   if (ran && run->host.replays) say_replayed(run);
   if (!recording_end(&run->recording, run->host.world)) status = STATUS_FAILED;
   close_world(run);
@@ -239,7 +270,7 @@ int run_and_report(run *run, int (*report)(struct run *run)) {
 }
 
 int run_replayed(replaying *replaying, uint32_t workers, uint64_t last) {
-  run run = {.options = replaying->options, .last = last};
+  run run = {.options = replaying->options, .last = last, .whole = last == replaying->info.frames};
   run.setup = setup_of(&run.options);
   run.setup.workers = workers;
   run.setup.world.audit = false; /* what was measured then is in the record */

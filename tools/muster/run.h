@@ -3,6 +3,7 @@
 #define TOOLS_RUN_H
 
 #include "host.h"
+#include "noise.h"
 #include "output.h"
 #include "pacing.h"
 #include "progress.h"
@@ -23,22 +24,23 @@ typedef struct run {
   progress progress;
   run_record record;
   recording recording;
+  noise noise;           /* as the counted frames began */
   machine_crew *machine; /* watches between the frames; null = nobody */
   machine_report seen;   /* by them */
   sigset_t stop_signals;
+  int signal;     /* that ended it early; 0 = none */
   uint64_t frame; /* frames run so far, warm-up included */
   uint64_t last;  /* the run ends after this one */
+  bool whole;     /* what is replayed is replayed to its end */
 } run;
 
 /* Runs what `run->options` ask for, and then tells of it: `report` returns the exit status and may use the host, which
- * still has its population. Writes the trace and the recording, when they were asked for. Returns the exit status. */
+ * still has its population. Writes the trace and the recording, when they were asked for. Returns the exit status: that
+ * of a shell for a signal, 128 more than its number, when one ended the run early. */
 int run_and_report(run *run, int (*report)(struct run *run));
 
 /* Replays a run up to frame `last` on so many workers and reports it. Returns the exit status. */
 int run_replayed(replaying *replaying, uint32_t workers, uint64_t last);
-
-/* Whether the result for machines or the trace has standard output for itself. */
-bool run_took_output(const run *run);
 
 /* Ends a document and puts it where --json says. False after a complaint. */
 bool run_write_json(run *run, json_writer *writer);

@@ -3,12 +3,15 @@
 #include "catalog.h"
 #include "complaint.h"
 #include "options.h"
+#include "output.h"
 #include "pacing.h"
 #include "parse.h"
+#include "run_help.h"
 #include "text.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const uint64_t budget_min_ns = 10000, budget_max_ns = 10000000000;
 static const uint64_t cost_min_ns = 100, cost_max_ns = 500000;
@@ -27,6 +30,7 @@ enum {
   OPTION_FIT,
   OPTION_ACTIVATION_DELAY,
   OPTION_AUDIT,
+  OPTION_NO_AUDIT,
   OPTION_MACHINE,
   OPTION_NO_PACE,
   OPTION_UP,
@@ -54,6 +58,7 @@ static const struct option long_options[] = {
     {"fit", required_argument, NULL, OPTION_FIT},
     {"activation-delay", required_argument, NULL, OPTION_ACTIVATION_DELAY},
     {"audit", no_argument, NULL, OPTION_AUDIT},
+    {"no-audit", no_argument, NULL, OPTION_NO_AUDIT},
     {"machine", no_argument, NULL, OPTION_MACHINE},
     {"no-pace", no_argument, NULL, OPTION_NO_PACE},
     {"up", required_argument, NULL, OPTION_UP},
@@ -66,68 +71,6 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void show_options(void) {
-  puts("\n"
-       "Population and load:\n"
-       "  --agents N         how many agents (default: the scenario's own)\n"
-       "  --observers K      how many observers (default: the scenario's own)\n"
-       "  --cost 5us         what an update costs, of scenarios that take a cost: fixed (default 5us)\n"
-       "  --seed S           of everything random (default 1)\n"
-       "  --up y|z           which axis of the population file is height (default y)\n"
-       "Frames:\n"
-       "  --budget 10ms      wall time that a frame may take (default 10ms)\n"
-       "  --hz 30            frames per second of simulation (default 30)\n"
-       "  --frames N         frames to count (default 300)\n"
-       "  --warm-up N        frames before counting, after all agents are in (default: one second's worth)\n"
-       "  --workers N        the calling thread included (default: one per processor)\n"
-       "  --fit RULE         how periods give way: elastic (default): the important last; or square-root: the\n"
-       "                     least staleness, weighted by importance, for the CPU\n"
-       "  --activation-delay N  frames by which an update may be put off so that none has a peak (default 0)\n"
-       "  --no-pace          run frames back to back instead of at --hz on the wall clock\n"
-       "Clock:\n"
-       "  --virtual          virtual time: costs come from the scenario's cost model; the same seed gives the same\n"
-       "                     result on any number of workers\n"
-       "  --capacity 10ms    work per virtual frame (default: the budget)\n"
-       "  --audit            read thread CPU clocks and check the promise\n"
-       "  --machine          with it: after each frame see for as long what the machine alone takes, as `muster\n"
-       "                     bench machine` does, and tell how often that alone would have broken the promise;\n"
-       "                     it takes the idle time between frames\n"
-       "Report:\n"
-       "  --json FILE        the report for machines, all times in ns; - is standard output\n"
-       "  --trace FILE       the last frames for a trace viewer (ui.perfetto.dev, chrome://tracing); - is standard\n"
-       "                     output\n"
-       "  --trace-frames N   how many of them (default 120)\n"
-       "  --record FILE      inputs, choices and measured costs, for `muster replay FILE`\n"
-       "  --watch NAME       what one character does, as it happens: townsfolk; of `muster run` alone\n"
-       "  --help");
-}
-
-static void show_help(void) {
-  puts("muster run - runs a population inside its budget and reports how that went\n"
-       "\n"
-       "usage: muster run [SCENARIO|POPULATION.csv] [OPTION]...\n"
-       "\n"
-       "Scenarios (default wildlife):");
-  catalog_list(stdout);
-  show_options();
-}
-
-static void show_explain_help(void) {
-  puts("muster explain - runs a population and says why one of its agents runs when and how it does\n"
-       "\n"
-       "usage: muster explain [SCENARIO|POPULATION.csv] [--agent WHICH] [OPTION]...\n"
-       "\n"
-       "Which agent, after the last frame:\n"
-       "  --agent INDEX            the one with this number\n"
-       "  --agent most-important\n"
-       "  --agent most-delayed     of those that are due and wait, the one whose last update is longest ago; of all,\n"
-       "                           when nobody waits (default)\n"
-       "\n"
-       "Scenarios (default wildlife):");
-  catalog_list(stdout);
-  show_options();
-}
-
 static bool read_up_axis(const char *text, char *axis) {
   if (strcmp(text, "y") == 0 || strcmp(text, "z") == 0) {
     *axis = text[0];
@@ -138,10 +81,19 @@ static bool read_up_axis(const char *text, char *axis) {
 }
 
 static bool read_fit(const char *text, muster_elastic *elastic) {
-  bool known = strcmp(text, "elastic") == 0 || strcmp(text, "square-root") == 0;
-  *elastic = strcmp(text, "elastic") == 0 ? MUSTER_ELASTIC_RATE : MUSTER_ELASTIC_SQUARE_ROOT;
-  if (!known) complain_usage("--fit is '%s'; give elastic or square-root", text);
-  return known;
+  static const struct {
+    const char *name;
+    muster_elastic elastic;
+  } rules[] = {{"elastic", MUSTER_ELASTIC_RATE},
+               {"square-root", MUSTER_ELASTIC_SQUARE_ROOT},
+               {"importance", MUSTER_ELASTIC_IMPORTANCE}};
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    if (strcmp(text, rules[i].name) != 0) continue;
+    *elastic = rules[i].elastic;
+    return true;
+  }
+  complain_usage("--fit is '%s'; give elastic, square-root or importance", text);
+  return false;
 }
 
 /* The options with a number or a duration. */
@@ -181,6 +133,9 @@ static bool read_option(void *user, int option, const char *text) {
     return options->virtual_clock = true;
   case OPTION_AUDIT:
     return options->audit = true;
+  case OPTION_NO_AUDIT:
+    options->audit = false;
+    return true;
   case OPTION_MACHINE:
     return options->machine = true;
   case OPTION_NO_PACE:
@@ -222,6 +177,11 @@ static bool takes_standard_output(const char *file) {
   return file && strcmp(file, "-") == 0;
 }
 
+bool run_options_take_output(const run_options *options) {
+  return takes_standard_output(options->json) || takes_standard_output(options->trace) ||
+         takes_standard_output(options->record);
+}
+
 /* The machine is watched for as long as a frame, in the time that frames leave. */
 static int find_contradiction_of_machine(const run_options *options, run_purpose purpose) {
   char budget[TEXT_BYTES], period[TEXT_BYTES];
@@ -229,8 +189,8 @@ static int find_contradiction_of_machine(const run_options *options, run_purpose
   uint64_t period_ns = pacing_sim_time(&pacing, 1);
   if (purpose != RUN_TO_REPORT) return complain_usage("--machine is for `muster run`, whose report tells of it");
   if (!options->audit || options->virtual_clock)
-    return complain_usage("--machine stands beside what --audit measures on the wall clock; add --audit%s",
-                          options->virtual_clock ? " and leave out --virtual" : "");
+    return complain_usage("--machine stands beside the promise as it is measured on the wall clock; leave out %s",
+                          options->virtual_clock ? "--virtual" : "--no-audit");
   if (options->no_pace) return complain_usage("--machine uses the time between frames; leave out --no-pace");
   if (5 * options->budget_ns <= 2 * period_ns) return STATUS_OK;
   return complain_usage("--machine takes as long as the budget of %s once more, and needs half of it to spare, but a "
@@ -238,19 +198,48 @@ static int find_contradiction_of_machine(const run_options *options, run_purpose
                         text_duration(budget, (double)options->budget_ns), text_duration(period, (double)period_ns));
 }
 
+/* Results that would overwrite each other, or what is read. */
+static int find_same_files(const run_options *options) {
+  const struct {
+    const char *option, *path;
+  } files[] = {{"--json", options->json}, {"--trace", options->trace}, {"--record", options->record}};
+  enum { FILES = sizeof files / sizeof *files };
+  for (size_t i = 0; i < FILES; i++) {
+    if (!files[i].path) continue;
+    if (options->path && output_is_same(files[i].path, options->path))
+      return complain_usage("%s would overwrite the population '%s'; give it another file", files[i].option,
+                            options->path);
+    for (size_t k = 0; k < i; k++) {
+      if (!files[k].path || !output_is_same(files[i].path, files[k].path)) continue;
+      if (takes_standard_output(files[i].path))
+        return complain_usage("%s and %s both want standard output; give one of them a file", files[k].option,
+                              files[i].option);
+      return complain_usage("%s and %s are the same file '%s'; give each a file of its own", files[k].option,
+                            files[i].option, files[i].path);
+    }
+  }
+  return STATUS_OK;
+}
+
+/* A record is bytes, which no terminal shows. */
+static int find_contradiction_of_output(const run_options *options) {
+  if (options->watch && run_options_take_output(options))
+    return complain_usage("--watch writes to standard output, and so do --json -, --trace - and --record -; give them "
+                          "a file");
+  if (takes_standard_output(options->record) && isatty(STDOUT_FILENO))
+    return complain_usage(
+        "--record - writes bytes, and standard output is a terminal; give a file, or a pipe behind it");
+  return find_same_files(options);
+}
+
 /* What contradicts; STATUS_OK when nothing does. */
 static int find_contradiction(const run_options *options, run_purpose purpose) {
-  bool taken = takes_standard_output(options->json) || takes_standard_output(options->trace);
   if (options->watch && purpose != RUN_TO_REPORT)
     return complain_usage("--watch is for `muster run`, which shows what happens while it happens");
-  if (options->watch && taken)
-    return complain_usage("--watch writes to standard output, and so do --json - and --trace -; give them a file");
   if (options->capacity_ns && !options->virtual_clock)
     return complain_usage("--capacity is the work of a virtual frame; add --virtual, or use --budget instead");
   if (options->trace_frames && !options->trace)
     return complain_usage("--trace-frames is the length of a trace; add --trace FILE");
-  if (options->trace && options->json && strcmp(options->trace, "-") == 0 && strcmp(options->json, "-") == 0)
-    return complain_usage("--trace and --json both want standard output; give one of them a file");
   return options->machine ? find_contradiction_of_machine(options, purpose) : STATUS_OK;
 }
 
@@ -262,6 +251,7 @@ static bool complete(run_options *options, run_purpose purpose, int *status) {
   if (options->warm_up == UINT64_MAX) options->warm_up = (options->rate + 999) / 1000;
   if (options->workers == 0) options->workers = muster_available_processors();
   options->module = catalog_find(options->scenario, &options->path, status);
+  if (options->module && (*status = find_contradiction_of_output(options)) != STATUS_OK) return false;
   if (options->module && options->watch && !can_watch(options->module)) {
     *status = complain_usage("'%s' has nobody to watch; use the scenario 'townsfolk' for that", options->scenario);
     return false;
@@ -273,14 +263,15 @@ static bool complete(run_options *options, run_purpose purpose, int *status) {
 }
 
 bool run_options_read(run_options *options, run_purpose purpose, int count, char **arguments, int *status) {
-  static const option_reader readers[] = {{"run", long_options + 1, show_help, read_option},
-                                          {"explain", long_options, show_explain_help, read_option}};
+  static const option_reader readers[] = {{"run", long_options + 1, run_help, read_option},
+                                          {"explain", long_options, run_explain_help, read_option}};
   *options = (run_options){.scenario = "wildlife",
                            .budget_ns = 10000000,
                            .rate = 30000,
                            .frames = 300,
                            .warm_up = UINT64_MAX,
                            .seed = 1,
+                           .audit = purpose == RUN_TO_REPORT,
                            .up_axis = 'y'};
   if (!options_read(&readers[purpose], options, count, arguments, status)) return false;
   if (count - optind > 1) {

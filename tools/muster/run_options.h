@@ -11,7 +11,7 @@ typedef struct run_options {
   const char *json;            /* where the machine's report goes; null = nowhere, "-" = standard output */
   const char *trace;           /* the same for the trace of the last frames */
   const char *agent;           /* which one to explain, as typed */
-  const char *record;          /* where the run is recorded; null = nowhere */
+  const char *record;          /* where the run is recorded; null = nowhere, "-" = standard output */
   const char *watch;           /* the name of the agent to watch; null = nobody */
   uint32_t agents, observers;  /* 0 = the scenario's own */
   uint32_t workers;
@@ -22,7 +22,8 @@ typedef struct run_options {
   uint64_t seed;
   muster_elastic elastic; /* how periods give way */
   uint32_t activation_delay;
-  bool virtual_clock, audit, no_pace;
+  bool virtual_clock, no_pace;
+  bool audit;            /* measures the promise */
   bool machine;          /* between the frames it is seen what the machine alone does to them */
   uint32_t trace_frames; /* how many of them it keeps */
   char up_axis;
@@ -34,5 +35,8 @@ typedef enum run_purpose { RUN_TO_REPORT = 0, RUN_TO_EXPLAIN } run_purpose;
 /* Reads the command line. True: go on and run. False: `status` is the exit status, and what there is to say has been
  * said (help, or a complaint). */
 bool run_options_read(run_options *options, run_purpose purpose, int count, char **arguments, int *status);
+
+/* Whether the result for machines, the trace or the record has standard output for itself. */
+bool run_options_take_output(const run_options *options);
 
 #endif

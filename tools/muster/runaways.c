@@ -9,14 +9,32 @@ static void find_worst(runaways *runaways, const muster_world *world) {
   for (uint32_t i = 1; (name = muster_type_name(world, (muster_type){i})) != NULL; i++) {
     muster_conduct conduct = muster_default_conduct();
     if (muster_conduct_read(world, (muster_type){i}, &conduct) != MUSTER_OK) continue;
-    if (conduct.worst_ns <= runaways->worst_ns) continue;
-    runaways->worst_ns = conduct.worst_ns;
-    runaways->worst_type = name;
+    if (conduct.worst_ns > runaways->worst_ns) {
+      runaways->worst_ns = conduct.worst_ns;
+      runaways->worst_type = name;
+    }
+    if (conduct.worst_blocked_ns <= runaways->blocked_ns) continue;
+    runaways->blocked_ns = conduct.worst_blocked_ns;
+    runaways->blocked_type = name;
+    runaways->blocked_agent = conduct.worst_blocked_agent;
+    runaways->blocked_atom = conduct.worst_blocked_atom;
   }
+}
+
+/* Of the worst, as far as one of its type is among those that are kept. */
+static uint64_t limit_of_worst(const runaways *runaways, const muster_world *world) {
+  muster_offence offences[MUSTER_OFFENCES_KEPT];
+  uint32_t count = muster_offences_read(world, offences, MUSTER_OFFENCES_KEPT);
+  for (uint32_t i = 0; i < count; i++) {
+    const char *name = muster_type_name(world, offences[i].type);
+    if (offences[i].kind == MUSTER_OFFENCE_OVER && name == runaways->worst_type) return offences[i].limit_ns;
+  }
+  return 0;
 }
 
 runaways runaways_of(const host *host, const muster_statistics *statistics, const muster_frame_report *last) {
   runaways found = {.offences = statistics->atoms_over_limit,
+                    .blocked = statistics->atoms_blocked,
                     .demotions = statistics->demotions,
                     .quarantines = statistics->quarantines,
                     .stuck = statistics->stuck,
@@ -24,19 +42,31 @@ runaways runaways_of(const host *host, const muster_statistics *statistics, cons
                     .agents_quarantined = last->agents_quarantined,
                     .types_quarantined = last->types_quarantined};
   find_worst(&found, host->world);
+  if (found.worst_type) found.worst_limit_ns = limit_of_worst(&found, host->world);
   return found;
+}
+
+static void print_blocked(FILE *stream, const runaways *runaways) {
+  char blocked[TEXT_BYTES], worst[TEXT_BYTES];
+  if (!runaways->blocked) return;
+  fprintf(stream, "          %s atom%s blocked", text_count(blocked, runaways->blocked),
+          runaways->blocked == 1 ? "" : "s");
+  fprintf(stream, "; the worst for %s: agent %u.%u of type %s,\n          in atom %u\n",
+          text_duration(worst, (double)runaways->blocked_ns), runaways->blocked_agent.index,
+          runaways->blocked_agent.generation, runaways->blocked_type, runaways->blocked_atom);
 }
 
 void runaways_print(FILE *stream, const runaways *runaways) {
   char offences[TEXT_BYTES], worst[TEXT_BYTES];
   bool penalties = runaways->agents_demoted || runaways->agents_quarantined || runaways->types_quarantined;
-  if (!runaways->offences && !runaways->stuck && !penalties) return;
+  if (!runaways->offences && !runaways->blocked && !runaways->stuck && !penalties) return;
   fprintf(stream, "Runaways  %s atom%s over the limit", text_count(offences, runaways->offences),
           runaways->offences == 1 ? "" : "s");
   if (runaways->worst_type)
     fprintf(stream, "; the worst ever took %s, of type %s", text_duration(worst, (double)runaways->worst_ns),
             runaways->worst_type);
   fprintf(stream, "\n");
+  print_blocked(stream, runaways);
   if (penalties)
     fprintf(stream, "          at the end %u agents demoted, %u and %u types in quarantine\n", runaways->agents_demoted,
             runaways->agents_quarantined, runaways->types_quarantined);
@@ -46,6 +76,7 @@ void runaways_print(FILE *stream, const runaways *runaways) {
 void runaways_json(json_writer *writer, const runaways *runaways) {
   json_begin_object(writer, "runaways");
   json_uint(writer, "offences", runaways->offences);
+  json_uint(writer, "blocked", runaways->blocked);
   json_uint(writer, "demotions", runaways->demotions);
   json_uint(writer, "quarantines", runaways->quarantines);
   json_uint(writer, "stuck", runaways->stuck);
@@ -53,9 +84,18 @@ void runaways_json(json_writer *writer, const runaways *runaways) {
   json_uint(writer, "agents_quarantined", runaways->agents_quarantined);
   json_uint(writer, "types_quarantined", runaways->types_quarantined);
   json_uint(writer, "worst_ns", runaways->worst_ns);
+  json_uint(writer, "worst_limit_ns", runaways->worst_limit_ns);
   if (runaways->worst_type)
     json_string(writer, "worst_type", runaways->worst_type);
   else
     json_null(writer, "worst_type");
+  json_uint(writer, "worst_blocked_ns", runaways->blocked_ns);
+  if (runaways->blocked_type) {
+    json_string(writer, "worst_blocked_type", runaways->blocked_type);
+    json_uint(writer, "worst_blocked_agent", runaways->blocked_agent.index);
+    json_uint(writer, "worst_blocked_atom", runaways->blocked_atom);
+  } else {
+    json_null(writer, "worst_blocked_type");
+  }
   json_end_object(writer);
 }

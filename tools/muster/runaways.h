@@ -8,10 +8,14 @@
 #include <stdio.h>
 
 typedef struct runaways {
-  uint64_t offences, demotions, quarantines, stuck; /* of the counted frames */
+  uint64_t offences, blocked, demotions, quarantines, stuck; /* of the counted frames */
   uint32_t agents_demoted, agents_quarantined, types_quarantined;
-  const char *worst_type; /* since the world was created; null = nobody ever offended */
-  uint64_t worst_ns;
+  const char *worst_type;            /* since the world was created; null = nobody ever offended */
+  uint64_t worst_ns, worst_limit_ns; /* 0 = it is not known any more */
+  const char *blocked_type;          /* likewise, of atoms that were blocked; and whose it was */
+  uint64_t blocked_ns;
+  muster_agent blocked_agent;
+  uint32_t blocked_atom;
 } runaways;
 
 /* Gathers them at the end of a run. */

@@ -43,6 +43,7 @@ static double capacity_of(const run_options *options, const run_record *record) 
 
 static void sum_up_promise(run_summary *summary, const run_options *options, const run_record *record) {
   summary->own_known = options->audit || options->virtual_clock;
+  summary->longest_atom_ns = record->longest_atom_ns;
   summary->longest_claim_ns = record->longest_claim_ns;
   summary->kept_share = (double)record->kept / (double)record->frames;
   summary->budget_used_share = ratio((double)record->waiting_used_ns, (double)record->waiting_given_ns);
@@ -79,10 +80,10 @@ void summarise(run_summary *summary, const run_options *options, const host *hos
   *summary = (run_summary){.options = options,
                            .scenario = options->path ? options->path : options->module->name,
                            .frames = record->frames,
+                           .simulated_ns = (double)record->sim_ns,
                            .frame_period_ns = 1000000000000u / options->rate,
                            .agents = record->last.agents,
                            .observers = host->needs.observers,
-                           .interrupted = record->frames < options->frames,
                            .world_hash = muster_world_hash(host->world)};
   summary->statistics = muster_default_statistics();
   muster_statistics_read(host->world, &summary->statistics);

@@ -17,11 +17,15 @@ typedef struct run_summary {
   const run_options *options;
   const char *scenario;
   uint64_t frames, frame_period_ns;
+  double simulated_ns; /* by all of them */
   uint32_t agents, observers;
   bool interrupted;
+  int signal;       /* that interrupted it; 0 = none, or it is a replay of one that was */
+  bool noise_known; /* what other processes, and the host, took of the processors: */
+  double others_share, stolen_share;
   bool own_known; /* own time was measured (audit) or is known exactly (virtual) */
   frame_quantiles wall_ns, overrun_wall_ns, overrun_own_ns;
-  uint64_t longest_claim_ns;
+  uint64_t longest_atom_ns, longest_claim_ns;
   double kept_share; /* frames within the promise */
   double
       machine_kept_share; /* what threads that only read the clocks kept, in so many frames; 0 = they did not watch */

@@ -3,6 +3,7 @@
 
 #include "complaint.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { ROW_WARM_UP = 200, ROW_FRAMES = 1200, WALL_WARM_UP = 20, WALL_FRAMES = 60 };
@@ -37,26 +38,37 @@ static bool measure_overhead(tan_wong_plan plan, tan_wong_frame *frames, double 
   plan.wall = true;
   plan.warm_up = WALL_WARM_UP;
   plan.frames = WALL_FRAMES;
-  if (!tan_wong_run(&plan, frames, NULL, NULL)) return false;
+  if (!tan_wong_run(&plan, frames, NULL)) return false;
   *overhead_ms = tan_wong_sum_up(frames, WALL_WARM_UP, WALL_FRAMES).overhead_ms;
   return true;
+}
+
+static tan_wong_plan plan_of_row(uint32_t number) {
+  return (tan_wong_plan){.budget_ns = (uint64_t)(tan_wong_published[number].budget_ms * 1e6),
+                         .rest_ns = rest_ns[number],
+                         .warm_up = ROW_WARM_UP,
+                         .frames = ROW_FRAMES};
 }
 
 static bool measure_row(tan_wong_results *results, uint32_t number, tan_wong_frame *frames) {
   tan_wong_row *row = &results->rows[number];
   tan_wong_phase *phase = &results->phases[number];
-  tan_wong_plan plan = {.budget_ns = (uint64_t)(tan_wong_published[number].budget_ms * 1e6),
-                        .rest_ns = rest_ns[number],
-                        .warm_up = ROW_WARM_UP,
-                        .frames = ROW_FRAMES};
-  if (!tan_wong_run(&plan, frames, &row->d_interval_ms, &results->animat)) return false;
+  tan_wong_plan plan = plan_of_row(number);
+  tan_wong_outcome outcome;
+  if (!tan_wong_run(&plan, frames, &outcome)) return false;
   *phase = tan_wong_sum_up(frames, plan.warm_up, plan.frames);
-  row->budget_ms = tan_wong_published[number].budget_ms;
-  row->c_total_ms = phase->c_total_ms;
-  row->u_total = phase->u_total;
-  row->d_assigned_ms = phase->d_assigned_ms;
-  row->fps = phase->fps;
-  return measure_overhead(plan, frames, &row->overhead_ms);
+  *row = tan_wong_row_of(&plan, phase, &outcome);
+  results->animat = outcome.animat;
+  results->longest_wait_ms[number] = outcome.longest_wait_ms;
+  results->rest_ms[number] = (double)plan.rest_ns * 1e-6;
+  row->overhead_ms = (double)NAN;
+  return results->quick || measure_overhead(plan, frames, &row->overhead_ms);
+}
+
+static bool measure_slip(tan_wong_results *results) {
+  tan_wong_plan plans[TAN_WONG_ROWS];
+  for (uint32_t i = 0; i < TAN_WONG_ROWS; i++) plans[i] = plan_of_row(i);
+  return tan_wong_find_slip(plans, results->series, &results->slip);
 }
 
 /* T_d = 30 ms; the rest of the game takes 20 ms more in frames 200 to 400. */
@@ -67,61 +79,22 @@ static bool measure_disturbance(tan_wong_results *results) {
                                          .extra_from = LOAD_FROM,
                                          .extra_to = LOAD_TO,
                                          .frames = FIGURE_FRAMES};
-  if (!tan_wong_run(&results->disturbance, results->series, NULL, NULL)) return false;
+  if (!tan_wong_run(&results->disturbance, results->series, NULL)) return false;
   results->before = tan_wong_sum_up(results->series, SETTLED_FROM, LOAD_FROM);
   results->during = tan_wong_sum_up(results->series, LOAD_FROM, LOAD_TO);
   results->after = tan_wong_sum_up(results->series, LOAD_TO, FIGURE_FRAMES);
   return true;
 }
 
-static void write_row(json_writer *writer, const tan_wong_row *row, bool published) {
-  json_begin_object(writer, NULL);
-  json_number(writer, "budget_ms", row->budget_ms);
-  json_number(writer, "c_total_ms", row->c_total_ms);
-  json_number(writer, "u_total", row->u_total);
-  if (published)
-    json_number(writer, "d_period_ms", row->d_interval_ms);
-  else
-    json_number(writer, "d_assigned_ms", row->d_assigned_ms);
-  if (!published) json_number(writer, "d_interval_ms", row->d_interval_ms);
-  json_number(writer, "fps", row->fps);
-  json_number(writer, "overhead_ms", row->overhead_ms);
-  json_end_object(writer);
-}
-
-static void write_rows(json_writer *writer, const char *name, const tan_wong_row *rows, bool published) {
-  json_begin_array(writer, name);
-  for (uint32_t i = 0; i < TAN_WONG_ROWS; i++) write_row(writer, &rows[i], published);
-  json_end_array(writer);
-}
-
-static void write_phase(json_writer *writer, const char *name, const tan_wong_phase *phase) {
-  json_begin_object(writer, name);
-  json_number(writer, "c_total_ms", phase->c_total_ms);
-  json_number(writer, "u_total", phase->u_total);
-  json_number(writer, "frame_ms", phase->frame_ms);
-  json_end_object(writer);
-}
-
-static void write_results(json_writer *writer, const tan_wong_results *results) {
-  json_string(writer, "paper", repro_tan_wong.name);
-  write_rows(writer, "rows", results->rows, false);
-  write_rows(writer, "published", tan_wong_published, true);
-  json_begin_object(writer, "disturbance");
-  write_phase(writer, "before", &results->before);
-  write_phase(writer, "during", &results->during);
-  write_phase(writer, "after", &results->after);
-  json_end_object(writer);
-}
-
 static bool measure(tan_wong_results *results) {
   for (uint32_t i = 0; i < TAN_WONG_ROWS; i++)
     if (!measure_row(results, i, results->series)) return false;
-  return measure_disturbance(results);
+  return measure_slip(results) && tan_wong_find_unequal(results->series, &results->unequal) &&
+         measure_disturbance(results);
 }
 
-static bool reproduce(json_writer *writer, const char *plots, bool quiet, repro_checks *checks) {
-  tan_wong_results results = {.series = calloc(ROW_FRAMES, sizeof *results.series)};
+static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet, repro_checks *checks) {
+  tan_wong_results results = {.quick = quick, .series = calloc(ROW_FRAMES, sizeof *results.series)};
   if (!results.series) {
     complain_failure("out of memory");
     return false;
@@ -129,13 +102,16 @@ static bool reproduce(json_writer *writer, const char *plots, bool quiet, repro_
   bool done = measure(&results);
   if (done) {
     tan_wong_check(&results, checks);
-    write_results(writer, &results);
-    if (!quiet) tan_wong_print(&results);
+    json_string(writer, "paper", repro_tan_wong.name);
+    tan_wong_write(writer, &results);
+    if (!quiet) {
+      tan_wong_print(&results);
+      tan_wong_print_rules(&results);
+    }
     done = !plots || tan_wong_plot(&results, plots);
   }
   free(results.series);
   return done;
 }
 
-const repro_paper repro_tan_wong = {"tan-wong", "Tan & Wong: elastic periods (Table 2, Figure 5)", reproduce, NULL,
-                                    NULL};
+const repro_paper repro_tan_wong = {"tan-wong", "Tan & Wong: elastic periods (Table 2, Figure 5)", reproduce, NULL};

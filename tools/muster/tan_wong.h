@@ -6,6 +6,7 @@
 #define TOOLS_TAN_WONG_H
 
 #include "repro.h"
+#include "scenarios/scenarios.h"
 
 #include <muster/muster.h>
 
@@ -34,9 +35,9 @@ typedef struct tan_wong_phase {
 typedef struct tan_wong_row {
   double budget_ms;
   double c_total_ms, u_total;
-  double d_assigned_ms; /* mean of T_i - T_io as fitted */
-  double d_interval_ms; /* mean of the time from one update to the next, less T_io: delays included */
-  double fps, overhead_ms;
+  double d_assigned_ms;    /* mean of T_i - T_io as fitted */
+  double d_interval_ms;    /* mean of the time from one update to the next, less T_io: delays included */
+  double fps, overhead_ms; /* the latter NaN when it was not measured */
 } tan_wong_row;
 
 /* What an animat is, as its scenario reports it. */
@@ -46,28 +47,103 @@ typedef struct tan_wong_animat {
 
 /* One run. */
 typedef struct tan_wong_plan {
-  uint64_t budget_ns; /* T_d */
-  uint64_t rest_ns;   /* of the frame: rendering and the like */
-  uint64_t extra_ns;  /* more of that in frames from .. to - 1 */
+  const tan_wong_species *species; /* TAN_WONG_SPECIES of them; null = all alike, as in the paper */
+  uint64_t budget_ns;              /* T_d */
+  uint64_t rest_ns;                /* of the frame: rendering and the like */
+  uint64_t extra_ns;               /* more of that in frames from .. to - 1 */
   uint32_t extra_from, extra_to;
   uint32_t warm_up, frames; /* run, and of these not counted for d_interval */
   bool wall;                /* on the wall clock, with real work */
 } tan_wong_plan;
 
-typedef struct tan_wong_results {
+/* What became of the animats. */
+typedef struct tan_wong_outcome {
   tan_wong_animat animat;
+  double interval_deviation_ms;         /* mean of the time from one update to the next, less T_io */
+  double longest_wait_ms;               /* from release to start */
+  double assigned_ms[TAN_WONG_SPECIES]; /* T_i as fitted, the mean of all frames after the warm-up */
+  double interval_ms[TAN_WONG_SPECIES]; /* from one update to the next */
+} tan_wong_outcome;
+
+/* ------------------------------------------------------------------------------------------ the rule without Muster */
+
+/* How periods give way: figure 2 of the paper as it must be meant, as it is printed, and rules that it is not. */
+typedef enum tan_wong_rule {
+  TAN_WONG_CORRECTED = 0, /* U_i = U_io - lambda E_i; who is at the longest period takes no part in the rest */
+  TAN_WONG_PRINTED,       /* with Uvo = Uo - Uf, where Uf is what these take now and not what they took at first: what
+                             they have saved is saved a second time by the others. (The other slips of the figure, by
+                             which it would not run at all, are put right: T_i = C_i / U_i, within its bounds) */
+  TAN_WONG_ALIKE,         /* E_i left out */
+  TAN_WONG_RATE,          /* E_i C_i in place of E_i */
+  TAN_WONG_FACTOR,        /* one factor for all periods */
+  TAN_WONG_SQUARE_ROOT,   /* T_i proportional to sqrt(C_i E_i) */
+  TAN_WONG_NONE,          /* no compression */
+  TAN_WONG_RULES
+} tan_wong_rule;
+
+typedef struct tan_wong_task {
+  double cost_ms, nominal_ms, longest_ms, elasticity;
+  double period_ms; /* that a rule gives it */
+} tan_wong_task;
+
+/* Fits the periods to a utilisation, U_d. */
+void tan_wong_fit(tan_wong_rule rule, tan_wong_task *tasks, uint32_t count, double desired);
+
+/* The paper's whole scheduler on arrays, frame by frame, with the costs of the plan's species: figure 2 by the rule,
+ * figure 3 with its updates of T_last, T_next and M. */
+tan_wong_row tan_wong_model(tan_wong_rule rule, const tan_wong_plan *plan);
+
+/* Animats that differ in cost alone: by so much of the mean, evenly from species to species. */
+void tan_wong_spread(double share, tan_wong_species species[TAN_WONG_SPECIES]);
+
+/* --------------------------------------------------------------------------------------------------------- results */
+
+enum { TAN_WONG_SPREADS = 6 };
+
+/* Row by row, with species whose costs differ: the paper's figure 2 as printed and as corrected, and Muster. */
+typedef struct tan_wong_slip {
+  double spread; /* 0.3: costs from 0.7 to 1.3 of the mean */
+  tan_wong_row printed[TAN_WONG_ROWS], corrected[TAN_WONG_ROWS], muster[TAN_WONG_ROWS];
+  double spreads[TAN_WONG_SPREADS]; /* of costs, and the C_total of the row of 20 ms that they give */
+  double printed_ms[TAN_WONG_SPREADS], corrected_ms[TAN_WONG_SPREADS];
+} tan_wong_slip;
+
+/* Species that differ in everything: their periods by each rule, and by Muster. */
+typedef struct tan_wong_unequal {
+  tan_wong_species species[TAN_WONG_SPECIES];
+  double budget_ms, c_total_ms, frame_ms;
+  double wanted_ms[TAN_WONG_RULES][TAN_WONG_SPECIES];
+  tan_wong_outcome outcome;
+} tan_wong_unequal;
+
+typedef struct tan_wong_results {
+  bool quick; /* without the overhead, which is the wall clock's */
+  tan_wong_animat animat;
+  double longest_wait_ms[TAN_WONG_ROWS];
+  double rest_ms[TAN_WONG_ROWS]; /* of a frame: an input, taken from the published rows */
   tan_wong_row rows[TAN_WONG_ROWS];
   tan_wong_phase phases[TAN_WONG_ROWS]; /* of the rows */
   tan_wong_plan disturbance;            /* Figure 5 */
   tan_wong_frame *series;               /* its frames */
   tan_wong_phase before, during, after;
+  tan_wong_slip slip;
+  tan_wong_unequal unequal;
 } tan_wong_results;
 
 /* Table 2 as published. Its D_period stands as d_interval_ms: 47.93 exceeds T_imax - T_io, so delays are in it. */
 extern const tan_wong_row tan_wong_published[TAN_WONG_ROWS];
 
-/* Runs `plan->frames` frames into `frames`. `interval_ms` and `animat` may be null. False after a complaint. */
-bool tan_wong_run(const tan_wong_plan *plan, tan_wong_frame *frames, double *interval_ms, tan_wong_animat *animat);
+/* Runs `plan->frames` frames into `frames`. `outcome` may be null. False after a complaint. */
+bool tan_wong_run(const tan_wong_plan *plan, tan_wong_frame *frames, tan_wong_outcome *outcome);
+
+/* Runs the rows with costs that differ, by both readings of figure 2 and by Muster. False after a complaint. */
+bool tan_wong_find_slip(const tan_wong_plan plans[TAN_WONG_ROWS], tan_wong_frame *frames, tan_wong_slip *slip);
+
+/* Runs the species that differ in everything. False after a complaint. */
+bool tan_wong_find_unequal(tan_wong_frame *frames, tan_wong_unequal *unequal);
+
+/* What a run came to, as a row. */
+tan_wong_row tan_wong_row_of(const tan_wong_plan *plan, const tan_wong_phase *phase, const tan_wong_outcome *outcome);
 
 /* Sums up frames from .. to - 1. */
 tan_wong_phase tan_wong_sum_up(const tan_wong_frame *frames, uint32_t from, uint32_t to);
@@ -75,8 +151,12 @@ tan_wong_phase tan_wong_sum_up(const tan_wong_frame *frames, uint32_t from, uint
 /* Adds what the reproduction must show. */
 void tan_wong_check(const tan_wong_results *results, repro_checks *checks);
 
+/* Writes the results as members of the open object. */
+void tan_wong_write(json_writer *writer, const tan_wong_results *results);
+
 /* Prints ours beside the paper's. */
 void tan_wong_print(const tan_wong_results *results);
+void tan_wong_print_rules(const tan_wong_results *results); /* the tables that follow Table 2 */
 
 /* Draws both figures into a folder. */
 bool tan_wong_plot(const tan_wong_results *results, const char *folder);

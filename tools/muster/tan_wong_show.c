@@ -2,23 +2,27 @@
 #include "plots.h"
 #include "tan_wong.h"
 
+#include <math.h>
 #include <stddef.h>
 
-/* The columns of Table 2. */
+/* The columns of Table 2, and what each is: an input, what was found, what follows from both, or a measurement. */
 static const struct {
   const char *name;
+  const char *kind;
   const char *label; /* in the plot */
   size_t ours;       /* offset in a row */
   size_t published;
   int decimals;
 } columns[] = {
-    {"C_total ms", "C_{total} [ms]", offsetof(tan_wong_row, c_total_ms), offsetof(tan_wong_row, c_total_ms), 3},
-    {"U_total", "U_{total}", offsetof(tan_wong_row, u_total), offsetof(tan_wong_row, u_total), 4},
-    {"D assigned ms", NULL, offsetof(tan_wong_row, d_assigned_ms), 0, 3},
-    {"D interval ms", "D_{period} [ms]", offsetof(tan_wong_row, d_interval_ms), offsetof(tan_wong_row, d_interval_ms),
+    {"C_total ms", "found", "C_{total} [ms]", offsetof(tan_wong_row, c_total_ms), offsetof(tan_wong_row, c_total_ms),
      3},
-    {"FPS", "frames per second", offsetof(tan_wong_row, fps), offsetof(tan_wong_row, fps), 2},
-    {"overhead ms", "overhead [ms]", offsetof(tan_wong_row, overhead_ms), offsetof(tan_wong_row, overhead_ms), 4},
+    {"U_total", "follows", "U_{total}", offsetof(tan_wong_row, u_total), offsetof(tan_wong_row, u_total), 4},
+    {"D assigned ms", "found", NULL, offsetof(tan_wong_row, d_assigned_ms), 0, 3},
+    {"D interval ms", "found", "D_{period} [ms]", offsetof(tan_wong_row, d_interval_ms),
+     offsetof(tan_wong_row, d_interval_ms), 3},
+    {"FPS", "follows", "frames per second", offsetof(tan_wong_row, fps), offsetof(tan_wong_row, fps), 2},
+    {"overhead ms", "wall clock", "overhead [ms]", offsetof(tan_wong_row, overhead_ms),
+     offsetof(tan_wong_row, overhead_ms), 4},
 };
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
@@ -29,19 +33,34 @@ static double field(const tan_wong_row *row, size_t offset) {
 
 /* Every row of the paper is a column here, so that the two numbers to compare stand side by side. */
 static void print_table(const tan_wong_results *results) {
-  printf("Tan & Wong, Table 2: 100 animats, T_io 33.33 ms, T_imax 80 ms, 0.373 ms each\n\n%-15s", "T_d");
-  for (int i = 0; i < TAN_WONG_ROWS; i++) printf("    %15g ms   ", results->rows[i].budget_ms);
-  printf("\n%-15s", "");
+  const tan_wong_animat *animat = &results->animat;
+  printf(
+      "Tan & Wong, Table 2: %d animats, T_io %.2f ms, T_imax %g ms, E 1\n\n"
+      "Inputs are T_d and these, from the paper; and from its answer: the cost of an animat, and the rest of a frame\n"
+      "(its frame time less its C_total). U_total = C_total / T_f and FPS = 1 / T_f follow from C_total and the "
+      "rest.\n\n"
+      "%-15s %-10s",
+      TAN_WONG_ANIMATS, animat->period_ms, animat->period_max_ms, "T_d", "input");
+  for (int i = 0; i < TAN_WONG_ROWS; i++) printf("  %16g ms  ", results->rows[i].budget_ms);
+  printf("\n%-15s %-10s", "C_i ms", "input");
+  for (int i = 0; i < TAN_WONG_ROWS; i++) printf("  %10s %10.3f", "", animat->cost_ms);
+  printf("\n%-15s %-10s", "rest ms", "input");
+  for (int i = 0; i < TAN_WONG_ROWS; i++) printf("  %10s %10.1f", "", results->rest_ms[i]);
+  printf("\n%-15s %-10s", "", "");
   for (int i = 0; i < TAN_WONG_ROWS; i++) printf("  %10s %10s", "paper", "ours");
   printf("\n");
   for (size_t column = 0; column < COLUMNS; column++) {
-    printf("%-15s", columns[column].name);
+    printf("%-15s %-10s", columns[column].name, columns[column].kind);
     for (int i = 0; i < TAN_WONG_ROWS; i++) {
       if (columns[column].label)
         printf("  %10.*f", columns[column].decimals, field(&tan_wong_published[i], columns[column].published));
       else
         printf("  %10s", "");
-      printf(" %10.*f", columns[column].decimals, field(&results->rows[i], columns[column].ours));
+      double ours = field(&results->rows[i], columns[column].ours);
+      if (isnan(ours))
+        printf(" %10s", "");
+      else
+        printf(" %10.*f", columns[column].decimals, ours);
     }
     printf("\n");
   }
@@ -62,26 +81,37 @@ void tan_wong_print(const tan_wong_results *results) {
   print_phase("after", &results->after);
 }
 
+/* What was measured, of what the paper has, too. */
+static bool is_drawn(const tan_wong_results *results, size_t column) {
+  return columns[column].label && !isnan(field(&results->rows[0], columns[column].ours));
+}
+
 static bool plot_table(const tan_wong_results *results, const char *folder) {
   plot plot;
   if (!plot_begin(&plot, folder, "tan-wong-table2", 1200, 760)) return false;
   for (size_t column = 0; column < COLUMNS; column++) {
-    if (!columns[column].label) continue;
+    if (!is_drawn(results, column)) continue;
     fprintf(plot.script, "$column%zu << END\n", column);
     for (int i = 0; i < TAN_WONG_ROWS; i++)
-      fprintf(plot.script, "\"%g ms\" %.6g %.6g\n", results->rows[i].budget_ms,
-              field(&tan_wong_published[i], columns[column].published), field(&results->rows[i], columns[column].ours));
+      fprintf(plot.script, "\"%g ms\" %.6g %.6g %.6g\n", results->rows[i].budget_ms,
+              field(&tan_wong_published[i], columns[column].published), field(&results->rows[i], columns[column].ours),
+              field(&results->slip.printed[i], columns[column].ours));
     fprintf(plot.script, "END\n");
   }
-  fprintf(plot.script, "set style data histograms\nset style histogram clustered gap 1\nset style fill solid 0.8\n"
-                       "set yrange [0:*]\nset grid ytics\nset xlabel 'T_d'\nset key outside bottom center horizontal\n"
-                       "set multiplot layout 2,3 title 'Tan and Wong, Table 2: paper and Muster'\n");
+  fprintf(
+      plot.script,
+      "set style data histograms\nset style histogram clustered gap 1\nset style fill solid 0.8\n"
+      "set yrange [0:*]\nset grid ytics\nset xlabel 'T_d'\nset key outside bottom center horizontal\n"
+      "set multiplot layout 2,3 title \"Tan and Wong, Table 2: paper, Muster, and figure 2 of the paper as printed\\n"
+      "Inputs: T_d; and from the paper's answer, %.3f ms per animat and %g, %g, %g ms for the rest of a frame\"\n",
+      results->animat.cost_ms, results->rest_ms[0], results->rest_ms[1], results->rest_ms[2]);
   for (size_t column = 0; column < COLUMNS; column++)
-    if (columns[column].label)
+    if (is_drawn(results, column))
       fprintf(plot.script,
-              "set title '%s'\nplot $column%zu using 2:xtic(1) title 'paper' lc rgb '#999999', "
-              "'' using 3 title 'Muster' lc rgb '#1f77b4'\n",
-              columns[column].label, column);
+              "set title '%s: %s'\nplot $column%zu using 2:xtic(1) title 'paper' lc rgb '#999999', "
+              "'' using 3 title 'Muster' lc rgb '#1f77b4', "
+              "'' using 4 title 'as printed, costs +-%.0f %%' lc rgb '#ff7f0e'\n",
+              columns[column].label, columns[column].kind, column, results->slip.spread * 100);
   fprintf(plot.script, "unset multiplot\n");
   return plot_end(&plot);
 }

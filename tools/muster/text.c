@@ -28,9 +28,13 @@ static const char *put_scaled(char out[TEXT_BYTES], double value, double step, c
   return out;
 }
 
+/* Seconds remain seconds as long as people still count them. */
 const char *text_duration(char out[TEXT_BYTES], double ns) {
-  static const char *const units[] = {"ns", "us", "ms", "s"};
-  return put_scaled(out, ns, 1000.0, units, 3);
+  static const char *const units[] = {"ns", "us", "ms", "s"}, *const minutes[] = {"min"}, *const hours[] = {"h"};
+  double seconds = ns * 1e-9;
+  if (fabs(seconds) < 599.5) return put_scaled(out, ns, 1000.0, units, 3);
+  return fabs(seconds) < 7199.5 ? put_scaled(out, seconds / 60, 1000.0, minutes, 0)
+                                : put_scaled(out, seconds / 3600, 1000.0, hours, 0);
 }
 
 const char *text_bytes(char out[TEXT_BYTES], double bytes) {
@@ -56,17 +60,31 @@ const char *text_share(char out[TEXT_BYTES], double share) {
   return out;
 }
 
-static int cell_of(double value, double full) {
-  double cells = full > 0 ? value / full * (double)TEXT_BAR_CELLS : 0;
-  return cells < 0 ? 0 : cells > (double)TEXT_BAR_CELLS ? TEXT_BAR_CELLS : (int)lround(cells);
+const char *text_processors(char out[TEXT_BYTES], double processors) {
+  snprintf(out, TEXT_BYTES, "%.3g %s", processors, processors > 1 ? "processors" : "of a processor");
+  return out;
 }
 
-const char *text_bar(char out[TEXT_BAR_CELLS + 1], double value, double mark, double full) {
-  int filled = cell_of(value, full), marked = cell_of(mark, full);
-  for (int i = 0; i < TEXT_BAR_CELLS; i++) out[i] = i < filled ? '#' : '.';
+const char *text_pressure(char out[TEXT_BYTES], double pressure) {
+  if (pressure >= TEXT_PRESSURE_MOST)
+    snprintf(out, TEXT_BYTES, "over 1,000");
+  else
+    snprintf(out, TEXT_BYTES, "%.2f", pressure);
+  return out;
+}
+
+static int cell_of(double value, double full, int all) {
+  double cells = full > 0 ? value / full * all : 0;
+  return cells < 0 ? 0 : cells > all ? all : (int)lround(cells);
+}
+
+const char *text_bar(char out[TEXT_BAR_CELLS + 1], int cells, double value, double mark, double full) {
+  if (cells > TEXT_BAR_CELLS) cells = TEXT_BAR_CELLS;
+  int filled = cell_of(value, full, cells), marked = cell_of(mark, full, cells);
+  for (int i = 0; i < cells; i++) out[i] = i < filled ? '#' : '.';
   if (value > 0 && filled == 0) out[0] = '-';
-  if (marked == TEXT_BAR_CELLS) marked--;
+  if (marked == cells) marked--;
   out[marked] = '|';
-  out[TEXT_BAR_CELLS] = '\0';
+  out[cells] = '\0';
   return out;
 }

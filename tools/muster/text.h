@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TEXT_BYTES = 32, TEXT_BAR_CELLS = 40 };
+enum { TEXT_BYTES = 32, TEXT_BAR_CELLS = 40, TEXT_PRESSURE_MOST = 1000 };
 
-/* Three significant digits and the fitting unit: "850 ns", "3.21 ms", "1 s". */
+/* Three significant digits and the fitting unit: "850 ns", "3.21 ms", "1 s", "25 min", "4.87 h". */
 const char *text_duration(char out[TEXT_BYTES], double ns);
 
 /* Digits in groups of three: "48,031". */
@@ -19,8 +19,14 @@ const char *text_bytes(char out[TEXT_BYTES], double bytes);
 /* "98.3 %"; a share that only rounds to 100 % is shown a little below it. */
 const char *text_share(char out[TEXT_BYTES], double share);
 
-/* A bar of TEXT_BAR_CELLS cells for `value` on a scale from 0 to `full`, with a mark at `mark`:
+/* "0.35 of a processor", "1.6 processors". */
+const char *text_processors(char out[TEXT_BYTES], double processors);
+
+/* "0.97"; from a thousand on, where the budget leaves next to nothing for updates, "over 1,000". */
+const char *text_pressure(char out[TEXT_BYTES], double pressure);
+
+/* A bar of so many cells, at most TEXT_BAR_CELLS, for `value` on a scale from 0 to `full`, with a mark at `mark`:
  * "########......|........". */
-const char *text_bar(char out[TEXT_BAR_CELLS + 1], double value, double mark, double full);
+const char *text_bar(char out[TEXT_BAR_CELLS + 1], int cells, double value, double mark, double full);
 
 #endif

@@ -20,21 +20,22 @@ typedef struct top_options {
 
 enum { OPTION_SOCKET = OPTION_OWN, OPTION_URL, OPTION_TOKEN_FILE, OPTION_WORLD, OPTION_INTERVAL, OPTION_LOOKS };
 
-static void show_help(void) {
-  puts("muster top - a running musterd at a glance: frame time against budget, pressure, levels, types by cost\n"
-       "\n"
-       "usage: muster top [OPTION]...\n"
-       "\n"
-       "  --socket PATH      the daemon's socket (default: $MUSTER_SOCKET, or /run/musterd/control.sock)\n"
-       "  --url URL          or where it listens by TCP, such as http://127.0.0.1:8420\n"
-       "  --token-file FILE  its first line is the token that changes by TCP need\n"
-       "  --world NAME       which world first (default: the first one)\n"
-       "  --interval TIME    between two looks, 100ms .. 1h (default: 1s; without a terminal one look alone)\n"
-       "  --looks N          end after so many looks, without a terminal\n"
-       "  --json             one JSON object for each look\n"
-       "\n"
-       "Keys: q quit, h help, P cost, M mean, H high, A agents, N name, R the other way round, arrows select,\n"
-       "space pause or go on, s one frame, + and - budget, w next world.");
+static void show_help(FILE *stream) {
+  fputs("muster top - a running musterd at a glance: frame time against budget, pressure, levels, types by cost\n"
+        "\n"
+        "usage: muster top [OPTION]...\n"
+        "\n"
+        "  --socket PATH      the daemon's socket (default: $MUSTER_SOCKET, or /run/musterd/control.sock)\n"
+        "  --url URL          or where it listens by TCP, such as http://127.0.0.1:8420\n"
+        "  --token-file FILE  its first line is the token that changes by TCP need\n"
+        "  --world NAME       which world first (default: the first one)\n"
+        "  --interval TIME    between two looks, 100ms .. 1h (default: 1s; without a terminal one look alone)\n"
+        "  --looks N          end after so many looks, without a terminal\n"
+        "  --json             one JSON object for each look\n"
+        "\n"
+        "Keys: q quit, h help, P cost, M mean, H high, A agents, N name, R the other way round, arrows select, "
+        "space pause or go on, s one frame, + and - budget, w next world.\n",
+        stream);
 }
 
 static bool read_option(void *into, int option, const char *text) {

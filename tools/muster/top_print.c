@@ -9,20 +9,21 @@
 static void print_world(const top_state *state) {
   const top_world *world = &state->world;
   char text[TOP_DRAWING_BYTES], first[TEXT_BYTES], second[TEXT_BYTES];
-  printf("world %s (%s), %.4g Hz, frame %llu, %s simulated%s%s\n", world->name, world->module, world->hz,
-         (unsigned long long)world->frames, top_time(text, world->sim_now_ns), world->paused ? ", paused" : "",
-         world->failed ? ", failed" : "");
-  printf("frame     [%s] %s of %s\n",
-         text_bar(text, (double)world->wall_ns, (double)world->budget_ns, 1.25 * (double)world->budget_ns),
-         text_duration(first, (double)world->wall_ns), text_duration(second, (double)world->budget_ns));
-  printf("pressure  [%s] %.4g\n", text_bar(text, world->pressure, 1, 1.25), world->pressure);
-  printf("workers   [%s] %.3g of %.3g planned, %llu workers\n",
-         text_bar(text, world->fitted, world->desired, world->desired), world->fitted, world->desired,
-         (unsigned long long)state->workers);
+  printf("world %s (%s), %.4g Hz, %llu workers, frame %llu, %s simulated%s%s\n", world->name, world->module, world->hz,
+         (unsigned long long)state->workers, (unsigned long long)world->frames, top_time(text, world->sim_now_ns),
+         world->paused ? ", paused" : "", world->failed ? ", failed" : "");
+  printf(
+      "frame     [%s] %s of %s\n",
+      text_bar(text, TEXT_BAR_CELLS, (double)world->wall_ns, (double)world->budget_ns, 1.25 * (double)world->budget_ns),
+      text_duration(first, (double)world->wall_ns), text_duration(second, (double)world->budget_ns));
+  printf("pressure  [%s] %s\n", text_bar(text, TEXT_BAR_CELLS, world->pressure, 1, 1.25),
+         text_pressure(first, world->pressure));
+  printf("workers   [%s] needs %.3g, has %.3g\n",
+         text_bar(text, TEXT_BAR_CELLS, world->fitted, world->desired, world->desired), world->fitted, world->desired);
   printf("updates   released %llu, completed %llu, carried %llu, preempted %llu, woken %llu\n",
          (unsigned long long)world->released, (unsigned long long)world->completed, (unsigned long long)world->carried,
          (unsigned long long)world->preempted, (unsigned long long)world->woken);
-  printf("levels    %llu %llu %llu %llu of %s agents\n\n", (unsigned long long)world->levels[0],
+  printf("levels    0: %llu, 1: %llu, 2: %llu, 3: %llu of %s agents\n\n", (unsigned long long)world->levels[0],
          (unsigned long long)world->levels[1], (unsigned long long)world->levels[2],
          (unsigned long long)world->levels[3], text_count(first, world->agents));
 }

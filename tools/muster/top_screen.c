@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAIR_CALM = 1, PAIR_LOUD, PAIR_DIM, TABLE_LINE = 10, LABEL_CELLS = 10 };
+enum { PAIR_CALM = 1, PAIR_LOUD, PAIR_DIM, TABLE_LINE = 10, LABEL_CELLS = 10, WIDE_COLUMNS = 80 };
 
 typedef struct screen {
   top_state *state;
@@ -58,6 +58,13 @@ static void release_complaints(const screen *screen) {
 
 static void put(int line, int column, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Bytes of a text that so many cells hold: ncurses goes on in the next line with what does not fit. */
+static int bytes_for(const char *text, int cells) {
+  int bytes = 0;
+  for (; text[bytes] && (cells > 0 || (text[bytes] & 0xC0) == 0x80); bytes++) cells -= (text[bytes] & 0xC0) != 0x80;
+  return bytes;
+}
+
 static void put(int line, int column, const char *format, ...) {
   char text[TOP_DRAWING_BYTES];
   va_list arguments;
@@ -65,12 +72,12 @@ static void put(int line, int column, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  mvaddnstr(line, column, text, -1);
+  mvaddnstr(line, column, text, bytes_for(text, COLS - column));
 }
 
 static void put_bar(int line, const char *label, double value, double mark, double full, const char *says) {
   char bar[TOP_DRAWING_BYTES];
-  int cells = COLS - LABEL_CELLS - 3 - 34;
+  int cells = COLS - LABEL_CELLS - 3 - (COLS < WIDE_COLUMNS ? 28 : 34);
   bool loud = value > mark && mark >= 0;
   attron(A_BOLD);
   put(line, 0, "%s", label);
@@ -90,13 +97,14 @@ static void put_bar(int line, const char *label, double value, double mark, doub
 static void draw_head(const screen *screen) {
   const top_state *state = screen->state;
   const top_world *world = &state->world;
-  char time[TOP_DRAWING_BYTES];
+  char time[TOP_DRAWING_BYTES], name[TOP_DRAWING_BYTES];
+  snprintf(name, sizeof name, "muster top - %s (%s)", world->name, world->module);
   attron(A_BOLD);
-  put(0, 0, "muster top - %s (%s)", world->name, world->module);
+  put(0, 0, "%s", name);
   attroff(A_BOLD);
-  printw("  %.4g Hz  frame %llu  time %s  %u/%u%s%s", world->hz, (unsigned long long)world->frames,
-         top_time(time, world->sim_now_ns), state->world_index + 1, state->world_count, world->paused ? "  PAUSED" : "",
-         world->failed ? "  FAILED" : "");
+  put(0, (int)strlen(name) + 2, "%s%s%.4g Hz  frame %llu  time %s  %u/%u", world->paused ? "PAUSED  " : "",
+      world->failed ? "FAILED  " : "", world->hz, (unsigned long long)world->frames, top_time(time, world->sim_now_ns),
+      state->world_index + 1, state->world_count);
 }
 
 static void draw_bars(const screen *screen) {
@@ -105,9 +113,9 @@ static void draw_bars(const screen *screen) {
   double budget = (double)world->budget_ns;
   snprintf(says, sizeof says, "%s of %s", text_duration(first, (double)world->wall_ns), text_duration(second, budget));
   put_bar(1, "Frame", (double)world->wall_ns, budget, 1.25 * budget, says);
-  snprintf(says, sizeof says, "%.4g", world->pressure);
+  snprintf(says, sizeof says, "%s", text_pressure(first, world->pressure));
   put_bar(2, "Pressure", world->pressure, 1, 1.25, says);
-  snprintf(says, sizeof says, "%.3g of %.3g, %llu workers", world->fitted, world->desired,
+  snprintf(says, sizeof says, "needs %.3g, has %.3g of %llu", world->fitted, world->desired,
            (unsigned long long)screen->state->workers);
   put_bar(3, "Workers", world->fitted, -1, world->desired, says);
 }
@@ -131,15 +139,20 @@ static void draw_numbers(const screen *screen) {
   for (uint32_t i = 0; i < TOP_LEVELS; i++) text_count(levels[i], world->levels[i]);
   put(7, 0, "%s agents, levels 0: %s  1: %s  2: %s  3: %s  memory %s", text_count(agents, world->agents), levels[0],
       levels[1], levels[2], levels[3], text_bytes(bytes, (double)world->bytes));
-  put(8, 0, "released %llu  completed %llu  carried %llu  preempted %llu  woken %llu  quarantined %llu",
+  put(8, 0, "released %llu  completed %llu  carried %llu  %s %llu  woken %llu  %s %llu",
       (unsigned long long)world->released, (unsigned long long)world->completed, (unsigned long long)world->carried,
-      (unsigned long long)world->preempted, (unsigned long long)world->woken,
-      (unsigned long long)world->agents_quarantined);
+      COLS < WIDE_COLUMNS ? "cut" : "preempted", (unsigned long long)world->preempted, (unsigned long long)world->woken,
+      COLS < WIDE_COLUMNS ? "qu." : "quarantined", (unsigned long long)world->agents_quarantined);
+}
+
+/* The names give way where the levels would not fit. */
+static int name_cells(void) {
+  return COLS < WIDE_COLUMNS ? 12 : 23;
 }
 
 static void draw_type(const top_type *type, int line) {
   char count[TEXT_BYTES], mean[TEXT_BYTES], high[TEXT_BYTES], row[TOP_DRAWING_BYTES];
-  snprintf(row, sizeof row, "%-23.23s %9s %9s %9s %6.1f  %llu %llu %llu %llu%s", type->name,
+  snprintf(row, sizeof row, "%-*.*s %9s %9s %9s %6.1f  %llu %llu %llu %llu%s", name_cells(), name_cells(), type->name,
            text_count(count, type->agents), text_duration(mean, type->mean_ns), text_duration(high, type->high_ns),
            100 * type->share, (unsigned long long)type->levels[0], (unsigned long long)type->levels[1],
            (unsigned long long)type->levels[2], (unsigned long long)type->levels[3],
@@ -152,7 +165,8 @@ static void draw_table(screen *screen) {
   int room = LINES - TABLE_LINE - 1;
   uint32_t rows = room > 0 ? (uint32_t)room : 0;
   char head[TOP_DRAWING_BYTES];
-  snprintf(head, sizeof head, "%-23s %9s %9s %9s %6s  %s", "TYPE", "AGENTS", "MEAN", "HIGH", "COST%", "LEVELS");
+  snprintf(head, sizeof head, "%-*s %9s %9s %9s %6s  %s", name_cells(), "TYPE", "AGENTS", "MEAN", "HIGH", "COST%",
+           "LEVELS");
   attron(A_REVERSE);
   put(TABLE_LINE - 1, 0, "%-*s", COLS, head);
   attroff(A_REVERSE);
@@ -168,18 +182,18 @@ static void draw_table(screen *screen) {
 }
 
 static void draw_help(void) {
-  static const char *const lines[] = {
-      "q          quit",
-      "P M H A N  sort by cost, mean, 95th percentile, agents, name;  R the other way round",
-      "up, down   select a type",
-      "space      pause the world, or let it go on;  s one frame",
-      "+ -        a tenth more or less budget",
-      "w          the next world",
-      "",
-      "COST% is a type's part of what one update of every agent costs. The bars' # is the limit.",
-      "Frame: wall time of the last frame. Workers: CPU that the periods are fitted to, of what there is.",
-      "",
-      "any key    back"};
+  static const char *const lines[] = {"q          quit; here: back",
+                                      "P M H      sort by cost, mean, 95th percentile",
+                                      "A N        sort by agents, name;  R the other way round",
+                                      "up, down   select a type",
+                                      "space      pause the world, or let it go on;  s one frame",
+                                      "+ -        a tenth more or less budget",
+                                      "w          the next world",
+                                      "COST%      part of what an update of all agents costs",
+                                      "Frame      wall time of the last one; # is the limit",
+                                      "Workers    CPU that periods need, and that updates have",
+                                      "",
+                                      "any key    back"};
   for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++) put(TABLE_LINE + i, 2, "%s", lines[i]);
 }
 
@@ -196,7 +210,7 @@ static void draw(screen *screen) {
   if (*screen->message)
     put(LINES - 1, 0, "%-*s", COLS - 1, screen->message);
   else
-    put(LINES - 1, 0, "q quit  h help  P/M/H/A/N sort (%s)  space pause  s step  +/- budget  w world",
+    put(LINES - 1, 0, "q quit  h help  sort (%s)  space pause  s step  +/- budget  w world",
         top_order_name(screen->state->order));
   attrset(A_NORMAL);
   refresh();
@@ -248,7 +262,7 @@ static bool sort_by_key(screen *screen, int key) {
 /* False: the end. */
 static bool take_key(screen *screen, int key) {
   const top_world *world = &screen->state->world;
-  if (key == 'q' || key == 'Q' || key == 3) return false;
+  if (key == 3 || (!screen->helps && (key == 'q' || key == 'Q'))) return false;
   if (screen->helps || key == 'h' || key == '?')
     screen->helps = !screen->helps;
   else if (sort_by_key(screen, key))

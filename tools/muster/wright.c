@@ -4,19 +4,23 @@
 #include <math.h>
 
 /* What is not managed is what the others are compared with. */
-static bool measure_overhead(const wright_version *version, wright_row *row) {
+static bool measure_overhead(const wright_version *version, progress *line, wright_row *row) {
   row->overhead_ns = version->managed ? (double)NAN : 0.0;
+  progress_step(line, "wright: %s, what its scheduling costs", version->name);
   if (version->managed && version->workers == 1 && !wright_measure_overhead(version, &row->overhead_ns)) return false;
   row->overhead_share = row->overhead_ns / wright_update_ns();
   return true;
 }
 
 static bool measure_versions(wright_results *results) {
-  for (uint32_t i = 0; i < WRIGHT_VERSIONS; i++)
-    if (!wright_find_limits(&wright_versions[i], &results->rows[i]) ||
-        !measure_overhead(&wright_versions[i], &results->rows[i]))
-      return false;
-  return true;
+  progress line = progress_begin();
+  bool measured = true;
+  for (uint32_t i = 0; measured && i < WRIGHT_VERSIONS; i++)
+    measured = wright_run_crowds(&wright_versions[i], &results->rows[i]) &&
+               (results->quick || (wright_find_limits(&wright_versions[i], &line, &results->rows[i]) &&
+                                   measure_overhead(&wright_versions[i], &line, &results->rows[i])));
+  progress_end(&line);
+  return measured;
 }
 
 static bool measure_loads(wright_results *results) {
@@ -25,65 +29,14 @@ static bool measure_loads(wright_results *results) {
          wright_run(&wright_versions[WRIGHT_DELAYED], WRIGHT_SERVED, &outcome, results->loads_after);
 }
 
-static void write_counts(json_writer *writer, const char *name, const uint32_t *counts, uint32_t count) {
-  json_begin_array(writer, name);
-  for (uint32_t i = 0; i < count; i++) json_uint(writer, NULL, counts[i]);
-  json_end_array(writer);
-}
-
-static void write_outcome(json_writer *writer, const char *name, const wright_outcome *outcome) {
-  json_begin_object(writer, name);
-  json_number(writer, "missed_updates_share", outcome->missed_updates);
-  json_number(writer, "missed_updates_share_last", outcome->missed_last);
-  json_number(writer, "missed_sets_share", outcome->missed_sets);
-  json_number(writer, "least_rate_share", outcome->least_rate);
-  json_number(writer, "mean_load", outcome->mean_load);
-  json_number(writer, "peak_load", outcome->peak_load);
-  json_end_object(writer);
-}
-
-static void write_versions(json_writer *writer, const wright_results *results) {
-  json_begin_array(writer, "versions");
-  for (uint32_t i = 0; i < WRIGHT_VERSIONS; i++) {
-    const wright_version *version = &wright_versions[i];
-    const wright_row *row = &results->rows[i];
-    json_begin_object(writer, NULL);
-    json_string(writer, "name", version->name);
-    json_uint(writer, "workers", version->workers);
-    json_uint(writer, "agents_before_degradation", row->agents);
-    json_number(writer, "published_agents", version->published ? version->published : (double)NAN);
-    json_number(writer, "overhead_share", row->overhead_share);
-    json_number(writer, "overhead_ns_per_update", row->overhead_ns);
-    json_uint(writer, "agents_before_first_miss", row->untroubled);
-    write_outcome(writer, "at_the_limit", &row->limit);
-    write_outcome(writer, "with_169_agents", &row->served);
-    write_outcome(writer, "with_507_agents", &row->crowd);
-    json_end_object(writer);
-  }
-  json_end_array(writer);
-}
-
-static void write_results(json_writer *writer, const wright_results *results) {
-  json_string(writer, "paper", repro_wright.name);
-  write_counts(writer, "table2", results->counts, WRIGHT_COUNTS);
-  write_counts(writer, "published_table2", wright_published, WRIGHT_COUNTS);
-  json_uint(writer, "budget_ns", results->budget_ns);
-  json_number(writer, "update_ns", wright_update_ns());
-  json_number(writer, "published_overhead_share", 0.2);
-  write_versions(writer, results);
-  json_begin_object(writer, "processes");
-  write_counts(writer, "before", results->peaks.before, WRIGHT_FRAMES);
-  write_counts(writer, "after", results->peaks.after, WRIGHT_FRAMES);
-  json_end_object(writer);
-}
-
-static bool reproduce(json_writer *writer, const char *plots, bool quiet, repro_checks *checks) {
-  wright_results results = {.budget_ns = wright_budget_ns()};
-  wright_count(results.counts);
-  wright_find_peaks(WRIGHT_SERVED, WRIGHT_DELAY, &results.peaks);
-  if (!measure_versions(&results) || !measure_loads(&results)) return false;
+static bool reproduce(json_writer *writer, const char *plots, bool quick, bool quiet, repro_checks *checks) {
+  wright_results results = {.quick = quick, .budget_ns = wright_budget_ns()};
+  if (!wright_count(results.counts) || !wright_find_peaks(WRIGHT_SERVED, WRIGHT_DELAY, &results.peaks) ||
+      !wright_run_manager(&results.manager) || !measure_versions(&results) || !measure_loads(&results))
+    return false;
   wright_check(&results, checks);
-  write_results(writer, &results);
+  json_string(writer, "paper", repro_wright.name);
+  wright_write(writer, &results);
   if (!quiet) wright_print(&results);
   return !plots || wright_plot(&results, plots);
 }
@@ -105,4 +58,4 @@ static bool measure(json_writer *writer, bool quiet) {
 }
 
 const repro_paper repro_wright = {"wright", "Wright & Marshall: the process manager (Table 2, versions, peaking)",
-                                  reproduce, measure, NULL};
+                                  reproduce, measure};

@@ -7,6 +7,7 @@
 #define TOOLS_WRIGHT_H
 
 #include "host.h"
+#include "progress.h"
 #include "repro.h"
 #include "scenarios/scenarios.h"
 
@@ -18,7 +19,11 @@ enum {
   WRIGHT_CROWD = 507,   /* too many */
   WRIGHT_DELAY = 2,     /* the most frames of that delay */
   WRIGHT_OUR_DELAY = 5, /* in our own versions: avoiding recurs after 6 */
-  WRIGHT_VERSIONS = 7
+  WRIGHT_VERSIONS = 7,
+  WRIGHT_PARTS = 3,       /* who share time */
+  WRIGHT_MODE_ATOMS = 10, /* that a frame's time holds, of a set of three times as many */
+  WRIGHT_MODE_FRAMES = 3,
+  WRIGHT_TURN_FRAMES = 9
 };
 
 /* A version of the testbed. */
@@ -43,6 +48,7 @@ typedef struct wright_outcome {
   double missed_last;          /* updates in the last second */
   double least_rate;           /* of the set that fared worst: its runs by those that it should have at 60 Hz */
   double mean_load, peak_load; /* of frames: work by budget */
+  uint64_t hash;               /* of the world at the end */
 } wright_outcome;
 
 typedef struct wright_row {
@@ -51,6 +57,7 @@ typedef struct wright_row {
   wright_outcome limit;  /* of the first */
   wright_outcome served; /* of as many as the paper's best version served */
   wright_outcome crowd;  /* of three times as many */
+  bool alike;            /* the same world came of the crowd on one thread with as much time */
   double overhead_ns;    /* scheduling, per update; NaN = not measured */
   double overhead_share; /* by the work of an update */
 } wright_row;
@@ -60,7 +67,23 @@ typedef struct wright_peaks {
   uint32_t before[WRIGHT_FRAMES], after[WRIGHT_FRAMES];
 } wright_peaks;
 
+/* What became of a set that needs three times as much as a frame's time, after so many frames. */
+typedef struct wright_mode {
+  uint64_t began, atoms, completed;
+} wright_mode;
+
+/* The parts of the process manager, each alone. */
+typedef struct wright_manager {
+  double agents[WRIGHT_PARTS],
+      sets[WRIGHT_PARTS];        /* parts of the time of agents, and of sets, of priority 10, 30, 60 */
+  double agents_used, sets_used; /* of the time that there was, what was used in all */
+  wright_mode modes[3];          /* by muster_mode */
+  uint64_t turns[WRIGHT_PARTS];  /* of sets of which a frame's time holds one */
+} wright_manager;
+
 typedef struct wright_results {
+  bool quick; /* nobody searched for how many agents the versions serve, and no overhead was measured */
+  wright_manager manager;
   uint32_t counts[WRIGHT_COUNTS];
   uint64_t budget_ns; /* T_d on one worker */
   wright_row rows[WRIGHT_VERSIONS];
@@ -69,19 +92,20 @@ typedef struct wright_results {
 } wright_results;
 
 extern const uint32_t wright_published[WRIGHT_COUNTS];
+extern const uint32_t wright_priorities[WRIGHT_PARTS];
 
 /* ------------------------------------------------------------------------------------------------------ processes */
 
-/* P(t): how many processes run in a frame. A process with delay a and period p does when t >= a and p divides t - a. */
-uint32_t wright_processes(const uint32_t *periods, const uint32_t *delays, uint32_t count, uint32_t frame);
+/* Table 2, by an agent with three sets: in how many of the frames 1 .. 105 exactly two and exactly three of the periods
+ * 4, 6, 8 coincide, and of 3, 5, 7. False after a complaint, as all that follow. */
+bool wright_count(uint32_t counts[WRIGHT_COUNTS]);
 
-/* Table 2: in how many of the frames 1 .. 105 exactly two and exactly three of the periods 4, 6, 8 coincide, and of 3,
- * 5, 7. */
-void wright_count(uint32_t counts[WRIGHT_COUNTS]);
+/* P(t), how many processes run in a frame: by so many agents with sets of periods 4, 6 and 8, all begun at once, and
+ * with the delays of 0 .. most frames that Muster gives them. */
+bool wright_find_peaks(uint32_t agents, uint32_t most, wright_peaks *peaks);
 
-/* P(t) of so many agents with processes of periods 4, 6 and 8: all begun at once, and each agent's with the delay of
- * 0 .. most frames that makes the least peak. */
-void wright_find_peaks(uint32_t agents, uint32_t most, wright_peaks *peaks);
+/* Shares of agents and of sets, modes and turns. */
+bool wright_run_manager(wright_manager *manager);
 
 /* ------------------------------------------------------------------------------------------------------- versions */
 
@@ -91,12 +115,15 @@ uint64_t wright_budget_ns(void);
 /* The mean work of an update, by the model. */
 double wright_update_ns(void);
 
-/* Runs a version with so many agents; `loads` of the last WRIGHT_FRAMES frames may be null. False after a complaint. */
+/* Runs a version with so many agents, on as many threads as it has workers; `loads` of the first WRIGHT_FRAMES frames
+ * may be null. False after a complaint. */
 bool wright_run(const wright_version *version, uint32_t agents, wright_outcome *outcome, double *loads);
 
-/* Finds out how many agents a version serves, and what becomes of two populations of given size. False after a
- * complaint. */
-bool wright_find_limits(const wright_version *version, wright_row *row);
+/* Finds out what becomes of two populations of given size. False after a complaint. */
+bool wright_run_crowds(const wright_version *version, wright_row *row);
+
+/* And how many agents a version serves; `line` shows which is tried. False after a complaint. */
+bool wright_find_limits(const wright_version *version, progress *line, wright_row *row);
 
 /* ---------------------------------------------------------------------------------------------------------- costs */
 
@@ -111,6 +138,9 @@ bool wright_measure_overhead(const wright_version *version, double *each_ns);
 
 /* Adds what the reproduction must show. */
 void wright_check(const wright_results *results, repro_checks *checks);
+
+/* Writes the results as members of the open object. */
+void wright_write(json_writer *writer, const wright_results *results);
 
 /* Prints ours beside the paper's. */
 void wright_print(const wright_results *results);

@@ -2,6 +2,8 @@
  * asked for is the order of the versions and the ratio. Overheads are shown, not judged: they are the wall clock's. */
 #include "wright.h"
 
+#include <math.h>
+
 static void check_table2(const wright_results *results, repro_checks *checks) {
   static const char *const names[WRIGHT_COUNTS] = {"4, 6, 8: two", "4, 6, 8: three", "3, 5, 7: two", "3, 5, 7: three"};
   for (int i = 0; i < WRIGHT_COUNTS; i++)
@@ -21,16 +23,48 @@ static void check_peaks(const wright_results *results, repro_checks *checks) {
                    WRIGHT_DELAY, before, after);
 }
 
+/* Three parts that go by priority, and all time used. */
+static void check_parts(const double parts[WRIGHT_PARTS], double used, const char *of, repro_checks *checks) {
+  bool hold = true;
+  for (uint32_t i = 0; i < WRIGHT_PARTS; i++) hold &= fabs(parts[i] - wright_priorities[i] / 100.0) <= 0.02;
+  repro_check_that(checks, hold, "%s: priorities 10, 30 and 60 have 10, 30 and 60 %% of it within 2 (%.1f, %.1f, %.1f)",
+                   of, parts[0] * 100, parts[1] * 100, parts[2] * 100);
+  repro_check_that(checks, used >= 0.97 && used <= 1, "%s: all of it is used (%.1f %%)", of, used * 100);
+}
+
+static void check_mode(const wright_mode *mode, const char *what, wright_mode wanted, repro_checks *checks) {
+  bool holds = mode->began == wanted.began && mode->atoms == wanted.atoms && mode->completed == wanted.completed;
+  repro_check_that(checks, holds, "%s (begun %llu times, %llu atoms, completed %llu times)", what,
+                   (unsigned long long)mode->began, (unsigned long long)mode->atoms,
+                   (unsigned long long)mode->completed);
+}
+
+static void check_manager(const wright_manager *manager, repro_checks *checks) {
+  const uint64_t frames = WRIGHT_MODE_FRAMES, atoms = WRIGHT_MODE_ATOMS;
+  const uint64_t *turns = manager->turns, each = WRIGHT_TURN_FRAMES / WRIGHT_PARTS;
+  check_parts(manager->agents, manager->agents_used, "agents' share of the frame", checks);
+  check_parts(manager->sets, manager->sets_used, "sets' share of the update", checks);
+  check_mode(&manager->modes[MUSTER_MODE_RUN], "mode run: what has begun runs whole, whatever its share",
+             (wright_mode){frames, frames * 3 * atoms, frames}, checks);
+  check_mode(&manager->modes[MUSTER_MODE_SUSPENDABLE], "mode suspendable: what was cut begins with its first atom",
+             (wright_mode){frames, frames * atoms, 0}, checks);
+  check_mode(&manager->modes[MUSTER_MODE_SLICEABLE], "mode sliceable: what was cut goes on after its last atom",
+             (wright_mode){1, frames * atoms, 1}, checks);
+  repro_check_that(checks, turns[0] == each && turns[1] == each && turns[2] == each,
+                   "out of time, it goes on behind the last set that ran (turns of three: %llu, %llu, %llu)",
+                   (unsigned long long)turns[0], (unsigned long long)turns[1], (unsigned long long)turns[2]);
+}
+
 static void check_ratio(uint32_t delayed, uint32_t unscheduled, const char *until, repro_checks *checks) {
   repro_check_that(checks, delayed >= 2.5 * unscheduled,
                    "%s scheduled with delay serves 2.5 times the agents of unscheduled (%.2f; paper: %.2f)", until,
                    (double)delayed / unscheduled, (double)WRIGHT_SERVED / WRIGHT_BASE);
 }
 
-static void check_versions(const wright_results *results, repro_checks *checks) {
+static void check_limits(const wright_results *results, repro_checks *checks) {
   const wright_row *rows = results->rows, *unscheduled = &rows[WRIGHT_UNSCHEDULED], *delayed = &rows[WRIGHT_DELAYED];
   repro_check_that(checks, rows[WRIGHT_NAIVE].agents < unscheduled->agents,
-                   "unscheduled serves more agents than naive (%u; %u)", unscheduled->agents,
+                   "unscheduled serves more agents than naive (%u, by the choice of T_d; %u)", unscheduled->agents,
                    rows[WRIGHT_NAIVE].agents);
   repro_check_that(checks, rows[WRIGHT_SCHEDULED].agents > unscheduled->agents,
                    "scheduled serves more than unscheduled (%u; %u)", rows[WRIGHT_SCHEDULED].agents,
@@ -40,28 +74,40 @@ static void check_versions(const wright_results *results, repro_checks *checks) 
                    rows[WRIGHT_SCHEDULED].agents);
   check_ratio(delayed->agents, unscheduled->agents, "before degradation,", checks);
   check_ratio(delayed->untroubled, unscheduled->untroubled, "before anything is missed,", checks);
-  for (int i = 0; i < WRIGHT_VERSIONS; i++)
-    repro_check_that(checks, !wright_versions[i].managed || rows[i].crowd.peak_load <= 1.02,
-                     "%s: with too many agents %s frame is over its budget (%.2f)", wright_versions[i].name,
-                     wright_versions[i].managed ? "no" : "a", rows[i].crowd.peak_load);
-}
-
-/* Periods that give way take from what is missed, and more workers serve more. */
-static void check_ours(const wright_results *results, repro_checks *checks) {
-  const wright_row *rows = results->rows;
-  double fixed = rows[WRIGHT_DELAYED].crowd.missed_last, elastic = rows[WRIGHT_OURS].crowd.missed_last;
-  repro_check_that(checks, elastic < 0.75 * fixed,
-                   "with too many agents, elastic periods soon save a quarter of what is missed (%.1f to %.1f %%)",
-                   fixed * 100, elastic * 100);
   for (int i = WRIGHT_OURS + 1; i < WRIGHT_VERSIONS; i++)
     repro_check_that(checks, rows[i].agents >= 1.6 * rows[i - 1].agents, "%s: %.2f times the agents of %s (%u; %u)",
                      wright_versions[i].name, (double)rows[i].agents / rows[i - 1].agents, wright_versions[i - 1].name,
                      rows[i].agents, rows[i - 1].agents);
 }
 
+static void check_crowds(const wright_row *rows, repro_checks *checks) {
+  for (int i = 0; i < WRIGHT_VERSIONS; i++)
+    repro_check_that(checks, !wright_versions[i].managed || rows[i].crowd.peak_load <= 1.02,
+                     "%s: with too many agents %s frame is over its budget (%.2f)", wright_versions[i].name,
+                     wright_versions[i].managed ? "no" : "a", rows[i].crowd.peak_load);
+  repro_check_that(checks,
+                   rows[WRIGHT_DELAYED].served.missed_sets <= 0 && rows[WRIGHT_SCHEDULED].served.missed_sets > 0,
+                   "%d agents: with delay nothing is missed (%.1f %%), without something is (%.1f %%)", WRIGHT_SERVED,
+                   rows[WRIGHT_DELAYED].served.missed_sets * 100, rows[WRIGHT_SCHEDULED].served.missed_sets * 100);
+  for (int i = WRIGHT_OURS + 1; i < WRIGHT_VERSIONS; i++)
+    repro_check_that(checks, rows[i].alike, "%s: run on %u threads, the same world as on one with as much time",
+                     wright_versions[i].name, wright_versions[i].workers);
+}
+
+/* Periods that give way take from what is missed. */
+static void check_ours(const wright_results *results, repro_checks *checks) {
+  const wright_row *rows = results->rows;
+  double fixed = rows[WRIGHT_DELAYED].crowd.missed_last, elastic = rows[WRIGHT_OURS].crowd.missed_last;
+  repro_check_that(checks, elastic < 0.75 * fixed,
+                   "with too many agents, elastic periods soon save a quarter of what is missed (%.1f to %.1f %%)",
+                   fixed * 100, elastic * 100);
+}
+
 void wright_check(const wright_results *results, repro_checks *checks) {
   check_table2(results, checks);
   check_peaks(results, checks);
-  check_versions(results, checks);
+  check_manager(&results->manager, checks);
+  check_crowds(results->rows, checks);
   check_ours(results, checks);
+  if (!results->quick) check_limits(results, checks);
 }

@@ -4,9 +4,10 @@
  * whose AI needs more than T_d ends after the screen's refresh and costs the next one, or several: what would have
  * fallen due in these is missed, and time goes on.
  *
- * All run on one worker: under the virtual clock a world is the same on any number, and N workers are N times T_d.
- * Agents have no shares of the frame (muster_type_def.priority): as everybody avoids in one update of six, equal shares
- * would cut those who do. Within an update, sets have theirs. */
+ * A version of N workers runs on N threads. In virtual time that is N times T_d in each frame, whoever of them runs
+ * what: the same world must come of it on one thread with as much time, which is looked at for the crowd. Agents have
+ * no shares of the frame (muster_type_def.priority): as everybody avoids in one update of six, equal shares would cut
+ * those who do. Within an update, sets have theirs. */
 #include "complaint.h"
 #include "wright.h"
 
@@ -79,10 +80,10 @@ static bool choose_version(void *user, muster_world *world) {
   return true;
 }
 
-static bool open_run(run *it, const wright_version *version, uint32_t agents) {
+static bool open_run(run *it, const wright_version *version, uint32_t agents, uint32_t threads) {
   host_setup setup = {.module = muster_module_pursuit(),
                       .options = muster_default_module_options(),
-                      .workers = 1,
+                      .workers = threads,
                       .world = muster_default_world_def(),
                       .prepare = choose_version,
                       .prepare_user = it};
@@ -156,6 +157,7 @@ static wright_outcome sum_up(const run *it, uint32_t agents) {
   double budget_ns = (double)(it->version->workers * wright_budget_ns());
   wright_outcome outcome = it->worst;
   outcome.least_rate = INFINITY;
+  outcome.hash = muster_world_hash(it->host.world);
   outcome.mean_load = (double)it->work_ns / it->frames / budget_ns;
   outcome.peak_load = (double)it->most_ns / budget_ns;
   for (uint32_t set = 0; set < PURSUIT_SETS; set++) {
@@ -178,15 +180,29 @@ static bool begin(run *it) {
   return true;
 }
 
-bool wright_run(const wright_version *version, uint32_t agents, wright_outcome *outcome, double *loads) {
+static bool run_version(const wright_version *version, uint32_t agents, uint32_t threads, wright_outcome *outcome,
+                        double *loads) {
   run it;
-  bool ran = open_run(&it, version, agents) && begin(&it) && run_frames(&it, loads);
+  bool ran = open_run(&it, version, agents, threads) && begin(&it) && run_frames(&it, loads);
   if (ran)
     *outcome = sum_up(&it, agents);
   else
     complain_failure("wright: %s", muster_last_error());
   host_close(&it.host);
   return ran;
+}
+
+bool wright_run(const wright_version *version, uint32_t agents, wright_outcome *outcome, double *loads) {
+  return run_version(version, agents, version->workers, outcome, loads);
+}
+
+bool wright_run_crowds(const wright_version *version, wright_row *row) {
+  wright_outcome alone;
+  if (!wright_run(version, WRIGHT_SERVED, &row->served, NULL) ||
+      !wright_run(version, WRIGHT_CROWD, &row->crowd, NULL) || !run_version(version, WRIGHT_CROWD, 1, &alone, NULL))
+    return false;
+  row->alike = alone.hash == row->crowd.hash;
+  return true;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- search
@@ -206,6 +222,7 @@ enum { PROBES_MAX = 128 };
 /* Populations that were tried: both searches come by many of them. */
 typedef struct probes {
   const wright_version *version;
+  progress *line;
   uint32_t count, agents[PROBES_MAX];
   wright_outcome outcomes[PROBES_MAX];
 } probes;
@@ -215,6 +232,7 @@ static const wright_outcome *probe(probes *probes, uint32_t agents) {
     if (probes->agents[i] == agents) return &probes->outcomes[i];
   if (probes->count == PROBES_MAX) probes->count--; /* no search is that long: only the last is forgotten */
   wright_outcome *outcome = &probes->outcomes[probes->count];
+  progress_step(probes->line, "wright: %s, trying %u agents", probes->version->name, agents);
   if (!wright_run(probes->version, agents, outcome, NULL)) return NULL;
   probes->agents[probes->count++] = agents;
   return outcome;
@@ -240,10 +258,9 @@ static bool search(probes *probes, bool (*is_too_many)(const wright_outcome *), 
   return true;
 }
 
-bool wright_find_limits(const wright_version *version, wright_row *row) {
-  probes probes = {.version = version};
+bool wright_find_limits(const wright_version *version, progress *line, wright_row *row) {
+  probes probes = {.version = version, .line = line};
   wright_outcome untroubled;
   return search(&probes, is_degraded, &row->agents, &row->limit) &&
-         search(&probes, is_troubled, &row->untroubled, &untroubled) &&
-         wright_run(version, WRIGHT_SERVED, &row->served, NULL) && wright_run(version, WRIGHT_CROWD, &row->crowd, NULL);
+         search(&probes, is_troubled, &row->untroubled, &untroubled);
 }

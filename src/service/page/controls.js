@@ -57,7 +57,7 @@ const groups = [
 ];
 
 const form = document.getElementById("controls"), stateText = document.getElementById("controls-state");
-const fields = new Map(); /* name -> {definition, inputs, heldUntil} */
+const fields = new Map(); /* name -> {definition, inputs, heldUntil, isRefused} */
 let world = null, isLost = true;
 
 /* --------------------------------------------------------------------------------------------------------- sending */
@@ -77,7 +77,8 @@ async function send() {
     } catch (error) {
       stateText.textContent = error.message;
       stateText.classList.add("wrong");
-      for (const name of Object.keys(change)) if (fields.has(name)) fields.get(name).heldUntil = 0;
+      for (const name of Object.keys(change))
+        if (fields.has(name)) Object.assign(fields.get(name), { heldUntil: 0, isRefused: true });
       look();
     }
   }
@@ -86,7 +87,7 @@ async function send() {
 
 function wish(field, value) {
   const { name, factor } = field.definition;
-  field.heldUntil = performance.now() + HOLD_MS;
+  Object.assign(field, { heldUntil: performance.now() + HOLD_MS, isRefused: false });
   if (name.startsWith("weight_") && wishes.policy) delete wishes.policy; /* the newer wish wins */
   if (name === "policy") /* it sets all weights, and may not be sent with one */
     for (const other of fields.keys()) if (other.startsWith("weight_")) delete wishes[other];
@@ -96,7 +97,10 @@ function wish(field, value) {
 
 /* --------------------------------------------------------------------------------------------------------- showing */
 
-const isHeld = (field) => performance.now() < field.heldUntil || field.inputs.includes(document.activeElement);
+/* What somebody may be typing into is left alone from the first key on, and until it is left; but what was refused gives
+ * way to what is, until somebody types again. */
+const isHeld = (field) => performance.now() < field.heldUntil ||
+  (!field.isRefused && field.inputs.includes(document.activeElement));
 
 function showValue(field, value) {
   const { factor } = field.definition;
@@ -106,7 +110,7 @@ function showValue(field, value) {
 
 function follow(values) {
   for (const [name, field] of fields)
-    if (values[name] !== undefined && values[name] !== null && !(isHeld(field) && field.heldUntil > 0))
+    if (values[name] !== undefined && values[name] !== null && !isHeld(field))
       showValue(field, values[name]);
   for (const { isOptional, element, fields: own } of groups)
     if (isOptional && own[0].name in values) element.hidden = values[own[0].name] === null;
@@ -146,6 +150,7 @@ function input(field, kind) {
     for (const other of field.inputs) if (other !== element) other.value = element.value;
     wish(field, +element.value);
   };
+  element.addEventListener("input", () => { field.isRefused = false; });
   element.addEventListener(kind === "range" ? "input" : "change", take);
   field.inputs.push(element);
   return element;
@@ -163,7 +168,7 @@ function choice(field) {
 }
 
 function build(definition) {
-  const field = { definition, inputs: [], heldUntil: 0 };
+  const field = { definition, inputs: [], heldUntil: 0, isRefused: false };
   const label = document.createElement("label"), name = document.createElement("span");
   const row = document.createElement("div");
   row.className = "control";

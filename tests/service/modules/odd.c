@@ -10,6 +10,9 @@
 #define UNRESOLVED 5
 #define EMPTY      6
 #define SECOND     7
+#define OLDER      8
+#define NEWER      9
+#define NEWEST     10
 
 #if MODULE_KIND == UNRESOLVED
 void muster_of_another_version(void);
@@ -35,13 +38,29 @@ static void close_odd(void *instance) {
   (void)instance;
 }
 
-static const muster_module module = {.size = MODULE_KIND == OTHER_SIZE ? 1u << 20 : (uint32_t)sizeof module,
-                                     .abi = MODULE_KIND == OTHER_ABI ? MUSTER_MODULE_ABI + 1 : MUSTER_MODULE_ABI,
-                                     .name = MODULE_KIND == SECOND ? "second" : "odd",
-                                     .summary = "for tests",
-                                     .open = MODULE_KIND == HOLLOW ? NULL : open_odd,
-                                     .populate = populate,
-                                     .close = close_odd};
+/* Behind what an older header had lies something else. */
+static uint64_t skip_nothing(void *instance, uint64_t sim_now_ns) {
+  (void)instance;
+  (void)sim_now_ns;
+  return 0;
+}
+
+/* The newest module sets what this header does not have. */
+static const struct grown {
+  muster_module module;
+  void (*unknown)(void *instance);
+} grown = {.module = {.size = MODULE_KIND == OTHER_SIZE ? 1u << 20
+                              : MODULE_KIND == OLDER    ? (uint32_t)offsetof(muster_module, skip_ns)
+                              : MODULE_KIND >= NEWER    ? (uint32_t)sizeof(struct grown)
+                                                        : (uint32_t)sizeof(muster_module),
+                      .abi = MODULE_KIND == OTHER_ABI ? MUSTER_MODULE_ABI + 1 : MUSTER_MODULE_ABI,
+                      .name = MODULE_KIND == SECOND ? "second" : "odd",
+                      .summary = "for tests",
+                      .open = MODULE_KIND == HOLLOW ? NULL : open_odd,
+                      .populate = populate,
+                      .close = close_odd,
+                      .skip_ns = skip_nothing},
+           .unknown = MODULE_KIND == NEWEST ? close_odd : NULL};
 
 #if MODULE_KIND == MUTE
 #define muster_module_get muster_module_got
@@ -50,5 +69,5 @@ static const muster_module module = {.size = MODULE_KIND == OTHER_SIZE ? 1u << 2
 MUSTER_API const muster_module *muster_module_get(void);
 
 const muster_module *muster_module_get(void) {
-  return MODULE_KIND == EMPTY ? NULL : &module;
+  return MODULE_KIND == EMPTY ? NULL : &grown.module;
 }

@@ -1,0 +1,43 @@
+/* agents/nearby.h - who is near: a look at no more than NEARBY_LOOKS agents.
+ *
+ * A query takes the cells of the grid in rings around that of its centre, and of a crowd the bins, nearest first, each
+ * of them whole, until what is left is farther than those that it found. So it finds the nearest. It is cut where the
+ * next cell or bin would be more than NEARBY_LOOKS agents in all. And it is cut in a smallest square of a crowd that is
+ * parted by numbers: it takes the bin first whose numbers share most leading digits with the centre's, and no further
+ * ones when it has found enough. So agents see one another in groups there, and everybody is in one.
+ *
+ * Positions and indices alone decide all that; so the order in which agents came, and the number of buckets, do not
+ * matter. */
+#ifndef AGENTS_NEARBY_H
+#define AGENTS_NEARBY_H
+
+#include "agents/space.h"
+
+enum {
+  NEARBY_LOOKS = 256, /* MUSTER_CANDIDATES_MAX */
+  NEARBY_RINGS = 32,  /* of cells around the centre's; who is beyond is looked at in order of indices */
+};
+
+typedef struct neighbour {
+  uint32_t index;
+  float distance_squared;
+} neighbour;
+
+typedef struct nearby_query {
+  uint32_t index; /* of the centre, an active agent */
+  uint32_t type;  /* of those that are wanted; UINT32_MAX for all */
+  float radius_m;
+} nearby_query;
+
+/* What a query took. */
+typedef struct nearby_looks {
+  uint32_t looked; /* agents that it looked at, the centre included */
+  bool cut;        /* others, maybe nearer ones, were not looked at */
+} nearby_looks;
+
+/* The nearest agents around the centre within radius_m on the ground plane, in its partition, itself excluded, nearest
+ * first, equal distances by index: at most `capacity`. Any thread while nobody links. */
+uint32_t nearby_find(const space *space, const agent_store *store, const nearby_query *query, neighbour *out,
+                     uint32_t capacity, nearby_looks *looks);
+
+#endif

@@ -1,0 +1,54 @@
+#include "base/files.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *name_of_kind(mode_t mode) {
+  switch (mode & S_IFMT) {
+  case S_IFDIR:
+    return "a folder";
+  case S_IFLNK:
+    return "a symbolic link";
+  case S_IFIFO:
+    return "a FIFO";
+  case S_IFSOCK:
+    return "a socket";
+  default:
+    return "a device";
+  }
+}
+
+static muster_result refuse_kind(mode_t mode) {
+  return error_set(MUSTER_E_INPUT, "it is %s, not a regular file", name_of_kind(mode));
+}
+
+/* Ends an attempt; `reason` is the errno of a call that failed, or 0 when the message is set already. */
+static int give_up(int descriptor, int reason) {
+  if (reason) error_set(MUSTER_E_SYSTEM, "cannot be opened: %s", strerror(reason));
+  if (descriptor >= 0) close(descriptor);
+  errno = reason ? reason : EINVAL;
+  return -1;
+}
+
+/* Looked at before it is opened, since that may wind a tape or start a watchdog; and once more when it is open, since
+ * another file may have come to its name. Only what is known to be a file is cut to nothing. */
+int files_open_regular(int folder, const char *path, int flags, mode_t mode) {
+  struct stat status;
+  bool known = fstatat(folder, path, &status, flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0) == 0;
+  if (known && !S_ISREG(status.st_mode)) return refuse_kind(status.st_mode), give_up(-1, 0);
+  int descriptor = openat(folder, path, (flags & ~O_TRUNC) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
+  if (descriptor < 0 || fstat(descriptor, &status) != 0) return give_up(descriptor, errno);
+  if (!S_ISREG(status.st_mode)) return refuse_kind(status.st_mode), give_up(descriptor, 0);
+  if (flags & O_TRUNC && ftruncate(descriptor, 0) != 0) return give_up(descriptor, errno);
+  return descriptor;
+}
+
+muster_result files_check_replaceable(const char *path) {
+  struct stat status;
+  return lstat(path, &status) != 0 || S_ISREG(status.st_mode) ? MUSTER_OK : refuse_kind(status.st_mode);
+}

@@ -1,0 +1,20 @@
+/* base/files.h - files that are files. A path out of a configuration may name anything: a FIFO, on which open() waits
+ * for ever; a device, which the mere opening may change; a folder. What is no regular file is refused with words that
+ * say what it is, and is neither waited for, nor opened, nor renamed. Any thread. */
+#ifndef BASE_FILES_H
+#define BASE_FILES_H
+
+#include <muster/common.h>
+#include <sys/types.h>
+
+/* Opens a regular file as openat(2) does: `path` from `folder`, or from AT_FDCWD. `flags` may have O_CREAT (with
+ * `mode`), O_TRUNC and O_NOFOLLOW; the descriptor is closed by exec. On failure -1, with the reason in
+ * muster_last_error() ("it is a FIFO, not a regular file"), which does not repeat the path, and errno, which is ENOENT
+ * when there is no such file. */
+int files_open_regular(int folder, const char *path, int flags, mode_t mode);
+
+/* Whether a name may be given to a new file in place of what bears it now: nothing, or a regular file. Else
+ * MUSTER_E_INPUT with the reason. What cannot be looked at is left to whoever opens it. */
+muster_result files_check_replaceable(const char *path);
+
+#endif

@@ -1,0 +1,63 @@
+/* base/sized.h - structs of the public interface that begin with their size: how each of them is read from a host, and
+ * written for one, whatever header the host was built with. muster/common.h says what hosts may expect. */
+#ifndef BASE_SIZED_H
+#define BASE_SIZED_H
+
+#include <muster/common.h>
+
+/* One of these structs. */
+typedef struct sized {
+  const char *name; /* without muster_ */
+  uint32_t first;   /* bytes up to the end of what it had when it was first published */
+  uint32_t whole;   /* bytes as this library knows it */
+} sized;
+
+/* SIZED(world_def) is a pointer to what is known of muster_world_def. */
+#define SIZED(name)            (&(const sized){#name, SIZED_FIRST(name, FIRST_##name), sizeof(muster_##name)})
+#define SIZED_FIRST(name, end) (offsetof(muster_##name, end) + sizeof((muster_##name *)NULL)->end)
+
+/* The last field that each had when it was first published. Fields are only added behind it, so this stays. */
+#define FIRST_agent_def         user
+#define FIRST_agent_explanation priority_runs_ns
+#define FIRST_agent_info        state
+#define FIRST_agent_tuning      derive_elasticity
+#define FIRST_conduct           stuck
+#define FIRST_frame_report      levels
+#define FIRST_herd_info         last_update_ns
+#define FIRST_herd_type_def     user
+#define FIRST_load_def          user
+#define FIRST_module            close
+#define FIRST_observer_def      far_m
+#define FIRST_plan_summary      slices_ns
+#define FIRST_pool_def          log
+#define FIRST_pool_statistics   idle_looks
+#define FIRST_record_def        name_user
+#define FIRST_record_info       note_bytes
+#define FIRST_record_status     ended_by
+#define FIRST_replay_def        user
+#define FIRST_save_def          name_user
+#define FIRST_set_def           asks
+#define FIRST_set_info          owed
+#define FIRST_set_tuning        mode
+#define FIRST_snapshot_info     hash
+#define FIRST_statistics        bytes_scheduling
+#define FIRST_type_cost         samples
+#define FIRST_type_def          model_cost_ns
+#define FIRST_view              looks_max
+#define FIRST_world_def         log
+#define FIRST_world_tuning      cycles_importance
+
+/* Whether a size is one that the struct may have, in whatever version. */
+bool sized_is_published(const sized *kind, uint32_t size);
+
+/* Refuses, as not initialised, a struct that is null or whose size none of its versions has. */
+muster_result sized_check(const sized *kind, const void *given);
+
+/* Reads a definition over its defaults, with which the caller has filled `def`: what the host's header did not know
+ * stays as it is. Refuses also what the host set behind the part that this library knows. */
+muster_result sized_read(const sized *kind, const void *given, void *def);
+
+/* Writes as much of a struct as the host's header knows; its size stays the host's. */
+muster_result sized_write(const sized *kind, const void *from, void *out);
+
+#endif

@@ -1,0 +1,218 @@
+/* Calls that belong between two frames, made while a frame runs: each is refused with a sentence, whoever makes it. */
+#include "support/little_world.h"
+
+#include <muster/module.h>
+
+#include <pthread.h>
+
+/* Inside a callback of the frame, by its own thread or by another. */
+typedef struct asked {
+  muster_world *world;
+  muster_type type;
+  muster_agent agent;
+  muster_observer observer;
+  const char *let_pass; /* the first function that did not refuse, or said nothing of the frame */
+  uint32_t asked;
+} asked;
+
+static bool sink(const char *text, size_t length, void *user) {
+  (void)text;
+  (void)length;
+  (void)user;
+  return true;
+}
+
+static bool take_bytes(const void *bytes, size_t count, void *user) {
+  (void)bytes;
+  (void)count;
+  (void)user;
+  return true;
+}
+
+#define CALLS(X)                                                                                                       \
+  X(muster_type_register, !muster_type_register(a->world, &type).index)                                                \
+  X(muster_herd_type_register, !muster_herd_type_register(a->world, &herd_type).index)                                 \
+  X(muster_agent_read, muster_agent_read(a->world, a->agent, &agent) == MUSTER_E_STATE)                                \
+  X(muster_agent_next, muster_agent_is_null(muster_agent_next(a->world, (muster_agent){0, 0})))                        \
+  X(muster_observer_next, !muster_observer_next(a->world, (muster_observer){0, 0}).generation)                         \
+  X(muster_observer_read, muster_observer_read(a->world, a->observer, &observer) == MUSTER_E_STATE)                    \
+  X(muster_frame_run, muster_frame_run(a->world, &frame) == MUSTER_E_STATE)                                            \
+  X(muster_frame_report_read, muster_frame_report_read(a->world, &report) == MUSTER_E_STATE)                           \
+  X(muster_statistics_read, muster_statistics_read(a->world, &statistics) == MUSTER_E_STATE)                           \
+  X(muster_statistics_clear, (muster_statistics_clear(a->world), true))                                                \
+  X(muster_type_cost_read, !muster_type_cost_read(a->world, a->type, 0, &cost))                                        \
+  X(muster_world_hash, muster_world_hash(a->world) == 0)                                                               \
+  X(muster_conduct_read, muster_conduct_read(a->world, a->type, &conduct) == MUSTER_E_STATE)                           \
+  X(muster_offences_read, !muster_offences_read(a->world, offences, 1))                                                \
+  X(muster_agent_explain, muster_agent_explain(a->world, a->agent, &explanation) == MUSTER_E_STATE)                    \
+  X(muster_agent_set_info, muster_agent_set_info(a->world, a->agent, 0, &set) == MUSTER_E_STATE)                       \
+  X(muster_agents_move, !muster_agents_move(a->world, &a->agent, &position, 1))                                        \
+  X(muster_observers_move, !muster_observers_move(a->world, &a->observer, &position, 1))                               \
+  X(muster_agents_set_factor, !muster_agents_set_factor(a->world, MUSTER_FACTOR_BULK, &a->agent, &share, 1))           \
+  X(muster_flight_attach, muster_flight_attach(a->world, NULL, 0) == MUSTER_E_STATE)                                   \
+  X(muster_herds_add, !muster_herds_add(a->world, (muster_herd_type){1}, &herds, 1, NULL))                             \
+  X(muster_herd_name, muster_agent_is_null(muster_herd_name(a->world, (muster_herd){1, 1}, 0)))                        \
+  X(muster_herd_read, muster_herd_read(a->world, (muster_herd){1, 1}, &herd) == MUSTER_E_STATE)                        \
+  X(muster_herd_next, !muster_herd_next(a->world, (muster_herd){0, 0}).generation)                                     \
+  X(muster_herd_leaves, !muster_herd_leaves(a->world, (muster_herd){1, 1}, NULL, NULL, 0))                             \
+  X(muster_herd_of, !muster_herd_of(a->world, a->agent).generation)                                                    \
+  X(muster_herds_nearby, !muster_herds_nearby(a->world, position, 0, 9.0f, &near, 1))                                  \
+  X(muster_record_begin, muster_record_begin(a->world, &record) == MUSTER_E_STATE)                                     \
+  X(muster_record_end, muster_record_end(a->world) == MUSTER_E_STATE)                                                  \
+  X(muster_record_status_read, muster_record_status_read(a->world, &status) == MUSTER_E_STATE)                         \
+  X(muster_replay_begin, muster_replay_begin(a->world, &replay) == MUSTER_E_STATE)                                     \
+  X(muster_replay_frame, muster_replay_frame(a->world) == MUSTER_E_STATE)                                              \
+  X(muster_world_save, muster_world_save(a->world, &save) == MUSTER_E_STATE)                                           \
+  X(muster_world_settle, muster_world_settle(a->world) == MUSTER_E_STATE)                                              \
+  X(muster_world_load, muster_world_load(a->world, &load) == MUSTER_E_STATE)                                           \
+  X(muster_trace_write, muster_trace_write(a->world, sink, NULL) == MUSTER_E_STATE)                                    \
+  X(muster_world_tuning_read, muster_world_tuning_read(a->world, &tuning) == MUSTER_E_STATE)                           \
+  X(muster_world_set_workers, muster_world_set_workers(a->world, 1) == MUSTER_E_STATE)                                 \
+  X(muster_world_workers, muster_world_workers(a->world) == 0)                                                         \
+  X(muster_agents_view, !muster_agents_view(a->world, &view, sights, 1, &cursor))                                      \
+  X(muster_agents_raster, !muster_agents_raster(a->world, &view, &raster, &cursor))                                    \
+  X(muster_agents_extent, muster_agents_extent(a->world, 0, 9, &extent, &cursor) == MUSTER_E_STATE)                    \
+  X(muster_field_edge_m, !(muster_field_edge_m(a->world) > 0.0))                                                       \
+  X(muster_field_view, !muster_field_view(a->world, &view, cells, 1, &cursor))
+
+#define ASK(FUNCTION, ...)                                                                                             \
+  muster_module_fail(MUSTER_OK, "-");                                                                                  \
+  if (!a->let_pass && !((__VA_ARGS__) && strstr(muster_last_error(), "not inside a frame"))) a->let_pass = #FUNCTION;
+
+static void ask_all(asked *a) {
+  const muster_frame frame = {UINT64_MAX / 4, 5000000};
+  muster_type_def type = muster_default_type_def();
+  muster_herd_type_def herd_type = muster_default_herd_type_def();
+  muster_agent_info agent = muster_default_agent_info();
+  muster_observer_def observer = muster_default_observer_def();
+  muster_frame_report report = muster_default_frame_report();
+  muster_statistics statistics = muster_default_statistics();
+  muster_type_cost cost = muster_default_type_cost();
+  muster_conduct conduct = muster_default_conduct();
+  muster_offence offences[1];
+  muster_agent_explanation explanation = muster_default_agent_explanation();
+  muster_set_info set = muster_default_set_info();
+  muster_position position = {0, 0, 0};
+  const float share = 1.0f;
+  muster_herd_def herds = {.members = 1};
+  muster_herd_info herd = muster_default_herd_info();
+  muster_herd_near near;
+  muster_record_def record = muster_default_record_def();
+  muster_record_status status = muster_default_record_status();
+  muster_replay_def replay = muster_default_replay_def();
+  muster_save_def save = muster_default_save_def();
+  muster_load_def load = muster_default_load_def();
+  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_view view = muster_default_view();
+  muster_sight sights[1];
+  muster_raster_cell raster_cells[1];
+  muster_raster raster = {.columns = 1, .rows = 1, .cells = raster_cells};
+  muster_extent extent = {0};
+  muster_field_cell cells[1];
+  uint32_t cursor = 0;
+  record.write = save.write = take_bytes;
+  replay.bytes = load.bytes = &position;
+  replay.count = load.count = sizeof position;
+  CALLS(ASK)
+  a->asked++;
+}
+
+static void *ask_on_thread(void *argument) {
+  ask_all(argument);
+  return NULL;
+}
+
+static muster_atom_result ask_in_atom(muster_update *update) {
+  ask_all(update->type_user);
+  return MUSTER_ATOM_NEXT;
+}
+
+/* The frame goes on when the other thread has asked, so that it asks inside of it. */
+static muster_atom_result ask_beside(muster_update *update) {
+  pthread_t thread;
+  if (!pthread_create(&thread, NULL, ask_on_thread, update->type_user)) pthread_join(thread, NULL);
+  return MUSTER_ATOM_NEXT;
+}
+
+static void touch(muster_update *update) {
+  ask_all(update->type_user);
+}
+
+static asked ask(const muster_atom *atom, void (*on_spawned)(muster_update *)) {
+  asked a = {0};
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.trace_frames = 2;
+  little_world little = little_world_create(2, &def);
+  muster_type_def type = muster_default_type_def();
+  muster_observer_def observer = muster_default_observer_def();
+  type.atoms = atom;
+  type.atom_count = 1;
+  type.user = &a;
+  type.on_spawned = on_spawned;
+  register_type(&little, &type);
+  a.world = little.world;
+  a.type = little.type;
+  a.observer = muster_observer_add(little.world, &observer);
+  a.agent = spawn_at(&little, 0);
+  run_frames(&little, 12);
+  little_world_destroy(&little);
+  return a;
+}
+
+Test(frame, calls_that_belong_between_frames_are_refused_in_atoms) {
+  static const muster_atom behaviour = {.run = ask_in_atom}, action = {.run = ask_in_atom, .role = MUSTER_ROLE_ACTION};
+  asked a = ask(&behaviour, NULL);
+  cr_assert_null(a.let_pass, "%s was let pass in a behaviour atom", a.let_pass);
+  cr_assert_gt(a.asked, 0);
+  a = ask(&action, NULL);
+  cr_assert_null(a.let_pass, "%s was let pass in an action atom", a.let_pass);
+  cr_assert_gt(a.asked, 0);
+}
+
+Test(frame, calls_that_belong_between_frames_are_refused_in_on_spawned) {
+  static const muster_atom atom = {.run = nothing};
+  asked a = ask(&atom, touch);
+  cr_assert_null(a.let_pass, "%s was let pass", a.let_pass);
+  cr_assert_eq(a.asked, 1);
+}
+
+Test(frame, calls_that_belong_between_frames_are_refused_on_another_thread_while_a_frame_runs) {
+  static const muster_atom atom = {.run = ask_beside};
+  asked a = ask(&atom, NULL);
+  cr_assert_null(a.let_pass, "%s was let pass", a.let_pass);
+  cr_assert_gt(a.asked, 0);
+}
+
+/* What a callback of a call between two frames may do. */
+typedef struct saving {
+  muster_world *world;
+  muster_result read, ran, saved;
+} saving;
+
+static bool ask_in_write(const void *bytes, size_t count, void *user) {
+  saving *saving = user;
+  muster_statistics statistics = muster_default_statistics();
+  muster_save_def save = muster_default_save_def();
+  save.write = take_bytes;
+  (void)bytes;
+  (void)count;
+  saving->read = muster_statistics_read(saving->world, &statistics);
+  saving->ran = muster_frame_run(saving->world, &(muster_frame){FRAME_NS, 5000000});
+  saving->saved = muster_world_save(saving->world, &save);
+  return true;
+}
+
+Test(frame, in_a_callback_of_a_save_reading_is_allowed_and_a_frame_is_refused) {
+  little_world little = little_world_create(1, NULL);
+  saving saving = {.world = little.world, .read = MUSTER_E_INPUT};
+  muster_save_def def = muster_default_save_def();
+  def.write = ask_in_write;
+  def.user = &saving;
+  cr_assert_eq(muster_world_save(little.world, &def), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_eq(saving.read, MUSTER_OK);
+  cr_assert_eq(saving.ran, MUSTER_E_STATE);
+  cr_assert_eq(saving.saved, MUSTER_E_STATE);
+  run_frame(&little);
+  little_world_destroy(&little);
+}

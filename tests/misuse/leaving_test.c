@@ -1,0 +1,240 @@
+/* Callbacks that are left in another way than by returning. */
+#include "support/last_words.h"
+#include "support/little_world.h"
+
+#include "misuse/throwing.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <unwind.h>
+
+static jmp_buf outside;
+static void (*leave)(void);
+
+/* What g++ throws, as far as the unwinder sees. */
+static void throw_plainly(void) {
+  static struct _Unwind_Exception exception = {.exception_class = 0x474e5543432b2b00}; /* "GNUCC++" */
+  _Unwind_RaiseException(&exception);
+}
+
+static void end_thread(void) {
+  pthread_exit(NULL);
+}
+
+static void cancel_thread(void) {
+  pthread_cancel(pthread_self());
+  pthread_testcancel();
+}
+
+static void jump(void) {
+  longjmp(outside, 1);
+}
+
+static muster_atom_result leave_atom(muster_update *update) {
+  (void)update;
+  leave();
+  return MUSTER_ATOM_NEXT;
+}
+
+static void leave_touch(muster_update *update) {
+  (void)update;
+  leave();
+}
+
+static void leave_job(void *argument, uint32_t worker) {
+  (void)argument;
+  (void)worker;
+  leave();
+}
+
+static void leave_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
+  (void)argument;
+  (void)begin;
+  (void)end;
+  (void)worker;
+  leave();
+}
+
+static const muster_atom behaviours[] = {{.run = nothing}, {.run = leave_atom}};
+static const muster_atom actions[] = {{.run = nothing}, {.run = leave_atom, .role = MUSTER_ROLE_ACTION}};
+
+static little_world world_of(const muster_atom *atoms, bool touches) {
+  little_world little = little_world_create(1, NULL);
+  muster_type_def def = muster_default_type_def();
+  def.name = "guard";
+  def.atoms = atoms;
+  def.atom_count = 2;
+  def.period_ns = def.period_max_ns = FRAME_NS;
+  if (touches) def.on_spawned = leave_touch;
+  register_type(&little, &def);
+  spawn_at(&little, 0);
+  return little;
+}
+
+static void leave_behaviour(void) {
+  little_world little = world_of(behaviours, false);
+  run_frames(&little, 20);
+}
+
+static void leave_action(void) {
+  little_world little = world_of(actions, false);
+  run_frames(&little, 20);
+}
+
+static void leave_on_spawned(void) {
+  little_world little = world_of(actions, true);
+  run_frames(&little, 20);
+}
+
+static void leave_submitted_job(void) {
+  muster_pool_def def = muster_default_pool_def();
+  muster_group group;
+  def.workers = 1;
+  muster_pool *pool = muster_pool_create(&def);
+  muster_group_init(&group, pool);
+  muster_job_submit(pool, MUSTER_PRIORITY_NORMAL, leave_job, NULL, &group);
+  muster_group_wait(&group);
+}
+
+static void leave_range(void) {
+  muster_pool_def def = muster_default_pool_def();
+  muster_parallel_for(muster_pool_create(&def), MUSTER_PRIORITY_NORMAL, 100, 1, leave_piece, NULL);
+}
+
+Test(leaving, an_exception_out_of_an_atom_aborts_and_names_agent_type_and_atom) {
+  leave = throw_plainly;
+  assert_aborts(leave_behaviour, "atom 1 of agent 0 (generation 1) of type 'guard' was left by a C++ exception");
+  assert_aborts(leave_action, "action atom 1 of agent 0 (generation 1) of type 'guard' was left by a C++ exception");
+  assert_aborts(leave_on_spawned, "on_spawned of agent 0 (generation 1) of type 'guard' was left by a C++ exception");
+}
+
+Test(leaving, an_end_of_the_thread_in_an_atom_aborts_and_names_agent_type_and_atom) {
+  leave = end_thread;
+  assert_aborts(leave_behaviour, "atom 1 of agent 0 (generation 1) of type 'guard' was left by pthread_exit()");
+  assert_aborts(leave_action, "action atom 1 of agent 0 (generation 1) of type 'guard' was left by pthread_exit()");
+  assert_aborts(leave_on_spawned, "on_spawned of agent 0 (generation 1) of type 'guard' was left by pthread_exit()");
+  leave = cancel_thread;
+  assert_aborts(leave_behaviour, "atom 1 of agent 0 (generation 1) of type 'guard' was left by pthread_exit() or a");
+}
+
+Test(leaving, a_job_or_a_piece_that_is_left_aborts) {
+  leave = throw_plainly;
+  assert_aborts(leave_submitted_job, "a job, a piece of a range or another callback of a pool was left by a C++ exc");
+  assert_aborts(leave_range, "a job, a piece of a range or another callback of a pool was left by a C++ exception");
+  leave = end_thread;
+  assert_aborts(leave_submitted_job, "a job, a piece of a range or another callback of a pool was left by pthread");
+}
+
+/* ----------------------------------------------------------------------------------------------- another worker */
+
+/* In a job of the frame's priority, so that a worker takes it whatever a frame would have made of its agents. */
+static void leave_on_worker(void) {
+  muster_pool_def def = muster_default_pool_def();
+  muster_group group;
+  def.workers = 2;
+  muster_pool *pool = muster_pool_create(&def);
+  muster_group_init(&group, pool);
+  muster_job_submit(pool, MUSTER_PRIORITY_FRAME, leave_job, NULL, &group);
+  muster_group_wait_asleep(&group);
+}
+
+Test(leaving, an_exception_that_nobody_would_catch_on_a_worker_is_told_too) {
+  leave = throw_plainly;
+  assert_aborts(leave_on_worker, "was left by a C++ exception");
+  leave = end_thread;
+  assert_aborts(leave_on_worker, "was left by pthread_exit()");
+}
+
+/* ------------------------------------------------------------------------------------------------------- longjmp */
+
+/* A host that goes on with its loop, whatever happened in a frame. */
+static void jump_out_of(const muster_atom *atoms, bool touches) {
+  static little_world little;
+  static volatile uint32_t frames;
+  little = world_of(atoms, touches);
+  while (frames++ < 20) {
+    if (setjmp(outside)) continue;
+    muster_frame_run(little.world, &(muster_frame){frames * (uint64_t)FRAME_NS, 5000000});
+  }
+}
+
+static void jump_out_of_behaviour(void) {
+  jump_out_of(behaviours, false);
+}
+
+static void jump_out_of_action(void) {
+  jump_out_of(actions, false);
+}
+
+static void jump_out_of_on_spawned(void) {
+  jump_out_of(actions, true);
+}
+
+Test(leaving, the_frame_after_a_longjmp_aborts_and_names_what_was_left) {
+  leave = jump;
+  assert_aborts(jump_out_of_behaviour, "the last frame of this world never ended: atom 1 of agent 0 (generation 1) of "
+                                       "type 'guard' was left by longjmp()");
+  assert_aborts(jump_out_of_action, "action atom 1 of agent 0 (generation 1) of type 'guard' was left by longjmp()");
+  assert_aborts(jump_out_of_on_spawned, "on_spawned of agent 0 (generation 1) of type 'guard' was left by longjmp()");
+}
+
+static void jump_and_destroy(void) {
+  static little_world little;
+  little = world_of(behaviours, false);
+  if (!setjmp(outside)) run_frames(&little, 20);
+  muster_world_destroy(little.world);
+}
+
+static void jump_and_destroy_pool(void) {
+  static little_world little;
+  little = world_of(behaviours, false);
+  if (!setjmp(outside)) run_frames(&little, 20);
+  muster_pool_destroy(little.pool);
+}
+
+Test(leaving, a_world_and_a_pool_whose_frame_was_left_cannot_be_destroyed) {
+  leave = jump;
+  assert_aborts(jump_and_destroy, "muster_world_destroy: inside a frame: atom 1 of agent 0");
+  assert_aborts(jump_and_destroy_pool, "muster_pool_destroy: inside a job, a piece of a range or an update");
+}
+
+static muster_result frame_result;
+
+static muster_atom_result run_frame_inside(muster_update *update) {
+  frame_result = muster_frame_run(update->world, &(muster_frame){update->now_ns + FRAME_NS, 5000000});
+  return MUSTER_ATOM_NEXT;
+}
+
+Test(leaving, a_frame_inside_a_frame_is_an_error_and_not_taken_for_a_frame_that_was_left) {
+  static const muster_atom atoms[] = {{.run = nothing}, {.run = run_frame_inside}};
+  little_world little = world_of(atoms, false);
+  frame_result = MUSTER_OK;
+  run_frames(&little, 20);
+  cr_assert_eq(frame_result, MUSTER_E_STATE);
+  cr_assert_not_null(strstr(muster_last_error(), "atom 1 of agent 0 (generation 1) of type 'guard' must return first"),
+                     "%s", muster_last_error());
+  little_world_destroy(&little);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ C++ */
+
+static void throw_and_catch(void) {
+  catching_run(leave_behaviour);
+}
+
+static void catch_inside(void) {
+  catching_run(throw_something);
+}
+
+Test(leaving, cxx_exceptions_that_stay_inside_an_atom_are_its_own_affair) {
+  if (!throwing_is_built()) return;
+  leave = catch_inside;
+  leave_behaviour();
+}
+
+Test(leaving, a_cxx_exception_aborts_also_when_the_host_would_catch_it) {
+  if (!throwing_is_built()) return;
+  leave = throw_something;
+  assert_aborts(throw_and_catch, "atom 1 of agent 0 (generation 1) of type 'guard' was left by a C++ exception");
+  assert_aborts(leave_behaviour, "atom 1 of agent 0 (generation 1) of type 'guard' was left by a C++ exception");
+}

@@ -1,0 +1,493 @@
+/* Null where something must be given, at every function of the public headers: each refuses, with a sentence, and does
+ * nothing. The last test compares the list with the headers. */
+#include "support/little_world.h"
+
+#include <muster/module.h>
+#include <muster/reduction.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A world with something of everything. */
+typedef struct given {
+  muster_pool *pool;
+  muster_world *world, *planned;
+  muster_type type;
+  muster_agent agent;
+  muster_observer observer;
+  muster_herd herd;
+  muster_update *update; /* inside an atom */
+  uint32_t atoms;        /* that asked */
+} given;
+
+static const char *failed; /* the first function that let a null pass, or said nothing */
+
+static void forget(void) {
+  muster_module_fail(MUSTER_OK, "-");
+}
+
+/* Whether a call that was made after forget() left a sentence. */
+static bool said(void) {
+  return strlen(muster_last_error()) > 1;
+}
+
+#define REFUSES(CONDITION) (forget(), (CONDITION) && said())
+
+static const muster_agent agents[1];
+static const muster_observer observers[1];
+static const muster_position positions[1];
+static const float values[1];
+static unsigned char bytes[64];
+
+static void job(void *argument, uint32_t worker) {
+  (void)argument;
+  (void)worker;
+}
+
+static void piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
+  (void)argument;
+  (void)begin;
+  (void)end;
+  (void)worker;
+}
+
+static bool sink(const char *text, size_t length, void *user) {
+  (void)text;
+  (void)length;
+  (void)user;
+  return true;
+}
+
+static void meet(const muster_recorded_event *event, void *user) {
+  (void)event;
+  (void)user;
+}
+
+static bool is_none(muster_agent agent) {
+  return muster_agent_is_null(agent);
+}
+
+/* Each takes what can be given, and leaves out what cannot be left out. */
+#define OF_WORLDS(X)                                                                                                   \
+  X(muster_world_create, REFUSES(!muster_world_create(NULL)))                                                          \
+  X(muster_type_register,                                                                                              \
+    REFUSES(!muster_type_register(NULL, &type).index) && REFUSES(!muster_type_register(g->world, NULL).index))         \
+  X(muster_type_name, REFUSES(!muster_type_name(NULL, g->type)))                                                       \
+  X(muster_type_find,                                                                                                  \
+    REFUSES(!muster_type_find(NULL, "agent").index) && REFUSES(!muster_type_find(g->world, NULL).index))               \
+  X(muster_frame_run, REFUSES(muster_frame_run(NULL, &frame)) && REFUSES(muster_frame_run(g->world, NULL)))            \
+  X(muster_plan, REFUSES(muster_plan(NULL, &frame, entries, 1, &summary)) &&                                           \
+                     REFUSES(muster_plan(g->planned, NULL, entries, 1, &summary)) &&                                   \
+                     REFUSES(muster_plan(g->planned, &frame, NULL, 1, &summary)) &&                                    \
+                     REFUSES(muster_plan(g->planned, &frame, entries, 1, NULL)))                                       \
+  X(muster_report, REFUSES(muster_report(NULL, results, 1)) && REFUSES(muster_report(g->planned, NULL, 1)))            \
+  X(muster_world_hash, REFUSES(muster_world_hash(NULL) == 0))                                                          \
+  X(muster_frame_kept, !muster_frame_kept(NULL))                                                                       \
+  X(muster_frame_report_read,                                                                                          \
+    REFUSES(muster_frame_report_read(NULL, &report)) && REFUSES(muster_frame_report_read(g->world, NULL)))             \
+  X(muster_statistics_read,                                                                                            \
+    REFUSES(muster_statistics_read(NULL, &statistics)) && REFUSES(muster_statistics_read(g->world, NULL)))             \
+  X(muster_statistics_clear, REFUSES((muster_statistics_clear(NULL), true)))                                           \
+  X(muster_type_cost_read, REFUSES(!muster_type_cost_read(NULL, g->type, 0, &cost)) &&                                 \
+                               REFUSES(!muster_type_cost_read(g->world, g->type, 0, NULL)))                            \
+  X(muster_world_tune, REFUSES(muster_world_tune(NULL, &tuning)) && REFUSES(muster_world_tune(g->world, NULL)))        \
+  X(muster_world_tuning_read,                                                                                          \
+    REFUSES(muster_world_tuning_read(NULL, &tuning)) && REFUSES(muster_world_tuning_read(g->world, NULL)))             \
+  X(muster_world_set_workers, REFUSES(muster_world_set_workers(NULL, 1)))                                              \
+  X(muster_world_workers, REFUSES(muster_world_workers(NULL) == 0))                                                    \
+  X(muster_world_save, REFUSES(muster_world_save(NULL, &save)) && REFUSES(muster_world_save(g->world, NULL)) &&        \
+                           REFUSES(muster_world_save(g->world, &save)))                                                \
+  X(muster_world_settle, REFUSES(muster_world_settle(NULL)))                                                           \
+  X(muster_snapshot_look,                                                                                              \
+    REFUSES(muster_snapshot_look(NULL, 9, &snapshot)) && REFUSES(muster_snapshot_look(bytes, sizeof bytes, NULL)))     \
+  X(muster_world_load, REFUSES(muster_world_load(NULL, &load)) && REFUSES(muster_world_load(g->world, NULL)) &&        \
+                           REFUSES(muster_world_load(g->world, &load)))                                                \
+  X(muster_record_begin, REFUSES(muster_record_begin(NULL, &record)) &&                                                \
+                             REFUSES(muster_record_begin(g->world, NULL)) &&                                           \
+                             REFUSES(muster_record_begin(g->world, &record)))                                          \
+  X(muster_record_end, REFUSES(muster_record_end(NULL)))                                                               \
+  X(muster_record_status_read,                                                                                         \
+    REFUSES(muster_record_status_read(NULL, &status)) && REFUSES(muster_record_status_read(g->world, NULL)))           \
+  X(muster_record_look,                                                                                                \
+    REFUSES(muster_record_look(NULL, 9, &info, NULL)) && REFUSES(muster_record_look(bytes, sizeof bytes, NULL, NULL))) \
+  X(muster_replay_begin, REFUSES(muster_replay_begin(NULL, &replay)) &&                                                \
+                             REFUSES(muster_replay_begin(g->world, NULL)) &&                                           \
+                             REFUSES(muster_replay_begin(g->world, &replay)))                                          \
+  X(muster_replay_frame, REFUSES(muster_replay_frame(NULL)))                                                           \
+  X(muster_trace_write,                                                                                                \
+    REFUSES(muster_trace_write(NULL, sink, NULL)) && REFUSES(muster_trace_write(g->world, NULL, NULL)))                \
+  X(muster_conduct_read,                                                                                               \
+    REFUSES(muster_conduct_read(NULL, g->type, &conduct)) && REFUSES(muster_conduct_read(g->world, g->type, NULL)))    \
+  X(muster_offences_read,                                                                                              \
+    REFUSES(!muster_offences_read(NULL, offences, 1)) && REFUSES(!muster_offences_read(g->world, NULL, 1)))            \
+  X(muster_type_pardon, REFUSES(muster_type_pardon(NULL, g->type)))                                                    \
+  X(muster_type_quarantine, REFUSES(muster_type_quarantine(NULL, g->type)))                                            \
+  X(muster_type_prioritise, REFUSES(muster_type_prioritise(NULL, g->type, 1)))                                         \
+  X(muster_set_tune,                                                                                                   \
+    REFUSES(muster_set_tune(NULL, g->type, 0, &set)) && REFUSES(muster_set_tune(g->world, g->type, 0, NULL)))          \
+  X(muster_flight_bytes, REFUSES(muster_flight_bytes(NULL) == 0))                                                      \
+  X(muster_flight_attach, REFUSES(muster_flight_attach(NULL, bytes, sizeof bytes)))                                    \
+  X(muster_flight_read, REFUSES(muster_flight_read(NULL, 99, flights, 1, &count)) &&                                   \
+                            REFUSES(muster_flight_read(bytes, sizeof bytes, NULL, 1, &count)) &&                       \
+                            REFUSES(muster_flight_read(bytes, sizeof bytes, flights, 1, NULL)))                        \
+  X(muster_agents_view, REFUSES(!muster_agents_view(NULL, &view, sights, 1, &cursor)) &&                               \
+                            REFUSES(!muster_agents_view(g->world, NULL, sights, 1, &cursor)) &&                        \
+                            REFUSES(!muster_agents_view(g->world, &view, NULL, 1, &cursor)) &&                         \
+                            REFUSES(!muster_agents_view(g->world, &view, sights, 1, NULL)))                            \
+  X(muster_raster_add,                                                                                                 \
+    REFUSES((muster_raster_add(NULL, sights, 1), true)) && REFUSES((muster_raster_add(&raster, sights, 1), true)))     \
+  X(muster_agents_raster, REFUSES(!muster_agents_raster(NULL, &view, &raster, &cursor)) &&                             \
+                              REFUSES(!muster_agents_raster(g->world, &view, NULL, &cursor)) &&                        \
+                              REFUSES(!muster_agents_raster(g->world, &view, &raster, &cursor)))                       \
+  X(muster_agents_extent, REFUSES(muster_agents_extent(NULL, 0, 9, &extent, &cursor)) &&                               \
+                              REFUSES(muster_agents_extent(g->world, 0, 9, NULL, &cursor)) &&                          \
+                              REFUSES(muster_agents_extent(g->world, 0, 9, &extent, NULL)))                            \
+  X(muster_field_edge_m, REFUSES(!(muster_field_edge_m(NULL) > 0.0)))                                                  \
+  X(muster_field_view, REFUSES(!muster_field_view(NULL, &view, cells, 1, &cursor)) &&                                  \
+                           REFUSES(!muster_field_view(g->world, &view, NULL, 1, &cursor)))
+
+#define OF_AGENTS(X)                                                                                                   \
+  X(muster_agent_spawn,                                                                                                \
+    REFUSES(is_none(muster_agent_spawn(NULL, &spawn))) && REFUSES(is_none(muster_agent_spawn(g->world, NULL))))        \
+  X(muster_agent_remove, REFUSES(muster_agent_remove(NULL, g->agent)))                                                 \
+  X(muster_agent_move, REFUSES(muster_agent_move(NULL, g->agent, positions[0])))                                       \
+  X(muster_agent_wake, REFUSES(muster_agent_wake(NULL, g->agent)))                                                     \
+  X(muster_agent_wake_at, REFUSES(muster_agent_wake_at(NULL, g->agent, 1)))                                            \
+  X(muster_agent_send,                                                                                                 \
+    REFUSES(muster_agent_send(NULL, g->agent, bytes, 1)) && REFUSES(muster_agent_send(g->world, g->agent, NULL, 1)))   \
+  X(muster_agent_tune,                                                                                                 \
+    REFUSES(muster_agent_tune(NULL, g->agent, &tune)) && REFUSES(muster_agent_tune(g->world, g->agent, NULL)))         \
+  X(muster_agent_exists, REFUSES(!muster_agent_exists(NULL, g->agent)))                                                \
+  X(muster_agent_read,                                                                                                 \
+    REFUSES(muster_agent_read(NULL, g->agent, &agent)) && REFUSES(muster_agent_read(g->world, g->agent, NULL)))        \
+  X(muster_agent_next, REFUSES(is_none(muster_agent_next(NULL, agents[0]))))                                           \
+  X(muster_agent_pardon, REFUSES(muster_agent_pardon(NULL, g->agent)))                                                 \
+  X(muster_agent_meet, REFUSES(muster_agent_meet(NULL, g->agent, agents[0])))                                          \
+  X(muster_agent_part, REFUSES(muster_agent_part(NULL, g->agent, agents[0])))                                          \
+  X(muster_agent_set_info, REFUSES(muster_agent_set_info(NULL, g->agent, 0, &set_info)) &&                             \
+                               REFUSES(muster_agent_set_info(g->world, g->agent, 0, NULL)))                            \
+  X(muster_agent_explain, REFUSES(muster_agent_explain(NULL, g->agent, &explanation)) &&                               \
+                              REFUSES(muster_agent_explain(g->world, g->agent, NULL)))                                 \
+  X(muster_explanation_print,                                                                                          \
+    REFUSES(!muster_explanation_print(NULL, text, 9)) && REFUSES(!muster_explanation_print(&explanation, NULL, 9)))    \
+  X(muster_explanation_json,                                                                                           \
+    REFUSES(!muster_explanation_json(NULL, text, 9)) && REFUSES(!muster_explanation_json(&explanation, NULL, 9)))      \
+  X(muster_agents_move, REFUSES(!muster_agents_move(NULL, agents, positions, 1)) &&                                    \
+                            REFUSES(!muster_agents_move(g->world, NULL, positions, 1)) &&                              \
+                            REFUSES(!muster_agents_move(g->world, agents, NULL, 1)))                                   \
+  X(muster_agents_set_factor, REFUSES(!muster_agents_set_factor(NULL, MUSTER_FACTOR_BULK, agents, values, 1)) &&       \
+                                  REFUSES(!muster_agents_set_factor(g->world, MUSTER_FACTOR_BULK, NULL, values, 1)) && \
+                                  REFUSES(!muster_agents_set_factor(g->world, MUSTER_FACTOR_BULK, agents, NULL, 1)))   \
+  X(muster_observers_move, REFUSES(!muster_observers_move(NULL, observers, positions, 1)) &&                           \
+                               REFUSES(!muster_observers_move(g->world, NULL, positions, 1)) &&                        \
+                               REFUSES(!muster_observers_move(g->world, observers, NULL, 1)))                          \
+  X(muster_observer_add, REFUSES(!muster_observer_add(NULL, &observer).generation) &&                                  \
+                             REFUSES(!muster_observer_add(g->world, NULL).generation))                                 \
+  X(muster_observer_move, REFUSES(muster_observer_move(NULL, g->observer, positions[0])))                              \
+  X(muster_observer_remove, REFUSES(muster_observer_remove(NULL, g->observer)))                                        \
+  X(muster_observer_next, REFUSES(!muster_observer_next(NULL, observers[0]).generation))                               \
+  X(muster_observer_read, REFUSES(muster_observer_read(NULL, g->observer, &observer)) &&                               \
+                              REFUSES(muster_observer_read(g->world, g->observer, NULL)))
+
+#define OF_HERDS(X)                                                                                                    \
+  X(muster_herd_type_register, REFUSES(!muster_herd_type_register(NULL, &herd_type).index) &&                          \
+                                   REFUSES(!muster_herd_type_register(g->world, NULL).index))                          \
+  X(muster_herds_add, REFUSES(!muster_herds_add(NULL, (muster_herd_type){1}, herds, 1, NULL)) &&                       \
+                          REFUSES(!muster_herds_add(g->world, (muster_herd_type){1}, NULL, 1, NULL)))                  \
+  X(muster_herd_remove, REFUSES(muster_herd_remove(NULL, g->herd)))                                                    \
+  X(muster_herd_wake, REFUSES(muster_herd_wake(NULL, g->herd, 0)))                                                     \
+  X(muster_herd_name, REFUSES(is_none(muster_herd_name(NULL, g->herd, 0))))                                            \
+  X(muster_herd_read,                                                                                                  \
+    REFUSES(muster_herd_read(NULL, g->herd, &herd)) && REFUSES(muster_herd_read(g->world, g->herd, NULL)))             \
+  X(muster_herd_next, REFUSES(!muster_herd_next(NULL, (muster_herd){0, 0}).generation))                                \
+  X(muster_herd_leaves, REFUSES(!muster_herd_leaves(NULL, g->herd, NULL, NULL, 0)))                                    \
+  X(muster_herd_of, REFUSES(!muster_herd_of(NULL, g->agent).generation))                                               \
+  X(muster_herds_nearby, REFUSES(!muster_herds_nearby(NULL, positions[0], 0, 9.0f, near, 1)) &&                        \
+                             REFUSES(!muster_herds_nearby(g->world, positions[0], 0, 9.0f, NULL, 1)))
+
+#define OF_UPDATES(X)                                                                                                  \
+  X(muster_update_move, REFUSES(muster_update_move(NULL, positions[0])))                                               \
+  X(muster_update_spawn,                                                                                               \
+    REFUSES(is_none(muster_update_spawn(NULL, &spawn))) && REFUSES(is_none(muster_update_spawn(g->update, NULL))))     \
+  X(muster_update_remove, REFUSES(muster_update_remove(NULL, g->agent)))                                               \
+  X(muster_update_wake, REFUSES(muster_update_wake(NULL, g->agent)))                                                   \
+  X(muster_update_wake_at, REFUSES(muster_update_wake_at(NULL, g->agent, 1)))                                          \
+  X(muster_update_react_by, REFUSES(muster_update_react_by(NULL, 1)))                                                  \
+  X(muster_update_meet, REFUSES(muster_update_meet(NULL, g->agent)))                                                   \
+  X(muster_update_part, REFUSES(muster_update_part(NULL, g->agent)))                                                   \
+  X(muster_update_send, REFUSES(muster_update_send(NULL, g->agent, bytes, 1)) &&                                       \
+                            REFUSES(muster_update_send(g->update, g->agent, NULL, 1)))                                 \
+  X(muster_update_messages, REFUSES(!muster_update_messages(NULL, messages, 1)))                                       \
+  X(muster_update_messages_lost, REFUSES(!muster_update_messages_lost(NULL)))                                          \
+  X(muster_update_published_of, REFUSES(!muster_update_published_of(NULL, g->agent)))                                  \
+  X(muster_update_position_of, REFUSES(!muster_update_position_of(NULL, g->agent, &position)) &&                       \
+                                   REFUSES(!muster_update_position_of(g->update, g->agent, NULL)))                     \
+  X(muster_update_state_of, REFUSES(!muster_update_state_of(NULL, g->agent)))                                          \
+  X(muster_update_nearby_cut, REFUSES(!muster_update_nearby_cut(NULL)))                                                \
+  X(muster_update_nearby, REFUSES(!muster_update_nearby(NULL, 9.0f, g->type, neighbours, 1)) &&                        \
+                              REFUSES(!muster_update_nearby(g->update, 9.0f, g->type, NULL, 1)))                       \
+  X(muster_update_random, REFUSES(muster_update_random(NULL) == 0))                                                    \
+  X(muster_update_random_share, REFUSES(!(muster_update_random_share(NULL) > 0.0f)))                                   \
+  X(muster_update_progress, REFUSES((muster_update_progress(NULL, 0.5f), true)))                                       \
+  X(muster_update_region, REFUSES(muster_update_region(NULL) == 0))                                                    \
+  X(muster_should_yield, REFUSES(muster_should_yield(NULL)))                                                           \
+  X(muster_update_flock,                                                                                               \
+    REFUSES(!muster_update_flock(NULL, &flock)) && REFUSES(!muster_update_flock(g->update, NULL)))                     \
+  X(muster_update_herd_wake, REFUSES(muster_update_herd_wake(NULL, g->herd, 0)))                                       \
+  X(muster_update_herd_remove, REFUSES(muster_update_herd_remove(NULL, g->herd)))                                      \
+  X(muster_update_herds_nearby, REFUSES(!muster_update_herds_nearby(NULL, 9.0f, near, 1)) &&                           \
+                                    REFUSES(!muster_update_herds_nearby(g->update, 9.0f, NULL, 1)))                    \
+  X(muster_update_herd_take, REFUSES(!muster_update_herd_take(NULL, g->herd, 1, NULL)))                                \
+  X(muster_update_herd_push, REFUSES(muster_update_herd_push(NULL, g->herd, 0.0f, 0.0f)))
+
+#define OF_JOBS(X)                                                                                                     \
+  X(muster_pool_create, REFUSES(!muster_pool_create(NULL)))                                                            \
+  X(muster_pool_workers, REFUSES(!muster_pool_workers(NULL)))                                                          \
+  X(muster_pool_indices, REFUSES(!muster_pool_indices(NULL)))                                                          \
+  X(muster_pool_current_index, REFUSES(muster_pool_current_index(NULL) == UINT32_MAX))                                 \
+  X(muster_group_init,                                                                                                 \
+    REFUSES((muster_group_init(NULL, g->pool), true)) && REFUSES((muster_group_init(&group, NULL), true)))             \
+  X(muster_group_is_complete, REFUSES(muster_group_is_complete(NULL)))                                                 \
+  X(muster_group_wait, REFUSES(muster_group_wait(NULL)))                                                               \
+  X(muster_group_wait_helping, REFUSES(muster_group_wait_helping(NULL, 1)))                                            \
+  X(muster_group_wait_asleep, REFUSES(muster_group_wait_asleep(NULL)))                                                 \
+  X(muster_group_cancel, REFUSES(!muster_group_cancel(NULL)))                                                          \
+  X(muster_job_submit,                                                                                                 \
+    REFUSES(muster_job_submit(NULL, 1, job, NULL, NULL)) && REFUSES(muster_job_submit(g->pool, 1, NULL, NULL, NULL)))  \
+  X(muster_job_submit_after, REFUSES(muster_job_submit_after(NULL, 1, job, NULL, NULL)))                               \
+  X(muster_job_submit_pinned, REFUSES(muster_job_submit_pinned(NULL, job, NULL, NULL)) &&                              \
+                                  REFUSES(muster_job_submit_pinned(g->pool, NULL, NULL, NULL)))                        \
+  X(muster_pool_run_pinned, REFUSES(!muster_pool_run_pinned(NULL, 1)))                                                 \
+  X(muster_pool_set_main, REFUSES((muster_pool_set_main(NULL), true)))                                                 \
+  X(muster_job_submit_blocking, REFUSES(muster_job_submit_blocking(NULL, job, NULL, NULL)) &&                          \
+                                    REFUSES(muster_job_submit_blocking(g->pool, NULL, NULL, NULL)))                    \
+  X(muster_job_yield, REFUSES(!muster_job_yield(NULL, 1)))                                                             \
+  X(muster_parallel_for, REFUSES(muster_parallel_for(NULL, 1, 9, 1, piece, NULL)) &&                                   \
+                             REFUSES(muster_parallel_for(g->pool, 1, 9, 1, NULL, NULL)))                               \
+  X(muster_range_submit, REFUSES(muster_range_submit(NULL, g->pool, 1, 9, 1, piece, NULL, &group)) &&                  \
+                             REFUSES(muster_range_submit(&range, NULL, 1, 9, 1, piece, NULL, &group)) &&               \
+                             REFUSES(muster_range_submit(&range, g->pool, 1, 9, 1, NULL, NULL, &group)) &&             \
+                             REFUSES(muster_range_submit(&range, g->pool, 1, 9, 1, piece, NULL, NULL)))                \
+  X(muster_pool_get_statistics,                                                                                        \
+    REFUSES(muster_pool_get_statistics(NULL, 0, &sums)) && REFUSES(muster_pool_get_statistics(g->pool, 0, NULL)))
+
+#define OF_REDUCTION(X)                                                                                                \
+  X(muster_traits_strongest, REFUSES(!muster_traits_strongest(NULL, 9, 2)))                                            \
+  X(muster_event_passes,                                                                                               \
+    REFUSES(!muster_event_passes(NULL, &rule, 1, 1.0f)) && REFUSES(!muster_event_passes(&filter, NULL, 1, 1.0f)))      \
+  X(muster_coping_wanted, REFUSES(!muster_coping_wanted(NULL, 0.0f, 0, 1, 1.0f)))                                      \
+  X(muster_choose_default, REFUSES(muster_choose_default(NULL, 1, 0, 0) == MUSTER_CHOICE_NONE))                        \
+  X(muster_choose_random, REFUSES(muster_choose_random(NULL, 1, 0, 0, 0) == MUSTER_CHOICE_NONE))                       \
+  X(muster_goal_lock_take, REFUSES((muster_goal_lock_take(NULL, 1, 1.0f, 1), true)))                                   \
+  X(muster_goal_lock_holds, REFUSES(!muster_goal_lock_holds(NULL, 1)))                                                 \
+  X(muster_goal_lock_choose, REFUSES(muster_goal_lock_choose(NULL, 1, 7, 1.0f, 1.0f) == 7))                            \
+  X(muster_goal_lock_release, REFUSES((muster_goal_lock_release(NULL), true)))                                         \
+  X(muster_achievement_begin, REFUSES((muster_achievement_begin(NULL, 1, 1, 1), true)))                                \
+  X(muster_achievement_reached, REFUSES(!muster_achievement_reached(NULL, 1, &end_ns)) &&                              \
+                                    REFUSES(!muster_achievement_reached(&achievement, 1, NULL)))                       \
+  X(muster_achievement_share, REFUSES(!(muster_achievement_share(NULL, 1) > 0.0f)))                                    \
+  X(muster_event_record, REFUSES(!muster_event_record(NULL, events, 1, events)) &&                                     \
+                             REFUSES(!muster_event_record(&log, NULL, 1, events)) &&                                   \
+                             REFUSES(!muster_event_record(&log, events, 1, NULL)))                                     \
+  X(muster_event_replay, REFUSES(!muster_event_replay(NULL, events, meet, NULL)) &&                                    \
+                             REFUSES(!muster_event_replay(&log, events, NULL, NULL)))
+
+/* Null is a no-op by their word, or they take no pointer; muster_module_fail() without a format says so itself. */
+#define OF_OTHERS(X)                                                                                                   \
+  X(muster_world_destroy, (muster_world_destroy(NULL), true))                                                          \
+  X(muster_pool_destroy, (muster_pool_destroy(NULL), true))                                                            \
+  X(muster_pool_stop, !muster_pool_stop(NULL))                                                                         \
+  X(muster_flight_mark, !muster_flight_mark(NULL, 1))                                                                  \
+  X(muster_flight_doing_name, muster_flight_doing_name((muster_flight_doing)99))                                       \
+  X(muster_module_fail, REFUSES(fail(MUSTER_E_INPUT, none)))                                                           \
+  X(muster_available_processors, muster_available_processors())                                                        \
+  X(muster_last_error, muster_last_error())                                                                            \
+  X(muster_last_result, muster_last_result() != MUSTER_OK)                                                             \
+  X(muster_version, strcmp(muster_version(), MUSTER_VERSION) == 0)                                                     \
+  X(muster_result_name, muster_result_name((muster_result)99))
+
+#define CHECK(FUNCTION, ...)                                                                                           \
+  if (!failed && !(__VA_ARGS__)) failed = #FUNCTION;
+
+static void check_worlds(given *g) {
+  const muster_frame frame = {FRAME_NS, 5000000};
+  muster_type_def type = muster_default_type_def();
+  muster_plan_entry entries[1];
+  muster_plan_result results[1] = {{.cost_ns = 0}};
+  muster_plan_summary summary = muster_default_plan_summary();
+  muster_frame_report report = muster_default_frame_report();
+  muster_statistics statistics = muster_default_statistics();
+  muster_type_cost cost = muster_default_type_cost();
+  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_save_def save = muster_default_save_def();
+  muster_snapshot_info snapshot = muster_default_snapshot_info();
+  muster_load_def load = muster_default_load_def();
+  muster_record_def record = muster_default_record_def();
+  muster_record_status status = muster_default_record_status();
+  muster_record_info info = muster_default_record_info();
+  muster_replay_def replay = muster_default_replay_def();
+  muster_conduct conduct = muster_default_conduct();
+  muster_offence offences[1];
+  muster_set_tuning set = muster_default_set_tuning();
+  muster_flight_entry flights[1];
+  muster_view view = muster_default_view();
+  muster_sight sights[1] = {{.x = 0.0f}};
+  muster_raster raster = {.columns = 1, .rows = 1};
+  muster_extent extent = {0};
+  muster_field_cell cells[1];
+  uint32_t cursor = 0, count = 0;
+  OF_WORLDS(CHECK)
+}
+
+static void check_agents(given *g) {
+  muster_agent_def spawn = muster_default_agent_def();
+  muster_agent_tuning tune = muster_default_agent_tuning();
+  muster_agent_info agent = muster_default_agent_info();
+  muster_set_info set_info = muster_default_set_info();
+  muster_agent_explanation explanation = muster_default_agent_explanation();
+  muster_observer_def observer = muster_default_observer_def();
+  char text[16];
+  OF_AGENTS(CHECK)
+}
+
+static void check_herds(given *g) {
+  muster_herd_type_def herd_type = muster_default_herd_type_def();
+  muster_herd_def herds[1] = {{.members = 1}};
+  muster_herd_info herd = muster_default_herd_info();
+  muster_herd_near near[1];
+  OF_HERDS(CHECK)
+}
+
+static void check_updates(given *g) {
+  muster_agent_def spawn = muster_default_agent_def();
+  muster_message messages[1];
+  muster_position position;
+  muster_neighbour neighbours[1];
+  muster_flock flock;
+  muster_herd_near near[1];
+  OF_UPDATES(CHECK)
+}
+
+static void check_jobs(given *g) {
+  muster_group group;
+  muster_range range;
+  muster_pool_statistics sums = muster_default_pool_statistics();
+  OF_JOBS(CHECK)
+}
+
+static void check_reduction(void) {
+  muster_event_filter filter = {0};
+  muster_event_rule rule = {0};
+  muster_achievement achievement = {0};
+  muster_event_log log = {0};
+  muster_recorded_event events[1] = {{.at_ns = 1}};
+  uint64_t end_ns = 0;
+  OF_REDUCTION(CHECK)
+}
+
+/* ------------------------------------------------------------------------------------------------------------ tests */
+
+static muster_atom_result check_inside(muster_update *update) {
+  given *g = update->type_user;
+  g->update = update;
+  check_updates(g);
+  g->update = NULL;
+  g->atoms++;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* The last frame has run, and asked its agent's atom. */
+static given give(void) {
+  static const muster_atom atoms[] = {{.run = check_inside, .role = MUSTER_ROLE_ACTION}};
+  static given g;
+  muster_world_def def = muster_default_world_def();
+  little_world little = little_world_create(1, &def);
+  muster_type_def type = muster_default_type_def();
+  muster_observer_def observer = muster_default_observer_def();
+  type.atoms = atoms;
+  type.atom_count = 1;
+  type.published_bytes = sizeof(muster_herd_body);
+  type.messages_max = type.sends_max = type.spawns_max = 1;
+  type.message_bytes = 8;
+  type.user = &g;
+  register_type(&little, &type);
+  g = (given){.pool = little.pool, .world = little.world, .type = little.type, .agent = spawn_at(&little, 0)};
+  g.observer = muster_observer_add(g.world, &observer);
+  muster_herd_type_def herds = muster_default_herd_type_def();
+  herds.member = little.type;
+  muster_herd_type herd_type = muster_herd_type_register(g.world, &herds);
+  cr_assert_eq(muster_herds_add(g.world, herd_type, &(muster_herd_def){.members = 4}, 1, &g.herd), 1, "%s",
+               muster_last_error());
+  def.pool = g.pool;
+  def.planner_workers = 1;
+  g.planned = muster_world_create(&def);
+  cr_assert_not_null(g.planned, "%s", muster_last_error());
+  run_frames(&little, 20);
+  return g;
+}
+
+static void take(given *g) {
+  muster_world_destroy(g->planned);
+  muster_world_destroy(g->world);
+  muster_pool_destroy(g->pool);
+}
+
+Test(null, every_call_that_is_given_null_refuses_with_a_sentence) {
+  given g = give();
+  cr_assert_gt(g.atoms, 0);
+  cr_assert_null(failed, "inside an atom %s let a null pass, or said nothing", failed);
+  const char *none = NULL;
+  muster_result (*fail)(muster_result, const char *, ...) = muster_module_fail; /* whose format compilers look at */
+  check_worlds(&g);
+  check_agents(&g);
+  check_herds(&g);
+  check_updates(&g); /* whose update is null now */
+  check_jobs(&g);
+  check_reduction();
+  OF_OTHERS(CHECK)
+  cr_assert_null(failed, "%s let a null pass, or said nothing", failed);
+  take(&g);
+}
+
+#define NAME(FUNCTION, ...) #FUNCTION,
+
+static bool is_listed(const char *name, size_t length) {
+  static const char *const names[] = {OF_WORLDS(NAME) OF_AGENTS(NAME) OF_HERDS(NAME) OF_UPDATES(NAME) OF_JOBS(NAME)
+                                          OF_REDUCTION(NAME) OF_OTHERS(NAME)};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0) return true;
+  return false;
+}
+
+/* Asks for each function that a header declares; returns how many there are. */
+static uint32_t look_through(const char *header, const char *text) {
+  uint32_t functions = 0;
+  for (const char *at = text; (at = strstr(at, "\nMUSTER_API "));) {
+    const char *end = strchr(at, '('), *name = end;
+    while (name[-1] == '_' || (name[-1] >= '0' && name[-1] <= '9') || (name[-1] >= 'a' && name[-1] <= 'z')) name--;
+    cr_expect(is_listed(name, (size_t)(end - name)), "%s declares %.*s(), which this test does not ask", header,
+              (int)(end - name), name);
+    functions++;
+    at = end;
+  }
+  return functions;
+}
+
+Test(null, no_function_of_the_headers_is_left_out) {
+  uint32_t functions = 0;
+  DIR *folder = opendir(MUSTER_SOURCE_DIR "/include/muster");
+  cr_assert_not_null(folder);
+  for (struct dirent *entry; (entry = readdir(folder));) {
+    char path[512], text[65536];
+    if (!strstr(entry->d_name, ".h")) continue;
+    snprintf(path, sizeof path, MUSTER_SOURCE_DIR "/include/muster/%s", entry->d_name);
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file, "%s", path);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    functions += look_through(entry->d_name, text);
+  }
+  closedir(folder);
+  cr_assert_geq(functions, 140, "only %u functions were found in the headers", functions);
+}

@@ -1,0 +1,109 @@
+#!/bin/bash
+# tools/mutate on the small tree in sample/: what it finds, what it leaves alone, who survives, and how it says so. And
+# the entries in tools/mutate/equivalents match the sources. COMPILER names the compiler, MUSTER_SOURCE_DIR the tree.
+set -u
+
+if ! /usr/bin/python3 -c 'import clang.cindex; clang.cindex.Index.create()' 2>/dev/null; then
+  echo "skipped: tools/mutate needs what 'tools/setup --mutate' installs"
+  exit 0
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tree="$work/tree"
+cp -r "$MUSTER_SOURCE_DIR/tests/mutate/sample" "$tree"
+failures=0
+unset MUSTER_MUTANT MUSTER_MUTANTS_SEEN MUSTER_MUTANT_LIMIT
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+mutate() { # ARGUMENTS... - leaves output and status
+  output=$("$MUSTER_SOURCE_DIR/tools/mutate/run" --root "$tree" --work "$work/work" "$@" 2>&1)
+  status=$?
+}
+
+says() { # WHAT TEXT
+  grep -qF -- "$2" <<<"$output" || fail "$1: no '$2' in: $output"
+}
+
+# ------------------------------------------------------------------------------------------------------ what is found
+
+mutate --folder plan --count 0 --list
+[ "$status" -eq 0 ] || fail "the list exits with $status: $output"
+says "the inline function of a header" "src/plan/weight.h:6 weight_of [arithmetic] axles * 8  ->  axles / 8"
+says "a use of an enumerator" "src/plan/toll.c:16 toll_for [constant] LAST  ->  (LAST + 1)"
+says "a statement" "toll_take [statement] left out: toll->passed++;"
+for line in 8 9 10 11; do
+  if grep -qF "src/plan/toll.c:$line " <<<"$output"; then fail "a mutant where the compiler wants a constant, line $line"; fi
+done
+if grep -F "src/plan/toll.c:15 " <<<"$output" | grep -qF "LAST"; then fail "a mutant in a case label"; fi
+first=$output
+mutate --folder plan --count 0 --list
+[ "$output" = "$first" ] || fail "the same seed draws others"
+mutate --folder plan --count 5 --list --seed 2
+fifth=$output
+mutate --folder plan --count 5 --list --seed 3
+[ "$output" != "$fifth" ] || fail "another seed draws the same"
+
+# ------------------------------------------------------------------------------------------------------- who survives
+
+cat >"$work/expected" <<'E2'
+equivalent toll_highest toll_for(axles[i]) > toll_for(axles[best])  ->  toll_for(axles[i]) >= toll_for(axles[best])
+survived toll_forgotten 1  ->  (1 + 1)
+survived toll_forgotten 1  ->  (1 - 1)
+survived toll_forgotten axles + 1  ->  0
+survived toll_forgotten axles + 1  ->  axles - 1
+survived toll_highest 0  ->  (0 + 1)
+survived toll_highest 0  ->  (0 + 1)
+survived toll_take coins < toll_for(axles)  ->  coins <= toll_for(axles)
+E2
+mutate --folder plan --count 0 --json "$work/results.json" --least 99
+[ "$status" -eq 1 ] || fail "more is asked for than killed, and the run exits with $status"
+says "the untested" "no test reaches it"
+says "the unnoticed" "reached by 1 tests"
+says "the table" "killed of the rest"
+/usr/bin/python3 - "$work/results.json" >"$work/lived" <<'E2'
+import json, sys
+rows = json.load(open(sys.argv[1]))["mutants"]
+assert len(rows) > 40 and all(row["killed_by"] for row in rows if row["outcome"] == "killed")
+print("\n".join(sorted(f"{r['outcome']} {r['function']} {r['change']}" for r in rows if r["outcome"] != "killed")))
+E2
+diff "$work/expected" "$work/lived" >&2 || fail "others survive than should"
+
+# What was found out is not asked again, and a test that is added is asked only about those that lived.
+sed -i '$a\\nTest(toll, is_paid_by_those_who_have_just_enough) {\n  toll gate = {0};\n  cr_assert(toll_take(\&gate, 1, 1));\n}' \
+  "$tree/tests/toll_test.c"
+mutate --folder plan --count 0 --least 85
+[ "$status" -eq 0 ] || fail "enough is killed, and the run exits with $status: $output"
+says "one that the new test kills" "toll/is_paid_by_those_who_have_just_enough (failed)"
+if grep -q '^  .* toll_take ' <<<"$output"; then fail "the new test did not kill what it should"; fi
+
+# ---------------------------------------------------------------------------------------------------- one, by its name
+
+id=$(sed -n 's/^\([0-9a-f]*\) .* weight_of \[constant\] 8  ->  (8 + 1)$/\1/p' <<<"$first")
+sed -i '1i /* A line more, and all others have moved. */' "$tree/src/plan/weight.h"
+mutate --mutant "$id"
+[ "$status" -eq 0 ] || fail "the mutant $id exits with $status: $output"
+says "a mutant whose line has moved" "killed $id src/plan/weight.h:7 weight_of"
+mutate --mutant 0123456789
+[ "$status" -eq 2 ] || fail "an unknown mutant exits with $status"
+says "an unknown mutant" "--list prints them"
+
+# -------------------------------------------------------------------------------------------------------- equivalents
+
+mutate --check
+[ "$status" -eq 0 ] || fail "the sample's equivalents: $output"
+sed -i 's/best = i;/best = i + 0;/' "$tree/src/plan/toll.c"
+mutate --check
+[ "$status" -eq 2 ] || fail "an equivalent whose line has changed exits with $status"
+says "an equivalent whose line has changed" "argue it anew, or remove it"
+
+output=$("$MUSTER_SOURCE_DIR/tools/mutate/run" --check --work "$work/own" 2>&1) || fail "tools/mutate/equivalents: $output"
+
+if [ "$failures" -gt 0 ]; then
+  echo "$failures checks failed" >&2
+  exit 1
+fi

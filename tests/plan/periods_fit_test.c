@@ -1,0 +1,138 @@
+/* The fit over classes: together they ask for what is desired, stretch in proportion to their elasticity, and the mean
+ * stretch that is reported is that of agents. Types in quarantine, and classes that everybody has left, have no part.
+ */
+#include "plan/periods.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+enum { PERIOD_NS = 100000000, COST_NS = 1000000, STEP = 10 };
+
+typedef struct fixture {
+  arena arena;
+  class_table classes;
+  cost_table costs;
+  periods periods;
+  muster_type_def types[2];
+} fixture;
+
+static void create(fixture *fixture) {
+  muster_world_def def = muster_default_world_def();
+  muster_allocator allocator = {0};
+  arena_create(&fixture->arena, &allocator);
+  classes_create(&fixture->classes, 2, 100, &fixture->arena);
+  costs_create(&fixture->costs, 2, &fixture->arena);
+  periods_create(&fixture->periods, &fixture->classes, &def, &fixture->arena);
+  for (uint32_t type = 0; type < 2; type++) {
+    fixture->types[type] = muster_default_type_def();
+    fixture->types[type].period_ns = PERIOD_NS;
+    fixture->types[type].period_max_ns = 10u * PERIOD_NS;
+    costs_guess(&fixture->costs, type, COST_NS);
+  }
+}
+
+static agent_class *join(fixture *fixture, uint32_t type, uint32_t step, uint32_t members) {
+  agent_class *class = classes_get(&fixture->classes, &fixture->types[type], type, 0, step);
+  for (uint32_t i = 0; i < members; i++) classes_join(&fixture->classes, class);
+  return class;
+}
+
+/* Fits to a share of what all would take; the mean deviation in ns. */
+static double fit(fixture *fixture, double share, double *nominal) {
+  fit_result all = periods_fit(&fixture->periods, &fixture->classes, &fixture->costs, 1e9).fit;
+  *nominal = all.nominal_sum;
+  double desired = share * all.nominal_sum;
+  return periods_fit(&fixture->periods, &fixture->classes, &fixture->costs, desired).deviation_ns;
+}
+
+static void expect_near(double value, double wanted, const char *what) {
+  cr_assert(fabs(value - wanted) <= 1e-9 * fmax(fabs(wanted), 1.0), "%s is %.12g instead of %.12g", what, value,
+            wanted);
+}
+
+Test(periods_fit, stretches_in_proportion_to_elasticity_and_reports_the_mean_of_agents) {
+  fixture fixture;
+  double nominal;
+  create(&fixture);
+  agent_class *stiff = join(&fixture, 0, STEP, 3), *soft = join(&fixture, 1, STEP + 8, 1); /* an octave softer */
+  double deviation_ns = fit(&fixture, 0.8, &nominal);
+  expect_near(nominal, 4.0 * COST_NS / PERIOD_NS, "what all would take");
+  expect_near((3.0 * stiff->rate + soft->rate) / 4.0, 0.8, "what they take");
+  expect_near((1.0 - soft->rate) / (1.0 - stiff->rate), soft->elasticity / stiff->elasticity, "how much more it gives");
+  double stretched_ns = 3.0 * (PERIOD_NS / stiff->rate - PERIOD_NS) + (PERIOD_NS / soft->rate - PERIOD_NS);
+  expect_near(deviation_ns, stretched_ns / 4.0, "the mean stretch");
+  cr_assert_eq(classes_real_ns(stiff, stiff->nominal_ns), (uint64_t)(PERIOD_NS / stiff->rate));
+  arena_destroy(&fixture.arena);
+}
+
+Test(periods_fit, leaves_out_types_that_stand_still) {
+  fixture fixture;
+  double nominal;
+  create(&fixture);
+  agent_class *running = join(&fixture, 0, STEP, 2);
+  join(&fixture, 1, STEP, 50);
+  fixture.classes.frozen[1] = true;
+  double deviation_ns = fit(&fixture, 0.5, &nominal);
+  expect_near(nominal, 2.0 * COST_NS / PERIOD_NS, "what all would take");
+  expect_near(running->rate, 0.5, "the rate");
+  expect_near(deviation_ns, PERIOD_NS, "the mean stretch");
+  fixture.classes.frozen[0] = true;
+  cr_assert_eq(fit(&fixture, 0.5, &nominal), 0.0, "nobody is stretched");
+  cr_assert_eq(nominal, 0.0);
+  arena_destroy(&fixture.arena);
+}
+
+Test(periods_fit, is_of_those_who_are_left) {
+  fixture fixture;
+  double nominal;
+  create(&fixture);
+  agent_class *classes[4];
+  for (uint32_t i = 0; i < 4; i++) classes[i] = join(&fixture, i % 2, STEP + i / 2, 1);
+  classes[1]->pace.beat_ns = 1.0;
+  classes_leave(&fixture.classes, classes[1]);
+  cr_assert_eq(classes[1]->pace.beat_ns, 0.0, "a class that comes back learns its pace anew");
+  classes_leave(&fixture.classes, classes[3]);
+  fit(&fixture, 0.5, &nominal);
+  expect_near(nominal, 2.0 * COST_NS / PERIOD_NS, "what all would take");
+  expect_near((classes[0]->rate + classes[2]->rate) / 2.0, 0.5, "what they take");
+  cr_assert_eq(classes[1]->rate, 1.0, "nobody has a part in it");
+  join(&fixture, 1, STEP, 1);
+  fit(&fixture, 0.5, &nominal);
+  expect_near(nominal, 3.0 * COST_NS / PERIOD_NS, "what all would take");
+  cr_assert_lt(classes[1]->rate, 1.0, "somebody has come back");
+  classes_leave(&fixture.classes, classes[0]);
+  classes_leave(&fixture.classes, classes[1]);
+  classes_leave(&fixture.classes, classes[2]);
+  cr_assert_eq(fit(&fixture, 0.5, &nominal), 0.0, "nobody is there");
+  cr_assert_eq(nominal, 0.0);
+  arena_destroy(&fixture.arena);
+}
+
+/* What is only called asks for as much as it usually has, and never gives way. */
+Test(periods_fit, keeps_free_what_calls_usually_take) {
+  fixture fixture;
+  double nominal;
+  create(&fixture);
+  fixture.types[1].elapsed = MUSTER_ELAPSED_EVENTS;
+  agent_class *timed = join(&fixture, 0, STEP, 2), *called = join(&fixture, 1, STEP, 5);
+  called->events_per_ns = 1.0 / PERIOD_NS;
+  double deviation_ns = fit(&fixture, 2.0 / 3.0, &nominal);
+  expect_near(nominal, 3.0 * COST_NS / PERIOD_NS, "what all would take");
+  expect_near(timed->rate, 0.5, "the rate of those with a period");
+  expect_near(called->rate, 1.0, "the rate of those without");
+  expect_near(deviation_ns, PERIOD_NS, "the mean stretch of those with a period");
+  arena_destroy(&fixture.arena);
+}
+
+/* The longest period that a type may have, of the shortest. */
+Test(periods_fit, keeps_to_the_longest_period_however_long_that_is) {
+  fixture fixture;
+  double nominal;
+  create(&fixture);
+  fixture.types[0].period_ns = 100000u;
+  fixture.types[0].period_max_ns = 86400000000000u;
+  agent_class *class = join(&fixture, 0, ELASTICITY_STEP_OF_ONE, 10);
+  fit(&fixture, 0.0, &nominal);
+  expect_near((double)class->nominal_ns / class->rate, 86400e9, "the period at no time at all");
+  arena_destroy(&fixture.arena);
+}

@@ -1,0 +1,19 @@
+#!/bin/bash
+# The commands of README.md, in short forms, on what is built here: in a copy of the tree whose build/release leads there.
+# The bare root of tools/test --long runs them word by word.
+set -eu
+
+source=${MUSTER_SOURCE_DIR:?}
+build=$(dirname "${MUSTER:?}")
+export WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
+mkdir -p "$WORK/tree/build/release"
+for entry in "$source"/*; do [ "$(basename "$entry")" = build ] || ln -s "$entry" "$WORK/tree/"; done
+ln -s "$build"/* "$WORK/tree/build/release/"
+
+export PREFIX=$WORK/prefix
+# What the machine knows by itself after an installation to /usr/local.
+export PATH=$PREFIX/bin:$PATH LD_LIBRARY_PATH=$PREFIX/lib PKG_CONFIG_PATH=$PREFIX/lib/pkgconfig CPATH=$PREFIX/include
+export TERM=${TERM:-xterm} # for muster top
+/usr/bin/python3 -B "$source/tests/readme/run_document" --tree "$WORK/tree" --rules "$source/tests/readme/any.rules" \
+  --rules "$source/tests/readme/short.rules" "$source/README.md"

@@ -1,0 +1,123 @@
+#!/bin/bash
+# run_document runs what a document shows as the text around it says, and each thing that does not work fails, by its line.
+set -u
+
+runner=${MUSTER_SOURCE_DIR:?}/tests/readme/run_document
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+# Runs a document, given on standard input with ~ for each backquote, in a folder of its own.
+run() { # OPTION...
+  rm -rf "$work/tree" && mkdir -p "$work/tree/deep"
+  tr '~' '`' >"$work/tree/text.md"
+  (cd / && timeout 100 /usr/bin/python3 -B "$runner" "$@" "$work/tree/text.md") >"$work/report" 2>&1
+  status=$?
+}
+
+fail() {
+  echo "FAILED: $1" >&2
+  cat "$work/report" >&2
+  failures=$((failures + 1))
+}
+
+passes() { # NAME
+  [ "$status" -eq 0 ] || fail "$1"
+}
+
+fails() { # NAME TEXT-OF-REPORT
+  if [ "$status" -ne 1 ] || ! grep -qF -- "$2" "$work/report"; then fail "$1: expected: $2"; fi
+}
+
+run <<'M'
+Save it as ~first.c~:
+
+~~~c
+int main(void) { return 0; }
+~~~
+
+Build it:
+
+    cc first.c \
+      -o first               # a comment, and a line that goes on
+    export WHERE=$PWD
+
+From ~deep~:
+
+~~~sh
+../first && touch here
+[ "$PWD" = "$WHERE/deep" ]
+~~~
+
+- a list, and what belongs to it
+
+      nonsense of the list
+
+~~~python
+nonsense of another language
+~~~
+
+    $ printf 'one\ntwo\nthree\n'
+    one
+    ...
+    three
+
+<!-- output of: printf -->
+
+    two
+    three
+
+Type ~test -e deep/here~, ~mention~, ~--an option~ and
+~test -e
+first~.
+M
+passes "a document that is true"
+grep -q ' 7 commands run, 0 not run' "$work/report" || fail "its commands are seven"
+
+run <<<'    no-such-program --at-all'
+fails "a program that does not exist" "text.md:1: ended with 127: no-such-program --at-all"
+
+run <<<$'Text.\n\n    true\n    false; true'
+fails "a failure in the middle of a line" "text.md:4: ended with 1: false; true"
+
+run <<<$'    $ echo one\n    two'
+fails "other output" "text.md:1: printed something else: echo one"
+
+run <<<$'    echo one\n\n<!-- output of: echo -->\n\n    two'
+fails "an excerpt that is none" "echo did not print, in this place:"
+
+run <<<$'From `absent`:\n\n    true'
+fails "a folder that does not exist" "absent"
+
+run <<<'See `false --now`.'
+fails "a command in a sentence" "text.md:1: ended with 1: false --now"
+
+run --limit 1 <<<'    sleep 1000'
+fails "a command that hangs" "it did not end within 1 s"
+
+run <<<'    if true'
+fails "half a command" "1 failures"
+
+# It ends before the document does: else the signal may be what ends it.
+run <<<$'    (exit 3) &\n    while kill -0 $!; do sleep 0.05; done 2>/dev/null'
+fails "something that ends badly" "what was started with & ended with 3"
+
+run <<<'    sh -c "sleep 1000 &"'
+fails "something that stays behind" "something that was started still runs"
+
+run <<<$'    sleep 1000 &'
+passes "something that ends by the signal"
+
+printf '%s\n' '# rules' 'of (\w+)  => of \1 \1' '^rm  not run: it removes' >"$work/rules"
+run --rules "$work/rules" <<<$'    [ "of one" = "of one one" ] || false\n    rm -rf deep\n    [ -d deep ]'
+fails "a replacement" 'ended with 1: [ "of one" = "of one one" ]'
+grep -q '2 commands run, 1 not run, 1 failures' "$work/report" || fail "only what is to be left out is left out"
+
+run --rules "$work/rules" <<<$'    echo of one'
+fails "a rule that matches nothing" "no command matches this rule: ^rm"
+
+run <<<'Text alone.'
+[ "$status" -ne 0 ] || fail "a document without a command shows nothing"
+
+echo "$failures failures"
+[ "$failures" -eq 0 ]

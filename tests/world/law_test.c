@@ -1,0 +1,326 @@
+/* The law of importance and the order of deadlines in worlds of their own time: nobody pays for a load but by what it
+ * matters, and nobody is passed over for good. */
+#include "support/little_world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { AGENTS = 10000, OBSERVERS = 10, WARM_UP = 400, COST_NS = 20000, BANDS = 5 };
+
+#define SHORTEST_NS 50000000u
+#define LONGEST_NS  2000000000u
+
+typedef struct diary {
+  uint64_t last_ns, runs, longest_ns; /* the last run, and between two */
+  bool asked;
+} diary;
+
+static const uint64_t *clock_of_test;
+static uint32_t reactions_left; /* that agents of no importance are still to ask for */
+
+static muster_atom_result note(muster_update *update) {
+  diary *diary = update->state;
+  uint64_t gap_ns = *clock_of_test - diary->last_ns;
+  if (diary->runs && gap_ns > diary->longest_ns) diary->longest_ns = gap_ns;
+  diary->last_ns = *clock_of_test;
+  diary->runs++;
+  if (reactions_left && update->importance <= 0.0f && !diary->asked) {
+    diary->asked = true;
+    muster_update_react_by(update, update->now_ns + 20 * FRAME_NS);
+    reactions_left--;
+  }
+  return MUSTER_ATOM_NEXT;
+}
+
+typedef struct town {
+  little_world little;
+  muster_agent agents[AGENTS];
+  uint64_t budget_ns;
+} town;
+
+static muster_type_def noting(void) {
+  static const muster_atom atoms[] = {{note, MUSTER_ROLE_BEHAVIOUR, COST_NS}};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 1;
+  def.state_bytes = sizeof(diary);
+  def.period_ns = SHORTEST_NS;
+  def.period_max_ns = LONGEST_NS;
+  def.limit_ns = 1000000000u;
+  return def;
+}
+
+static muster_world_def lawful(void) {
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.agents_max = AGENTS + 16;
+  def.elastic = MUSTER_ELASTIC_IMPORTANCE;
+  def.order = MUSTER_ORDER_DEADLINE;
+  return def;
+}
+
+static double draw(uint32_t *random) {
+  *random = *random * 1664525u + 1013904223u;
+  return (double)(*random >> 8) / 0x1p24;
+}
+
+/* So many agents, whose wishes are `load` times what a frame of 10 ms holds, in a square with a few observers. */
+static town *town_open(double load, const muster_world_def *world, const muster_type_def *type) {
+  static const double side_m = 1400.0;
+  town *town = calloc(1, sizeof *town);
+  muster_observer_def observer = muster_default_observer_def();
+  uint32_t random = 7;
+  town->little = little_world_create(1, world);
+  clock_of_test = &town->little.now_ns;
+  register_type(&town->little, type);
+  town->budget_ns = (uint64_t)((double)AGENTS * COST_NS * FRAME_NS / (LONGEST_NS * load));
+  for (uint32_t i = 0; i < AGENTS; i++)
+    town->agents[i] = spawn_in(&town->little, (muster_position){side_m * draw(&random), side_m * draw(&random), 0}, 0);
+  for (uint32_t i = 0; i < OBSERVERS; i++) {
+    observer.position = (muster_position){side_m * draw(&random), side_m * draw(&random), 0};
+    muster_observer_add(town->little.world, &observer);
+  }
+  return town;
+}
+
+static muster_frame_report town_run(town *town, uint32_t frames) {
+  muster_frame_report report = muster_default_frame_report();
+  for (uint32_t i = 0; i < frames; i++) report = run_frame_with(&town->little, town->budget_ns);
+  return report;
+}
+
+static void town_close(town *town) {
+  little_world_destroy(&town->little);
+  free(town);
+}
+
+static const diary *diary_of(const town *town, uint32_t i) {
+  return info_of(&town->little, town->agents[i]).state;
+}
+
+static uint32_t band_of(float importance) {
+  return importance <= 0.0f ? 0 : importance <= 0.25f ? 1 : importance <= 0.5f ? 2 : importance < 0.9f ? 3 : 4;
+}
+
+typedef struct band {
+  double agents, runs, period_s; /* of the law, mean of rates */
+} band;
+
+/* A window of frames, band by band. */
+static void measure(town *town, uint32_t frames, band bands[BANDS]) {
+  uint64_t *before = calloc(AGENTS, sizeof *before);
+  for (uint32_t i = 0; i < AGENTS; i++) before[i] = diary_of(town, i)->runs;
+  town_run(town, frames);
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    muster_agent_info info = info_of(&town->little, town->agents[i]);
+    band *band = &bands[band_of(info.importance)];
+    band->agents++;
+    band->runs += (double)(((const diary *)info.state)->runs - before[i]);
+    band->period_s += 1e9 / (double)info.period_ns;
+  }
+  for (uint32_t i = 0; i < BANDS; i++) bands[i].period_s = bands[i].agents / bands[i].period_s;
+  free(before);
+}
+
+static double interval_s(const band *band, uint32_t frames) {
+  return band->agents * frames * FRAME_NS * 1e-9 / band->runs;
+}
+
+/* At loads from a half to twelve: each band runs as often as the law says, those included who never ran, and the less
+ * important less often. */
+Test(law_of_importance, holds_for_each_band_at_every_load) {
+  const double loads[] = {0.5, 1.0, 1.5, 3.0, 6.0, 12.0};
+  for (uint32_t k = 0; k < sizeof loads / sizeof *loads; k++) {
+    muster_world_def world = lawful();
+    muster_type_def type = noting();
+    band bands[BANDS] = {0};
+    uint32_t frames = (uint32_t)(2000 * fmax(1.0, loads[k]));
+    town *town = town_open(loads[k], &world, &type);
+    muster_frame_report report = town_run(town, WARM_UP + frames / 4);
+    measure(town, frames, bands);
+    cr_assert_float_eq((double)report.pressure, loads[k], 0.1 * loads[k]);
+    for (uint32_t i = 0; i < BANDS; i++) {
+      double interval = interval_s(&bands[i], frames);
+      cr_assert_gt(bands[i].agents, 0);
+      cr_assert_leq(interval, bands[i].period_s * 1.15 + 0.001, "load %g, band %u: every %g s, by the law %g", loads[k],
+                    i, interval, bands[i].period_s);
+      if (i) cr_assert_leq(interval, interval_s(&bands[i - 1], frames) * 1.02, "load %g, band %u", loads[k], i);
+    }
+    town_close(town);
+  }
+}
+
+/* The same loads in the papers' order and by their rule are a round robin: this is what the law is for. */
+Test(law_of_importance, is_what_the_elastic_rule_does_not_keep) {
+  muster_world_def world = lawful();
+  muster_type_def type = noting();
+  band bands[BANDS] = {0};
+  world.elastic = MUSTER_ELASTIC_RATE;
+  world.order = MUSTER_ORDER_PRIORITY;
+  town *town = town_open(3.0, &world, &type);
+  town_run(town, WARM_UP);
+  measure(town, 3000, bands);
+  cr_assert_gt(interval_s(&bands[4], 3000), 0.8 * interval_s(&bands[0], 3000));
+  town_close(town);
+}
+
+/* Weights that make the important as greedy as they can be, and those who run often as modest: everybody runs within
+ * its own period, and a quarter more for each weight. */
+Test(law_of_importance, lets_nobody_wait_for_much_longer_than_its_period) {
+  muster_world_def world = lawful();
+  muster_type_def type = noting();
+  world.weight_wait = 0.5f;
+  town *town = town_open(4.0, &world, &type);
+  town_run(town, 4000);
+  for (uint32_t i = 0; i < AGENTS; i++) {
+    muster_agent_info info = info_of(&town->little, town->agents[i]);
+    const diary *diary = info.state;
+    cr_assert_gt(diary->runs, 1);
+    cr_assert_lt((double)diary->longest_ns, 2.1 * (double)info.period_ns + 10.0 * FRAME_NS,
+                 "agent %u of importance %g: %g of %g s", i, (double)info.importance, (double)diary->longest_ns * 1e-9,
+                 (double)info.period_ns * 1e-9);
+  }
+  town_close(town);
+}
+
+/* Exempt agents want three times what there is: they share half of it alike, and all others run. */
+Test(law_of_importance, keeps_half_for_the_others_beside_too_many_exempt) {
+  muster_world_def world = lawful();
+  muster_type_def type = noting(), exempt = noting();
+  world.agents_max = 2 * AGENTS;
+  town *town = town_open(1.0, &world, &type);
+  exempt.name = "exempt";
+  exempt.elasticity = 0.0f;
+  register_type(&town->little, &exempt);
+  uint32_t count = (uint32_t)(3.0 * (double)town->budget_ns / FRAME_NS * SHORTEST_NS / COST_NS);
+  muster_agent first = {0}, last = {0};
+  for (uint32_t i = 0; i < count; i++) {
+    last = spawn_at(&town->little, i);
+    if (i == 0) first = last;
+  }
+  muster_frame_report report = town_run(town, 6000);
+  cr_assert_float_eq((double)report.held_load, 3.0, 0.1);
+  for (uint32_t i = 0; i < AGENTS; i++) cr_assert_gt(diary_of(town, i)->runs, 2, "agent %u", i);
+  double one = (double)((const diary *)info_of(&town->little, first).state)->runs;
+  double other = (double)((const diary *)info_of(&town->little, last).state)->runs;
+  cr_assert_float_eq(one, other, 0.1 * one);
+  cr_assert_float_eq(one * SHORTEST_NS / (6000.0 * FRAME_NS), 1.0 / 6.0, 0.03);
+  town_close(town);
+}
+
+/* A hundred frames of nearly nothing, and then as before: nobody is forgotten. */
+Test(law_of_importance, recovers_from_frames_of_nearly_nothing) {
+  muster_world_def world = lawful();
+  muster_type_def type = noting();
+  town *town = town_open(0.5, &world, &type);
+  town_run(town, WARM_UP);
+  for (uint32_t i = 0; i < 100; i++) run_frame_with(&town->little, 10000u);
+  uint64_t began_ns = town->little.now_ns;
+  town_run(town, 2 * LONGEST_NS / FRAME_NS);
+  for (uint32_t i = 0; i < AGENTS; i++) cr_assert_gt(diary_of(town, i)->last_ns, began_ns, "agent %u", i);
+  town_close(town);
+}
+
+/* It waits for a period of many seconds; then a player comes. */
+Test(law_of_importance, reaches_at_once_who_has_become_important) {
+  muster_world_def world = lawful();
+  muster_type_def type = noting();
+  town *town = town_open(6.0, &world, &type);
+  town_run(town, 3000);
+  uint32_t chosen = 0;
+  while (info_of(&town->little, town->agents[chosen]).importance > 0.0f) chosen++;
+  uint64_t began_ns = town->little.now_ns, waited = 0;
+  muster_agent_tuning tuning = muster_default_agent_tuning();
+  tuning.importance_floor = 1.0f;
+  muster_agent_tune(town->little.world, town->agents[chosen], &tuning);
+  for (; diary_of(town, chosen)->last_ns <= began_ns && waited < 1000; waited++) town_run(town, 1);
+  uint64_t period_ns = info_of(&town->little, town->agents[chosen]).period_ns;
+  cr_assert_leq(waited, period_ns / FRAME_NS + 2, "%llu frames at a period of %g s", (unsigned long long)waited,
+                (double)period_ns * 1e-9);
+  town_close(town);
+}
+
+/* A reaction's time is its deadline, whatever the agent's own period is. */
+Test(law_of_importance, keeps_times_to_react_by_under_load) {
+  muster_world_def world = lawful();
+  muster_type_def type = noting();
+  town *town = town_open(6.0, &world, &type);
+  town_run(town, 2000);
+  reactions_left = 20;
+  for (uint32_t i = 0; i < 100 && reactions_left; i++) town_run(town, 1);
+  town_run(town, 60);
+  muster_statistics sums = muster_default_statistics();
+  muster_statistics_read(town->little.world, &sums);
+  cr_assert_eq(sums.reactions_met, 20, "%llu, and %llu late", (unsigned long long)sums.reactions_met,
+               (unsigned long long)sums.reactions_late);
+  town_close(town);
+}
+
+/* More are woken in each frame than it holds; those who wait for their periods still run within twice that, and an
+ * eighth. */
+Test(law_of_importance, passes_nobody_over_for_the_woken) {
+  enum { WOKEN = AGENTS / 2 };
+  muster_world_def world = lawful();
+  muster_type_def type = noting();
+  world.commands_max = 2 * AGENTS;
+  town *town = town_open(1.0, &world, &type);
+  town_run(town, WARM_UP);
+  for (uint32_t frame = 0; frame < 5000; frame++) {
+    for (uint32_t i = 0; i < WOKEN; i++) muster_agent_wake(town->little.world, town->agents[i]);
+    town_run(town, 1);
+  }
+  for (uint32_t i = WOKEN; i < AGENTS; i++) {
+    muster_agent_info info = info_of(&town->little, town->agents[i]);
+    const diary *diary = info.state;
+    cr_assert_gt(diary->runs, 2, "agent %u", i);
+    if (info.importance > 0.0f) continue; /* its period grew meanwhile */
+    cr_assert_lt((double)diary->longest_ns, 2.5 * (double)info.period_ns + 10.0 * FRAME_NS, "agent %u: %g of %g s", i,
+                 (double)diary->longest_ns * 1e-9, (double)info.period_ns * 1e-9);
+  }
+  town_close(town);
+}
+
+/* k is turned while frames run: at 0 nobody matters more than others. */
+Test(law_of_importance, can_be_tuned) {
+  muster_world_def world = lawful();
+  muster_type_def type = noting();
+  muster_world_tuning tuning = muster_default_world_tuning();
+  town *town = town_open(3.0, &world, &type);
+  uint32_t chosen = 0, other = 0;
+  town_run(town, WARM_UP);
+  while (info_of(&town->little, town->agents[chosen]).importance < 0.9f) chosen++;
+  while (info_of(&town->little, town->agents[other]).importance > 0.0f) other++;
+  uint64_t own_ns = info_of(&town->little, town->agents[chosen]).period_ns;
+  uint64_t other_ns = info_of(&town->little, town->agents[other]).period_ns;
+  cr_assert_gt(other_ns, 5 * own_ns);
+  tuning.importance_octaves = 0.0f;
+  cr_assert_eq(muster_world_tune(town->little.world, &tuning), MUSTER_OK);
+  town_run(town, 200);
+  own_ns = info_of(&town->little, town->agents[chosen]).period_ns;
+  other_ns = info_of(&town->little, town->agents[other]).period_ns;
+  cr_assert_eq(other_ns, own_ns);
+  tuning.importance_octaves = 17.0f;
+  cr_assert_eq(muster_world_tune(town->little.world, &tuning), MUSTER_E_ARGUMENT);
+  tuning.importance_octaves = -1.0f;
+  tuning.wish_part = 0.95f;
+  cr_assert_eq(muster_world_tune(town->little.world, &tuning), MUSTER_E_ARGUMENT);
+  town_close(town);
+}
+
+/* What explain says of one who waits for longer than its type wishes. */
+Test(law_of_importance, is_explained) {
+  muster_world_def world = lawful();
+  muster_type_def type = noting();
+  char words[2048];
+  town *town = town_open(3.0, &world, &type);
+  muster_frame_report report = town_run(town, WARM_UP);
+  cr_assert_gt(report.agents_beyond_wish, AGENTS / 2);
+  uint32_t chosen = 0;
+  while (info_of(&town->little, town->agents[chosen]).importance > 0.0f) chosen++;
+  muster_agent_explanation explanation = muster_default_agent_explanation();
+  cr_assert_eq(muster_agent_explain(town->little.world, town->agents[chosen], &explanation), MUSTER_OK);
+  cr_assert(explanation.reasons & MUSTER_REASON_BEYOND_WISH);
+  muster_explanation_print(&explanation, words, sizeof words);
+  cr_assert(strstr(words, "longer than its type wishes, 2 s at most, because the pressure is"), "%s", words);
+  town_close(town);
+}

@@ -1,0 +1,40 @@
+/* A crowd on several workers: the same world on any number of them, and no race between those who look and walk. */
+#include "support/square_world.h"
+
+typedef struct outcome {
+  uint64_t hash, cut, completed, removed;
+} outcome;
+
+static outcome run_square(uint32_t workers) {
+  little_world little = square_world(workers, MUSTER_CLOCK_VIRTUAL);
+  square_populate(&little);
+  run_frames(&little, 400);
+  muster_statistics sums = muster_default_statistics();
+  muster_statistics_read(little.world, &sums);
+  outcome outcome = {muster_world_hash(little.world), sums.nearby_cut, sums.completed, sums.removed};
+  little_world_destroy(&little);
+  return outcome;
+}
+
+Test(nearby_threads, a_crowd_is_the_same_on_1_2_and_4_workers) {
+  outcome one = run_square(1);
+  cr_assert_gt(one.cut, one.completed / 100);
+  cr_assert_gt(one.removed, 50);
+  for (uint32_t workers = 2; workers <= 4; workers *= 2) {
+    outcome many = run_square(workers);
+    cr_assert(!memcmp(&one, &many, sizeof one), "%u workers: hash %lx, one worker %lx", workers,
+              (unsigned long)many.hash, (unsigned long)one.hash);
+  }
+}
+
+/* Steps inside a bin of the crowd are taken by several workers at once, the others by the frame's thread. */
+Test(nearby_threads, a_crowd_walks_about_while_it_is_looked_at) {
+  little_world little = square_world(4, MUSTER_CLOCK_WALL);
+  square_populate(&little);
+  run_frames(&little, 120);
+  muster_statistics sums = muster_default_statistics();
+  muster_statistics_read(little.world, &sums);
+  cr_assert_gt(sums.completed, 0);
+  cr_assert_eq(sums.positions_refused, 0);
+  little_world_destroy(&little);
+}

@@ -1,0 +1,85 @@
+/* What a frame on the wall clock learns of how much of its time updates use. The clocks' figures are given here, so
+ * that the share that the controller comes to can be told beforehand. */
+#include "foresight.h"
+#include "support/little_world.h"
+#include "world.h"
+
+#include <math.h>
+
+enum { BUDGET_NS = 10000000, SHOWN = 400 };
+
+/* A world that no frame has run of, and in which work waits. */
+static little_world waiting_world(uint32_t workers) {
+  muster_world_def def = muster_default_world_def();
+  little_world little = little_world_create(workers, &def);
+  little.world->frame.budget_ns = little.world->report.budget_ns = BUDGET_NS;
+  little.world->report.carried = 1;
+  return little;
+}
+
+/* Shows it the same frame again and again; the share that it comes to. */
+static double learnt_share(const little_world *little, double used_ns) {
+  little->world->report.update_cpu_ns = (uint64_t)used_ns;
+  for (uint32_t i = 0; i < SHOWN; i++) foresight_learn(little->world);
+  return (double)little->world->report.share;
+}
+
+static void expect_share(double share, double wanted) {
+  cr_assert(fabs(share - wanted) < 0.015, "the share is %g instead of %g", share, wanted);
+}
+
+Test(offered_time, is_the_budget_of_every_worker) {
+  for (uint32_t workers = 1; workers <= 4; workers++) {
+    little_world little = waiting_world(workers);
+    expect_share(learnt_share(&little, 0.6 * BUDGET_NS * workers), 0.6);
+    expect_share(learnt_share(&little, 0.9 * BUDGET_NS * workers), 0.9);
+    little_world_destroy(&little);
+  }
+}
+
+/* Stages 1 to 6 run on one worker while the others wait. What runs in stage 7 and after it is no part of them. */
+Test(offered_time, is_less_what_planning_takes_from_all_of_them) {
+  little_world little = waiting_world(3);
+  little.world->report.stage_ns[MUSTER_STAGE_INTAKE] = 1000000;
+  little.world->report.stage_ns[MUSTER_STAGE_RANK] = 1500000;
+  little.world->report.stage_ns[MUSTER_STAGE_RUN] = 7000000;
+  little.world->report.stage_ns[MUSTER_STAGE_COMMIT] = 500000;
+  expect_share(learnt_share(&little, 0.5 * (BUDGET_NS - 2500000) * 3), 0.5);
+  expect_share(learnt_share(&little, 0.8 * (BUDGET_NS - 2500000) * 3), 0.8);
+  little_world_destroy(&little);
+}
+
+/* A commit takes so much for each entry of the batch. */
+Test(offered_time, is_less_what_settling_the_batch_will_take) {
+  little_world little = waiting_world(2);
+  little.world->experience.settle.mean_ns = little.world->experience.settle.high_ns = 2000.0;
+  little.world->batch.count = 1000;
+  expect_share(learnt_share(&little, 0.5 * (BUDGET_NS - 2000000) * 2), 0.5);
+  little_world_destroy(&little);
+}
+
+/* There is nothing to learn from where nothing waits, and a share is not believed beyond its bounds. */
+Test(offered_time, teaches_only_where_work_waits) {
+  little_world little = waiting_world(2);
+  little.world->report.carried = 0;
+  expect_share(learnt_share(&little, 0.5 * BUDGET_NS * 2), 1.0);
+  little.world->report.preempted = 1;
+  expect_share(learnt_share(&little, 0.5 * BUDGET_NS * 2), 0.5);
+  expect_share(learnt_share(&little, 3.0 * BUDGET_NS * 2), 1.25);
+  little_world_destroy(&little);
+}
+
+/* Lateness is what the wall clock shows beyond what the frame had. */
+Test(offered_time, owes_what_it_overran) {
+  enum { LATE_NS = 700000 };
+  little_world little = waiting_world(2);
+  little.world->report.wall_ns = BUDGET_NS + LATE_NS;
+  foresight_learn(little.world);
+  cr_assert_eq(little.world->report.debt_ns, LATE_NS);
+  foresight_learn(little.world);
+  cr_assert_eq(little.world->report.debt_ns, 2 * LATE_NS);
+  little.world->report.wall_ns = BUDGET_NS - 1;
+  foresight_learn(little.world);
+  cr_assert_eq(little.world->report.debt_ns, 2 * LATE_NS, "a frame that is early gives nothing back");
+  little_world_destroy(&little);
+}

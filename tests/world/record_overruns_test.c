@@ -1,0 +1,144 @@
+/* A record of atoms that took too long: which ones did, only the clocks of the recorded run know. The replay's own
+ * atoms are quick, and it comes to the same penalties, quarantines and pardons. */
+#include "support/burn.h"
+#include "support/recording.h"
+
+enum { AGENTS = 24, GUILTY = 5, FRAMES = 120, PARDON = 100, LIMIT_US = 50 };
+
+static bool replays; /* nothing burns */
+
+static muster_atom_result live(muster_update *update) {
+  if (!replays && update->agent.index < GUILTY) burn(4 * LIMIT_US * 1000u);
+  return MUSTER_ATOM_NEXT;
+}
+
+static void say_nothing(muster_log_level level, const char *message, void *user) {
+  (void)level;
+  (void)message;
+  (void)user;
+}
+
+static little_world open_world(uint32_t workers) {
+  muster_world_def def = muster_default_world_def();
+  def.log = (muster_log_sink){say_nothing, NULL};
+  def.agents_max = 64;
+  return little_world_create(workers, &def);
+}
+
+static void register_it(little_world *little) {
+  static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
+  muster_type_def def = muster_default_type_def();
+  def.name = "suspect";
+  def.atoms = &atom;
+  def.atom_count = 1;
+  def.level_count = 2;
+  def.level_importance[0] = 0.0f; /* at the best level, left alone */
+  def.period_ns = FRAME_NS;
+  def.limit_ns = LIMIT_US * 1000u;
+  def.strikes_quarantine = 3;
+  register_type(little, &def);
+}
+
+typedef struct penalties {
+  uint32_t levels[AGENTS];
+  bool quarantined[AGENTS];
+} penalties;
+
+/* What is told of them at the end. */
+typedef struct told {
+  muster_offence offences[MUSTER_OFFENCES_KEPT];
+  uint32_t count;
+  muster_conduct conduct;
+} told;
+
+static told told_of(const little_world *little) {
+  told all = {.conduct = muster_default_conduct()};
+  all.count = muster_offences_read(little->world, all.offences, MUSTER_OFFENCES_KEPT);
+  cr_assert_eq(muster_conduct_read(little->world, (muster_type){1}, &all.conduct), MUSTER_OK);
+  return all;
+}
+
+static void check_told(const told *one, const told *other) {
+  cr_assert_eq(one->count, other->count);
+  for (uint32_t i = 0; i < one->count; i++) {
+    const muster_offence *a = &one->offences[i], *b = &other->offences[i];
+    cr_assert(a->agent.index == b->agent.index && a->duration_ns == b->duration_ns && a->frame == b->frame, "%u", i);
+    cr_assert(a->atom == b->atom && a->level == b->level && a->limit_ns == b->limit_ns, "%u", i);
+  }
+  cr_assert_eq(one->conduct.offences, other->conduct.offences);
+  cr_assert_eq(one->conduct.worst_ns, other->conduct.worst_ns);
+  cr_assert_eq(one->conduct.worst_agent.index, other->conduct.worst_agent.index);
+}
+
+static penalties penalties_of(const little_world *little) {
+  penalties all = {.levels = {0}};
+  muster_agent agent = muster_agent_next(little->world, (muster_agent){0, 0});
+  for (; !muster_agent_is_null(agent); agent = muster_agent_next(little->world, agent)) {
+    muster_agent_info info = info_of(little, agent);
+    all.levels[agent.index] = info.penalty;
+    all.quarantined[agent.index] = info.quarantined;
+  }
+  return all;
+}
+
+static told record_run(recorded *run, penalties *each) {
+  little_world little = open_world(2);
+  muster_agent agents[AGENTS];
+  recorded_begin(run, little.world);
+  register_it(&little);
+  for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(&little, i);
+  for (uint32_t i = 0; i < FRAMES; i++) {
+    if (i == PARDON) cr_assert_eq(muster_agent_pardon(little.world, agents[0]), MUSTER_OK);
+    recorded_note(run, &little, run_frame_with(&little, 50000000u));
+    each[i] = penalties_of(&little);
+  }
+  recorded_end(run, little.world);
+  told told = told_of(&little);
+  little_world_destroy(&little);
+  return told;
+}
+
+static void replay_run(const recorded *run, const penalties *each, const told *wanted, uint32_t workers) {
+  little_world little = open_world(workers);
+  recorded_replay(run, little.world);
+  register_it(&little);
+  for (uint32_t i = 0; i < run->frames; i++) {
+    muster_frame_report report = muster_default_frame_report();
+    cr_assert_eq(muster_replay_frame(little.world), MUSTER_OK, "%u workers: %s", workers, muster_last_error());
+    muster_frame_report_read(little.world, &report);
+    cr_assert_eq(muster_world_hash(little.world), run->hashes[i], "%u workers, frame %u", workers, i + 1);
+    cr_assert_eq(report.offences, run->reports[i].offences, "%u workers, frame %u", workers, i + 1);
+    cr_assert_eq(report.agents_demoted, run->reports[i].agents_demoted, "%u workers, frame %u", workers, i + 1);
+    cr_assert_eq(report.agents_quarantined, run->reports[i].agents_quarantined, "%u workers, frame %u", workers, i + 1);
+    penalties now = penalties_of(&little);
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+      cr_assert(now.levels[agent] == each[i].levels[agent] && now.quarantined[agent] == each[i].quarantined[agent],
+                "%u workers, frame %u: agent %u", workers, i + 1, agent);
+  }
+  muster_statistics sums = muster_default_statistics();
+  muster_statistics_read(little.world, &sums);
+  cr_assert_eq(sums.atoms_over_limit, run->sums.atoms_over_limit);
+  cr_assert_eq(sums.demotions, run->sums.demotions);
+  cr_assert_eq(sums.quarantines, run->sums.quarantines);
+  cr_assert_eq(sums.pardons, run->sums.pardons);
+  told told = told_of(&little);
+  check_told(&told, wanted);
+  little_world_destroy(&little);
+}
+
+Test(record_overruns, are_replayed_on_any_number_of_workers) {
+  static recorded run;
+  static penalties each[FRAMES];
+  replays = false;
+  told told = record_run(&run, each);
+  cr_assert_geq(run.sums.atoms_over_limit, 6 * (uint64_t)GUILTY, "the guilty were over their limit at both levels");
+  cr_assert_geq(run.sums.quarantines, GUILTY);
+  cr_assert_eq(run.sums.pardons, 1);
+  cr_assert_gt(told.count, 0);
+  for (uint32_t i = 0; i < GUILTY; i++) cr_assert(each[PARDON - 1].quarantined[i], "agent %u went on", i);
+  cr_assert_not(each[PARDON].quarantined[0], "the pardon brought it back");
+  replays = true;
+  replay_run(&run, each, &told, 1);
+  replay_run(&run, each, &told, 3);
+  recorded_forget(&run);
+}

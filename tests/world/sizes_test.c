@@ -1,0 +1,285 @@
+/* Every struct that begins with its size, through the call that takes it: which sizes are refused, what of a longer one
+ * is looked at or written, and that a call which returns no result leaves it in muster_last_result(). */
+#include "base/sized.h"
+#include "support/recording.h"
+
+#include <muster/planner.h>
+#include <muster/tune.h>
+#include <stdio.h>
+
+enum { TAIL_BYTES = 64, BYTES_MAX = 4096 };
+
+/* What calls need: a world with an agent, an observer, a herd and a type with a set; a new one; a planner's; and the
+ * bytes of a record and a snapshot of a new world. */
+typedef struct scene {
+  little_world little;
+  muster_world *fresh, *planned;
+  muster_agent agent;
+  muster_observer observer;
+  muster_herd_type herds;
+  muster_herd herd;
+  recorded record, snapshot;
+} scene;
+
+static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
+
+static muster_world *new_world(uint32_t planner_workers) {
+  muster_world_def def = muster_default_world_def();
+  def.agents_max = 64;
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.planner_workers = planner_workers;
+  muster_world *world = muster_world_create(&def);
+  cr_assert_not_null(world, "%s", muster_last_error());
+  return world;
+}
+
+static void open_bytes(scene *scene) {
+  muster_save_def save = muster_default_save_def();
+  muster_world *world = new_world(0);
+  save.write = recorded_write;
+  save.user = &scene->snapshot;
+  cr_assert_eq(muster_world_save(world, &save), MUSTER_OK, "%s", muster_last_error());
+  recorded_begin(&scene->record, world);
+  cr_assert_eq(muster_record_end(world), MUSTER_OK);
+  muster_world_destroy(world);
+}
+
+static scene open_scene(void) {
+  scene scene = {.fresh = new_world(0), .planned = new_world(1)};
+  scene.little = (little_world){.world = new_world(0)};
+  muster_set_def set = muster_default_set_def();
+  set.atoms = &atom;
+  set.atom_count = 1;
+  muster_type_def type = muster_default_type_def();
+  type.sets = &set;
+  type.set_count = 1;
+  type.published_bytes = sizeof(muster_herd_body);
+  register_type(&scene.little, &type);
+  muster_herd_type_def herds = muster_default_herd_type_def();
+  herds.member = scene.little.type;
+  herds.herds_max = herds.unfolded_max = 4;
+  scene.herds = muster_herd_type_register(scene.little.world, &herds);
+  cr_assert_eq(muster_herds_add(scene.little.world, scene.herds, &(muster_herd_def){.members = 2}, 1, &scene.herd), 1,
+               "%s", muster_last_error());
+  muster_observer_def observer = muster_default_observer_def();
+  scene.observer = muster_observer_add(scene.little.world, &observer);
+  scene.agent = spawn_at(&scene.little, 5000);
+  run_frame(&scene.little);
+  open_bytes(&scene);
+  return scene;
+}
+
+static void close_scene(scene *scene) {
+  muster_world_destroy(scene->little.world);
+  muster_world_destroy(scene->fresh);
+  muster_world_destroy(scene->planned);
+  free(scene->record.bytes);
+  free(scene->snapshot.bytes);
+}
+
+static muster_result made(bool made) {
+  return made ? MUSTER_OK : muster_last_result();
+}
+
+static muster_result destroyed(muster_world *world) {
+  muster_result result = made(world != NULL);
+  muster_world_destroy(world);
+  return result;
+}
+
+static muster_result stopped(muster_pool *pool) {
+  muster_result result = made(pool != NULL);
+  muster_pool_destroy(pool);
+  return result;
+}
+
+static muster_result viewed(const scene *scene, const muster_view *view) {
+  muster_sight sights[8];
+  uint32_t cursor = 0;
+  return made(muster_agents_view(scene->little.world, view, sights, 8, &cursor) == 1);
+}
+
+/* Of one struct: how it is set, and the call that takes it. */
+typedef struct entry {
+  const sized *kind;
+  bool is_read; /* by the library: a definition */
+  void (*prepare)(scene *scene, void *given);
+  muster_result (*call)(scene *scene, void *given);
+} entry;
+
+#define ENTRY(name, set, result)                                                                                       \
+  static void prepare_##name(scene *scene, void *given) {                                                              \
+    muster_##name *it = given;                                                                                         \
+    (void)scene;                                                                                                       \
+    *it = muster_default_##name();                                                                                     \
+    set;                                                                                                               \
+  }                                                                                                                    \
+  static muster_result call_##name(scene *scene, void *given) {                                                        \
+    muster_##name *it = given;                                                                                         \
+    (void)scene;                                                                                                       \
+    return result;                                                                                                     \
+  }
+
+#define NOTHING ((void)0)
+
+ENTRY(world_def, it->agents_max = 64, destroyed(muster_world_create(it)))
+ENTRY(pool_def, it->workers = 1, stopped(muster_pool_create(it)))
+ENTRY(type_def, (it->atoms = &atom, it->atom_count = 1), made(muster_type_register(scene->little.world, it).index > 0))
+ENTRY(agent_def, it->type = scene->little.type,
+      made(!muster_agent_is_null(muster_agent_spawn(scene->little.world, it))))
+ENTRY(agent_tuning, NOTHING, muster_agent_tune(scene->little.world, scene->agent, it))
+ENTRY(observer_def, NOTHING, made(muster_observer_add(scene->little.world, it).generation > 0))
+ENTRY(world_tuning, NOTHING, muster_world_tune(scene->little.world, it))
+ENTRY(set_tuning, NOTHING, muster_set_tune(scene->little.world, scene->little.type, 0, it))
+ENTRY(herd_type_def, (it->member = scene->little.type, it->herds_max = it->unfolded_max = 4),
+      made(muster_herd_type_register(scene->little.world, it).index > 0))
+ENTRY(view, (it->x0 = 4000, it->x1 = 6000, it->y0 = -1, it->y1 = 1), viewed(scene, it))
+ENTRY(record_def, (it->write = recorded_write, it->user = &scene->record), muster_record_begin(scene->fresh, it))
+ENTRY(replay_def, (it->bytes = scene->record.bytes, it->count = scene->record.count),
+      muster_replay_begin(scene->fresh, it))
+ENTRY(save_def, (it->write = recorded_write, it->user = &scene->snapshot), muster_world_save(scene->little.world, it))
+ENTRY(load_def, (it->bytes = scene->snapshot.bytes, it->count = scene->snapshot.count),
+      muster_world_load(scene->fresh, it))
+
+ENTRY(frame_report, NOTHING, muster_frame_report_read(scene->little.world, it))
+ENTRY(statistics, NOTHING, muster_statistics_read(scene->little.world, it))
+ENTRY(type_cost, NOTHING, made(muster_type_cost_read(scene->little.world, scene->little.type, 0, it)))
+ENTRY(agent_info, NOTHING, muster_agent_read(scene->little.world, scene->agent, it))
+ENTRY(agent_explanation, NOTHING, muster_agent_explain(scene->little.world, scene->agent, it))
+ENTRY(conduct, NOTHING, muster_conduct_read(scene->little.world, scene->little.type, it))
+ENTRY(set_info, NOTHING, muster_agent_set_info(scene->little.world, scene->agent, 0, it))
+ENTRY(herd_info, NOTHING, muster_herd_read(scene->little.world, scene->herd, it))
+ENTRY(plan_summary, NOTHING,
+      muster_plan(scene->planned, &(muster_frame){FRAME_NS, FRAME_NS}, &(muster_plan_entry){0}, 1, it))
+ENTRY(record_status, NOTHING, muster_record_status_read(scene->little.world, it))
+ENTRY(record_info, NOTHING, muster_record_look(scene->record.bytes, scene->record.count, it, NULL))
+ENTRY(snapshot_info, NOTHING, muster_snapshot_look(scene->snapshot.bytes, scene->snapshot.count, it))
+
+static muster_result call_pool_statistics(scene *scene, void *given) {
+  (void)scene;
+  muster_pool_def def = muster_default_pool_def();
+  def.workers = 1;
+  muster_pool *pool = muster_pool_create(&def);
+  muster_result result = muster_pool_get_statistics(pool, UINT32_MAX, given);
+  muster_pool_destroy(pool);
+  return result;
+}
+
+static void prepare_pool_statistics(scene *scene, void *given) {
+  (void)scene;
+  *(muster_pool_statistics *)given = muster_default_pool_statistics();
+}
+
+#define READ(name)                                                                                                     \
+  { SIZED(name), true, prepare_##name, call_##name }
+#define WRITTEN(name)                                                                                                  \
+  { SIZED(name), false, prepare_##name, call_##name }
+
+/* Hands every entry over in a scene of its own, with a struct that is set and followed by zeros. */
+static void each(void (*expect)(scene *scene, const entry *entry, void *given)) {
+  const entry entries[] = {READ(world_def),
+                           READ(pool_def),
+                           READ(type_def),
+                           READ(agent_def),
+                           READ(agent_tuning),
+                           READ(observer_def),
+                           READ(world_tuning),
+                           READ(set_tuning),
+                           READ(herd_type_def),
+                           READ(view),
+                           READ(record_def),
+                           READ(replay_def),
+                           READ(save_def),
+                           READ(load_def),
+                           WRITTEN(frame_report),
+                           WRITTEN(statistics),
+                           WRITTEN(type_cost),
+                           WRITTEN(agent_info),
+                           WRITTEN(agent_explanation),
+                           WRITTEN(conduct),
+                           WRITTEN(set_info),
+                           WRITTEN(herd_info),
+                           WRITTEN(plan_summary),
+                           WRITTEN(record_status),
+                           WRITTEN(record_info),
+                           WRITTEN(snapshot_info),
+                           WRITTEN(pool_statistics)};
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+    _Alignas(64) unsigned char bytes[BYTES_MAX] = {0};
+    scene scene = open_scene();
+    cr_assert_lt(entries[i].kind->whole + TAIL_BYTES, sizeof bytes, "%s", entries[i].kind->name);
+    entries[i].prepare(&scene, bytes);
+    expect(&scene, &entries[i], bytes);
+    close_scene(&scene);
+  }
+}
+
+static void set_size(void *given, uint32_t size) {
+  memcpy(given, &size, sizeof size);
+}
+
+static void expect_taken(scene *scene, const entry *entry, void *given) {
+  cr_expect_eq(entry->call(scene, given), MUSTER_OK, "%s: %s", entry->kind->name, muster_last_error());
+}
+
+Test(sizes, what_a_default_function_set_is_taken) {
+  each(expect_taken);
+}
+
+static void expect_refused(scene *scene, const entry *entry, void *given) {
+  const uint32_t sizes[] = {0, 1, entry->kind->first - 1, 65537, UINT32_MAX};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    char words[128];
+    snprintf(words, sizeof words, "muster_%s was not set by muster_default_%s(): its size is %u", entry->kind->name,
+             entry->kind->name, sizes[i]);
+    set_size(given, sizes[i]);
+    cr_expect_eq(entry->call(scene, given), MUSTER_E_NOT_INITIALISED, "%s of %u bytes", entry->kind->name, sizes[i]);
+    cr_expect_str_eq(muster_last_error(), words);
+    cr_expect_eq(muster_last_result(), MUSTER_E_NOT_INITIALISED);
+  }
+}
+
+Test(sizes, that_no_header_ever_had_are_refused) {
+  each(expect_refused);
+}
+
+static void expect_older_taken(scene *scene, const entry *entry, void *given) {
+  uint32_t first = entry->kind->first;
+  memset((unsigned char *)given + first, 0x5a, TAIL_BYTES + entry->kind->whole - first);
+  set_size(given, first);
+  cr_expect_eq(entry->call(scene, given), MUSTER_OK, "%s: %s", entry->kind->name, muster_last_error());
+  cr_expect_eq(memcmp(given, &first, sizeof first), 0, "%s: its size was changed", entry->kind->name);
+  for (uint32_t at = first; at < entry->kind->whole + TAIL_BYTES; at++)
+    cr_assert_eq(((unsigned char *)given)[at], 0x5a, "%s: byte %u was written", entry->kind->name, at);
+}
+
+Test(sizes, of_the_first_headers_are_taken_and_nothing_beyond_is_read_or_written) {
+  each(expect_older_taken);
+}
+
+static void expect_newer_taken(scene *scene, const entry *entry, void *given) {
+  uint32_t size = entry->kind->whole + TAIL_BYTES;
+  set_size(given, size);
+  if (!entry->is_read) memset((unsigned char *)given + entry->kind->whole, 0x5a, TAIL_BYTES);
+  cr_expect_eq(entry->call(scene, given), MUSTER_OK, "%s: %s", entry->kind->name, muster_last_error());
+  cr_expect_eq(memcmp(given, &size, sizeof size), 0, "%s: its size was changed", entry->kind->name);
+  for (uint32_t at = entry->kind->whole; at < size; at++)
+    cr_assert_eq(((unsigned char *)given)[at], entry->is_read ? 0 : 0x5a, "%s: byte %u", entry->kind->name, at);
+}
+
+Test(sizes, of_newer_headers_are_taken_when_what_only_they_know_is_zero) {
+  each(expect_newer_taken);
+}
+
+static void expect_unknown_refused(scene *scene, const entry *entry, void *given) {
+  uint32_t size = entry->kind->whole + TAIL_BYTES;
+  if (!entry->is_read) return;
+  set_size(given, size);
+  ((unsigned char *)given)[size - 1] = 1;
+  cr_expect_eq(entry->call(scene, given), MUSTER_E_ARGUMENT, "%s", entry->kind->name);
+  cr_expect_not_null(strstr(muster_last_error(), "run with a newer library"), "%s", muster_last_error());
+}
+
+Test(sizes, of_newer_headers_are_refused_when_they_ask_for_what_this_library_does_not_know) {
+  each(expect_unknown_refused);
+}

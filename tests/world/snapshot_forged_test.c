@@ -1,0 +1,133 @@
+/* Snapshots whose checksums are right and in which one value is what none can be: refused, and it is said which. */
+#include "support/busy_worlds.h"
+#include "support/snapshot_parts.h"
+
+#include <math.h>
+
+enum { SECTION_OBSERVERS = 10, FRAMES = 30 };
+
+static const float near_m = 12.5f, far_m = 345.25f; /* of the one observer: no other value is like these */
+static const muster_position stands = {123.0625, -77.3125, 5.5};
+
+static little_world new_world(void) {
+  return busy_world(&busy_kinds[1], 1);
+}
+
+static saved_world save_observed(void) {
+  little_world little = new_world();
+  muster_observer_def observer = muster_default_observer_def();
+  observer.position = stands;
+  observer.near_m = near_m;
+  observer.far_m = far_m;
+  for (uint32_t i = 0; i < 12; i++) busy_spawn(&little, i, 0);
+  muster_observer_add(little.world, &observer);
+  for (uint32_t i = 0; i < FRAMES; i++) run_frame_with(&little, busy_kinds[1].budget_ns);
+  saved_world saved = save_world(little.world);
+  little_world_destroy(&little);
+  return saved;
+}
+
+/* The place number `which` in the section at which these bytes stand. */
+static unsigned char *find(const parts *parts, uint32_t section, const void *bytes, size_t count, uint32_t which) {
+  for (size_t at = parts->begin[section]; at + count <= parts->begin[section + 1]; at++)
+    if (memcmp(parts->bytes + at, bytes, count) == 0 && which-- == 0) return parts->bytes + at;
+  return NULL;
+}
+
+static muster_result load_parts(const parts *parts) {
+  little_world little = new_world();
+  saved_world saved = put_together(parts);
+  muster_result result = load_world(little.world, saved.bytes, saved.count);
+  if (result == MUSTER_OK) {
+    little.now_ns = look_at(&saved).sim_now_ns;
+    run_frame_with(&little, busy_kinds[1].budget_ns);
+  }
+  little_world_destroy(&little);
+  free(saved.bytes);
+  return result;
+}
+
+/* With the bytes at a place replaced. */
+static void expect_forged(const parts *parts, unsigned char *place, const void *bytes, size_t count, const char *why) {
+  unsigned char kept[64];
+  memcpy(kept, place, count);
+  memcpy(place, bytes, count);
+  if (why) {
+    cr_assert_eq(load_parts(parts), MUSTER_E_INPUT, "expected: %s", why);
+    cr_assert_not_null(strstr(muster_last_error(), why), "%s", muster_last_error());
+  } else {
+    cr_assert_eq(load_parts(parts), MUSTER_OK, "%s", muster_last_error());
+  }
+  memcpy(place, kept, count);
+}
+
+static void expect_sight(const parts *parts, uint32_t which, float from_m, float to_m, const char *why) {
+  const float was[2] = {near_m, far_m}, is[2] = {from_m, to_m};
+  unsigned char *place = find(parts, SECTION_OBSERVERS, was, sizeof was, which);
+  cr_assert_not_null(place, "the snapshot has no such observer");
+  expect_forged(parts, place, is, sizeof is, why);
+}
+
+static void expect_place(const parts *parts, uint32_t which, muster_position at, const char *why) {
+  unsigned char *place = find(parts, SECTION_OBSERVERS, &stands, sizeof stands, which);
+  cr_assert_not_null(place, "the snapshot has no such observer");
+  expect_forged(parts, place, &at, sizeof at, why);
+}
+
+/* Behind what is known of all observers it stands twice: as the world sees it, and as it is filed to be found. */
+Test(snapshot_forged, observers_that_see_as_none_can) {
+  static const char why[] = "observer 0 is what none can be";
+  saved_world saved = save_observed();
+  parts parts = take_apart(&saved);
+  cr_assert_eq(load_parts(&parts), MUSTER_OK, "%s", muster_last_error());
+  for (uint32_t which = 1; which <= 2; which++) {
+    expect_sight(&parts, which, -0.001f, far_m, why);
+    expect_sight(&parts, which, near_m, near_m, why);
+    expect_sight(&parts, which, far_m, near_m, why);
+    expect_sight(&parts, which, near_m, INFINITY, why);
+    expect_sight(&parts, which, near_m, NAN, why);
+    expect_sight(&parts, which, NAN, far_m, why);
+    expect_sight(&parts, which, 0.0f, far_m, NULL);
+  }
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
+Test(snapshot_forged, observers_that_stand_where_none_can) {
+  static const char why[] = "observer 0 is what none can be";
+  saved_world saved = save_observed();
+  parts parts = take_apart(&saved);
+  for (uint32_t which = 0; which < 2; which++) {
+    expect_place(&parts, which, (muster_position){1.0000001e9, 0, 0}, why);
+    expect_place(&parts, which, (muster_position){0, -1.0000001e9, 0}, why);
+    expect_place(&parts, which, (muster_position){0, 0, INFINITY}, why);
+    expect_place(&parts, which, (muster_position){NAN, 0, 0}, why);
+  }
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
+/* Its section begins with what is known of all: typical and linked reach, shortest, near and far, ..., the buckets. */
+Test(snapshot_forged, reaches_that_do_not_fit_each_other) {
+  static const char why[] = "observers that see as none can";
+  saved_world saved = save_observed();
+  parts parts = take_apart(&saved);
+  float *sight = (float *)(void *)(parts.bytes + parts.begin[SECTION_OBSERVERS]), values[5];
+  memcpy(values, sight, sizeof values);
+  enum { TYPICAL, LINKED, SHORTEST, NEAR, FAR };
+  cr_assert_gt(values[LINKED], 0.0f);
+  for (uint32_t which = TYPICAL; which <= FAR; which++) {
+    const float bad[] = {NAN, -1.0f};
+    for (uint32_t i = 0; i < 2; i++) expect_forged(&parts, (unsigned char *)&sight[which], &bad[i], sizeof *bad, why);
+  }
+  const float none = 0.0f, four = values[LINKED] * 4.0f, more = values[LINKED] * 4.001f,
+              another = values[LINKED] + 1.0f;
+  expect_forged(&parts, (unsigned char *)&sight[SHORTEST], &none, sizeof none, why);
+  expect_forged(&parts, (unsigned char *)&sight[NEAR], &more, sizeof more, why);
+  expect_forged(&parts, (unsigned char *)&sight[FAR], &more, sizeof more, why);
+  expect_forged(&parts, (unsigned char *)&sight[NEAR], &four, sizeof four, NULL);
+  expect_forged(&parts, (unsigned char *)&sight[FAR], &four, sizeof four, NULL);
+  expect_forged(&parts, (unsigned char *)&sight[LINKED], &another, sizeof another, why);
+  free(parts.bytes);
+  free(saved.bytes);
+}

@@ -1,0 +1,123 @@
+#include "bench_all.h"
+
+#include "commands.h"
+#include "complaint.h"
+#include "options.h"
+#include "plots.h"
+#include "whole.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_REPORT = OPTION_OWN, OPTION_README, OPTION_SPAWNS, OPTION_ONLY, OPTION_AGAIN };
+
+static void show_help(FILE *stream) {
+  fputs("muster bench all - measures README.md's figures, and writes them into it\n"
+        "\n"
+        "usage: muster bench all --report FOLDER [OPTION]...\n"
+        "\n"
+        "  --report FOLDER    writes report.md (tables, machine, date, conditions), figures.json and the plots there\n"
+        "  --readme FILE      also writes the tables between the marks of this document\n"
+        "  --spawns FILE.csv  a population of your own, for the rows of a real spawn file\n"
+        "  --only STEP,...    measures these steps alone anew, and keeps the other figures of the folder\n"
+        "  --again            measures nothing: writes the tables from the figures.json of the folder\n"
+        "  --quick            a short run of everything: shows that it works, not how fast\n"
+        "  --help\n"
+        "\n"
+        "Runs the other benches, and `muster run`, each in a process of its own; less than a quarter of an hour. A "
+        "figure is the lowest and the highest of all runs of its step. Steps of promises run with real-time "
+        "priority where that is allowed (root, or RLIMIT_RTPRIO), and the report says which did. Job systems that are "
+        "not installed are left out: see tools/setup --peers.\n"
+        "\n"
+        "In a document, a place begins with the line <!-- figures: SECTION --> and ends with <!-- end of figures -->. "
+        "Sections:\n",
+        stream);
+  for (const all_section *section = all_sections; section->name; section++)
+    fprintf(stream, "  %-12s %s\n", section->name, section->title);
+}
+
+static bool read_option(void *user, int option, const char *text) {
+  all_options *options = user;
+  if (option == OPTION_REPORT) options->report = text;
+  if (option == OPTION_README) options->readme = text;
+  if (option == OPTION_SPAWNS) options->spawns = text;
+  if (option == OPTION_ONLY) options->only = text;
+  if (option == OPTION_QUICK) options->quick = true;
+  if (option == OPTION_AGAIN) options->again = true;
+  return true;
+}
+
+/* Each name of a list with commas is a step's. */
+static int check_steps(const char *list) {
+  for (const char *name = list;; name++) {
+    size_t length = strcspn(name, ",");
+    bool known = false;
+    for (const all_step *step = all_steps; step->name; step++)
+      known |= strlen(step->name) == length && strncmp(step->name, name, length) == 0;
+    if (!known) return complain_usage("unknown step '%.*s'; report.md names them all", (int)length, name);
+    name += length;
+    if (!*name) return STATUS_OK;
+  }
+}
+
+/* True: go on; false: `status` is the exit status. */
+static bool read_options(all_options *options, int count, char **arguments, int *status) {
+  static const struct option long_options[] = {
+      {"report", required_argument, NULL, OPTION_REPORT}, {"readme", required_argument, NULL, OPTION_README},
+      {"spawns", required_argument, NULL, OPTION_SPAWNS}, {"only", required_argument, NULL, OPTION_ONLY},
+      {"again", no_argument, NULL, OPTION_AGAIN},         {"quick", no_argument, NULL, OPTION_QUICK},
+      {"help", no_argument, NULL, OPTION_HELP},           {NULL, 0, NULL, 0}};
+  static const option_reader reader = {"bench all", long_options, show_help, read_option};
+  *options = (all_options){0};
+  if (!options_read(&reader, options, count, arguments, status)) return false;
+  *status = STATUS_OK;
+  if (optind < count)
+    *status = complain_usage("one bench at a time: '%s' is too many", arguments[optind]);
+  else if (!options->report)
+    *status = complain_usage("say where the report goes: --report FOLDER");
+  else if (options->quick && options->readme)
+    *status = complain_usage("the figures of --quick mean little: leave out --readme");
+  else if (options->again && (options->quick || options->spawns || options->only))
+    *status = complain_usage("--again measures nothing: leave out --quick, --spawns and --only");
+  else if (options->quick && options->only)
+    *status = complain_usage("the figures of --quick mean little beside others: leave out --only");
+  else if (options->only)
+    *status = check_steps(options->only);
+  return *status == STATUS_OK;
+}
+
+/* The figures of an earlier run, or null: that was complained of. */
+static json_t *load(const char *path) {
+  json_error_t error;
+  char *text = whole_read(path);
+  json_t *document = text ? json_loads(text, JSON_REJECT_DUPLICATES, &error) : NULL;
+  if (text && !document) complain_failure("'%s', line %d: %s", path, error.line, error.text);
+  free(text);
+  return document;
+}
+
+static int keep(const char *path, json_t *document) {
+  char *text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+  bool written = text && whole_write(path, text, strlen(text));
+  free(text);
+  return written ? STATUS_OK : STATUS_FAILED;
+}
+
+int bench_all_command(int count, char **arguments) {
+  all_options options;
+  char path[PATH_MAX];
+  int status;
+  if (!read_options(&options, count, arguments, &status)) return status;
+  if (!plots_prepare(options.report)) return STATUS_FAILED;
+  snprintf(path, sizeof path, "%s/figures.json", options.report);
+  json_t *document = options.again || options.only ? load(path) : json_object();
+  if (!document) return STATUS_FAILED;
+  if (!options.again) {
+    status = all_measure(&options, document);
+    if (status == STATUS_OK) status = keep(path, document);
+  }
+  if (status == STATUS_OK) status = all_write(&options, document);
+  json_decref(document);
+  return status;
+}

@@ -1,0 +1,165 @@
+/* The figures of `muster bench all`: where sections name them, and where a step's JSON has them. */
+#include "bench_all.h"
+
+#include "complaint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------------------- places */
+
+static void copy(char *out, size_t bytes, const char *text, size_t length) {
+  snprintf(out, bytes, "%.*s", (int)length, text);
+}
+
+static void read_modifiers(all_place *place, const char *text) {
+  for (const char *next = strchr(text, '|'); next && next < place->end; next = strchr(next + 1, '|')) {
+    if (next[1] == '*') place->factor = strtod(next + 2, NULL);
+    if (next[1] == '.') place->decimals = (int)strtol(next + 2, NULL, 10);
+    if (next[1] == 'v') place->verdict = true;
+  }
+}
+
+bool all_place_next(const char *text, all_place *place) {
+  const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
+  if (!close) return false;
+  *place = (all_place){.begin = open, .end = close + 1, .exact = open[1] == '=', .factor = 1, .decimals = -1};
+  const char *step = open + 1 + place->exact, *blank = strchr(step, ' ');
+  size_t length = strcspn(blank + 1, "|}");
+  copy(place->step, sizeof place->step, step, (size_t)(blank - step));
+  copy(place->path, sizeof place->path, blank + 1, length);
+  copy(place->name, sizeof place->name, open + 1, (size_t)(blank + 1 + length - open - 1));
+  read_modifiers(place, blank);
+  return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ paths */
+
+static bool has_value(json_t *member, const char *value) {
+  char number[32];
+  if (json_is_string(member)) return strcmp(json_string_value(member), value) == 0;
+  snprintf(number, sizeof number, "%.15g", json_number_value(member));
+  return json_is_number(member) && strcmp(number, value) == 0;
+}
+
+/* Whether an element has all of "key=value,key=value". */
+static bool fits(json_t *element, const char *filter, size_t length) {
+  char words[160], *rest = words;
+  copy(words, sizeof words, filter, length);
+  for (char *word; (word = strsep(&rest, ",")) != NULL && *word;) {
+    char *key = strsep(&word, "=");
+    if (!word || !has_value(json_object_get(element, key), word)) return false;
+  }
+  return true;
+}
+
+static bool collect(json_t *at, const char *path, json_t *values);
+
+static bool collect_elements(json_t *array, const char *filter, json_t *values) {
+  const char *close = strchr(filter, ']');
+  bool found = false;
+  size_t i;
+  json_t *element;
+  json_array_foreach(array, i, element) {
+    if (fits(element, filter, (size_t)(close - filter))) found |= collect(element, close + 1, values);
+  }
+  return found;
+}
+
+/* Adds all numbers that the path leads to; null is a figure that the step could not tell. False: it leads nowhere. */
+static bool collect(json_t *at, const char *path, json_t *values) {
+  char name[64];
+  if (*path == '[') return collect_elements(at, path + 1, values);
+  path += *path == '.';
+  if (*path == '\0') {
+    if (json_is_number(at)) json_array_append(values, at);
+    return json_is_number(at) || json_is_null(at);
+  }
+  size_t length = strcspn(path, ".[");
+  copy(name, sizeof name, path, length);
+  json_t *member = json_object_get(at, name);
+  return member && collect(member, path + length, values);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- figures */
+
+/* Whether the path asks for a job system that is not installed; its best is absent with it. */
+static bool asks_for_absent(const char *path, json_t *printed) {
+  size_t i;
+  json_t *absent;
+  json_array_foreach(json_object_get(printed, "absent"), i, absent) {
+    char filter[64];
+    snprintf(filter, sizeof filter, "[system=%s", json_string_value(json_object_get(absent, "system")));
+    const char *found = strstr(path, filter);
+    if (found && strchr(",-]", found[strlen(filter)])) return true;
+  }
+  return false;
+}
+
+static json_t *values_of(json_t *figures, const char *name) {
+  json_t *values = json_object_get(figures, name);
+  if (!values) json_object_set_new(figures, name, values = json_array());
+  return values;
+}
+
+static bool take_part(json_t *figures, const char *text, const all_step *step, json_t *printed) {
+  all_place place;
+  for (; all_place_next(text, &place); text = place.end) {
+    if (strcmp(place.step, step->name) != 0) continue;
+    json_t *values = values_of(figures, place.name);
+    if (!printed || collect(printed, place.path, values) || asks_for_absent(place.path, printed)) continue;
+    complain_failure("`muster %s` has no %s", step->command, place.path);
+    return false;
+  }
+  return true;
+}
+
+bool all_figures_take(json_t *figures, const all_step *step, json_t *printed) {
+  json_t *of_run = json_object(), *values;
+  const char *name;
+  bool good = true;
+  for (const all_section *section = all_sections; section->name; section++)
+    for (const char *const *part = section->parts; *part && good; part++)
+      good = take_part(of_run, *part, step, printed);
+  json_object_foreach(of_run, name, values) json_array_extend(values_of(figures, name), values);
+  json_decref(of_run);
+  return good;
+}
+
+void all_figures_forget(json_t *figures, const all_step *step) {
+  size_t length = strlen(step->name);
+  const char *name;
+  void *next;
+  json_t *values;
+  json_object_foreach_safe(figures, next, name, values) {
+    const char *of = name + (name[0] == '=');
+    if (strncmp(of, step->name, length) == 0 && of[length] == ' ') json_object_del(figures, name);
+  }
+}
+
+static int by_value(const void *left, const void *right) {
+  double a = json_number_value(*(json_t *const *)left), b = json_number_value(*(json_t *const *)right);
+  return (a > b) - (a < b);
+}
+
+static void keep_range(json_t *values) {
+  size_t count = json_array_size(values), lowest = 0, highest = 0;
+  for (size_t i = 1; i < count; i++) {
+    json_t *value = json_array_get(values, i), *low = json_array_get(values, lowest);
+    json_t *high = json_array_get(values, highest);
+    if (by_value(&value, &low) < 0) lowest = i;
+    if (by_value(&value, &high) > 0) highest = i;
+  }
+  json_t *range = json_pack("[O,O]", json_array_get(values, lowest), json_array_get(values, highest));
+  json_array_clear(values);
+  json_array_extend(values, range);
+  json_decref(range);
+}
+
+void all_figures_finish(json_t *figures) {
+  const char *name;
+  json_t *values;
+  json_object_foreach(figures, name, values) {
+    if (name[0] != '=' && json_array_size(values) > 0) keep_range(values);
+  }
+}

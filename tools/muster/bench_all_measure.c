@@ -1,0 +1,195 @@
+/* Runs the steps of `muster bench all`, each as a command of this program in a process of its own. */
+#include "bench_all.h"
+
+#include "complaint.h"
+#include "noise.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <muster/jobs.h>
+#include <sched.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { WORDS_MAX = 48, COMMAND_BYTES = 1024, REAL_TIME_PRIORITY = 10, DATE_BYTES = 16 };
+
+/* What a step's runs were like. */
+typedef struct all_conditions {
+  bool real_time, held;              /* the second: what the step checks of itself */
+  double others_share, stolen_share; /* of the loudest run */
+} all_conditions;
+
+/* ------------------------------------------------------------------------------------------------------------ a run */
+
+static const char *word_for(const all_options *options, const char *word) {
+  if (strcmp(word, "FILE.csv") == 0) return options->spawns;
+  return strcmp(word, "DIR") == 0 ? options->report : word;
+}
+
+/* Splits the command into arguments; `words` keeps them. */
+static void split(const all_options *options, const all_step *step, char words[COMMAND_BYTES],
+                  char *arguments[WORDS_MAX]) {
+  size_t count = 0;
+  char *rest = words;
+  snprintf(words, COMMAND_BYTES, "muster %s %s --json -", step->command, options->quick ? step->quick : "");
+  for (char *word; count < WORDS_MAX - 1 && (word = strsep(&rest, " ")) != NULL;)
+    if (*word) arguments[count++] = (char *)word_for(options, word);
+  arguments[count] = NULL;
+}
+
+/* With real-time priority where that is asked for and allowed. Returns an error number. */
+static int start(char *arguments[], int output, bool *real_time, pid_t *child) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  struct sched_param priority = {.sched_priority = REAL_TIME_PRIORITY};
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setschedpolicy(&attributes, SCHED_FIFO);
+  posix_spawnattr_setschedparam(&attributes, &priority);
+  if (*real_time) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSCHEDULER);
+  int refused = posix_spawn(child, "/proc/self/exe", &actions, &attributes, arguments, environ);
+  if (refused == EPERM && *real_time) {
+    *real_time = false;
+    refused = posix_spawn(child, "/proc/self/exe", &actions, NULL, arguments, environ);
+  }
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return refused;
+}
+
+/* The exit status; STATUS_USAGE for any other end. */
+static int wait_for(pid_t child) {
+  int status;
+  pid_t ended;
+  do ended = waitpid(child, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_USAGE;
+}
+
+/* What a step printed, or null: that was complained of. One whose checks fail has printed its figures all the same. */
+static json_t *run(const all_options *options, const all_step *step, all_conditions *conditions) {
+  char words[COMMAND_BYTES], *arguments[WORDS_MAX];
+  json_t *printed = NULL;
+  json_error_t error;
+  pid_t child;
+  double others, stolen;
+  int ended = STATUS_OK, output = memfd_create("printed", MFD_CLOEXEC);
+  split(options, step, words, arguments);
+  noise before = noise_begin();
+  int refused = output < 0 ? errno : start(arguments, output, &conditions->real_time, &child);
+  if (refused)
+    complain_failure("`muster %s` cannot be run: %s", step->command, strerror(refused));
+  else if ((ended = wait_for(child)) > STATUS_FAILED || lseek(output, 0, SEEK_SET) != 0 ||
+           !(printed = json_loadfd(output, JSON_REJECT_DUPLICATES, &error)))
+    complain_failure("`muster %s` failed", step->command);
+  conditions->held &= ended == STATUS_OK;
+  noise_end(&before, &others, &stolen);
+  if (others > conditions->others_share) conditions->others_share = others;
+  if (stolen > conditions->stolen_share) conditions->stolen_share = stolen;
+  if (output >= 0) close(output);
+  return printed;
+}
+
+/* --------------------------------------------------------------------------------------------------------- all steps
+ */
+
+/* The first of a step's run is `done`, of `count` in all. */
+static void show(const all_step *step, uint32_t done, uint32_t count, time_t begin) {
+  fprintf(stderr, "%2u of %u, after %3d s: muster %s\n", done + 1, count, (int)(time(NULL) - begin), step->command);
+}
+
+static bool is_left_out(const all_options *options, const all_step *step) {
+  return !options->spawns && strstr(step->command, "FILE.csv");
+}
+
+bool all_wants(const all_options *options, const all_step *step) {
+  size_t length = strlen(step->name);
+  for (const char *next = options->only; next; next = strchr(next, ',')) {
+    next += *next == ',';
+    if (strncmp(next, step->name, length) == 0 && (next[length] == ',' || next[length] == '\0')) return true;
+  }
+  return !options->only;
+}
+
+static uint32_t runs_of(const all_options *options, const all_step *step) {
+  if (is_left_out(options, step) || !all_wants(options, step)) return 0;
+  return options->quick ? 1 : step->runs;
+}
+
+static const char *today(char out[DATE_BYTES]) {
+  time_t now = time(NULL);
+  strftime(out, DATE_BYTES, "%Y-%m-%d", gmtime(&now));
+  return out;
+}
+
+static json_t *describe(const all_step *step, uint32_t runs, const all_conditions *conditions) {
+  char date[DATE_BYTES];
+  return json_pack("{s:s, s:s, s:I, s:b, s:b, s:f, s:f}", "command", step->command, "date", today(date), "runs",
+                   (json_int_t)runs, "real_time", conditions->real_time, "held", conditions->held, "others_cpu_share",
+                   conditions->others_share, "stolen_cpu_share", conditions->stolen_share);
+}
+
+static bool measure_step(const all_options *options, const all_step *step, json_t *document, uint32_t done,
+                         uint32_t count, time_t begin) {
+  all_conditions conditions = {.real_time = step->real_time && !options->quick, .held = true};
+  json_t *figures = json_object_get(document, "figures");
+  uint32_t runs = runs_of(options, step);
+  bool good = true;
+  all_figures_forget(figures, step);
+  for (uint32_t i = 0; i < runs && good; i++) {
+    show(step, done + i, count, begin);
+    json_t *printed = run(options, step, &conditions);
+    good = printed && all_figures_take(figures, step, printed);
+    json_decref(printed);
+  }
+  if (runs == 0) good = all_figures_take(figures, step, NULL);
+  json_object_set_new(json_object_get(document, "steps"), step->name, describe(step, runs, &conditions));
+  return good;
+}
+
+static void read_model(char out[128]) {
+  char line[256];
+  FILE *file = fopen("/proc/cpuinfo", "re");
+  snprintf(out, 128, "unknown");
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "model name : %127[^\n]", out) == 1) break;
+  if (file) fclose(file);
+}
+
+static json_t *describe_machine(const all_options *options) {
+  char model[128], date[DATE_BYTES];
+  struct utsname system;
+  read_model(model);
+  uname(&system);
+  return json_pack("{s:s, s:s, s:I, s:s, s:s, s:b}", "date", today(date), "processor", model, "processors",
+                   (json_int_t)muster_available_processors(), "kernel", system.release, "version", muster_version(),
+                   "quick", options->quick);
+}
+
+int all_measure(const all_options *options, json_t *document) {
+  uint32_t count = 0, done = 0;
+  time_t begin = time(NULL);
+  for (const all_step *step = all_steps; step->name; step++) count += runs_of(options, step);
+  if (!options->only) {
+    json_object_set_new(document, "machine", describe_machine(options));
+    json_object_set_new(document, "steps", json_object());
+    json_object_set_new(document, "figures", json_object());
+  }
+  for (const all_step *step = all_steps; step->name; step++) {
+    if (!all_wants(options, step)) continue;
+    if (options->only && is_left_out(options, step))
+      return complain_failure("`muster %s` needs --spawns FILE.csv", step->command);
+    if (!measure_step(options, step, document, done, count, begin)) return STATUS_FAILED;
+    done += runs_of(options, step);
+  }
+  all_figures_finish(json_object_get(document, "figures"));
+  return STATUS_OK;
+}

@@ -1,0 +1,67 @@
+/* What is simulated in a world of herds, and how finely: looked at between timed cycles, in cycles of its own. */
+#include "osborne.h"
+
+#include <math.h>
+
+/* A leaf and the player walk on between a look and what it leads to; and siblings wait for each other. */
+static const double slack_m = 60, visible_m = 25;
+
+static double distance_of(const osborne_world *it, muster_position place) {
+  return hypot(place.x - it->place.x, place.y - it->place.y);
+}
+
+static uint32_t depth_of(uint32_t node) {
+  uint32_t depth = 0;
+  for (uint32_t first = 1; node >= first; first = 2 * first + 1) depth++;
+  return depth;
+}
+
+/* How far a leaf of a depth may be from the player before it is folded: its zone and the hysteresis. */
+static double reach_of(uint32_t depth) {
+  muster_herd_type_def def = muster_default_herd_type_def();
+  return (OSBORNE_DEPTH - depth + 1) * (double)OSBORNE_ZONES_M * (1 + (double)def.hysteresis);
+}
+
+static bool inspect_leaves(const osborne_world *it, muster_herd herd, osborne_inspection *out) {
+  muster_agent agents[OSBORNE_MEMBERS];
+  uint32_t nodes[OSBORNE_MEMBERS];
+  muster_agent_info info = muster_default_agent_info();
+  uint32_t count = muster_herd_leaves(it->world, herd, agents, nodes, OSBORNE_MEMBERS);
+  for (uint32_t i = 0; i < count; i++) {
+    if (muster_agent_read(it->world, agents[i], &info) != MUSTER_OK) return false;
+    double distance_m = distance_of(it, info.position);
+    uint32_t depth = depth_of(nodes[i]);
+    out->leaves++;
+    out->too_coarse += distance_m < visible_m && depth < OSBORNE_DEPTH;
+    out->too_fine += distance_m > reach_of(depth) + slack_m;
+    out->individuals += depth == OSBORNE_DEPTH;
+  }
+  return true;
+}
+
+/* Places of all herds, in index order; x, y, and 0 for who is not folded. */
+static uint32_t read_folded(const osborne_world *it, osborne_place *places) {
+  muster_herd_info info = muster_default_herd_info();
+  uint32_t count = 0;
+  muster_herd herd = muster_herd_next(it->world, (muster_herd){0, 0});
+  for (; herd.generation && count < it->def.herds; herd = muster_herd_next(it->world, herd), count++)
+    if (muster_herd_read(it->world, herd, &info) == MUSTER_OK)
+      places[count] = (osborne_place){info.position.x, info.position.y, info.leaves == 0};
+  return count;
+}
+
+bool osborne_inspect(osborne_world *it, osborne_place *before, osborne_place *after, osborne_inspection *out) {
+  uint32_t count = read_folded(it, before);
+  if (!osborne_cycle(it) || !osborne_look(it) || read_folded(it, after) != count) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!before[i].folded || !after[i].folded) continue;
+    out->folded++;
+    out->moved +=
+        before[i].x < after[i].x || before[i].x > after[i].x || before[i].y < after[i].y || before[i].y > after[i].y;
+  }
+  muster_herd herd = muster_herd_next(it->world, (muster_herd){0, 0});
+  for (; herd.generation; herd = muster_herd_next(it->world, herd))
+    if (!inspect_leaves(it, herd, out)) return false;
+  out->cycles++;
+  return true;
+}

@@ -1,0 +1,284 @@
+/* What Rankin, Acton & Katchabaw found, and what the parts of their priority do: each in a run of its own, and in
+ * another one without it, in which it must not hold. All but the cost of levels is virtual time. */
+#include "rankin.h"
+
+#include <math.h>
+
+enum {
+  PER_TICK = 4,
+  BASIC = 40,
+  BASIC_TICKS = 2000,
+  REPETITIONS = 5,
+  TURNS = 15,
+  STARVING_S = 2500,
+  AGEING_S = 4000,
+  AGEING_TICKS = 3600
+};
+
+static const double evenly = 1.1;    /* at most so many times as many runs for one as for another */
+static const double clearly = 1.02;  /* so many times as many runs for the next more important role */
+static const double much_less = 0.7; /* at most this part of the cost of the level above */
+static const double twice = 2;       /* so many times as many updates in the same time */
+static const double tick_ns = 30e6;
+
+const rankin_plan rankin_basic = {.characters = BASIC,
+                                  .level = 2,
+                                  .ticks = BASIC_TICKS,
+                                  .importance = 1.0f,
+                                  .ageing = 1.0f,
+                                  .runs = 1.0f,
+                                  .guarantee_ticks = 20};
+
+static double spread_of(const rankin_outcome *outcome) {
+  return (double)outcome->most / (outcome->least ? outcome->least : 1);
+}
+
+/* The least ratio between a role and the one below it. */
+static double advantage_of(const rankin_outcome *outcome) {
+  double least = INFINITY;
+  for (uint32_t i = 1; i < RANKIN_ROLES; i++) least = fmin(least, outcome->by_role[i] / outcome->by_role[i - 1]);
+  return least;
+}
+
+static double waited_ticks(const rankin_outcome *outcome) {
+  return (double)outcome->longest_wait_ns / tick_ns;
+}
+
+static bool run_both(const rankin_plan *plan, const rankin_plan *counter, rankin_outcome outcomes[2]) {
+  return rankin_run(plan, &outcomes[0]) && rankin_run(counter, &outcomes[1]);
+}
+
+/* --------------------------------------------------------------------------------------------------------- findings
+ */
+
+static bool find_evenness(rankin_finding *finding) {
+  rankin_plan alike = rankin_basic;
+  rankin_outcome outcomes[2];
+  alike.alike = true;
+  if (!run_both(&alike, &rankin_basic, outcomes)) return false;
+  *finding = (rankin_finding){.name = "equal importance: runs are spread evenly",
+                              .unit = "times as many for one as for another",
+                              .counter_case = "importance differs by role",
+                              .value = spread_of(&outcomes[0]),
+                              .counter_value = spread_of(&outcomes[1])};
+  finding->holds = finding->value <= evenly;
+  finding->counter_holds = finding->counter_value <= evenly;
+  return true;
+}
+
+static bool find_advantage(rankin_finding *finding) {
+  rankin_plan blind = rankin_basic;
+  rankin_outcome outcomes[2];
+  blind.importance = 0.0f;
+  if (!run_both(&rankin_basic, &blind, outcomes)) return false;
+  *finding = (rankin_finding){.name = "higher importance: more runs, role by role",
+                              .unit = "times as many for the next role",
+                              .counter_case = "weight of importance 0",
+                              .value = advantage_of(&outcomes[0]),
+                              .counter_value = advantage_of(&outcomes[1])};
+  finding->holds = finding->value >= clearly;
+  finding->counter_holds = finding->counter_value >= clearly;
+  return true;
+}
+
+/* The run counter would give the low ones a turn, too; and so would the class of those who have waited longer than S.
+ */
+static rankin_plan unaged(void) {
+  rankin_plan plan = rankin_basic;
+  plan.runs = plan.ageing = 0.0f;
+  plan.guarantee_ticks = RANKIN_OUT_OF_REACH;
+  return plan;
+}
+
+/* Without ageing, but for the little that no weight takes away; nor does S come within 2,000 ticks, with it or without.
+ */
+static bool find_starvation(rankin_finding *finding) {
+  rankin_plan without = unaged(), with;
+  rankin_outcome outcomes[2];
+  without.guarantee_ticks = STARVING_S;
+  with = without;
+  with.ageing = 1.0f;
+  if (!run_both(&without, &with, outcomes)) return false;
+  *finding = (rankin_finding){.name = "without ageing: the least important never run",
+                              .unit = "runs of one",
+                              .holds = outcomes[0].most > 0 && outcomes[0].by_role[0] <= 0,
+                              .value = outcomes[0].by_role[0],
+                              .counter_case = "ageing on",
+                              .counter_holds = outcomes[1].by_role[0] <= 0,
+                              .counter_value = outcomes[1].by_role[0]};
+  return true;
+}
+
+/* Nobody waits longer than S, so that the class of those who have is empty: all by ageing alone. The least important
+ * are three quarters of importance behind, and so wait for three quarters of S; and for those before them. */
+static bool find_ageing(rankin_finding *finding) {
+  rankin_plan aged = unaged(), without;
+  rankin_outcome outcomes[2];
+  aged.ageing = 1.0f;
+  aged.guarantee_ticks = AGEING_S;
+  aged.ticks = AGEING_TICKS;
+  without = aged;
+  without.ageing = 0.0f;
+  if (!run_both(&aged, &without, outcomes)) return false;
+  double bound = ceil(0.75 * AGEING_S) + (double)BASIC / PER_TICK + 1;
+  *finding = (rankin_finding){.name = "with ageing: nobody starves, though S is out of reach",
+                              .unit = "ticks waited at most",
+                              .holds = outcomes[0].least > 0 && waited_ticks(&outcomes[0]) <= bound,
+                              .value = waited_ticks(&outcomes[0]),
+                              .counter_case = "ageing off, the same S",
+                              .counter_holds = outcomes[1].least > 0,
+                              .counter_value = waited_ticks(&outcomes[1])};
+  return true;
+}
+
+/* Each role has a level of its own; the highest run at least as often as if all were at level 0; and in all more run.
+ */
+static bool is_mixed(const rankin_outcome *outcome, const rankin_outcome *full) {
+  bool graded = true;
+  for (uint32_t level = 0; level < MUSTER_LEVELS; level++) graded &= outcome->levels[level] == BASIC / RANKIN_ROLES;
+  return graded && outcome->by_role[RANKIN_ROLES - 1] >= full->by_role[RANKIN_ROLES - 1] &&
+         (double)outcome->completed >= twice * (double)full->completed;
+}
+
+/* Ten characters of each role, and in each tick time for four updates at level 0. */
+static bool find_mixture(rankin_finding *finding) {
+  rankin_plan mixed = rankin_basic, full;
+  rankin_outcome outcomes[2];
+  mixed.level = RANKIN_BY_ROLE;
+  mixed.capacity_ns = PER_TICK * 6000;
+  full = mixed;
+  full.level = 0;
+  if (!run_both(&mixed, &full, outcomes)) return false;
+  *finding = (rankin_finding){.name = "mixed importance, dynamic levels: more run in the same time, the top in full",
+                              .unit = "updates in a tick",
+                              .holds = is_mixed(&outcomes[0], &outcomes[1]),
+                              .value = (double)outcomes[0].completed / BASIC_TICKS,
+                              .counter_case = "all at level 0",
+                              .counter_holds = is_mixed(&outcomes[1], &outcomes[1]),
+                              .counter_value = (double)outcomes[1].completed / BASIC_TICKS};
+  return true;
+}
+
+bool rankin_find(rankin_finding findings[RANKIN_FINDINGS]) {
+  return find_evenness(&findings[0]) && find_advantage(&findings[1]) && find_starvation(&findings[2]) &&
+         find_ageing(&findings[3]) && find_mixture(&findings[4]);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ parts
+ */
+
+/* Ageing is off, so that nothing but the class of those who have waited longer than S can help anybody. */
+static bool find_guarantee(rankin_finding *part) {
+  rankin_plan out_of_reach = unaged(), within = out_of_reach;
+  rankin_outcome outcomes[2];
+  within.guarantee_ticks = 20;
+  if (!run_both(&within, &out_of_reach, outcomes)) return false;
+  double bound = 20 + (double)BASIC / PER_TICK + 1;
+  *part = (rankin_finding){.name = "guarantee, ageing off: nobody waits longer than S and one round",
+                           .unit = "ticks waited at most",
+                           .counter_case = "S out of reach",
+                           .value = waited_ticks(&outcomes[0]),
+                           .counter_value = waited_ticks(&outcomes[1])};
+  part->holds = outcomes[0].least > 0 && part->value <= bound;
+  part->counter_holds = part->counter_value <= bound;
+  return true;
+}
+
+/* Neither ageing nor the guarantee. Everybody is released again in the next tick, and the counter of who waits is
+ * frozen: so n runs make it 1 - (15/16)^n. Once that of the highest role is a quarter ahead, the next role, a quarter
+ * of importance behind, has a turn; and so on until its counter is 3/4, that of the highest being 1. */
+static bool find_run_counter(rankin_finding *part) {
+  const double wanted = ceil(log(0.25) / log(15.0 / 16.0));
+  rankin_plan without = unaged(), with = without;
+  rankin_outcome outcomes[2];
+  with.runs = 1.0f;
+  if (!run_both(&with, &without, outcomes)) return false;
+  *part = (rankin_finding){.name = "run counter, ageing off: who runs often gives way to the next role, 22 times",
+                           .unit = "runs of one of that role",
+                           .counter_case = "weight of runs 0",
+                           .value = outcomes[0].by_role[RANKIN_ROLES - 2],
+                           .counter_value = outcomes[1].by_role[RANKIN_ROLES - 2]};
+  part->holds = fabs(part->value - wanted) <= 1 && outcomes[0].by_role[RANKIN_ROLES - 1] > part->value;
+  part->counter_holds = fabs(part->counter_value - wanted) <= 1;
+  return true;
+}
+
+static bool find_progress(rankin_finding *part) {
+  const double soon = 5; /* four slices, and a tick in which somebody else was first */
+  rankin_slices with, without;
+  if (!rankin_run_progress(1.0f, &with) || !rankin_run_progress(0.0f, &without)) return false;
+  *part = (rankin_finding){.name = "progress: who has begun is finished before others begin",
+                           .unit = "ticks for an update of four slices",
+                           .holds = with.completed > 0 && with.ticks <= soon,
+                           .value = with.ticks,
+                           .counter_case = "weight of progress 0",
+                           .counter_holds = without.ticks <= soon,
+                           .counter_value = without.ticks};
+  return true;
+}
+
+static bool find_preemption(rankin_finding *part) {
+  const double tick_ms = 10;
+  rankin_slices sliced, whole;
+  if (!rankin_run_long(30, &sliced) || !rankin_run_long(1, &whole)) return false;
+  *part = (rankin_finding){.name = "preemption: a long update is cut by the tick's end, and by who is more important",
+                           .unit = "updates of three ticks' time completed",
+                           .holds = sliced.completed > 0 && sliced.missed == 0 && sliced.longest_ms <= tick_ms,
+                           .value = sliced.completed,
+                           .counter_case = "the same in one atom",
+                           .counter_holds = whole.completed > 0 && whole.missed == 0 && whole.longest_ms <= tick_ms,
+                           .counter_value = whole.completed};
+  return true;
+}
+
+bool rankin_measure(const rankin_plan *plan, double *cpu_s) {
+  *cpu_s = INFINITY;
+  for (uint32_t i = 0; i < REPETITIONS; i++) {
+    rankin_outcome outcome;
+    if (!rankin_run(plan, &outcome)) return false;
+    *cpu_s = fmin(*cpu_s, outcome.cpu_s);
+  }
+  return true;
+}
+
+/* The greatest part of a level's cost that the next one still takes. The world without characters' work is the same at
+ * each, and taken away. All take turns, so that what else the machine does befalls each alike. */
+static bool find_order_of(bool vary, double *greatest) {
+  enum { EMPTY = MUSTER_LEVELS, PLANS };
+  rankin_plan plans[PLANS];
+  double least_s[PLANS];
+  for (uint32_t i = 0; i < PLANS; i++) {
+    plans[i] = rankin_basic;
+    plans[i].ticks = RANKIN_TICKS;
+    plans[i].characters = i < EMPTY ? 100 : 1; /* of one, the frames alone */
+    plans[i].level = i == EMPTY ? 3 : vary ? i : 2;
+    least_s[i] = INFINITY;
+  }
+  for (uint32_t turn = 0; turn < TURNS; turn++)
+    for (uint32_t i = 0; i < PLANS; i++) {
+      rankin_outcome outcome;
+      if (!rankin_run(&plans[i], &outcome)) return false;
+      least_s[i] = fmin(least_s[i], outcome.cpu_s);
+    }
+  *greatest = 0.0;
+  for (uint32_t level = 1; level < MUSTER_LEVELS; level++) {
+    double above_s = fmax(least_s[level - 1] - least_s[EMPTY], 1e-9), own_s = least_s[level] - least_s[EMPTY];
+    *greatest = fmax(*greatest, fmax(own_s, 1e-9) / above_s);
+  }
+  return true;
+}
+
+static bool find_costs(rankin_finding *part) {
+  *part = (rankin_finding){.name = "levels cost less, in order (CPU)",
+                           .unit = "of the level above, at most",
+                           .counter_case = "one level under four names"};
+  if (!find_order_of(true, &part->value) || !find_order_of(false, &part->counter_value)) return false;
+  part->holds = part->value <= much_less;
+  part->counter_holds = part->counter_value <= much_less;
+  return true;
+}
+
+bool rankin_find_parts(rankin_finding parts[RANKIN_PARTS]) {
+  return find_guarantee(&parts[0]) && find_run_counter(&parts[1]) && find_progress(&parts[2]) &&
+         find_preemption(&parts[3]) && find_costs(&parts[4]);
+}
