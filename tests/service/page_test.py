@@ -140,25 +140,30 @@ OVERLAPS = """
   return { found, wide: page.scrollWidth - page.clientWidth, seen: all.length };"""
 
 
-def fits_a_phone_and_a_screen():
-    for width, height in ((390, 844), (1440, 900)):
-        browser.resize(width, height)
-        result = browser.script(OVERLAPS)
-        assert result["seen"] > 30 and not result["found"] and result["wide"] <= 0, (width, result)
-
-
 # Which share of its card's width each plot has.
 PLOTS = """
   return [...document.querySelectorAll("#plots canvas")].map((canvas) =>
     canvas.getBoundingClientRect().width / canvas.closest(".card").clientWidth);"""
 
 
+def resize(width, height, mobile=None):
+    """Plots follow a window one picture later."""
+    browser.resize(width, height, mobile)
+    wait("the plots fit", lambda: all(0.85 < share < 1 for share in browser.script(PLOTS)))
+
+
+def fits_a_phone_and_a_screen():
+    for width, height in ((390, 844), (1440, 900)):
+        resize(width, height)
+        result = browser.script(OVERLAPS)
+        assert result["seen"] > 30 and not result["found"] and result["wide"] <= 0, (width, result)
+
+
 def follows_a_window_that_is_pulled():
     """Without a reload, there and back: plots have the room that there is, and the whole world stays in view."""
     browser.find("fit").click()
     for width in (390, 1440, 390, 1440):
-        browser.resize(width, 900, False)
-        wait("the plots fit", lambda: all(0.85 < share < 1 for share in browser.script(PLOTS)))
+        resize(width, 900, False)
         maps = shown("maps")
         wait("the next maps", lambda: shown("maps") > maps + 2)
         wait("the whole world is in view", lambda: shown("map.agents") > 0.95 * tile("Agents"))
