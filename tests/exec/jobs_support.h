@@ -6,6 +6,7 @@
 #define EXEC_JOBS_SUPPORT_H
 
 #include "exec/atomics.h"
+#include "support/sanitized.h"
 
 #include <muster/jobs.h>
 
@@ -16,21 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_THREAD_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_THREAD_SANITIZER 1
-#endif
-
 /* Counts of repetitions are divided by this, so that slow builds end in seconds, too. */
-#ifdef UNDER_THREAD_SANITIZER
-enum { SLOWER = 8 };
-#else
-enum { SLOWER = 1 };
-#endif
+enum { SLOWER = UNDER_THREAD_SANITIZER ? 8 : 1 };
 
 /* Where a wake is lost a test hangs: it then ends alone, by a signal, and the others go on. */
 enum { HANG_SECONDS = 100 };

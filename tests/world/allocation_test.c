@@ -38,9 +38,10 @@ Test(allocation, a_frame_allocates_nothing_while_agents_move_breed_die_and_wake)
   uint64_t allocations_before = counted.allocations;
   struct mallinfo2 before = mallinfo2();
   uint64_t completed = 0;
-  for (int i = 0; i < 300; i++) completed += run_frame(&little).completed;
+  for (int i = 0; i < 300 || (completed <= 2000 && i < 3000); i++) /* as many as a slow machine needs */
+    completed += run_frame(&little).completed;
   struct mallinfo2 after = mallinfo2();
-  cr_assert_gt(completed, 300);
+  cr_assert_gt(completed, 2000);
   cr_assert_eq(counted.allocations, allocations_before);
   cr_assert_eq(after.uordblks, before.uordblks);
   cr_assert_eq(after.arena, before.arena);

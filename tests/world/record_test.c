@@ -3,11 +3,12 @@
  * wake, breed and kill, their updates are cut and interrupted, and another thread wakes, moves and spawns beside them.
  */
 #include "support/recording.h"
+#include "support/sanitized.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { FRAMES = 70, CREATURES = 900, LISTENERS = 300, WATCHERS = 20 };
+enum { FRAMES = UNDER_THREAD_SANITIZER ? 70 : 120, CREATURES = 900, LISTENERS = 300, WATCHERS = 20 };
 
 typedef struct creature {
   uint64_t updates, seen, heard;
@@ -269,7 +270,7 @@ static void check_all(uint32_t workers, muster_clock clock) {
 
 /* ------------------------------------------------------------------------------------------------ a crowd of many */
 
-enum { CROWD = 30000, CROWD_FRAMES = 20 };
+enum { CROWD = 30000, CROWD_FRAMES = UNDER_THREAD_SANITIZER ? 20 : 40 };
 
 static muster_atom_result stroll(muster_update *update) {
   uint64_t *own = update->state;

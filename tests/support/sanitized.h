@@ -1,0 +1,18 @@
+/* sanitized.h - whether ThreadSanitizer watches, under which everything takes some ten times as long: tests then repeat
+ * less, and only then. */
+#ifndef MUSTER_TESTS_SANITIZED_H
+#define MUSTER_TESTS_SANITIZED_H
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_THREAD_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_THREAD_SANITIZER 1
+#endif
+#ifndef UNDER_THREAD_SANITIZER
+#define UNDER_THREAD_SANITIZER 0
+#endif
+
+#endif
