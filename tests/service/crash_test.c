@@ -289,3 +289,37 @@ Test(crash, an_atom_that_blocks_is_named_and_nothing_else_happens_to_it) {
   end_well(&service);
   daemon_stop(&service);
 }
+
+/* The one bomb that burns too much, as an agent of the interface; null while there is none. */
+static json_t *bomb_in_quarantine(const musterd *service) {
+  json_t *answer = ask_json(service, "GET", "/v1/worlds/main/agents?type=bomb", 200), *agent, *found = NULL;
+  size_t i;
+  json_array_foreach(json_object_get(answer, "agents"), i, agent) {
+    if (json_is_true(json_object_get(agent, "quarantined"))) found = json_incref(agent);
+  }
+  json_decref(answer);
+  return found;
+}
+
+Test(crash, an_agent_in_quarantine_is_pardoned_by_its_id_and_runs_again) {
+  musterd service;
+  json_t *bomb;
+  char path[128];
+  daemon_prepare(&service);
+  launch_and_live(&service, "spin atom");
+  while (!(bomb = bomb_in_quarantine(&service))) usleep(10000);
+  cr_assert_eq(ask_metric(&service, "muster_agents_quarantined{world=\"main\"}"), 1.0);
+  snprintf(path, sizeof path, "/v1/worlds/main/agents/%s/pardon", json_string_value(json_object_get(bomb, "agent")));
+  json_int_t updated_ns = json_integer_value(json_object_get(bomb, "last_update_ns"));
+  json_decref(bomb);
+  json_decref(ask_json(&service, "POST", path, 200));
+  *strrchr(path, '/') = '\0';
+  for (bool runs = false; !runs; usleep(10000)) {
+    bomb = ask_json(&service, "GET", path, 200);
+    runs = json_integer_value(json_object_get(bomb, "last_update_ns")) > updated_ns;
+    if (runs) cr_assert(json_is_false(json_object_get(bomb, "quarantined")));
+    json_decref(bomb);
+  }
+  end_well(&service);
+  daemon_stop(&service);
+}

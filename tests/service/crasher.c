@@ -1,7 +1,8 @@
 /* crasher.c - a module whose type 'bomb' brings the process down, beside a flock of innocents. Its file says how, and
  * where: "segv atom", "abort action", "overflow atom", "segv spawned", "segv module"; "none" for a world that lives;
  * "linger close" for one that ends when somebody removes FILE.victim, which it makes once its world is gone; "linger
- * populate" for one that begins when somebody removes it; "sleep atom" for one that lives, but sleeps there each time.
+ * populate" for one that begins when somebody removes it; "sleep atom" for one that lives, but sleeps there each time;
+ * "spin atom" for one that burns a lot there, once, in a world that puts it into quarantine for that.
  * In atoms it is the second of three bombs, in its second atom, from its tenth update on; who that is it writes to
  * FILE.victim. */
 #include <muster/module.h>
@@ -27,9 +28,22 @@ static uint32_t recurse(volatile uint32_t depth) {
   return depth == UINT32_MAX ? 0 : recurse(depth + 1) + (uint32_t)room[0];
 }
 
+/* By its thread's own clock: so much is too much on the busiest machine. */
+static void spin(void) {
+  enum { SPIN_NS = 40000000 };
+  struct timespec begin, now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < SPIN_NS);
+}
+
 static void crash(const crasher *crasher, const muster_update *update) {
   if (strcmp(crasher->how, "sleep") == 0) {
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    return;
+  }
+  if (strcmp(crasher->how, "spin") == 0) {
+    if (*(uint32_t *)update->state == LIT) spin();
     return;
   }
   FILE *file = fopen(crasher->victim, "we");
@@ -119,6 +133,7 @@ static muster_result populate(void *instance, muster_world *world) {
   def.atom_count = 3;
   def.user = crasher;
   def.on_spawned = be_born;
+  def.strikes_quarantine = strcmp(crasher->how, "spin") == 0;
   muster_type bomb = muster_type_register(world, &def);
   for (uint32_t i = 0; i < BOMBS; i++) crasher->bombs[i] = spawn(world, bomb);
   for (uint32_t i = 0; i < SHEEP; i++) spawn(world, sheep);
