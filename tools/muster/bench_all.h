@@ -4,7 +4,8 @@
  * A section is Markdown with figures in braces: {STEP PATH}, where PATH leads through the step's JSON, as in
  * {scale rows[agents=1000].ns_per_update}. Several elements may fit a filter in brackets; a figure is the range of all
  * of them in all runs. {=STEP PATH} is virtual: the same on any machine. Behind the path may follow |*FACTOR,
- * |.DECIMALS and |verdict, which says better or worse of a ratio. */
+ * |.DECIMALS, |verdict, which says better or worse of a ratio, and |large, of what neither a short run reaches nor a
+ * machine with little memory. */
 #ifndef TOOLS_BENCH_ALL_H
 #define TOOLS_BENCH_ALL_H
 
@@ -43,7 +44,7 @@ typedef struct all_place {
   const char *begin, *end; /* from the brace until behind the other */
   char step[32], path[160];
   char name[200]; /* that it has in the file of figures: as it stands in the section, without what follows the path */
-  bool exact, verdict;
+  bool exact, verdict, large;
   double factor;
   int decimals; /* negative: three significant digits */
 } all_place;

@@ -17,6 +17,7 @@ static void read_modifiers(all_place *place, const char *text) {
     if (next[1] == '*') place->factor = strtod(next + 2, NULL);
     if (next[1] == '.') place->decimals = (int)strtol(next + 2, NULL, 10);
     if (next[1] == 'v') place->verdict = true;
+    if (next[1] == 'l') place->large = true;
   }
 }
 
@@ -107,7 +108,8 @@ static bool take_part(json_t *figures, const char *text, const all_step *step, j
   for (; all_place_next(text, &place); text = place.end) {
     if (strcmp(place.step, step->name) != 0) continue;
     json_t *values = values_of(figures, place.name);
-    if (!printed || collect(printed, place.path, values) || asks_for_absent(place.path, printed)) continue;
+    if (!printed || collect(printed, place.path, values) || asks_for_absent(place.path, printed) || place.large)
+      continue;
     complain_failure("`muster %s` has no %s", step->command, place.path);
     return false;
   }

@@ -97,6 +97,31 @@ static const char *const rankin[] = {"| characters | level 0, ms | level 2, ms |
                                      CHARACTERS("800"),
                                      NULL};
 
+#define SQUARE(square, agents, measure) " {osborne scale[square=" square ",agents=" agents "]." measure "|large} |"
+#define SQUARES(agents, square)                                                                                        \
+  SQUARE(square, agents, "leaves") SQUARE(square, agents, "one_worker_ms") SQUARE(square, agents, "all_workers_ms")
+#define ON_BOTH(title, agents) ROW(title, SQUARES(agents, "same") SQUARES(agents, "growing"))
+#define GROWING(title, agents) ROW(title, " | | |" SQUARES(agents, "growing"))
+
+static const char *const osborne[] = {
+    "| animals represented | 4 x 4 km (ours): leaves | ms, one worker | ms, all | where the ground grows with the "
+    "herds ",
+    "(ours): leaves | ms, one worker | ms, all |\n",
+    "|---|---|---|---|---|---|---|\n",
+    ON_BOTH("65,536", "65536"),
+    ON_BOTH("1,048,576", "1048576"),
+    ON_BOTH("33,554,432", "33554432"),
+    GROWING("268,435,456", "268435456"),
+    GROWING("1,073,741,824", "1073741824"),
+    "\nWithout level of detail, and without any scheduler, 65,536 take {osborne compare.without_simd_ms} ms eight at a "
+    "time\n",
+    "and {osborne compare.without_scalar_ms} ms one by one. Like with like, eight at a time, level of detail leaves\n",
+    "{osborne compare.share_of_simd|*100} % of the CPU; beside a crowd one by one, as the paper's was, it is\n",
+    "{osborne compare.share_of_scalar|*100} % (the paper: < 1 %). A folded herd takes "
+    "{osborne bytes_per_folded_herd} bytes, an unfolded\n",
+    "one {osborne bytes_per_unfolded_herd} beside its agents.\n",
+    NULL};
+
 #define SCALE(title, agents)                                                                                           \
   ROW(title, " {scale rows[agents=" agents "].ns_per_update} ns | {scale rows[agents=" agents                          \
              "].idle_frame_ns|*1e-3} us | {scale rows[agents=" agents                                                  \
@@ -215,6 +240,7 @@ const all_section all_sections[] = {
     {"quality", "Whose updates are fresh", quality, "quality"},
     {"slices", "Slices", slices, NULL},
     {"rankin", "Rankin, Acton & Katchabaw: CPU of 200 ticks of 4 characters", rankin, NULL},
+    {"osborne", "Osborne & Dickinson's herds", osborne, NULL},
     {"scale", "What scheduling costs", scale, "scale"},
     {"promise", "The promise", promise, NULL},
     {"costs", "What else costs", costs, NULL},

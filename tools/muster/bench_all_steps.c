@@ -12,6 +12,7 @@ const all_step all_steps[] = {
     {"quality", "bench quality --plots DIR", "", 1, false},
     {"wright", "repro wright", "", 1, false},
     {"rankin", "repro rankin", "", 3, false},
+    {"osborne", "repro osborne", "--quick", 2, false},
     {"sets", "bench sets", "--rounds 1", 2, false},
     {"scale", "bench scale --agents 1000,10000,100000,1000000 --rounds 5 --plots DIR",
      "--quick --rounds 1 --observers 100,5000 --workers 2", 1, false},

@@ -64,9 +64,10 @@ static void write_kept(json_writer *writer, const osborne_kept *kept) {
   json_end_object(writer);
 }
 
-static void write_size(json_writer *writer, const osborne_size *size) {
+static void write_size(json_writer *writer, const osborne_doubling *doubling, const osborne_size *size) {
   const osborne_counts *counts = &size->counts;
   json_begin_object(writer, NULL);
+  json_string(writer, "square", doubling->grows ? "growing" : "same");
   json_uint(writer, "agents", counts->agents);
   json_number(writer, "side_m", size->side_m);
   json_number(writer, "ms", size->ms);
@@ -98,8 +99,10 @@ static void write_results(json_writer *writer, const osborne_results *results) {
   write_kept(writer, &results->kept);
   json_uint(writer, "workers", results->workers);
   json_begin_array(writer, "scale");
-  for (int k = 0; k < OSBORNE_DOUBLINGS; k++)
-    for (uint32_t i = 0; i < results->doublings[k].sizes; i++) write_size(writer, &results->doublings[k].rows[i]);
+  for (int k = 0; k < OSBORNE_DOUBLINGS; k++) {
+    const osborne_doubling *doubling = &results->doublings[k];
+    for (uint32_t i = 0; i < doubling->sizes; i++) write_size(writer, doubling, &doubling->rows[i]);
+  }
   json_end_array(writer);
   json_string(writer, "same_square_ended", end_names[same->end]);
   json_string(writer, "same_density_ended", end_names[results->doublings[OSBORNE_SAME_DENSITY].end]);
