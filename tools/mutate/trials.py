@@ -2,6 +2,7 @@
 import concurrent.futures
 import hashlib
 import json
+import math
 import os
 import re
 import resource
@@ -275,13 +276,14 @@ class Trial:
     seconds: float = 0.0
 
     def relevant(self, units):
-        """The units that can tell it from the original, the fastest first."""
+        """The units that can tell it from the original, those of its own folder and then the fastest first."""
         reaching = [unit for unit in units if self.number in unit.seen]
         self.reached = len(reaching)
         compared = self.mutant.form in ("compared", "assignment")
         relevant = [unit for unit in reaching if not compared or unit.seen[self.number][1]]
         self.differing = len(relevant)
-        return sorted(relevant, key=lambda unit: unit.seconds)
+        own = re.search(r"src/(?:(\w+)/)?", self.mutant.file)[1] or "world"
+        return sorted(relevant, key=lambda unit: (not unit.name.startswith(f"{own}/"), unit.seconds))
 
 
 def ask(unit, trial):
@@ -301,25 +303,29 @@ def ask(unit, trial):
     return "passed"
 
 
-def try_one(trial, units, memory, lock):
+def try_one(trial, units, memory, seconds, lock):
+    left_s = seconds or math.inf
     for unit in trial.relevant(units):
         key = f"{trial.mutant.id} {unit.name} {unit.hash}"
         with lock:
             outcome = memory.get(key)
+        if outcome is None and unit.seconds > left_s:
+            continue
         if outcome is None:
             outcome = ask(unit, trial)
         with lock:
             memory[key] = outcome
+        left_s -= unit.seconds
         if outcome != "passed":
             trial.outcome, trial.how, trial.killer = "killed", outcome, unit.name
             return
 
 
-def try_all(trials, units, memory, jobs, progress):
+def try_all(trials, units, memory, seconds, jobs, progress):
     lock, done = threading.Lock(), [0]
 
     def one(trial):
-        try_one(trial, units, memory, lock)
+        try_one(trial, units, memory, seconds, lock)
         with lock:
             done[0] += 1
             progress(done[0], len(trials), trial)
