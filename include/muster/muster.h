@@ -123,8 +123,8 @@ typedef struct muster_world_def {
   uint64_t seed;              /* of everything random; default 1 */
   muster_clock clock;         /* default wall */
   uint64_t capacity_ns;       /* virtual clock only: work per frame; 0 (default) = the frame's budget */
-  muster_order order;         /* default priority */
-  muster_elastic elastic;     /* default rate */
+  muster_order order;         /* default deadline */
+  muster_elastic elastic;     /* default importance */
   float weight_importance;    /* epsilon in Rankin's priority; default 1; 0..1 */
   float weight_wait;          /* zeta; default 1; 0..1; 0 counts as 1e-6 */
   float weight_runs;          /* eta; default 1; 0..1 */
@@ -203,6 +203,8 @@ static inline muster_world_def muster_default_world_def(void) {
   def.observers_max = 1024;
   def.commands_max = 16384;
   def.seed = 1;
+  def.order = MUSTER_ORDER_DEADLINE;
+  def.elastic = MUSTER_ELASTIC_IMPORTANCE;
   def.weight_importance = 1.0f;
   def.weight_wait = 1.0f;
   def.weight_runs = 1.0f;

@@ -16,7 +16,7 @@ static bool is_large(const rankin_plan *plan) {
 
 /* The work of a tick is bounded, or the 4 per tick are all that limits. */
 static muster_world_def world_for(const rankin_plan *plan) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = repro_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.agents_max = plan->characters;
   def.commands_max = plan->characters / 8 + 16;

@@ -30,7 +30,7 @@ static host_setup setup_of(const run_options *options) {
   setup.world.capacity_ns = options->capacity_ns;
   setup.world.audit = options->audit;
   setup.world.elastic = options->elastic;
-  if (options->elastic == MUSTER_ELASTIC_IMPORTANCE) setup.world.order = MUSTER_ORDER_DEADLINE;
+  if (options->elastic != MUSTER_ELASTIC_IMPORTANCE) setup.world.order = MUSTER_ORDER_PRIORITY;
   setup.world.activation_delay = options->activation_delay;
   setup.world.trace_frames = options->trace ? options->trace_frames : 0;
   return setup;
