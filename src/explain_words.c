@@ -63,6 +63,13 @@ static void put_headline(words *words, const muster_agent_explanation *explanati
   put(words, ", with importance %.2f.\n", (double)explanation->importance);
 }
 
+/* Where the elasticity in force comes from. */
+static const char *origin_of_elasticity(const muster_agent_explanation *explanation) {
+  if (explanation->elasticity_derived) return "from its type and importance";
+  if (has(explanation, MUSTER_REASON_ELASTICITY_SET)) return "set for this agent";
+  return "from what was set for this agent and its importance";
+}
+
 static void put_period(words *words, const muster_agent_explanation *explanation) {
   if (has(explanation, MUSTER_REASON_NO_PERIOD)) return;
   put(words, "  Period: ");
@@ -84,8 +91,7 @@ static void put_period(words *words, const muster_agent_explanation *explanation
   put(words, ".");
   if (!has(explanation, MUSTER_REASON_EXEMPT))
     put(words, " Elasticity %.3g, %s; %u of its kind stretch alike.", (double)explanation->elasticity,
-        explanation->elasticity_derived ? "from its type and importance" : "set for this agent",
-        explanation->class_members);
+        origin_of_elasticity(explanation), explanation->class_members);
   put(words, "\n");
   if (has(explanation, MUSTER_REASON_OVERLOAD))
     put(words, "  Overload: even with everybody's longest period the work does not fit the budget.\n");

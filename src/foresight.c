@@ -49,13 +49,18 @@ static uint32_t predicted_entries_most(const struct muster_world *world) {
   return (uint32_t)fmin(fmax(entries, ENTRIES_LEAST), (double)(UINT32_MAX / 2));
 }
 
-/* What updates can have of this frame, all workers: what is left of the budget by as many entries as it can hold. */
+/* What updates can have of this frame, all workers: what is left of the budget by as many entries as it can hold. They
+ * are offered something however long planning and actions take: where nothing were, periods would stretch without end,
+ * and nobody would be due in a frame that has time for one atom in any case. */
 static double predicted_offer(const struct muster_world *world) {
+  static const double least = 1.0 / 16.0;
   const frame_state *frame = &world->frame;
   const frame_experience *experience = &world->experience;
-  if (world->runner.virtual) return (double)frame->capacity_ns - experience->act.mean_ns;
+  double capacity_ns = (double)frame->capacity_ns;
+  if (world->runner.virtual) return fmax(capacity_ns - experience->act.mean_ns, least * capacity_ns);
   double fixed_ns = experience->prepare.mean_ns + (double)predicted_commit_ns(world, 0);
-  double left_ns = fmax((double)frame->budget_ns - fixed_ns, 0.0), run_ns = experience->each_ns / world_workers(world);
+  double left_ns = fmax((double)frame->budget_ns - fixed_ns, least * (double)frame->budget_ns);
+  double run_ns = experience->each_ns / world_workers(world);
   if (run_ns <= 0.0) return left_ns * world_workers(world);
   double entries = fmin(left_ns / (run_ns + predicted_entry_ns(world)), predicted_entries_most(world));
   return entries * experience->each_ns;

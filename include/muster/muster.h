@@ -63,11 +63,11 @@ typedef enum muster_order {
                                 uncapped ageing */
   MUSTER_ORDER_DELAYS,       /* Tan & Wong, fig. 3: number of delays descending, then elapsed time descending. Under the
                                 virtual clock the update that crosses the deadline is started, as there */
-  MUSTER_ORDER_DEADLINE      /* the earliest deadline first: a period T_i after the release, a T_i / 8 after a wake, the
-                                time itself of a reaction. Rankin's terms move it by parts of the agent's own period:
-                                release + T_i (1 - (eps i + theta p - eta rc) / 4 zeta). So nobody is overtaken for much
-                                longer than its own T_i, and guarantee_ns means nothing but the T_i of agents that have
-                                no period */
+  MUSTER_ORDER_DEADLINE      /* the earliest deadline first: a period T_i after the release, a T_i / 8 after a wake but
+                                guarantee_ns / 64 at most, the time itself of a reaction. Rankin's terms move it by
+                                parts of the agent's own period: release + T_i (1 - (eps i + theta p - eta rc) / 4
+                                zeta). So nobody is overtaken for much longer than its own T_i, and guarantee_ns means
+                                nothing but the T_i of agents that have no period */
 } muster_order;
 
 /* How periods give way under pressure. Each rule has one number, found so that what everyone costs fits the budget;
@@ -365,7 +365,8 @@ typedef struct muster_agent_info {
   uint32_t partition;
   muster_position position;
   float importance; /* 0..1 */
-  float elasticity; /* in force, derived or set; quantised to an eighth of an octave */
+  float elasticity; /* in force, derived or set; quantised to an eighth of an octave. Under
+                       MUSTER_ELASTIC_IMPORTANCE e_i / w_i, in parts of what that is at importance 1/2 */
   uint32_t level;
   uint64_t period_ns;      /* under the pressure of the last frame; 0 = it has none (MUSTER_ELAPSED_EVENTS) */
   uint64_t last_update_ns; /* simulation time that its last completed update brought it to */

@@ -50,13 +50,36 @@ static fit_kind kind_for(const periods *periods, const class_table *classes, con
                                                  : kind_of(periods, classes, class, costs);
 }
 
-/* Under the law of importance, pressure is the load of the wishes while anybody has to give way. */
-static fit_result solve(periods *periods, uint32_t count, double desired, fit_wishes *wishes) {
+/* Takes what runs by events alone out of the fit: no period makes it less. */
+static double set_events_aside(periods *periods, const class_table *classes) {
+  double events = 0.0;
+  for (uint32_t i = 0; i < classes->active_count; i++) {
+    if (classes->classes[classes->active[i]].elapsed != MUSTER_ELAPSED_EVENTS) continue;
+    events += periods->kinds[i].nominal;
+    periods->kinds[i] = (fit_kind){0};
+  }
+  return events;
+}
+
+/* Under the law of importance, pressure is the load of the wishes while anybody has to give way. A quarter is left to
+ * periods whatever events take: who is due by its period then waits for its turn among those who were woken. */
+static fit_result solve_by_law(periods *periods, const class_table *classes, double desired, fit_wishes *wishes) {
+  static const double least = 0.25;
+  double events = set_events_aside(periods, classes), room = fmax(desired - events, least * desired);
+  *wishes = fit_stretch_wishes(periods->kinds, classes->active_count, room, periods->wish_part);
+  fit_result fit = fit_solve(FIT_SQUARE_ROOT, periods->kinds, classes->active_count, room, periods->lambda);
+  if (fit.pressure > 0.0 || wishes->held_rate < 1.0) fit.pressure = wishes->load;
+  fit.nominal_sum += events;
+  fit.minimum_sum += events;
+  fit.fitted_sum += events;
+  return fit;
+}
+
+static fit_result solve(periods *periods, const class_table *classes, double desired, fit_wishes *wishes) {
   *wishes = (fit_wishes){.held_rate = 1.0};
   bool law = periods->elastic == MUSTER_ELASTIC_IMPORTANCE && isfinite(desired);
-  if (law) *wishes = fit_stretch_wishes(periods->kinds, count, desired, periods->wish_part);
-  fit_result fit = fit_solve(rule_of(periods), periods->kinds, count, desired, periods->lambda);
-  if (law && (fit.pressure > 0.0 || wishes->held_rate < 1.0)) fit.pressure = wishes->load;
+  fit_result fit = law ? solve_by_law(periods, classes, desired, wishes)
+                       : fit_solve(rule_of(periods), periods->kinds, classes->active_count, desired, periods->lambda);
   periods->lambda = fit.lambda;
   return fit;
 }
@@ -75,7 +98,7 @@ periods_told periods_fit(periods *periods, class_table *classes, const cost_tabl
   double members = 0;
   for (uint32_t i = 0; i < count; i++)
     periods->kinds[i] = kind_for(periods, classes, &classes->classes[classes->active[i]], costs);
-  told.fit = solve(periods, count, desired, &told.wishes);
+  told.fit = solve(periods, classes, desired, &told.wishes);
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     const fit_kind *kind = &periods->kinds[i];

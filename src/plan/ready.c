@@ -130,10 +130,11 @@ int64_t ready_deadline(const ready_set *ready, const agent_row *row) {
   const agent_class *class = &ready->classes[row->class];
   const ready_weights *weights = &ready->weights;
   float period_ns = class->elapsed == MUSTER_ELAPSED_EVENTS ? (float)weights->guarantee_ns : class->period_ns;
+  float wake_ns = fminf(period_ns * (1.0f / 8.0f), (float)weights->guarantee_ns * (1.0f / 64.0f));
   float part = 1.0f - (float)row->importance * weights->importance_share + (float)row->runs * weights->runs_share;
   if (row->atom_next | row->owes) part -= weights->progress_share * progress_of(ready, row);
-  if (row->woken && part > 0.125f) part = 0.125f;
-  int64_t deadline = (int64_t)row->first_due_ns + (int64_t)(part * period_ns);
+  float ahead_ns = row->woken ? fminf(part * period_ns, wake_ns) : part * period_ns;
+  int64_t deadline = (int64_t)row->first_due_ns + (int64_t)ahead_ns;
   if (!row->reacts || !ready->reacting) return deadline;
   int64_t react_by = (int64_t)ready->reacting->alarms[row - ready->reacting->rows].react_by_ns;
   return react_by < deadline ? react_by : deadline;

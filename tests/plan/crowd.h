@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "plan/score.h"
+#include "support/papers_rules.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -46,7 +47,7 @@ static inline void crowd_register(crowd *crowd, const muster_type_def *type) {
 static inline crowd *crowd_create(uint32_t agents_max, uint32_t observers_max, float cell_m) {
   crowd *crowd = calloc(1, sizeof *crowd);
   muster_allocator allocator = {0};
-  crowd->def = muster_default_world_def();
+  crowd->def = papers_world_def();
   crowd->def.agents_max = agents_max;
   crowd->def.observers_max = observers_max;
   crowd->def.cell_m = cell_m;

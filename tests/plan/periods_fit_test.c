@@ -2,6 +2,7 @@
  * stretch that is reported is that of agents. Types in quarantine, and classes that everybody has left, have no part.
  */
 #include "plan/periods.h"
+#include "support/papers_rules.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -17,7 +18,7 @@ typedef struct fixture {
 } fixture;
 
 static void create(fixture *fixture) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
   classes_create(&fixture->classes, 2, 100, &fixture->arena);

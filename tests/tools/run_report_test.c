@@ -192,7 +192,7 @@ Test(run_report, fits_the_terminal_and_eighty_columns_where_none_is_known) {
 /* So little time that nothing fits: a guarantee of hours and endless pressure are said in words. */
 Test(run_report, has_words_for_figures_that_would_say_nothing) {
   program_run *run = program_start("run fixed --virtual --agents 200000 --cost 500us --capacity 0.01ms --workers 1 "
-                                   "--frames 8");
+                                   "--frames 8 --fit elastic");
   cr_assert_eq(run->status, 0, "%s", run->errors);
   program_words(run->output);
   static const char *const says[] = {"max over 1,000", " min, longer than the run", "updates took 0.015 of a processor",

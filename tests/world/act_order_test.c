@@ -1,5 +1,6 @@
 /* Who acts when there is not time for all, what actions may reach, and what becomes of those that are removed. */
 #include "support/little_world.h"
+#include "support/papers_rules.h"
 
 enum { MANY = 60 };
 
@@ -30,7 +31,7 @@ static muster_type_def type_of(muster_act act, const muster_atom atoms[2]) {
 }
 
 static little_world create(uint32_t workers) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.cell_m = 10.0f;
   return little_world_create(workers, &def);

@@ -1,6 +1,7 @@
 /* Why an agent runs when and how it does: every value against a world made for it, every reason where it holds and
  * nowhere else, and the words. */
 #include "support/little_world.h"
+#include "support/papers_rules.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,6 +51,12 @@ static void check_words(const muster_agent_explanation *explanation, const char 
   cr_assert_not_null(strstr(text, words), "no '%s' in: %s", words, text);
 }
 
+static little_world papers_world(void) {
+  muster_world_def def = papers_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  return little_world_create(1, &def);
+}
+
 Test(explain, tells_what_importance_and_level_are_made_of) {
   little_world little = little_world_create(1, NULL);
   muster_type_def type = hen_type();
@@ -82,7 +89,7 @@ Test(explain, tells_what_importance_and_level_are_made_of) {
   cr_assert_float_eq(why.level_low, 0.225f, 0.001);
   cr_assert_float_eq(why.level_high, 0.55f, 0.001);
   cr_assert(why.elasticity_derived && why.elasticity_of_type == 1.0f);
-  cr_assert_float_eq(log2f(why.elasticity), 3.0f - 6.0f * why.importance, 0.2);
+  cr_assert_float_eq(log2f(why.elasticity), 6.0f - 12.0f * why.importance, 0.2);
   cr_assert_eq(why.nominal_ns, 20000000);
   cr_assert_eq(why.longest_ns, 100000000);
   cr_assert_eq(why.period_ns, 20000000);
@@ -158,6 +165,22 @@ Test(explain, has_no_reasons_where_nothing_is_special) {
   little_world_destroy(&little);
 }
 
+/* By the papers' rules an elasticity that is set is what it is. */
+Test(explain, tells_of_an_elasticity_that_does_not_follow_importance) {
+  little_world little = papers_world();
+  muster_type_def type = hen_type();
+  register_type(&little, &type);
+  muster_agent_def def = muster_default_agent_def();
+  def.elasticity = 2.0f;
+  muster_agent set = spawn_with(&little, &def);
+  run_frames(&little, 5);
+  muster_agent_explanation why = explain(&little, set);
+  cr_assert(why.reasons & MUSTER_REASON_ELASTICITY_SET);
+  cr_assert_eq(why.elasticity, 2.0f);
+  check_words(&why, "Elasticity 2, set for this agent");
+  little_world_destroy(&little);
+}
+
 static void always_half(const muster_importance_query *queries, float *importances, uint32_t count, void *user) {
   (void)queries;
   (void)user;
@@ -188,9 +211,9 @@ Test(explain, tells_of_models_floors_and_exemption) {
   check_words(&why, "it is exempt: its elasticity is 0, set for this agent");
   check_words(&why, "the designer's floor keeps it at 0.75");
   why = explain(&little, set);
-  cr_assert_eq(why.reasons, alone | MUSTER_REASON_ELASTICITY_SET);
-  cr_assert_eq(why.elasticity, 2.0f);
-  check_words(&why, "Elasticity 2, set for this agent");
+  cr_assert_eq(why.reasons, alone);
+  cr_assert_eq(why.elasticity, 128.0f);
+  check_words(&why, "Elasticity 128, from what was set for this agent and its importance");
   why = explain(&little, modelled);
   cr_assert_eq(why.reasons, alone | MUSTER_REASON_MODELLED);
   cr_assert(why.modelled && why.by_model == 0.5f);
@@ -219,7 +242,7 @@ Test(explain, foretells_the_frame_of_the_next_release) {
 
 /* So many hens under the virtual clock, of which 5 ms of every 10 ms may be taken. */
 static little_world crowd(uint32_t agents, uint64_t guarantee_ns, muster_agent *first) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.guarantee_ns = guarantee_ns;
   little_world little = little_world_create(1, &def);
@@ -343,7 +366,7 @@ Test(explain, tells_of_an_update_that_was_stopped_between_two_atoms) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 3000000},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 3000000},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 3000000}};
-  little_world little = little_world_create(1, NULL);
+  little_world little = papers_world();
   muster_type_def type = hen_type();
   type.atoms = atoms;
   type.atom_count = 3;

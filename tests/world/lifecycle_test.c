@@ -167,7 +167,7 @@ Test(lifecycle, a_pending_agent_can_be_moved_woken_and_tuned) {
   tuning.importance_floor = 0.0f;
   muster_agent_tune(little.world, agent, &tuning);
   run_frame(&little);
-  cr_assert_float_eq(info_of(&little, agent).elasticity, 8.0f, 1e-5);
+  cr_assert_float_eq(info_of(&little, agent).elasticity, 64.0f, 1e-5); /* half of twelve octaves */
   little_world_destroy(&little);
 }
 

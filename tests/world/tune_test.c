@@ -1,5 +1,6 @@
 /* Weights that are turned while the world runs, policies, x, and further cycles. */
 #include "support/little_world.h"
+#include "support/papers_rules.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static const tally *tally_of(const little_world *little, muster_agent agent) {
 }
 
 static muster_world_def four_per_frame(void) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.updates_per_frame = PER_FRAME;
   def.capacity_ns = 1000000000u;

@@ -1,6 +1,7 @@
 /* Agents that had to wait and then all run in one frame, on two workers: each worker settles those whom it ran, and all
  * of them have left the line of those who wait. */
 #include "support/little_world.h"
+#include "support/papers_rules.h"
 
 enum { AGENTS = 2000, ROUNDS = 12, HUNGRY_FRAMES = 5, LITTLE_NS = 10000 };
 
@@ -12,7 +13,7 @@ static muster_atom_result toil(muster_update *update) {
 
 Test(waiting_threads, who_waited_for_frames_and_is_settled_beside_others_leaves_the_line) {
   const muster_atom atom = {.role = MUSTER_ROLE_BEHAVIOUR, .run = toil};
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   muster_type_def type = muster_default_type_def();
   def.agents_max = AGENTS;
   little_world little = little_world_create(2, &def);
