@@ -46,7 +46,8 @@ static void stage_fit(struct muster_world *world) {
   world->report.period_deviation_ns = told.deviation_ns;
   world->report.agents_beyond_wish = told.beyond_wish;
   world->report.held_load = (float)fmin(told.wishes.held, pressure_max);
-  ease_note(&world->ease, &world->classes, fmin(told.fit.pressure, pressure_max));
+  bool wishes = world->def.elastic == MUSTER_ELASTIC_IMPORTANCE; /* by other rules nobody goes beyond them */
+  ease_note(&world->ease, fmin(told.fit.pressure, pressure_max), told.beyond_wish > 0 || !wishes);
   ready_follow_periods(&world->ready, &world->store, told.fit.lambda);
 }
 

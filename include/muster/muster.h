@@ -171,9 +171,10 @@ typedef struct muster_world_def {
   float focus, designer, role, company; /* alpha, beta, gamma and delta of the factors of importance; default 1; 0..1,
                                            and not all zero. Without MUSTER_IMPORTANCE_FACTORS they mean nothing */
   float level_pressure; /* from this pressure on capability levels drop, too: of the least important first, of the most
-                           important tenth last, of the exempt never; of types with several levels. Above it the
-                           pressure settles between it and three fifths of it, where levels can bring it there.
-                           Default 0 = levels follow importance alone; 0.05 .. 1 (0.5 is a good value) */
+                           important tenth last, of the exempt and of those who have their wanted period never; of
+                           types with several levels, and only while somebody's period is longer than its wish. The
+                           pressure then settles between this and half of it, where levels can bring it there.
+                           Default 0.5; 0 = levels follow importance alone; 0.05 .. 1 */
   uint32_t cycles_max;  /* update cycles that the most important get in one frame; default 1; 1..MUSTER_CYCLES_MAX */
   float cycles_importance; /* from this importance on, where it is one, more; rising evenly to cycles_max at importance
                               1. Further cycles run the parallel atoms once more, right behind the first and whole,
@@ -215,6 +216,7 @@ static inline muster_world_def muster_default_world_def(void) {
   def.debt_budgets = 1.0f;
   def.trace_spans = 2048;
   def.stuck_ns = 500000000u;
+  def.level_pressure = 0.5f;
   def.focus = def.designer = def.role = def.company = 1.0f;
   def.cycles_max = 1;
   def.cycles_importance = 0.9f;

@@ -41,11 +41,13 @@ typedef struct repro_paper {
   bool (*measure)(json_writer *writer, bool quiet);
 } repro_paper;
 
-/* A default world by the rules that the papers had: rates give way, and who waited longer comes first. */
+/* A default world by the rules that the papers had: rates give way, who waited longer comes first, and levels follow
+ * importance. */
 static inline muster_world_def repro_world_def(void) {
   muster_world_def def = muster_default_world_def();
   def.elastic = MUSTER_ELASTIC_RATE;
   def.order = MUSTER_ORDER_PRIORITY;
+  def.level_pressure = 0.0f;
   return def;
 }
 
