@@ -122,7 +122,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     return;
   }
   row->status = AGENT_ACTING;
-  world->acting_fresh[index / 64] |= 1ull << (index % 64);
+  world->acting[index / 64] |= 1ull << (index % 64);
   world->acting_count++;
 }
 

@@ -66,10 +66,25 @@ static double predicted_offer(const struct muster_world *world) {
   return entries * experience->each_ns;
 }
 
-double foresee_utilisation(const struct muster_world *world) {
+/* Actions are planned with updates where the rule is the law of importance; by others they take what they take, and
+ * updates have the rest. Of the wall clock what one thread does alone costs all workers. */
+static double foresee_actions(struct muster_world *world) {
+  double alone = world->runner.virtual ? 1.0 : (double)world_workers(world);
+  if (world->def.elastic != MUSTER_ELASTIC_IMPORTANCE) return 0.0;
+  for (uint32_t i = 0; i < world->types.count; i++) {
+    const agent_type *type = &world->types.types[i];
+    double each_ns = world->experience.act_each[type->def.act].mean_ns;
+    if (type->atom_count == type->parallel_atoms) continue;
+    world->costs.actions_ns[i] = type->def.act == MUSTER_ACT_SERIAL ? each_ns * alone : each_ns;
+  }
+  return world->experience.act.mean_ns * alone;
+}
+
+double foresee_utilisation(struct muster_world *world) {
   const frame_state *frame = &world->frame;
   if (!frame->elapsed_ns) return INFINITY;
-  return controller_plan(&world->experience.controller, predicted_offer(world)) / (double)frame->elapsed_ns;
+  double updates_ns = controller_plan(&world->experience.controller, predicted_offer(world));
+  return (updates_ns + foresee_actions(world)) / (double)frame->elapsed_ns;
 }
 
 /* What an update costs, over everybody and as often as each one runs. */
@@ -147,7 +162,8 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
   const frame_state *frame = &world->frame;
   /* A queue of those whose time has not come is as it should be. */
   uint32_t backlog = ready_by_deadline(&world->ready) ? ready_count_late(&world->ready) : world->ready.count;
-  controller_sample sample = {.backlog_ns = each_ns_of(world) * (backlog + world->batch.held_count),
+  controller_sample sample = {.backlog_ns =
+                                  each_ns_of(world) * (backlog + world->batch.held_count) + frame->acts_late_ns,
                               .budget_ns = report->budget_ns,
                               .waited = report->carried + report->preempted > 0};
   if (world->runner.virtual) {

@@ -312,15 +312,17 @@ static void exchange_board(snapshot *snapshot) {
 
 static void exchange_ease(snapshot *snapshot) {
   ease saved = snapshot->world->ease;
-  unsigned char relapsed = saved.relapsed;
+  unsigned char relapsed = saved.relapsed, gives_way = saved.gives_way;
   snapshot_exchange(snapshot, &saved, offsetof(ease, relapsed));
   snapshot_exchange(snapshot, &relapsed, sizeof relapsed);
+  snapshot_exchange(snapshot, &gives_way, sizeof gives_way);
   snapshot_expect(snapshot,
                   saved.from >= 0.0 && saved.from <= 1.0 && saved.pressure >= 0.0 && saved.pressure <= 2.0 &&
                       saved.depth >= 0.0 && saved.depth <= EASE_DEEPEST && saved.eased <= snapshot->high &&
-                      saved.patience >= 1 && relapsed <= 1 && saved.cursor <= snapshot->high,
+                      saved.patience >= 1 && relapsed <= 1 && gives_way <= 1 && saved.cursor <= snapshot->high,
                   "levels that give way as none can");
   saved.relapsed = relapsed == 1;
+  saved.gives_way = gives_way == 1;
   if (snapshot_loads(snapshot)) snapshot->world->ease = saved;
 }
 

@@ -70,6 +70,7 @@ typedef struct frame_state {
   uint64_t stolen_ns;             /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
   bool slept;                     /* audit: the caller did, until the last worker left a crew of a serial stage */
   uint64_t act_ns;                /* spent in action atoms */
+  double acts_late_ns;            /* what the actions will take of those whose turn should have come */
 } frame_state;
 
 /* What the completed updates of a share of the batch add up to. Shares are settled by different workers at a time. */
@@ -170,7 +171,8 @@ struct muster_world {
   command *deferred;        /* what updates asked of others, in order: the next intake begins with it */
   command *deferred_before; /* the other buffer, while the intake reads one */
   uint32_t deferred_count;
-  uint64_t *acting, *acting_fresh; /* bitmaps: agents whose action atoms wait: since earlier frames; behind these */
+  uint64_t *acting, *acting_now; /* bitmaps: agents whose action atoms wait; those of them whose turn it is, only in
+                                    the stage that runs them */
   uint32_t acting_count;
   uint32_t act_kinds; /* bitmap of muster_act: those that some type has */
   uint32_t act_first; /* the one whose turn is first */

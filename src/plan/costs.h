@@ -22,6 +22,7 @@ typedef struct cost_estimate {
 
 typedef struct cost_table {
   cost_estimate (*estimates)[MUSTER_LEVELS]; /* by type */
+  double *actions_ns; /* by type: what the actions of an update take beside that, as the fit is to count them */
 } cost_table;
 
 /* Reserves the table. */

@@ -28,9 +28,14 @@ static double elasticity_of(const periods *periods, const agent_class *class, do
   }
 }
 
+/* What an update takes, its actions included. */
+static double cost_of(const agent_class *class, const cost_table *costs) {
+  return costs_of(costs, class->type, class->level)->mean_ns + costs->actions_ns[class->type];
+}
+
 static fit_kind kind_of(const periods *periods, const class_table *classes, const agent_class *class,
                         const cost_table *costs) {
-  double cost_ns = costs_of(costs, class->type, class->level)->mean_ns;
+  double cost_ns = cost_of(class, costs);
   return (fit_kind){.members = classes->frozen[class->type] ? 0.0 : (double)class->members,
                     .nominal = cost_ns / (double)class->nominal_ns,
                     .minimum = cost_ns / (double)class->longest_ns,
@@ -40,7 +45,7 @@ static fit_kind kind_of(const periods *periods, const class_table *classes, cons
 
 /* Agents without a period take what they usually take, together, and never give way. */
 static fit_kind kind_of_events(const agent_class *class, const cost_table *costs) {
-  double share = costs_of(costs, class->type, class->level)->mean_ns * class->events_per_ns;
+  double share = cost_of(class, costs) * class->events_per_ns;
   return (fit_kind){.members = 1.0, .nominal = share, .minimum = share};
 }
 

@@ -125,14 +125,19 @@ int64_t ready_rare_leads_ns(const ready_set *ready, const agent_row *row);
 /* In the order of deadlines: when its turn comes. */
 int64_t ready_deadline(const ready_set *ready, const agent_row *row);
 
-/* The number of the ring's first bucket at time 0. */
-static inline int64_t ready_first_low(const ready_set *ready) {
-  return ready->weights.order == MUSTER_ORDER_DEADLINE ? -READY_LATE_BUCKETS : -READY_PAST_BUCKETS;
-}
-
 /* Whether one ring holds all who wait, in the order of deadlines. */
 static inline bool ready_by_deadline(const ready_set *ready) {
   return ready->weights.order == MUSTER_ORDER_DEADLINE;
+}
+
+/* When the turn of one comes whose update waits to be completed: its deadline, or else first in, first out. */
+static inline int64_t ready_turn(const ready_set *ready, const agent_row *row) {
+  return ready_by_deadline(ready) ? ready_deadline(ready, row) : (int64_t)row->first_due_ns;
+}
+
+/* The number of the ring's first bucket at time 0. */
+static inline int64_t ready_first_low(const ready_set *ready) {
+  return ready->weights.order == MUSTER_ORDER_DEADLINE ? -READY_LATE_BUCKETS : -READY_PAST_BUCKETS;
 }
 
 /* How many have waited until after their deadlines, about: those of this frame's release aside. O(buckets). */

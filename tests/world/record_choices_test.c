@@ -77,7 +77,7 @@ static void turn(muster_world *world, uint32_t frame) {
 /* On the wall clock, of a machine of unknown speed, long frames, in which there is time for further cycles, follow
  * short ones, which build up pressure. */
 static uint64_t budget_of(muster_clock clock, uint32_t frame, uint64_t budget_ns) {
-  return clock == MUSTER_CLOCK_VIRTUAL ? budget_ns : budget_ns >> (frame < 30 ? 6 - frame / 10 * 2 : 0);
+  return clock == MUSTER_CLOCK_VIRTUAL ? budget_ns : budget_ns >> (frame < 45 ? 6 : frame < 60 ? 3 : 0);
 }
 
 static void record_run(recorded *run, uint32_t workers, muster_clock clock, uint32_t frames, uint64_t budget_ns) {
@@ -135,7 +135,7 @@ static bool has_all(const recorded *run) {
 }
 
 static void check_all(uint32_t workers, muster_clock clock) {
-  enum { FRAMES = 60 };
+  enum { FRAMES = 90 };
   static recorded run;
   bool all = false;
   /* On a machine of unknown speed: with which budget there is pressure, and yet time for further cycles. */
