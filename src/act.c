@@ -341,18 +341,28 @@ static uint32_t urgency_of(const struct muster_world *world, uint32_t index) {
   return (uint32_t)(ahead_ns < 0 ? ACT_URGENCIES / 2 - 1 - steps : ACT_URGENCIES / 2 + steps);
 }
 
-/* Below which urgency all find time, when the most urgent go first: at least those of the first step do. */
-static uint32_t urgent_end(struct muster_world *world, double left_ns) {
+/* Who acts in this frame for certain, as a record has it. */
+typedef struct act_choice {
+  uint32_t end;   /* urgencies below this; ACT_URGENCIES where all find time */
+  uint32_t late;  /* how many should have acted before now, */
+  double late_ns; /* and what they will take: unknown where all find time */
+} act_choice;
+
+/* The most urgent go first: as many steps as find time, and at least those of the first. */
+static act_choice choose_end(const struct muster_world *world, double left_ns) {
   double expected_ns[ACT_URGENCIES] = {0}, sum_ns = 0.0;
-  uint32_t words = (world->store.high + 63) / 64, end = 0;
+  uint32_t words = (world->store.high + 63) / 64;
+  act_choice choice = {0};
   for (uint32_t word = 0; word < words; word++)
     for (uint64_t left = world->acting[word]; left; left &= left - 1) {
-      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left);
-      expected_ns[urgency_of(world, index)] += expected_of(world, index);
+      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left), urgency = urgency_of(world, index);
+      expected_ns[urgency] += expected_of(world, index);
+      choice.late += urgency < ACT_URGENCIES / 2;
     }
-  for (uint32_t i = 0; i < ACT_URGENCIES / 2; i++) world->frame.acts_late_ns += expected_ns[i];
-  while (end < ACT_URGENCIES && (sum_ns == 0.0 || sum_ns + expected_ns[end] <= left_ns)) sum_ns += expected_ns[end++];
-  return end;
+  for (uint32_t i = 0; i < ACT_URGENCIES / 2; i++) choice.late_ns += expected_ns[i];
+  while (choice.end < ACT_URGENCIES && (sum_ns == 0.0 || sum_ns + expected_ns[choice.end] <= left_ns))
+    sum_ns += expected_ns[choice.end++];
+  return choice;
 }
 
 /* Where not all who wait find time, takes the most urgent to act now, out of the others. In agent order they act, but
@@ -361,12 +371,14 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
   uint64_t now_ns = act_clock(world);
   double left_ns = turn->end_ns > now_ns ? (double)(turn->end_ns - now_ns) : 0.0;
   bool fits = world->acting_count * dearest_ns(world) <= left_ns;
-  uint32_t end = fits ? ACT_URGENCIES : urgent_end(world, left_ns), words = (world->store.high + 63) / 64;
-  if (world->recorder) recorder_exchange(world, TAG_URGENCY, &end, sizeof end);
-  for (uint32_t word = 0; word < words; word++) {
+  act_choice choice = fits ? (act_choice){.end = ACT_URGENCIES} : choose_end(world, left_ns);
+  if (world->recorder) recorder_exchange(world, TAG_URGENCY, &choice, sizeof choice);
+  world->frame.acts_late = choice.late;
+  world->frame.acts_late_ns = choice.late_ns;
+  for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
     uint64_t chosen = world->acting[word];
-    for (uint64_t left = end < ACT_URGENCIES ? chosen : 0; left; left &= left - 1)
-      if (urgency_of(world, word * 64 + (uint32_t)__builtin_ctzll(left)) >= end) chosen &= ~(left & -left);
+    for (uint64_t left = choice.end < ACT_URGENCIES ? chosen : 0; left; left &= left - 1)
+      if (urgency_of(world, word * 64 + (uint32_t)__builtin_ctzll(left)) >= choice.end) chosen &= ~(left & -left);
     world->acting_now[word] = chosen;
     world->acting[word] &= ~chosen;
   }

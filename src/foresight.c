@@ -161,7 +161,7 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
   const muster_frame_report *report = &world->report;
   const frame_state *frame = &world->frame;
   /* A queue of those whose time has not come is as it should be. */
-  uint32_t backlog = ready_by_deadline(&world->ready) ? ready_count_late(&world->ready) : world->ready.count;
+  uint32_t backlog = ready_by_deadline(&world->ready) ? report->agents_late - frame->acts_late : world->ready.count;
   controller_sample sample = {.backlog_ns =
                                   each_ns_of(world) * (backlog + world->batch.held_count) + frame->acts_late_ns,
                               .budget_ns = report->budget_ns,
@@ -212,6 +212,9 @@ static void learn_closing(struct muster_world *world, const controller_sample *s
 void foresight_learn(struct muster_world *world) {
   uint64_t plan_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
+  bool by_deadline = ready_by_deadline(&world->ready);
+  world->report.agents_late =
+      by_deadline ? ready_count_late(&world->ready) + world->frame.acts_late : world->store.active_count;
   controller_sample sample = sample_frame(world, plan_ns);
   uint32_t entries = world->batch.count + world->batch.woken_count;
   controller_learn(&world->experience.controller, &sample);

@@ -70,7 +70,8 @@ typedef struct frame_state {
   uint64_t stolen_ns;             /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
   bool slept;                     /* audit: the caller did, until the last worker left a crew of a serial stage */
   uint64_t act_ns;                /* spent in action atoms */
-  double acts_late_ns;            /* what the actions will take of those whose turn should have come */
+  double acts_late_ns;            /* what the actions will take of those whose turn should have come, */
+  uint32_t acts_late;             /* and how many these are */
 } frame_state;
 
 /* What the completed updates of a share of the batch add up to. Shares are settled by different workers at a time. */

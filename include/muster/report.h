@@ -93,6 +93,14 @@ typedef struct muster_frame_report {
    * agents and hard types want at least, in parts of the capacity: above a half they shrink alike. */
   uint32_t agents_beyond_wish;
   float held_load;
+
+  /* The bound of waits: how long after its release the turn of anybody comes at the latest, which is 5/4 of the longest
+   * period in force (or of guarantee_ns) in the order of deadlines, and guarantee_ns in the others; and at the frame's
+   * end, how many wait, for their updates or their actions, whose turn should have come (other orders: all agents).
+   * Over any number of frames in which work waited, of T_f each, with x the least number of updates that one of them
+   * completed: longest_wait_ns <= max turn_longest_ns + (max agents_late / x, rounded up, + 1) T_f. */
+  uint64_t turn_longest_ns;
+  uint32_t agents_late;
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {

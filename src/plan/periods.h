@@ -28,6 +28,7 @@ typedef struct periods_told {
   fit_result fit;
   fit_wishes wishes;    /* under the law of importance */
   double deviation_ns;  /* mean of T_i - T_io over all agents */
+  double longest_ns;    /* the longest T_i of all */
   uint32_t beyond_wish; /* agents whose T_i is longer than their T_imax */
 } periods_told;
 

@@ -133,6 +133,7 @@ int64_t ready_deadline(const ready_set *ready, const agent_row *row) {
   float wake_ns = fminf(period_ns * (1.0f / 8.0f), (float)weights->guarantee_ns * (1.0f / 64.0f));
   float part = 1.0f - (float)row->importance * weights->importance_share + (float)row->runs * weights->runs_share;
   if (row->atom_next | row->owes) part -= weights->progress_share * progress_of(ready, row);
+  part = fminf(fmaxf(part, READY_TURN_LEAST), READY_TURN_MOST); /* whatever the weights */
   float ahead_ns = row->woken ? fminf(part * period_ns, wake_ns) : part * period_ns;
   int64_t deadline = (int64_t)row->first_due_ns + (int64_t)ahead_ns;
   if (!row->reacts || !ready->reacting) return deadline;

@@ -31,6 +31,7 @@
 #include "base/assert.h"
 #include "plan/classes.h"
 #include "plan/line.h"
+#include <math.h>
 
 enum {
   READY_BUCKETS = 4096,
@@ -122,12 +123,22 @@ int64_t ready_reaction_lead_ns(const ready_set *ready, const agent_row *row);
 /* What most agents of most worlds do not have: progress, a time to react by, a weight of their level. */
 int64_t ready_rare_leads_ns(const ready_set *ready, const agent_row *row);
 
+/* The terms of the priority move a deadline to these parts of the period, and no further. */
+#define READY_TURN_LEAST 0.125f
+#define READY_TURN_MOST  1.25f
+
 /* In the order of deadlines: when its turn comes. */
 int64_t ready_deadline(const ready_set *ready, const agent_row *row);
 
 /* Whether one ring holds all who wait, in the order of deadlines. */
 static inline bool ready_by_deadline(const ready_set *ready) {
   return ready->weights.order == MUSTER_ORDER_DEADLINE;
+}
+
+/* How long after its release anybody's turn comes at the latest, where the longest period is this. */
+static inline uint64_t ready_turn_longest(const ready_set *ready, double longest_ns) {
+  if (!ready_by_deadline(ready)) return (uint64_t)ready->weights.guarantee_ns;
+  return (uint64_t)fmin(fmax(longest_ns, ready->weights.guarantee_ns) * (double)READY_TURN_MOST, 0x1p62);
 }
 
 /* When the turn of one comes whose update waits to be completed: its deadline, or else first in, first out. */

@@ -62,6 +62,7 @@ void record_add(run_record *record, const muster_frame_report *report) {
   add_finite(&record->desired, (double)report->utilisation_desired);
   add_finite(&record->pressure, (double)report->pressure);
   if ((double)report->pressure > record->pressure_max) record->pressure_max = (double)report->pressure;
-  if (report->agents > record->agents_max) record->agents_max = report->agents;
+  if (report->agents_late > record->late_max) record->late_max = report->agents_late;
+  if (report->turn_longest_ns > record->turn_longest_ns) record->turn_longest_ns = report->turn_longest_ns;
   record->last = *report;
 }

@@ -164,7 +164,7 @@ static bool write_trace(run *run) {
 
 static int report(run *run) {
   run_summary summary;
-  summarise(&summary, &run->options, &run->host, &run->record, run->setup.world.guarantee_ns);
+  summarise(&summary, &run->options, &run->host, &run->record);
   summary.signal = run->signal;
   summary.interrupted = run->signal || (run->whole && run->record.frames < run->options.frames);
   if (!run->options.virtual_clock && !run->host.replays)
