@@ -1,6 +1,5 @@
 /* What atoms are told and what running them costs, through a world in virtual time. */
 #include "support/little_world.h"
-#include "support/papers_rules.h"
 
 #include "base/clock.h"
 
@@ -159,29 +158,17 @@ static muster_atom_result pass(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static void register_one_type(little_world *little, const muster_atom *atoms, uint32_t count, uint64_t period_ns) {
+static little_world with_one_type(little_world little, const muster_atom *atoms, uint32_t count, uint64_t period_ns) {
   muster_type_def def = muster_default_type_def();
   def.atoms = atoms;
   def.atom_count = count;
   def.limit_ns = 1000000000u;
   def.period_ns = def.period_max_ns = period_ns;
-  register_type(little, &def);
-}
-
-static little_world world_of_one_type(const muster_atom *atoms, uint32_t count, uint64_t period_ns) {
-  little_world little = little_world_create(1, NULL);
-  register_one_type(&little, atoms, count, period_ns);
+  register_type(&little, &def);
   return little;
 }
 
-/* In which periods do not give way to the load, so that somebody always waits. */
-static little_world busy_world_of_one_type(const muster_atom *atoms, uint32_t count, uint64_t period_ns) {
-  muster_world_def def = papers_world_def();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  little_world little = little_world_create(1, &def);
-  register_one_type(&little, atoms, count, period_ns);
-  return little;
-}
+#define world_of_one_type(...) with_one_type(little_world_create(1, NULL), __VA_ARGS__)
 
 /* Three agents whose updates take 6 s each share 10 s a frame: 16 and two thirds of them in ten frames. */
 Test(runner, charges_updates_of_several_seconds_in_full) {
@@ -189,7 +176,7 @@ Test(runner, charges_updates_of_several_seconds_in_full) {
   const uint64_t second_ns = 1000000000;
   muster_atom atoms[ATOMS];
   for (uint32_t i = 0; i < ATOMS; i++) atoms[i] = (muster_atom){pass, MUSTER_ROLE_BEHAVIOUR, (uint32_t)second_ns};
-  little_world little = busy_world_of_one_type(atoms, ATOMS, FRAME_NS);
+  little_world little = with_one_type(papers_world(1), atoms, ATOMS, FRAME_NS);
   muster_agent agent = {0, 0};
   for (uint32_t i = 0; i < 3; i++) agent = spawn_at(&little, i);
   run_frame_with(&little, 10 * second_ns);

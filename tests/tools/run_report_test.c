@@ -209,8 +209,8 @@ Test(run_report, has_words_for_figures_that_would_say_nothing) {
 Test(run_report, tells_overhead_beyond_the_budget_as_so_many_budgets) {
   char path[] = "/tmp/muster-test-XXXXXX", line[256];
   close(mkstemp(path));
-  snprintf(line, sizeof line, "run fixed --agents 60000 --frames 8 --budget 0.01ms --no-pace --workers 1 --json %s",
-           path);
+  snprintf(line, sizeof line,
+           "run fixed --agents 60000 --frames 8 --budget 0.01ms --no-pace --workers 1 --fit elastic --json %s", path);
   program_run *run = program_start(line);
   cr_assert_eq(run->status, 0, "%s", run->errors);
   json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);

@@ -1,6 +1,5 @@
 /* Who acts when there is not time for all, what actions may reach, and what becomes of those that are removed. */
 #include "support/little_world.h"
-#include "support/papers_rules.h"
 
 enum { MANY = 60, ROUND = 3 * MANY / 8 };
 

@@ -2,7 +2,6 @@
  * woken, every agent lives through exactly the time that passed, and all counts agree. Runs under ThreadSanitizer, too.
  */
 #include "support/little_world.h"
-#include "support/papers_rules.h"
 
 #include <math.h>
 #include <pthread.h>

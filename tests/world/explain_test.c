@@ -1,7 +1,6 @@
 /* Why an agent runs when and how it does: every value against a world made for it, every reason where it holds and
  * nowhere else, and the words. */
 #include "support/little_world.h"
-#include "support/papers_rules.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,12 +48,6 @@ static void check_words(const muster_agent_explanation *explanation, const char 
   char text[2048];
   cr_assert_lt(muster_explanation_print(explanation, text, sizeof text), sizeof text);
   cr_assert_not_null(strstr(text, words), "no '%s' in: %s", words, text);
-}
-
-static little_world papers_world(void) {
-  muster_world_def def = papers_world_def();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  return little_world_create(1, &def);
 }
 
 Test(explain, tells_what_importance_and_level_are_made_of) {
@@ -162,22 +155,6 @@ Test(explain, has_no_reasons_where_nothing_is_special) {
   muster_agent_explanation why = explain(&little, agent);
   check_words(&why, "Period: as wanted; under load at most 100 ms");
   check_words(&why, "Level 0: full capability; cheaper below importance 0.45");
-  little_world_destroy(&little);
-}
-
-/* By the papers' rules an elasticity that is set is what it is. */
-Test(explain, tells_of_an_elasticity_that_does_not_follow_importance) {
-  little_world little = papers_world();
-  muster_type_def type = hen_type();
-  register_type(&little, &type);
-  muster_agent_def def = muster_default_agent_def();
-  def.elasticity = 2.0f;
-  muster_agent set = spawn_with(&little, &def);
-  run_frames(&little, 5);
-  muster_agent_explanation why = explain(&little, set);
-  cr_assert(why.reasons & MUSTER_REASON_ELASTICITY_SET);
-  cr_assert_eq(why.elasticity, 2.0f);
-  check_words(&why, "Elasticity 2, set for this agent");
   little_world_destroy(&little);
 }
 
@@ -366,7 +343,7 @@ Test(explain, tells_of_an_update_that_was_stopped_between_two_atoms) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 3000000},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 3000000},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 3000000}};
-  little_world little = papers_world();
+  little_world little = papers_world(1);
   muster_type_def type = hen_type();
   type.atoms = atoms;
   type.atom_count = 3;

@@ -1,6 +1,5 @@
 /* What a frame promises: exact elapsed time, publication at the commit, order of actions, slicing, the budget. */
 #include "support/little_world.h"
-#include "support/papers_rules.h"
 
 enum { LOG_MAX = 4096 };
 
@@ -40,17 +39,11 @@ static muster_type_def type_of(const muster_atom *atoms, uint32_t count, journal
   return def;
 }
 
-static little_world papers_world(void) {
-  muster_world_def def = papers_world_def();
-  def.clock = MUSTER_CLOCK_VIRTUAL;
-  return little_world_create(1, &def);
-}
-
 Test(frame, the_elapsed_times_of_an_agent_add_up_to_the_time_that_passed_however_it_is_throttled) {
   const muster_atom atoms[] = {{note_update, MUSTER_ROLE_BEHAVIOUR, 100000}};
   for (uint64_t budget_ns = 10000; budget_ns <= 10000000; budget_ns *= 10) {
     journal journal = {0};
-    little_world little = papers_world();
+    little_world little = papers_world(1);
     muster_type_def def = type_of(atoms, 1, &journal);
     register_type(&little, &def);
     muster_agent agents[20];
@@ -68,7 +61,7 @@ Test(frame, the_elapsed_times_of_an_agent_add_up_to_the_time_that_passed_however
 Test(frame, periods_stretch_so_that_demand_fits_and_never_beyond_the_longest) {
   const muster_atom atoms[] = {{note_update, MUSTER_ROLE_BEHAVIOUR, 100000}};
   journal journal = {0};
-  little_world little = papers_world();
+  little_world little = papers_world(1);
   muster_type_def def = type_of(atoms, 1, &journal);
   def.period_ns = 20000000;
   def.period_max_ns = 200000000;

@@ -171,6 +171,20 @@ Test(lifecycle, a_pending_agent_can_be_moved_woken_and_tuned) {
   little_world_destroy(&little);
 }
 
+Test(lifecycle, an_elasticity_that_is_set_does_not_follow_importance_by_the_papers_rules) {
+  ledger ledger = {0};
+  little_world little = papers_world(1);
+  muster_type_def type = counting_type(&ledger);
+  register_type(&little, &type);
+  muster_agent_def def = muster_default_agent_def();
+  def.type = little.type;
+  def.elasticity = 2.0f;
+  muster_agent agent = muster_agent_spawn(little.world, &def);
+  run_frames(&little, 5);
+  cr_assert_eq(info_of(&little, agent).elasticity, 2.0f);
+  little_world_destroy(&little);
+}
+
 Test(lifecycle, agents_are_listed_in_order_and_only_while_active) {
   ledger ledger = {0};
   little_world little = counting_world(&ledger);

@@ -406,8 +406,6 @@ Test(planner_rules, the_report_of_the_frame_tells_what_the_host_used) {
   planned_world_destroy(planned);
 }
 
-/* ------------------------------------------------------------------------------------------------------- threads */
-
 static uint32_t count_threads(void) {
   uint32_t count = 0;
   DIR *directory = opendir("/proc/self/task");

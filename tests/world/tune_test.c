@@ -1,6 +1,5 @@
 /* Weights that are turned while the world runs, policies, x, and further cycles. */
 #include "support/little_world.h"
-#include "support/papers_rules.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* Agents that had to wait and then all run in one frame, on two workers: each worker settles those whom it ran, and all
  * of them have left the line of those who wait. */
 #include "support/little_world.h"
-#include "support/papers_rules.h"
 
 enum { AGENTS = 2000, ROUNDS = 12, HUNGRY_FRAMES = 5, LITTLE_NS = 10000 };
 

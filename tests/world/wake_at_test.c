@@ -1,7 +1,6 @@
 /* A time that was asked for is kept to the frame, whatever the load: from the host, from updates and from other
  * threads; until it is taken back, or the agent is gone. */
 #include "support/little_world.h"
-#include "support/papers_rules.h"
 
 #include <pthread.h>
 
