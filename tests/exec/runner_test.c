@@ -193,9 +193,8 @@ Test(runner, charges_updates_of_several_seconds_in_full) {
 
 Test(runner, actions_dearer_than_the_whole_budget_do_not_stop_the_world) {
   const muster_atom atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}, {pass, MUSTER_ROLE_ACTION, 50000000}};
-  little_world little = world_of_one_type(atoms, 2, FRAME_NS);
-  spawn_at(&little, 0);
-  spawn_at(&little, 1);
+  little_world little = with_one_type(papers_world(1), atoms, 2, FRAME_NS);
+  for (uint32_t i = 0; i < 2; i++) spawn_at(&little, i);
   uint64_t completed_early = 0, completed_late = 0;
   for (uint32_t i = 0; i < 200; i++) completed_early += run_frame(&little).completed;
   for (uint32_t i = 0; i < 200; i++) completed_late += run_frame(&little).completed;

@@ -7,7 +7,7 @@
 enum { TRACKS_MAX = 300 };
 
 /* A world that is short of time: updates of several atoms are cut, periods stretch, work is carried. */
-#define SHORT "run wildlife --virtual --agents 1500 --capacity 0.15ms --frames 60"
+#define SHORT "run wildlife --virtual --agents 1500 --capacity 0.15ms --frames 60 --fit elastic"
 
 static json_t *trace_of(const char *line) {
   json_t *trace = program_json(line);
