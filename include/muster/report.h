@@ -135,7 +135,7 @@ typedef struct muster_band {
   uint64_t completed;          /* updates */
   muster_quantiles staleness;  /* elapsed time of completed updates; p50 and p99 of a quarter of these */
   muster_quantiles age; /* at the ends of frames, time since the last update, or since the spawn of who never ran;
-                           of a sample of 64 agents of the world in each frame, in turn: max is theirs, too */
+                           of a sample of 32 agents of the world in each frame, in turn: max is theirs, too */
 } muster_band;
 
 /* The greatest importance in a band. */

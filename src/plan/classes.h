@@ -58,9 +58,10 @@ typedef struct class_table {
   agent_class *classes;
   uint16_t *lookup; /* [type][level][step] -> class + 1 */
   uint32_t active_count;
-  uint16_t *active; /* classes with members */
-  list_store lists; /* of the wheels; a pool for each shard */
-  bool *frozen;     /* by type: no time passes for its classes, and they ask for none */
+  uint16_t *active;               /* classes with members */
+  list_store lists;               /* of the wheels; a pool for each shard */
+  bool *frozen;                   /* by type: no time passes for its classes, and they ask for none */
+  uint32_t in_band[MUSTER_BANDS]; /* members of the classes that are in bands, by importance */
   activation_book activation;
 } class_table;
 
@@ -84,6 +85,20 @@ static inline uint64_t classes_real_ns(const agent_class *class, uint64_t virtua
 static inline bool classes_beyond_wish(const agent_class *class) {
   return (double)class->nominal_ns > (double)class->longest_ns * (1.0 + 1e-9) * class->rate;
 }
+
+/* Whether its members are in the bands that reports tell of: they have a period, and their type is not frozen. */
+static inline bool classes_in_bands(const class_table *table, const agent_class *class) {
+  return class->elapsed != MUSTER_ELAPSED_EVENTS && !table->frozen[class->type];
+}
+
+/* A member of the class comes into a band, or (-1) leaves it. */
+static inline void classes_count_band(class_table *table, agent_class *class, uint32_t band, int32_t change) {
+  class->in_band[band] += (uint32_t)change;
+  if (classes_in_bands(table, class)) table->in_band[band] += (uint32_t)change;
+}
+
+/* Freezes the classes of a type, or lets time pass for them again. */
+void classes_freeze(class_table *table, uint32_t type, bool frozen);
 
 /* One member of an importance more or fewer. */
 void classes_join(class_table *table, agent_class *class, uint16_t importance);

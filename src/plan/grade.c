@@ -161,8 +161,8 @@ void grade_move_band(class_table *classes, const agent_store *store, const grade
   if (before == after || row->status == AGENT_QUARANTINED) return; /* a member of no class */
   agent_class *class = &classes->classes[row->class];
   ASSERT(class->in_band[before] > 0);
-  class->in_band[before]--;
-  class->in_band[after]++;
+  classes_count_band(classes, class, before, -1);
+  classes_count_band(classes, class, after, 1);
 }
 
 void grade_apply(class_table *classes, const type_table *types, agent_store *store, ready_set *ready,

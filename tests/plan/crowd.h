@@ -175,6 +175,10 @@ static inline void crowd_check_bands(const crowd *crowd) {
     found[crowd->store.rows[i].class][band_of(crowd->store.rows[i].importance)]++;
   for (uint32_t i = 0; i < crowd->classes.count; i++)
     cr_assert_arr_eq(crowd->classes.classes[i].in_band, found[i], sizeof *found, "class %u", i);
+  uint32_t all[MUSTER_BANDS] = {0};
+  for (uint32_t i = 0; i < crowd->classes.count; i++)
+    for (uint32_t band = 0; band < MUSTER_BANDS; band++) all[band] += found[i][band];
+  cr_assert_arr_eq(crowd->classes.in_band, all, sizeof all);
   free(found);
 }
 
