@@ -67,20 +67,31 @@ static muster_quantiles quantiles_of(const histogram *histogram) {
                             histogram->maximum};
 }
 
+static uint64_t completed_in(const muster_world *world, uint32_t band) {
+  uint64_t completed = 0;
+  for (uint32_t part = 0; part < WHEEL_SHARDS; part++) completed += world->parts[part].bands[band].completed;
+  return completed;
+}
+
+uint64_t world_band_interval(const struct muster_world *world, uint32_t band) {
+  uint64_t completed = completed_in(world, band);
+  return completed ? (uint64_t)(world->bands.agent_time_ns[band] / (double)completed + 0.5) : 0;
+}
+
 static muster_band band_read(const muster_world *world, uint32_t number) {
-  muster_band band = {.agent_time_ns = world->bands.agent_time_ns[number],
+  muster_band band = {.interval_ns = world_band_interval(world, number),
+                      .agent_time_ns = world->bands.agent_time_ns[number],
+                      .completed = completed_in(world, number),
                       .age = quantiles_of(&world->bands.ages[number])};
   histogram all = {0};
   bands_count(&world->classes, number, &band);
   for (uint32_t part = 0; part < WHEEL_SHARDS; part++) {
     const histogram *one = &world->parts[part].bands[number].staleness;
-    band.completed += world->parts[part].bands[number].completed;
     all.total += one->total;
     if (one->maximum > all.maximum) all.maximum = one->maximum;
     for (uint32_t bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) all.counts[bucket] += one->counts[bucket];
   }
   band.staleness = quantiles_of(&all);
-  if (band.completed) band.interval_ns = (uint64_t)(band.agent_time_ns / (double)band.completed + 0.5);
   return band;
 }
 

@@ -297,6 +297,10 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
 /* muster_world_hash(), at any moment. In src/report.c. */
 uint64_t world_hash(const struct muster_world *world);
 
+/* What agents of a band of importance got since the statistics were cleared: the interval of muster_band, 0 when none
+ * of them ran. In src/report.c. */
+uint64_t world_band_interval(const struct muster_world *world, uint32_t band);
+
 /* What the score stage works on. In src/intake.c. */
 score_inputs world_score_inputs(struct muster_world *world);
 
