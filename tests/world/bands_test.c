@@ -166,6 +166,54 @@ Test(bands, follow_agents_that_come_to_matter_and_leave_out_those_in_quarantine)
   little_world_destroy(&little);
 }
 
+static int compare_ages(const void *left, const void *right) {
+  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return (a > b) - (a < b);
+}
+
+/* Everybody's age at the ends of all frames, beside those of the few that a frame looks at. */
+Test(bands, tell_of_ages_as_a_look_at_everybody_would) {
+  enum { AGENTS = 2000, FRAMES = 400 };
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.elastic = MUSTER_ELASTIC_IMPORTANCE;
+  def.order = MUSTER_ORDER_DEADLINE;
+  little_world little = little_world_create(1, &def);
+  muster_type_def types[] = {every(30000000u, 200000000u), every(100000000u, 1000000000u)};
+  for (uint32_t type = 0; type < 2; type++) {
+    register_type(&little, &types[type]);
+    for (uint32_t i = 0; i < AGENTS / 2; i++) spawn_some(&little, 1, i % 4 ? 0.0f : 1.0f);
+  }
+  for (uint32_t i = 0; i < 200; i++) run_frame_with(&little, 40000u);
+  muster_statistics_clear(little.world);
+  uint64_t *ages = calloc((size_t)AGENTS * FRAMES, sizeof *ages), *most = calloc((size_t)AGENTS * FRAMES, sizeof *most);
+  size_t count = 0, most_count = 0;
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    run_frame_with(&little, 40000u);
+    for (uint32_t i = 0; i < AGENTS; i++) {
+      muster_agent_info info = info_of(&little, (muster_agent){i, 1});
+      uint64_t age_ns = little.now_ns - info.last_update_ns;
+      if (info.importance > 0.5f)
+        most[most_count++] = age_ns;
+      else
+        ages[count++] = age_ns;
+    }
+  }
+  qsort(ages, count, sizeof *ages, compare_ages);
+  qsort(most, most_count, sizeof *most, compare_ages);
+  muster_statistics statistics = statistics_of(&little);
+  const muster_band *bands = statistics.bands;
+  cr_assert_float_eq((double)bands[0].age.p50_ns, (double)ages[count / 2], 0.1 * (double)ages[count / 2]);
+  cr_assert_float_eq((double)bands[0].age.p99_ns, (double)ages[count / 100 * 99],
+                     0.05 * (double)ages[count / 100 * 99]);
+  cr_assert_float_eq((double)bands[4].age.p50_ns, (double)most[most_count / 2],
+                     0.1 * (double)most[most_count / 2] + 1e7);
+  cr_assert_float_eq((double)bands[4].age.p99_ns, (double)most[most_count / 100 * 99], 1e7);
+  free(ages);
+  free(most);
+  little_world_destroy(&little);
+}
+
 static void expect_same(const little_world *one, const little_world *other, const char *of, uint32_t frame) {
   muster_statistics statistics = statistics_of(one), others = statistics_of(other);
   for (uint32_t i = 0; i < MUSTER_BANDS; i++)
