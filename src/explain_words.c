@@ -101,8 +101,8 @@ static void put_elasticity(words *words, const muster_agent_explanation *explana
 static void put_overload(words *words, const muster_agent_explanation *explanation) {
   if (explanation->by_importance)
     put(words,
-        "  Overload: the longest periods that types wish for do not fit the budget; what matters least gives way "
-        "most.\n");
+        "  Overload: even with the longest periods that types wish for the work does not fit the budget; what matters "
+        "least gives way most.\n");
   else
     put(words, "  Overload: even with everybody's longest period the work does not fit the budget.\n");
 }

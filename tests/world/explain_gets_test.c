@@ -109,7 +109,8 @@ Test(explain_gets, that_its_period_is_beyond_its_wish) {
   muster_agent_explanation why = explain(&little, (muster_agent){7, 1});
   cr_expect_gt(why.period_ns, 110000000u);
   expect_words("Period: longer than its type wishes, 100 ms at most, because the pressure is ");
-  expect_words("the longest periods that types wish for do not fit the budget; what matters least gives way most");
+  expect_words("even with the longest periods that types wish for the work does not fit the budget; what matters least "
+               "gives way most");
   cr_expect_null(strstr(words, "it is late"), "%s", words);
   explain(&little, (muster_agent){0, 1});
   expect_words(", from what was set for this agent and its importance;");
