@@ -81,7 +81,8 @@ static void explain_grade(const muster_world *world, const agent_row *row, muste
   if (row->level > 0) whole->reasons |= MUSTER_REASON_CHEAPER_LEVEL;
   uint32_t floor = world->board.types[row->type].level_floor;
   if (row->level_floor || floor) whole->reasons |= MUSTER_REASON_PENALTY;
-  if (!whole->elasticity_derived) whole->reasons |= MUSTER_REASON_ELASTICITY_SET;
+  bool follows = whole->elasticity_derived || (world->board.rule.weighs_set && row->elasticity_step != 0);
+  if (!follows) whole->reasons |= MUSTER_REASON_ELASTICITY_SET;
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) whole->reasons |= MUSTER_REASON_NO_PERIOD;
   if (class->step == 0) whole->reasons |= MUSTER_REASON_EXEMPT;
   if (class->rate >= nearly) return;

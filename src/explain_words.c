@@ -90,14 +90,6 @@ static void put_stretch(words *words, const muster_agent_explanation *explanatio
     put(words, "as wanted; under load at most %s%s", longest.text, if_kept);
 }
 
-static void put_elasticity(words *words, const muster_agent_explanation *explanation) {
-  const char *made_of = "from its type and importance";
-  if (!explanation->elasticity_derived)
-    made_of = explanation->by_importance ? "from what was set for this agent and its importance" : "set for this agent";
-  put(words, " Elasticity %.3g, %s; %u of its kind stretch alike.", (double)explanation->elasticity, made_of,
-      explanation->class_members);
-}
-
 static void put_overload(words *words, const muster_agent_explanation *explanation) {
   if (explanation->by_importance)
     put(words,
@@ -105,6 +97,12 @@ static void put_overload(words *words, const muster_agent_explanation *explanati
         "least gives way most.\n");
   else
     put(words, "  Overload: even with everybody's longest period the work does not fit the budget.\n");
+}
+
+static const char *origin_of_elasticity(const muster_agent_explanation *explanation) {
+  if (explanation->elasticity_derived) return "from its type and importance";
+  if (has(explanation, MUSTER_REASON_ELASTICITY_SET)) return "set for this agent";
+  return "from what was set for this agent and its importance";
 }
 
 static void put_period(words *words, const muster_agent_explanation *explanation) {
@@ -115,7 +113,9 @@ static void put_period(words *words, const muster_agent_explanation *explanation
   else
     put_stretch(words, explanation);
   put(words, ".");
-  if (!has(explanation, MUSTER_REASON_EXEMPT)) put_elasticity(words, explanation);
+  if (!has(explanation, MUSTER_REASON_EXEMPT))
+    put(words, " Elasticity %.3g, %s; %u of its kind stretch alike.", (double)explanation->elasticity,
+        origin_of_elasticity(explanation), explanation->class_members);
   put(words, "\n");
   if (has(explanation, MUSTER_REASON_OVERLOAD)) put_overload(words, explanation);
 }

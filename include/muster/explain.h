@@ -30,8 +30,9 @@ typedef enum muster_reason {
   /* why it runs so often, or so seldom */
   MUSTER_REASON_PERIOD_STRETCHED = 1 << 13, /* runs less often than wanted, because of the pressure */
   MUSTER_REASON_PERIOD_LONGEST = 1 << 14,   /* stretched to the longest period of its type */
-  MUSTER_REASON_EXEMPT = 1 << 15,           /* elasticity 0: gives way only where exempt agents want too much */
-  MUSTER_REASON_ELASTICITY_SET = 1 << 16,   /* its elasticity was set; where by_importance it is weighted, too */
+  MUSTER_REASON_EXEMPT = 1 << 15,           /* its period never gives way: elasticity 0 */
+  MUSTER_REASON_ELASTICITY_SET = 1 << 16,   /* its elasticity was set, and does not follow its importance, as it does
+                                               under MUSTER_ELASTIC_IMPORTANCE unless it is 0 */
   MUSTER_REASON_OVERLOAD = 1 << 17,         /* pressure above 1: not even the longest periods of all fit the budget */
   MUSTER_REASON_REMOVAL_WAITING = 1 << 18,  /* will be removed at the next intake */
   MUSTER_REASON_NO_PERIOD = 1 << 19,        /* runs when it is woken, or at a time that was asked for, only */
