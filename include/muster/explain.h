@@ -116,6 +116,15 @@ typedef struct muster_agent_explanation {
 
   int64_t deadline_ns; /* with MUSTER_ORDER_DEADLINE, of an agent that is due: the simulation time by which it shall
                           run; the earliest goes first. Else 0 */
+
+  /* What it gets: its period in force (period_ns) beside the time since its last update, or since its spawn when it
+   * never ran; and what agents that matter as much got since the statistics were cleared: the interval of its
+   * muster_band, 0 when none of them ran. */
+  uint64_t age_ns;
+  uint64_t band_interval_ns;
+  bool has_run;
+  bool by_importance;   /* the rule is MUSTER_ELASTIC_IMPORTANCE */
+  bool longest_is_wish; /* and longest_ns is no bound: the type is not period_max_hard */
 } muster_agent_explanation;
 
 static inline muster_agent_explanation muster_default_agent_explanation(void) {

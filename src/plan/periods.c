@@ -114,7 +114,7 @@ periods_told periods_fit(periods *periods, class_table *classes, const cost_tabl
     told.deviation_ns += kind->members * (period_ns - (double)class->nominal_ns);
     members += kind->members;
     if (kind->members > 0.0) told.longest_ns = fmax(told.longest_ns, period_ns);
-    if (period_ns > (double)class->longest_ns * (1.0 + 1e-9)) told.beyond_wish += (uint32_t)kind->members;
+    if (classes_beyond_wish(class)) told.beyond_wish += (uint32_t)kind->members;
   }
   if (members > 0) told.deviation_ns /= members;
   return told;

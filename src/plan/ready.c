@@ -268,7 +268,8 @@ void ready_keep_fresh(ready_set *ready, agent_store *store) {
     uint32_t index = (uint32_t)(ready->fresh[i] & READY_AGENT_MASK);
     agent_row *row = &store->rows[index];
     if (row->status != AGENT_READY) continue;
-    if (!row->woken || ready_by_deadline(ready)) file(ready, store, index);
+    /* Who was put back after the ranking is in the ring. */
+    if (!row->spot && (!row->woken || ready_by_deadline(ready))) file(ready, store, index);
     ready_enlist(ready, store, index);
   }
   for (uint32_t i = 0; i < ready->aside_count; i++)
