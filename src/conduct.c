@@ -36,7 +36,7 @@ static void quarantine_agent(struct muster_world *world, const muster_offence *o
   intake_unschedule(world, index);
   row->status = AGENT_QUARANTINED;
   row->woken = 0;
-  classes_leave(&world->classes, &world->classes.classes[row->class]);
+  classes_leave(&world->classes, &world->classes.classes[row->class], row->importance >> 8);
   world->conduct.agents_quarantined++;
   world->conduct.offenders.types[row->type].agents_quarantined++;
   world->statistics.quarantines++;
@@ -317,7 +317,7 @@ void conduct_forget(struct muster_world *world, uint32_t index) {
     type->agents_demoted--;
   }
   if (row->status != AGENT_QUARANTINED) return;
-  classes_join(&world->classes, &world->classes.classes[row->class]);
+  classes_join(&world->classes, &world->classes.classes[row->class], row->importance >> 8);
   world->conduct.agents_quarantined--;
   type->agents_quarantined--;
 }

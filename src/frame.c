@@ -45,6 +45,7 @@ static void stage_fit(struct muster_world *world) {
   world->report.pressure = (float)fmin(told.fit.pressure, pressure_max);
   world->report.period_deviation_ns = told.deviation_ns;
   world->report.agents_beyond_wish = told.beyond_wish;
+  world->report.important_load = (float)fmin(told.important_load, pressure_max);
   world->report.held_load = (float)fmin(told.wishes.held, pressure_max);
   ease_note(&world->ease, &world->classes, fmin(told.fit.pressure, pressure_max));
   ready_follow_periods(&world->ready, &world->store, told.fit.lambda);

@@ -229,7 +229,9 @@ static void take_agent(snapshot *snapshot, const saved_agent *saved, const saved
   if (read.status == AGENT_PENDING) return;
   store_activate(&world->store, index);
   count_penalties(world, row);
-  if (read.status != AGENT_QUARANTINED) world->classes.classes[read.class].members++;
+  if (read.status == AGENT_QUARANTINED) return;
+  world->classes.classes[read.class].members++;
+  classes_reweigh(&world->classes.classes[read.class], 0, read.importance >> 8);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- states

@@ -93,6 +93,11 @@ typedef struct muster_frame_report {
    * agents and hard types want at least, in parts of the capacity: above a half they shrink alike. */
   uint32_t agents_beyond_wish;
   float held_load;
+
+  /* What agents of an importance above 3/4, as they are now, would take at their wanted periods, in parts of the
+   * capacity (utilisation_desired). Above 1 even they do not fit, and share what there is. Not of agents without a
+   * period. */
+  float important_load;
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {

@@ -57,14 +57,16 @@ agent_class *classes_get(class_table *table, const muster_type_def *type, uint32
   return class;
 }
 
-void classes_join(class_table *table, agent_class *class) {
+void classes_join(class_table *table, agent_class *class, uint32_t bin) {
+  class->high += classes_is_high(bin);
   if (class->members++ > 0) return;
   class->active_position = table->active_count;
   table->active[table->active_count++] = class->number;
 }
 
-void classes_leave(class_table *table, agent_class *class) {
-  ASSERT(class->members > 0);
+void classes_leave(class_table *table, agent_class *class, uint32_t bin) {
+  ASSERT(class->members > 0 && class->high >= classes_is_high(bin));
+  class->high -= classes_is_high(bin);
   if (--class->members > 0) return;
   class->pace = (activation_pace){0};
   uint16_t last = table->active[--table->active_count];

@@ -30,6 +30,7 @@ typedef struct agent_class {
   uint16_t number; /* in class_table.classes, as agent_row.class */
   uint8_t elapsed; /* muster_elapsed of the type */
   uint32_t members;
+  uint32_t high;            /* of these, of high importance */
   uint32_t active_position; /* in class_table.active */
   uint64_t nominal_ns;      /* T_io */
   uint64_t longest_ns;      /* T_imax */
@@ -79,8 +80,18 @@ static inline uint64_t classes_real_ns(const agent_class *class, uint64_t virtua
   return (uint64_t)((double)virtual_ns / class->rate);
 }
 
-/* One member more or fewer. */
-void classes_join(class_table *table, agent_class *class);
-void classes_leave(class_table *table, agent_class *class);
+/* High: above three quarters, the uppermost band. A bin is the upper eight bits of an importance. */
+static inline bool classes_is_high(uint32_t bin) {
+  return bin >= 192;
+}
+
+/* One member of such an importance more or fewer. */
+void classes_join(class_table *table, agent_class *class, uint32_t bin);
+void classes_leave(class_table *table, agent_class *class, uint32_t bin);
+
+/* A member's importance went from one bin to another. */
+static inline void classes_reweigh(agent_class *class, uint32_t before, uint32_t after) {
+  class->high += (uint32_t)classes_is_high(after) - (uint32_t)classes_is_high(before);
+}
 
 #endif

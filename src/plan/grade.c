@@ -123,7 +123,9 @@ static void rebase_due(agent_row *row, const agent_class *from, const agent_clas
   row->virtual_due_ns = due > 0 ? (uint64_t)due : 0;
 }
 
-static void change_class(class_table *classes, agent_class *from, agent_class *to, agent_store *store, uint32_t index) {
+static void change_class(class_table *classes, agent_class *from, agent_class *to, agent_store *store,
+                         const grade_change *change) {
+  uint32_t index = change->agent;
   agent_row *row = &store->rows[index];
   if (row->status == AGENT_QUARANTINED) { /* a member of neither */
     row->class = to->number;
@@ -133,8 +135,8 @@ static void change_class(class_table *classes, agent_class *from, agent_class *t
     wheel_transfer(classes, from, to, store, index);
   else
     rebase_due(row, from, to);
-  classes_leave(classes, from);
-  classes_join(classes, to);
+  classes_leave(classes, from, change->before);
+  classes_join(classes, to, change->after);
   row->class = to->number;
 }
 
@@ -159,10 +161,14 @@ void grade_prefetch(class_table *classes, const agent_store *store, const grade_
 void grade_apply(class_table *classes, const type_table *types, agent_store *store, ready_set *ready,
                  const grade_change *change) {
   agent_row *row = &store->rows[change->agent];
-  if (change->level >= GRADE_STAYS) return;
-  agent_class *from = &classes->classes[row->class];
-  agent_class *to = class_for(classes, types, row, change->level, change->step);
-  if (to != from) change_class(classes, from, to, store, change->agent);
+  if (change->level == GRADE_LATER) return;
+  agent_class *from = &classes->classes[row->class], *to = from;
+  if (change->level != GRADE_STAYS) to = class_for(classes, types, row, change->level, change->step);
+  if (to != from)
+    change_class(classes, from, to, store, change);
+  else if (row->status != AGENT_QUARANTINED)
+    classes_reweigh(from, change->before, change->after);
+  if (change->level == GRADE_STAYS) return;
   if (to != from && ready && ready_by_deadline(ready) && row->status == AGENT_READY)
     ready_refresh(ready, store, change->agent);
   if (change->level != row->level) store_set_level(store, change->agent, change->level);

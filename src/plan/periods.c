@@ -50,6 +50,12 @@ static fit_kind kind_for(const periods *periods, const class_table *classes, con
                                                  : kind_of(periods, classes, class, costs);
 }
 
+/* What the members of high importance would take at their wanted period, if they have one. */
+static double high_of(const class_table *classes, const agent_class *class, const fit_kind *kind) {
+  bool wishes = class->elapsed != MUSTER_ELAPSED_EVENTS && !classes->frozen[class->type];
+  return wishes ? (double)class->high * kind->nominal : 0.0;
+}
+
 /* Under the law of importance, pressure is the load of the wishes while anybody has to give way. */
 static fit_result solve(periods *periods, uint32_t count, double desired, fit_wishes *wishes) {
   *wishes = (fit_wishes){.held_rate = 1.0};
@@ -73,8 +79,12 @@ periods_told periods_fit(periods *periods, class_table *classes, const cost_tabl
   uint32_t count = classes->active_count;
   periods_told told = {0};
   double members = 0;
-  for (uint32_t i = 0; i < count; i++)
-    periods->kinds[i] = kind_for(periods, classes, &classes->classes[classes->active[i]], costs);
+  for (uint32_t i = 0; i < count; i++) {
+    const agent_class *class = &classes->classes[classes->active[i]];
+    periods->kinds[i] = kind_for(periods, classes, class, costs);
+    told.important_load += high_of(classes, class, &periods->kinds[i]);
+  }
+  if (told.important_load > 0.0) told.important_load /= desired;
   told.fit = solve(periods, count, desired, &told.wishes);
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];

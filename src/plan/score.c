@@ -75,7 +75,7 @@ void score_new_agent(score_board *board, const score_inputs *inputs, uint32_t in
   row->importance = share_of(judge_one(board, inputs, index));
   agent_class *class = grade_new(inputs->classes, inputs->types, &board->types[row->type], row);
   row->class = class->number;
-  classes_join(inputs->classes, class);
+  classes_join(inputs->classes, class, bin_of(row));
   board->importance[bin_of(row)]++;
   board->deciles_stale = true;
 }
@@ -84,7 +84,7 @@ void score_forget_agent(score_board *board, const score_inputs *inputs, uint32_t
   const agent_row *row = &inputs->store->rows[index];
   board->importance[bin_of(row)]--;
   board->deciles_stale = true;
-  classes_leave(inputs->classes, &inputs->classes->classes[row->class]);
+  classes_leave(inputs->classes, &inputs->classes->classes[row->class], bin_of(row));
 }
 
 static void apply_change(score_board *board, const score_inputs *inputs, const grade_change *change) {

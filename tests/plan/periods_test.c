@@ -41,7 +41,7 @@ static void hang(fixture *fixture, uint32_t agent, uint64_t due_ns) {
   agent_row *row = &fixture->set->store.rows[agent];
   row->class = class->number;
   row->virtual_due_ns = due_ns;
-  classes_join(&fixture->classes, class);
+  classes_join(&fixture->classes, class, 0);
   wheel_insert(&fixture->classes, class, agent / CLASSES % WHEEL_SHARDS, &fixture->set->store, agent);
 }
 
