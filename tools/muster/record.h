@@ -21,6 +21,10 @@ typedef struct run_record {
   uint64_t stage_ns[MUSTER_STAGES];
   double deviation_ns, desired, pressure; /* sums over all frames, of what is finite */
   double pressure_max;
+  double important;                    /* what the important would take: sum, of utilisations */
+  double important_load_max;           /* and the most, in parts of the capacity */
+  double important_over, desired_over; /* these sums over the frames in which it is more than the capacity, */
+  uint64_t frames_over;                /* so many */
   uint32_t agents_max;
   uint64_t frame_period_max_ns;
   uint64_t block_frames; /* of the last frames in a row in which work waited, fewer than a block: */
