@@ -74,7 +74,8 @@ def shows_all_agents_and_goes_on():
     wait("the figures show them", lambda: tile("Agents") > 95000)
     before = shown("maps")
     wait("maps follow one another", lambda: shown("maps") > before + 30)
-    assert not shown("map.isAgents"), "so many are summed in a raster"
+    assert not shown("map.isAgents"), "so many are shown as a raster"
+    assert "the shortest in each spot" in browser.find("legend").get_attribute("aria-label"), "and the legend says of whom"
     wait("every type is in the table", lambda: at_level(2) > 90000)
     print(f"maps a second: {shown('rate'):.1f}")
 
