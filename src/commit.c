@@ -33,10 +33,11 @@ static inline void note_completion(const struct muster_world *world, settle_part
   part->completed++;
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) return; /* it is not late: nobody asked for it */
   uint64_t elapsed_ns = began_ns - row->last_update_ns;
-  histogram *staleness = &part->staleness[score_decile_of(&world->board, row->importance, index)];
+  settled_band *band = &part->bands[band_of(row->importance)];
+  band->completed++;
   /* Buckets are far apart in memory: quantiles make do with one completion in four, the maximum sees all. */
-  if (((index ^ world->frames) & 3) == 0) histogram_add(staleness, elapsed_ns);
-  if (elapsed_ns > staleness->maximum) staleness->maximum = elapsed_ns;
+  if (((index ^ world->frames) & 3) == 0) histogram_add(&band->staleness, elapsed_ns);
+  if (elapsed_ns > band->staleness.maximum) band->staleness.maximum = elapsed_ns;
   part->interval_deviation_sum_ns += (int64_t)(elapsed_ns - class->nominal_ns);
 }
 

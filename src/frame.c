@@ -135,6 +135,7 @@ static void stage_run(struct muster_world *world) {
 /* 8 commit: action sets, measured costs, next releases, carried, statistics. */
 static void stage_commit(struct muster_world *world) {
   commit_run(world);
+  bands_end_frame(&world->bands, &world->classes, &world->store, world->frame.now_ns, world->frame.number);
 }
 
 void frame_plan(struct muster_world *world) {
@@ -218,6 +219,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   world->report.sim_now_ns = frame->sim_now_ns;
   world->report.frame_period_ns = world->frame.elapsed_ns;
   world->report.budget_ns = frame->budget_ns;
+  bands_begin_frame(&world->bands, &world->classes, &world->store, world->frame.elapsed_ns, world->frames);
   take_prepaid(world);
   if (world->recorder) recorder_exchange(world, TAG_BUDGET, &world->frame.budget_ns, sizeof world->frame.budget_ns);
   if (recorder_replays(world)) replay_check_budget(world, frame->budget_ns);

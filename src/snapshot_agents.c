@@ -230,8 +230,9 @@ static void take_agent(snapshot *snapshot, const saved_agent *saved, const saved
   store_activate(&world->store, index);
   count_penalties(world, row);
   if (read.status == AGENT_QUARANTINED) return;
-  world->classes.classes[read.class].members++;
-  classes_reweigh(&world->classes.classes[read.class], 0, read.importance >> 8);
+  agent_class *class = &world->classes.classes[read.class];
+  class->members++;
+  classes_count_band(&world->classes, class, band_of(read.importance), 1);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- states

@@ -112,7 +112,8 @@ static void take_type(snapshot *snapshot, uint32_t number, const saved_type *sav
   type->def.priority = saved->priority;
   type->risk_ns = saved->risk_ns;
   type->watched = saved->watched;
-  type->quarantined = world->classes.frozen[number] = saved->quarantined;
+  type->quarantined = saved->quarantined;
+  classes_freeze(&world->classes, number, saved->quarantined);
   *grade = grade_type_of(&type->def, &world->board.rule);
   grade->level_floor = saved->level_floor;
   grade->checked = saved->checked;

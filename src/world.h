@@ -11,7 +11,6 @@
 #include "agents/spawn.h"
 #include "agents/store.h"
 #include "agents/types.h"
-#include "base/histogram.h"
 #include "exec/acts.h"
 #include "exec/allotment.h"
 #include "exec/crew.h"
@@ -24,6 +23,7 @@
 #include "exec/shares.h"
 #include "exec/visit.h"
 #include "exec/watchdog.h"
+#include "plan/bands.h"
 #include "plan/controller.h"
 #include "plan/costs.h"
 #include "plan/ease.h"
@@ -72,6 +72,12 @@ typedef struct frame_state {
   uint64_t act_ns;                /* spent in action atoms */
 } frame_state;
 
+/* Of a band of importance, since the statistics were cleared. */
+typedef struct settled_band {
+  uint64_t completed;
+  histogram staleness;
+} settled_band;
+
 /* What the completed updates of a share of the batch add up to. Shares are settled by different workers at a time. */
 typedef struct settle_part {
   _Alignas(64) uint64_t completed; /* in this frame */
@@ -79,7 +85,7 @@ typedef struct settle_part {
   uint64_t steps_behind_max;
   uint64_t longest_wait_ns; /* in this frame, of those who had waited in line; */
   uint32_t forgotten;       /* so many of them left it */
-  histogram staleness[MUSTER_DECILES];
+  settled_band bands[MUSTER_BANDS];
 } settle_part;
 
 /* What is known of runaways. */
@@ -192,6 +198,7 @@ struct muster_world {
   muster_statistics statistics; /* the quantiles are filled when it is read */
   trace trace;
   settle_part *parts; /* WHEEL_SHARDS: what completed updates add up to */
+  bands bands;
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */
   uint32_t helpers;     /* workers that were called to run it */
@@ -289,6 +296,10 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
 
 /* muster_world_hash(), at any moment. In src/report.c. */
 uint64_t world_hash(const struct muster_world *world);
+
+/* What agents of a band of importance got since the statistics were cleared: the interval of muster_band, 0 when none
+ * of them ran. In src/report.c. */
+uint64_t world_band_interval(const struct muster_world *world, uint32_t band);
 
 /* What the score stage works on. In src/intake.c. */
 score_inputs world_score_inputs(struct muster_world *world);

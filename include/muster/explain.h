@@ -30,8 +30,8 @@ typedef enum muster_reason {
   /* why it runs so often, or so seldom */
   MUSTER_REASON_PERIOD_STRETCHED = 1 << 13, /* runs less often than wanted, because of the pressure */
   MUSTER_REASON_PERIOD_LONGEST = 1 << 14,   /* stretched to the longest period of its type */
-  MUSTER_REASON_EXEMPT = 1 << 15,           /* its period never gives way: elasticity 0 */
-  MUSTER_REASON_ELASTICITY_SET = 1 << 16,   /* its elasticity was set, and does not follow its importance */
+  MUSTER_REASON_EXEMPT = 1 << 15,           /* elasticity 0: gives way only where exempt agents want too much */
+  MUSTER_REASON_ELASTICITY_SET = 1 << 16,   /* its elasticity was set; where by_importance it is weighted, too */
   MUSTER_REASON_OVERLOAD = 1 << 17,         /* pressure above 1: not even the longest periods of all fit the budget */
   MUSTER_REASON_REMOVAL_WAITING = 1 << 18,  /* will be removed at the next intake */
   MUSTER_REASON_NO_PERIOD = 1 << 19,        /* runs when it is woken, or at a time that was asked for, only */
@@ -115,6 +115,15 @@ typedef struct muster_agent_explanation {
 
   int64_t deadline_ns; /* with MUSTER_ORDER_DEADLINE, of an agent that is due: the simulation time by which it shall
                           run; the earliest goes first. Else 0 */
+
+  /* What it gets: its period in force (period_ns) beside the time since its last update, or since its spawn when it
+   * never ran; and what agents that matter as much got since the statistics were cleared: the interval of its
+   * muster_band, 0 when none of them ran. */
+  uint64_t age_ns;
+  uint64_t band_interval_ns;
+  bool has_run;
+  bool by_importance;   /* the rule is MUSTER_ELASTIC_IMPORTANCE */
+  bool longest_is_wish; /* and longest_ns is no bound: the type is not period_max_hard */
 } muster_agent_explanation;
 
 static inline muster_agent_explanation muster_default_agent_explanation(void) {

@@ -83,7 +83,7 @@ static void draw_lines(const ease *ease, const score_board *board, uint32_t popu
 
 static uint32_t steps_below(const uint64_t down[EASE_STEPS], const uint64_t stays_down[EASE_STEPS], uint32_t index,
                             uint32_t now) {
-  uint32_t spread = index * 2654435761u, wanted = 0; /* Fibonacci hashing, as for deciles */
+  uint32_t spread = index * 2654435761u, wanted = 0; /* Fibonacci hashing */
   for (uint32_t step = 0; step < EASE_STEPS; step++) wanted += spread < (step < now ? stays_down : down)[step];
   return wanted;
 }

@@ -3,7 +3,7 @@
  * One number, the depth, says how far. At depth d the least important d of the population is one level down from what
  * its importance gives, the least d - 1/4 two, the least d - 1/2 three; none of the most important tenth before all
  * others are three down (EASE_OTHERS), and who is exempt (elasticity 0 by the designer's word) never. Rank is by bins
- * of importance, and inside a bin by a hash of the index, as for deciles. Who is down comes up only when its rank is
+ * of importance, and inside a bin by a hash of the index. Who is down comes up only when its rank is
  * EASE_BAND above the line.
  *
  * The depth follows the pressure of the fit, in steps that are taken only when everybody has been looked at since the

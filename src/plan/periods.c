@@ -50,10 +50,9 @@ static fit_kind kind_for(const periods *periods, const class_table *classes, con
                                                  : kind_of(periods, classes, class, costs);
 }
 
-/* What the members of high importance would take at their wanted period, if they have one. */
-static double high_of(const class_table *classes, const agent_class *class, const fit_kind *kind) {
-  bool wishes = class->elapsed != MUSTER_ELAPSED_EVENTS && !classes->frozen[class->type];
-  return wishes ? (double)class->high * kind->nominal : 0.0;
+/* What the members of the uppermost band would take at their wanted period, if they have one. */
+static double important_of(const class_table *classes, const agent_class *class, const fit_kind *kind) {
+  return classes_in_bands(classes, class) ? (double)class->in_band[MUSTER_BANDS - 1] * kind->nominal : 0.0;
 }
 
 /* Under the law of importance, pressure is the load of the wishes while anybody has to give way. */
@@ -82,7 +81,7 @@ periods_told periods_fit(periods *periods, class_table *classes, const cost_tabl
   for (uint32_t i = 0; i < count; i++) {
     const agent_class *class = &classes->classes[classes->active[i]];
     periods->kinds[i] = kind_for(periods, classes, class, costs);
-    told.important_load += high_of(classes, class, &periods->kinds[i]);
+    told.important_load += important_of(classes, class, &periods->kinds[i]);
   }
   if (told.important_load > 0.0) told.important_load /= desired;
   told.fit = solve(periods, count, desired, &told.wishes);
@@ -95,7 +94,7 @@ periods_told periods_fit(periods *periods, class_table *classes, const cost_tabl
     double period_ns = (double)class->nominal_ns / class->rate;
     told.deviation_ns += kind->members * (period_ns - (double)class->nominal_ns);
     members += kind->members;
-    if (period_ns > (double)class->longest_ns * (1.0 + 1e-9)) told.beyond_wish += (uint32_t)kind->members;
+    if (classes_beyond_wish(class)) told.beyond_wish += (uint32_t)kind->members;
   }
   if (members > 0) told.deviation_ns /= members;
   return told;

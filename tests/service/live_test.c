@@ -86,6 +86,7 @@ Test(live, a_stream_shows_frame_after_frame_and_what_types_cost) {
   cr_expect(strstr(text, "200 OK"));
   cr_expect_str_eq(control_text(types, "types.0.name"), "hare");
   cr_expect_gt(control_count(types, "types.0.agents"), 0);
+  cr_expect_gt(control_count(types, "staleness_by_importance.0.agents"), 0);
   json_decref(types);
   close(descriptor);
 }

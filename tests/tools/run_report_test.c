@@ -67,10 +67,7 @@ Test(run_report, has_every_member_of_its_schema) {
   cr_assert_str_eq(json_string_value(program_member(json, "scenario")), "tan-wong");
   cr_assert_eq(json_array_size(program_member(json, "levels")), 4);
   cr_assert_eq(strlen(json_string_value(program_member(json, "world_hash"))), 16);
-  json_t *deciles = program_member(json, "staleness_by_importance_decile");
-  cr_assert_eq(json_array_size(deciles), 10);
-  for (size_t i = 0; i < 10; i++)
-    cr_assert(program_number(json_array_get(deciles, i), "p50") <= program_number(json_array_get(deciles, i), "max"));
+  cr_assert_eq(json_array_size(program_member(json, "staleness_by_importance")), 5);
   json_decref(json);
 }
 
@@ -245,9 +242,74 @@ Test(run_report, tells_overhead_beyond_the_budget_as_so_many_budgets) {
   unlink(path);
 }
 
+/* A time with its unit, in ns, or a count; a dash is none: -1. Moves on behind it. */
+static double read_cell(const char **text) {
+  static const struct {
+    const char *unit;
+    double ns;
+  } units[] = {{" ns", 1}, {" us", 1e3}, {" ms", 1e6}, {" s", 1e9}, {" min", 60e9}, {" h", 3600e9}};
+  char digits[32] = "";
+  const char *at = *text + strspn(*text, " ");
+  for (; *at && *at != ' ' && *at != '\n'; at++)
+    if (*at != ',') strncat(digits, at, 1);
+  double value = strcmp(digits, "-") == 0 ? -1 : strtod(digits, NULL);
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    size_t length = strlen(units[i].unit);
+    if (strncmp(at, units[i].unit, length) != 0 || !strchr(" \n", at[length])) continue;
+    value *= units[i].ns;
+    at += length;
+    break;
+  }
+  *text = at;
+  return value;
+}
+
+/* Three digits are shown. */
+static void expect_row(const char *row, const json_t *band) {
+  static const char *const members[] = {"agents",  "wanted",  "period", "interval",
+                                        "age_p50", "age_p99", "max",    "beyond_wish"};
+  for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+    double value = json_number_value(json_object_get(band, members[i])), shown = read_cell(&row);
+    bool dash = value == 0.0 && shown == -1;
+    cr_expect(dash || fabs(shown - value) <= 0.0051 * value, "%s: %g, and %g shown", members[i], value, shown);
+  }
+}
+
+/* One row a band, the most important first, and the document for machines says the same. */
+Test(run_report, shows_by_bands_of_importance_how_often_agents_run) {
+  static const char *const names[] = {"\n 0 ", "\n up to 1/4 ", "\n up to 1/2 ", "\n up to 3/4 ", "\n up to 1 "};
+  char path[] = "/tmp/muster-test-XXXXXX", line[256];
+  close(mkstemp(path));
+  snprintf(line, sizeof line, "run wildlife --virtual --agents 3000 --capacity 0.1ms --frames 90 --json %s", path);
+  program_run *run = program_start(line);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, NULL), *bands = NULL;
+  bands = program_member(json, "staleness_by_importance");
+  cr_assert_eq(json_array_size(bands), 5);
+  const char *below = NULL;
+  double agents = 0, completed = 0;
+  for (size_t i = 0; i < 5; i++) {
+    json_t *band = json_array_get(bands, i);
+    const char *row = strstr(run->output, names[i]);
+    cr_assert_not_null(row, "no row '%s' in: %s", names[i], run->output);
+    cr_expect(!below || row < below, "the most important comes first");
+    below = row;
+    expect_row(row + strlen(names[i]), band);
+    cr_expect_eq(json_number_value(json_object_get(band, "from")), i ? 0.25 * (double)(i - 1) : 0.0);
+    cr_expect_eq(json_number_value(json_object_get(band, "to")), 0.25 * (double)i);
+    agents += program_number(band, "agents");
+    completed += program_number(band, "completed");
+  }
+  cr_expect_leq(fabs(agents - 3000), 300, "%g agents are in bands", agents);
+  cr_expect_eq(completed, program_number(json, "updates.completed"));
+  json_decref(json);
+  free(run);
+  unlink(path);
+}
+
 Test(run_report, can_be_read_by_people) {
   static const char *const parts[] = {"100 agents", "| = budget", "p99.9",  "Promise", "Updates",   "Pressure",
-                                      "Wait",       "Staleness",  "Levels", "Memory",  "species 1", "World"};
+                                      "Wait",       "Importance", "Levels", "Memory",  "species 1", "World"};
   program_run *run = program_start("run tan-wong --virtual --frames 20");
   cr_assert_eq(run->status, 0, "%s", run->errors);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

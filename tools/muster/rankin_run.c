@@ -95,8 +95,10 @@ static void sum_up(const rankin_plan *plan, const muster_world *world, rankin_ou
   memcpy(outcome->levels, report.levels, sizeof outcome->levels);
   outcome->eased = report.agents_eased;
   outcome->pressure = (double)report.pressure;
-  outcome->top_p50_ns = statistics.staleness[MUSTER_DECILES - 1].p50_ns;
-  outcome->top_p99_ns = statistics.staleness[MUSTER_DECILES - 1].p99_ns;
+  uint32_t band = MUSTER_BANDS - 1; /* the most important that there is */
+  while (band > 0 && statistics.bands[band].completed == 0) band--;
+  outcome->top_p50_ns = statistics.bands[band].staleness.p50_ns;
+  outcome->top_p99_ns = statistics.bands[band].staleness.p99_ns;
 }
 
 bool rankin_run(const rankin_plan *plan, rankin_outcome *outcome) {

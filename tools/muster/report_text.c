@@ -1,5 +1,6 @@
 #include "report_text.h"
 
+#include "bands.h"
 #include "noise.h"
 #include "text.h"
 
@@ -159,16 +160,11 @@ static void print_wait(FILE *stream, const run_summary *summary) {
     fprintf(stream, "the guarantee is %s%s\n", bound, summary->wait_within ? "" : ": BROKEN");
 }
 
-static void print_staleness(FILE *stream, const muster_statistics *statistics) {
-  char p50[TEXT_BYTES], p99[TEXT_BYTES], max[TEXT_BYTES];
-  fprintf(stream, "\nStaleness by importance     p50       p99       max\n");
-  for (uint32_t i = MUSTER_DECILES; i-- > 0;) {
-    const muster_quantiles *decile = &statistics->staleness[i];
-    const char *note = i == MUSTER_DECILES - 1 ? "most" : i == 0 ? "least" : "";
-    fprintf(stream, "  %3u - %3u %%  %-5s %9s %9s %9s\n", i * 10, i * 10 + 10, note,
-            text_duration(p50, (double)decile->p50_ns), text_duration(p99, (double)decile->p99_ns),
-            text_duration(max, (double)decile->max_ns));
-  }
+static void print_bands(FILE *stream, const muster_statistics *statistics) {
+  char line[BANDS_LINE_BYTES];
+  int columns = columns_of(STDOUT_FILENO);
+  fprintf(stream, "\n%s\n", bands_head(line, columns));
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) fprintf(stream, "%s\n", bands_row(line, columns, statistics->bands, i));
 }
 
 static void print_levels(FILE *stream, const run_summary *summary) {
@@ -232,7 +228,7 @@ static void write_report(FILE *stream, const void *user) {
   print_pressure(stream, summary);
   print_wait(stream, summary);
   runaways_print(stream, &summary->runaways);
-  print_staleness(stream, &summary->statistics);
+  print_bands(stream, &summary->statistics);
   print_levels(stream, summary);
   print_types(stream, reported->host);
   print_stages(stream, summary);
