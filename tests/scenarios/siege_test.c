@@ -9,7 +9,7 @@
 #define PLAYERS     200
 #define CAPACITY_NS 2000000u
 
-enum { ARRIVED_FRAMES = 330, WINDOW_FRAMES = 300 };
+enum { ARRIVED_FRAMES = 330, SETTLED_FRAMES = 600, WINDOW_FRAMES = 300 };
 
 static muster_module_options options_for(uint64_t seed) {
   muster_module_options options = muster_default_module_options();
@@ -122,25 +122,27 @@ static double period_by_hand(const scene *it, const muster_agent_info *info) {
   return is_named(it, info, "guard") ? 1e9 / 15.0 : is_named(it, info, "animal") ? 2e8 : 1e8;
 }
 
-/* By hand: what those above 3/4 cost at their wanted periods. One blow of 300 ns in eight updates is in it with less
- * than a hundredth. */
+/* By hand: what those above 3/4 cost at their wanted periods, in parts of the capacity. Fighters strike in some of
+ * their updates, which takes 300 ns more. */
 Test(siege, says_what_the_important_alone_would_take) {
   muster_module_options options = options_for(4);
   scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
   muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
-  scene_frames(&it, ARRIVED_FRAMES);
+  scene_frames(&it, SETTLED_FRAMES);
   muster_frame_report report = scene_frame(&it, SCENE_FRAME_NS);
   uint32_t count = read_all(&it, infos), important = 0;
-  double wanted = 0;
+  double least = 0, blows = 0, desired = (double)report.utilisation_desired;
   for (uint32_t i = 0; i < count; i++) {
     if (infos[i].importance <= 0.75f) continue;
-    wanted += cost_by_hand(&it, &infos[i]) / period_by_hand(&it, &infos[i]);
+    bool fights = is_named(&it, &infos[i], "guard") || is_named(&it, &infos[i], "besieger");
+    least += cost_by_hand(&it, &infos[i]) / period_by_hand(&it, &infos[i]);
+    blows += fights ? 300.0 / period_by_hand(&it, &infos[i]) : 0.0;
     important++;
   }
-  double load = wanted / (double)report.utilisation_desired;
   cr_assert(important > AGENTS / 5 && important < AGENTS / 2, "%u are important", important);
-  cr_assert_gt(load, 1.5);
-  cr_assert_float_eq((double)report.important_load, load, 0.015 * load);
+  cr_assert(least > 1.5 * desired && blows < 0.1 * least);
+  double said = (double)report.important_load * desired;
+  cr_assert(said > 0.999 * least && said < 1.001 * (least + blows), "%g of %g .. %g", said, least, least + blows);
   cr_assert_lt((double)report.held_load, 0.1, "captains are few");
   free(infos);
   scene_close(&it);
@@ -189,24 +191,23 @@ static uint32_t at_best_level(const scene *it, muster_agent_info *infos) {
   return best;
 }
 
-/* The players go back to their camps after 15 s. */
+/* The players go back to their camps after 20 s; levels come back slowly. */
 Test(siege, lowers_levels_and_gives_them_back) {
   muster_module_options options = options_for(6);
   scene it = {.module = muster_module_siege(), .capacity_ns = CAPACITY_NS, .completed_least = UINT32_MAX};
   muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
   it.needs.size = sizeof it.needs;
   cr_assert_eq(it.module->open(&options, &it.instance, &it.needs), MUSTER_OK, "%s", muster_last_error());
-  siege_choose(it.instance, 15.0f);
+  siege_choose(it.instance, 20.0f);
   scene_enter(&it, &options, 2, 1.0f);
   scene_frames(&it, 8);
   uint32_t before = at_best_level(&it, infos);
   cr_assert_gt(before, AGENTS / 2, "%u: there is peace, and camps are near", before);
-  scene_frames(&it, 441);
+  scene_frames(&it, 590);
   muster_frame_report report = scene_frame(&it, SCENE_FRAME_NS);
   cr_assert_eq(at_best_level(&it, infos), 0, "the important, too");
   cr_assert(report.agents_eased > AGENTS * 9 / 10 && report.important_load > 1.5f);
-  scene_frames(&it, 299);
-  report = scene_frame(&it, SCENE_FRAME_NS);
+  for (uint32_t i = 0; i < 300 || (i < 3000 && report.agents_eased > 0); i++) report = scene_frame(&it, SCENE_FRAME_NS);
   cr_assert(report.agents_eased == 0 && report.important_load < 1.0f, "%u are eased", report.agents_eased);
   uint32_t after = at_best_level(&it, infos);
   cr_assert_geq(after, before, "%u were at their best level, and are %u", before, after);
