@@ -46,6 +46,7 @@ static void stage_fit(struct muster_world *world) {
   world->report.period_deviation_ns = told.deviation_ns;
   world->report.agents_beyond_wish = told.beyond_wish;
   world->report.turn_longest_ns = ready_turn_longest(&world->ready, told.longest_ns);
+  world->report.important_load = (float)fmin(told.important_load, pressure_max);
   world->report.held_load = (float)fmin(told.wishes.held, pressure_max);
   bool wishes = world->def.elastic == MUSTER_ELASTIC_IMPORTANCE; /* by other rules nobody goes beyond them */
   ease_note(&world->ease, fmin(told.fit.pressure, pressure_max), told.beyond_wish > 0 || !wishes);

@@ -101,6 +101,11 @@ typedef struct muster_frame_report {
    * completed: longest_wait_ns <= max turn_longest_ns + (max agents_late / x, rounded up, + 1) T_f. */
   uint64_t turn_longest_ns;
   uint32_t agents_late;
+
+  /* What agents of an importance above 3/4, as they are now, would take at their wanted periods, in parts of the
+   * capacity (utilisation_desired). Above 1 even they do not fit, and share what there is. Not of agents without a
+   * period. */
+  float important_load;
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {

@@ -80,6 +80,11 @@ static fit_result solve_by_law(periods *periods, const class_table *classes, dou
   return fit;
 }
 
+/* What the members of the uppermost band would take at their wanted period, if they have one. */
+static double important_of(const class_table *classes, const agent_class *class, const fit_kind *kind) {
+  return classes_in_bands(classes, class) ? (double)class->in_band[MUSTER_BANDS - 1] * kind->nominal : 0.0;
+}
+
 static fit_result solve(periods *periods, const class_table *classes, double desired, fit_wishes *wishes) {
   *wishes = (fit_wishes){.held_rate = 1.0};
   bool law = periods->elastic == MUSTER_ELASTIC_IMPORTANCE && isfinite(desired);
@@ -101,8 +106,12 @@ periods_told periods_fit(periods *periods, class_table *classes, const cost_tabl
   uint32_t count = classes->active_count;
   periods_told told = {0};
   double members = 0;
-  for (uint32_t i = 0; i < count; i++)
-    periods->kinds[i] = kind_for(periods, classes, &classes->classes[classes->active[i]], costs);
+  for (uint32_t i = 0; i < count; i++) {
+    const agent_class *class = &classes->classes[classes->active[i]];
+    periods->kinds[i] = kind_for(periods, classes, class, costs);
+    told.important_load += important_of(classes, class, &periods->kinds[i]);
+  }
+  if (told.important_load > 0.0) told.important_load /= desired;
   told.fit = solve(periods, classes, desired, &told.wishes);
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];

@@ -80,7 +80,8 @@ def shows_all_agents_and_goes_on():
     wait("the figures show them", lambda: tile("Agents") > 95000)
     before = shown("maps")
     wait("maps follow one another", lambda: shown("maps") > before + 30)
-    assert not shown("map.isAgents"), "so many are summed in a raster"
+    assert not shown("map.isAgents"), "so many are shown as a raster"
+    assert "the shortest in each spot" in browser.find("legend").get_attribute("aria-label"), "and the legend says of whom"
     wait("every type is in the table", lambda: at_level(2) > 90000)
     wait("every band is in its table", lambda: sum(number(in_band(band, 0)) for band in range(5)) > 95000)
     wait("and who ran says how often", lambda: all(in_band(0, column)[0].isdigit() for column in (2, 3)))

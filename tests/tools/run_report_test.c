@@ -42,6 +42,9 @@ Test(run_report, has_every_member_of_its_schema) {
                                         "utilisation.achieved",
                                         "pressure.mean",
                                         "pressure.max",
+                                        "important_load.mean",
+                                        "important_load.max",
+                                        "important_load.above_one_share",
                                         "memory.bytes_per_agent",
                                         "memory.total_bytes",
                                         "wait.longest_ns",
@@ -92,6 +95,25 @@ Test(run_report, shows_pressure_and_waiting_where_the_capacity_is_short) {
   cr_assert_eq(program_number(wide, "updates.completed"), 40 * 100);
   json_decref(tight);
   json_decref(wide);
+}
+
+/* An observer sees all 100 animats, who want 0.373 ms every 33.3 ms: 1.119 processors. 10 ms of 33.3 are 0.3. */
+Test(run_report, says_by_how_much_the_important_alone_do_not_fit) {
+  static const char said[] = "important NPCs alone need";
+  json_t *tight = program_json(SMALL " --observers 1"), *unseen = program_json(SMALL);
+  double mean = program_number(tight, "important_load.mean");
+  cr_assert_float_eq(mean * program_number(tight, "utilisation.desired"), 1.119, 0.005);
+  cr_assert_eq(program_number(tight, "important_load.above_one_share"), 1);
+  cr_assert_eq(program_number(unseen, "important_load.max"), 0);
+  program_run *run = program_start("run tan-wong --virtual --frames 40 --warm-up 10 --observers 1");
+  cr_assert_not_null(strstr(run->output, " important NPCs alone need 3.8 times the budget, in 100.0 % of frames\n"),
+                     "%s", run->output);
+  free(run);
+  run = program_start("run tan-wong --virtual --frames 40 --warm-up 10 --observers 1 --capacity 50ms");
+  cr_assert_null(strstr(run->output, said), "they fit: %s", run->output);
+  free(run);
+  json_decref(tight);
+  json_decref(unseen);
 }
 
 Test(run_report, measures_the_promise_unless_told_not_to) {

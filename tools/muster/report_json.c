@@ -100,6 +100,11 @@ static void write_load(json_writer *writer, const run_summary *summary) {
   json_number(writer, "mean", summary->pressure_mean);
   json_number(writer, "max", summary->pressure_max);
   json_end_object(writer);
+  json_begin_object(writer, "important_load");
+  json_number(writer, "mean", summary->important_load_mean);
+  json_number(writer, "max", summary->important_load_max);
+  json_number(writer, "above_one_share", summary->important_over_share);
+  json_end_object(writer);
   json_begin_array(writer, "levels");
   for (uint32_t i = 0; i < MUSTER_LEVELS; i++) json_uint(writer, NULL, summary->levels[i]);
   json_end_array(writer);

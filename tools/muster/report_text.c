@@ -123,6 +123,14 @@ static void print_updates(FILE *stream, const run_summary *summary) {
   print_overhead(stream, summary);
 }
 
+/* Where not even they fit, nothing but more budget or fewer of them brings their periods back. */
+static void print_important(FILE *stream, const run_summary *summary) {
+  char times[TEXT_BYTES], frames[TEXT_BYTES];
+  if (summary->important_over_share > 0)
+    fprintf(stream, "          important NPCs alone need %s times the budget, in %s of frames\n",
+            text_times(times, summary->important_over_load), text_share(frames, summary->important_over_share));
+}
+
 static void print_pressure(FILE *stream, const run_summary *summary) {
   char mean[TEXT_BYTES], max[TEXT_BYTES], room[TEXT_BYTES], took[TEXT_BYTES], deviation[TEXT_BYTES];
   fprintf(stream, "Pressure  mean %s, max %s (0 = wanted periods, 1 = the longest)\n",
@@ -131,6 +139,7 @@ static void print_pressure(FILE *stream, const run_summary *summary) {
     fprintf(stream, "          over 1,000: frames whose budget left next to nothing for updates\n");
   fprintf(stream, "          updates took %s; planned: %s\n", text_processors(took, summary->utilisation_achieved),
           text_processors(room, summary->utilisation_desired));
+  print_important(stream, summary);
   if (summary->period_deviation_ns > 0)
     fprintf(stream, "          periods stretched by %s on average\n",
             text_duration(deviation, summary->period_deviation_ns));

@@ -72,6 +72,11 @@ static void sum_up_work(run_summary *summary, const run_options *options, const 
   summary->utilisation_achieved = ratio((double)record->update_ns, (double)record->sim_ns);
   summary->pressure_mean = record->pressure / frames;
   summary->pressure_max = record->pressure_max;
+  summary->important_load_mean = record->desired > 0 ? record->important / record->desired : record->important_load_max;
+  summary->important_load_max = record->important_load_max;
+  summary->important_over_load =
+      record->desired_over > 0 ? record->important_over / record->desired_over : record->important_load_max;
+  summary->important_over_share = (double)record->frames_over / frames;
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) summary->stage_ns[i] = (double)record->stage_ns[i] / frames;
   for (uint32_t i = 0; i < MUSTER_LEVELS; i++) summary->levels[i] = record->last.levels[i];
 }

@@ -38,6 +38,8 @@ typedef struct run_summary {
   double period_deviation_ns;
   double utilisation_desired, utilisation_achieved;
   double pressure_mean, pressure_max;
+  double important_load_mean, important_load_max;   /* in parts of the capacity */
+  double important_over_load, important_over_share; /* where it is above 1, and in what part of the frames; or 0 */
   double wait_bound_ns; /* as muster_frame_report.turn_longest_ns says; NaN when nothing ran */
   bool wait_within;     /* nobody waited longer from release to start */
   double stage_ns[MUSTER_STAGES];
