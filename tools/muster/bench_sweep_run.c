@@ -8,7 +8,7 @@
 
 #define FRAME_NS 33333333u
 
-enum { AGENTS_PER_OBSERVER = 3000, WINDOW = 150, TRIALS = 3 };
+enum { OBSERVERS = 17, WINDOW = 150, TRIALS = 3 };
 
 #define BUDGET_LEAST_NS 10000u
 
@@ -30,7 +30,7 @@ static bool sweep_open(sweep *sweep, const sweep_setup *setup, sweep_rule rule, 
                     .workers = 1,
                     .world = muster_default_world_def()};
   def.options.agents = setup->agents;
-  def.options.observers = setup->agents / AGENTS_PER_OBSERVER + 1;
+  def.options.observers = OBSERVERS;
   def.options.seed = def.world.seed = setup->seed;
   def.world.clock = MUSTER_CLOCK_VIRTUAL;
   def.world.capacity_ns = capacity_ns;
