@@ -59,8 +59,8 @@ bool crowd_open(crowd *crowd, const crowd_def *def, uint32_t agents, uint64_t se
  * in a crowd of few a frame's CPU is hardly an update. The message of a failure is in muster_last_error(). */
 bool crowd_open_spawns(crowd *crowd, const char *path, uint32_t agents_least, uint64_t seed);
 
-/* For both: puts who and where into a crowd, of which the types are known and memory was taken for members and
- * observers; and what a member's place and type make of it. False: out of memory. crowd_close is due either way. */
+/* The steps of both. Reserve takes memory for members and observers; put gives a member its place and its type, when
+ * the types and all observers are in the crowd. False when out of memory; crowd_close is due after any failure, too. */
 bool crowd_reserve(crowd *crowd, uint32_t agents, uint32_t observers);
 void crowd_put(crowd *crowd, uint32_t number, crowd_place place, uint32_t type);
 void crowd_close(crowd *crowd);
