@@ -110,7 +110,7 @@ Test(bench_quality, refuses_what_it_does_not_know_in_one_line) {
                           {"bench quality --speed", 2, "unknown option --speed"},
                           {"bench quality --crowd town", 2, "unknown crowd 'town'"},
                           {"bench quality --crowd spawns", 2, "--spawns FILE.csv"},
-                          {"bench quality --quick --crowd spawns --spawns /nowhere.csv", 1, "/nowhere.csv"},
+                          {"bench quality --spawns /nowhere.csv", 1, "cannot read '/nowhere.csv'"},
                           {"bench quality --seed x", 2, "--seed is 'x'"},
                           {"bench quality --json /nowhere/r.json", 1, "cannot write '/nowhere/r.json'"});
 }

@@ -8,9 +8,11 @@
 #include "plots.h"
 #include "progress.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OPTION_SPAWNS = OPTION_OWN, OPTION_CROWD };
 
@@ -126,6 +128,8 @@ int bench_quality_command(int count, char **arguments) {
   output json = {.descriptor = -1};
   int status;
   if (!read_options(&options, count, arguments, &status)) return status;
+  const char *spawns = options.setup.spawns; /* they come last, and after a while */
+  if (spawns && access(spawns, R_OK) != 0) return complain_failure("cannot read '%s': %s", spawns, strerror(errno));
   if (options.plots && !plots_prepare(options.plots)) return STATUS_FAILED;
   if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
   status = measure(&options, &json);
