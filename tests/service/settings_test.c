@@ -268,12 +268,13 @@ Test(settings, lines_may_begin_with_blanks_and_a_file_with_a_whole_byte_order_ma
   read_text(&settings, "[server]\n\tworkers = 3\n  crash_limit = 7\n \t log_level = error\n", &all);
   cr_expect(all.count == 0, "%s", all.text);
   cr_expect(settings.workers == 3 && settings.crash_limit == 7 && settings.log_level == MUSTER_LOG_ERROR);
-  read_text(&settings, "\xef\xbb[server]\nworkers = 3\n", &all);
+  read_text(&settings, "\xef\xbbx[server]\nworkers = 3\n", &all);
   cr_expect(all.count > 0, "half of a mark is none");
   for (size_t length = 0; length <= 3; length++) {
     all = (complaints){0};
     settings_read_text(&settings, "test.conf", "\xef\xbb\xbfx", length, complaints_add, &all);
     cr_expect_eq(all.count, length == 1 || length == 2, "of %zu bytes: %s", length, all.text);
+    cr_expect(!all.count || strstr(all.text, "this is no [section]"), "of %zu bytes: %s", length, all.text);
   }
 }
 
