@@ -32,7 +32,8 @@ static bool make_room(stream_text *text, size_t room) {
   return true;
 }
 
-/* A document of many lines on one, which is what a `data:` is. Texts inside have no line ends: they are escaped. */
+/* A document of many lines on one, which is what a `data:` is, and how long it is. Texts inside have no line ends: they
+ * are escaped. */
 static size_t flatten(char *text) {
   char *to = text;
   for (const char *from = text; *from;) {
@@ -41,7 +42,6 @@ static size_t flatten(char *text) {
     else
       from += strspn(from, "\n ");
   }
-  *to = '\0';
   return (size_t)(to - text);
 }
 

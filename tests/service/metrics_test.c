@@ -137,6 +137,18 @@ Test(metrics, say_what_the_worlds_published) {
   free_facts(&facts, text);
 }
 
+Test(metrics, a_level_that_nobody_is_at_is_left_out_and_there_is_none_beyond_the_last) {
+  facts facts = make_facts();
+  published_type *wolf = &facts.worlds[0].published.types[0];
+  for (uint32_t i = 0; i < WORLD_LEVELS; i++) wolf->costs[i].agents = i == 1 ? 0 : 10 + i;
+  facts.worlds[0].published.types[1].costs[0].samples = 3;
+  const char *text = render(&facts), *line = text;
+  uint32_t lines = 0;
+  while ((line = strstr(line, "muster_type_agents{world=\"main\",type=\"wolf\",")) != NULL) line++, lines++;
+  cr_assert_eq(lines, WORLD_LEVELS - 1);
+  cr_assert_null(strstr(text, "type=\"wolf\",level=\"1\""));
+}
+
 Test(metrics, histograms_are_cumulative_and_end_with_everything) {
   facts facts = make_facts();
   world_timings *timings = &facts.worlds[0].published.timings;

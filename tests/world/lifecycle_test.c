@@ -221,3 +221,20 @@ Test(lifecycle, importance_follows_observers_that_come_move_and_go) {
   cr_assert_eq(muster_observer_remove(little.world, observer), MUSTER_E_STALE);
   little_world_destroy(&little);
 }
+
+Test(lifecycle, a_wake_of_who_is_due_already_is_counted_like_any_other) {
+  ledger ledger = {0};
+  muster_world_def world = muster_default_world_def();
+  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.updates_per_frame = 1;
+  little_world little = little_world_create(1, &world);
+  muster_type_def type = counting_type(&ledger);
+  type.period_ns = type.period_max_ns = FRAME_NS;
+  register_type(&little, &type);
+  muster_agent agents[2] = {spawn_at(&little, 0), spawn_at(&little, 1)};
+  run_frames(&little, 10);
+  cr_assert_eq(run_frame(&little).carried, 1, "one is ready, and one waits");
+  for (uint32_t i = 0; i < 2; i++) muster_agent_wake(little.world, agents[i]);
+  cr_assert_eq(run_frame(&little).woken, 2);
+  little_world_destroy(&little);
+}

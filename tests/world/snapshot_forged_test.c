@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { SECTION_OBSERVERS = 10, FRAMES = 30 };
+enum { SECTION_HEAD = 1, SECTION_OBSERVERS = 10, SECTION_SCORE, FRAMES = 30 };
 
 static const float near_m = 12.5f, far_m = 345.25f; /* of the one observer: no other value is like these */
 static const muster_position stands = {123.0625, -77.3125, 5.5};
@@ -120,14 +120,47 @@ Test(snapshot_forged, reaches_that_do_not_fit_each_other) {
     const float bad[] = {NAN, -1.0f};
     for (uint32_t i = 0; i < 2; i++) expect_forged(&parts, (unsigned char *)&sight[which], &bad[i], sizeof *bad, why);
   }
-  const float none = 0.0f, four = values[LINKED] * 4.0f, more = values[LINKED] * 4.001f,
+  const float none = 0.0f, short_m = 0.01f, four = values[LINKED] * 4.0f, more = values[LINKED] * 4.001f,
               another = values[LINKED] + 1.0f;
   expect_forged(&parts, (unsigned char *)&sight[SHORTEST], &none, sizeof none, why);
+  expect_forged(&parts, (unsigned char *)&sight[SHORTEST], &short_m, sizeof short_m, NULL);
   expect_forged(&parts, (unsigned char *)&sight[NEAR], &more, sizeof more, why);
   expect_forged(&parts, (unsigned char *)&sight[FAR], &more, sizeof more, why);
   expect_forged(&parts, (unsigned char *)&sight[NEAR], &four, sizeof four, NULL);
   expect_forged(&parts, (unsigned char *)&sight[FAR], &four, sizeof four, NULL);
   expect_forged(&parts, (unsigned char *)&sight[LINKED], &another, sizeof another, why);
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
+Test(snapshot_forged, frames_and_times_that_no_world_comes_to) {
+  static const char why[] = "no world has run";
+  saved_world saved = save_observed();
+  parts parts = take_apart(&saved);
+  unsigned char *head = parts.bytes + parts.begin[SECTION_HEAD];
+  unsigned char *frames = head + offsetof(muster_snapshot_info, frames);
+  unsigned char *now_ns = head + offsetof(muster_snapshot_info, sim_now_ns);
+  uint64_t value;
+  memcpy(&value, frames, sizeof value);
+  cr_assert_eq(value, FRAMES);
+  value = UINT64_MAX / 2;
+  expect_forged(&parts, frames, &value, sizeof value, why);
+  value--;
+  expect_forged(&parts, frames, &value, sizeof value, NULL);
+  value = (uint64_t)INT64_MAX / 2 + 1;
+  expect_forged(&parts, now_ns, &value, sizeof value, why);
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
+/* Its section ends with two answers: whether levels that give way relapsed, and whether somebody gives way. */
+Test(snapshot_forged, answers_that_are_neither_yes_nor_no) {
+  static const char why[] = "levels that give way as none can";
+  saved_world saved = save_observed();
+  parts parts = take_apart(&saved);
+  for (size_t i = 1; i <= 2; i++)
+    for (unsigned char value = 0; value <= 2; value++)
+      expect_forged(&parts, parts.bytes + parts.begin[SECTION_SCORE + 1] - i, &value, 1, value < 2 ? NULL : why);
   free(parts.bytes);
   free(saved.bytes);
 }
