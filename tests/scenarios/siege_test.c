@@ -199,7 +199,8 @@ Test(siege, lowers_levels_and_gives_them_back) {
   it.needs.size = sizeof it.needs;
   cr_assert_eq(it.module->open(&options, &it.instance, &it.needs), MUSTER_OK, "%s", muster_last_error());
   siege_choose(it.instance, 20.0f);
-  scene_enter(&it, &options, 2, 1.0f);
+  muster_world_def rules = muster_default_world_def();
+  scene_enter(&it, &options, 2, &rules);
   scene_frames(&it, 8);
   uint32_t before = at_best_level(&it, infos);
   cr_assert_gt(before, AGENTS / 2, "%u: there is peace, and camps are near", before);
