@@ -123,6 +123,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     return;
   }
   row->status = AGENT_ACTING;
+  world->costs.actions[row->type].begun++;
   world->acting[index / 64] |= 1ull << (index % 64);
   world->acting_count++;
 }

@@ -66,16 +66,29 @@ static double predicted_offer(const struct muster_world *world) {
   return entries * experience->each_ns;
 }
 
+/* How many updates all members of a class have, by the rate in force. */
+static double updates_per_ns(const agent_class *class) {
+  if (class->elapsed == MUSTER_ELAPSED_EVENTS) return class->events_per_ns;
+  return (double)class->members * class->rate / (double)class->nominal_ns;
+}
+
 /* Actions are planned with updates where the rule is the law of importance; by others they take what they take, and
  * updates have the rest. Of the wall clock what one thread does alone costs all workers. */
 static double foresee_actions(struct muster_world *world) {
   double alone = world->runner.virtual ? 1.0 : (double)world_workers(world);
   if (world->def.elastic != MUSTER_ELASTIC_IMPORTANCE) return 0.0;
+  for (uint32_t i = 0; i < world->types.count; i++) world->costs.actions[i].each_ns = 0.0;
+  for (uint32_t i = 0; i < world->classes.active_count; i++) { /* at first, how many updates were to run */
+    const agent_class *class = &world->classes.classes[world->classes.active[i]];
+    world->costs.actions[class->type].each_ns += updates_per_ns(class) * (double)world->frame.elapsed_ns;
+  }
   for (uint32_t i = 0; i < world->types.count; i++) {
     const agent_type *type = &world->types.types[i];
-    double each_ns = world->experience.act_each[type->def.act].mean_ns;
-    if (type->atom_count == type->parallel_atoms) continue;
-    world->costs.actions_ns[i] = type->def.act == MUSTER_ACT_SERIAL ? each_ns * alone : each_ns;
+    cost_actions *actions = &world->costs.actions[i];
+    costs_learn_actions(actions, actions->each_ns);
+    double each_ns = world->experience.act_each[type->def.act].mean_ns * actions->per_update;
+    actions->each_ns = type->def.act == MUSTER_ACT_SERIAL ? each_ns * alone : each_ns;
+    if (type->atom_count == type->parallel_atoms) actions->each_ns = 0.0;
   }
   return world->experience.act.mean_ns * alone;
 }
@@ -92,9 +105,7 @@ static double mean_update_ns(const struct muster_world *world) {
   double sum_ns = 0.0, updates = 0.0;
   for (uint32_t i = 0; i < world->classes.active_count; i++) {
     const agent_class *class = &world->classes.classes[world->classes.active[i]];
-    double each = class->elapsed == MUSTER_ELAPSED_EVENTS
-                      ? class->events_per_ns
-                      : (double)class->members * class->rate / (double)class->nominal_ns;
+    double each = updates_per_ns(class);
     sum_ns += each * costs_of(&world->costs, class->type, class->level)->mean_ns;
     updates += each;
   }

@@ -155,6 +155,12 @@ static void exchange_costs(snapshot *snapshot, uint32_t number) {
                     "type %u cannot cost so much", number + 1);
   }
   if (snapshot_loads(snapshot)) memcpy(snapshot->world->costs.estimates[number], estimates, sizeof estimates);
+  cost_actions actions = snapshot->world->costs.actions[number];
+  snapshot_exchange(snapshot, &actions.per_update, sizeof actions.per_update);
+  snapshot_exchange(snapshot, &actions.begun, sizeof actions.begun);
+  snapshot_expect(snapshot, actions.per_update >= 0.0 && actions.per_update <= 1.0, "type %u cannot act so often",
+                  number + 1);
+  if (snapshot_loads(snapshot)) snapshot->world->costs.actions[number] = actions;
 }
 
 void snapshot_types(snapshot *snapshot) {

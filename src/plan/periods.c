@@ -30,7 +30,7 @@ static double elasticity_of(const periods *periods, const agent_class *class, do
 
 /* What an update takes, its actions included. */
 static double cost_of(const agent_class *class, const cost_table *costs) {
-  return costs_of(costs, class->type, class->level)->mean_ns + costs->actions_ns[class->type];
+  return costs_of(costs, class->type, class->level)->mean_ns + costs->actions[class->type].each_ns;
 }
 
 static fit_kind kind_of(const periods *periods, const class_table *classes, const agent_class *class,
