@@ -239,3 +239,33 @@ Test(ready, who_is_removed_while_waiting_is_met_no_more) {
   cr_assert_eq(walk_all(fixture, true, 256), AGENTS / 2 - AGENTS / 6);
   ready_fixture_destroy(fixture);
 }
+
+Test(ready, those_behind_the_time_are_counted_wherever_in_the_ring_they_stand) {
+  enum { LATE = 50 };
+  muster_world_def def = papers_world_def();
+  ready_fixture *fixture = ready_fixture_create(&def, LATE + 1);
+  begin_frame_at(fixture, 60000000000u);
+  for (uint32_t i = 0; i < LATE; i++)
+    release_row(fixture, i, (agent_row){.last_update_ns = 1000000000u * (uint64_t)(1 + i)});
+  ready_keep_fresh(&fixture->ready, &fixture->store);
+  cr_assert_eq(ready_count_late(&fixture->ready), LATE);
+  release_row(fixture, LATE, (agent_row){.last_update_ns = fixture->now_ns});
+  ready_keep_fresh(&fixture->ready, &fixture->store);
+  cr_assert_eq(ready_count_late(&fixture->ready), LATE, "who is due now is not late");
+  ready_fixture_destroy(fixture);
+}
+
+Test(ready, who_was_released_and_admitted_leaves_no_room_taken_among_the_fresh) {
+  muster_world_def def = papers_world_def();
+  ready_fixture *fixture = ready_fixture_create(&def, 3);
+  begin_frame_at(fixture, 1000000000u);
+  for (uint32_t i = 0; i < 3; i++) release_row(fixture, i, (agent_row){.last_update_ns = 1});
+  for (uint32_t i = 0; i < 3; i++) {
+    cr_assert_eq(fixture->ready.fresh_left, 3 - i);
+    ready_admit(&fixture->ready, &fixture->store, i);
+  }
+  cr_assert_eq(fixture->ready.fresh_left, 0);
+  ready_keep_fresh(&fixture->ready, &fixture->store);
+  cr_assert_eq(fixture->ready.fresh_count, 0);
+  ready_fixture_destroy(fixture);
+}
