@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-enum { TYPES = 1024 };
+enum { TYPES = 32 };
 
 Test(classes, a_full_table_gives_the_nearest_class_of_the_type_itself) {
   static class_table table;

@@ -1,5 +1,6 @@
 /* The order of ready agents across fresh ones and the ring: everyone once, by the published keys. */
 #include "ready_set.h"
+#include "support/papers_rules.h"
 
 #define SECOND_NS 1000000000u
 
