@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { SECTION_HEAD = 1, SECTION_OBSERVERS = 10, SECTION_SCORE, FRAMES = 30 };
+enum { SECTION_HEAD = 1, SECTION_WHEELS = 7, SECTION_OBSERVERS = 10, SECTION_SCORE, FRAMES = 30 };
 
 static const float near_m = 12.5f, far_m = 345.25f; /* of the one observer: no other value is like these */
 static const muster_position stands = {123.0625, -77.3125, 5.5};
@@ -161,6 +161,19 @@ Test(snapshot_forged, answers_that_are_neither_yes_nor_no) {
   for (size_t i = 1; i <= 2; i++)
     for (unsigned char value = 0; value <= 2; value++)
       expect_forged(&parts, parts.bytes + parts.begin[SECTION_SCORE + 1] - i, &value, 1, value < 2 ? NULL : why);
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
+/* A list of waiting agents begins with its number; a number that is no more than a sign ends them all. */
+Test(snapshot_forged, agents_in_wheels_that_there_are_not) {
+  saved_world saved = save_observed();
+  parts parts = take_apart(&saved);
+  const uint32_t beyond = UINT32_MAX - 1;
+  uint32_t list;
+  memcpy(&list, parts.bytes + parts.begin[SECTION_WHEELS], sizeof list);
+  cr_assert_neq(list, UINT32_MAX, "somebody waits");
+  expect_forged(&parts, parts.bytes + parts.begin[SECTION_WHEELS], &beyond, sizeof beyond, "is none of the wheels");
   free(parts.bytes);
   free(saved.bytes);
 }
