@@ -270,3 +270,22 @@ Test(ready, who_was_released_and_admitted_leaves_no_room_taken_among_the_fresh) 
   cr_assert_eq(fixture->ready.fresh_count, 0);
   ready_fixture_destroy(fixture);
 }
+
+/* A quarter of a period for each weight as great as that of waiting: importance brings a turn forward by it, having run
+ * in every period puts it off. */
+Test(ready, a_turn_is_moved_by_importance_and_by_runs_as_their_weights_say) {
+  muster_world_def def = muster_default_world_def();
+  def.order = MUSTER_ORDER_DEADLINE;
+  def.weight_wait = 1.0f;
+  def.weight_importance = 0.5f;
+  def.weight_runs = 0.25f;
+  ready_fixture *fixture = ready_fixture_create(&def, 1);
+  const agent_class class = {.period_ns = 1e9f, .elapsed = MUSTER_ELAPSED_DELTA};
+  fixture->ready.classes = &class;
+  const agent_row plain = {.first_due_ns = 5000000000u}, important = {.first_due_ns = 5000000000u, .importance = 65535},
+                  runs = {.first_due_ns = 5000000000u, .runs = RUNS_ONE};
+  cr_assert_float_eq((double)ready_deadline(&fixture->ready, &plain), 6e9, 1e3);
+  cr_assert_float_eq((double)ready_deadline(&fixture->ready, &important), 5.875e9, 1e3);
+  cr_assert_float_eq((double)ready_deadline(&fixture->ready, &runs), 6.0625e9, 1e3);
+  ready_fixture_destroy(fixture);
+}
