@@ -27,6 +27,7 @@ Test(explain, tells_of_the_agent_that_was_asked_for) {
                                         "period.nominal_ns",
                                         "period.longest_ns",
                                         "period.elasticity",
+                                        "period.class_members",
                                         "turn.last_update_ns",
                                         "turn.due_ns",
                                         "turn.delays",

@@ -1,5 +1,6 @@
 /* Who acts when there is not time for all, what actions may reach, and what becomes of those that are removed. */
 #include "support/little_world.h"
+#include "world.h"
 
 enum { MANY = 60, ROUND = 3 * MANY / 8 };
 
@@ -310,5 +311,27 @@ Test(act_order, in_a_planner_world_the_host_acts) {
   cr_assert_not_null(strstr(muster_last_error(), "act 1: the host runs actions"), "%s", muster_last_error());
   def.act = MUSTER_ACT_SERIAL;
   register_type(&little, &def);
+  little_world_destroy(&little);
+}
+
+/* ------------------------------------------------------------------------------------------------------- long chains
+ */
+
+/* Or whoever takes it last is waited for by all others. */
+Test(act_order, the_longest_chain_of_a_region_is_begun_first) {
+  enum { CROWDED = 40 };
+  static const muster_atom atoms[2] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 10}, {nothing, MUSTER_ROLE_ACTION, 10}};
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  little_world little = little_world_create(2, &def);
+  muster_type_def type = actors_def(atoms, MUSTER_ACT_REGION, NULL);
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < 3; i++) spawn_at(&little, 100000.0 * (1 + i));
+  uint32_t first = spawn_at(&little, 0).index;
+  for (uint32_t i = 1; i < CROWDED; i++) spawn_at(&little, 0);
+  const acts *acts = &little.world->acts;
+  for (uint32_t i = 0; i < 100 && acts->claim_count < 4; i++) run_frame(&little);
+  cr_assert_eq(acts->claim_count, 4, "%u chains, %u acts", acts->claim_count, acts->count);
+  cr_assert_eq(acts->entries[acts->chains[0]].agent, first);
   little_world_destroy(&little);
 }
