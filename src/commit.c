@@ -489,10 +489,9 @@ void commit_run(struct muster_world *world) {
   world->commit = (commit_progress){.open = true, .replayed = recorder_replays(world)};
   bool late = world->batch.count + world->batch.woken_count > BETWEEN_LOOKS && begin_ns >= end_ns;
   if (!recorder_choose(world, late)) begin_settling(world, end_ns);
-  if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall) {
-    uint64_t settle_ns = clock_now(&world->runner.clock) - begin_ns;
-    estimate_add_clipped(&world->experience.settle, (double)settle_ns / world->commit.settled, 100.0);
-  }
+  if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall)
+    estimate_add_clipped(&world->experience.settle,
+                         (double)(clock_now(&world->runner.clock) - begin_ns) / world->commit.settled, 100.0);
   if (!world->commit.open) act_run(world);
   if (!world->commit.open) conduct_judge(world);
   note_waiting(world);

@@ -66,26 +66,13 @@ static double predicted_offer(const struct muster_world *world) {
   return entries * experience->each_ns;
 }
 
-/* How many updates all members of a class have, by the rate in force. */
-static double updates_per_ns(const agent_class *class) {
-  if (class->elapsed == MUSTER_ELAPSED_EVENTS) return class->events_per_ns;
-  return (double)class->members * class->rate / (double)class->nominal_ns;
-}
-
 /* Actions are planned with updates where the rule is the law of importance; by others they take what they take, and
  * updates have the rest. Of the wall clock what one thread does alone costs all workers. */
 static double foresee_actions(struct muster_world *world) {
   double alone = world->runner.virtual ? 1.0 : (double)world_workers(world);
-  if (world->def.elastic != MUSTER_ELASTIC_IMPORTANCE) return 0.0;
-  for (uint32_t i = 0; i < world->types.count; i++) world->costs.actions[i].each_ns = 0.0;
-  for (uint32_t i = 0; i < world->classes.active_count; i++) { /* at first, how many updates were to run */
-    const agent_class *class = &world->classes.classes[world->classes.active[i]];
-    world->costs.actions[class->type].each_ns += updates_per_ns(class) * (double)world->frame.elapsed_ns;
-  }
   for (uint32_t i = 0; i < world->types.count; i++) {
     const agent_type *type = &world->types.types[i];
     cost_actions *actions = &world->costs.actions[i];
-    costs_learn_actions(actions, actions->each_ns);
     double each_ns = world->experience.act_each[type->def.act].mean_ns * actions->per_update;
     actions->each_ns = type->def.act == MUSTER_ACT_SERIAL ? each_ns * alone : each_ns;
     if (type->atom_count == type->parallel_atoms) actions->each_ns = 0.0;
@@ -94,10 +81,13 @@ static double foresee_actions(struct muster_world *world) {
 }
 
 double foresee_utilisation(struct muster_world *world) {
+  /* A plan of all that there is lets a queue grow until turns come late. One of a little less lets it drain. */
+  static const double drains = 0.98;
   const frame_state *frame = &world->frame;
   if (!frame->elapsed_ns) return INFINITY;
   double updates_ns = controller_plan(&world->experience.controller, predicted_offer(world));
-  return (updates_ns + foresee_actions(world)) / (double)frame->elapsed_ns;
+  if (world->def.elastic == MUSTER_ELASTIC_IMPORTANCE) updates_ns = drains * (updates_ns + foresee_actions(world));
+  return updates_ns / (double)frame->elapsed_ns;
 }
 
 /* What an update costs, over everybody and as often as each one runs. */
@@ -105,7 +95,9 @@ static double mean_update_ns(const struct muster_world *world) {
   double sum_ns = 0.0, updates = 0.0;
   for (uint32_t i = 0; i < world->classes.active_count; i++) {
     const agent_class *class = &world->classes.classes[world->classes.active[i]];
-    double each = updates_per_ns(class);
+    double each = class->elapsed == MUSTER_ELAPSED_EVENTS
+                      ? class->events_per_ns
+                      : (double)class->members * class->rate / (double)class->nominal_ns;
     sum_ns += each * costs_of(&world->costs, class->type, class->level)->mean_ns;
     updates += each;
   }
@@ -232,6 +224,10 @@ void foresight_learn(struct muster_world *world) {
   world->report.debt_ns = world->experience.controller.debt_ns;
   world->report.share = (float)world->experience.controller.share;
   costs_turn(&world->costs, world->types.count);
+  for (uint32_t i = 0; i < world->types.count; i++) {
+    costs_learn_actions(&world->costs.actions[i], world->ready.released_of[i]);
+    world->ready.released_of[i] = 0;
+  }
   world->experience.entries = entries;
   foresight_learn_holding(world);
   if (world->runner.virtual) return;

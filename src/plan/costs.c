@@ -15,10 +15,10 @@ static uint32_t predicted(double mean_ns) {
   return mean_ns < 1.0 ? 1u : mean_ns > 1e9 ? 1000000000u : (uint32_t)mean_ns;
 }
 
-void costs_learn_actions(cost_actions *actions, double updates) {
-  double begun = (double)actions->begun;
+void costs_learn_actions(cost_actions *actions, uint32_t released) {
+  double more = (double)actions->begun - actions->per_update * released;
   actions->begun = 0;
-  if (updates > 0.0) actions->per_update += (begun - actions->per_update * updates) / (updates + WINDOW_LEAST);
+  actions->per_update += more / ((double)released + WINDOW_LEAST);
   actions->per_update = fmin(fmax(actions->per_update, 0.0), 1.0);
 }
 

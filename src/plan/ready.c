@@ -68,6 +68,7 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   ready->fresh = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh);
   ready->fresh_too = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh_too);
   ready->counts_of = arena_reserve(arena, types->maximum, sizeof *ready->counts_of);
+  ready->released_of = arena_reserve(arena, types->maximum, sizeof *ready->released_of);
   ready->aside = arena_reserve(arena, def->agents_max, sizeof *ready->aside);
   ready->sorted = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted);
   ready->sorted_too = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted_too);

@@ -75,6 +75,7 @@ typedef struct ready_set {
   uint32_t count;              /* ready agents */
   uint32_t begun;              /* of these, agents whose update was preempted, or whose sets are owed time */
   uint32_t *counts_of;         /* of these, agents of each type */
+  uint32_t *released_of;       /* of each type, in this frame */
   line woken, waiting;
   uint64_t occupied[READY_BUCKETS / 64];
   agent_list lists[READY_LISTS];
@@ -201,6 +202,7 @@ static inline void ready_release(ready_set *ready, agent_store *store, uint32_t 
   row->status = AGENT_READY;
   ready->count++;
   ready->counts_of[row->type]++;
+  ready->released_of[row->type]++;
   ready->begun += (row->atom_next | row->owes) > 0;
   if ((row->woken && !ready_by_deadline(ready)) || ready->fresh_count == READY_FRESH_MAX) {
     ready_release_aside(ready, store, index);
