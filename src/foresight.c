@@ -81,12 +81,10 @@ static double foresee_actions(struct muster_world *world) {
 }
 
 double foresee_utilisation(struct muster_world *world) {
-  /* A plan of all that there is lets a queue grow until turns come late. One of a little less lets it drain. */
-  static const double drains = 0.98;
   const frame_state *frame = &world->frame;
   if (!frame->elapsed_ns) return INFINITY;
   double updates_ns = controller_plan(&world->experience.controller, predicted_offer(world));
-  if (world->def.elastic == MUSTER_ELASTIC_IMPORTANCE) updates_ns = drains * (updates_ns + foresee_actions(world));
+  if (world->def.elastic == MUSTER_ELASTIC_IMPORTANCE) updates_ns += foresee_actions(world);
   return updates_ns / (double)frame->elapsed_ns;
 }
 
@@ -159,14 +157,22 @@ static double each_ns_of(const struct muster_world *world) {
   return world->batch.count ? (double)world->admitted_ns / world->batch.count : 0.0;
 }
 
+/* What is waiting that should not. In the order of deadlines a queue is as it should be, of those whose turn has not
+ * come, up to a quarter of what one update of everybody takes: then nobody is much later than a quarter of its period.
+ */
+static double backlog_ns(const struct muster_world *world) {
+  static const double part = 0.25;
+  double each_ns = each_ns_of(world), held = world->batch.held_count, all_ns = each_ns * (world->ready.count + held);
+  if (!ready_by_deadline(&world->ready)) return all_ns;
+  uint32_t late = world->report.agents_late - world->frame.acts_late;
+  return fmax(each_ns * (late + held) + world->frame.acts_late_ns, all_ns - part * world->frame.everybody_ns);
+}
+
 /* What this frame shows of how much updates can use. */
 static controller_sample sample_frame(const struct muster_world *world, uint64_t plan_ns) {
   const muster_frame_report *report = &world->report;
   const frame_state *frame = &world->frame;
-  /* A queue of those whose time has not come is as it should be. */
-  uint32_t backlog = ready_by_deadline(&world->ready) ? report->agents_late - frame->acts_late : world->ready.count;
-  controller_sample sample = {.backlog_ns =
-                                  each_ns_of(world) * (backlog + world->batch.held_count) + frame->acts_late_ns,
+  controller_sample sample = {.backlog_ns = backlog_ns(world),
                               .budget_ns = report->budget_ns,
                               .waited = report->carried + report->preempted > 0};
   if (world->runner.virtual) {

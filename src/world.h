@@ -70,6 +70,7 @@ typedef struct frame_state {
   uint64_t stolen_ns;             /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
   bool slept;                     /* audit: the caller did, until the last worker left a crew of a serial stage */
   uint64_t act_ns;                /* spent in action atoms */
+  double everybody_ns;            /* what one update of everybody takes who has a period */
   double acts_late_ns;            /* what the actions will take of those whose turn should have come, */
   uint32_t acts_late;             /* and how many these are */
 } frame_state;
