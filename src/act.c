@@ -1,8 +1,8 @@
 /* act.c - stage 8: action atoms. Joins agents, plan and exec.
  *
- * Those who wait since earlier frames come first. Among them, and among the others, all of one kind act before those of
- * the next: serial ones one by one, then regions beside each other, then parallel ones. When time runs out, the next
- * commit begins with the next kind, so that no kind waits for ever.
+ * Where not all find time, those come first whose turn comes first in the order of the world. Among them, and among the
+ * others, all of one kind act before those of the next: serial ones one by one, then regions beside each other, then
+ * parallel ones. When time runs out, the next commit begins with the next kind, so that no kind waits for ever.
  *
  * Serial ones take effect one by one. Of the others it is settled before they run who runs (under the virtual clock,
  * and in a replay), and what they did takes effect afterwards, in agent order whatever worker was faster. */
@@ -16,7 +16,10 @@
 #include "recorder.h"
 #include "timing.h"
 
+#include <math.h>
 #include <string.h>
+
+enum { ACT_URGENCIES = 512 };
 
 /* How far the actions of a frame are. */
 typedef struct act_turn {
@@ -310,26 +313,82 @@ static bool act_all(struct muster_world *world, uint64_t *bits, act_turn *turn) 
   return true;
 }
 
-/* The kinds of those who wait since earlier frames. */
-static uint32_t kinds_waiting(const struct muster_world *world) {
-  uint32_t kinds = 0;
-  for (uint32_t word = 0; word < (world->store.high + 63) / 64 && kinds != world->act_kinds; word++)
-    for (uint64_t left = world->acting[word]; left && kinds != world->act_kinds; left &= left - 1)
-      kinds |= 1u << type_of(world, word * 64 + (uint32_t)__builtin_ctzll(left))->def.act;
-  return kinds;
+/* What the actions of anybody are expected to take at most, about: few frames have more to do than they can. */
+static double dearest_ns(const struct muster_world *world) {
+  double most_ns = 0.0;
+  for (uint32_t kind = 0; kind < ACT_KINDS; kind++) most_ns = fmax(most_ns, world->experience.act_each[kind].high_ns);
+  return most_ns > 0.0 ? most_ns : (double)INFINITY; /* nobody knows yet */
 }
 
-/* Whoever found no time waits. None joins those of its kind who waited before until all of these have acted: else those
- * with high numbers could wait for ever. */
-static void keep_waiting(struct muster_world *world) {
-  uint32_t apart = kinds_waiting(world);
-  if (apart == world->act_kinds) return;
+/* What the actions of an agent are expected to take of this frame. */
+static double expected_of(const struct muster_world *world, uint32_t index) {
+  muster_act kind = type_of(world, index)->def.act;
+  if (world->runner.virtual) return (double)modelled_act_cost(world, index);
+  double each_ns = world->experience.act_each[kind].mean_ns;
+  return kind == MUSTER_ACT_SERIAL ? each_ns : each_ns / world_workers(world);
+}
+
+/* How urgent an agent's turn is, 0 the most: how long ago, or ahead, by eight steps for each doubling from 131 us on.
+ */
+static uint32_t urgency_of(const struct muster_world *world, uint32_t index) {
+  int64_t ahead_ns = ready_turn(&world->ready, &world->store.rows[index]) - (int64_t)world->frame.now_ns;
+  uint64_t units = (uint64_t)(ahead_ns < 0 ? -ahead_ns : ahead_ns) >> 17, steps = units;
+  if (units >= 8) {
+    uint32_t octave = 63 - (uint32_t)__builtin_clzll(units);
+    steps = (octave - 2) * 8 + (units >> (octave - 3) & 7);
+  }
+  if (steps > ACT_URGENCIES / 2 - 1) steps = ACT_URGENCIES / 2 - 1;
+  return (uint32_t)(ahead_ns < 0 ? ACT_URGENCIES / 2 - 1 - steps : ACT_URGENCIES / 2 + steps);
+}
+
+/* Who acts in this frame for certain, as a record has it. */
+typedef struct act_choice {
+  uint32_t end;   /* urgencies below this; ACT_URGENCIES where all find time */
+  uint32_t late;  /* how many should have acted before now, */
+  double late_ns; /* and what they will take: unknown where all find time */
+} act_choice;
+
+/* The most urgent go first: as many steps as find time, and at least those of the first. */
+static act_choice choose_end(const struct muster_world *world, double left_ns) {
+  double expected_ns[ACT_URGENCIES] = {0}, sum_ns = 0.0;
+  uint32_t words = (world->store.high + 63) / 64;
+  act_choice choice = {0};
+  for (uint32_t word = 0; word < words; word++)
+    for (uint64_t left = world->acting[word]; left; left &= left - 1) {
+      uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left), urgency = urgency_of(world, index);
+      expected_ns[urgency] += expected_of(world, index);
+      choice.late += urgency < ACT_URGENCIES / 2;
+    }
+  for (uint32_t i = 0; i < ACT_URGENCIES / 2; i++) choice.late_ns += expected_ns[i];
+  while (choice.end < ACT_URGENCIES && (sum_ns == 0.0 || sum_ns + expected_ns[choice.end] <= left_ns))
+    sum_ns += expected_ns[choice.end++];
+  return choice;
+}
+
+/* Where not all who wait find time, takes the most urgent to act now, out of the others. In agent order they act, but
+ * those with high numbers shall not wait for ever, nor the important for the rest. O(those who wait), and only then. */
+static void choose_urgent(struct muster_world *world, const act_turn *turn) {
+  uint64_t now_ns = act_clock(world);
+  double left_ns = turn->end_ns > now_ns ? (double)(turn->end_ns - now_ns) : 0.0;
+  bool fits = world->acting_count * dearest_ns(world) <= left_ns;
+  act_choice choice = fits ? (act_choice){.end = ACT_URGENCIES} : choose_end(world, left_ns);
+  if (world->recorder) recorder_exchange(world, TAG_URGENCY, &choice, sizeof choice);
+  world->frame.acts_late = choice.late;
+  world->frame.acts_late_ns = choice.late_ns;
   for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
-    uint64_t joins = world->acting_fresh[word];
-    for (uint64_t left = apart ? joins : 0; left; left &= left - 1)
-      if (apart >> type_of(world, word * 64 + (uint32_t)__builtin_ctzll(left))->def.act & 1) joins &= ~(left & -left);
-    world->acting[word] |= joins;
-    world->acting_fresh[word] &= ~joins;
+    uint64_t chosen = world->acting[word];
+    for (uint64_t left = choice.end < ACT_URGENCIES ? chosen : 0; left; left &= left - 1)
+      if (urgency_of(world, word * 64 + (uint32_t)__builtin_ctzll(left)) >= choice.end) chosen &= ~(left & -left);
+    world->acting_now[word] = chosen;
+    world->acting[word] &= ~chosen;
+  }
+}
+
+/* Who was chosen and found no time waits on. */
+static void keep_waiting(struct muster_world *world) {
+  for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
+    world->acting[word] |= world->acting_now[word];
+    world->acting_now[word] = 0;
   }
 }
 
@@ -344,7 +403,8 @@ void act_run(struct muster_world *world) {
   if (world->acting_count) {
     act_turn turn = {.end_ns = world->runner.virtual ? world->frame.capacity_ns : foresee_end_ns(world), .first = true};
     if (!world->runner.virtual) conduct_begin(runner_caller(&world->runner), begin_ns);
-    if (!act_all(world, world->acting, &turn) || !act_all(world, world->acting_fresh, &turn)) turn_first(world);
+    choose_urgent(world, &turn);
+    if (!act_all(world, world->acting_now, &turn) || !act_all(world, world->acting, &turn)) turn_first(world);
     keep_waiting(world);
     commit_count_refused(world);
   }

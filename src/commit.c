@@ -33,10 +33,11 @@ static inline void note_completion(const struct muster_world *world, settle_part
   part->completed++;
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) return; /* it is not late: nobody asked for it */
   uint64_t elapsed_ns = began_ns - row->last_update_ns;
-  histogram *staleness = &part->staleness[score_decile_of(&world->board, row->importance, index)];
+  settled_band *band = &part->bands[band_of(row->importance)];
+  band->completed++;
   /* Buckets are far apart in memory: quantiles make do with one completion in four, the maximum sees all. */
-  if (((index ^ world->frames) & 3) == 0) histogram_add(staleness, elapsed_ns);
-  if (elapsed_ns > staleness->maximum) staleness->maximum = elapsed_ns;
+  if (((index ^ world->frames) & 3) == 0) histogram_add(&band->staleness, elapsed_ns);
+  if (elapsed_ns > band->staleness.maximum) band->staleness.maximum = elapsed_ns;
   part->interval_deviation_sum_ns += (int64_t)(elapsed_ns - class->nominal_ns);
 }
 
@@ -122,7 +123,8 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     return;
   }
   row->status = AGENT_ACTING;
-  world->acting_fresh[index / 64] |= 1ull << (index % 64);
+  world->costs.actions[row->type].begun++;
+  world->acting[index / 64] |= 1ull << (index % 64);
   world->acting_count++;
 }
 
@@ -487,10 +489,9 @@ void commit_run(struct muster_world *world) {
   world->commit = (commit_progress){.open = true, .replayed = recorder_replays(world)};
   bool late = world->batch.count + world->batch.woken_count > BETWEEN_LOOKS && begin_ns >= end_ns;
   if (!recorder_choose(world, late)) begin_settling(world, end_ns);
-  if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall) {
-    uint64_t settle_ns = clock_now(&world->runner.clock) - begin_ns;
-    estimate_add_clipped(&world->experience.settle, (double)settle_ns / world->commit.settled, 100.0);
-  }
+  if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall)
+    estimate_add_clipped(&world->experience.settle,
+                         (double)(clock_now(&world->runner.clock) - begin_ns) / world->commit.settled, 100.0);
   if (!world->commit.open) act_run(world);
   if (!world->commit.open) conduct_judge(world);
   note_waiting(world);

@@ -36,7 +36,7 @@ static void quarantine_agent(struct muster_world *world, const muster_offence *o
   intake_unschedule(world, index);
   row->status = AGENT_QUARANTINED;
   row->woken = 0;
-  classes_leave(&world->classes, &world->classes.classes[row->class]);
+  classes_leave(&world->classes, &world->classes.classes[row->class], row->importance);
   world->conduct.agents_quarantined++;
   world->conduct.offenders.types[row->type].agents_quarantined++;
   world->statistics.quarantines++;
@@ -81,7 +81,8 @@ static void demote_type(struct muster_world *world, uint32_t number) {
 static void freeze_type(struct muster_world *world, uint32_t number) {
   batch *batch = &world->batch;
   uint32_t kept = 0;
-  world->types.types[number].quarantined = world->classes.frozen[number] = true;
+  world->types.types[number].quarantined = true;
+  classes_freeze(&world->classes, number, true);
   for (uint32_t i = 0; i < batch->held_count; i++) {
     if (world->store.rows[batch->held[i]].type == number)
       ready_put_back(&world->ready, &world->store, batch->held[i]);
@@ -317,7 +318,7 @@ void conduct_forget(struct muster_world *world, uint32_t index) {
     type->agents_demoted--;
   }
   if (row->status != AGENT_QUARANTINED) return;
-  classes_join(&world->classes, &world->classes.classes[row->class]);
+  classes_join(&world->classes, &world->classes.classes[row->class], row->importance);
   world->conduct.agents_quarantined--;
   type->agents_quarantined--;
 }
@@ -365,7 +366,8 @@ void conduct_pardon_type(struct muster_world *world, uint32_t number) {
   type_conduct *conduct = &world->conduct.offenders.types[number];
   world->statistics.pardons += type->quarantined || conduct->level_floor;
   world->conduct.types_quarantined -= type->quarantined;
-  type->quarantined = world->classes.frozen[number] = false;
+  type->quarantined = false;
+  classes_freeze(&world->classes, number, false);
   offenders_forget_type(&world->conduct.offenders, number);
   if (conduct->level_floor) {
     conduct->level_floor = 0;

@@ -37,6 +37,8 @@ static void describe_given(const muster_world *world, uint32_t index, muster_age
   whole->level_count = type->def.level_count;
   whole->nominal_ns = type->def.period_ns;
   whole->longest_ns = type->def.period_max_ns;
+  whole->by_importance = world->def.elastic == MUSTER_ELASTIC_IMPORTANCE;
+  whole->longest_is_wish = whole->by_importance && !type->def.period_max_hard;
   whole->atoms = type->parallel_atoms;
 }
 
@@ -79,7 +81,8 @@ static void explain_grade(const muster_world *world, const agent_row *row, muste
   if (row->level > 0) whole->reasons |= MUSTER_REASON_CHEAPER_LEVEL;
   uint32_t floor = world->board.types[row->type].level_floor;
   if (row->level_floor || floor) whole->reasons |= MUSTER_REASON_PENALTY;
-  if (!whole->elasticity_derived) whole->reasons |= MUSTER_REASON_ELASTICITY_SET;
+  bool follows = whole->elasticity_derived || (world->board.rule.weighs_set && row->elasticity_step != 0);
+  if (!follows) whole->reasons |= MUSTER_REASON_ELASTICITY_SET;
   if (class->elapsed == MUSTER_ELAPSED_EVENTS) whole->reasons |= MUSTER_REASON_NO_PERIOD;
   if (class->step == 0) whole->reasons |= MUSTER_REASON_EXEMPT;
   if (class->rate >= nearly) return;
@@ -149,6 +152,9 @@ static void explain_active(const muster_world *world, const muster_agent_info *i
   whole->last_update_ns = info->last_update_ns;
   whole->delays = info->delays;
   whole->atoms_done = info->atoms_done;
+  whole->age_ns = world->last_now_ns - info->last_update_ns;
+  whole->has_run = world->store.rows[index].runs > 0;
+  whole->band_interval_ns = world_band_interval(world, band_of(world->store.rows[index].importance));
   whole->wake_at_ns = info->wake_at_ns;
   if (info->wake_at_ns) whole->reasons |= MUSTER_REASON_TIME_ASKED;
   if (world->store.rows[index].delayed) whole->reasons |= MUSTER_REASON_WAKE_DELAYED;

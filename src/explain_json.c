@@ -88,6 +88,8 @@ static void write_period(json_writer *writer, const muster_agent_explanation *ex
   json_uint(writer, "in_force_ns", explanation->period_ns);
   json_uint(writer, "nominal_ns", explanation->nominal_ns);
   json_uint(writer, "longest_ns", explanation->longest_ns);
+  json_bool(writer, "longest_is_wish", explanation->longest_is_wish);
+  json_uint(writer, "interval_of_band_ns", explanation->band_interval_ns);
   json_number(writer, "elasticity", (double)explanation->elasticity);
   json_number(writer, "elasticity_of_type", (double)explanation->elasticity_of_type);
   json_bool(writer, "elasticity_derived", explanation->elasticity_derived);
@@ -98,6 +100,8 @@ static void write_period(json_writer *writer, const muster_agent_explanation *ex
 static void write_turn(json_writer *writer, const muster_agent_explanation *explanation) {
   json_begin_object(writer, "turn");
   json_uint(writer, "last_update_ns", explanation->last_update_ns);
+  json_uint(writer, "age_ns", explanation->age_ns);
+  json_bool(writer, "has_run", explanation->has_run);
   json_uint(writer, "due_ns", explanation->due_ns);
   json_uint(writer, "waited_ns", explanation->waited_ns);
   json_uint(writer, "delays", explanation->delays);

@@ -63,32 +63,61 @@ static void put_headline(words *words, const muster_agent_explanation *explanati
   put(words, ", with importance %.2f.\n", (double)explanation->importance);
 }
 
+static void put_exempt(words *words, const muster_agent_explanation *explanation) {
+  put(words, "it is exempt: its elasticity is 0%s, so its period ",
+      has(explanation, MUSTER_REASON_ELASTICITY_SET) ? ", set for this agent" : "");
+  if (has(explanation, MUSTER_REASON_PERIOD_STRETCHED))
+    put(words, "gives way only because exempt agents want more than half of the time that there is");
+  else
+    put(words, "does not give way to others");
+}
+
+/* Why its period is as long as it is. A longest period that is a wish may not be kept. */
+static void put_stretch(words *words, const muster_agent_explanation *explanation) {
+  double pressure = (double)explanation->pressure;
+  duration longest = duration_of(explanation->longest_ns);
+  const char *if_kept = explanation->longest_is_wish ? ", if that wish can be kept" : "";
+  if (has(explanation, MUSTER_REASON_BEYOND_WISH))
+    put(words, "longer than its type wishes, %s at most, because the pressure is %.2f", longest.text, pressure);
+  else if (explanation->nominal_ns == explanation->longest_ns)
+    put(words, "its type has no longer period than the one it wants");
+  else if (has(explanation, MUSTER_REASON_PERIOD_LONGEST))
+    put(words, "stretched as far as its type %s, because the pressure is %.2f",
+        explanation->longest_is_wish ? "wishes" : "allows", pressure);
+  else if (has(explanation, MUSTER_REASON_PERIOD_STRETCHED))
+    put(words, "stretched because the pressure is %.2f; at most %s%s", pressure, longest.text, if_kept);
+  else
+    put(words, "as wanted; under load at most %s%s", longest.text, if_kept);
+}
+
+static void put_overload(words *words, const muster_agent_explanation *explanation) {
+  if (explanation->by_importance)
+    put(words,
+        "  Overload: even with the longest periods that types wish for the work does not fit the budget; what matters "
+        "least gives way most.\n");
+  else
+    put(words, "  Overload: even with everybody's longest period the work does not fit the budget.\n");
+}
+
+static const char *origin_of_elasticity(const muster_agent_explanation *explanation) {
+  if (explanation->elasticity_derived) return "from its type and importance";
+  if (has(explanation, MUSTER_REASON_ELASTICITY_SET)) return "set for this agent";
+  return "from what was set for this agent and its importance";
+}
+
 static void put_period(words *words, const muster_agent_explanation *explanation) {
   if (has(explanation, MUSTER_REASON_NO_PERIOD)) return;
   put(words, "  Period: ");
   if (has(explanation, MUSTER_REASON_EXEMPT))
-    put(words, "it is exempt: its elasticity is 0%s, so its period never gives way",
-        has(explanation, MUSTER_REASON_ELASTICITY_SET) ? ", set for this agent" : "");
-  else if (explanation->nominal_ns == explanation->longest_ns)
-    put(words, "its type has no longer period than the one it wants");
-  else if (has(explanation, MUSTER_REASON_BEYOND_WISH))
-    put(words, "longer than its type wishes, %s at most, because the pressure is %.2f",
-        duration_of(explanation->longest_ns).text, (double)explanation->pressure);
-  else if (has(explanation, MUSTER_REASON_PERIOD_LONGEST))
-    put(words, "stretched as far as its type allows, because the pressure is %.2f", (double)explanation->pressure);
-  else if (has(explanation, MUSTER_REASON_PERIOD_STRETCHED))
-    put(words, "stretched because the pressure is %.2f; at most %s", (double)explanation->pressure,
-        duration_of(explanation->longest_ns).text);
+    put_exempt(words, explanation);
   else
-    put(words, "as wanted; under load at most %s", duration_of(explanation->longest_ns).text);
+    put_stretch(words, explanation);
   put(words, ".");
   if (!has(explanation, MUSTER_REASON_EXEMPT))
     put(words, " Elasticity %.3g, %s; %u of its kind stretch alike.", (double)explanation->elasticity,
-        explanation->elasticity_derived ? "from its type and importance" : "set for this agent",
-        explanation->class_members);
+        origin_of_elasticity(explanation), explanation->class_members);
   put(words, "\n");
-  if (has(explanation, MUSTER_REASON_OVERLOAD))
-    put(words, "  Overload: even with everybody's longest period the work does not fit the budget.\n");
+  if (has(explanation, MUSTER_REASON_OVERLOAD)) put_overload(words, explanation);
 }
 
 static void put_observer(words *words, const muster_agent_explanation *explanation) {
@@ -207,13 +236,31 @@ static void put_reaction(words *words, const muster_agent_explanation *explanati
     put(words, "  It should have reacted %s ago.\n", duration_of(now_ns - by_ns).text);
 }
 
-static void put_cost(words *words, const muster_agent_explanation *explanation) {
-  uint64_t now_ns = explanation->sim_now_ns, last_ns = explanation->last_update_ns;
-  if (now_ns > last_ns)
-    put(words, "  Last updated %s ago", duration_of(now_ns - last_ns).text);
+/* What it gets, beside what the rule says. */
+static void put_age(words *words, const muster_agent_explanation *explanation) {
+  duration age = duration_of(explanation->age_ns);
+  put(words, "  Last update: ");
+  if (!explanation->has_run)
+    put(words, "none yet, %s after its spawn", age.text);
+  else if (explanation->age_ns)
+    put(words, "%s ago", age.text);
   else
-    put(words, "  Last updated in the last frame");
-  put(words, ". An update costs %s on average, %s at most in 19 of 20 cases",
+    put(words, "in the last frame");
+  if (has(explanation, MUSTER_REASON_NO_PERIOD)) {
+    put(words, ".\n");
+    return;
+  }
+  put(words, "; by the rule it comes every %s", duration_of(explanation->period_ns).text);
+  if (explanation->age_ns > explanation->period_ns + explanation->period_ns / 2)
+    put(words, ", so it is late by %s", duration_of(explanation->age_ns - explanation->period_ns).text);
+  put(words, ".");
+  if (explanation->band_interval_ns)
+    put(words, " Agents that matter as much got one every %s.", duration_of(explanation->band_interval_ns).text);
+  put(words, "\n");
+}
+
+static void put_cost(words *words, const muster_agent_explanation *explanation) {
+  put(words, "  Cost: an update takes %s on average, %s at most in 19 of 20 cases",
       duration_of(explanation->cost_mean_ns).text, duration_of(explanation->cost_high_ns).text);
   if (explanation->cost_samples)
     put(words, " (%" PRIu64 " measured).\n", explanation->cost_samples);
@@ -241,6 +288,7 @@ size_t muster_explanation_print(const muster_agent_explanation *explanation, cha
     put_importance(&words, explanation);
     put_level(&words, explanation);
     put_turn(&words, explanation);
+    put_age(&words, explanation);
     put_cost(&words, explanation);
   }
   if (has(explanation, MUSTER_REASON_REACTION)) put_reaction(&words, explanation);

@@ -49,22 +49,43 @@ static uint32_t predicted_entries_most(const struct muster_world *world) {
   return (uint32_t)fmin(fmax(entries, ENTRIES_LEAST), (double)(UINT32_MAX / 2));
 }
 
-/* What updates can have of this frame, all workers: what is left of the budget by as many entries as it can hold. */
+/* What updates can have of this frame, all workers: what is left of the budget by as many entries as it can hold. They
+ * are offered something however long planning and actions take: where nothing were, periods would stretch without end,
+ * and nobody would be due in a frame that has time for one atom in any case. */
 static double predicted_offer(const struct muster_world *world) {
+  static const double least = 1.0 / 16.0;
   const frame_state *frame = &world->frame;
   const frame_experience *experience = &world->experience;
-  if (world->runner.virtual) return (double)frame->capacity_ns - experience->act.mean_ns;
+  double capacity_ns = (double)frame->capacity_ns;
+  if (world->runner.virtual) return fmax(capacity_ns - experience->act.mean_ns, least * capacity_ns);
   double fixed_ns = experience->prepare.mean_ns + (double)predicted_commit_ns(world, 0);
-  double left_ns = fmax((double)frame->budget_ns - fixed_ns, 0.0), run_ns = experience->each_ns / world_workers(world);
+  double left_ns = fmax((double)frame->budget_ns - fixed_ns, least * (double)frame->budget_ns);
+  double run_ns = experience->each_ns / world_workers(world);
   if (run_ns <= 0.0) return left_ns * world_workers(world);
   double entries = fmin(left_ns / (run_ns + predicted_entry_ns(world)), predicted_entries_most(world));
   return entries * experience->each_ns;
 }
 
-double foresee_utilisation(const struct muster_world *world) {
+/* Actions are planned with updates where the rule is the law of importance; by others they take what they take, and
+ * updates have the rest. Of the wall clock what one thread does alone costs all workers. */
+static double foresee_actions(struct muster_world *world) {
+  double alone = world->runner.virtual ? 1.0 : (double)world_workers(world);
+  for (uint32_t i = 0; i < world->types.count; i++) {
+    const agent_type *type = &world->types.types[i];
+    cost_actions *actions = &world->costs.actions[i];
+    double each_ns = world->experience.act_each[type->def.act].mean_ns * actions->per_update;
+    actions->each_ns = type->def.act == MUSTER_ACT_SERIAL ? each_ns * alone : each_ns;
+    if (type->atom_count == type->parallel_atoms) actions->each_ns = 0.0;
+  }
+  return world->experience.act.mean_ns * alone;
+}
+
+double foresee_utilisation(struct muster_world *world) {
   const frame_state *frame = &world->frame;
   if (!frame->elapsed_ns) return INFINITY;
-  return controller_plan(&world->experience.controller, predicted_offer(world)) / (double)frame->elapsed_ns;
+  double updates_ns = controller_plan(&world->experience.controller, predicted_offer(world));
+  if (world->def.elastic == MUSTER_ELASTIC_IMPORTANCE) updates_ns += foresee_actions(world);
+  return updates_ns / (double)frame->elapsed_ns;
 }
 
 /* What an update costs, over everybody and as often as each one runs. */
@@ -136,13 +157,22 @@ static double each_ns_of(const struct muster_world *world) {
   return world->batch.count ? (double)world->admitted_ns / world->batch.count : 0.0;
 }
 
+/* What is waiting that should not. In the order of deadlines a queue is as it should be, of those whose turn has not
+ * come, up to a quarter of what one update of everybody takes: then nobody is much later than a quarter of its period.
+ */
+static double backlog_ns(const struct muster_world *world) {
+  static const double part = 0.25;
+  double each_ns = each_ns_of(world), held = world->batch.held_count, all_ns = each_ns * (world->ready.count + held);
+  if (!ready_by_deadline(&world->ready)) return all_ns;
+  uint32_t late = world->report.agents_late - world->frame.acts_late;
+  return fmax(each_ns * (late + held) + world->frame.acts_late_ns, all_ns - part * world->frame.everybody_ns);
+}
+
 /* What this frame shows of how much updates can use. */
 static controller_sample sample_frame(const struct muster_world *world, uint64_t plan_ns) {
   const muster_frame_report *report = &world->report;
   const frame_state *frame = &world->frame;
-  /* A queue of those whose time has not come is as it should be. */
-  uint32_t backlog = ready_by_deadline(&world->ready) ? ready_count_late(&world->ready) : world->ready.count;
-  controller_sample sample = {.backlog_ns = each_ns_of(world) * (backlog + world->batch.held_count),
+  controller_sample sample = {.backlog_ns = backlog_ns(world),
                               .budget_ns = report->budget_ns,
                               .waited = report->carried + report->preempted > 0};
   if (world->runner.virtual) {
@@ -191,12 +221,19 @@ static void learn_closing(struct muster_world *world, const controller_sample *s
 void foresight_learn(struct muster_world *world) {
   uint64_t plan_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
+  bool by_deadline = ready_by_deadline(&world->ready);
+  world->report.agents_late =
+      by_deadline ? ready_count_late(&world->ready) + world->frame.acts_late : world->store.active_count;
   controller_sample sample = sample_frame(world, plan_ns);
   uint32_t entries = world->batch.count + world->batch.woken_count;
   controller_learn(&world->experience.controller, &sample);
   world->report.debt_ns = world->experience.controller.debt_ns;
   world->report.share = (float)world->experience.controller.share;
   costs_turn(&world->costs, world->types.count);
+  for (uint32_t i = 0; i < world->types.count; i++) {
+    costs_learn_actions(&world->costs.actions[i], world->ready.released_of[i]);
+    world->ready.released_of[i] = 0;
+  }
   world->experience.entries = entries;
   foresight_learn_holding(world);
   if (world->runner.virtual) return;

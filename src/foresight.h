@@ -6,8 +6,9 @@
 
 #include "world.h"
 
-/* U_d: what the workers can run, as a share of simulation time. Infinite before the first frame period is known. */
-double foresee_utilisation(const struct muster_world *world);
+/* U_d: what the workers can run, as a share of simulation time, and what the actions of updates will be taken to cost.
+ * Infinite before the first frame period is known. */
+double foresee_utilisation(struct muster_world *world);
 
 /* What may be admitted now. */
 rank_limits foresee_limits(const struct muster_world *world);

@@ -45,8 +45,12 @@ static void stage_fit(struct muster_world *world) {
   world->report.pressure = (float)fmin(told.fit.pressure, pressure_max);
   world->report.period_deviation_ns = told.deviation_ns;
   world->report.agents_beyond_wish = told.beyond_wish;
+  world->frame.everybody_ns = told.everybody_ns;
+  world->report.turn_longest_ns = ready_turn_longest(&world->ready, told.longest_ns);
+  world->report.important_load = (float)fmin(told.important_load, pressure_max);
   world->report.held_load = (float)fmin(told.wishes.held, pressure_max);
-  ease_note(&world->ease, &world->classes, fmin(told.fit.pressure, pressure_max));
+  bool wishes = world->def.elastic == MUSTER_ELASTIC_IMPORTANCE; /* by other rules nobody goes beyond them */
+  ease_note(&world->ease, fmin(told.fit.pressure, pressure_max), told.beyond_wish > 0 || !wishes);
   ready_follow_periods(&world->ready, &world->store, told.fit.lambda);
 }
 
@@ -134,6 +138,7 @@ static void stage_run(struct muster_world *world) {
 /* 8 commit: action sets, measured costs, next releases, carried, statistics. */
 static void stage_commit(struct muster_world *world) {
   commit_run(world);
+  bands_end_frame(&world->bands, &world->classes, &world->store, world->frame.now_ns, world->frame.number);
 }
 
 void frame_plan(struct muster_world *world) {
@@ -217,6 +222,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   world->report.sim_now_ns = frame->sim_now_ns;
   world->report.frame_period_ns = world->frame.elapsed_ns;
   world->report.budget_ns = frame->budget_ns;
+  bands_begin_frame(&world->bands, &world->classes, &world->store, world->frame.elapsed_ns, world->frames);
   take_prepaid(world);
   if (world->recorder) recorder_exchange(world, TAG_BUDGET, &world->frame.budget_ns, sizeof world->frame.budget_ns);
   if (recorder_replays(world)) replay_check_budget(world, frame->budget_ns);

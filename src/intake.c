@@ -68,7 +68,6 @@ void world_give_back(struct muster_world *world, uint32_t index) {
 
 static void forget_acting(struct muster_world *world, uint32_t index) {
   world->acting[index / 64] &= ~(1ull << (index % 64));
-  world->acting_fresh[index / 64] &= ~(1ull << (index % 64));
   world->acting_count--;
 }
 

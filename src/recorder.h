@@ -43,7 +43,8 @@ typedef enum recorder_tag {
   TAG_HASH,
   TAG_TUNING,
   TAG_CYCLES,
-  TAG_TIMES
+  TAG_TIMES,
+  TAG_URGENCY
 } recorder_tag;
 
 /* What the last recorded frame took as a whole, which is known when its record is written out: so it leads the section

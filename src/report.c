@@ -62,15 +62,37 @@ static uint64_t bytes_of_states(const muster_world *world) {
   return bytes;
 }
 
-static muster_quantiles staleness_of(const muster_world *world, uint32_t decile) {
+static muster_quantiles quantiles_of(const histogram *histogram) {
+  return (muster_quantiles){histogram_quantile(histogram, 0.5), histogram_quantile(histogram, 0.99),
+                            histogram->maximum};
+}
+
+static uint64_t completed_in(const muster_world *world, uint32_t band) {
+  uint64_t completed = 0;
+  for (uint32_t part = 0; part < WHEEL_SHARDS; part++) completed += world->parts[part].bands[band].completed;
+  return completed;
+}
+
+uint64_t world_band_interval(const struct muster_world *world, uint32_t band) {
+  uint64_t completed = completed_in(world, band);
+  return completed ? (uint64_t)(world->bands.agent_time_ns[band] / (double)completed + 0.5) : 0;
+}
+
+static muster_band band_read(const muster_world *world, uint32_t number) {
+  muster_band band = {.interval_ns = world_band_interval(world, number),
+                      .agent_time_ns = world->bands.agent_time_ns[number],
+                      .completed = completed_in(world, number),
+                      .age = quantiles_of(&world->bands.ages[number])};
   histogram all = {0};
+  bands_count(&world->classes, number, &band);
   for (uint32_t part = 0; part < WHEEL_SHARDS; part++) {
-    const histogram *one = &world->parts[part].staleness[decile];
+    const histogram *one = &world->parts[part].bands[number].staleness;
     all.total += one->total;
     if (one->maximum > all.maximum) all.maximum = one->maximum;
     for (uint32_t bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) all.counts[bucket] += one->counts[bucket];
   }
-  return (muster_quantiles){histogram_quantile(&all, 0.5), histogram_quantile(&all, 0.99), all.maximum};
+  band.staleness = quantiles_of(&all);
+  return band;
 }
 
 muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics) {
@@ -84,7 +106,7 @@ muster_result muster_statistics_read(const muster_world *world, muster_statistic
       whole.steps_behind_max = world->parts[part].steps_behind_max;
   }
   if (whole.completed) whole.interval_deviation_ns = deviation_ns / (double)whole.completed;
-  for (uint32_t i = 0; i < MUSTER_DECILES; i++) whole.staleness[i] = staleness_of(world, i);
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) whole.bands[i] = band_read(world, i);
   whole.bytes_scheduling = bytes_scheduling(world);
   herds_bytes(world, &whole.bytes_folded, &whole.bytes_unfolded);
   whole.bytes_scheduling += whole.bytes_folded + whole.bytes_unfolded;
@@ -98,6 +120,7 @@ void muster_statistics_clear(muster_world *world) {
   if (guard_between(world, "statistics")) return;
   world->statistics = muster_default_statistics();
   memset(world->parts, 0, WHEEL_SHARDS * sizeof *world->parts);
+  memset(&world->bands, 0, sizeof world->bands);
 }
 
 bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level, muster_type_cost *cost) {

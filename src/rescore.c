@@ -57,7 +57,6 @@ void rescore_run(struct muster_world *world) {
   score_apply(board, &inputs);
   tune_look_at_company(world);
   ease_run(&world->ease, board, &inputs, units_of(world->frame.budget_ns, EASE_LOOK_NS, EASE_LOOKS_MIN));
-  score_deciles(board, world->store.active_count);
   world->report.scored = board->summary.agents;
   world->report.score_cells = board->summary.plots;
   world->report.score_waiting = board->summary.waiting;

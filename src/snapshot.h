@@ -12,7 +12,7 @@
 
 #include <muster/snapshot.h>
 
-enum { SNAPSHOT_VERSION = 3 };
+enum { SNAPSHOT_VERSION = 4 };
 
 typedef enum snapshot_section {
   SNAPSHOT_HEAD = 1,

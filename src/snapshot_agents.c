@@ -229,7 +229,10 @@ static void take_agent(snapshot *snapshot, const saved_agent *saved, const saved
   if (read.status == AGENT_PENDING) return;
   store_activate(&world->store, index);
   count_penalties(world, row);
-  if (read.status != AGENT_QUARANTINED) world->classes.classes[read.class].members++;
+  if (read.status == AGENT_QUARANTINED) return;
+  agent_class *class = &world->classes.classes[read.class];
+  class->members++;
+  classes_count_band(&world->classes, class, band_of(read.importance), 1);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- states

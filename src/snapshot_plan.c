@@ -272,19 +272,15 @@ static void exchange_noted(snapshot *snapshot) {
 
 typedef struct saved_board {
   float cubes_per_m;
-  uint32_t cursor, cursor_left, looks_each, deciles_stale;
+  uint32_t cursor, cursor_left, looks_each;
   uint32_t importance[IMPORTANCE_BINS];
-  uint8_t decile_low[IMPORTANCE_BINS], decile_high[IMPORTANCE_BINS];
 } saved_board;
 
 static bool is_board(const snapshot *snapshot, const saved_board *saved) {
   uint64_t agents = 0;
-  for (uint32_t i = 0; i < IMPORTANCE_BINS; i++) {
-    agents += saved->importance[i];
-    if (saved->decile_low[i] > saved->decile_high[i] || saved->decile_high[i] >= MUSTER_DECILES) return false;
-  }
+  for (uint32_t i = 0; i < IMPORTANCE_BINS; i++) agents += saved->importance[i];
   return agents == snapshot->info.agents && saved->cubes_per_m >= 0.0f && saved->cubes_per_m <= 1e6f &&
-         saved->deciles_stale <= 1 && saved->cursor <= snapshot->high;
+         saved->cursor <= snapshot->high;
 }
 
 static void exchange_board(snapshot *snapshot) {
@@ -292,11 +288,8 @@ static void exchange_board(snapshot *snapshot) {
   saved_board saved = {.cubes_per_m = board->cubes_per_m,
                        .cursor = board->cursor,
                        .cursor_left = board->cursor_left,
-                       .looks_each = board->looks_each,
-                       .deciles_stale = board->deciles_stale};
+                       .looks_each = board->looks_each};
   memcpy(saved.importance, board->importance, sizeof saved.importance);
-  memcpy(saved.decile_low, board->decile_low, sizeof saved.decile_low);
-  memcpy(saved.decile_high, board->decile_high, sizeof saved.decile_high);
   snapshot_exchange(snapshot, &saved, sizeof saved);
   if (!snapshot_expect(snapshot, is_board(snapshot, &saved), "importance as no population has it")) return;
   if (!snapshot_loads(snapshot)) return;
@@ -304,24 +297,22 @@ static void exchange_board(snapshot *snapshot) {
   board->cursor = saved.cursor;
   board->cursor_left = saved.cursor_left;
   board->looks_each = saved.looks_each;
-  board->deciles_stale = saved.deciles_stale;
   memcpy(board->importance, saved.importance, sizeof saved.importance);
-  memcpy(board->decile_low, saved.decile_low, sizeof saved.decile_low);
-  memcpy(board->decile_high, saved.decile_high, sizeof saved.decile_high);
 }
 
 static void exchange_ease(snapshot *snapshot) {
   ease saved = snapshot->world->ease;
-  unsigned char relapsed = saved.relapsed;
+  unsigned char relapsed = saved.relapsed, gives_way = saved.gives_way;
   snapshot_exchange(snapshot, &saved, offsetof(ease, relapsed));
   snapshot_exchange(snapshot, &relapsed, sizeof relapsed);
+  snapshot_exchange(snapshot, &gives_way, sizeof gives_way);
   snapshot_expect(snapshot,
                   saved.from >= 0.0 && saved.from <= 1.0 && saved.pressure >= 0.0 && saved.pressure <= 2.0 &&
-                      saved.stretch >= 0.0 && saved.stretch <= 1e12 && saved.depth >= 0.0 &&
-                      saved.depth <= EASE_DEEPEST && saved.eased <= snapshot->high && saved.patience >= 1 &&
-                      relapsed <= 1 && saved.cursor <= snapshot->high,
+                      saved.depth >= 0.0 && saved.depth <= EASE_DEEPEST && saved.eased <= snapshot->high &&
+                      saved.patience >= 1 && relapsed <= 1 && gives_way <= 1 && saved.cursor <= snapshot->high,
                   "levels that give way as none can");
   saved.relapsed = relapsed == 1;
+  saved.gives_way = gives_way == 1;
   if (snapshot_loads(snapshot)) snapshot->world->ease = saved;
 }
 

@@ -112,7 +112,8 @@ static void take_type(snapshot *snapshot, uint32_t number, const saved_type *sav
   type->def.priority = saved->priority;
   type->risk_ns = saved->risk_ns;
   type->watched = saved->watched;
-  type->quarantined = world->classes.frozen[number] = saved->quarantined;
+  type->quarantined = saved->quarantined;
+  classes_freeze(&world->classes, number, saved->quarantined);
   *grade = grade_type_of(&type->def, &world->board.rule);
   grade->level_floor = saved->level_floor;
   grade->checked = saved->checked;
@@ -154,6 +155,12 @@ static void exchange_costs(snapshot *snapshot, uint32_t number) {
                     "type %u cannot cost so much", number + 1);
   }
   if (snapshot_loads(snapshot)) memcpy(snapshot->world->costs.estimates[number], estimates, sizeof estimates);
+  cost_actions actions = snapshot->world->costs.actions[number];
+  snapshot_exchange(snapshot, &actions.per_update, sizeof actions.per_update);
+  snapshot_exchange(snapshot, &actions.begun, sizeof actions.begun);
+  snapshot_expect(snapshot, actions.per_update >= 0.0 && actions.per_update <= 1.0, "type %u cannot act so often",
+                  number + 1);
+  if (snapshot_loads(snapshot)) snapshot->world->costs.actions[number] = actions;
 }
 
 void snapshot_types(snapshot *snapshot) {

@@ -136,22 +136,16 @@ static void exchange_held(snapshot *snapshot) {
   batch->held_ns = held_ns;
 }
 
-/* Those whose action atoms wait: since earlier frames, or behind these. */
+/* Those whose action atoms wait. */
 static void exchange_acting(snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   uint32_t count = snapshot_count(snapshot, world->acting_count, snapshot->high, "agents whose actions wait");
   for (uint32_t i = 0, index = 0; i < count && !snapshot->failed; i++, index++) {
-    uint32_t fresh = 0;
-    for (; snapshot_saves(snapshot); index++) {
-      fresh = world->acting_fresh[index / 64] >> (index % 64) & 1;
-      if (fresh || world->acting[index / 64] >> (index % 64) & 1) break;
-    }
+    while (snapshot_saves(snapshot) && !(world->acting[index / 64] >> (index % 64) & 1)) index++;
     index = snapshot_number(snapshot, index);
-    fresh = snapshot_number(snapshot, fresh);
     if (!expect_status(snapshot, index, AGENT_ACTING, "the list of those who act")) return;
-    snapshot_expect(snapshot, fresh <= 1, "agent %u acts as none can", index);
     if (!snapshot_loads(snapshot)) continue;
-    (fresh ? world->acting_fresh : world->acting)[index / 64] |= 1ull << (index % 64);
+    world->acting[index / 64] |= 1ull << (index % 64);
     world->acting_count++;
   }
   uint32_t first = snapshot_count(snapshot, world->act_first, ACT_KINDS - 1, "kinds of actions");

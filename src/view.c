@@ -106,6 +106,19 @@ static uint32_t cell_along(double at_m, double cells_per_m, uint32_t cells) {
   return cell < cells - 1.0 ? cell > 0 ? (uint32_t)cell : 0 : cells - 1;
 }
 
+static void add_to_cell(muster_raster_cell *cell, const muster_sight *sight) {
+  float level = (float)sight->level, period_s = sight->period_s, staleness_s = sight->staleness_s;
+  bool shorter = period_s > 0.0f && (cell->with_period == 0 || period_s < cell->period_s_least);
+  bool alike = period_s >= cell->period_s_least && period_s <= cell->period_s_least;
+  if (cell->count == 0 || level < cell->level_least) cell->level_least = level;
+  if (shorter || (alike && staleness_s > cell->staleness_s)) cell->staleness_s = staleness_s;
+  if (shorter) cell->period_s_least = period_s;
+  cell->count++;
+  if (!(period_s > 0.0f)) return;
+  cell->with_period++;
+  if (staleness_s > cell->stretch_most * period_s) cell->stretch_most = staleness_s / period_s;
+}
+
 void muster_raster_add(const muster_raster *raster, const muster_sight *sights, uint32_t count) {
   if (!raster || !raster->cells || !raster->columns || !raster->rows || (count && !sights)) {
     error_missing("raster", "raster with its cells, and the sights");
@@ -116,14 +129,7 @@ void muster_raster_add(const muster_raster *raster, const muster_sight *sights, 
     const muster_sight *sight = &sights[i];
     uint32_t column = cell_along((double)sight->x, columns_per_m, raster->columns);
     uint32_t row = cell_along((double)sight->y, rows_per_m, raster->rows);
-    muster_raster_cell *cell = &raster->cells[(size_t)row * raster->columns + column];
-    cell->count++;
-    cell->level_sum += (float)sight->level;
-    cell->staleness_s_sum += sight->staleness_s;
-    if (!(sight->period_s > 0.0f)) continue;
-    cell->with_period++;
-    cell->period_s_sum += sight->period_s;
-    cell->stretch_sum += sight->staleness_s / sight->period_s;
+    add_to_cell(&raster->cells[(size_t)row * raster->columns + column], sight);
   }
 }
 

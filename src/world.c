@@ -107,7 +107,7 @@ static void create_exec(struct muster_world *world) {
   world->deferred = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred);
   world->deferred_before = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred_before);
   world->acting = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting);
-  world->acting_fresh = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting_fresh);
+  world->acting_now = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting_now);
   world->marks = arena_reserve(&world->arena, def->agents_max, sizeof *world->marks);
   world->seen = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->seen);
   world->parts = arena_reserve(&world->arena, WHEEL_SHARDS, sizeof *world->parts);

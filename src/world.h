@@ -11,7 +11,6 @@
 #include "agents/spawn.h"
 #include "agents/store.h"
 #include "agents/types.h"
-#include "base/histogram.h"
 #include "exec/acts.h"
 #include "exec/allotment.h"
 #include "exec/crew.h"
@@ -24,6 +23,7 @@
 #include "exec/shares.h"
 #include "exec/visit.h"
 #include "exec/watchdog.h"
+#include "plan/bands.h"
 #include "plan/controller.h"
 #include "plan/costs.h"
 #include "plan/ease.h"
@@ -70,7 +70,16 @@ typedef struct frame_state {
   uint64_t stolen_ns;             /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
   bool slept;                     /* audit: the caller did, until the last worker left a crew of a serial stage */
   uint64_t act_ns;                /* spent in action atoms */
+  double everybody_ns;            /* what one update of everybody takes who has a period */
+  double acts_late_ns;            /* what the actions will take of those whose turn should have come, */
+  uint32_t acts_late;             /* and how many these are */
 } frame_state;
+
+/* Of a band of importance, since the statistics were cleared. */
+typedef struct settled_band {
+  uint64_t completed;
+  histogram staleness;
+} settled_band;
 
 /* What the completed updates of a share of the batch add up to. Shares are settled by different workers at a time. */
 typedef struct settle_part {
@@ -79,7 +88,7 @@ typedef struct settle_part {
   uint64_t steps_behind_max;
   uint64_t longest_wait_ns; /* in this frame, of those who had waited in line; */
   uint32_t forgotten;       /* so many of them left it */
-  histogram staleness[MUSTER_DECILES];
+  settled_band bands[MUSTER_BANDS];
 } settle_part;
 
 /* What is known of runaways. */
@@ -170,7 +179,8 @@ struct muster_world {
   command *deferred;        /* what updates asked of others, in order: the next intake begins with it */
   command *deferred_before; /* the other buffer, while the intake reads one */
   uint32_t deferred_count;
-  uint64_t *acting, *acting_fresh; /* bitmaps: agents whose action atoms wait: since earlier frames; behind these */
+  uint64_t *acting, *acting_now; /* bitmaps: agents whose action atoms wait; those of them whose turn it is, only in
+                                    the stage that runs them */
   uint32_t acting_count;
   uint32_t act_kinds; /* bitmap of muster_act: those that some type has */
   uint32_t act_first; /* the one whose turn is first */
@@ -192,6 +202,7 @@ struct muster_world {
   muster_statistics statistics; /* the quantiles are filled when it is read */
   trace trace;
   settle_part *parts; /* WHEEL_SHARDS: what completed updates add up to */
+  bands bands;
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */
   uint32_t helpers;     /* workers that were called to run it */
@@ -289,6 +300,10 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
 
 /* muster_world_hash(), at any moment. In src/report.c. */
 uint64_t world_hash(const struct muster_world *world);
+
+/* What agents of a band of importance got since the statistics were cleared: the interval of muster_band, 0 when none
+ * of them ran. In src/report.c. */
+uint64_t world_band_interval(const struct muster_world *world, uint32_t band);
 
 /* What the score stage works on. In src/intake.c. */
 score_inputs world_score_inputs(struct muster_world *world);

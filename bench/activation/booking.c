@@ -91,7 +91,7 @@ static bool populate(side *side, uint32_t agents) {
     agent_row *row = &side->store.rows[i];
     row->type = (uint16_t)(i % KINDS);
     row->class = side->of_kind[i % KINDS]->number;
-    classes_join(&side->classes, side->of_kind[i % KINDS]);
+    classes_join(&side->classes, side->of_kind[i % KINDS], 0);
     periods_begin(&side->classes, &side->store, i, random_at(1, i, 0, 0));
   }
   return true;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 static const double metres_per_agent = 45.0; /* the square's edge is so many for each root of an agent */
-static const uint32_t agents_per_observer = 125;
 
 /* The finaliser of SplitMix64: every input bit reaches every output bit. */
 static uint64_t mix(uint64_t value) {
@@ -21,13 +20,19 @@ uint64_t crowd_random(uint64_t seed, uint64_t purpose, uint64_t index) {
 
 static crowd_place place_of(uint64_t seed, uint64_t purpose, uint64_t index, double edge_m) {
   uint64_t random = crowd_random(seed, purpose, index);
-  return (crowd_place){(double)(uint32_t)random * 0x1p-32 * edge_m, (double)(random >> 32) * 0x1p-32 * edge_m};
+  return (crowd_place){
+      .position = {(double)(uint32_t)random * 0x1p-32 * edge_m, (double)(random >> 32) * 0x1p-32 * edge_m, 0}};
+}
+
+static double between_m(muster_position a, muster_position b) {
+  return hypot(hypot(a.x - b.x, a.y - b.y), a.z - b.z);
 }
 
 static double nearest_m(const crowd *crowd, crowd_place place) {
   double nearest = INFINITY;
   for (uint32_t i = 0; i < crowd->observer_count; i++)
-    nearest = fmin(nearest, hypot(place.x - crowd->observers[i].x, place.y - crowd->observers[i].y));
+    if (crowd->observers[i].partition == place.partition)
+      nearest = fmin(nearest, between_m(place.position, crowd->observers[i].position));
   return nearest;
 }
 
@@ -36,24 +41,34 @@ static double importance_at(double distance_m) {
   return fmin(fmax((250.0 - distance_m) / (250.0 - 25.0), 0.0), 1.0);
 }
 
+bool crowd_reserve(crowd *crowd, uint32_t agents, uint32_t observers) {
+  crowd->count = agents;
+  crowd->observer_count = observers;
+  crowd->members = calloc(agents, sizeof *crowd->members);
+  crowd->observers = calloc(observers, sizeof *crowd->observers);
+  return crowd->members && crowd->observers;
+}
+
+void crowd_put(crowd *crowd, uint32_t number, crowd_place place, uint32_t type) {
+  const crowd_type *of = &crowd->types[type];
+  double distance_m = nearest_m(crowd, place);
+  crowd->members[number] = (crowd_member){.place = place,
+                                          .type = type,
+                                          .distance_m = distance_m,
+                                          .importance = importance_at(distance_m),
+                                          .cost_s = (double)of->cost_ns * 1e-9,
+                                          .shortest_s = (double)of->period_ns * 1e-9,
+                                          .longest_s = (double)of->period_max_ns * 1e-9};
+}
+
 bool crowd_open(crowd *crowd, const crowd_def *def, uint32_t agents, uint64_t seed) {
   double edge_m = metres_per_agent * sqrt(agents);
-  *crowd = (struct crowd){.def = def, .count = agents, .observer_count = agents / agents_per_observer};
-  crowd->members = calloc(crowd->count, sizeof *crowd->members);
-  crowd->observers = calloc(crowd->observer_count, sizeof *crowd->observers);
-  if (!crowd->members || !crowd->observers) return false;
-  for (uint32_t i = 0; i < crowd->observer_count; i++) crowd->observers[i] = place_of(seed, 1, i, edge_m);
-  for (uint32_t i = 0; i < agents; i++) {
-    crowd_member *member = &crowd->members[i];
-    crowd_place place = place_of(seed, 2, i, edge_m);
-    member->x = place.x;
-    member->y = place.y;
-    member->type = i % def->type_count;
-    member->cost_s = def->cost_ns[member->type] * 1e-9;
-    member->distance_m = nearest_m(crowd, place);
-    member->weight = exp2(6.0 * importance_at(member->distance_m) - 3.0);
-  }
-  crowd_derive_elasticities(crowd);
+  uint32_t observers = agents > def->agents_per_observer ? agents / def->agents_per_observer : 1;
+  *crowd = (struct crowd){.type_count = def->type_count};
+  for (uint32_t i = 0; i < def->type_count; i++) crowd->types[i] = def->types[i];
+  if (!crowd_reserve(crowd, agents, observers)) return false;
+  for (uint32_t i = 0; i < observers; i++) crowd->observers[i] = place_of(seed, 1, i, edge_m);
+  for (uint32_t i = 0; i < agents; i++) crowd_put(crowd, i, place_of(seed, 2, i, edge_m), i % def->type_count);
   return true;
 }
 
@@ -64,52 +79,50 @@ void crowd_close(crowd *crowd) {
 
 double crowd_demand(const crowd *crowd) {
   double sum = 0;
-  for (uint32_t i = 0; i < crowd->count; i++) sum += crowd->members[i].cost_s;
-  return sum / ((double)crowd->def->period_ns * 1e-9);
+  for (uint32_t i = 0; i < crowd->count; i++) sum += crowd->members[i].cost_s / crowd->members[i].shortest_s;
+  return sum;
+}
+
+double crowd_wish(const crowd *crowd) {
+  double sum = 0;
+  for (uint32_t i = 0; i < crowd->count; i++) sum += crowd->members[i].cost_s / crowd->members[i].longest_s;
+  return sum;
+}
+
+void crowd_weigh(crowd *crowd, double octaves) {
+  for (uint32_t i = 0; i < crowd->count; i++) crowd->members[i].weight = exp2(octaves * crowd->members[i].importance);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the optimum
  */
 
 /* Sets the periods for one mu; returns the CPU that they take. */
-static double set_periods(crowd *crowd, double mu) {
-  double shortest_s = (double)crowd->def->period_ns * 1e-9, longest_s = (double)crowd->def->period_max_ns * 1e-9;
+static double set_periods(crowd *crowd, double mu, double stretch) {
   double cpu = 0;
   for (uint32_t i = 0; i < crowd->count; i++) {
     crowd_member *member = &crowd->members[i];
-    member->period_s = fmin(fmax(mu * sqrt(member->cost_s / member->weight), shortest_s), longest_s);
+    double wanted_s = fmax(mu * sqrt(member->cost_s / member->weight), member->shortest_s);
+    member->period_s = fmin(wanted_s, stretch * member->longest_s);
     cpu += member->cost_s / member->period_s;
   }
   return cpu;
 }
 
-double crowd_solve(crowd *crowd, double cpu) {
+double crowd_solve(crowd *crowd, double cpu, double stretch) {
   double low = 1e-9, high = 1e12, staleness = 0, weights = 0;
-  for (int i = 0; i < 150; i++) {
+  for (int i = 0; i < 100; i++) {
     double middle = sqrt(low * high);
-    if (set_periods(crowd, middle) > cpu)
+    if (set_periods(crowd, middle, stretch) > cpu)
       low = middle;
     else
       high = middle;
   }
-  set_periods(crowd, high);
+  set_periods(crowd, high, stretch);
   for (uint32_t i = 0; i < crowd->count; i++) {
     staleness += crowd->members[i].weight * crowd->members[i].period_s * 0.5;
     weights += crowd->members[i].weight;
   }
   return staleness / weights * 1e3;
-}
-
-void crowd_choose_elasticities(crowd *crowd) {
-  double shortest_s = (double)crowd->def->period_ns * 1e-9;
-  for (uint32_t i = 0; i < crowd->count; i++) {
-    double given_up = 1.0 / shortest_s - 1.0 / crowd->members[i].period_s;
-    crowd->members[i].elasticity = (float)fmax(given_up, 0.01);
-  }
-}
-
-void crowd_derive_elasticities(crowd *crowd) {
-  for (uint32_t i = 0; i < crowd->count; i++) crowd->members[i].elasticity = -1.0f;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- ages

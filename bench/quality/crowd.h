@@ -3,38 +3,47 @@
 #ifndef BENCH_CROWD_H
 #define BENCH_CROWD_H
 
+#include <muster/muster.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CROWD_FRAME_NS 20000000u
+#define CROWD_FRAME_NS 50000000u
 
-enum { CROWD_TYPES_MAX = 4 };
+enum { CROWD_TYPES_MAX = 4, CROWD_ATOMS_MAX = 16 };
 
-typedef struct crowd_def {
-  const char *name, *summary;
-  uint32_t type_count;
-  uint32_t cost_ns[CROWD_TYPES_MAX];
+typedef struct crowd_type {
+  uint32_t cost_ns, atoms;           /* C, of so many atoms alike; at most CROWD_ATOMS_MAX */
   uint64_t period_ns, period_max_ns; /* T_io, T_imax */
+} crowd_type;
+
+/* A crowd on a square, whose observers stand anywhere in it. */
+typedef struct crowd_def {
+  uint32_t agents_per_observer;
+  uint32_t type_count;
+  crowd_type types[CROWD_TYPES_MAX];
 } crowd_def;
 
+typedef struct crowd_place {
+  muster_position position;
+  uint32_t partition;
+} crowd_place;
+
 typedef struct crowd_member {
+  crowd_place place;
   uint32_t type;
-  float elasticity; /* set by hand; negative = left to Muster */
-  double x, y;
   double distance_m; /* to the nearest observer */
-  double weight;     /* w_i */
-  double cost_s;
+  double importance;
+  double weight; /* w_i, of those who judge */
+  double cost_s, shortest_s, longest_s;
   double period_s; /* what is best */
+  uint32_t every;  /* frames between two updates, by a rule that counts them */
   double last_s;   /* last update */
   double aged;     /* integral of its age since the window began, s^2 */
 } crowd_member;
 
-typedef struct crowd_place {
-  double x, y;
-} crowd_place;
-
 typedef struct crowd {
-  const crowd_def *def;
+  uint32_t type_count;
+  crowd_type types[CROWD_TYPES_MAX];
   uint32_t count, observer_count;
   crowd_member *members;
   crowd_place *observers;
@@ -42,21 +51,30 @@ typedef struct crowd {
   double spent_s;         /* CPU since then */
 } crowd;
 
-/* Draws a crowd; both kinds of neighbours are as common for any number of agents. False when out of memory;
- * crowd_close is due either way. */
+/* Draws a crowd on a square, as dense for any number of agents; at least one observer. */
 bool crowd_open(crowd *crowd, const crowd_def *def, uint32_t agents, uint64_t seed);
+
+/* Those of a spawn file, who stand where it says, with the costs and periods that the population module gives to each
+ * kind, and its observers; of them so many copies, each in worlds of its own, that there are `agents_least` or more:
+ * in a crowd of few a frame's CPU is hardly an update. The message of a failure is in muster_last_error(). */
+bool crowd_open_spawns(crowd *crowd, const char *path, uint32_t agents_least, uint64_t seed);
+
+/* The steps of both. Reserve takes memory for members and observers; put gives a member its place and its type, when
+ * the types and all observers are in the crowd. False when out of memory; crowd_close is due after any failure, too. */
+bool crowd_reserve(crowd *crowd, uint32_t agents, uint32_t observers);
+void crowd_put(crowd *crowd, uint32_t number, crowd_place place, uint32_t type);
 void crowd_close(crowd *crowd);
 
-/* CPU that everybody at the shortest period takes, in seconds per second. */
+/* CPU that everybody at the shortest and at the longest period takes, in seconds per second. */
 double crowd_demand(const crowd *crowd);
+double crowd_wish(const crowd *crowd);
 
-/* Sets every member's period_s to what is best with so much CPU; returns the staleness in ms. */
-double crowd_solve(crowd *crowd, double cpu);
+/* Weights become 2^(octaves x importance). */
+void crowd_weigh(crowd *crowd, double octaves);
 
-/* Sets elasticities by which the elastic rule comes to the periods that were solved for: the updates per second that
- * each gives up. Or leaves them to Muster. */
-void crowd_choose_elasticities(crowd *crowd);
-void crowd_derive_elasticities(crowd *crowd);
+/* Sets every member's period_s to what is best with so much CPU, where periods may be `stretch` times the longest;
+ * returns the staleness in ms. */
+double crowd_solve(crowd *crowd, double cpu, double stretch);
 
 /* Back to time zero, everybody fresh. */
 void crowd_restart(crowd *crowd);
@@ -67,7 +85,7 @@ void crowd_begin_window(crowd *crowd);
 /* A member is updated now. */
 void crowd_update(crowd *crowd, crowd_member *member);
 
-/* The weighted staleness in ms from the window's beginning until now. */
+/* The weighted staleness in ms from the window's beginning until now; who never ran is as old as it is. */
 double crowd_staleness(const crowd *crowd);
 
 /* A random number for a purpose. */

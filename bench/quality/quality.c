@@ -2,31 +2,56 @@
 
 #include "rules.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-static const crowd_def crowds[QUALITY_CROWDS] = {
-    {"uniform", "updates of 20 us; periods from 100 ms to 10 s", 1, {20000}, 100000000, 10000000000},
-    {"mixed",
-     "three types, updates of 10, 40 and 160 us; periods from 100 ms to 10 s",
-     3,
-     {10000, 40000, 160000},
-     100000000,
-     10000000000},
+#define PERIODS 100000000u, 2000000000u
+
+/* The last is the spawn file's. */
+static const crowd_def crowds[QUALITY_CROWDS - 1] = {
+    {1000, 1, {{20000, 1, PERIODS}}},
+    {1000, 3, {{10000, 1, PERIODS}, {40000, 1, PERIODS}, {160000, 1, PERIODS}}},
+    {125, 1, {{20000, 1, PERIODS}}},
+};
+
+enum { SPAWNS = QUALITY_CROWDS - 1 };
+
+static const char *const crowd_names[QUALITY_CROWDS][2] = {
+    {"uniform", "1000 agents for each observer, updates of 20 us; periods from 100 ms to 2 s"},
+    {"mixed", "the same in three types, updates of 10, 40 and 160 us"},
+    {"dense", "as uniform, but 125 agents for each observer: more than half of all matter to somebody"},
+    {"spawns", "the file of --spawns: costs and periods as the population module has them"},
 };
 
 /* Of what everybody at the shortest period would take. */
-static const double loads[QUALITY_LOADS] = {0.1, 0.3, 0.6};
+static const double shares[QUALITY_SHARES] = {0.6, 0.3, 0.1, 0.03, 0.01};
 
-enum { MIDDLE_LOAD = 1 };
+static const uint32_t octaves[QUALITY_JUDGES] = {12, 6};
 
 static const char *const rules[QUALITY_RULES][2] = {
-    {"elastic", "Muster's elastic rule, elasticity from importance (the default)"},
-    {"chosen", "the elastic rule with the elasticities that are best at this very load"},
-    {"chosen-once", "the elastic rule with those that are best at the middle load"},
-    {"square-root", "Muster's square-root rule, elasticity from importance"},
+    {"importance", "Muster's default: the law of importance with k = 12, and deadlines"},
+    {"importance-6", "the same with k = 6"},
+    {"square-root", "Muster's square-root rule in the papers' order, elasticity from importance as for k = 6"},
+    {"elastic", "Tan & Wong's elastic periods by rate, likewise"},
     {"round-robin", "one after the other; who is not due yet is passed over"},
     {"distance", "every k-th frame, k by the squared distance to the nearest observer, scaled to this CPU"},
 };
+
+static const rule_muster_def muster_rules[] = {
+    [QUALITY_IMPORTANCE] = {MUSTER_ELASTIC_IMPORTANCE, MUSTER_ORDER_DEADLINE, 12.0f},
+    [QUALITY_IMPORTANCE_6] = {MUSTER_ELASTIC_IMPORTANCE, MUSTER_ORDER_DEADLINE, 6.0f},
+    [QUALITY_SQUARE_ROOT] = {MUSTER_ELASTIC_SQUARE_ROOT, MUSTER_ORDER_PRIORITY, 12.0f},
+    [QUALITY_ELASTIC] = {MUSTER_ELASTIC_RATE, MUSTER_ORDER_PRIORITY, 12.0f},
+};
+
+uint32_t quality_octaves(uint32_t judge) {
+  return octaves[judge];
+}
+
+quality_rule quality_own_rule(uint32_t judge) {
+  return judge == 0 ? QUALITY_IMPORTANCE : QUALITY_IMPORTANCE_6;
+}
 
 const char *quality_rule_name(quality_rule rule) {
   return rules[rule][0];
@@ -37,66 +62,92 @@ const char *quality_rule_summary(quality_rule rule) {
 }
 
 const char *quality_crowd_name(uint32_t crowd) {
-  return crowd < QUALITY_CROWDS ? crowds[crowd].name : NULL;
+  return crowd < QUALITY_CROWDS ? crowd_names[crowd][0] : NULL;
 }
 
 const char *quality_crowd_summary(uint32_t crowd) {
-  return crowd < QUALITY_CROWDS ? crowds[crowd].summary : NULL;
+  return crowd < QUALITY_CROWDS ? crowd_names[crowd][1] : NULL;
 }
 
-/* Elasticities as the rule has them. */
-static void prepare(crowd *crowd, quality_rule rule, double load) {
-  double demand = crowd_demand(crowd);
-  crowd_derive_elasticities(crowd);
-  if (rule == QUALITY_CHOSEN || rule == QUALITY_CHOSEN_ONCE) {
-    crowd_solve(crowd, demand * (rule == QUALITY_CHOSEN ? load : loads[MIDDLE_LOAD]));
-    crowd_choose_elasticities(crowd);
+/* The optima of all judges; returns the longest period that the rule of importance may come to. */
+static double solve(crowd *crowd, double cpu, double stretch, quality_case *result) {
+  double longest_s = 0;
+  for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++) {
+    crowd_weigh(crowd, octaves[judge]);
+    result->optimum_ms[judge] = crowd_solve(crowd, cpu, INFINITY);
+    result->wish[judge] = crowd_solve(crowd, cpu, stretch) / result->optimum_ms[judge];
+    for (uint32_t i = 0; i < crowd->count; i++) longest_s = fmax(longest_s, crowd->members[i].period_s);
   }
-  crowd_restart(crowd);
+  return longest_s;
 }
 
-static bool run_rule(crowd *crowd, quality_rule rule, double cpu_s, rule_span span) {
-  switch (rule) {
-  case QUALITY_ROUND_ROBIN:
+/* Whoever waits longest runs three times in the window, and once before, when the first of all updates, which come at
+ * once, are over. */
+static rule_span span_of(double longest_s, bool quick) {
+  double warm_s = fmax(longest_s, 5.0), window_s = fmax(3.0 * longest_s, 15.0);
+  if (quick) window_s = fmax(longest_s, 10.0);
+  uint32_t from = (uint32_t)(warm_s * 1e9 / CROWD_FRAME_NS);
+  return (rule_span){from, from + (uint32_t)(window_s * 1e9 / CROWD_FRAME_NS)};
+}
+
+static bool run_rule(crowd *crowd, quality_rule rule, double cpu_s, double stretch, rule_span span) {
+  if (rule < sizeof muster_rules / sizeof *muster_rules) return rule_muster(crowd, &muster_rules[rule], cpu_s, span);
+  if (rule == QUALITY_ROUND_ROBIN)
     rule_round_robin(crowd, cpu_s, span);
-    return true;
-  case QUALITY_DISTANCE:
-    rule_distance(crowd, cpu_s, span);
-    return true;
-  case QUALITY_SQUARE_ROOT:
-    return rule_muster(crowd, MUSTER_ELASTIC_SQUARE_ROOT, cpu_s, span);
-  default:
-    return rule_muster(crowd, MUSTER_ELASTIC_RATE, cpu_s, span);
+  else
+    rule_distance(crowd, cpu_s, stretch, span);
+  return true;
+}
+
+static void judge(crowd *crowd, const quality_case *of_case, quality_result *result) {
+  for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++) {
+    crowd_weigh(crowd, octaves[judge]);
+    result->staleness_ms[judge] = crowd_staleness(crowd);
+    result->ratio[judge] = result->staleness_ms[judge] / of_case->optimum_ms[judge];
   }
 }
 
-static bool measure_case(crowd *crowd, const quality_setup *setup, double load, quality_case *result) {
-  rule_span span = setup->quick ? (rule_span){500, 1250} : (rule_span){750, 2250};
-  double cpu = crowd_demand(crowd) * load, cpu_s = cpu * CROWD_FRAME_NS * 1e-9;
-  *result = (quality_case){
-      .crowd = crowd->def->name, .cpu = load, .agents = crowd->count, .observers = crowd->observer_count};
-  result->optimum_ms = crowd_solve(crowd, cpu);
+static bool measure_case(crowd *crowd, const quality_setup *setup, quality_case *result) {
+  double cpu = crowd_demand(crowd) * result->cpu, cpu_s = cpu * CROWD_FRAME_NS * 1e-9;
+  result->load = crowd_wish(crowd) / cpu;
+  double stretch = fmax(1.0, 2.0 * result->load);
+  rule_span span = span_of(solve(crowd, cpu, stretch, result), setup->quick);
   for (quality_rule rule = 0; rule < QUALITY_RULES; rule++) {
     char doing[128];
-    snprintf(doing, sizeof doing, "%s, %.0f %% of the CPU: %s", crowd->def->name, load * 100, rules[rule][0]);
+    snprintf(doing, sizeof doing, "%s, %.0f %% of the CPU: %s", result->crowd, result->cpu * 100, rules[rule][0]);
     if (setup->show) setup->show(doing, setup->user);
-    prepare(crowd, rule, load);
-    if (!run_rule(crowd, rule, cpu_s, span)) return false;
-    quality_result *of_rule = &result->rules[rule];
-    of_rule->staleness_ms = crowd_staleness(crowd);
-    of_rule->ratio = of_rule->staleness_ms / result->optimum_ms;
-    of_rule->cpu_share = crowd->spent_s / (cpu_s * (span.to - span.from));
+    crowd_restart(crowd);
+    if (!run_rule(crowd, rule, cpu_s, stretch, span)) return false;
+    judge(crowd, result, &result->rules[rule]);
+    result->rules[rule].cpu_share = crowd->spent_s / (cpu_s * (span.to - span.from));
   }
   return true;
 }
 
-const char *quality_measure(const quality_setup *setup, quality_case cases[QUALITY_CASES]) {
+static bool is_wanted(const quality_setup *setup, uint32_t number) {
+  if (number == SPAWNS && !setup->spawns) return false;
+  return !setup->only || strcmp(setup->only, crowd_names[number][0]) == 0;
+}
+
+static bool open_crowd(crowd *crowd, const quality_setup *setup, uint32_t number) {
+  uint32_t agents = setup->quick ? 4000 : 20000;
+  if (number == SPAWNS) return crowd_open_spawns(crowd, setup->spawns, agents, setup->seed);
+  return crowd_open(crowd, &crowds[number], agents, setup->seed);
+}
+
+const char *quality_measure(const quality_setup *setup, quality_case cases[QUALITY_CASES], uint32_t *count) {
   const char *wrong = NULL;
+  *count = 0;
   for (uint32_t i = 0; i < QUALITY_CROWDS && !wrong; i++) {
     crowd crowd;
-    if (!crowd_open(&crowd, &crowds[i], setup->quick ? 1000 : 5000, setup->seed)) wrong = "out of memory";
-    for (uint32_t load = 0; load < QUALITY_LOADS && !wrong; load++)
-      if (!measure_case(&crowd, setup, loads[load], &cases[i * QUALITY_LOADS + load])) wrong = muster_last_error();
+    if (!is_wanted(setup, i)) continue;
+    if (!open_crowd(&crowd, setup, i)) wrong = i == SPAWNS ? muster_last_error() : "out of memory";
+    for (uint32_t share = 0; share < QUALITY_SHARES && !wrong; share++) {
+      quality_case *result = &cases[(*count)++];
+      *result = (quality_case){
+          .crowd = crowd_names[i][0], .cpu = shares[share], .agents = crowd.count, .observers = crowd.observer_count};
+      if (!measure_case(&crowd, setup, result)) wrong = muster_last_error();
+    }
     crowd_close(&crowd);
   }
   return wrong;

@@ -1,30 +1,32 @@
 /* quality.h - how fresh each rule keeps a crowd with the same CPU: importance-weighted staleness of Muster's fits, of a
  * round robin and of a frequency by distance, beside the least that this CPU allows.
  *
- * The crowd stands on a square, with observers in it who make those around them important; an agent's age grows with
- * time and an update takes it back to zero. Measured is the mean over time of
+ * Observers stand in the crowd and make those around them important; an agent's age grows with time and an update takes
+ * it back to zero. Measured is the mean over time of
  *
- *     sum w_i age_i / sum w_i        w_i = 2^(6 i - 3) for importance i
+ *     sum w_i age_i / sum w_i        w_i = 2^(k x importance)
  *
- * w is the inverse of the elasticity that Muster derives from importance, so every rule is judged by the very word that
- * the designer gave: at full importance staleness weighs 64 times as much as at none, and nobody weighs nothing. Time
- * is virtual, costs are exact, and each rule may use the same CPU, frame by frame; so figures are the same on any
- * machine. The optimum is T_i = clamp(mu sqrt(C_i / w_i), T_io, T_imax) with the mu that uses the CPU up, and an age of
- * T_i / 2: nothing that keeps the bounds can be fresher, frames or not. */
+ * of everybody, those who never run included, by two judges: k = 12 and k = 6, at which staleness at full importance
+ * weighs 4096 and 64 times what it does at none. A rule keeps its word by the weights that it was given; what the other
+ * judge says of it is told beside. Time is virtual, costs are exact, and each rule may use the same CPU, frame by
+ * frame; so figures are the same on any machine. The optimum is T_i = max(mu sqrt(C_i / w_i), T_io) with the mu that
+ * uses the CPU up, and an age of T_i / 2: nothing that keeps the shortest periods can be fresher, frames or not. It
+ * knows no longest period. Muster's rule of importance does, a wish that stretches with the load, so that nobody is
+ * left alone for longer than twice what an equal share would be: what that costs is known beforehand, too. */
 #ifndef BENCH_QUALITY_H
 #define BENCH_QUALITY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { QUALITY_CROWDS = 2, QUALITY_LOADS = 3, QUALITY_CASES = QUALITY_CROWDS * QUALITY_LOADS };
+enum { QUALITY_CROWDS = 4, QUALITY_SHARES = 5, QUALITY_CASES = QUALITY_CROWDS * QUALITY_SHARES, QUALITY_JUDGES = 2 };
 
 typedef enum quality_rule {
-  QUALITY_ELASTIC = 0, /* Muster's default: rate-elastic, elasticity from importance */
-  QUALITY_CHOSEN,      /* the same with elasticities set by hand to what is best at this very load */
-  QUALITY_CHOSEN_ONCE, /* the same with those that are best at the middle load */
-  QUALITY_SQUARE_ROOT, /* Muster's square-root rule, elasticity from importance */
-  QUALITY_ROUND_ROBIN, /* one after the other; who is not due yet is passed over */
+  QUALITY_IMPORTANCE = 0, /* Muster's default: the law of importance, k = 12, and deadlines */
+  QUALITY_IMPORTANCE_6,   /* the same with k = 6 */
+  QUALITY_SQUARE_ROOT,    /* these two in the papers' order: elasticity from importance, as if k were 6, */
+  QUALITY_ELASTIC,        /* and Tan & Wong's elastic periods likewise */
+  QUALITY_ROUND_ROBIN,    /* one after the other; who is not due yet is passed over */
   QUALITY_DISTANCE, /* every k-th frame, k by the squared distance to the nearest observer, as voxel servers do; scaled
                        to use this CPU */
   QUALITY_RULES
@@ -32,25 +34,33 @@ typedef enum quality_rule {
 
 typedef struct quality_setup {
   uint64_t seed;
-  bool quick;                                  /* a small crowd for a short time */
+  const char *spawns;                          /* a spawn file, or null: that crowd is left out */
+  const char *only;                            /* the name of the one crowd that is measured, or null */
+  bool quick;                                  /* small crowds for a short time */
   void (*show)(const char *doing, void *user); /* called before each measure; null = nobody wants to know */
   void *user;
 } quality_setup;
 
 typedef struct quality_result {
-  double staleness_ms;
-  double ratio;     /* to the optimum's */
-  double cpu_share; /* of what it was allowed, what it used */
+  double staleness_ms[QUALITY_JUDGES];
+  double ratio[QUALITY_JUDGES]; /* to the optimum's */
+  double cpu_share;             /* of what it was allowed, what it used */
 } quality_result;
 
 /* One crowd with one share of the CPU that everybody at the shortest period would take. */
 typedef struct quality_case {
   const char *crowd;
-  double cpu; /* the share */
+  double cpu;  /* the share */
+  double load; /* what everybody at the longest period would take, in parts of that CPU */
   uint32_t agents, observers;
-  double optimum_ms; /* the optimum's staleness */
+  double optimum_ms[QUALITY_JUDGES]; /* the optimum's staleness */
+  double wish[QUALITY_JUDGES];       /* ratio to it of what is best where periods may be as long as Muster lets them */
   quality_result rules[QUALITY_RULES];
 } quality_case;
+
+/* k of a judge, and Muster's rule that was given the same weights. */
+uint32_t quality_octaves(uint32_t judge);
+quality_rule quality_own_rule(uint32_t judge);
 
 /* A rule's name, as in rows, and what it is. */
 const char *quality_rule_name(quality_rule rule);
@@ -60,7 +70,7 @@ const char *quality_rule_summary(quality_rule rule);
 const char *quality_crowd_name(uint32_t crowd);
 const char *quality_crowd_summary(uint32_t crowd);
 
-/* Measures the cases: all loads of the first crowd, then of the next. Null, or what went wrong. */
-const char *quality_measure(const quality_setup *setup, quality_case cases[QUALITY_CASES]);
+/* Measures the cases: all shares of the first crowd, then of the next. Null, or what went wrong. */
+const char *quality_measure(const quality_setup *setup, quality_case cases[QUALITY_CASES], uint32_t *count);
 
 #endif

@@ -1,19 +1,32 @@
 /* The crowd in a Muster world. */
 #include "rules.h"
 
+#include <math.h>
+
+#define BUDGET_LEAST_NS 10000u
+
 static muster_atom_result refresh(muster_update *update) {
   crowd_update(update->type_user, update->user);
   return MUSTER_ATOM_NEXT;
 }
 
+/* All but the last of an update. */
+static muster_atom_result go_on(muster_update *update) {
+  (void)update;
+  return MUSTER_ATOM_NEXT;
+}
+
 static bool register_types(muster_world *world, crowd *crowd, muster_type types[CROWD_TYPES_MAX]) {
-  for (uint32_t i = 0; i < crowd->def->type_count; i++) {
-    muster_atom atom = {refresh, MUSTER_ROLE_BEHAVIOUR, crowd->def->cost_ns[i]};
+  for (uint32_t i = 0; i < crowd->type_count; i++) {
+    muster_atom atoms[CROWD_ATOMS_MAX];
     muster_type_def type = muster_default_type_def();
-    type.atoms = &atom;
-    type.atom_count = 1;
-    type.period_ns = crowd->def->period_ns;
-    type.period_max_ns = crowd->def->period_max_ns;
+    type.atoms = atoms;
+    type.atom_count = crowd->types[i].atoms;
+    for (uint32_t atom = 0; atom < type.atom_count; atom++)
+      atoms[atom] = (muster_atom){atom + 1 < type.atom_count ? go_on : refresh, MUSTER_ROLE_BEHAVIOUR,
+                                  crowd->types[i].cost_ns / type.atom_count};
+    type.period_ns = crowd->types[i].period_ns;
+    type.period_max_ns = crowd->types[i].period_max_ns;
     type.user = crowd;
     types[i] = muster_type_register(world, &type);
     if (types[i].index == 0) return false;
@@ -26,14 +39,15 @@ static bool populate(muster_world *world, crowd *crowd) {
   if (!register_types(world, crowd, types)) return false;
   for (uint32_t i = 0; i < crowd->observer_count; i++) {
     muster_observer_def def = muster_default_observer_def();
-    def.position = (muster_position){crowd->observers[i].x, crowd->observers[i].y, 0};
+    def.position = crowd->observers[i].position;
+    def.partition = crowd->observers[i].partition;
     if (muster_observer_add(world, &def).generation == 0) return false;
   }
   for (uint32_t i = 0; i < crowd->count; i++) {
     muster_agent_def def = muster_default_agent_def();
     def.type = types[crowd->members[i].type];
-    def.position = (muster_position){crowd->members[i].x, crowd->members[i].y, 0};
-    def.elasticity = crowd->members[i].elasticity;
+    def.position = crowd->members[i].place.position;
+    def.partition = crowd->members[i].place.partition;
     def.user = &crowd->members[i];
     if (muster_agent_is_null(muster_agent_spawn(world, &def))) return false;
   }
@@ -48,16 +62,19 @@ static bool run_frames(muster_world *world, crowd *crowd, uint64_t budget_ns, ru
   return true;
 }
 
-bool rule_muster(crowd *crowd, muster_elastic elastic, double cpu_s, rule_span span) {
+bool rule_muster(crowd *crowd, const rule_muster_def *rule, double cpu_s, rule_span span) {
   muster_world_def def = muster_default_world_def();
-  uint64_t capacity_ns = (uint64_t)(cpu_s * 1e9);
+  uint64_t capacity_ns = (uint64_t)llround(cpu_s * 1e9);
+  uint64_t budget_ns = capacity_ns > BUDGET_LEAST_NS ? capacity_ns : BUDGET_LEAST_NS; /* the capacity is what counts */
   def.agents_max = crowd->count;
   def.observers_max = crowd->observer_count;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = capacity_ns;
-  def.elastic = elastic;
+  def.elastic = rule->elastic;
+  def.order = rule->order;
+  def.importance_octaves = rule->octaves;
   muster_world *world = muster_world_create(&def);
-  bool ran = world && populate(world, crowd) && run_frames(world, crowd, capacity_ns, span);
+  bool ran = world && populate(world, crowd) && run_frames(world, crowd, budget_ns, span);
   muster_world_destroy(world);
   return ran;
 }

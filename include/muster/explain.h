@@ -31,7 +31,8 @@ typedef enum muster_reason {
   MUSTER_REASON_PERIOD_STRETCHED = 1 << 13, /* runs less often than wanted, because of the pressure */
   MUSTER_REASON_PERIOD_LONGEST = 1 << 14,   /* stretched to the longest period of its type */
   MUSTER_REASON_EXEMPT = 1 << 15,           /* its period never gives way: elasticity 0 */
-  MUSTER_REASON_ELASTICITY_SET = 1 << 16,   /* its elasticity was set, and does not follow its importance */
+  MUSTER_REASON_ELASTICITY_SET = 1 << 16,   /* its elasticity was set, and does not follow its importance, as it does
+                                               under MUSTER_ELASTIC_IMPORTANCE unless it is 0 */
   MUSTER_REASON_OVERLOAD = 1 << 17,         /* pressure above 1: not even the longest periods of all fit the budget */
   MUSTER_REASON_REMOVAL_WAITING = 1 << 18,  /* will be removed at the next intake */
   MUSTER_REASON_NO_PERIOD = 1 << 19,        /* runs when it is woken, or at a time that was asked for, only */
@@ -77,7 +78,7 @@ typedef struct muster_agent_explanation {
   uint32_t level, level_count;
   float level_low;  /* below this importance its level becomes cheaper; 0 at the cheapest */
   float level_high; /* from this importance on its level becomes better; above 1 at the best */
-  float elasticity; /* in force */
+  float elasticity; /* in force; under MUSTER_ELASTIC_IMPORTANCE e_i / w_i in parts of what it is at importance 1/2 */
   float elasticity_of_type;
   bool elasticity_derived;         /* from that and importance; else set for this agent */
   uint64_t nominal_ns, longest_ns; /* bounds of its period */
@@ -115,6 +116,15 @@ typedef struct muster_agent_explanation {
 
   int64_t deadline_ns; /* with MUSTER_ORDER_DEADLINE, of an agent that is due: the simulation time by which it shall
                           run; the earliest goes first. Else 0 */
+
+  /* What it gets: its period in force (period_ns) beside the time since its last update, or since its spawn when it
+   * never ran; and what agents that matter as much got since the statistics were cleared: the interval of its
+   * muster_band, 0 when none of them ran. */
+  uint64_t age_ns;
+  uint64_t band_interval_ns;
+  bool has_run;
+  bool by_importance;   /* the rule is MUSTER_ELASTIC_IMPORTANCE */
+  bool longest_is_wish; /* and longest_ns is no bound: the type is not period_max_hard */
 } muster_agent_explanation;
 
 static inline muster_agent_explanation muster_default_agent_explanation(void) {

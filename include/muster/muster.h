@@ -63,11 +63,11 @@ typedef enum muster_order {
                                 uncapped ageing */
   MUSTER_ORDER_DELAYS,       /* Tan & Wong, fig. 3: number of delays descending, then elapsed time descending. Under the
                                 virtual clock the update that crosses the deadline is started, as there */
-  MUSTER_ORDER_DEADLINE      /* the earliest deadline first: a period T_i after the release, a T_i / 8 after a wake, the
-                                time itself of a reaction. Rankin's terms move it by parts of the agent's own period:
-                                release + T_i (1 - (eps i + theta p - eta rc) / 4 zeta). So nobody is overtaken for much
-                                longer than its own T_i, and guarantee_ns means nothing but the T_i of agents that have
-                                no period */
+  MUSTER_ORDER_DEADLINE      /* the earliest deadline first: a period T_i after the release, a T_i / 8 after a wake but
+                                guarantee_ns / 64 at most, the time itself of a reaction. Rankin's terms move it by
+                                parts of the agent's own period: release + T_i (1 - (eps i + theta p - eta rc) / 4
+                                zeta). So nobody is overtaken for much longer than its own T_i, and guarantee_ns means
+                                nothing but the T_i of agents that have no period */
 } muster_order;
 
 /* How periods give way under pressure. Each rule has one number, found so that what everyone costs fits the budget;
@@ -123,8 +123,8 @@ typedef struct muster_world_def {
   uint64_t seed;              /* of everything random; default 1 */
   muster_clock clock;         /* default wall */
   uint64_t capacity_ns;       /* virtual clock only: work per frame; 0 (default) = the frame's budget */
-  muster_order order;         /* default priority */
-  muster_elastic elastic;     /* default rate */
+  muster_order order;         /* default deadline */
+  muster_elastic elastic;     /* default importance */
   float weight_importance;    /* epsilon in Rankin's priority; default 1; 0..1 */
   float weight_wait;          /* zeta; default 1; 0..1; 0 counts as 1e-6 */
   float weight_runs;          /* eta; default 1; 0..1 */
@@ -171,9 +171,10 @@ typedef struct muster_world_def {
   float focus, designer, role, company; /* alpha, beta, gamma and delta of the factors of importance; default 1; 0..1,
                                            and not all zero. Without MUSTER_IMPORTANCE_FACTORS they mean nothing */
   float level_pressure; /* from this pressure on capability levels drop, too: of the least important first, of the most
-                           important tenth last, of the exempt never; of types with several levels. Above it the
-                           pressure settles between it and three fifths of it, where levels can bring it there.
-                           Default 0 = levels follow importance alone; 0.05 .. 1 (0.5 is a good value) */
+                           important tenth last, of the exempt and of those who have their wanted period never; of
+                           types with several levels, and only while somebody's period is longer than its wish. The
+                           pressure then settles between this and half of it, where levels can bring it there.
+                           Default 0.5; 0 = levels follow importance alone; 0.05 .. 1 */
   uint32_t cycles_max;  /* update cycles that the most important get in one frame; default 1; 1..MUSTER_CYCLES_MAX */
   float cycles_importance; /* from this importance on, where it is one, more; rising evenly to cycles_max at importance
                               1. Further cycles run the parallel atoms once more, right behind the first and whole,
@@ -203,6 +204,8 @@ static inline muster_world_def muster_default_world_def(void) {
   def.observers_max = 1024;
   def.commands_max = 16384;
   def.seed = 1;
+  def.order = MUSTER_ORDER_DEADLINE;
+  def.elastic = MUSTER_ELASTIC_IMPORTANCE;
   def.weight_importance = 1.0f;
   def.weight_wait = 1.0f;
   def.weight_runs = 1.0f;
@@ -213,6 +216,7 @@ static inline muster_world_def muster_default_world_def(void) {
   def.debt_budgets = 1.0f;
   def.trace_spans = 2048;
   def.stuck_ns = 500000000u;
+  def.level_pressure = 0.5f;
   def.focus = def.designer = def.role = def.company = 1.0f;
   def.cycles_max = 1;
   def.cycles_importance = 0.9f;
@@ -363,7 +367,8 @@ typedef struct muster_agent_info {
   uint32_t partition;
   muster_position position;
   float importance; /* 0..1 */
-  float elasticity; /* in force, derived or set; quantised to an eighth of an octave */
+  float elasticity; /* in force, derived or set; quantised to an eighth of an octave. Under
+                       MUSTER_ELASTIC_IMPORTANCE e_i / w_i, in parts of what that is at importance 1/2 */
   uint32_t level;
   uint64_t period_ns;      /* under the pressure of the last frame; 0 = it has none (MUSTER_ELAPSED_EVENTS) */
   uint64_t last_update_ns; /* simulation time that its last completed update brought it to */

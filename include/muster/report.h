@@ -93,6 +93,19 @@ typedef struct muster_frame_report {
    * agents and hard types want at least, in parts of the capacity: above a half they shrink alike. */
   uint32_t agents_beyond_wish;
   float held_load;
+
+  /* The bound of waits: how long after its release the turn of anybody comes at the latest, which is 5/4 of the longest
+   * period in force (or of guarantee_ns) in the order of deadlines, and guarantee_ns in the others; and at the frame's
+   * end, how many wait, for their updates or their actions, whose turn should have come (other orders: all agents).
+   * Over any number of frames in which work waited, of T_f each, with x the least number of updates that one of them
+   * completed: longest_wait_ns <= max turn_longest_ns + (max agents_late / x, rounded up, + 1) T_f. */
+  uint64_t turn_longest_ns;
+  uint32_t agents_late;
+
+  /* What agents of an importance above 3/4, as they are now, would take at their wanted periods, in parts of the
+   * capacity (utilisation_desired). Above 1 even they do not fit, and share what there is. Not of agents without a
+   * period. */
+  float important_load;
 } muster_frame_report;
 
 static inline muster_frame_report muster_default_frame_report(void) {
@@ -111,12 +124,37 @@ MUSTER_API bool muster_frame_kept(const muster_frame_report *report);
 /* Copies the report of the last frame; zeros before the first. Thread of the frames, between frames. */
 MUSTER_API muster_result muster_frame_report_read(const muster_world *world, muster_frame_report *report);
 
-#define MUSTER_DECILES      10u
+#define MUSTER_BANDS        5u
 #define MUSTER_UPDATE_TIMES 20u
 
 typedef struct muster_quantiles {
   uint64_t p50_ns, p99_ns, max_ns; /* p50 and p99 to within 3 percent, max exact */
 } muster_quantiles;
+
+/* How often those run who matter so much: [0] agents of importance 0, [1] above 0 up to 1/4, [2] up to 1/2, [3] up to
+ * 3/4, [4] up to 1. Who has no period (MUSTER_ELAPSED_EVENTS) or is in quarantine is in none. An agent that comes to
+ * matter brings its age along; whom a band's figures are of is decided when they are taken.
+ *
+ * As of now: `agents`, `agents_beyond_wish`, `wanted_ns` and `period_ns`. These two are means over rates, agents / (sum
+ * of 1 / T), so that a band whose agents all run as the rule says has an interval of `period_ns`. Since the statistics
+ * were cleared: the others. Times are simulation time; 0 where there is nobody, or nothing yet, to tell of. */
+typedef struct muster_band {
+  uint32_t agents;
+  uint32_t agents_beyond_wish; /* whose period is longer than their period_max_ns */
+  uint64_t wanted_ns;          /* T_io, mean */
+  uint64_t period_ns;          /* T_i by the rule in force, as fitted in the last frame: mean */
+  uint64_t interval_ns;        /* agent_time_ns / completed: what they really got, those who never ran included */
+  double agent_time_ns;        /* sum over frames: agents when it began x the time since the frame before it */
+  uint64_t completed;          /* updates */
+  muster_quantiles staleness;  /* elapsed time of completed updates; p50 and p99 of a quarter of these */
+  muster_quantiles age; /* at the ends of frames, time since the last update, or since the spawn of who never ran;
+                           of a sample of 32 agents of the world in each frame, in turn: max is theirs, too */
+} muster_band;
+
+/* The greatest importance in a band. */
+static inline float muster_band_end(uint32_t band) {
+  return 0.25f * (float)band;
+}
 
 /* Sums since the world was created or the statistics were cleared. */
 typedef struct muster_statistics {
@@ -131,12 +169,10 @@ typedef struct muster_statistics {
   uint64_t atoms_over_limit;    /* atoms seen to take more CPU time than limit_ns: muster/conduct.h */
   uint64_t longest_wait_ns;     /* release to start, the worst of all frames */
   double interval_deviation_ns; /* mean over completed updates of (elapsed - T_io); of those without a period 0 */
-  muster_quantiles staleness[MUSTER_DECILES]; /* elapsed time of completed updates of those with a period; [0] = the
-                                                 least important tenth of the population, [9] = the most important */
-  uint64_t bytes_used;                        /* all stores of the world, as far as they are in use */
-  uint64_t bytes_scheduling;                  /* of these, what is not the types' own state */
-  uint64_t messages_sent;                     /* delivered and dropped ones together; counted at delivery */
-  uint64_t messages_delivered;                /* put into a box */
+  uint64_t bytes_used;          /* all stores of the world, as far as they are in use */
+  uint64_t bytes_scheduling;    /* of these, what is not the types' own state */
+  uint64_t messages_sent;       /* delivered and dropped ones together; counted at delivery */
+  uint64_t messages_delivered;  /* put into a box */
   uint64_t messages_dropped;    /* the box was full; of the host's also: the receiver gone or without a box for it */
   uint64_t messages_refused;    /* muster_update_send() answered MUSTER_E_FULL */
   uint64_t importances_refused; /* answers of model_importance that had to be clamped */
@@ -171,6 +207,8 @@ typedef struct muster_statistics {
 
   uint64_t nearby_cut;    /* sum of the frame reports */
   uint64_t atoms_blocked; /* sum of the frame reports */
+
+  muster_band bands[MUSTER_BANDS]; /* by importance, the least first */
 } muster_statistics;
 
 /* 128 ns, twice that, and so on; UINT64_MAX for the last bucket, which has no bound. */

@@ -1,5 +1,5 @@
 /* muster/view.h - agents as a picture needs them: all within a rectangle of the ground plane at once, one by one or
- * summed by the cells of a raster; and the field, a grid that knows where observers matter. Part of muster/muster.h.
+ * by the cells of a raster; and the field, a grid that knows where observers matter. Part of muster/muster.h.
  *
  *     muster_view view = muster_default_view();
  *     view.x1 = view.y1 = 500;
@@ -70,14 +70,15 @@ typedef struct muster_sight {
 MUSTER_API uint32_t muster_agents_view(const muster_world *world, const muster_view *view, muster_sight *sights,
                                        uint32_t capacity, uint32_t *cursor);
 
-/* Sums over the agents of a raster's cell. Fixed for good. */
+/* What is to be seen of the agents in a raster's cell: not their means, in which the few that matter are lost. Fixed
+ * for good. */
 typedef struct muster_raster_cell {
-  uint32_t count;        /* agents */
-  uint32_t with_period;  /* of these, those that have a period: periods and stretches are sums over them */
-  float level_sum;       /* of levels */
-  float period_s_sum;    /* of periods in force */
-  float staleness_s_sum; /* of all staleness */
-  float stretch_sum;     /* of staleness / period in force */
+  uint32_t count;       /* agents */
+  uint32_t with_period; /* of these, those that have a period */
+  float level_least;    /* the best level of any */
+  float period_s_least; /* the shortest period in force; 0 = nobody has one */
+  float staleness_s;    /* of those with that period, or of all when nobody has one: the longest */
+  float stretch_most;   /* staleness / period in force: of who is latest */
 } muster_raster_cell;
 
 /* A rectangle cut into columns x rows cells of equal size. The cells are the caller's, who zeroes them first. */

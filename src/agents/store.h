@@ -115,6 +115,12 @@ static inline float share_value(uint16_t share) {
   return (float)share * (1.0f / 65535.0f);
 }
 
+/* The band of an importance (muster_band). A quarter is in the band that it ends, as rounded. */
+static inline uint32_t band_of(uint16_t importance) {
+  return (importance > 0) + (importance > share_of(0.25f)) + (importance > share_of(0.5f)) +
+         (importance > share_of(0.75f));
+}
+
 /* A share as one of the row's bytes. */
 static inline uint8_t byte_share_of(float value) {
   return (uint8_t)(value * 255.0f + 0.5f);

@@ -57,14 +57,27 @@ agent_class *classes_get(class_table *table, const muster_type_def *type, uint32
   return class;
 }
 
-void classes_join(class_table *table, agent_class *class) {
+void classes_freeze(class_table *table, uint32_t type, bool frozen) {
+  if (frozen == table->frozen[type]) return;
+  table->frozen[type] = frozen;
+  for (uint32_t i = 0; i < table->active_count; i++) {
+    const agent_class *class = &table->classes[table->active[i]];
+    if (class->type != type || class->elapsed == MUSTER_ELAPSED_EVENTS) continue;
+    for (uint32_t band = 0; band < MUSTER_BANDS; band++)
+      table->in_band[band] += frozen ? 0u - class->in_band[band] : class->in_band[band];
+  }
+}
+
+void classes_join(class_table *table, agent_class *class, uint16_t importance) {
+  classes_count_band(table, class, band_of(importance), 1);
   if (class->members++ > 0) return;
   class->active_position = table->active_count;
   table->active[table->active_count++] = class->number;
 }
 
-void classes_leave(class_table *table, agent_class *class) {
-  ASSERT(class->members > 0);
+void classes_leave(class_table *table, agent_class *class, uint16_t importance) {
+  ASSERT(class->members > 0 && class->in_band[band_of(importance)] > 0);
+  classes_count_band(table, class, band_of(importance), -1);
   if (--class->members > 0) return;
   class->pace = (activation_pace){0};
   uint16_t last = table->active[--table->active_count];

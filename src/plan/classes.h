@@ -30,24 +30,25 @@ typedef struct agent_class {
   uint16_t number; /* in class_table.classes, as agent_row.class */
   uint8_t elapsed; /* muster_elapsed of the type */
   uint32_t members;
-  uint32_t active_position; /* in class_table.active */
-  uint64_t nominal_ns;      /* T_io */
-  uint64_t longest_ns;      /* T_imax */
-  bool hard;                /* which is a bound then, and no wish */
-  double elasticity;        /* of the step */
-  double rate;              /* T_io / T_i by the last fit */
-  float period_ns;          /* T_i */
-  uint64_t clock_ns;        /* virtual time, */
-  float clock_part;         /* and of the next nanosecond */
-  uint64_t cursor;          /* clock_ns >> slot_shift of the last visit; less when that did not get through */
-  uint32_t slot_shift;      /* a wheel slot is 2^slot_shift ns wide */
-  float per_nominal;        /* 1 / T_io */
-  uint64_t fine_cursor;     /* clock_ns >> (slot_shift - WHEEL_FINE_BITS), likewise */
-  uint64_t step_ns;         /* bounded steps: the type's; else 0 */
-  uint32_t events;          /* without a period: runs that were asked for since the last release, */
-  double events_per_ns;     /* and how many there usually are */
-  activation_pace pace;     /* of its clock; these are for planning alone: */
-  uint32_t cost_ns;         /* what an update is predicted to cost */
+  uint32_t in_band[MUSTER_BANDS]; /* of these, by importance */
+  uint32_t active_position;       /* in class_table.active */
+  uint64_t nominal_ns;            /* T_io */
+  uint64_t longest_ns;            /* T_imax */
+  bool hard;                      /* which is a bound then, and no wish */
+  double elasticity;              /* of the step */
+  double rate;                    /* T_io / T_i by the last fit */
+  float period_ns;                /* T_i */
+  uint64_t clock_ns;              /* virtual time, */
+  float clock_part;               /* and of the next nanosecond */
+  uint64_t cursor;                /* clock_ns >> slot_shift of the last visit; less when that did not get through */
+  uint32_t slot_shift;            /* a wheel slot is 2^slot_shift ns wide */
+  float per_nominal;              /* 1 / T_io */
+  uint64_t fine_cursor;           /* clock_ns >> (slot_shift - WHEEL_FINE_BITS), likewise */
+  uint64_t step_ns;               /* bounded steps: the type's; else 0 */
+  uint32_t events;                /* without a period: runs that were asked for since the last release, */
+  double events_per_ns;           /* and how many there usually are */
+  activation_pace pace;           /* of its clock; these are for planning alone: */
+  uint32_t cost_ns;               /* what an update is predicted to cost */
   uint64_t occupied[WHEEL_LISTS][WHEEL_SLOTS / 64];
   agent_list slots[WHEEL_LISTS][WHEEL_SLOTS];
 } agent_class;
@@ -57,9 +58,10 @@ typedef struct class_table {
   agent_class *classes;
   uint16_t *lookup; /* [type][level][step] -> class + 1 */
   uint32_t active_count;
-  uint16_t *active; /* classes with members */
-  list_store lists; /* of the wheels; a pool for each shard */
-  bool *frozen;     /* by type: no time passes for its classes, and they ask for none */
+  uint16_t *active;               /* classes with members */
+  list_store lists;               /* of the wheels; a pool for each shard */
+  bool *frozen;                   /* by type: no time passes for its classes, and they ask for none */
+  uint32_t in_band[MUSTER_BANDS]; /* members of the classes that are in bands, by importance */
   activation_book activation;
 } class_table;
 
@@ -79,8 +81,27 @@ static inline uint64_t classes_real_ns(const agent_class *class, uint64_t virtua
   return (uint64_t)((double)virtual_ns / class->rate);
 }
 
-/* One member more or fewer. */
-void classes_join(class_table *table, agent_class *class);
-void classes_leave(class_table *table, agent_class *class);
+/* Whether T_i is longer than T_imax, by more than rounding. */
+static inline bool classes_beyond_wish(const agent_class *class) {
+  return (double)class->nominal_ns > (double)class->longest_ns * (1.0 + 1e-9) * class->rate;
+}
+
+/* Whether its members are in the bands that reports tell of: they have a period, and their type is not frozen. */
+static inline bool classes_in_bands(const class_table *table, const agent_class *class) {
+  return class->elapsed != MUSTER_ELAPSED_EVENTS && !table->frozen[class->type];
+}
+
+/* A member of the class comes into a band, or (-1) leaves it. */
+static inline void classes_count_band(class_table *table, agent_class *class, uint32_t band, int32_t change) {
+  class->in_band[band] += (uint32_t)change;
+  if (classes_in_bands(table, class)) table->in_band[band] += (uint32_t)change;
+}
+
+/* Freezes the classes of a type, or lets time pass for them again. */
+void classes_freeze(class_table *table, uint32_t type, bool frozen);
+
+/* One member of an importance more or fewer. */
+void classes_join(class_table *table, agent_class *class, uint16_t importance);
+void classes_leave(class_table *table, agent_class *class, uint16_t importance);
 
 #endif

@@ -8,13 +8,22 @@ enum { WINDOW_LEAST = 64, WINDOW_MOST = 4096, WINDOW_CHANGED = 16 };
 
 void costs_create(cost_table *costs, uint32_t types_max, arena *arena) {
   costs->estimates = arena_reserve(arena, types_max, sizeof *costs->estimates);
+  costs->actions = arena_reserve(arena, types_max, sizeof *costs->actions);
 }
 
 static uint32_t predicted(double mean_ns) {
   return mean_ns < 1.0 ? 1u : mean_ns > 1e9 ? 1000000000u : (uint32_t)mean_ns;
 }
 
+void costs_learn_actions(cost_actions *actions, uint32_t released) {
+  double more = (double)actions->begun - actions->per_update * released;
+  actions->begun = 0;
+  actions->per_update += more / ((double)released + WINDOW_LEAST);
+  actions->per_update = fmin(fmax(actions->per_update, 0.0), 1.0);
+}
+
 void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns) {
+  costs->actions[type] = (cost_actions){.per_update = 1.0};
   for (uint32_t level = 0; level < MUSTER_LEVELS; level++)
     costs->estimates[type][level] = (cost_estimate){
         .mean_ns = (double)guess_ns, .high_ns = (double)guess_ns, .predicted_ns = predicted((double)guess_ns)};

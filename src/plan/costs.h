@@ -20,8 +20,16 @@ typedef struct cost_estimate {
   uint32_t margin_ns;      /* by how much the percentile is above the mean */
 } cost_estimate;
 
+/* How often updates of a type come to their actions. */
+typedef struct cost_actions {
+  double per_update; /* of an update, learnt over some 64 */
+  uint32_t begun;    /* in this frame */
+  double each_ns;    /* what the actions of an update take beside the update, as the fit is to count them */
+} cost_actions;
+
 typedef struct cost_table {
   cost_estimate (*estimates)[MUSTER_LEVELS]; /* by type */
+  cost_actions *actions;                     /* by type */
 } cost_table;
 
 /* Reserves the table. */
@@ -43,6 +51,9 @@ void estimate_add_offending(cost_estimate *estimate, double cost_ns);
 /* The same for a duration in which the kernel may have run somebody else: counts it as four times the mean plus
  * `floor_ns` at most, so that one interruption does not spoil the estimate. */
 void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns);
+
+/* A frame has ended: takes in how many actions were begun where so many updates were released. */
+void costs_learn_actions(cost_actions *actions, uint32_t released);
 
 /* A frame has ended: windows follow the number of samples. O(types). */
 void costs_turn(cost_table *costs, uint32_t types);

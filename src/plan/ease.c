@@ -9,45 +9,27 @@ typedef struct ease_lines {
 } ease_lines;
 
 static const double step_apart = 0.25, top = 0.9;
-static const double stretch_most = 1.5, stretch_calm = 1.35;
+static const double calm_part = 0.5; /* of the pressure from which levels fall */
+static const double nearly = 1.0 - 1e-6;
 static const uint32_t patience_least = 4, patience_most = 256, relapse_rounds = 32;
 
 void ease_create(ease *ease, double from) {
-  *ease = (struct ease){.from = from, .stretch = 1.0, .patience = patience_least};
+  *ease = (struct ease){.from = from, .patience = patience_least};
 }
 
-/* T_i / T_io, over the tenth of the population that is least elastic; the exempt aside. */
-static double stretch_of(const class_table *classes) {
-  double members[ELASTICITY_STEPS] = {0}, stretched[ELASTICITY_STEPS] = {0}, all = 0.0, sum = 0.0;
-  for (uint32_t i = 0; i < classes->active_count; i++) {
-    const agent_class *class = &classes->classes[classes->active[i]];
-    if (class->step == 0 || class->elapsed == MUSTER_ELAPSED_EVENTS || classes->frozen[class->type]) continue;
-    members[class->step] += class->members;
-    stretched[class->step] += (double)class->members / class->rate;
-    all += class->members;
-  }
-  double left = all * (1.0 - top);
-  for (uint32_t step = 1; step < ELASTICITY_STEPS && left > 0.0; step++) {
-    double taken = fmin(members[step], left);
-    if (members[step] > 0.0) sum += stretched[step] * taken / members[step];
-    left -= taken;
-  }
-  return all > 0.0 ? sum / (all * (1.0 - top)) : 1.0;
-}
-
-void ease_note(ease *ease, const class_table *classes, double pressure) {
+void ease_note(ease *ease, double pressure, bool gives_way) {
   if (ease->from == 0.0) return;
   ease->pressure += (fmin(pressure, 2.0) - ease->pressure) / 4.0;
-  ease->stretch += (stretch_of(classes) - ease->stretch) / 4.0;
+  ease->gives_way = gives_way;
 }
 
 /* Whether somebody must give way, and whether there is no need of it. */
 static bool is_pressed(const ease *ease) {
-  return ease->pressure > ease->from || ease->stretch > stretch_most;
+  return ease->pressure > ease->from && ease->gives_way;
 }
 
 static bool is_calm(const ease *ease) {
-  return ease->pressure < ease->from * 0.6 && ease->stretch < stretch_calm;
+  return ease->pressure < ease->from * calm_part;
 }
 
 /* The share of the population that is `step` + 1 levels down, or more. */
@@ -83,7 +65,7 @@ static void draw_lines(const ease *ease, const score_board *board, uint32_t popu
 
 static uint32_t steps_below(const uint64_t down[EASE_STEPS], const uint64_t stays_down[EASE_STEPS], uint32_t index,
                             uint32_t now) {
-  uint32_t spread = index * 2654435761u, wanted = 0; /* Fibonacci hashing, as for deciles */
+  uint32_t spread = index * 2654435761u, wanted = 0; /* Fibonacci hashing */
   for (uint32_t step = 0; step < EASE_STEPS; step++) wanted += spread < (step < now ? stays_down : down)[step];
   return wanted;
 }
@@ -112,7 +94,7 @@ static void go_down(ease *ease) {
 }
 
 static void come_up(ease *ease) {
-  double by = fmin(fmax((ease->from * 0.6 - ease->pressure) * 0.4, 0.01), 0.12);
+  double by = fmin(fmax((ease->from * calm_part - ease->pressure) * 0.4, 0.01), 0.12);
   ease->depth = fmax(ease->depth - by, 0.0);
   ease->relapsed = true;
   ease->calm = ease->since_up = 0;
@@ -149,6 +131,7 @@ static void look_at(ease *ease, const score_board *board, const score_inputs *in
   uint32_t bin = row->importance >> 8, now = store->eased[index];
   if (type->level_count < 2 || row->status == AGENT_ADMITTED) return; /* the latter may be running */
   uint32_t wanted = row->elasticity_step == 0 ? 0 : steps_below(lines->down[bin], lines->stays_down[bin], index, now);
+  if (wanted > now && inputs->classes->classes[row->class].rate >= nearly) return; /* it has its wanted period */
   if (wanted == now) return;
   grade_change change;
   ease->eased += (wanted > 0) - (now > 0);
@@ -158,7 +141,7 @@ static void look_at(ease *ease, const score_board *board, const score_inputs *in
 }
 
 void ease_run(ease *ease, score_board *board, const score_inputs *inputs, uint32_t looks) {
-  enum { SETTLING_FRAMES = 6 };
+  enum { SETTLING_FRAMES = 30 };
   const agent_store *store = inputs->store;
   if (!(ease->from > 0.0 && is_pressed(ease)) && ease->depth == 0.0 && ease->eased == 0) return;
   ease->frames++;

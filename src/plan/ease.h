@@ -3,13 +3,13 @@
  * One number, the depth, says how far. At depth d the least important d of the population is one level down from what
  * its importance gives, the least d - 1/4 two, the least d - 1/2 three; none of the most important tenth before all
  * others are three down (EASE_OTHERS), and who is exempt (elasticity 0 by the designer's word) never. Rank is by bins
- * of importance, and inside a bin by a hash of the index, as for deciles. Who is down comes up only when its rank is
+ * of importance, and inside a bin by a hash of the index. Who is down comes up only when its rank is
  * EASE_BAND above the line.
  *
- * The depth follows the pressure of the fit, in steps that are taken only when everybody has been looked at since the
- * last one: deeper above `from`, or where the tenth that gives way last is at more than 1.5 times its wanted periods;
- * less deep below three fifths of it; unmoved in between. Coming up is slow, and each
- * time that it proves too early the next attempt waits twice as long: so nothing flaps where no level fits.
+ * The depth follows the pressure of the fit, in steps of thirty frames, in which everybody is looked at: deeper above
+ * `from`, while somebody's period is beyond its wish; less deep below half of it; unmoved in between. Nobody goes down
+ * who has its wanted period. Coming up is slow, and each time that it proves too early the next attempt waits twice as
+ * long: so nothing flaps where no level fits.
  *
  * Pure: no clock, no threads. */
 #ifndef PLAN_EASE_H
@@ -25,8 +25,7 @@ enum { EASE_STEPS = MUSTER_LEVELS - 1 };
 
 typedef struct ease {
   double from;     /* pressure; 0 = levels follow importance alone */
-  double pressure; /* smoothed, as the next */
-  double stretch;  /* T_i / T_io of the least elastic tenth */
+  double pressure; /* smoothed */
   double depth;
   uint32_t eased;          /* active agents that are down */
   uint32_t cursor, left;   /* of a round over everybody, and how many indices it still has to pass */
@@ -36,13 +35,14 @@ typedef struct ease {
   bool relapsed;           /* it came up last, and may have to go down again */
   uint64_t downs, ups;     /* steps */
   uint64_t changes;        /* of agents */
+  bool gives_way;          /* as of the last fit: somebody's period is longer than its wish */
 } ease;
 
 /* Begins with nobody down. */
 void ease_create(ease *ease, double from);
 
-/* After the fit: the pressure that it found, and what it makes of the periods. O(classes); nothing when it is off. */
-void ease_note(ease *ease, const class_table *classes, double pressure);
+/* After the fit: the pressure that it found, and whether anybody's period is longer than its wish. */
+void ease_note(ease *ease, double pressure, bool gives_way);
 
 /* One frame: moves the depth when its time has come, and looks at about `looks` agents; changes their levels. O(looks),
  * and O(1) when nobody is down and there is no pressure. */

@@ -92,10 +92,10 @@ bool grade_decide(const class_table *classes, const grade_type *type, agent_stor
   bool at_an_end = share != row->importance && (share == 0 || share == UINT16_MAX);
   bool changes = at_an_end || fabsf(importance - before) > importance_hysteresis;
   if (!changes && !tuned && !type->checked) return false;
-  *change = (grade_change){index, (uint8_t)(row->importance >> 8), (uint8_t)(row->importance >> 8), GRADE_LATER, 0};
+  *change = (grade_change){index, row->importance, row->importance, GRADE_LATER, 0};
   if (row->status == AGENT_ADMITTED && !tuned) return true;
   if (changes) row->importance = share;
-  change->after = (uint8_t)(row->importance >> 8);
+  change->after = row->importance;
   const agent_class *class = &classes->classes[row->class];
   float now = share_value(row->importance);
   uint32_t eased = store->eased[index], level = eased_level_for(type, row, now, eased, eased);
@@ -103,16 +103,15 @@ bool grade_decide(const class_table *classes, const grade_type *type, agent_stor
   bool stays = level == row->level && step == class->step;
   change->level = (uint8_t)(stays ? GRADE_STAYS : level);
   change->step = (uint8_t)step;
-  return !stays || change->before != change->after;
+  return !stays || change->before >> 8 != change->after >> 8 || band_of(change->before) != band_of(change->after);
 }
 
 bool grade_ease(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index, uint8_t eased,
                 grade_change *change) {
   const agent_row *row = &store->rows[index];
   uint32_t level = eased_level_for(type, row, share_value(row->importance), store->eased[index], eased);
-  uint8_t bin = (uint8_t)(row->importance >> 8);
   store->eased[index] = eased;
-  *change = (grade_change){index, bin, bin, (uint8_t)level, classes->classes[row->class].step};
+  *change = (grade_change){index, row->importance, row->importance, (uint8_t)level, classes->classes[row->class].step};
   return level != row->level;
 }
 
@@ -133,8 +132,8 @@ static void change_class(class_table *classes, agent_class *from, agent_class *t
     wheel_transfer(classes, from, to, store, index);
   else
     rebase_due(row, from, to);
-  classes_leave(classes, from);
-  classes_join(classes, to);
+  classes_leave(classes, from, row->importance);
+  classes_join(classes, to, row->importance);
   row->class = to->number;
 }
 
@@ -154,6 +153,16 @@ void grade_prefetch(class_table *classes, const agent_store *store, const grade_
   if (coming <= MOVED || !(list = list_of(classes, &store->rows[changes[MOVED].agent]))) return;
   const list_block *last = lists_last(&classes->lists, *list);
   if (last->count) __builtin_prefetch(&store->rows[last->agents[last->count - 1]], 1);
+}
+
+void grade_move_band(class_table *classes, const agent_store *store, const grade_change *change) {
+  uint32_t before = band_of(change->before), after = band_of(change->after);
+  const agent_row *row = &store->rows[change->agent];
+  if (before == after || row->status == AGENT_QUARANTINED) return; /* a member of no class */
+  agent_class *class = &classes->classes[row->class];
+  ASSERT(class->in_band[before] > 0);
+  classes_count_band(classes, class, before, -1);
+  classes_count_band(classes, class, after, 1);
 }
 
 void grade_apply(class_table *classes, const type_table *types, agent_store *store, ready_set *ready,

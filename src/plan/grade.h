@@ -27,8 +27,8 @@ enum {
 /* What another importance does to an agent. */
 typedef struct grade_change {
   uint32_t agent;
-  uint8_t before, after; /* bins of importance: the upper eight bits */
-  uint8_t level, step;   /* of its class from now on; or one of the above */
+  uint16_t before, after; /* importance */
+  uint8_t level, step;    /* of its class from now on; or one of the above */
 } grade_change;
 
 /* How a world weighs importance: what an agent's elasticity falls by from importance 0 to 1, and whether it also does
@@ -65,6 +65,9 @@ bool grade_ease(const class_table *classes, const grade_type *type, agent_store 
 /* Fetches what grade_apply will touch for the changes that follow changes[0], `coming` of them: the way from a row to
  * the list that it is in has several steps, each of which must have arrived before the next. */
 void grade_prefetch(class_table *classes, const agent_store *store, const grade_change *changes, uint32_t coming);
+
+/* Counts the agent in the band of its new importance, still in its old class. Frame's thread, before grade_apply. */
+void grade_move_band(class_table *classes, const agent_store *store, const grade_change *change);
 
 /* Does what was decided about level and class; who waits in the order of deadlines is filed anew, where there
  * is a ready set. Frame's thread. */

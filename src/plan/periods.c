@@ -28,9 +28,14 @@ static double elasticity_of(const periods *periods, const agent_class *class, do
   }
 }
 
+/* What an update takes, its actions included. */
+static double cost_of(const agent_class *class, const cost_table *costs) {
+  return costs_of(costs, class->type, class->level)->mean_ns + costs->actions[class->type].each_ns;
+}
+
 static fit_kind kind_of(const periods *periods, const class_table *classes, const agent_class *class,
                         const cost_table *costs) {
-  double cost_ns = costs_of(costs, class->type, class->level)->mean_ns;
+  double cost_ns = cost_of(class, costs);
   return (fit_kind){.members = classes->frozen[class->type] ? 0.0 : (double)class->members,
                     .nominal = cost_ns / (double)class->nominal_ns,
                     .minimum = cost_ns / (double)class->longest_ns,
@@ -40,7 +45,7 @@ static fit_kind kind_of(const periods *periods, const class_table *classes, cons
 
 /* Agents without a period take what they usually take, together, and never give way. */
 static fit_kind kind_of_events(const agent_class *class, const cost_table *costs) {
-  double share = costs_of(costs, class->type, class->level)->mean_ns * class->events_per_ns;
+  double share = cost_of(class, costs) * class->events_per_ns;
   return (fit_kind){.members = 1.0, .nominal = share, .minimum = share};
 }
 
@@ -50,13 +55,41 @@ static fit_kind kind_for(const periods *periods, const class_table *classes, con
                                                  : kind_of(periods, classes, class, costs);
 }
 
-/* Under the law of importance, pressure is the load of the wishes while anybody has to give way. */
-static fit_result solve(periods *periods, uint32_t count, double desired, fit_wishes *wishes) {
+/* Takes what runs by events alone out of the fit: no period makes it less. */
+static double set_events_aside(periods *periods, const class_table *classes) {
+  double events = 0.0;
+  for (uint32_t i = 0; i < classes->active_count; i++) {
+    if (classes->classes[classes->active[i]].elapsed != MUSTER_ELAPSED_EVENTS) continue;
+    events += periods->kinds[i].nominal;
+    periods->kinds[i] = (fit_kind){0};
+  }
+  return events;
+}
+
+/* Under the law of importance, pressure is the load of the wishes while anybody has to give way. A quarter is left to
+ * periods whatever events take: who is due by its period then waits for its turn among those who were woken. */
+static fit_result solve_by_law(periods *periods, const class_table *classes, double desired, fit_wishes *wishes) {
+  static const double least = 0.25;
+  double events = set_events_aside(periods, classes), room = fmax(desired - events, least * desired);
+  *wishes = fit_stretch_wishes(periods->kinds, classes->active_count, room, periods->wish_part);
+  fit_result fit = fit_solve(FIT_SQUARE_ROOT, periods->kinds, classes->active_count, room, periods->lambda);
+  if (fit.pressure > 0.0 || wishes->held_rate < 1.0) fit.pressure = wishes->load;
+  fit.nominal_sum += events;
+  fit.minimum_sum += events;
+  fit.fitted_sum += events;
+  return fit;
+}
+
+/* What the members of the uppermost band would take at their wanted period, if they have one. */
+static double important_of(const class_table *classes, const agent_class *class, const fit_kind *kind) {
+  return classes_in_bands(classes, class) ? (double)class->in_band[MUSTER_BANDS - 1] * kind->nominal : 0.0;
+}
+
+static fit_result solve(periods *periods, const class_table *classes, double desired, fit_wishes *wishes) {
   *wishes = (fit_wishes){.held_rate = 1.0};
   bool law = periods->elastic == MUSTER_ELASTIC_IMPORTANCE && isfinite(desired);
-  if (law) *wishes = fit_stretch_wishes(periods->kinds, count, desired, periods->wish_part);
-  fit_result fit = fit_solve(rule_of(periods), periods->kinds, count, desired, periods->lambda);
-  if (law && (fit.pressure > 0.0 || wishes->held_rate < 1.0)) fit.pressure = wishes->load;
+  fit_result fit = law ? solve_by_law(periods, classes, desired, wishes)
+                       : fit_solve(rule_of(periods), periods->kinds, classes->active_count, desired, periods->lambda);
   periods->lambda = fit.lambda;
   return fit;
 }
@@ -73,9 +106,13 @@ periods_told periods_fit(periods *periods, class_table *classes, const cost_tabl
   uint32_t count = classes->active_count;
   periods_told told = {0};
   double members = 0;
-  for (uint32_t i = 0; i < count; i++)
-    periods->kinds[i] = kind_for(periods, classes, &classes->classes[classes->active[i]], costs);
-  told.fit = solve(periods, count, desired, &told.wishes);
+  for (uint32_t i = 0; i < count; i++) {
+    const agent_class *class = &classes->classes[classes->active[i]];
+    periods->kinds[i] = kind_for(periods, classes, class, costs);
+    told.important_load += important_of(classes, class, &periods->kinds[i]);
+  }
+  if (told.important_load > 0.0) told.important_load /= desired;
+  told.fit = solve(periods, classes, desired, &told.wishes);
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     const fit_kind *kind = &periods->kinds[i];
@@ -85,7 +122,9 @@ periods_told periods_fit(periods *periods, class_table *classes, const cost_tabl
     double period_ns = (double)class->nominal_ns / class->rate;
     told.deviation_ns += kind->members * (period_ns - (double)class->nominal_ns);
     members += kind->members;
-    if (period_ns > (double)class->longest_ns * (1.0 + 1e-9)) told.beyond_wish += (uint32_t)kind->members;
+    told.everybody_ns += kind->members * kind->nominal * (double)class->nominal_ns;
+    if (kind->members > 0.0) told.longest_ns = fmax(told.longest_ns, period_ns);
+    if (classes_beyond_wish(class)) told.beyond_wish += (uint32_t)kind->members;
   }
   if (members > 0) told.deviation_ns /= members;
   return told;

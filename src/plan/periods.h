@@ -26,9 +26,12 @@ void periods_create(periods *periods, const class_table *classes, const muster_w
 /* What the fit says of the population. */
 typedef struct periods_told {
   fit_result fit;
-  fit_wishes wishes;    /* under the law of importance */
-  double deviation_ns;  /* mean of T_i - T_io over all agents */
-  uint32_t beyond_wish; /* agents whose T_i is longer than their T_imax */
+  fit_wishes wishes;     /* under the law of importance */
+  double deviation_ns;   /* mean of T_i - T_io over all agents */
+  double longest_ns;     /* the longest T_i of all */
+  double everybody_ns;   /* what one update of each takes */
+  uint32_t beyond_wish;  /* agents whose T_i is longer than their T_imax */
+  double important_load; /* what those of high importance would take at T_io, in parts of the desired utilisation */
 } periods_told;
 
 /* No class's clock is slower than this, or than its longest period makes it: nobody stops. */

@@ -68,6 +68,7 @@ void ready_create(ready_set *ready, const muster_world_def *def, const type_tabl
   ready->fresh = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh);
   ready->fresh_too = arena_reserve(arena, READY_FRESH_MAX, sizeof *ready->fresh_too);
   ready->counts_of = arena_reserve(arena, types->maximum, sizeof *ready->counts_of);
+  ready->released_of = arena_reserve(arena, types->maximum, sizeof *ready->released_of);
   ready->aside = arena_reserve(arena, def->agents_max, sizeof *ready->aside);
   ready->sorted = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted);
   ready->sorted_too = arena_reserve(arena, READY_SORTED_MAX, sizeof *ready->sorted_too);
@@ -130,10 +131,12 @@ int64_t ready_deadline(const ready_set *ready, const agent_row *row) {
   const agent_class *class = &ready->classes[row->class];
   const ready_weights *weights = &ready->weights;
   float period_ns = class->elapsed == MUSTER_ELAPSED_EVENTS ? (float)weights->guarantee_ns : class->period_ns;
+  float wake_ns = fminf(period_ns * (1.0f / 8.0f), (float)weights->guarantee_ns * (1.0f / 64.0f));
   float part = 1.0f - (float)row->importance * weights->importance_share + (float)row->runs * weights->runs_share;
   if (row->atom_next | row->owes) part -= weights->progress_share * progress_of(ready, row);
-  if (row->woken && part > 0.125f) part = 0.125f;
-  int64_t deadline = (int64_t)row->first_due_ns + (int64_t)(part * period_ns);
+  part = fminf(fmaxf(part, READY_TURN_LEAST), READY_TURN_MOST); /* whatever the weights */
+  float ahead_ns = row->woken ? fminf(part * period_ns, wake_ns) : part * period_ns;
+  int64_t deadline = (int64_t)row->first_due_ns + (int64_t)ahead_ns;
   if (!row->reacts || !ready->reacting) return deadline;
   int64_t react_by = (int64_t)ready->reacting->alarms[row - ready->reacting->rows].react_by_ns;
   return react_by < deadline ? react_by : deadline;
@@ -266,7 +269,8 @@ void ready_keep_fresh(ready_set *ready, agent_store *store) {
     uint32_t index = (uint32_t)(ready->fresh[i] & READY_AGENT_MASK);
     agent_row *row = &store->rows[index];
     if (row->status != AGENT_READY) continue;
-    if (!row->woken || ready_by_deadline(ready)) file(ready, store, index);
+    /* Who was put back after the ranking is in the ring. */
+    if (!row->spot && (!row->woken || ready_by_deadline(ready))) file(ready, store, index);
     ready_enlist(ready, store, index);
   }
   for (uint32_t i = 0; i < ready->aside_count; i++)

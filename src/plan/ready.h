@@ -31,6 +31,7 @@
 #include "base/assert.h"
 #include "plan/classes.h"
 #include "plan/line.h"
+#include <math.h>
 
 enum {
   READY_BUCKETS = 4096,
@@ -74,6 +75,7 @@ typedef struct ready_set {
   uint32_t count;              /* ready agents */
   uint32_t begun;              /* of these, agents whose update was preempted, or whose sets are owed time */
   uint32_t *counts_of;         /* of these, agents of each type */
+  uint32_t *released_of;       /* of each type, in this frame */
   line woken, waiting;
   uint64_t occupied[READY_BUCKETS / 64];
   agent_list lists[READY_LISTS];
@@ -122,17 +124,32 @@ int64_t ready_reaction_lead_ns(const ready_set *ready, const agent_row *row);
 /* What most agents of most worlds do not have: progress, a time to react by, a weight of their level. */
 int64_t ready_rare_leads_ns(const ready_set *ready, const agent_row *row);
 
+/* The terms of the priority move a deadline to these parts of the period, and no further. */
+#define READY_TURN_LEAST 0.125f
+#define READY_TURN_MOST  1.25f
+
 /* In the order of deadlines: when its turn comes. */
 int64_t ready_deadline(const ready_set *ready, const agent_row *row);
-
-/* The number of the ring's first bucket at time 0. */
-static inline int64_t ready_first_low(const ready_set *ready) {
-  return ready->weights.order == MUSTER_ORDER_DEADLINE ? -READY_LATE_BUCKETS : -READY_PAST_BUCKETS;
-}
 
 /* Whether one ring holds all who wait, in the order of deadlines. */
 static inline bool ready_by_deadline(const ready_set *ready) {
   return ready->weights.order == MUSTER_ORDER_DEADLINE;
+}
+
+/* How long after its release anybody's turn comes at the latest, where the longest period is this. */
+static inline uint64_t ready_turn_longest(const ready_set *ready, double longest_ns) {
+  if (!ready_by_deadline(ready)) return (uint64_t)ready->weights.guarantee_ns;
+  return (uint64_t)fmin(fmax(longest_ns, ready->weights.guarantee_ns) * (double)READY_TURN_MOST, 0x1p62);
+}
+
+/* When the turn of one comes whose update waits to be completed: its deadline, or else first in, first out. */
+static inline int64_t ready_turn(const ready_set *ready, const agent_row *row) {
+  return ready_by_deadline(ready) ? ready_deadline(ready, row) : (int64_t)row->first_due_ns;
+}
+
+/* The number of the ring's first bucket at time 0. */
+static inline int64_t ready_first_low(const ready_set *ready) {
+  return ready->weights.order == MUSTER_ORDER_DEADLINE ? -READY_LATE_BUCKETS : -READY_PAST_BUCKETS;
 }
 
 /* How many have waited until after their deadlines, about: those of this frame's release aside. O(buckets). */
@@ -185,6 +202,7 @@ static inline void ready_release(ready_set *ready, agent_store *store, uint32_t 
   row->status = AGENT_READY;
   ready->count++;
   ready->counts_of[row->type]++;
+  ready->released_of[row->type]++;
   ready->begun += (row->atom_next | row->owes) > 0;
   if ((row->woken && !ready_by_deadline(ready)) || ready->fresh_count == READY_FRESH_MAX) {
     ready_release_aside(ready, store, index);

@@ -18,7 +18,7 @@ enum {
 };
 
 void score_create(score_board *board, const muster_world_def *def, arena *arena) {
-  *board = (score_board){.rule = grade_rule_of(def), .noted_max = def->agents_max, .deciles_stale = true};
+  *board = (score_board){.rule = grade_rule_of(def), .noted_max = def->agents_max};
   /* Each list of plots may pass its limit by a crowd. */
   uint32_t units = (1 + LEAPS_PART) * SCORE_UNITS_MAX, agents = units + 2 * (SCORE_CROWD + LIST_BLOCK_AGENTS);
   uint32_t items = units / PLOT_UNITS + agents / JUDGE_MAX + 4;
@@ -66,31 +66,25 @@ static float judge_one(score_board *board, const score_inputs *inputs, uint32_t 
   return batch.importance[0];
 }
 
-static uint32_t bin_of(const agent_row *row) {
-  return row->importance >> 8;
-}
-
 void score_new_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
   agent_row *row = &inputs->store->rows[index];
   row->importance = share_of(judge_one(board, inputs, index));
   agent_class *class = grade_new(inputs->classes, inputs->types, &board->types[row->type], row);
   row->class = class->number;
-  classes_join(inputs->classes, class);
-  board->importance[bin_of(row)]++;
-  board->deciles_stale = true;
+  classes_join(inputs->classes, class, row->importance);
+  board->importance[row->importance >> 8]++;
 }
 
 void score_forget_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
   const agent_row *row = &inputs->store->rows[index];
-  board->importance[bin_of(row)]--;
-  board->deciles_stale = true;
-  classes_leave(inputs->classes, &inputs->classes->classes[row->class]);
+  board->importance[row->importance >> 8]--;
+  classes_leave(inputs->classes, &inputs->classes->classes[row->class], row->importance);
 }
 
 static void apply_change(score_board *board, const score_inputs *inputs, const grade_change *change) {
-  board->importance[change->before]--;
-  board->importance[change->after]++;
-  board->deciles_stale |= change->before != change->after;
+  board->importance[change->before >> 8]--;
+  board->importance[change->after >> 8]++;
+  grade_move_band(inputs->classes, inputs->store, change);
   if (change->level == GRADE_LATER)
     score_note(board, change->agent);
   else

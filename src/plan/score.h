@@ -77,11 +77,8 @@ typedef struct score_board {
   uint32_t looks_each;         /* looks that a plot took of late */
   score_summary summary;
   /* over the population */
-  uint32_t importance[IMPORTANCE_BINS]; /* active agents per bin of importance: what deciles are cut from */
-  uint8_t decile_low[IMPORTANCE_BINS];  /* deciles that a bin spans, as of the last score_deciles */
-  uint8_t decile_high[IMPORTANCE_BINS];
-  bool deciles_stale;
-  uint64_t refused;      /* results of importance models that had to be clamped */
+  uint32_t importance[IMPORTANCE_BINS]; /* active agents per bin of importance: its upper eight bits */
+  uint64_t refused;                     /* results of importance models that had to be clamped */
   uint8_t *type_refused; /* by type: SCORE_REFUSED when some were; the reader makes it SCORE_REFUSED_KNOWN */
 } score_board;
 
@@ -141,17 +138,5 @@ void score_range(const score_board *board, const score_inputs *inputs, uint32_t 
 
 /* Ends the work: classes, levels, and what is known of cells. Frame's thread. */
 void score_apply(score_board *board, const score_inputs *inputs);
-
-/* Cuts the population into deciles by importance, when importance changed. O(bins). */
-void score_deciles(score_board *board, uint32_t population);
-
-/* The decile of an agent, 0 = least important. A bin that spans several deciles spreads its agents over them by
- * index, so that ties are no decile's privilege. */
-static inline uint32_t score_decile_of(const score_board *board, uint16_t importance, uint32_t index) {
-  uint32_t bin = importance >> 8, low = board->decile_low[bin], high = board->decile_high[bin];
-  if (low == high) return low;
-  uint32_t spread = index * 2654435761u; /* Fibonacci hashing */
-  return low + (uint32_t)((uint64_t)spread * (high - low + 1) >> 32);
-}
 
 #endif

@@ -1,5 +1,5 @@
 #include "scenarios/flashcrowd.h"
-#include "scenarios/population_random.h"
+#include "scenarios/sight.h"
 
 #include <math.h>
 
@@ -51,22 +51,6 @@ static double crowd_distance(const flashcrowd *self, double x, double y) {
   return hypot(x - self->crowd_x, y - self->crowd_y);
 }
 
-/* The height of the ground: 0..1, rough over some 8 m. */
-static float height(const flashcrowd *self, double x, double y) {
-  uint64_t column = (uint64_t)(int64_t)floor(x * 0.125), row = (uint64_t)(int64_t)floor(y * 0.125);
-  return population_share(population_mix(self->seed ^ (column << 32 ^ row)));
-}
-
-/* Whether one sees from here to there, above what stands between; in rain the line is followed in finer steps. */
-static bool sees(const flashcrowd *self, muster_position from, muster_position to, uint32_t steps) {
-  float covered = 0.0f;
-  for (uint32_t i = 1; i <= steps; i++) {
-    double part = (double)i / steps;
-    covered += fmaxf(height(self, from.x + part * (to.x - from.x), from.y + part * (to.y - from.y)) - 0.5f, 0.0f);
-  }
-  return covered < 0.15f * (float)steps;
-}
-
 /* ----------------------------------------------------------------------------------------------------------- updates
  */
 
@@ -77,7 +61,7 @@ static uint32_t watch_crowd(const flashcrowd *self, muster_position here, uint32
     double x = self->places[i].x - here.x, y = self->places[i].y - here.y;
     if (x * x + y * y > sight_m * sight_m) continue;
     looks++;
-    seen += sees(self, here, self->places[i], steps);
+    seen += sight_is_clear(self->seed, here, self->places[i], steps);
   }
   own->crowded_updates++;
   own->looks += looks;
@@ -92,7 +76,7 @@ static muster_atom_result look_around(muster_update *update) {
   uint32_t count = muster_update_nearby(update, 12.0f, (muster_type){0}, near, NEIGHBOURS_MAX);
   uint32_t steps = is_wet(self, here.x) ? STEPS_WET : STEPS_DRY;
   own->seen = 0;
-  for (uint32_t i = 0; i < count; i++) own->seen += sees(self, here, near[i].position, steps);
+  for (uint32_t i = 0; i < count; i++) own->seen += sight_is_clear(self->seed, here, near[i].position, steps);
   own->looks += count;
   if (crowd_distance(self, here.x, here.y) < earshot_m) own->seen += watch_crowd(self, here, steps, own);
   return MUSTER_ATOM_NEXT;

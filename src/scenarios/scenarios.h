@@ -68,6 +68,14 @@ const muster_module *muster_module_fixed(void);
  * thread. */
 const muster_module *muster_module_flashcrowd(void);
 
+/* `siege`: 2,000 players gather at the gate of a town under siege, so that the important alone do not fit the budget.
+ * Levels drop from a pressure of a half on. Takes no file. Any thread. */
+const muster_module *muster_module_siege(void);
+
+/* Chooses when the siege of an instance that `open` made ends: so long after the first frame the players leave as they
+ * came, and the fight is over. Default never. Snapshots do not keep it. Thread of the frames, between frames. */
+void siege_choose(void *instance, float lasts_s);
+
 /* `empty`: villages that nobody sees for hours, which pass in steps of a minute where the host heeds skip_ns, and then
  * an arrival. Takes no file. Any thread. */
 const muster_module *muster_module_empty(void);

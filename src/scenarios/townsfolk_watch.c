@@ -217,6 +217,7 @@ static void tell_level(folk_journal *journal, const muster_world *world, muster_
       folk_hour_number(explanation.sim_now_ns) / 24 + 1, minute / 60, minute % 60, explanation.level,
       (double)explanation.period_ns * 1e-9, (double)explanation.importance);
   tell(head.text, user);
+  if (explanation.sim_now_ns > journal->told_ns) journal->told_ns = explanation.sim_now_ns;
   journal->level = explanation.level;
   muster_explanation_print(&explanation, text, sizeof text);
   char *rest = NULL;

@@ -1,6 +1,7 @@
 /* api_worlds.c - worlds: what they do, and their pace, workers and weights. */
 #include "service/api.h"
 
+#include "base/bands_json.h"
 #include "service/api_bodies.h"
 #include "service/frames.h"
 
@@ -57,6 +58,7 @@ static void write_world(json_writer *writer, const char *name, const hosted_worl
   json_uint(writer, "types_quarantined", report->types_quarantined);
   json_uint(writer, "bytes_used", published->statistics.bytes_used);
   write_frame(writer, report);
+  bands_json(writer, &published->statistics);
   json_end_object(writer);
 }
 
@@ -70,7 +72,7 @@ static bool start(http_request *request, json_writer *writer, size_t room) {
   return text != NULL;
 }
 
-enum { WORLD_ROOM = 4096 };
+enum { WORLD_ROOM = 8192 };
 
 static void list_worlds(http_request *request) {
   service *service = http_user(request);

@@ -11,7 +11,8 @@
  *                        stage_ns [8] (intake, score, fold, fit, release, rank, run, commit),
  *                        frame_age_ns (since the end of that frame; grows while the world is paused)
  *     event: types     once a second: {"world", "types": [{"type": index, "name", "agents", "mean_ns", "high_ns" (both
- *     data: {...}      weighted by agents per level), "levels": [{"agents", "mean_ns", "high_ns", "samples"}, ...]}]}
+ *     data: {...}      weighted by agents per level), "levels": [{"agents", "mean_ns", "high_ns", "samples"}, ...]}],
+ *                      "staleness_by_importance": as GET /v1/worlds/W has it (base/bands_json.h)}
  *     :                a comment, where there was nothing else for 5 seconds
  *
  *   A stream shows the state as of when the client takes it: nothing is queued, so whoever reads slowly skips frames,
@@ -25,16 +26,17 @@
  * default 160 x 100). Without x0, y0, x1 and y1 the rectangle is the smallest around all agents of the partition
  * (default 0).
  *
- *   Header, 88 bytes:     0 "MMAP" | 4 u16 version = 1 | 6 u16 kind: 1 = agents, 2 = cells | 8 u32 header bytes |
+ *   Header, 88 bytes:     0 "MMAP" | 4 u16 version = 2 | 6 u16 kind: 1 = agents, 2 = cells | 8 u32 header bytes |
  *                         12 u32 bytes of a record | 16 u32 records | 20 u32 columns | 24 u32 rows | 28 u32 partition |
  *                         32 u64 sim_now_ns | 40 f64 x0 | 48 f64 y0 | 56 f64 x1 | 64 f64 y1 | 72 u64 frame |
  *                         80 u64 agents in the rectangle
  *   Agent, 32 bytes:      0 u32 index | 4 u32 generation | 8 f32 x - x0 | 12 f32 y - y0 | 16 f32 period in force, s
  *                         (0 = none) | 20 f32 staleness, s | 24 f32 importance | 28 u16 type | 30 u8 level |
  *                         31 u8 flags: 1 due (carried), 2 woken, 4 preempted, 8 quarantined, 16 acting
- *   Cell, 24 bytes, of    0 u32 row * columns + column (row 0 at y0), ascending | 4 u32 agents | 8 f32 mean level |
- *   those with agents:    12 f32 mean period, s (of those with one) | 16 f32 mean staleness, s |
- *                         20 f32 mean of staleness / period (of those with one)
+ *   Cell, 24 bytes, of    0 u32 row * columns + column (row 0 at y0), ascending | 4 u32 agents | 8 f32 best level |
+ *   those with agents:    12 f32 shortest period in force, s (0 = none) | 16 f32 staleness of those with that period,
+ *                         the longest, s | 20 f32 staleness / period in force, of who is latest: no means, in which
+ *                         the few that matter would be lost
  *
  *   An agent's id for other requests is INDEX.GENERATION. The map is gathered between frames in slices of about 200 us,
  *   so agents may be of frames that follow one another; `frame` and sim_now_ns are of the last slice. Requests for the

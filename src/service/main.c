@@ -20,7 +20,8 @@ int main(int count, char **arguments) {
   settings_call call = {0};
   bool good = settings_load(&settings, &call, count, arguments, complain, NULL);
   if (call.help) return columns_print_help(settings_show_help), EXIT_SUCCESS;
-  if (call.version) return printf("musterd %s\n", MUSTER_VERSION) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  if (call.version)
+    return printf("musterd %s\n", MUSTER_VERSION) > 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
   if (!good) return STATUS_USAGE;
   return call.check ? EXIT_SUCCESS : service_run(&settings, count, arguments);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-  VERSION = 1,
+  VERSION = 2,
   KIND_AGENTS = 1,
   KIND_CELLS = 2,
   KIND_FIELD = 3,
@@ -201,13 +201,12 @@ static char *put_header(char *at, const map_gather *gather, const map_shape *sha
 }
 
 static char *put_cell(char *at, uint32_t index, const muster_raster_cell *cell) {
-  float count = (float)cell->count, with_period = cell->with_period ? (float)cell->with_period : 1.0f;
   at = put_u32(at, index);
   at = put_u32(at, cell->count);
-  at = put_f32(at, cell->level_sum / count);
-  at = put_f32(at, cell->period_s_sum / with_period);
-  at = put_f32(at, cell->staleness_s_sum / count);
-  return put_f32(at, cell->stretch_sum / with_period);
+  at = put_f32(at, cell->level_least);
+  at = put_f32(at, cell->period_s_least);
+  at = put_f32(at, cell->staleness_s);
+  return put_f32(at, cell->stretch_most);
 }
 
 static char *put_cells(char *at, const map_gather *gather) {

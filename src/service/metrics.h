@@ -1,6 +1,6 @@
 /* service/metrics.h - what musterd measures, as Prometheus scrapes it at /metrics.
  *
- * Names begin with muster_ and end in their base unit. Labels are bounded: world, module, type, level, stage, decile,
+ * Names begin with muster_ and end in their base unit. Labels are bounded: world, module, type, level, stage, band,
  * quantile, and the class of an answer; none names an agent. Rendered on the loop's thread from what the frames'
  * thread last published; rendered anew only when that has changed or is 100 ms old, so that thousands of requests a
  * second cost little. */

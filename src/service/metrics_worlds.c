@@ -256,21 +256,103 @@ static void render_levels(exposition *exposition, const metrics_facts *facts) {
     }
 }
 
-static void render_staleness(exposition *exposition, const metrics_facts *facts) {
-  exposition_begin(exposition, "muster_staleness_seconds", EXPOSITION_SUMMARY,
-                   "Time between updates, by tenths of the population: 0 is the least important, 9 the most.");
+/* ------------------------------------------------------------------------------------------ bands of importance */
+
+/* By the greatest importance in a band. */
+static exposition_labels labels_of_band(const exposition_labels *world, uint32_t band) {
+  static const char *const ends[MUSTER_BANDS] = {"0", "0.25", "0.5", "0.75", "1"};
+  return exposition_with(world, "band", ends[band]);
+}
+
+typedef void (*write_band)(exposition *exposition, const exposition_labels *labels, const muster_band *band);
+
+static void render_bands(exposition *exposition, const metrics_facts *facts, write_band write) {
   for (uint32_t w = 0; w < facts->world_count; w++)
-    for (uint32_t i = 0; i < MUSTER_DECILES; i++) {
-      const muster_quantiles *quantiles = &facts->worlds[w].published.statistics.staleness[i];
-      exposition_labels world = labels_of(&facts->worlds[w]), decile = exposition_with(&world, "decile", digits[i]);
-      exposition_labels half = exposition_with(&decile, "quantile", "0.5");
-      exposition_labels most = exposition_with(&decile, "quantile", "0.99");
-      exposition_labels all = exposition_with(&decile, "quantile", "1");
-      exposition_write(exposition, "", &half, (double)quantiles->p50_ns / 1e9);
-      exposition_write(exposition, "", &most, (double)quantiles->p99_ns / 1e9);
-      exposition_write(exposition, "", &all, (double)quantiles->max_ns / 1e9);
+    for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
+      exposition_labels world = labels_of(&facts->worlds[w]), labels = labels_of_band(&world, i);
+      write(exposition, &labels, &facts->worlds[w].published.statistics.bands[i]);
     }
 }
+
+static void write_band_agents(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+  exposition_write_count(exposition, "", labels, band->agents);
+}
+
+static void write_beyond_wish(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+  exposition_write_count(exposition, "", labels, band->agents_beyond_wish);
+}
+
+static void write_wanted(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+  exposition_write(exposition, "", labels, (double)band->wanted_ns / 1e9);
+}
+
+static void write_period(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+  exposition_write(exposition, "", labels, (double)band->period_ns / 1e9);
+}
+
+static void write_interval(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+  if (band->completed) exposition_write(exposition, "", labels, (double)band->interval_ns / 1e9);
+}
+
+static void write_agent_time(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+  exposition_write(exposition, "", labels, band->agent_time_ns / 1e9);
+}
+
+static void write_band_updates(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+  exposition_write_count(exposition, "", labels, band->completed);
+}
+
+static void write_quantiles(exposition *exposition, const exposition_labels *labels,
+                            const muster_quantiles *quantiles) {
+  exposition_labels half = exposition_with(labels, "quantile", "0.5");
+  exposition_labels most = exposition_with(labels, "quantile", "0.99");
+  exposition_labels all = exposition_with(labels, "quantile", "1");
+  exposition_write(exposition, "", &half, (double)quantiles->p50_ns / 1e9);
+  exposition_write(exposition, "", &most, (double)quantiles->p99_ns / 1e9);
+  exposition_write(exposition, "", &all, (double)quantiles->max_ns / 1e9);
+}
+
+static void write_staleness(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+  write_quantiles(exposition, labels, &band->staleness);
+}
+
+static void write_age(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+  write_quantiles(exposition, labels, &band->age);
+}
+
+static void render_importance(exposition *exposition, const metrics_facts *facts) {
+  static const struct {
+    const char *name;
+    exposition_kind kind;
+    const char *help;
+    write_band write;
+  } families[] = {
+      {"muster_band_agents", EXPOSITION_GAUGE,
+       "Agents with a period, by the greatest importance in their band: 0, or above the band before.",
+       write_band_agents},
+      {"muster_band_agents_beyond_wish", EXPOSITION_GAUGE,
+       "Of these, those whose period is longer than their type wishes.", write_beyond_wish},
+      {"muster_band_wanted_period_seconds", EXPOSITION_GAUGE, "Their wanted period, mean over rates.", write_wanted},
+      {"muster_band_period_seconds", EXPOSITION_GAUGE, "Their period by the rule in force, mean over rates.",
+       write_period},
+      {"muster_band_interval_seconds", EXPOSITION_GAUGE,
+       "What they got since the start: agent seconds by updates, those who never ran included.", write_interval},
+      {"muster_band_agent_seconds_total", EXPOSITION_COUNTER,
+       "Simulation time lived by agents in the band; its rate by that of the updates is the interval of a while.",
+       write_agent_time},
+      {"muster_band_updates_total", EXPOSITION_COUNTER, "Updates completed by agents in the band.", write_band_updates},
+      {"muster_staleness_seconds", EXPOSITION_SUMMARY, "Time between updates that were completed, by band.",
+       write_staleness},
+      {"muster_age_seconds", EXPOSITION_SUMMARY,
+       "Time since the last update at the ends of frames, by band; of some agents in each frame.", write_age},
+  };
+  for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+    exposition_begin(exposition, families[i].name, families[i].kind, families[i].help);
+    render_bands(exposition, facts, families[i].write);
+  }
+}
+
+/* --------------------------------------------------------------------------------------------------------- types */
 
 /* Types may bear the same name; series must not. */
 static const char *label_of_type(const world_published *published, uint32_t number, char text[64]) {
@@ -359,6 +441,6 @@ void metrics_render_worlds(exposition *exposition, const metrics_facts *facts) {
   render_stages(exposition, facts);
   render_update_times(exposition, facts);
   render_levels(exposition, facts);
-  render_staleness(exposition, facts);
+  render_importance(exposition, facts);
   render_types(exposition, facts);
 }

@@ -23,7 +23,7 @@ static void copy_costs(const muster_world *world, world_published *published) {
   published->type_count = count;
 }
 
-/* The deciles are the dear part. */
+/* The bands are the dear part. */
 static void copy_statistics(hosted_world *world, uint64_t now_ns) {
   world_published *published = &world->published;
   if (published->statistics_ns && now_ns < published->statistics_ns + statistics_gap_ns) return;

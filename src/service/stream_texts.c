@@ -1,12 +1,13 @@
 #include "service/stream_texts.h"
 
+#include "base/bands_json.h"
 #include "base/clock.h"
 #include "base/json.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_MS = 5, TYPES_MS = 900, FRAME_ROOM = 8192, TYPES_ROOM = 1024, TYPE_ROOM = 1024 };
+enum { FRAME_MS = 5, TYPES_MS = 900, FRAME_ROOM = 8192, TYPES_ROOM = 6144, TYPE_ROOM = 1024 };
 
 bool stream_states_equal(const stream_state *a, const stream_state *b) {
   return a->frames == b->frames && a->budget_ns == b->budget_ns && a->period_ns == b->period_ns &&
@@ -31,7 +32,8 @@ static bool make_room(stream_text *text, size_t room) {
   return true;
 }
 
-/* A document of many lines on one, which is what a `data:` is. Texts inside have no line ends: they are escaped. */
+/* A document of many lines on one, which is what a `data:` is, and how long it is. Texts inside have no line ends: they
+ * are escaped. */
 static size_t flatten(char *text) {
   char *to = text;
   for (const char *from = text; *from;) {
@@ -40,7 +42,6 @@ static size_t flatten(char *text) {
     else
       from += strspn(from, "\n ");
   }
-  *to = '\0';
   return (size_t)(to - text);
 }
 
@@ -187,6 +188,7 @@ const stream_text *stream_texts_types(stream_texts *texts, hosted_world *world, 
   json_begin_array(&writer, "types");
   for (uint32_t i = 0; i < published->type_count; i++) write_type(&writer, i + 1, &published->types[i]);
   json_end_array(&writer);
+  bands_json(&writer, &published->statistics);
   finish(text, &writer, now_ms);
   return text;
 }

@@ -230,3 +230,20 @@ Test(observers, stay_findable_while_they_come_move_and_go_and_see_more_or_less) 
   }
   destroy(fixture);
 }
+
+Test(observers, are_found_at_either_end_of_a_line) {
+  for (uint32_t axis = 0; axis < 2; axis++)
+    for (int side = -1; side <= 1; side += 2) {
+      fixture *fixture = create();
+      sight_list list;
+      sight_box box = {0, 0, {0, 0, 0}, {0, 0, 0}, 0};
+      box.low[axis] = -5000;
+      box.high[axis] = 5000;
+      double at = 4990.0 * side;
+      add(fixture, 0, (muster_position){axis ? 0 : at, axis ? at : 0, 0}, 0, 5, 25);
+      write_all(fixture);
+      sights_gather(&fixture->table, &box, &list);
+      cr_assert_eq(list.count, 1, "axis %u, side %d", axis, side);
+      destroy(fixture);
+    }
+}

@@ -160,3 +160,17 @@ Test(sets, periods_in_time_keep_their_phase) {
   cr_assert_eq(state->due_ns, 4000000);
   arena_destroy(&fixture.arena);
 }
+
+Test(sets, may_be_asked_to_yield_at_the_first_question) {
+  static const muster_atom atom = {do_nothing, MUSTER_ROLE_BEHAVIOUR, 0};
+  muster_set_def set = muster_default_set_def();
+  muster_type_def type = muster_default_type_def();
+  set.atoms = &atom;
+  set.atom_count = 1;
+  type.sets = &set;
+  type.set_count = 1;
+  for (uint32_t asks = 0; asks <= 2; asks++) {
+    set.asks = asks;
+    cr_assert_eq(sets_check(&type), asks ? MUSTER_OK : MUSTER_E_ARGUMENT, "%u", asks);
+  }
+}

@@ -81,7 +81,7 @@ Test(bot_server, what_bots_do_in_an_hour_does_not_depend_on_how_often_they_run) 
 }
 
 Test(bot_server, follows_players_who_join_and_leave) {
-  bot_server *server = create_town(3000000, false);
+  bot_server *server = create_town(1000000, false);
   for (uint32_t round = 0; round < 3; round++) {
     uint32_t player = bot_server_join(server, 500, 5);
     tick(server, 60);

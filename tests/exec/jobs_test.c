@@ -264,3 +264,27 @@ Test(jobs, statistics_too_short_for_any_header_are_not_written) {
   cr_assert_eq(statistics.size, offsetof(muster_pool_statistics, jobs_helped));
   muster_pool_destroy(pool);
 }
+
+/* Whoever claimed the gate with what stood behind it does not come to that: another has to take it. How much is claimed
+ * is up to the clock, so that it may take some rounds until there is something to take. */
+Test(jobs, that_were_taken_from_what_another_had_claimed_are_counted_as_stolen) {
+  enum { ROUNDS = 1000, JOBS = 30 };
+  muster_pool *pool = create_pool(3);
+  for (uint32_t round = 0; round < ROUNDS && statistics_of(pool, UINT32_MAX).jobs_stolen == 0; round++) {
+    muster_group warm = new_group(pool), group = new_group(pool);
+    gate before = {0}, gate = {0};
+    shared_u64 ran = {0};
+    for (uint32_t i = 0; i < 200; i++) submit(pool, 4, do_nothing, NULL, &warm); /* jobs are short: claims are long */
+    cr_assert_eq(muster_group_wait_asleep(&warm), MUSTER_OK);
+    hold_workers(pool, &before, 2, NULL);
+    submit(pool, 4, stand_at_gate, &gate, NULL);
+    for (uint32_t i = 0; i < JOBS; i++) submit(pool, 4, count_job, &ran, &group);
+    open_gate(&before);
+    cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+    open_gate(&gate);
+    await_count(&gate.left, 1);
+    cr_assert_eq(read_count(&ran), JOBS);
+  }
+  cr_assert_gt(statistics_of(pool, UINT32_MAX).jobs_stolen, 0);
+  muster_pool_destroy(pool);
+}

@@ -397,3 +397,28 @@ Test(pool, keeps_workers_off_the_callers_processor_wherever_the_caller_goes_and_
   cr_assert(CPU_EQUAL(&now, &all), "the caller's own affinity was touched");
   muster_pool_destroy(pool);
 }
+
+/* ------------------------------------------------------------------------------------------------- without anybody */
+
+static void count_call(void *argument, uint32_t worker) {
+  (void)worker;
+  fetch_add_relaxed_u64(argument, 1);
+}
+
+Test(pool, a_crew_without_helpers_calls_nobody) {
+  muster_pool *pool = create(4);
+  shared_u64 calls = {0};
+  crew_orders orders = {.work = count_call, .argument = &calls, .patience_ns = UINT64_MAX};
+  for (uint32_t i = 0; i < 100; i++) {
+    crew crew;
+    visit visit;
+    seat *seat = visit_begin(&visit, pool);
+    crew_open(&crew, seat, &orders, 0);
+    cr_expect_eq(group_count(&crew.group), 0);
+    crew_close(&crew, seat);
+    crew_wait(&crew, seat);
+    visit_end(&visit);
+  }
+  cr_assert_eq(load_relaxed_u64(&calls), 0);
+  muster_pool_destroy(pool);
+}

@@ -158,8 +158,7 @@ static muster_atom_result pass(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static little_world world_of_one_type(const muster_atom *atoms, uint32_t count, uint64_t period_ns) {
-  little_world little = little_world_create(1, NULL);
+static little_world with_one_type(little_world little, const muster_atom *atoms, uint32_t count, uint64_t period_ns) {
   muster_type_def def = muster_default_type_def();
   def.atoms = atoms;
   def.atom_count = count;
@@ -169,13 +168,15 @@ static little_world world_of_one_type(const muster_atom *atoms, uint32_t count, 
   return little;
 }
 
+#define world_of_one_type(...) with_one_type(little_world_create(1, NULL), __VA_ARGS__)
+
 /* Three agents whose updates take 6 s each share 10 s a frame: 16 and two thirds of them in ten frames. */
 Test(runner, charges_updates_of_several_seconds_in_full) {
   enum { ATOMS = 6 };
   const uint64_t second_ns = 1000000000;
   muster_atom atoms[ATOMS];
   for (uint32_t i = 0; i < ATOMS; i++) atoms[i] = (muster_atom){pass, MUSTER_ROLE_BEHAVIOUR, (uint32_t)second_ns};
-  little_world little = world_of_one_type(atoms, ATOMS, FRAME_NS);
+  little_world little = with_one_type(papers_world(1), atoms, ATOMS, FRAME_NS);
   muster_agent agent = {0, 0};
   for (uint32_t i = 0; i < 3; i++) agent = spawn_at(&little, i);
   run_frame_with(&little, 10 * second_ns);
@@ -192,9 +193,8 @@ Test(runner, charges_updates_of_several_seconds_in_full) {
 
 Test(runner, actions_dearer_than_the_whole_budget_do_not_stop_the_world) {
   const muster_atom atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}, {pass, MUSTER_ROLE_ACTION, 50000000}};
-  little_world little = world_of_one_type(atoms, 2, FRAME_NS);
-  spawn_at(&little, 0);
-  spawn_at(&little, 1);
+  little_world little = with_one_type(papers_world(1), atoms, 2, FRAME_NS);
+  for (uint32_t i = 0; i < 2; i++) spawn_at(&little, i);
   uint64_t completed_early = 0, completed_late = 0;
   for (uint32_t i = 0; i < 200; i++) completed_early += run_frame(&little).completed;
   for (uint32_t i = 0; i < 200; i++) completed_late += run_frame(&little).completed;

@@ -125,3 +125,12 @@ Test(controller, debt_is_bounded_and_repaid_a_third_of_a_budget_at_a_time) {
   controller_learn(&controller, &(controller_sample){.overrun_ns = 190000000, .budget_ns = BUDGET_NS});
   cr_assert_eq(controller.debt_ns, 0);
 }
+
+Test(controller, a_large_error_upwards_that_lasts_is_met_as_fast) {
+  controller controller = created();
+  for (int i = 0; i < 100; i++) learn(&controller, 0.4);
+  for (int i = 0; i < 2; i++) learn(&controller, 1.0);
+  cr_assert_lt(controller.share, 0.5, "two frames may be noise");
+  for (int i = 0; i < 6; i++) learn(&controller, 1.0);
+  cr_assert_gt(controller.share, 0.8);
+}

@@ -7,12 +7,14 @@
 /* A table of one type. */
 typedef struct little_costs {
   cost_estimate estimates[1][MUSTER_LEVELS];
+  cost_actions actions[1];
   cost_table table;
 } little_costs;
 
 static void begin(little_costs *costs, uint64_t guess_ns) {
   *costs = (little_costs){0};
   costs->table.estimates = costs->estimates;
+  costs->table.actions = costs->actions;
   costs_guess(&costs->table, 0, guess_ns);
 }
 
@@ -100,4 +102,19 @@ Test(costs, offenders_that_are_no_exception_are_counted_in_full) {
     costs_turn(&costs.table, 1);
   }
   cr_assert_gt(costs_of(&costs.table, 0, 0)->mean_ns, 900000.0);
+}
+
+/* Every eighth update comes to its actions; what waits for them is released no more often than it comes to them. */
+Test(costs, how_often_updates_come_to_their_actions_is_learnt) {
+  little_costs costs;
+  begin(&costs, 5000);
+  cr_assert_eq(costs.actions[0].per_update, 1.0, "nobody knows yet");
+  for (int i = 0; i < 100; i++) {
+    costs.actions[0].begun = 2;
+    costs_learn_actions(&costs.actions[0], 16);
+    cr_assert_eq(costs.actions[0].begun, 0);
+  }
+  cr_assert_float_eq(costs.actions[0].per_update, 0.125, 1e-6);
+  for (int i = 0; i < 100; i++) costs_learn_actions(&costs.actions[0], 0);
+  cr_assert_float_eq(costs.actions[0].per_update, 0.125, 1e-6, "frames without updates say nothing");
 }

@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "plan/score.h"
+#include "support/papers_rules.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -46,7 +47,7 @@ static inline void crowd_register(crowd *crowd, const muster_type_def *type) {
 static inline crowd *crowd_create(uint32_t agents_max, uint32_t observers_max, float cell_m) {
   crowd *crowd = calloc(1, sizeof *crowd);
   muster_allocator allocator = {0};
-  crowd->def = muster_default_world_def();
+  crowd->def = papers_world_def();
   crowd->def.agents_max = agents_max;
   crowd->def.observers_max = observers_max;
   crowd->def.cell_m = cell_m;
@@ -168,8 +169,23 @@ static inline void crowd_check(const crowd *crowd, float tolerance) {
   cr_assert_leq(worst, tolerance, "the worst error is %g", (double)worst);
 }
 
-/* Bins, levels and members add up. */
+/* Every class knows how many of its members are in each band. */
+static inline void crowd_check_bands(const crowd *crowd) {
+  uint32_t(*found)[MUSTER_BANDS] = calloc(crowd->classes.count, sizeof *found);
+  for (uint32_t i = 0; (i = store_next_active(&crowd->store, i)) != UINT32_MAX; i++)
+    found[crowd->store.rows[i].class][band_of(crowd->store.rows[i].importance)]++;
+  for (uint32_t i = 0; i < crowd->classes.count; i++)
+    cr_assert_arr_eq(crowd->classes.classes[i].in_band, found[i], sizeof *found, "class %u", i);
+  uint32_t all[MUSTER_BANDS] = {0};
+  for (uint32_t i = 0; i < crowd->classes.count; i++)
+    for (uint32_t band = 0; band < MUSTER_BANDS; band++) all[band] += found[i][band];
+  cr_assert_arr_eq(crowd->classes.in_band, all, sizeof all);
+  free(found);
+}
+
+/* Bins, bands, levels and members add up. */
 static inline void crowd_check_sums(const crowd *crowd) {
+  crowd_check_bands(crowd);
   uint32_t binned = 0, members = 0, levelled = 0;
   for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) binned += crowd->board.importance[bin];
   for (uint32_t i = 0; i < crowd->classes.count; i++) members += crowd->classes.classes[i].members;

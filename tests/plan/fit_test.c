@@ -157,3 +157,13 @@ Test(fit, makes_the_more_elastic_stretch_more) {
   cr_assert_float_eq((0.1 - soft) / (0.1 - stiff), 3.0, 1e-9);
   cr_assert_float_eq(stiff + soft, 0.15, 1e-12);
 }
+
+Test(fit, of_nothing_presses_without_end) {
+  const fit_kind kinds[2] = {{.members = 1, .nominal = 0.5, .minimum = 0.0, .elasticity = 1.0},
+                             {.members = 1, .nominal = 0.5, .minimum = 0.1, .elasticity = 1.0}};
+  for (uint32_t count = 1; count <= 2; count++) {
+    fit_result result = fit_solve(FIT_ELASTIC, kinds, count, 0.0, 0.0);
+    cr_assert(isinf(result.pressure) && result.pressure > 0.0, "%g", result.pressure);
+    cr_assert(isinf(result.lambda) && result.lambda > 0.0);
+  }
+}

@@ -37,7 +37,7 @@ static void scene_create(scene *scene) {
   scene->table = (herd_table){.count = 1, .types = type};
   scene->table.links = arena_reserve(&scene->arena, AGENTS, sizeof(herd_link));
   observers_create(&scene->observers, OBSERVERS, &scene->arena);
-  fold_create(&scene->board, OBSERVERS, 2, &scene->arena);
+  fold_create(&scene->board, OBSERVERS, 1, &scene->arena);
   fold_reserve(&scene->board, 0, &scene->arena);
   herds_open_block(type, 0, 0.0, 0.0);
   type->herds++;
@@ -167,5 +167,58 @@ Test(fold, the_list_is_in_order_of_unfolding_and_distance) {
     if (before->folds == item->folds && before->distance_m >= item->distance_m) cr_assert_lt(before->herd, item->herd);
   }
   cr_assert_eq(sum, (uint64_t)FOLD_LISTED_MAX * (FOLD_LISTED_MAX - 1) / 2, "each once");
+  arena_destroy(&scene.arena);
+}
+
+Test(fold, of_observers_out_of_reach_nothing_is_measured) {
+  static const double places[4][2] = {{5000, 0}, {-5000, 0}, {0, 5000}, {0, -5000}};
+  static scene scene;
+  for (uint32_t i = 0; i < 4; i++) {
+    scene_create(&scene);
+    herd_lanes lanes =
+        unfold(&scene, (herd_body[]){{.x = -9, .node = 1, .members = 16}, {.y = 7, .node = 2, .members = 16}}, 2);
+    observe(&scene, 0, places[i][0], places[i][1], 0);
+    cr_assert_eq(fold_measure(&scene.board, &scene.type, &lanes).count, 0, "place %u", i);
+    arena_destroy(&scene.arena);
+  }
+}
+
+/* A herd's worth in the first block, and one in the second; both seen by one observer, or not. */
+static uint32_t listed_at(double x) {
+  static scene scene;
+  scene_create(&scene);
+  herd_type *type = &scene.type;
+  herds_open_block(type, 0, 0.0, 0.0);
+  uint32_t second = herds_take_slot(type, 1);
+  herds_write(type, second, &(herd_body){.members = 32});
+  observe(&scene, 0, x, 0.0, 0);
+  scene.board.item_count = 0;
+  fold_blocks blocks = fold_next_blocks(&scene.board, type, 0, 2);
+  cr_assert_eq(blocks.count, 2);
+  for (uint32_t i = 2; i-- > 0;) fold_look(&scene.board, &blocks, i, i + 1, 0); /* workers come in any order */
+  fold_list(&scene.board, &blocks);
+  arena_destroy(&scene.arena);
+  return scene.board.item_count;
+}
+
+Test(fold, herds_in_the_outermost_zone_are_listed_whichever_block_was_looked_at_first) {
+  cr_assert_eq(listed_at(249.0), 2);
+  cr_assert_eq(listed_at(251.0), 0);
+  cr_assert_eq(listed_at(-251.0), 0);
+}
+
+Test(fold, the_middle_of_an_unfolded_herd_is_that_of_its_members) {
+  static scene scene;
+  scene_create(&scene);
+  herd_lanes lanes = unfold(&scene,
+                            (herd_body[]){{.x = 10, .y = -4, .velocity_x = 1, .node = 1, .members = 24},
+                                          {.x = 50, .y = 12, .velocity_y = 2, .node = 2, .members = 8}},
+                            2);
+  fold_watch(&scene.board, &scene.table, &scene.observers);
+  fold_look_at_entries(&scene.board, &scene.type, 0, 1, 0);
+  cr_assert_float_eq(lanes.entry->x, 20.0f, 1e-4);
+  cr_assert_float_eq(lanes.entry->y, 0.0f, 1e-4);
+  cr_assert_float_eq(lanes.entry->velocity_x, 0.75f, 1e-4);
+  cr_assert_float_eq(lanes.entry->velocity_y, 0.5f, 1e-4);
   arena_destroy(&scene.arena);
 }

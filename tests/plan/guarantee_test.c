@@ -3,6 +3,7 @@
 #include "ranking.h"
 
 #include "base/random.h"
+#include "support/papers_rules.h"
 
 #include <math.h>
 
@@ -25,7 +26,7 @@ static double draw(game *game) {
 
 static game *game_create(uint64_t seed, uint32_t count, uint32_t x, uint64_t guarantee_ns, const float weights[4]) {
   game *game = calloc(1, sizeof *game);
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   game->seed = seed;
   game->count = count;
   game->x = x;
@@ -219,7 +220,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
 
 /* The frame in which the dear one is admitted, with one that is woken before every frame; 0: never. */
 static uint64_t frame_of_the_dear_one(bool planned) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   ranking ranking = {0};
   uint64_t found = 0, now_ns = 0;
   def.agents_max = CAST;
@@ -296,7 +297,7 @@ static void alarm_frame(alarm *alarm) {
 static void check_share_of_the_woken(bool by_number, bool virtual) {
   enum { FRAMES_LONG = 400 };
   alarm *alarm = calloc(1, sizeof *alarm);
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   def.agents_max = BELLS + OTHERS;
   def.guarantee_ns = WAIT_FRAMES * (uint64_t)FRAME_NS;
   ranking_create(&alarm->ranking, &def, 1);

@@ -214,3 +214,31 @@ Test(offenders, a_type_is_not_judged_by_atoms_that_were_blocked) {
   cr_assert_eq(fixture.offenders.types[0].window_offences, 0);
   destroy(&fixture);
 }
+
+Test(offenders, each_window_counts_its_own_agents) {
+  fixture fixture;
+  uint64_t samples = 1;
+  create(&fixture);
+  fixture.now_ns = SECOND_NS;
+  offender_terms terms = terms_of(false);
+  for (uint32_t window = 0; window < 5; window++) {
+    offenders_count(&fixture.offenders, 0, 70, samples, fixture.now_ns);
+    for (uint32_t agent = 0; agent < OFFENDERS_TYPE_AGENTS - 1; agent++) offend(&fixture, agent, true, 0);
+    samples += 100;
+    fixture.now_ns += SECOND_NS;
+    cr_assert_eq(offenders_judge_type(&fixture.offenders, 0, &terms, samples, fixture.now_ns), OFFENDER_LET_OFF,
+                 "window %u: one agent too few", window);
+  }
+  destroy(&fixture);
+}
+
+Test(offenders, a_window_of_too_few_updates_lets_off_and_stays_open) {
+  fixture fixture;
+  uint64_t samples = 1;
+  create(&fixture);
+  fixture.now_ns = SECOND_NS;
+  cr_assert_eq(pass_second(&fixture, 10, OFFENDERS_UPDATES - 1, false, &samples), OFFENDER_LET_OFF);
+  offender_terms terms = terms_of(false);
+  cr_assert_eq(offenders_judge_type(&fixture.offenders, 0, &terms, samples + 1, fixture.now_ns), OFFENDER_DEMOTED);
+  destroy(&fixture);
+}

@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "ready_set.h"
+#include "support/papers_rules.h"
 
 enum { CROWD = 50000, CLASSES = 5, PERIOD_NS = 100000000, MOST = 8192 };
 
@@ -17,7 +18,7 @@ typedef struct fixture {
 
 static fixture *create(uint32_t agents, uint64_t period_ns) {
   fixture *fixture = calloc(1, sizeof *fixture);
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   fixture->set = ready_fixture_create(&def, agents);
   fixture->type = muster_default_type_def();
   fixture->type.period_ns = period_ns;
@@ -41,7 +42,7 @@ static void hang(fixture *fixture, uint32_t agent, uint64_t due_ns) {
   agent_row *row = &fixture->set->store.rows[agent];
   row->class = class->number;
   row->virtual_due_ns = due_ns;
-  classes_join(&fixture->classes, class);
+  classes_join(&fixture->classes, class, 0);
   wheel_insert(&fixture->classes, class, agent / CLASSES % WHEEL_SHARDS, &fixture->set->store, agent);
 }
 

@@ -7,6 +7,7 @@
 #include "plan/periods.h"
 #include "plan/rank.h"
 #include "plan/score.h"
+#include "support/papers_rules.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static inline muster_atom_result planner_nothing(muster_update *update) {
 static inline planner *planner_create(muster_elastic elastic, uint32_t agents_max, uint32_t types_max) {
   planner *planner = calloc(1, sizeof *planner);
   muster_allocator allocator = {0};
-  planner->def = muster_default_world_def();
+  planner->def = papers_world_def();
   planner->def.agents_max = agents_max;
   planner->def.elastic = elastic;
   arena_create(&planner->arena, &allocator);

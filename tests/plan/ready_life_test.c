@@ -1,6 +1,7 @@
 /* Ready agents through many frames against plain lists: who is woken leads, first in, first out; who waits stands in
  * line by release. */
 #include "ready_set.h"
+#include "support/papers_rules.h"
 
 enum { AGENTS = 300, FRAMES = 4000 };
 
@@ -139,7 +140,7 @@ static void run_frame(life *life, uint32_t most) {
 }
 
 static void live(muster_order order, uint32_t most) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   def.order = order;
   life life = {.fixture = ready_fixture_create(&def, AGENTS)};
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
@@ -186,7 +187,7 @@ static void complete(ready_fixture *fixture, uint32_t agent) {
 
 /* Two are woken in every frame and one can run. */
 Test(ready_life, who_was_woken_before_runs_before_who_ran_and_was_woken_again) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   ready_fixture *fixture = ready_fixture_create(&def, 2);
   uint32_t runs[2] = {0}, longest = 0;
   for (uint32_t frame = 0; frame < 5000; frame++) {

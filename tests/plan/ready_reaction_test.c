@@ -1,11 +1,12 @@
 /* The order of ready agents that must react by a time: the nearer it comes, the further ahead of those without one. */
 #include "ready_set.h"
+#include "support/papers_rules.h"
 
 enum { NOT_YET, HALF, LATE, WITHOUT, LONGER, AGENTS };
 
 /* Agents that wait alike; some are to react. The time of LONGER is twice as far away as that of HALF. */
 static ready_fixture *waiting_fixture(void) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   ready_fixture *fixture = ready_fixture_create(&def, AGENTS);
   const uint64_t asked_ns[AGENTS] = {[NOT_YET] = 100, [HALF] = 80, [LATE] = 50, [LONGER] = 80};
   const uint64_t by_ns[AGENTS] = {[NOT_YET] = 120, [HALF] = 120, [LATE] = 90, [LONGER] = 160};

@@ -1,5 +1,6 @@
 /* The order of ready agents across fresh ones and the ring: everyone once, by the published keys. */
 #include "ready_set.h"
+#include "support/papers_rules.h"
 
 #define SECOND_NS 1000000000u
 
@@ -237,5 +238,54 @@ Test(ready, who_is_removed_while_waiting_is_met_no_more) {
   for (uint32_t i = 3; i < AGENTS; i += 6) cr_assert_eq(ready_next_woken(&fixture->ready, &place), i);
   cr_assert_eq(ready_next_woken(&fixture->ready, &place), UINT32_MAX);
   cr_assert_eq(walk_all(fixture, true, 256), AGENTS / 2 - AGENTS / 6);
+  ready_fixture_destroy(fixture);
+}
+
+Test(ready, those_behind_the_time_are_counted_wherever_in_the_ring_they_stand) {
+  enum { LATE = 50 };
+  muster_world_def def = papers_world_def();
+  ready_fixture *fixture = ready_fixture_create(&def, LATE + 1);
+  begin_frame_at(fixture, 60000000000u);
+  for (uint32_t i = 0; i < LATE; i++)
+    release_row(fixture, i, (agent_row){.last_update_ns = 1000000000u * (uint64_t)(1 + i)});
+  ready_keep_fresh(&fixture->ready, &fixture->store);
+  cr_assert_eq(ready_count_late(&fixture->ready), LATE);
+  release_row(fixture, LATE, (agent_row){.last_update_ns = fixture->now_ns});
+  ready_keep_fresh(&fixture->ready, &fixture->store);
+  cr_assert_eq(ready_count_late(&fixture->ready), LATE, "who is due now is not late");
+  ready_fixture_destroy(fixture);
+}
+
+Test(ready, who_was_released_and_admitted_leaves_no_room_taken_among_the_fresh) {
+  muster_world_def def = papers_world_def();
+  ready_fixture *fixture = ready_fixture_create(&def, 3);
+  begin_frame_at(fixture, 1000000000u);
+  for (uint32_t i = 0; i < 3; i++) release_row(fixture, i, (agent_row){.last_update_ns = 1});
+  for (uint32_t i = 0; i < 3; i++) {
+    cr_assert_eq(fixture->ready.fresh_left, 3 - i);
+    ready_admit(&fixture->ready, &fixture->store, i);
+  }
+  cr_assert_eq(fixture->ready.fresh_left, 0);
+  ready_keep_fresh(&fixture->ready, &fixture->store);
+  cr_assert_eq(fixture->ready.fresh_count, 0);
+  ready_fixture_destroy(fixture);
+}
+
+/* A quarter of a period for each weight as great as that of waiting: importance brings a turn forward by it, having run
+ * in every period puts it off. */
+Test(ready, a_turn_is_moved_by_importance_and_by_runs_as_their_weights_say) {
+  muster_world_def def = muster_default_world_def();
+  def.order = MUSTER_ORDER_DEADLINE;
+  def.weight_wait = 1.0f;
+  def.weight_importance = 0.5f;
+  def.weight_runs = 0.25f;
+  ready_fixture *fixture = ready_fixture_create(&def, 1);
+  const agent_class class = {.period_ns = 1e9f, .elapsed = MUSTER_ELAPSED_DELTA};
+  fixture->ready.classes = &class;
+  const agent_row plain = {.first_due_ns = 5000000000u}, important = {.first_due_ns = 5000000000u, .importance = 65535},
+                  runs = {.first_due_ns = 5000000000u, .runs = RUNS_ONE};
+  cr_assert_float_eq((double)ready_deadline(&fixture->ready, &plain), 6e9, 1e3);
+  cr_assert_float_eq((double)ready_deadline(&fixture->ready, &important), 5.875e9, 1e3);
+  cr_assert_float_eq((double)ready_deadline(&fixture->ready, &runs), 6.0625e9, 1e3);
   ready_fixture_destroy(fixture);
 }

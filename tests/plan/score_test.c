@@ -1,4 +1,4 @@
-/* Importance of agents where nothing is hidden: levels, elasticity, deciles, and who is looked at. */
+/* Importance of agents where nothing is hidden: levels, elasticity, bands, and who is looked at. */
 #include "plan/crowd.h"
 
 #include <string.h>
@@ -172,19 +172,6 @@ Test(score, notices_a_walk_by_its_cubes_also_below_the_ground) {
     place.z = heights[i];
     cr_assert(score_notices(&crowd->board, &place, (space_spot){0, 0, 1.0f, 1.0f, heights[i + 1]}), "step %u", i);
   }
-  crowd_destroy(crowd);
-}
-
-Test(score, deciles_cut_the_population_into_equal_parts_even_with_ties) {
-  crowd *crowd = create();
-  observe(crowd, 0, 0, 0);
-  for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, at(i), 0, 0); /* three quarters have importance 0 */
-  score_deciles(&crowd->board, AGENTS);
-  uint32_t counts[MUSTER_DECILES] = {0};
-  for (uint32_t i = 0; i < AGENTS; i++) counts[score_decile_of(&crowd->board, crowd->store.rows[i].importance, i)]++;
-  for (uint32_t decile = 0; decile < MUSTER_DECILES; decile++)
-    cr_assert(counts[decile] > 50 && counts[decile] < 150, "decile %u has %u", decile, counts[decile]);
-  cr_assert_eq(score_decile_of(&crowd->board, UINT16_MAX, 3), MUSTER_DECILES - 1);
   crowd_destroy(crowd);
 }
 

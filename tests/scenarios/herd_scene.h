@@ -17,7 +17,8 @@ static inline scene herd_scene(uint32_t deer, uint32_t observers, uint32_t worke
   it.needs.size = sizeof it.needs;
   cr_assert_eq(it.module->open(&options, &it.instance, &it.needs), MUSTER_OK, "%s", muster_last_error());
   if (choice) herd_choose(it.instance, choice);
-  scene_enter(&it, &options, workers, 1.0f);
+  muster_world_def rules = muster_default_world_def();
+  scene_enter(&it, &options, workers, &rules);
   return it;
 }
 

@@ -31,10 +31,11 @@ static outcome live(uint32_t observers, uint64_t frame_ns, uint64_t capacity_ns)
   const herd_world *self = it.instance;
   double folded = scene_reported(&it, "herds_folded"), unfolded = scene_reported(&it, "herds_unfolded");
   double born = scene_reported(&it, "births") + scene_reported(&it, "fawns_waiting");
+  double lived_s = self->deer_s - owed_s(&it); /* by those who have been updated since */
   double grazed_g = scene_reported(&it, "grazed_kg") * 1e3 + owed_s(&it) * (double)herd_grazing_g;
   outcome outcome = {.grazed_g = grazed_g / self->deer_s,
-                     .births = (born + scene_reported(&it, "fawns_orphaned")) / self->deer_s,
-                     .deaths = scene_reported(&it, "deaths") / self->deer_s,
+                     .births = (born + scene_reported(&it, "fawns_orphaned")) / lived_s,
+                     .deaths = scene_reported(&it, "deaths") / lived_s,
                      .unfolded = unfolded / (folded + unfolded),
                      .pressure = (double)report.pressure};
   scene_close(&it);

@@ -18,22 +18,23 @@ typedef struct scene {
   muster_module_needs needs;
   muster_pool *pool;
   muster_world *world;
-  uint64_t now_ns, capacity_ns, guarantee_ns;
+  uint64_t now_ns, capacity_ns, turn_longest_ns;
   uint32_t frames;
   /* Of all frames: */
   uint64_t longest_wait_ns, worst_excess_ns; /* excess: what was spent beyond capacity and the longest update */
   uint32_t completed_least;                  /* in a frame at whose end work waited */
-  uint32_t agents_max;
+  uint32_t agents_max, late_max;
   double nominal, desired; /* utilisations, summed over frames */
 } scene;
 
 /* A scene of a module that was opened: pool, world, and what the module puts there. */
-static inline void scene_enter(scene *it, const muster_module_options *options, uint32_t workers, float weight_wait) {
+static inline void scene_enter(scene *it, const muster_module_options *options, uint32_t workers,
+                               const muster_world_def *rules) {
   muster_pool_def pool = muster_default_pool_def();
   pool.workers = workers;
   it->pool = muster_pool_create(&pool);
   cr_assert_not_null(it->pool, "%s", muster_last_error());
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = *rules;
   def.pool = it->pool;
   def.agents_max = it->needs.agents_max;
   def.observers_max = it->needs.observers;
@@ -42,26 +43,24 @@ static inline void scene_enter(scene *it, const muster_module_options *options, 
   def.seed = options->seed;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = it->capacity_ns;
-  def.weight_wait = weight_wait;
-  it->guarantee_ns = def.guarantee_ns;
   it->world = muster_world_create(&def);
   cr_assert_not_null(it->world, "%s", muster_last_error());
   cr_assert_eq(it->module->populate(it->instance, it->world), MUSTER_OK, "%s", muster_last_error());
 }
 
-/* With a weight of waiting of 0 nobody's priority rises with age: the guarantee alone bounds waits. */
 static inline scene scene_open_with(const muster_module *module, const muster_module_options *options, uint32_t workers,
-                                    uint64_t capacity_ns, float weight_wait) {
+                                    uint64_t capacity_ns, const muster_world_def *rules) {
   scene it = {.module = module, .capacity_ns = capacity_ns, .completed_least = UINT32_MAX};
   it.needs.size = sizeof it.needs;
   cr_assert_eq(module->open(options, &it.instance, &it.needs), MUSTER_OK, "%s", muster_last_error());
-  scene_enter(&it, options, workers, weight_wait);
+  scene_enter(&it, options, workers, rules);
   return it;
 }
 
 static inline scene scene_open(const muster_module *module, const muster_module_options *options, uint32_t workers,
                                uint64_t capacity_ns) {
-  return scene_open_with(module, options, workers, capacity_ns, 1.0f);
+  muster_world_def rules = muster_default_world_def();
+  return scene_open_with(module, options, workers, capacity_ns, &rules);
 }
 
 static inline void scene_close(scene *it) {
@@ -86,6 +85,8 @@ static inline muster_frame_report scene_frame(scene *it, uint64_t frame_ns) {
   if (excess_ns > it->worst_excess_ns) it->worst_excess_ns = excess_ns;
   if (report.carried && report.completed < it->completed_least) it->completed_least = report.completed;
   if (report.agents > it->agents_max) it->agents_max = report.agents;
+  if (report.agents_late > it->late_max) it->late_max = report.agents_late;
+  if (report.turn_longest_ns > it->turn_longest_ns) it->turn_longest_ns = report.turn_longest_ns;
   if (it->frames > 1) { /* the first frame has no period */
     it->nominal += (double)report.utilisation_nominal;
     it->desired += (double)report.utilisation_desired;
@@ -115,10 +116,10 @@ static inline double scene_reported(const scene *it, const char *name) {
   return wanted.value;
 }
 
-/* S + ceil(N/x) + 1 frames: x is the least that a frame completed while work waited, N the most agents there were. */
+/* As report.h has it: x is the least that a frame completed while work waited. */
 static inline uint64_t scene_wait_bound_ns(const scene *it, uint64_t frame_ns) {
-  uint64_t round = (it->agents_max + it->completed_least - 1) / it->completed_least;
-  return it->guarantee_ns + (round + 1) * frame_ns;
+  uint64_t round = (it->late_max + it->completed_least - 1) / it->completed_least;
+  return it->turn_longest_ns + (round + 1) * frame_ns;
 }
 
 static inline void scene_check_waits(const scene *it) {

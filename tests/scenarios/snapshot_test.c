@@ -32,10 +32,13 @@ static void strike(staged *staged) {
   staged->module->close(staged->instance);
 }
 
-static void run(staged *staged) {
+static muster_frame_report run(staged *staged) {
+  muster_frame_report report = muster_default_frame_report();
   staged->now_ns += 33333333;
   if (staged->module->before_frame) staged->module->before_frame(staged->instance, staged->world, staged->now_ns);
   cr_assert_eq(muster_frame_run(staged->world, &(muster_frame){staged->now_ns, 10000000}), MUSTER_OK);
+  muster_frame_report_read(staged->world, &report);
+  return report;
 }
 
 static bool refuse(const void *bytes, size_t count, void *user) {
@@ -104,8 +107,8 @@ static void compare_after(int before, const muster_module *module, const muster_
                muster_last_error());
   resumed.now_ns = whole.now_ns;
   for (int i = 0; i < AFTER; i++) {
-    run(&whole);
-    run(&resumed);
+    muster_frame_report report = run(&whole);
+    cr_assert_eq(run(&resumed).important_load, report.important_load, "%s: frame %d", module->name, i);
     cr_assert_eq(muster_world_hash(whole.world), muster_world_hash(resumed.world), "%s: frame %d", module->name, i);
   }
   if (module->report) expect_same_report(&whole, &resumed);
@@ -175,6 +178,12 @@ Test(scenario_snapshot, pursuers_go_on) {
 Test(scenario_snapshot, the_crowd_goes_on) {
   muster_module_options options = options_of(2000, 40);
   compare_after(302, muster_module_flashcrowd(), &options);
+}
+
+/* In the middle of the fight. */
+Test(scenario_snapshot, the_siege_goes_on) {
+  muster_module_options options = options_of(3000, 60);
+  compare_after(200, muster_module_siege(), &options);
 }
 
 Test(scenario_snapshot, hostile_agents_go_on) {

@@ -210,6 +210,9 @@ Test(api, bad_filters_are_refused) {
                           {"GET", AGENTS "?near=1,2", NULL, 400, "out_of_range", "near"},
                           {"GET", AGENTS "?near=1,nan,3", NULL, 400, "out_of_range", "near"},
                           {"GET", AGENTS "?near=1,2,-3", NULL, 400, "out_of_range", "near"},
+                          {"GET", AGENTS "?near=1;2,3", NULL, 400, "out_of_range", "near"},
+                          {"GET", AGENTS "?near=1,2,3x", NULL, 400, "out_of_range", "near"},
+                          {"GET", AGENTS "?near=-,2,3", NULL, 400, "out_of_range", "near"},
                           {"GET", AGENTS "?min_importance=2", NULL, 400, "out_of_range", "min_importance"},
                           {"GET", AGENTS "?min_importance=inf", NULL, 400, "out_of_range", "min_importance"});
 }
@@ -280,6 +283,8 @@ Test(api, an_agent_is_moved_and_tuned) {
   tell("PUT", end, "{\"position\": {\"x\": -60, \"y\": 70}}", 200);
   tell("PUT", end, "{\"position\": {\"x\": -60, \"y\": 70}}", 200);
   tell("PATCH", path, "{\"importance_floor\": 1, \"elasticity\": 0}", 200);
+  CONTROL_EXPECT_REFUSALS(
+      &service, {"PATCH", path, "{\"elasticity\": 2, \"derive_elasticity\": true}", 400, "conflict", "elasticity"});
   control_step(&service, 2);
   json_t *agent = ask("GET", path, NULL, 200);
   cr_expect(control_number(agent, "position.x") < -50 && control_number(agent, "position.y") > 60);

@@ -70,6 +70,10 @@ Test(bulk, bodies_that_are_none_are_refused_with_the_field) {
     put_record(body, 1, 2, 1, bad[i]);
     expect_refusal(body, bytes, "records[1].x");
   }
+  bulk_positions positions;
+  api_problem problem = {0};
+  cr_expect(!bulk_read(body, BULK_HEAD_BYTES, &positions, &problem));
+  cr_expect_str_eq(problem.message, "2 records take 80 bytes, and the body has 16");
   put_u32(body + 8, 2);
   expect_refusal(body, bytes, "version");
   put_u32(body + 8, 1);

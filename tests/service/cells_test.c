@@ -52,7 +52,7 @@ static cells_head ask_cells(const char *query) {
   cr_assert_eq(reply.status, 200, "%s: %s", path, reply.body);
   cr_assert_geq(reply.length, sizeof head);
   memcpy(&head, reply.body, sizeof head);
-  cr_assert(memcmp(head.magic, "MMAP", 4) == 0 && head.version == 1 && head.kind == 3);
+  cr_assert(memcmp(head.magic, "MMAP", 4) == 0 && head.version == 2 && head.kind == 3);
   cr_assert(head.header_bytes == sizeof head && head.record_bytes == sizeof(square));
   cr_assert_eq(reply.length, sizeof head + head.records * sizeof(square));
   cr_assert_leq(head.records, head.columns * head.rows);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Runs it to its end, which it must come to by itself, and returns its status; the log is for the caller to free. */
@@ -33,6 +34,32 @@ Test(command, help_and_version_end_well) {
   expect(NULL, "-h", 0, NULL);
   expect(NULL, "--version", 0, NULL);
   expect(NULL, "--help --world", 0, NULL);
+}
+
+static int run_by_shell(const char *rest, char *text, size_t room) {
+  char line[512];
+  snprintf(line, sizeof line, "%s %s", getenv("MUSTERD"), rest);
+  FILE *output = popen(line, "re");
+  cr_assert_not_null(output);
+  text[fread(text, 1, room - 1, output)] = '\0';
+  int status = pclose(output);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+Test(command, help_has_flags_of_the_service_and_of_worlds_apart) {
+  static char text[1 << 15];
+  cr_assert_eq(run_by_shell("--help", text, sizeof text), 0);
+  const char *of_service = strstr(text, "\nThe service:\n"), *workers = strstr(text, "\n  --workers ");
+  const char *hz = strstr(text, "\n  --hz ");
+  cr_assert(of_service && workers && hz, "%s", text);
+  cr_assert(hz < of_service && of_service < workers);
+}
+
+Test(command, a_version_that_could_not_be_written_is_a_failure) {
+  char text[64];
+  cr_expect_eq(run_by_shell("--version", text, sizeof text), 0);
+  cr_expect_eq(strncmp(text, "musterd ", 8), 0, "%s", text);
+  cr_expect_eq(run_by_shell("--version >/dev/full", text, sizeof text), 1);
 }
 
 Test(command, check_says_whether_the_settings_are_good_and_starts_nothing) {

@@ -1,11 +1,15 @@
 /* The reader of the flight recorder's file: what it tells, and that it survives anything. */
+#include "service/flight.h"
 #include "service/flight_file.h"
 
 #include <criterion/criterion.h>
 #include <muster/muster.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* A file of two worlds, each with one worker inside a callback, of which the first world's was hit by a signal. */
 typedef struct file {
@@ -215,4 +219,74 @@ Test(flight_file, counts_no_more_types_than_there_is_room_for) {
     snprintf(counts.counts[i].type, sizeof counts.counts[i].type, "type %u", i);
   cr_assert_not(flight_counts_add(&counts, &report));
   cr_assert_eq(counts.count, FLIGHT_COUNTS_MAX);
+}
+
+/* The check value is of anybody who can write: only the names' own ends keep the reader inside them. */
+Test(flight_file, with_a_name_that_does_not_end_in_its_room_is_refused) {
+  file file = write_file();
+  flight_report report;
+  flight_counts counts;
+  flight_head *head = (void *)file.bytes, kept = *head;
+  for (int i = 0; i < 2; i++) {
+    *head = kept;
+    memset(i ? head->parts[0].module : head->parts[0].world, 'x', NAME_BYTES);
+    flight_head_renew_check(head);
+    cr_assert_eq(read_file(&file, &report, &counts), MUSTER_E_INPUT);
+    cr_assert(strstr(muster_last_error(), "says what cannot be"), "%s", muster_last_error());
+  }
+  free(file.bytes);
+}
+
+Test(flight_file, counts_types_of_one_name_in_two_worlds_apart) {
+  flight_counts counts = {.count = 2, .counts = {{"main", "wolf", 2}, {"other", "wolf", 5}}};
+  cr_assert_eq(flight_counts_find(&counts, "other", "wolf")->crashes, 5);
+  cr_assert_null(flight_counts_find(&counts, "third", "wolf"));
+  cr_assert_eq(flight_counts_forget(&counts, "other", "wolf"), 5);
+  cr_assert_eq(flight_counts_find(&counts, "main", "wolf")->crashes, 2);
+}
+
+/* ---------------------------------------------------------------------------------------------------- the recorder */
+
+static flight recorder;
+
+static void make_folder(char folder[64], char path[96]) {
+  snprintf(folder, 64, "/tmp/muster-flight-XXXXXX");
+  cr_assert_not_null(mkdtemp(folder));
+  snprintf(path, 96, "%s/flight", folder);
+}
+
+static void remove_folder(const char *folder, const char *path) {
+  unlink(path);
+  cr_assert_eq(rmdir(folder), 0, "something else is left in it");
+}
+
+Test(flight_file, that_finds_no_room_ends_the_start_with_the_reason_and_leaves_nothing) {
+  char folder[64], path[96];
+  struct rlimit before;
+  make_folder(folder, path);
+  signal(SIGXFSZ, SIG_IGN);
+  getrlimit(RLIMIT_FSIZE, &before);
+  setrlimit(RLIMIT_FSIZE, &(struct rlimit){16, before.rlim_max});
+  muster_result result = flight_open(&recorder, path, 2);
+  setrlimit(RLIMIT_FSIZE, &before);
+  cr_assert_eq(result, MUSTER_E_SYSTEM);
+  cr_assert(strstr(muster_last_error(), "cannot map it: File too large"), "%s", muster_last_error());
+  remove_folder(folder, path);
+}
+
+/* A service whose standard input was closed gets descriptor 0 for the first file that it opens. */
+Test(flight_file, of_the_last_run_is_read_whatever_the_number_of_its_descriptor) {
+  char folder[64], path[96];
+  file file = write_file();
+  make_folder(folder, path);
+  FILE *left = fopen(path, "we");
+  cr_assert_eq(fwrite(file.bytes, 1, file.size, left), file.size);
+  fclose(left);
+  close(STDIN_FILENO);
+  cr_assert_eq(flight_open(&recorder, path, 2), MUSTER_OK, "%s", muster_last_error());
+  cr_assert(recorder.last.known);
+  cr_assert_eq(recorder.last.process, 4711);
+  flight_close(&recorder);
+  remove_folder(folder, path);
+  free(file.bytes);
 }

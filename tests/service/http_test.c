@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -315,5 +316,70 @@ Test(http_alone, who_sends_bytes_one_by_one_is_cut_and_nobody_else_waits) {
     }
     cr_assert(ask("GET /things/a/b", HOST, "") == 200, "round %u", round);
   }
+  stop();
+}
+
+/* --------------------------------------------------------------------------------------------------- addresses */
+
+static void make_server(http_options options) {
+  server = (test_server){0};
+  uv_loop_init(&server.loop);
+  uv_async_init(&server.loop, &server.stop, end_loop);
+  options.tables = tables;
+  server.http = http_create(&server.loop, &options);
+  cr_assert_not_null(server.http, "%s", muster_last_error());
+}
+
+static void run_server(void) {
+  cr_assert_eq(uv_thread_create(&server.thread, run_loop, NULL), 0);
+}
+
+Test(http_alone, addresses_of_other_machines_are_listened_at_only_where_that_is_meant) {
+  make_server(http_default_options());
+  cr_expect_eq(http_listen_tcp(server.http, "0.0.0.0:0", false), MUSTER_E_ARGUMENT);
+  cr_expect(strstr(muster_last_error(), "can be reached from other machines"), "%s", muster_last_error());
+  cr_expect_eq(http_listen_tcp(server.http, "0.0.0.0:0", true), MUSTER_OK, "%s", muster_last_error());
+  run_server();
+  cr_expect(ask("GET /things/a/b", HOST, "") == 200);
+  stop();
+}
+
+Test(http_alone, the_port_of_an_address_of_ip_6_is_told) {
+  const char *reason = NULL;
+  make_server(http_default_options());
+  if (http_listen_tcp(server.http, "[::1]:0", false) != MUSTER_OK) reason = muster_last_error();
+  if (!reason) cr_expect_neq(http_port(server.http), 0);
+  run_server();
+  stop();
+  if (reason) cr_skip_test("%s", reason);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- memory */
+
+Test(http_alone, a_small_body_takes_four_kibibytes_of_the_room_for_all_bodies) {
+  http_options options = http_default_options();
+  options.token = "a-token-of-this-test";
+  for (uint32_t room = 4096; room >= 4095; room--) {
+    options.bodies_bytes_max = room;
+    make_server(options);
+    cr_assert_eq(http_listen_tcp(server.http, "127.0.0.1:0", false), MUSTER_OK, "%s", muster_last_error());
+    run_server();
+    cr_expect_eq(ask("POST /echo", HOST TOKEN JSON, "{}"), room == 4096 ? 200 : 429, "%u: %s", room, reply);
+    stop();
+  }
+}
+
+/* A reload may come again and again; each brings a token. */
+Test(http_alone, a_token_that_was_replaced_is_freed) {
+  enum { CHANGES = 1000, TOKEN_BYTES = 10000 };
+  static char token[TOKEN_BYTES];
+  memset(token, 't', sizeof token - 1);
+  make_server(http_default_options());
+  http_options options = http_default_options();
+  options.token = token;
+  size_t before = mallinfo2().uordblks;
+  for (int i = 0; i < CHANGES; i++) cr_assert_eq(http_change(server.http, &options), MUSTER_OK);
+  cr_expect_lt(mallinfo2().uordblks, before + 10 * TOKEN_BYTES);
+  run_server();
   stop();
 }

@@ -86,6 +86,7 @@ Test(live, a_stream_shows_frame_after_frame_and_what_types_cost) {
   cr_expect(strstr(text, "200 OK"));
   cr_expect_str_eq(control_text(types, "types.0.name"), "hare");
   cr_expect_gt(control_count(types, "types.0.agents"), 0);
+  cr_expect_gt(control_count(types, "staleness_by_importance.0.agents"), 0);
   json_decref(types);
   close(descriptor);
 }
@@ -170,7 +171,7 @@ static map_head ask_map(const char *query) {
   cr_assert_eq(reply.status, 200, "%s: %s", path, reply.body);
   cr_assert_geq(reply.length, sizeof head);
   memcpy(&head, reply.body, sizeof head);
-  cr_assert(memcmp(head.magic, "MMAP", 4) == 0 && head.version == 1 && head.header_bytes == sizeof head);
+  cr_assert(memcmp(head.magic, "MMAP", 4) == 0 && head.version == 2 && head.header_bytes == sizeof head);
   cr_assert_eq(reply.length, sizeof head + (size_t)head.records * head.record_bytes);
   return head;
 }
@@ -219,6 +220,44 @@ Test(live, a_map_of_many_is_a_raster_that_counts_each_of_them) {
   }
   cr_expect_eq(sum, head.agents);
   cr_expect_eq(ask_map("?max=0").agents, sum);
+}
+
+typedef struct map_agent {
+  uint32_t index, generation;
+  float x, y, period_s, staleness_s, importance;
+  uint16_t type;
+  uint8_t level, flags;
+} map_agent;
+
+/* The shortest period of those in each cell, by the agents of the same rectangle. */
+static void least_periods(const map_head *cells, float periods_s[]) {
+  char query[256];
+  snprintf(query, sizeof query, "?x0=%.17g&y0=%.17g&x1=%.17g&y1=%.17g&max=65536", cells->x0, cells->y0, cells->x1,
+           cells->y1);
+  map_head head = ask_map(query);
+  cr_assert(head.kind == 1 && head.agents == cells->agents);
+  for (uint32_t i = 0; i < head.records; i++) {
+    map_agent agent;
+    memcpy(&agent, reply.body + 88 + (size_t)i * sizeof agent, sizeof agent);
+    uint32_t column = (uint32_t)((double)agent.x * (cells->columns / (cells->x1 - cells->x0)));
+    uint32_t row = (uint32_t)((double)agent.y * (cells->rows / (cells->y1 - cells->y0)));
+    float *least_s = &periods_s[row * cells->columns + column];
+    if (!(*least_s > 0) || agent.period_s < *least_s) *least_s = agent.period_s;
+  }
+}
+
+Test(live, a_cell_of_a_map_has_the_shortest_period_in_it) {
+  enum { COLUMNS = 20, ROWS = 10 };
+  float shown_s[COLUMNS * ROWS] = {0}, wanted_s[COLUMNS * ROWS] = {0};
+  pause_world();
+  map_head head = ask_map("?max=100&width=20&height=10");
+  for (uint32_t i = 0; i < head.records; i++) {
+    uint32_t cell;
+    memcpy(&cell, reply.body + 88 + (size_t)i * 24, sizeof cell);
+    memcpy(&shown_s[cell], reply.body + 88 + (size_t)i * 24 + 12, sizeof *shown_s);
+  }
+  least_periods(&head, wanted_s);
+  for (uint32_t i = 0; i < COLUMNS * ROWS; i++) cr_expect_float_eq(shown_s[i], wanted_s[i], 1e-9, "cell %u", i);
 }
 
 Test(live, a_map_of_a_rectangle_has_those_inside) {

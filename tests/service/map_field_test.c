@@ -1,5 +1,6 @@
 /* Squares of the observer grid, gathered between frames. */
 #include "service/map_field.h"
+#include "service/map_gather.h"
 #include "support/little_world.h"
 
 #include <stdlib.h>
@@ -85,4 +86,15 @@ Test(map_field, counts_each_cell_once_and_has_room_for_no_more_squares) {
   }
   cr_assert_gt(before, 1000);
   little_world_destroy(&little);
+}
+
+Test(map_queries, are_equal_only_when_all_four_sides_are) {
+  const map_query query = {.max = 100, .width = 8, .height = 8, .rectangle = {true, 1, 2, 3, 4}};
+  cr_assert(map_queries_equal(&query, &query));
+  for (int i = 0; i < 4; i++) {
+    map_query other = query;
+    double *sides[] = {&other.rectangle.x0, &other.rectangle.y0, &other.rectangle.x1, &other.rectangle.y1};
+    *sides[i] += 0.5;
+    cr_assert_not(map_queries_equal(&query, &other), "side %d", i);
+  }
 }

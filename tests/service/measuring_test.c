@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ Test(measuring, a_service_says_what_its_worlds_do) {
   cr_assert_gt(value_of(text, "muster_memory_used_bytes{world=\"main\"}"), 0.0);
   cr_assert_gt(value_of(text, "process_resident_memory_bytes"), 1e6);
   cr_assert_gt(value_of(text, "process_start_time_seconds"), 1.6e9);
+  cr_assert_gt(value_of(text, "process_cpu_seconds_total"), 0.0);
   cr_assert_gt(value_of(text, "muster_http_requests_total{code=\"2xx\"}"), 0.0);
   double frames = value_of(text, "muster_frames_total{world=\"main\"}");
   cr_assert_eq(value_of(text, "muster_frame_seconds_count{world=\"main\"}"), frames);
@@ -65,6 +67,40 @@ Test(measuring, frames_that_are_stepped_are_counted_one_by_one) {
   order(&service, "POST", "/v1/worlds/main/step", "{\"frames\": 1}");
   wait_for_frames(&service, frames + 3);
   cr_assert_eq(value_of(reply.body, "muster_frames_total{world=\"main\"}"), frames + 3);
+  daemon_stop(&service);
+}
+
+/* The same bands of importance to Prometheus and to who asks for the world. */
+Test(measuring, bands_of_importance_are_those_of_the_world) {
+  static const char *const ends[] = {"0", "0.25", "0.5", "0.75", "1"};
+  static const struct {
+    const char *series, *member;
+    double unit;
+  } figures[] = {{"muster_band_agents", "agents", 1},
+                 {"muster_band_agents_beyond_wish", "beyond_wish", 1},
+                 {"muster_band_wanted_period_seconds", "wanted", 1e-9},
+                 {"muster_band_period_seconds", "period", 1e-9},
+                 {"muster_band_interval_seconds", "interval", 1e-9},
+                 {"muster_band_agent_seconds_total", "agent_time", 1e-9},
+                 {"muster_band_updates_total", "completed", 1}};
+  musterd service;
+  char series[128];
+  daemon_start(&service, "--world main=wildlife --agents 500");
+  wait_for_frames(&service, 30);
+  order(&service, "PATCH", "/v1/worlds/main", "{\"paused\": true}");
+  daemon_ask(&service, "GET", "/v1/worlds/main", NULL, &reply);
+  json_t *world = json_loads(reply.body, 0, NULL), *bands = json_object_get(world, "staleness_by_importance");
+  cr_assert_eq(json_array_size(bands), 5);
+  wait_for_frames(&service, json_number_value(json_object_get(world, "frames")));
+  for (size_t i = 0; i < 5; i++)
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
+      const json_t *value = json_object_get(json_array_get(bands, i), figures[k].member);
+      double expected = json_is_null(value) ? -1 : json_number_value(value) * figures[k].unit;
+      snprintf(series, sizeof series, "%s{world=\"main\",band=\"%s\"}", figures[k].series, ends[i]);
+      cr_expect_float_eq(value_of(reply.body, series), expected, 1e-9 * fabs(expected), "%s", series);
+    }
+  cr_expect_gt(value_of(reply.body, "muster_band_updates_total{world=\"main\",band=\"0\"}"), 0.0);
+  json_decref(world);
   daemon_stop(&service);
 }
 

@@ -32,7 +32,15 @@ static void fill_world(metrics_world *world, const char *name) {
   published->report.herds_folded = 12;
   published->statistics = muster_default_statistics();
   published->statistics.completed = (1ull << 53) + 1;
-  published->statistics.staleness[9].p99_ns = 250000000;
+  published->statistics.bands[4] = (muster_band){.agents = 20,
+                                                 .agents_beyond_wish = 3,
+                                                 .wanted_ns = 100000000,
+                                                 .period_ns = 125000000,
+                                                 .interval_ns = 130000000,
+                                                 .agent_time_ns = 130e9,
+                                                 .completed = 1000,
+                                                 .staleness.p99_ns = 250000000,
+                                                 .age = {50000000, 150000000, 175000000}};
   published->statistics.update_times[0] = 3;
   published->statistics.update_times[MUSTER_UPDATE_TIMES - 1] = 2;
   published->type_count = 2;
@@ -102,7 +110,18 @@ Test(metrics, say_what_the_worlds_published) {
   assert_line(text, "muster_level_agents{world=\"main\",level=\"2\"} 77");
   assert_line(text, "muster_herds_folded{world=\"main\"} 12");
   assert_line(text, "muster_updates_completed_total{world=\"main\"} 9007199254740993");
-  assert_line(text, "muster_staleness_seconds{world=\"main\",decile=\"9\",quantile=\"0.99\"} 0.25");
+  assert_line(text, "muster_band_agents{world=\"main\",band=\"1\"} 20");
+  assert_line(text, "muster_band_agents{world=\"main\",band=\"0.75\"} 0");
+  assert_line(text, "muster_band_agents_beyond_wish{world=\"main\",band=\"1\"} 3");
+  assert_line(text, "muster_band_wanted_period_seconds{world=\"main\",band=\"1\"} 0.1");
+  assert_line(text, "muster_band_period_seconds{world=\"main\",band=\"1\"} 0.125");
+  assert_line(text, "muster_band_interval_seconds{world=\"main\",band=\"1\"} 0.13");
+  cr_assert_null(strstr(text, "muster_band_interval_seconds{world=\"main\",band=\"0\"}"), "nobody ran");
+  assert_line(text, "muster_band_agent_seconds_total{world=\"main\",band=\"1\"} 130");
+  assert_line(text, "muster_band_updates_total{world=\"main\",band=\"1\"} 1000");
+  assert_line(text, "muster_staleness_seconds{world=\"main\",band=\"1\",quantile=\"0.99\"} 0.25");
+  assert_line(text, "muster_age_seconds{world=\"main\",band=\"1\",quantile=\"0.5\"} 0.05");
+  assert_line(text, "muster_age_seconds{world=\"main\",band=\"1\",quantile=\"1\"} 0.175");
   assert_line(text, "muster_type_agents{world=\"main\",type=\"wolf\",level=\"0\"} 5");
   assert_line(text, "muster_type_update_p95_seconds{world=\"main\",type=\"wolf\",level=\"0\"} 1.5e-06");
   assert_line(text, "muster_http_requests_total{code=\"4xx\"} 3");
@@ -116,6 +135,18 @@ Test(metrics, say_what_the_worlds_published) {
   assert_line(text, "muster_snapshot_pause_seconds 0.0015");
   assert_line(text, "muster_frame_age_seconds{world=\"main\"} 1");
   free_facts(&facts, text);
+}
+
+Test(metrics, a_level_that_nobody_is_at_is_left_out_and_there_is_none_beyond_the_last) {
+  facts facts = make_facts();
+  published_type *wolf = &facts.worlds[0].published.types[0];
+  for (uint32_t i = 0; i < WORLD_LEVELS; i++) wolf->costs[i].agents = i == 1 ? 0 : 10 + i;
+  facts.worlds[0].published.types[1].costs[0].samples = 3;
+  const char *text = render(&facts), *line = text;
+  uint32_t lines = 0;
+  while ((line = strstr(line, "muster_type_agents{world=\"main\",type=\"wolf\",")) != NULL) line++, lines++;
+  cr_assert_eq(lines, WORLD_LEVELS - 1);
+  cr_assert_null(strstr(text, "type=\"wolf\",level=\"1\""));
 }
 
 Test(metrics, histograms_are_cumulative_and_end_with_everything) {

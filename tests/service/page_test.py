@@ -52,6 +52,12 @@ def at_level(level):
     return sum(number(cell) for cell in cells)
 
 
+def in_band(band, column):
+    """A figure out of the table of bands: 0 agents, 2 by the rule, 3 got."""
+    return browser.script("return document.querySelectorAll(`#bands tr[data-band='${arguments[0]}'] .number`)"
+                          "[arguments[1]].textContent", band, column)
+
+
 def watched(x, y):
     """How many agents within 15 m of a place run above their cheapest level, by the map's data."""
     return browser.module("api.js", """
@@ -74,8 +80,12 @@ def shows_all_agents_and_goes_on():
     wait("the figures show them", lambda: tile("Agents") > 95000)
     before = shown("maps")
     wait("maps follow one another", lambda: shown("maps") > before + 30)
-    assert not shown("map.isAgents"), "so many are summed in a raster"
+    assert not shown("map.isAgents"), "so many are shown as a raster"
+    assert "the shortest in each spot" in browser.find("legend").get_attribute("aria-label"), "and the legend says of whom"
     wait("every type is in the table", lambda: at_level(2) > 90000)
+    wait("every band is in its table", lambda: sum(number(in_band(band, 0)) for band in range(5)) > 95000)
+    wait("and who ran says how often", lambda: all(in_band(0, column)[0].isdigit() for column in (2, 3)))
+    assert browser.script("return document.querySelector('#bands tr th').textContent") == "up to 1"
     print(f"maps a second: {shown('rate'):.1f}")
 
 

@@ -261,3 +261,31 @@ Test(settings, the_file_that_is_installed_is_good_and_names_every_key) {
     cr_expect((mark && mark < end) == key->live, "%s is marked wrongly", key->name);
   }
 }
+
+Test(settings, lines_may_begin_with_blanks_and_a_file_with_a_whole_byte_order_mark) {
+  settings settings;
+  complaints all;
+  read_text(&settings, "[server]\n\tworkers = 3\n  crash_limit = 7\n \t log_level = error\n", &all);
+  cr_expect(all.count == 0, "%s", all.text);
+  cr_expect(settings.workers == 3 && settings.crash_limit == 7 && settings.log_level == MUSTER_LOG_ERROR);
+  read_text(&settings, "\xef\xbbx[server]\nworkers = 3\n", &all);
+  cr_expect(all.count > 0, "half of a mark is none");
+  for (size_t length = 0; length <= 3; length++) {
+    all = (complaints){0};
+    settings_read_text(&settings, "test.conf", "\xef\xbb\xbfx", length, complaints_add, &all);
+    cr_expect_eq(all.count, length == 1 || length == 2, "of %zu bytes: %s", length, all.text);
+    cr_expect(!all.count || strstr(all.text, "this is no [section]"), "of %zu bytes: %s", length, all.text);
+  }
+}
+
+Test(settings, a_flag_of_all_worlds_changes_those_that_there_are) {
+  static settings settings;
+  complaints all;
+  settings_call call = {0};
+  read_text(&settings, "[world a]\nmodule = m\n[world b]\nmodule = m\n", &all);
+  memset(&settings.worlds[2], 0, sizeof settings.worlds[2]);
+  read_flags(&settings, &call, "--hz 20", &all);
+  cr_expect(all.count == 0, "%s", all.text);
+  cr_expect(settings.worlds[0].rate == 20000 && settings.worlds[1].rate == 20000);
+  cr_expect_eq(settings.worlds[2].rate, 0);
+}

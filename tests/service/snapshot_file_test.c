@@ -159,3 +159,12 @@ Test(snapshot_file, modules_without_both_functions_are_not_taken) {
   cr_assert_not(snapshot_file_takes(&other));
   cr_assert_eq(save(NULL, NULL, refuse, NULL), MUSTER_E_SYSTEM);
 }
+
+Test(snapshot_file, of_an_end_alone_is_told_from_one_that_was_cut) {
+  snapshot_file file;
+  const uint64_t end[2] = {0, ~0ull};
+  cr_assert_eq(snapshot_file_read(&file, end, sizeof end), MUSTER_E_INPUT);
+  cr_assert_not(strstr(muster_last_error(), "it is cut"), "%s", muster_last_error());
+  cr_assert_eq(snapshot_file_read(&file, end, sizeof end - 1), MUSTER_E_INPUT);
+  cr_assert(strstr(muster_last_error(), "it is cut"), "%s", muster_last_error());
+}

@@ -43,6 +43,16 @@ static void describe(const musterd *service, const char *name, const char *world
   snapshot_file_close(&file);
 }
 
+static unsigned long long number_of(const musterd *service, const char *name) {
+  char path[256];
+  snapshot_file file;
+  path_of(service, name, path);
+  cr_assert_eq(snapshot_file_open(&file, path), MUSTER_OK, "%s", muster_last_error());
+  unsigned long long number = file.number;
+  snapshot_file_close(&file);
+  return number;
+}
+
 /* Starts it again, and expects lines in the log. */
 static void start_again(musterd *service, const char *with, const char *line, const char *other) {
   forget_log(service);
@@ -85,6 +95,7 @@ Test(snapshots, worlds_go_on_from_the_last_one) {
   run_once(&service);
   cr_expect(exists(&service, "state.previous"));
   cr_expect(!exists(&service, "state.new"));
+  cr_expect(number_of(&service, "state.previous") == 1 && number_of(&service, "state") == 2);
   describe(&service, "state", "main", main_line);
   describe(&service, "state", "square", square_line);
   start_again(&service, flags, main_line, square_line);
@@ -191,8 +202,12 @@ Test(snapshots, of_worlds_that_are_not_hosted_any_more_are_kept) {
   musterd service;
   run_once(&service);
   start_again(&service, "--world main=wildlife --agents 400 --snapshot-file @/state",
-              "world square is in the snapshot, and is not hosted", "state.left-out-1");
+              "world square is in the snapshot, and is not hosted", "a copy of the snapshot is kept as ");
   cr_expect(exists(&service, "state.left-out-1"));
+  end(&service);
+  start_again(&service, "--world town=townsfolk --agents 100 --snapshot-file @/state",
+              "world main is in the snapshot, and is not hosted", "/state.left-out-2\n");
+  cr_expect(exists(&service, "state.left-out-2"), "an older copy is not replaced");
   daemon_stop(&service);
 }
 

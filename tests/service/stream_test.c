@@ -86,9 +86,15 @@ static void start_with(const char *next, uint32_t send_ms) {
   start_by("GET", next, send_ms);
 }
 
+static void note_gone(void *user) {
+  ++*(uint32_t *)user;
+}
+
 static void stop(void) {
-  http_destroy(server.http, NULL, NULL);
+  uint32_t gone = 0;
+  http_destroy(server.http, note_gone, &gone);
   uv_run(&server.loop, UV_RUN_DEFAULT);
+  cr_expect_eq(gone, 1, "who destroyed the server is told once, when nothing of it is left");
   cr_expect_eq(server.closed, 1);
   cr_expect(uv_loop_close(&server.loop) == 0, "something of the server is left in the loop");
   close(client);
@@ -106,6 +112,19 @@ Test(stream, sleeps_while_there_is_nothing_and_goes_on_when_it_is_woken) {
   http_stream_wake(server.stream);
   while (!strstr(look(), "second")) run_once();
   cr_expect_eq(server.closed, 0);
+  stop();
+}
+
+/* What is new is sent by the loop's next turns, without a wait for its clock. */
+Test(stream, reads_at_the_next_turns_of_the_loop_when_it_was_woken) {
+  start_with("first", PATIENT_MS);
+  while (!strstr(look(), "first")) run_once();
+  while (server.reads < 2) run_once(); /* once for nothing: it sleeps */
+  uint32_t reads = server.reads;
+  server.next = "second";
+  http_stream_wake(server.stream);
+  for (int i = 0; i < 4; i++) uv_run(&server.loop, UV_RUN_NOWAIT);
+  cr_expect_gt(server.reads, reads);
   stop();
 }
 

@@ -135,6 +135,17 @@ Test(top, its_help_ends_with_any_key_and_q_is_one) {
   quit();
 }
 
+Test(top, shows_bands_of_importance_where_the_window_has_room) {
+  begin(true);
+  terminal_await(&screen, " up to 1 ");
+  cr_expect_eq(strncmp(screen.cells[17], "Importance    agents  wanted by rule     got", 44), 0, "%s",
+               screen.cells[17]);
+  cr_expect_eq(strncmp(screen.cells[22], " 0 ", 3), 0, "%s", screen.cells[22]);
+  terminal_resize(&screen, 18, 100);
+  while (terminal_line(&screen, "Importance")) terminal_read(&screen);
+  quit();
+}
+
 /* What does not fit is left out, and not put into the next line. */
 Test(top, fits_a_narrow_terminal) {
   begin(true);
@@ -164,6 +175,7 @@ Test(top, prints_plain_text_where_there_is_no_terminal) {
   cr_expect_eq(run->status, 0, "%s", run->errors);
   cr_expect(strstr(run->output, "world main (wildlife)") && strstr(run->output, "paused"));
   cr_expect(strstr(run->output, "\nhare ") && !strchr(run->output, 27));
+  cr_expect(strstr(run->output, "\nImportance ") && strstr(run->output, "\n up to 1 ") && strstr(run->output, "\n 0 "));
   free(run);
   run = program_start("top --world other --looks 2 --interval 100ms");
   const char *first = strstr(run->output, "world other"), *second = first ? strstr(first + 1, "world other") : NULL;
@@ -180,6 +192,9 @@ Test(top, prints_one_object_for_machines) {
   for (size_t i = 0; i < 4; i++)
     share += json_number_value(json_object_get(json_array_get(control_member(top, "types"), i), "cost_share"));
   cr_expect(share > 0.999 && share < 1.001);
+  cr_expect(
+      json_equal(control_member(top, "staleness_by_importance"), control_member(world, "staleness_by_importance")));
+  cr_expect_eq(json_array_size(control_member(top, "staleness_by_importance")), 5);
   json_decref(top);
   json_decref(world);
 }

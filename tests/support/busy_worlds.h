@@ -152,7 +152,7 @@ static inline little_world busy_world(const busy_kind *kind, uint32_t workers) {
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.agents_max = 4000;
   def.order = kind->order;
-  if (kind->order == MUSTER_ORDER_DEADLINE) def.elastic = MUSTER_ELASTIC_IMPORTANCE;
+  if (kind->order != MUSTER_ORDER_DEADLINE) def.elastic = MUSTER_ELASTIC_RATE;
   def.importance = kind->importance;
   def.activation_delay = kind->activation_delay;
   def.cycles_max = kind->cycles_max;

@@ -2,7 +2,7 @@
 #ifndef LITTLE_WORLD_H
 #define LITTLE_WORLD_H
 
-#include <muster/muster.h>
+#include "support/papers_rules.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -28,6 +28,13 @@ static inline little_world little_world_create(uint32_t workers, const muster_wo
   little.world = muster_world_create(&def);
   cr_assert_not_null(little.world, "%s", muster_last_error());
   return little;
+}
+
+/* By the papers' rules, with the virtual clock. */
+static inline little_world papers_world(uint32_t workers) {
+  muster_world_def def = papers_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  return little_world_create(workers, &def);
 }
 
 static inline void little_world_destroy(little_world *little) {

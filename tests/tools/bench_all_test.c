@@ -65,7 +65,7 @@ static json_t *read_figures(const char *folder) {
 }
 
 Test(bench_all, readme_has_the_tables_of_the_figures_that_are_kept_and_nothing_else) {
-  static const char *const sections[] = {"machine", "control", "activation", "wright",  "quality", "slices",
+  static const char *const sections[] = {"machine", "control", "activation", "wright",  "quality", "sweep",   "slices",
                                          "rankin",  "osborne", "scale",      "promise", "costs",   "dispatch"};
   char folder[FOLDER_BYTES], line[LINE_BYTES];
   make_folder(folder);

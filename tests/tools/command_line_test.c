@@ -91,7 +91,7 @@ Test(command_line, refuses_absurd_rates) {
 
 Test(command_line, refuses_options_that_contradict) {
   PROGRAM_EXPECT_REFUSALS({"run --capacity 5ms", 2, "add --virtual"}, {"run --up x", 2, "give y or z"},
-                          {"run --fit root", 2, "give elastic, square-root or importance"},
+                          {"run --fit root", 2, "give importance, elastic or square-root"},
                           {"run --machine --no-audit", 2, "leave out --no-audit"},
                           {"run --machine --virtual", 2, "leave out --virtual"},
                           {"run --machine --no-pace", 2, "leave out --no-pace"},

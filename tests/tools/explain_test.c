@@ -27,6 +27,7 @@ Test(explain, tells_of_the_agent_that_was_asked_for) {
                                         "period.nominal_ns",
                                         "period.longest_ns",
                                         "period.elasticity",
+                                        "period.class_members",
                                         "turn.last_update_ns",
                                         "turn.due_ns",
                                         "turn.delays",
@@ -39,9 +40,9 @@ Test(explain, tells_of_the_agent_that_was_asked_for) {
 }
 
 Test(explain, finds_the_most_important_and_the_most_delayed) {
-  json_t *important = program_json(SHORT " --agent most-important --json -");
-  json_t *delayed = program_json(SHORT " --agent most-delayed --json -");
-  json_t *other = program_json(SHORT " --agent 12 --json -");
+  json_t *important = program_json(SHORT " --fit elastic --agent most-important --json -");
+  json_t *delayed = program_json(SHORT " --fit elastic --agent most-delayed --json -");
+  json_t *other = program_json(SHORT " --fit elastic --agent 12 --json -");
   cr_assert_geq(program_number(important, "importance.in_force"), program_number(other, "importance.in_force"));
   cr_assert_eq(program_number(important, "importance.in_force"), 1);
   cr_assert(has_reason(delayed, "carried") && has_reason(delayed, "overload"));
@@ -53,7 +54,7 @@ Test(explain, finds_the_most_important_and_the_most_delayed) {
 }
 
 Test(explain, speaks_to_people) {
-  program_run *run = program_start(SHORT);
+  program_run *run = program_start(SHORT " --fit elastic");
   cr_assert_eq(run->status, 0, "%s", run->errors);
   program_words(run->output);
   const char *says[] = {"After frame ", " runs every ",     " instead of every ",

@@ -42,6 +42,9 @@ Test(run_report, has_every_member_of_its_schema) {
                                         "utilisation.achieved",
                                         "pressure.mean",
                                         "pressure.max",
+                                        "important_load.mean",
+                                        "important_load.max",
+                                        "important_load.above_one_share",
                                         "memory.bytes_per_agent",
                                         "memory.total_bytes",
                                         "wait.longest_ns",
@@ -64,10 +67,7 @@ Test(run_report, has_every_member_of_its_schema) {
   cr_assert_str_eq(json_string_value(program_member(json, "scenario")), "tan-wong");
   cr_assert_eq(json_array_size(program_member(json, "levels")), 4);
   cr_assert_eq(strlen(json_string_value(program_member(json, "world_hash"))), 16);
-  json_t *deciles = program_member(json, "staleness_by_importance_decile");
-  cr_assert_eq(json_array_size(deciles), 10);
-  for (size_t i = 0; i < 10; i++)
-    cr_assert(program_number(json_array_get(deciles, i), "p50") <= program_number(json_array_get(deciles, i), "max"));
+  cr_assert_eq(json_array_size(program_member(json, "staleness_by_importance")), 5);
   json_decref(json);
 }
 
@@ -95,6 +95,27 @@ Test(run_report, shows_pressure_and_waiting_where_the_capacity_is_short) {
   cr_assert_eq(program_number(wide, "updates.completed"), 40 * 100);
   json_decref(tight);
   json_decref(wide);
+}
+
+/* An observer sees all 100 animats, who want 0.373 ms every 33.3 ms: 1.119 processors. 10 ms of 33.3 are 0.3. */
+Test(run_report, says_by_how_much_the_important_alone_do_not_fit) {
+  static const char said[] = "important NPCs alone need";
+  json_t *tight = program_json(SMALL " --observers 1"), *unseen = program_json(SMALL);
+  double mean = program_number(tight, "important_load.mean");
+  cr_assert_float_eq(mean * program_number(tight, "utilisation.desired"), 1.119, 0.005);
+  cr_assert_eq(program_number(tight, "important_load.above_one_share"), 1);
+  cr_assert_eq(program_number(unseen, "important_load.max"), 0);
+  program_run *run = program_start("run tan-wong --virtual --frames 40 --warm-up 10 --observers 1");
+  const char *words = strstr(run->output, said);
+  cr_assert_not_null(words, "%s", run->output);
+  cr_assert_float_eq(strtod(words + strlen(said), NULL), mean, 0.2, "%s", words); /* of as many frames, and a digit */
+  cr_assert_not_null(strstr(words, " times the budget, in 100.0 % of frames\n"), "%s", words);
+  free(run);
+  run = program_start("run tan-wong --virtual --frames 40 --warm-up 10 --observers 1 --capacity 50ms");
+  cr_assert_null(strstr(run->output, said), "they fit: %s", run->output);
+  free(run);
+  json_decref(tight);
+  json_decref(unseen);
 }
 
 Test(run_report, measures_the_promise_unless_told_not_to) {
@@ -192,7 +213,7 @@ Test(run_report, fits_the_terminal_and_eighty_columns_where_none_is_known) {
 /* So little time that nothing fits: a guarantee of hours and endless pressure are said in words. */
 Test(run_report, has_words_for_figures_that_would_say_nothing) {
   program_run *run = program_start("run fixed --virtual --agents 200000 --cost 500us --capacity 0.01ms --workers 1 "
-                                   "--frames 8");
+                                   "--frames 8 --fit elastic");
   cr_assert_eq(run->status, 0, "%s", run->errors);
   program_words(run->output);
   static const char *const says[] = {"max over 1,000", " min, longer than the run", "updates took 0.015 of a processor",
@@ -209,8 +230,8 @@ Test(run_report, has_words_for_figures_that_would_say_nothing) {
 Test(run_report, tells_overhead_beyond_the_budget_as_so_many_budgets) {
   char path[] = "/tmp/muster-test-XXXXXX", line[256];
   close(mkstemp(path));
-  snprintf(line, sizeof line, "run fixed --agents 60000 --frames 8 --budget 0.01ms --no-pace --workers 1 --json %s",
-           path);
+  snprintf(line, sizeof line,
+           "run fixed --agents 60000 --frames 8 --budget 0.01ms --no-pace --workers 1 --fit elastic --json %s", path);
   program_run *run = program_start(line);
   cr_assert_eq(run->status, 0, "%s", run->errors);
   json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
@@ -223,9 +244,74 @@ Test(run_report, tells_overhead_beyond_the_budget_as_so_many_budgets) {
   unlink(path);
 }
 
+/* A time with its unit, in ns, or a count; a dash is none: -1. Moves on behind it. */
+static double read_cell(const char **text) {
+  static const struct {
+    const char *unit;
+    double ns;
+  } units[] = {{" ns", 1}, {" us", 1e3}, {" ms", 1e6}, {" s", 1e9}, {" min", 60e9}, {" h", 3600e9}};
+  char digits[32] = "";
+  const char *at = *text + strspn(*text, " ");
+  for (; *at && *at != ' ' && *at != '\n'; at++)
+    if (*at != ',') strncat(digits, at, 1);
+  double value = strcmp(digits, "-") == 0 ? -1 : strtod(digits, NULL);
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    size_t length = strlen(units[i].unit);
+    if (strncmp(at, units[i].unit, length) != 0 || !strchr(" \n", at[length])) continue;
+    value *= units[i].ns;
+    at += length;
+    break;
+  }
+  *text = at;
+  return value;
+}
+
+/* Three digits are shown. */
+static void expect_row(const char *row, const json_t *band) {
+  static const char *const members[] = {"agents",  "wanted",  "period", "interval",
+                                        "age_p50", "age_p99", "max",    "beyond_wish"};
+  for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+    double value = json_number_value(json_object_get(band, members[i])), shown = read_cell(&row);
+    bool dash = value == 0.0 && shown == -1;
+    cr_expect(dash || fabs(shown - value) <= 0.0051 * value, "%s: %g, and %g shown", members[i], value, shown);
+  }
+}
+
+/* One row a band, the most important first, and the document for machines says the same. */
+Test(run_report, shows_by_bands_of_importance_how_often_agents_run) {
+  static const char *const names[] = {"\n 0 ", "\n up to 1/4 ", "\n up to 1/2 ", "\n up to 3/4 ", "\n up to 1 "};
+  char path[] = "/tmp/muster-test-XXXXXX", line[256];
+  close(mkstemp(path));
+  snprintf(line, sizeof line, "run wildlife --virtual --agents 3000 --capacity 0.1ms --frames 90 --json %s", path);
+  program_run *run = program_start(line);
+  cr_assert_eq(run->status, 0, "%s", run->errors);
+  json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, NULL), *bands = NULL;
+  bands = program_member(json, "staleness_by_importance");
+  cr_assert_eq(json_array_size(bands), 5);
+  const char *below = NULL;
+  double agents = 0, completed = 0;
+  for (size_t i = 0; i < 5; i++) {
+    json_t *band = json_array_get(bands, i);
+    const char *row = strstr(run->output, names[i]);
+    cr_assert_not_null(row, "no row '%s' in: %s", names[i], run->output);
+    cr_expect(!below || row < below, "the most important comes first");
+    below = row;
+    expect_row(row + strlen(names[i]), band);
+    cr_expect_eq(json_number_value(json_object_get(band, "from")), i ? 0.25 * (double)(i - 1) : 0.0);
+    cr_expect_eq(json_number_value(json_object_get(band, "to")), 0.25 * (double)i);
+    agents += program_number(band, "agents");
+    completed += program_number(band, "completed");
+  }
+  cr_expect_leq(fabs(agents - 3000), 300, "%g agents are in bands", agents);
+  cr_expect_eq(completed, program_number(json, "updates.completed"));
+  json_decref(json);
+  free(run);
+  unlink(path);
+}
+
 Test(run_report, can_be_read_by_people) {
   static const char *const parts[] = {"100 agents", "| = budget", "p99.9",  "Promise", "Updates",   "Pressure",
-                                      "Wait",       "Staleness",  "Levels", "Memory",  "species 1", "World"};
+                                      "Wait",       "Importance", "Levels", "Memory",  "species 1", "World"};
   program_run *run = program_start("run tan-wong --virtual --frames 20");
   cr_assert_eq(run->status, 0, "%s", run->errors);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

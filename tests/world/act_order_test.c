@@ -1,7 +1,8 @@
 /* Who acts when there is not time for all, what actions may reach, and what becomes of those that are removed. */
 #include "support/little_world.h"
+#include "world.h"
 
-enum { MANY = 60 };
+enum { MANY = 60, ROUND = 3 * MANY / 8 };
 
 typedef struct person {
   uint64_t acts;
@@ -29,8 +30,7 @@ static muster_type_def type_of(muster_act act, const muster_atom atoms[2]) {
   return def;
 }
 
-static little_world create(uint32_t workers) {
-  muster_world_def def = muster_default_world_def();
+static little_world create_by(muster_world_def def, uint32_t workers) {
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.cell_m = 10.0f;
   return little_world_create(workers, &def);
@@ -42,10 +42,48 @@ static uint64_t acts_of(const little_world *little, const muster_agent *agents, 
   return acts;
 }
 
+static little_world create(uint32_t workers) {
+  return create_by(papers_world_def(), workers);
+}
+
 /* ------------------------------------------------------------------------------------------------- who waits how long
  */
 
-/* All have thought in the first two frames; then there is time for about ten actions in a frame. */
+/* Actions that take five times what there is, of agents that alone would fit: those who matter act as often as they
+ * run, though the others have waited for longer, and have the lower numbers. */
+static void act_by_deadline(muster_act act) {
+  enum { FEW = 8, OTHERS = 240, FRAMES = 200 };
+  const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {count, MUSTER_ROLE_ACTION, 20000}};
+  muster_agent agents[OTHERS], few[FEW];
+  little_world little = create_by(muster_default_world_def(), 2);
+  muster_type_def def = type_of(act, atoms);
+  def.elasticity = 1.0f;
+  def.period_ns = 2 * FRAME_NS;
+  def.period_max_ns = 20 * FRAME_NS;
+  register_type(&little, &def);
+  for (uint32_t i = 0; i < OTHERS; i++) agents[i] = spawn_at(&little, i * 3.0);
+  muster_agent_def one = muster_default_agent_def();
+  one.type = little.type;
+  one.importance_floor = 1.0f;
+  for (uint32_t i = 0; i < FEW; i++) few[i] = muster_agent_spawn(little.world, &one);
+  for (uint32_t frame = 0; frame < FRAMES; frame++) run_frame_with(&little, 500000);
+  uint64_t before = acts_of(&little, few, FEW), others = acts_of(&little, agents, OTHERS);
+  for (uint32_t frame = 0; frame < FRAMES; frame++) run_frame_with(&little, 500000);
+  before = acts_of(&little, few, FEW) - before;
+  others = acts_of(&little, agents, OTHERS) - others;
+  cr_assert_geq(before, FEW * FRAMES / 2 * 85 / 100, "each acts in every second frame: %lu", (unsigned long)before);
+  cr_assert_geq(others, OTHERS * FRAMES / 40, "and the others go on: %lu", (unsigned long)others);
+  little_world_destroy(&little);
+}
+
+Test(act_order, who_matters_acts_as_often_as_it_runs_though_most_actions_wait) {
+  act_by_deadline(MUSTER_ACT_SERIAL);
+  act_by_deadline(MUSTER_ACT_REGION);
+  act_by_deadline(MUSTER_ACT_PARALLEL);
+}
+
+/* All have thought in the first two frames; then there is time for about ten actions in a frame. Who waits longest acts
+ * first, of whatever kind: in the time in which all act once, each kind does. */
 Test(act_order, no_kind_of_action_waits_for_the_end_of_another) {
   const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {count, MUSTER_ROLE_ACTION, 100000}};
   muster_agent agents[3][MANY];
@@ -59,9 +97,9 @@ Test(act_order, no_kind_of_action_waits_for_the_end_of_another) {
   for (uint32_t i = 0; i < 6; i++) {
     uint64_t before[3], acted[3];
     for (uint32_t kind = 0; kind < 3; kind++) before[kind] = acts_of(&little, agents[kind], MANY);
-    for (uint32_t frame = 0; frame < 3; frame++) cr_assert_gt(run_frame_with(&little, 1000000).actions_waiting, 0);
+    for (uint32_t frame = 0; frame < ROUND; frame++) cr_assert_gt(run_frame_with(&little, 1000000).actions_waiting, 0);
     for (uint32_t kind = 0; kind < 3; kind++) acted[kind] = acts_of(&little, agents[kind], MANY) - before[kind];
-    cr_assert(acted[0] > 0 && acted[1] > 0 && acted[2] > 0, "in three frames %lu serial, %lu region, %lu parallel",
+    cr_assert(acted[0] > 0 && acted[1] > 0 && acted[2] > 0, "in a round %lu serial, %lu region, %lu parallel",
               (unsigned long)acted[0], (unsigned long)acted[1], (unsigned long)acted[2]);
   }
   little_world_destroy(&little);
@@ -273,5 +311,27 @@ Test(act_order, in_a_planner_world_the_host_acts) {
   cr_assert_not_null(strstr(muster_last_error(), "act 1: the host runs actions"), "%s", muster_last_error());
   def.act = MUSTER_ACT_SERIAL;
   register_type(&little, &def);
+  little_world_destroy(&little);
+}
+
+/* ------------------------------------------------------------------------------------------------------- long chains
+ */
+
+/* Or whoever takes it last is waited for by all others. */
+Test(act_order, the_longest_chain_of_a_region_is_begun_first) {
+  enum { CROWDED = 40 };
+  static const muster_atom atoms[2] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 10}, {nothing, MUSTER_ROLE_ACTION, 10}};
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  little_world little = little_world_create(2, &def);
+  muster_type_def type = actors_def(atoms, MUSTER_ACT_REGION, NULL);
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < 3; i++) spawn_at(&little, 100000.0 * (1 + i));
+  uint32_t first = spawn_at(&little, 0).index;
+  for (uint32_t i = 1; i < CROWDED; i++) spawn_at(&little, 0);
+  const acts *acts = &little.world->acts;
+  for (uint32_t i = 0; i < 100 && acts->claim_count < 4; i++) run_frame(&little);
+  cr_assert_eq(acts->claim_count, 4, "%u chains, %u acts", acts->claim_count, acts->count);
+  cr_assert_eq(acts->entries[acts->chains[0]].agent, first);
   little_world_destroy(&little);
 }

@@ -215,9 +215,8 @@ static muster_atom_result step(muster_update *update) {
 }
 
 Test(conduct, an_update_that_had_begun_goes_on_after_the_pardon) {
-  static const muster_atom steps[] = {{.run = step, .model_ns = OVER_NS},
-                                      {.run = step, .model_ns = HONEST_NS},
-                                      {.run = step, .model_ns = 900000}};
+  static const muster_atom steps[] = {
+      {.run = step, .model_ns = OVER_NS}, {.run = step, .model_ns = HONEST_NS}, {.run = step, .model_ns = 900000}};
   scene scene;
   open_scene(&scene, 1);
   muster_type_def type = type_of(&scene, 1);
@@ -227,7 +226,7 @@ Test(conduct, an_update_that_had_begun_goes_on_after_the_pardon) {
   type.strikes_quarantine = 1;
   register_type(&scene.little, &type);
   muster_agent agent = spawn_at(&scene.little, 0);
-  for (uint32_t i = 0; i < 5 && state_of(&scene, agent)->runs == 0; i++) run_frame_with(&scene.little, 200000);
+  for (uint32_t i = 0; i < 500 && state_of(&scene, agent)->runs == 0; i++) run_frame_with(&scene.little, 200000);
   cr_assert_eq(state_of(&scene, agent)->runs, 2);
   muster_agent_info info = info_of(&scene.little, agent);
   cr_assert(info.quarantined);

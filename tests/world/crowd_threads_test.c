@@ -127,7 +127,7 @@ static muster_agent spawn(scene *scene, uint32_t number) {
 
 static scene *create(uint32_t people, uint32_t agents_max) {
   scene *scene = calloc(1, sizeof *scene);
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = papers_world_def();
   world.agents_max = agents_max;
   scene->little = little_world_create(2, &world);
   for (uint32_t i = 0; i < TYPES; i++) {

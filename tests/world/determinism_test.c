@@ -67,7 +67,7 @@ static outcome run_world(uint32_t workers, uint64_t seed, muster_order order) {
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.seed = seed;
   world.order = order;
-  if (order == MUSTER_ORDER_DEADLINE) world.elastic = MUSTER_ELASTIC_IMPORTANCE;
+  if (order != MUSTER_ORDER_DEADLINE) world.elastic = MUSTER_ELASTIC_RATE;
   world.agents_max = 4000;
   little_world little = little_world_create(workers, &world);
   muster_type_def def = muster_default_type_def();

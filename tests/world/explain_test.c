@@ -82,7 +82,7 @@ Test(explain, tells_what_importance_and_level_are_made_of) {
   cr_assert_float_eq(why.level_low, 0.225f, 0.001);
   cr_assert_float_eq(why.level_high, 0.55f, 0.001);
   cr_assert(why.elasticity_derived && why.elasticity_of_type == 1.0f);
-  cr_assert_float_eq(log2f(why.elasticity), 3.0f - 6.0f * why.importance, 0.2);
+  cr_assert_float_eq(log2f(why.elasticity), 6.0f - 12.0f * why.importance, 0.2);
   cr_assert_eq(why.nominal_ns, 20000000);
   cr_assert_eq(why.longest_ns, 100000000);
   cr_assert_eq(why.period_ns, 20000000);
@@ -188,9 +188,9 @@ Test(explain, tells_of_models_floors_and_exemption) {
   check_words(&why, "it is exempt: its elasticity is 0, set for this agent");
   check_words(&why, "the designer's floor keeps it at 0.75");
   why = explain(&little, set);
-  cr_assert_eq(why.reasons, alone | MUSTER_REASON_ELASTICITY_SET);
-  cr_assert_eq(why.elasticity, 2.0f);
-  check_words(&why, "Elasticity 2, set for this agent");
+  cr_assert_eq(why.reasons, alone);
+  cr_assert_eq(why.elasticity, 128.0f);
+  check_words(&why, "Elasticity 128, from what was set for this agent and its importance");
   why = explain(&little, modelled);
   cr_assert_eq(why.reasons, alone | MUSTER_REASON_MODELLED);
   cr_assert(why.modelled && why.by_model == 0.5f);
@@ -219,7 +219,7 @@ Test(explain, foretells_the_frame_of_the_next_release) {
 
 /* So many hens under the virtual clock, of which 5 ms of every 10 ms may be taken. */
 static little_world crowd(uint32_t agents, uint64_t guarantee_ns, muster_agent *first) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.guarantee_ns = guarantee_ns;
   little_world little = little_world_create(1, &def);
@@ -343,7 +343,7 @@ Test(explain, tells_of_an_update_that_was_stopped_between_two_atoms) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 3000000},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 3000000},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 3000000}};
-  little_world little = little_world_create(1, NULL);
+  little_world little = papers_world(1);
   muster_type_def type = hen_type();
   type.atoms = atoms;
   type.atom_count = 3;

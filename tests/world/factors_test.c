@@ -37,6 +37,13 @@ static void importance_is(const little_world *little, muster_agent agent, float 
   cr_assert_float_eq(importance, expected, 0.012, "importance is %g, not %g", (double)importance, (double)expected);
 }
 
+/* As it is explained: the agent's own, or where it has none, its type's. */
+static void role_is(const little_world *little, muster_agent agent, float expected) {
+  muster_agent_explanation why = muster_default_agent_explanation();
+  cr_assert_eq(muster_agent_explain(little->world, agent, &why), MUSTER_OK, "%s", muster_last_error());
+  cr_assert_float_eq(why.role, expected, 0.005, "role is %g, not %g", (double)why.role, (double)expected);
+}
+
 Test(factors, weigh_focus_designer_and_role) {
   little_world little = factors_world((const float[4]){1.0f, 0.5f, 0.25f, 1.0f});
   muster_observer_def observer = muster_default_observer_def();
@@ -47,6 +54,8 @@ Test(factors, weigh_focus_designer_and_role) {
   importance_is(&little, near, (1.0f + 0.5f * 0.8f + 0.25f * 0.4f) / 4);
   importance_is(&little, far, (0.5f * 0.8f + 0.25f * 0.4f) / 4);
   importance_is(&little, of_type, 0.25f / 4);
+  role_is(&little, near, 0.4f);
+  role_is(&little, of_type, 1.0f);
   muster_agent_tuning tuning = muster_default_agent_tuning();
   tuning.designer = 0.0f;
   cr_assert_eq(muster_agent_tune(little.world, far, &tuning), MUSTER_OK);

@@ -43,7 +43,7 @@ Test(frame, the_elapsed_times_of_an_agent_add_up_to_the_time_that_passed_however
   const muster_atom atoms[] = {{note_update, MUSTER_ROLE_BEHAVIOUR, 100000}};
   for (uint64_t budget_ns = 10000; budget_ns <= 10000000; budget_ns *= 10) {
     journal journal = {0};
-    little_world little = little_world_create(1, NULL);
+    little_world little = papers_world(1);
     muster_type_def def = type_of(atoms, 1, &journal);
     register_type(&little, &def);
     muster_agent agents[20];
@@ -61,7 +61,7 @@ Test(frame, the_elapsed_times_of_an_agent_add_up_to_the_time_that_passed_however
 Test(frame, periods_stretch_so_that_demand_fits_and_never_beyond_the_longest) {
   const muster_atom atoms[] = {{note_update, MUSTER_ROLE_BEHAVIOUR, 100000}};
   journal journal = {0};
-  little_world little = little_world_create(1, NULL);
+  little_world little = papers_world(1);
   muster_type_def def = type_of(atoms, 1, &journal);
   def.period_ns = 20000000;
   def.period_max_ns = 200000000;
@@ -69,7 +69,7 @@ Test(frame, periods_stretch_so_that_demand_fits_and_never_beyond_the_longest) {
   muster_agent agent = spawn_at(&little, 0);
   for (int i = 1; i < 200; i++) spawn_at(&little, i);
   for (int i = 0; i < 50; i++) run_frame_with(&little, 30000000); /* nothing waits, so nothing corrects the fit */
-  muster_frame_report report = run_frame_with(&little, 4000000); /* 0.4 of the time; nominal 1.0, minimum 0.1 */
+  muster_frame_report report = run_frame_with(&little, 4000000);  /* 0.4 of the time; nominal 1.0, minimum 0.1 */
   cr_assert_float_eq(report.utilisation_nominal, 1.0, 1e-3);
   cr_assert_float_eq(report.utilisation_fitted, 0.4, 1e-3);
   cr_assert_float_eq(report.pressure, 2.0 / 3.0, 1e-3);

@@ -35,6 +35,27 @@ Test(herd_members, that_are_woken_are_individuals_and_run_within_one_frame) {
   herd_world_destroy(&herds);
 }
 
+/* Whom something waits for is not taken away before it had it. */
+Test(herd_members, that_are_woken_in_every_frame_are_not_folded_until_that_ends) {
+  herd_world herds = herd_world_create(1, NULL, NULL);
+  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
+  muster_observer observer = observe(&herds, 0.0, 0.0);
+  muster_agent agents[32];
+  run_frames(&herds.little, 10);
+  uint32_t leaves = herd_info_of(&herds, herd).leaves;
+  cr_assert_eq(leaves, 32);
+  cr_assert_eq(muster_observer_remove(herds.little.world, observer), MUSTER_OK);
+  for (uint32_t frame = 0; frame < 20; frame++) {
+    cr_assert_eq(muster_herd_leaves(herds.little.world, herd, agents, NULL, 32), leaves);
+    for (uint32_t i = 0; i < leaves; i++) muster_agent_wake(herds.little.world, agents[i]);
+    run_frame(&herds.little);
+    cr_assert_eq(herd_info_of(&herds, herd).leaves, leaves, "frame %u", frame);
+  }
+  run_frames(&herds.little, 20);
+  cr_assert_eq(herd_info_of(&herds, herd).leaves, 0);
+  herd_world_destroy(&herds);
+}
+
 Test(herd_members, with_names_leave_the_tree_and_are_never_folded) {
   herd_world herds = herd_world_create(1, NULL, NULL);
   muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
@@ -146,8 +167,8 @@ typedef struct hunt {
   muster_herd herd;
   uint32_t wanted, taken, found;
   float totals[MUSTER_HERD_TOTALS];
-  muster_result pushed;
-  bool outside; /* take was refused in a parallel atom */
+  muster_result pushed, refused[2]; /* what no herd's velocity can be */
+  bool outside;                     /* take was refused in a parallel atom */
 } hunt;
 
 static muster_atom_result lurk(muster_update *update) {
@@ -161,6 +182,8 @@ static muster_atom_result strike(muster_update *update) {
   muster_herd_near near[8];
   hunt->found = muster_update_herds_nearby(update, 100.0f, near, 8);
   hunt->pushed = muster_update_herd_push(update, hunt->herd, 1.0f, 2.0f);
+  hunt->refused[0] = muster_update_herd_push(update, hunt->herd, INFINITY, 0.0f);
+  hunt->refused[1] = muster_update_herd_push(update, hunt->herd, 0.0f, NAN);
   if (hunt->wanted) hunt->taken += muster_update_herd_take(update, hunt->herd, hunt->wanted, hunt->totals);
   hunt->wanted = 0;
   return MUSTER_ATOM_NEXT;
@@ -189,6 +212,7 @@ Test(herd_members, are_taken_out_of_folded_herds_with_their_share) {
   herd_world herds = world_with_wolf(&hunt);
   cr_assert_eq(hunt.found, 1);
   cr_assert_eq(hunt.pushed, MUSTER_OK);
+  cr_assert(hunt.refused[0] == MUSTER_E_ARGUMENT && hunt.refused[1] == MUSTER_E_ARGUMENT);
   cr_assert_not(hunt.outside);
   hunt.wanted = 8;
   run_frames(&herds.little, 2);

@@ -155,3 +155,23 @@ Test(herds, leave_and_enter_memory_as_reported) {
   cr_assert(statistics.bytes_unfolded <= 1126u * report.herds_unfolded);
   herd_world_destroy(&herds);
 }
+
+/* Its block was told of the time before with the others. */
+Test(herds, that_come_to_a_block_are_told_of_the_time_since_then_alone) {
+  muster_herd_type_def def = muster_default_herd_type_def();
+  def.run_block = walk_block_on;
+  herd_world herds = herd_world_create(1, NULL, &def);
+  add_herd(&herds, 0.0, 0.0, 32);
+  for (uint32_t i = 0; i < 20; i++) {
+    run_frames(&herds.little, 7);
+    uint64_t added_ns = herds.little.now_ns;
+    muster_herd late = add_herd(&herds, 50.0, 0.0, 32);
+    for (uint32_t frame = 0; frame < 40; frame++) {
+      run_frame(&herds.little);
+      double most_m = (double)(herds.little.now_ns - added_ns) * 1e-9 + 1e-4;
+      double x = herd_info_of(&herds, late).position.x - 50.0;
+      cr_assert(x >= -1e-4 && x <= most_m, "herd %u, frame %u: %g m of at most %g", i, frame, x, most_m);
+    }
+  }
+  herd_world_destroy(&herds);
+}

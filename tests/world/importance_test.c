@@ -263,3 +263,36 @@ Test(importance, does_not_depend_on_the_number_of_workers) {
   for (uint32_t i = 0; i < FRAMES; i++) cr_assert_eq(one[i], four[i], "frame %u", i);
   cr_assert_neq(one[0], one[FRAMES - 1]);
 }
+
+typedef struct onlookers {
+  uint32_t seen, unseen, wrong;
+} onlookers;
+
+/* The observer may have gone on by a little since it was noted. */
+static void check_onlooker(const muster_importance_query *queries, float *importances, uint32_t count, void *user) {
+  onlookers *all = user;
+  for (uint32_t i = 0; i < count; i++) {
+    *(queries[i].observed ? &all->seen : &all->unseen) += 1;
+    all->wrong +=
+        queries[i].observed != (importances[i] > 0.0f) || queries[i].observed != (queries[i].distance_m < 250.0f);
+  }
+}
+
+/* A crowd is looked at together: some of it is in sight, and some is not. */
+Test(importance, is_told_to_be_of_an_observer_only_where_that_gives_some) {
+  onlookers all = {0};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = plain_type();
+  type.model_importance = check_onlooker;
+  type.user = &all;
+  register_type(&little, &type);
+  for (uint32_t i = 0; i < 400; i++) spawn_at(&little, 200.0 + i * 0.25);
+  muster_observer observer = observe_at(&little, 0);
+  for (uint32_t i = 0; i < 30; i++) {
+    muster_observer_move(little.world, observer, (muster_position){i % 2 ? 20 : -20, 0, 0});
+    run_frame(&little);
+  }
+  cr_assert(all.seen > 100 && all.unseen > 100, "%u in sight, %u not", all.seen, all.unseen);
+  cr_assert_eq(all.wrong, 0, "%u of %u", all.wrong, all.seen + all.unseen);
+  little_world_destroy(&little);
+}

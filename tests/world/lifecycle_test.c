@@ -167,7 +167,21 @@ Test(lifecycle, a_pending_agent_can_be_moved_woken_and_tuned) {
   tuning.importance_floor = 0.0f;
   muster_agent_tune(little.world, agent, &tuning);
   run_frame(&little);
-  cr_assert_float_eq(info_of(&little, agent).elasticity, 8.0f, 1e-5);
+  cr_assert_float_eq(info_of(&little, agent).elasticity, 64.0f, 1e-5); /* half of twelve octaves */
+  little_world_destroy(&little);
+}
+
+Test(lifecycle, an_elasticity_that_is_set_does_not_follow_importance_by_the_papers_rules) {
+  ledger ledger = {0};
+  little_world little = papers_world(1);
+  muster_type_def type = counting_type(&ledger);
+  register_type(&little, &type);
+  muster_agent_def def = muster_default_agent_def();
+  def.type = little.type;
+  def.elasticity = 2.0f;
+  muster_agent agent = muster_agent_spawn(little.world, &def);
+  run_frames(&little, 5);
+  cr_assert_eq(info_of(&little, agent).elasticity, 2.0f);
   little_world_destroy(&little);
 }
 
@@ -205,5 +219,22 @@ Test(lifecycle, importance_follows_observers_that_come_move_and_go) {
   run_frame(&little);
   cr_assert_eq(info_of(&little, agent).importance, 0.0f);
   cr_assert_eq(muster_observer_remove(little.world, observer), MUSTER_E_STALE);
+  little_world_destroy(&little);
+}
+
+Test(lifecycle, a_wake_of_who_is_due_already_is_counted_like_any_other) {
+  ledger ledger = {0};
+  muster_world_def world = muster_default_world_def();
+  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.updates_per_frame = 1;
+  little_world little = little_world_create(1, &world);
+  muster_type_def type = counting_type(&ledger);
+  type.period_ns = type.period_max_ns = FRAME_NS;
+  register_type(&little, &type);
+  muster_agent agents[2] = {spawn_at(&little, 0), spawn_at(&little, 1)};
+  run_frames(&little, 10);
+  cr_assert_eq(run_frame(&little).carried, 1, "one is ready, and one waits");
+  for (uint32_t i = 0; i < 2; i++) muster_agent_wake(little.world, agents[i]);
+  cr_assert_eq(run_frame(&little).woken, 2);
   little_world_destroy(&little);
 }

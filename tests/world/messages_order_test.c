@@ -319,7 +319,7 @@ static outcome run_gossip(uint32_t workers, uint64_t seed) {
   const muster_atom atoms[] = {{listen, MUSTER_ROLE_PERCEPTION, 2000},
                                {spread, MUSTER_ROLE_BEHAVIOUR, 3000},
                                {quarrel, MUSTER_ROLE_ACTION, 2000}};
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = papers_world_def();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.seed = seed;
   world.agents_max = 3000;

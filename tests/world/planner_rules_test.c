@@ -1,5 +1,6 @@
 /* The planner's rules: what is refused, and that it changes nothing; budgets; updates that are continued; that nothing
  * is called and no thread is started. */
+#include "support/papers_rules.h"
 #include "support/planned_world.h"
 
 #include <dirent.h>
@@ -337,7 +338,7 @@ Test(planner_rules, on_the_wall_clock_slices_have_room_and_fit_the_hosts_workers
 
 Test(planner_rules, a_second_plan_at_the_same_time_has_those_who_did_not_fit) {
   static uint64_t ran_ns[200];
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = 10000;
   planned_world *planned = planned_world_create(&def);
@@ -368,7 +369,7 @@ Test(planner_rules, a_second_plan_at_the_same_time_has_those_who_did_not_fit) {
 }
 
 Test(planner_rules, an_update_longer_than_the_budget_is_handed_out_alone) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   def.planner_workers = 1;
   planned_world *planned = planned_world_create(&def);
   muster_type_def type = parts_type(1);
@@ -404,8 +405,6 @@ Test(planner_rules, the_report_of_the_frame_tells_what_the_host_used) {
   cr_assert_eq(report(planned, 1).overrun_wall_ns, 300, "of a capacity of 5 ms");
   planned_world_destroy(planned);
 }
-
-/* ------------------------------------------------------------------------------------------------------- threads */
 
 static uint32_t count_threads(void) {
   uint32_t count = 0;

@@ -12,7 +12,9 @@ static muster_atom_result count_run(muster_update *update) {
 
 static void count_lines(muster_log_level level, const char *message, void *user) {
   uint32_t *lines = user;
-  if (level == MUSTER_LOG_WARNING && strstr(message, "planning alone")) (*lines)++;
+  if (level != MUSTER_LOG_WARNING || !strstr(message, "planning alone")) return;
+  (*lines)++;
+  cr_expect(strstr(message, " of 10 us)"), "it does not tell of the budget: %s", message);
 }
 
 /* Runs a world of 20,480 agents of 1,024 types on one thread; returns how many lines tell of planning. */

@@ -1,6 +1,8 @@
 /* What can be chosen and tuned is recorded and replayed, on the wall clock and on any number of workers: weights,
  * factors of importance, company, reactions, further cycles, levels under pressure. */
+#include "recorder.h"
 #include "support/recording.h"
+#include "world.h"
 
 enum { CREATURES = 400 };
 
@@ -77,7 +79,7 @@ static void turn(muster_world *world, uint32_t frame) {
 /* On the wall clock, of a machine of unknown speed, long frames, in which there is time for further cycles, follow
  * short ones, which build up pressure. */
 static uint64_t budget_of(muster_clock clock, uint32_t frame, uint64_t budget_ns) {
-  return clock == MUSTER_CLOCK_VIRTUAL ? budget_ns : budget_ns >> (frame < 30 ? 6 - frame / 10 * 2 : 0);
+  return clock == MUSTER_CLOCK_VIRTUAL ? budget_ns : budget_ns >> (frame < 45 ? 6 : frame < 60 ? 3 : 0);
 }
 
 static void record_run(recorded *run, uint32_t workers, muster_clock clock, uint32_t frames, uint64_t budget_ns) {
@@ -135,7 +137,7 @@ static bool has_all(const recorded *run) {
 }
 
 static void check_all(uint32_t workers, muster_clock clock) {
-  enum { FRAMES = 60 };
+  enum { FRAMES = 90 };
   static recorded run;
   bool all = false;
   /* On a machine of unknown speed: with which budget there is pressure, and yet time for further cycles. */
@@ -178,4 +180,41 @@ Test(record_choices, give_the_same_world_on_1_to_8_workers) {
     recorded_forget(&many);
   }
   recorded_forget(&one);
+}
+
+/* ------------------------------------------------------------------------------------------- what cannot be measured
+ */
+
+/* Each time on its own: a record with one of them is refused, and the world goes on by what it had measured itself. */
+Test(record_choices, times_that_no_clock_measures_are_not_taken_from_a_record) {
+  little_world little = little_world_create(1, NULL);
+  recorded run;
+  recorded_begin(&run, little.world);
+  struct muster_world *world = little.world;
+  frame_experience *read = &world->experience, own = *read;
+  double *times[] = {&read->plan.mean_ns,
+                     &read->settle.high_ns,
+                     &read->act.mean_ns,
+                     &read->act_each[MUSTER_ACT_SERIAL].mean_ns,
+                     &read->act_each[MUSTER_ACT_REGION].mean_ns,
+                     &read->act_each[MUSTER_ACT_PARALLEL].mean_ns,
+                     &read->act_settle.mean_ns,
+                     &read->prepare.mean_ns,
+                     &read->rank.high_ns,
+                     &read->each_ns,
+                     &read->closing_ns};
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+    double kept = *times[i];
+    *times[i] = -1.0;
+    world->recorder->trouble[0] = '\0';
+    replay_check_experience(world, &own);
+    cr_assert(*times[i] >= kept && *times[i] <= kept, "time %zu", i);
+    cr_assert_not_null(strstr(world->recorder->trouble, "measured times that cannot be"), "time %zu", i);
+  }
+  world->recorder->trouble[0] = '\0';
+  replay_check_experience(world, &own);
+  cr_assert_str_empty(world->recorder->trouble, "what was measured can be");
+  recorded_end(&run, little.world);
+  little_world_destroy(&little);
+  free(run.bytes);
 }

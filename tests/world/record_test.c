@@ -2,6 +2,7 @@
  * after every frame, on any number of workers. Its agents do all that could make it depend on threads: they move, send,
  * wake, breed and kill, their updates are cut and interrupted, and another thread wakes, moves and spawns beside them.
  */
+#include "support/papers_rules.h"
 #include "support/recording.h"
 #include "support/sanitized.h"
 
@@ -130,7 +131,7 @@ static void register_both(muster_world *world) {
 }
 
 static muster_world_def world_def(muster_clock clock) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   def.clock = clock;
   def.agents_max = 4000;
   def.cell_m = 16.0f;

@@ -1,4 +1,5 @@
 /* Types with sets: when a set is active, and what its atoms are told of the time. */
+#include "support/papers_rules.h"
 #include "support/set_world.h"
 
 static calls noted;
@@ -180,7 +181,7 @@ Test(sets_periods, progress_counts_in_the_priority_of_who_is_owed_time) {
   muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
   muster_agent agent;
   muster_type_def type = type_of_sets(&set, 1, &noted);
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.weight_progress = 1.0f;
   type.slice_ns = 2 * ATOM_NS;

@@ -1,10 +1,19 @@
 /* Snapshots whose checksums are right and in which one value is what none can be: refused, and it is said which. */
 #include "support/busy_worlds.h"
 #include "support/snapshot_parts.h"
+#include "world.h"
 
 #include <math.h>
 
-enum { SECTION_OBSERVERS = 10, FRAMES = 30 };
+enum {
+  SECTION_HEAD = 1,
+  SECTION_CLASSES = 3,
+  SECTION_WHEELS = 7,
+  SECTION_OBSERVERS = 10,
+  SECTION_SCORE,
+  SECTION_LEARNT = 15,
+  FRAMES = 30
+};
 
 static const float near_m = 12.5f, far_m = 345.25f; /* of the one observer: no other value is like these */
 static const muster_position stands = {123.0625, -77.3125, 5.5};
@@ -120,14 +129,104 @@ Test(snapshot_forged, reaches_that_do_not_fit_each_other) {
     const float bad[] = {NAN, -1.0f};
     for (uint32_t i = 0; i < 2; i++) expect_forged(&parts, (unsigned char *)&sight[which], &bad[i], sizeof *bad, why);
   }
-  const float none = 0.0f, four = values[LINKED] * 4.0f, more = values[LINKED] * 4.001f,
+  const float none = 0.0f, short_m = 0.01f, four = values[LINKED] * 4.0f, more = values[LINKED] * 4.001f,
               another = values[LINKED] + 1.0f;
   expect_forged(&parts, (unsigned char *)&sight[SHORTEST], &none, sizeof none, why);
+  expect_forged(&parts, (unsigned char *)&sight[SHORTEST], &short_m, sizeof short_m, NULL);
   expect_forged(&parts, (unsigned char *)&sight[NEAR], &more, sizeof more, why);
   expect_forged(&parts, (unsigned char *)&sight[FAR], &more, sizeof more, why);
   expect_forged(&parts, (unsigned char *)&sight[NEAR], &four, sizeof four, NULL);
   expect_forged(&parts, (unsigned char *)&sight[FAR], &four, sizeof four, NULL);
   expect_forged(&parts, (unsigned char *)&sight[LINKED], &another, sizeof another, why);
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
+Test(snapshot_forged, frames_and_times_that_no_world_comes_to) {
+  static const char why[] = "no world has run";
+  saved_world saved = save_observed();
+  parts parts = take_apart(&saved);
+  unsigned char *head = parts.bytes + parts.begin[SECTION_HEAD];
+  unsigned char *frames = head + offsetof(muster_snapshot_info, frames);
+  unsigned char *now_ns = head + offsetof(muster_snapshot_info, sim_now_ns);
+  uint64_t value;
+  memcpy(&value, frames, sizeof value);
+  cr_assert_eq(value, FRAMES);
+  value = UINT64_MAX / 2;
+  expect_forged(&parts, frames, &value, sizeof value, why);
+  value--;
+  expect_forged(&parts, frames, &value, sizeof value, NULL);
+  value = (uint64_t)INT64_MAX / 2 + 1;
+  expect_forged(&parts, now_ns, &value, sizeof value, why);
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
+/* Its section ends with two answers: whether levels that give way relapsed, and whether somebody gives way. */
+Test(snapshot_forged, answers_that_are_neither_yes_nor_no) {
+  static const char why[] = "levels that give way as none can";
+  saved_world saved = save_observed();
+  parts parts = take_apart(&saved);
+  for (size_t i = 1; i <= 2; i++)
+    for (unsigned char value = 0; value <= 2; value++)
+      expect_forged(&parts, parts.bytes + parts.begin[SECTION_SCORE + 1] - i, &value, 1, value < 2 ? NULL : why);
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
+/* A list of waiting agents begins with its number; a number that is no more than a sign ends them all. */
+Test(snapshot_forged, agents_in_wheels_that_there_are_not) {
+  saved_world saved = save_observed();
+  parts parts = take_apart(&saved);
+  const uint32_t beyond = UINT32_MAX - 1;
+  uint32_t list;
+  memcpy(&list, parts.bytes + parts.begin[SECTION_WHEELS], sizeof list);
+  cr_assert_neq(list, UINT32_MAX, "somebody waits");
+  expect_forged(&parts, parts.bytes + parts.begin[SECTION_WHEELS], &beyond, sizeof beyond, "is none of the wheels");
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
+static const busy_kind *planned_kind(void) {
+  const busy_kind *kind = busy_kinds;
+  while (kind->activation_delay == 0) kind++;
+  return kind;
+}
+
+static muster_result load_planned(const parts *parts) {
+  little_world little = busy_world(planned_kind(), 1);
+  saved_world saved = put_together(parts);
+  muster_result result = load_world(little.world, saved.bytes, saved.count);
+  little_world_destroy(&little);
+  free(saved.bytes);
+  return result;
+}
+
+/* A beat that is behind the present one's end by more than half of a beat is another one. */
+Test(snapshot_forged, paces_that_are_behind_by_more_than_half_a_beat) {
+  static const double late[] = {-0.51, -0.5, 0.0, 0.5, 0.51};
+  little_world little = busy_world(planned_kind(), 1);
+  busy_populate(&little);
+  for (uint32_t frame = 0; frame < FRAMES; frame++) busy_frame(&little, planned_kind(), frame);
+  const class_table *table = &little.world->classes;
+  activation_pace paces[2] = {table->activation.pace, table->activation.pace};
+  for (uint32_t i = 0; i < table->count; i++)
+    if (table->classes[i].pace.beat_ns > 0) paces[1] = table->classes[i].pace;
+  saved_world saved = save_world(little.world);
+  parts parts = take_apart(&saved);
+  for (uint32_t which = 0; which < 2; which++) {
+    activation_pace pace = paces[which];
+    unsigned char *place = find(&parts, which ? SECTION_CLASSES : SECTION_LEARNT, &pace, sizeof pace, 0);
+    cr_assert_not_null(place, "pace %u is not there", which);
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
+      pace.late = late[i];
+      memcpy(place, &pace, sizeof pace);
+      cr_assert_eq(load_planned(&parts), fabs(late[i]) <= 0.5 ? MUSTER_OK : MUSTER_E_INPUT, "pace %u, %g", which,
+                   late[i]);
+    }
+    memcpy(place, &paces[which], sizeof pace);
+  }
+  little_world_destroy(&little);
   free(parts.bytes);
   free(saved.bytes);
 }

@@ -1,5 +1,6 @@
 /* What cannot be saved, and what is not loaded: refused with the reason, and nothing of the world is changed. */
 #include "support/busy_worlds.h"
+#include "support/papers_rules.h"
 #include "support/snapshots.h"
 
 /* A small one with a bit of everything. */
@@ -90,7 +91,7 @@ static void expect_differs(const saved_world *saved, const muster_world_def *def
 
 Test(snapshot_refusals, worlds_that_differ) {
   saved_world saved = save_small(3);
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   expect_differs(&saved, &def, "clock");
   def.clock = MUSTER_CLOCK_VIRTUAL;
   expect_differs(&saved, &def, "0 types are registered, in the snapshot there were 4");

@@ -68,9 +68,9 @@ static course run(little_world *little) {
     for (uint32_t i = 0; i < WINDOW; i++) course.pressure = run_frame(little).pressure;
     muster_statistics statistics = statistics_of(little);
     course.completed[window] = statistics.completed;
-    for (uint32_t i = 0; i < MUSTER_DECILES; i++)
-      if (statistics.staleness[i].max_ns > course.stalest_ns[window])
-        course.stalest_ns[window] = statistics.staleness[i].max_ns;
+    for (uint32_t i = 0; i < MUSTER_BANDS; i++)
+      if (statistics.bands[i].staleness.max_ns > course.stalest_ns[window])
+        course.stalest_ns[window] = statistics.bands[i].staleness.max_ns;
   }
   return course;
 }

@@ -38,7 +38,7 @@ static const tally *tally_of(const little_world *little, muster_agent agent) {
 }
 
 static muster_world_def four_per_frame(void) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = papers_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.updates_per_frame = PER_FRAME;
   def.capacity_ns = 1000000000u;
@@ -242,4 +242,16 @@ Test(tune, plans_no_cycles_for_a_host_that_runs_updates) {
   def.cycles_max = 2;
   cr_assert_null(muster_world_create(&def));
   cr_assert_not_null(strstr(muster_last_error(), "cycles_max"), "%s", muster_last_error());
+}
+
+Test(tune, tells_a_host_that_runs_updates_of_what_no_world_can_have_first) {
+  muster_world_def def = muster_default_world_def();
+  def.planner_workers = 1;
+  little_world little = little_world_create(1, &def);
+  muster_world_tuning tuning = muster_default_world_tuning();
+  tuning.cycles_max = 2;
+  refused(&little, &tuning, MUSTER_E_STATE, "cycles_max 2");
+  tuning.importance_octaves = 1000.0f;
+  refused(&little, &tuning, MUSTER_E_ARGUMENT, "octaves");
+  little_world_destroy(&little);
 }

@@ -117,7 +117,7 @@ Test(view, tells_who_is_due_and_who_was_woken) {
   cr_expect(woken > 0 && woken < count, "%u of %u", woken, count);
 }
 
-Test(view, a_raster_counts_everybody_once_with_the_means_of_a_cell) {
+Test(view, a_raster_counts_everybody_once_and_has_the_shortest_period_and_the_latest_of_a_cell) {
   enum { COLUMNS = 5, ROWS = 3 };
   muster_raster_cell cells[COLUMNS * ROWS] = {0};
   muster_raster raster = {.columns = COLUMNS, .rows = ROWS, .cells = cells};
@@ -130,15 +130,46 @@ Test(view, a_raster_counts_everybody_once_with_the_means_of_a_cell) {
   for (uint32_t cursor = 0; cursor != MUSTER_VIEW_END;)
     added += muster_agents_raster(little.world, &view, &raster, &cursor);
   cr_expect_eq(added, AGENTS - AGENTS / 10);
-  double staleness = 0, summed = 0;
+  float period_s = INFINITY, stretch = 0, cells_period_s = INFINITY, cells_stretch = 0;
   for (uint32_t i = 0; i < COLUMNS * ROWS; i++) {
     cr_expect_eq(cells[i].count, 9 * 20, "cell %u has %u", i, cells[i].count);
     cr_expect_eq(cells[i].with_period, cells[i].count);
-    summed += (double)cells[i].staleness_s_sum;
+    cells_period_s = fminf(cells_period_s, cells[i].period_s_least);
+    cells_stretch = fmaxf(cells_stretch, cells[i].stretch_most);
   }
   uint32_t count = see(&view, AGENTS);
-  for (uint32_t i = 0; i < count; i++) staleness += (double)sights[i].staleness_s;
-  cr_expect(fabs(staleness - summed) < 1e-3 * staleness);
+  for (uint32_t i = 0; i < count; i++) {
+    period_s = fminf(period_s, sights[i].period_s);
+    stretch = fmaxf(stretch, sights[i].staleness_s / sights[i].period_s);
+  }
+  cr_expect(period_s > 0 && stretch > 0 && cells_period_s == period_s && cells_stretch == stretch);
+}
+
+static muster_raster_cell cell_of(const muster_sight *of, uint32_t count) {
+  muster_raster_cell cell = {0};
+  muster_raster_add(&(muster_raster){.width_m = 1, .height_m = 1, .columns = 1, .rows = 1, .cells = &cell}, of, count);
+  return cell;
+}
+
+/* One agent at a player's feet among many that nobody sees. */
+Test(view, one_that_runs_often_is_what_a_cell_shows_of_many) {
+  enum { MANY = 200 };
+  muster_sight crowd[MANY] = {0};
+  for (uint32_t i = 0; i < MANY; i++)
+    crowd[i] = (muster_sight){.period_s = 8.0f, .staleness_s = 0.01f * (float)i, .level = 3};
+  crowd[70] = (muster_sight){.period_s = 0.0f, .staleness_s = 90.0f, .level = 2}; /* without a period */
+  muster_raster_cell cell = cell_of(crowd, MANY);
+  cr_expect(cell.count == MANY && cell.with_period == MANY - 1);
+  cr_expect(cell.period_s_least == 8.0f && cell.level_least == 2.0f);
+  cr_expect_float_eq(cell.staleness_s, 1.99f, 1e-6, "the longest of those who run alike");
+  cr_expect_float_eq(cell.stretch_most, 1.99f / 8.0f, 1e-6);
+  crowd[120] = (muster_sight){.period_s = 0.1f, .staleness_s = 0.15f};
+  cell = cell_of(crowd, MANY);
+  cr_expect(cell.period_s_least == 0.1f && cell.level_least == 0.0f && cell.staleness_s == 0.15f);
+  cr_expect_float_eq(cell.stretch_most, 1.5f, 1e-6, "it is late, too");
+  cell = cell_of(&crowd[70], 1);
+  cr_expect(cell.period_s_least == 0.0f && cell.staleness_s == 90.0f && cell.stretch_most == 0.0f);
+  cr_expect(cell_of(crowd + 119, 2).period_s_least == 0.1f && cell_of(crowd + 120, 2).period_s_least == 0.1f);
 }
 
 Test(view, an_extent_is_where_the_agents_of_a_partition_are) {

@@ -8,6 +8,7 @@
 #include "bench_report.h"
 #include "bench_scale.h"
 #include "bench_sets.h"
+#include "bench_sweep.h"
 #include "commands.h"
 #include "complaint.h"
 #include "noise.h"
@@ -147,6 +148,7 @@ int bench_command(int count, char **arguments) {
   if (count > 1 && strcmp(arguments[1], "quality") == 0) return bench_quality_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "scale") == 0) return bench_scale_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "sets") == 0) return bench_sets_command(count - 1, arguments + 1);
+  if (count > 1 && strcmp(arguments[1], "sweep") == 0) return bench_sweep_command(count - 1, arguments + 1);
   if (!bench_options_read(&options, count, arguments, &status)) return status;
   if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
   bench_systems_find(&systems, options.peers);

@@ -56,18 +56,48 @@ static const char *const wright[] = {
     VERSION("the same on four", "name=ours on 4 workers", "", ""),
     NULL};
 
-#define RATIO(crowd, cpu, rule) "{=quality rows[crowd=" crowd ",cpu=" cpu ",rule=" rule "].ratio|.2}"
-#define RATIOS(crowd, rule)                                                                                            \
-  " " RATIO(crowd, "0.1", rule) ", " RATIO(crowd, "0.3", rule) ", " RATIO(crowd, "0.6", rule) " |"
-#define CROWD(title, crowd)                                                                                            \
+#define RATIO(step, crowd, octaves, cpu, rule, what)                                                                   \
+  "{" step " rows[crowd=" crowd ",cpu=" cpu ",octaves=" octaves ",rule=" rule "]." what "|.2}"
+#define RATIOS(step, crowd, octaves, rule, what)                                                                       \
+  " " RATIO(step, crowd, octaves, "0.6", rule, what) ", " RATIO(step, crowd, octaves, "0.3", rule, what) ", " RATIO(   \
+      step, crowd, octaves, "0.1", rule, what) ", " RATIO(step, crowd, octaves, "0.03", rule,                          \
+                                                          what) ", " RATIO(step, crowd, octaves, "0.01", rule,         \
+                                                                           what) " |"
+#define CROWD(title, step, crowd, octaves)                                                                             \
   ROW(title,                                                                                                           \
-      RATIOS(crowd, "elastic") RATIOS(crowd, "square-root") RATIOS(crowd, "round-robin") RATIOS(crowd, "distance"))
+      RATIOS(step, crowd, octaves, "importance", "wish_ratio") RATIOS(step, crowd, octaves, "importance", "ratio")     \
+          RATIOS(step, crowd, octaves, "importance-6", "ratio") RATIOS(step, crowd, octaves, "square-root", "ratio")   \
+              RATIOS(step, crowd, octaves, "elastic", "ratio") RATIOS(step, crowd, octaves, "round-robin", "ratio")    \
+                  RATIOS(step, crowd, octaves, "distance", "ratio"))
+#define CROWDS(octaves)                                                                                                \
+  CROWD("k = " octaves ": one cost", "=quality", "uniform", octaves),                                                  \
+      CROWD("k = " octaves ": costs 1 : 4 : 16", "=quality", "mixed", octaves),                                        \
+      CROWD("k = " octaves ": spawn file", "quality-spawns", "spawns", octaves),                                       \
+      CROWD("k = " octaves ": one cost, an observer for each 125", "=quality", "dense", octaves)
 
 static const char *const quality[] = {
-    "| crowd, CPU of what all would take | elastic (default) | square root | round robin | every k-th frame by "
-    "distance |\n",
-    "|---|---|---|---|---|\n", CROWD("one cost, 10, 30, 60 %", "uniform"),
-    CROWD("costs 1 : 4 : 16, 10, 30, 60 %", "mixed"), NULL};
+    "| judge and crowd; 60, 30, 10, 3, 1 % of the CPU | what the longest wait costs | importance, k = 12 (default) | "
+    "importance, k = 6 | square root | elastic | round robin | every k-th frame by distance |\n",
+    "|---|---|---|---|---|---|---|---|\n", CROWDS("12"), CROWDS("6"), NULL};
+
+#define SECONDS(rule, load, path) " {sweep rows[rule=" rule ",load=" load "]." path "|*1e-9} s |"
+#define AT_LOADS(title, rule, path)                                                                                    \
+  ROW(title,                                                                                                           \
+      SECONDS(rule, "0.3", path) SECONDS(rule, "0.48", path) SECONDS(rule, "1.04", path) SECONDS(rule, "2.02", path)   \
+          SECONDS(rule, "3.93", path) SECONDS(rule, "7.66", path) SECONDS(rule, "12.34", path))
+
+static const char *const sweep[] = {
+    "| load | 0.3 | 0.48 | 1.04 | 2.02 | 3.93 | 7.66 | 12.34 |\n",
+    "|---|---|---|---|---|---|---|---|\n",
+    AT_LOADS("importance 0.9 and above, by the law (default): every", "law", "important.interval_ns"),
+    AT_LOADS("its period", "law", "important.period_ns"),
+    AT_LOADS("importance 0: every", "law", "unimportant.interval_ns"),
+    AT_LOADS("importance 0.9 and above, by the papers' rules", "papers", "important.interval_ns"),
+    AT_LOADS("importance 0", "papers", "unimportant.interval_ns"),
+    "\nFrom one of the 40 loads to the next, a tenth above it, the first row grows by "
+    "{sweep law.growth_most|*100|.0} % at most, and\n",
+    "that of the papers' rules by {sweep papers.growth_most|*100|.0} %.\n",
+    NULL};
 
 /* -------------------------------------------------------------------------------------------------------- wall clock
  */
@@ -238,6 +268,7 @@ const all_section all_sections[] = {
     {"activation", "Frames without peaks", activation, NULL},
     {"wright", "Wright & Marshall's process manager", wright, NULL},
     {"quality", "Whose updates are fresh", quality, "quality"},
+    {"sweep", "No cliff", sweep, "sweep"},
     {"slices", "Slices", slices, NULL},
     {"rankin", "Rankin, Acton & Katchabaw: CPU of 200 ticks of 4 characters", rankin, NULL},
     {"osborne", "Osborne & Dickinson's herds", osborne, NULL},

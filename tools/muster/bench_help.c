@@ -18,6 +18,7 @@ static void show_suites(FILE *stream) {
         "  quality    how fresh each rule keeps a crowd with the same CPU\n"
         "  scale      what scheduling costs, from few agents to millions\n"
         "  sets       what sets of atoms cost\n"
+        "  sweep      how often those who matter most run, at rising loads\n"
         "\n"
         "All but the first two have options of their own: `muster bench scale --help`.\n",
         stream);

@@ -7,15 +7,17 @@
 
 typedef struct quality_report {
   quality_setup setup;
+  uint32_t count;
   quality_case cases[QUALITY_CASES];
 } quality_report;
 
-/* The target: within 1.15 x the optimum and fresher than round robin and the distance rule. */
-extern const double quality_target_ratio;
+/* The target of the rule that has a judge's weights: within so many times the optimum, or the wish's price where that
+ * is dearer than the optimum; and no other rule fresher by more than that part. */
+extern const double quality_target_ratio, quality_target_lead;
 
-/* Whether a rule of Muster's reaches the target in a case, and in all of them. */
-bool quality_reaches(const quality_case *result, quality_rule rule);
-bool quality_reaches_always(const quality_report *report, quality_rule rule);
+/* Whether it is reached in a case, and in all of them, by all judges. */
+bool quality_reaches(const quality_case *result, uint32_t judge);
+bool quality_reaches_always(const quality_report *report);
 
 void quality_print(const quality_report *report);
 void quality_write_json(const quality_report *report, json_writer *writer);

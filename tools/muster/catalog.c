@@ -13,7 +13,7 @@ static const muster_module_get_function scenarios[] = {
     muster_module_wildlife,  muster_module_population,      muster_module_tan_wong, muster_module_rankin,
     muster_module_fixed,     muster_module_flashcrowd,      muster_module_empty,    muster_module_hostile,
     muster_module_pathstorm, muster_module_pathstorm_whole, muster_module_pursuit,  muster_module_townsfolk,
-    muster_module_herd,
+    muster_module_herd,      muster_module_siege,
 };
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };

@@ -38,7 +38,7 @@ typedef struct rankin_outcome {
   uint64_t completed;
   uint32_t levels[MUSTER_LEVELS], eased;
   double pressure;
-  uint64_t top_p50_ns, top_p99_ns; /* staleness of the most important tenth */
+  uint64_t top_p50_ns, top_p99_ns; /* staleness of the most important band that there is */
   uint64_t period_ns;              /* wanted */
 } rankin_outcome;
 

@@ -16,7 +16,7 @@ static bool is_large(const rankin_plan *plan) {
 
 /* The work of a tick is bounded, or the 4 per tick are all that limits. */
 static muster_world_def world_for(const rankin_plan *plan) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = repro_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.agents_max = plan->characters;
   def.commands_max = plan->characters / 8 + 16;
@@ -95,8 +95,10 @@ static void sum_up(const rankin_plan *plan, const muster_world *world, rankin_ou
   memcpy(outcome->levels, report.levels, sizeof outcome->levels);
   outcome->eased = report.agents_eased;
   outcome->pressure = (double)report.pressure;
-  outcome->top_p50_ns = statistics.staleness[MUSTER_DECILES - 1].p50_ns;
-  outcome->top_p99_ns = statistics.staleness[MUSTER_DECILES - 1].p99_ns;
+  uint32_t band = MUSTER_BANDS - 1; /* the most important that there is */
+  while (band > 0 && statistics.bands[band].completed == 0) band--;
+  outcome->top_p50_ns = statistics.bands[band].staleness.p50_ns;
+  outcome->top_p99_ns = statistics.bands[band].staleness.p99_ns;
 }
 
 bool rankin_run(const rankin_plan *plan, rankin_outcome *outcome) {

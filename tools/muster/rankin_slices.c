@@ -39,7 +39,7 @@ static muster_atom_result note_important(muster_update *update) {
 }
 
 static muster_world_def little_world(void) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = repro_world_def();
   def.agents_max = CHARACTERS;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.weight_runs = 0.0f;

@@ -44,6 +44,18 @@ static void add_to_block(run_record *record, const muster_frame_report *report) 
   record->block_frames = record->block_turns = 0;
 }
 
+/* Frames count by their capacity, so that one of next to none is not all that the run shows. */
+static void add_to_important(run_record *record, const muster_frame_report *report) {
+  double load = (double)report->important_load, desired = (double)report->utilisation_desired;
+  if (!isfinite(desired)) return; /* the first frame */
+  record->important += load * desired;
+  record->important_load_max = fmax(record->important_load_max, load);
+  if (load <= 1.0) return;
+  record->important_over += load * desired;
+  record->desired_over += desired;
+  record->frames_over++;
+}
+
 void record_add(run_record *record, const muster_frame_report *report) {
   if (record->frames == record->capacity) return;
   record->wall_ns[record->frames] = report->wall_ns;
@@ -62,6 +74,8 @@ void record_add(run_record *record, const muster_frame_report *report) {
   add_finite(&record->desired, (double)report->utilisation_desired);
   add_finite(&record->pressure, (double)report->pressure);
   if ((double)report->pressure > record->pressure_max) record->pressure_max = (double)report->pressure;
-  if (report->agents > record->agents_max) record->agents_max = report->agents;
+  if (report->agents_late > record->late_max) record->late_max = report->agents_late;
+  if (report->turn_longest_ns > record->turn_longest_ns) record->turn_longest_ns = report->turn_longest_ns;
+  add_to_important(record, report);
   record->last = *report;
 }

@@ -21,7 +21,12 @@ typedef struct run_record {
   uint64_t stage_ns[MUSTER_STAGES];
   double deviation_ns, desired, pressure; /* sums over all frames, of what is finite */
   double pressure_max;
-  uint32_t agents_max;
+  uint32_t late_max; /* the most of any frame of what bounds waits: agents_late, turn_longest_ns */
+  uint64_t turn_longest_ns;
+  double important;                    /* what the important would take: sum, of utilisations */
+  double important_load_max;           /* and the most, in parts of the capacity */
+  double important_over, desired_over; /* these sums over the frames in which it is more than the capacity, */
+  uint64_t frames_over;                /* so many */
   uint64_t frame_period_max_ns;
   uint64_t block_frames; /* of the last frames in a row in which work waited, fewer than a block: */
   uint64_t block_turns;  /* updates that were no answer to a wake */

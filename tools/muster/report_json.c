@@ -1,5 +1,7 @@
 #include "report_json.h"
 
+#include "base/bands_json.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -81,18 +83,6 @@ static void write_work(json_writer *writer, const run_summary *summary) {
   json_end_object(writer);
 }
 
-static void write_staleness(json_writer *writer, const muster_statistics *statistics) {
-  json_begin_array(writer, "staleness_by_importance_decile");
-  for (uint32_t i = 0; i < MUSTER_DECILES; i++) {
-    json_begin_object(writer, NULL);
-    json_uint(writer, "p50", statistics->staleness[i].p50_ns);
-    json_uint(writer, "p99", statistics->staleness[i].p99_ns);
-    json_uint(writer, "max", statistics->staleness[i].max_ns);
-    json_end_object(writer);
-  }
-  json_end_array(writer);
-}
-
 static void write_wait(json_writer *writer, const run_summary *summary) {
   json_begin_object(writer, "wait");
   json_uint(writer, "longest_ns", summary->statistics.longest_wait_ns);
@@ -109,6 +99,11 @@ static void write_load(json_writer *writer, const run_summary *summary) {
   json_begin_object(writer, "pressure");
   json_number(writer, "mean", summary->pressure_mean);
   json_number(writer, "max", summary->pressure_max);
+  json_end_object(writer);
+  json_begin_object(writer, "important_load");
+  json_number(writer, "mean", summary->important_load_mean);
+  json_number(writer, "max", summary->important_load_max);
+  json_number(writer, "above_one_share", summary->important_over_share);
   json_end_object(writer);
   json_begin_array(writer, "levels");
   for (uint32_t i = 0; i < MUSTER_LEVELS; i++) json_uint(writer, NULL, summary->levels[i]);
@@ -138,7 +133,7 @@ void report_json(json_writer *writer, const run_summary *summary) {
   write_run(writer, summary);
   write_frame_times(writer, summary);
   write_work(writer, summary);
-  write_staleness(writer, &summary->statistics);
+  bands_json(writer, &summary->statistics);
   write_wait(writer, summary);
   runaways_json(writer, &summary->runaways);
   write_load(writer, summary);

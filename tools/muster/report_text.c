@@ -1,5 +1,6 @@
 #include "report_text.h"
 
+#include "bands.h"
 #include "noise.h"
 #include "text.h"
 
@@ -122,6 +123,14 @@ static void print_updates(FILE *stream, const run_summary *summary) {
   print_overhead(stream, summary);
 }
 
+/* Where not even they fit, nothing but more budget or fewer of them brings their periods back. */
+static void print_important(FILE *stream, const run_summary *summary) {
+  char times[TEXT_BYTES], frames[TEXT_BYTES];
+  if (summary->important_over_share > 0)
+    fprintf(stream, "          important NPCs alone need %s times the budget, in %s of frames\n",
+            text_times(times, summary->important_over_load), text_share(frames, summary->important_over_share));
+}
+
 static void print_pressure(FILE *stream, const run_summary *summary) {
   char mean[TEXT_BYTES], max[TEXT_BYTES], room[TEXT_BYTES], took[TEXT_BYTES], deviation[TEXT_BYTES];
   fprintf(stream, "Pressure  mean %s, max %s (0 = wanted periods, 1 = the longest)\n",
@@ -130,6 +139,7 @@ static void print_pressure(FILE *stream, const run_summary *summary) {
     fprintf(stream, "          over 1,000: frames whose budget left next to nothing for updates\n");
   fprintf(stream, "          updates took %s; planned: %s\n", text_processors(took, summary->utilisation_achieved),
           text_processors(room, summary->utilisation_desired));
+  print_important(stream, summary);
   if (summary->period_deviation_ns > 0)
     fprintf(stream, "          periods stretched by %s on average\n",
             text_duration(deviation, summary->period_deviation_ns));
@@ -150,16 +160,11 @@ static void print_wait(FILE *stream, const run_summary *summary) {
     fprintf(stream, "the guarantee is %s%s\n", bound, summary->wait_within ? "" : ": BROKEN");
 }
 
-static void print_staleness(FILE *stream, const muster_statistics *statistics) {
-  char p50[TEXT_BYTES], p99[TEXT_BYTES], max[TEXT_BYTES];
-  fprintf(stream, "\nStaleness by importance     p50       p99       max\n");
-  for (uint32_t i = MUSTER_DECILES; i-- > 0;) {
-    const muster_quantiles *decile = &statistics->staleness[i];
-    const char *note = i == MUSTER_DECILES - 1 ? "most" : i == 0 ? "least" : "";
-    fprintf(stream, "  %3u - %3u %%  %-5s %9s %9s %9s\n", i * 10, i * 10 + 10, note,
-            text_duration(p50, (double)decile->p50_ns), text_duration(p99, (double)decile->p99_ns),
-            text_duration(max, (double)decile->max_ns));
-  }
+static void print_bands(FILE *stream, const muster_statistics *statistics) {
+  char line[BANDS_LINE_BYTES];
+  int columns = columns_of(STDOUT_FILENO);
+  fprintf(stream, "\n%s\n", bands_head(line, columns));
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) fprintf(stream, "%s\n", bands_row(line, columns, statistics->bands, i));
 }
 
 static void print_levels(FILE *stream, const run_summary *summary) {
@@ -223,7 +228,7 @@ static void write_report(FILE *stream, const void *user) {
   print_pressure(stream, summary);
   print_wait(stream, summary);
   runaways_print(stream, &summary->runaways);
-  print_staleness(stream, &summary->statistics);
+  print_bands(stream, &summary->statistics);
   print_levels(stream, summary);
   print_types(stream, reported->host);
   print_stages(stream, summary);

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 
+#include <muster/muster.h>
 #include <stdbool.h>
 
 enum { REPRO_CHECKS_MAX = 64, REPRO_CHECK_BYTES = 160 };
@@ -39,6 +40,16 @@ typedef struct repro_paper {
   bool (*reproduce)(json_writer *writer, const char *plots, bool quick, bool quiet, repro_checks *checks);
   bool (*measure)(json_writer *writer, bool quiet);
 } repro_paper;
+
+/* A default world by the rules that the papers had: rates give way, who waited longer comes first, and levels follow
+ * importance. */
+static inline muster_world_def repro_world_def(void) {
+  muster_world_def def = muster_default_world_def();
+  def.elastic = MUSTER_ELASTIC_RATE;
+  def.order = MUSTER_ORDER_PRIORITY;
+  def.level_pressure = 0.0f;
+  return def;
+}
 
 /* Tan & Wong: effective load management for AI characters. */
 extern const repro_paper repro_tan_wong;

@@ -30,7 +30,10 @@ static host_setup setup_of(const run_options *options) {
   setup.world.capacity_ns = options->capacity_ns;
   setup.world.audit = options->audit;
   setup.world.elastic = options->elastic;
-  if (options->elastic == MUSTER_ELASTIC_IMPORTANCE) setup.world.order = MUSTER_ORDER_DEADLINE;
+  if (options->elastic != MUSTER_ELASTIC_IMPORTANCE) {
+    setup.world.order = MUSTER_ORDER_PRIORITY;
+    setup.world.level_pressure = 0.0f;
+  }
   setup.world.activation_delay = options->activation_delay;
   setup.world.trace_frames = options->trace ? options->trace_frames : 0;
   return setup;
@@ -161,7 +164,7 @@ static bool write_trace(run *run) {
 
 static int report(run *run) {
   run_summary summary;
-  summarise(&summary, &run->options, &run->host, &run->record, run->setup.world.guarantee_ns);
+  summarise(&summary, &run->options, &run->host, &run->record);
   summary.signal = run->signal;
   summary.interrupted = run->signal || (run->whole && run->record.frames < run->options.frames);
   if (!run->options.virtual_clock && !run->host.replays)

@@ -84,15 +84,15 @@ static bool read_fit(const char *text, muster_elastic *elastic) {
   static const struct {
     const char *name;
     muster_elastic elastic;
-  } rules[] = {{"elastic", MUSTER_ELASTIC_RATE},
-               {"square-root", MUSTER_ELASTIC_SQUARE_ROOT},
-               {"importance", MUSTER_ELASTIC_IMPORTANCE}};
+  } rules[] = {{"importance", MUSTER_ELASTIC_IMPORTANCE},
+               {"elastic", MUSTER_ELASTIC_RATE},
+               {"square-root", MUSTER_ELASTIC_SQUARE_ROOT}};
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
     if (strcmp(text, rules[i].name) != 0) continue;
     *elastic = rules[i].elastic;
     return true;
   }
-  complain_usage("--fit is '%s'; give elastic, square-root or importance", text);
+  complain_usage("--fit is '%s'; give importance, elastic or square-root", text);
   return false;
 }
 
@@ -266,6 +266,7 @@ bool run_options_read(run_options *options, run_purpose purpose, int count, char
   static const option_reader readers[] = {{"run", long_options + 1, run_help, read_option},
                                           {"explain", long_options, run_explain_help, read_option}};
   *options = (run_options){.scenario = "wildlife",
+                           .elastic = MUSTER_ELASTIC_IMPORTANCE,
                            .budget_ns = 10000000,
                            .rate = 30000,
                            .frames = 300,

@@ -50,15 +50,16 @@ static void sum_up_promise(run_summary *summary, const run_options *options, con
   summary->capacity_share = ratio((double)record->used_ns, capacity_of(options, record));
 }
 
-/* The guarantee: whoever has waited for S is served first in, first out, so at most the whole population goes before, x
- * turns in each frame: updates that are no answers to wakes, in the slowest block of frames. Scenarios may let time
- * pass between frames, so the longest counts. This bounds the time from release to start; from one update to the next
- * it is the longest period more, which shows as the maximum of the staleness. */
-static double wait_bound_ns(const run_summary *summary, const run_record *record, uint64_t guarantee_ns) {
+/* The guarantee: until its turn comes an agent may wait, and then for those only whose turn came before, x in each
+ * frame: updates that are no answers to wakes, in the slowest block of frames. Scenarios may let time pass between
+ * frames, so the longest counts. This bounds the time from release to start; from one update to the next it is the
+ * longest period more, which shows as the maximum of the staleness. */
+static double wait_bound_ns(const run_summary *summary, const run_record *record) {
   double per_frame = (double)summary->statistics.completed / (double)record->frames;
   if (per_frame <= 0) return (double)NAN;
   per_frame = fmax(fmin(per_frame, record->turns_least), 1.0);
-  return (double)guarantee_ns + (ceil(record->agents_max / per_frame) + 1) * (double)record->frame_period_max_ns;
+  return (double)record->turn_longest_ns +
+         (ceil(record->late_max / per_frame) + 1) * (double)record->frame_period_max_ns;
 }
 
 static void sum_up_work(run_summary *summary, const run_options *options, const run_record *record) {
@@ -71,12 +72,16 @@ static void sum_up_work(run_summary *summary, const run_options *options, const 
   summary->utilisation_achieved = ratio((double)record->update_ns, (double)record->sim_ns);
   summary->pressure_mean = record->pressure / frames;
   summary->pressure_max = record->pressure_max;
+  summary->important_load_mean = record->desired > 0 ? record->important / record->desired : record->important_load_max;
+  summary->important_load_max = record->important_load_max;
+  summary->important_over_load =
+      record->desired_over > 0 ? record->important_over / record->desired_over : record->important_load_max;
+  summary->important_over_share = (double)record->frames_over / frames;
   for (uint32_t i = 0; i < MUSTER_STAGES; i++) summary->stage_ns[i] = (double)record->stage_ns[i] / frames;
   for (uint32_t i = 0; i < MUSTER_LEVELS; i++) summary->levels[i] = record->last.levels[i];
 }
 
-void summarise(run_summary *summary, const run_options *options, const host *host, run_record *record,
-               uint64_t guarantee_ns) {
+void summarise(run_summary *summary, const run_options *options, const host *host, run_record *record) {
   *summary = (run_summary){.options = options,
                            .scenario = options->path ? options->path : options->module->name,
                            .frames = record->frames,
@@ -93,7 +98,7 @@ void summarise(run_summary *summary, const run_options *options, const host *hos
   summary->overrun_own_ns = quantiles_of(record->overrun_own_ns, record->frames);
   sum_up_promise(summary, options, record);
   sum_up_work(summary, options, record);
-  summary->wait_bound_ns = wait_bound_ns(summary, record, guarantee_ns);
+  summary->wait_bound_ns = wait_bound_ns(summary, record);
   summary->bytes_per_agent = ratio((double)summary->statistics.bytes_used, summary->agents);
   summary->scheduling_bytes_per_agent = ratio((double)summary->statistics.bytes_scheduling, summary->agents);
   summary->wait_within =

@@ -38,7 +38,9 @@ typedef struct run_summary {
   double period_deviation_ns;
   double utilisation_desired, utilisation_achieved;
   double pressure_mean, pressure_max;
-  double wait_bound_ns; /* S + ceil(N/x) + 1 frames, x the turns per frame; NaN when nothing ran */
+  double important_load_mean, important_load_max;   /* in parts of the capacity */
+  double important_over_load, important_over_share; /* where it is above 1, and in what part of the frames; or 0 */
+  double wait_bound_ns; /* as muster_frame_report.turn_longest_ns says; NaN when nothing ran */
   bool wait_within;     /* nobody waited longer from release to start */
   double stage_ns[MUSTER_STAGES];
   uint32_t levels[MUSTER_LEVELS];
@@ -47,10 +49,9 @@ typedef struct run_summary {
   host_figures figures;
 } run_summary;
 
-/* Sums a run up. Sorts the record's values. At least one frame must have been counted. `guarantee_ns` is the world's S;
- * the record's values per frame are out of order afterwards. */
-void summarise(run_summary *summary, const run_options *options, const host *host, run_record *record,
-               uint64_t guarantee_ns);
+/* Sums a run up. Sorts the record's values, which are out of order afterwards. At least one frame must have been
+ * counted. */
+void summarise(run_summary *summary, const run_options *options, const host *host, run_record *record);
 
 /* The name of a stage, such as "intake". */
 const char *stage_name(muster_stage stage);

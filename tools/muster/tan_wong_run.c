@@ -24,7 +24,7 @@ static host_setup setup_of(run *it) {
   host_setup setup = {.module = muster_module_tan_wong(),
                       .options = muster_default_module_options(),
                       .workers = 1,
-                      .world = muster_default_world_def(),
+                      .world = repro_world_def(),
                       .prepare = choose_species,
                       .prepare_user = it};
   setup.options.agents = TAN_WONG_ANIMATS;

@@ -73,6 +73,12 @@ const char *text_pressure(char out[TEXT_BYTES], double pressure) {
   return out;
 }
 
+const char *text_times(char out[TEXT_BYTES], double times) {
+  if (times >= TEXT_PRESSURE_MOST) return text_pressure(out, times);
+  snprintf(out, TEXT_BYTES, "%.*f", times < 9.95 ? 1 : 0, times);
+  return out;
+}
+
 static int cell_of(double value, double full, int all) {
   double cells = full > 0 ? value / full * all : 0;
   return cells < 0 ? 0 : cells > all ? all : (int)lround(cells);

@@ -25,6 +25,9 @@ const char *text_processors(char out[TEXT_BYTES], double processors);
 /* "0.97"; from a thousand on, where the budget leaves next to nothing for updates, "over 1,000". */
 const char *text_pressure(char out[TEXT_BYTES], double pressure);
 
+/* "2.3", "12"; as a pressure from a thousand on. */
+const char *text_times(char out[TEXT_BYTES], double times);
+
 /* A bar of so many cells, at most TEXT_BAR_CELLS, for `value` on a scale from 0 to `full`, with a mark at `mark`:
  * "########......|........". */
 const char *text_bar(char out[TEXT_BAR_CELLS + 1], int cells, double value, double mark, double full);

@@ -21,7 +21,8 @@ typedef struct top_options {
 enum { OPTION_SOCKET = OPTION_OWN, OPTION_URL, OPTION_TOKEN_FILE, OPTION_WORLD, OPTION_INTERVAL, OPTION_LOOKS };
 
 static void show_help(FILE *stream) {
-  fputs("muster top - a running musterd at a glance: frame time against budget, pressure, levels, types by cost\n"
+  fputs("muster top - a running musterd at a glance: frame time against budget, pressure, levels, types by cost,\n"
+        "importance\n"
         "\n"
         "usage: muster top [OPTION]...\n"
         "\n"

@@ -4,6 +4,7 @@
 
 #include "ctl.h"
 
+#include <muster/report.h>
 #include <stdint.h>
 
 enum { TOP_TYPES_MAX = 256, TOP_WORLDS_MAX = 16, TOP_LEVELS = 4, TOP_HISTORY = 512, TOP_NAME_BYTES = 64 };
@@ -27,6 +28,7 @@ typedef struct top_world {
   uint64_t wall_ns, overrun_ns, debt_ns, released, completed, carried, preempted, woken;
   double desired, fitted; /* utilisation, workers */
   uint64_t agents_quarantined, types_quarantined, bytes;
+  muster_band bands[MUSTER_BANDS]; /* by importance; intervals are since the look before, if there was one */
 } top_world;
 
 /* What was seen at each look, the latest last. */
@@ -39,6 +41,7 @@ typedef struct top_state {
   ctl_options ctl;
   char wanted[TOP_NAME_BYTES]; /* the world that is shown; empty until one was seen */
   top_world world;             /* as of the last look */
+  struct json_t *bands;        /* as the daemon told of them */
   uint32_t world_index, world_count;
   char names[TOP_WORLDS_MAX][TOP_NAME_BYTES];
   uint64_t workers;

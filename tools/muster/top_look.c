@@ -36,6 +36,32 @@ static void read_frame(const json_t *frame, top_world *world) {
   world->fitted = json_number_value(at(frame, "utilisation_fitted"));
 }
 
+/* What agents got between two looks, where any of them ran; else since the world began. */
+static uint64_t interval_of(const muster_band *band, const muster_band *before) {
+  uint64_t completed = band->completed - before->completed;
+  if (band->completed <= before->completed) return band->interval_ns;
+  return (uint64_t)((band->agent_time_ns - before->agent_time_ns) / (double)completed);
+}
+
+static void read_band(const json_t *object, const muster_band *before, muster_band *band) {
+  *band = (muster_band){.agents = (uint32_t)count_of(object, "agents"),
+                        .agents_beyond_wish = (uint32_t)count_of(object, "beyond_wish"),
+                        .wanted_ns = count_of(object, "wanted"),
+                        .period_ns = count_of(object, "period"),
+                        .interval_ns = count_of(object, "interval"),
+                        .agent_time_ns = json_number_value(at(object, "agent_time")),
+                        .completed = count_of(object, "completed"),
+                        .staleness.max_ns = count_of(object, "max"),
+                        .age.p50_ns = count_of(object, "age_p50"),
+                        .age.p99_ns = count_of(object, "age_p99"),
+                        .age.max_ns = count_of(object, "age_max")};
+  band->interval_ns = interval_of(band, before);
+}
+
+static void read_bands(const json_t *array, const muster_band before[MUSTER_BANDS], top_world *world) {
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) read_band(json_array_get(array, i), &before[i], &world->bands[i]);
+}
+
 static void read_world(const json_t *object, top_world *world) {
   *world = (top_world){0};
   read_text(object, "world", world->name);
@@ -148,7 +174,12 @@ static const json_t *choose(top_state *state, const json_t *worlds) {
 static void take(top_state *state, const json_t *world, const json_t *types, const json_t *weights) {
   if (strcmp(state->names[state->world_index], state->world.name) != 0) state->wall.count = state->pressure.count = 0;
   if (state->wall.count == 0) state->carried.count = 0;
+  top_world before = state->world;
   read_world(world, &state->world);
+  if (strcmp(before.name, state->world.name) != 0 || before.frames > state->world.frames) before = (top_world){0};
+  json_decref(state->bands);
+  state->bands = json_deep_copy(at(world, "staleness_by_importance"));
+  read_bands(state->bands, before.bands, &state->world);
   snprintf(state->wanted, sizeof state->wanted, "%s", state->world.name);
   read_types(at(types, "types"), state);
   state->workers = count_of(weights, "workers");

@@ -1,4 +1,6 @@
 /* top_print.c - `muster top` without a terminal. */
+#include "bands.h"
+#include "base/columns.h"
 #include "text.h"
 #include "top.h"
 
@@ -28,9 +30,17 @@ static void print_world(const top_state *state) {
          (unsigned long long)world->levels[3], text_count(first, world->agents));
 }
 
+static void print_bands(const muster_band bands[MUSTER_BANDS]) {
+  char line[BANDS_LINE_BYTES];
+  puts(bands_head(line, COLUMNS_USUAL));
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) puts(bands_row(line, COLUMNS_USUAL, bands, i));
+  putchar('\n');
+}
+
 void top_print(const top_state *state) {
   char count[TEXT_BYTES], mean[TEXT_BYTES], high[TEXT_BYTES];
   print_world(state);
+  print_bands(state->world.bands);
   printf("%-23s %9s %9s %9s %6s  %s\n", "TYPE", "AGENTS", "MEAN", "HIGH", "COST%", "LEVELS");
   for (uint32_t i = 0; i < state->type_count; i++) {
     const top_type *type = &state->types[i];
@@ -100,6 +110,7 @@ void top_print_json(const top_state *state) {
     json_array_append_new(types, each);
   }
   json_object_set_new(object, "types", types);
+  json_object_set(object, "staleness_by_importance", state->bands);
   json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
   putchar('\n');
   json_decref(object);

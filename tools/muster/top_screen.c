@@ -2,6 +2,7 @@
  * big the window is now. */
 #include "top.h"
 
+#include "bands.h"
 #include "complaint.h"
 #include "text.h"
 
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAIR_CALM = 1, PAIR_LOUD, PAIR_DIM, TABLE_LINE = 10, LABEL_CELLS = 10, WIDE_COLUMNS = 80 };
+enum { PAIR_CALM = 1, PAIR_LOUD, PAIR_DIM, TABLE_LINE = 10, TYPES_LEAST = 4, LABEL_CELLS = 10, WIDE_COLUMNS = 80 };
 
 typedef struct screen {
   top_state *state;
@@ -160,9 +161,22 @@ static void draw_type(const top_type *type, int line) {
   put(line, 0, "%-*s", COLS, row);
 }
 
+/* Below the types, where these keep some lines. Returns how many lines that takes. */
+static int draw_bands(const screen *screen) {
+  const muster_band *bands = screen->state->world.bands;
+  char line[BANDS_LINE_BYTES];
+  int first = LINES - 1 - (int)MUSTER_BANDS - 1;
+  if (first - 1 < TABLE_LINE + TYPES_LEAST) return 0;
+  attron(A_REVERSE);
+  put(first, 0, "%-*s", COLS, bands_head(line, COLS));
+  attroff(A_REVERSE);
+  for (int i = 0; i < (int)MUSTER_BANDS; i++) put(first + 1 + i, 0, "%s", bands_row(line, COLS, bands, (uint32_t)i));
+  return (int)MUSTER_BANDS + 2;
+}
+
 static void draw_table(screen *screen) {
   const top_state *state = screen->state;
-  int room = LINES - TABLE_LINE - 1;
+  int room = LINES - TABLE_LINE - 1 - draw_bands(screen);
   uint32_t rows = room > 0 ? (uint32_t)room : 0;
   char head[TOP_DRAWING_BYTES];
   snprintf(head, sizeof head, "%-*s %9s %9s %9s %6s  %s", name_cells(), "TYPE", "AGENTS", "MEAN", "HIGH", "COST%",
@@ -192,6 +206,7 @@ static void draw_help(void) {
                                       "COST%      part of what an update of all agents costs",
                                       "Frame      wall time of the last one; # is the limit",
                                       "Workers    CPU that periods need, and that updates have",
+                                      "got        time between updates, those who never ran included",
                                       "",
                                       "any key    back"};
   for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++) put(TABLE_LINE + i, 2, "%s", lines[i]);

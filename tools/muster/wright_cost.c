@@ -70,7 +70,7 @@ bool wright_measure_costs(double costs_ns[PURSUIT_ATOMS]) {
   host_setup setup = {.module = muster_module_pursuit(),
                       .options = muster_default_module_options(),
                       .workers = 1,
-                      .world = muster_default_world_def(),
+                      .world = repro_world_def(),
                       .prepare = choose_metered,
                       .prepare_user = &it};
   it.meter = (pursuit_meter){.now_ns = read_clock, .note = note_cost, .user = &it};
@@ -99,7 +99,7 @@ typedef struct pair {
 
 static bool open_pair(pair *it, const wright_version *version) {
   muster_pool_def pool = muster_default_pool_def();
-  muster_world_def world = muster_default_world_def();
+  muster_world_def world = repro_world_def();
   pursuit_version managed = {.elastic = version->elastic};
   *it = (pair){.clock = clock_calibrate(),
                .plain = pursuit_loop_open(WRIGHT_SERVED, SEED, true),

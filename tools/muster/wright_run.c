@@ -84,7 +84,7 @@ static bool open_run(run *it, const wright_version *version, uint32_t agents, ui
   host_setup setup = {.module = muster_module_pursuit(),
                       .options = muster_default_module_options(),
                       .workers = threads,
-                      .world = muster_default_world_def(),
+                      .world = repro_world_def(),
                       .prepare = choose_version,
                       .prepare_user = it};
   *it = (run){.version = version};

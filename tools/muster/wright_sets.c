@@ -54,7 +54,7 @@ typedef struct little_type {
 } little_type;
 
 static bool open_little(little_world *it, uint64_t capacity_ns, uint32_t delay) {
-  muster_world_def def = muster_default_world_def();
+  muster_world_def def = repro_world_def();
   def.agents_max = AGENTS_MAX;
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = capacity_ns;

@@ -97,7 +97,7 @@ const AGENTS = 1;
 /* Columns over the bytes as they came; `at(i)` of each record. */
 function readMap(buffer) {
   const view = new DataView(buffer);
-  if (buffer.byteLength < 88 || view.getUint32(0, true) !== 0x50414d4d || view.getUint16(4, true) !== 1)
+  if (buffer.byteLength < 88 || view.getUint32(0, true) !== 0x50414d4d || view.getUint16(4, true) !== 2)
     throw new Error("the map is of a version that this page does not know: reload it");
   const head = view.getUint32(8, true);
   return {

@@ -108,7 +108,7 @@ async function askForever() {
 }
 
 function describe() {
-  const how = shown.map.isAgents ? "one by one" : "summed";
+  const how = shown.map.isAgents ? "one by one" : "in spots";
   const many = shown.herds.length >= HERDS_MAX ? `; the first ${count(HERDS_MAX)} herds` : "";
   const agents = `${count(shown.map.agents)} agents in view, ${how}`;
   stateText.textContent = `${agents}; ${shown.rate.toFixed(0)} maps a second${many}`;

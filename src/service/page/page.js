@@ -1,10 +1,11 @@
 /* page.js - puts the live page together: which world is shown, and whether the daemon is there.
  *
- *     stream.js --frame, types--> tiles, plots.js, types.js, controls.js
+ *     stream.js --frame, types--> tiles, plots.js, types.js, bands.js, controls.js
  *     map.js <---- asks for itself, as fast as it draws; observers.js and agent.js lie on top of it, field.js below
  *     api.js <---- all requests, the token */
 import * as agent from "./agent.js";
 import { ask, get, unescaped, worldPath } from "./api.js";
+import * as bands from "./bands.js";
 import * as controls from "./controls.js";
 import { count, digits, duration } from "./format.js";
 import * as field from "./field.js";
@@ -73,7 +74,10 @@ function setLost(lost) {
 
 const listener = {
   frame: showFrame,
-  types: types.show,
+  types(event) {
+    types.show(event);
+    bands.show(event);
+  },
   live() {
     if (!isLost) return;
     setLost(false);
@@ -119,6 +123,7 @@ function showWorld(name) {
   agent.close();
   plots.forgetAll();
   types.forgetAll();
+  bands.forgetAll();
   map.showWorld(name);
   observers.forgetAll();
   controls.showWorld(name);

@@ -33,18 +33,22 @@ export const onSchemeChange = (listener) => prefersLight.addEventListener("chang
 
 export const LEVELS = 4;
 
-/* `agent` and `cell`: the value of a record that begins at word `at`. Logarithmic ones find their range by looking. */
+/* `agent` and `cell`: the value of a record that begins at word `at`, and `spot` whose it is where a cell has many: never
+ * a mean, in which the few that matter would be lost. Logarithmic ones find their range by looking. */
 const modes = {
   period: {
     title: "Period in force",
     agent: (map, at) => map.floats[at + 4],
     cell: (map, at) => map.floats[at + 3],
+    spot: "the shortest in each spot",
     isLogarithmic: true,
+    isFromLeast: true, /* few run most often, and they are what is looked for */
   },
   level: {
     title: "Level",
     agent: (map, at) => (map.words[at + 7] >>> 16) & 255,
     cell: (map, at) => map.floats[at + 2],
+    spot: "the best in each spot",
     low: 0,
     high: LEVELS - 1,
   },
@@ -52,12 +56,14 @@ const modes = {
     title: "Time since the last update",
     agent: (map, at) => map.floats[at + 5],
     cell: (map, at) => map.floats[at + 4],
+    spot: "of who runs most often in each spot",
     isLogarithmic: true,
   },
   lateness: {
     title: "Staleness per period",
     agent: (map, at) => (map.floats[at + 4] > 0 ? map.floats[at + 5] / map.floats[at + 4] : 0),
     cell: (map, at) => map.floats[at + 5],
+    spot: "the latest in each spot",
     low: 2, /* who is late stands out */
     high: 0,
   },
@@ -67,11 +73,22 @@ const modes = {
 const stepBelow = (value) => Math.floor(2 * Math.log10(value) + 1e-6);
 const stepValue = (step) => (step % 2 === 0 ? 10 ** (step / 2) : 3 * 10 ** ((step - 1) / 2));
 
+/* The least value of all records but 0, which says that there is none; 1 where all say so. */
+function leastOf(map, value) {
+  let least = Infinity;
+  for (let i = 0, at = 0; i < map.records; i++, at += map.stride) {
+    const one = value(map, at);
+    if (one > 0 && one < least) least = one;
+  }
+  return least === Infinity ? 1 : least;
+}
+
 export class Colouring {
   constructor(name) {
     this.mode = modes[name];
     this.low = this.mode.low ?? null;
     this.high = this.mode.high ?? null;
+    this.hasSpots = false;
   }
 
   /* What reads the value out of a record of this map. */
@@ -79,13 +96,21 @@ export class Colouring {
     return map.isAgents ? this.mode.agent : this.mode.cell;
   }
 
-  /* Widens the range to what nearly all records of a map say; it never narrows, so that colours keep their meaning. */
+  /* Whether the legend changes: how agents are shown, or the range. */
   look(map) {
-    if (!this.mode.isLogarithmic || map.records === 0) return false;
+    const hadSpots = this.hasSpots;
+    this.hasSpots = !map.isAgents;
+    const isWider = this.mode.isLogarithmic && map.records > 0 && this.widen(map);
+    return isWider || hadSpots !== this.hasSpots;
+  }
+
+  /* Widens the range to what nearly all records of a map say; it never narrows, so that colours keep their meaning. */
+  widen(map) {
     const value = this.readerFor(map), every = Math.max(1, Math.floor(map.records / 500)), seen = [];
     for (let i = 0; i < map.records; i += every) seen.push(value(map, i * map.stride));
     seen.sort((a, b) => a - b);
-    const low = stepBelow(Math.max(1e-3, seen[Math.floor(seen.length * 0.03)]));
+    const least = this.mode.isFromLeast ? leastOf(map, value) : seen[Math.floor(seen.length * 0.03)];
+    const low = stepBelow(Math.max(1e-3, least));
     const high = Math.max(low + 2, stepBelow(Math.max(1e-3, seen[Math.floor(seen.length * 0.97)])) + 1);
     if (this.low !== null && low >= this.low && high <= this.high) return false;
     this.low = Math.min(low, this.low ?? low);
@@ -115,7 +140,8 @@ export class Colouring {
   render(element) {
     const isLevels = this.mode === modes.level;
     const colours = isLevels ? [...Array(LEVELS).keys()].map((i) => palette.css[this.step(i)]) : palette.css;
-    renderScale(element, this.mode.title, this.labels(), colours, isLevels ? 2 : 0);
+    const title = this.hasSpots ? `${this.mode.title}, ${this.mode.spot}` : this.mode.title;
+    renderScale(element, title, this.labels(), colours, isLevels ? 2 : 0);
   }
 }
 

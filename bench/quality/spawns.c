@@ -1,0 +1,78 @@
+/* The crowd of a spawn file: its rows, with what the population module makes of each kind. */
+#include "crowd.h"
+
+#include "scenarios/population_file.h"
+#include "scenarios/population_observers.h"
+#include "scenarios/population_roles.h"
+
+#include <muster/module.h>
+#include <stdlib.h>
+
+static const population_role *const roles[POPULATION_FAMILIES] = {&population_routine, &population_steering,
+                                                                  &population_sensing, &population_paths};
+
+_Static_assert(CROWD_TYPES_MAX >= (int)POPULATION_FAMILIES, "a type for each family");
+
+/* An update costs what its atoms do in the mean. */
+static void take_types(crowd *crowd) {
+  for (uint32_t i = 0; i < POPULATION_FAMILIES; i++) {
+    muster_type_def def = roles[i]->define();
+    crowd->types[i] =
+        (crowd_type){.atoms = def.atom_count, .period_ns = def.period_ns, .period_max_ns = def.period_max_ns};
+    for (uint32_t atom = 0; atom < def.atom_count; atom++) crowd->types[i].cost_ns += def.atoms[atom].model_ns;
+  }
+  crowd->type_count = POPULATION_FAMILIES;
+}
+
+/* What lies between the rows and the crowd. */
+typedef struct casting {
+  population_rows rows;
+  population_observers observers;
+  uint32_t *world_agents;
+  uint8_t *families;
+} casting;
+
+static void casting_free(casting *casting) {
+  population_rows_free(&casting->rows);
+  population_observers_free(&casting->observers);
+  free(casting->world_agents);
+  free(casting->families);
+}
+
+static bool cast(casting *casting, uint64_t seed) {
+  population_rows *rows = &casting->rows;
+  casting->world_agents = calloc(rows->world_count, sizeof *casting->world_agents);
+  casting->families = calloc(rows->kind_count, sizeof *casting->families);
+  if (!casting->world_agents || !casting->families || !population_cast(rows, seed, casting->families)) return false;
+  for (uint32_t i = 0; i < rows->count; i++) casting->world_agents[rows->rows[i].world]++;
+  uint32_t observers = population_observers_needed(rows, casting->world_agents, 0);
+  return population_observers_begin(&casting->observers, rows, casting->world_agents, observers, seed);
+}
+
+static bool fill(crowd *crowd, const casting *casting, uint32_t copies) {
+  const population_rows *rows = &casting->rows;
+  uint32_t observers = casting->observers.count;
+  take_types(crowd);
+  if (!crowd_reserve(crowd, copies * rows->count, copies * observers)) return false;
+  for (uint32_t i = 0; i < crowd->observer_count; i++) {
+    const population_walker *walker = &casting->observers.walkers[i % observers];
+    crowd->observers[i] = (crowd_place){walker->place, walker->world + i / observers * rows->world_count};
+  }
+  for (uint32_t i = 0; i < crowd->count; i++) {
+    const population_row *row = &rows->rows[i % rows->count];
+    crowd_place place = {row->position, row->world + i / rows->count * rows->world_count};
+    crowd_put(crowd, i, place, casting->families[row->kind]);
+  }
+  return true;
+}
+
+bool crowd_open_spawns(crowd *crowd, const char *path, uint32_t agents_least, uint64_t seed) {
+  casting casting = {0};
+  *crowd = (struct crowd){0};
+  if (population_file_read(path, 'y', &casting.rows) != MUSTER_OK) return false;
+  uint32_t copies = casting.rows.count < agents_least ? (agents_least - 1) / casting.rows.count + 1 : 1;
+  bool filled = cast(&casting, seed) && fill(crowd, &casting, copies);
+  casting_free(&casting);
+  if (!filled) muster_module_fail(MUSTER_E_MEMORY, "out of memory");
+  return filled;
+}

@@ -1,0 +1,63 @@
+/* scenarios/siege.h - players gather at the gate of a town under siege, more than the budget can serve: so many NPCs
+ * matter at once that the important alone do not fit.
+ *
+ *     siege.c         the module: the first agents, the players' way, the numbers of the world
+ *     siege_atoms.c   what the agents are, do and cost
+ *
+ * What an update costs follows from kind and level alone, and from whether there is a fight: so what the important
+ * would take can be worked out by hand. */
+#ifndef SCENARIOS_SIEGE_H
+#define SCENARIOS_SIEGE_H
+
+#include "scenarios/scenarios.h"
+#include "scenarios/settling.h"
+
+typedef enum siege_kind {
+  SIEGE_BESIEGER = 0, /* goes for the gate, and strikes guards */
+  SIEGE_TOWNSMAN,     /* keeps away from it */
+  SIEGE_GUARD,        /* runs often, gives way less readily, and strikes besiegers */
+  SIEGE_ANIMAL,       /* runs seldom, and gives way more readily */
+  SIEGE_CAPTAIN,      /* commands: exempt, its period never gives way */
+  SIEGE_KINDS
+} siege_kind;
+
+typedef struct siege siege;
+
+typedef struct siege_cast {
+  const siege *self;
+  siege_kind kind;
+  muster_type type;
+} siege_cast;
+
+/* The private state of an agent. */
+typedef struct siege_state {
+  settling_mark mark;
+  double walked_m;
+  float home_x, home_y;
+  uint64_t updates, looks, seen, strikes, struck; /* seen: looks along clear lines; struck: by others */
+  muster_agent foe;                               /* of the last look; null = none is near */
+} siege_state;
+
+struct siege {
+  uint64_t seed, begin_ns, frame_ns, last_ns;
+  uint32_t agents, player_count;
+  bool begun, fighting;
+  float lasts_s;
+  siege_cast casts[SIEGE_KINDS];
+  muster_observer *players;
+  muster_position *places; /* of the players, now; they change between frames alone */
+  uint32_t arrived;        /* players at their place at the gate */
+};
+
+extern const double siege_half_m; /* of the map, whose middle is the gate */
+
+/* The kind of the number-th agent: each has its share of every stretch. */
+siege_kind siege_kind_of(uint32_t number);
+
+/* How far from the gate agents of a kind live at most; the nearer, the more there are. */
+double siege_reach_m(siege_kind kind);
+
+/* Registers a type for every kind. Thread of the frames, between frames. */
+muster_result siege_register(siege *self, muster_world *world);
+
+#endif

@@ -1,0 +1,33 @@
+/* In the order of deadlines those who are woken stand in the ring like all others: once. */
+#include "plan/ready_set.h"
+
+enum { AGENTS = 4 };
+
+static const agent_class class = {.nominal_ns = 100000000u, .rate = 1.0, .period_ns = 1e8f};
+
+static uint32_t filed(const ready_fixture *set) {
+  uint32_t count = 0;
+  for (uint32_t bucket = 0; bucket < READY_LISTS; bucket++) count += set->ready.counts[bucket];
+  return count;
+}
+
+/* Woken while a frame runs, an agent is released and admitted after the ranking, and put back when it found no time;
+ * the next one is released before the frame that begins then has looked at those who are fresh. */
+Test(ready_woken, who_was_put_back_after_the_ranking_is_filed_once) {
+  muster_world_def def = muster_default_world_def();
+  def.order = MUSTER_ORDER_DEADLINE;
+  ready_fixture *set = ready_fixture_create(&def, AGENTS);
+  set->ready.classes = &class;
+  begin_frame_at(set, SET_FRAME_NS);
+  ready_keep_fresh(&set->ready, &set->store);
+  release_row(set, 0, (agent_row){.woken = 1});
+  ready_admit(&set->ready, &set->store, 0);
+  ready_put_back(&set->ready, &set->store, 0);
+  release_row(set, 1, (agent_row){.woken = 1});
+  begin_frame_at(set, 2 * SET_FRAME_NS);
+  cr_assert_eq(set->ready.count, 2);
+  cr_assert_eq(filed(set), 2);
+  for (uint32_t agent = 0; agent < 2; agent++) ready_admit(&set->ready, &set->store, agent);
+  cr_assert_eq(filed(set), 0);
+  ready_fixture_destroy(set);
+}

@@ -1,0 +1,254 @@
+/* More players in one place than the budget can serve: the important share alike, and the rest holds on. */
+#include "scenarios/scene.h"
+#include "scenarios/siege.h"
+
+#include <stdlib.h>
+
+/* A tenth of the scenario's own population and players, and of what two workers have for them. */
+#define AGENTS      10000
+#define PLAYERS     200
+#define CAPACITY_NS 2000000u
+
+enum { ARRIVED_FRAMES = 330, SETTLED_FRAMES = 600, WINDOW_FRAMES = 300 };
+
+static muster_module_options options_for(uint64_t seed) {
+  muster_module_options options = muster_default_module_options();
+  options.agents = AGENTS;
+  options.observers = PLAYERS;
+  options.seed = seed;
+  return options;
+}
+
+/* Everybody in the order of ids. */
+static uint32_t read_all(const scene *it, muster_agent_info *infos) {
+  uint32_t count = 0;
+  for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
+       agent = muster_agent_next(it->world, agent)) {
+    infos[count] = muster_default_agent_info();
+    cr_assert_eq(muster_agent_read(it->world, agent, &infos[count]), MUSTER_OK);
+    count++;
+  }
+  return count;
+}
+
+static int by_value(const void *a, const void *b) {
+  double left = *(const double *)a, right = *(const double *)b;
+  return (left > right) - (left < right);
+}
+
+static double ranked(double *values, uint32_t count, double part) {
+  cr_assert_gt(count, 100);
+  qsort(values, count, sizeof *values, by_value);
+  return values[(uint32_t)(part * (count - 1))];
+}
+
+static bool is_named(const scene *it, const muster_agent_info *info, const char *name) {
+  return strcmp(muster_type_name(it->world, info->type), name) == 0;
+}
+
+Test(siege, is_the_same_on_any_number_of_workers) {
+  scene_check_determinism(muster_module_siege(), options_for(3), CAPACITY_NS, 240);
+}
+
+Test(siege, refuses_options_that_it_cannot_meet) {
+  scene_check_refusals(muster_module_siege());
+}
+
+/* ---------------------------------------------------------------------------------------------------------- sharing
+ */
+
+/* Bands of importance: none, up to a quarter, a half, three quarters, one. */
+static uint32_t band_of(float importance) {
+  return importance <= 0.0f ? 0 : (uint32_t)ceilf(importance * 4.0f);
+}
+
+/* Every update of the agents of a band, in parts of their period by the law, rounded up to a frame; and at the end the
+ * ages of all of them, so that those count who did not run. */
+enum { CAPTAINS = 5, SHARES };
+
+typedef struct shares {
+  double *parts[SHARES];
+  uint32_t count[SHARES], room;
+} shares;
+
+static void add_part(const scene *it, shares *shares, const muster_agent_info *info, uint64_t elapsed_ns) {
+  uint32_t band = is_named(it, info, "captain") ? CAPTAINS : band_of(info->importance);
+  if (shares->count[band] == shares->room) return;
+  shares->parts[band][shares->count[band]++] = (double)elapsed_ns / (double)(info->period_ns + SCENE_FRAME_NS);
+}
+
+static void watch(scene *it, shares *shares, muster_agent_info *infos, uint32_t frames) {
+  for (uint32_t i = 0; i < frames; i++) {
+    scene_frame(it, SCENE_FRAME_NS);
+    uint32_t count = read_all(it, infos);
+    for (uint32_t k = 0; k < count; k++) {
+      const siege_state *own = infos[k].state;
+      if (own->mark.updated_ns == it->now_ns) add_part(it, shares, &infos[k], own->mark.elapsed_ns);
+      if (i + 1 == frames) add_part(it, shares, &infos[k], it->now_ns - infos[k].last_update_ns);
+    }
+  }
+}
+
+/* The captains, who are exempt, keep their period. */
+Test(siege, shares_alike_within_each_band_of_importance) {
+  muster_module_options options = options_for(1);
+  scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
+  muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
+  shares shares = {.room = 2000000};
+  for (uint32_t i = 0; i < SHARES; i++) shares.parts[i] = calloc(shares.room, sizeof **shares.parts);
+  scene_frames(&it, ARRIVED_FRAMES);
+  watch(&it, &shares, infos, WINDOW_FRAMES);
+  for (uint32_t i = 0; i < SHARES; i++) {
+    double p50 = ranked(shares.parts[i], shares.count[i], 0.5), p99 = ranked(shares.parts[i], shares.count[i], 0.99);
+    cr_assert(p50 <= 1.2 && p99 <= 1.5, "band %u: p50 %g, p99 %g", i, p50, p99);
+    free(shares.parts[i]);
+  }
+  cr_assert_eq(scene_reported(&it, "violations"), 0);
+  free(infos);
+  scene_close(&it);
+}
+
+/* ------------------------------------------------------------------------------------------------------- what it says
+ */
+
+/* What an update costs in a fight, in ns: 900 to see who is near, 180 for each look at a player, 150 to walk. */
+static double cost_by_hand(const scene *it, const muster_agent_info *info) {
+  static const uint32_t fighters[] = {24, 20, 16, 12}, townsmen[] = {24, 18, 12}, animals[] = {24, 12};
+  const uint32_t *looks = is_named(it, info, "townsman") ? townsmen : is_named(it, info, "animal") ? animals : fighters;
+  return 900.0 + 180.0 * looks[info->level] + 150.0;
+}
+
+static double period_by_hand(const scene *it, const muster_agent_info *info) {
+  return is_named(it, info, "guard") ? 1e9 / 15.0 : is_named(it, info, "animal") ? 2e8 : 1e8;
+}
+
+/* By hand: what those above 3/4 cost at their wanted periods, in parts of the capacity. Fighters strike in some of
+ * their updates, which takes 300 ns more. */
+Test(siege, says_what_the_important_alone_would_take) {
+  muster_module_options options = options_for(4);
+  scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
+  muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
+  scene_frames(&it, SETTLED_FRAMES);
+  muster_frame_report report = scene_frame(&it, SCENE_FRAME_NS);
+  uint32_t count = read_all(&it, infos), important = 0;
+  double least = 0, blows = 0, desired = (double)report.utilisation_desired;
+  for (uint32_t i = 0; i < count; i++) {
+    if (infos[i].importance <= 0.75f) continue;
+    bool fights = is_named(&it, &infos[i], "guard") || is_named(&it, &infos[i], "besieger");
+    least += cost_by_hand(&it, &infos[i]) / period_by_hand(&it, &infos[i]);
+    blows += fights ? 300.0 / period_by_hand(&it, &infos[i]) : 0.0;
+    important++;
+  }
+  cr_assert(important > AGENTS / 5 && important < AGENTS / 2, "%u are important", important);
+  cr_assert(least > 1.5 * desired && blows < 0.1 * least);
+  double said = (double)report.important_load * desired;
+  cr_assert(said > 0.999 * least && said < 1.001 * (least + blows), "%g of %g .. %g", said, least, least + blows);
+  cr_assert_lt((double)report.held_load, 0.1, "captains are few");
+  free(infos);
+  scene_close(&it);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- edge
+ */
+
+/* Those whom no player sees: their wish is stretched, all by as much, and they are held by it. */
+Test(siege, holds_the_edge_of_the_crowd_by_the_stretched_wish) {
+  muster_module_options options = options_for(5);
+  scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
+  muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
+  uint64_t *updates = calloc(AGENTS, sizeof *updates);
+  scene_frames(&it, ARRIVED_FRAMES);
+  double stretch = 2.0 * (double)scene_frame(&it, SCENE_FRAME_NS).pressure;
+  uint32_t count = read_all(&it, infos), edge = 0;
+  cr_assert_gt(stretch, 1.1, "the wishes of all are more than half of the capacity");
+  for (uint32_t i = 0; i < count; i++) {
+    updates[i] = ((const siege_state *)infos[i].state)->updates;
+    if (infos[i].importance > 0.0f) continue;
+    double wish_ns = is_named(&it, &infos[i], "besieger") ? 8e8 : is_named(&it, &infos[i], "animal") ? 2e9 : 1e9;
+    cr_assert_float_eq((double)infos[i].period_ns, wish_ns * stretch, 0.01 * wish_ns, "%g s",
+                       (double)infos[i].period_ns * 1e-9);
+    edge++;
+  }
+  cr_assert_gt(edge, AGENTS / 10);
+  scene_frames(&it, 600);
+  read_all(&it, infos);
+  for (uint32_t i = 0; i < count; i++) {
+    double ran = (double)(((const siege_state *)infos[i].state)->updates - updates[i]);
+    double due = 600.0 * SCENE_FRAME_NS / (double)infos[i].period_ns;
+    if (infos[i].importance <= 0.0f) cr_assert_geq(ran, floor(due / 1.15) - 1.0, "agent %u: %g of %g", i, ran, due);
+  }
+  free(updates);
+  free(infos);
+  scene_close(&it);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- levels
+ */
+
+static uint32_t at_best_level(const scene *it, muster_agent_info *infos) {
+  uint32_t count = read_all(it, infos), best = 0;
+  for (uint32_t i = 0; i < count; i++) best += infos[i].level == 0 && !is_named(it, &infos[i], "captain");
+  return best;
+}
+
+/* The players go back to their camps after 20 s; levels come back slowly. */
+Test(siege, lowers_levels_and_gives_them_back) {
+  muster_module_options options = options_for(6);
+  scene it = {.module = muster_module_siege(), .capacity_ns = CAPACITY_NS, .completed_least = UINT32_MAX};
+  muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
+  it.needs.size = sizeof it.needs;
+  cr_assert_eq(it.module->open(&options, &it.instance, &it.needs), MUSTER_OK, "%s", muster_last_error());
+  siege_choose(it.instance, 20.0f);
+  muster_world_def rules = muster_default_world_def();
+  scene_enter(&it, &options, 2, &rules);
+  scene_frames(&it, 8);
+  uint32_t before = at_best_level(&it, infos);
+  cr_assert_gt(before, AGENTS / 2, "%u: there is peace, and camps are near", before);
+  scene_frames(&it, 590);
+  muster_frame_report report = scene_frame(&it, SCENE_FRAME_NS);
+  cr_assert_eq(at_best_level(&it, infos), 0, "the important, too");
+  cr_assert(report.agents_eased > AGENTS * 9 / 10 && report.important_load > 1.5f);
+  for (uint32_t i = 0; i < 300 || (i < 3000 && report.agents_eased > 0); i++) report = scene_frame(&it, SCENE_FRAME_NS);
+  cr_assert(report.agents_eased == 0 && report.important_load < 1.0f, "%u are eased", report.agents_eased);
+  uint32_t after = at_best_level(&it, infos);
+  cr_assert_geq(after, before, "%u were at their best level, and are %u", before, after);
+  cr_assert_eq(scene_reported(&it, "players_at_the_gate") + scene_reported(&it, "fighting"), 0);
+  free(infos);
+  scene_close(&it);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- waits
+ */
+
+static uint64_t longest_period_ns(const scene *it, muster_agent_info *infos) {
+  uint32_t count = read_all(it, infos);
+  uint64_t longest_ns = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (infos[i].period_ns > longest_ns) longest_ns = infos[i].period_ns;
+  return longest_ns;
+}
+
+/* From release to start nobody waits longer than the longest period in force since its release, and the work that may
+ * go before: what waits, by the capacity, and a frame. The longest is taken over a time longer than any wait. */
+Test(siege, lets_nobody_wait_beyond_the_bound) {
+  enum { LATELY = 150 };
+  muster_module_options options = options_for(7);
+  scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
+  muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
+  uint64_t lately_ns[LATELY] = {0};
+  for (uint32_t i = 0; i < ARRIVED_FRAMES + WINDOW_FRAMES; i++) {
+    muster_frame_report report = scene_frame(&it, SCENE_FRAME_NS);
+    uint64_t longest_ns = 0;
+    lately_ns[i % LATELY] = longest_period_ns(&it, infos);
+    for (uint32_t k = 0; k < LATELY; k++) longest_ns = lately_ns[k] > longest_ns ? lately_ns[k] : longest_ns;
+    double turns = report.completed ? ceil((double)report.carried / report.completed) : 0.0;
+    double bound_ns = (double)longest_ns + (turns + 1.0) * SCENE_FRAME_NS;
+    cr_assert_leq((double)report.longest_wait_ns, bound_ns, "frame %u: %g s of %g", i,
+                  (double)report.longest_wait_ns * 1e-9, bound_ns * 1e-9);
+  }
+  cr_assert_lt(it.longest_wait_ns, LATELY * (uint64_t)SCENE_FRAME_NS);
+  cr_assert_gt(it.longest_wait_ns, 1000000000u, "or nobody waited");
+  cr_assert_eq(it.worst_excess_ns, 0);
+  free(infos);
+  scene_close(&it);
+}

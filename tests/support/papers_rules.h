@@ -1,0 +1,17 @@
+/* papers_rules.h - a world by the papers' rules, for tests of these: rates give way, nobody's period is longer than the
+ * longest of its type, and beyond that who waited longer comes first. Levels follow importance
+ * alone. */
+#ifndef MUSTER_TESTS_PAPERS_RULES_H
+#define MUSTER_TESTS_PAPERS_RULES_H
+
+#include <muster/muster.h>
+
+static inline muster_world_def papers_world_def(void) {
+  muster_world_def def = muster_default_world_def();
+  def.elastic = MUSTER_ELASTIC_RATE;
+  def.order = MUSTER_ORDER_PRIORITY;
+  def.level_pressure = 0.0f;
+  return def;
+}
+
+#endif

@@ -1,0 +1,261 @@
+/* Reports by bands of importance: figures of virtual worlds that can be worked out by hand, and the same ones whatever
+ * the number of workers, and after a snapshot. */
+#include "support/busy_worlds.h"
+#include "support/snapshots.h"
+
+enum { WINDOW = 400 /* frames of 10 ms */ };
+
+static muster_statistics statistics_of(const little_world *little) {
+  muster_statistics statistics = muster_default_statistics();
+  cr_assert_eq(muster_statistics_read(little->world, &statistics), MUSTER_OK);
+  return statistics;
+}
+
+static muster_type_def every(uint64_t period_ns, uint64_t period_max_ns) {
+  static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}};
+  muster_type_def def = muster_default_type_def();
+  def.atoms = atoms;
+  def.atom_count = 1;
+  def.period_ns = period_ns;
+  def.period_max_ns = period_max_ns;
+  return def;
+}
+
+static void spawn_some(const little_world *little, uint32_t count, float importance) {
+  muster_agent_def def = muster_default_agent_def();
+  def.type = little->type;
+  def.importance_floor = importance;
+  for (uint32_t i = 0; i < count; i++)
+    cr_assert(!muster_agent_is_null(muster_agent_spawn(little->world, &def)), "%s", muster_last_error());
+}
+
+static void check_ns(uint64_t found_ns, uint64_t expected_ns) {
+  cr_assert_eq(found_ns, expected_ns, "%llu ns, not %llu", (unsigned long long)found_ns,
+               (unsigned long long)expected_ns);
+}
+
+/* Quantiles are right to within 3 percent, and never too small. */
+static void check_near(uint64_t found_ns, uint64_t expected_ns) {
+  cr_assert(found_ns >= expected_ns && (double)found_ns <= 1.032 * (double)expected_ns, "%llu ns, not %llu",
+            (unsigned long long)found_ns, (unsigned long long)expected_ns);
+}
+
+/* Ten of importance 1 that run every 100 ms. At 0.25, which is the end of its band, one that runs so and three who
+ * would run in 1000 s. One at 0 without a period. Times: as many frames as make whole periods. */
+static little_world open_town(void) {
+  little_world little = little_world_create(1, NULL);
+  muster_type_def often = every(100000000u, 200000000u), seldom = every(1000000000000u, 1000000000000u),
+                  never = every(100000000u, 100000000u);
+  register_type(&little, &often);
+  spawn_some(&little, 10, 1.0f);
+  spawn_some(&little, 1, 0.25f);
+  never.elapsed = MUSTER_ELAPSED_EVENTS;
+  register_type(&little, &never);
+  spawn_some(&little, 1, 0.0f);
+  run_frames(&little, 50);
+  register_type(&little, &seldom);
+  spawn_some(&little, 3, 0.25f);
+  run_frame(&little);
+  muster_statistics_clear(little.world);
+  run_frames(&little, WINDOW);
+  return little;
+}
+
+Test(bands, tell_of_agents_periods_and_intervals_as_worked_out_by_hand) {
+  little_world little = open_town();
+  muster_statistics statistics = statistics_of(&little);
+  const muster_band *most = &statistics.bands[4], *some = &statistics.bands[1];
+  cr_assert_eq(most->agents, 10);
+  check_ns(most->wanted_ns, 100000000u);
+  check_ns(most->period_ns, 100000000u);
+  cr_assert_eq(most->completed, 10 * WINDOW / 10);
+  cr_assert_float_eq(most->agent_time_ns, 10.0 * WINDOW * FRAME_NS, 1.0);
+  check_ns(most->interval_ns, 100000000u);
+  check_ns(most->staleness.max_ns, 100000000u);
+  check_near(most->staleness.p50_ns, 100000000u);
+  cr_assert_eq(some->agents, 4);
+  check_ns(some->wanted_ns, 399880036u); /* 4 / (1 / 0.1 + 3 / 1000) s */
+  check_ns(some->period_ns, some->wanted_ns);
+  cr_assert_eq(some->completed, WINDOW / 10);
+  check_ns(some->interval_ns, 400000000u); /* of four agents one ran */
+  cr_assert_eq(most->agents_beyond_wish + some->agents_beyond_wish, 0);
+  const muster_band nobody = {0};
+  cr_assert_eq(memcmp(&statistics.bands[0], &nobody, sizeof nobody), 0, "an agent without a period is in no band");
+  cr_assert_eq(memcmp(&statistics.bands[2], &nobody, sizeof nobody), 0);
+  little_world_destroy(&little);
+}
+
+/* Who runs every ten frames is 0, 10, 20 .. 90 ms old at the ends of frames. Three of four never ran: since their
+ * spawn, one frame before the window, they get older by a frame in each of 400. */
+Test(bands, tell_of_ages_at_frame_ends_of_those_too_who_never_ran) {
+  little_world little = open_town();
+  muster_statistics statistics = statistics_of(&little);
+  const muster_band *most = &statistics.bands[4], *some = &statistics.bands[1];
+  check_near(most->age.p50_ns, 40000000u);
+  check_near(most->age.p99_ns, 90000000u);
+  check_ns(most->age.max_ns, 90000000u);
+  check_ns(some->age.max_ns, (uint64_t)WINDOW * FRAME_NS);
+  /* Of 1600 looks 400 + 3 x saw an age of x frames at most. */
+  check_near(some->age.p50_ns, 1340000000u);
+  check_near(some->age.p99_ns, 3950000000u);
+  muster_statistics_clear(little.world);
+  statistics = statistics_of(&little);
+  cr_assert_eq(statistics.bands[4].age.max_ns, 0);
+  cr_assert_eq(statistics.bands[4].completed, 0);
+  check_ns(statistics.bands[4].interval_ns, 0);
+  cr_assert_eq(statistics.bands[4].agents, 10, "what is now is not cleared");
+  little_world_destroy(&little);
+}
+
+/* Overload: all would take 2.5 times what there is if each ran as seldom as it wishes at most. */
+Test(bands, tell_who_is_beyond_its_wish_and_how_far) {
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = every(100000000u, 200000000u);
+  register_type(&little, &type);
+  spawn_some(&little, 500, 0.0f);
+  spawn_some(&little, 5, 1.0f);
+  for (uint32_t i = 0; i < 200; i++) run_frame_with(&little, 10000u);
+  muster_frame_report report = run_frame_with(&little, 10000u);
+  muster_statistics statistics = statistics_of(&little);
+  const muster_band *least = &statistics.bands[0], *most = &statistics.bands[4];
+  cr_assert_eq(least->agents, 500);
+  cr_assert_eq(least->agents_beyond_wish, 500);
+  cr_assert_eq(report.agents_beyond_wish, 500);
+  check_ns(least->wanted_ns, 100000000u);
+  check_ns(least->period_ns, info_of(&little, (muster_agent){7, 1}).period_ns);
+  cr_assert_gt(least->period_ns, 200000000u);
+  cr_assert_eq(most->agents, 5);
+  cr_assert_eq(most->agents_beyond_wish, 0);
+  check_ns(most->period_ns, info_of(&little, (muster_agent){502, 1}).period_ns);
+  cr_assert_lt(most->interval_ns, least->interval_ns / 2);
+  little_world_destroy(&little);
+}
+
+Test(bands, follow_agents_that_come_to_matter_and_leave_out_those_in_quarantine) {
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = every(100000000u, 200000000u);
+  register_type(&little, &type);
+  spawn_some(&little, 3, 0.0f);
+  run_frames(&little, 2);
+  muster_agent_tuning tuning = muster_default_agent_tuning();
+  tuning.importance_floor = 0.6f;
+  muster_agent_tune(little.world, (muster_agent){1, 1}, &tuning);
+  run_frame(&little);
+  muster_statistics statistics = statistics_of(&little);
+  cr_assert_eq(statistics.bands[0].agents, 2);
+  cr_assert_eq(statistics.bands[3].agents, 1);
+  muster_type_quarantine(little.world, little.type);
+  run_frame(&little);
+  muster_statistics_clear(little.world);
+  run_frames(&little, 5);
+  statistics = statistics_of(&little);
+  for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
+    cr_assert_eq(statistics.bands[band].agents, 0);
+    cr_assert_eq(statistics.bands[band].agent_time_ns, 0.0);
+    cr_assert_eq(statistics.bands[band].age.max_ns, 0);
+  }
+  muster_type_pardon(little.world, little.type);
+  run_frame(&little);
+  statistics = statistics_of(&little);
+  cr_assert_eq(statistics.bands[0].agents, 2);
+  muster_agent_remove(little.world, (muster_agent){1, 1});
+  run_frame(&little);
+  statistics = statistics_of(&little);
+  cr_assert_eq(statistics.bands[0].agents, 2);
+  cr_assert_eq(statistics.bands[3].agents, 0);
+  little_world_destroy(&little);
+}
+
+static int compare_ages(const void *left, const void *right) {
+  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return (a > b) - (a < b);
+}
+
+/* Everybody's age at the ends of all frames, beside those of the few that a frame looks at. */
+Test(bands, tell_of_ages_as_a_look_at_everybody_would) {
+  enum { AGENTS = 2000, FRAMES = 400 };
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.elastic = MUSTER_ELASTIC_IMPORTANCE;
+  def.order = MUSTER_ORDER_DEADLINE;
+  little_world little = little_world_create(1, &def);
+  muster_type_def types[] = {every(30000000u, 200000000u), every(100000000u, 1000000000u)};
+  for (uint32_t type = 0; type < 2; type++) {
+    register_type(&little, &types[type]);
+    for (uint32_t i = 0; i < AGENTS / 2; i++) spawn_some(&little, 1, i % 4 ? 0.0f : 1.0f);
+  }
+  for (uint32_t i = 0; i < 200; i++) run_frame_with(&little, 40000u);
+  muster_statistics_clear(little.world);
+  uint64_t *ages = calloc((size_t)AGENTS * FRAMES, sizeof *ages), *most = calloc((size_t)AGENTS * FRAMES, sizeof *most);
+  size_t count = 0, most_count = 0;
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    run_frame_with(&little, 40000u);
+    for (uint32_t i = 0; i < AGENTS; i++) {
+      muster_agent_info info = info_of(&little, (muster_agent){i, 1});
+      uint64_t age_ns = little.now_ns - info.last_update_ns;
+      if (info.importance > 0.5f)
+        most[most_count++] = age_ns;
+      else
+        ages[count++] = age_ns;
+    }
+  }
+  qsort(ages, count, sizeof *ages, compare_ages);
+  qsort(most, most_count, sizeof *most, compare_ages);
+  muster_statistics statistics = statistics_of(&little);
+  const muster_band *bands = statistics.bands;
+  cr_assert_float_eq((double)bands[0].age.p50_ns, (double)ages[count / 2], 0.1 * (double)ages[count / 2]);
+  cr_assert_float_eq((double)bands[0].age.p99_ns, (double)ages[count / 100 * 99],
+                     0.05 * (double)ages[count / 100 * 99]);
+  cr_assert_float_eq((double)bands[4].age.p50_ns, (double)most[most_count / 2],
+                     0.1 * (double)most[most_count / 2] + 1e7);
+  cr_assert_float_eq((double)bands[4].age.p99_ns, (double)most[most_count / 100 * 99], 1e7);
+  free(ages);
+  free(most);
+  little_world_destroy(&little);
+}
+
+static void expect_same(const little_world *one, const little_world *other, const char *of, uint32_t frame) {
+  muster_statistics statistics = statistics_of(one), others = statistics_of(other);
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++)
+    cr_assert_eq(memcmp(&statistics.bands[i], &others.bands[i], sizeof others.bands[i]), 0,
+                 "world '%s', frame %u, band %u: %u agents and %u, an interval of %llu ns and %llu", of, frame, i,
+                 statistics.bands[i].agents, others.bands[i].agents,
+                 (unsigned long long)statistics.bands[i].interval_ns, (unsigned long long)others.bands[i].interval_ns);
+}
+
+Test(bands, are_the_same_on_any_number_of_workers) {
+  for (uint32_t kind = 0; kind < BUSY_KINDS; kind++) {
+    little_world one = busy_world(&busy_kinds[kind], 1), four = busy_world(&busy_kinds[kind], 4);
+    busy_populate(&one);
+    busy_populate(&four);
+    for (uint32_t frame = 0; frame < 100; frame++) {
+      busy_frame(&one, &busy_kinds[kind], frame);
+      busy_frame(&four, &busy_kinds[kind], frame);
+    }
+    expect_same(&one, &four, busy_kinds[kind].name, 100);
+    little_world_destroy(&one);
+    little_world_destroy(&four);
+  }
+}
+
+/* A world that was loaded knows who is in which band, and looks at the same agents as the one that went on. */
+Test(bands, go_on_after_a_snapshot) {
+  for (uint32_t kind = 0; kind < BUSY_KINDS; kind++) {
+    little_world whole = busy_world(&busy_kinds[kind], 1), loaded = busy_world(&busy_kinds[kind], 2);
+    busy_populate(&whole);
+    for (uint32_t frame = 0; frame < 30; frame++) busy_frame(&whole, &busy_kinds[kind], frame);
+    saved_world saved = save_world(whole.world);
+    cr_assert_eq(load_world(loaded.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+    loaded.now_ns = whole.now_ns;
+    muster_statistics_clear(whole.world);
+    expect_same(&whole, &loaded, busy_kinds[kind].name, 30);
+    for (uint32_t frame = 30; frame < 70; frame++) {
+      busy_frame(&whole, &busy_kinds[kind], frame);
+      busy_frame(&loaded, &busy_kinds[kind], frame);
+    }
+    expect_same(&whole, &loaded, busy_kinds[kind].name, 70);
+    little_world_destroy(&whole);
+    little_world_destroy(&loaded);
+    free(saved.bytes);
+  }
+}
