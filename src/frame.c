@@ -1,7 +1,19 @@
 /* frame.c - START HERE: a frame is eight stages in this order, one file each.
  *
  * Planning (stages 1 to 6) decides who runs, when and how well; running (stage 7) does it on the workers; the commit
- * (stage 8) makes it true. The data is described in agents/store.h. */
+ * (stage 8) makes it true. The data is described in agents/store.h.
+ *
+ * Who waits for an update, goes on with one, was woken, must react or acts, waits by its deadline (plan/ready.h,
+ * act.c). Other queues do not ask for importance, and this is why they may be first in, first out:
+ *
+ *   1  commands, and what updates asked of others   their order is their meaning; each takes nanoseconds
+ *   1  spawns, by index      nobody knows importance before one is placed; a share of each frame is theirs, and the
+ *                            report says how many wait
+ *   2  looks of the score    what they find is importance itself; where observers walk comes before the rounds over
+ *                            everybody, and both are bounded in each frame
+ *   3  changes of herds      by distance to the observer, unfolding first: the distance is the importance
+ *   7  held updates          the end of a batch that was admitted by deadline; workers run it while the next is planned
+ *   8  settling, messages    all of them in the commit of their frame, or first of all in the next */
 #include "frame.h"
 #include "audit.h"
 #include "base/error.h"
