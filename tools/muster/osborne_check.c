@@ -90,9 +90,10 @@ static void check_share(const osborne_comparison *compare, repro_checks *checks)
   repro_check_that(checks, like < like_share,
                    "like with like, a cycle takes less than 10 %% of the CPU of one without level of detail (%.1f %%)",
                    like * 100);
-  repro_check_that(checks, unlike < published_share,
-                   "beside a crowd whose loops are not vectorised, less than 1 %% of its CPU (%.3f %%; paper: < 1 %%)",
-                   unlike * 100);
+  repro_compare_that(
+      checks, unlike < published_share,
+      "beside a crowd whose loops are not vectorised, less than 1 %% of its CPU (%.3f %%; paper: < 1 %%)",
+      unlike * 100);
 }
 
 static void check_size(const osborne_results *results, int doubling, uint64_t agents, repro_checks *checks) {
@@ -100,8 +101,9 @@ static void check_size(const osborne_results *results, int doubling, uint64_t ag
   char count[TEXT_BYTES], ms[TEXT_BYTES] = "not run";
   text_count(count, agents);
   if (size) snprintf(ms, sizeof ms, "%.3f ms", size->ms);
-  repro_check_that(checks, size && size->ms < published_ms, "%s agents %s: a cycle takes less than %.0f ms (%s)", count,
-                   doubling == OSBORNE_SAME_SQUARE ? "on the same square" : "as far apart as ever", published_ms, ms);
+  repro_compare_that(checks, size && size->ms < published_ms, "%s agents %s: a cycle takes less than %.0f ms (%s)",
+                     count, doubling == OSBORNE_SAME_SQUARE ? "on the same square" : "as far apart as ever",
+                     published_ms, ms);
 }
 
 void osborne_check(const osborne_results *results, repro_checks *checks) {
