@@ -147,6 +147,7 @@ Test(metrics, a_level_that_nobody_is_at_is_left_out_and_there_is_none_beyond_the
   while ((line = strstr(line, "muster_type_agents{world=\"main\",type=\"wolf\",")) != NULL) line++, lines++;
   cr_assert_eq(lines, WORLD_LEVELS - 1);
   cr_assert_null(strstr(text, "type=\"wolf\",level=\"1\""));
+  free_facts(&facts, text);
 }
 
 Test(metrics, histograms_are_cumulative_and_end_with_everything) {
