@@ -15,9 +15,8 @@ static void end(void) {
   arena_destroy(&memory);
 }
 
-TestSuite(hints, .init = begin, .fini = end);
-
 Test(hints, of_a_wake_that_was_returned_is_found_again) {
+  begin();
   wakes wakes = {0};
   uint32_t agent = 99;
   wakes_create(&wakes, 16, 8, &memory);
@@ -31,6 +30,7 @@ Test(hints, of_a_wake_that_was_returned_is_found_again) {
   cr_assert(wakes_pop(&wakes, &agent));
   cr_assert_eq(agent, 5);
   cr_assert_not(wakes_pop(&wakes, &agent));
+  end();
 }
 
 Test(hints, of_sleepers_are_found_at_every_index_the_lowest_first) {
@@ -43,6 +43,7 @@ Test(hints, of_sleepers_are_found_at_every_index_the_lowest_first) {
 }
 
 Test(hints, of_what_a_wait_depends_on_name_each_group_once) {
+  begin();
   follower_table table = {0};
   group groups[3] = {0};
   const group *traced[8] = {&groups[0]};
@@ -51,4 +52,5 @@ Test(hints, of_what_a_wait_depends_on_name_each_group_once) {
     followers_fill(&table, followers_take(&table), &(job){.group = &groups[i / 2]}, 0, &groups[i / 2 + 1]);
   cr_assert_eq(followers_trace(&table, traced, 1, 8), 3);
   cr_assert(traced[1] == &groups[1] && traced[2] == &groups[2]);
+  end();
 }

@@ -414,7 +414,7 @@ Test(pool, a_crew_without_helpers_calls_nobody) {
     visit visit;
     seat *seat = visit_begin(&visit, pool);
     crew_open(&crew, seat, &orders, 0);
-    cr_expect_eq(group_count(&crew.group), 0);
+    cr_assert_eq(group_count(&crew.group), 0);
     crew_close(&crew, seat);
     crew_wait(&crew, seat);
     visit_end(&visit);
