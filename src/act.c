@@ -374,10 +374,16 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
   act_choice choice = fits ? (act_choice){.end = ACT_URGENCIES} : choose_end(world, left_ns);
   if (world->recorder) recorder_exchange(world, TAG_URGENCY, &choice, sizeof choice);
   world->frame.acts_late = choice.late;
-  world->frame.acts_late_ns = choice.late_ns;
+  world->frame.acts_late_ns = fmin(fmax(choice.late_ns, 0.0), 1e18); /* a record may be made up */
+  if (choice.end >= ACT_URGENCIES) {                                 /* everybody: the other bitmap is empty */
+    uint64_t *all = world->acting;
+    world->acting = world->acting_now;
+    world->acting_now = all;
+    return;
+  }
   for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
     uint64_t chosen = world->acting[word];
-    for (uint64_t left = choice.end < ACT_URGENCIES ? chosen : 0; left; left &= left - 1)
+    for (uint64_t left = chosen; left; left &= left - 1)
       if (urgency_of(world, word * 64 + (uint32_t)__builtin_ctzll(left)) >= choice.end) chosen &= ~(left & -left);
     world->acting_now[word] = chosen;
     world->acting[word] &= ~chosen;
