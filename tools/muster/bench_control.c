@@ -152,7 +152,8 @@ static int deliver(const control_response *responses, const control_options *opt
   return all_within(responses) ? STATUS_OK : complain_failure("a response is out of bounds; the rows say which");
 }
 
-static int measure(const control_options *options, output *json) {
+static int measure(const void *user, output *json) {
+  const control_options *options = user;
   control_response *responses = calloc(CONTROL_RESPONSES, sizeof *responses);
   char *text = malloc(JSON_BYTES);
   const char *wrong = responses && text ? control_measure(options->seed, responses) : "out of memory";
@@ -164,12 +165,7 @@ static int measure(const control_options *options, output *json) {
 
 int bench_control_command(int count, char **arguments) {
   control_options options;
-  output json = {.descriptor = -1};
   int status;
   if (!read_options(&options, count, arguments, &status)) return status;
-  if (options.plots && !plots_prepare(options.plots)) return STATUS_FAILED;
-  if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
-  status = measure(&options, &json);
-  output_discard(&json);
-  return status;
+  return output_of_work(options.plots, options.json, measure, &options);
 }

@@ -109,7 +109,8 @@ static int deliver(const quality_report *report, const quality_options *options,
   return complain_failure("the law of importance misses the target; the rows say where");
 }
 
-static int measure(const quality_options *options, output *json) {
+static int measure(const void *user, output *json) {
+  const quality_options *options = user;
   quality_report report = {.setup = options->setup};
   progress line = progress_begin();
   report.setup.show = show_step;
@@ -125,14 +126,9 @@ static int measure(const quality_options *options, output *json) {
 
 int bench_quality_command(int count, char **arguments) {
   quality_options options;
-  output json = {.descriptor = -1};
   int status;
   if (!read_options(&options, count, arguments, &status)) return status;
   const char *spawns = options.setup.spawns; /* they come last, and after a while */
   if (spawns && access(spawns, R_OK) != 0) return complain_failure("cannot read '%s': %s", spawns, strerror(errno));
-  if (options.plots && !plots_prepare(options.plots)) return STATUS_FAILED;
-  if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
-  status = measure(&options, &json);
-  output_discard(&json);
-  return status;
+  return output_of_work(options.plots, options.json, measure, &options);
 }

@@ -121,7 +121,8 @@ static int deliver(const bench_scale_results *results, output *json) {
   return status;
 }
 
-static int run_bench(const bench_scale_options *options, output *json) {
+static int run_bench(const void *user, output *json) {
+  const bench_scale_options *options = user;
   size_t most = (size_t)options->agents.count * options->observers.count * options->workers.count;
   bench_scale_results *results = calloc(1, sizeof *results);
   int status = STATUS_FAILED;
@@ -140,12 +141,7 @@ static int run_bench(const bench_scale_options *options, output *json) {
 
 int bench_scale_command(int count, char **arguments) {
   bench_scale_options options;
-  output json = {.descriptor = -1};
   int status;
   if (!bench_scale_options_read(&options, count, arguments, &status)) return status;
-  if (options.plots && !plots_prepare(options.plots)) return STATUS_FAILED;
-  if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
-  status = run_bench(&options, &json);
-  output_discard(&json);
-  return status;
+  return output_of_work(options.plots, options.json, run_bench, &options);
 }

@@ -90,7 +90,8 @@ static int deliver(const sweep_report *report, const sweep_options *options, out
   return complain_failure("there is a cliff; the rows say where");
 }
 
-static int measure(const sweep_options *options, output *json) {
+static int measure(const void *user, output *json) {
+  const sweep_options *options = user;
   progress line = progress_begin();
   sweep_report report = {
       .setup = {
@@ -106,12 +107,7 @@ static int measure(const sweep_options *options, output *json) {
 
 int bench_sweep_command(int count, char **arguments) {
   sweep_options options;
-  output json = {.descriptor = -1};
   int status;
   if (!read_options(&options, count, arguments, &status)) return status;
-  if (options.plots && !plots_prepare(options.plots)) return STATUS_FAILED;
-  if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;
-  status = measure(&options, &json);
-  output_discard(&json);
-  return status;
+  return output_of_work(options.plots, options.json, measure, &options);
 }

@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include "complaint.h"
+#include "plots.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -144,4 +145,14 @@ void output_discard(output *output) {
   if (output->descriptor >= 0) close(output->descriptor);
   output->descriptor = -1;
   drop_temporary(output);
+}
+
+int output_of_work(const char *plots, const char *json, int (*work)(const void *options, output *json),
+                   const void *options) {
+  output output = {.descriptor = -1};
+  if (plots && !plots_prepare(plots)) return STATUS_FAILED;
+  if (json && !output_open(&output, json)) return STATUS_FAILED;
+  int status = work(options, &output);
+  output_discard(&output);
+  return status;
 }

@@ -40,4 +40,9 @@ bool output_commit_json(output *output, json_writer *writer);
 /* Closes without a result; nothing is left behind. Does nothing when not open. */
 void output_discard(output *output);
 
+/* Runs work whose results go into a folder of plots and into a JSON file, each null or made sure of before it begins.
+ * Returns its exit status, or that of a complaint. */
+int output_of_work(const char *plots, const char *json, int (*work)(const void *options, output *json),
+                   const void *options);
+
 #endif
