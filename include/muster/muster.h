@@ -129,7 +129,8 @@ typedef struct muster_world_def {
   float weight_wait;          /* zeta; default 1; 0..1; 0 counts as 1e-6 */
   float weight_runs;          /* eta; default 1; 0..1 */
   float weight_progress;      /* theta; default 1; 0..1 */
-  uint64_t guarantee_ns;      /* S: scale of ageing; who has waited longer leads, first in first out; default 500 ms;
+  uint64_t guarantee_ns;      /* S: scale of ageing; by priority, who has waited longer leads, first in first out; by
+                                 deadline, the T_i of who has no period; default 500 ms;
                                  1 ms .. 1 h */
   uint32_t updates_per_frame; /* x: at most so many updates in a frame; 0 (default) = as many as the budget holds;
                                  more than there are agents = no limit. MUSTER_UPDATES_DERIVED: what workers and budget
@@ -295,10 +296,11 @@ MUSTER_API muster_result muster_agent_remove(muster_world *world, muster_agent a
 MUSTER_API muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_position position);
 
 /* Something happened to an agent: it runs whatever its period, ahead of the ranked. While a frame runs on the wall
- * clock, a worker takes it between two atoms (unless its type spawns); else it is released at the next intake. While
- * another agent waits longer than guarantee_ns, woken ones have half of each frame at most, and then their turn. Wakes
- * before a run are one; a wake that may have come too late for the run of this frame is followed by one in the next.
- * One that comes within wake_gap_ns of the type waits until that has passed.
+ * clock, a worker takes it between two atoms (unless its type spawns); else it is released at the next intake. In the
+ * order of deadlines its turn comes guarantee_ns / 64 after the wake at the latest, and who is later than that goes
+ * first; in others, while another agent waits longer than guarantee_ns, woken ones have half of each frame at most,
+ * and then their turn. Wakes before a run are one; a wake that may have come too late for the run of this frame is
+ * followed by one in the next. One that comes within wake_gap_ns of the type waits until that has passed.
  * MUSTER_E_STALE when the id is gone, MUSTER_E_FULL when commands_max wakes wait. Any thread. */
 MUSTER_API muster_result muster_agent_wake(muster_world *world, muster_agent agent);
 

@@ -49,12 +49,14 @@ typedef struct muster_frame_report {
   uint32_t preempted;       /* stopped between two atoms; they continue */
   uint32_t actions_waiting; /* action atoms that found no time and lead the next commit */
   uint32_t woken;
-  uint64_t longest_wait_ns;  /* the longest time from release to start among agents started or waiting now */
-  float utilisation_desired; /* U_d = workers x budget / T_f */
-  float utilisation_nominal; /* what everything at its shortest period would take */
-  float utilisation_fitted;  /* what the fitted periods should take */
-  float pressure;            /* 0 = all at wanted periods, 1 = all at their longest, above 1 = even that does not fit */
-  double period_deviation_ns;     /* mean of T_i - T_io over active agents, as fitted */
+  uint64_t longest_wait_ns;   /* the longest time from release to start among agents started or waiting now */
+  float utilisation_desired;  /* U_d = workers x budget / T_f */
+  float utilisation_nominal;  /* what everything at its shortest period would take */
+  float utilisation_fitted;   /* what the fitted periods should take */
+  float pressure;             /* 0 = all at wanted periods, 1 = all at their longest, above 1 = even that does not fit.
+                                 Under MUSTER_ELASTIC_IMPORTANCE what all would take at their longest periods, in parts
+                                 of what there is: these are wishes there, and stretch above wish_part */
+  double period_deviation_ns; /* mean of T_i - T_io over active agents, as fitted */
   uint32_t levels[MUSTER_LEVELS]; /* active agents per capability level */
   uint32_t commands_waiting;      /* queued by other threads, left to the next intakes */
   uint32_t scored;                /* agents whose importance was looked at by the score stage */

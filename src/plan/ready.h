@@ -18,8 +18,8 @@
  * In the order of deadlines, one ring holds all who wait, the woken among them, and the line of who waits is for
  * reports alone:
  *
- *     key = release + T_i (1 - (eps i + theta p - eta rc) / 4 zeta);  release + T_i / 8 for the woken;  at most the
- * time by which an agent must react
+ *     key = release + T_i (1 - (eps i + theta p - eta rc) / 4 zeta), between T_i / 8 and 5/4 T_i;
+ *           release + T_i / 8 for the woken, S / 64 at most;  at most the time by which an agent must react
  *
  * T_i is the period in force. An agent whose class changes is filed anew, and so are all when periods have changed by
  * more than a factor of two. */
@@ -31,6 +31,7 @@
 #include "base/assert.h"
 #include "plan/classes.h"
 #include "plan/line.h"
+
 #include <math.h>
 
 enum {
