@@ -89,9 +89,9 @@ typedef enum muster_elastic {
                                  wish: the wishes of all may take wish_part of the capacity, and beyond that the longest
                                  periods stretch with the load, each by as much; so twice the load never makes an
                                  important agent more than about twice as slow. With period_max_hard T_imax stays a
-                                 bound. Hard types at T_imax and exempt agents have the rest of the capacity at most,
-                                 and shrink alike beyond it. e_i is the elasticity of the type, or that of the agent
-                                 where one was set; best within 1/16 .. 16 */
+                                 bound. Hard types at T_imax and exempt agents have half of the capacity at most (or
+                                 what wish_part leaves, if less), and shrink alike beyond it. e_i is the elasticity of
+                                 the type, or that of the agent where one was set; best within 1/16 .. 16 */
 } muster_elastic;
 
 /* How an agent's importance comes about, before its type's own model and its floor. */
@@ -194,7 +194,8 @@ typedef struct muster_world_def {
   float importance_octaves; /* k of MUSTER_ELASTIC_IMPORTANCE: how often staleness at importance 1 weighs twice what it
                                does at none. Default 12: 4096 times, periods 1 : 64 where no bound holds; 0..16 */
   float wish_part;          /* under the same rule, what the longest periods of all may take of the capacity before they
-                               stretch; default 0.5; 0.1 .. 0.9 */
+                               stretch; default 0.5; 0.1 .. 0.9. Less makes the important fresher where they are many,
+                               and the others wait for longer: `muster bench quality` measures both */
 } muster_world_def;
 
 static inline muster_world_def muster_default_world_def(void) {

@@ -144,13 +144,14 @@ static double part_of(double room, double wanted) {
 }
 
 fit_wishes fit_stretch_wishes(fit_kind *kinds, uint32_t count, double desired, double part) {
+  static const double held_most = 0.5;
   double all = 0.0, held = 0.0;
   for (uint32_t i = 0; i < count; i++) {
     double least = kinds[i].members * least_of(&kinds[i]);
     all += least;
     if (is_held(&kinds[i])) held += least;
   }
-  double held_rate = part_of(desired * (1.0 - part), held), wish_rate = part_of(desired * part, all);
+  double held_rate = part_of(desired * fmin(held_most, 1.0 - part), held), wish_rate = part_of(desired * part, all);
   for (uint32_t i = 0; i < count; i++) {
     fit_kind *kind = &kinds[i];
     kind->minimum = least_of(kind) * (is_held(kind) ? held_rate : wish_rate);

@@ -51,7 +51,8 @@ typedef struct fit_result {
 
 /* Makes room where not even the longest periods fit, so that fit_solve always finds a lambda below infinity: the wishes
  * of all may take `part` (0..1) of what is desired, and beyond that longest periods stretch by load / part; what is
- * held may take the rest, and beyond that its kinds shrink alike. Rewrites the kinds. O(count). */
+ * held may take half, or the rest where that is less, and beyond that its kinds shrink alike. Rewrites the kinds.
+ * O(count). */
 fit_wishes fit_stretch_wishes(fit_kind *kinds, uint32_t count, double desired, double part);
 
 /* Solves for lambda, starting at `guess` (the last frame's, or 0). `desired` is U_d; infinity is allowed. A kind with

@@ -105,6 +105,20 @@ Test(law, leaves_half_to_the_others_when_the_exempt_want_more_than_there_is) {
   cr_assert_float_eq(1000 * fit_utilisation(FIT_SQUARE_ROOT, &kinds[1], fit.lambda), 0.5, 1e-9);
 }
 
+/* Also where wishes may take less. Where they may take more, what is held has what they leave. */
+Test(law, leaves_the_exempt_half_at_most_whatever_wishes_may_take) {
+  static const double parts[] = {0.1, 1.0 / 3.0, 0.5, 0.9}, held[] = {0.5, 0.5, 0.5, 0.1};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    fit_kind kinds[2] = {{.members = 100, .nominal = 0.03, .minimum = 0.03},
+                         {.members = 1000, .nominal = 0.01, .minimum = 0.005, .elasticity = 3.0}};
+    fit_stretch_wishes(kinds, 2, 1.0, parts[i]);
+    fit_result fit = fit_solve(FIT_SQUARE_ROOT, kinds, 2, 1.0, 0);
+    cr_assert(isfinite(fit.lambda), "everybody fits at a part of %g", parts[i]);
+    cr_assert_float_eq(100 * fit_utilisation(FIT_SQUARE_ROOT, &kinds[0], fit.lambda), held[i], 1e-9, "%g", parts[i]);
+    cr_assert_float_eq(1000 * kinds[1].minimum, parts[i] * 5.0 / 8.0, 1e-9, "%g", parts[i]);
+  }
+}
+
 /* A hard kind keeps its longest period for as long as half of the capacity is enough, and shrinks beyond. */
 Test(law, keeps_hard_bounds_for_as_long_as_half_of_the_capacity_holds_them) {
   for (double desired = 0.4; desired > 0.01; desired *= 0.7) {
