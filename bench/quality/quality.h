@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { QUALITY_CROWDS = 4, QUALITY_SHARES = 5, QUALITY_CASES = QUALITY_CROWDS * QUALITY_SHARES, QUALITY_JUDGES = 2 };
+enum { QUALITY_CROWDS = 5, QUALITY_SHARES = 5, QUALITY_CASES = QUALITY_CROWDS * QUALITY_SHARES, QUALITY_JUDGES = 2 };
 
 typedef enum quality_rule {
   QUALITY_IMPORTANCE = 0, /* Muster's default: the law of importance, k = 12, and deadlines */

@@ -18,8 +18,9 @@ typedef struct rule_muster_def {
   float octaves; /* of importance; heeded by MUSTER_ELASTIC_IMPORTANCE */
 } rule_muster_def;
 
-/* Runs the crowd in a Muster world. False with the reason in muster_last_error(). */
-bool rule_muster(crowd *crowd, const rule_muster_def *rule, double cpu_s, rule_span span);
+/* Runs the crowd in a Muster world; wishes may take `part` of the CPU, heeded by MUSTER_ELASTIC_IMPORTANCE. False with
+ * the reason in muster_last_error(). */
+bool rule_muster(crowd *crowd, const rule_muster_def *rule, double part, double cpu_s, rule_span span);
 
 /* One after the other, as far as the frame's CPU reaches; what is left of it goes to the next frame. Who was updated
  * less than the shortest period ago is passed over. */

@@ -62,7 +62,7 @@ static bool run_frames(muster_world *world, crowd *crowd, uint64_t budget_ns, ru
   return true;
 }
 
-bool rule_muster(crowd *crowd, const rule_muster_def *rule, double cpu_s, rule_span span) {
+bool rule_muster(crowd *crowd, const rule_muster_def *rule, double part, double cpu_s, rule_span span) {
   muster_world_def def = muster_default_world_def();
   uint64_t capacity_ns = (uint64_t)llround(cpu_s * 1e9);
   uint64_t budget_ns = capacity_ns > BUDGET_LEAST_NS ? capacity_ns : BUDGET_LEAST_NS; /* the capacity is what counts */
@@ -73,6 +73,7 @@ bool rule_muster(crowd *crowd, const rule_muster_def *rule, double cpu_s, rule_s
   def.elastic = rule->elastic;
   def.order = rule->order;
   def.importance_octaves = rule->octaves;
+  def.wish_part = (float)part;
   muster_world *world = muster_world_create(&def);
   bool ran = world && populate(world, crowd) && run_frames(world, crowd, budget_ns, span);
   muster_world_destroy(world);

@@ -1,7 +1,7 @@
 /* `muster bench quality`: virtual time, so the figures are the same everywhere and can be tested. */
 #include "program.h"
 
-static const char *const crowds[] = {"uniform", "mixed", "dense", "spawns"};
+static const char *const crowds[] = {"uniform", "mixed", "dense", "patient", "spawns"};
 static const double shares[] = {0.6, 0.3, 0.1, 0.03, 0.01};
 static const char *const rules[] = {"importance", "importance-6", "square-root", "elastic", "round-robin", "distance"};
 
@@ -58,13 +58,15 @@ Test(bench_quality, gives_every_rule_the_same_cpu_and_none_beats_the_optimum) {
   json_decref(json);
 }
 
-/* What is best where periods may be as long as the law lets them costs nothing in the first two crowds. */
+/* Without the price of the longest periods, too, but where more than half of all matter and wishes may take a half: in
+ * the dense crowd, and in the little village, whose spawns have one observer for a few agents. */
 static void expect_near(json_t *json, const char *crowd, double cpu, size_t judge) {
   const char *own = rules[judge];
   json_t *row = row_of(json, crowd, cpu, own, judge);
   double ratio = program_number(row, "ratio"), wish = program_number(row, "wish_ratio");
   cr_expect_leq(ratio, 1.10 * wish, "%s at %g, %s: %g where the wish costs %g", crowd, cpu, own, ratio, wish);
-  if (crowd == crowds[0] || crowd == crowds[1]) cr_expect_leq(ratio, 1.10, "%s at %g, %s", crowd, cpu, own);
+  bool many_matter = strcmp(crowd, "dense") == 0 || strcmp(crowd, "spawns") == 0;
+  if (!many_matter) cr_expect_leq(ratio, 1.10, "%s at %g, %s", crowd, cpu, own);
   for (size_t rule = 0; rule < RULES; rule++) {
     double other = ratio_of(json, crowd, cpu, rules[rule], judge);
     cr_expect_geq(other, 0.99 * ratio, "%s at %g: %s is fresher than %s", crowd, cpu, rules[rule], own);

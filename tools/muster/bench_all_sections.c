@@ -73,7 +73,8 @@ static const char *const wright[] = {
   CROWD("k = " octaves ": one cost", "=quality", "uniform", octaves),                                                  \
       CROWD("k = " octaves ": costs 1 : 4 : 16", "=quality", "mixed", octaves),                                        \
       CROWD("k = " octaves ": spawn file", "quality-spawns", "spawns", octaves),                                       \
-      CROWD("k = " octaves ": one cost, an observer for each 125", "=quality", "dense", octaves)
+      CROWD("k = " octaves ": one cost, an observer for each 125", "=quality", "dense", octaves),                      \
+      CROWD("k = " octaves ": the same, wish_part a third", "=quality", "patient", octaves)
 
 static const char *const quality[] = {
     "| judge and crowd; 60, 30, 10, 3, 1 % of the CPU | what the longest wait costs | importance, k = 12 (default) | "

@@ -30,7 +30,7 @@ static void show_help(FILE *stream) {
         "usage: muster bench quality [OPTION]...\n"
         "\n"
         "  --spawns FILE.csv  the crowd of a spawn file, too\n"
-        "  --crowd NAME       one crowd alone: uniform, mixed, dense, spawns\n"
+        "  --crowd NAME       one crowd alone: uniform, mixed, dense, patient, spawns\n"
         "  --quick            small crowds for a short time\n"
         "  --seed S           where agents and observers stand (default 1)\n"
         "  --json FILE        the rows for machines, times in ns; - is standard output\n"
@@ -49,7 +49,8 @@ static void show_help(FILE *stream) {
         "CPU, and nothing of it ever waits: both are better than life.\n"
         "  The law's longest period is a wish that stretches with the load, so nobody waits for more than about twice "
         "what an equal share would be. Where more than half of all matter to somebody (dense), the optimum would let "
-        "the others wait for longer; the wish column says what that costs, and is what the target counts from.\n"
+        "the others wait for longer; the wish column says what that costs, and is what the target counts from. A "
+        "world may choose otherwise: with a wish_part of a third (patient) the target holds without it.\n"
         "\n"
         "Ends with status 1 when the law of importance misses the target by its own weights.\n",
         stream);
