@@ -132,6 +132,7 @@ static void look_at(ease *ease, const score_board *board, const score_inputs *in
   if (type->level_count < 2 || row->status == AGENT_ADMITTED) return; /* the latter may be running */
   uint32_t wanted = row->elasticity_step == 0 ? 0 : steps_below(lines->down[bin], lines->stays_down[bin], index, now);
   if (wanted > now && inputs->classes->classes[row->class].rate >= nearly) return; /* it has its wanted period */
+  if (wanted > now && row->level + 1u == type->level_count) return; /* there is nothing cheaper */
   if (wanted == now) return;
   grade_change change;
   ease->eased += (wanted > 0) - (now > 0);
