@@ -1,0 +1,144 @@
+/* Levels that fall with pressure, seen by those who are watched: characters of Rankin, Acton & Katchabaw, at whom
+ * nobody but themselves has a hand. What happens to a character at an update follows from the time; what it makes of
+ * that, from its state and its level. */
+#include "scenarios/rankin.h"
+#include "support/little_world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CHARACTERS = 10000, PLAYERS = 3, FRAMES = 1200, EVENTS_MAX = 256 };
+
+/* At level 0 all that is left where everybody is at the longest period. */
+#define CAPACITY_NS 250000u
+#define SHORTEST_NS 90000000u
+#define LONGEST_NS  2400000000u
+
+/* What a character was after each of its updates, and when they were. */
+typedef struct life {
+  muster_agent agent;
+  float importance; /* the least */
+  bool fell;        /* it was at another level than 0 */
+  uint32_t updates;
+  uint64_t at_ns[EVENTS_MAX];
+  rankin_mind minds[EVENTS_MAX];
+} life;
+
+typedef struct crowd {
+  little_world little;
+  life *lives;
+  uint32_t eased_most;
+} crowd;
+
+static muster_atom_result decide(muster_update *update) {
+  rankin_think(update->state, update->level, muster_update_random(update));
+  return MUSTER_ATOM_NEXT;
+}
+
+static uint64_t cost_of(const muster_cost_query *query, void *user) {
+  (void)user;
+  return rankin_model_ns(query->level);
+}
+
+/* All are at level 0 by importance. */
+static void register_character(little_world *little) {
+  static const muster_atom atom = {.run = decide, .role = MUSTER_ROLE_BEHAVIOUR};
+  muster_type_def type = muster_default_type_def();
+  type.atoms = &atom;
+  type.atom_count = 1;
+  type.state_bytes = sizeof(rankin_mind);
+  type.period_ns = SHORTEST_NS;
+  type.period_max_ns = LONGEST_NS;
+  type.model_cost_ns = cost_of;
+  type.level_count = MUSTER_LEVELS;
+  for (uint32_t i = 0; i + 1 < MUSTER_LEVELS; i++) type.level_importance[i] = 0.0f;
+  register_type(little, &type);
+}
+
+static muster_position place_of(uint32_t number) {
+  return (muster_position){20.0 * (number % 100), 20.0 * (number / 100 % 100), 0};
+}
+
+static void populate(crowd *crowd) {
+  for (uint32_t i = 0; i < CHARACTERS; i++) {
+    rankin_mind mind;
+    muster_agent_def def = muster_default_agent_def();
+    rankin_be_born(&mind, i % RANKIN_ROLES, 0x9e3779b97f4a7c15u * (i + 1));
+    def.type = crowd->little.type;
+    def.position = place_of(i);
+    def.state = &mind;
+    crowd->lives[i].agent = muster_agent_spawn(crowd->little.world, &def);
+    crowd->lives[i].importance = 1.0f;
+  }
+  for (uint32_t i = 0; i < PLAYERS; i++) {
+    muster_observer_def def = muster_default_observer_def();
+    def.position = place_of(2050 + 3000 * i);
+    def.near_m = 50.0f;
+    def.far_m = 200.0f;
+    cr_assert_neq(muster_observer_add(crowd->little.world, &def).generation, 0);
+  }
+}
+
+static void note(const crowd *crowd, life *life) {
+  muster_agent_info info = info_of(&crowd->little, life->agent);
+  const rankin_mind *mind = info.state;
+  if (mind->runs == life->updates) return;
+  cr_assert_lt(life->updates, EVENTS_MAX);
+  life->at_ns[life->updates] = crowd->little.now_ns;
+  life->minds[life->updates++] = *mind;
+  life->importance = fminf(life->importance, info.importance);
+  life->fell |= info.level > 0;
+}
+
+static crowd live(float level_pressure) {
+  crowd crowd = {.lives = calloc(CHARACTERS, sizeof *crowd.lives)};
+  cr_assert_not_null(crowd.lives);
+  muster_world_def def = muster_default_world_def();
+  def.clock = MUSTER_CLOCK_VIRTUAL;
+  def.agents_max = CHARACTERS;
+  def.level_pressure = level_pressure;
+  def.seed = 11;
+  crowd.little = little_world_create(1, &def);
+  register_character(&crowd.little);
+  populate(&crowd);
+  for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    muster_frame_report report = run_frame_with(&crowd.little, CAPACITY_NS);
+    if (report.agents_eased > crowd.eased_most) crowd.eased_most = report.agents_eased;
+    for (uint32_t i = 0; report.agents == CHARACTERS && i < CHARACTERS; i++) note(&crowd, &crowd.lives[i]);
+  }
+  muster_world_destroy(crowd.little.world);
+  muster_pool_destroy(crowd.little.pool);
+  return crowd;
+}
+
+static bool same_life(const life *one, const life *other) {
+  return one->updates == other->updates && memcmp(one->at_ns, other->at_ns, one->updates * sizeof *one->at_ns) == 0 &&
+         memcmp(one->minds, other->minds, one->updates * sizeof *one->minds) == 0;
+}
+
+/* What is seen of one character, with levels that fall and without. Those who fall live otherwise: so the comparison
+ * can tell. Those who matter and have to give way as well have more of the time that the others leave. */
+static void compare(const life *with, const life *without, uint32_t *watched, uint32_t *fallen) {
+  if (with->importance >= 0.99f) {
+    cr_assert(same_life(with, without), "%u updates with shedding, %u without", with->updates, without->updates);
+    cr_assert_gt(with->updates, 100);
+    ++*watched;
+  }
+  if (with->importance >= 0.9f) {
+    cr_assert_not(with->fell);
+    cr_assert_geq(with->updates, without->updates);
+  }
+  *fallen += with->fell && !same_life(with, without);
+}
+
+Test(shedding, a_watched_character_lives_the_same_whether_levels_fall_or_not) {
+  crowd with = live(0.5f), without = live(0.0f);
+  uint32_t watched = 0, fallen = 0;
+  for (uint32_t i = 0; i < CHARACTERS; i++) compare(&with.lives[i], &without.lives[i], &watched, &fallen);
+  cr_assert_geq(watched, 50);
+  cr_assert_geq(fallen, CHARACTERS / 3);
+  cr_assert_geq(with.eased_most, fallen);
+  cr_assert_eq(without.eased_most, 0);
+  free(with.lives);
+  free(without.lives);
+}
