@@ -46,7 +46,7 @@ static void show_help(FILE *stream) {
       "periods no longer fit: Tan & Wong's elastic periods and Rankin's order.\n"
       "\n"
       "Ends with status 1 when by the law of importance the interval grows by more than %.0f %%, and by more than a "
-      "frame, from one load to the next, beyond what the animals themselves came to cost.\n",
+      "frame, from one load to the next.\n",
       AGENTS_QUICK, AGENTS, SWEEP_LOADS, sweep_growth_most * 100);
 }
 

@@ -15,16 +15,10 @@ double sweep_growth(const sweep_report *report, sweep_rule rule, uint32_t load) 
   return result->rules[rule].important.interval_s / result[-1].rules[rule].important.interval_s - 1.0;
 }
 
-/* What the animals themselves came to want, beyond what the load says. */
-static double wanted_more(const sweep_result *result, sweep_rule rule) {
-  double pressures = result->rules[rule].pressure / result[-1].rules[rule].pressure;
-  return fmax(1.0, pressures * result[-1].load / result->load);
-}
-
 bool sweep_holds(const sweep_report *report, sweep_rule rule, uint32_t load) {
   if (load == 0) return true;
   const sweep_result *result = &report->results[load];
-  double before_s = result[-1].rules[rule].important.interval_s * wanted_more(result, rule);
+  double before_s = result[-1].rules[rule].important.interval_s;
   return result->rules[rule].important.interval_s <=
          fmax(before_s * (1.0 + sweep_growth_most), before_s + sweep_frame_s);
 }
@@ -69,8 +63,7 @@ void sweep_print(const sweep_report *report) {
          "period     that the fit gives to the important\n"
          "pressure   the load as the world reports it: what animals cost differs with what they do\n"
          "growth     of the interval over the load before, which was a tenth less\n\n"
-         "Target: it grows by %.0f %% at most, or by a frame, and by what pressure grows beyond the load; most: %.0f "
-         "%% by the law, %.0f %% by the papers' rules\n",
+         "Target: it grows by %.0f %% at most, or by a frame; most: %.0f %% by the law, %.0f %% by the papers' rules\n",
          sweep_growth_most * 100, growth_most(report, SWEEP_LAW) * 100, growth_most(report, SWEEP_PAPERS) * 100);
 }
 
