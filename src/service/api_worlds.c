@@ -52,6 +52,7 @@ static void write_world(json_writer *writer, const char *name, const hosted_worl
   json_uint(writer, "agents", report->agents);
   json_uint(writer, "spawns_waiting", report->spawns_waiting);
   api_write_float(writer, "pressure", report->pressure);
+  api_write_float(writer, "important_load", report->important_load);
   api_write_float(writer, "share", report->share);
   write_levels(writer, report);
   json_uint(writer, "agents_quarantined", report->agents_quarantined);

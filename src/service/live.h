@@ -5,8 +5,9 @@
  *     event: frame     at most hz times a second, whenever frames were run or the pace was changed since the last one.
  *     data: {...}      One line of JSON:
  *                        world, frame, frames (run since the start), sim_now_ns, paused, failed, budget_ns, period_ns,
- *                        hz, wall_ns, overrun_wall_ns, debt_ns, pressure, share, released, completed, carried,
- * preempted, woken, agents, spawns_waiting, levels [4], agents_eased, agents_quarantined, types_quarantined,
+ *                        hz, wall_ns, overrun_wall_ns, debt_ns, pressure, important_load, share, released,
+ *                        completed, carried, preempted, woken, agents, spawns_waiting, levels [4], agents_eased,
+ *                        agents_quarantined, types_quarantined,
  *                        utilisation_desired, utilisation_fitted, represented, leaves, herds_folded, herds_unfolded,
  *                        stage_ns [8] (intake, score, fold, fit, release, rank, run, commit),
  *                        frame_age_ns (since the end of that frame; grows while the world is paused)

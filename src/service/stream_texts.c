@@ -90,6 +90,7 @@ static void write_work(json_writer *writer, const muster_frame_report *report) {
   json_uint(writer, "overrun_wall_ns", report->overrun_wall_ns);
   json_uint(writer, "debt_ns", report->debt_ns);
   json_number(writer, "pressure", (double)report->pressure);
+  json_number(writer, "important_load", (double)report->important_load);
   json_number(writer, "share", (double)report->share);
   json_number(writer, "utilisation_desired", (double)report->utilisation_desired);
   json_number(writer, "utilisation_fitted", (double)report->utilisation_fitted);

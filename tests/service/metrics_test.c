@@ -28,6 +28,10 @@ static void fill_world(metrics_world *world, const char *name) {
   published->report = muster_default_frame_report();
   published->report.agents = 100000;
   published->report.pressure = 0.25f;
+  published->report.important_load = 2.5f;
+  published->report.held_load = 0.5f;
+  published->report.turn_longest_ns = 1500000000u;
+  published->report.agents_late = 31;
   published->report.levels[2] = 77;
   published->report.herds_folded = 12;
   published->statistics = muster_default_statistics();
@@ -107,6 +111,10 @@ Test(metrics, say_what_the_worlds_published) {
   assert_line(text, "muster_frames_total{world=\"other\"} 4242");
   assert_line(text, "muster_frame_budget_seconds{world=\"main\"} 0.01");
   assert_line(text, "muster_pressure{world=\"main\"} 0.25");
+  assert_line(text, "muster_important_load{world=\"main\"} 2.5");
+  assert_line(text, "muster_held_load{world=\"main\"} 0.5");
+  assert_line(text, "muster_longest_turn_seconds{world=\"main\"} 1.5");
+  assert_line(text, "muster_agents_late{world=\"main\"} 31");
   assert_line(text, "muster_level_agents{world=\"main\",level=\"2\"} 77");
   assert_line(text, "muster_herds_folded{world=\"main\"} 12");
   assert_line(text, "muster_updates_completed_total{world=\"main\"} 9007199254740993");

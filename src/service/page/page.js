@@ -39,6 +39,7 @@ const tiles = [
   ["Frame time", (frame) => duration(frame.wall_ns)],
   ["of its budget", (frame) => `${digits((100 * frame.wall_ns) / frame.budget_ns)} %`],
   ["Pressure", (frame) => digits(frame.pressure)],
+  ["The important want", (frame) => `${digits(100 * frame.important_load)} %`],
   ["Updates", (frame) => count(frame.completed)],
   ["Carried", (frame) => count(frame.carried)],
   ["Quarantined", (frame) => count(frame.agents_quarantined)],
