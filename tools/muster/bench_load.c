@@ -30,6 +30,7 @@ bool load_open(load_world *world, const load_setup *setup, uint64_t capacity_ns)
   def.world.capacity_ns = capacity_ns;
   def.world.elastic = setup->elastic;
   def.world.order = setup->order;
+  if (setup->full_levels) def.world.level_pressure = 0.0f;
   *world = (load_world){.capacity_ns = capacity_ns};
   if (!host_open(&world->host, &def)) return false;
   world->partitions = count_partitions(&world->host);
@@ -45,10 +46,12 @@ void load_close(load_world *world) {
 }
 
 bool load_run_frame(load_world *world, muster_frame_report *report) {
-  uint64_t capacity_ns = world->capacity_ns;
+  uint64_t budget_ns = world->capacity_ns > BUDGET_LEAST_NS ? world->capacity_ns : BUDGET_LEAST_NS;
   world->now_ns += LOAD_FRAME_NS;
-  return host_run_frame(&world->host, world->now_ns, capacity_ns > BUDGET_LEAST_NS ? capacity_ns : BUDGET_LEAST_NS,
-                        report);
+  if (!host_run_frame(&world->host, world->now_ns, budget_ns, report)) return false;
+  world->in = world->in || host_is_in(&world->host, report, &world->calm) ||
+              world->now_ns >= (uint64_t)HOST_INTAKE_FRAMES_MAX * LOAD_FRAME_NS;
+  return true;
 }
 
 void load_look(load_world *world, void (*see)(const muster_sight *sight, void *user), void *user) {
@@ -67,27 +70,35 @@ uint32_t load_warm_up(double load) {
   return 60 + (uint32_t)(45.0 * load);
 }
 
-/* The mean of the frames after the warm-up. */
+/* The mean of the frames after a warm-up, in which all come in, however long that takes. */
 static bool measure_pressure(load_world *world, uint32_t frames, double *pressure) {
   muster_frame_report report;
-  uint32_t warm_up = load_warm_up(1);
+  uint32_t warm_up = load_warm_up(1), seen = 0;
   *pressure = 0;
-  for (uint32_t i = 0; i < warm_up + frames; i++) {
+  for (uint32_t i = 0; seen < frames; i++) {
     if (!load_run_frame(world, &report)) return false;
-    if (i >= warm_up) *pressure += (double)report.pressure / frames;
+    if (i < warm_up || !world->in) continue;
+    *pressure += (double)report.pressure / frames;
+    seen++;
   }
   return true;
 }
 
 double load_find_wish_ns(const load_setup *setup, uint32_t frames) {
+  static const double pressure_least = 1.0 / 16; /* a world without any does not say how much more than enough it has */
   double wish_ns = setup->agents ? setup->agents * 20.0 : 1e6;
   bool ran = true;
-  for (uint32_t i = 0; i < TRIALS && ran; i++) {
+  for (uint32_t trials = 0; trials < TRIALS && ran;) {
     load_world world;
     double pressure = 0;
     ran = load_open(&world, setup, (uint64_t)wish_ns) && measure_pressure(&world, frames, &pressure);
     load_close(&world);
-    if (ran) wish_ns *= pressure;
+    wish_ns *= fmax(pressure, pressure_least);
+    trials += pressure > pressure_least;
+    if (ran && wish_ns < 1) {
+      muster_module_fail(MUSTER_E_INPUT, "nobody wants anything in '%s': it cannot be loaded", setup->module->name);
+      ran = false;
+    }
   }
   return ran ? wish_ns : 0;
 }

@@ -20,6 +20,7 @@ typedef struct load_setup {
   uint64_t seed;
   muster_elastic elastic;
   muster_order order;
+  bool full_levels; /* levels follow importance alone, and no pressure makes updates cheaper */
 } load_setup;
 
 /* A world that runs, and room to see all of it. */
@@ -29,6 +30,8 @@ typedef struct load_world {
   uint32_t room;
   uint32_t partitions; /* in which agents are: 0 .. partitions - 1 */
   uint64_t now_ns, capacity_ns;
+  uint32_t calm; /* of host_is_in() */
+  bool in;       /* all are */
 } load_world;
 
 /* One worker: in virtual time any number of them comes to the same. False with the reason in muster_last_error(); to
