@@ -27,7 +27,7 @@ typedef enum law_miss {
 } law_miss;
 
 extern const double law_own_p50_most, law_own_p99_most, law_own_p99_most_of_leaps, law_interval_most, law_age_most,
-    law_age_frames;
+    law_age_frames, law_order_noise;
 
 /* law_miss bits; 0 = all is kept. */
 uint32_t law_misses(const law_row *row);

@@ -61,7 +61,7 @@ static void add(law_sums *sums, const muster_sight *sight, bool ran) {
 /* Periods are rounded up to frames: an agent that is due between two frames runs in the second, and that is no
  * lateness. */
 static void add_own(law_watch *watch, const muster_sight *sight, double own) {
-  double frames = (double)sight->period_s / load_frame_s;
+  double frames = (double)sight->period_s / LOAD_FRAME_S;
   law_tally_add(&watch->own_exact, own);
   law_tally_add(&watch->own, own * frames / fmax(ceil(frames - 0.001), 1.0));
 }
@@ -75,7 +75,7 @@ static void add_age(law_stays *stays, const muster_sight *sight) {
 /* What passed since the update before. */
 static void add_run(law_stays *stays, const law_track *track, const muster_sight *sight) {
   stays->runs++;
-  stays->interval_s += (double)track->stale_s + load_frame_s - (double)sight->staleness_s;
+  stays->interval_s += (double)track->stale_s + LOAD_FRAME_S - (double)sight->staleness_s;
   stays->period_s += (double)sight->period_s;
 }
 
@@ -85,7 +85,7 @@ static void meet(law_track *track, const muster_sight *sight, uint32_t band) {
   *track = (law_track){.generation = sight->generation,
                        .stale_s = sight->staleness_s,
                        .band = (uint8_t)band,
-                       .stayed = (double)sight->staleness_s < 1.5 * load_frame_s};
+                       .stayed = (double)sight->staleness_s < 1.5 * LOAD_FRAME_S};
 }
 
 /* Who ran is less stale than a frame more than before; an update that went on from an earlier frame brings its agent to
@@ -100,9 +100,9 @@ static void see(const muster_sight *sight, void *user) {
     return;
   }
   bool known = track->generation == sight->generation;
-  bool ran = known && (double)sight->staleness_s < (double)track->stale_s + 0.5 * load_frame_s;
+  bool ran = known && (double)sight->staleness_s < (double)track->stale_s + 0.5 * LOAD_FRAME_S;
   if (!known) meet(track, sight, band);
-  if (known) track->own += (float)load_frame_s / sight->period_s;
+  if (known) track->own += (float)LOAD_FRAME_S / sight->period_s;
   if (band != track->band) track->stayed = false;
   track->acting = sight->flags & MUSTER_SIGHT_ACTING ? track->acting + 1 : 0;
   if (track->acting > watch->waits.acting) watch->waits.acting = track->acting;
@@ -128,8 +128,8 @@ static void watch_waits(law_waits *waits, const muster_frame_report *report) {
   if (report->agents_late > waits->late) waits->late = report->agents_late;
   if (report->carried && report->completed < waits->completed_least) waits->completed_least = report->completed;
   double rounds = ceil((double)waits->late / fmax(waits->completed_least, 1));
-  double bound_s = (double)waits->turn_ns * 1e-9 + (rounds + 1) * load_frame_s;
-  double wait_s = fmax((double)report->longest_wait_ns * 1e-9, waits->acting * load_frame_s);
+  double bound_s = (double)waits->turn_ns * 1e-9 + (rounds + 1) * LOAD_FRAME_S;
+  double wait_s = fmax((double)report->longest_wait_ns * 1e-9, waits->acting * LOAD_FRAME_S);
   waits->acting = 0;
   if (wait_s > bound_s) waits->beyond++;
   if (wait_s / bound_s <= waits->nearest) return;
@@ -163,7 +163,7 @@ static bool warm_up(load_world *world, law_watch *watch, law_cell *cell, uint64_
 }
 
 static law_band sum_up_band(const law_sums *sums, uint32_t window) {
-  return (law_band){sums->seen / window, sums->runs, sums->seen * load_frame_s / sums->runs, sums->seen / sums->rate};
+  return (law_band){sums->seen / window, sums->runs, sums->seen * LOAD_FRAME_S / sums->runs, sums->seen / sums->rate};
 }
 
 static void sum_up(const law_watch *watch, law_cell *cell) {
@@ -202,7 +202,7 @@ static bool watch_cell(const law_cell_setup *setup, load_world *world, law_watch
   if (!warm_up(world, watch, cell, &turn_ns)) return false;
   cell->pressure = 0;
   double window_s = fmax((double)turn_ns * 1e-9, times * watch->important_period_s);
-  cell->window = (uint32_t)fmax(setup->window_least, ceil(window_s / load_frame_s));
+  cell->window = (uint32_t)fmax(setup->window_least, ceil(window_s / LOAD_FRAME_S));
   watch->open = true;
   for (uint32_t i = 0; i < cell->window; i++) {
     if (!run_frame(world, watch, &report)) return false;
@@ -224,7 +224,7 @@ static law_watch *watch_open(uint32_t room) {
     return NULL;
   }
   watch->own.width = watch->own_exact.width = 1.0 / 256;
-  for (uint32_t i = 0; i < MUSTER_BANDS; i++) watch->stays[i].ages.width = load_frame_s;
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) watch->stays[i].ages.width = LOAD_FRAME_S;
   watch->waits.completed_least = UINT32_MAX;
   return watch;
 }

@@ -7,8 +7,6 @@ enum { TRIALS = 3 };
 
 #define BUDGET_LEAST_NS 10000u
 
-const double load_frame_s = LOAD_FRAME_NS * 1e-9;
-
 /* A module that spreads its agents over several partitions reports how many. */
 static uint32_t count_partitions(const host *host) {
   host_figures figures;

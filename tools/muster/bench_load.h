@@ -8,10 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LOAD_FRAME_NS 33333333u
-
 /* A frame's simulation time: 30 Hz. */
-extern const double load_frame_s;
+#define LOAD_FRAME_NS 33333333u
+#define LOAD_FRAME_S  (LOAD_FRAME_NS * 1e-9)
 
 typedef struct load_setup {
   const muster_module *module;

@@ -31,7 +31,7 @@ typedef struct sweep_sums {
 /* Who ran in this frame has no staleness at its end. */
 static void add(band_sums *sums, const muster_sight *sight) {
   sums->seen++;
-  sums->runs += (double)sight->staleness_s < 0.5 * load_frame_s;
+  sums->runs += (double)sight->staleness_s < 0.5 * LOAD_FRAME_S;
   sums->rate += 1.0 / (double)sight->period_s;
 }
 
@@ -42,7 +42,7 @@ static void see(const muster_sight *sight, void *user) {
 }
 
 static sweep_band band_of(const band_sums *sums) {
-  return (sweep_band){sums->seen / WINDOW, sums->seen * load_frame_s / sums->runs, sums->seen / sums->rate};
+  return (sweep_band){sums->seen / WINDOW, sums->seen * LOAD_FRAME_S / sums->runs, sums->seen / sums->rate};
 }
 
 static bool measure(load_world *world, uint32_t warm_up, sweep_point *point) {
