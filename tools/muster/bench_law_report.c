@@ -91,7 +91,7 @@ void law_print_row(const law_row *row) {
   uint32_t band;
   double age = age_nearest(cell, &band);
   list_misses(law_misses(row), misses, sizeof misses);
-  printf("%-10s %5.1f %4llu %8.2f %9.0f  %5.2f %5.2f  %6.0f ms %6.0f ms %5.2f  %5.2f %-7s %6.1f s %6.1f s%s%s\n",
+  printf("%-10s %5g %4llu %8.2f %9.0f  %5.2f %5.2f  %6.0f ms %6.0f ms %5.2f  %5.2f %-7s %6.1f s %6.1f s%s%s\n",
          row->world, row->load, (unsigned long long)row->seed, cell->pressure, cell->important.agents, cell->own_p50,
          cell->own_p99, cell->important.interval_s * 1e3, cell->important.period_s * 1e3,
          interval_ratio(&cell->important), age, bands[band], cell->wait_s, cell->wait_bound_s,
