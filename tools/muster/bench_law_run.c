@@ -72,11 +72,13 @@ static void add_age(law_stays *stays, const muster_sight *sight) {
   law_periods_add(&stays->periods, (double)sight->period_s);
 }
 
-/* What passed since the update before. */
-static void add_run(law_stays *stays, const law_track *track, const muster_sight *sight) {
+/* What passed since the update before, and the period that there was meanwhile, by the agent's own clock. */
+static void add_run(law_stays *stays, const law_track *track, const muster_sight *sight, double own) {
+  double interval_s = (double)track->stale_s + LOAD_FRAME_S - (double)sight->staleness_s;
+  if (own <= 0) return;
   stays->runs++;
-  stays->interval_s += (double)track->stale_s + LOAD_FRAME_S - (double)sight->staleness_s;
-  stays->period_s += (double)sight->period_s;
+  stays->interval_s += interval_s;
+  stays->period_s += interval_s / own;
 }
 
 /* One that is new, or was a part of a folded herd, has an own clock from now on; what its age says is known when that
@@ -85,7 +87,7 @@ static void meet(law_track *track, const muster_sight *sight, uint32_t band) {
   *track = (law_track){.generation = sight->generation,
                        .stale_s = sight->staleness_s,
                        .band = (uint8_t)band,
-                       .stayed = (double)sight->staleness_s < 1.5 * LOAD_FRAME_S};
+                       .stayed = (double)sight->staleness_s < 0.5 * LOAD_FRAME_S};
 }
 
 /* Who ran is less stale than a frame more than before; an update that went on from an earlier frame brings its agent to
@@ -110,8 +112,9 @@ static void see(const muster_sight *sight, void *user) {
   float left = sight->staleness_s / sight->period_s;
   if (watch->open) {
     add(&watch->bands[band], sight, ran);
-    if (important && ran) add_own(watch, sight, fmax((double)track->own - (double)left, 0.0));
-    if (ran && track->stayed) add_run(&watch->stays[band], track, sight);
+    double own = fmax((double)track->own - (double)left, 0.0);
+    if (important && ran) add_own(watch, sight, own);
+    if (ran && track->stayed) add_run(&watch->stays[band], track, sight, own);
   }
   if (ran) {
     track->own = left;

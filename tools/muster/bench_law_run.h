@@ -27,7 +27,7 @@ typedef struct law_stay {
   double lawful_p99_s; /* and what the law says: each anything from 0 to its period */
   double runs;         /* of them; 0 = these two say nothing */
   double interval_s;   /* mean of the times between these updates and the ones before, */
-  double period_s;     /* and of the agents' periods */
+  double period_s;     /* and of the periods meanwhile */
 } law_stay;
 
 typedef struct law_cell {
