@@ -56,6 +56,25 @@ static double limited(cost_estimate *estimate, double cost_ns, double part) {
   return most_ns;
 }
 
+/* Keeps in mind for so many samples that costs seemed to have changed. */
+static void remember(uint16_t *lately, double samples) {
+  double least = fmin(samples, UINT16_MAX);
+  if (*lately < least) *lately = (uint16_t)least;
+}
+
+/* Whether what looks like a change looked like one in the other direction not long ago. Agents run in the order of
+ * their deadlines, and those who matter may cost several times what others of their type and level do: then the late
+ * mean goes to and fro with whose turn it is. Taking that over would move the periods, and so whose turn comes next, to
+ * and fro as well. Once it was seen it is expected for longer. */
+static bool goes_to_and_fro(cost_estimate *estimate, double window) {
+  static const double once = 8, again = 64; /* windows */
+  remember(estimate->late_ns > estimate->usual_ns ? &estimate->rose : &estimate->fell, once * window);
+  if (!estimate->rose || !estimate->fell) return false;
+  remember(&estimate->rose, again * window);
+  remember(&estimate->fell, again * window);
+  return true;
+}
+
 /* A change of a quarter that noise does not explain is taken over at once: costs are taken to have changed by that
  * factor.
  */
@@ -66,8 +85,11 @@ static void notice_change(cost_estimate *estimate, double cost_ns, double window
   double late = fmin(fmax(window / LATE_PART, LATE_LEAST), window);
   estimate->usual_ns += (capped_ns - estimate->usual_ns) / window;
   estimate->late_ns += (capped_ns - estimate->late_ns) / late;
+  if (estimate->rose) estimate->rose--;
+  if (estimate->fell) estimate->fell--;
   double change_ns = fabs(estimate->late_ns - estimate->usual_ns);
   if (change_ns <= 0.25 * estimate->usual_ns || change_ns <= 0.5 * (estimate->high_ns - estimate->usual_ns)) return;
+  if (goes_to_and_fro(estimate, window)) return;
   estimate->mean_ns *= estimate->late_ns / estimate->usual_ns;
   estimate->usual_ns = estimate->late_ns;
   estimate->window = WINDOW_CHANGED; /* until the frame ends: what was before the change says little */

@@ -18,6 +18,7 @@ typedef struct cost_estimate {
   uint32_t window;         /* of the mean, in samples: what four frames give, so that noise does not pass for change */
   uint32_t predicted_ns;   /* the mean as a batch's entry keeps it: 1 ns .. 1 s */
   uint32_t margin_ns;      /* by how much the percentile is above the mean */
+  uint16_t rose, fell;     /* for so many samples yet, costs seem to have risen, or fallen, lately: both = neither */
 } cost_estimate;
 
 /* How often updates of a type come to their actions. */

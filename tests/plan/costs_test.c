@@ -60,6 +60,34 @@ Test(costs, a_step_is_followed_within_a_frame_or_fifty_samples_and_back) {
   }
 }
 
+/* Those who matter cost four times as much as the others, and run when their turn comes: frames of the ones, and frames
+ * of the others. */
+Test(costs, what_goes_to_and_fro_with_whose_turn_it_is_is_averaged) {
+  static const uint32_t samples[] = {100, 1000};
+  for (int i = 0; i < 2; i++) {
+    little_costs costs;
+    begin(&costs, 5000);
+    double least_ns = INFINITY, most_ns = 0;
+    for (uint32_t frame = 0; frame < 300; frame++) {
+      double mean_ns = frame_of(&costs, samples[i], frame % 3 ? 2000 : 8000)->mean_ns;
+      if (frame < 60) continue;
+      least_ns = fmin(least_ns, mean_ns);
+      most_ns = fmax(most_ns, mean_ns);
+    }
+    cr_assert_lt(most_ns, 5600.0, "%g", most_ns);
+    cr_assert_gt(least_ns, 2900.0, "%g", least_ns);
+  }
+}
+
+/* Ten seconds after they have stopped, a step is one again. */
+Test(costs, a_step_is_followed_after_costs_went_to_and_fro) {
+  little_costs costs;
+  begin(&costs, 5000);
+  for (uint32_t frame = 0; frame < 90; frame++) frame_of(&costs, 100, frame % 3 ? 2000 : 8000);
+  for (uint32_t frame = 0; frame < 300; frame++) frame_of(&costs, 100, 5000);
+  cr_assert_float_eq(frame_of(&costs, 100, 10000)->mean_ns, 10000.0, 1000.0);
+}
+
 Test(costs, noise_is_averaged_over_frames_and_does_not_pass_for_change) {
   little_costs costs;
   begin(&costs, 10000);

@@ -2,6 +2,7 @@
  * have a file of their own. */
 #include "bench_activation.h"
 #include "bench_control.h"
+#include "bench_law.h"
 #include "bench_machine.h"
 #include "bench_options.h"
 #include "bench_quality.h"
@@ -144,6 +145,7 @@ int bench_command(int count, char **arguments) {
   if (count > 1 && strcmp(arguments[1], "all") == 0) return bench_all_command(count - 1, arguments + 1);
 #endif
   if (count > 1 && strcmp(arguments[1], "control") == 0) return bench_control_command(count - 1, arguments + 1);
+  if (count > 1 && strcmp(arguments[1], "law") == 0) return bench_law_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "machine") == 0) return bench_machine_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "quality") == 0) return bench_quality_command(count - 1, arguments + 1);
   if (count > 1 && strcmp(arguments[1], "scale") == 0) return bench_scale_command(count - 1, arguments + 1);

@@ -163,7 +163,7 @@ static const char *const others[] = {
 #ifdef MUSTER_HAS_CTL
     "all",
 #endif
-    "activation", "control", "machine", "quality", "scale", "sets"};
+    "activation", "control", "law", "machine", "quality", "scale", "sets", "sweep"};
 
 static int find_suite(bench_options *options, const char *name) {
   name_list known = {.count = SUITES};

@@ -1,5 +1,6 @@
 #include "bench_sweep_report.h"
 
+#include "bench_load.h"
 #include "plots.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ bool sweep_holds(const sweep_report *report, sweep_rule rule, uint32_t load) {
   const sweep_result *result = &report->results[load];
   double before_s = result[-1].rules[rule].important.interval_s;
   return result->rules[rule].important.interval_s <=
-         fmax(before_s * (1.0 + sweep_growth_most), before_s + sweep_frame_s);
+         fmax(before_s * (1.0 + sweep_growth_most), before_s + LOAD_FRAME_S);
 }
 
 uint32_t sweep_cliffs(const sweep_report *report, sweep_rule rule) {
@@ -95,7 +96,7 @@ void sweep_write_json(const sweep_report *report, json_writer *writer) {
   json_string(writer, "bench", "sweep");
   json_uint(writer, "seed", report->setup.seed);
   json_uint(writer, "agents", report->setup.agents);
-  json_number(writer, "frame_ns", sweep_frame_s * 1e9);
+  json_number(writer, "frame_ns", LOAD_FRAME_S * 1e9);
   json_number(writer, "growth_most", sweep_growth_most);
   json_begin_array(writer, "rows");
   for (uint32_t i = 0; i < SWEEP_LOADS; i++)

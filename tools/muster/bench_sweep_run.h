@@ -37,9 +37,6 @@ typedef struct sweep_result {
   sweep_point rules[SWEEP_RULES];
 } sweep_result;
 
-/* A frame's simulation time. */
-extern const double sweep_frame_s;
-
 /* From a load of 0.3 on, each ten percent above the last. Null, or what went wrong. */
 const char *sweep_measure(const sweep_setup *setup, sweep_result results[SWEEP_LOADS]);
 

@@ -65,6 +65,15 @@ bool host_run_frame(host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_
   return muster_frame_report_read(host->world, report) == MUSTER_OK;
 }
 
+bool host_is_in(const host *host, const muster_frame_report *report, uint32_t *calm) {
+  enum { CALM_FRAMES = 30 };
+  bool spawned = report->spawns_waiting == 0 || report->agents >= host->needs.agents;
+  bool herds = report->herds_folded + report->herds_unfolded > 0;
+  uint32_t few = report->unfolds + report->folds + report->leaves / 100;
+  *calm = report->changes_waiting <= few ? *calm + 1 : 0;
+  return spawned && (!herds || *calm >= CALM_FRAMES);
+}
+
 static void take_figure(const char *name, double value, void *user) {
   host_figures *figures = user;
   if (figures->count == HOST_FIGURES_MAX) return;

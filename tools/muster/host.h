@@ -36,6 +36,14 @@ void host_close(host *host);
  * included, and reads its report. False with the reason in muster_last_error(). */
 bool host_run_frame(host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_frame_report *report);
 
+enum { HOST_INTAKE_FRAMES_MAX = 10000 };
+
+/* Whether all who were asked for are in, after a frame; where that takes more than HOST_INTAKE_FRAMES_MAX of them it is
+ * not waited for. Births may keep spawns waiting for good, so a population of the size that was asked for counts as in.
+ * Herds change wherever observers walk, so theirs are in when for some frames, `calm`, which begins as 0, no more
+ * changes waited than the frame made. */
+bool host_is_in(const host *host, const muster_frame_report *report, uint32_t *calm);
+
 enum { HOST_FIGURES_MAX = 64, HOST_FIGURE_NAME_BYTES = 48 };
 
 /* The numbers of a module's report, in its order. */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { JSON_BYTES = 65536, INTAKE_FRAMES_MAX = 10000, CALM_FRAMES = 30 };
+enum { JSON_BYTES = 65536 };
 
 static host_setup setup_of(const run_options *options) {
   host_setup setup = {.module = options->module,
@@ -79,17 +79,6 @@ static bool run_frame(run *run, muster_frame_report *report) {
   return true;
 }
 
-/* Births may keep spawns waiting for good, so a population of the size that was asked for counts as in. Herds change
- * wherever observers walk, so theirs are in when for some frames, `calm`, no more changes waited than the frame made.
- */
-static bool is_in(const run *run, const muster_frame_report *report, uint32_t *calm) {
-  bool spawned = report->spawns_waiting == 0 || report->agents >= run->host.needs.agents;
-  bool herds = report->herds_folded + report->herds_unfolded > 0;
-  uint32_t few = report->unfolds + report->folds + report->leaves / 100;
-  *calm = report->changes_waiting <= few ? *calm + 1 : 0;
-  return spawned && (!herds || *calm >= CALM_FRAMES);
-}
-
 static void show_warm_up(run *run, bool all_in, uint64_t rest, const muster_frame_report *report) {
   char agents[TEXT_BYTES], all[TEXT_BYTES];
   if (!progress_is_due(&run->progress)) return;
@@ -119,7 +108,7 @@ static bool warm_up(run *run, bool *stopped) {
   for (uint64_t i = 0; !*stopped && (!all_in || rest > 0); i++) {
     if (!run_frame(run, &report)) return false;
     if (all_in) rest--;
-    all_in = all_in || is_in(run, &report, &calm) || i == INTAKE_FRAMES_MAX;
+    all_in = all_in || host_is_in(&run->host, &report, &calm) || i == HOST_INTAKE_FRAMES_MAX;
     show_warm_up(run, all_in, rest, &report);
     *stopped = is_last(run);
   }

@@ -1,0 +1,204 @@
+#include "bench_law_report.h"
+
+#include <math.h>
+#include <string.h>
+
+const double law_own_p50_most = 1.2, law_own_p99_most = 1.6, law_own_p99_most_of_leaps = 2.5, law_interval_most = 1.15,
+             law_age_most = 1.5, law_age_frames = 2, law_order_noise = 0.02;
+
+static const struct {
+  uint32_t bit;
+  const char *name;
+} promises[] = {{LAW_MISS_OWN_P50, "p50"}, {LAW_MISS_OWN_P99, "p99"}, {LAW_MISS_INTERVAL, "interval"},
+                {LAW_MISS_AGE, "age"},     {LAW_MISS_ORDER, "order"}, {LAW_MISS_WAIT, "wait"}};
+
+enum { PROMISES = sizeof promises / sizeof *promises };
+
+double law_age_allowed_s(const law_stay *stay) {
+  return law_age_most * stay->lawful_p99_s + law_age_frames * LOAD_FRAME_S;
+}
+
+static bool age_holds(const law_stay *stay) {
+  return stay->agents <= 0 || stay->p99_s <= law_age_allowed_s(stay);
+}
+
+/* Whether those who matter more run as often at least, to within `noise`, from each band to the next in which anybody
+ * ran. Where types with longer periods matter more, the law says so itself: then by no more than that. */
+static bool order_holds(const law_stay bands[MUSTER_BANDS], double noise) {
+  const law_stay *before = NULL;
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
+    const law_stay *band = &bands[i];
+    if (band->runs <= 0) continue;
+    double most_s = before ? before->interval_s * fmax(1.0, band->period_s / before->period_s) : INFINITY;
+    if (band->interval_s > most_s * (1.0 + noise)) return false;
+    before = band;
+  }
+  return true;
+}
+
+static double interval_ratio(const law_band *band) {
+  return band->interval_s / band->period_s;
+}
+
+/* Nobody important, and nothing is known of them: then nothing of this is kept. */
+uint32_t law_misses(const law_row *row) {
+  const law_cell *cell = &row->cell;
+  uint32_t misses = 0;
+  if (!(cell->own_p50 <= law_own_p50_most)) misses |= LAW_MISS_OWN_P50;
+  if (!(cell->own_p99 <= row->own_p99_most)) misses |= LAW_MISS_OWN_P99;
+  if (!(interval_ratio(&cell->important) <= law_interval_most)) misses |= LAW_MISS_INTERVAL;
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++)
+    if (!age_holds(&cell->stays[i])) misses |= LAW_MISS_AGE;
+  if (!order_holds(cell->stays, law_order_noise)) misses |= LAW_MISS_ORDER;
+  if (cell->waits_beyond) misses |= LAW_MISS_WAIT;
+  return misses;
+}
+
+/* ------------------------------------------------------------------------------------------------------- for people */
+
+/* The band whose ages come nearest to what they may be, or pass it. */
+static double age_nearest(const law_cell *cell, uint32_t *band) {
+  double nearest = 0;
+  *band = 0;
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
+    const law_stay *stay = &cell->stays[i];
+    double part = stay->agents > 0 ? stay->p99_s / law_age_allowed_s(stay) : 0;
+    if (part <= nearest) continue;
+    nearest = part;
+    *band = i;
+  }
+  return nearest;
+}
+
+void law_print_head(void) {
+  printf("%-10s %5s %4s %8s %9s  %5s %5s  %9s %9s %5s  %-13s %8s %8s\n", "world", "load", "seed", "pressure",
+         "important", "p50", "p99", "interval", "period", "ratio", "age of band", "waits", "bound");
+  fflush(stdout);
+}
+
+static void list_misses(uint32_t misses, char *text, size_t bytes) {
+  size_t length = 0;
+  text[0] = '\0';
+  for (uint32_t i = 0; i < PROMISES && length < bytes; i++)
+    if (misses & promises[i].bit)
+      length += (size_t)snprintf(text + length, bytes - length, "%s%s", length ? ", " : "", promises[i].name);
+}
+
+void law_print_row(const law_row *row) {
+  static const char *const bands[MUSTER_BANDS] = {"0", "to 1/4", "to 1/2", "to 3/4", "to 1"};
+  const law_cell *cell = &row->cell;
+  char misses[64];
+  uint32_t band;
+  double age = age_nearest(cell, &band);
+  list_misses(law_misses(row), misses, sizeof misses);
+  printf("%-10s %5g %4llu %8.2f %9.0f  %5.2f %5.2f  %6.0f ms %6.0f ms %5.2f  %5.2f %-7s %6.1f s %6.1f s%s%s\n",
+         row->world, row->load, (unsigned long long)row->seed, cell->pressure, cell->important.agents, cell->own_p50,
+         cell->own_p99, cell->important.interval_s * 1e3, cell->important.period_s * 1e3,
+         interval_ratio(&cell->important), age, bands[band], cell->wait_s, cell->wait_bound_s,
+         misses[0] ? "  MISSES " : "", misses);
+  fflush(stdout);
+}
+
+void law_print_end(const law_row *rows, uint32_t count) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++) kept += law_misses(&rows[i]) == 0;
+  printf("\npressure   the load as the world reports it: what agents cost differs with what they do\n"
+         "important  agents of importance 0.9 and above; the next five are of these\n"
+         "p50, p99   of what passes between two updates on the agent's own clock, in periods rounded up to frames: at "
+         "most %.1f and %.1f (flashcrowd, where players leap: %.1f)\n"
+         "interval   agents x window / completed updates\n"
+         "period     by the law, mean of the rates; ratio: at most %.2f\n"
+         "age        time since the last update, p99 of the band that comes nearest to what is allowed: %.1f times "
+         "the law's and %.0f frames; 1 is that\n"
+         "waits      the longest wait, for updates and actions, and its bound, where it came nearest to it\n"
+         "order      no band of importance runs less often than one that matters less, as far as the law says so, to "
+         "within "
+         "%.0f %%: who stayed in the band since the update before\n\n"
+         "%u of %u rows keep all of it\n",
+         law_own_p50_most, law_own_p99_most, law_own_p99_most_of_leaps, law_interval_most, law_age_most, law_age_frames,
+         law_order_noise * 100, kept, count);
+}
+
+void law_name_misses(const law_row *row, char *text, size_t bytes) {
+  char misses[64];
+  list_misses(law_misses(row), misses, sizeof misses);
+  snprintf(text, bytes, "%s at load %g, seed %llu: %s", row->world, row->load, (unsigned long long)row->seed, misses);
+}
+
+/* ----------------------------------------------------------------------------------------------------- for machines */
+
+static void write_band(const char *name, const law_band *band, const law_stay *stay, json_writer *writer) {
+  json_begin_object(writer, name);
+  json_number(writer, "agents", band->agents);
+  json_number(writer, "runs", band->runs);
+  json_number(writer, "interval_ns", band->interval_s * 1e9);
+  json_number(writer, "period_ns", band->period_s * 1e9);
+  if (stay) {
+    json_begin_object(writer, "stayed");
+    json_number(writer, "agents", stay->agents);
+    json_number(writer, "age_p99_ns", stay->p99_s * 1e9);
+    json_number(writer, "age_p99_lawful_ns", stay->lawful_p99_s * 1e9);
+    json_number(writer, "age_p99_most_ns", law_age_allowed_s(stay) * 1e9);
+    json_number(writer, "runs", stay->runs);
+    json_number(writer, "interval_ns", stay->interval_s * 1e9);
+    json_number(writer, "period_ns", stay->period_s * 1e9);
+    json_end_object(writer);
+  }
+  json_end_object(writer);
+}
+
+static void write_misses(uint32_t misses, json_writer *writer) {
+  json_begin_array(writer, "misses");
+  for (uint32_t i = 0; i < PROMISES; i++)
+    if (misses & promises[i].bit) json_string(writer, NULL, promises[i].name);
+  json_end_array(writer);
+}
+
+static void write_row(const law_row *row, json_writer *writer) {
+  const law_cell *cell = &row->cell;
+  json_begin_object(writer, NULL);
+  json_string(writer, "world", row->world);
+  json_number(writer, "load", row->load);
+  json_uint(writer, "seed", row->seed);
+  json_number(writer, "agents", cell->agents);
+  json_number(writer, "pressure", cell->pressure);
+  json_number(writer, "important_load", cell->important_load);
+  json_uint(writer, "warm_up_frames", cell->warm_up);
+  json_uint(writer, "frames", cell->window);
+  json_number(writer, "own_p50", cell->own_p50);
+  json_number(writer, "own_p99", cell->own_p99);
+  json_number(writer, "own_p99_most", row->own_p99_most);
+  json_number(writer, "own_exact_p50", cell->own_exact_p50);
+  json_number(writer, "own_exact_p99", cell->own_exact_p99);
+  write_band("important", &cell->important, NULL, writer);
+  json_number(writer, "interval_over_period", interval_ratio(&cell->important));
+  json_begin_array(writer, "bands");
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) write_band(NULL, &cell->bands[i], &cell->stays[i], writer);
+  json_end_array(writer);
+  json_number(writer, "wait_ns", cell->wait_s * 1e9);
+  json_number(writer, "wait_bound_ns", cell->wait_bound_s * 1e9);
+  json_uint(writer, "frames_beyond_wait_bound", cell->waits_beyond);
+  json_bool(writer, "order_without_noise", order_holds(cell->stays, 0));
+  write_misses(law_misses(row), writer);
+  json_end_object(writer);
+}
+
+void law_write_json(const law_row *rows, uint32_t count, json_writer *writer) {
+  uint32_t missed = 0;
+  json_begin_object(writer, NULL);
+  json_string(writer, "bench", "law");
+  json_number(writer, "frame_ns", LOAD_FRAME_S * 1e9);
+  json_number(writer, "own_p50_most", law_own_p50_most);
+  json_number(writer, "interval_most", law_interval_most);
+  json_number(writer, "age_most", law_age_most);
+  json_number(writer, "age_frames", law_age_frames);
+  json_number(writer, "order_noise", law_order_noise);
+  json_begin_array(writer, "rows");
+  for (uint32_t i = 0; i < count; i++) {
+    missed += law_misses(&rows[i]) != 0;
+    write_row(&rows[i], writer);
+  }
+  json_end_array(writer);
+  json_uint(writer, "rows_missed", missed);
+  json_end_object(writer);
+}

@@ -1,0 +1,248 @@
+#include "bench_law_run.h"
+
+#include "bench_law_tally.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double importance_most = 0.9;
+
+/* What is known of an agent from one frame to the next. */
+typedef struct law_track {
+  uint32_t generation; /* 0 = nobody */
+  float stale_s;       /* as it was seen last */
+  float own;           /* periods on its own clock since its last update */
+  uint32_t acting;     /* frames for which its actions have waited */
+  uint8_t band;
+  bool stayed; /* in that band since its last update */
+} law_track;
+
+typedef struct law_sums {
+  double seen, runs, rate;
+} law_sums;
+
+typedef struct law_stays {
+  uint64_t seen, runs;
+  double interval_s, period_s;
+  law_tally ages;
+  law_periods periods;
+} law_stays;
+
+/* The bound of waits, as report.h has it: over the frames since this began. */
+typedef struct law_waits {
+  uint64_t turn_ns;
+  uint32_t late, completed_least, acting; /* the last: frames for which somebody's actions have waited */
+  double nearest, wait_s, bound_s;
+  uint32_t beyond;
+} law_waits;
+
+typedef struct law_watch {
+  law_track *tracks; /* by index */
+  bool open;         /* the window */
+  double important_period_s;
+  law_sums important, now, bands[MUSTER_BANDS]; /* `now`: the important in this frame */
+  law_waits waits;
+  law_tally own, own_exact;
+  law_stays stays[MUSTER_BANDS];
+} law_watch;
+
+static uint32_t band_of(float importance) {
+  uint32_t band = 0;
+  while (band + 1 < MUSTER_BANDS && importance > muster_band_end(band)) band++;
+  return band;
+}
+
+static void add(law_sums *sums, const muster_sight *sight, bool ran) {
+  sums->seen++;
+  sums->runs += ran;
+  sums->rate += 1.0 / (double)sight->period_s;
+}
+
+/* Periods are rounded up to frames: an agent that is due between two frames runs in the second, and that is no
+ * lateness. */
+static void add_own(law_watch *watch, const muster_sight *sight, double own) {
+  double frames = (double)sight->period_s / LOAD_FRAME_S;
+  law_tally_add(&watch->own_exact, own);
+  law_tally_add(&watch->own, own * frames / fmax(ceil(frames - 0.001), 1.0));
+}
+
+static void add_age(law_stays *stays, const muster_sight *sight) {
+  stays->seen++;
+  law_tally_add(&stays->ages, (double)sight->staleness_s);
+  law_periods_add(&stays->periods, (double)sight->period_s);
+}
+
+/* What passed since the update before, and the period that there was meanwhile, by the agent's own clock. */
+static void add_run(law_stays *stays, const law_track *track, const muster_sight *sight, double own) {
+  double interval_s = (double)track->stale_s + LOAD_FRAME_S - (double)sight->staleness_s;
+  if (own <= 0) return;
+  stays->runs++;
+  stays->interval_s += interval_s;
+  stays->period_s += interval_s / own;
+}
+
+/* One that is new, or was a part of a folded herd, has an own clock from now on; what its age says is known when that
+ * began just now. */
+static void meet(law_track *track, const muster_sight *sight, uint32_t band) {
+  *track = (law_track){.generation = sight->generation,
+                       .stale_s = sight->staleness_s,
+                       .band = (uint8_t)band,
+                       .stayed = (double)sight->staleness_s < 0.5 * LOAD_FRAME_S};
+}
+
+/* Who ran is less stale than a frame more than before; an update that went on from an earlier frame brings its agent to
+ * that one. */
+static void see(const muster_sight *sight, void *user) {
+  law_watch *watch = user;
+  law_track *track = &watch->tracks[sight->index];
+  uint32_t band = band_of(sight->importance);
+  bool important = (double)sight->importance >= importance_most;
+  if (sight->period_s <= 0.0f || (sight->flags & MUSTER_SIGHT_QUARANTINED)) {
+    track->generation = 0;
+    return;
+  }
+  bool known = track->generation == sight->generation;
+  bool ran = known && (double)sight->staleness_s < (double)track->stale_s + 0.5 * LOAD_FRAME_S;
+  if (!known) meet(track, sight, band);
+  if (known) track->own += (float)LOAD_FRAME_S / sight->period_s;
+  if (band != track->band) track->stayed = false;
+  track->acting = sight->flags & MUSTER_SIGHT_ACTING ? track->acting + 1 : 0;
+  if (track->acting > watch->waits.acting) watch->waits.acting = track->acting;
+  if (important) add(&watch->now, sight, ran);
+  float left = sight->staleness_s / sight->period_s;
+  if (watch->open) {
+    add(&watch->bands[band], sight, ran);
+    double own = fmax((double)track->own - (double)left, 0.0);
+    if (important && ran) add_own(watch, sight, own);
+    if (ran && track->stayed) add_run(&watch->stays[band], track, sight, own);
+  }
+  if (ran) {
+    track->own = left;
+    track->stayed = true;
+  }
+  track->band = (uint8_t)band;
+  if (watch->open && track->stayed) add_age(&watch->stays[band], sight);
+  track->stale_s = sight->staleness_s;
+}
+
+/* Frames in which nothing waited say nothing of how many fit. */
+static void watch_waits(law_waits *waits, const muster_frame_report *report) {
+  if (report->turn_longest_ns > waits->turn_ns) waits->turn_ns = report->turn_longest_ns;
+  if (report->agents_late > waits->late) waits->late = report->agents_late;
+  if (report->carried && report->completed < waits->completed_least) waits->completed_least = report->completed;
+  double rounds = ceil((double)waits->late / fmax(waits->completed_least, 1));
+  double bound_s = (double)waits->turn_ns * 1e-9 + (rounds + 1) * LOAD_FRAME_S;
+  double wait_s = fmax((double)report->longest_wait_ns * 1e-9, waits->acting * LOAD_FRAME_S);
+  waits->acting = 0;
+  if (wait_s > bound_s) waits->beyond++;
+  if (wait_s / bound_s <= waits->nearest) return;
+  waits->nearest = wait_s / bound_s;
+  waits->wait_s = wait_s;
+  waits->bound_s = bound_s;
+}
+
+static bool run_frame(load_world *world, law_watch *watch, muster_frame_report *report) {
+  if (!load_run_frame(world, report)) return false;
+  watch->now = (law_sums){0};
+  load_look(world, see, watch);
+  if (watch->now.seen > 0) watch->important_period_s = watch->now.seen / watch->now.rate;
+  watch_waits(&watch->waits, report);
+  return true;
+}
+
+/* Until all are in, and everybody's turn has come. */
+static bool warm_up(load_world *world, law_watch *watch, law_cell *cell, uint64_t *turn_ns) {
+  muster_frame_report report;
+  uint32_t least = load_warm_up(cell->pressure);
+  uint64_t in_ns = 0;
+  *turn_ns = 0;
+  do {
+    if (!run_frame(world, watch, &report)) return false;
+    if (!world->in) in_ns = world->now_ns;
+    if (report.turn_longest_ns > *turn_ns) *turn_ns = report.turn_longest_ns;
+    cell->warm_up++;
+  } while (cell->warm_up < least || world->now_ns < in_ns + *turn_ns);
+  return true;
+}
+
+static law_band sum_up_band(const law_sums *sums, uint32_t window) {
+  return (law_band){sums->seen / window, sums->runs, sums->seen * LOAD_FRAME_S / sums->runs, sums->seen / sums->rate};
+}
+
+static void sum_up(const law_watch *watch, law_cell *cell) {
+  cell->important = sum_up_band(&watch->important, cell->window);
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
+    cell->bands[i] = sum_up_band(&watch->bands[i], cell->window);
+    const law_stays *stays = &watch->stays[i];
+    cell->stays[i] = (law_stay){.agents = (double)stays->seen / cell->window,
+                                .p99_s = law_tally_quantile(&stays->ages, 0.99),
+                                .lawful_p99_s = law_periods_age(&stays->periods, 0.99),
+                                .runs = (double)stays->runs,
+                                .interval_s = stays->interval_s / (double)stays->runs,
+                                .period_s = stays->period_s / (double)stays->runs};
+  }
+  cell->own_p50 = law_tally_quantile(&watch->own, 0.5);
+  cell->own_p99 = law_tally_quantile(&watch->own, 0.99);
+  cell->own_exact_p50 = law_tally_quantile(&watch->own_exact, 0.5);
+  cell->own_exact_p99 = law_tally_quantile(&watch->own_exact, 0.99);
+  cell->wait_s = watch->waits.wait_s;
+  cell->wait_bound_s = watch->waits.bound_s;
+  cell->waits_beyond = watch->waits.beyond;
+}
+
+static void add_to_means(law_cell *cell, const muster_frame_report *report) {
+  cell->agents += (double)report->agents / cell->window;
+  cell->pressure += (double)report->pressure / cell->window;
+  cell->important_load += (double)report->important_load / cell->window;
+}
+
+/* The window is long enough for everybody's turn to come once more, and for the important to run twice. */
+static bool watch_cell(const law_cell_setup *setup, load_world *world, law_watch *watch, law_cell *cell) {
+  static const double times = 2;
+  muster_frame_report report;
+  uint64_t turn_ns;
+  *cell = (law_cell){.pressure = setup->times};
+  if (!warm_up(world, watch, cell, &turn_ns)) return false;
+  cell->pressure = 0;
+  double window_s = fmax((double)turn_ns * 1e-9, times * watch->important_period_s);
+  cell->window = (uint32_t)fmax(setup->window_least, ceil(window_s / LOAD_FRAME_S));
+  watch->open = true;
+  for (uint32_t i = 0; i < cell->window; i++) {
+    if (!run_frame(world, watch, &report)) return false;
+    watch->important.seen += watch->now.seen;
+    watch->important.runs += watch->now.runs;
+    watch->important.rate += watch->now.rate;
+    add_to_means(cell, &report);
+  }
+  sum_up(watch, cell);
+  return true;
+}
+
+static law_watch *watch_open(uint32_t room) {
+  law_watch *watch = calloc(1, sizeof *watch);
+  if (watch) watch->tracks = calloc(room, sizeof *watch->tracks);
+  if (!watch || !watch->tracks) {
+    free(watch);
+    muster_module_fail(MUSTER_E_MEMORY, "out of memory");
+    return NULL;
+  }
+  watch->own.width = watch->own_exact.width = 1.0 / 256;
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) watch->stays[i].ages.width = LOAD_FRAME_S;
+  watch->waits.completed_least = UINT32_MAX;
+  return watch;
+}
+
+static void watch_close(law_watch *watch) {
+  if (watch) free(watch->tracks);
+  free(watch);
+}
+
+const char *law_measure(const law_cell_setup *setup, law_cell *cell) {
+  load_world world;
+  law_watch *watch = NULL;
+  bool ran = load_open(&world, &setup->load, (uint64_t)llround(setup->wish_ns / setup->times));
+  if (ran) ran = (watch = watch_open(world.room)) && watch_cell(setup, &world, watch, cell);
+  watch_close(watch);
+  load_close(&world);
+  return ran ? NULL : muster_last_error();
+}

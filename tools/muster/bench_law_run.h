@@ -1,0 +1,50 @@
+/* bench_law_run.h - a world at a load: what agents get there, beside what the law of importance promises them. */
+#ifndef TOOLS_BENCH_LAW_RUN_H
+#define TOOLS_BENCH_LAW_RUN_H
+
+#include "bench_load.h"
+
+typedef struct law_cell_setup {
+  load_setup load;
+  double wish_ns; /* of load_find_wish_ns() */
+  double times;   /* the load */
+  uint32_t window_least;
+} law_cell_setup;
+
+/* Agents of some importance, over the frames of the window. */
+typedef struct law_band {
+  double agents;     /* mean */
+  double runs;       /* updates that were completed */
+  double interval_s; /* agents x window / runs: of who never ran, too; infinite when nobody ran */
+  double period_s;   /* that the law gives them: the inverse of the mean rate */
+} law_band;
+
+/* Of those that have been in the band since their last update: how long ago that is, at the ends of frames, and how
+ * long it was when they ran again. */
+typedef struct law_stay {
+  double agents;       /* mean; 0 = these two say nothing */
+  double p99_s;        /* what they got, */
+  double lawful_p99_s; /* and what the law says: each anything from 0 to its period */
+  double runs;         /* of them; 0 = these two say nothing */
+  double interval_s;   /* mean of the times between these updates and the ones before, */
+  double period_s;     /* and of the periods meanwhile */
+} law_stay;
+
+typedef struct law_cell {
+  double agents, pressure, important_load; /* means of the reports */
+  uint32_t warm_up, window;                /* frames */
+  law_band important;                      /* importance 0.9 and above */
+  law_band bands[MUSTER_BANDS];            /* as muster_band */
+  law_stay stays[MUSTER_BANDS];
+  double own_p50, own_p99;             /* of the important, what passes between two updates on the agent's own
+                                          clock, which does a period, rounded up to frames, at a time */
+  double own_exact_p50, own_exact_p99; /* the same, not rounded */
+  double wait_s, wait_bound_s;         /* the longest wait of any frame, for updates and for actions, and the
+                                          bound of reports; of the frame that came nearest to it, or passed it */
+  uint32_t waits_beyond;               /* frames beyond the bound */
+} law_cell;
+
+/* Null, or what went wrong. */
+const char *law_measure(const law_cell_setup *setup, law_cell *cell);
+
+#endif

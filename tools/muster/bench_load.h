@@ -1,0 +1,54 @@
+/* bench_load.h - a scenario's world in virtual time at a load that is chosen: what all would take at their longest
+ * periods, in parts of the capacity. */
+#ifndef TOOLS_BENCH_LOAD_H
+#define TOOLS_BENCH_LOAD_H
+
+#include "host.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A frame's simulation time: 30 Hz. */
+#define LOAD_FRAME_NS 33333333u
+#define LOAD_FRAME_S  (LOAD_FRAME_NS * 1e-9)
+
+typedef struct load_setup {
+  const muster_module *module;
+  const char *path; /* the population's file; null = the module takes none */
+  uint32_t agents, observers;
+  uint64_t seed;
+  muster_elastic elastic;
+  muster_order order;
+  bool full_levels; /* levels follow importance alone, and no pressure makes updates cheaper */
+} load_setup;
+
+/* A world that runs, and room to see all of it. */
+typedef struct load_world {
+  host host;
+  muster_sight *sights;
+  uint32_t room;
+  uint32_t partitions; /* in which agents are: 0 .. partitions - 1 */
+  uint64_t now_ns, capacity_ns;
+  uint32_t calm; /* of host_is_in() */
+  bool in;       /* all are */
+} load_world;
+
+/* One worker: in virtual time any number of them comes to the same. False with the reason in muster_last_error(); to
+ * be closed all the same. */
+bool load_open(load_world *world, const load_setup *setup, uint64_t capacity_ns);
+void load_close(load_world *world);
+
+/* Runs a frame. False with the reason in muster_last_error(). */
+bool load_run_frame(load_world *world, muster_frame_report *report);
+
+/* Tells of every agent that stands somewhere, in the order of their ids. */
+void load_look(load_world *world, void (*see)(const muster_sight *sight, void *user), void *user);
+
+/* At twice the load everybody's first run takes twice as long to come. */
+uint32_t load_warm_up(double load);
+
+/* What everybody at the longest period takes of a frame: the pressure of a world that cannot have it says that, over so
+ * many frames; as costs follow the load a little, of one whose load is about 1. Zero: failed. */
+double load_find_wish_ns(const load_setup *setup, uint32_t frames);
+
+#endif
