@@ -343,10 +343,9 @@ static uint32_t urgency_of(const struct muster_world *world, uint32_t index) {
 
 /* Who acts in this frame for certain, as a record has it. */
 typedef struct act_choice {
-  uint32_t end;      /* urgencies below this; ACT_URGENCIES where all find time */
-  uint32_t late;     /* how many should have acted before now, */
-  double late_ns;    /* and what they will take: unknown where all find time */
-  double waiting_ns; /* what the others will take, who wait on */
+  uint32_t end;   /* urgencies below this; ACT_URGENCIES where all find time */
+  uint32_t late;  /* how many should have acted before now, */
+  double late_ns; /* and what they will take: unknown where all find time */
 } act_choice;
 
 /* The most urgent go first: as many steps as find time, and at least those of the first. */
@@ -363,7 +362,6 @@ static act_choice choose_end(const struct muster_world *world, double left_ns) {
   for (uint32_t i = 0; i < ACT_URGENCIES / 2; i++) choice.late_ns += expected_ns[i];
   while (choice.end < ACT_URGENCIES && (sum_ns == 0.0 || sum_ns + expected_ns[choice.end] <= left_ns))
     sum_ns += expected_ns[choice.end++];
-  for (uint32_t i = choice.end; i < ACT_URGENCIES; i++) choice.waiting_ns += expected_ns[i];
   return choice;
 }
 
@@ -377,8 +375,7 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
   if (world->recorder) recorder_exchange(world, TAG_URGENCY, &choice, sizeof choice);
   world->frame.acts_late = choice.late;
   world->frame.acts_late_ns = fmin(fmax(choice.late_ns, 0.0), 1e18); /* a record may be made up */
-  world->frame.acts_waiting_ns = fmin(fmax(choice.waiting_ns, 0.0), 1e18);
-  if (choice.end >= ACT_URGENCIES) { /* everybody: the other bitmap is empty */
+  if (choice.end >= ACT_URGENCIES) {                                 /* everybody: the other bitmap is empty */
     uint64_t *all = world->acting;
     world->acting = world->acting_now;
     world->acting_now = all;

@@ -157,19 +157,15 @@ static double each_ns_of(const struct muster_world *world) {
   return world->batch.count ? (double)world->admitted_ns / world->batch.count : 0.0;
 }
 
-/* What is waiting that should not. Of the wall clock, what one action takes of a frame it takes of all workers. */
+/* What is waiting that should not. In the order of deadlines a queue is as it should be, of those whose turn has not
+ * come, up to a quarter of what one update of everybody takes: then nobody is much later than a quarter of its period.
+ */
 static double backlog_ns(const struct muster_world *world) {
-  const frame_state *frame = &world->frame;
-  double each_ns = each_ns_of(world), held = world->batch.held_count;
-  uint32_t late = world->report.agents_late - frame->acts_late;
-  controller_queue queue = {
-      .updates_ns = each_ns * (world->ready.count + held),
-      .acts_ns = frame->acts_waiting_ns * (world->runner.virtual ? 1.0 : (double)world_workers(world)),
-      .late_ns = each_ns * (late + held) + frame->acts_late_ns,
-      .all_updates_ns = frame->everybody_ns,
-      .all_acts_ns = frame->everybody_acts_ns,
-  };
-  return ready_by_deadline(&world->ready) ? controller_backlog(&queue) : queue.updates_ns;
+  static const double part = 0.25;
+  double each_ns = each_ns_of(world), held = world->batch.held_count, all_ns = each_ns * (world->ready.count + held);
+  if (!ready_by_deadline(&world->ready)) return all_ns;
+  uint32_t late = world->report.agents_late - world->frame.acts_late;
+  return fmax(each_ns * (late + held) + world->frame.acts_late_ns, all_ns - part * world->frame.everybody_ns);
 }
 
 /* What this frame shows of how much updates can use. */

@@ -58,7 +58,6 @@ static void stage_fit(struct muster_world *world) {
   world->report.period_deviation_ns = told.deviation_ns;
   world->report.agents_beyond_wish = told.beyond_wish;
   world->frame.everybody_ns = told.everybody_ns;
-  world->frame.everybody_acts_ns = told.actions_ns;
   world->report.turn_longest_ns = ready_turn_longest(&world->ready, told.longest_ns);
   world->report.important_load = (float)fmin(told.important_load, pressure_max);
   world->report.held_load = (float)fmin(told.wishes.held, pressure_max);

@@ -70,11 +70,9 @@ typedef struct frame_state {
   uint64_t stolen_ns;             /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
   bool slept;                     /* audit: the caller did, until the last worker left a crew of a serial stage */
   uint64_t act_ns;                /* spent in action atoms */
-  double everybody_ns;            /* what one update of everybody takes who has a period, */
-  double everybody_acts_ns;       /* and of it the actions */
+  double everybody_ns;            /* what one update of everybody takes who has a period */
   double acts_late_ns;            /* what the actions will take of those whose turn should have come, */
   uint32_t acts_late;             /* and how many these are */
-  double acts_waiting_ns;         /* and what the actions will take that found no time in the last commit */
 } frame_state;
 
 /* Of a band of importance, since the statistics were cleared. */

@@ -18,13 +18,6 @@ static const double stood_rise = 0.004;
 /* Of a budget, what goes to the debt at most: periods stretch a little for some frames, instead of much for one. */
 static const double repaid_most = 1.0 / 3.0;
 
-double controller_backlog(const controller_queue *queue) {
-  static const double part = 0.25;
-  double updates_ns = queue->updates_ns - part * queue->all_updates_ns;
-  double acts_ns = queue->acts_ns - part * queue->all_acts_ns;
-  return fmax(queue->late_ns, fmax(updates_ns, acts_ns));
-}
-
 void controller_create(controller *controller, double debt_budgets) {
   *controller = (struct controller){.share = 1.0, .debt_budgets = debt_budgets};
 }

@@ -39,18 +39,6 @@ typedef struct controller_sample {
   bool waited;         /* there was more to do */
 } controller_sample;
 
-/* What waits at the end of a frame in the order of deadlines, as predicted cost. */
-typedef struct controller_queue {
-  double updates_ns, acts_ns;         /* of the updates that wait, and of the actions */
-  double late_ns;                     /* of both together, of those whose turn should have come */
-  double all_updates_ns, all_acts_ns; /* what one update of everybody takes, and of it the actions */
-} controller_queue;
-
-/* What is waiting that should not. A queue is as it should be, of those whose turn has not come, up to a quarter of
- * what one update of everybody takes: then nobody is much later than a quarter of its period. Of actions, which may be
- * a small part of that, up to a quarter of everybody's: who has thought would wait for another period else. */
-double controller_backlog(const controller_queue *queue);
-
 /* Begins with predictions that are right and no debt; takes back so many budgets of overrun at most. */
 void controller_create(controller *controller, double debt_budgets);
 

@@ -123,7 +123,6 @@ periods_told periods_fit(periods *periods, class_table *classes, const cost_tabl
     told.deviation_ns += kind->members * (period_ns - (double)class->nominal_ns);
     members += kind->members;
     told.everybody_ns += kind->members * kind->nominal * (double)class->nominal_ns;
-    told.actions_ns += kind->members * costs->actions[class->type].each_ns;
     if (kind->members > 0.0) told.longest_ns = fmax(told.longest_ns, period_ns);
     if (classes_beyond_wish(class)) told.beyond_wish += (uint32_t)kind->members;
   }

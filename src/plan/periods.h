@@ -29,8 +29,7 @@ typedef struct periods_told {
   fit_wishes wishes;     /* under the law of importance */
   double deviation_ns;   /* mean of T_i - T_io over all agents */
   double longest_ns;     /* the longest T_i of all */
-  double everybody_ns;   /* what one update of each takes, */
-  double actions_ns;     /* and of it the actions */
+  double everybody_ns;   /* what one update of each takes */
   uint32_t beyond_wish;  /* agents whose T_i is longer than their T_imax */
   double important_load; /* what those of high importance would take at T_io, in parts of the desired utilisation */
 } periods_told;

@@ -134,21 +134,3 @@ Test(controller, a_large_error_upwards_that_lasts_is_met_as_fast) {
   for (int i = 0; i < 6; i++) learn(&controller, 1.0);
   cr_assert_gt(controller.share, 0.8);
 }
-
-Test(controller, a_queue_of_a_quarter_of_everybody_is_no_backlog) {
-  controller_queue queue = {.updates_ns = 250, .acts_ns = 25, .all_updates_ns = 1000, .all_acts_ns = 100};
-  cr_assert_leq(controller_backlog(&queue), 0.0);
-  queue.updates_ns = 300;
-  cr_assert_float_eq(controller_backlog(&queue), 50.0, 1e-9);
-}
-
-/* They are a tenth of all work, and half of everybody waits for its own. */
-Test(controller, actions_that_wait_for_long_are_a_backlog_however_little_they_take) {
-  controller_queue queue = {.updates_ns = 100, .acts_ns = 50, .all_updates_ns = 1000, .all_acts_ns = 100};
-  cr_assert_float_eq(controller_backlog(&queue), 25.0, 1e-9);
-}
-
-Test(controller, who_is_late_is_a_backlog_however_few_wait) {
-  controller_queue queue = {.updates_ns = 10, .acts_ns = 1, .late_ns = 7, .all_updates_ns = 1000, .all_acts_ns = 100};
-  cr_assert_float_eq(controller_backlog(&queue), 7.0, 1e-9);
-}
