@@ -119,6 +119,19 @@ Test(rank, charges_each_entry_what_ranking_and_settling_it_takes) {
   destroy(ranking);
 }
 
+Test(rank, what_a_host_runs_is_charged_for_the_atoms_that_it_has_left) {
+  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  ranking->limits.planned = true;
+  ranking_begin_frame(ranking, 1000000000u);
+  ranking->store.rows[0] = (agent_row){.last_update_ns = 900000000u, .atom_next = 2};
+  ready_release(&ranking->ready, &ranking->store, 0, ranking->limits.now_ns, ranking->frame);
+  ready_enlist(&ranking->ready, &ranking->store, 0);
+  ranking_admit(ranking);
+  cr_assert_eq(ranking->batch.count, 1);
+  cr_assert_eq(ranking->batch.entries[0].predicted_ns, 1000, "two of three were run");
+  destroy(ranking);
+}
+
 Test(rank, admits_the_head_whatever_it_costs_when_nothing_else_ran) {
   ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 1000000000u);
