@@ -174,6 +174,27 @@ Test(snapshot_forged, answers_that_are_neither_yes_nor_no) {
   free(saved.bytes);
 }
 
+/* Before those answers stands how far levels give way, and from which pressure on. */
+Test(snapshot_forged, levels_that_give_way_as_none_can) {
+  static const char why[] = "levels that give way as none can";
+  static const struct {
+    size_t offset;
+    double good, bad;
+  } fields[] = {{offsetof(ease, from), 1.0, 1.001},      {offsetof(ease, from), 0.0, -0.001},
+                {offsetof(ease, from), 0.5, NAN},        {offsetof(ease, pressure), 2.0, 2.001},
+                {offsetof(ease, pressure), 0.0, -0.001}, {offsetof(ease, depth), 1.5, 1.501},
+                {offsetof(ease, depth), 0.0, -0.001}};
+  saved_world saved = save_observed();
+  parts parts = take_apart(&saved);
+  unsigned char *begin = parts.bytes + parts.begin[SECTION_SCORE + 1] - 2 - offsetof(ease, relapsed);
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    expect_forged(&parts, begin + fields[i].offset, &fields[i].good, sizeof(double), NULL);
+    expect_forged(&parts, begin + fields[i].offset, &fields[i].bad, sizeof(double), why);
+  }
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
 /* A list of waiting agents begins with its number; a number that is no more than a sign ends them all. */
 Test(snapshot_forged, agents_in_wheels_that_there_are_not) {
   saved_world saved = save_observed();
