@@ -282,6 +282,21 @@ Test(observers, are_found_at_either_end_of_a_line) {
     }
 }
 
+/* One that sees half a metre far matters to whoever stands where it is, in a box around it or at its very place. */
+Test(observers, that_see_no_further_than_a_box_are_found_inside_it) {
+  fixture *fixture = create();
+  sight_list list;
+  add(fixture, 0, (muster_position){5, 5, 5}, 0, 0.25f, 0.5f);
+  write_all(fixture);
+  sights_gather(&fixture->table, &(sight_box){0, 0, {0, 0, 0}, {10, 10, 10}, 0}, &list);
+  cr_assert_eq(list.count, 1);
+  cr_assert_eq(list.sights[0].highest, 1.0f);
+  sights_gather(&fixture->table, &(sight_box){0, 0, {5, 5, 5}, {5, 5, 5}, 0}, &list);
+  cr_assert_eq(list.count, 1);
+  cr_assert_eq(list.lowest, 1.0f);
+  destroy(fixture);
+}
+
 /* Its middle is seen by nobody, and its northern end lies at the corner. */
 Test(observers, are_found_at_the_far_end_of_a_line_that_ends_at_the_corner) {
   fixture *fixture = create();

@@ -108,6 +108,20 @@ Test(offenders, forgets_who_is_gone_and_nobody_else) {
   destroy(&fixture);
 }
 
+/* Two seconds were bad of the three that it takes: whoever forgets the type forgets them. */
+Test(offenders, a_type_that_is_forgotten_begins_anew) {
+  fixture fixture;
+  create(&fixture);
+  type_conduct *conduct = &fixture.offenders.types[0];
+  *conduct = (type_conduct){.bad_windows = 2, .window_begin_ns = 5, .window_samples = 7, .window_offences = 3};
+  conduct->window_agents = 2;
+  offenders_forget_type(&fixture.offenders, 0);
+  cr_assert_eq(conduct->bad_windows, 0);
+  cr_assert(conduct->window_begin_ns == 0 && conduct->window_samples == 0 && conduct->window_offences == 0);
+  cr_assert_eq(conduct->window_agents, 0);
+  destroy(&fixture);
+}
+
 Test(offenders, a_full_table_lets_the_mild_go_and_keeps_who_has_more_strikes) {
   fixture fixture;
   create(&fixture);

@@ -202,6 +202,12 @@ Test(modules, are_judged_without_being_loaded) {
   cr_expect_eq(modules_check(shelf.folder, "part"), MUSTER_E_INPUT);
   cr_expect(strstr(muster_last_error(), "was it still being copied?"), "%s", muster_last_error());
   cr_expect_eq(modules_check("/nonexistent", "plain"), MUSTER_E_SYSTEM);
+  int before = dup(STDIN_FILENO), after; /* the lowest that is free */
+  close(before);
+  for (int i = 0; i < 3; i++) modules_check(shelf.folder, i ? "plain" : "part");
+  after = dup(STDIN_FILENO);
+  close(after);
+  cr_expect_eq(after, before, "files are left open");
   take_down(&shelf);
 }
 
