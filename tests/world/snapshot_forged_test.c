@@ -204,6 +204,11 @@ Test(snapshot_forged, agents_in_wheels_that_there_are_not) {
   memcpy(&list, parts.bytes + parts.begin[SECTION_WHEELS], sizeof list);
   cr_assert_neq(list, UINT32_MAX, "somebody waits");
   expect_forged(&parts, parts.bytes + parts.begin[SECTION_WHEELS], &beyond, sizeof beyond, "is none of the wheels");
+  little_world little = new_world();
+  cr_assert_eq(load_world(little.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  list = little.world->classes.count * WHEEL_LISTS * WHEEL_SLOTS; /* the first behind the last */
+  little_world_destroy(&little);
+  expect_forged(&parts, parts.bytes + parts.begin[SECTION_WHEELS], &list, sizeof list, "is none of the wheels");
   free(parts.bytes);
   free(saved.bytes);
 }
@@ -221,6 +226,29 @@ static muster_result load_planned(const parts *parts) {
   little_world_destroy(&little);
   free(saved.bytes);
   return result;
+}
+
+Test(snapshot_forged, costs_of_actions_that_were_never_measured) {
+  little_world little = busy_world(planned_kind(), 1);
+  busy_populate(&little);
+  for (uint32_t frame = 0; frame < FRAMES; frame++) busy_frame(&little, planned_kind(), frame);
+  const frame_experience learnt = little.world->experience;
+  saved_world saved = save_world(little.world);
+  parts parts = take_apart(&saved);
+  unsigned char *place = find(&parts, SECTION_LEARNT, &learnt, sizeof learnt, 0);
+  cr_assert_not_null(place);
+  for (uint32_t kind = 0; kind < ACT_KINDS; kind++) {
+    frame_experience forged = learnt;
+    forged.act_each[kind].mean_ns = -1.0;
+    memcpy(place, &forged, sizeof forged);
+    cr_assert_eq(load_planned(&parts), MUSTER_E_INPUT, "kind %u", kind);
+    cr_assert_not_null(strstr(muster_last_error(), "measured times that cannot be"), "%s", muster_last_error());
+  }
+  memcpy(place, &learnt, sizeof learnt);
+  cr_assert_eq(load_planned(&parts), MUSTER_OK, "%s", muster_last_error());
+  little_world_destroy(&little);
+  free(parts.bytes);
+  free(saved.bytes);
 }
 
 /* A beat that is behind the present one's end by more than half of a beat is another one. */
