@@ -187,3 +187,28 @@ Test(snapshot_herds_refusals, folded_herds_that_are_where_none_can_be_or_too_man
   free(parts.bytes);
   free(saved.bytes);
 }
+
+/* How many partitions have herds, and for each its number and the block that its next herd is put into. */
+Test(snapshot_herds_refusals, herds_of_partitions_that_there_are_not) {
+  herd_busy busy = herd_busy_driven(50, UNFOLDED);
+  const uint32_t is[] = {1, 0, busy.little.world->herds.types[0].open[0]};
+  saved_world saved = save_world(busy.little.world);
+  parts parts = take_apart(&saved);
+  size_t at = parts.begin[HERDS], found = 0, places = 0;
+  for (; at + sizeof is <= parts.begin[SECTIONS + 1]; at++)
+    if (memcmp(parts.bytes + at, is, sizeof is) == 0) found = at, places++;
+  cr_assert_gt(places, 0, "all herds are of partition 0");
+  const uint32_t forged[][2] = {{65536, is[2]}, {0, 0}, {0, 1000}};
+  for (uint32_t i = 0; i < 3; i++) {
+    memcpy(parts.bytes + found + 4, forged[i], sizeof forged[i]);
+    saved_world changed = put_together(&parts);
+    herd_busy other = herd_busy_world(1, UNFOLDED);
+    expect_refused(other.little.world, changed.bytes, changed.count, "an open block");
+    cr_assert_not_null(strstr(muster_last_error(), "are put into block"), "%s", muster_last_error());
+    little_world_destroy(&other.little);
+    free(changed.bytes);
+  }
+  little_world_destroy(&busy.little);
+  free(parts.bytes);
+  free(saved.bytes);
+}
