@@ -139,6 +139,15 @@ Test(offenders, a_full_table_lets_the_mild_go_and_keeps_who_has_more_strikes) {
   destroy(&fixture);
 }
 
+Test(offenders, of_equals_in_a_full_table_the_one_that_has_been_there_longest_goes) {
+  fixture fixture;
+  create(&fixture);
+  for (uint32_t agent = 0; agent <= OFFENDERS_MAX; agent++) offend(&fixture, agent, false, 0);
+  for (uint32_t agent = 0; agent <= OFFENDERS_MAX; agent++)
+    cr_assert_eq(fixture.offenders.places[agent] == 0, agent == 0, "agent %u", agent);
+  destroy(&fixture);
+}
+
 /* A second in which `agents` of type 0 offend once each while it had so many updates. */
 static offender_verdict pass_second(fixture *fixture, uint32_t agents, uint64_t updates, bool cheapest,
                                     uint64_t *samples) {
