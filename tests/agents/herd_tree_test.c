@@ -48,6 +48,13 @@ Test(herd_tree, numbers_nodes_as_a_heap) {
   cr_assert_eq(herd_tree_place(&tree, 2), 9);
 }
 
+Test(herd_tree, numbers_no_more_nodes_than_there_are) {
+  herd_tree tree = tree_of(3, 3);
+  cr_assert_eq(tree.depths[tree.first[4] - 1], 3);
+  cr_assert_eq(tree.depths[tree.first[4]], 0);
+  cr_assert_eq(tree.places[tree.first[4]], 0);
+}
+
 Test(herd_tree, deals_members_so_that_shares_differ_by_one_at_most) {
   herd_tree tree = tree_of(5, 3);
   for (uint32_t members = 1; members <= 125; members++) {

@@ -112,6 +112,40 @@ Test(observers, who_leap_come_before_those_who_walk_and_are_written_once) {
   destroy(fixture);
 }
 
+Test(observers, who_walked_and_then_left_is_due_whichever_queue_is_asked_first) {
+  fixture *fixture = create();
+  observer_table *table = &fixture->table;
+  add_usual(fixture, 0, 0);
+  write_all(fixture);
+  observers_move(table, 0, (muster_position){10, 0, 0});
+  observers_remove(table, 0);
+  observers_count(table);
+  cr_assert_eq(observers_next(table, OBSERVER_WALKS), 0);
+  observers_write(table, 0);
+  cr_assert_not(table->sources[0].written);
+  destroy(fixture);
+}
+
+Test(observers, the_nearest_is_told_whoever_came_first) {
+  fixture *fixture = create();
+  const double places[] = {70, -20, 30, -90};
+  for (uint32_t i = 0; i < 4; i++) add_usual(fixture, i, places[i]);
+  cr_assert_eq(observers_nearest(&fixture->table, (muster_position){0, 0, 0}, 0), 1);
+  cr_assert_eq(observers_nearest(&fixture->table, (muster_position){60, 0, 0}, 0), 0);
+  cr_assert_eq(observers_nearest(&fixture->table, (muster_position){0, 0, 0}, 1), OBSERVER_NONE);
+  destroy(fixture);
+}
+
+/* Most see 16 m, too many see 256 m to be called few: what is usual is so much that those see four times as far. */
+Test(observers, what_is_usual_lets_few_see_more_than_four_times_as_far) {
+  fixture *fixture = create();
+  for (uint32_t i = 0; i < 100; i++) add(fixture, i, (muster_position){0, 0, 0}, 0, 5, i < 60 ? 16 : 256);
+  write_all(fixture);
+  cr_assert_float_eq(fixture->table.typical_far_m, 64.0f, 1e-3);
+  cr_assert_eq(fixture->table.far_sighted_count, 0);
+  destroy(fixture);
+}
+
 static float importance_at(const observer_source *row, double x, double y, double z) {
   double dx = x - row->position.x, dy = y - row->position.y, dz = z - row->position.z;
   double distance = sqrt(dx * dx + dy * dy + dz * dz);
@@ -246,4 +280,30 @@ Test(observers, are_found_at_either_end_of_a_line) {
       cr_assert_eq(list.count, 1, "axis %u, side %d", axis, side);
       destroy(fixture);
     }
+}
+
+/* One that sees half a metre far matters to whoever stands where it is, in a box around it or at its very place. */
+Test(observers, that_see_no_further_than_a_box_are_found_inside_it) {
+  fixture *fixture = create();
+  sight_list list;
+  add(fixture, 0, (muster_position){5, 5, 5}, 0, 0.25f, 0.5f);
+  write_all(fixture);
+  sights_gather(&fixture->table, &(sight_box){0, 0, {0, 0, 0}, {10, 10, 10}, 0}, &list);
+  cr_assert_eq(list.count, 1);
+  cr_assert_eq(list.sights[0].highest, 1.0f);
+  sights_gather(&fixture->table, &(sight_box){0, 0, {5, 5, 5}, {5, 5, 5}, 0}, &list);
+  cr_assert_eq(list.count, 1);
+  cr_assert_eq(list.lowest, 1.0f);
+  destroy(fixture);
+}
+
+/* Its middle is seen by nobody, and its northern end lies at the corner. */
+Test(observers, are_found_at_the_far_end_of_a_line_that_ends_at_the_corner) {
+  fixture *fixture = create();
+  sight_list list;
+  add(fixture, 0, (muster_position){0, -4990, 0}, 0, 5, 25);
+  write_all(fixture);
+  sights_gather(&fixture->table, &(sight_box){0, 0, {0, -5000, 0}, {0, 0, 0}, 0}, &list);
+  cr_assert_eq(list.count, 1);
+  destroy(fixture);
 }

@@ -174,3 +174,14 @@ Test(sets, may_be_asked_to_yield_at_the_first_question) {
     cr_assert_eq(sets_check(&type), asks ? MUSTER_OK : MUSTER_E_ARGUMENT, "%u", asks);
   }
 }
+
+Test(sets, who_is_cut_and_begins_anew_has_no_progress) {
+  fixture fixture;
+  create(&fixture, "b", NULL, MUSTER_SETS_BY_PRIORITY);
+  type_set *set = &fixture.table.sets[0];
+  set_state state = {.goes_on = 1, .progress = 20000, .reported = true};
+  set->mode = MUSTER_MODE_SUSPENDABLE;
+  pass_cut(set, &state, 0);
+  cr_assert(state.progress == 0 && state.goes_on == 0 && !state.reported);
+  arena_destroy(&fixture.arena);
+}

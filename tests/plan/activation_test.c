@@ -72,6 +72,16 @@ Test(activation, offline_plans_find_that_4_6_and_8_need_never_meet) {
   for (uint32_t t = 0; t < 24; t++) cr_assert_leq(load[t], 1, "frame %u has %u", t, load[t]);
 }
 
+Test(activation, offline_plans_put_nobody_off_who_is_alone) {
+  const float cost = 1.0f;
+  for (uint32_t period = 1; period <= 9; period++)
+    for (uint32_t times = 1; times <= 25; times++) {
+      uint32_t delay = UINT32_MAX;
+      cr_assert(activation_plan_offline(&period, &cost, 1, 8, period * times, &delay));
+      cr_assert_eq(delay, 0, "period %u, %u times", period, times);
+    }
+}
+
 Test(activation, the_cycle_of_periods_is_bounded) {
   static const uint32_t periods[] = {7, 11, 13, 1009};
   cr_assert_eq(activation_cycle(periods, 3, 1 << 20), 1001);
@@ -342,4 +352,10 @@ Test(activation, a_woken_agent_keeps_the_frame_that_it_has_booked) {
   cr_assert_eq(after.cost_ns, before.cost_ns);
   planner_destroy(planner);
   free(watched);
+}
+
+Test(activation, a_pace_knows_how_many_beats_a_nanosecond_has_however_short_they_are) {
+  cr_assert_eq(activation_pace_of(0.5, 0.25).beats_per_ns, 2.0);
+  cr_assert_eq(activation_pace_of(0.5, 0.25).late, 0.25);
+  cr_assert_eq(activation_pace_of(0.0, 0.0).beats_per_ns, 0.0);
 }

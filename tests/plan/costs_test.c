@@ -146,3 +146,16 @@ Test(costs, how_often_updates_come_to_their_actions_is_learnt) {
   for (int i = 0; i < 100; i++) costs_learn_actions(&costs.actions[0], 0);
   cr_assert_float_eq(costs.actions[0].per_update, 0.125, 1e-6, "frames without updates say nothing");
 }
+
+Test(costs, each_type_has_a_window_of_its_own) {
+  enum { TYPES = 3, SAMPLES = 100 };
+  static cost_estimate estimates[TYPES][MUSTER_LEVELS];
+  static cost_actions actions[TYPES];
+  cost_table table = {.estimates = estimates, .actions = actions};
+  for (uint32_t type = 0; type < TYPES; type++) costs_guess(&table, type, 5000);
+  for (uint32_t type = 0; type < TYPES; type++)
+    for (uint32_t i = 0; i < SAMPLES * type; i++) costs_add(&table, type, 0, 5000, false);
+  costs_turn(&table, TYPES);
+  for (uint32_t type = 1; type < TYPES; type++)
+    cr_assert_gt(estimates[type][0].window, estimates[type - 1][0].window, "type %u", type);
+}

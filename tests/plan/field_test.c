@@ -232,3 +232,50 @@ Test(field, observers_that_all_see_further_from_now_on_get_larger_cells) {
   crowd_check(crowd, promised);
   crowd_destroy(crowd);
 }
+
+/* Takes all that a list holds. */
+static void take_all(field *field, uint32_t list) {
+  uint8_t low[PLOT_CELLS_MAX];
+  field_plot plot;
+  memset(low, FIELD_EMPTY, sizeof low);
+  while ((plot = field_next(field, list)).tile != FIELD_NO_CELL) field_settle(field, &plot, low);
+}
+
+/* Every kilometre an observer looks around; what changed little at the hundredth waits until tiles are forgotten. */
+Test(field, what_is_listed_stays_where_it_is_when_other_tiles_are_forgotten) {
+  enum { WAITS_KM = 100, FAR_M = 250 };
+  arena arena;
+  field field;
+  cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
+  field_create(&field, 4, 32.0, &arena);
+  uint32_t scanned = 0, plots = 0;
+  for (uint32_t km = 0; field.forgets == 0; km++) {
+    field_view view = {{km * 1000.0, 0, 0}, 25, FAR_M, 0};
+    cr_assert(field_touch(&field, &view, km == WAITS_KM ? FIELD_LITTLE : FIELD_MUCH, &scanned));
+    take_all(&field, FIELD_MUCH);
+    if (km == WAITS_KM) plots = field.lists[FIELD_LITTLE].count;
+  }
+  cr_assert_gt(plots, 0);
+  for (; plots > 0; plots--) {
+    field_plot plot = field_next(&field, FIELD_LITTLE);
+    cr_assert_lt(plot.tile, field.tile_count, "of a tile that is gone");
+    cr_assert_leq(fabs(plot.grid_x * 32.0 - WAITS_KM * 1000.0), FAR_M + 32.0);
+    cr_assert_leq(fabs(plot.grid_y * 32.0), FAR_M + 32.0);
+  }
+  cr_assert_eq(field_next(&field, FIELD_LITTLE).tile, FIELD_NO_CELL);
+  arena_destroy(&arena);
+}
+
+Test(field, has_tiles_for_all_the_observers_that_there_may_be) {
+  enum { MANY = 1000 };
+  arena arena;
+  field field;
+  cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
+  field_create(&field, MANY, 32.0, &arena);
+  uint32_t scanned = 0;
+  for (uint32_t i = 0; i < MANY; i++) {
+    field_view view = {{i * 1000.0, 0, 0}, 25, 250, 0};
+    cr_assert(field_touch(&field, &view, FIELD_MUCH, &scanned), "no room for observer %u", i);
+  }
+  arena_destroy(&arena);
+}

@@ -197,6 +197,8 @@ static uint32_t listed_at(double x) {
   cr_assert_eq(blocks.count, 2);
   for (uint32_t i = 2; i-- > 0;) fold_look(&scene.board, &blocks, i, i + 1, 0); /* workers come in any order */
   fold_list(&scene.board, &blocks);
+  for (uint32_t i = 0; i < scene.board.item_count; i++)
+    cr_assert_not(scene.board.items[i].folds, "who is folded can only unfold");
   arena_destroy(&scene.arena);
   return scene.board.item_count;
 }
@@ -220,5 +222,27 @@ Test(fold, the_middle_of_an_unfolded_herd_is_that_of_its_members) {
   cr_assert_float_eq(lanes.entry->y, 0.0f, 1e-4);
   cr_assert_float_eq(lanes.entry->velocity_x, 0.75f, 1e-4);
   cr_assert_float_eq(lanes.entry->velocity_y, 0.5f, 1e-4);
+  arena_destroy(&scene.arena);
+}
+
+Test(fold, blocks_are_given_out_in_parts_one_behind_the_other) {
+  static scene scene;
+  scene_create(&scene);
+  fold_blocks first = fold_next_blocks(&scene.board, &scene.type, 0, FOLD_BLOCKS + 3);
+  fold_blocks rest = fold_next_blocks(&scene.board, &scene.type, 0, 3);
+  cr_assert(first.first == 0 && first.count == FOLD_BLOCKS);
+  cr_assert(rest.first == FOLD_BLOCKS && rest.count == 3);
+  arena_destroy(&scene.arena);
+}
+
+Test(fold, who_is_kept_on_the_list_is_listed_once_and_who_is_not_may_come_again) {
+  static scene scene;
+  scene_create(&scene);
+  fold_board *board = &scene.board;
+  for (uint32_t herd = 7; herd < 10; herd++) fold_note(board, herd, 1.0f, false);
+  fold_keep(board, 2);
+  for (uint32_t herd = 7; herd < 10; herd++) fold_note(board, herd, 1.0f, false);
+  cr_assert_eq(board->item_count, 3);
+  for (uint32_t i = 0; i < 3; i++) cr_assert_eq(board->items[i].herd, 7 + i);
   arena_destroy(&scene.arena);
 }

@@ -108,6 +108,20 @@ Test(offenders, forgets_who_is_gone_and_nobody_else) {
   destroy(&fixture);
 }
 
+/* Two seconds were bad of the three that it takes: whoever forgets the type forgets them. */
+Test(offenders, a_type_that_is_forgotten_begins_anew) {
+  fixture fixture;
+  create(&fixture);
+  type_conduct *conduct = &fixture.offenders.types[0];
+  *conduct = (type_conduct){.bad_windows = 2, .window_begin_ns = 5, .window_samples = 7, .window_offences = 3};
+  conduct->window_agents = 2;
+  offenders_forget_type(&fixture.offenders, 0);
+  cr_assert_eq(conduct->bad_windows, 0);
+  cr_assert(conduct->window_begin_ns == 0 && conduct->window_samples == 0 && conduct->window_offences == 0);
+  cr_assert_eq(conduct->window_agents, 0);
+  destroy(&fixture);
+}
+
 Test(offenders, a_full_table_lets_the_mild_go_and_keeps_who_has_more_strikes) {
   fixture fixture;
   create(&fixture);
@@ -122,6 +136,15 @@ Test(offenders, a_full_table_lets_the_mild_go_and_keeps_who_has_more_strikes) {
     cr_assert_gt(fixture.offenders.places[agent], 0, "agent %u had two strikes and was let off", agent);
   for (uint32_t i = 0; i < OFFENDERS_MAX; i++)
     cr_assert_eq(fixture.offenders.places[fixture.offenders.entries[i].agent], i + 1);
+  destroy(&fixture);
+}
+
+Test(offenders, of_equals_in_a_full_table_the_one_that_has_been_there_longest_goes) {
+  fixture fixture;
+  create(&fixture);
+  for (uint32_t agent = 0; agent <= OFFENDERS_MAX; agent++) offend(&fixture, agent, false, 0);
+  for (uint32_t agent = 0; agent <= OFFENDERS_MAX; agent++)
+    cr_assert_eq(fixture.offenders.places[agent] == 0, agent == 0, "agent %u", agent);
   destroy(&fixture);
 }
 

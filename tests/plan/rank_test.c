@@ -83,6 +83,29 @@ Test(rank, puts_woken_agents_first_and_then_whoever_waited_longer_than_the_guara
   destroy(ranking);
 }
 
+/* An update of the woken takes three times as long: while both wait, each has half of the time. */
+Test(rank, the_woken_and_the_guaranteed_have_equal_time) {
+  enum { WOKEN = 4, ALL = 20, FIRST = ALL - WOKEN };
+  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  ranking->costs.estimates[0][1] = ranking->costs.estimates[0][0];
+  ranking->costs.estimates[0][1].mean_ns *= 3.0;
+  ranking->costs.estimates[0][1].predicted_ns *= 3;
+  ranking_begin_frame(ranking, 1000000000u);
+  for (uint32_t i = 0; i < ALL; i++) {
+    release(ranking, i, 990000000u, 0.0f);
+    if (i >= FIRST) ranking->store.rows[i].level = 1;
+  }
+  ranking_begin_frame(ranking, 1000000000u + ranking->def.guarantee_ns);
+  for (uint32_t i = FIRST; i < ALL; i++) ready_wake(&ranking->ready, &ranking->store, i);
+  ranking_admit(ranking);
+  cr_assert_eq(ranking->batch.count, ALL);
+  for (uint32_t i = 0; i < 4 * WOKEN; i++) {
+    bool woken = ranking->batch.entries[i].agent >= FIRST;
+    cr_assert_eq(woken, i % 4 == 0, "entry %u is of agent %u", i, ranking->batch.entries[i].agent);
+  }
+  destroy(ranking);
+}
+
 Test(rank, admits_by_cost_and_leaves_the_rest_ready_in_their_place) {
   ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 1000000000u);
@@ -116,6 +139,19 @@ Test(rank, charges_each_entry_what_ranking_and_settling_it_takes) {
   ranking->limits.entry_ns = 0;
   ranking_admit(ranking);
   cr_assert_eq(ranking->batch.count, 7);
+  destroy(ranking);
+}
+
+Test(rank, what_a_host_runs_is_charged_for_the_atoms_that_it_has_left) {
+  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  ranking->limits.planned = true;
+  ranking_begin_frame(ranking, 1000000000u);
+  ranking->store.rows[0] = (agent_row){.last_update_ns = 900000000u, .atom_next = 2};
+  ready_release(&ranking->ready, &ranking->store, 0, ranking->limits.now_ns, ranking->frame);
+  ready_enlist(&ranking->ready, &ranking->store, 0);
+  ranking_admit(ranking);
+  cr_assert_eq(ranking->batch.count, 1);
+  cr_assert_eq(ranking->batch.entries[0].predicted_ns, 1000, "two of three were run");
   destroy(ranking);
 }
 

@@ -289,3 +289,32 @@ Test(ready, a_turn_is_moved_by_importance_and_by_runs_as_their_weights_say) {
   cr_assert_float_eq((double)ready_deadline(&fixture->ready, &runs), 6.0625e9, 1e3);
   ready_fixture_destroy(fixture);
 }
+
+/* Ages beyond half a minute count in full. */
+Test(ready, who_has_waited_longest_leads_by_delays_however_long_that_is) {
+  muster_world_def def = world_of(MUSTER_ORDER_DELAYS);
+  ready_fixture *fixture = ready_fixture_create(&def, 1);
+  uint64_t before = 0, now_ns = 1000ull * SECOND_NS;
+  begin_frame_at(fixture, now_ns);
+  for (uint64_t seconds = 65; seconds > 0; seconds--) {
+    agent_row row = {.first_due_ns = now_ns - seconds * SECOND_NS, .last_update_ns = now_ns - seconds * SECOND_NS};
+    uint64_t key = ready_delays_key(&fixture->ready, &row, 0);
+    cr_assert_gt(key, before, "who waited for %lu s stands before who did for longer", (unsigned long)seconds);
+    before = key;
+  }
+  ready_fixture_destroy(fixture);
+}
+
+/* An eighth of the period, or a 64th of the guarantee. */
+Test(ready, who_is_woken_has_its_turn_within_a_small_part_of_its_period) {
+  agent_class class = {.nominal_ns = 40000000u, .rate = 1.0, .period_ns = 4e7f};
+  muster_world_def def = world_of(MUSTER_ORDER_DEADLINE);
+  def.guarantee_ns = 640000000u;
+  ready_fixture *fixture = ready_fixture_create(&def, 1);
+  fixture->ready.classes = &class;
+  const agent_row woken = {.first_due_ns = 100, .woken = 1};
+  cr_assert_eq(ready_deadline(&fixture->ready, &woken), 100 + 5000000);
+  class.period_ns = 4e8f;
+  cr_assert_eq(ready_deadline(&fixture->ready, &woken), 100 + 10000000);
+  ready_fixture_destroy(fixture);
+}

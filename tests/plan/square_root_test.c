@@ -230,3 +230,14 @@ Test(square_root, makes_periods_proportional_to_the_root_of_cost_times_elasticit
   double second = cost[1] / fit_utilisation(FIT_SQUARE_ROOT, &kinds[1], lambda);
   cr_assert_float_eq(second / first, sqrt(16 * 64), 1e-9);
 }
+
+/* Where no root can be is as good a place to begin as any other where none can be. */
+Test(square_root, a_guess_that_is_out_of_all_bounds_costs_no_rounds) {
+  const fit_kind kinds[] = {{.members = 10, .nominal = 0.1, .minimum = 0.001, .elasticity = 3},
+                            {.members = 4, .nominal = 0.2, .minimum = 0.01, .elasticity = 0.5}};
+  fit_result high = fit_solve(FIT_SQUARE_ROOT, kinds, 2, 0.4, 1e-200), low;
+  low = fit_solve(FIT_SQUARE_ROOT, kinds, 2, 0.4, 1e200);
+  cr_assert_float_eq(high.fitted_sum, 0.4, 1e-12);
+  cr_assert_eq(low.lambda, high.lambda);
+  cr_assert_eq(low.rounds, high.rounds);
+}

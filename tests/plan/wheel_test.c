@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "plan/costs.h"
+#include "plan/grade.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -279,5 +280,22 @@ Test(classes, list_exactly_those_that_have_members) {
   classes_leave(&fixture->classes, a, 0);
   cr_assert_eq(fixture->classes.active_count, 1);
   cr_assert_eq(fixture->classes.active[0], c->number);
+  destroy(fixture);
+}
+
+/* What is fetched ahead is of changes that there are: behind them stands an agent beyond all memory. */
+Test(wheel, nothing_is_fetched_for_changes_behind_the_last) {
+  enum { CHANGES = 20, ROOM = 2 * CHANGES };
+  fixture *fixture = create(100000000, 1000000000);
+  agent_class *class = class_of(fixture, 5);
+  for (uint32_t i = 0; i < CHANGES; i++) {
+    fixture->store.rows[i].class = class->number;
+    wheel_insert(&fixture->classes, class, 0, &fixture->store, i);
+  }
+  for (uint32_t coming = 0; coming <= CHANGES; coming++) {
+    grade_change changes[ROOM];
+    for (uint32_t i = 0; i < ROOM; i++) changes[i] = (grade_change){.agent = i < coming ? i : UINT32_MAX};
+    grade_prefetch(&fixture->classes, &fixture->store, changes, coming);
+  }
   destroy(fixture);
 }

@@ -127,6 +127,8 @@ Test(api, types_tell_costs_by_level_and_conduct) {
   cr_expect(json_array_size(control_member(types, "types")) == 4);
   cr_expect(control_count(types, "types.0.levels.0.agents") > 0);
   cr_expect(!control_is_true(types, "types.0.conduct.quarantined"));
+  cr_expect_eq(control_count(types, "types.0.conduct.blocked"), 0);
+  cr_expect_eq(control_count(types, "types.0.conduct.worst_blocked_ns"), 0);
   json_decref(types);
 }
 
@@ -293,6 +295,17 @@ Test(api, an_agent_is_moved_and_tuned) {
   json_decref(agent);
 }
 
+Test(api, bad_changes_of_an_agent_are_refused) {
+  json_t *page = ask("GET", AGENTS "?limit=1", NULL, 200);
+  char path[128];
+  snprintf(path, sizeof path, AGENTS "/%s", control_text(page, "agents.0.agent"));
+  CONTROL_EXPECT_REFUSALS(&service, {"PATCH", path, "{\"elasticity\": 1025}", 400, "out_of_range", "elasticity"},
+                          {"PATCH", path, "{\"role\": true}", 400, "wrong_type", "role"},
+                          {"PATCH", path, "{\"speed\": 1}", 400, "unknown_field", "speed"},
+                          {"PATCH", path, "{}", 400, "missing", ""});
+  json_decref(page);
+}
+
 Test(api, an_agent_is_woken_now_or_asked_to_wake_at_a_time) {
   char path[256], end[300];
   spawn_hare(path);
@@ -406,11 +419,14 @@ Test(api, no_more_observers_are_held_than_there_is_room_for_and_those_that_are_g
 }
 
 Test(api, bad_observers_are_refused) {
-  CONTROL_EXPECT_REFUSALS(&service, {"POST", OBSERVERS, "{\"near_m\": 5}", 400, "missing", "position"},
-                          {"POST", OBSERVERS, "{\"position\": {\"x\": 1, \"y\": 1}, \"near_m\": 5, \"far_m\": 5}", 400,
-                           "out_of_range", "far_m"},
-                          {"POST", OBSERVERS, "{\"position\": {\"x\": 1, \"y\": 1}, \"partition\": 65536}", 400,
-                           "out_of_range", "partition"});
+  CONTROL_EXPECT_REFUSALS(
+      &service, {"POST", OBSERVERS, "{\"near_m\": 5}", 400, "missing", "position"},
+      {"POST", OBSERVERS, "{\"position\": {\"x\": 1, \"y\": 1, \"z\": \"up\"}}", 400, "wrong_type", "position.z"},
+      {"POST", OBSERVERS, "{\"position\": {\"x\": 1, \"y\": 1, \"z\": 2e9}}", 400, "out_of_range", "position.z"},
+      {"POST", OBSERVERS, "{\"position\": {\"x\": 1, \"y\": 1}, \"near_m\": 5, \"far_m\": 5}", 400, "out_of_range",
+       "far_m"},
+      {"POST", OBSERVERS, "{\"position\": {\"x\": 1, \"y\": 1}, \"partition\": 65536}", 400, "out_of_range",
+       "partition"});
 }
 
 /* ------------------------------------------------------------------------------------------------------ modules */

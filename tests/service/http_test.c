@@ -234,6 +234,7 @@ Test(http, bodies_in_chunks_have_the_same_limit) {
   int descriptor = dial();
   send_text(descriptor, text);
   cr_expect(receive(descriptor) == 413, "%s", reply);
+  cr_expect(strstr(reply, "the body is larger than the 1000 bytes that are taken"), "%s", reply);
 }
 
 /* What is no whole request is closed after a second at the latest. */

@@ -3,6 +3,7 @@
 #include "service/modules.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,6 +192,12 @@ Test(modules, one_that_is_loaded_stays_whole_when_its_file_is_cut_and_overwritte
   take_down(&shelf);
 }
 
+static uint32_t open_files(void) {
+  uint32_t count = 0;
+  for (int file = 0; file < 256; file++) count += fcntl(file, F_GETFD) >= 0;
+  return count;
+}
+
 Test(modules, are_judged_without_being_loaded) {
   shelf shelf;
   put_up(&shelf);
@@ -202,6 +209,9 @@ Test(modules, are_judged_without_being_loaded) {
   cr_expect_eq(modules_check(shelf.folder, "part"), MUSTER_E_INPUT);
   cr_expect(strstr(muster_last_error(), "was it still being copied?"), "%s", muster_last_error());
   cr_expect_eq(modules_check("/nonexistent", "plain"), MUSTER_E_SYSTEM);
+  uint32_t before = open_files();
+  for (int i = 0; i < 3; i++) modules_check(shelf.folder, i ? "plain" : "part");
+  cr_expect_eq(open_files(), before, "files are left open");
   take_down(&shelf);
 }
 

@@ -4,6 +4,7 @@
 #include "service/settings_flags.h"
 #include "service/settings_keys.h"
 #include "service/settings_load.h"
+#include "service/token.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -117,7 +118,15 @@ Test(settings, zero_bytes_and_long_lines_are_refused_and_marks_and_line_ends_of_
   memset(text + strlen(text), 'x', 300);
   read_text(&settings, text, &all);
   complaints_expect(&all, "test.conf:2: the line is too long");
-  read_text(&settings, "\xef\xbb\xbf[server]\r\nworkers = 2\r\n", &all);
+  const char *says = strstr(all.text, "at most ");
+  cr_assert(says != NULL, "%s", all.text);
+  int most = atoi(says + strlen("at most "));
+  for (int length = most; length <= most + 1; length++) { /* as it says */
+    snprintf(text, sizeof text, "[server]\n#%0*d\n", length - 1, 0);
+    read_text(&settings, text, &all);
+    cr_expect_eq(all.count, length > most, "%d bytes: %s", length, all.text);
+  }
+  read_text(&settings, "\xef\xbb\xbf[server]\r\n\r\nworkers = 2\r\n", &all);
   cr_expect(all.count == 0 && settings.workers == 2, "%s", all.text);
 }
 
@@ -288,4 +297,21 @@ Test(settings, a_flag_of_all_worlds_changes_those_that_there_are) {
   cr_expect(all.count == 0, "%s", all.text);
   cr_expect(settings.worlds[0].rate == 20000 && settings.worlds[1].rate == 20000);
   cr_expect_eq(settings.worlds[2].rate, 0);
+}
+
+Test(settings, of_a_token_that_is_longer_than_there_is_room_for_no_more_is_read) {
+  char path[] = "/tmp/musterd-token-XXXXXX", text[2 * TOKEN_BYTES];
+  struct {
+    char token[TOKEN_BYTES], behind[8];
+  } read;
+  int file = mkstemp(path);
+  cr_assert(file >= 0);
+  memset(text, 't', sizeof text);
+  memset(&read, 'x', sizeof read);
+  cr_assert(write(file, text, sizeof text) == (ssize_t)sizeof text);
+  cr_expect_eq(token_read(path, read.token), MUSTER_OK, "%s", muster_last_error());
+  cr_expect_eq(strnlen(read.token, sizeof read.token), TOKEN_BYTES - 1);
+  for (size_t i = 0; i < sizeof read.behind; i++) cr_expect_eq(read.behind[i], 'x', "byte %zu behind it", i);
+  close(file);
+  unlink(path);
 }

@@ -116,6 +116,9 @@ Test(snapshots, are_taken_and_told_of_over_the_control) {
   cr_expect_eq(reply.status, 200);
   cr_expect(strstr(reply.body, "\"number\": 1,"), "%s", reply.body);
   cr_expect(strstr(reply.body, "\"written\": 1,"), "%s", reply.body);
+  static const char *const told[] = {"failed", "written_at", "bytes", "write_ns", "pause_ns", "failure", "restored"};
+  for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+    cr_expect(strstr(reply.body, told[i]), "no %s in %s", told[i], reply.body);
   daemon_stop(&service);
   daemon_start(&service, "--world main=wildlife --agents 300");
   daemon_ask(&service, "POST", "/v1/snapshot", NULL, &reply);

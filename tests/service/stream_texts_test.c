@@ -52,3 +52,17 @@ Test(stream_texts, of_a_frame_are_made_anew_when_its_state_is_another_and_only_t
   stream_texts_look(&texts, &world, now_ms + 2 * apart_ms);
   cr_assert(frame_says(now_ms + 2 * apart_ms, "\"agents\": 5,"));
 }
+
+Test(stream_texts, of_types_name_each_with_the_number_that_requests_call_it_by) {
+  static const char *const said[] = {"\"type\": 1,\"name\": \"hen\"", "\"type\": 2,\"name\": \"fox\""};
+  static char text[1 << 16];
+  world.published.type_count = 2;
+  strcpy(world.published.types[0].name, "hen");
+  strcpy(world.published.types[1].name, "fox");
+  const stream_text *types = stream_texts_types(&texts, &world, 1000);
+  cr_assert(types && types->length < sizeof text);
+  memcpy(text, types->text, types->length);
+  cr_assert(strncmp(text, "event: types\ndata: {", 20) == 0, "%s", text);
+  text[types->length] = '\0';
+  for (uint32_t i = 0; i < 2; i++) cr_assert(strstr(text, said[i]) != NULL, "no %s: %s", said[i], text);
+}

@@ -122,6 +122,26 @@ static void act_in_rounds(muster_act act) {
   little_world_destroy(&little);
 }
 
+/* All are woken and think in one frame; one acts in each, and the others should have had their turn. */
+Test(act_order, who_waits_to_act_and_whose_turn_has_come_is_late) {
+  enum { ACTORS = 8 };
+  const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {count, MUSTER_ROLE_ACTION, 2000000}};
+  muster_type_def def = type_of(MUSTER_ACT_SERIAL, atoms);
+  muster_agent agents[ACTORS];
+  little_world little = create_by(muster_default_world_def(), 2);
+  register_type(&little, &def);
+  for (uint32_t i = 0; i < ACTORS; i++) agents[i] = spawn_at(&little, i * 2.5);
+  run_frame_with(&little, 1000000);
+  for (uint32_t i = 0; i < ACTORS; i++) cr_assert_eq(muster_agent_wake(little.world, agents[i]), MUSTER_OK);
+  cr_assert_eq(run_frame_with(&little, 1000000).actions_waiting, ACTORS - 1);
+  for (uint32_t waited = ACTORS - 1; waited > ACTORS / 2; waited--) {
+    muster_frame_report report = run_frame_with(&little, 1000000);
+    cr_assert(report.agents_late == waited && report.actions_waiting == waited - 1, "%u late, %u wait of %u",
+              report.agents_late, report.actions_waiting, waited);
+  }
+  little_world_destroy(&little);
+}
+
 Test(act_order, who_acted_waits_for_those_who_waited_longer) {
   act_in_rounds(MUSTER_ACT_REGION);
   act_in_rounds(MUSTER_ACT_PARALLEL);

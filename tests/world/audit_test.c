@@ -468,6 +468,8 @@ Test(audit, a_virtual_action_is_an_atom) {
     for (uint32_t i = 0; i < FRAMES; i++) {
       muster_frame_report report = run_frame(&little);
       if (report.completed) cr_assert_eq(report.longest_atom_ns, 700000);
+      cr_assert_eq(report.stage_ns[MUSTER_STAGE_COMMIT], 700000 * report.completed);
+      cr_assert_eq(report.stage_ns[MUSTER_STAGE_RUN] + report.stage_ns[MUSTER_STAGE_COMMIT], report.wall_ns);
       acted += report.completed;
       cr_assert(muster_frame_kept(&report));
     }

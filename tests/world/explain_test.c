@@ -186,6 +186,7 @@ Test(explain, tells_of_models_floors_and_exemption) {
   cr_assert_float_eq(why.floor, 0.75f, 0.001);
   cr_assert_float_eq(why.importance, 0.75f, 0.001);
   check_words(&why, "it is exempt: its elasticity is 0, set for this agent");
+  check_words(&why, "ms, with importance 0.75."); /* nothing of levels, of which there is one */
   check_words(&why, "the designer's floor keeps it at 0.75");
   why = explain(&little, set);
   cr_assert_eq(why.reasons, alone);

@@ -1,5 +1,6 @@
 /* What a frame promises: exact elapsed time, publication at the commit, order of actions, slicing, the budget. */
 #include "support/little_world.h"
+#include "world.h"
 
 enum { LOG_MAX = 4096 };
 
@@ -324,5 +325,23 @@ Test(frame, counts_positions_that_are_not_finite_and_keeps_the_old_one) {
   muster_statistics_read(little.world, &statistics);
   cr_assert_eq(statistics.positions_refused, 2 * statistics.completed);
   cr_assert_float_eq(info_of(&little, agent).position.x, 5.0, 1e-5);
+  little_world_destroy(&little);
+}
+
+Test(frame, every_class_counts_among_the_bytes_that_are_in_use) {
+  enum { TYPES = 8 };
+  const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, 1000};
+  journal journal = {0};
+  little_world little = little_world_create(1, NULL);
+  for (uint32_t i = 0; i < TYPES; i++) {
+    muster_type_def def = type_of(&atom, 1, &journal);
+    register_type(&little, &def);
+    spawn_at(&little, i);
+  }
+  run_frames(&little, 2);
+  muster_statistics statistics = muster_default_statistics();
+  cr_assert_eq(muster_statistics_read(little.world, &statistics), MUSTER_OK);
+  cr_assert_geq(little.world->classes.count, TYPES);
+  cr_assert_gt(statistics.bytes_scheduling, sizeof *little.world + little.world->classes.count * sizeof(agent_class));
   little_world_destroy(&little);
 }

@@ -79,6 +79,36 @@ Test(herd_members, with_names_leave_the_tree_and_are_never_folded) {
   herd_world_destroy(&herds);
 }
 
+static float designer_of(const herd_world *herds, muster_agent agent) {
+  muster_agent_explanation why = muster_default_agent_explanation();
+  cr_assert_eq(muster_agent_explain(herds->little.world, agent, &why), MUSTER_OK, "%s", muster_last_error());
+  return why.designer;
+}
+
+/* What was said of one who stands for many holds for each of them. */
+Test(herd_members, inherit_what_the_designer_says_of_who_stood_for_them) {
+  muster_world_def world = muster_default_world_def();
+  muster_agent agents[32];
+  world.clock = MUSTER_CLOCK_VIRTUAL;
+  world.importance = MUSTER_IMPORTANCE_FACTORS;
+  herd_world herds = herd_world_create(1, &world, NULL);
+  muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
+  muster_observer observer = observe(&herds, 225.0, 0.0);
+  run_frames(&herds.little, 3);
+  uint32_t leaves = muster_herd_leaves(herds.little.world, herd, agents, NULL, 32), told = 0;
+  cr_assert(leaves >= 2 && leaves < 32, "%u leaves", leaves);
+  muster_agent_tuning tuning = muster_default_agent_tuning();
+  tuning.designer = 1.0f;
+  cr_assert_eq(muster_agent_tune(herds.little.world, agents[0], &tuning), MUSTER_OK);
+  run_frames(&herds.little, 2);
+  muster_observer_move(herds.little.world, observer, (muster_position){0, 0, 0});
+  run_frames(&herds.little, 30);
+  cr_assert_eq(muster_herd_leaves(herds.little.world, herd, agents, NULL, 32), 32);
+  for (uint32_t i = 0; i < 32; i++) told += designer_of(&herds, agents[i]) > 0.9f;
+  cr_assert(told >= 32 / leaves / 2 && told > 1 && told < 32, "%u of 32, of %u before", told, leaves);
+  herd_world_destroy(&herds);
+}
+
 Test(herd_members, cannot_all_have_names) {
   herd_world herds = herd_world_create(1, NULL, NULL);
   muster_herd herd = add_herd(&herds, 0.0, 0.0, 2);

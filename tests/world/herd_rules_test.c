@@ -60,6 +60,9 @@ Test(herd_rules, refuse_herds_that_cannot_be_with_those_behind_them) {
   defs[0] = (muster_herd_def){.totals = {NAN}};
   cr_assert_eq(muster_herds_add(herds.little.world, herds.type, defs, 1, NULL), 0);
   cr_assert_eq(muster_herds_add(herds.little.world, (muster_herd_type){3}, defs, 1, NULL), 0);
+  defs[0] = (muster_herd_def){.members = 5};
+  cr_assert_eq(muster_herds_add(herds.little.world, (muster_herd_type){2}, defs, 1, NULL), 0);
+  cr_assert(strstr(muster_last_error(), "a registered herd type"), "%s", muster_last_error());
   cr_assert_eq(run_frame(&herds.little).represented, 5);
   herd_world_destroy(&herds);
 }

@@ -119,6 +119,29 @@ static little_world modelled_world(model *model, muster_log_sink log) {
   return little;
 }
 
+/* They stand side by side, so that they are looked at together. */
+Test(importance, a_types_idea_is_of_its_own_agents_alone) {
+  enum { EACH = 8 };
+  model model = {.answer = 1.0f};
+  muster_agent agents[2 * EACH];
+  little_world little = modelled_world(&model, (muster_log_sink){0});
+  muster_type modelled = little.type;
+  muster_type_def plain = plain_type();
+  register_type(&little, &plain);
+  for (uint32_t i = 0; i < 2 * EACH; i++) {
+    muster_agent_def def = muster_default_agent_def();
+    def.type = i % 2 ? little.type : modelled;
+    def.position.x = 137.5;
+    agents[i] = muster_agent_spawn(little.world, &def);
+  }
+  observe_at(&little, 0);
+  run_frames(&little, 3);
+  for (uint32_t i = 0; i < 2 * EACH; i++)
+    cr_assert_float_eq(info_of(&little, agents[i]).importance, i % 2 ? 0.5f : 1.0f, 1e-3, "agent %u", i);
+  cr_assert_eq(model.asked % EACH, 0, "it was asked about %u", model.asked);
+  little_world_destroy(&little);
+}
+
 Test(importance, may_be_a_types_own_idea) {
   model model = {.answer = 2.0f};
   little_world little = modelled_world(&model, (muster_log_sink){0});

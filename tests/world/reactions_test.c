@@ -9,6 +9,7 @@ typedef struct script {
   uint64_t by_ns; /* after the appraisal */
   uint32_t appraised;
   uint32_t in_time, late; /* updates after an appraisal */
+  uint64_t longest_ns;    /* from an appraisal to its reaction */
   uint64_t again_ns;      /* a second time, asked for in the same update; 0 = none */
 } script;
 
@@ -28,6 +29,8 @@ static muster_atom_result live(muster_update *update) {
     if (script->again_ns) muster_update_react_by(update, update->now_ns + script->again_ns);
   } else if (witness->runs == 2) {
     bool in_time = update->now_ns <= witness->appraised_ns + script->by_ns;
+    uint64_t after_ns = update->now_ns - witness->appraised_ns;
+    if (after_ns > script->longest_ns) script->longest_ns = after_ns;
     script->in_time += in_time;
     script->late += !in_time;
   }
@@ -100,6 +103,17 @@ Test(reactions, come_ahead_of_the_period) {
   little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
   run_frames(&little, 400);
   cr_assert_eq(script.in_time, REACTORS, "%u in time, %u late", script.in_time, script.late);
+  little_world_destroy(&little);
+}
+
+/* As long as there is time left, it does not press: it only moves forward among the others, frame by frame. */
+Test(reactions, move_forward_before_they_press) {
+  script script = {.reacts = true, .by_ns = 64 * FRAME_NS};
+  little_world little = crowded_world(&script, 2 * FRAME_NS, 150, MUSTER_ORDER_PRIORITY);
+  run_frames(&little, 800);
+  cr_assert_eq(script.in_time, REACTORS);
+  cr_assert_lt(script.longest_ns, script.by_ns / 4 * 3, "only when it pressed, after %lu frames",
+               (unsigned long)(script.longest_ns / FRAME_NS));
   little_world_destroy(&little);
 }
 

@@ -1,4 +1,5 @@
 /* Types with sets under the virtual clock: the same world on any number of workers, and in a replay. */
+#include "replay.h"
 #include "support/recording.h"
 
 enum { AGENTS = 3000, FRAMES = 120, ATOMS = 6 };
@@ -150,6 +151,23 @@ Test(sets_determinism, the_same_world_in_a_replay) {
   }
   little_world_destroy(&little);
   free(run.bytes);
+}
+
+/* In a record that was made up. */
+Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_their_place) {
+  little_world little = little_world_create(1, NULL);
+  register_thinkers(&little);
+  command command = {.kind = COMMAND_SET_TUNE, .index = 1};
+  muster_set_tuning tuning = muster_default_set_tuning();
+  command.tuning.priority = (uint8_t)tuning.priority;
+  command.tuning.period_updates = tuning.period_updates;
+  command.tuning.period_ns = tuning.period_ns;
+  command.tuning.mode = (uint8_t)tuning.mode;
+  for (uint32_t kind = COMMAND_PARDON_TYPE; kind < COMMAND_KINDS; kind++) {
+    command.kind = kind;
+    cr_assert_eq(replay_is_possible(little.world, &command), kind < COMMAND_HERD_WAKE, "command %u", kind);
+  }
+  little_world_destroy(&little);
 }
 
 Test(sets_determinism, a_replay_knows_another_set) {

@@ -114,6 +114,20 @@ Test(sets_modes, who_is_owed_time_runs_alone_in_the_next_frames) {
   little_world_destroy(&little);
 }
 
+Test(sets_modes, who_is_owed_time_is_released_anew_in_each_frame) {
+  muster_set_def set = set_of(8, MUSTER_MODE_SLICEABLE, 50);
+  muster_agent agent;
+  muster_type_def type = seldom(&set, 1, 2 * ATOM_NS);
+  little_world little = create_sets(&type, &agent);
+  cr_assert_str_eq(run_first(&little), "a0a1");
+  for (uint32_t frame = 0; frame < 3; frame++) {
+    cr_assert(set_info_of(&little, agent, 0).owed);
+    cr_assert_eq(info_of(&little, agent).delays, 1);
+    run_frame(&little);
+  }
+  little_world_destroy(&little);
+}
+
 Test(sets_modes, sets_without_time_go_on_behind_the_last_that_ran) {
   muster_set_def sets[4];
   muster_agent agent;

@@ -174,6 +174,27 @@ Test(snapshot_forged, answers_that_are_neither_yes_nor_no) {
   free(saved.bytes);
 }
 
+/* Before those answers stands how far levels give way, and from which pressure on. */
+Test(snapshot_forged, levels_that_give_way_as_none_can) {
+  static const char why[] = "levels that give way as none can";
+  static const struct {
+    size_t offset;
+    double good, bad;
+  } fields[] = {{offsetof(ease, from), 1.0, 1.001},      {offsetof(ease, from), 0.0, -0.001},
+                {offsetof(ease, from), 0.5, NAN},        {offsetof(ease, pressure), 2.0, 2.001},
+                {offsetof(ease, pressure), 0.0, -0.001}, {offsetof(ease, depth), 1.5, 1.501},
+                {offsetof(ease, depth), 0.0, -0.001}};
+  saved_world saved = save_observed();
+  parts parts = take_apart(&saved);
+  unsigned char *begin = parts.bytes + parts.begin[SECTION_SCORE + 1] - 2 - offsetof(ease, relapsed);
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    expect_forged(&parts, begin + fields[i].offset, &fields[i].good, sizeof(double), NULL);
+    expect_forged(&parts, begin + fields[i].offset, &fields[i].bad, sizeof(double), why);
+  }
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
 /* A list of waiting agents begins with its number; a number that is no more than a sign ends them all. */
 Test(snapshot_forged, agents_in_wheels_that_there_are_not) {
   saved_world saved = save_observed();
@@ -183,6 +204,11 @@ Test(snapshot_forged, agents_in_wheels_that_there_are_not) {
   memcpy(&list, parts.bytes + parts.begin[SECTION_WHEELS], sizeof list);
   cr_assert_neq(list, UINT32_MAX, "somebody waits");
   expect_forged(&parts, parts.bytes + parts.begin[SECTION_WHEELS], &beyond, sizeof beyond, "is none of the wheels");
+  little_world little = new_world();
+  cr_assert_eq(load_world(little.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  list = little.world->classes.count * WHEEL_LISTS * WHEEL_SLOTS; /* the first behind the last */
+  little_world_destroy(&little);
+  expect_forged(&parts, parts.bytes + parts.begin[SECTION_WHEELS], &list, sizeof list, "is none of the wheels");
   free(parts.bytes);
   free(saved.bytes);
 }
@@ -200,6 +226,29 @@ static muster_result load_planned(const parts *parts) {
   little_world_destroy(&little);
   free(saved.bytes);
   return result;
+}
+
+Test(snapshot_forged, costs_of_actions_that_were_never_measured) {
+  little_world little = busy_world(planned_kind(), 1);
+  busy_populate(&little);
+  for (uint32_t frame = 0; frame < FRAMES; frame++) busy_frame(&little, planned_kind(), frame);
+  const frame_experience learnt = little.world->experience;
+  saved_world saved = save_world(little.world);
+  parts parts = take_apart(&saved);
+  unsigned char *place = find(&parts, SECTION_LEARNT, &learnt, sizeof learnt, 0);
+  cr_assert_not_null(place);
+  for (uint32_t kind = 0; kind < ACT_KINDS; kind++) {
+    frame_experience forged = learnt;
+    forged.act_each[kind].mean_ns = -1.0;
+    memcpy(place, &forged, sizeof forged);
+    cr_assert_eq(load_planned(&parts), MUSTER_E_INPUT, "kind %u", kind);
+    cr_assert_not_null(strstr(muster_last_error(), "measured times that cannot be"), "%s", muster_last_error());
+  }
+  memcpy(place, &learnt, sizeof learnt);
+  cr_assert_eq(load_planned(&parts), MUSTER_OK, "%s", muster_last_error());
+  little_world_destroy(&little);
+  free(parts.bytes);
+  free(saved.bytes);
 }
 
 /* A beat that is behind the present one's end by more than half of a beat is another one. */

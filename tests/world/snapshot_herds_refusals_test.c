@@ -1,6 +1,7 @@
 /* Snapshots of worlds with herds that are damaged, or of other herds: refused with the reason, and the world is new. */
 #include "support/herd_busy.h"
 #include "support/snapshot_parts.h"
+#include "world.h"
 
 enum { UNFOLDED = 40, HERDS = 16 /* and behind it the changes that wait */ };
 
@@ -150,5 +151,64 @@ Test(snapshot_herds_refusals, herd_types_that_differ) {
   cr_assert_eq(muster_world_hash(other.little.world), muster_world_hash(herds.little.world));
   herd_world_destroy(&other);
   herd_world_destroy(&herds);
+  free(saved.bytes);
+}
+
+/* Where herds are, and how many members they have, stands block by block as columns. */
+Test(snapshot_herds_refusals, folded_herds_that_are_where_none_can_be_or_too_many) {
+  herd_busy busy = herd_busy_driven(50, UNFOLDED);
+  const herd_type *type = &busy.little.world->herds.types[0];
+  uint32_t slot = 0, count = type->blocks[0].high;
+  while (!type->members[slot]) slot++;
+  cr_assert_lt(slot, count);
+  saved_world saved = save_world(busy.little.world);
+  parts parts = take_apart(&saved);
+  struct {
+    const void *column;
+    size_t each;
+    uint32_t bits;
+  } forged[] = {{type->x, sizeof(float), 0x7f800000u}, {type->y, sizeof(float), 0x7f800000u}, {type->members, 2, 33}};
+  for (uint32_t i = 0; i < 3; i++) {
+    size_t bytes = count * forged[i].each, at = parts.begin[HERDS];
+    while (at + bytes <= parts.begin[SECTIONS + 1] && memcmp(parts.bytes + at, forged[i].column, bytes) != 0) at++;
+    cr_assert_leq(at + bytes, parts.begin[SECTIONS + 1], "column %u is not there", i);
+    unsigned char *place = parts.bytes + at + slot * forged[i].each, kept[4];
+    memcpy(kept, place, sizeof kept);
+    memcpy(place, &forged[i].bits, forged[i].each);
+    saved_world changed = put_together(&parts);
+    herd_busy other = herd_busy_world(1, UNFOLDED);
+    expect_refused(other.little.world, changed.bytes, changed.count, "a folded herd");
+    cr_assert_not_null(strstr(muster_last_error(), "or is where none can be"), "%s", muster_last_error());
+    memcpy(place, kept, sizeof kept);
+    little_world_destroy(&other.little);
+    free(changed.bytes);
+  }
+  little_world_destroy(&busy.little);
+  free(parts.bytes);
+  free(saved.bytes);
+}
+
+/* How many partitions have herds, and for each its number and the block that its next herd is put into. */
+Test(snapshot_herds_refusals, herds_of_partitions_that_there_are_not) {
+  herd_busy busy = herd_busy_driven(50, UNFOLDED);
+  const uint32_t is[] = {1, 0, busy.little.world->herds.types[0].open[0]};
+  saved_world saved = save_world(busy.little.world);
+  parts parts = take_apart(&saved);
+  size_t at = parts.begin[HERDS], found = 0, places = 0;
+  for (; at + sizeof is <= parts.begin[SECTIONS + 1]; at++)
+    if (memcmp(parts.bytes + at, is, sizeof is) == 0) found = at, places++;
+  cr_assert_gt(places, 0, "all herds are of partition 0");
+  const uint32_t forged[][2] = {{65536, is[2]}, {0, 0}, {0, 1000}};
+  for (uint32_t i = 0; i < 3; i++) {
+    memcpy(parts.bytes + found + 4, forged[i], sizeof forged[i]);
+    saved_world changed = put_together(&parts);
+    herd_busy other = herd_busy_world(1, UNFOLDED);
+    expect_refused(other.little.world, changed.bytes, changed.count, "an open block");
+    cr_assert_not_null(strstr(muster_last_error(), "are put into block"), "%s", muster_last_error());
+    little_world_destroy(&other.little);
+    free(changed.bytes);
+  }
+  little_world_destroy(&busy.little);
+  free(parts.bytes);
   free(saved.bytes);
 }

@@ -149,6 +149,49 @@ Test(snapshot_refusals, types_that_differ_and_worlds_that_are_too_small) {
   free(saved.bytes);
 }
 
+static little_world ruled_world(const muster_type_def *type) {
+  little_world little = little_world_create(1, NULL);
+  register_type(&little, type);
+  return little;
+}
+
+/* What a type is given, and an agent of it could not do without: each is compared and named. */
+Test(snapshot_refusals, types_whose_rules_differ) {
+  muster_type_def type = muster_default_type_def();
+  type.name = "hen";
+  type.atoms = idle;
+  type.atom_count = 1;
+  type.messages_max = 4;
+  type.message_bytes = 16;
+  little_world little = ruled_world(&type);
+  spawn_at(&little, 0);
+  run_frames(&little, 3);
+  saved_world saved = save_world(little.world);
+  little_world_destroy(&little);
+  muster_type_def others[] = {type, type, type, type, type, type, type};
+  static const char *const named[] = {"published_bytes", "period_ns",    "period_max_ns", "level_count",
+                                      "step_ns",         "messages_max", "message_bytes"};
+  others[0].published_bytes = 8;
+  others[1].period_ns *= 2;
+  others[2].period_max_ns *= 2;
+  others[3].level_count = 2;
+  others[4].elapsed = MUSTER_ELAPSED_STEPS;
+  others[4].step_ns = FRAME_NS;
+  others[4].steps_max = 200;
+  others[5].messages_max = 5;
+  others[6].message_bytes = 24;
+  for (uint32_t i = 0; i < sizeof named / sizeof *named; i++) {
+    little = ruled_world(&others[i]);
+    expect_refused(&little, saved.bytes, saved.count, named[i]);
+    cr_assert_not_null(strstr(muster_last_error(), named[i]), "%s: %s", named[i], muster_last_error());
+    little_world_destroy(&little);
+  }
+  little = ruled_world(&type);
+  expect_loaded(&little, &saved);
+  little_world_destroy(&little);
+  free(saved.bytes);
+}
+
 static bool refuse(const void *bytes, size_t count, void *user) {
   (void)bytes, (void)count;
   return --*(int *)user >= 0;

@@ -318,6 +318,16 @@ Test(trace, tells_of_the_woken) {
   little_world_destroy(&little);
 }
 
+Test(trace, names_the_frame_and_each_worker_that_ran_anything) {
+  little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 8, 10);
+  run_frames(&little, 8);
+  text text = write_trace(&little);
+  cr_assert_eq(count_of(text.bytes, "\"thread_name\""), 2);
+  cr_assert_eq(count_of(text.bytes, "\"args\":{\"name\":\"virtual worker\"}"), 1);
+  free(text.bytes);
+  little_world_destroy(&little);
+}
+
 Test(trace, escapes_the_names_of_types) {
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;

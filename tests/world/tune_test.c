@@ -215,6 +215,38 @@ Test(tune, gives_the_important_further_cycles_in_which_no_time_passes) {
   little_world_destroy(&little);
 }
 
+static muster_atom_result finish_the_first_cycle(muster_update *update) {
+  return update->cycle == 0 ? MUSTER_ATOM_FINISH : MUSTER_ATOM_NEXT;
+}
+
+static muster_atom_result count_acts(muster_update *update) {
+  ++*(uint32_t *)update->type_user;
+  return MUSTER_ATOM_NEXT;
+}
+
+/* The first cycle wants none. */
+Test(tune, what_a_further_cycle_wants_to_do_is_done) {
+  const muster_atom atoms[] = {{finish_the_first_cycle, MUSTER_ROLE_BEHAVIOUR, 1000},
+                               {count_acts, MUSTER_ROLE_ACTION, 1000}};
+  for (uint32_t cycles = 1; cycles <= 3; cycles++) {
+    uint32_t acts = 0;
+    muster_world_def def = muster_default_world_def();
+    def.clock = MUSTER_CLOCK_VIRTUAL;
+    def.cycles_max = cycles;
+    def.cycles_importance = 0.0f;
+    little_world little = little_world_create(1, &def);
+    muster_type_def type = actors_def(atoms, MUSTER_ACT_SERIAL, &acts);
+    register_type(&little, &type);
+    muster_agent_def agent = muster_default_agent_def();
+    agent.type = little.type;
+    agent.importance_floor = 1.0f;
+    muster_agent_spawn(little.world, &agent);
+    run_frames(&little, 20);
+    cr_assert(cycles == 1 ? acts == 0 : acts >= 18, "%u cycles, %u acts", cycles, acts);
+    little_world_destroy(&little);
+  }
+}
+
 Test(tune, charges_cycles_and_gives_no_more_than_fit) {
   muster_world_def def = four_per_frame();
   def.updates_per_frame = 0;

@@ -188,6 +188,32 @@ Test(wake_at, the_earliest_time_stands_until_it_is_taken_back) {
   little_world_destroy(&little);
 }
 
+static muster_atom_result ask_for_a_later_time(muster_update *update) {
+  cr_assert_eq(muster_update_wake_at(update, update->agent, update->now_ns + 60 * (uint64_t)FRAME_NS), MUSTER_OK);
+  return note_run(update);
+}
+
+/* It runs before the time that was asked for it, and asks for a later one itself. */
+Test(wake_at, an_agents_own_later_time_takes_no_earlier_one_back) {
+  const muster_atom atom = {.run = ask_for_a_later_time, .model_ns = 1000};
+  muster_type_def type = sleeper_type();
+  type.atoms = &atom;
+  little_world little = world_of(&type, 1);
+  muster_agent agent = spawn_at(&little, 0);
+  run_frames(&little, 2);
+  uint32_t before = state_of(&little, agent)->runs;
+  ask(&little, agent, 20 * FRAME_NS);
+  run_frames(&little, 3);
+  cr_assert_eq(muster_agent_wake(little.world, agent), MUSTER_OK);
+  run_frames(&little, 2);
+  cr_assert_eq(state_of(&little, agent)->runs, before + 1);
+  cr_assert_eq(info_of(&little, agent).wake_at_ns, 20 * FRAME_NS);
+  run_frames(&little, 20);
+  cr_assert_eq(state_of(&little, agent)->runs, before + 2);
+  cr_assert_eq(state_of(&little, agent)->now_ns[before + 1], 20 * FRAME_NS);
+  little_world_destroy(&little);
+}
+
 Test(wake_at, a_time_that_is_past_is_the_next_frame) {
   muster_type_def type = sleeper_type();
   little_world little = world_of(&type, 1);

@@ -1,0 +1,82 @@
+/* Where herds of a type are at home, and what stands in the lanes of an unfolded one. */
+#include "agents/herds.h"
+
+#include <criterion/criterion.h>
+
+enum { BLOCKS = 4, AGENTS = 8 };
+
+typedef struct fixture {
+  arena arena;
+  herd_table table;
+  herd_type type;
+} fixture;
+
+static void create(fixture *fixture) {
+  cr_assert_eq(arena_create(&fixture->arena, &(muster_allocator){0}), MUSTER_OK);
+  herd_type *type = &fixture->type;
+  *type = (herd_type){.def = muster_default_herd_type_def(), .blocks_max = BLOCKS};
+  type->def.unfolded_max = BLOCKS;
+  cr_assert(herd_tree_make(&type->tree, 2, 5));
+  herds_lay_out(type);
+  size_t herds = BLOCKS * MUSTER_HERD_BLOCK;
+  type->x = arena_reserve(&fixture->arena, herds, sizeof(float));
+  type->y = arena_reserve(&fixture->arena, herds, sizeof(float));
+  type->velocity_x = arena_reserve(&fixture->arena, herds, sizeof(float));
+  type->velocity_y = arena_reserve(&fixture->arena, herds, sizeof(float));
+  type->members = arena_reserve(&fixture->arena, herds, sizeof(uint16_t));
+  type->blocks = arena_reserve(&fixture->arena, BLOCKS, sizeof(herd_block));
+  type->open = arena_reserve(&fixture->arena, 1u << 16, sizeof(uint32_t));
+  type->pool = arena_reserve(&fixture->arena, BLOCKS, type->stride);
+  fixture->table = (herd_table){.count = 1, .types = type};
+  fixture->table.links = arena_reserve(&fixture->arena, AGENTS, sizeof(herd_link));
+  cr_assert_not(fixture->arena.failed);
+}
+
+/* A block whose every slot has a herd. */
+static void open_full_block(herd_type *type) {
+  herds_open_block(type, 0, 0.0, 0.0);
+  uint32_t number = type->block_count - 1;
+  for (uint32_t i = 0; i < MUSTER_HERD_BLOCK; i++)
+    herds_write(type, herds_take_slot(type, number), &(herd_body){.members = 32});
+}
+
+static void take_away(herd_type *type, uint32_t number, uint32_t slot) {
+  uint32_t home = number * MUSTER_HERD_BLOCK + slot;
+  type->members[home] = 0;
+  herds_give_slot(type, home);
+}
+
+Test(herds, gaps_of_a_block_are_filled_before_another_is_begun) {
+  static fixture fixture;
+  create(&fixture);
+  herd_type *type = &fixture.type;
+  for (uint32_t i = 0; i < 3; i++) open_full_block(type);
+  cr_assert_eq(herds_find_block(type, 0), 3, "all are full");
+  take_away(type, 1, 5);
+  take_away(type, 1, 6);
+  cr_assert_eq(herds_find_block(type, 0), 1);
+  take_away(type, 2, 9); /* the last that was opened */
+  cr_assert_eq(herds_take_slot(type, herds_find_block(type, 0)), MUSTER_HERD_BLOCK + 5);
+  cr_assert_eq(herds_find_block(type, 0), 1);
+  arena_destroy(&fixture.arena);
+}
+
+Test(herds, leaves_are_where_they_were_put_however_far_the_herd_is_from_zero) {
+  static fixture fixture;
+  create(&fixture);
+  herd_type *type = &fixture.type;
+  herds_open_block(type, 0, 0.0, 0.0);
+  herds_write(type, herds_take_slot(type, 0), &(herd_body){.members = 32});
+  uint32_t number = herds_take_entry(type, 0, 3000.0, -7000.0), agents[2] = {0, 1};
+  herd_body bodies[2] = {{.x = 3010, .y = -6980, .velocity_x = 1, .node = 1, .members = 16},
+                         {.x = 2990, .y = -7020, .velocity_y = 2, .node = 2, .members = 16}};
+  herds_insert(&fixture.table, type, number, 0, bodies, agents, 2);
+  herd_lanes lanes = herds_lanes(type, number);
+  for (uint32_t i = 0; i < 2; i++) {
+    herd_body leaf = herds_leaf(type, &lanes, i);
+    cr_assert(leaf.x == bodies[i].x && leaf.y == bodies[i].y, "%g, %g", leaf.x, leaf.y);
+    cr_assert(leaf.velocity_x == bodies[i].velocity_x && leaf.velocity_y == bodies[i].velocity_y);
+    cr_assert(leaf.node == bodies[i].node && leaf.members == bodies[i].members);
+  }
+  arena_destroy(&fixture.arena);
+}

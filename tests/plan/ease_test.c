@@ -1,0 +1,24 @@
+/* Who is to be lowered at a depth, without a world. */
+#include "plan/ease.h"
+
+#include <criterion/criterion.h>
+
+enum { POPULATION = 1000, IMPORTANT = POPULATION / 10, LOW = 100 << 8, HIGH = 200 << 8 };
+
+/* Whoever is down stays down a little longer than whoever is not goes down, but for the most important tenth: as long
+ * as others are not three levels down, nobody in it is down, whatever it was. */
+Test(ease, nobody_of_the_most_important_tenth_stays_down_by_the_band) {
+  static score_board board;
+  board.importance[LOW >> 8] = POPULATION - IMPORTANT;
+  board.importance[HIGH >> 8] = IMPORTANT;
+  uint32_t stay = 0, go = 0;
+  ease ease;
+  ease_create(&ease, 0.5);
+  ease.depth = 0.89;
+  for (uint32_t index = 0; index < POPULATION; index++) {
+    cr_assert_eq(ease_wanted(&ease, &board, POPULATION, HIGH, index, 1), 0, "agent %u", index);
+    go += ease_wanted(&ease, &board, POPULATION, LOW, index, 0) > 0;
+    stay += ease_wanted(&ease, &board, POPULATION, LOW, index, 1) > 0;
+  }
+  cr_assert_gt(stay, go);
+}
