@@ -346,6 +346,7 @@ typedef struct act_choice {
   uint32_t end;   /* urgencies below this; ACT_URGENCIES where all find time */
   uint32_t late;  /* how many should have acted before now, */
   double late_ns; /* and what they will take: unknown where all find time */
+  double left_ns; /* what those will take who wait on */
 } act_choice;
 
 /* The most urgent go first: as many steps as find time, and at least those of the first. */
@@ -362,6 +363,7 @@ static act_choice choose_end(const struct muster_world *world, double left_ns) {
   for (uint32_t i = 0; i < ACT_URGENCIES / 2; i++) choice.late_ns += expected_ns[i];
   while (choice.end < ACT_URGENCIES && (sum_ns == 0.0 || sum_ns + expected_ns[choice.end] <= left_ns))
     sum_ns += expected_ns[choice.end++];
+  for (uint32_t i = choice.end; i < ACT_URGENCIES; i++) choice.left_ns += expected_ns[i];
   return choice;
 }
 
@@ -375,7 +377,8 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
   if (world->recorder) recorder_exchange(world, TAG_URGENCY, &choice, sizeof choice);
   world->frame.acts_late = choice.late;
   world->frame.acts_late_ns = fmin(fmax(choice.late_ns, 0.0), 1e18); /* a record may be made up */
-  if (choice.end >= ACT_URGENCIES) {                                 /* everybody: the other bitmap is empty */
+  world->experience.acts_left_ns = fmin(fmax(choice.left_ns, 0.0), 1e18);
+  if (choice.end >= ACT_URGENCIES) { /* everybody: the other bitmap is empty */
     uint64_t *all = world->acting;
     world->acting = world->acting_now;
     world->acting_now = all;
@@ -406,6 +409,7 @@ static void turn_first(struct muster_world *world) {
 
 void act_run(struct muster_world *world) {
   uint64_t begin_ns = act_clock(world), blocked_ns = world->report.blocked_ns;
+  world->experience.acts_left_ns = 0.0;
   if (world->acting_count) {
     act_turn turn = {.end_ns = world->runner.virtual ? world->frame.capacity_ns : foresee_end_ns(world), .first = true};
     if (!world->runner.virtual) conduct_begin(runner_caller(&world->runner), begin_ns);

@@ -27,8 +27,18 @@ uint64_t foresee_end_ns(const struct muster_world *world) {
   return world->frame.deadline_ns - closing_ns(world);
 }
 
+/* Actions of this frame. In the order of deadlines those that found no time before go before updates that have not
+ * begun, with half of the frame at most: they are the rest of updates whose turn came earlier. */
+static double predicted_act_ns(const struct muster_world *world) {
+  const frame_experience *experience = &world->experience;
+  double frame_ns = (double)(world->runner.virtual ? world->frame.capacity_ns : world->frame.budget_ns);
+  double waiting_ns = experience->acts_left_ns > 0.0 ? experience->acts_left_ns + experience->act.mean_ns : 0.0;
+  if (!ready_by_deadline(&world->ready)) return experience->act.high_ns;
+  return fmax(experience->act.high_ns, fmin(waiting_ns, 0.5 * frame_ns));
+}
+
 uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries) {
-  double commit_ns = predicted_settle_ns(world) * entries + world->experience.act.high_ns + (double)closing_ns(world);
+  double commit_ns = predicted_settle_ns(world) * entries + predicted_act_ns(world) + (double)closing_ns(world);
   double most_ns = (double)world->frame.budget_ns * 0.5;
   return (uint64_t)fmin(commit_ns, most_ns);
 }
@@ -93,9 +103,9 @@ static double mean_update_ns(const struct muster_world *world) {
   double sum_ns = 0.0, updates = 0.0;
   for (uint32_t i = 0; i < world->classes.active_count; i++) {
     const agent_class *class = &world->classes.classes[world->classes.active[i]];
-    double each = class->elapsed == MUSTER_ELAPSED_EVENTS
-                      ? class->events_per_ns
-                      : (double)class->members * class->rate / (double)class->nominal_ns;
+    double each = class->events_per_ns;
+    if (class->elapsed != MUSTER_ELAPSED_EVENTS)
+      each += (double)class->members * class->rate / (double)class->nominal_ns;
     sum_ns += each * costs_of(&world->costs, class->type, class->level)->mean_ns;
     updates += each;
   }
@@ -116,7 +126,7 @@ static double worth_holding_ns(const struct muster_world *world) {
 
 rank_limits foresee_limits(const struct muster_world *world) {
   const frame_state *frame = &world->frame;
-  uint64_t act_ns = (uint64_t)world->experience.act.high_ns;
+  uint64_t act_ns = (uint64_t)predicted_act_ns(world);
   rank_limits limits = {.now_ns = frame->now_ns,
                         .updates_max = UINT32_MAX,
                         .spawn_ids = world->spawn_id_count,
@@ -164,6 +174,7 @@ static double backlog_ns(const struct muster_world *world) {
   static const double part = 0.25;
   double each_ns = each_ns_of(world), held = world->batch.held_count, all_ns = each_ns * (world->ready.count + held);
   if (!ready_by_deadline(&world->ready)) return all_ns;
+  all_ns += world->experience.acts_left_ns;
   uint32_t late = world->report.agents_late - world->frame.acts_late;
   return fmax(each_ns * (late + held) + world->frame.acts_late_ns, all_ns - part * world->frame.everybody_ns);
 }

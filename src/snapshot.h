@@ -12,7 +12,7 @@
 
 #include <muster/snapshot.h>
 
-enum { SNAPSHOT_VERSION = 4 };
+enum { SNAPSHOT_VERSION = 5 };
 
 typedef enum snapshot_section {
   SNAPSHOT_HEAD = 1,

@@ -46,6 +46,7 @@ typedef struct frame_experience {
   cost_estimate act;                 /* action atoms of a frame */
   cost_estimate act_each[ACT_KINDS]; /* of one agent */
   cost_estimate act_settle;          /* of one that acted beside others: what the commit does for it afterwards */
+  double acts_left_ns;               /* what actions will take that found no time in the last frame */
   double each_ns;                    /* predicted cost of an entry of the last batch that had any */
   uint32_t entries;                  /* of the last batch */
   double holding;                    /* of what a batch could not run, the share that could be held; 0..1 */

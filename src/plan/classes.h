@@ -45,7 +45,7 @@ typedef struct agent_class {
   float per_nominal;              /* 1 / T_io */
   uint64_t fine_cursor;           /* clock_ns >> (slot_shift - WHEEL_FINE_BITS), likewise */
   uint64_t step_ns;               /* bounded steps: the type's; else 0 */
-  uint32_t events;                /* without a period: runs that were asked for since the last release, */
+  uint32_t events;                /* runs that were asked for ahead of any period since the last release, */
   double events_per_ns;           /* and how many there usually are */
   activation_pace pace;           /* of its clock; these are for planning alone: */
   uint32_t cost_ns;               /* what an update is predicted to cost */

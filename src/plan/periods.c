@@ -55,22 +55,34 @@ static fit_kind kind_for(const periods *periods, const class_table *classes, con
                                                  : kind_of(periods, classes, class, costs);
 }
 
-/* Takes what runs by events alone out of the fit: no period makes it less. */
-static double set_events_aside(periods *periods, const class_table *classes) {
-  double events = 0.0;
+/* What is left to periods of the desired utilisation, when agents without one have run, and those whom wakes bring an
+ * update more. Agents without one leave the fit: no period makes them less. A quarter is left whatever they take, and
+ * of the rest wakes take half at most, as the order leaves half to who is late by its period: beyond, who is due waits
+ * for its turn among those who were woken. */
+static double room_for_periods(periods *periods, const class_table *classes, const cost_table *costs, double desired,
+                               double *events) {
+  static const double least = 0.25, woken_most = 0.5;
+  double alone = 0.0, woken = 0.0;
   for (uint32_t i = 0; i < classes->active_count; i++) {
-    if (classes->classes[classes->active[i]].elapsed != MUSTER_ELAPSED_EVENTS) continue;
-    events += periods->kinds[i].nominal;
+    const agent_class *class = &classes->classes[classes->active[i]];
+    if (class->events_per_ns <= 0.0) continue;
+    double share = cost_of(class, costs) * class->events_per_ns;
+    if (class->elapsed != MUSTER_ELAPSED_EVENTS) {
+      woken += share;
+      continue;
+    }
+    alone += share;
     periods->kinds[i] = (fit_kind){0};
   }
-  return events;
+  *events = alone + woken;
+  double room = fmax(desired - alone, least * desired);
+  return room - fmin(woken, woken_most * room);
 }
 
-/* Under the law of importance, pressure is the load of the wishes while anybody has to give way. A quarter is left to
- * periods whatever events take: who is due by its period then waits for its turn among those who were woken. */
-static fit_result solve_by_law(periods *periods, const class_table *classes, double desired, fit_wishes *wishes) {
-  static const double least = 0.25;
-  double events = set_events_aside(periods, classes), room = fmax(desired - events, least * desired);
+/* Under the law of importance, pressure is the load of the wishes while anybody has to give way. */
+static fit_result solve_by_law(periods *periods, const class_table *classes, const cost_table *costs, double desired,
+                               fit_wishes *wishes) {
+  double events, room = room_for_periods(periods, classes, costs, desired, &events);
   *wishes = fit_stretch_wishes(periods->kinds, classes->active_count, room, periods->wish_part);
   fit_result fit = fit_solve(FIT_SQUARE_ROOT, periods->kinds, classes->active_count, room, periods->lambda);
   if (fit.pressure > 0.0 || wishes->held_rate < 1.0) fit.pressure = wishes->load;
@@ -85,10 +97,11 @@ static double important_of(const class_table *classes, const agent_class *class,
   return classes_in_bands(classes, class) ? (double)class->in_band[MUSTER_BANDS - 1] * kind->nominal : 0.0;
 }
 
-static fit_result solve(periods *periods, const class_table *classes, double desired, fit_wishes *wishes) {
+static fit_result solve(periods *periods, const class_table *classes, const cost_table *costs, double desired,
+                        fit_wishes *wishes) {
   *wishes = (fit_wishes){.held_rate = 1.0};
   bool law = periods->elastic == MUSTER_ELASTIC_IMPORTANCE && isfinite(desired);
-  fit_result fit = law ? solve_by_law(periods, classes, desired, wishes)
+  fit_result fit = law ? solve_by_law(periods, classes, costs, desired, wishes)
                        : fit_solve(rule_of(periods), periods->kinds, classes->active_count, desired, periods->lambda);
   periods->lambda = fit.lambda;
   return fit;
@@ -112,7 +125,7 @@ periods_told periods_fit(periods *periods, class_table *classes, const cost_tabl
     told.important_load += important_of(classes, class, &periods->kinds[i]);
   }
   if (told.important_load > 0.0) told.important_load /= desired;
-  told.fit = solve(periods, classes, desired, &told.wishes);
+  told.fit = solve(periods, classes, costs, desired, &told.wishes);
   for (uint32_t i = 0; i < count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     const fit_kind *kind = &periods->kinds[i];
@@ -154,7 +167,7 @@ static uint32_t take_agents(periods *periods, class_table *classes, empty_wheel 
 
 /* A mean over about sixteen frames. */
 static void learn_events(agent_class *class, uint64_t elapsed_ns) {
-  if (elapsed_ns == 0) return;
+  if (elapsed_ns == 0 || (class->events == 0 && class->events_per_ns <= 0.0)) return;
   class->events_per_ns += ((double)class->events / (double)elapsed_ns - class->events_per_ns) / 16.0;
   class->events = 0;
 }
@@ -163,7 +176,7 @@ static void advance(class_table *classes, uint64_t elapsed_ns) {
   for (uint32_t i = 0; i < classes->active_count; i++) {
     agent_class *class = &classes->classes[classes->active[i]];
     if (!classes->frozen[class->type]) wheel_advance(class, elapsed_ns);
-    if (class->elapsed == MUSTER_ELAPSED_EVENTS) learn_events(class, elapsed_ns);
+    learn_events(class, elapsed_ns);
   }
 }
 
@@ -176,7 +189,7 @@ static void advance_planned(class_table *classes, uint64_t elapsed_ns) {
     agent_class *class = &classes->classes[classes->active[i]];
     uint64_t before_ns = class->clock_ns;
     if (!classes->frozen[class->type]) wheel_advance(class, elapsed_ns);
-    if (class->elapsed == MUSTER_ELAPSED_EVENTS) learn_events(class, elapsed_ns);
+    learn_events(class, elapsed_ns);
     if (class->elapsed == MUSTER_ELAPSED_EVENTS || class->clock_ns == before_ns) continue;
     if (class->pace.beat_ns > 0)
       activation_pace_on(&class->pace, class->clock_ns - before_ns, beats);
@@ -211,10 +224,8 @@ uint32_t periods_release(periods *periods, class_table *classes, agent_store *st
 void periods_release_early(class_table *classes, agent_store *store, ready_set *ready, uint32_t index, uint64_t now_ns,
                            uint64_t frame) {
   agent_class *class = &classes->classes[store->rows[index].class];
-  if (class->elapsed == MUSTER_ELAPSED_EVENTS)
-    class->events++;
-  else
-    wheel_remove(classes, class, store, index);
+  class->events++;
+  if (class->elapsed != MUSTER_ELAPSED_EVENTS) wheel_remove(classes, class, store, index);
   ready_release(ready, store, index, now_ns, frame);
 }
 

@@ -242,7 +242,7 @@ Test(wildlife, animals_move_graze_breed_hunt_and_die_in_half_a_minute) {
 
 Test(wildlife, animals_live_on_when_only_a_sixth_of_their_updates_fit) {
   desert it = desert_open(AGENTS, 2, 1, SCARCE_NS);
-  watched seen = watch(&it, 900);
+  watched seen = watch(&it, 1200);
   cr_assert(is_alive(&seen), "moved %u, outside %u, births %g, kills %g, population %g", seen.moved, seen.outside,
             number(&seen.last, "births"), number(&seen.last, "kills"), number(&seen.last, "population"));
   desert_close(&it);

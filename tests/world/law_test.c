@@ -265,7 +265,7 @@ Test(law_of_importance, passes_nobody_over_for_the_woken) {
   world.commands_max = 2 * AGENTS;
   town *town = town_open(1.0, &world, &type);
   town_run(town, WARM_UP);
-  for (uint32_t frame = 0; frame < 5000; frame++) {
+  for (uint32_t frame = 0; frame < 10000; frame++) {
     for (uint32_t i = 0; i < WOKEN; i++) muster_agent_wake(town->little.world, town->agents[i]);
     town_run(town, 1);
   }

@@ -203,7 +203,7 @@ static void compare_with_executor(muster_order order, uint32_t updates_per_frame
     if (frame % 2 == 0) disturb(&plan_scene, frame);
   }
   muster_statistics sums = sums_of(planned->little.world);
-  cr_assert_gt(sums.carried, sums.completed, "overloaded: %lu carried, %lu completed", (unsigned long)sums.carried,
+  cr_assert_gt(sums.carried, 20 * FRAMES, "overloaded: %lu carried, %lu completed", (unsigned long)sums.carried,
                (unsigned long)sums.completed);
   if (order == MUSTER_ORDER_PRIORITY && !updates_per_frame) cr_assert_gt(sums.preempted, FRAMES / 2);
   cr_assert_gt(sums.woken, FRAMES);

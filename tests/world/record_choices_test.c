@@ -38,8 +38,8 @@ static void register_it(muster_world *world) {
   def.atom_count = 2;
   def.state_bytes = sizeof(creature);
   def.level_count = 3;
-  def.level_importance[0] = 0.4f;
-  def.level_importance[1] = 0.2f;
+  def.level_importance[0] = 0.1f; /* so that there are many whom pressure can lower */
+  def.level_importance[1] = 0.05f;
   def.period_ns = 10000000;
   def.period_max_ns = 80000000;
   cr_assert_eq(muster_type_register(world, &def).index, 1, "%s", muster_last_error());
