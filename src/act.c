@@ -9,8 +9,8 @@
 #include "act.h"
 
 #include "audit.h"
-#include "exec/conduct.h"
-#include "exec/passes.h"
+#include "run/conduct.h"
+#include "run/passes.h"
 #include "foresight.h"
 #include "messages.h"
 #include "recorder.h"

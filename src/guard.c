@@ -1,7 +1,7 @@
 #include "guard.h"
 
 #include "base/fatal.h"
-#include "exec/callback.h"
+#include "run/callback.h"
 
 muster_result guard_refuse(const struct muster_world *world, const char *what) {
   char text[CALLBACK_TEXT_BYTES];

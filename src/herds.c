@@ -3,7 +3,7 @@
 
 #include "audit.h"
 #include "base/assert.h"
-#include "exec/ticket.h"
+#include "pool/ticket.h"
 
 /* What a change of a membrane costs for each agent that comes or goes: what an intake does is counted, not timed, so
  * that the world does not depend on a clock. */

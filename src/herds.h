@@ -3,7 +3,7 @@
 #ifndef HERDS_H
 #define HERDS_H
 
-#include "exec/inbox.h"
+#include "run/inbox.h"
 #include "world.h"
 
 /* ---------------------------------------------------------------------------------------------- stages: src/herds.c */

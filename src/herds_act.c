@@ -1,7 +1,7 @@
 /* herds_act.c - what serial actions, and the host between frames, do with herds: search, take, scare, wake, remove. */
 #include "herds.h"
 
-#include "exec/callback.h"
+#include "run/callback.h"
 #include "guard.h"
 
 #include <math.h>

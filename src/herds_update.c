@@ -6,7 +6,7 @@
 #include "base/clones.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "exec/callback.h"
+#include "run/callback.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/prefetch.h"
 #include "base/sized.h"
-#include "exec/callback.h"
+#include "run/callback.h"
 #include "foresight.h"
 #include "frame.h"
 #include "guard.h"

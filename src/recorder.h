@@ -8,7 +8,7 @@
 #define RECORDER_H
 
 #include "base/tape.h"
-#include "exec/newborns.h"
+#include "run/newborns.h"
 #include "world.h"
 
 typedef enum recorder_mode { RECORDER_ENDED = 0, RECORDER_RECORDS, RECORDER_REPLAYS } recorder_mode;

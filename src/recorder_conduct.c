@@ -1,5 +1,5 @@
 /* recorder_conduct.c - which atoms took too long is known by clocks alone: written down with the frame, or read. */
-#include "exec/watchdog.h"
+#include "run/watchdog.h"
 #include "recorder.h"
 
 static void put_list(struct muster_world *world, const offence_list *list) {

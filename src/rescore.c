@@ -1,7 +1,7 @@
 /* rescore.c - stage 2: joins what plan/score.c lists with the workers that do it. */
 #include "audit.h"
 #include "base/error.h"
-#include "exec/ticket.h"
+#include "pool/ticket.h"
 #include "tune.h"
 
 enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };

@@ -1,6 +1,6 @@
 #include "touch.h"
 
-#include "exec/callback.h"
+#include "run/callback.h"
 #include "herds.h"
 #include "timing.h"
 

@@ -1,11 +1,11 @@
 /* trace.h - what happened in the last frames, kept in a ring: frames, and the spans of each worker in them.
  *
- * On the wall clock workers write their spans straight into the ring (exec/track.h), so nothing is gathered at the end
+ * On the wall clock workers write their spans straight into the ring (run/track.h), so nothing is gathered at the end
  * of a frame but their numbers. Under the virtual clock the batch is laid out after it ran, by what was charged. */
 #ifndef TRACE_H
 #define TRACE_H
 
-#include "exec/track.h"
+#include "run/track.h"
 
 typedef struct trace_frame {
   muster_frame_report report;

@@ -2,7 +2,7 @@
 #include "act.h"
 #include "base/error.h"
 #include "base/sized.h"
-#include "exec/callback.h"
+#include "run/callback.h"
 #include "flight.h"
 #include "guard.h"
 #include "messages.h"

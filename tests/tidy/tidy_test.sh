@@ -71,7 +71,7 @@ struct fit {
   int rounds;
 };
 C
-  write src/exec/park.c <<'C'
+  write src/pool/park.c <<'C'
 #include <ck_ec.h>
 #include <pthread.h>
 
@@ -152,8 +152,9 @@ while read -r file includes; do
 done <<'END'
 src/base/upward.c "agents/store.h"
 src/agents/upward.c "plan/fit.h"
-src/plan/across.c "exec/park.h"
-src/exec/across.c "plan/fit.h"
+src/plan/across.c "pool/park.h"
+src/pool/across.c "agents/store.h"
+src/run/across.c "plan/fit.h"
 src/plan/clock.c <time.h>
 src/agents/clock.c <sys/time.h>
 src/scenarios/inside.c "base/arena.h"
@@ -197,8 +198,8 @@ END
 
 plant "what only looks like an atomic operation, or may be one"
 write src/plan/names.c <<<"int fold_ordered, press_release_u32s, u32_ordered, count_u64, in_ordered_u16;"
-write src/exec/take.h <<<"static inline int take(void) { return fetch_and_ordered_u32(&left, 1) + pause_processor(); }"
-write tests/exec/take_test.c <<<"int taken(void) { return load_relaxed_u32(&left); }"
+write src/pool/take.h <<<"static inline int take(void) { return fetch_and_ordered_u32(&left, 1) + pause_processor(); }"
+write tests/pool/take_test.c <<<"int taken(void) { return load_relaxed_u32(&left); }"
 run_tidy
 [ "$status" -eq 0 ] || fail "$what is refused: $output"
 
@@ -225,8 +226,8 @@ run_tidy
 [ "$status" -eq 0 ] || fail "$what is refused: $output"
 
 plant "the clock read outside base/clock.c"
-printf 'int now(void) {\n  return gettimeofday(0, 0);\n}\n' | write src/exec/now.c
-expect src/exec/now.c:2 clock
+printf 'int now(void) {\n  return gettimeofday(0, 0);\n}\n' | write src/pool/now.c
+expect src/pool/now.c:2 clock
 
 for word in task_count nextTick_TICK game_entities; do
   plant "the identifier $word"

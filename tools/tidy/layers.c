@@ -14,14 +14,15 @@ static const layer_row layers[] = {
     {"src/base/", {"base/"}},
     {"src/agents/", {"base/", "agents/"}},
     {"src/plan/", {"base/", "agents/", "plan/"}},
-    {"src/exec/", {"base/", "agents/", "exec/"}},
+    {"src/pool/", {"base/", "pool/"}},
+    {"src/run/", {"base/", "agents/", "pool/", "run/"}},
     {"src/service/", {"base/", "service/"}},
     {"src/scenarios/", {"scenarios/"}},
     {"tools/", {"base/", "scenarios/scenarios.h", ""}},
 };
 
 /* The files directly in src join all the layers. */
-static const layer_row top = {"src/", {"base/", "agents/", "plan/", "exec/", ""}};
+static const layer_row top = {"src/", {"base/", "agents/", "plan/", "pool/", "run/", ""}};
 
 static const layer_row *layer_of(const tidy_source *source) {
   for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)

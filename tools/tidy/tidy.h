@@ -41,7 +41,7 @@ void source_free(tidy_source *source);
 /* The line, counted from 0, that an offset lies on. */
 size_t source_line_at(const tidy_source *source, size_t offset);
 
-/* Whether the file lies in a folder such as "src/exec/". */
+/* Whether the file lies in a folder such as "src/pool/". */
 bool source_in(const tidy_source *source, const char *folder);
 
 /* Whether the file name ends so. */
@@ -105,8 +105,8 @@ void tidy_report(tidy_run *tidy, const tidy_source *source, size_t line, const c
 void rule_layers(tidy_run *tidy);
 void rule_god_header(tidy_run *tidy);
 
-/* Atomics and threads live in src/exec, what only prefetches is inlined always, the clock is read in src/base/clock.c,
- * words have one meaning, and nothing is left to be done later (words.c). */
+/* Atomics and threads live in src/pool and src/run, what only prefetches is inlined always, the clock is read in
+ * src/base/clock.c, words have one meaning, and nothing is left to be done later (words.c). */
 void rule_atomics(tidy_run *tidy);
 void rule_prefetch(tidy_run *tidy);
 void rule_clock(tidy_run *tidy);
