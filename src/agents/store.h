@@ -49,8 +49,8 @@
  *     |        v             |                                  commit, when they ran |
  *     +--- intake (remove)   +--------------------------------------------------------+
  *
- * At the end of the commit any active agent may become QUARANTINED (src/conduct.c): it is in no list and no member of
- * its class until it is pardoned, at an intake.
+ * At the end of the commit any active agent may become QUARANTINED (src/frame/conduct.c): it is in no list and no
+ * member of its class until it is pardoned, at an intake.
  */
 #ifndef AGENTS_STORE_H
 #define AGENTS_STORE_H

@@ -3,7 +3,7 @@
 #include "run/conduct.h"
 #include "support/burn.h"
 #include "support/little_world.h"
-#include "world.h"
+#include "world/world.h"
 
 enum { AGENTS = 9, BURNT_NS = 1000000, ROOM_NS = 4 * BURNT_NS, TRIES = 1000 };
 

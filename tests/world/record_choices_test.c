@@ -1,8 +1,8 @@
 /* What can be chosen and tuned is recorded and replayed, on the wall clock and on any number of workers: weights,
  * factors of importance, company, reactions, further cycles, levels under pressure. */
-#include "recorder.h"
+#include "record/recorder.h"
 #include "support/recording.h"
-#include "world.h"
+#include "world/world.h"
 
 enum { CREATURES = 400 };
 

@@ -13,7 +13,8 @@ import points
 
 HERE = Path(__file__).resolve().parent
 FOLDERS = {
-    "plan": ("src/plan",), "agents": ("src/agents",), "run": ("src/pool", "src/run"), "frame": ("src",),
+    "plan": ("src/plan",), "agents": ("src/agents",), "run": ("src/pool", "src/run"),
+    "frame": ("src/record", "src/world", "src/herds", "src/frame", "src/observe", "src/api", "src/replay", "src/snapshot"),
     "service": ("src/service",), "base": ("src/base",),
 }
 DEFAULT_FOLDERS = ("plan", "agents", "run", "frame", "service")

@@ -1,9 +1,10 @@
 /* tidy.h - the house rules as a failing test: what the rules share.
  *
- *     tidy ROOT
+ *     tidy [--rooms] ROOT
  *
  * reads every C file under ROOT's include, src, tools, bench and tests, and prints one line for each broken rule:
  * file:line: rule: what to do. A rule is one function over all sources; it has no list of exceptions to grow.
+ * With --rooms it prints who knows whom in src instead.
  */
 #ifndef TIDY_H
 #define TIDY_H
@@ -101,7 +102,14 @@ void tidy_report(tidy_run *tidy, const tidy_source *source, size_t line, const c
 
 /* ---------------------------------------------------------------------------------------------------- the rules */
 
-/* Includes go down the layers only, and no header is included nearly everywhere (layers.c). */
+/* Between the rooms of src, includes and calls go one way (rooms.c). */
+void rule_rooms(tidy_run *tidy);
+
+/* Prints the rooms: their sizes, which others they know by how many includes and calls, and the arrows that are known
+ * and should not be (rooms.c). */
+void tidy_print_rooms(tidy_run *tidy);
+
+/* Includes outside the rooms go down the layers only, and no header is included nearly everywhere (layers.c). */
 void rule_layers(tidy_run *tidy);
 void rule_god_header(tidy_run *tidy);
 

@@ -1,0 +1,14 @@
+/* replay.h - how a replay goes from frame to frame. */
+#ifndef REPLAY_H
+#define REPLAY_H
+
+#include "record/recorder.h"
+#include "record/recorder_fields.h"
+
+/* Repeats what the host did between two frames; the next frame is then in `frame`. False after trouble. */
+bool replay_until_frame(struct muster_world *world, muster_frame *frame);
+
+/* Whether a command can have been given. */
+bool replay_is_possible(const struct muster_world *world, const command *command);
+
+#endif
