@@ -49,7 +49,7 @@
  *     |        v             |                                  commit, when they ran |
  *     +--- intake (remove)   +--------------------------------------------------------+
  *
- * At the end of the commit any active agent may become QUARANTINED (src/frame/conduct.c): it is in no list and no
+ * At the end of the commit any active agent may become QUARANTINED (src/world/conduct.c): it is in no list and no
  * member of its class until it is pardoned, at an intake.
  */
 #ifndef AGENTS_STORE_H

@@ -10,8 +10,8 @@
 #include "base/prefetch.h"
 #include "frame/act.h"
 #include "frame/audit.h"
-#include "frame/conduct.h"
 #include "frame/foresight.h"
+#include "frame/runaways.h"
 #include "frame/sets_commit.h"
 #include "herds/herds.h"
 #include "record/recorder.h"
@@ -461,7 +461,7 @@ void commit_finish(struct muster_world *world) {
   world->commit.begun = true;
   settle_batch(world, UINT64_MAX);
   foresight_learn_holding(world);
-  conduct_judge(world);
+  runaways_judge(world);
   sets_count(world);
 }
 
@@ -493,7 +493,7 @@ void commit_run(struct muster_world *world) {
     estimate_add_clipped(&world->experience.settle,
                          (double)(clock_now(&world->runner.clock) - begin_ns) / world->commit.settled, 100.0);
   if (!world->commit.open) act_run(world);
-  if (!world->commit.open) conduct_judge(world);
+  if (!world->commit.open) runaways_judge(world);
   note_waiting(world);
   gather_parts(world);
   sets_count(world);

@@ -3,9 +3,9 @@
 #include "base/assert.h"
 #include "base/prefetch.h"
 #include "base/random.h"
-#include "frame/conduct.h"
 #include "herds/herds.h"
 #include "record/recorder.h"
+#include "world/conduct.h"
 #include "world/messages.h"
 #include "world/reactions.h"
 #include "world/timing.h"
@@ -214,7 +214,7 @@ static void apply_to_type(struct muster_world *world, const command *command) {
     conduct_pardon_type(world, command->index);
     break;
   case COMMAND_QUARANTINE_TYPE:
-    conduct_quarantine_type(world, command->index);
+    conduct_quarantine_type(world, command->index, true);
     break;
   case COMMAND_PRIORITISE:
     type->def.priority = command->tuning.priority;

@@ -3,8 +3,8 @@
 #include "world/tune.h"
 
 #include "base/sized.h"
-#include "frame/conduct.h"
 #include "record/recorder.h"
+#include "world/conduct.h"
 #include "world/guard.h"
 
 #include <math.h>

@@ -64,8 +64,6 @@ static const known_arrow known[] = {
     {"world", "act_reserve", "act_reserve below the stages"},
     {"world", "frame/act.h", "act_reserve below the stages"},
     {"world", "world_helpers_for", "calling for helpers below the stages"},
-    {"world", "conduct_weigh_anew", "conduct parted"},
-    {"world", "frame/conduct.h", "conduct parted"},
     {"world", "bulk_move_agents", "declared where it stands"},
     {"world", "bulk_move_observers", "declared where it stands"},
     {"world", "bulk_set_factor", "declared where it stands"},

@@ -1,4 +1,4 @@
-#include "frame/conduct_tell.h"
+#include "world/conduct_tell.h"
 
 #include "base/error.h"
 
