@@ -2,16 +2,10 @@
 #include "base/sized.h"
 #include "record/recorder.h"
 #include "world/guard.h"
+#include "world/lifecycle.h"
 
 #include <math.h>
 #include <string.h>
-
-muster_agent agents_make(struct muster_world *world, uint32_t index, const muster_agent_def *def) {
-  uint32_t slot = identity_take(&world->slots[def->type.index - 1]);
-  if (slot == IDENTITY_NONE) return (muster_agent){0, 0};
-  spawn_write(&world->store, &world->types, &world->space, index, slot, def);
-  return (muster_agent){index, identity_open(&world->agent_ids, index)};
-}
 
 muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *given) {
   const muster_agent none = {0, 0};
@@ -20,7 +14,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
   if (spawn_check(given, inbox_types(&world->inbox), &def)) return none;
   if (recorder_replays(world)) return (muster_agent){world->recorder->agents_given++, 1};
   uint32_t index = identity_take(&world->agent_ids);
-  muster_agent agent = index == IDENTITY_NONE ? none : agents_make(world, index, &def);
+  muster_agent agent = index == IDENTITY_NONE ? none : lifecycle_make(world, index, &def);
   if (muster_agent_is_null(agent)) {
     if (index != IDENTITY_NONE) identity_give_back(&world->agent_ids, index);
     error_set(MUSTER_E_FULL, "each id of agents_max = %u is an agent's or set aside for spawns from updates",

@@ -4,6 +4,7 @@
  * marked and follow one by one, since they change lists. That makes no difference only while each agent comes once. */
 #include "record/recorder.h"
 #include "world/guard.h"
+#include "world/lifecycle.h"
 
 #include <string.h>
 
@@ -77,7 +78,7 @@ static uint32_t follow(const bulk_moves *moves, uint32_t count) {
     moved += mark <= MARK_FOLLOWS;
     world->statistics.positions_refused += mark == MARK_REFUSED;
     if (mark == MARK_FOLLOWS)
-      world_move(world, moves->agents[i].index, space_spot_of(&world->space, moves->positions[i]));
+      lifecycle_move(world, moves->agents[i].index, space_spot_of(&world->space, moves->positions[i]));
   }
   return moved;
 }

@@ -3,6 +3,7 @@
 
 #include "run/callback.h"
 #include "world/guard.h"
+#include "world/lifecycle.h"
 
 #include <math.h>
 
@@ -137,7 +138,7 @@ static uint32_t take_from_leaf(struct muster_world *world, herd_type *type, cons
   uint32_t have = lanes->members[lane], taken = wanted < have ? wanted : have, agent = lanes->agents[lane];
   agent_row *row = &world->store.rows[agent];
   command removal = {COMMAND_REMOVE, .index = agent, .generation = identity_generation(&world->agent_ids, agent)};
-  if (taken == have && !intake_defer(world, &removal)) return 0;
+  if (taken == have && !lifecycle_defer(world, &removal)) return 0;
   if (taken == have) row->doomed = 1;
   const agent_type *member = &world->types.types[type->member_type];
   for (uint32_t t = 0; t < type->def.totals; t++) {

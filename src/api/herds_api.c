@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "record/recorder.h"
 #include "world/guard.h"
+#include "world/lifecycle.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -250,8 +251,8 @@ static muster_result open_block(struct muster_world *world, herd_type *type, con
   muster_agent_def def = muster_default_agent_def();
   def.type = (muster_type){type->block_type + 1};
   def.position = place_of_block(world, number);
-  if (index == IDENTITY_NONE || muster_agent_is_null(agents_make(world, index, &def))) {
-    if (index != IDENTITY_NONE) world_give_back(world, index);
+  if (index == IDENTITY_NONE || muster_agent_is_null(lifecycle_make(world, index, &def))) {
+    if (index != IDENTITY_NONE) lifecycle_give_back(world, index);
     return error_set(MUSTER_E_FULL, "herds: agents_max = %u agents exist, and a block of %u herds needs one",
                      world->def.agents_max, MUSTER_HERD_BLOCK);
   }
@@ -259,7 +260,7 @@ static muster_result open_block(struct muster_world *world, herd_type *type, con
   type->blocks[number].agent = index;
   world->herds.links[index] =
       (herd_link){.entry = number, .type = (uint8_t)(type - world->herds.types), .tie = HERD_TIE_BLOCK};
-  intake_enter(world, index, world->last_now_ns);
+  lifecycle_enter(world, index, world->last_now_ns);
   return MUSTER_OK;
 }
 

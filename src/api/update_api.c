@@ -6,6 +6,7 @@
 #include "record/recorder.h"
 #include "run/callback.h"
 #include "run/passes.h"
+#include "world/lifecycle.h"
 #include "world/messages.h"
 
 #include <string.h>
@@ -48,8 +49,8 @@ static bool reaches(const update_context *context, muster_agent agent) {
 static muster_result send(update_context *context, const command *command) {
   worker_state *worker = context->worker;
   if (!is_beside(context))
-    return intake_defer(context->public.world, command) ? MUSTER_OK
-                                                        : error_set(MUSTER_E_FULL, "commands_max commands wait");
+    return lifecycle_defer(context->public.world, command) ? MUSTER_OK
+                                                           : error_set(MUSTER_E_FULL, "commands_max commands wait");
   if (worker->log_count == context->runner->log_max) {
     worker->commands_dropped++;
     return error_set(MUSTER_E_FULL, "one worker's updates sent more than %d commands in a frame", RUNNER_LOG_MAX);
@@ -94,10 +95,10 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   if (index == IDENTITY_NONE && !parallel && number < context->spawn_limit && world->spawn_id_count)
     index = world->spawn_ids[--world->spawn_id_count];
   muster_agent agent = {0, 0};
-  if (index != IDENTITY_NONE) agent = agents_make(world, index, &def);
+  if (index != IDENTITY_NONE) agent = lifecycle_make(world, index, &def);
   if (muster_agent_is_null(agent)) {
     context->worker->spawns_refused++;
-    if (index != IDENTITY_NONE && !parallel) world_give_back(world, index);
+    if (index != IDENTITY_NONE && !parallel) lifecycle_give_back(world, index);
     error_set(MUSTER_E_FULL, "type '%s' may spawn %u per update, and ids must be left", context->type->name,
               context->type->def.spawns_max);
     return agent;

@@ -13,6 +13,7 @@
 #include "record/recorder.h"
 #include "run/conduct.h"
 #include "run/passes.h"
+#include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/timing.h"
 
@@ -59,7 +60,7 @@ static bool all_are_serial(const struct muster_world *world) {
 
 /* What an action did to its own agent, whose update is complete. */
 static void take_effect(struct muster_world *world, uint32_t index, const batch_result *result) {
-  if (result->moved) world_move(world, index, result->moved_to);
+  if (result->moved) lifecycle_move(world, index, result->moved_to);
   if (result->asks) timing_ask_own(world, index, result);
 }
 
@@ -216,7 +217,7 @@ static void send_asked(struct muster_world *world) {
     const command *command = &logged->command;
     bool removes = command->kind == COMMAND_REMOVE;
     if (removes) world->acts.removed[command->index] = 0;
-    if (intake_defer(world, command) && removes) world->store.rows[command->index].doomed = 1;
+    if (lifecycle_defer(world, command) && removes) world->store.rows[command->index].doomed = 1;
   }
 }
 

@@ -5,7 +5,6 @@
  * first, as long as there is time; then what was learnt. Stage 7 leaves time for all of this; when something
  * outside took that time away, the commit stops just before the deadline and the next frame begins with the rest of it.
  */
-#include "base/assert.h"
 #include "base/error.h"
 #include "base/prefetch.h"
 #include "frame/act.h"
@@ -15,6 +14,7 @@
 #include "frame/sets_commit.h"
 #include "herds/herds.h"
 #include "record/recorder.h"
+#include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/reactions.h"
 #include "world/timing.h"
@@ -106,7 +106,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     if (!row->owes) note_start(world, row);
     if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
   }
-  if (result->moved) world_move(world, index, result->moved_to);
+  if (result->moved) lifecycle_move(world, index, result->moved_to);
   if (result->asks) timing_ask_own(world, index, result);
   if (world_costs_are_told(world)) learn_told_cost(world, entry, outcome);
   if (outcome == OUTCOME_FINISHED) {

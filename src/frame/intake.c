@@ -1,11 +1,10 @@
 /* intake.c - stage 1: what changed since the last frame? Joins agents, plan and exec: commands and spawns that any
  * thread queued, and what the updates of the last frame asked for, are applied here and nowhere else. */
-#include "base/assert.h"
 #include "base/prefetch.h"
-#include "base/random.h"
 #include "herds/herds.h"
 #include "record/recorder.h"
 #include "world/conduct.h"
+#include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/reactions.h"
 #include "world/timing.h"
@@ -16,145 +15,9 @@
  * the virtual clock that is a number, at INTAKE_NS for each. */
 enum { INTAKE_MIN = 256, INTAKE_NS = 250, INTAKE_BUDGET_PART = 8, TOGETHER = 16 };
 
-score_inputs world_score_inputs(struct muster_world *world) {
-  return (score_inputs){.store = &world->store,
-                        .types = &world->types,
-                        .space = &world->space,
-                        .observers = &world->observers,
-                        .classes = &world->classes,
-                        .ready = &world->ready,
-                        .factors = world->factors};
-}
-
-void world_move(struct muster_world *world, uint32_t index, space_spot spot) {
-  if (score_notices(&world->board, &world->store.places[index], spot)) score_note(&world->board, index);
-  space_move(&world->space, &world->store, index, spot);
-  if (world->types.types[world->store.rows[index].type].herded) herds_note(world, index);
-}
-
-bool intake_defer(struct muster_world *world, const command *command) {
-  if (world->deferred_count == world->def.commands_max) {
-    /* A wake may count on this command; it finds room elsewhere. */
-    if (command->kind == COMMAND_WAKE && recorder_replays(world)) return true; /* its record knows where */
-    if (command->kind == COMMAND_WAKE) wakes_settle(&world->wakes, command->index);
-    if (command->kind == COMMAND_WAKE && wakes_push(&world->wakes, command->index)) return true;
-    if (command->kind == COMMAND_WAKE) recorder_cannot(world, "a wake found no room");
-    world->statistics.commands_dropped++;
-    return false;
-  }
-  world->deferred[world->deferred_count++] = *command;
-  return true;
-}
-
-static void release_index(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
-  messages_forget(world, index);
-  timing_forget(world, index);
-  tune_forget(world, index);
-  identity_give_back(&world->slots[row->type], row->state_slot);
-  row->status = AGENT_FREE;
-  identity_close(&world->agent_ids, index);
-  wakes_settle(&world->wakes, index);
-  world_give_back(world, index);
-}
-
-/* In a replay the record says who has which index. */
-void world_give_back(struct muster_world *world, uint32_t index) {
-  if (recorder_replays(world))
-    replay_give_back(world, index);
-  else
-    identity_give_back(&world->agent_ids, index);
-}
-
-static void forget_acting(struct muster_world *world, uint32_t index) {
-  world->acting[index / 64] &= ~(1ull << (index % 64));
-  world->acting_count--;
-}
-
-static void forget_held(struct muster_world *world, uint32_t index) {
-  batch *batch = &world->batch;
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < batch->held_count; i++)
-    if (batch->held[i] != index) batch->held[kept++] = batch->held[i];
-  ASSERT(kept + 1 == batch->held_count);
-  batch->held_count = kept;
-}
-
-void intake_unschedule(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
-  if (world->classes.activation.delay_max) activation_take_back(&world->classes.activation, 0, index);
-  if (row->status == AGENT_WAITING) {
-    if (row->spot) wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, index);
-  } else {
-    if (row->status == AGENT_ADMITTED) forget_held(world, index);
-    if (row->status == AGENT_READY) ready_admit(&world->ready, &world->store, index);
-    if (row->status == AGENT_ACTING) forget_acting(world, index);
-    ready_forget(&world->ready, &world->store, index);
-  }
-}
-
-void intake_leave(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
-  score_inputs inputs = world_score_inputs(world);
-  intake_unschedule(world, index);
-  rhythm_leave(&world->rhythms, row->type, index);
-  conduct_forget(world, index);
-  ease_forget(&world->ease, &world->store, index);
-  score_forget_agent(&world->board, &inputs, index);
-  space_unlink(&world->space, &world->store, index);
-  store_deactivate(&world->store, index);
-  release_index(world, index);
-}
-
-void intake_remove(struct muster_world *world, uint32_t index) {
-  const agent_type *type = &world->types.types[world->store.rows[index].type];
-  touch_agent(world, index, MUSTER_FLIGHT_ON_REMOVED, type->def.on_removed);
-  if (type->herded) herds_forget(world, index);
-  intake_leave(world, index);
-  world->statistics.removed++;
-}
-
-void intake_discard(struct muster_world *world, uint32_t index) {
-  release_index(world, index);
-}
-
-static void apply_wake(struct muster_world *world, const command *command) {
-  agent_row *row = &world->store.rows[command->index];
-  if (row->status != AGENT_PENDING && world->types.types[row->type].quarantined) return;
-  switch ((agent_status)row->status) {
-  case AGENT_PENDING:
-    row->woken = 1;
-    break;
-  case AGENT_QUARANTINED:
-    break;
-  case AGENT_WAITING:
-    if (timing_delays_wake(world, command->index)) return;
-    row->woken = 1;
-    periods_release_early(&world->classes, &world->store, &world->ready, command->index, world->frame.now_ns,
-                          world->frame.number);
-    ready_enlist(&world->ready, &world->store, command->index);
-    world->report.woken++;
-    break;
-  case AGENT_READY:
-    if (!row->woken && !row->atom_next && timing_delays_wake(world, command->index)) return;
-    if (!row->woken) ready_wake(&world->ready, &world->store, command->index);
-    world->report.woken++;
-    /* The rest of a preempted update does not count: it began before. */
-    if (row->atom_next) intake_defer(world, command);
-    break;
-  default:
-    intake_defer(world, command); /* its update still waits for its action atoms: run again after it */
-  }
-}
-
-void intake_wake(struct muster_world *world, uint32_t index) {
-  uint32_t generation = identity_generation(&world->agent_ids, index);
-  apply_wake(world, &(command){COMMAND_WAKE, .index = index, .generation = generation});
-}
-
 static void apply_move(struct muster_world *world, const command *command) {
   if (store_is_active(&world->store, command->index))
-    world_move(world, command->index, space_spot_of(&world->space, command->position));
+    lifecycle_move(world, command->index, space_spot_of(&world->space, command->position));
   else
     space_place(&world->space, &world->store.places[command->index], command->position);
 }
@@ -179,7 +42,7 @@ static void apply_tune(struct muster_world *world, const command *command) {
 static void apply_remove(struct muster_world *world, const command *command) {
   if (herds_is_block(world, command->index)) return; /* herds live there */
   if (store_is_active(&world->store, command->index))
-    intake_remove(world, command->index);
+    lifecycle_remove(world, command->index);
   else
     world->store.rows[command->index].doomed = 1;
 }
@@ -253,7 +116,7 @@ static void apply(struct muster_world *world, const command *command) {
     break;
   case COMMAND_WAKE:
     wakes_settle(&world->wakes, command->index);
-    apply_wake(world, command);
+    lifecycle_apply_wake(world, command);
     break;
   case COMMAND_WAKE_AT:
     timing_ask(world, command->index, command->at_ns);
@@ -274,14 +137,14 @@ static void apply(struct muster_world *world, const command *command) {
 static void apply_wakes(struct muster_world *world) {
   uint32_t index;
   command wake;
-  while (recorder_replays(world) && recorder_next_command(world, &wake)) apply_wake(world, &wake);
+  while (recorder_replays(world) && recorder_next_command(world, &wake)) lifecycle_apply_wake(world, &wake);
   for (uint32_t left = wakes_count(&world->wakes); left > 0 && wakes_pop(&world->wakes, &index); left--) {
     uint32_t generation = identity_generation(&world->agent_ids, index);
     if (!wakes_settle(&world->wakes, index)) continue;
     if (!identity_is_live(&world->agent_ids, index, generation)) continue;
     wake = (command){COMMAND_WAKE, .index = index, .generation = generation};
     if (recorder_records(world)) recorder_keep_command(world, &wake);
-    intake_wake(world, index);
+    lifecycle_wake(world, index);
   }
   if (recorder_records(world)) recorder_keep_command(world, NULL);
 }
@@ -388,41 +251,18 @@ static void apply_commands(struct muster_world *world) {
   world->report.commands_waiting = ring_count(&world->inbox.commands);
 }
 
-/* Where the updates of a new agent stand in the periods of its sets. */
-static void begin_rhythm(struct muster_world *world, uint32_t index) {
-  const agent_row *row = &world->store.rows[index];
-  uint32_t time = periods_first_update(&world->classes, row->class, index);
-  world->types.types[row->type].sets.passes[row->state_slot].updates =
-      rhythm_join(&world->rhythms, row->type, index, time);
-}
-
-void intake_enter(struct muster_world *world, uint32_t index, uint64_t last_update_ns) {
-  agent_row *row = &world->store.rows[index];
-  score_inputs inputs = world_score_inputs(world);
-  uint32_t generation = identity_generation(&world->agent_ids, index);
-  row->last_update_ns = last_update_ns;
-  if (world->types.types[row->type].has_sets)
-    sets_begin(&world->types.types[row->type].sets, row->state_slot, last_update_ns);
-  space_link(&world->space, &world->store, index);
-  score_new_agent(&world->board, &inputs, index);
-  store_activate(&world->store, index);
-  periods_begin(&world->classes, &world->store, index,
-                random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
-  if (world->types.types[row->type].has_sets) begin_rhythm(world, index);
-}
-
 static void activate(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   if (row->doomed) { /* removed before it ever was: nobody hears of it */
-    release_index(world, index);
+    lifecycle_discard(world, index);
     return;
   }
-  intake_enter(world, index, world->frame.now_ns);
+  lifecycle_enter(world, index, world->frame.now_ns);
   touch_agent(world, index, MUSTER_FLIGHT_ON_SPAWNED, world->types.types[row->type].def.on_spawned);
   world->statistics.spawned++;
   if (row->woken) {
     row->woken = 0;
-    intake_wake(world, index);
+    lifecycle_wake(world, index);
   }
 }
 

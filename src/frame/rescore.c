@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "frame/audit.h"
 #include "pool/ticket.h"
+#include "world/lifecycle.h"
 #include "world/tune.h"
 
 enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "frame/audit.h"
 #include "pool/ticket.h"
+#include "world/lifecycle.h"
 
 /* What a change of a membrane costs for each agent that comes or goes: what an intake does is counted, not timed, so
  * that the world does not depend on a clock. */
@@ -15,13 +16,6 @@ static uint64_t budget_of(const struct muster_world *world) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------- removal */
-
-/* Takes a herd out that has no leaf and, if folded, whose members count no more. */
-static void close_home(struct muster_world *world, herd_type *type, uint32_t herd) {
-  homes_turn(&world->homes, herd);
-  herds_give_slot(type, herds_home(type, herd));
-  type->herds--;
-}
 
 void herds_forget_settling(herd_type *type, uint32_t number) {
   for (uint32_t i = 0; i < type->settling_count; i++)
@@ -39,7 +33,7 @@ static void remove_folded(struct muster_world *world, herd_type *type, uint32_t 
     herds_free_entry(type, number);
   }
   world->herds.members -= type->members[herds_home(type, herd)];
-  close_home(world, type, herd);
+  herds_close_home(world, type, herd);
 }
 
 uint64_t herds_reached(const struct muster_world *world, const herd_type *type, uint32_t herd) {
@@ -58,30 +52,7 @@ void herds_remove(struct muster_world *world, uint32_t herd) {
     return;
   }
   herd_lanes lanes = herds_lanes(type, number);
-  while (lanes.entry->state == HERD_ENTRY_OPEN && lanes.entry->herd == herd) intake_remove(world, lanes.agents[0]);
-}
-
-static void forget_leaf(struct muster_world *world, const herd_link *link) {
-  herd_type *type = &world->herds.types[link->type];
-  herd_lanes lanes = herds_lanes(type, link->entry);
-  uint32_t herd = lanes.entry->herd, number = link->entry;
-  world->herds.members -= lanes.members[link->lane];
-  herds_take_out(&world->herds, type, number, link->lane, 1);
-  if (lanes.entry->lanes > 0) return;
-  herds_free_entry(type, number);
-  type->unfolded--;
-  close_home(world, type, herd);
-}
-
-void herds_forget(struct muster_world *world, uint32_t index) {
-  herd_table *table = &world->herds;
-  herd_link link = table->links[index];
-  if (link.tie == HERD_TIE_LEAF) forget_leaf(world, &link);
-  if (link.tie == HERD_TIE_NAMED) {
-    table->named[link.entry].agent = HERD_NONE;
-    table->named_count--;
-  }
-  table->links[index] = (herd_link){0};
+  while (lanes.entry->state == HERD_ENTRY_OPEN && lanes.entry->herd == herd) lifecycle_remove(world, lanes.agents[0]);
 }
 
 /* --------------------------------------------------------------------------------------------------------- commands */
@@ -93,10 +64,11 @@ static void wake_member(struct muster_world *world, const command *command) {
   if (number == HERD_NONE) return;
   herd_lanes lanes = herds_lanes(type, number);
   bool runs = world->store.rows[lanes.agents[lane]].status != AGENT_QUARANTINED;
-  if (result == MUSTER_E_STATE && runs) intake_defer(world, command); /* the path is busy: again at the next intake */
+  if (result == MUSTER_E_STATE && runs)
+    lifecycle_defer(world, command); /* the path is busy: again at the next intake */
   if (!lanes.pins[lane]) lanes.entry->pinned++;
   lanes.pins[lane] = fold_pin(world->frame.now_ns + type->def.hold_ns);
-  intake_wake(world, lanes.agents[lane]);
+  lifecycle_wake(world, lanes.agents[lane]);
 }
 
 void herds_apply(struct muster_world *world, const command *command) {

@@ -4,6 +4,7 @@
 #define HERDS_H
 
 #include "run/inbox.h"
+#include "world/herd_links.h"
 #include "world/world.h"
 
 /* ---------------------------------------------------------------------------------------------- stages:
@@ -20,19 +21,6 @@ void herds_look(struct muster_world *world);
 
 /* Intake: applies a command that names a herd. */
 void herds_apply(struct muster_world *world, const command *command);
-
-/* An agent of a member type is gone for good. */
-void herds_forget(struct muster_world *world, uint32_t index);
-
-/* A leaf's place or published state changed: its lane follows. Any worker that has the agent in hand. */
-static inline void herds_note(struct muster_world *world, uint32_t index) {
-  herds_note_leaf(&world->herds, &world->space, &world->store, &world->types, index);
-}
-
-/* Whether an agent stands for a block of herds. */
-static inline bool herds_is_block(const struct muster_world *world, uint32_t index) {
-  return world->herds.count && world->herds.links[index].tie == HERD_TIE_BLOCK;
-}
 
 /* End of the frame: what the report says of herds. */
 void herds_report(struct muster_world *world);

@@ -2,9 +2,9 @@
  * Nothing is taken away before all that comes instead stands, and the host agreed. */
 #include "herds/herds.h"
 
-#include "base/assert.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "world/lifecycle.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,8 +74,8 @@ static uint32_t make_agent(const change *change, uint32_t index, const herd_body
   def.position = (muster_position){fmax(-1e9, fmin(body->x, 1e9)), fmax(-1e9, fmin(body->y, 1e9)), body->z};
   def.state = state;
   def.published = published;
-  if (muster_agent_is_null(agents_make(world, index, &def))) {
-    world_give_back(world, index);
+  if (muster_agent_is_null(lifecycle_make(world, index, &def))) {
+    lifecycle_give_back(world, index);
     return HERD_NONE;
   }
   if (like != HERD_NONE) inherit(world, index, like);
@@ -224,7 +224,7 @@ static void note_sight(const change *change) {
  * unfolding */
 
 static muster_result refuse_unfolding(const change *change, uint32_t made, muster_result result) {
-  for (uint32_t i = 0; i < made; i++) intake_discard(change->world, change->agents[i]);
+  for (uint32_t i = 0; i < made; i++) lifecycle_discard(change->world, change->agents[i]);
   change->world->statistics.unfolds_refused++;
   return result;
 }
@@ -259,7 +259,7 @@ static void enter_children(const change *change, uint32_t lane) {
   herds_insert(&world->herds, change->type, change->number, lane, change->children, change->agents, change->count);
   for (uint32_t i = 0; i < change->count; i++) {
     herds_note(world, change->agents[i]);
-    intake_enter(world, change->agents[i], change->last_ns);
+    lifecycle_enter(world, change->agents[i], change->last_ns);
   }
   world->report.unfolds += world_is_in_frame(world); /* else a member was named */
   world->statistics.unfolds++;
@@ -325,7 +325,7 @@ muster_result herds_unfold_lane(struct muster_world *world, herd_type *type, uin
   muster_result result = make_children(&change);
   if (result) return result;
   herds_take_out(&world->herds, type, number, lane, 1);
-  intake_leave(world, agent);
+  lifecycle_leave(world, agent);
   enter_children(&change, lane);
   return MUSTER_OK;
 }
@@ -375,7 +375,7 @@ static bool make_parent(change *change) {
 
 static muster_result refuse_folding(const change *change, muster_result result) {
   change->world->statistics.folds_refused++;
-  if (change->parent_agent != HERD_NONE) intake_discard(change->world, change->parent_agent);
+  if (change->parent_agent != HERD_NONE) lifecycle_discard(change->world, change->parent_agent);
   return result;
 }
 
@@ -383,7 +383,7 @@ static void leave_children(const change *change, uint32_t lane) {
   struct muster_world *world = change->world;
   keep_children(change);
   herds_take_out(&world->herds, change->type, change->number, lane, change->count);
-  for (uint32_t i = 0; i < change->count; i++) intake_leave(world, change->agents[i]);
+  for (uint32_t i = 0; i < change->count; i++) lifecycle_leave(world, change->agents[i]);
   if (world->herds.spare == HERD_NONE) world->herds.spare = identity_take(&world->agent_ids);
   world->report.folds++;
   world->statistics.folds++;
@@ -438,6 +438,6 @@ muster_result herds_fold_lanes(struct muster_world *world, herd_type *type, uint
   leave_children(&change, first);
   herds_insert(&world->herds, type, number, first, &change.parent, &change.parent_agent, 1);
   herds_note(world, change.parent_agent);
-  intake_enter(world, change.parent_agent, change.last_ns);
+  lifecycle_enter(world, change.parent_agent, change.last_ns);
   return MUSTER_OK;
 }

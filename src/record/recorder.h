@@ -195,10 +195,14 @@ void recorder_exchange_costs(struct muster_world *world);
 void replay_types(struct muster_world *world);
 void replay_newborn(struct muster_world *world);
 
-/* An index is taken, as the record says: false, and the replay has diverged, when somebody has it. An index is given
- * back. In src/replay.c. */
+/* An index is taken, as the record says: false, and the replay has diverged, when somebody has it. In
+ * src/replay/replay.c. */
 bool replay_take_index(struct muster_world *world, uint64_t index);
-void replay_give_back(struct muster_world *world, uint32_t index);
+
+/* An index that was taken so is free again. */
+static inline void recorder_give_back(recorder *recorder, uint32_t index) {
+  recorder->taken[index / 64] &= ~(1ull << (index % 64));
+}
 
 /* Whether a command can have been given; else the replay has diverged. In src/replay.c. */
 bool replay_accepts(struct muster_world *world, const command *command);

@@ -41,10 +41,6 @@ bool replay_take_index(struct muster_world *world, uint64_t index) {
   return false;
 }
 
-void replay_give_back(struct muster_world *world, uint32_t index) {
-  world->recorder->taken[index / 64] &= ~(1ull << (index % 64));
-}
-
 static bool can_be_born(struct muster_world *world, uint64_t index, uint64_t generation, uint64_t type) {
   if (type < world->types.count && generation <= UINT32_MAX && (generation & 1)) return replay_take_index(world, index);
   recorder_diverges(world, "its record spawns agent %llu of type %llu, which cannot be", (unsigned long long)index,

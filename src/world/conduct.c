@@ -2,6 +2,7 @@
 #include "world/conduct.h"
 
 #include "world/conduct_tell.h"
+#include "world/lifecycle.h"
 
 enum { REGRADED_PER_FRAME = 16384 };
 
@@ -25,7 +26,7 @@ void conduct_quarantine_agent(struct muster_world *world, const muster_offence *
   uint32_t index = offence->agent.index;
   agent_row *row = &world->store.rows[index];
   row->acts = row->status == AGENT_ACTING;
-  intake_unschedule(world, index);
+  lifecycle_unschedule(world, index);
   row->status = AGENT_QUARANTINED;
   row->woken = 0;
   classes_leave(&world->classes, &world->classes.classes[row->class], row->importance);

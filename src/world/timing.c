@@ -1,6 +1,7 @@
 #include "world/timing.h"
 
 #include "agents/elapsed.h"
+#include "world/lifecycle.h"
 #include "world/reactions.h"
 
 #include <xxhash.h>
@@ -45,7 +46,7 @@ static void answer(struct muster_world *world, uint32_t index) {
   }
   if (row->delayed && alarm->quiet_until_ns <= now_ns) {
     row->delayed = 0;
-    intake_wake(world, index);
+    lifecycle_wake(world, index);
   }
   set_timer(world, index);
 }

@@ -1,7 +1,8 @@
 #include "world/touch.h"
 
-#include "herds/herds.h"
 #include "run/callback.h"
+#include "world/herd_links.h"
+#include "world/lifecycle.h"
 #include "world/timing.h"
 
 void touch_agent(struct muster_world *world, uint32_t index, muster_flight_doing doing,
@@ -17,7 +18,7 @@ void touch_agent(struct muster_world *world, uint32_t index, muster_flight_doing
   flight_return(state->flight, before);
   state->context.phase = PHASE_OUTSIDE;
   if (world->types.types[row->type].published) row->front ^= 1u;
-  if (result.moved) world_move(world, index, result.moved_to);
+  if (result.moved) lifecycle_move(world, index, result.moved_to);
   if (world->types.types[row->type].herded) herds_note(world, index);
   if (result.asks) timing_ask_own(world, index, &result);
 }

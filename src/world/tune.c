@@ -6,6 +6,7 @@
 #include "record/recorder.h"
 #include "world/conduct.h"
 #include "world/guard.h"
+#include "world/lifecycle.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "run/callback.h"
 #include "world/flight.h"
 #include "world/guard.h"
+#include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/tune.h"
 
@@ -206,7 +207,7 @@ static CALLS_OUT void remove_all(struct muster_world *world) {
   world->runner.caller = visit_begin(&visit, world->pool)->index;
   const update_context *outer = callback_begin(&runner_caller(&world->runner)->context);
   commit_finish(world);
-  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) intake_remove(world, i);
+  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) lifecycle_remove(world, i);
   callback_end(outer);
   visit_end(&visit);
 }

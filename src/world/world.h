@@ -236,23 +236,6 @@ static inline uint32_t world_workers(const struct muster_world *world) {
 /* Stage 1: applies what was queued since the last frame. In src/intake.c. */
 void intake_run(struct muster_world *world);
 
-/* Takes an active agent out of every store, after its on_removed. In src/intake.c. */
-void intake_remove(struct muster_world *world, uint32_t index);
-
-/* Something happened to an active or pending agent: applies a wake. In src/intake.c. */
-void intake_wake(struct muster_world *world, uint32_t index);
-
-/* A pending agent becomes active, or an active one nobody, without its callbacks: what it stands for lives on in
- * others. `last_update_ns` is the time that it was brought to. In src/intake.c. */
-void intake_enter(struct muster_world *world, uint32_t index, uint64_t last_update_ns);
-void intake_leave(struct muster_world *world, uint32_t index);
-
-/* A pending agent that nobody knows is not wanted. In src/intake.c. */
-void intake_discard(struct muster_world *world, uint32_t index);
-
-/* Takes an active agent out of whatever list it is in. In src/intake.c. */
-void intake_unschedule(struct muster_world *world, uint32_t index);
-
 /* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. In src/commit.c. */
 void commit_run(struct muster_world *world);
 
@@ -269,13 +252,6 @@ void commit_count_refused(struct muster_world *world);
 /* Settles what the last commit left over; the next frame, or the end of the world, begins with it. In src/commit.c. */
 void commit_finish(struct muster_world *world);
 
-/* Queues a command for the next intake from the frame's thread; counts it when there is no room. In src/intake.c. */
-bool intake_defer(struct muster_world *world, const command *command);
-
-/* Makes an agent of a checked definition under a taken index; null when state slots ran out. Any thread that holds the
- * index. In src/agents_api.c. */
-muster_agent agents_make(struct muster_world *world, uint32_t index, const muster_agent_def *def);
-
 /* Whether a time may be asked for. Any thread. In src/agents_api.c. */
 muster_result agents_check_time(uint64_t at_ns);
 
@@ -283,9 +259,6 @@ muster_result agents_check_time(uint64_t at_ns);
 static inline double predicted_planning_gap(const struct muster_world *world) {
   return 1.3 * world->experience.plan.mean_ns * (world->runner.workers - 1);
 }
-
-/* Returns an index of an agent whose id is gone. In src/intake.c. */
-void world_give_back(struct muster_world *world, uint32_t index);
 
 /* Runs a frame that was checked. In src/frame.c. */
 void world_run_frame(struct muster_world *world, const muster_frame *frame);
@@ -305,13 +278,7 @@ uint64_t world_hash(const struct muster_world *world);
  * of them ran. In src/report.c. */
 uint64_t world_band_interval(const struct muster_world *world, uint32_t band);
 
-/* What the score stage works on. In src/intake.c. */
-score_inputs world_score_inputs(struct muster_world *world);
-
 /* Stage 2: scores agents whose importance may have changed, on all workers. In src/rescore.c. */
 void rescore_run(struct muster_world *world);
-
-/* Moves an active agent, and notes it for the score when that must know. In src/intake.c. */
-void world_move(struct muster_world *world, uint32_t index, space_spot spot);
 
 #endif
