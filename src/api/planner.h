@@ -1,4 +1,4 @@
-/* planner.h - planner worlds: what src/world/world.c must know of src/planner.c. */
+/* planner.h - planner worlds: what src/api/world_api.c must know of src/planner.c. */
 #ifndef PLANNER_H
 #define PLANNER_H
 

@@ -231,7 +231,7 @@ src/agents/atomic.c void count(int *to) { __atomic_fetch_add(to, 1, 0); }
 src/base/atomic.h #include <stdatomic.h>
 src/frame/queue.c int take(void) { return ck_pr_load_int(0); }
 tools/muster/threads.c int join(void) { return pthread_join(0, 0); }
-src/world/world.c #define LOCK(m) pthread_mutex_lock(m)
+src/api/world_api.c #define LOCK(m) pthread_mutex_lock(m)
 src/frame/commit.c int look(void) { return load_relaxed_u32(&left); }
 src/agents/swap.h int swap(void) { return compare_exchange_ordered_u8(&word, &seen, 1); }
 src/plan/publish.c void publish(void) { store_release_u64(&shared, 1); }

@@ -1,4 +1,4 @@
-/* world.c - creating and destroying a world, and registering types. */
+/* world_api.c - creating and destroying a world, and registering types. */
 #include "api/planner.h"
 #include "base/error.h"
 #include "base/sized.h"
