@@ -1,4 +1,5 @@
 /* agents_api.c - the calls that any thread may make: checked here, queued, applied at the next intake. */
+#include "api/calls.h"
 #include "base/sized.h"
 #include "record/recorder.h"
 #include "world/guard.h"
@@ -117,10 +118,6 @@ muster_result muster_agent_send(muster_world *world, muster_agent agent, const v
   if (!ring_push(&world->inbox.messages, &message))
     return error_set(MUSTER_E_FULL, "commands_max = %u messages wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
-}
-
-bool muster_agent_exists(const muster_world *world, muster_agent agent) {
-  return !guard_any(world, "agent exists") && identity_is_live(&world->agent_ids, agent.index, agent.generation);
 }
 
 static muster_result check_observer(const muster_observer_def *def) {

@@ -2,6 +2,8 @@
  *
  * Agents that stay in their cell and whose step importance need not know of are written in parallel; the others are
  * marked and follow one by one, since they change lists. That makes no difference only while each agent comes once. */
+#include "api/calls.h"
+#include "frame/frame.h"
 #include "record/recorder.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
@@ -23,11 +25,7 @@ static bool is_ready(const struct muster_world *world, bool arrays, const char *
 /* What the last commit left over comes first: it may hold positions, too. */
 static uint64_t begin(struct muster_world *world) {
   uint64_t now_ns = world->runner.virtual ? 0 : clock_now(&world->runner.clock);
-  if (!world->commit.open) return now_ns;
-  visit visit;
-  world->runner.caller = visit_begin(&visit, world->pool)->index;
-  commit_finish(world);
-  visit_end(&visit);
+  frame_settle_between(world);
   return now_ns;
 }
 

@@ -1,4 +1,5 @@
 /* herds_act.c - what serial actions, and the host between frames, do with herds: search, take, scare, wake, remove. */
+#include "api/calls.h"
 #include "herds/herds.h"
 
 #include "run/callback.h"

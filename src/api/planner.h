@@ -1,4 +1,4 @@
-/* planner.h - planner worlds: what src/api/world_api.c must know of src/planner.c. */
+/* planner.h - planner worlds: what world_api.c must know of planner.c. */
 #ifndef PLANNER_H
 #define PLANNER_H
 

@@ -1,5 +1,6 @@
 /* update_api.c - what an atom may call: muster_update_...(). Joins the running update (exec) with what exists. */
 #include "agents/nearby.h"
+#include "api/calls.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "herds/herds.h"

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "frame/act.h"
+#include "frame/frame.h"
 #include "record/recorder.h"
 #include "run/callback.h"
 #include "world/flight.h"
@@ -206,7 +207,7 @@ static CALLS_OUT void remove_all(struct muster_world *world) {
   visit visit;
   world->runner.caller = visit_begin(&visit, world->pool)->index;
   const update_context *outer = callback_begin(&runner_caller(&world->runner)->context);
-  commit_finish(world);
+  frame_settle(world);
   for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) lifecycle_remove(world, i);
   callback_end(outer);
   visit_end(&visit);

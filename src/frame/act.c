@@ -1,4 +1,4 @@
-/* act.c - stage 8: action atoms. Joins agents, plan and exec.
+/* act.c - stage 8: action atoms.
  *
  * Where not all find time, those come first whose turn comes first in the order of the world. Among them, and among the
  * others, all of one kind act before those of the next: serial ones one by one, then regions beside each other, then
@@ -10,6 +10,7 @@
 
 #include "frame/audit.h"
 #include "frame/foresight.h"
+#include "frame/settle.h"
 #include "record/recorder.h"
 #include "run/conduct.h"
 #include "run/passes.h"
@@ -77,7 +78,7 @@ static void act(struct muster_world *world, uint32_t index) {
     take_effect(world, index, &result);
     world->frame.spent_ns += cost_ns;
   }
-  commit_complete(world, index, began_ns);
+  settle_complete(world, index, began_ns);
 }
 
 /* Runs the serial agents of a bitmap in agent order while there is time. False when time ran out: their bits stay. */
@@ -277,7 +278,7 @@ static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
     take_effect(world, entry->agent, &acts->results[i]);
     if (acts->results[i].sends) post(world, entry, &acts->results[i]);
     if (entry->late_atoms) note_offences(world, entry);
-    commit_complete(world, entry->agent, world->store.begun[entry->agent].started_ns);
+    settle_complete(world, entry->agent, world->store.begun[entry->agent].started_ns);
   }
   return ran;
 }
@@ -413,7 +414,7 @@ void act_run(struct muster_world *world) {
     choose_urgent(world, &turn);
     if (!act_all(world, world->acting_now, &turn) || !act_all(world, world->acting, &turn)) turn_first(world);
     keep_waiting(world);
-    commit_count_refused(world);
+    settle_count_refused(world);
   }
   world->frame.act_ns = act_clock(world) - begin_ns;
   world->report.actions_waiting = world->acting_count;

@@ -1,4 +1,5 @@
 /* commit_logs.c - stage 8: what updates asked of others, in one order whatever worker was faster. */
+#include "frame/stages.h"
 #include "record/recorder.h"
 #include "world/lifecycle.h"
 

@@ -29,4 +29,9 @@ void foresight_learn_holding(struct muster_world *world);
 /* What this frame teaches about the next: at its end. */
 void foresight_learn(struct muster_world *world);
 
+/* Time of the other workers while the caller plans a frame, and a little more, so that they do not run dry. */
+static inline double predicted_planning_gap(const struct muster_world *world) {
+  return 1.3 * world->experience.plan.mean_ns * (world->runner.workers - 1);
+}
+
 #endif

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "frame/audit.h"
 #include "frame/foresight.h"
+#include "frame/stages.h"
 #include "herds/herds.h"
 #include "pool/threads.h"
 #include "record/recorder.h"
@@ -29,6 +30,12 @@
 
 /* Reported when there is no budget left at all. */
 static const double pressure_max = 1e6;
+
+/* 0: what the last commit left over. Agents that hosts have spawned until now come to be in a record before it. */
+static void settle_rest(struct muster_world *world) {
+  recorder_newborns(world);
+  frame_settle(world);
+}
 
 /* 1 intake: what changed since the last frame? */
 static void stage_intake(struct muster_world *world) {
@@ -154,6 +161,7 @@ static void stage_commit(struct muster_world *world) {
 }
 
 void frame_plan(struct muster_world *world) {
+  settle_rest(world);
   stage_intake(world);
   audit_stage(world, MUSTER_STAGE_INTAKE);
   open_early(world);
@@ -279,7 +287,7 @@ void frame_end(struct muster_world *world) {
   frame_leave(world, OCCUPIED_NOT);
 }
 
-CALLS_OUT void world_run_frame(struct muster_world *world, const muster_frame *frame) {
+CALLS_OUT void frame_run_checked(struct muster_world *world, const muster_frame *frame) {
   MUST_RETURN(leaving_update);
   frame_begin(world, frame);
   frame_plan(world);
@@ -294,6 +302,6 @@ muster_result muster_frame_run(muster_world *world, const muster_frame *frame) {
   muster_result result = frame_check(world, frame);
   if (result == MUSTER_OK && world_is_planned(world))
     result = error_set(MUSTER_E_STATE, "frame: a world with planner_workers is run by muster_plan and muster_report");
-  if (result == MUSTER_OK) world_run_frame(world, frame);
+  if (result == MUSTER_OK) frame_run_checked(world, frame);
   return result;
 }

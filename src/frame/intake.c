@@ -1,6 +1,7 @@
-/* intake.c - stage 1: what changed since the last frame? Joins agents, plan and exec: commands and spawns that any
- * thread queued, and what the updates of the last frame asked for, are applied here and nowhere else. */
+/* intake.c - stage 1: what changed since the last frame? Commands and spawns that any thread queued, and what the
+ * updates of the last frame asked for, are applied here and nowhere else: world/lifecycle.h does it to each agent. */
 #include "base/prefetch.h"
+#include "frame/stages.h"
 #include "herds/herds.h"
 #include "record/recorder.h"
 #include "world/conduct.h"
@@ -320,8 +321,6 @@ static void set_ids_aside(struct muster_world *world) {
 }
 
 void intake_run(struct muster_world *world) {
-  recorder_newborns(world);
-  commit_finish(world);
   timing_run(world);
   reactions_run(world);
   tune_run(world);

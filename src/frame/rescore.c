@@ -1,6 +1,7 @@
 /* rescore.c - stage 2: joins what plan/score.c lists with the workers that do it. */
 #include "base/error.h"
 #include "frame/audit.h"
+#include "frame/stages.h"
 #include "pool/ticket.h"
 #include "world/lifecycle.h"
 #include "world/tune.h"

@@ -2,6 +2,7 @@
 #include "herds/herds.h"
 
 #include "base/assert.h"
+#include "base/error.h"
 #include "frame/audit.h"
 #include "pool/ticket.h"
 #include "world/lifecycle.h"
@@ -53,6 +54,13 @@ void herds_remove(struct muster_world *world, uint32_t herd) {
   }
   herd_lanes lanes = herds_lanes(type, number);
   while (lanes.entry->state == HERD_ENTRY_OPEN && lanes.entry->herd == herd) lifecycle_remove(world, lanes.agents[0]);
+}
+
+herd_type *herds_find(const struct muster_world *world, muster_herd herd) {
+  herd_type *type = homes_find(&world->homes, herd) ? herds_type_of(&world->herds, herd.index) : NULL;
+  if (type && !herds_is_dying(type, herd.index)) return type;
+  error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", herd.index, herd.generation);
+  return NULL;
 }
 
 /* --------------------------------------------------------------------------------------------------------- commands */

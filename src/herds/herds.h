@@ -39,7 +39,7 @@ uint64_t herds_reached(const struct muster_world *world, const herd_type *type, 
 muster_result herds_unfold_root(struct muster_world *world, herd_type *type, uint32_t herd);
 muster_result herds_unfold_lane(struct muster_world *world, herd_type *type, uint32_t number, uint32_t lane);
 
-/* An entry is not settling any more. In src/herds.c. */
+/* An entry is not settling any more. In herds.c. */
 void herds_forget_settling(herd_type *type, uint32_t number);
 
 /* Folds siblings: all children of their parent. */
@@ -69,18 +69,12 @@ static inline bool herds_is_dying(const herd_type *type, uint32_t herd) {
 /* The behaviour of a block's agent. On any worker. */
 muster_atom_result herds_update_block(muster_update *update);
 
-/* Checks what an update of a block left, against what the scratch saved; see src/herds_check.c. On the block's worker.
+/* Checks what an update of a block left, against what the scratch saved; see herds_check.c. On the block's worker.
  */
 void herds_check(const herd_type *type, uint32_t number, const muster_herd_block *shown, herd_scratch *scratch);
 
-/* Sends a command from an update: at the next intake, in the order of entries. In src/update_api.c. */
-muster_result update_send(muster_update *update, const command *command);
-
 /* Brings the herds of a block forward to a time, outside of updates. */
 void herds_bring_forward(struct muster_world *world, herd_type *type, uint32_t block, uint64_t now_ns);
-
-/* ------------------------------------------------------------------------------------------ calls:
- * src/observe/herds_read.c */
 
 /* The type of a live herd that did not die out; null with a message. */
 herd_type *herds_find(const struct muster_world *world, muster_herd herd);
@@ -89,11 +83,5 @@ herd_type *herds_find(const struct muster_world *world, muster_herd herd);
 static inline muster_herd herds_id(const struct muster_world *world, uint32_t herd) {
   return (muster_herd){herd, homes_generation(&world->homes, herd)};
 }
-
-/* Bytes in use for folded and for unfolded herds, without their agents. */
-void herds_bytes(const struct muster_world *world, uint64_t *folded, uint64_t *unfolded);
-
-/* Continues a hash over all herds. */
-uint64_t herds_hash(const struct muster_world *world, uint64_t hash);
 
 #endif

@@ -2,6 +2,7 @@
  * explain_words.c. */
 #include "base/sized.h"
 #include "herds/herds.h"
+#include "observe/report.h"
 #include "world/guard.h"
 
 #include <math.h>

@@ -1,18 +1,12 @@
 /* herds_read.c - what a host may ask about herds between two frames, members with names, and the hash. */
 #include "herds/herds.h"
+#include "observe/report.h"
 
 #include "base/sized.h"
 #include "world/guard.h"
 
 #include <string.h>
 #include <xxhash.h>
-
-herd_type *herds_find(const struct muster_world *world, muster_herd herd) {
-  herd_type *type = homes_find(&world->homes, herd) ? herds_type_of(&world->herds, herd.index) : NULL;
-  if (type && !herds_is_dying(type, herd.index)) return type;
-  error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", herd.index, herd.generation);
-  return NULL;
-}
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
@@ -113,75 +107,6 @@ muster_herd muster_herd_of(const muster_world *world, muster_agent agent) {
   if (link->tie != HERD_TIE_NAMED) return none;
   muster_herd herd = world->herds.named[link->entry].herd;
   return homes_find(&world->homes, herd) ? herd : none;
-}
-
-/* ----------------------------------------------------------------------------------------------------------- naming */
-
-/* A place among the named; HERD_NONE when all are taken. */
-static uint32_t find_place(herd_table *table) {
-  for (uint32_t i = 0; table->named_count < table->named_high && i < table->named_high; i++)
-    if (table->named[i].agent == HERD_NONE) return i;
-  return table->named_high < table->named_max ? table->named_high++ : HERD_NONE;
-}
-
-/* The leaf becomes an agent of its own. */
-static muster_agent name_leaf(struct muster_world *world, herd_type *type, uint32_t number, uint32_t lane,
-                              uint32_t place) {
-  herd_table *table = &world->herds;
-  herd_lanes lanes = herds_lanes(type, number);
-  uint32_t agent = lanes.agents[lane];
-  herd_body whole = herds_whole(type, &lanes);
-  table->named[place] = (herd_named){.herd = herds_id(world, lanes.entry->herd),
-                                     .agent = agent,
-                                     .entry = number,
-                                     .velocity_x = (float)whole.velocity_x,
-                                     .velocity_y = (float)whole.velocity_y,
-                                     .x = whole.x,
-                                     .y = whole.y};
-  table->named_count++;
-  table->members -= lanes.members[lane];
-  herds_take_out(table, type, number, lane, 1);
-  table->links[agent] = (herd_link){.entry = place, .type = (uint8_t)(type - table->types), .tie = HERD_TIE_NAMED};
-  return (muster_agent){agent, identity_generation(&world->agent_ids, agent)};
-}
-
-static muster_agent name_member(struct muster_world *world, herd_type *type, uint32_t herd, uint32_t member) {
-  const muster_agent none = {0, 0};
-  muster_result result;
-  uint32_t place = find_place(&world->herds), number, lane;
-  if (place == HERD_NONE) {
-    error_set(MUSTER_E_FULL, "herds: %u members have names already", world->herds.named_max);
-    return none;
-  }
-  world->herds.named[place].agent = HERD_NONE;
-  lane = herds_unfold_path(world, type, herd, member, &number, &result);
-  return result ? none : name_leaf(world, type, number, lane, place);
-}
-
-static uint32_t members_of(const herd_type *type, uint32_t herd) {
-  uint32_t number = herds_open_entry(type, herd);
-  if (number == HERD_NONE) return type->members[herds_home(type, herd)];
-  herd_lanes lanes = herds_lanes(type, number);
-  return herds_count(&lanes);
-}
-
-muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t member) {
-  muster_agent named = {0, 0};
-  if (guard_between(world, "herd name")) return named;
-  occupation before = guard_hold(world);
-  visit visit;
-  world->runner.caller = visit_begin(&visit, world->pool)->index;
-  commit_finish(world);
-  herd_type *type = herds_find(world, herd);
-  if (type && member >= type->tree.below[0])
-    error_set(MUSTER_E_ARGUMENT, "herd %u: member %u must be below b^D = %u", herd.index, member, type->tree.below[0]);
-  else if (type && members_of(type, herd.index) < 2)
-    error_set(MUSTER_E_STATE, "herd %u: its last member without a name cannot leave it", herd.index);
-  else if (type)
-    named = name_member(world, type, herd.index, member);
-  visit_end(&visit);
-  guard_release(world, before);
-  return named;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- hash */

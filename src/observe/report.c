@@ -1,4 +1,5 @@
 /* report.c - what a host may read between two frames. */
+#include "observe/report.h"
 #include "base/sized.h"
 #include "herds/herds.h"
 #include "world/guard.h"
@@ -150,6 +151,10 @@ static void describe_active(const muster_world *world, uint32_t index, muster_ag
     info->delays = (uint8_t)(world->frames - row->released_frame + 1);
   info->atoms_done = row->atom_next;
   info->expected_cost_ns = (uint64_t)costs_of(&world->costs, row->type, row->level)->mean_ns;
+}
+
+bool muster_agent_exists(const muster_world *world, muster_agent agent) {
+  return !guard_any(world, "agent exists") && identity_is_live(&world->agent_ids, agent.index, agent.generation);
 }
 
 muster_result muster_agent_read(const muster_world *world, muster_agent agent, muster_agent_info *info) {

@@ -2,6 +2,7 @@
 #include "record/recorder.h"
 
 #include "base/error.h"
+#include "observe/report.h"
 #include "record/recorder_fields.h"
 
 #include <stdarg.h>

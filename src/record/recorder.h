@@ -166,7 +166,7 @@ void recorder_keep_outcomes(struct muster_world *world);
 void recorder_run(struct muster_world *world);
 
 /* Who of the list of those who act beside each other did so: written down after they ran; or, on the wall clock, read
- * before: the others are left out. In src/recorder_acts.c. */
+ * before: the others are left out. In recorder_acts.c. */
 void recorder_keep_acted(struct muster_world *world);
 void recorder_choose_acted(struct muster_world *world);
 
@@ -191,7 +191,7 @@ void recorder_exchange_costs(struct muster_world *world);
  */
 
 /* Asides of the record, which may stand before any tag: a type to compare, an agent that the host spawned in the
- * recorded run and that comes to be where it was then. In src/replay.c. */
+ * recorded run and that comes to be where it was then. In replay.c. */
 void replay_types(struct muster_world *world);
 void replay_newborn(struct muster_world *world);
 
@@ -204,17 +204,17 @@ static inline void recorder_give_back(recorder *recorder, uint32_t index) {
   recorder->taken[index / 64] &= ~(1ull << (index % 64));
 }
 
-/* Whether a command can have been given; else the replay has diverged. In src/replay.c. */
+/* Whether a command can have been given; else the replay has diverged. In replay.c. */
 bool replay_accepts(struct muster_world *world, const command *command);
 
-/* Takes what a frame may take from a record that was made up: else the replay has diverged. In src/replay.c. */
+/* Takes what a frame may take from a record that was made up: else the replay has diverged. In replay.c. */
 void replay_check_budget(struct muster_world *world, uint64_t given_ns);
 void replay_check_experience(struct muster_world *world, const frame_experience *own);
 
-/* The next tag behind such asides; TAG_NONE when there is none, or after trouble. In src/recorder.c. */
+/* The next tag behind such asides; TAG_NONE when there is none, or after trouble. In recorder.c. */
 recorder_tag replay_tag(struct muster_world *world);
 
-/* Ends the recording, for good. False when a write was refused. In src/recorder.c. */
+/* Ends the recording, for good. False when a write was refused. In recorder.c. */
 bool recorder_finish(struct muster_world *world);
 
 #endif

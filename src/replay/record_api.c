@@ -1,5 +1,6 @@
 /* record_api.c - muster/record.h: begins and ends recordings, and replays frame by frame. */
 #include "base/sized.h"
+#include "frame/frame.h"
 #include "replay/replay.h"
 #include "world/guard.h"
 
@@ -249,7 +250,7 @@ muster_result muster_replay_frame(muster_world *world) {
                      (unsigned long long)recorder->frames);
   if (recorder->frames == 0 && (result = tape_next(&recorder->tape, &section, &cut))) return result;
   muster_frame frame;
-  if (replay_until_frame(world, &frame)) world_run_frame(world, &frame);
+  if (replay_until_frame(world, &frame)) frame_run_checked(world, &frame);
   if (recorder->tape.failed) recorder_diverges(world, "its record of this frame ends before it");
   if (recorder->trouble[0]) return diverged(world);
   recorder->frames++;

@@ -3,6 +3,7 @@
 #include "replay/replay.h"
 
 #include "agents/elasticity.h"
+#include "api/calls.h"
 #include "base/error.h"
 
 #include <math.h>

@@ -3,7 +3,9 @@
 
 #include "base/assert.h"
 #include "base/sized.h"
+#include "frame/frame.h"
 #include "herds/herds.h"
+#include "observe/report.h"
 #include "world/guard.h"
 #include "world/tune.h"
 
@@ -305,11 +307,8 @@ static muster_result check_world(const muster_world *world, const char *what) {
 muster_result muster_world_settle(muster_world *world) {
   muster_result result = guard_between(world, "settle");
   if (result || !world->commit.open) return result;
-  visit visit;
   uint64_t begin_ns = clock_now(&world->runner.clock);
-  world->runner.caller = visit_begin(&visit, world->pool)->index;
-  commit_finish(world);
-  visit_end(&visit);
+  frame_settle_between(world);
   world->prepaid_ns += clock_now(&world->runner.clock) - begin_ns;
   return MUSTER_OK;
 }

@@ -3,7 +3,7 @@
  * process / inline   models                                                  in src
  * Injector, push     muster_agent_wake from another thread                   run/wakes.c wakes_push
  * Caller             frame after frame: intake, batch, run, commit           frame.c
- * intake             the deferred wakes, then the hints                      intake.c apply, apply_wakes, apply_wake
+ * intake             the deferred wakes, then the hints                      intake.c apply, apply_wakes; lifecycle.c
  * Worker             a crew's member, as the Caller is while the frame runs  pool/crew.c
  * work, take_next    woken agents, rests, claims of the batch                run/runner.c work_off, take_next
  * take_woken         wakes_pop, then wakes_begin or a note for the intake    run/runner.c admit_woken

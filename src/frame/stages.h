@@ -1,0 +1,21 @@
+/* stages.h - the stages that frame.c calls in order, and that have a file of their own each. Everything here is called
+ * on the frame's thread. */
+#ifndef STAGES_H
+#define STAGES_H
+
+#include "world/world.h"
+
+/* Stage 1: applies what was queued since the last frame. */
+void intake_run(struct muster_world *world);
+
+/* Stage 2: scores agents whose importance may have changed, on all workers. */
+void rescore_run(struct muster_world *world);
+
+/* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. */
+void commit_run(struct muster_world *world);
+
+/* At its beginning: merges what the updates of all workers asked of others into the list for the next intake, in the
+ * order of entries. */
+void commit_merge_logs(struct muster_world *world);
+
+#endif
