@@ -16,6 +16,7 @@
 #include "run/passes.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
+#include "world/serial.h"
 #include "world/timing.h"
 
 #include <math.h>
@@ -180,7 +181,7 @@ static void set_aside(struct muster_world *world) {
 static uint32_t helpers_for(const struct muster_world *world) {
   const acts *acts = &world->acts;
   if (acts->claim_count < 2 || (recorder_replays(world) && !world->runner.virtual)) return 0;
-  uint32_t helpers = world_helpers_for(world, (uint64_t)(each_ns_of(world) * acts->count));
+  uint32_t helpers = serial_helpers_for(world, (uint64_t)(each_ns_of(world) * acts->count));
   return helpers < acts->claim_count ? helpers : acts->claim_count - 1;
 }
 
@@ -196,7 +197,7 @@ static void run_list(struct muster_world *world) {
   acts_open(acts);
   uint32_t helpers = helpers_for(world);
   if (helpers)
-    audit_crew_run(world, &world->act_crew, act_together, helpers);
+    serial_run_crew(world, &world->act_crew, act_together, helpers);
   else
     acts_run_in_order(acts);
   if (!acts->timed) return;

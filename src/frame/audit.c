@@ -1,6 +1,7 @@
 #include "frame/audit.h"
 
 #include "record/recorder.h"
+#include "world/serial.h"
 
 void audit_begin(struct muster_world *world) {
   frame_state *frame = &world->frame;
@@ -11,69 +12,24 @@ void audit_begin(struct muster_world *world) {
   if (world->def.audit) frame->mark_cpu_ns = clock_thread_cpu();
 }
 
-/* CPU time since the last mark; what of it lies after the promised end is noted as late. */
-static uint64_t take_interval(struct muster_world *world, uint64_t *wall_ns) {
-  frame_state *frame = &world->frame;
-  uint64_t now_ns = clock_now(&world->runner.clock), cpu_ns = clock_thread_cpu();
-  uint64_t spent_cpu_ns = cpu_ns - frame->mark_cpu_ns;
-  uint64_t promised_ns = world->runner.promised_ns;
-  if (now_ns > promised_ns) {
-    uint64_t from_ns = frame->mark_ns > promised_ns ? frame->mark_ns : promised_ns;
-    uint64_t late_ns = now_ns - from_ns;
-    frame->late_cpu_ns += late_ns < spent_cpu_ns ? late_ns : spent_cpu_ns;
-  }
-  *wall_ns = now_ns - frame->mark_ns;
-  frame->mark_ns = now_ns;
-  frame->mark_cpu_ns = cpu_ns;
-  return spent_cpu_ns;
-}
-
-static bool is_audited(const struct muster_world *world) {
-  return world->def.audit && !world->runner.virtual;
-}
-
-void audit_mark(struct muster_world *world) {
-  if (!is_audited(world)) return;
-  uint64_t wall_ns, cpu_ns = take_interval(world, &wall_ns);
-  world->frame.serial_cpu_ns += cpu_ns;
-  world->frame.stolen_ns += wall_ns > cpu_ns ? wall_ns - cpu_ns : 0;
-}
-
 uint64_t audit_blocked(struct muster_world *world) {
   uint64_t blocked_ns = runner_take_blocked(&world->runner);
   if (blocked_ns == 0 || recorder_replays(world)) return 0;
   world->frame.deadline_ns += blocked_ns;
   world->runner.promised_ns += blocked_ns;
   world->report.blocked_ns += blocked_ns;
-  if (!is_audited(world)) return blocked_ns;
+  if (!serial_is_audited(world)) return blocked_ns;
   uint64_t now_ns = clock_now(&world->runner.clock), mark_ns = world->frame.mark_ns + blocked_ns;
   world->frame.mark_ns = mark_ns < now_ns ? mark_ns : now_ns;
   return blocked_ns;
 }
 
-static void mark_before_sleep(void *argument) {
-  struct muster_world *world = argument;
-  audit_mark(world);
-  world->frame.slept = true;
-}
-
-void audit_crew_run(struct muster_world *world, crew *crew, crew_work work, uint32_t helpers) {
-  crew_orders orders = {.work = work,
-                        .argument = world,
-                        .patience_ns = world->runner.virtual ? UINT64_MAX : world->frame.deadline_ns,
-                        .before_sleep = is_audited(world) ? mark_before_sleep : NULL};
-  uint64_t wall_ns;
-  world->frame.slept = false;
-  crew_run(crew, world->seat, &orders, helpers);
-  if (world->frame.slept) world->frame.serial_cpu_ns += take_interval(world, &wall_ns);
-}
-
 void audit_wait(struct muster_world *world) {
-  if (!is_audited(world)) return;
+  if (!serial_is_audited(world)) return;
   uint64_t wall_ns;
   world->frame.mark_ns = runner_caller(&world->runner)->audit.end_ns;
   world->frame.mark_cpu_ns = runner_caller(&world->runner)->audit.end_cpu_ns;
-  take_interval(world, &wall_ns);
+  serial_take_interval(world, &wall_ns);
 }
 
 void audit_stage(struct muster_world *world, muster_stage stage) {
@@ -81,7 +37,7 @@ void audit_stage(struct muster_world *world, muster_stage stage) {
   uint64_t now_ns = clock_now(&world->runner.clock);
   world->report.stage_ns[stage] = now_ns - world->frame.stage_ns;
   world->frame.stage_ns = now_ns;
-  if (stage != MUSTER_STAGE_RUN) audit_mark(world);
+  if (stage != MUSTER_STAGE_RUN) serial_mark(world);
 }
 
 /* Time of the workers that was neither inside atoms nor idle. Inside claims only samples can tell the two apart. */
@@ -137,7 +93,7 @@ static void end_virtual(struct muster_world *world) {
 /* What the frame took until now. */
 static void sum_up(struct muster_world *world) {
   muster_frame_report *report = &world->report;
-  audit_mark(world);
+  serial_mark(world);
   report->wall_ns = clock_now(&world->runner.clock) - world->frame.begin_ns;
   report->overrun_wall_ns = report->wall_ns > report->budget_ns ? report->wall_ns - report->budget_ns : 0;
   if (world->def.audit) sum_up_own(world);

@@ -10,10 +10,6 @@ void audit_begin(struct muster_world *world);
 /* A stage is over: its wall time is noted and, for serial stages, a mark is set. */
 void audit_stage(struct muster_world *world, muster_stage stage);
 
-/* With audit: the serial work since the last mark is over. What of it lies after the end that was promised to the
- * host counts as own overrun: its CPU time, at most the wall time past that end. */
-void audit_mark(struct muster_world *world);
-
 /* Workers are back: the end of the frame, the promised one too, moves by the longest that atoms of one worker were
  * blocked since the last call. Returns by how much. */
 uint64_t audit_blocked(struct muster_world *world);
@@ -21,10 +17,6 @@ uint64_t audit_blocked(struct muster_world *world);
 /* With audit: the caller waited for the last worker to leave the batch. What CPU it burnt for that after the promised
  * end is own overrun, but none of it was useful. */
 void audit_wait(struct muster_world *world);
-
-/* Runs a crew beside the caller in a serial stage; `work` takes the world. With audit, the time for which the caller
- * sleeps until the last of them leaves is told from its own, and from what the kernel takes. */
-void audit_crew_run(struct muster_world *world, crew *crew, crew_work work, uint32_t helpers);
 
 /* The stages are over: fills the times of the report, for those who learn from them and for the record. */
 void audit_close(struct muster_world *world);

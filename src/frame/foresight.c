@@ -141,17 +141,6 @@ rank_limits foresee_limits(const struct muster_world *world) {
   return limits;
 }
 
-uint32_t world_helpers_for(const struct muster_world *world, uint64_t work_ns) {
-  enum { WORTH_CALLING_NS = 500000 };
-  uint32_t most = (world->runner.workers < world->pool->workers ? world->runner.workers : world->pool->workers) - 1;
-  if (world->runner.virtual || recorder_replays(world)) return most;
-  uint64_t now_ns = clock_now(&world->runner.clock), end_ns = world->frame.deadline_ns;
-  uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 1;
-  uint64_t helpers = work_ns / WORTH_CALLING_NS, needed = work_ns * 2 / left_ns; /* half of the time left must do */
-  if (needed > helpers) helpers = needed;
-  return helpers < most ? (uint32_t)helpers : most;
-}
-
 /* What an entry of the batch was predicted to cost. */
 static double each_ns_of(const struct muster_world *world) {
   return world->batch.count ? (double)world->admitted_ns / world->batch.count : 0.0;

@@ -24,6 +24,7 @@
 #include "record/recorder.h"
 #include "run/callback.h"
 #include "world/guard.h"
+#include "world/serial.h"
 
 #include <math.h>
 #include <string.h>
@@ -143,8 +144,8 @@ static void stage_run(struct muster_world *world) {
     world->runner.stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->batch.count);
   runner_open(&world->runner);
   if (world->early_open) crew_close(&world->early_crew, world->seat);
-  audit_mark(world);
-  world->helpers = world->batch.claim_count > 1 ? world_helpers_for(world, world->admitted_ns) : 0;
+  serial_mark(world);
+  world->helpers = world->batch.claim_count > 1 ? serial_helpers_for(world, world->admitted_ns) : 0;
   crew_run(&world->run_crew, world->seat, &orders, world->helpers);
   if (world->early_open) crew_wait(&world->early_crew, world->seat);
   runner_close(&world->runner);

@@ -1,9 +1,9 @@
 /* rescore.c - stage 2: joins what plan/score.c lists with the workers that do it. */
 #include "base/error.h"
-#include "frame/audit.h"
 #include "frame/stages.h"
 #include "pool/ticket.h"
 #include "world/lifecycle.h"
+#include "world/serial.h"
 #include "world/tune.h"
 
 enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 20 };
@@ -49,10 +49,10 @@ void rescore_run(struct muster_world *world) {
   score_inputs inputs = world_score_inputs(world);
   score_board *board = &world->board;
   uint32_t items = score_prepare(board, &inputs, units_of(world->frame.budget_ns, SCORE_UNIT_NS, 0));
-  uint32_t helpers = world_helpers_for(world, (uint64_t)board->agent_count * AGENT_NS);
+  uint32_t helpers = serial_helpers_for(world, (uint64_t)board->agent_count * AGENT_NS);
   if (helpers > 0) {
     ticket_open(&world->score_ticket, (items + ITEMS_EACH - 1) / ITEMS_EACH);
-    audit_crew_run(world, &world->score_crew, work, helpers);
+    serial_run_crew(world, &world->score_crew, work, helpers);
   } else {
     score_range(board, &inputs, 0, items);
   }

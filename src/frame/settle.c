@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/prefetch.h"
-#include "frame/audit.h"
 #include "frame/foresight.h"
 #include "frame/sets_commit.h"
 #include "record/recorder.h"
@@ -11,6 +10,7 @@
 #include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/reactions.h"
+#include "world/serial.h"
 #include "world/timing.h"
 
 #include <string.h>
@@ -307,7 +307,7 @@ void settle_beside(struct muster_world *world) {
   }
   stock_pools(world);
   shares_open(&world->settle_shares, WHEEL_SHARDS);
-  audit_crew_run(world, &world->settle_crew, settle_shares, world->helpers);
+  serial_run_crew(world, &world->settle_crew, settle_shares, world->helpers);
   close_line(world);
   if (world->recorder) recorder_exchange_shares(world, true, world->settle_looked_at);
 }

@@ -3,9 +3,9 @@
 
 #include "base/assert.h"
 #include "base/error.h"
-#include "frame/audit.h"
 #include "pool/ticket.h"
 #include "world/lifecycle.h"
+#include "world/serial.h"
 
 /* What a change of a membrane costs for each agent that comes or goes: what an intake does is counted, not timed, so
  * that the world does not depend on a clock. */
@@ -272,13 +272,13 @@ static void look_at_blocks(void *argument, uint32_t worker) {
 
 static void look_together(struct muster_world *world) {
   fold_blocks *blocks = &world->fold_blocks;
-  uint32_t helpers = world_helpers_for(world, (uint64_t)blocks->count * BLOCK_LOOK_NS);
+  uint32_t helpers = serial_helpers_for(world, (uint64_t)blocks->count * BLOCK_LOOK_NS);
   if (blocks->count < BLOCKS_TO_SHARE || !helpers) {
     fold_look(&world->fold, blocks, 0, blocks->count, 0);
     return;
   }
   ticket_open(&world->fold_ticket, (blocks->count + BLOCKS_EACH - 1) / BLOCKS_EACH);
-  audit_crew_run(world, &world->fold_crew, look_at_blocks, helpers);
+  serial_run_crew(world, &world->fold_crew, look_at_blocks, helpers);
 }
 
 /* How much of a round the frame has time for: by count, so that the world does not depend on a clock. */

@@ -5,6 +5,7 @@
 #include "agents/elasticity.h"
 #include "api/calls.h"
 #include "base/error.h"
+#include "world/serial.h"
 
 #include <math.h>
 #include <string.h>
@@ -318,7 +319,7 @@ void recorder_run(struct muster_world *world) {
   runner_open_early(runner);
   runner_open(runner);
   crew_orders orders = {.work = runner_work, .argument = runner, .patience_ns = UINT64_MAX};
-  crew_run(&world->run_crew, world->seat, &orders, count > 1 ? world_helpers_for(world, 0) : 0);
+  crew_run(&world->run_crew, world->seat, &orders, count > 1 ? serial_helpers_for(world, 0) : 0);
   runner_close(runner);
   runner->virtual = false;
   batch->claims = claims;

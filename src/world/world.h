@@ -208,10 +208,6 @@ struct muster_world {
   uint32_t helpers;     /* workers that were called to run it */
 };
 
-/* How many workers to call for so much work: one that sleeps takes a while to come and begins with cold caches, so it
- * must be worth it, or be needed. In src/foresight.c. */
-uint32_t world_helpers_for(const struct muster_world *world, uint64_t work_ns);
-
 /* Whether a frame has begun and not ended. */
 static inline bool world_is_in_frame(const struct muster_world *world) {
   occupation occupation = occupancy_get(&world->occupancy);
