@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "frame/act.h"
 #include "frame/frame.h"
+#include "frame/stages.h"
 #include "record/recorder.h"
 #include "run/callback.h"
 #include "world/flight.h"
@@ -192,6 +193,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
     return NULL;
   }
   connect_runner(world);
+  if (!world_is_planned(world)) world->run_stage = run_by_workers;
   if (!start_watchdog(world)) {
     muster_world_destroy(world);
     return NULL;

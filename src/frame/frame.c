@@ -24,7 +24,6 @@
 #include "record/recorder.h"
 #include "run/callback.h"
 #include "world/guard.h"
-#include "world/serial.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,50 +108,9 @@ static void stage_rank(struct muster_world *world) {
   world->report.longest_atom_ns = result.atom_ns;
 }
 
-static crew_orders orders_for(struct muster_world *world, crew_work work) {
-  runner *runner = &world->runner;
-  return (crew_orders){.work = work,
-                       .argument = runner,
-                       .patience_ns = runner->virtual ? UINT64_MAX : runner->deadline_ns,
-                       .before_sleep = runner->audit ? runner_before_sleep : NULL,
-                       .workers = runner->workers};
-}
-
-/* While the caller plans, the other workers begin with what the last frame held back for them. */
-static void open_early(struct muster_world *world) {
-  runner *runner = &world->runner;
-  rank_limits limits = foresee_limits(world);
-  limits.classes = &world->classes;
-  world->held = rank_held(&world->store, &world->types, &world->costs, &limits, &world->batch);
-  runner->deadline_ns = world->frame.deadline_ns;
-  runner->risk_most_ns = world->frame.budget_ns / 4;
-  runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->experience.entries);
-  runner_open_early(runner);
-  crew_orders orders = orders_for(world, runner_work_early);
-  world->early_open = world->batch.early_claims > 0 && !recorder_replays(world);
-  if (world->early_open) crew_open(&world->early_crew, world->seat, &orders, CREW_ALL);
-}
-
-/* 7 run: workers take updates from the dispatch queue, atom by atom, until the deadline. */
+/* 7 run: updates are run, atom by atom, until the deadline: by the workers, or as in a record. */
 static void stage_run(struct muster_world *world) {
-  if (recorder_replays(world) && !world->runner.virtual) {
-    recorder_run(world);
-    return;
-  }
-  crew_orders orders = orders_for(world, runner_work);
-  if (!world->early_open) /* else workers may be reading it */
-    world->runner.stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->batch.count);
-  runner_open(&world->runner);
-  if (world->early_open) crew_close(&world->early_crew, world->seat);
-  serial_mark(world);
-  world->helpers = world->batch.claim_count > 1 ? serial_helpers_for(world, world->admitted_ns) : 0;
-  crew_run(&world->run_crew, world->seat, &orders, world->helpers);
-  if (world->early_open) crew_wait(&world->early_crew, world->seat);
-  runner_close(&world->runner);
-  audit_blocked(world);
-  if (!recorder_records(world) || world->runner.virtual) return;
-  recorder_keep_outcomes(world);
-  if (world->def.cycles_max > 1) recorder_keep_cycles(world);
+  world->run_stage(world);
 }
 
 /* 8 commit: action sets, measured costs, next releases, carried, statistics. */
@@ -165,7 +123,7 @@ void frame_plan(struct muster_world *world) {
   settle_rest(world);
   stage_intake(world);
   audit_stage(world, MUSTER_STAGE_INTAKE);
-  open_early(world);
+  run_early(world);
   stage_score(world);
   audit_stage(world, MUSTER_STAGE_SCORE);
   stage_fold(world);
@@ -217,6 +175,15 @@ static void take_prepaid(struct muster_world *world) {
   world->prepaid_ns = 0;
 }
 
+/* What a record says is left of a budget is possible as take_prepaid() would have left it. */
+static void exchange_budget(struct muster_world *world, uint64_t given_ns) {
+  uint64_t *budget_ns = &world->frame.budget_ns;
+  recorder_exchange(world, TAG_BUDGET, budget_ns, sizeof *budget_ns);
+  if (!recorder_replays(world) || (*budget_ns <= given_ns && *budget_ns >= given_ns / 8)) return;
+  recorder_diverges(world, "its record has a budget of %llu ns", (unsigned long long)*budget_ns);
+  *budget_ns = given_ns;
+}
+
 void frame_enter(struct muster_world *world) {
   occupancy_set(&world->occupancy, OCCUPIED_BY_FRAME);
   world->seat = visit_begin(&world->visit, world->pool);
@@ -245,8 +212,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   world->report.budget_ns = frame->budget_ns;
   bands_begin_frame(&world->bands, &world->classes, &world->store, world->frame.elapsed_ns, world->frames);
   take_prepaid(world);
-  if (world->recorder) recorder_exchange(world, TAG_BUDGET, &world->frame.budget_ns, sizeof world->frame.budget_ns);
-  if (recorder_replays(world)) replay_check_budget(world, frame->budget_ns);
+  if (world->recorder) exchange_budget(world, frame->budget_ns);
   world->runner.now_ns = frame->sim_now_ns;
   world->runner.frame = world->frames;
   frame_enter(world);

@@ -162,9 +162,6 @@ uint32_t recorder_exchange_id(struct muster_world *world, uint32_t index);
 /* After stage 7: which entries ran, and who was woken and run beside them. */
 void recorder_keep_outcomes(struct muster_world *world);
 
-/* Instead of stage 7 on the wall clock: runs what ran then. */
-void recorder_run(struct muster_world *world);
-
 /* Who of the list of those who act beside each other did so: written down after they ran; or, on the wall clock, read
  * before: the others are left out. In recorder_acts.c. */
 void recorder_keep_acted(struct muster_world *world);
@@ -208,7 +205,6 @@ static inline void recorder_give_back(recorder *recorder, uint32_t index) {
 bool replay_accepts(struct muster_world *world, const command *command);
 
 /* Takes what a frame may take from a record that was made up: else the replay has diverged. In replay.c. */
-void replay_check_budget(struct muster_world *world, uint64_t given_ns);
 void replay_check_experience(struct muster_world *world, const frame_experience *own);
 
 /* The next tag behind such asides; TAG_NONE when there is none, or after trouble. In recorder.c. */

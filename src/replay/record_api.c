@@ -1,6 +1,7 @@
 /* record_api.c - muster/record.h: begins and ends recordings, and replays frame by frame. */
 #include "base/sized.h"
 #include "frame/frame.h"
+#include "frame/stages.h"
 #include "replay/replay.h"
 #include "world/guard.h"
 
@@ -95,6 +96,7 @@ muster_result muster_record_begin(muster_world *world, const muster_record_def *
   guard_release(world, before);
   if (!written) return error_set(MUSTER_E_SYSTEM, "record: the first write was refused");
   recorder->mode = RECORDER_RECORDS;
+  if (!world->runner.virtual) world->run_stage = run_and_record;
   world->recorder = recorder;
   return MUSTER_OK;
 }
@@ -224,6 +226,7 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   }
   result = read_head(&recorder->tape, def.bytes, def.count, &head);
   recorder->mode = RECORDER_REPLAYS;
+  if (!world->runner.virtual) world->run_stage = replay_run;
   recorder->replays = true;
   recorder->replay = def;
   recorder->frames_max = frames;

@@ -5,6 +5,7 @@
 #include "agents/elasticity.h"
 #include "api/calls.h"
 #include "base/error.h"
+#include "world/commands.h"
 #include "world/serial.h"
 
 #include <math.h>
@@ -84,47 +85,11 @@ void replay_newborn(struct muster_world *world) {
 
 /* -------------------------------------------------------------------------------------------- what cannot have been */
 
-static bool is_possible_of_type(const struct muster_world *world, const command *command) {
-  if (command->kind >= COMMAND_HERD_WAKE || command->index >= world->types.count) return false;
-  const agent_type *type = &world->types.types[command->index];
-  if (command->kind == COMMAND_PARDON_TYPE || command->kind == COMMAND_QUARANTINE_TYPE) return true;
-  if (command->kind == COMMAND_PRIORITISE) return type->has_sets && command->tuning.priority <= MUSTER_PRIORITY_MAX;
-  muster_set_tuning tuning = {.priority = command->tuning.priority,
-                              .period_updates = command->tuning.period_updates,
-                              .period_ns = command->tuning.period_ns,
-                              .mode = command->tuning.mode};
-  return sets_check_tuning(&type->sets, type->name, command->tuning.set, &tuning) == MUSTER_OK;
-}
-
-bool replay_is_possible(const struct muster_world *world, const command *command) {
-  bool observer = command->kind >= COMMAND_OBSERVER_ADD;
-  if (command->kind >= COMMAND_PARDON_TYPE) return is_possible_of_type(world, command);
-  if (command->kind > COMMAND_OBSERVER_REMOVE || command->partition >= PARTITIONS) return false;
-  if (command->index >= (observer ? world->def.observers_max : world->def.agents_max)) return false;
-  if (command->kind == COMMAND_WAKE_AT || command->kind == COMMAND_PARDON) return true;
-  if (command->kind == COMMAND_MEET || command->kind == COMMAND_PART)
-    return command->other.index < world->def.agents_max;
-  if (command->kind == COMMAND_TUNE)
-    return command->first <= 1.0f && command->second <= 1024.0f && command->position.x <= 1.0 &&
-           command->position.y <= 1.0 && command->position.z <= 1.0;
-  if (command->kind == COMMAND_OBSERVER_ADD)
-    return (command->generation & 1) && command->first >= 0.0f && command->second > command->first &&
-           isfinite(command->second) && space_accepts(command->position);
-  return space_accepts(command->position);
-}
-
 bool replay_accepts(struct muster_world *world, const command *command) {
   if (world->recorder->tape.failed) return false;
-  if (replay_is_possible(world, command)) return true;
+  if (command_is_possible(world, command)) return true;
   recorder_diverges(world, "its record has a command %u for %u, which cannot be", command->kind, command->index);
   return false;
-}
-
-void replay_check_budget(struct muster_world *world, uint64_t given_ns) {
-  uint64_t *budget_ns = &world->frame.budget_ns;
-  if (*budget_ns <= given_ns && *budget_ns >= given_ns / 8) return; /* see take_prepaid */
-  recorder_diverges(world, "its record has a budget of %llu ns", (unsigned long long)*budget_ns);
-  *budget_ns = given_ns;
 }
 
 static bool is_duration(double value) {
@@ -305,7 +270,7 @@ static void compare_outcomes(struct muster_world *world, uint32_t claims) {
     }
 }
 
-void recorder_run(struct muster_world *world) {
+void replay_run(struct muster_world *world) {
   runner *runner = &world->runner;
   batch *batch = &world->batch;
   batch_claim *claims = batch->claims;

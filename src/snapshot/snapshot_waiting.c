@@ -3,7 +3,7 @@
 #include "snapshot/snapshot.h"
 
 #include "base/error.h"
-#include "replay/replay.h"
+#include "world/commands.h"
 #include "world/tune.h"
 
 #include <string.h>
@@ -252,7 +252,7 @@ static void exchange_wakes(snapshot *snapshot) {
 
 static bool is_possible(const struct muster_world *world, const command *command) {
   if (command->kind != COMMAND_HERD_WAKE && command->kind != COMMAND_HERD_REMOVE)
-    return replay_is_possible(world, command);
+    return command_is_possible(world, command);
   const herd_type *type = herds_type_of(&world->herds, command->index);
   return type && command->partition < type->tree.below[0];
 }

@@ -193,6 +193,8 @@ struct muster_world {
   uint64_t frames;
   uint64_t last_now_ns;
   frame_state frame;
+  void (*run_stage)(
+      struct muster_world *world); /* 7: by workers, or as in a record; null where the host runs updates */
   commit_progress commit;
   shares settle_shares;
   planner_state planner;

@@ -47,9 +47,7 @@ static const known_arrow known[] = {
     {"record", "newborns_close", "the recorder knows no world"},
     {"record", "newborns_take", "the recorder knows no world"},
     {"record", "offences_counts", "the recorder knows no world"},
-    {"record", "recorder_run", "the recorder knows no world"},
     {"record", "replay_accepts", "the recorder knows no world"},
-    {"record", "replay_check_budget", "the recorder knows no world"},
     {"record", "replay_check_experience", "the recorder knows no world"},
     {"record", "replay_newborn", "the recorder knows no world"},
     {"record", "replay_take_index", "the recorder knows no world"},
@@ -61,10 +59,6 @@ static const known_arrow known[] = {
     {"record", "world/world.h", "the recorder knows no world"},
     {"record", "observe/report.h", "the recorder knows no world"},
     {"record", "world_hash", "the recorder knows no world"},
-    {"frame", "replay_check_budget", "a replay checks before it runs"},
-    {"frame", "recorder_run", "a replay chooses what runs"},
-    {"snapshot", "replay/replay.h", "intake checks commands"},
-    {"snapshot", "replay_is_possible", "intake checks commands"},
 };
 enum { KNOWN_COUNT = sizeof known / sizeof *known };
 
