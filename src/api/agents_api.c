@@ -13,7 +13,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
   muster_agent_def def;
   if (guard_any(world, "spawn")) return none;
   if (spawn_check(given, inbox_types(&world->inbox), &def)) return none;
-  if (recorder_replays(world)) return (muster_agent){world->recorder->agents_given++, 1};
+  if (recorder_replays(world->recorder)) return (muster_agent){world->recorder->agents_given++, 1};
   uint32_t index = identity_take(&world->agent_ids);
   muster_agent agent = index == IDENTITY_NONE ? none : lifecycle_make(world, index, &def);
   if (muster_agent_is_null(agent)) {
@@ -29,7 +29,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
 
 static muster_result send(muster_world *world, muster_agent agent, command command) {
   if (guard_any(world, "agent")) return MUSTER_E_ARGUMENT;
-  if (recorder_replays(world)) return MUSTER_OK;
+  if (recorder_replays(world->recorder)) return MUSTER_OK;
   if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   command.index = agent.index;
@@ -56,7 +56,7 @@ muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_
 
 muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
   if (guard_any(world, "wake")) return MUSTER_E_ARGUMENT;
-  if (recorder_replays(world)) return MUSTER_OK;
+  if (recorder_replays(world->recorder)) return MUSTER_OK;
   if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   if (!wakes_push(&world->wakes, agent.index))
@@ -108,7 +108,7 @@ muster_result muster_agent_send(muster_world *world, muster_agent agent, const v
   if (size > MUSTER_MESSAGE_BYTES_MAX || (size && !bytes))
     return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most %u, with bytes given", size,
                      MUSTER_MESSAGE_BYTES_MAX);
-  if (recorder_replays(world)) return MUSTER_OK;
+  if (recorder_replays(world->recorder)) return MUSTER_OK;
   if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   if (!inbox_takes_messages(&world->inbox))
@@ -136,7 +136,7 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
   muster_observer_def def = muster_default_observer_def();
   if (guard_any(world, "observer")) return none;
   if (sized_read(SIZED(observer_def), given, &def) || check_observer(&def)) return none;
-  if (recorder_replays(world)) return (muster_observer){world->recorder->observers_given++, 1};
+  if (recorder_replays(world->recorder)) return (muster_observer){world->recorder->observers_given++, 1};
   uint32_t index = identity_take(&world->observer_ids);
   if (index == IDENTITY_NONE) {
     error_set(MUSTER_E_FULL, "observers_max = %u observers exist", world->def.observers_max);
@@ -165,7 +165,7 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
 
 static muster_result send_observer(muster_world *world, muster_observer observer, command command) {
   if (guard_any(world, "observer")) return MUSTER_E_ARGUMENT;
-  if (recorder_replays(world)) return MUSTER_OK;
+  if (recorder_replays(world->recorder)) return MUSTER_OK;
   if (!identity_is_live(&world->observer_ids, observer.index, observer.generation))
     return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
   command.index = observer.index;

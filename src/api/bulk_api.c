@@ -4,9 +4,9 @@
  * marked and follow one by one, since they change lists. That makes no difference only while each agent comes once. */
 #include "api/calls.h"
 #include "frame/frame.h"
-#include "record/recorder.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
+#include "world/world_record.h"
 
 #include <string.h>
 
@@ -119,8 +119,8 @@ static uint32_t move_some(bulk_moves *moves, uint32_t count) {
 uint32_t muster_agents_move(muster_world *world, const muster_agent *agents, const muster_position *positions,
                             uint32_t count) {
   if (!is_ready(world, count == 0 || (agents && positions), "positions of agents")) return 0;
-  if (recorder_replays(world)) return count;
-  if (recorder_records(world)) recorder_keep_moves(world, agents, positions, count);
+  if (recorder_replays(world->recorder)) return count;
+  if (recorder_records(world->recorder)) recorder_keep_moves(world, agents, positions, count);
   return bulk_move_agents(world, agents, positions, count);
 }
 
@@ -143,8 +143,8 @@ uint32_t muster_agents_set_factor(muster_world *world, muster_factor factor, con
     error_set(MUSTER_E_ARGUMENT, "factors of agents: factor %d is unknown", (int)factor);
     return 0;
   }
-  if (recorder_replays(world)) return count;
-  if (recorder_records(world)) recorder_keep_factors(world, factor, agents, values, count);
+  if (recorder_replays(world->recorder)) return count;
+  if (recorder_records(world->recorder)) recorder_keep_factors(world, factor, agents, values, count);
   return bulk_set_factor(world, factor, agents, values, count);
 }
 
@@ -171,7 +171,7 @@ static bool move_observer(struct muster_world *world, muster_observer observer, 
     observers_move(&world->observers, observer.index, position);
     return true;
   }
-  if (recorder_replays(world)) return true; /* by a command of the record */
+  if (recorder_replays(world->recorder)) return true; /* by a command of the record */
   command command = {
       COMMAND_OBSERVER_MOVE, observer.index, observer.generation, 0, {position}, 0, 0, false, false, 0, 0};
   return ring_push(&world->inbox.commands, &command);
@@ -180,8 +180,8 @@ static bool move_observer(struct muster_world *world, muster_observer observer, 
 uint32_t muster_observers_move(muster_world *world, const muster_observer *observers, const muster_position *positions,
                                uint32_t count) {
   if (!is_ready(world, count == 0 || (observers && positions), "positions of observers")) return 0;
-  if (recorder_replays(world)) return count;
-  if (recorder_records(world)) recorder_keep_observer_moves(world, observers, positions, count);
+  if (recorder_replays(world->recorder)) return count;
+  if (recorder_records(world->recorder)) recorder_keep_observer_moves(world, observers, positions, count);
   return bulk_move_observers(world, observers, positions, count);
 }
 

@@ -83,7 +83,7 @@ static muster_result check_member(const struct muster_world *world, const muster
 static muster_result check_world(const struct muster_world *world, const muster_herd_type_def *def) {
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "herd type '%s': not in a planner world: Muster runs its blocks", def->name);
-  if (recorder_records(world) || recorder_replays(world))
+  if (recorder_records(world->recorder) || recorder_replays(world->recorder))
     return error_set(MUSTER_E_STATE, "herd type '%s': this world is recorded, which worlds with herds cannot be",
                      def->name);
   if (world->herds.count == MUSTER_HERD_TYPES_MAX)

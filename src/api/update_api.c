@@ -4,11 +4,11 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "herds/herds.h"
-#include "record/recorder.h"
 #include "run/callback.h"
 #include "run/passes.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
+#include "world/world_record.h"
 
 #include <string.h>
 
@@ -78,7 +78,7 @@ static muster_result stale(muster_agent agent) {
 
 /* In a serial phase: what hosts leave. */
 static uint32_t take_id(struct muster_world *world) {
-  uint32_t index = recorder_replays(world) ? IDENTITY_NONE : identity_take(&world->agent_ids);
+  uint32_t index = recorder_replays(world->recorder) ? IDENTITY_NONE : identity_take(&world->agent_ids);
   return world->recorder ? recorder_exchange_id(world, index) : index;
 }
 
@@ -135,7 +135,7 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
   /* Under the virtual clock what one update does to another must not depend on workers: the next intake does it. */
   if (context->phase != PHASE_PARALLEL || update->world->def.clock == MUSTER_CLOCK_VIRTUAL)
     return send(context, &(command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
-  if (recorder_replays(update->world)) return MUSTER_OK; /* its record knows when the agent ran */
+  if (recorder_replays(update->world->recorder)) return MUSTER_OK; /* its record knows when the agent ran */
   if (!wakes_push(context->runner->wakes, agent.index)) {
     context->worker->commands_dropped++;
     return error_set(MUSTER_E_FULL, "commands_max wakes wait for a worker");

@@ -220,7 +220,7 @@ void muster_world_destroy(muster_world *world) {
   guard_destroy(world);
   planner_abandon(world);
   occupancy_set(&world->occupancy, OCCUPIED_BY_DESTROYING);
-  if (recorder_records(world)) recorder_finish(world);
+  if (recorder_records(world->recorder)) recorder_finish(world->recorder);
   if (world->recorder) world->recorder->replays = false;
   if (world->pool && !world->arena.failed) remove_all(world);
   watchdog_stop(world->watchdog);
@@ -239,7 +239,7 @@ static void reserve_passes(struct muster_world *world) {
 
 muster_type muster_type_register(muster_world *world, const muster_type_def *def) {
   if (guard_between(world, "type")) return (muster_type){0};
-  if (def && def->size >= offsetof(muster_type_def, set_count) && def->sets && recorder_records(world) &&
+  if (def && def->size >= offsetof(muster_type_def, set_count) && def->sets && recorder_records(world->recorder) &&
       !world->runner.virtual) {
     error_set(MUSTER_E_STATE, "type '%s' has sets: this world is recorded on the wall clock, where they cannot be",
               def->name ? def->name : "agent");

@@ -10,8 +10,8 @@
 
 #include "frame/audit.h"
 #include "frame/foresight.h"
+#include "frame/frame_record.h"
 #include "frame/settle.h"
-#include "record/recorder.h"
 #include "run/conduct.h"
 #include "run/passes.h"
 #include "world/lifecycle.h"
@@ -94,7 +94,7 @@ static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *t
       uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left);
       if (!all && type_of(world, index)->def.act != MUSTER_ACT_SERIAL) continue;
       uint64_t begin_ns = act_clock(world);
-      if (recorder_choose(world, !turn->first && begin_ns + each_ns > turn->end_ns)) return false;
+      if (recorder_choose(world->recorder, !turn->first && begin_ns + each_ns > turn->end_ns)) return false;
       turn->first = false;
       bits[word] &= ~(left & -left);
       act(world, index);
@@ -147,9 +147,9 @@ static uint32_t charge(struct muster_world *world, act_turn *turn) {
 /* What is known before they run of who runs, and until when. */
 static void choose(struct muster_world *world, act_turn *turn) {
   acts *acts = &world->acts;
-  acts->timed = !world->runner.virtual && !recorder_replays(world);
+  acts->timed = !world->runner.virtual && !recorder_replays(world->recorder);
   if (world->runner.virtual) acts->count = charge(world, turn);
-  if (!world->runner.virtual && recorder_replays(world)) recorder_choose_acted(world);
+  if (!world->runner.virtual && recorder_replays(world->recorder)) recorder_choose_acted(world);
   if (acts->count == 0) return;
   acts->sure = turn->first;
   turn->first = false;
@@ -180,7 +180,7 @@ static void set_aside(struct muster_world *world) {
 /* A few are not worth waking anybody for. In a replay all act in agent order. */
 static uint32_t helpers_for(const struct muster_world *world) {
   const acts *acts = &world->acts;
-  if (acts->claim_count < 2 || (recorder_replays(world) && !world->runner.virtual)) return 0;
+  if (acts->claim_count < 2 || (recorder_replays(world->recorder) && !world->runner.virtual)) return 0;
   uint32_t helpers = serial_helpers_for(world, (uint64_t)(each_ns_of(world) * acts->count));
   return helpers < acts->claim_count ? helpers : acts->claim_count - 1;
 }
@@ -293,7 +293,7 @@ static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act ki
   set_aside(world);
   run_list(world);
   if (world->acts.timed) turn->end_ns += audit_blocked(world);
-  if (world->acts.timed && recorder_records(world)) recorder_keep_acted(world);
+  if (world->acts.timed && recorder_records(world->recorder)) recorder_keep_acted(world);
   uint64_t begin_ns = world->acts.timed ? clock_now(&world->runner.clock) : 0;
   uint32_t ran = settle_list(world, bits);
   if (world->acts.timed && ran)
@@ -375,7 +375,7 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
   double left_ns = turn->end_ns > now_ns ? (double)(turn->end_ns - now_ns) : 0.0;
   bool fits = world->acting_count * dearest_ns(world) <= left_ns;
   act_choice choice = fits ? (act_choice){.end = ACT_URGENCIES} : choose_end(world, left_ns);
-  if (world->recorder) recorder_exchange(world, TAG_URGENCY, &choice, sizeof choice);
+  if (world->recorder) recorder_exchange(world->recorder, TAG_URGENCY, &choice, sizeof choice);
   world->frame.acts_late = choice.late;
   world->frame.acts_late_ns = fmin(fmax(choice.late_ns, 0.0), 1e18); /* a record may be made up */
   if (choice.end >= ACT_URGENCIES) {                                 /* everybody: the other bitmap is empty */

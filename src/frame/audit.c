@@ -14,7 +14,7 @@ void audit_begin(struct muster_world *world) {
 
 uint64_t audit_blocked(struct muster_world *world) {
   uint64_t blocked_ns = runner_take_blocked(&world->runner);
-  if (blocked_ns == 0 || recorder_replays(world)) return 0;
+  if (blocked_ns == 0 || recorder_replays(world->recorder)) return 0;
   world->frame.deadline_ns += blocked_ns;
   world->runner.promised_ns += blocked_ns;
   world->report.blocked_ns += blocked_ns;
@@ -114,5 +114,5 @@ void audit_close(struct muster_world *world) {
 }
 
 void audit_end(struct muster_world *world) {
-  if (!world->runner.virtual && !recorder_replays(world)) sum_up(world);
+  if (!world->runner.virtual && !recorder_replays(world->recorder)) sum_up(world);
 }

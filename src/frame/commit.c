@@ -9,11 +9,11 @@
 #include "frame/act.h"
 #include "frame/foresight.h"
 #include "frame/frame.h"
+#include "frame/frame_record.h"
 #include "frame/runaways.h"
 #include "frame/sets_commit.h"
 #include "frame/settle.h"
 #include "frame/stages.h"
-#include "record/recorder.h"
 #include "world/messages.h"
 
 enum { ENTRIES_TO_LEARN_FROM = 64 };
@@ -105,9 +105,9 @@ void commit_run(struct muster_world *world) {
   /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
   uint64_t end_ns = wall && !world_is_planned(world) ? foresee_end_ns(world) : UINT64_MAX;
   world->report.woken += world->batch.woken_count;
-  world->commit = (commit_progress){.open = true, .replayed = recorder_replays(world)};
+  world->commit = (commit_progress){.open = true, .replayed = recorder_replays(world->recorder)};
   bool late = world->batch.count + world->batch.woken_count > SETTLE_BETWEEN_LOOKS && begin_ns >= end_ns;
-  if (!recorder_choose(world, late)) begin_settling(world, end_ns);
+  if (!recorder_choose(world->recorder, late)) begin_settling(world, end_ns);
   if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall)
     estimate_add_clipped(&world->experience.settle,
                          (double)(clock_now(&world->runner.clock) - begin_ns) / world->commit.settled, 100.0);

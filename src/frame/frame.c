@@ -18,12 +18,13 @@
 #include "base/error.h"
 #include "frame/audit.h"
 #include "frame/foresight.h"
+#include "frame/frame_record.h"
 #include "frame/stages.h"
 #include "herds/herds.h"
 #include "pool/threads.h"
-#include "record/recorder.h"
 #include "run/callback.h"
 #include "world/guard.h"
+#include "world/world_record.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static void stage_fold(struct muster_world *world) {
 /* 4 fit: how far must periods stretch to fit the budget? */
 static void stage_fit(struct muster_world *world) {
   double desired = foresee_utilisation(world);
-  if (world->recorder) recorder_exchange(world, TAG_DESIRED, &desired, sizeof desired);
+  if (world->recorder) recorder_exchange(world->recorder, TAG_DESIRED, &desired, sizeof desired);
   if (!(desired >= 0.0)) desired = 0.0; /* also when a record was made up */
   periods_told told = periods_fit(&world->periods, &world->classes, &world->costs, desired);
   world->report.utilisation_desired = (float)desired;
@@ -92,7 +93,7 @@ static void ration_woken(struct muster_world *world, const rank_limits *limits, 
 /* 6 rank: in which order, and who is admitted? */
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = foresee_limits(world);
-  if (world->recorder) recorder_exchange(world, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
+  if (world->recorder) recorder_exchange(world->recorder, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
   limits.classes = &world->classes;
   world->report.updates_max = foresee_x(world, &limits);
   if (world->report.updates_max && world->report.updates_max < limits.updates_max)
@@ -152,7 +153,8 @@ muster_result frame_check(struct muster_world *world, const muster_frame *frame)
   muster_result result = guard_frame(world, __builtin_frame_address(0), "frame");
   if (result) return result;
   if (!frame) return error_missing("frame", "frame");
-  if (recorder_replays(world)) return error_set(MUSTER_E_STATE, "frame: this world replays: muster_replay_frame()");
+  if (recorder_replays(world->recorder))
+    return error_set(MUSTER_E_STATE, "frame: this world replays: muster_replay_frame()");
   if (frame->budget_ns < 10000u || frame->budget_ns > 10000000000u)
     return error_set(MUSTER_E_ARGUMENT, "frame: budget_ns %llu must be 10 us .. 10 s",
                      (unsigned long long)frame->budget_ns);
@@ -178,9 +180,9 @@ static void take_prepaid(struct muster_world *world) {
 /* What a record says is left of a budget is possible as take_prepaid() would have left it. */
 static void exchange_budget(struct muster_world *world, uint64_t given_ns) {
   uint64_t *budget_ns = &world->frame.budget_ns;
-  recorder_exchange(world, TAG_BUDGET, budget_ns, sizeof *budget_ns);
-  if (!recorder_replays(world) || (*budget_ns <= given_ns && *budget_ns >= given_ns / 8)) return;
-  recorder_diverges(world, "its record has a budget of %llu ns", (unsigned long long)*budget_ns);
+  recorder_exchange(world->recorder, TAG_BUDGET, budget_ns, sizeof *budget_ns);
+  if (!recorder_replays(world->recorder) || (*budget_ns <= given_ns && *budget_ns >= given_ns / 8)) return;
+  recorder_diverges(world->recorder, "its record has a budget of %llu ns", (unsigned long long)*budget_ns);
   *budget_ns = given_ns;
 }
 
@@ -198,7 +200,7 @@ void frame_leave(struct muster_world *world, occupation next) {
 }
 
 void frame_begin(struct muster_world *world, const muster_frame *frame) {
-  if (recorder_records(world)) recorder_begin_frame(world, frame);
+  if (recorder_records(world->recorder)) recorder_begin_frame(world, frame);
   world->frames++;
   world->frame = (frame_state){.number = world->frames,
                                .now_ns = frame->sim_now_ns,
@@ -219,7 +221,8 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   watch_begin(runner_caller(&world->runner)->post);
   watchdog_frame_begins(world->watchdog);
   audit_begin(world);
-  if (recorder_replays(world)) world->frame.deadline_ns = UINT64_MAX / 2; /* nothing is decided by the clock */
+  if (recorder_replays(world->recorder))
+    world->frame.deadline_ns = UINT64_MAX / 2; /* nothing is decided by the clock */
   trace_begin(world);
   threads_keep_all_apart(world->pool);
   if (world->batch.held_count) crew_wake(world->pool);

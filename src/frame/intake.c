@@ -3,7 +3,6 @@
 #include "base/prefetch.h"
 #include "frame/stages.h"
 #include "herds/herds.h"
-#include "record/recorder.h"
 #include "world/conduct.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
@@ -11,6 +10,7 @@
 #include "world/timing.h"
 #include "world/touch.h"
 #include "world/tune.h"
+#include "world/world_record.h"
 
 /* Masses are spread over frames: of commands and of spawns each frame takes what fits an eighth of the budget. Under
  * the virtual clock that is a number, at INTAKE_NS for each. */
@@ -53,7 +53,7 @@ static void apply_observer(struct muster_world *world, const command *command) {
                              .partition = command->partition,
                              .near_m = command->first,
                              .far_m = command->second};
-  if (recorder_replays(world) && command->kind == COMMAND_OBSERVER_ADD)
+  if (recorder_replays(world->recorder) && command->kind == COMMAND_OBSERVER_ADD)
     identity_assign(&world->observer_ids, command->index, command->generation);
   if (!identity_is_live(&world->observer_ids, command->index, command->generation)) return;
   switch ((command_kind)command->kind) {
@@ -67,7 +67,7 @@ static void apply_observer(struct muster_world *world, const command *command) {
   default:
     if (world->observers.rows[command->index].present) observers_remove(&world->observers, command->index);
     identity_close(&world->observer_ids, command->index);
-    if (!recorder_replays(world)) identity_give_back(&world->observer_ids, command->index);
+    if (!recorder_replays(world->recorder)) identity_give_back(&world->observer_ids, command->index);
   }
 }
 
@@ -138,16 +138,16 @@ static void apply(struct muster_world *world, const command *command) {
 static void apply_wakes(struct muster_world *world) {
   uint32_t index;
   command wake;
-  while (recorder_replays(world) && recorder_next_command(world, &wake)) lifecycle_apply_wake(world, &wake);
+  while (recorder_replays(world->recorder) && recorder_next_command(world, &wake)) lifecycle_apply_wake(world, &wake);
   for (uint32_t left = wakes_count(&world->wakes); left > 0 && wakes_pop(&world->wakes, &index); left--) {
     uint32_t generation = identity_generation(&world->agent_ids, index);
     if (!wakes_settle(&world->wakes, index)) continue;
     if (!identity_is_live(&world->agent_ids, index, generation)) continue;
     wake = (command){COMMAND_WAKE, .index = index, .generation = generation};
-    if (recorder_records(world)) recorder_keep_command(world, &wake);
+    if (recorder_records(world->recorder)) recorder_keep_command(world, &wake);
     lifecycle_wake(world, index);
   }
-  if (recorder_records(world)) recorder_keep_command(world, NULL);
+  if (recorder_records(world->recorder)) recorder_keep_command(world, NULL);
 }
 
 /* A part of the intake that stops when it has had its share of the frame. */
@@ -243,7 +243,7 @@ static void apply_commands(struct muster_world *world) {
   apply_wakes(world);
   intake_share share = begin_share(world);
   uint32_t left = ring_count(&world->inbox.commands);
-  while (recorder_choose(world, left > 0 && is_left(world, &share))) {
+  while (recorder_choose(world->recorder, left > 0 && is_left(world, &share))) {
     uint32_t taken = apply_few(world, left);
     if (!taken) break;
     share.taken += taken;
@@ -270,7 +270,7 @@ static void activate(struct muster_world *world, uint32_t index) {
 /* Activates a few of the spawned agents; returns how many. */
 static uint32_t activate_few(struct muster_world *world) {
   uint32_t agents[TOGETHER], count = 0;
-  if (!recorder_replays(world)) count = pending_take(&world->inbox.spawns, agents, TOGETHER);
+  if (!recorder_replays(world->recorder)) count = pending_take(&world->inbox.spawns, agents, TOGETHER);
   if (world->recorder) count = recorder_exchange_activated(world, agents, count, TOGETHER);
   prefetch_agents(world, agents, count);
   for (uint32_t i = 0; i < count; i++) {
@@ -283,7 +283,7 @@ static uint32_t activate_few(struct muster_world *world) {
 
 static void activate_spawns(struct muster_world *world) {
   intake_share share = begin_share(world);
-  while (recorder_choose(world, is_left(world, &share))) {
+  while (recorder_choose(world->recorder, is_left(world, &share))) {
     uint32_t taken = activate_few(world);
     if (!taken) break;
     share.taken += taken;
@@ -312,7 +312,7 @@ static void set_ids_aside(struct muster_world *world) {
   if (wanted > world->store.active_count / 2 + 1024) wanted = world->store.active_count / 2 + 1024;
   while (world->spawn_id_count < wanted) {
     uint32_t index = IDENTITY_NONE;
-    if (!recorder_replays(world) && identity_available(&world->agent_ids) > kept_free)
+    if (!recorder_replays(world->recorder) && identity_available(&world->agent_ids) > kept_free)
       index = identity_take(&world->agent_ids);
     if (world->recorder) index = recorder_exchange_id(world, index);
     if (index == IDENTITY_NONE) break;

@@ -1,8 +1,8 @@
 /* run.c - stage 7: the batch goes to the workers. What they do with it is in run/runner.h. */
 #include "frame/audit.h"
 #include "frame/foresight.h"
+#include "frame/frame_record.h"
 #include "frame/stages.h"
-#include "record/recorder.h"
 #include "world/serial.h"
 
 static crew_orders orders_for(struct muster_world *world, crew_work work) {
@@ -24,7 +24,7 @@ void run_early(struct muster_world *world) {
   runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->experience.entries);
   runner_open_early(runner);
   crew_orders orders = orders_for(world, runner_work_early);
-  world->early_open = world->batch.early_claims > 0 && !recorder_replays(world);
+  world->early_open = world->batch.early_claims > 0 && !recorder_replays(world->recorder);
   if (world->early_open) crew_open(&world->early_crew, world->seat, &orders, CREW_ALL);
 }
 
@@ -44,7 +44,7 @@ void run_by_workers(struct muster_world *world) {
 
 void run_and_record(struct muster_world *world) {
   run_by_workers(world);
-  if (!recorder_records(world)) return; /* it has ended */
+  if (!recorder_records(world->recorder)) return; /* it has ended */
   recorder_keep_outcomes(world);
   if (world->def.cycles_max > 1) recorder_keep_cycles(world);
 }

@@ -3,7 +3,7 @@
  */
 #include "frame/runaways.h"
 
-#include "record/recorder.h"
+#include "frame/frame_record.h"
 #include "world/conduct.h"
 #include "world/conduct_tell.h"
 
@@ -115,7 +115,7 @@ static void judge_list(struct muster_world *world, offence_list *list) {
 
 /* The next incident of the watchdog, or of the record. */
 static bool next_incident(struct muster_world *world, watch_incident *incident) {
-  bool any = !recorder_replays(world) && world->watchdog && watchdog_take(world->watchdog, incident);
+  bool any = !recorder_replays(world->recorder) && world->watchdog && watchdog_take(world->watchdog, incident);
   return world->recorder ? recorder_exchange_incident(world, any, incident) : any;
 }
 
@@ -160,7 +160,7 @@ static void judge_suspects(struct muster_world *world) {
   uint32_t type = 0;
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     worker_state *state = &world->runner.states[i];
-    for (uint32_t k = 0; k < state->suspect_count && !recorder_replays(world); k++) {
+    for (uint32_t k = 0; k < state->suspect_count && !recorder_replays(world->recorder); k++) {
       type = state->suspects[k].type;
       if (state->suspects[k].agent) world->types.types[type].suspect = state->suspects[k].agent;
       if (world->recorder) recorder_exchange_suspect(world, true, &type);
@@ -174,15 +174,15 @@ static void judge_suspects(struct muster_world *world) {
 /* On the wall clock a replay takes what was noted then. */
 static void judge_workers(struct muster_world *world) {
   worker_state *states = world->runner.states;
-  bool timed = !world->runner.virtual, replays = timed && recorder_replays(world);
+  bool timed = !world->runner.virtual, replays = timed && recorder_replays(world->recorder);
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     if (replays) offences_clear(&states[i].offences, world->types.count);
-    if (timed && recorder_records(world) && states[i].offences.count)
+    if (timed && recorder_records(world->recorder) && states[i].offences.count)
       recorder_exchange_offences(world, &states[i].offences);
     judge_list(world, &states[i].offences);
   }
   while (replays && recorder_next_offences(world, &states[0].offences)) judge_list(world, &states[0].offences);
-  if (timed && recorder_records(world)) recorder_exchange_offences(world, NULL);
+  if (timed && recorder_records(world->recorder)) recorder_exchange_offences(world, NULL);
 }
 
 /* Types with an open window, and those that were watched long enough. */

@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "base/prefetch.h"
 #include "frame/foresight.h"
+#include "frame/frame_record.h"
 #include "frame/sets_commit.h"
-#include "record/recorder.h"
 #include "world/herd_links.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
@@ -154,7 +154,7 @@ void settle_count_refused(struct muster_world *world) {
     state->positions_refused = state->spawns_refused = state->commands_dropped = state->nearby_cut = 0;
   }
   if (!dropped) return;
-  recorder_cannot(world, "a worker had no room for what its updates asked of others");
+  recorder_cannot(world->recorder, "a worker had no room for what its updates asked of others");
   log_write(&world->def.log, MUSTER_LOG_WARNING, "frame %llu: %llu commands of updates were dropped; a worker takes %d",
             (unsigned long long)world->frames, (unsigned long long)dropped, RUNNER_LOG_MAX);
 }
@@ -297,7 +297,7 @@ static void settle_as_recorded(struct muster_world *world) {
 
 void settle_beside(struct muster_world *world) {
   enum { WORTH_WAKING = 512 }; /* of those who have just run it, and are still awake */
-  if (recorder_replays(world)) {
+  if (recorder_replays(world->recorder)) {
     settle_as_recorded(world);
     return;
   }
@@ -387,7 +387,7 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
     }
     /* Here, little by little, rather than after the deadline, when the report looks for who waits. */
     ready_pass_over(&world->ready, 4 * SETTLE_BETWEEN_LOOKS);
-    if (end_ns != UINT64_MAX && recorder_choose(world, clock_now(&world->runner.clock) >= end_ns)) break;
+    if (end_ns != UINT64_MAX && recorder_choose(world->recorder, clock_now(&world->runner.clock) >= end_ns)) break;
   }
   if (progress->settled < batch->count || batch->woken_count > 0) return false;
   close_gap_in_ids(world);

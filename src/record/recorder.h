@@ -7,9 +7,9 @@
 #ifndef RECORDER_H
 #define RECORDER_H
 
+#include "agents/batch.h"
 #include "base/tape.h"
 #include "run/newborns.h"
-#include "world/world.h"
 
 typedef enum recorder_mode { RECORDER_ENDED = 0, RECORDER_RECORDS, RECORDER_REPLAYS } recorder_mode;
 
@@ -53,6 +53,14 @@ typedef struct frame_times {
   uint64_t wall_ns, overrun_wall_ns, overrun_own_ns, used_cpu_ns, given_cpu_ns;
 } frame_times;
 
+/* Asides of a record, which may stand before any tag: a type to compare, and an agent that the host spawned in the
+ * recorded run and that comes to be where it was then. Who replays hands over what takes them. */
+typedef struct recorder_asides {
+  struct muster_world *world;
+  void (*take_type)(struct muster_world *world);
+  void (*take_newborn)(struct muster_world *world);
+} recorder_asides;
+
 typedef struct recorder {
   recorder_mode mode; /* the frame's thread alone may look */
   bool replays;       /* any thread may: the same as long as others know the world */
@@ -62,155 +70,72 @@ typedef struct recorder {
   char trouble[128]; /* why the recording, or the replay, cannot go on */
   /* recording */
   muster_record_def def;
+  uint64_t (*hash)(const struct muster_world *world); /* of the world that records, or replays */
   newborns newborns;
   bool refused; /* a write was */
   frame_times times;
   /* replaying */
   muster_replay_def replay;
+  recorder_asides asides;
   uint64_t frames_max;
   uint32_t agents_given, observers_given; /* ids made up for the host's own calls */
   batch_claim *claims;
   uint64_t *taken; /* bitmap: indices of agents that somebody holds */
 } recorder;
 
-static inline bool recorder_records(const struct muster_world *world) {
-  return __builtin_expect(world->recorder != NULL, 0) && world->recorder->mode == RECORDER_RECORDS;
+static inline bool recorder_records(const recorder *recorder) {
+  return __builtin_expect(recorder != NULL, 0) && recorder->mode == RECORDER_RECORDS;
 }
 
 /* The world is one that replays; also after it diverged. */
-static inline bool recorder_replays(const struct muster_world *world) {
-  return __builtin_expect(world->recorder != NULL, 0) && world->recorder->replays;
+static inline bool recorder_replays(const recorder *recorder) {
+  return __builtin_expect(recorder != NULL, 0) && recorder->replays;
 }
 
 /* Records cannot repeat what has just happened: the recording ends with this frame left out. */
-void recorder_cannot(struct muster_world *world, const char *why);
+void recorder_cannot(recorder *recorder, const char *why);
 
 /* The replay went another way than the record: printf-style. */
-void recorder_diverges(struct muster_world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void recorder_diverges(recorder *recorder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes a tag, or finds it; false when there is another. */
-bool recorder_mark(struct muster_world *world, recorder_tag tag);
+bool recorder_mark(recorder *recorder, recorder_tag tag);
 
 /* Writes a value, or reads it instead. */
-void recorder_exchange(struct muster_world *world, recorder_tag tag, void *value, size_t bytes);
+void recorder_exchange(recorder *recorder, recorder_tag tag, void *value, size_t bytes);
 
 /* Writes a choice, or reads it instead. */
-bool recorder_exchange_choice(struct muster_world *world, bool choice);
+bool recorder_exchange_choice(recorder *recorder, bool choice);
 
 /* A choice by the clock, or by what other threads did. */
-static inline bool recorder_choose(struct muster_world *world, bool choice) {
-  return __builtin_expect(world->recorder != NULL, 0) ? recorder_exchange_choice(world, choice) : choice;
+static inline bool recorder_choose(recorder *recorder, bool choice) {
+  return __builtin_expect(recorder != NULL, 0) ? recorder_exchange_choice(recorder, choice) : choice;
 }
 
-/* ------------------------------------------------------------------------------------------------ frames and between
- */
+/* ------------------------------------------------------------------------------------------------ for its writers */
 
-/* A recorded frame begins. */
-void recorder_begin_frame(struct muster_world *world, const muster_frame *frame);
-/* It is over, and so is its report but for what writing it takes. */
-void recorder_end_frame(struct muster_world *world);
-/* That is known, too. A replay stands at the next section afterwards. */
-void recorder_exchange_times(struct muster_world *world);
+/* Writes a tag. */
+void recorder_put_tag(recorder *recorder, recorder_tag tag);
 
-/* Arrays that the host hands over between frames; `values` are positions, or the floats of a factor. */
-void recorder_keep_moves(struct muster_world *world, const muster_agent *agents, const muster_position *values,
-                         uint32_t count);
-void recorder_keep_observer_moves(struct muster_world *world, const muster_observer *observers,
-                                  const muster_position *values, uint32_t count);
-void recorder_keep_factors(struct muster_world *world, muster_factor factor, const muster_agent *agents,
-                           const float *values, uint32_t count);
+/* The next tag behind the asides; TAG_NONE when there is none, or after trouble. */
+recorder_tag recorder_next_tag(recorder *recorder);
 
-/* ------------------------------------------------------------------------------------------------------------ intake
- */
+/* One of a list, written; with null the list's end. Read: false at the end, or after trouble. */
+void recorder_keep_one(recorder *recorder, recorder_tag tag, const void *value, size_t bytes);
+bool recorder_next_one(recorder *recorder, recorder_tag tag, void *value, size_t bytes);
 
-/* Agents that hosts have spawned until now become known to the record; or come to be in the replay. So they do before
- * anything that other threads may have said about them. */
-void recorder_exchange_newborns(struct muster_world *world);
+/* Closes a section and hands it to the host. False when it refused, now or before. */
+bool recorder_write_out(recorder *recorder, tape_kind kind, uint64_t number);
 
-static inline void recorder_newborns(struct muster_world *world) {
-  if (__builtin_expect(world->recorder != NULL, 0)) recorder_exchange_newborns(world);
-}
+/* Writes what the last recorded frame took. */
+void recorder_put_times(recorder *recorder);
 
-/* Commands that were popped, at most `most`; returns how many there are. */
-uint32_t recorder_exchange_commands(struct muster_world *world, command *commands, uint32_t count, uint32_t most);
+/* Ends the recording, for good. False when a write was refused. */
+bool recorder_finish(recorder *recorder);
 
-/* One of a list of commands; with null the list's end. When replaying, the next one is written to `command`; false at
- * the end. */
-void recorder_keep_command(struct muster_world *world, const command *command);
-bool recorder_next_command(struct muster_world *world, command *command);
-
-/* Agents taken to become active. */
-uint32_t recorder_exchange_activated(struct muster_world *world, uint32_t *agents, uint32_t count, uint32_t most);
-
-/* A message of the host; null at the end of them. */
-void recorder_keep_message(struct muster_world *world, const outgoing *message);
-bool recorder_next_message(struct muster_world *world, outgoing *message);
-
-/* A tuning of the world; null at the end of them. */
-void recorder_keep_tuning(struct muster_world *world, const muster_world_tuning *tuning);
-bool recorder_next_tuning(struct muster_world *world, muster_world_tuning *tuning);
-
-/* How many cycles each update ran; replaying: is to run. Before and after stage 7 on the wall clock. */
-void recorder_keep_cycles(struct muster_world *world);
-bool recorder_take_cycles(struct muster_world *world);
-
-/* An index for an agent: taken in the recorded run, IDENTITY_NONE when none was. `index` is what was found here. */
-uint32_t recorder_exchange_id(struct muster_world *world, uint32_t index);
-
-/* -------------------------------------------------------------------------------------------------- run and commit */
-
-/* After stage 7: which entries ran, and who was woken and run beside them. */
-void recorder_keep_outcomes(struct muster_world *world);
-
-/* Who of the list of those who act beside each other did so: written down after they ran; or, on the wall clock, read
- * before: the others are left out. In recorder_acts.c. */
-void recorder_keep_acted(struct muster_world *world);
-void recorder_choose_acted(struct muster_world *world);
-
-/* Which claims were settled beside each other: by share, the number of claims it looked at. False when none. */
-bool recorder_exchange_shares(struct muster_world *world, bool any, uint32_t looked_at[WHEEL_SHARDS]);
-
-/* The offences that a worker noted, when there are any: written down. */
-bool recorder_exchange_offences(struct muster_world *world, offence_list *list);
-
-/* Replaying: the next such list, into an empty one; false when there is no further one. */
-bool recorder_next_offences(struct muster_world *world, offence_list *list);
-
-/* A type whose claim took suspiciously long, and an incident of the watchdog: written, or read instead. False when
- * there is none, or no more. */
-bool recorder_exchange_suspect(struct muster_world *world, bool any, uint32_t *type);
-bool recorder_exchange_incident(struct muster_world *world, bool any, watch_incident *incident);
-
-/* What the workers measured: learnt from the record when replaying. */
-void recorder_exchange_costs(struct muster_world *world);
-
-/* --------------------------------------------------------------------------------------------------------- replaying
- */
-
-/* Asides of the record, which may stand before any tag: a type to compare, an agent that the host spawned in the
- * recorded run and that comes to be where it was then. In replay.c. */
-void replay_types(struct muster_world *world);
-void replay_newborn(struct muster_world *world);
-
-/* An index is taken, as the record says: false, and the replay has diverged, when somebody has it. In
- * src/replay/replay.c. */
-bool replay_take_index(struct muster_world *world, uint64_t index);
-
-/* An index that was taken so is free again. */
+/* An index of an agent that was taken is free again. */
 static inline void recorder_give_back(recorder *recorder, uint32_t index) {
   recorder->taken[index / 64] &= ~(1ull << (index % 64));
 }
-
-/* Whether a command can have been given; else the replay has diverged. In replay.c. */
-bool replay_accepts(struct muster_world *world, const command *command);
-
-/* Takes what a frame may take from a record that was made up: else the replay has diverged. In replay.c. */
-void replay_check_experience(struct muster_world *world, const frame_experience *own);
-
-/* The next tag behind such asides; TAG_NONE when there is none, or after trouble. In recorder.c. */
-recorder_tag replay_tag(struct muster_world *world);
-
-/* Ends the recording, for good. False when a write was refused. In recorder.c. */
-bool recorder_finish(struct muster_world *world);
 
 #endif

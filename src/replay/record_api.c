@@ -2,6 +2,7 @@
 #include "base/sized.h"
 #include "frame/frame.h"
 #include "frame/stages.h"
+#include "observe/report.h"
 #include "replay/replay.h"
 #include "world/guard.h"
 
@@ -96,6 +97,7 @@ muster_result muster_record_begin(muster_world *world, const muster_record_def *
   guard_release(world, before);
   if (!written) return error_set(MUSTER_E_SYSTEM, "record: the first write was refused");
   recorder->mode = RECORDER_RECORDS;
+  recorder->hash = world_hash;
   if (!world->runner.virtual) world->run_stage = run_and_record;
   world->recorder = recorder;
   return MUSTER_OK;
@@ -104,9 +106,9 @@ muster_result muster_record_begin(muster_world *world, const muster_record_def *
 muster_result muster_record_end(muster_world *world) {
   muster_result result = guard_between(world, "record");
   if (result) return result;
-  if (!recorder_records(world)) return error_set(MUSTER_E_STATE, "record: no recording is under way");
+  if (!recorder_records(world->recorder)) return error_set(MUSTER_E_STATE, "record: no recording is under way");
   occupation before = guard_hold(world);
-  bool finished = recorder_finish(world);
+  bool finished = recorder_finish(world->recorder);
   guard_release(world, before);
   if (finished) return MUSTER_OK;
   return error_set(MUSTER_E_SYSTEM, "record: the last write was refused");
@@ -116,7 +118,7 @@ muster_result muster_record_status_read(const muster_world *world, muster_record
   muster_result result = guard_read(world, "record status");
   if (result) return result;
   const recorder *recorder = world->recorder;
-  muster_record_status whole = {.records = recorder_records(world)};
+  muster_record_status whole = {.records = recorder_records(world->recorder)};
   if (recorder) {
     whole.frames = recorder->frames;
     whole.bytes = recorder->tape.written;
@@ -226,6 +228,8 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   }
   result = read_head(&recorder->tape, def.bytes, def.count, &head);
   recorder->mode = RECORDER_REPLAYS;
+  recorder->hash = world_hash;
+  recorder->asides = (recorder_asides){world, replay_type, replay_newborn};
   if (!world->runner.virtual) world->run_stage = replay_run;
   recorder->replays = true;
   recorder->replay = def;
@@ -245,7 +249,7 @@ muster_result muster_replay_frame(muster_world *world) {
   bool cut;
   muster_result result = guard_frame(world, __builtin_frame_address(0), "replay");
   if (result) return result;
-  if (!recorder_replays(world)) return error_set(MUSTER_E_STATE, "replay: this world does not replay");
+  if (!recorder_replays(world->recorder)) return error_set(MUSTER_E_STATE, "replay: this world does not replay");
   recorder *recorder = world->recorder;
   if (recorder->trouble[0]) return diverged(world);
   if (recorder->frames == recorder->frames_max)
@@ -254,7 +258,7 @@ muster_result muster_replay_frame(muster_world *world) {
   if (recorder->frames == 0 && (result = tape_next(&recorder->tape, &section, &cut))) return result;
   muster_frame frame;
   if (replay_until_frame(world, &frame)) frame_run_checked(world, &frame);
-  if (recorder->tape.failed) recorder_diverges(world, "its record of this frame ends before it");
+  if (recorder->tape.failed) recorder_diverges(world->recorder, "its record of this frame ends before it");
   if (recorder->trouble[0]) return diverged(world);
   recorder->frames++;
   return MUSTER_OK;

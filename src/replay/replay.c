@@ -5,24 +5,27 @@
 #include "agents/elasticity.h"
 #include "api/calls.h"
 #include "base/error.h"
+#include "frame/frame_record.h"
 #include "world/commands.h"
 #include "world/serial.h"
+#include "world/world_record.h"
 
 #include <math.h>
 #include <string.h>
 
-void replay_types(struct muster_world *world) {
+void replay_type(struct muster_world *world) {
   recorder *recorder = world->recorder;
   uint32_t number = recorder->types_known++;
   if (number >= world->types.count) {
-    recorder_diverges(world,
+    recorder_diverges(world->recorder,
                       "type %u is not registered: register as many types as in the recorded run before this frame",
                       number + 1);
     return;
   }
   const agent_type *type = &world->types.types[number];
   const char *field = fields_compare_type(&recorder->tape, type);
-  if (field) recorder_diverges(world, "type %u, '%s': its %s is not what it was", number + 1, type->name, field);
+  if (field)
+    recorder_diverges(world->recorder, "type %u, '%s': its %s is not what it was", number + 1, type->name, field);
 }
 
 /* The user pointer of a recorded one; what the record cannot know. */
@@ -30,24 +33,15 @@ static void *user_of(struct muster_world *world, muster_agent agent, bool any, u
   const muster_replay_def *replay = &world->recorder->replay;
   if (!any) return NULL;
   if (replay->user_of) return replay->user_of(agent, name, replay->user);
-  recorder_diverges(world, "agent %u was spawned with a user pointer: give user_of", agent.index);
+  recorder_diverges(world->recorder, "agent %u was spawned with a user pointer: give user_of", agent.index);
   return NULL;
 }
 
-bool replay_take_index(struct muster_world *world, uint64_t index) {
-  uint64_t *word = index < world->def.agents_max ? &world->recorder->taken[index / 64] : NULL;
-  if (word && !(*word >> (index % 64) & 1)) {
-    *word |= 1ull << (index % 64);
-    return true;
-  }
-  recorder_diverges(world, "its record gives index %llu to a new agent, which is taken", (unsigned long long)index);
-  return false;
-}
-
 static bool can_be_born(struct muster_world *world, uint64_t index, uint64_t generation, uint64_t type) {
-  if (type < world->types.count && generation <= UINT32_MAX && (generation & 1)) return replay_take_index(world, index);
-  recorder_diverges(world, "its record spawns agent %llu of type %llu, which cannot be", (unsigned long long)index,
-                    (unsigned long long)type + 1);
+  if (type < world->types.count && generation <= UINT32_MAX && (generation & 1))
+    return recorder_take_index(world, index);
+  recorder_diverges(world->recorder, "its record spawns agent %llu of type %llu, which cannot be",
+                    (unsigned long long)index, (unsigned long long)type + 1);
   return false;
 }
 
@@ -74,48 +68,13 @@ void replay_newborn(struct muster_world *world) {
   if (tape->failed || row.state_slot == IDENTITY_NONE) return;
   bool derived = row.elasticity_step == ELASTICITY_DERIVED;
   if (!space_accepts(space_position(&world->space, &place)) || (!derived && row.elasticity_step >= ELASTICITY_STEPS)) {
-    recorder_diverges(world, "its record spawns agent %u as none can be", agent.index);
+    recorder_diverges(world->recorder, "its record spawns agent %u as none can be", agent.index);
     return;
   }
   place.spot = place.depth = 0;
   place.type = row.type;
   spawn_restore(&world->store, &world->types, agent.index, &row, &place, state, published);
   identity_assign(&world->agent_ids, agent.index, agent.generation);
-}
-
-/* -------------------------------------------------------------------------------------------- what cannot have been */
-
-bool replay_accepts(struct muster_world *world, const command *command) {
-  if (world->recorder->tape.failed) return false;
-  if (command_is_possible(world, command)) return true;
-  recorder_diverges(world, "its record has a command %u for %u, which cannot be", command->kind, command->index);
-  return false;
-}
-
-static bool is_duration(double value) {
-  return value >= 0.0 && value < 1e15;
-}
-
-static bool is_estimate(const cost_estimate *estimate) {
-  return is_duration(estimate->mean_ns) && is_duration(estimate->high_ns);
-}
-
-static bool is_controller(const controller *controller) {
-  return controller->share > 0.0 && controller->share < 2.0 && is_duration(controller->backlog_ns) &&
-         is_duration(controller->stood_ns) && controller->debt_budgets >= 0.0 && controller->debt_budgets <= 8.0 &&
-         controller->debt_ns < 1000000000000u;
-}
-
-void replay_check_experience(struct muster_world *world, const frame_experience *own) {
-  frame_experience *read = &world->experience;
-  if (is_estimate(&read->plan) && is_estimate(&read->settle) && is_estimate(&read->act) &&
-      is_estimate(&read->act_each[MUSTER_ACT_SERIAL]) && is_estimate(&read->act_each[MUSTER_ACT_REGION]) &&
-      is_estimate(&read->act_each[MUSTER_ACT_PARALLEL]) && is_estimate(&read->act_settle) &&
-      is_estimate(&read->prepare) && is_estimate(&read->rank) && is_duration(read->each_ns) && read->holding >= 0.0 &&
-      read->holding <= 1.0 && is_duration(read->closing_ns) && is_controller(&read->controller))
-    return;
-  recorder_diverges(world, "its record has measured times that cannot be");
-  *read = *own;
 }
 
 /* ----------------------------------------------------------------------------------------------- between two frames */
@@ -144,7 +103,7 @@ static void replay_array(struct muster_world *world, recorder_tag tag) {
   size_t each = tag == TAG_FACTORS ? sizeof *values.factors : sizeof *values.positions;
   uint64_t factor = tape_take_number(tape), count = tape_take_number(tape);
   if (factor >= MUSTER_FACTORS || count > UINT32_MAX) {
-    recorder_diverges(world, "its record has an array of %llu for factor %llu", (unsigned long long)count,
+    recorder_diverges(world->recorder, "its record has an array of %llu for factor %llu", (unsigned long long)count,
                       (unsigned long long)factor);
     return;
   }
@@ -163,24 +122,24 @@ static void replay_array(struct muster_world *world, recorder_tag tag) {
 bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
   tape *tape = &world->recorder->tape;
   for (;;) {
-    recorder_tag tag = replay_tag(world);
+    recorder_tag tag = recorder_next_tag(world->recorder);
     if (tag == TAG_MOVES || tag == TAG_OBSERVER_MOVES || tag == TAG_FACTORS) {
       replay_array(world, tag);
       continue;
     }
     if (tag == TAG_FRAME) break;
-    recorder_diverges(world, "its record has item %d between two frames", (int)tag);
+    recorder_diverges(world->recorder, "its record has item %d between two frames", (int)tag);
     return false;
   }
   uint64_t types = tape_take_number(tape);
   *frame = (muster_frame){.sim_now_ns = tape_take_number(tape), .budget_ns = tape_take_number(tape)};
   if (frame->budget_ns < 10000u || frame->budget_ns > 10000000000u || frame->sim_now_ns < world->last_now_ns ||
       frame->sim_now_ns > (uint64_t)INT64_MAX / 2)
-    recorder_diverges(world, "its record has a frame at %llu ns with a budget of %llu ns",
+    recorder_diverges(world->recorder, "its record has a frame at %llu ns with a budget of %llu ns",
                       (unsigned long long)frame->sim_now_ns, (unsigned long long)frame->budget_ns);
   if (types != world->types.count)
-    recorder_diverges(world, "%u types are registered, in the recorded run there were %llu", world->types.count,
-                      (unsigned long long)types);
+    recorder_diverges(world->recorder, "%u types are registered, in the recorded run there were %llu",
+                      world->types.count, (unsigned long long)types);
   return !world->recorder->trouble[0] && !tape->failed;
 }
 
@@ -214,7 +173,8 @@ static bool take_batch(struct muster_world *world, uint32_t *claims) {
   const batch *batch = &world->batch;
   uint64_t recorded = tape_take_number(tape);
   if (recorded != batch->count) {
-    recorder_diverges(world, "it ranked %u agents, its record %llu", batch->count, (unsigned long long)recorded);
+    recorder_diverges(world->recorder, "it ranked %u agents, its record %llu", batch->count,
+                      (unsigned long long)recorded);
     return false;
   }
   for (uint32_t i = 0; i < batch->count;) {
@@ -222,7 +182,7 @@ static bool take_batch(struct muster_world *world, uint32_t *claims) {
     bool fits = !tape->failed && alike > 0 && alike <= batch->count - i;
     for (uint64_t k = 0; fits && k < alike; k++) fits = take_outcome(world, i++, how, claims);
     if (fits) continue;
-    recorder_diverges(world, "its record does not say how entry %u ended", i);
+    recorder_diverges(world->recorder, "its record does not say how entry %u ended", i);
     return false;
   }
   return true;
@@ -250,7 +210,7 @@ static uint32_t take_woken(struct muster_world *world, uint32_t *claims) {
       fits = take_outcome(world, entry, how, claims);
     }
     if (fits) continue;
-    recorder_diverges(world, "its record wakes agent %llu, which cannot be", (unsigned long long)agent);
+    recorder_diverges(world->recorder, "its record wakes agent %llu, which cannot be", (unsigned long long)agent);
     return i;
   }
   return (uint32_t)woken;
@@ -265,8 +225,8 @@ static void compare_outcomes(struct muster_world *world, uint32_t claims) {
       uint16_t parallel = world->types.types[world->store.rows[entry->agent].type].parallel_atoms;
       bool cut = batch->outcomes[i] == OUTCOME_PREEMPTED;
       if (cut == (entry->atom_end < parallel)) continue;
-      recorder_diverges(world, "agent %u: its update %s, in its record it %s", entry->agent, cut ? "was cut" : "ended",
-                        cut ? "ended" : "was cut");
+      recorder_diverges(world->recorder, "agent %u: its update %s, in its record it %s", entry->agent,
+                        cut ? "was cut" : "ended", cut ? "ended" : "was cut");
     }
 }
 
@@ -275,7 +235,7 @@ void replay_run(struct muster_world *world) {
   batch *batch = &world->batch;
   batch_claim *claims = batch->claims;
   uint32_t claim_count = batch->claim_count, count = 0, woken = 0;
-  if (recorder_mark(world, TAG_OUTCOMES) && take_batch(world, &count)) woken = take_woken(world, &count);
+  if (recorder_mark(world->recorder, TAG_OUTCOMES) && take_batch(world, &count)) woken = take_woken(world, &count);
   if (world->def.cycles_max > 1) recorder_take_cycles(world);
   batch->claims = world->recorder->claims;
   batch->claim_count = count;

@@ -7,7 +7,7 @@
 #include "world/messages.h"
 
 #include "base/assert.h"
-#include "record/recorder.h"
+#include "world/world_record.h"
 
 void messages_reserve(struct muster_world *world, const agent_type *type) {
   mailbox *mailbox = &world->mailbox;
@@ -69,11 +69,11 @@ void messages_take(struct muster_world *world) {
   allotment_reset(&world->places_late);
   if (!inbox_takes_messages(inbox)) return;
   for (uint32_t left = ring_count(&inbox->messages); left > 0 && ring_pop(&inbox->messages, &message); left--) {
-    if (recorder_records(world)) recorder_keep_message(world, &message);
+    if (recorder_records(world->recorder)) recorder_keep_message(world, &message);
     take(world, &message);
   }
-  if (recorder_records(world)) recorder_keep_message(world, NULL);
-  while (recorder_replays(world) && recorder_next_message(world, &message)) take(world, &message);
+  if (recorder_records(world->recorder)) recorder_keep_message(world, NULL);
+  while (recorder_replays(world->recorder) && recorder_next_message(world, &message)) take(world, &message);
 }
 
 void messages_note_sender(struct muster_world *world, uint32_t number) {
@@ -155,7 +155,8 @@ bool messages_deliver(struct muster_world *world, uint64_t end_ns) {
   uint32_t places = world->batch.places + allotment_taken(&world->places_late);
   if (places > mailbox->places_high) mailbox->places_high = places;
   for (uint32_t index = 0; mailbox->sender_count;) {
-    if (end_ns != UINT64_MAX && recorder_choose(world, clock_now(&world->runner.clock) >= end_ns)) return false;
+    if (end_ns != UINT64_MAX && recorder_choose(world->recorder, clock_now(&world->runner.clock) >= end_ns))
+      return false;
     index = deliver_round(world, index);
   }
   return true;

@@ -3,10 +3,10 @@
 #include "world/tune.h"
 
 #include "base/sized.h"
-#include "record/recorder.h"
 #include "world/conduct.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
+#include "world/world_record.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,7 +105,7 @@ muster_result muster_world_tune(muster_world *world, const muster_world_tuning *
   muster_world_tuning tuning = muster_default_world_tuning();
   muster_result result = sized_read(SIZED(world_tuning), given, &tuning);
   if (!result) result = tune_check(world, &tuning);
-  if (result || recorder_replays(world)) return result;
+  if (result || recorder_replays(world->recorder)) return result;
   if (ring_push(&world->inbox.tunings, &tuning)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "%d tunings of the world wait for the next frame", INBOX_TUNINGS);
 }
@@ -211,10 +211,10 @@ static void apply(struct muster_world *world, const muster_world_tuning *tuning)
 
 /* The next tuning, or the record's; no more than there were when the intake began. */
 static bool next_tuning(struct muster_world *world, uint32_t *left, muster_world_tuning *tuning) {
-  if (recorder_replays(world)) {
+  if (recorder_replays(world->recorder)) {
     if (!recorder_next_tuning(world, tuning)) return false;
     if (tune_check(world, tuning) == MUSTER_OK) return true;
-    recorder_diverges(world, "its record has a tuning that cannot be");
+    recorder_diverges(world->recorder, "its record has a tuning that cannot be");
     return false;
   }
   if (*left == 0 || !ring_pop(&world->inbox.tunings, tuning)) return false;
@@ -226,10 +226,10 @@ void tune_run(struct muster_world *world) {
   muster_world_tuning tuning;
   uint32_t left = ring_count(&world->inbox.tunings);
   while (next_tuning(world, &left, &tuning)) {
-    if (recorder_records(world)) recorder_keep_tuning(world, &tuning);
+    if (recorder_records(world->recorder)) recorder_keep_tuning(world, &tuning);
     apply(world, &tuning);
   }
-  if (recorder_records(world)) recorder_keep_tuning(world, NULL);
+  if (recorder_records(world->recorder)) recorder_keep_tuning(world, NULL);
 }
 
 void tune_esteem(struct muster_world *world, const command *command) {
@@ -248,7 +248,7 @@ static muster_result queue_company(muster_world *world, muster_agent agent, must
   if (muster_agent_equal(agent, other))
     return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", agent.index,
                      agent.generation);
-  if (recorder_replays(world)) return MUSTER_OK;
+  if (recorder_replays(world->recorder)) return MUSTER_OK;
   if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   if (!all && kind == COMMAND_MEET && !identity_is_live(&world->agent_ids, other.index, other.generation))

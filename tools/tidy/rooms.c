@@ -19,7 +19,7 @@ static const room rooms[] = {
     {"plan", {"base", "agents"}},
     {"pool", {"base"}},
     {"run", {"base", "agents", "pool"}},
-    {"record", {"base"}},
+    {"record", {"base", "agents", "pool", "run"}},
     {"world", {"base", "agents", "plan", "pool", "run", "record"}},
     {"herds", {"base", "agents", "plan", "pool", "run", "record", "world"}},
     {"frame", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}},
@@ -31,36 +31,6 @@ static const room rooms[] = {
     {"service", {"base"}},
 };
 enum { ROOM_COUNT = sizeof rooms / sizeof *rooms };
-
-/* Arrows that are still there and should not be: a header's path or a function that a room uses, and what removes it.
- */
-typedef struct known_arrow {
-  const char *room, *used, *cut;
-} known_arrow;
-
-static const known_arrow known[] = {
-    {"record", "agents/types.h", "the recorder knows no world"},
-    {"record", "costs_add", "the recorder knows no world"},
-    {"record", "identity_generation", "the recorder knows no world"},
-    {"record", "identity_is_live", "the recorder knows no world"},
-    {"record", "identity_use", "the recorder knows no world"},
-    {"record", "newborns_close", "the recorder knows no world"},
-    {"record", "newborns_take", "the recorder knows no world"},
-    {"record", "offences_counts", "the recorder knows no world"},
-    {"record", "replay_accepts", "the recorder knows no world"},
-    {"record", "replay_check_experience", "the recorder knows no world"},
-    {"record", "replay_newborn", "the recorder knows no world"},
-    {"record", "replay_take_index", "the recorder knows no world"},
-    {"record", "replay_types", "the recorder knows no world"},
-    {"record", "run/newborns.h", "the recorder knows no world"},
-    {"record", "run/watchdog.h", "the recorder knows no world"},
-    {"record", "type_published", "the recorder knows no world"},
-    {"record", "type_state", "the recorder knows no world"},
-    {"record", "world/world.h", "the recorder knows no world"},
-    {"record", "observe/report.h", "the recorder knows no world"},
-    {"record", "world_hash", "the recorder knows no world"},
-};
-enum { KNOWN_COUNT = sizeof known / sizeof *known };
 
 /* A function. */
 typedef struct callee {
@@ -76,7 +46,6 @@ typedef struct room_run {
   callee *callees; /* sorted by name */
   size_t callee_count;
   size_t includes[ROOM_COUNT][ROOM_COUNT], calls[ROOM_COUNT][ROOM_COUNT];
-  bool seen[KNOWN_COUNT];
 } room_run;
 
 static int room_named(const char *name, size_t length) {
@@ -106,17 +75,6 @@ static bool may_use(int user, int used) {
   return false;
 }
 
-/* Whether an arrow stands in the table of those that are known. */
-static bool is_known(room_run *run, int user, const char *used, size_t length) {
-  for (size_t i = 0; i < KNOWN_COUNT; i++) {
-    if (strcmp(known[i].room, rooms[user].name) != 0) continue;
-    if (strlen(known[i].used) != length || strncmp(known[i].used, used, length) != 0) continue;
-    run->seen[i] = true;
-    return true;
-  }
-  return false;
-}
-
 /* --------------------------------------------------------------------------------------------------------- includes */
 
 static void check_includes(room_run *run, const tidy_source *source, int user) {
@@ -130,7 +88,7 @@ static void check_includes(room_run *run, const tidy_source *source, int user) {
       continue;
     }
     if (used != user) run->includes[user][used]++;
-    if (may_use(user, used) || is_known(run, user, include.start, include.length)) continue;
+    if (may_use(user, used)) continue;
     tidy_report(run->tidy, source, include.line, "rooms", "%s may not include \"%.*s\": move what is needed down",
                 rooms[user].name, (int)include.length, include.start);
   }
@@ -227,7 +185,7 @@ static void check_calls(room_run *run, size_t number, int user) {
     if (is_public_to(user, used)) continue;
     used->user = number + 1;
     run->calls[user][used->room]++;
-    if (may_use(user, used->room) || is_known(run, user, used->name, used->length)) continue;
+    if (may_use(user, used->room)) continue;
     tidy_report(run->tidy, source, source_line_at(source, word.offset), "rooms",
                 "%s may not use %.*s of %s: move what is needed down", rooms[user].name, (int)used->length, used->name,
                 run->tidy->sources[used->source].path);
@@ -247,23 +205,6 @@ static void check_table(room_run *run) {
     }
 }
 
-/* The table speaks of the tree that it stands in. */
-static bool is_own_tree(const tidy_run *tidy) {
-  for (size_t i = 0; i < tidy->source_count; i++)
-    if (strcmp(tidy->sources[i].path, "tools/tidy/rooms.c") == 0) return true;
-  return false;
-}
-
-/* An exception that is none any more goes. */
-static void check_known(room_run *run) {
-  for (size_t i = 0; i < KNOWN_COUNT && is_own_tree(run->tidy); i++) {
-    if (run->seen[i]) continue;
-    run->tidy->findings++;
-    printf("tools/tidy/rooms.c:1: rooms: %s does not use %s any more: take the line out of the table\n", known[i].room,
-           known[i].used);
-  }
-}
-
 static void look(room_run *run) {
   check_table(run);
   list_callees(run);
@@ -278,7 +219,6 @@ static void look(room_run *run) {
                   "this folder is no room: move the file, or name the room in the table");
     }
   }
-  check_known(run);
 }
 
 void rule_rooms(tidy_run *tidy) {
@@ -305,7 +245,5 @@ void tidy_print_rooms(tidy_run *tidy) {
   room_run run = {.tidy = tidy};
   look(&run);
   for (int room = 0; room < ROOM_COUNT; room++) print_room(&run, room);
-  for (size_t i = 0; i < KNOWN_COUNT; i++)
-    if (run.seen[i]) printf("known: %s uses %s; %s\n", known[i].room, known[i].used, known[i].cut);
   free(run.callees);
 }

@@ -105,8 +105,7 @@ void tidy_report(tidy_run *tidy, const tidy_source *source, size_t line, const c
 /* Between the rooms of src, includes and calls go one way (rooms.c). */
 void rule_rooms(tidy_run *tidy);
 
-/* Prints the rooms: their sizes, which others they know by how many includes and calls, and the arrows that are known
- * and should not be (rooms.c). */
+/* Prints the rooms: their sizes, and which others they know by how many includes and calls (rooms.c). */
 void tidy_print_rooms(tidy_run *tidy);
 
 /* Includes outside the rooms go down the layers only, and no header is included nearly everywhere (layers.c). */
