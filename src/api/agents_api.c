@@ -71,7 +71,9 @@ muster_result agents_check_time(uint64_t at_ns) {
 
 muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint64_t at_ns) {
   muster_result result = agents_check_time(at_ns);
-  return result ? result : send(world, agent, (command){.kind = COMMAND_WAKE_AT, .at_ns = at_ns});
+  command command = {.kind = COMMAND_WAKE_AT};
+  command.at_ns = at_ns;
+  return result ? result : send(world, agent, command);
 }
 
 static uint8_t esteem_or_none(float value) {
@@ -143,17 +145,13 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
     return none;
   }
   uint32_t generation = identity_open(&world->observer_ids, index);
-  command command = {COMMAND_OBSERVER_ADD,
-                     index,
-                     generation,
-                     def.partition,
-                     {def.position},
-                     def.near_m,
-                     def.far_m,
-                     false,
-                     false,
-                     0,
-                     0};
+  command command = {.kind = COMMAND_OBSERVER_ADD,
+                     .index = index,
+                     .generation = generation,
+                     .partition = def.partition,
+                     .position = def.position,
+                     .first = def.near_m,
+                     .second = def.far_m};
   if (!ring_push(&world->inbox.commands, &command)) {
     identity_close(&world->observer_ids, index);
     identity_give_back(&world->observer_ids, index);

@@ -173,7 +173,7 @@ static bool move_observer(struct muster_world *world, muster_observer observer, 
   }
   if (recorder_replays(world->recorder)) return true; /* by a command of the record */
   command command = {
-      COMMAND_OBSERVER_MOVE, observer.index, observer.generation, 0, {position}, 0, 0, false, false, 0, 0};
+      .kind = COMMAND_OBSERVER_MOVE, .index = observer.index, .generation = observer.generation, .position = position};
   return ring_push(&world->inbox.commands, &command);
 }
 

@@ -150,9 +150,11 @@ muster_result muster_update_wake_at(muster_update *update, muster_agent agent, u
   update_context *context = context_of(update);
   if (!is_live(context, agent)) return stale(agent);
   if (agents_check_time(at_ns)) return MUSTER_E_ARGUMENT;
-  if (agent.index != update->agent.index)
-    return send(context,
-                &(command){COMMAND_WAKE_AT, .index = agent.index, .generation = agent.generation, .at_ns = at_ns});
+  if (agent.index != update->agent.index) {
+    command command = {.kind = COMMAND_WAKE_AT, .index = agent.index, .generation = agent.generation};
+    command.at_ns = at_ns;
+    return send(context, &command);
+  }
   /* Its own worker alone writes here, so it needs no room in a log. */
   uint64_t *asked_ns = &context->runner->store->alarms[agent.index].asked_ns;
   uint8_t *asks = &context->result->asks;
@@ -186,7 +188,9 @@ static muster_result send_company(muster_update *update, muster_agent other, com
     return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", self.index,
                      self.generation);
   if (kind == COMMAND_MEET && !is_live(context, other)) return stale(other);
-  return send(context, &(command){.kind = kind, .index = self.index, .generation = self.generation, .other = other});
+  command command = {.kind = kind, .index = self.index, .generation = self.generation};
+  command.other = other;
+  return send(context, &command);
 }
 
 muster_result muster_update_meet(muster_update *update, muster_agent other) {

@@ -39,6 +39,8 @@ typedef struct command_tuning {
   uint8_t priority, mode;
 } command_tuning;
 
+/* Records and snapshots keep its bytes, so it has no gaps; and who makes one assigns members of the union but the first
+ * behind the initialiser, which would leave the rest of the union as it was in memory. */
 typedef struct command {
   uint32_t kind; /* command_kind */
   uint32_t index, generation;
@@ -53,7 +55,10 @@ typedef struct command {
   bool derive;         /* tune */
   bool esteemed;       /* tune: the next two are given, each ESTEEM_OF_TYPE when it is not */
   uint8_t designer, role;
+  uint32_t unused; /* 0 */
 } command;
+
+_Static_assert(sizeof(command) == 56, "without gaps: its bytes are kept");
 
 typedef struct inbox {
   shared_u32 types; /* how many are registered, as other threads may know it */

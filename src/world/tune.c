@@ -253,7 +253,8 @@ static muster_result queue_company(muster_world *world, muster_agent agent, must
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
   if (!all && kind == COMMAND_MEET && !identity_is_live(&world->agent_ids, other.index, other.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", other.index, other.generation);
-  command command = {.kind = kind, .index = agent.index, .generation = agent.generation, .other = other};
+  command command = {.kind = kind, .index = agent.index, .generation = agent.generation};
+  command.other = other;
   if (ring_push(&world->inbox.commands, &command)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
 }
