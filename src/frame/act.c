@@ -375,7 +375,7 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
   double left_ns = turn->end_ns > now_ns ? (double)(turn->end_ns - now_ns) : 0.0;
   bool fits = world->acting_count * dearest_ns(world) <= left_ns;
   act_choice choice = fits ? (act_choice){.end = ACT_URGENCIES} : choose_end(world, left_ns);
-  if (world->recorder) recorder_exchange(world->recorder, TAG_URGENCY, &choice, sizeof choice);
+  recorder_exchange(world->recorder, TAG_URGENCY, &choice, sizeof choice);
   world->frame.acts_late = choice.late;
   world->frame.acts_late_ns = fmin(fmax(choice.late_ns, 0.0), 1e18); /* a record may be made up */
   if (choice.end >= ACT_URGENCIES) {                                 /* everybody: the other bitmap is empty */

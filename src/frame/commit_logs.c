@@ -4,21 +4,18 @@
 #include "world/world_record.h"
 
 /* Wakes that found their agent busy come last: which there are is a matter of time. */
-static void defer_logged(struct muster_world *world, const logged_command *logged) {
-  if (logged->entry == UINT32_MAX && recorder_records(world->recorder)) recorder_keep_command(world, &logged->command);
-  lifecycle_defer(world, &logged->command);
-}
-
-static void end_late_wakes(struct muster_world *world) {
-  command wake;
-  if (recorder_records(world->recorder)) recorder_keep_command(world, NULL);
-  while (recorder_replays(world->recorder) && recorder_next_command(world, &wake)) lifecycle_defer(world, &wake);
+static bool is_late_wake(const logged_command *logged) {
+  return logged && logged->entry == UINT32_MAX;
 }
 
 void commit_merge_logs(struct muster_world *world) {
   log_merge merge;
   const logged_command *logged;
   runner_merge_logs(&world->runner, &merge);
-  while ((logged = runner_merge_next(&merge))) defer_logged(world, logged);
-  if (world->recorder) end_late_wakes(world);
+  while ((logged = runner_merge_next(&merge)) && !is_late_wake(logged)) lifecycle_defer(world, &logged->command);
+  for (command wake;; logged = runner_merge_next(&merge)) {
+    if (logged) wake = logged->command;
+    if (!recorder_exchange_command(world, logged != NULL, &wake)) return;
+    lifecycle_defer(world, &wake);
+  }
 }

@@ -56,7 +56,7 @@ static void stage_fold(struct muster_world *world) {
 /* 4 fit: how far must periods stretch to fit the budget? */
 static void stage_fit(struct muster_world *world) {
   double desired = foresee_utilisation(world);
-  if (world->recorder) recorder_exchange(world->recorder, TAG_DESIRED, &desired, sizeof desired);
+  recorder_exchange(world->recorder, TAG_DESIRED, &desired, sizeof desired);
   if (!(desired >= 0.0)) desired = 0.0; /* also when a record was made up */
   periods_told told = periods_fit(&world->periods, &world->classes, &world->costs, desired);
   world->report.utilisation_desired = (float)desired;
@@ -93,7 +93,7 @@ static void ration_woken(struct muster_world *world, const rank_limits *limits, 
 /* 6 rank: in which order, and who is admitted? */
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = foresee_limits(world);
-  if (world->recorder) recorder_exchange(world->recorder, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
+  recorder_exchange(world->recorder, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
   limits.classes = &world->classes;
   world->report.updates_max = foresee_x(world, &limits);
   if (world->report.updates_max && world->report.updates_max < limits.updates_max)
@@ -214,7 +214,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   world->report.budget_ns = frame->budget_ns;
   bands_begin_frame(&world->bands, &world->classes, &world->store, world->frame.elapsed_ns, world->frames);
   take_prepaid(world);
-  if (world->recorder) exchange_budget(world, frame->budget_ns);
+  exchange_budget(world, frame->budget_ns);
   world->runner.now_ns = frame->sim_now_ns;
   world->runner.frame = world->frames;
   frame_enter(world);

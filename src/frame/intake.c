@@ -134,20 +134,23 @@ static void apply(struct muster_world *world, const command *command) {
   }
 }
 
-/* Agents that were woken and found no worker. */
-static void apply_wakes(struct muster_world *world) {
+/* The next hint of an agent that still exists, of those that there were: it was woken, and found no worker. */
+static bool take_hint(struct muster_world *world, uint32_t *left, command *wake) {
   uint32_t index;
-  command wake;
-  while (recorder_replays(world->recorder) && recorder_next_command(world, &wake)) lifecycle_apply_wake(world, &wake);
-  for (uint32_t left = wakes_count(&world->wakes); left > 0 && wakes_pop(&world->wakes, &index); left--) {
+  for (; *left > 0 && wakes_pop(&world->wakes, &index); --*left) {
     uint32_t generation = identity_generation(&world->agent_ids, index);
-    if (!wakes_settle(&world->wakes, index)) continue;
-    if (!identity_is_live(&world->agent_ids, index, generation)) continue;
-    wake = (command){COMMAND_WAKE, .index = index, .generation = generation};
-    if (recorder_records(world->recorder)) recorder_keep_command(world, &wake);
-    lifecycle_wake(world, index);
+    if (!wakes_settle(&world->wakes, index) || !identity_is_live(&world->agent_ids, index, generation)) continue;
+    *wake = (command){COMMAND_WAKE, .index = index, .generation = generation};
+    --*left;
+    return true;
   }
-  if (recorder_records(world->recorder)) recorder_keep_command(world, NULL);
+  return false;
+}
+
+static void apply_wakes(struct muster_world *world) {
+  command wake;
+  uint32_t left = wakes_count(&world->wakes);
+  while (recorder_exchange_command(world, take_hint(world, &left, &wake), &wake)) lifecycle_apply_wake(world, &wake);
 }
 
 /* A part of the intake that stops when it has had its share of the frame. */
@@ -220,7 +223,7 @@ static uint32_t apply_few(struct muster_world *world, uint32_t most) {
   command commands[TOGETHER];
   uint32_t agents[TOGETHER], count = 0, agent_count = 0, removals = 0;
   while (count < TOGETHER && count < most && ring_pop(&world->inbox.commands, &commands[count])) count++;
-  if (world->recorder) count = recorder_exchange_commands(world, commands, count, TOGETHER);
+  count = recorder_exchange_commands(world, commands, count, TOGETHER);
   for (uint32_t i = 0; i < count; i++) {
     if (commands[i].kind < COMMAND_OBSERVER_ADD) agents[agent_count++] = commands[i].index;
     removals += commands[i].kind == COMMAND_REMOVE;
@@ -271,7 +274,7 @@ static void activate(struct muster_world *world, uint32_t index) {
 static uint32_t activate_few(struct muster_world *world) {
   uint32_t agents[TOGETHER], count = 0;
   if (!recorder_replays(world->recorder)) count = pending_take(&world->inbox.spawns, agents, TOGETHER);
-  if (world->recorder) count = recorder_exchange_activated(world, agents, count, TOGETHER);
+  count = recorder_exchange_activated(world, agents, count, TOGETHER);
   prefetch_agents(world, agents, count);
   for (uint32_t i = 0; i < count; i++) {
     const agent_place *place = &world->store.places[agents[i]];

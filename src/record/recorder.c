@@ -48,7 +48,7 @@ bool recorder_mark(recorder *recorder, recorder_tag tag) {
   return found == tag;
 }
 
-void recorder_exchange(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
+void recorder_exchange_value(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
   if (!recorder_mark(recorder, tag)) return;
   if (recorder_records(recorder)) tape_put(&recorder->tape, value, bytes);
   if (recorder_replays(recorder)) tape_take(&recorder->tape, value, bytes);
@@ -65,18 +65,21 @@ bool recorder_exchange_choice(recorder *recorder, bool choice) {
 
 /* ------------------------------------------------------------------------------------------------------------ lists */
 
-void recorder_keep_one(recorder *recorder, recorder_tag tag, const void *value, size_t bytes) {
-  recorder_put_tag(recorder, value ? tag : TAG_LIST_END);
-  if (value) tape_put(&recorder->tape, value, bytes);
-}
-
-bool recorder_next_one(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
+static bool next_one(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
   recorder_tag found = recorder_next_tag(recorder);
   if (found != tag && found != TAG_LIST_END)
     recorder_diverges(recorder, "it needs item %d where its record has %d", (int)tag, (int)found);
   if (found != tag) return false;
   tape_take(&recorder->tape, value, bytes);
   return !recorder->tape.failed;
+}
+
+bool recorder_exchange_one(recorder *recorder, recorder_tag tag, bool any, void *value, size_t bytes) {
+  if (recorder_replays(recorder)) return next_one(recorder, tag, value, bytes);
+  if (!recorder_records(recorder)) return any;
+  recorder_put_tag(recorder, any ? tag : TAG_LIST_END);
+  if (any) tape_put(&recorder->tape, value, bytes);
+  return any;
 }
 
 /* -------------------------------------------------------------------------------------------------------- sections */

@@ -102,7 +102,10 @@ void recorder_diverges(recorder *recorder, const char *format, ...) __attribute_
 bool recorder_mark(recorder *recorder, recorder_tag tag);
 
 /* Writes a value, or reads it instead. */
-void recorder_exchange(recorder *recorder, recorder_tag tag, void *value, size_t bytes);
+void recorder_exchange_value(recorder *recorder, recorder_tag tag, void *value, size_t bytes);
+static inline void recorder_exchange(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
+  if (__builtin_expect(recorder != NULL, 0)) recorder_exchange_value(recorder, tag, value, bytes);
+}
 
 /* Writes a choice, or reads it instead. */
 bool recorder_exchange_choice(recorder *recorder, bool choice);
@@ -120,9 +123,9 @@ void recorder_put_tag(recorder *recorder, recorder_tag tag);
 /* The next tag behind the asides; TAG_NONE when there is none, or after trouble. */
 recorder_tag recorder_next_tag(recorder *recorder);
 
-/* One of a list, written; with null the list's end. Read: false at the end, or after trouble. */
-void recorder_keep_one(recorder *recorder, recorder_tag tag, const void *value, size_t bytes);
-bool recorder_next_one(recorder *recorder, recorder_tag tag, void *value, size_t bytes);
+/* One of a list, or that there is none any more: written, or read instead. Returns whether there is one; none after
+ * trouble. */
+bool recorder_exchange_one(recorder *recorder, recorder_tag tag, bool any, void *value, size_t bytes);
 
 /* Closes a section and hands it to the host. False when it refused, now or before. */
 bool recorder_write_out(recorder *recorder, tape_kind kind, uint64_t number);

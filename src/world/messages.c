@@ -62,18 +62,20 @@ static void take(struct muster_world *world, outgoing *message) {
   messages_post(world, (muster_agent){0, 0}, &message->head, message->bytes);
 }
 
-/* As many as there were at the beginning: a producer that never stops must not hold the frame. */
+/* The next one that other threads have sent, no more than there were at the beginning: a producer that never stops must
+ * not hold the frame. */
+static bool next_message(struct muster_world *world, uint32_t *left, outgoing *message) {
+  bool any = *left > 0 && ring_pop(&world->inbox.messages, message);
+  *left -= any;
+  return recorder_exchange_message(world, any, message);
+}
+
 void messages_take(struct muster_world *world) {
-  inbox *inbox = &world->inbox;
   outgoing message;
   allotment_reset(&world->places_late);
-  if (!inbox_takes_messages(inbox)) return;
-  for (uint32_t left = ring_count(&inbox->messages); left > 0 && ring_pop(&inbox->messages, &message); left--) {
-    if (recorder_records(world->recorder)) recorder_keep_message(world, &message);
-    take(world, &message);
-  }
-  if (recorder_records(world->recorder)) recorder_keep_message(world, NULL);
-  while (recorder_replays(world->recorder) && recorder_next_message(world, &message)) take(world, &message);
+  if (!inbox_takes_messages(&world->inbox)) return;
+  uint32_t left = ring_count(&world->inbox.messages);
+  while (next_message(world, &left, &message)) take(world, &message);
 }
 
 void messages_note_sender(struct muster_world *world, uint32_t number) {

@@ -211,25 +211,18 @@ static void apply(struct muster_world *world, const muster_world_tuning *tuning)
 
 /* The next tuning, or the record's; no more than there were when the intake began. */
 static bool next_tuning(struct muster_world *world, uint32_t *left, muster_world_tuning *tuning) {
-  if (recorder_replays(world->recorder)) {
-    if (!recorder_next_tuning(world, tuning)) return false;
-    if (tune_check(world, tuning) == MUSTER_OK) return true;
-    recorder_diverges(world->recorder, "its record has a tuning that cannot be");
-    return false;
-  }
-  if (*left == 0 || !ring_pop(&world->inbox.tunings, tuning)) return false;
-  --*left;
-  return true;
+  bool any = *left > 0 && ring_pop(&world->inbox.tunings, tuning);
+  *left -= any;
+  if (!recorder_exchange_tuning(world, any, tuning)) return false;
+  if (!recorder_replays(world->recorder) || tune_check(world, tuning) == MUSTER_OK) return true;
+  recorder_diverges(world->recorder, "its record has a tuning that cannot be");
+  return false;
 }
 
 void tune_run(struct muster_world *world) {
   muster_world_tuning tuning;
   uint32_t left = ring_count(&world->inbox.tunings);
-  while (next_tuning(world, &left, &tuning)) {
-    if (recorder_records(world->recorder)) recorder_keep_tuning(world, &tuning);
-    apply(world, &tuning);
-  }
-  if (recorder_records(world->recorder)) recorder_keep_tuning(world, NULL);
+  while (next_tuning(world, &left, &tuning)) apply(world, &tuning);
 }
 
 void tune_esteem(struct muster_world *world, const command *command) {

@@ -95,6 +95,7 @@ static bool accepts(struct muster_world *world, const command *command) {
 }
 
 uint32_t recorder_exchange_commands(struct muster_world *world, command *commands, uint32_t count, uint32_t most) {
+  if (!world->recorder) return count;
   recorder *recorder = world->recorder;
   if (recorder_records(world->recorder)) recorder_keep_newborns(world);
   if (!recorder_mark(world->recorder, TAG_COMMANDS)) return 0;
@@ -113,37 +114,26 @@ uint32_t recorder_exchange_commands(struct muster_world *world, command *command
   return recorder->tape.failed ? 0 : (uint32_t)recorded;
 }
 
-/* One of a list; with null the list's end. */
-static void keep_one(struct muster_world *world, recorder_tag tag, const void *value, size_t bytes) {
-  recorder_keep_newborns(world);
-  recorder_keep_one(world->recorder, tag, value, bytes);
+/* One of a list, behind those that were spawned and may be named in it. */
+static bool exchange_one(struct muster_world *world, recorder_tag tag, bool any, void *value, size_t bytes) {
+  if (recorder_records(world->recorder)) recorder_keep_newborns(world);
+  return recorder_exchange_one(world->recorder, tag, any, value, bytes);
 }
 
-void recorder_keep_command(struct muster_world *world, const command *command) {
-  keep_one(world, TAG_COMMAND, command, sizeof *command);
+bool recorder_exchange_command(struct muster_world *world, bool any, command *command) {
+  if (!exchange_one(world, TAG_COMMAND, any, command, sizeof *command)) return false;
+  return !recorder_replays(world->recorder) || accepts(world, command);
 }
 
-bool recorder_next_command(struct muster_world *world, command *command) {
-  return recorder_next_one(world->recorder, TAG_COMMAND, command, sizeof *command) && accepts(world, command);
-}
-
-void recorder_keep_message(struct muster_world *world, const outgoing *message) {
-  keep_one(world, TAG_MESSAGE, message, sizeof *message);
-}
-
-bool recorder_next_message(struct muster_world *world, outgoing *message) {
-  if (!recorder_next_one(world->recorder, TAG_MESSAGE, message, sizeof *message)) return false;
+bool recorder_exchange_message(struct muster_world *world, bool any, outgoing *message) {
+  if (!exchange_one(world, TAG_MESSAGE, any, message, sizeof *message)) return false;
   if (message->head.size <= sizeof message->bytes) return true;
   recorder_diverges(world->recorder, "its record has a message of %u bytes", message->head.size);
   return false;
 }
 
-void recorder_keep_tuning(struct muster_world *world, const muster_world_tuning *tuning) {
-  keep_one(world, TAG_TUNING, tuning, sizeof *tuning);
-}
-
-bool recorder_next_tuning(struct muster_world *world, muster_world_tuning *tuning) {
-  return recorder_next_one(world->recorder, TAG_TUNING, tuning, sizeof *tuning);
+bool recorder_exchange_tuning(struct muster_world *world, bool any, muster_world_tuning *tuning) {
+  return exchange_one(world, TAG_TUNING, any, tuning, sizeof *tuning);
 }
 
 bool recorder_take_index(struct muster_world *world, uint64_t index) {
@@ -164,6 +154,7 @@ static bool is_pending(const struct muster_world *world, uint32_t index) {
 }
 
 uint32_t recorder_exchange_activated(struct muster_world *world, uint32_t *agents, uint32_t count, uint32_t most) {
+  if (!world->recorder) return count;
   recorder *recorder = world->recorder;
   if (recorder_records(world->recorder)) recorder_keep_newborns(world);
   if (!recorder_mark(world->recorder, TAG_ACTIVATED)) return 0;

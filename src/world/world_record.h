@@ -29,21 +29,13 @@ static inline void recorder_newborns(struct muster_world *world) {
 /* Commands that were popped, at most `most`; returns how many there are. */
 uint32_t recorder_exchange_commands(struct muster_world *world, command *commands, uint32_t count, uint32_t most);
 
-/* One of a list of commands; with null the list's end. When replaying, the next one is written to `command`; false at
- * the end. */
-void recorder_keep_command(struct muster_world *world, const command *command);
-bool recorder_next_command(struct muster_world *world, command *command);
+/* The next of a list of commands, of messages of the host, of tunings of the world: whether there is one, and which. */
+bool recorder_exchange_command(struct muster_world *world, bool any, command *command);
+bool recorder_exchange_message(struct muster_world *world, bool any, outgoing *message);
+bool recorder_exchange_tuning(struct muster_world *world, bool any, muster_world_tuning *tuning);
 
 /* Agents taken to become active. */
 uint32_t recorder_exchange_activated(struct muster_world *world, uint32_t *agents, uint32_t count, uint32_t most);
-
-/* A message of the host; null at the end of them. */
-void recorder_keep_message(struct muster_world *world, const outgoing *message);
-bool recorder_next_message(struct muster_world *world, outgoing *message);
-
-/* A tuning of the world; null at the end of them. */
-void recorder_keep_tuning(struct muster_world *world, const muster_world_tuning *tuning);
-bool recorder_next_tuning(struct muster_world *world, muster_world_tuning *tuning);
 
 /* An index for an agent: taken in the recorded run, IDENTITY_NONE when none was. `index` is what was found here. */
 uint32_t recorder_exchange_id(struct muster_world *world, uint32_t index);
