@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "base/prefetch.h"
 #include "base/sized.h"
-#include "frame/audit.h"
-#include "frame/foresight.h"
 #include "frame/frame.h"
 #include "run/callback.h"
 #include "world/guard.h"
@@ -78,14 +76,6 @@ static uint64_t hand_out(struct muster_world *world, muster_plan_entry *entries)
   return slices_ns;
 }
 
-/* What is left for the host to run in. */
-static uint64_t time_to_run(const struct muster_world *world) {
-  if (world->runner.virtual) return world->frame.capacity_ns;
-  uint64_t end_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->batch.count);
-  uint64_t now_ns = clock_now(&world->runner.clock);
-  return end_ns > now_ns ? end_ns - now_ns : 0;
-}
-
 CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *frame, muster_plan_entry *entries,
                                     uint32_t capacity, muster_plan_summary *summary) {
   MUST_RETURN(leaving_update);
@@ -95,7 +85,7 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
   frame_begin(world, frame);
   frame_plan(world);
   muster_plan_summary whole = {.count = world->batch.count, .slices_ns = hand_out(world, entries)};
-  whole.run_ns = time_to_run(world);
+  whole.run_ns = frame_time_to_run(world);
   frame_leave(world, OCCUPIED_BY_PLAN);
   return sized_write(SIZED(plan_summary), &whole, summary);
 }
@@ -187,8 +177,7 @@ static void take_result(struct muster_world *world, const muster_plan_result *re
 
 static CALLS_OUT void end_plan(struct muster_world *world, const muster_plan_result *results, uint32_t count) {
   MUST_RETURN(leaving_update);
-  frame_enter(world);
-  audit_stage(world, MUSTER_STAGE_RUN);
+  frame_resume(world);
   world->frame.spent_ns = 0; /* until here, what was planned */
   world->report.longest_claim_ns = world->report.longest_atom_ns = 0;
   for (uint32_t i = 0; i < count; i++) take_result(world, &results[i]);

@@ -10,6 +10,7 @@
 
 #include "frame/audit.h"
 #include "frame/foresight.h"
+#include "frame/frame.h"
 #include "frame/frame_record.h"
 #include "frame/settle.h"
 #include "run/conduct.h"

@@ -186,11 +186,17 @@ static void exchange_budget(struct muster_world *world, uint64_t given_ns) {
   *budget_ns = given_ns;
 }
 
-void frame_enter(struct muster_world *world) {
+/* The calling thread has the world in its hands, and enters the pool. */
+static void enter(struct muster_world *world) {
   occupancy_set(&world->occupancy, OCCUPIED_BY_FRAME);
   world->seat = visit_begin(&world->visit, world->pool);
   world->runner.caller = world->seat->index;
   world->outer = callback_begin(&runner_caller(&world->runner)->context);
+}
+
+void frame_resume(struct muster_world *world) {
+  enter(world);
+  audit_stage(world, MUSTER_STAGE_RUN);
 }
 
 void frame_leave(struct muster_world *world, occupation next) {
@@ -217,7 +223,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   exchange_budget(world, frame->budget_ns);
   world->runner.now_ns = frame->sim_now_ns;
   world->runner.frame = world->frames;
-  frame_enter(world);
+  enter(world);
   watch_begin(runner_caller(&world->runner)->post);
   watchdog_frame_begins(world->watchdog);
   audit_begin(world);

@@ -1,5 +1,5 @@
-/* frame.h - the parts of a frame, for those who run one: muster_frame_run() in frame.c, and planner.c, where the host
- * stands in for stage 7. All in src/frame/frame.c and commit.c. */
+/* frame.h - the parts of a frame, for those who run one: muster_frame_run() in frame.c, api/planner.c, where the host
+ * stands in for stage 7, and replay/. The stages are listed in frame.c. */
 #ifndef FRAME_H
 #define FRAME_H
 
@@ -30,10 +30,22 @@ void frame_settle(struct muster_world *world);
 /* The same for a calling thread outside the pool. */
 void frame_settle_between(struct muster_world *world);
 
-/* The calling thread has the world in its hands, and enters the pool. */
-void frame_enter(struct muster_world *world);
-
-/* It leaves the pool, and the world to its host: who runs a plan, or may begin another frame. */
+/* The calling thread leaves the pool, and the world to its host, which runs a plan or may begin another frame. */
 void frame_leave(struct muster_world *world, occupation next);
+
+/* The host has run what was planned: the calling thread has the world in its hands again, and enters the pool. */
+void frame_resume(struct muster_world *world);
+
+/* What is left for the host to run a plan in. In run.c. */
+uint64_t frame_time_to_run(const struct muster_world *world);
+
+/* What world->run_stage may be. Workers take updates from the dispatch queue, atom by atom, until the deadline; in a
+ * world that records on the wall clock, what ran is written down. In run.c. */
+void run_by_workers(struct muster_world *world);
+void run_and_record(struct muster_world *world);
+
+/* A type is registered: reserves what agents that act beside others need, when it is the first that says so;
+ * arena->failed tells of refusal. In act.c. */
+void act_reserve(struct muster_world *world, const agent_type *type);
 
 #endif

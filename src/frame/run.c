@@ -1,6 +1,7 @@
 /* run.c - stage 7: the batch goes to the workers. What they do with it is in run/runner.h. */
 #include "frame/audit.h"
 #include "frame/foresight.h"
+#include "frame/frame.h"
 #include "frame/frame_record.h"
 #include "frame/stages.h"
 #include "world/serial.h"
@@ -47,4 +48,11 @@ void run_and_record(struct muster_world *world) {
   if (!recorder_records(world->recorder)) return; /* it has ended */
   recorder_keep_outcomes(world);
   if (world->def.cycles_max > 1) recorder_keep_cycles(world);
+}
+
+uint64_t frame_time_to_run(const struct muster_world *world) {
+  if (world->runner.virtual) return world->frame.capacity_ns;
+  uint64_t end_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->batch.count);
+  uint64_t now_ns = clock_now(&world->runner.clock);
+  return end_ns > now_ns ? end_ns - now_ns : 0;
 }

@@ -14,11 +14,6 @@ void rescore_run(struct muster_world *world);
 /* Before stage 2: while the caller plans, the other workers begin with what the last frame held back for them. */
 void run_early(struct muster_world *world);
 
-/* Stage 7: workers take updates from the dispatch queue, atom by atom, until the deadline. In a world that records on
- * the wall clock, what ran is written down. */
-void run_by_workers(struct muster_world *world);
-void run_and_record(struct muster_world *world);
-
 /* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. */
 void commit_run(struct muster_world *world);
 

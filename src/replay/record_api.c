@@ -1,7 +1,6 @@
 /* record_api.c - muster/record.h: begins and ends recordings, and replays frame by frame. */
 #include "base/sized.h"
 #include "frame/frame.h"
-#include "frame/stages.h"
 #include "observe/report.h"
 #include "replay/replay.h"
 #include "world/guard.h"

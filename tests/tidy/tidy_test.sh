@@ -160,6 +160,7 @@ src/observe/across.c "frame/frame.h"
 src/scenarios/inside.c "base/arena.h"
 src/frame/scenario.c "scenarios/scenarios.h"
 src/plan/unknown.c "fit/fit.h"
+src/api/inside.c "frame/act.h"
 src/plan/beside.c "fit.h"
 END
 

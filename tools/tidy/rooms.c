@@ -5,30 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOMS_MAX = 16, BELOW_MAX = 14 };
+enum { ROOMS_MAX = 16, BELOW_MAX = 14, FACE_MAX = 3 };
 
-/* An arrow goes from a room to one that stands above it in this table, so there is no circle. `below` says to which. */
+/* An arrow goes from a room to one that stands above it in this table, so there is no circle. `below` says to which.
+ * Other rooms include the headers of its face alone; without any named, all of them. */
 typedef struct room {
   const char *name;
   const char *below[BELOW_MAX];
+  const char *face[FACE_MAX];
 } room;
 
 static const room rooms[] = {
-    {"base", {NULL}},
-    {"agents", {"base"}},
-    {"plan", {"base", "agents"}},
-    {"pool", {"base"}},
-    {"run", {"base", "agents", "pool"}},
-    {"record", {"base", "agents", "pool", "run"}},
-    {"world", {"base", "agents", "plan", "pool", "run", "record"}},
-    {"herds", {"base", "agents", "plan", "pool", "run", "record", "world"}},
-    {"frame", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}},
-    {"observe", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}},
-    {"api", {"base", "agents", "plan", "pool", "run", "record", "world", "herds", "frame"}},
-    {"replay", {"base", "agents", "pool", "run", "record", "world", "frame", "observe", "api"}},
-    {"snapshot", {"base", "agents", "plan", "pool", "run", "record", "world", "herds", "frame", "observe"}},
-    {"scenarios", {NULL}},
-    {"service", {"base"}},
+    {"base", {NULL}, {NULL}},
+    {"agents", {"base"}, {NULL}},
+    {"plan", {"base", "agents"}, {NULL}},
+    {"pool", {"base"}, {NULL}},
+    {"run", {"base", "agents", "pool"}, {NULL}},
+    {"record", {"base", "agents", "pool", "run"}, {"recorder.h", "recorder_fields.h"}},
+    {"world", {"base", "agents", "plan", "pool", "run", "record"}, {NULL}},
+    {"herds", {"base", "agents", "plan", "pool", "run", "record", "world"}, {"herds.h"}},
+    {"frame", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}, {"frame.h", "frame_record.h"}},
+    {"observe", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}, {"report.h"}},
+    {"api", {"base", "agents", "plan", "pool", "run", "record", "world", "herds", "frame"}, {"calls.h"}},
+    {"replay", {"base", "agents", "pool", "run", "record", "world", "frame", "observe", "api"}, {"replay.h"}},
+    {"snapshot",
+     {"base", "agents", "plan", "pool", "run", "record", "world", "herds", "frame", "observe"},
+     {"snapshot.h"}},
+    {"scenarios", {NULL}, {NULL}},
+    {"service", {"base"}, {NULL}},
 };
 enum { ROOM_COUNT = sizeof rooms / sizeof *rooms };
 
@@ -77,6 +81,15 @@ static bool may_use(int user, int used) {
 
 /* --------------------------------------------------------------------------------------------------------- includes */
 
+/* Whether another room may include this header, by its path from src. */
+static bool is_face(int used, const tidy_include *include) {
+  size_t folder = strlen(rooms[used].name) + 1;
+  for (const char *const *face = rooms[used].face; *face; face++)
+    if (strlen(*face) == include->length - folder && strncmp(include->start + folder, *face, strlen(*face)) == 0)
+      return true;
+  return !*rooms[used].face;
+}
+
 static void check_includes(room_run *run, const tidy_source *source, int user) {
   tidy_include include;
   for (size_t line = 0; source_next_include(source, line, &include); line = include.line + 1) {
@@ -88,9 +101,13 @@ static void check_includes(room_run *run, const tidy_source *source, int user) {
       continue;
     }
     if (used != user) run->includes[user][used]++;
-    if (may_use(user, used)) continue;
-    tidy_report(run->tidy, source, include.line, "rooms", "%s may not include \"%.*s\": move what is needed down",
-                rooms[user].name, (int)include.length, include.start);
+    if (used == user || (may_use(user, used) && is_face(used, &include))) continue;
+    if (may_use(user, used))
+      tidy_report(run->tidy, source, include.line, "rooms", "\"%.*s\" is no face of its room", (int)include.length,
+                  include.start);
+    else
+      tidy_report(run->tidy, source, include.line, "rooms", "%s may not include \"%.*s\": move what is needed down",
+                  rooms[user].name, (int)include.length, include.start);
   }
 }
 

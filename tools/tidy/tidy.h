@@ -102,7 +102,7 @@ void tidy_report(tidy_run *tidy, const tidy_source *source, size_t line, const c
 
 /* ---------------------------------------------------------------------------------------------------- the rules */
 
-/* Between the rooms of src, includes and calls go one way (rooms.c). */
+/* Between the rooms of src, includes and calls go one way, and includes to the face of a room (rooms.c). */
 void rule_rooms(tidy_run *tidy);
 
 /* Prints the rooms: their sizes, and which others they know by how many includes and calls (rooms.c). */
