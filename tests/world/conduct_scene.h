@@ -1,7 +1,7 @@
-/* world/conduct.h - what the tests of runaways share: a world under the virtual clock in which an offence is what the
- * cost model says. */
-#ifndef WORLD_CONDUCT_H
-#define WORLD_CONDUCT_H
+/* world/conduct_scene.h - what the tests of runaways share: a world under the virtual clock in which an offence is what
+ * the cost model says. */
+#ifndef WORLD_CONDUCT_SCENE_H
+#define WORLD_CONDUCT_SCENE_H
 #include "support/little_world.h"
 
 enum { LIMIT_NS = 100000, HONEST_NS = 2000, OVER_NS = 150000, CROWD = 64 };
