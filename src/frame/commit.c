@@ -11,12 +11,32 @@
 #include "frame/frame.h"
 #include "frame/frame_record.h"
 #include "frame/runaways.h"
-#include "frame/sets_commit.h"
 #include "frame/settle.h"
 #include "frame/stages.h"
+#include "world/lifecycle.h"
 #include "world/messages.h"
+#include "world/world_record.h"
 
 enum { ENTRIES_TO_LEARN_FROM = 64 };
+
+/* Wakes that found their agent busy come last: which there are is a matter of time. */
+static bool is_late_wake(const logged_command *logged) {
+  return logged && logged->entry == UINT32_MAX;
+}
+
+/* Merges what the updates of all workers asked of others into the list for the next intake, in the order of entries,
+ * whatever worker was faster. */
+static void merge_logs(struct muster_world *world) {
+  log_merge merge;
+  const logged_command *logged;
+  runner_merge_logs(&world->runner, &merge);
+  while ((logged = runner_merge_next(&merge)) && !is_late_wake(logged)) lifecycle_defer(world, &logged->command);
+  for (command wake;; logged = runner_merge_next(&merge)) {
+    if (logged) wake = logged->command;
+    if (!recorder_exchange_command(world, logged != NULL, &wake)) return;
+    lifecycle_defer(world, &wake);
+  }
+}
 
 static void count_update_time(muster_statistics *sums, uint64_t cost_ns) {
   uint32_t bucket = 0;
@@ -66,14 +86,25 @@ static void note_waiting(struct muster_world *world) {
   world->report.carried = world->ready.count - world->ready.begun + world->batch.held_count;
 }
 
+/* Counts what workers did with sets, and what atoms answered, since the last time. */
+static void count_sets(struct muster_world *world) {
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+    worker_state *state = &world->runner.states[i];
+    world->report.sets_cut += (uint32_t)state->sets_cut;
+    world->statistics.sets_cut += state->sets_cut;
+    world->statistics.results_refused += state->results_refused;
+    state->sets_cut = state->results_refused = 0;
+  }
+}
+
 void frame_settle(struct muster_world *world) {
   if (!world->commit.open) return;
-  if (!world->commit.begun) commit_merge_logs(world);
+  if (!world->commit.begun) merge_logs(world);
   world->commit.begun = true;
   settle_batch(world, UINT64_MAX);
   foresight_learn_holding(world);
   runaways_judge(world);
-  sets_count(world);
+  count_sets(world);
 }
 
 void frame_settle_between(struct muster_world *world) {
@@ -94,7 +125,7 @@ static void gather_parts(struct muster_world *world) {
 
 static void begin_settling(struct muster_world *world, uint64_t end_ns) {
   world->commit.begun = true;
-  commit_merge_logs(world);
+  merge_logs(world);
   settle_beside(world);
   settle_batch(world, end_ns);
 }
@@ -115,5 +146,5 @@ void commit_run(struct muster_world *world) {
   if (!world->commit.open) runaways_judge(world);
   note_waiting(world);
   gather_parts(world);
-  sets_count(world);
+  count_sets(world);
 }

@@ -8,7 +8,6 @@
 #include "world/messages.h"
 #include "world/reactions.h"
 #include "world/timing.h"
-#include "world/touch.h"
 #include "world/tune.h"
 #include "world/world_record.h"
 
@@ -262,7 +261,7 @@ static void activate(struct muster_world *world, uint32_t index) {
     return;
   }
   lifecycle_enter(world, index, world->frame.now_ns);
-  touch_agent(world, index, MUSTER_FLIGHT_ON_SPAWNED, world->types.types[row->type].def.on_spawned);
+  lifecycle_callback(world, index, MUSTER_FLIGHT_ON_SPAWNED, world->types.types[row->type].def.on_spawned);
   world->statistics.spawned++;
   if (row->woken) {
     row->woken = 0;

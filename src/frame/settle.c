@@ -1,11 +1,11 @@
 /* settle.c - stage 8: what became of each entry of the batch, and what follows from it for its agent. */
 #include "frame/settle.h"
 
+#include "agents/passes.h"
 #include "base/error.h"
 #include "base/prefetch.h"
 #include "frame/foresight.h"
 #include "frame/frame_record.h"
-#include "frame/sets_commit.h"
 #include "world/herd_links.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
@@ -28,12 +28,17 @@ static inline void note_completion(const struct muster_world *world, settle_part
   part->interval_deviation_sum_ns += (int64_t)(elapsed_ns - class->nominal_ns);
 }
 
+/* What is kept of the pass of an agent; null when its type has no sets. */
+static inline const set_pass *pass_of(const agent_type *type, const agent_row *row) {
+  return type->has_sets ? &type->sets.passes[row->state_slot] : NULL;
+}
+
 /* The update is complete: publish, note, and wait for the next period. */
 static inline void complete(struct muster_world *world, uint32_t share, uint32_t index, uint64_t began_ns) {
   agent_row *row = &world->store.rows[index];
   agent_class *class = &world->classes.classes[row->class];
   const agent_type *type = &world->types.types[row->type];
-  const set_pass *pass = sets_pass_of(type, row);
+  const set_pass *pass = pass_of(type, row);
   bool owes = pass && pass->owed, continued = pass && pass->continues;
   uint64_t reached_ns = began_ns;
   if (type->publishes) row->front ^= 1u;
@@ -82,6 +87,26 @@ static bool hold(struct muster_world *world, const batch_entry *entry) {
   return true;
 }
 
+/* An entry of a type with sets was run: how its pass ended. One that gave way, and that nobody went on with, is cut. */
+static batch_outcome settle_sets(struct muster_world *world, const batch_entry *entry, const batch_result *result,
+                                 batch_outcome outcome) {
+  const agent_row *row = &world->store.rows[entry->agent];
+  const agent_type *type = &world->types.types[row->type];
+  set_pass *kept = &type->sets.passes[row->state_slot];
+  if (outcome != OUTCOME_PREEMPTED) {
+    world->report.preempted += result->owes == OWES_BY_FRAME;
+    return outcome;
+  }
+  uint32_t current = kept->current;
+  if (pass_abandon(&type->sets, sets_states_of(&type->sets, row->state_slot), kept, row->level)) {
+    worker_state *state = runner_caller(&world->runner);
+    state->set_counts[row->type * MUSTER_SETS_MAX + current - 1].cuts++;
+    state->sets_cut++;
+  }
+  world->report.preempted++;
+  return kept->left ? OUTCOME_ACT : OUTCOME_FINISHED;
+}
+
 static void settle_entry(struct muster_world *world, const batch_entry *entry, const batch_result *result,
                          batch_outcome outcome) {
   uint32_t index = entry->agent;
@@ -92,7 +117,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
     return;
   }
   uint64_t began_ns = row->atom_next ? begun->started_ns : world->batch.now_ns;
-  if (world->types.types[row->type].has_sets) outcome = sets_settle(world, entry, result, outcome);
+  if (world->types.types[row->type].has_sets) outcome = settle_sets(world, entry, result, outcome);
   if (!row->atom_next) {
     if (!row->owes) settle_note_start(world, row);
     if (outcome != OUTCOME_FINISHED) messages_begin(world, index);

@@ -17,8 +17,4 @@ void run_early(struct muster_world *world);
 /* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. */
 void commit_run(struct muster_world *world);
 
-/* At its beginning: merges what the updates of all workers asked of others into the list for the next intake, in the
- * order of entries. */
-void commit_merge_logs(struct muster_world *world);
-
 #endif

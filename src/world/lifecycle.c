@@ -4,11 +4,11 @@
 #include "base/assert.h"
 #include "base/random.h"
 #include "record/recorder.h"
+#include "run/callback.h"
 #include "world/conduct.h"
 #include "world/herd_links.h"
 #include "world/messages.h"
 #include "world/timing.h"
-#include "world/touch.h"
 #include "world/tune.h"
 
 score_inputs world_score_inputs(struct muster_world *world) {
@@ -19,6 +19,24 @@ score_inputs world_score_inputs(struct muster_world *world) {
                         .classes = &world->classes,
                         .ready = &world->ready,
                         .factors = world->factors};
+}
+
+void lifecycle_callback(struct muster_world *world, uint32_t index, muster_flight_doing doing,
+                        void (*callback)(muster_update *)) {
+  if (!callback) return;
+  batch_result result = {0};
+  agent_row *row = &world->store.rows[index];
+  worker_state *state = runner_caller(&world->runner);
+  flight_note before = flight_turn(state->flight, world->frames, (muster_agent){index, row->generation}, doing,
+                                   (muster_type){row->type + 1u});
+  runner_begin_outside(state, index, PHASE_INTAKE, &result);
+  callback_touch(&state->context, doing, callback);
+  flight_return(state->flight, before);
+  state->context.phase = PHASE_OUTSIDE;
+  if (world->types.types[row->type].published) row->front ^= 1u;
+  if (result.moved) lifecycle_move(world, index, result.moved_to);
+  if (world->types.types[row->type].herded) herds_note(world, index);
+  if (result.asks) timing_ask_own(world, index, &result);
 }
 
 /* ------------------------------------------------------------------------------------------------- coming to be */
@@ -120,7 +138,7 @@ void lifecycle_leave(struct muster_world *world, uint32_t index) {
 
 void lifecycle_remove(struct muster_world *world, uint32_t index) {
   const agent_type *type = &world->types.types[world->store.rows[index].type];
-  touch_agent(world, index, MUSTER_FLIGHT_ON_REMOVED, type->def.on_removed);
+  lifecycle_callback(world, index, MUSTER_FLIGHT_ON_REMOVED, type->def.on_removed);
   if (type->herded) herds_forget(world, index);
   lifecycle_leave(world, index);
   world->statistics.removed++;

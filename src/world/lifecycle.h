@@ -40,6 +40,11 @@ bool lifecycle_defer(struct muster_world *world, const command *command);
 /* Moves an active agent, and notes it for the score when that must know. */
 void lifecycle_move(struct muster_world *world, uint32_t index, space_spot spot);
 
+/* Runs one of the two callbacks at the intake, on_spawned and on_removed, which may be null; what it moves or spawns
+ * counts. */
+void lifecycle_callback(struct muster_world *world, uint32_t index, muster_flight_doing doing,
+                        void (*callback)(muster_update *));
+
 /* What the score works on. */
 score_inputs world_score_inputs(struct muster_world *world);
 
