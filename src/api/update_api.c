@@ -1,4 +1,4 @@
-/* update_api.c - what an atom may call: muster_update_...(). Joins the running update (exec) with what exists. */
+/* update_api.c - what an atom may call: muster_update_...(). Joins the running update (run) with what exists. */
 #include "agents/nearby.h"
 #include "api/calls.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* herds.h - herds from the frame's stages: joins their homes and pools (agents), the looks of stage 3 (plan) and ids
- * (exec) with the stores of agents. Everything here is called on the frame's thread, but where it says otherwise. */
+ * (run) with the stores of agents. Everything here is called on the frame's thread, but where it says otherwise. */
 #ifndef HERDS_H
 #define HERDS_H
 

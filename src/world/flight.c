@@ -1,4 +1,4 @@
-/* flight.c - the flight recorder: its memory, and the reader of what a dead process left. Joins agents and exec. */
+/* flight.c - the flight recorder: its memory, and the reader of what a dead process left. */
 #include "world/flight.h"
 
 #include "world/guard.h"

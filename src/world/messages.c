@@ -1,5 +1,5 @@
 /* messages.c - messages between agents: queued by other threads or left in places by updates, delivered at intake and
- * commit. Joins agents and exec.
+ * commit.
  *
  * Delivered once and in order even when a commit runs out of time: a sender's bit is taken out before its messages are
  * put into boxes, batch and places stay as they are until the next frame's ranking, and the next intake begins with

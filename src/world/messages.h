@@ -1,5 +1,5 @@
 /* messages.h - messages between agents, from the frame's stages: joins the mailbox (agents), the ids of receivers and
- * the queue of other threads (exec). Everything here is called on the frame's thread, but where it says otherwise. */
+ * the queue of other threads (run). Everything here is called on the frame's thread, but where it says otherwise. */
 #ifndef MESSAGES_H
 #define MESSAGES_H
 

@@ -1,4 +1,4 @@
-/* world.h - a world: every store and every stage's state in one place. Only the files directly in src see it whole. */
+/* world.h - a world: every store and every stage's state in one place. The rooms below it see parts of it alone. */
 #ifndef WORLD_H
 #define WORLD_H
 
@@ -154,7 +154,7 @@ struct muster_world {
   fold_board fold;
   fold_blocks fold_blocks; /* that are looked at now */
 
-  /* exec: how it runs */
+  /* pool and run: how it runs */
   identity agent_ids, observer_ids;
   identity *slots; /* by type */
   homes homes;     /* of herds */
