@@ -1,9 +1,9 @@
-/* What taking work costs: claims of a batch by number (src/exec/ticket.h), and claims from the pool's queues. */
+/* What taking work costs: claims of a batch by number (src/pool/ticket.h), and claims from the pool's queues. */
 #include "batch.h"
 #include "measures.h"
 #include "work.h"
 
-#include "exec/ticket.h"
+#include "pool/ticket.h"
 
 #include <pthread.h>
 #include <stdlib.h>

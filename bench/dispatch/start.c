@@ -3,7 +3,7 @@
 #include "measures.h"
 #include "work.h"
 
-#include "exec/atomics.h"
+#include "pool/atomics.h"
 
 static const uint64_t gap_warm_ns = 10000, gap_parked_ns = 16000000;
 

@@ -3,7 +3,7 @@
 #include "builtin.h"
 #include "pin.h"
 
-#include "exec/atomics.h"
+#include "pool/atomics.h"
 
 #include <linux/futex.h>
 #include <pthread.h>

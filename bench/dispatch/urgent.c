@@ -5,7 +5,7 @@
 #include "work.h"
 
 #include "base/random.h"
-#include "exec/atomics.h"
+#include "pool/atomics.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
  *   row.virtual_due_ns   wheel                          release, rank
  *   row.last_update_ns, .runs,
  *      .atom_next, .owes commit                         release, rank, run
- *   row.generation       exec/identity                  any thread, atomically
+ *   row.generation       pool/identity                  any thread, atomically
  *   row.user, .type, .state_slot,
  *      .floor,
  *      .elasticity_step  intake                         score, run
@@ -49,8 +49,8 @@
  *     |        v             |                                  commit, when they ran |
  *     +--- intake (remove)   +--------------------------------------------------------+
  *
- * At the end of the commit any active agent may become QUARANTINED (src/conduct.c): it is in no list and no member of
- * its class until it is pardoned, at an intake.
+ * At the end of the commit any active agent may become QUARANTINED (src/world/conduct.c): it is in no list and no
+ * member of its class until it is pardoned, at an intake.
  */
 #ifndef AGENTS_STORE_H
 #define AGENTS_STORE_H
@@ -77,7 +77,7 @@ typedef struct agent_row {
   uint64_t virtual_due_ns; /* on the clock of its class */
   uint64_t first_due_ns;   /* simulation time of the frame that released it */
   void *user;
-  uint32_t generation; /* of the agent's id; written by exec/identity alone, since any thread may look at it */
+  uint32_t generation; /* of the agent's id; written by pool/identity alone, since any thread may look at it */
   uint32_t state_slot;
   list_spot spot; /* in the list of the wheel or of the ready ring; 0 = in none */
   uint16_t class;

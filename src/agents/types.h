@@ -29,7 +29,7 @@ typedef struct agent_type {
   bool herded;      /* they are members or blocks of herds: never run while a frame is planned */
   bool blocks;      /* each stands for a block of herds */
   uint32_t risk_ns; /* how long the latest offences of its atoms took: none is started so shortly before the end */
-  uint32_t suspect; /* 1 + the agent whose atoms may have waited for something: see exec/conduct.h; 0 = none */
+  uint32_t suspect; /* 1 + the agent whose atoms may have waited for something: see run/conduct.h; 0 = none */
   /* the rest */
   muster_type_def def; /* name and atoms point to our copies */
   char name[32];

@@ -1,4 +1,4 @@
-/* plan/offenders.h - who offends repeatedly? Strikes of agents, and bad seconds of types; src/conduct.c does what
+/* plan/offenders.h - who offends repeatedly? Strikes of agents, and bad seconds of types; world/conduct.c does what
  * follows from them.
  *
  * An agent's strikes are kept in a table of OFFENDERS_MAX; when it is full, the mildest and oldest of a few goes. What

@@ -2,7 +2,7 @@
  */
 #include "examples/physics_host.h"
 
-#include "exec/jobs_support.h"
+#include "pool/jobs_support.h"
 
 static physics_host *create_host(muster_pool *pool) {
   physics_host *host = physics_host_create(pool);

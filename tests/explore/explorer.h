@@ -9,7 +9,7 @@
  *   explorer.c      fibres, points of choice, blocking and waking, what counts as a failure
  *   schedule.c      who goes on, and for how long: the strategies
  *   trace.c         what was done in which order, for the schedule that failed
- *   include/        stand-ins for exec/atomics.h, exec/park.h and base/assert.h
+ *   include/        stand-ins for pool/atomics.h, pool/park.h and base/assert.h
  *   standins.c      what else the product calls: clock, threads, memory, messages; visits.c: what is thread-local
  *   little_pool.h   a pool of fibres, for cases
  *   cases.h, cases/ the programs; explore.c runs them

@@ -1,7 +1,7 @@
 #include "little_pool.h"
 
-#include "exec/threads.h"
-#include "exec/visit.h"
+#include "pool/threads.h"
+#include "pool/visit.h"
 
 enum { LANE_JOBS = 4, CONTINUATIONS = 4 };
 

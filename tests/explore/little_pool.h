@@ -2,7 +2,7 @@
 #ifndef EXPLORE_LITTLE_POOL_H
 #define EXPLORE_LITTLE_POOL_H
 
-#include "exec/worker.h"
+#include "pool/worker.h"
 
 #include "explorer.h"
 

@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fatal.h"
-#include "exec/leaving.h"
-#include "exec/living.h"
-#include "exec/threads.h"
+#include "pool/leaving.h"
+#include "pool/living.h"
+#include "pool/threads.h"
 
 #include "explorer.h"
 

@@ -1,8 +1,8 @@
-/* visits.c - exec/visit.c with its one thread-local variable in a place of each fibre's own.
+/* visits.c - pool/visit.c with its one thread-local variable in a place of each fibre's own.
  *
  * `static _Thread_local visit *visits;` becomes, with the two macros below, the declaration of a function that returns
  * where the running fibre's variable is, and every use of the variable a call of it. */
-#include "exec/visit.h"
+#include "pool/visit.h"
 
 #include "explorer.h"
 
@@ -12,7 +12,7 @@
 #define _Thread_local
 #define visits (*visits_of_fibre())
 
-#include "exec/visit.c"
+#include "pool/visit.c"
 
 static visit **visits_of_fibre(void) {
   return (visit **)explore_local();

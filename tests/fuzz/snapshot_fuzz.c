@@ -6,7 +6,7 @@
  * since no fuzzer would find those: section (1 byte), width of the value (1), where (2), value (4). */
 #include "base/chunks.h"
 #include "service/snapshot_file.h"
-#include "snapshot.h"
+#include "snapshot/snapshot.h"
 
 #include <stdio.h>
 #include <stdlib.h>

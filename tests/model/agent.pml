@@ -1,13 +1,13 @@
 /* agent.pml - agents that something happens to while frames run: the word, the hints, the rests of updates.
  *
  * process / inline   models                                                  in src
- * Injector, push     muster_agent_wake from another thread                   exec/wakes.c wakes_push
+ * Injector, push     muster_agent_wake from another thread                   run/wakes.c wakes_push
  * Caller             frame after frame: intake, batch, run, commit           frame.c
- * intake             the deferred wakes, then the hints                      intake.c apply, apply_wakes, apply_wake
- * Worker             a crew's member, as the Caller is while the frame runs  exec/crew.c
- * work, take_next    woken agents, rests, claims of the batch                exec/runner.c work_off, take_next
- * take_woken         wakes_pop, then wakes_begin or a note for the intake    exec/runner.c admit_woken
- * run_atoms          an update of two atoms; between them it looks around, and     exec/runner.c run_atoms, leave_rest
+ * intake             the deferred wakes, then the hints                      intake.c apply, apply_wakes; lifecycle.c
+ * Worker             a crew's member, as the Caller is while the frame runs  pool/crew.c
+ * work, take_next    woken agents, rests, claims of the batch                run/runner.c work_off, take_next
+ * take_woken         wakes_pop, then wakes_begin or a note for the intake    run/runner.c admit_woken
+ * run_atoms          an update of two atoms; between them it looks around, and     run/runner.c run_atoms, leave_rest
  *                    leaves its rest to others when agents were woken
  * commit_agent       drains the rests, ends the runs of woken agents, settlesexec/runner.c runner_close; commit.c
  *                    entries, defers the notes                               adopt_woken, settle_entry, merge_logs

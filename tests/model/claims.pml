@@ -1,6 +1,6 @@
 /* claims.pml - a lane: pushing, claiming, starting, and taking out of turn, over several laps of a slot.
  *
- * process / inline   models                                                  in src/exec
+ * process / inline   models                                                  in src/pool
  * Producer, push     lane_push, one atomic operation a step                  lane.c
  * Claimer            serves with claims of up to two jobs                    worker.c claim_from, run_claim; lane_look
  * start              lane_start                                              lane.c

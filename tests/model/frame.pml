@@ -2,14 +2,14 @@
  *
  * process / inline   models                                                  in src
  * Caller             the frames' thread: stages 7 and 8 of each frame        frame.c stage_run
- * open_crew          crew_open, and its calls                                exec/crew.c
- * call               crew_call by a member: count, push, look back at `open` exec/crew.c
- * close              `open` is cleared, then the entries are taken out       exec/crew.c crew_close
- * wait               worker_wait, asleep                                     exec/crew.c crew_wait
- * complete           group_complete, and the wake of the caller              exec/worker.c worker_complete
- * work               a claim by ticket and its run, then the clock           exec/runner.c take_next, work_off
- * Worker             claims an entry or another job, joins the crew, sleeps  exec/worker.c worker_run
- * Outside            another thread, pushes jobs of no crew at any time      exec/jobs.c submit
+ * open_crew          crew_open, and its calls                                pool/crew.c
+ * call               crew_call by a member: count, push, look back at `open` pool/crew.c
+ * close              `open` is cleared, then the entries are taken out       pool/crew.c crew_close
+ * wait               worker_wait, asleep                                     pool/crew.c crew_wait
+ * complete           group_complete, and the wake of the caller              pool/worker.c worker_complete
+ * work               a claim by ticket and its run, then the clock           run/runner.c take_next, work_off
+ * Worker             claims an entry or another job, joins the crew, sleeps  pool/worker.c worker_run
+ * Outside            another thread, pushes jobs of no crew at any time      pool/jobs.c submit
  *
  * Abstracted: waking one worker is one step, and there is no bitmap (parking.pml); a claim by ticket is one step,
  * run at once (ticket.pml); entries and other jobs are claimed in either order, since jobs may be more urgent or

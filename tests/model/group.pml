@@ -8,7 +8,7 @@
  * Second    the job of group K: waits for H, frees its memory, ends
  * Helper    waits for K and may help with jobs of some lane, where there is never one
  *
- * inline        models                                                         in src/exec
+ * inline        models                                                         in src/pool
  * complete_job  group_complete (load, compare-and-swap), then worker_ask       worker.c worker_complete, group.c
  * follow        group_follow; a push at once when it is too late               jobs.c muster_job_submit_after
  * push_followers   the list, the earliest first                                worker.c worker_complete

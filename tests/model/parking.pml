@@ -1,6 +1,6 @@
 /* parking.pml - who sleeps, who is woken, and the bitmap of lanes that have something.
  *
- * process / inline   models                                                  in src/exec
+ * process / inline   models                                                  in src/pool
  * Producer           a thread that submits jobs                              jobs.c submit
  * push               lane_push: reserve a position, publish it; the bitmap   worker.c worker_push, queue.c queue_push
  * wake_one           idle_take (a load, a fetch-and for each try), park_wake worker.c worker_rouse, idle.h, park.h

@@ -1,6 +1,6 @@
 /* ticket.pml - claims by number from { epoch, count, next } in one word, without any gate before it.
  *
- * process   models                                                     in src/exec/ticket.h
+ * process   models                                                     in src/pool/ticket.h
  * Opener    ticket_open of two batches, the second one shorter         ticket_open
  * Taker     ticket_take at any time, also across the change            ticket_take: a load, then a fetch-add
  *

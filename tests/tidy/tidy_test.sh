@@ -71,13 +71,13 @@ struct fit {
   int rounds;
 };
 C
-  write src/exec/park.c <<'C'
+  write src/pool/park.c <<'C'
 #include <ck_ec.h>
 #include <pthread.h>
 
 static _Atomic int parked;
 C
-  write src/frame.c <<'C'
+  write src/frame/frame.c <<'C'
 static void stage_commit_actions(void) {}
 
 static void frame_plan(void) {
@@ -148,17 +148,29 @@ run_tidy
 while read -r file includes; do
   plant "$file includes $includes"
   { echo "/* A comment first. */"; echo "#include $includes"; } | write "$file"
-  expect "$file:2" layers
+  expect "$file:2" rooms
 done <<'END'
 src/base/upward.c "agents/store.h"
 src/agents/upward.c "plan/fit.h"
-src/plan/across.c "exec/park.h"
-src/exec/across.c "plan/fit.h"
+src/plan/across.c "pool/park.h"
+src/pool/across.c "agents/store.h"
+src/run/across.c "plan/fit.h"
+src/frame/upward.c "api/bulk.h"
+src/observe/across.c "frame/frame.h"
+src/scenarios/inside.c "base/arena.h"
+src/frame/scenario.c "scenarios/scenarios.h"
+src/plan/unknown.c "fit/fit.h"
+src/api/inside.c "frame/act.h"
+src/plan/beside.c "fit.h"
+END
+
+while read -r file includes; do
+  plant "$file includes $includes"
+  { echo "/* A comment first. */"; echo "#include $includes"; } | write "$file"
+  expect "$file:2" layers
+done <<'END'
 src/plan/clock.c <time.h>
 src/agents/clock.c <sys/time.h>
-src/scenarios/inside.c "base/arena.h"
-src/world.c "scenarios/scenarios.h"
-src/unknown.c "fit/fit.h"
 tools/muster/inside.c "plan/fit.h"
 tools/muster/scenario.c "scenarios/wildlife.h"
 include/muster/inside.h "base/arena.h"
@@ -166,9 +178,42 @@ include/muster/system.h <stdio.h>
 src/plan/macro.c HEADER
 END
 
-plant "a folder that is no layer"
+plant "a folder that is no room"
 write src/attic/old.c <<<"int old;"
-expect src/attic/old.c:1 layers
+expect src/attic/old.c:1 rooms
+
+plant "a file in no room"
+write src/old.c <<<"int old;"
+expect src/old.c:1 rooms
+
+while read -r file code; do
+  plant "'$code' in $file"
+  { echo "/* frame_look() in a comment */"; echo "$code"; } | write "$file"
+  write src/frame/look.c <<<"int frame_look(void) { return 1; }"
+  write src/observe/look.h <<<"static inline int observe_look(void) { return 1; }"
+  expect "$file:2" rooms
+done <<'END'
+src/plan/call.c int call(void) { return frame_look(); }
+src/plan/hand_over.c int (*const look)(void) = frame_look;
+src/plan/declare.c int frame_look(void);
+src/frame/inline.c int call(void) { return observe_look(); }
+src/scenarios/call.c int call(void) { return frame_look(); }
+END
+
+plant "what only looks like a call of another room, and calls of public functions"
+write src/frame/look.c <<'C'
+int frame_look(void) { return 1; }
+static int look_about(void) { return 2; }
+INLINE int look_down(void) { return 3; }
+int muster_look(void) { return frame_look() + look_about() + look_down(); }
+C
+write src/plan/call.c <<<"int own(struct all *all) { return look_about + all->frame_look + look_down; }"
+write src/scenarios/call.c <<<"int call(int frame_look) { return muster_look() + frame_look; }"
+write src/api/call.c <<<"int call(void) { return frame_look(); }"
+run_tidy
+[ "$status" -eq 0 ] || fail "$what is refused: $output"
+"$TIDY" --rooms "$tree" >"$work/rooms"
+grep -qE '^  -> frame +0 includes +1 calls$' "$work/rooms" || fail "--rooms does not count a call: $(cat "$work/rooms")"
 
 plant "a header that everyone includes"
 for ((i = 0; i < 10; i++)); do write "src/base/user$i.c" <<<'#include "base/common.h"'; done
@@ -185,20 +230,20 @@ done <<'END'
 src/plan/atomic.c static _Atomic int counter;
 src/agents/atomic.c void count(int *to) { __atomic_fetch_add(to, 1, 0); }
 src/base/atomic.h #include <stdatomic.h>
-src/frame_queue.c int take(void) { return ck_pr_load_int(0); }
+src/frame/queue.c int take(void) { return ck_pr_load_int(0); }
 tools/muster/threads.c int join(void) { return pthread_join(0, 0); }
-src/world.c #define LOCK(m) pthread_mutex_lock(m)
-src/commit.c int look(void) { return load_relaxed_u32(&left); }
+src/api/world_api.c #define LOCK(m) pthread_mutex_lock(m)
+src/frame/commit.c int look(void) { return load_relaxed_u32(&left); }
 src/agents/swap.h int swap(void) { return compare_exchange_ordered_u8(&word, &seen, 1); }
 src/plan/publish.c void publish(void) { store_release_u64(&shared, 1); }
 tools/muster/count.c int count(void) { return exchange_acquire_u32(&counter, 1); }
-src/frame_wait.c void wait(void) { pause_processor(); }
+src/frame/wait.c void wait(void) { pause_processor(); }
 END
 
 plant "what only looks like an atomic operation, or may be one"
 write src/plan/names.c <<<"int fold_ordered, press_release_u32s, u32_ordered, count_u64, in_ordered_u16;"
-write src/exec/take.h <<<"static inline int take(void) { return fetch_and_ordered_u32(&left, 1) + pause_processor(); }"
-write tests/exec/take_test.c <<<"int taken(void) { return load_relaxed_u32(&left); }"
+write src/pool/take.h <<<"static inline int take(void) { return fetch_and_ordered_u32(&left, 1) + pause_processor(); }"
+write tests/pool/take_test.c <<<"int taken(void) { return load_relaxed_u32(&left); }"
 run_tidy
 [ "$status" -eq 0 ] || fail "$what is refused: $output"
 
@@ -225,8 +270,8 @@ run_tidy
 [ "$status" -eq 0 ] || fail "$what is refused: $output"
 
 plant "the clock read outside base/clock.c"
-printf 'int now(void) {\n  return gettimeofday(0, 0);\n}\n' | write src/exec/now.c
-expect src/exec/now.c:2 clock
+printf 'int now(void) {\n  return gettimeofday(0, 0);\n}\n' | write src/pool/now.c
+expect src/pool/now.c:2 clock
 
 for word in task_count nextTick_TICK game_entities; do
   plant "the identifier $word"
@@ -293,16 +338,16 @@ printf '/* Two. */\nint one(void);\nint two(void);\n\nint three(int (*callback)(
 expect src/agents/group.h:5 documented
 
 plant "two stages in the wrong order"
-sed -i 's/stage_fit/stage_later/; s/stage_release/stage_fit/; s/stage_later/stage_release/' "$tree/src/frame.c"
-expect src/frame.c:7 stages
+sed -i 's/stage_fit/stage_later/; s/stage_release/stage_fit/; s/stage_later/stage_release/' "$tree/src/frame/frame.c"
+expect src/frame/frame.c:7 stages
 
 plant "a frame without a stage"
-sed -i '/stage_fold/d' "$tree/src/frame.c"
-expect src/frame.c:1 stages
+sed -i '/stage_fold/d' "$tree/src/frame/frame.c"
+expect src/frame/frame.c:1 stages
 
 plant "no frame.c"
-rm "$tree/src/frame.c"
-expect src/frame.c:1 stages
+rm "$tree/src/frame/frame.c"
+expect src/frame/frame.c:1 stages
 
 tree="$work/nowhere"
 "$TIDY" "$tree" >/dev/null 2>&1

@@ -11,13 +11,13 @@
 static law_row lawful(void) {
   law_row row = {.world = "wildlife", .own_p99_most = law_own_p99_most, .load = 6, .seed = 3};
   row.cell = (law_cell){.own_p50 = 1, .own_p99 = 1, .wait_s = 1, .wait_bound_s = 2};
-  row.cell.important = (law_band){.agents = 100, .runs = 1000, .interval_s = 1, .period_s = 1};
+  row.cell.important = (law_band){.agents = 100, .runs = 1e6, .interval_s = 1, .period_s = 1};
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
     double period_s = 10.0 / (i + 1);
     row.cell.stays[i] = (law_stay){.agents = 100,
                                    .p99_s = 0.99 * period_s,
                                    .lawful_p99_s = 0.99 * period_s,
-                                   .runs = 100,
+                                   .runs = 1e6,
                                    .interval_s = period_s,
                                    .period_s = period_s};
   }
@@ -63,6 +63,17 @@ Test(law_judge, sees_a_band_that_runs_less_often_than_one_that_matters_less) {
   cr_expect_eq(law_misses(&row), LAW_MISS_ORDER);
   row.cell.stays[3].interval_s = 1.01 * row.cell.stays[2].interval_s;
   cr_expect_eq(law_misses(&row), 0);
+}
+
+/* Of a hundred intervals the mean is known to within a tenth. */
+Test(law_judge, takes_no_noise_for_an_order) {
+  law_row row = lawful();
+  row.cell.stays[2].runs = row.cell.stays[3].runs = 100;
+  row.cell.stays[3].interval_s = 1.3 * row.cell.stays[2].interval_s;
+  row.cell.stays[4].interval_s = fmin(row.cell.stays[4].interval_s, row.cell.stays[3].interval_s);
+  cr_expect_eq(law_misses(&row), 0);
+  row.cell.stays[3].interval_s = 1.5 * row.cell.stays[2].interval_s;
+  cr_expect_eq(law_misses(&row), LAW_MISS_ORDER);
 }
 
 /* Between them nobody ran: the two around it are compared. */

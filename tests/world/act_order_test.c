@@ -1,6 +1,6 @@
 /* Who acts when there is not time for all, what actions may reach, and what becomes of those that are removed. */
 #include "support/little_world.h"
-#include "world.h"
+#include "world/world.h"
 
 enum { MANY = 60, ROUND = 3 * MANY / 8 };
 

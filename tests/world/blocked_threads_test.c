@@ -1,6 +1,6 @@
 /* Atoms that wait inside an update: the frames in which they do are late by that, everything else is as it would be.
  * Nothing is asserted of how fast this machine is: whoever sleeps is known by the test, and told by name. */
-#include "exec/atomics.h"
+#include "pool/atomics.h"
 #include "support/recording.h"
 
 #include <stdio.h>

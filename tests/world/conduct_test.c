@@ -1,5 +1,5 @@
 /* What becomes of agents whose atoms take longer than they may. */
-#include "world/conduct.h"
+#include "world/conduct_scene.h"
 
 Test(conduct, three_strikes_per_level_and_three_more_bring_an_agent_into_quarantine) {
   scene scene;

@@ -1,5 +1,5 @@
 /* What becomes of types many of whose atoms take longer than they may. */
-#include "world/conduct.h"
+#include "world/conduct_scene.h"
 
 /* Half of forty agents offend twice in a second, which is a fifth of all updates, until each is demoted. */
 Test(conduct_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back) {

@@ -1,6 +1,6 @@
 /* What a frame promises: exact elapsed time, publication at the commit, order of actions, slicing, the budget. */
 #include "support/little_world.h"
-#include "world.h"
+#include "world/world.h"
 
 enum { LOG_MAX = 4096 };
 

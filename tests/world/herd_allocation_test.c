@@ -2,7 +2,7 @@
  * too, which is aligned to no more than 64 bytes. */
 #include "support/counted_memory.h"
 #include "support/herd_world.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <malloc.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Messages where much happens at once: many workers, commits that come too late, threads of the host. */
-#include "messages.h"
 #include "support/letters.h"
+#include "world/messages.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 /* What a frame on the wall clock learns of how much of its time updates use. The clocks' figures are given here, so
  * that the share that the controller comes to can be told beforehand. */
-#include "foresight.h"
+#include "frame/foresight.h"
 #include "support/little_world.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <math.h>
 

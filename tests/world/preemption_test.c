@@ -1,7 +1,7 @@
 /* What is more urgent than an update goes first between two of its atoms, and the update goes on where it stopped; who
  * is woken while a frame runs is run in it. On the wall clock, told apart by order and counts only. */
 #include "base/clock.h"
-#include "exec/atomics.h"
+#include "pool/atomics.h"
 #include "support/little_world.h"
 
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* What can be chosen and tuned is recorded and replayed, on the wall clock and on any number of workers: weights,
  * factors of importance, company, reactions, further cycles, levels under pressure. */
-#include "recorder.h"
+#include "frame/frame_record.h"
 #include "support/recording.h"
-#include "world.h"
+#include "world/world.h"
 
 enum { CREATURES = 400 };
 
@@ -207,12 +207,12 @@ Test(record_choices, times_that_no_clock_measures_are_not_taken_from_a_record) {
     double kept = *times[i];
     *times[i] = -1.0;
     world->recorder->trouble[0] = '\0';
-    replay_check_experience(world, &own);
+    recorder_check_experience(world, &own);
     cr_assert(*times[i] >= kept && *times[i] <= kept, "time %zu", i);
     cr_assert_not_null(strstr(world->recorder->trouble, "measured times that cannot be"), "time %zu", i);
   }
   world->recorder->trouble[0] = '\0';
-  replay_check_experience(world, &own);
+  recorder_check_experience(world, &own);
   cr_assert_str_eq(world->recorder->trouble, "", "what was measured can be");
   recorded_end(&run, little.world);
   little_world_destroy(&little);

@@ -1,6 +1,6 @@
 /* Types with sets under the virtual clock: the same world on any number of workers, and in a replay. */
-#include "replay.h"
 #include "support/recording.h"
+#include "world/commands.h"
 
 enum { AGENTS = 3000, FRAMES = 120, ATOMS = 6 };
 
@@ -165,7 +165,7 @@ Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_t
   command.tuning.mode = (uint8_t)tuning.mode;
   for (uint32_t kind = COMMAND_PARDON_TYPE; kind < COMMAND_KINDS; kind++) {
     command.kind = kind;
-    cr_assert_eq(replay_is_possible(little.world, &command), kind < COMMAND_HERD_WAKE, "command %u", kind);
+    cr_assert_eq(command_is_possible(little.world, &command), kind < COMMAND_HERD_WAKE, "command %u", kind);
   }
   little_world_destroy(&little);
 }

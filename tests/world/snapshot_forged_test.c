@@ -1,7 +1,7 @@
 /* Snapshots whose checksums are right and in which one value is what none can be: refused, and it is said which. */
 #include "support/busy_worlds.h"
 #include "support/snapshot_parts.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <math.h>
 

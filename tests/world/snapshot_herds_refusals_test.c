@@ -1,7 +1,7 @@
 /* Snapshots of worlds with herds that are damaged, or of other herds: refused with the reason, and the world is new. */
 #include "support/herd_busy.h"
 #include "support/snapshot_parts.h"
-#include "world.h"
+#include "world/world.h"
 
 enum { UNFOLDED = 40, HERDS = 16 /* and behind it the changes that wait */ };
 

@@ -1,7 +1,7 @@
 /* Who is woken runs in that frame or the next, by whatever path the wake comes and whatever the load, as long as what
  * is woken fits a frame; and a gap between wakes keeps their runs apart without losing one. */
 #include "base/clock.h"
-#include "exec/atomics.h"
+#include "pool/atomics.h"
 #include "support/little_world.h"
 
 enum { CROWD = 400, SENTRIES = 30, GAP = 5 };

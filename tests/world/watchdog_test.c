@@ -2,7 +2,7 @@
  * is stuck waits for a gate, which the log sink opens when it hears what the test is about. On a laden machine a worker
  * that gets no processor is told of, too; so what is counted is counted by type. */
 #include "base/clock.h"
-#include "exec/atomics.h"
+#include "pool/atomics.h"
 #include "support/little_world.h"
 
 #include <sched.h>

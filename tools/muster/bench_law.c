@@ -81,8 +81,8 @@ static void show_help(FILE *stream) {
       "Promised: at importance 0.9 and above p50 of the own clock is at most %.1f and p99 %.1f (flashcrowd, whose "
       "players leap: %.1f), and the interval %.2f times the law's period; p99 of each band's ages is at most %.1f "
       "times the law's and %.0f frames; no band runs less often than one that matters less, as far as the law "
-      "says so, to within %.0f %%; and no wait, for updates "
-      "or for actions, is longer than the bound that the reports give.\n"
+      "says so, to within %.0f %%, or three standard errors where few ran; and no wait, for updates or for actions, is "
+      "longer than the bound that the reports give.\n"
       "\n"
       "Ends with status 1 when a row misses any of it.\n",
       WINDOW, law_own_p50_most, law_own_p99_most, law_own_p99_most_of_leaps, law_interval_most, law_age_most,

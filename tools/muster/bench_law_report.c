@@ -22,15 +22,22 @@ static bool age_holds(const law_stay *stay) {
   return stay->agents <= 0 || stay->p99_s <= law_age_allowed_s(stay);
 }
 
-/* Whether those who matter more run as often at least, to within `noise`, from each band to the next in which anybody
- * ran. Where types with longer periods matter more, the law says so itself: then by no more than that. */
-static bool order_holds(const law_stay bands[MUSTER_BANDS], double noise) {
+/* A mean of so few intervals is known to within: three standard errors, where one interval says no more than that it is
+ * as long as the mean, or `least`. */
+static double noise_of(const law_stay *one, const law_stay *other, double least) {
+  return fmax(least, least > 0 ? 3.0 * sqrt(1.0 / one->runs + 1.0 / other->runs) : 0.0);
+}
+
+/* Whether those who matter more run as often at least, from each band to the next in which anybody ran; to within
+ * noise, `least` of it, or without any where that is 0. Where types with longer periods matter more, the law says so
+ * itself: then by no more than that. */
+static bool order_holds(const law_stay bands[MUSTER_BANDS], double least) {
   const law_stay *before = NULL;
   for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
     const law_stay *band = &bands[i];
     if (band->runs <= 0) continue;
     double most_s = before ? before->interval_s * fmax(1.0, band->period_s / before->period_s) : INFINITY;
-    if (band->interval_s > most_s * (1.0 + noise)) return false;
+    if (before && band->interval_s > most_s * (1.0 + noise_of(before, band, least))) return false;
     before = band;
   }
   return true;
@@ -102,21 +109,21 @@ void law_print_row(const law_row *row) {
 void law_print_end(const law_row *rows, uint32_t count) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; i++) kept += law_misses(&rows[i]) == 0;
-  printf("\npressure   the load as the world reports it: what agents cost differs with what they do\n"
-         "important  agents of importance 0.9 and above; the next five are of these\n"
-         "p50, p99   of what passes between two updates on the agent's own clock, in periods rounded up to frames: at "
-         "most %.1f and %.1f (flashcrowd, where players leap: %.1f)\n"
-         "interval   agents x window / completed updates\n"
-         "period     by the law, mean of the rates; ratio: at most %.2f\n"
-         "age        time since the last update, p99 of the band that comes nearest to what is allowed: %.1f times "
-         "the law's and %.0f frames; 1 is that\n"
-         "waits      the longest wait, for updates and actions, and its bound, where it came nearest to it\n"
-         "order      no band of importance runs less often than one that matters less, as far as the law says so, to "
-         "within "
-         "%.0f %%: who stayed in the band since the update before\n\n"
-         "%u of %u rows keep all of it\n",
-         law_own_p50_most, law_own_p99_most, law_own_p99_most_of_leaps, law_interval_most, law_age_most, law_age_frames,
-         law_order_noise * 100, kept, count);
+  printf(
+      "\npressure   the load as the world reports it: what agents cost differs with what they do\n"
+      "important  agents of importance 0.9 and above; the next five are of these\n"
+      "p50, p99   of what passes between two updates on the agent's own clock, in periods rounded up to frames: at "
+      "most %.1f and %.1f (flashcrowd, where players leap: %.1f)\n"
+      "interval   agents x window / completed updates\n"
+      "period     by the law, mean of the rates; ratio: at most %.2f\n"
+      "age        time since the last update, p99 of the band that comes nearest to what is allowed: %.1f times "
+      "the law's and %.0f frames; 1 is that\n"
+      "waits      the longest wait, for updates and actions, and its bound, where it came nearest to it\n"
+      "order      no band of importance runs less often than one that matters less, as far as the law says so: of who "
+      "stayed in the band since the update before; to within %.0f %%, or three standard errors of so few\n\n"
+      "%u of %u rows keep all of it\n",
+      law_own_p50_most, law_own_p99_most, law_own_p99_most_of_leaps, law_interval_most, law_age_most, law_age_frames,
+      law_order_noise * 100, kept, count);
 }
 
 void law_name_misses(const law_row *row, char *text, size_t bytes) {

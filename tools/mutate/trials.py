@@ -282,7 +282,8 @@ class Trial:
         compared = self.mutant.form in ("compared", "assignment")
         relevant = [unit for unit in reaching if not compared or unit.seen[self.number][1]]
         self.differing = len(relevant)
-        own = re.search(r"src/(?:(\w+)/)?", self.mutant.file)[1] or "world"
+        own = re.search(r"src/(\w+)/", self.mutant.file)[1]
+        own = own if any(unit.name.startswith(f"{own}/") for unit in units) else "world"
         return sorted(relevant, key=lambda unit: (not unit.name.startswith(f"{own}/"), unit.seconds))
 
 

@@ -13,10 +13,11 @@ import points
 
 HERE = Path(__file__).resolve().parent
 FOLDERS = {
-    "plan": "src/plan", "agents": "src/agents", "exec": "src/exec", "frame": "src", "service": "src/service",
-    "base": "src/base",
+    "plan": ("src/plan",), "agents": ("src/agents",), "run": ("src/pool", "src/run"),
+    "frame": ("src/record", "src/world", "src/herds", "src/frame", "src/observe", "src/api", "src/replay", "src/snapshot"),
+    "service": ("src/service",), "base": ("src/base",),
 }
-DEFAULT_FOLDERS = ("plan", "agents", "exec", "frame", "service")
+DEFAULT_FOLDERS = ("plan", "agents", "run", "frame", "service")
 DEFINES = ["-D_GNU_SOURCE", '-DMUSTER_VERSION="0"', '-DMUSTER_MODULES_FOLDER="/"']
 
 
@@ -40,10 +41,10 @@ class Sources:
         return digest.hexdigest()
 
     def files_of(self, folder):
-        return sorted(str(path.relative_to(self.root)) for path in (self.root / FOLDERS[folder]).glob("*.[ch]"))
+        return sorted(str(path.relative_to(self.root)) for room in FOLDERS[folder] for path in (self.root / room).glob("*.[ch]"))
 
     def folder_of(self, file):
-        return next((name for name, path in FOLDERS.items() if path == os.path.dirname(file)), None)
+        return next((name for name, path in FOLDERS.items() if os.path.dirname(file) in path), None)
 
     def key(self, file, *rest):
         return ":".join([file, self.hash_of([self.root / file])[:16], self.context, *rest])

@@ -2,31 +2,22 @@
 
 #include <string.h>
 
-/* What the files of a folder may include by quoted path, as prefixes from src; "" stands for a file of the same
- * folder, named without one. */
+/* What the files of a folder outside the rooms (rooms.c) may include by quoted path, as prefixes from src; "" stands
+ * for a file of the same folder, named without one. */
 typedef struct layer_row {
   const char *folder;
-  const char *below[6];
+  const char *below[4];
 } layer_row;
 
 static const layer_row layers[] = {
     {"include/muster/", {NULL}},
-    {"src/base/", {"base/"}},
-    {"src/agents/", {"base/", "agents/"}},
-    {"src/plan/", {"base/", "agents/", "plan/"}},
-    {"src/exec/", {"base/", "agents/", "exec/"}},
-    {"src/service/", {"base/", "service/"}},
-    {"src/scenarios/", {"scenarios/"}},
     {"tools/", {"base/", "scenarios/scenarios.h", ""}},
 };
-
-/* The files directly in src join all the layers. */
-static const layer_row top = {"src/", {"base/", "agents/", "plan/", "exec/", ""}};
 
 static const layer_row *layer_of(const tidy_source *source) {
   for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
     if (source_in(source, layers[i].folder)) return &layers[i];
-  return source_in(source, "src/") && !strchr(source->path + 4, '/') ? &top : NULL;
+  return NULL;
 }
 
 static bool allows(const layer_row *layer, const tidy_include *include) {
@@ -66,14 +57,15 @@ static void check_system(tidy_run *tidy, const tidy_source *source, const tidy_i
         (int)include->length, include->start);
 }
 
+/* What stands in a room is asked about quoted paths in rooms.c. */
 static void check_source(tidy_run *tidy, const tidy_source *source, const layer_row *layer) {
   tidy_include include;
   for (size_t line = 0; source_next_include(source, line, &include); line = include.line + 1) {
-    if (include.open == '"')
+    if (include.open == '"' && layer)
       check_quoted(tidy, source, layer, &include);
     else if (include.open == '<')
       check_system(tidy, source, &include);
-    else
+    else if (!include.open)
       tidy_report(tidy, source, include.line, "layers", "include a path, not the macro %.*s", (int)include.length,
                   include.start);
   }
@@ -83,11 +75,9 @@ void rule_layers(tidy_run *tidy) {
   for (size_t i = 0; i < tidy->source_count; i++) {
     const tidy_source *source = &tidy->sources[i];
     const layer_row *layer = layer_of(source);
-    if (layer)
-      check_source(tidy, source, layer);
-    else if (source_in(source, "src/") || source_in(source, "include/"))
-      tidy_report(tidy, source, 0, "layers",
-                  "this folder is no layer: move the file, or name the layer in tidy's table");
+    if (layer || source_in(source, "src/")) check_source(tidy, source, layer);
+    if (!layer && source_in(source, "include/"))
+      tidy_report(tidy, source, 0, "layers", "public headers stand in include/muster");
   }
 }
 

@@ -73,10 +73,10 @@ static void check_stages(tidy_run *tidy, const tidy_source *frame) {
 
 void rule_stages(tidy_run *tidy) {
   for (size_t i = 0; i < tidy->source_count; i++)
-    if (strcmp(tidy->sources[i].path, "src/frame.c") == 0) {
+    if (strcmp(tidy->sources[i].path, "src/frame/frame.c") == 0) {
       check_stages(tidy, &tidy->sources[i]);
       return;
     }
   tidy->findings++;
-  puts("src/frame.c:1: stages: the file is missing: write the eight stages of the frame there");
+  puts("src/frame/frame.c:1: stages: the file is missing: write the eight stages of the frame there");
 }

@@ -1,4 +1,5 @@
-/* tidy ROOT - see tidy.h. Exits with 0 when every rule holds, 1 when one is broken, 2 when it could not look. */
+/* tidy [--rooms] ROOT - see tidy.h. Exits with 0 when every rule holds, 1 when one is broken, 2 when it could not look.
+ */
 #include "tidy.h"
 
 #include <dirent.h>
@@ -62,16 +63,20 @@ static void add_folder(tidy_run *tidy, const char *folder) {
 
 int main(int count, char **arguments) {
   static const char *const folders[] = {"include", "src", "tools", "bench", "tests"};
-  static void (*const rules[])(tidy_run *) = {rule_layers, rule_god_header, rule_atomics,      rule_prefetch,
-                                              rule_clock,  rule_vocabulary, rule_no_leftovers, rule_length,
-                                              rule_blanks, rule_documented, rule_stages};
-  if (count != 2) {
-    fputs("usage: tidy ROOT\nChecks the house rules on the C files under ROOT.\n", stderr);
+  static void (*const rules[])(tidy_run *) = {rule_rooms,    rule_layers, rule_god_header, rule_atomics,
+                                              rule_prefetch, rule_clock,  rule_vocabulary, rule_no_leftovers,
+                                              rule_length,   rule_blanks, rule_documented, rule_stages};
+  bool print = count == 3 && strcmp(arguments[1], "--rooms") == 0;
+  if (count != 2 && !print) {
+    fputs("usage: tidy [--rooms] ROOT\n"
+          "Checks the house rules on the C files under ROOT, or prints which rooms of its src know which others.\n",
+          stderr);
     return 2;
   }
-  tidy_run tidy = {.root = arguments[1]};
+  tidy_run tidy = {.root = arguments[count - 1]};
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) add_folder(&tidy, folders[i]);
-  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) rules[i](&tidy);
+  if (print) tidy_print_rooms(&tidy);
+  for (size_t i = 0; i < sizeof rules / sizeof *rules && !print; i++) rules[i](&tidy);
   size_t findings = tidy.findings;
   printf("tidy: %zu files, %zu findings\n", tidy.source_count, findings);
   for (size_t i = 0; i < tidy.source_count; i++) source_free(&tidy.sources[i]);

@@ -1,9 +1,10 @@
 /* tidy.h - the house rules as a failing test: what the rules share.
  *
- *     tidy ROOT
+ *     tidy [--rooms] ROOT
  *
  * reads every C file under ROOT's include, src, tools, bench and tests, and prints one line for each broken rule:
  * file:line: rule: what to do. A rule is one function over all sources; it has no list of exceptions to grow.
+ * With --rooms it prints who knows whom in src instead.
  */
 #ifndef TIDY_H
 #define TIDY_H
@@ -41,7 +42,7 @@ void source_free(tidy_source *source);
 /* The line, counted from 0, that an offset lies on. */
 size_t source_line_at(const tidy_source *source, size_t offset);
 
-/* Whether the file lies in a folder such as "src/exec/". */
+/* Whether the file lies in a folder such as "src/pool/". */
 bool source_in(const tidy_source *source, const char *folder);
 
 /* Whether the file name ends so. */
@@ -101,12 +102,18 @@ void tidy_report(tidy_run *tidy, const tidy_source *source, size_t line, const c
 
 /* ---------------------------------------------------------------------------------------------------- the rules */
 
-/* Includes go down the layers only, and no header is included nearly everywhere (layers.c). */
+/* Between the rooms of src, includes and calls go one way, and includes to the face of a room (rooms.c). */
+void rule_rooms(tidy_run *tidy);
+
+/* Prints the rooms: their sizes, and which others they know by how many includes and calls (rooms.c). */
+void tidy_print_rooms(tidy_run *tidy);
+
+/* Includes outside the rooms go down the layers only, and no header is included nearly everywhere (layers.c). */
 void rule_layers(tidy_run *tidy);
 void rule_god_header(tidy_run *tidy);
 
-/* Atomics and threads live in src/exec, what only prefetches is inlined always, the clock is read in src/base/clock.c,
- * words have one meaning, and nothing is left to be done later (words.c). */
+/* Atomics and threads live in src/pool and src/run, what only prefetches is inlined always, the clock is read in
+ * src/base/clock.c, words have one meaning, and nothing is left to be done later (words.c). */
 void rule_atomics(tidy_run *tidy);
 void rule_prefetch(tidy_run *tidy);
 void rule_clock(tidy_run *tidy);

@@ -45,7 +45,7 @@ static bool ends(const tidy_source *source, tidy_identifier word, const char *en
   return word.length >= length && strncmp(source->words + word.offset + word.length - length, ending, length) == 0;
 }
 
-/* Whether the word is one of exec/atomics.h: an operation, its order and its width, such as load_relaxed_u32. */
+/* Whether the word is one of pool/atomics.h: an operation, its order and its width, such as load_relaxed_u32. */
 static bool is_wrapper(const tidy_source *source, tidy_identifier word) {
   static const char *const orders[] = {"_relaxed", "_acquire", "_release", "_ordered", NULL};
   static const char *const widths[] = {"_u8", "_u32", "_u64", NULL};
@@ -62,14 +62,16 @@ static void check_atomic(tidy_run *tidy, const tidy_source *source, tidy_identif
   static const char *const prefixes[] = {"__atomic_", "__sync_",      "atomic_", "stdatomic", "pthread", "ck_",
                                          "thrd_",     "memory_order", "mtx_",    "cnd_",      "sem_",    NULL};
   if (begins_with_any(source, word, prefixes) || is(source, word, "_Atomic") || is_wrapper(source, word))
-    report_word(tidy, source, word, "atomics", "atomics and threads belong to src/exec: call its interface");
+    report_word(tidy, source, word, "atomics",
+                "atomics and threads belong to src/pool and src/run: call their interface");
 }
 
 void rule_atomics(tidy_run *tidy) {
   for (size_t i = 0; i < tidy->source_count; i++) {
     const tidy_source *source = &tidy->sources[i];
     bool ours = source_in(source, "src/") || source_in(source, "include/") || source_in(source, "tools/");
-    if (ours && !source_in(source, "src/exec/")) each_word(tidy, source, check_atomic);
+    if (ours && !source_in(source, "src/pool/") && !source_in(source, "src/run/"))
+      each_word(tidy, source, check_atomic);
   }
 }
 

@@ -1,9 +1,9 @@
-/* Cases of exec/crew.h: all the work is done, who was called comes or need not, and nobody is inside after the wait. */
+/* Cases of pool/crew.h: all the work is done, who was called comes or need not, and nobody is inside after the wait. */
 #include "cases.h"
 
-#include "exec/crew.h"
-#include "exec/visit.h"
 #include "little_pool.h"
+#include "pool/crew.h"
+#include "pool/visit.h"
 
 enum { ITEMS = 3 };
 

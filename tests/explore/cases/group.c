@@ -1,9 +1,9 @@
-/* Cases of exec/group.h: a group's end is seen once, its memory may go at once, no waiter and no follower is lost. */
+/* Cases of pool/group.h: a group's end is seen once, its memory may go at once, no waiter and no follower is lost. */
 #include "cases.h"
 
-#include "exec/group.h"
-#include "exec/idle.h"
-#include "exec/park.h"
+#include "pool/group.h"
+#include "pool/idle.h"
+#include "pool/park.h"
 
 enum { NODES = 2, WAITERS = 2 };
 

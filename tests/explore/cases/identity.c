@@ -1,7 +1,7 @@
-/* Cases of exec/identity.h: an index has one holder, and an id that was closed is never live again. */
+/* Cases of pool/identity.h: an index has one holder, and an id that was closed is never live again. */
 #include "cases.h"
 
-#include "exec/identity.h"
+#include "pool/identity.h"
 
 enum { INDICES = 2 };
 

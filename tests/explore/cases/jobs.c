@@ -1,9 +1,9 @@
 /* Cases of what muster/jobs.h adds to groups and workers: continuations, pinned and blocking jobs, stopping. */
 #include "cases.h"
 
-#include "exec/blocking.h"
-#include "exec/visit.h"
 #include "little_pool.h"
+#include "pool/blocking.h"
+#include "pool/visit.h"
 
 enum { JOBS = 4, GROUPS = 2 };
 

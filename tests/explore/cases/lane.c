@@ -1,7 +1,7 @@
-/* Cases of exec/lane.h: every job gets to exactly one, in order, whatever claims, starts and takings-out meet. */
+/* Cases of pool/lane.h: every job gets to exactly one, in order, whatever claims, starts and takings-out meet. */
 #include "cases.h"
 
-#include "exec/lane.h"
+#include "pool/lane.h"
 
 enum { JOBS = 4, CAPACITY = 2 };
 

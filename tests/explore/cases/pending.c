@@ -1,7 +1,7 @@
-/* Cases of exec/pending.h: agents spawned into one word while the intake takes from it. */
+/* Cases of run/pending.h: agents spawned into one word while the intake takes from it. */
 #include "cases.h"
 
-#include "exec/pending.h"
+#include "run/pending.h"
 
 enum { SPAWNERS = 2, EACH = 2, AGENTS = SPAWNERS * EACH, INTAKE = SPAWNERS };
 

@@ -1,7 +1,7 @@
-/* Cases of exec/queue.h: when nobody moves any more, no job stands in a lane whose bit is clear. */
+/* Cases of pool/queue.h: when nobody moves any more, no job stands in a lane whose bit is clear. */
 #include "cases.h"
 
-#include "exec/queue.h"
+#include "pool/queue.h"
 
 #include "little_pool.h"
 

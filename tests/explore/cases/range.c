@@ -1,8 +1,8 @@
-/* Cases of exec/range.h: every index once, and no piece after the end. */
+/* Cases of pool/range.h: every index once, and no piece after the end. */
 #include "cases.h"
 
-#include "exec/range.h"
 #include "little_pool.h"
+#include "pool/range.h"
 
 enum { INDICES = 5 };
 

@@ -1,7 +1,7 @@
-/* Cases of exec/ring.h: every value comes out once, whole, and a producer's values in their order. */
+/* Cases of pool/ring.h: every value comes out once, whole, and a producer's values in their order. */
 #include "cases.h"
 
-#include "exec/ring.h"
+#include "pool/ring.h"
 
 enum { VALUES = 4, CAPACITY = 2 };
 

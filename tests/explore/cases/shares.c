@@ -1,7 +1,7 @@
-/* Cases of exec/shares.h: each share is taken once, and nobody leaves while there is one that nobody has. */
+/* Cases of pool/shares.h: each share is taken once, and nobody leaves while there is one that nobody has. */
 #include "cases.h"
 
-#include "exec/shares.h"
+#include "pool/shares.h"
 
 enum { TAKERS = 3, SHARES = 4 };
 

@@ -1,4 +1,4 @@
-/* Cases of sleeping and waking (exec/idle.h, exec/park.h, worker_sleep, worker_push): no wake is lost, and one job
+/* Cases of sleeping and waking (pool/idle.h, pool/park.h, worker_sleep, worker_push): no wake is lost, and one job
  * wakes one sleeper. The fibres are a submitter, who is no part of the pool, and workers. */
 #include "cases.h"
 

@@ -1,7 +1,7 @@
-/* Cases of exec/ticket.h: each index of a batch is claimed once, also by those who come from the batch before. */
+/* Cases of pool/ticket.h: each index of a batch is claimed once, also by those who come from the batch before. */
 #include "cases.h"
 
-#include "exec/ticket.h"
+#include "pool/ticket.h"
 
 enum { FIRST = 1, SECOND = 3 };
 

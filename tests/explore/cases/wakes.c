@@ -1,8 +1,8 @@
-/* Cases of exec/wakes.h, the word of an agent: one runner at a time, and every wake is followed by a run that sees what
+/* Cases of run/wakes.h, the word of an agent: one runner at a time, and every wake is followed by a run that sees what
  * came before it. */
 #include "cases.h"
 
-#include "exec/wakes.h"
+#include "run/wakes.h"
 
 enum { AGENTS = 2, HINTS = 8 };
 

@@ -1,10 +1,10 @@
-/* Cases of exec/worker.h: groups that are waited for, from outside and inside of jobs; what is claimed by one and
+/* Cases of pool/worker.h: groups that are waited for, from outside and inside of jobs; what is claimed by one and
  * wanted by another; urgent jobs; waiting that helps, and that does not. Fibre 0 is a guest unless a case says
  * otherwise; the others are workers. Groups are freed as soon as they are seen complete. */
 #include "cases.h"
 
-#include "exec/visit.h"
 #include "little_pool.h"
+#include "pool/visit.h"
 
 enum { JOBS = 4, GROUPS = 3 };
 

@@ -1,0 +1,184 @@
+/* agents_api.c - the calls that any thread may make: checked here, queued, applied at the next intake. */
+#include "api/calls.h"
+#include "base/sized.h"
+#include "record/recorder.h"
+#include "world/guard.h"
+#include "world/lifecycle.h"
+
+#include <math.h>
+#include <string.h>
+
+muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *given) {
+  const muster_agent none = {0, 0};
+  muster_agent_def def;
+  if (guard_any(world, "spawn")) return none;
+  if (spawn_check(given, inbox_types(&world->inbox), &def)) return none;
+  if (recorder_replays(world->recorder)) return (muster_agent){world->recorder->agents_given++, 1};
+  uint32_t index = identity_take(&world->agent_ids);
+  muster_agent agent = index == IDENTITY_NONE ? none : lifecycle_make(world, index, &def);
+  if (muster_agent_is_null(agent)) {
+    if (index != IDENTITY_NONE) identity_give_back(&world->agent_ids, index);
+    error_set(MUSTER_E_FULL, "each id of agents_max = %u is an agent's or set aside for spawns from updates",
+              world->def.agents_max);
+    return none;
+  }
+  if (world->recorder) newborns_add(&world->recorder->newborns, index);
+  pending_add(&world->inbox.spawns, index);
+  return agent;
+}
+
+static muster_result send(muster_world *world, muster_agent agent, command command) {
+  if (guard_any(world, "agent")) return MUSTER_E_ARGUMENT;
+  if (recorder_replays(world->recorder)) return MUSTER_OK;
+  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  command.index = agent.index;
+  command.generation = agent.generation;
+  if (!ring_push(&world->inbox.commands, &command))
+    return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+  return MUSTER_OK;
+}
+
+muster_result muster_agent_remove(muster_world *world, muster_agent agent) {
+  return send(world, agent, (command){.kind = COMMAND_REMOVE});
+}
+
+static muster_result check_position(muster_position position) {
+  if (space_accepts(position)) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "position (%g, %g, %g) must be finite and within +-1e9 m", position.x, position.y,
+                   position.z);
+}
+
+muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_position position) {
+  muster_result result = check_position(position);
+  return result ? result : send(world, agent, (command){.kind = COMMAND_MOVE, .position = position});
+}
+
+muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
+  if (guard_any(world, "wake")) return MUSTER_E_ARGUMENT;
+  if (recorder_replays(world->recorder)) return MUSTER_OK;
+  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  if (!wakes_push(&world->wakes, agent.index))
+    return error_set(MUSTER_E_FULL, "commands_max = %u wakes wait for a worker", world->def.commands_max);
+  return MUSTER_OK;
+}
+
+muster_result agents_check_time(uint64_t at_ns) {
+  if (at_ns == MUSTER_WAKE_NEVER || at_ns <= (uint64_t)INT64_MAX / 2) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "wake: at_ns %llu is beyond 146 years", (unsigned long long)at_ns);
+}
+
+muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint64_t at_ns) {
+  muster_result result = agents_check_time(at_ns);
+  command command = {.kind = COMMAND_WAKE_AT};
+  command.at_ns = at_ns;
+  return result ? result : send(world, agent, command);
+}
+
+static uint8_t esteem_or_none(float value) {
+  return value >= 0.0f ? esteem_of(value) : (uint8_t)ESTEEM_OF_TYPE;
+}
+
+muster_result muster_agent_tune(muster_world *world, muster_agent agent, const muster_agent_tuning *given) {
+  muster_agent_tuning tuning = muster_default_agent_tuning();
+  muster_result result = sized_read(SIZED(agent_tuning), given, &tuning);
+  if (result) return result;
+  if (!(tuning.importance_floor <= 1.0f) || !(tuning.elasticity <= 1024.0f))
+    return error_set(MUSTER_E_ARGUMENT, "tuning: importance_floor %g must be at most 1, elasticity %g at most 1024",
+                     (double)tuning.importance_floor, (double)tuning.elasticity);
+  if (!(tuning.visibility <= 1.0f) || !(tuning.bulk <= 1.0f) || !(tuning.interactivity <= 1.0f))
+    return error_set(MUSTER_E_ARGUMENT, "tuning: visibility %g, bulk %g and interactivity %g must be at most 1",
+                     (double)tuning.visibility, (double)tuning.bulk, (double)tuning.interactivity);
+  if (!(tuning.designer <= 1.0f) || !(tuning.role <= 1.0f))
+    return error_set(MUSTER_E_ARGUMENT, "tuning: designer %g and role %g must be at most 1", (double)tuning.designer,
+                     (double)tuning.role);
+  muster_position factors = {(double)tuning.visibility, (double)tuning.bulk, (double)tuning.interactivity};
+  return send(world, agent,
+              (command){.kind = COMMAND_TUNE,
+                        .position = factors,
+                        .first = tuning.importance_floor,
+                        .second = tuning.elasticity,
+                        .derive = tuning.derive_elasticity,
+                        .esteemed = tuning.designer >= 0.0f || tuning.role >= 0.0f,
+                        .designer = esteem_or_none(tuning.designer),
+                        .role = esteem_or_none(tuning.role)});
+}
+
+muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size) {
+  if (guard_any(world, "message")) return MUSTER_E_ARGUMENT;
+  if (size > MUSTER_MESSAGE_BYTES_MAX || (size && !bytes))
+    return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most %u, with bytes given", size,
+                     MUSTER_MESSAGE_BYTES_MAX);
+  if (recorder_replays(world->recorder)) return MUSTER_OK;
+  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  if (!inbox_takes_messages(&world->inbox))
+    return error_set(MUSTER_E_ARGUMENT, "message: no type of this world has boxes: set messages_max");
+  outgoing message = {.head = {.peer = agent, .size = size}};
+  if (size) memcpy(message.bytes, bytes, size);
+  if (!ring_push(&world->inbox.messages, &message))
+    return error_set(MUSTER_E_FULL, "commands_max = %u messages wait for the next frame", world->def.commands_max);
+  return MUSTER_OK;
+}
+
+static muster_result check_observer(const muster_observer_def *def) {
+  muster_result result = check_position(def->position);
+  if (result) return result;
+  if (def->partition >= PARTITIONS)
+    return error_set(MUSTER_E_ARGUMENT, "observer: partition %u must be 0..65535", def->partition);
+  if (!(def->near_m >= 0.0f) || !(def->far_m > def->near_m) || !isfinite(def->far_m))
+    return error_set(MUSTER_E_ARGUMENT, "observer: 0 <= near_m (%g) < far_m (%g), both finite, must hold",
+                     (double)def->near_m, (double)def->far_m);
+  return MUSTER_OK;
+}
+
+muster_observer muster_observer_add(muster_world *world, const muster_observer_def *given) {
+  const muster_observer none = {0, 0};
+  muster_observer_def def = muster_default_observer_def();
+  if (guard_any(world, "observer")) return none;
+  if (sized_read(SIZED(observer_def), given, &def) || check_observer(&def)) return none;
+  if (recorder_replays(world->recorder)) return (muster_observer){world->recorder->observers_given++, 1};
+  uint32_t index = identity_take(&world->observer_ids);
+  if (index == IDENTITY_NONE) {
+    error_set(MUSTER_E_FULL, "observers_max = %u observers exist", world->def.observers_max);
+    return none;
+  }
+  uint32_t generation = identity_open(&world->observer_ids, index);
+  command command = {.kind = COMMAND_OBSERVER_ADD,
+                     .index = index,
+                     .generation = generation,
+                     .partition = def.partition,
+                     .position = def.position,
+                     .first = def.near_m,
+                     .second = def.far_m};
+  if (!ring_push(&world->inbox.commands, &command)) {
+    identity_close(&world->observer_ids, index);
+    identity_give_back(&world->observer_ids, index);
+    error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+    return none;
+  }
+  return (muster_observer){index, generation};
+}
+
+static muster_result send_observer(muster_world *world, muster_observer observer, command command) {
+  if (guard_any(world, "observer")) return MUSTER_E_ARGUMENT;
+  if (recorder_replays(world->recorder)) return MUSTER_OK;
+  if (!identity_is_live(&world->observer_ids, observer.index, observer.generation))
+    return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
+  command.index = observer.index;
+  command.generation = observer.generation;
+  if (!ring_push(&world->inbox.commands, &command))
+    return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+  return MUSTER_OK;
+}
+
+muster_result muster_observer_move(muster_world *world, muster_observer observer, muster_position position) {
+  muster_result result = check_position(position);
+  return result ? result
+                : send_observer(world, observer, (command){.kind = COMMAND_OBSERVER_MOVE, .position = position});
+}
+
+muster_result muster_observer_remove(muster_world *world, muster_observer observer) {
+  return send_observer(world, observer, (command){.kind = COMMAND_OBSERVER_REMOVE});
+}

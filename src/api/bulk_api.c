@@ -1,0 +1,201 @@
+/* bulk_api.c - many positions and factors at once, between two frames: applied here, not queued.
+ *
+ * Agents that stay in their cell and whose step importance need not know of are written in parallel; the others are
+ * marked and follow one by one, since they change lists. That makes no difference only while each agent comes once. */
+#include "api/calls.h"
+#include "frame/frame.h"
+#include "world/guard.h"
+#include "world/lifecycle.h"
+#include "world/world_record.h"
+
+#include <string.h>
+
+enum { MARK_DONE = 0, MARK_FOLLOWS, MARK_STALE, MARK_REFUSED, WORTH_SHARING = 2048 };
+
+typedef struct bulk_moves {
+  struct muster_world *world;
+  const muster_agent *agents;
+  const muster_position *positions;
+} bulk_moves;
+
+static bool is_ready(const struct muster_world *world, bool arrays, const char *what) {
+  return !guard_between(world, what) && (arrays || !error_missing(what, "arrays"));
+}
+
+/* What the last commit left over comes first: it may hold positions, too. */
+static uint64_t begin(struct muster_world *world) {
+  uint64_t now_ns = world->runner.virtual ? 0 : clock_now(&world->runner.clock);
+  frame_settle_between(world);
+  return now_ns;
+}
+
+static void end(struct muster_world *world, uint64_t begin_ns) {
+  if (!world->runner.virtual) world->prepaid_ns += clock_now(&world->runner.clock) - begin_ns;
+}
+
+static bool is_live(const struct muster_world *world, muster_agent agent) {
+  return identity_is_live(&world->agent_ids, agent.index, agent.generation);
+}
+
+/* What a herd notes of its leaf follows with the position. */
+static bool is_leaf(const struct muster_world *world, uint32_t index) {
+  return world->herds.count && world->herds.links[index].tie == HERD_TIE_LEAF;
+}
+
+static uint8_t try_move(struct muster_world *world, muster_agent agent, muster_position position) {
+  if (!is_live(world, agent)) return MARK_STALE;
+  if (!space_accepts(position)) return MARK_REFUSED;
+  agent_place *place = &world->store.places[agent.index];
+  bool active = store_is_active(&world->store, agent.index);
+  if (active && is_leaf(world, agent.index)) return MARK_FOLLOWS;
+  space_spot to = space_spot_of(&world->space, position);
+  if (active && (!space_stays(&world->space, place, to) || score_notices(&world->board, place, to)))
+    return MARK_FOLLOWS;
+  space_place(&world->space, place, position);
+  return MARK_DONE;
+}
+
+static void move_range(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
+  enum { AHEAD = 12 };
+  const bulk_moves *moves = argument;
+  struct muster_world *world = moves->world;
+  (void)worker;
+  for (uint64_t i = begin; i < end; i++) {
+    if (i + AHEAD < end && moves->agents[i + AHEAD].index < world->store.maximum)
+      __builtin_prefetch(&world->store.places[moves->agents[i + AHEAD].index], 1);
+    world->marks[i] = try_move(world, moves->agents[i], moves->positions[i]);
+  }
+}
+
+/* Moves those that were marked; counts the others. */
+static uint32_t follow(const bulk_moves *moves, uint32_t count) {
+  struct muster_world *world = moves->world;
+  uint32_t moved = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint8_t mark = world->marks[i];
+    moved += mark <= MARK_FOLLOWS;
+    world->statistics.positions_refused += mark == MARK_REFUSED;
+    if (mark == MARK_FOLLOWS)
+      lifecycle_move(world, moves->agents[i].index, space_spot_of(&world->space, moves->positions[i]));
+  }
+  return moved;
+}
+
+static bool note_once(struct muster_world *world, uint32_t index) {
+  uint64_t bit = 1ull << (index % 64);
+  bool first = !(world->seen[index / 64] & bit);
+  world->seen[index / 64] |= bit;
+  return first;
+}
+
+/* Whether no agent comes twice. Those in ascending order need no more than a look. */
+static bool come_once(struct muster_world *world, const muster_agent *agents, uint32_t count) {
+  uint32_t i = 1;
+  while (i < count && agents[i - 1].index < agents[i].index) i++;
+  if (i >= count) return true;
+  bool once = true;
+  for (i = 0; i < count && once; i++)
+    if (agents[i].index < world->store.maximum) once = note_once(world, agents[i].index);
+  memset(world->seen, 0, ((size_t)world->store.maximum + 63) / 64 * sizeof *world->seen);
+  return once;
+}
+
+static uint32_t move_some(bulk_moves *moves, uint32_t count) {
+  struct muster_world *world = moves->world;
+  if (come_once(world, moves->agents, count)) {
+    if (count < WORTH_SHARING || muster_parallel_for(world->pool, MUSTER_PRIORITY_FRAME, count, 256, move_range, moves))
+      move_range(moves, 0, count, 0);
+    return follow(moves, count);
+  }
+  uint32_t moved = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    bulk_moves one = {world, moves->agents + i, moves->positions + i};
+    move_range(&one, 0, 1, 0);
+    moved += follow(&one, 1);
+  }
+  return moved;
+}
+
+uint32_t muster_agents_move(muster_world *world, const muster_agent *agents, const muster_position *positions,
+                            uint32_t count) {
+  if (!is_ready(world, count == 0 || (agents && positions), "positions of agents")) return 0;
+  if (recorder_replays(world->recorder)) return count;
+  if (recorder_records(world->recorder)) recorder_keep_moves(world, agents, positions, count);
+  return bulk_move_agents(world, agents, positions, count);
+}
+
+uint32_t bulk_move_agents(struct muster_world *world, const muster_agent *agents, const muster_position *positions,
+                          uint32_t count) {
+  uint32_t moved = 0;
+  uint64_t begin_ns = begin(world);
+  for (uint32_t first = 0, each; first < count; first += each) {
+    each = count - first < world->store.maximum ? count - first : world->store.maximum;
+    moved += move_some(&(bulk_moves){world, agents + first, positions + first}, each);
+  }
+  end(world, begin_ns);
+  return moved;
+}
+
+uint32_t muster_agents_set_factor(muster_world *world, muster_factor factor, const muster_agent *agents,
+                                  const float *values, uint32_t count) {
+  if (!is_ready(world, count == 0 || (agents && values), "factors of agents")) return 0;
+  if ((unsigned)factor >= MUSTER_FACTORS) {
+    error_set(MUSTER_E_ARGUMENT, "factors of agents: factor %d is unknown", (int)factor);
+    return 0;
+  }
+  if (recorder_replays(world->recorder)) return count;
+  if (recorder_records(world->recorder)) recorder_keep_factors(world, factor, agents, values, count);
+  return bulk_set_factor(world, factor, agents, values, count);
+}
+
+uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const muster_agent *agents,
+                         const float *values, uint32_t count) {
+  uint32_t set = 0;
+  uint64_t begin_ns = begin(world);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!is_live(world, agents[i]) || !(values[i] >= 0.0f && values[i] <= 1.0f)) continue;
+    uint8_t *held = &world->store.rows[agents[i].index].factors[factor];
+    uint8_t value = byte_share_of(values[i]);
+    set++;
+    if (*held == value) continue;
+    *held = value;
+    if (store_is_active(&world->store, agents[i].index)) score_note(&world->board, agents[i].index);
+  }
+  end(world, begin_ns);
+  return set;
+}
+
+/* One that waits to be added is moved after that. */
+static bool move_observer(struct muster_world *world, muster_observer observer, muster_position position) {
+  if (world->observers.rows[observer.index].present) {
+    observers_move(&world->observers, observer.index, position);
+    return true;
+  }
+  if (recorder_replays(world->recorder)) return true; /* by a command of the record */
+  command command = {
+      .kind = COMMAND_OBSERVER_MOVE, .index = observer.index, .generation = observer.generation, .position = position};
+  return ring_push(&world->inbox.commands, &command);
+}
+
+uint32_t muster_observers_move(muster_world *world, const muster_observer *observers, const muster_position *positions,
+                               uint32_t count) {
+  if (!is_ready(world, count == 0 || (observers && positions), "positions of observers")) return 0;
+  if (recorder_replays(world->recorder)) return count;
+  if (recorder_records(world->recorder)) recorder_keep_observer_moves(world, observers, positions, count);
+  return bulk_move_observers(world, observers, positions, count);
+}
+
+uint32_t bulk_move_observers(struct muster_world *world, const muster_observer *observers,
+                             const muster_position *positions, uint32_t count) {
+  uint32_t moved = 0;
+  uint64_t begin_ns = begin(world);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!identity_is_live(&world->observer_ids, observers[i].index, observers[i].generation)) continue;
+    if (space_accepts(positions[i]))
+      moved += move_observer(world, observers[i], positions[i]);
+    else
+      world->statistics.positions_refused++;
+  }
+  end(world, begin_ns);
+  return moved;
+}

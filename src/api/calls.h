@@ -1,0 +1,21 @@
+/* calls.h - what the calls share: checks of what they are given, and what they do once it is checked. */
+#ifndef CALLS_H
+#define CALLS_H
+
+#include "world/world.h"
+
+/* Whether a time may be asked for. Any thread. In agents_api.c. */
+muster_result agents_check_time(uint64_t at_ns);
+
+/* Sends a command from an update: at the next intake, in the order of entries. In update_api.c. */
+muster_result update_send(muster_update *update, const command *command);
+
+/* What the calls for arrays do once they are checked. In bulk_api.c. */
+uint32_t bulk_move_agents(struct muster_world *world, const muster_agent *agents, const muster_position *positions,
+                          uint32_t count);
+uint32_t bulk_move_observers(struct muster_world *world, const muster_observer *observers,
+                             const muster_position *positions, uint32_t count);
+uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const muster_agent *agents,
+                         const float *values, uint32_t count);
+
+#endif

@@ -1,0 +1,67 @@
+/* conduct_api.c - muster/conduct.h: pardons, quarantine by the host's word, and what is known of runaways. */
+#include "base/sized.h"
+#include "world/guard.h"
+
+muster_result muster_agent_pardon(muster_world *world, muster_agent agent) {
+  if (guard_any(world, "pardon")) return MUSTER_E_ARGUMENT;
+  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  command command = {.kind = COMMAND_PARDON, .index = agent.index, .generation = agent.generation};
+  if (!ring_push(&world->inbox.commands, &command))
+    return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+  return MUSTER_OK;
+}
+
+static muster_result check_type(const muster_world *world, muster_type type) {
+  uint32_t types = inbox_types(&world->inbox);
+  if (type.index && type.index <= types) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "type %u is none of the %u that are registered", type.index, types);
+}
+
+static muster_result command_type(muster_world *world, muster_type type, command_kind kind) {
+  muster_result result = guard_any(world, "type");
+  if (!result) result = check_type(world, type);
+  if (result) return result;
+  command command = {.kind = kind, .index = type.index - 1};
+  if (!ring_push(&world->inbox.commands, &command))
+    return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+  return MUSTER_OK;
+}
+
+muster_result muster_type_pardon(muster_world *world, muster_type type) {
+  return command_type(world, type, COMMAND_PARDON_TYPE);
+}
+
+muster_result muster_type_quarantine(muster_world *world, muster_type type) {
+  return command_type(world, type, COMMAND_QUARANTINE_TYPE);
+}
+
+muster_result muster_conduct_read(const muster_world *world, muster_type type, muster_conduct *conduct) {
+  muster_result result = guard_read(world, "conduct");
+  if (!result) result = check_type(world, type);
+  if (result) return result;
+  const type_conduct *known = &world->conduct.offenders.types[type.index - 1];
+  muster_conduct whole = {.offences = known->offences,
+                          .worst_ns = known->worst.duration_ns,
+                          .worst_agent = {known->worst.agent, known->worst.generation},
+                          .worst_atom = known->worst.atom,
+                          .agents_demoted = known->agents_demoted,
+                          .agents_quarantined = known->agents_quarantined,
+                          .level_floor = known->level_floor,
+                          .quarantined = world->types.types[type.index - 1].quarantined,
+                          .stuck = known->stuck,
+                          .blocked = known->blocked,
+                          .worst_blocked_ns = known->worst_blocked.duration_ns,
+                          .worst_blocked_agent = {known->worst_blocked.agent, known->worst_blocked.generation},
+                          .worst_blocked_atom = known->worst_blocked.atom};
+  return sized_write(SIZED(conduct), &whole, conduct);
+}
+
+uint32_t muster_offences_read(const muster_world *world, muster_offence *out, uint32_t capacity) {
+  if (guard_read(world, "offences") || (capacity && !out && error_missing("offences", "array"))) return 0;
+  const conduct_state *conduct = &world->conduct;
+  uint64_t count = conduct->kept_count < MUSTER_OFFENCES_KEPT ? conduct->kept_count : MUSTER_OFFENCES_KEPT;
+  if (count > capacity) count = capacity;
+  for (uint64_t i = 0; i < count; i++) out[i] = conduct->kept[(conduct->kept_count - 1 - i) % MUSTER_OFFENCES_KEPT];
+  return (uint32_t)count;
+}

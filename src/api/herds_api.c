@@ -1,0 +1,387 @@
+/* herds_api.c - the calls of a host about herds, between frames: types, adding, naming, reading. */
+#include "frame/frame.h"
+#include "herds/herds.h"
+
+#include "base/sized.h"
+#include "record/recorder.h"
+#include "world/guard.h"
+#include "world/lifecycle.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const uint64_t day_ns = 86400000000000u;
+
+/* ----------------------------------------------------------------------------------------------------------
+ * definitions */
+
+static muster_result check_zones(const muster_herd_type_def *def) {
+  float before_m = 0.0f;
+  for (uint32_t k = 0; k < def->depth; k++) {
+    if (!(def->zone_m[k] > before_m && def->zone_m[k] <= 1e6f))
+      return error_set(MUSTER_E_ARGUMENT, "herd type '%s': zone_m[%u] = %g must be above %g, and at most 1e6",
+                       def->name, k, (double)def->zone_m[k], (double)before_m);
+    before_m = def->zone_m[k];
+  }
+  if (!(def->hysteresis >= 0.01f && def->hysteresis <= 1.0f))
+    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': hysteresis %g must be 0.01..1", def->name,
+                     (double)def->hysteresis);
+  if (!(def->spread_m >= 0.01f && def->spread_m <= 1000.0f) || !(def->spread_mps >= 0.0f && def->spread_mps <= 1e6f))
+    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': spread_m %g must be 0.01..1000, spread_mps %g 0..1e6",
+                     def->name, (double)def->spread_m, (double)def->spread_mps);
+  if (!(def->visible_m >= 0.0f && def->zone_m[0] >= def->visible_m + def->spread_m))
+    return error_set(MUSTER_E_ARGUMENT,
+                     "herd type '%s': zone_m[0] %g must be at least visible_m (%g) + spread_m (%g), or members would "
+                     "appear in sight",
+                     def->name, (double)def->zone_m[0], (double)def->visible_m, (double)def->spread_m);
+  return MUSTER_OK;
+}
+
+static muster_result check_numbers(const muster_herd_type_def *def) {
+  if (def->totals > MUSTER_HERD_TOTALS)
+    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': totals %u must be at most %u", def->name, def->totals,
+                     MUSTER_HERD_TOTALS);
+  if (def->herds_max < 1 || def->herds_max > 1u << 26 || def->unfolded_max < 1 || def->unfolded_max > 1u << 20)
+    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': herds_max %u must be 1..2^26, unfolded_max %u 1..2^20",
+                     def->name, def->herds_max, def->unfolded_max);
+  if (def->look_ns < 1000000u || def->look_ns > 3600000000000u || def->hold_ns > day_ns)
+    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': look_ns %llu must be 1 ms .. 1 h, hold_ns %llu at most 24 h",
+                     def->name, (unsigned long long)def->look_ns, (unsigned long long)def->hold_ns);
+  return MUSTER_OK;
+}
+
+static muster_result check_tree(const muster_herd_type_def *def, herd_tree *tree) {
+  if (def->branching < 2 || def->branching > HERD_CHILDREN_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': branching %u must be 2..%d", def->name, def->branching,
+                     HERD_CHILDREN_MAX);
+  if (def->depth < 1 || def->depth > MUSTER_HERD_DEPTHS)
+    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': depth %u must be 1..%u", def->name, def->depth,
+                     MUSTER_HERD_DEPTHS);
+  if (!herd_tree_make(tree, def->branching, def->depth))
+    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': branching %u to the power of depth %u must be at most %u",
+                     def->name, def->branching, def->depth, MUSTER_HERD_MEMBERS_MAX);
+  return MUSTER_OK;
+}
+
+static muster_result check_member(const struct muster_world *world, const muster_herd_type_def *def) {
+  if (def->member.index == 0 || def->member.index > world->types.count)
+    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': member type %u is not registered", def->name,
+                     def->member.index);
+  const agent_type *member = &world->types.types[def->member.index - 1];
+  size_t least = sizeof(muster_herd_body) + def->totals * sizeof(float);
+  if (member->blocks)
+    return error_set(MUSTER_E_ARGUMENT, "herd type '%s': type '%s' is of blocks of herds", def->name, member->name);
+  if (member->def.published_bytes < least)
+    return error_set(MUSTER_E_ARGUMENT,
+                     "herd type '%s': published_bytes %u of its member type '%s' must be at least %zu: they begin with "
+                     "a muster_herd_body and %u totals",
+                     def->name, member->def.published_bytes, member->name, least, def->totals);
+  return MUSTER_OK;
+}
+
+static muster_result check_world(const struct muster_world *world, const muster_herd_type_def *def) {
+  if (world_is_planned(world))
+    return error_set(MUSTER_E_STATE, "herd type '%s': not in a planner world: Muster runs its blocks", def->name);
+  if (recorder_records(world->recorder) || recorder_replays(world->recorder))
+    return error_set(MUSTER_E_STATE, "herd type '%s': this world is recorded, which worlds with herds cannot be",
+                     def->name);
+  if (world->herds.count == MUSTER_HERD_TYPES_MAX)
+    return error_set(MUSTER_E_FULL, "herd type '%s': %u herd types are registered already", def->name,
+                     MUSTER_HERD_TYPES_MAX);
+  return MUSTER_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------
+ * registration */
+
+/* What the first herd type needs. */
+static void reserve_table(struct muster_world *world) {
+  enum { NAMED_MAX = 65536 };
+  herd_table *table = &world->herds;
+  if (table->links) return;
+  table->spare = HERD_NONE;
+  table->named_max = world->def.agents_max < NAMED_MAX ? world->def.agents_max : NAMED_MAX;
+  table->types = arena_reserve(&world->arena, MUSTER_HERD_TYPES_MAX, sizeof *table->types);
+  table->named = arena_reserve(&world->arena, table->named_max, sizeof *table->named);
+  table->scratch = arena_reserve(&world->arena, world->runner.state_count, sizeof *table->scratch);
+  fold_create(&world->fold, world->def.observers_max, world->runner.state_count, &world->arena);
+  herd_link *links = arena_reserve(&world->arena, world->def.agents_max, sizeof *links);
+  if (world->arena.failed) return;
+  table->links = links;
+  world->runner.herds = table;
+}
+
+static void reserve_type(struct muster_world *world, herd_type *type) {
+  enum { PARTITIONS_EXPECTED = 256 };
+  const muster_herd_type_def *def = &type->def;
+  uint32_t partitions = def->herds_max < PARTITIONS_EXPECTED ? def->herds_max : PARTITIONS_EXPECTED;
+  type->blocks_max = (def->herds_max + MUSTER_HERD_BLOCK - 1) / MUSTER_HERD_BLOCK + partitions;
+  size_t herds = (size_t)type->blocks_max * MUSTER_HERD_BLOCK;
+  arena *arena = &world->arena;
+  type->x = arena_reserve(arena, herds, sizeof *type->x);
+  type->y = arena_reserve(arena, herds, sizeof *type->y);
+  type->velocity_x = arena_reserve(arena, herds, sizeof *type->velocity_x);
+  type->velocity_y = arena_reserve(arena, herds, sizeof *type->velocity_y);
+  for (uint32_t t = 0; t < def->totals; t++) type->totals[t] = arena_reserve(arena, herds, sizeof(float));
+  type->members = arena_reserve(arena, herds, sizeof *type->members);
+  type->blocks = arena_reserve(arena, type->blocks_max, sizeof *type->blocks);
+  type->open = arena_reserve(arena, PARTITIONS, sizeof *type->open);
+  type->pool = arena_reserve(arena, def->unfolded_max, type->stride);
+  type->settling = arena_reserve(arena, def->unfolded_max, sizeof *type->settling);
+  if (def->retains) {
+    const agent_type *member = &world->types.types[type->member_type];
+    type->kept_each = sizeof(herd_kept) + ((member->def.state_bytes + 7u) & ~7u);
+    type->kept_stride = type->kept_each * type->tree.first[def->depth + 1];
+    type->kept = arena_reserve(arena, def->unfolded_max, type->kept_stride);
+  }
+  homes_reserve(&world->homes, type->first, (uint32_t)herds, type->tree.below[0], arena);
+}
+
+/* The agent type of the blocks. */
+static muster_type register_blocks(struct muster_world *world, const herd_type *type) {
+  char name[32];
+  snprintf(name, sizeof name, "%s blocks", type->name);
+  muster_atom atom = {.role = MUSTER_ROLE_BEHAVIOUR, .run = herds_update_block, .model_ns = type->def.model_ns};
+  muster_type_def def = muster_default_type_def();
+  def.name = name;
+  def.atoms = &atom;
+  def.atom_count = 1;
+  def.period_ns = type->def.period_ns;
+  def.period_max_ns = type->def.period_max_ns;
+  def.limit_ns = type->def.limit_ns;
+  def.level_count = 1;
+  def.strikes_demote = def.strikes_quarantine = 0;
+  return muster_type_register(world, &def);
+}
+
+/* Leaves come and go by the thousand in a frame, so what the member type keeps for its agents is committed before. */
+static void make_members_ready(struct muster_world *world, uint32_t number) {
+  const agent_type *member = &world->types.types[number];
+  size_t agents = world->def.agents_max;
+  identity_make_ready(&world->slots[number], &world->arena);
+  if (member->states) arena_make_ready(&world->arena, member->states, agents * member->state_stride);
+  if (member->published)
+    arena_make_ready(&world->arena, member->published, agents * (size_t)member->published_stride * 2);
+}
+
+static uint32_t next_first(const herd_table *table) {
+  if (!table->count) return 0;
+  const herd_type *last = &table->types[table->count - 1];
+  return last->first + last->blocks_max * MUSTER_HERD_BLOCK;
+}
+
+static muster_herd_type register_checked(struct muster_world *world, const muster_herd_type_def *def,
+                                         const herd_tree *tree) {
+  const muster_herd_type none = {0};
+  herd_table *table = &world->herds;
+  reserve_table(world);
+  if (world->arena.failed) {
+    world->arena.failed = false;
+    return none;
+  }
+  uint32_t number = table->count;
+  herd_type *type = &table->types[number];
+  *type = (herd_type){.def = *def, .tree = *tree, .member_type = def->member.index - 1, .first = next_first(table)};
+  strncpy(type->name, def->name, sizeof type->name - 1);
+  type->def.name = type->name;
+  herds_lay_out(type);
+  reserve_type(world, type);
+  fold_reserve(&world->fold, number, &world->arena);
+  if (world->arena.failed) {
+    world->arena.failed = false;
+    return none;
+  }
+  muster_type blocks = register_blocks(world, type);
+  if (!blocks.index) return none;
+  type->block_type = blocks.index - 1;
+  world->types.types[type->block_type].herded = world->types.types[type->block_type].blocks = true;
+  world->types.types[type->member_type].herded = true;
+  make_members_ready(world, type->member_type);
+  homes_announce(&world->homes);
+  table->count++;
+  return (muster_herd_type){table->count};
+}
+
+muster_herd_type muster_herd_type_register(muster_world *world, const muster_herd_type_def *given) {
+  const muster_herd_type none = {0};
+  herd_tree tree;
+  if (guard_between(world, "herd type")) return none;
+  muster_herd_type_def def = muster_default_herd_type_def();
+  if (sized_read(SIZED(herd_type_def), given, &def)) return none;
+  if (!def.name) def.name = "herd";
+  if (check_world(world, &def) || check_tree(&def, &tree) || check_zones(&def) || check_numbers(&def) ||
+      check_member(world, &def))
+    return none;
+  world->arena.ready = (double)world->def.agents_ready / world->def.agents_max;
+  const muster_herd_type type = register_checked(world, &def, &tree);
+  world->arena.ready = 0.0;
+  return type;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- adding */
+
+static muster_result check_herd(const herd_type *type, const muster_herd_def *def, uint32_t number) {
+  if (!space_accepts(def->position))
+    return error_set(MUSTER_E_ARGUMENT, "herd %u of the array: position (%g, %g, %g) must be finite and within +-1e9 m",
+                     number, def->position.x, def->position.y, def->position.z);
+  if (!isfinite(def->velocity_x) || !isfinite(def->velocity_y))
+    return error_set(MUSTER_E_ARGUMENT, "herd %u of the array: velocity (%g, %g) must be finite", number,
+                     (double)def->velocity_x, (double)def->velocity_y);
+  if (def->partition >= PARTITIONS)
+    return error_set(MUSTER_E_ARGUMENT, "herd %u of the array: partition %u must be 0..65535", number, def->partition);
+  if (def->members > type->tree.below[0])
+    return error_set(MUSTER_E_ARGUMENT, "herd %u of the array: members %u must be at most b^D = %u", number,
+                     def->members, type->tree.below[0]);
+  for (uint32_t t = 0; t < type->def.totals; t++)
+    if (!isfinite(def->totals[t]))
+      return error_set(MUSTER_E_ARGUMENT, "herd %u of the array: totals[%u] = %g must be finite", number, t,
+                       (double)def->totals[t]);
+  return MUSTER_OK;
+}
+
+/* Where a block's agent stands: out of everybody's sight, and few in a cell. */
+static muster_position place_of_block(const struct muster_world *world, uint32_t number) {
+  enum { ROW = 4096 };
+  double step_m = world->space.cell_m;
+  return (muster_position){-1e9 + step_m * (number % ROW), -1e9 + step_m * (double)(number / ROW), 0.0};
+}
+
+static muster_result open_block(struct muster_world *world, herd_type *type, const muster_herd_def *first) {
+  uint32_t index = identity_take(&world->agent_ids), number = type->block_count;
+  muster_agent_def def = muster_default_agent_def();
+  def.type = (muster_type){type->block_type + 1};
+  def.position = place_of_block(world, number);
+  if (index == IDENTITY_NONE || muster_agent_is_null(lifecycle_make(world, index, &def))) {
+    if (index != IDENTITY_NONE) lifecycle_give_back(world, index);
+    return error_set(MUSTER_E_FULL, "herds: agents_max = %u agents exist, and a block of %u herds needs one",
+                     world->def.agents_max, MUSTER_HERD_BLOCK);
+  }
+  herds_open_block(type, first->partition, first->position.x, first->position.y);
+  type->blocks[number].agent = index;
+  world->herds.links[index] =
+      (herd_link){.entry = number, .type = (uint8_t)(type - world->herds.types), .tie = HERD_TIE_BLOCK};
+  lifecycle_enter(world, index, world->last_now_ns);
+  return MUSTER_OK;
+}
+
+static muster_result add(struct muster_world *world, herd_type *type, const muster_herd_def *def, uint32_t number,
+                         muster_herd *herd) {
+  muster_result result = check_herd(type, def, number);
+  if (result) return result;
+  if (type->herds == type->def.herds_max)
+    return error_set(MUSTER_E_FULL, "herd type '%s': herds_max = %u herds exist", type->name, type->def.herds_max);
+  uint32_t block = herds_find_block(type, def->partition);
+  if (block == HERD_NONE)
+    return error_set(MUSTER_E_FULL,
+                     "herd type '%s': all blocks are taken: herds of so many partitions need a greater "
+                     "herds_max than %u",
+                     type->name, type->def.herds_max);
+  if (block == type->block_count && (result = open_block(world, type, def))) return result;
+  if (!type->blocks[block].live) herds_move_block(type, block, def->partition, def->position.x, def->position.y);
+  if (block < type->fresh) herds_bring_forward(world, type, block, world->last_now_ns);
+  uint32_t home = herds_take_slot(type, block);
+  herd_body body = {.x = def->position.x,
+                    .y = def->position.y,
+                    .velocity_x = (double)def->velocity_x,
+                    .velocity_y = (double)def->velocity_y,
+                    .members = def->members ? def->members : type->tree.below[0]};
+  for (uint32_t t = 0; t < type->def.totals; t++) body.totals[t] = (double)def->totals[t];
+  herds_write(type, home, &body);
+  type->herds++;
+  world->herds.members += body.members;
+  uint32_t generation = homes_turn(&world->homes, type->first + home);
+  if (herd) *herd = (muster_herd){type->first + home, generation};
+  return MUSTER_OK;
+}
+
+/* What the last commit left over comes first. */
+static void begin(struct muster_world *world, visit *visit) {
+  world->runner.caller = visit_begin(visit, world->pool)->index;
+  frame_settle(world);
+}
+
+uint32_t muster_herds_add(muster_world *world, muster_herd_type type, const muster_herd_def *defs, uint32_t count,
+                          muster_herd *herds) {
+  visit visit;
+  uint32_t added = 0;
+  if (guard_between(world, "herds")) return 0;
+  if ((count && !defs) || type.index == 0 || type.index > world->herds.count)
+    return error_missing("herds", "array and a registered herd type"), 0;
+  occupation before = guard_hold(world);
+  begin(world, &visit);
+  for (; added < count; added++)
+    if (add(world, &world->herds.types[type.index - 1], &defs[added], added, herds ? &herds[added] : NULL)) break;
+  visit_end(&visit);
+  guard_release(world, before);
+  return added;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- naming */
+
+/* A place among the named; HERD_NONE when all are taken. */
+static uint32_t find_place(herd_table *table) {
+  for (uint32_t i = 0; table->named_count < table->named_high && i < table->named_high; i++)
+    if (table->named[i].agent == HERD_NONE) return i;
+  return table->named_high < table->named_max ? table->named_high++ : HERD_NONE;
+}
+
+/* The leaf becomes an agent of its own. */
+static muster_agent name_leaf(struct muster_world *world, herd_type *type, uint32_t number, uint32_t lane,
+                              uint32_t place) {
+  herd_table *table = &world->herds;
+  herd_lanes lanes = herds_lanes(type, number);
+  uint32_t agent = lanes.agents[lane];
+  herd_body whole = herds_whole(type, &lanes);
+  table->named[place] = (herd_named){.herd = herds_id(world, lanes.entry->herd),
+                                     .agent = agent,
+                                     .entry = number,
+                                     .velocity_x = (float)whole.velocity_x,
+                                     .velocity_y = (float)whole.velocity_y,
+                                     .x = whole.x,
+                                     .y = whole.y};
+  table->named_count++;
+  table->members -= lanes.members[lane];
+  herds_take_out(table, type, number, lane, 1);
+  table->links[agent] = (herd_link){.entry = place, .type = (uint8_t)(type - table->types), .tie = HERD_TIE_NAMED};
+  return (muster_agent){agent, identity_generation(&world->agent_ids, agent)};
+}
+
+static muster_agent name_member(struct muster_world *world, herd_type *type, uint32_t herd, uint32_t member) {
+  const muster_agent none = {0, 0};
+  muster_result result;
+  uint32_t place = find_place(&world->herds), number, lane;
+  if (place == HERD_NONE) {
+    error_set(MUSTER_E_FULL, "herds: %u members have names already", world->herds.named_max);
+    return none;
+  }
+  world->herds.named[place].agent = HERD_NONE;
+  lane = herds_unfold_path(world, type, herd, member, &number, &result);
+  return result ? none : name_leaf(world, type, number, lane, place);
+}
+
+static uint32_t members_of(const herd_type *type, uint32_t herd) {
+  uint32_t number = herds_open_entry(type, herd);
+  if (number == HERD_NONE) return type->members[herds_home(type, herd)];
+  herd_lanes lanes = herds_lanes(type, number);
+  return herds_count(&lanes);
+}
+
+muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t member) {
+  muster_agent named = {0, 0};
+  if (guard_between(world, "herd name")) return named;
+  occupation before = guard_hold(world);
+  visit visit;
+  world->runner.caller = visit_begin(&visit, world->pool)->index;
+  frame_settle(world);
+  herd_type *type = herds_find(world, herd);
+  if (type && member >= type->tree.below[0])
+    error_set(MUSTER_E_ARGUMENT, "herd %u: member %u must be below b^D = %u", herd.index, member, type->tree.below[0]);
+  else if (type && members_of(type, herd.index) < 2)
+    error_set(MUSTER_E_STATE, "herd %u: its last member without a name cannot leave it", herd.index);
+  else if (type)
+    named = name_member(world, type, herd.index, member);
+  visit_end(&visit);
+  guard_release(world, before);
+  return named;
+}

@@ -1,0 +1,198 @@
+/* planner.c - planner mode: a frame whose stage 7 is the host's. muster_plan() hands the batch out, muster_report()
+ * takes the results in and commits them.
+ *
+ * A report is checked as a whole before anything changes. Its results are then put beside the entries of the batch,
+ * where workers would have put them, so that the commit sees no difference, nor the order in which they came. */
+#include "api/planner.h"
+
+#include "agents/elapsed.h"
+#include "base/error.h"
+#include "base/prefetch.h"
+#include "base/sized.h"
+#include "frame/frame.h"
+#include "run/callback.h"
+#include "world/guard.h"
+
+#include <string.h>
+
+static const uint64_t cost_max_ns = 10000000000u;
+
+_Static_assert(sizeof(muster_plan_entry) == 64 && sizeof(muster_plan_result) == 56, "other languages count on these");
+
+void planner_create(struct muster_world *world) {
+  if (world_is_planned(world))
+    world->planner.numbers = arena_reserve(&world->arena, world->def.agents_max, sizeof *world->planner.numbers);
+}
+
+/* --------------------------------------------------------------------------------------------------------- the plan */
+
+static muster_result check_plan(struct muster_world *world, const muster_frame *frame, const muster_plan_entry *entries,
+                                uint32_t capacity, const muster_plan_summary *summary) {
+  if (!world || !entries || !summary || capacity == 0)
+    return error_missing("plan", "world, the summary and room for an entry");
+  muster_result result = sized_check(SIZED(plan_summary), summary);
+  if (result) return result;
+  if (!world_is_planned(world))
+    return error_set(MUSTER_E_STATE, "plan: this world was created without planner_workers: use muster_frame_run");
+  if (occupancy_get(&world->occupancy) == OCCUPIED_BY_PLAN)
+    return error_set(MUSTER_E_STATE, "plan: the last plan was not reported yet");
+  return frame_check(world, frame);
+}
+
+static muster_plan_entry describe(const struct muster_world *world, const batch_entry *entry) {
+  const agent_row *row = &world->store.rows[entry->agent];
+  uint64_t began_ns = row->atom_next ? world->store.begun[entry->agent].started_ns : world->frame.now_ns;
+  elapsed_told told = elapsed_tell(&world->types.types[row->type], row->last_update_ns, began_ns);
+  return (muster_plan_entry){.agent = {entry->agent, row->generation},
+                             .user = (uint64_t)(uintptr_t)row->user,
+                             .now_ns = told.now_ns,
+                             .elapsed_ns = told.elapsed_ns,
+                             .slice_ns = entry->model_ns,
+                             .type = {row->type + 1u},
+                             .level = row->level,
+                             .importance = share_value(row->importance),
+                             .part_first = row->atom_next,
+                             .part_end = entry->atom_end,
+                             .delays = (uint8_t)(world->frames - row->released_frame)};
+}
+
+PREFETCH_FUNCTION prefetch_described(const struct muster_world *world, uint32_t number) {
+  enum { AHEAD = 12 };
+  const batch *batch = &world->batch;
+  if (number + AHEAD >= batch->count) return;
+  __builtin_prefetch(&world->store.rows[batch->entries[number + AHEAD].agent]);
+  __builtin_prefetch(&world->planner.numbers[batch->entries[number + AHEAD].agent], 1);
+}
+
+static uint64_t hand_out(struct muster_world *world, muster_plan_entry *entries) {
+  const batch *batch = &world->batch;
+  uint64_t slices_ns = 0;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    prefetch_described(world, i);
+    world->planner.numbers[batch->entries[i].agent] = i;
+    entries[i] = describe(world, &batch->entries[i]);
+    slices_ns += entries[i].slice_ns;
+  }
+  return slices_ns;
+}
+
+CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *frame, muster_plan_entry *entries,
+                                    uint32_t capacity, muster_plan_summary *summary) {
+  MUST_RETURN(leaving_update);
+  muster_result result = check_plan(world, frame, entries, capacity, summary);
+  if (result) return result;
+  world->planner.capacity = capacity;
+  frame_begin(world, frame);
+  frame_plan(world);
+  muster_plan_summary whole = {.count = world->batch.count, .slices_ns = hand_out(world, entries)};
+  whole.run_ns = frame_time_to_run(world);
+  frame_leave(world, OCCUPIED_BY_PLAN);
+  return sized_write(SIZED(plan_summary), &whole, summary);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the report */
+
+/* The number of an agent's entry; the batch's count when it has none. */
+static uint32_t number_of(const struct muster_world *world, muster_agent agent) {
+  const batch *batch = &world->batch;
+  if (agent.index >= world->def.agents_max) return batch->count;
+  uint32_t number = world->planner.numbers[agent.index];
+  bool listed = number < batch->count && batch->entries[number].agent == agent.index;
+  return listed && world->store.rows[agent.index].generation == agent.generation ? number : batch->count;
+}
+
+static muster_result check_part(const struct muster_world *world, const muster_plan_result *result, uint32_t place) {
+  const agent_row *row = &world->store.rows[result->agent.index];
+  uint32_t parts = world->types.types[row->type].parallel_atoms, first = row->atom_next ? row->atom_next : 1;
+  if (parts < 2)
+    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].outcome: type '%s' has one part: it cannot be continued",
+                     place, world->types.types[row->type].name);
+  if (result->part_next < first || result->part_next >= parts)
+    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].part_next %u must be %u..%u", place, result->part_next,
+                     first, parts - 1);
+  return MUSTER_OK;
+}
+
+/* Whoever was looked at before is marked as seen. */
+static muster_result check_result(struct muster_world *world, const muster_plan_result *result, uint32_t place) {
+  muster_agent agent = result->agent;
+  if (number_of(world, agent) == world->batch.count)
+    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].agent %u (generation %u) is not in the plan", place,
+                     agent.index, agent.generation);
+  if (world->seen[agent.index / 64] >> (agent.index % 64) & 1)
+    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].agent %u (generation %u) comes for the second time", place,
+                     agent.index, agent.generation);
+  if (result->outcome > MUSTER_PLAN_CONTINUED)
+    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].outcome %u is unknown", place, result->outcome);
+  if (result->outcome == MUSTER_PLAN_NOT_RUN) return MUSTER_OK;
+  if (result->cost_ns > cost_max_ns)
+    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].cost_ns %llu must be at most 10 s", place,
+                     (unsigned long long)result->cost_ns);
+  if (result->moved && !space_accepts(result->position))
+    return error_set(MUSTER_E_ARGUMENT, "report: results[%u].position (%g, %g, %g) must be finite and within +-1e9 m",
+                     place, result->position.x, result->position.y, result->position.z);
+  return result->outcome == MUSTER_PLAN_CONTINUED ? check_part(world, result, place) : MUSTER_OK;
+}
+
+static muster_result check_results(struct muster_world *world, const muster_plan_result *results, uint32_t count) {
+  muster_result found = MUSTER_OK;
+  uint32_t checked = 0;
+  for (; checked < count; checked++) {
+    uint32_t index = results[checked].agent.index;
+    if ((found = check_result(world, &results[checked], checked))) break;
+    world->seen[index / 64] |= 1ull << (index % 64);
+  }
+  while (checked-- > 0) world->seen[results[checked].agent.index / 64] = 0;
+  return found;
+}
+
+static muster_result check_report(struct muster_world *world, const muster_plan_result *results, uint32_t count) {
+  if (!world || (count && !results)) return error_missing("report", "world and the results");
+  if (occupancy_get(&world->occupancy) != OCCUPIED_BY_PLAN)
+    return error_set(MUSTER_E_STATE, "report: there is no plan to report about");
+  return check_results(world, results, count);
+}
+
+/* What the host ran of an update at once is an atom to the frame. */
+static void note_longest(muster_frame_report *report, const muster_plan_result *result) {
+  if (result->cost_ns <= report->longest_claim_ns) return;
+  report->longest_claim_ns = report->longest_atom_ns = result->cost_ns;
+}
+
+/* Puts a result where a worker would have put it. */
+static void take_result(struct muster_world *world, const muster_plan_result *result) {
+  batch *batch = &world->batch;
+  uint32_t number = number_of(world, result->agent);
+  batch_result *taken = &batch->results[number];
+  bool continued = result->outcome == MUSTER_PLAN_CONTINUED;
+  if (result->outcome == MUSTER_PLAN_NOT_RUN) return;
+  *taken = (batch_result){.moved = result->moved != 0, .atom_next = continued ? (uint16_t)result->part_next : 0};
+  if (taken->moved) taken->moved_to = space_spot_of(&world->space, result->position);
+  batch->entries[number].model_ns = result->cost_ns;
+  batch->outcomes[number] = continued ? OUTCOME_PREEMPTED : OUTCOME_FINISHED;
+  world->frame.spent_ns += result->cost_ns;
+  world->report.update_cpu_ns += result->cost_ns;
+  note_longest(&world->report, result);
+}
+
+static CALLS_OUT void end_plan(struct muster_world *world, const muster_plan_result *results, uint32_t count) {
+  MUST_RETURN(leaving_update);
+  frame_resume(world);
+  world->frame.spent_ns = 0; /* until here, what was planned */
+  world->report.longest_claim_ns = world->report.longest_atom_ns = 0;
+  for (uint32_t i = 0; i < count; i++) take_result(world, &results[i]);
+  frame_commit(world);
+  frame_end(world);
+  HAS_RETURNED();
+}
+
+muster_result muster_report(muster_world *world, const muster_plan_result *results, uint32_t count) {
+  muster_result found = check_report(world, results, count);
+  if (found) return found;
+  end_plan(world, results, count);
+  return MUSTER_OK;
+}
+
+void planner_abandon(struct muster_world *world) {
+  if (occupancy_get(&world->occupancy) == OCCUPIED_BY_PLAN) end_plan(world, NULL, 0);
+}

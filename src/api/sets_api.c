@@ -1,0 +1,84 @@
+/* sets_api.c - muster/sets.h: changes sets while their agents run, and tells how far they are. */
+#include "base/sized.h"
+#include "world/guard.h"
+
+#include <string.h>
+
+static muster_result check_type(const muster_world *world, muster_type type) {
+  uint32_t types = inbox_types(&world->inbox);
+  if (type.index == 0 || type.index > types)
+    return error_set(MUSTER_E_ARGUMENT, "type %u is none of the %u that are registered", type.index, types);
+  const agent_type *named = &world->types.types[type.index - 1];
+  if (named->has_sets) return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT, "type '%s' has no sets", named->name);
+}
+
+static muster_result push(muster_world *world, const command *command) {
+  if (ring_push(&world->inbox.commands, command)) return MUSTER_OK;
+  return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+}
+
+/* What is checked here does not change once the type is registered. */
+muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t set, const muster_set_tuning *given) {
+  muster_set_tuning tuning = muster_default_set_tuning();
+  muster_result result = guard_any(world, "set");
+  if (!result) result = check_type(world, type);
+  if (result) return result;
+  result = sized_read(SIZED(set_tuning), given, &tuning);
+  if (result) return result;
+  const agent_type *named = &world->types.types[type.index - 1];
+  result = sets_check_tuning(&named->sets, named->name, set, &tuning);
+  if (result) return result;
+  command command = {.kind = COMMAND_SET_TUNE, .index = type.index - 1};
+  command.tuning = (command_tuning){.period_ns = tuning.period_ns,
+                                    .period_updates = tuning.period_updates,
+                                    .set = (uint16_t)set,
+                                    .priority = (uint8_t)tuning.priority,
+                                    .mode = (uint8_t)tuning.mode};
+  return push(world, &command);
+}
+
+muster_result muster_type_prioritise(muster_world *world, muster_type type, uint32_t priority) {
+  muster_result result = guard_any(world, "priority");
+  if (!result) result = check_type(world, type);
+  if (result) return result;
+  if (priority > MUSTER_PRIORITY_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': priority %u must be at most %u",
+                     world->types.types[type.index - 1].name, priority, MUSTER_PRIORITY_MAX);
+  command command = {.kind = COMMAND_PRIORITISE, .index = type.index - 1};
+  command.tuning.priority = (uint8_t)priority;
+  return push(world, &command);
+}
+
+static set_counts counts_of(const muster_world *world, uint32_t type, uint32_t set) {
+  set_counts sum = {0};
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+    const set_counts *one = &world->runner.states[i].set_counts[type * MUSTER_SETS_MAX + set];
+    sum.runs += one->runs;
+    sum.cuts += one->cuts;
+  }
+  return sum;
+}
+
+muster_result muster_agent_set_info(const muster_world *world, muster_agent agent, uint32_t set,
+                                    muster_set_info *info) {
+  muster_result result = guard_read(world, "set info");
+  if (result) return result;
+  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  const agent_row *row = &world->store.rows[agent.index];
+  const agent_type *type = &world->types.types[row->type];
+  if (set >= type->sets.count)
+    return error_set(MUSTER_E_ARGUMENT, "type '%s': set %u is none of its %u", type->name, set, type->sets.count);
+  const type_set *named = &type->sets.sets[set];
+  set_counts counts = counts_of(world, row->type, set);
+  muster_set_info whole = {.name = named->name, .runs = counts.runs, .cuts = counts.cuts};
+  if (store_is_active(&world->store, agent.index)) { /* what stands in the slot of a pending one is not its own */
+    const set_state *state = &sets_states_of(&type->sets, row->state_slot)[set];
+    whole.last_ns = state->last_ns;
+    whole.atom_next = state->goes_on ? state->goes_on - 1u - named->first_atom : 0;
+    whole.progress = share_value(state->progress);
+    whole.owed = type->sets.passes[row->state_slot].owed >> set & 1;
+  }
+  return sized_write(SIZED(set_info), &whole, info);
+}

@@ -1,0 +1,369 @@
+/* update_api.c - what an atom may call: muster_update_...(). Joins the running update (run) with what exists. */
+#include "agents/nearby.h"
+#include "api/calls.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "herds/herds.h"
+#include "run/callback.h"
+#include "run/passes.h"
+#include "world/lifecycle.h"
+#include "world/messages.h"
+#include "world/world_record.h"
+
+#include <string.h>
+
+static update_context *context_of(muster_update *update) {
+  return (update_context *)(void *)update;
+}
+
+static const update_context *const_context_of(const muster_update *update) {
+  return (const update_context *)(const void *)update;
+}
+
+muster_result muster_update_move(muster_update *update, muster_position position) {
+  muster_result result = callback_check(update, "move");
+  if (result) return result;
+  update_context *context = context_of(update);
+  if (!space_accepts(position)) {
+    context->worker->positions_refused++;
+    return error_set(MUSTER_E_ARGUMENT, "position (%g, %g, %g) must be finite and within +-1e9 m", position.x,
+                     position.y, position.z);
+  }
+  context->result->moved_to = space_spot_of(context->runner->space, position);
+  context->result->moved = true;
+  return MUSTER_OK;
+}
+
+/* Whether others run beside this update. */
+static bool is_beside(const update_context *context) {
+  return context->phase == PHASE_PARALLEL || acts_beside(context);
+}
+
+/* Whether an action may touch an agent: those of regions keep to their own. */
+static bool reaches(const update_context *context, muster_agent agent) {
+  const agent_place *places = context->runner->store->places;
+  return context->act != MUSTER_ACT_REGION ||
+         space_region(&places[agent.index]) == space_region(&places[context->public.agent.index]);
+}
+
+/* Beside others commands wait in the worker's log; in serial phases they go straight to the next intake. */
+static muster_result send(update_context *context, const command *command) {
+  worker_state *worker = context->worker;
+  if (!is_beside(context))
+    return lifecycle_defer(context->public.world, command) ? MUSTER_OK
+                                                           : error_set(MUSTER_E_FULL, "commands_max commands wait");
+  if (worker->log_count == context->runner->log_max) {
+    worker->commands_dropped++;
+    return error_set(MUSTER_E_FULL, "one worker's updates sent more than %d commands in a frame", RUNNER_LOG_MAX);
+  }
+  worker->log[worker->log_count++] = (logged_command){context->entry, context->result->atom_next, *command};
+  return MUSTER_OK;
+}
+
+muster_result update_send(muster_update *update, const command *command) {
+  return send(context_of(update), command);
+}
+
+static bool is_live(const update_context *context, muster_agent agent) {
+  return identity_is_live(context->runner->agents, agent.index, agent.generation);
+}
+
+static bool is_active(const update_context *context, muster_agent agent) {
+  return is_live(context, agent) && store_is_active(context->runner->store, agent.index);
+}
+
+static muster_result stale(muster_agent agent) {
+  return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+}
+
+/* In a serial phase: what hosts leave. */
+static uint32_t take_id(struct muster_world *world) {
+  uint32_t index = recorder_replays(world->recorder) ? IDENTITY_NONE : identity_take(&world->agent_ids);
+  return world->recorder ? recorder_exchange_id(world, index) : index;
+}
+
+muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *given) {
+  if (callback_check(update, "spawn")) return (muster_agent){0, 0};
+  update_context *context = context_of(update);
+  muster_world *world = update->world;
+  muster_agent_def def;
+  if (spawn_check(given, inbox_types(&world->inbox), &def)) return (muster_agent){0, 0};
+  bool parallel = is_beside(context);
+  uint32_t number = context->result->spawned, index = IDENTITY_NONE;
+  if (number < context->spawn_limit)
+    index = parallel ? context->runner->spawn_ids[context->spawn_base + number] : take_id(world);
+  /* In a serial phase the ids that were set aside are free for the taking, too. */
+  if (index == IDENTITY_NONE && !parallel && number < context->spawn_limit && world->spawn_id_count)
+    index = world->spawn_ids[--world->spawn_id_count];
+  muster_agent agent = {0, 0};
+  if (index != IDENTITY_NONE) agent = lifecycle_make(world, index, &def);
+  if (muster_agent_is_null(agent)) {
+    context->worker->spawns_refused++;
+    if (index != IDENTITY_NONE && !parallel) lifecycle_give_back(world, index);
+    error_set(MUSTER_E_FULL, "type '%s' may spawn %u per update, and ids must be left", context->type->name,
+              context->type->def.spawns_max);
+    return agent;
+  }
+  context->result->spawned++;
+  if (!parallel) pending_add(&world->inbox.spawns, index);
+  return agent;
+}
+
+muster_result muster_update_remove(muster_update *update, muster_agent agent) {
+  muster_result result = callback_check(update, "remove");
+  if (result) return result;
+  update_context *context = context_of(update);
+  if (!is_live(context, agent)) return stale(agent);
+  agent_row *row = &context->runner->store->rows[agent.index];
+  bool acts = context->phase == PHASE_ACT, serial = acts && context->act == MUSTER_ACT_SERIAL;
+  /* A region's agents are in the hands of its worker. */
+  bool in_region = acts && context->act == MUSTER_ACT_REGION && reaches(context, agent);
+  uint8_t *removed = in_region ? &context->public.world->acts.removed[agent.index] : NULL;
+  if ((acts && row->doomed) || (removed && *removed)) return stale(agent);
+  result = send(context, &(command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
+  if (result != MUSTER_OK) return result;
+  if (serial) row->doomed = 1;
+  if (removed) *removed = 1;
+  return result;
+}
+
+muster_result muster_update_wake(muster_update *update, muster_agent agent) {
+  muster_result result = callback_check(update, "wake");
+  if (result) return result;
+  update_context *context = context_of(update);
+  if (!is_live(context, agent)) return stale(agent);
+  /* Under the virtual clock what one update does to another must not depend on workers: the next intake does it. */
+  if (context->phase != PHASE_PARALLEL || update->world->def.clock == MUSTER_CLOCK_VIRTUAL)
+    return send(context, &(command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
+  if (recorder_replays(update->world->recorder)) return MUSTER_OK; /* its record knows when the agent ran */
+  if (!wakes_push(context->runner->wakes, agent.index)) {
+    context->worker->commands_dropped++;
+    return error_set(MUSTER_E_FULL, "commands_max wakes wait for a worker");
+  }
+  if (context->worker->takes_woken) runner_call(context->worker);
+  return MUSTER_OK;
+}
+
+muster_result muster_update_wake_at(muster_update *update, muster_agent agent, uint64_t at_ns) {
+  muster_result result = callback_check(update, "wake");
+  if (result) return result;
+  update_context *context = context_of(update);
+  if (!is_live(context, agent)) return stale(agent);
+  if (agents_check_time(at_ns)) return MUSTER_E_ARGUMENT;
+  if (agent.index != update->agent.index) {
+    command command = {.kind = COMMAND_WAKE_AT, .index = agent.index, .generation = agent.generation};
+    command.at_ns = at_ns;
+    return send(context, &command);
+  }
+  /* Its own worker alone writes here, so it needs no room in a log. */
+  uint64_t *asked_ns = &context->runner->store->alarms[agent.index].asked_ns;
+  uint8_t *asks = &context->result->asks;
+  if (at_ns != MUSTER_WAKE_NEVER && (!(*asks & ASK_TIME) || at_ns < *asked_ns)) *asked_ns = at_ns;
+  *asks = at_ns == MUSTER_WAKE_NEVER ? ASK_NEVER | (*asks & ASK_REACTION) : *asks | ASK_TIME;
+  return MUSTER_OK;
+}
+
+muster_result muster_update_react_by(muster_update *update, uint64_t by_ns) {
+  muster_result result = callback_check(update, "reaction");
+  if (!result) result = agents_check_time(by_ns);
+  if (result) return result;
+  update_context *context = context_of(update);
+  uint64_t *asked_ns = &context->runner->store->alarms[update->agent.index].react_asked_ns;
+  uint8_t *asks = &context->result->asks;
+  bool asked = *asks & ASK_REACTION && *asked_ns != MUSTER_WAKE_NEVER;
+  if (!asked || by_ns == MUSTER_WAKE_NEVER || by_ns < *asked_ns) *asked_ns = by_ns;
+  *asks |= ASK_REACTION;
+  return MUSTER_OK;
+}
+
+/* Of the updated agent's company. */
+static muster_result send_company(muster_update *update, muster_agent other, command_kind kind) {
+  muster_result result = callback_check(update, "company");
+  if (result) return result;
+  update_context *context = context_of(update);
+  muster_agent self = update->agent;
+  if (update->world->def.importance != MUSTER_IMPORTANCE_FACTORS)
+    return error_set(MUSTER_E_STATE, "company: it counts in worlds with MUSTER_IMPORTANCE_FACTORS");
+  if (muster_agent_equal(self, other))
+    return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", self.index,
+                     self.generation);
+  if (kind == COMMAND_MEET && !is_live(context, other)) return stale(other);
+  command command = {.kind = kind, .index = self.index, .generation = self.generation};
+  command.other = other;
+  return send(context, &command);
+}
+
+muster_result muster_update_meet(muster_update *update, muster_agent other) {
+  return send_company(update, other, COMMAND_MEET);
+}
+
+muster_result muster_update_part(muster_update *update, muster_agent other) {
+  return send_company(update, other, COMMAND_PART);
+}
+
+static muster_result check_message(const update_context *context, muster_agent to, const void *bytes, uint32_t size) {
+  if (size && !bytes) return error_set(MUSTER_E_ARGUMENT, "message: %u bytes must be given", size);
+  if (!is_live(context, to)) return stale(to);
+  const runner *runner = context->runner;
+  const agent_type *type = &runner->types->types[runner->store->rows[to.index].type];
+  if (!type->boxes.capacity)
+    return error_set(MUSTER_E_ARGUMENT, "message: type '%s' has no boxes: set its messages_max", type->name);
+  if (size > type->boxes.message_bytes)
+    return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most message_bytes = %u of type '%s'", size,
+                     type->boxes.message_bytes, type->name);
+  return MUSTER_OK;
+}
+
+/* How many messages this part of the update may send, and its places when others run beside it. */
+static uint32_t places_of(update_context *context, outgoing **places) {
+  muster_world *world = context->public.world;
+  if (acts_beside(context)) {
+    const act_entry *entry = &world->acts.entries[context->entry];
+    *places = world->mailbox.places + entry->send_base;
+    return entry->send_limit;
+  }
+  if (context->phase != PHASE_PARALLEL) return context->type->def.sends_max;
+  batch_entry *entry = &world->batch.entries[context->entry];
+  if (context->result->sends == 0 && entry->send_limit == 0) messages_set_aside_late(world, entry);
+  if (entry->send_limit) *places = world->mailbox.places + entry->send_base;
+  return entry->send_limit;
+}
+
+/* Beside others a message waits in a place of its entry; in serial phases it is delivered. */
+muster_result muster_update_send(muster_update *update, muster_agent to, const void *bytes, uint32_t size) {
+  update_context *context = context_of(update);
+  muster_result result = callback_check(update, "message");
+  if (!result) result = check_message(context, to, bytes, size);
+  if (result) return result;
+  muster_world *world = update->world;
+  bool parallel = is_beside(context);
+  outgoing *places = NULL;
+  uint32_t number = context->result->sends, limit = places_of(context, &places);
+  if (number < UINT16_MAX) context->result->sends++;
+  if (number >= limit) {
+    if (!parallel) world->statistics.messages_refused++;
+    return error_set(MUSTER_E_FULL,
+                     "type '%s' may send sends_max = %u per update, of sends_per_frame = %u of all updates",
+                     context->type->name, context->type->def.sends_max, world->def.sends_per_frame);
+  }
+  letter head = {.peer = to, .sent_ns = context->runner->now_ns, .size = size};
+  if (!parallel) {
+    messages_post(world, update->agent, &head, bytes);
+    return MUSTER_OK;
+  }
+  places[number].head = head;
+  if (size) memcpy(places[number].bytes, bytes, size);
+  return MUSTER_OK;
+}
+
+/* Whether the update sees what had come when an earlier part of it began, and not what has come since. */
+static bool has_begun_before(const update_context *context) {
+  return context->phase == PHASE_ACT ||
+         (context->phase == PHASE_PARALLEL && context->runner->store->rows[context->public.agent.index].atom_next);
+}
+
+uint32_t muster_update_messages(const muster_update *update, muster_message *out, uint32_t capacity) {
+  if (callback_check(update, "messages")) return 0;
+  const update_context *context = const_context_of(update);
+  const box_table *boxes = &context->type->boxes;
+  if (!boxes->capacity || update->cycle > 0) return 0;
+  uint32_t slot = context->runner->store->rows[update->agent.index].state_slot;
+  const box *box = &boxes->boxes[slot];
+  uint32_t count = has_begun_before(context) ? box->begun : box->count;
+  if (!out) return count;
+  if (count > capacity) count = capacity;
+  for (uint32_t i = 0; i < count; i++) {
+    const letter *letter = boxes_letter(boxes, slot, i);
+    out[i] = (muster_message){letter->peer, letter->sent_ns, letter->size, letter + 1};
+  }
+  return count;
+}
+
+uint32_t muster_update_messages_lost(const muster_update *update) {
+  if (callback_check(update, "messages")) return 0;
+  const mailbox *mailbox = &update->world->mailbox;
+  if (mailbox->owed_count == 0 || update->cycle > 0) return 0;
+  const loss *loss = &mailbox->losses[update->agent.index];
+  return has_begun_before(const_context_of(update)) ? loss->begun : loss->count;
+}
+
+const void *muster_update_published_of(const muster_update *update, muster_agent agent) {
+  if (callback_check(update, "published state")) return NULL;
+  const update_context *context = const_context_of(update);
+  if (!is_active(context, agent)) return NULL;
+  const agent_row *row = &context->runner->store->rows[agent.index];
+  return type_published(&context->runner->types->types[row->type], row->state_slot, row->front);
+}
+
+bool muster_update_position_of(const muster_update *update, muster_agent agent, muster_position *position) {
+  if (callback_check(update, "position") || (!position && error_missing("position", "position"))) return false;
+  const update_context *context = const_context_of(update);
+  if (!is_active(context, agent)) return false;
+  *position = space_position(context->runner->space, &context->runner->store->places[agent.index]);
+  return true;
+}
+
+void *muster_update_state_of(muster_update *update, muster_agent agent) {
+  if (callback_check(update, "state")) return NULL;
+  const update_context *context = context_of(update);
+  if (context->phase != PHASE_ACT || !is_active(context, agent) || !reaches(context, agent)) return NULL;
+  const agent_row *row = &context->runner->store->rows[agent.index];
+  return type_state(&context->runner->types->types[row->type], row->state_slot);
+}
+
+uint32_t muster_update_nearby(const muster_update *update, float radius_m, muster_type type, muster_neighbour *out,
+                              uint32_t capacity) {
+  if (callback_check(update, "nearby") || (capacity && !out && error_missing("nearby", "array"))) return 0;
+  const update_context *context = const_context_of(update);
+  const runner *runner = context->runner;
+  neighbour found[MUSTER_NEIGHBOURS_MAX];
+  nearby_query query = {update->agent.index, type.index ? type.index - 1 : UINT32_MAX, radius_m};
+  nearby_looks looks;
+  if (capacity > MUSTER_NEIGHBOURS_MAX) capacity = MUSTER_NEIGHBOURS_MAX;
+  uint32_t count = nearby_find(runner->space, runner->store, &query, found, capacity, &looks);
+  context->worker->nearby_cut += looks.cut;
+  context->worker->context.nearby_cut = looks.cut;
+  for (uint32_t i = 0; i < count; i++) {
+    const agent_row *row = &runner->store->rows[found[i].index];
+    out[i] =
+        (muster_neighbour){.agent = {found[i].index, identity_generation(runner->agents, found[i].index)},
+                           .type = {row->type + 1u},
+                           .distance_m = __builtin_sqrtf(found[i].distance_squared),
+                           .position = space_position(runner->space, &runner->store->places[found[i].index]),
+                           .published = type_published(&runner->types->types[row->type], row->state_slot, row->front)};
+  }
+  return count;
+}
+
+bool muster_update_nearby_cut(const muster_update *update) {
+  return !callback_check(update, "nearby") && const_context_of(update)->nearby_cut;
+}
+
+bool muster_should_yield(muster_update *update) {
+  return callback_check(update, "yield") || passes_should_yield(context_of(update));
+}
+
+void muster_update_progress(muster_update *update, float progress) {
+  if (callback_check(update, "progress")) return;
+  set_state *set = context_of(update)->set;
+  if (!set) return;
+  float share = progress > 0.0f ? progress < 1.0f ? progress : 1.0f : 0.0f; /* what is not a number is not above 0 */
+  set->progress = share_of(share);
+  set->reported = true;
+}
+
+uint64_t muster_update_region(const muster_update *update) {
+  if (callback_check(update, "region")) return 0;
+  return space_region(&const_context_of(update)->runner->store->places[update->agent.index]);
+}
+
+uint64_t muster_update_random(muster_update *update) {
+  if (callback_check(update, "random")) return 0;
+  update_context *context = context_of(update);
+  uint64_t key = (uint64_t)update->agent.generation << 32 | update->agent.index;
+  return random_at(context->runner->seed, key, context->began_ns, ++context->random_counter);
+}
+
+float muster_update_random_share(muster_update *update) {
+  return random_share(muster_update_random(update));
+}

@@ -1,0 +1,281 @@
+/* world_api.c - creating and destroying a world, and registering types. */
+#include "api/planner.h"
+#include "base/error.h"
+#include "base/sized.h"
+#include "frame/frame.h"
+#include "record/recorder.h"
+#include "run/callback.h"
+#include "world/flight.h"
+#include "world/guard.h"
+#include "world/lifecycle.h"
+#include "world/messages.h"
+#include "world/tune.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_share(float value) {
+  return value >= 0.0f && value <= 1.0f;
+}
+
+static muster_result check_sizes(const muster_world_def *def) {
+  if (def->agents_max < 1 || def->agents_max > 16000000u)
+    return error_set(MUSTER_E_ARGUMENT, "world: agents_max %u must be 1..16000000", def->agents_max);
+  if (def->agents_ready > def->agents_max)
+    return error_set(MUSTER_E_ARGUMENT, "world: agents_ready %u must be at most agents_max %u", def->agents_ready,
+                     def->agents_max);
+  if (def->types_max < 1 || def->types_max > 1024u)
+    return error_set(MUSTER_E_ARGUMENT, "world: types_max %u must be 1..1024", def->types_max);
+  if (def->observers_max < 1 || def->observers_max > 65536u)
+    return error_set(MUSTER_E_ARGUMENT, "world: observers_max %u must be 1..65536", def->observers_max);
+  if (def->commands_max < 16 || def->commands_max > 1u << 24)
+    return error_set(MUSTER_E_ARGUMENT, "world: commands_max %u must be 16..16777216", def->commands_max);
+  if (def->sends_per_frame < 1 || def->sends_per_frame > 1u << 24)
+    return error_set(MUSTER_E_ARGUMENT, "world: sends_per_frame %u must be 1..16777216", def->sends_per_frame);
+  if (def->trace_frames > 4096u || def->trace_spans < 16 || def->trace_spans > 65536u)
+    return error_set(MUSTER_E_ARGUMENT, "world: trace_frames %u must be at most 4096, trace_spans %u 16..65536",
+                     def->trace_frames, def->trace_spans);
+  return MUSTER_OK;
+}
+
+static muster_result check_choices(const muster_world_def *def) {
+  if ((unsigned)def->clock > MUSTER_CLOCK_VIRTUAL || (unsigned)def->order > MUSTER_ORDER_DEADLINE ||
+      (unsigned)def->elastic > MUSTER_ELASTIC_IMPORTANCE)
+    return error_set(MUSTER_E_ARGUMENT, "world: clock %d, order %d and elastic %d must be known values",
+                     (int)def->clock, (int)def->order, (int)def->elastic);
+  if (def->capacity_ns > 10000000000u)
+    return error_set(MUSTER_E_ARGUMENT, "world: capacity_ns %llu must be at most 10 s",
+                     (unsigned long long)def->capacity_ns);
+  if (!is_share(def->weight_importance) || !is_share(def->weight_wait) || !is_share(def->weight_runs) ||
+      !is_share(def->weight_progress))
+    return error_set(MUSTER_E_ARGUMENT, "world: the four weights must be 0..1");
+  if (!(def->debt_budgets >= 0.0f && def->debt_budgets <= 8.0f))
+    return error_set(MUSTER_E_ARGUMENT, "world: debt_budgets %g must be 0..8", (double)def->debt_budgets);
+  if (def->guarantee_ns < 1000000u || def->guarantee_ns > 3600000000000u)
+    return error_set(MUSTER_E_ARGUMENT, "world: guarantee_ns %llu must be 1 ms .. 1 h",
+                     (unsigned long long)def->guarantee_ns);
+  if (def->planner_workers > MUSTER_PLANNER_WORKERS_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "world: planner_workers %u must be 0..%u", def->planner_workers,
+                     MUSTER_PLANNER_WORKERS_MAX);
+  if (def->activation_delay > ACTIVATION_DELAY_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "world: activation_delay %u must be 0..%d", def->activation_delay,
+                     ACTIVATION_DELAY_MAX);
+  if (def->stuck_ns && (def->stuck_ns < 10000000u || def->stuck_ns > 3600000000000u))
+    return error_set(MUSTER_E_ARGUMENT, "world: stuck_ns %llu must be 0 or 10 ms .. 1 h",
+                     (unsigned long long)def->stuck_ns);
+  if (!(def->cell_m >= 0.5f && def->cell_m <= 10000.0f))
+    return error_set(MUSTER_E_ARGUMENT, "world: cell_m %g must be 0.5..10000", (double)def->cell_m);
+  return MUSTER_OK;
+}
+
+static void create_agents(struct muster_world *world) {
+  const muster_world_def *def = &world->def;
+  store_create(&world->store, def->agents_max, &world->arena);
+  types_create(&world->types, def->types_max, &world->arena);
+  world->types.planned = def->planner_workers > 0;
+  space_create(&world->space, def->agents_max, (double)def->cell_m, &world->arena);
+  observers_create(&world->observers, def->observers_max, &world->arena);
+}
+
+static void create_plan(struct muster_world *world) {
+  const muster_world_def *def = &world->def;
+  classes_create(&world->classes, def->types_max, def->agents_max, &world->arena);
+  activation_create(&world->classes.activation, def->activation_delay, def->agents_max, &world->arena);
+  rhythm_create(&world->rhythms, def->activation_delay, def->types_max, def->agents_max, &world->arena);
+  costs_create(&world->costs, def->types_max, &world->arena);
+  controller_create(&world->experience.controller, (double)def->debt_budgets);
+  world->experience.holding = 1.0;
+  periods_create(&world->periods, &world->classes, def, &world->arena);
+  ready_create(&world->ready, def, &world->types, world->classes.classes, &world->arena);
+  score_create(&world->board, def, &world->arena);
+  timers_create(&world->timers, def->agents_max, &world->arena);
+  offenders_create(&world->conduct.offenders, def->agents_max, def->types_max, &world->arena);
+}
+
+static void create_exec(struct muster_world *world) {
+  const muster_world_def *def = &world->def;
+  uint32_t *generations = world->store.rows ? &world->store.rows[0].generation : NULL;
+  identity_create_over(&world->agent_ids, def->agents_max, generations, sizeof(agent_row), &world->arena);
+  identity_create(&world->observer_ids, def->observers_max, &world->arena);
+  inbox_create(&world->inbox, def->agents_max, def->commands_max, &world->arena);
+  wakes_create(&world->wakes, def->agents_max, def->commands_max, &world->arena);
+  batch_create(&world->batch, def->agents_max, &world->arena);
+  trace_create(&world->trace, def, world->pool->seat_count, &world->arena);
+  runner_create(&world->runner, world->pool->workers, world->pool->seat_count, def->types_max, &world->arena);
+  offences_create(&world->batch.offences, def->types_max, &world->arena);
+  world->slots = arena_reserve(&world->arena, def->types_max, sizeof *world->slots);
+  world->spawn_ids = arena_reserve(&world->arena, def->agents_max, sizeof *world->spawn_ids);
+  world->deferred = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred);
+  world->deferred_before = arena_reserve(&world->arena, def->commands_max, sizeof *world->deferred_before);
+  world->acting = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting);
+  world->acting_now = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->acting_now);
+  world->marks = arena_reserve(&world->arena, def->agents_max, sizeof *world->marks);
+  world->seen = arena_reserve(&world->arena, (def->agents_max + 63) / 64, sizeof *world->seen);
+  world->parts = arena_reserve(&world->arena, WHEEL_SHARDS, sizeof *world->parts);
+  planner_create(world);
+}
+
+static void connect_runner(struct muster_world *world) {
+  runner *runner = &world->runner;
+  runner->world = world;
+  runner->store = &world->store;
+  runner->types = &world->types;
+  runner->space = &world->space;
+  runner->agents = &world->agent_ids;
+  runner->wakes = &world->wakes;
+  runner->pool = world->pool;
+  runner->early_crew = &world->early_crew;
+  runner->crew = &world->run_crew;
+  runner->batch = &world->batch;
+  runner->spawn_ids = world->spawn_ids;
+  runner->clock = world->pool->clock;
+  runner->tracks = world->def.clock == MUSTER_CLOCK_WALL ? world->trace.tracks : NULL;
+  runner->seed = world->def.seed;
+  runner->virtual = world->def.clock == MUSTER_CLOCK_VIRTUAL;
+  if (world->def.planner_workers) world->def.audit = false; /* what it measures is the host's */
+  runner->audit = world->def.audit && !runner->virtual;
+  runner_open_early(runner);
+}
+
+/* A planner world's updates run in the host's hands. */
+static bool start_watchdog(struct muster_world *world) {
+  if (!world->def.stuck_ns || world->def.planner_workers) return true;
+  world->watchdog = watchdog_create(world->runner.posts, world->runner.state_count, world->def.stuck_ns, &world->types,
+                                    &world->def.log, &world->arena);
+  return world->watchdog && watchdog_start(world->watchdog);
+}
+
+/* A world without a pool works on the caller alone: a pool of one worker, which has no threads. */
+static bool provide_pool(struct muster_world *world) {
+  world->pool = world->def.pool;
+  if (!world->pool) {
+    muster_pool_def def = muster_default_pool_def();
+    def.workers = 1;
+    def.affinity = MUSTER_AFFINITY_NONE;
+    def.allocator = world->def.allocator;
+    world->pool = world->own_pool = muster_pool_create(&def);
+  } else if (!pool_exists(world->pool)) {
+    error_set(MUSTER_E_ARGUMENT, "world: pool %p is none, or was destroyed already", (const void *)world->pool);
+    world->pool = NULL;
+  }
+  if (world->pool) pool_enter(world->pool);
+  return world->pool != NULL;
+}
+
+muster_world *muster_world_create(const muster_world_def *given) {
+  muster_world_def def = muster_default_world_def();
+  if (sized_read(SIZED(world_def), given, &def)) return NULL;
+  if (check_sizes(&def) || check_choices(&def) || tune_check_def(&def)) return NULL;
+  arena arena;
+  if (arena_create(&arena, &def.allocator)) return NULL;
+  arena.ready = (double)def.agents_ready / def.agents_max;
+  struct muster_world *world = arena_reserve(&arena, 1, sizeof *world);
+  if (!world) {
+    arena_destroy(&arena);
+    return NULL;
+  }
+  living_add(&world->living);
+  world->arena = arena;
+  world->def = def;
+  world->report = muster_default_frame_report();
+  world->statistics = muster_default_statistics();
+  if (provide_pool(world)) {
+    create_agents(world);
+    create_plan(world);
+    create_exec(world);
+    tune_create(world);
+  }
+  world->arena.ready = 0.0; /* nobody knows yet how many agents are of which type */
+  if (!world->pool || world->arena.failed) {
+    muster_world_destroy(world);
+    return NULL;
+  }
+  connect_runner(world);
+  if (!world_is_planned(world)) world->run_stage = run_by_workers;
+  if (!start_watchdog(world)) {
+    muster_world_destroy(world);
+    return NULL;
+  }
+  log_write(&def.log, MUSTER_LOG_INFO, "world: room for %u agents, %u workers, %s clock", def.agents_max,
+            muster_pool_workers(world->pool), world->runner.virtual ? "virtual" : "wall");
+  return world;
+}
+
+/* Every agent hears its on_removed. */
+static CALLS_OUT void remove_all(struct muster_world *world) {
+  MUST_RETURN(leaving_update);
+  visit visit;
+  world->runner.caller = visit_begin(&visit, world->pool)->index;
+  const update_context *outer = callback_begin(&runner_caller(&world->runner)->context);
+  frame_settle(world);
+  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) lifecycle_remove(world, i);
+  callback_end(outer);
+  visit_end(&visit);
+}
+
+void muster_world_destroy(muster_world *world) {
+  if (!world) return;
+  guard_destroy(world);
+  planner_abandon(world);
+  occupancy_set(&world->occupancy, OCCUPIED_BY_DESTROYING);
+  if (recorder_records(world->recorder)) recorder_finish(world->recorder);
+  if (world->recorder) world->recorder->replays = false;
+  if (world->pool && !world->arena.failed) remove_all(world);
+  watchdog_stop(world->watchdog);
+  if (world->pool) pool_leave(world->pool);
+  muster_pool_destroy(world->own_pool);
+  arena arena = world->arena;
+  arena_destroy(&arena);
+}
+
+/* What types with sets need together. */
+static void reserve_passes(struct muster_world *world) {
+  const muster_world_def *def = &world->def;
+  batch_reserve_passes(&world->batch, def->agents_max, def->types_max, world->runner.virtual, &world->arena);
+  if (!world->arena.failed) runner_count_sets(&world->runner, def->types_max, &world->arena);
+}
+
+muster_type muster_type_register(muster_world *world, const muster_type_def *def) {
+  if (guard_between(world, "type")) return (muster_type){0};
+  if (def && def->size >= offsetof(muster_type_def, set_count) && def->sets && recorder_records(world->recorder) &&
+      !world->runner.virtual) {
+    error_set(MUSTER_E_STATE, "type '%s' has sets: this world is recorded on the wall clock, where they cannot be",
+              def->name ? def->name : "agent");
+    return (muster_type){0};
+  }
+  uint32_t index = types_register(&world->types, def, world->def.agents_max, &world->arena);
+  if (index == UINT32_MAX) return (muster_type){0};
+  identity_create_over(&world->slots[index], world->def.agents_max, NULL, 0, &world->arena);
+  messages_reserve(world, &world->types.types[index]);
+  act_reserve(world, &world->types.types[index]);
+  if (world->types.types[index].has_sets) {
+    reserve_passes(world);
+    rhythm_register(&world->rhythms, index, &world->types.types[index].sets, world->types.types[index].atoms,
+                    &world->arena);
+  }
+  if (world->arena.failed) {
+    world->arena.failed = false;
+    world->types.count--;
+    return (muster_type){0};
+  }
+  costs_guess(&world->costs, index, world->types.types[index].model_ns);
+  if (world->types.types[index].def.limit_ns < world->runner.limit_ns)
+    world->runner.limit_ns = world->types.types[index].def.limit_ns;
+  classes_reserve(&world->classes, &world->types.types[index].def, index);
+  ready_widen(&world->ready, &world->store, def->period_max_ns);
+  inbox_announce_types(&world->inbox, index + 1);
+  flight_enter_types(world);
+  return (muster_type){index + 1};
+}
+
+const char *muster_type_name(const muster_world *world, muster_type type) {
+  if (guard_any(world, "type name")) return NULL;
+  return type.index && type.index <= inbox_types(&world->inbox) ? world->types.types[type.index - 1].name : NULL;
+}
+
+muster_type muster_type_find(const muster_world *world, const char *name) {
+  if (guard_any(world, "type find") || (!name && error_missing("type find", "name"))) return (muster_type){0};
+  for (uint32_t i = 0; i < inbox_types(&world->inbox); i++)
+    if (strcmp(world->types.types[i].name, name) == 0) return (muster_type){i + 1};
+  return (muster_type){0};
+}

@@ -1,0 +1,150 @@
+/* commit.c - stage 8: settling, messages, actions, measured costs, statistics, in this order.
+ *
+ * Order: what updates asked of others, entry by entry whatever worker was faster; then every entry's outcome
+ * (settle.c), which publishes; then messages, in order of their senders; then action atoms (act.c), those that wait
+ * since earlier frames first, as long as there is time; then what was learnt. Stage 7 leaves time for all of this; when
+ * something outside took that time away, the commit stops just before the deadline and the next frame begins with the
+ * rest of it.
+ */
+#include "frame/act.h"
+#include "frame/foresight.h"
+#include "frame/frame.h"
+#include "frame/frame_record.h"
+#include "frame/runaways.h"
+#include "frame/settle.h"
+#include "frame/stages.h"
+#include "world/lifecycle.h"
+#include "world/messages.h"
+#include "world/world_record.h"
+
+enum { ENTRIES_TO_LEARN_FROM = 64 };
+
+/* Wakes that found their agent busy come last: which there are is a matter of time. */
+static bool is_late_wake(const logged_command *logged) {
+  return logged && logged->entry == UINT32_MAX;
+}
+
+/* Merges what the updates of all workers asked of others into the list for the next intake, in the order of entries,
+ * whatever worker was faster. */
+static void merge_logs(struct muster_world *world) {
+  log_merge merge;
+  const logged_command *logged;
+  runner_merge_logs(&world->runner, &merge);
+  while ((logged = runner_merge_next(&merge)) && !is_late_wake(logged)) lifecycle_defer(world, &logged->command);
+  for (command wake;; logged = runner_merge_next(&merge)) {
+    if (logged) wake = logged->command;
+    if (!recorder_exchange_command(world, logged != NULL, &wake)) return;
+    lifecycle_defer(world, &wake);
+  }
+}
+
+static void count_update_time(muster_statistics *sums, uint64_t cost_ns) {
+  uint32_t bucket = 0;
+  while (cost_ns > muster_update_time_bound(bucket)) bucket++;
+  sums->update_times[bucket]++;
+  sums->update_times_ns += cost_ns;
+}
+
+static void learn(struct muster_world *world) {
+  if (world->recorder) recorder_exchange_costs(world);
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+    worker_state *state = &world->runner.states[i];
+    for (uint32_t k = 0; k < state->sample_count; k++) {
+      const cost_sample *sample = &state->samples[k];
+      costs_add(&world->costs, sample->type, sample->level, sample->cost_ns, sample->offends);
+      count_update_time(&world->statistics, sample->cost_ns);
+    }
+    world->statistics.interrupted += state->interrupted;
+    world->report.cycles += (uint32_t)state->cycles;
+  }
+  settle_count_refused(world);
+}
+
+/* Settles the batch and then delivers what it sent; goes on where it stopped before. */
+static void settle_batch(struct muster_world *world, uint64_t end_ns) {
+  commit_progress *progress = &world->commit;
+  if (!progress->all_settled && settle_entries(world, end_ns)) {
+    learn(world);
+    progress->all_settled = true;
+  }
+  if (progress->all_settled) progress->open = !messages_deliver(world, end_ns);
+}
+
+/* Whoever waits longest stands near the head of the list by release; those before it have started. Each place looked at
+ * may be a cache miss, and the deadline may be past: where many places at the head were left, later frames find out. */
+static void note_waiting(struct muster_world *world) {
+  enum { LOOKS = 8, PLACES_MOST = 32 };
+  uint32_t most = world->runner.virtual ? UINT32_MAX : PLACES_MOST, place = 0, index;
+  ready_pass_over(&world->ready, most);
+  for (uint32_t i = 0; i < LOOKS; i++) {
+    if ((index = ready_next_among_first(&world->ready, &place, most)) == UINT32_MAX) break;
+    const agent_row *row = &world->store.rows[index];
+    if ((row->status != AGENT_READY && row->status != AGENT_ADMITTED) || row->atom_next || row->owes) continue;
+    settle_note_start(world, row);
+    break;
+  }
+  world->report.carried = world->ready.count - world->ready.begun + world->batch.held_count;
+}
+
+/* Counts what workers did with sets, and what atoms answered, since the last time. */
+static void count_sets(struct muster_world *world) {
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+    worker_state *state = &world->runner.states[i];
+    world->report.sets_cut += (uint32_t)state->sets_cut;
+    world->statistics.sets_cut += state->sets_cut;
+    world->statistics.results_refused += state->results_refused;
+    state->sets_cut = state->results_refused = 0;
+  }
+}
+
+void frame_settle(struct muster_world *world) {
+  if (!world->commit.open) return;
+  if (!world->commit.begun) merge_logs(world);
+  world->commit.begun = true;
+  settle_batch(world, UINT64_MAX);
+  foresight_learn_holding(world);
+  runaways_judge(world);
+  count_sets(world);
+}
+
+void frame_settle_between(struct muster_world *world) {
+  if (!world->commit.open) return;
+  visit visit;
+  world->runner.caller = visit_begin(&visit, world->pool)->index;
+  frame_settle(world);
+  visit_end(&visit);
+}
+
+/* What the parts completed, into the report. */
+static void gather_parts(struct muster_world *world) {
+  for (uint32_t i = 0; i < WHEEL_SHARDS; i++) {
+    world->report.completed += (uint32_t)world->parts[i].completed;
+    world->parts[i].completed = 0;
+  }
+}
+
+static void begin_settling(struct muster_world *world, uint64_t end_ns) {
+  world->commit.begun = true;
+  merge_logs(world);
+  settle_beside(world);
+  settle_batch(world, end_ns);
+}
+
+void commit_run(struct muster_world *world) {
+  bool wall = !world->runner.virtual;
+  uint64_t begin_ns = wall ? clock_now(&world->runner.clock) : 0;
+  /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
+  uint64_t end_ns = wall && !world_is_planned(world) ? foresee_end_ns(world) : UINT64_MAX;
+  world->report.woken += world->batch.woken_count;
+  world->commit = (commit_progress){.open = true, .replayed = recorder_replays(world->recorder)};
+  bool late = world->batch.count + world->batch.woken_count > SETTLE_BETWEEN_LOOKS && begin_ns >= end_ns;
+  if (!recorder_choose(world->recorder, late)) begin_settling(world, end_ns);
+  if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall)
+    estimate_add_clipped(&world->experience.settle,
+                         (double)(clock_now(&world->runner.clock) - begin_ns) / world->commit.settled, 100.0);
+  if (!world->commit.open) act_run(world);
+  if (!world->commit.open) runaways_judge(world);
+  note_waiting(world);
+  gather_parts(world);
+  count_sets(world);
+}

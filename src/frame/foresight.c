@@ -1,0 +1,250 @@
+#include "frame/foresight.h"
+#include "base/error.h"
+#include "plan/closing.h"
+#include "record/recorder.h"
+
+#include <math.h>
+
+/* More is admitted than predictions say will fit, so that workers do not run dry when they err, and so that some can be
+ * held for the next frame. */
+static const double over_admission = 1.05;
+/* Of a budget, what ranking may take at the most, and what an entry is taken to cost before any frame has shown it. */
+static const double ranking_most = 0.2, rank_guess_ns = 200.0;
+/* An entry that seems to take longer was interrupted: the first frames have no mean yet to tell by. */
+static const double rank_most_ns = 1000.0, settle_most_ns = 5000.0;
+enum { ENTRIES_TO_LEARN_FROM = 64, ENTRIES_LEAST = 256 };
+
+static double predicted_settle_ns(const struct muster_world *world) {
+  const cost_estimate *settle = &world->experience.settle;
+  return 0.75 * settle->mean_ns + 0.25 * settle->high_ns;
+}
+
+static uint64_t closing_ns(const struct muster_world *world) {
+  return closing_time_ns(world->experience.closing_ns, world->frame.budget_ns);
+}
+
+uint64_t foresee_end_ns(const struct muster_world *world) {
+  return world->frame.deadline_ns - closing_ns(world);
+}
+
+/* Actions of this frame. In the order of deadlines those that found no time before go before updates that have not
+ * begun, with half of the frame at most: they are the rest of updates whose turn came earlier. */
+static double predicted_act_ns(const struct muster_world *world) {
+  const frame_experience *experience = &world->experience;
+  double frame_ns = (double)(world->runner.virtual ? world->frame.capacity_ns : world->frame.budget_ns);
+  double waiting_ns = experience->acts_left_ns > 0.0 ? experience->acts_left_ns + experience->act.mean_ns : 0.0;
+  if (!ready_by_deadline(&world->ready)) return experience->act.high_ns;
+  return fmax(experience->act.high_ns, fmin(waiting_ns, 0.5 * frame_ns));
+}
+
+uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries) {
+  double commit_ns = predicted_settle_ns(world) * entries + predicted_act_ns(world) + (double)closing_ns(world);
+  double most_ns = (double)world->frame.budget_ns * 0.5;
+  return (uint64_t)fmin(commit_ns, most_ns);
+}
+
+/* To be ranked and settled costs an entry so much of the frame, in which no worker runs anything. */
+static double predicted_entry_ns(const struct muster_world *world) {
+  return fmin(world->experience.rank.mean_ns, rank_most_ns) + fmin(predicted_settle_ns(world), settle_most_ns);
+}
+
+static double predicted_rank_ns(const struct muster_world *world) {
+  const cost_estimate *rank = &world->experience.rank;
+  return rank->samples ? fmin(fmax(rank->mean_ns, 1.0), rank_most_ns) : rank_guess_ns;
+}
+
+/* So many entries can be ranked in the time that ranking may take. */
+static uint32_t predicted_entries_most(const struct muster_world *world) {
+  double entries = (double)world->frame.budget_ns * ranking_most / predicted_rank_ns(world);
+  return (uint32_t)fmin(fmax(entries, ENTRIES_LEAST), (double)(UINT32_MAX / 2));
+}
+
+/* What updates can have of this frame, all workers: what is left of the budget by as many entries as it can hold. They
+ * are offered something however long planning and actions take: where nothing were, periods would stretch without end,
+ * and nobody would be due in a frame that has time for one atom in any case. */
+static double predicted_offer(const struct muster_world *world) {
+  static const double least = 1.0 / 16.0;
+  const frame_state *frame = &world->frame;
+  const frame_experience *experience = &world->experience;
+  double capacity_ns = (double)frame->capacity_ns;
+  if (world->runner.virtual) return fmax(capacity_ns - experience->act.mean_ns, least * capacity_ns);
+  double fixed_ns = experience->prepare.mean_ns + (double)predicted_commit_ns(world, 0);
+  double left_ns = fmax((double)frame->budget_ns - fixed_ns, least * (double)frame->budget_ns);
+  double run_ns = experience->each_ns / world_workers(world);
+  if (run_ns <= 0.0) return left_ns * world_workers(world);
+  double entries = fmin(left_ns / (run_ns + predicted_entry_ns(world)), predicted_entries_most(world));
+  return entries * experience->each_ns;
+}
+
+/* Actions are planned with updates where the rule is the law of importance; by others they take what they take, and
+ * updates have the rest. Of the wall clock what one thread does alone costs all workers. */
+static double foresee_actions(struct muster_world *world) {
+  double alone = world->runner.virtual ? 1.0 : (double)world_workers(world);
+  for (uint32_t i = 0; i < world->types.count; i++) {
+    const agent_type *type = &world->types.types[i];
+    cost_actions *actions = &world->costs.actions[i];
+    double each_ns = world->experience.act_each[type->def.act].mean_ns * actions->per_update;
+    actions->each_ns = type->def.act == MUSTER_ACT_SERIAL ? each_ns * alone : each_ns;
+    if (type->atom_count == type->parallel_atoms) actions->each_ns = 0.0;
+  }
+  return world->experience.act.mean_ns * alone;
+}
+
+double foresee_utilisation(struct muster_world *world) {
+  const frame_state *frame = &world->frame;
+  if (!frame->elapsed_ns) return INFINITY;
+  double updates_ns = controller_plan(&world->experience.controller, predicted_offer(world));
+  if (world->def.elastic == MUSTER_ELASTIC_IMPORTANCE) updates_ns += foresee_actions(world);
+  return updates_ns / (double)frame->elapsed_ns;
+}
+
+/* What an update costs, over everybody and as often as each one runs. */
+static double mean_update_ns(const struct muster_world *world) {
+  double sum_ns = 0.0, updates = 0.0;
+  for (uint32_t i = 0; i < world->classes.active_count; i++) {
+    const agent_class *class = &world->classes.classes[world->classes.active[i]];
+    double each = class->events_per_ns;
+    if (class->elapsed != MUSTER_ELAPSED_EVENTS)
+      each += (double)class->members * class->rate / (double)class->nominal_ns;
+    sum_ns += each * costs_of(&world->costs, class->type, class->level)->mean_ns;
+    updates += each;
+  }
+  return updates > 0.0 ? sum_ns / updates : 0.0;
+}
+
+uint32_t foresee_x(const struct muster_world *world, const rank_limits *limits) {
+  if (world->def.updates_per_frame != MUSTER_UPDATES_DERIVED) return world->def.updates_per_frame;
+  double x = (double)limits->capacity_ns / fmax(mean_update_ns(world) + (double)limits->entry_ns, 1.0);
+  return (uint32_t)fmin(fmax(x, 1.0), (double)(UINT32_MAX / 2));
+}
+
+/* What is worth being admitted to be held while the next frame is planned: of what the other workers can run then, the
+ * share that can be. The rest would be ranked and put back for nothing. */
+static double worth_holding_ns(const struct muster_world *world) {
+  return predicted_planning_gap(world) * world->experience.holding;
+}
+
+rank_limits foresee_limits(const struct muster_world *world) {
+  const frame_state *frame = &world->frame;
+  uint64_t act_ns = (uint64_t)predicted_act_ns(world);
+  rank_limits limits = {.now_ns = frame->now_ns,
+                        .updates_max = UINT32_MAX,
+                        .spawn_ids = world->spawn_id_count,
+                        .virtual = world->runner.virtual,
+                        .planned = world_is_planned(world),
+                        .seed = world->def.seed,
+                        .cycles_max = world->def.cycles_max,
+                        .cycles_from = world->def.cycles_importance};
+  if (limits.planned && world->planner.capacity < limits.updates_max) limits.updates_max = world->planner.capacity;
+  if (limits.virtual) {
+    limits.capacity_ns = frame->capacity_ns > act_ns ? frame->capacity_ns - act_ns : 0;
+  } else {
+    uint64_t now_ns = clock_now(&world->runner.clock);
+    uint64_t end_ns = frame->deadline_ns - predicted_commit_ns(world, 0);
+    uint32_t entries_most = predicted_entries_most(world);
+    double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
+    limits.entry_ns = (uint64_t)(predicted_entry_ns(world) * world_workers(world));
+    if (entries_most < limits.updates_max) limits.updates_max = entries_most;
+    double over_ns = left_ns * world_workers(world) * over_admission + worth_holding_ns(world);
+    limits.capacity_ns = (uint64_t)(limits.planned ? left_ns * world_workers(world) : over_ns);
+  }
+  return limits;
+}
+
+/* What an entry of the batch was predicted to cost. */
+static double each_ns_of(const struct muster_world *world) {
+  return world->batch.count ? (double)world->admitted_ns / world->batch.count : 0.0;
+}
+
+/* What is waiting that should not. In the order of deadlines a queue is as it should be, of those whose turn has not
+ * come, up to a quarter of what one update of everybody takes: then nobody is much later than a quarter of its period.
+ */
+static double backlog_ns(const struct muster_world *world) {
+  static const double part = 0.25;
+  double each_ns = each_ns_of(world), held = world->batch.held_count, all_ns = each_ns * (world->ready.count + held);
+  if (!ready_by_deadline(&world->ready)) return all_ns;
+  all_ns += world->experience.acts_left_ns;
+  uint32_t late = world->report.agents_late - world->frame.acts_late;
+  return fmax(each_ns * (late + held) + world->frame.acts_late_ns, all_ns - part * world->frame.everybody_ns);
+}
+
+/* What this frame shows of how much updates can use. */
+static controller_sample sample_frame(const struct muster_world *world, uint64_t plan_ns) {
+  const muster_frame_report *report = &world->report;
+  const frame_state *frame = &world->frame;
+  controller_sample sample = {.backlog_ns = backlog_ns(world),
+                              .budget_ns = report->budget_ns,
+                              .waited = report->carried + report->preempted > 0};
+  if (world->runner.virtual) {
+    sample.used_ns = (double)frame->spent_ns - (double)frame->act_ns;
+    sample.offered_ns = (double)frame->capacity_ns - (double)frame->act_ns;
+    sample.overrun_ns = frame->spent_ns > frame->capacity_ns ? frame->spent_ns - frame->capacity_ns : 0;
+    sample.budget_ns = frame->capacity_ns + report->repaid_ns;
+    return sample;
+  }
+  uint64_t serial_ns = plan_ns + predicted_commit_ns(world, world->batch.count);
+  sample.used_ns = (double)report->update_cpu_ns;
+  sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world);
+  uint64_t end_ns = frame->budget_ns + report->blocked_ns; /* what atoms waited for, no plan can make up for */
+  sample.overrun_ns = report->wall_ns > end_ns ? report->wall_ns - end_ns : 0;
+  return sample;
+}
+
+/* A budget that planning alone uses up leaves one atom to each frame: somebody should know. */
+static void tell_of_planning(struct muster_world *world, uint64_t plan_ns) {
+  enum { FRAMES_IN_A_ROW = 64, FRAMES_BETWEEN_LINES = 8192 };
+  frame_experience *experience = &world->experience;
+  experience->planned_only = plan_ns > world->report.budget_ns ? experience->planned_only + 1 : 0;
+  if (experience->planned_only % FRAMES_BETWEEN_LINES != FRAMES_IN_A_ROW) return;
+  log_write(&world->def.log, MUSTER_LOG_WARNING,
+            "frame %llu: for %d frames planning alone took longer than the budget (now %llu of %llu us), which leaves "
+            "one atom to a frame: give frames more time, or have fewer agents",
+            (unsigned long long)world->frames, FRAMES_IN_A_ROW, (unsigned long long)plan_ns / 1000,
+            (unsigned long long)world->report.budget_ns / 1000);
+}
+
+/* Members of herds are never held. */
+void foresight_learn_holding(struct muster_world *world) {
+  double held_ns = (double)world->batch.held_ns, unheld_ns = (double)world->commit.unheld_ns;
+  double *holding = &world->experience.holding;
+  if (held_ns + unheld_ns > 0.0) *holding += 0.25 * (held_ns / (held_ns + unheld_ns) - *holding);
+}
+
+/* A frame that planning alone made late says nothing of its end. */
+static void learn_closing(struct muster_world *world, const controller_sample *sample, uint64_t plan_ns) {
+  uint64_t budget_ns = world->frame.budget_ns, repaid_ns = world->report.repaid_ns;
+  uint64_t late_ns = sample->overrun_ns > repaid_ns ? sample->overrun_ns - repaid_ns : 0;
+  double *learnt_ns = &world->experience.closing_ns;
+  if (sample->waited && plan_ns < budget_ns) *learnt_ns = closing_learn(*learnt_ns, budget_ns, late_ns);
+}
+
+void foresight_learn(struct muster_world *world) {
+  uint64_t plan_ns = 0;
+  for (uint32_t stage = 0; stage < MUSTER_STAGE_RUN; stage++) plan_ns += world->report.stage_ns[stage];
+  bool by_deadline = ready_by_deadline(&world->ready);
+  world->report.agents_late =
+      by_deadline ? ready_count_late(&world->ready) + world->frame.acts_late : world->store.active_count;
+  controller_sample sample = sample_frame(world, plan_ns);
+  uint32_t entries = world->batch.count + world->batch.woken_count;
+  controller_learn(&world->experience.controller, &sample);
+  world->report.debt_ns = world->experience.controller.debt_ns;
+  world->report.share = (float)world->experience.controller.share;
+  costs_turn(&world->costs, world->types.count);
+  for (uint32_t i = 0; i < world->types.count; i++) {
+    costs_learn_actions(&world->costs.actions[i], world->ready.released_of[i]);
+    world->ready.released_of[i] = 0;
+  }
+  world->experience.entries = entries;
+  foresight_learn_holding(world);
+  if (world->runner.virtual) return;
+  tell_of_planning(world, plan_ns);
+  learn_closing(world, &sample, plan_ns);
+  uint64_t rank_ns = world->report.stage_ns[MUSTER_STAGE_RANK];
+  estimate_add_clipped(&world->experience.plan, (double)plan_ns, 1e5);
+  estimate_add_clipped(&world->experience.prepare, (double)(plan_ns - rank_ns), 1e5);
+  if (entries) world->experience.each_ns = each_ns_of(world);
+  if (entries < ENTRIES_TO_LEARN_FROM) return;
+  /* Those that were released and not admitted are dealt with, too. */
+  uint32_t ranked = world->report.released > entries ? world->report.released : entries;
+  estimate_add_clipped(&world->experience.rank, (double)rank_ns / ranked, 100.0);
+}

@@ -1,0 +1,51 @@
+/* frame.h - the parts of a frame, for those who run one: muster_frame_run() in frame.c, api/planner.c, where the host
+ * stands in for stage 7, and replay/. The stages are listed in frame.c. */
+#ifndef FRAME_H
+#define FRAME_H
+
+#include "world/world.h"
+
+/* Whether a frame may begin: the same rules for both. */
+muster_result frame_check(struct muster_world *world, const muster_frame *frame);
+
+/* Opens a checked frame; the calling thread enters the pool for it. */
+void frame_begin(struct muster_world *world, const muster_frame *frame);
+
+/* Stages 1 to 6. */
+void frame_plan(struct muster_world *world);
+
+/* Stage 8. */
+void frame_commit(struct muster_world *world);
+
+/* Learns from the frame, adds it to the statistics and closes it; the calling thread leaves the pool. */
+void frame_end(struct muster_world *world);
+
+/* Runs a frame that was checked. */
+void frame_run_checked(struct muster_world *world, const muster_frame *frame);
+
+/* Settles what the last commit left over. Each frame begins with it, and so does every call between frames that looks
+ * at agents, and the end of the world. The calling thread is inside the pool. */
+void frame_settle(struct muster_world *world);
+
+/* The same for a calling thread outside the pool. */
+void frame_settle_between(struct muster_world *world);
+
+/* The calling thread leaves the pool, and the world to its host, which runs a plan or may begin another frame. */
+void frame_leave(struct muster_world *world, occupation next);
+
+/* The host has run what was planned: the calling thread has the world in its hands again, and enters the pool. */
+void frame_resume(struct muster_world *world);
+
+/* What is left for the host to run a plan in. In run.c. */
+uint64_t frame_time_to_run(const struct muster_world *world);
+
+/* What world->run_stage may be. Workers take updates from the dispatch queue, atom by atom, until the deadline; in a
+ * world that records on the wall clock, what ran is written down. In run.c. */
+void run_by_workers(struct muster_world *world);
+void run_and_record(struct muster_world *world);
+
+/* A type is registered: reserves what agents that act beside others need, when it is the first that says so;
+ * arena->failed tells of refusal. In act.c. */
+void act_reserve(struct muster_world *world, const agent_type *type);
+
+#endif

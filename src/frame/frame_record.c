@@ -1,0 +1,361 @@
+/* frame_record.c - see frame_record.h. */
+#include "frame/frame_record.h"
+
+#include "base/error.h"
+#include "world/world_record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void recorder_begin_frame(struct muster_world *world, const muster_frame *frame) {
+  recorder *recorder = world->recorder;
+  recorder_keep_newborns(world);
+  recorder_put_tag(recorder, TAG_FRAME);
+  tape_put_number(&recorder->tape, world->types.count);
+  tape_put_number(&recorder->tape, frame->sim_now_ns);
+  tape_put_number(&recorder->tape, frame->budget_ns);
+}
+
+/* ------------------------------------------------------------------------------------------------------ run, settle */
+
+static void put_outcome(struct muster_world *world, uint32_t entry) {
+  tape *tape = &world->recorder->tape;
+  batch_outcome outcome = (batch_outcome)world->batch.outcomes[entry];
+  uint32_t atom = world->batch.results[entry].atom_next;
+  tape_put_number(tape, outcome == OUTCOME_NOT_RUN ? 0 : outcome == OUTCOME_PREEMPTED ? atom + 2u : 1u);
+}
+
+/* How many entries from `first` on ended alike: not run, or whole. */
+static uint32_t count_alike(const batch *batch, uint32_t first, uint64_t how) {
+  uint32_t i = first;
+  for (; i < batch->count; i++) {
+    batch_outcome outcome = (batch_outcome)batch->outcomes[i];
+    if (outcome == OUTCOME_PREEMPTED || (outcome != OUTCOME_NOT_RUN) != how) break;
+  }
+  return i - first;
+}
+
+static void keep_woken(struct muster_world *world) {
+  const batch *batch = &world->batch;
+  tape_put_number(&world->recorder->tape, batch->woken_count);
+  for (uint32_t i = batch->count; i < batch->count + batch->woken_count; i++) {
+    const batch_entry *entry = &batch->entries[i];
+    bool short_of_places = entry->send_limit < world->types.types[world->store.rows[entry->agent].type].sends_max;
+    if (batch->outcomes[i] != OUTCOME_NOT_RUN && short_of_places && batch->results[i].sends > 0)
+      recorder_cannot(world->recorder, "a woken agent found no room for its messages");
+    tape_put_number(&world->recorder->tape, entry->agent);
+    put_outcome(world, i);
+  }
+}
+
+void recorder_keep_outcomes(struct muster_world *world) {
+  recorder *recorder = world->recorder;
+  const batch *batch = &world->batch;
+  recorder_put_tag(recorder, TAG_OUTCOMES);
+  tape_put_number(&recorder->tape, batch->count);
+  for (uint32_t i = 0, alike; i < batch->count; i += alike) {
+    alike = 1;
+    put_outcome(world, i);
+    if (batch->outcomes[i] == OUTCOME_PREEMPTED) continue;
+    alike = count_alike(batch, i, batch->outcomes[i] != OUTCOME_NOT_RUN);
+    tape_put_number(&recorder->tape, alike);
+  }
+  keep_woken(world);
+}
+
+void recorder_keep_cycles(struct muster_world *world) {
+  const batch *batch = &world->batch;
+  tape *tape = &world->recorder->tape;
+  recorder_put_tag(world->recorder, TAG_CYCLES);
+  for (uint32_t i = 0; i < batch->count; i++) {
+    bool ran = batch->outcomes[i] == OUTCOME_FINISHED || batch->outcomes[i] == OUTCOME_ACT;
+    tape_put_number(tape, ran && batch->entries[i].cycles > 1 ? batch->entries[i].cycles - 1u : 0);
+  }
+}
+
+bool recorder_take_cycles(struct muster_world *world) {
+  batch *batch = &world->batch;
+  if (!recorder_mark(world->recorder, TAG_CYCLES)) return false;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    uint64_t more = tape_take_number(&world->recorder->tape);
+    if (more >= MUSTER_CYCLES_MAX)
+      recorder_diverges(world->recorder, "its record has an update of %llu cycles", (unsigned long long)more + 1);
+    batch->entries[i].cycles = more < MUSTER_CYCLES_MAX ? (uint8_t)(more + 1) : 1;
+  }
+  return !world->recorder->tape.failed && !world->recorder->trouble[0];
+}
+
+bool recorder_exchange_shares(struct muster_world *world, bool any, uint32_t looked_at[WHEEL_SHARDS]) {
+  batch *batch = &world->batch;
+  any = recorder_exchange_choice(world->recorder, any);
+  if (!any || !recorder_mark(world->recorder, TAG_SHARES)) return false;
+  for (uint32_t i = 0; i < WHEEL_SHARDS; i++)
+    recorder_exchange(world->recorder, TAG_SHARES, &looked_at[i], sizeof looked_at[i]);
+  for (uint32_t i = 0; i < batch->claim_count; i++) {
+    uint16_t *ran_by = &batch->claims[i].ran_by;
+    if (recorder_records(world->recorder))
+      tape_put_number(&world->recorder->tape, *ran_by == CLAIM_LEFT ? 0 : *ran_by + 1u);
+    if (!recorder_replays(world->recorder)) continue;
+    uint64_t number = tape_take_number(&world->recorder->tape);
+    *ran_by = number == 0 || number > CLAIM_LEFT ? CLAIM_LEFT : (uint16_t)(number - 1);
+  }
+  return !world->recorder->trouble[0];
+}
+
+static void put_costs(struct muster_world *world) {
+  tape *tape = &world->recorder->tape;
+  uint64_t samples = 0, interrupted = 0;
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+    samples += world->runner.states[i].sample_count;
+    interrupted += world->runner.states[i].interrupted;
+  }
+  tape_put_number(tape, interrupted);
+  tape_put_number(tape, samples);
+  for (uint32_t i = 0; i < world->runner.state_count; i++)
+    for (uint32_t k = 0; k < world->runner.states[i].sample_count; k++) {
+      const cost_sample *sample = &world->runner.states[i].samples[k];
+      tape_put_number(tape, sample->type);
+      tape_put_number(tape, (uint64_t)sample->level << 1 | sample->offends);
+      tape_put_number(tape, sample->cost_ns);
+    }
+}
+
+static void take_costs(struct muster_world *world) {
+  tape *tape = &world->recorder->tape;
+  world->statistics.interrupted += tape_take_number(tape);
+  for (uint64_t left = tape_take_number(tape); left > 0 && !tape->failed; left--) {
+    uint64_t type = tape_take_number(tape), how = tape_take_number(tape), cost_ns = tape_take_number(tape);
+    uint64_t level = how >> 1;
+    if (type < world->types.count && level < MUSTER_LEVELS)
+      costs_add(&world->costs, (uint32_t)type, (uint32_t)level, cost_ns, how & 1);
+    else
+      recorder_diverges(world->recorder, "its record has a cost of type %llu at level %llu", (unsigned long long)type,
+                        (unsigned long long)level);
+  }
+}
+
+void recorder_exchange_costs(struct muster_world *world) {
+  if (!recorder_mark(world->recorder, TAG_COSTS)) return;
+  if (recorder_records(world->recorder)) put_costs(world);
+  if (recorder_replays(world->recorder)) take_costs(world);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- actions */
+
+void recorder_keep_acted(struct muster_world *world) {
+  tape *tape = &world->recorder->tape;
+  const acts *acts = &world->acts;
+  recorder_mark(world->recorder, TAG_ACTED);
+  tape_put_number(tape, acts->count);
+  for (uint32_t i = 0, alike; i < acts->count; i += alike) {
+    alike = 1;
+    while (i + alike < acts->count && acts->entries[i + alike].ran == acts->entries[i].ran) alike++;
+    tape_put_number(tape, (uint64_t)alike << 1 | acts->entries[i].ran);
+  }
+}
+
+void recorder_choose_acted(struct muster_world *world) {
+  tape *tape = &world->recorder->tape;
+  acts *acts = &world->acts;
+  uint32_t listed = acts->count;
+  if (!recorder_mark(world->recorder, TAG_ACTED)) return;
+  uint64_t recorded = tape_take_number(tape);
+  if (recorded != listed) {
+    recorder_diverges(world->recorder, "actions of %u agents wait, in its record of %llu", listed,
+                      (unsigned long long)recorded);
+    return;
+  }
+  for (uint32_t i = 0; i < listed;) {
+    uint64_t number = tape_take_number(tape), alike = number >> 1;
+    if (tape->failed || alike == 0 || alike > listed - i) {
+      recorder_diverges(world->recorder, "its record does not say whether agent %u acted", acts->entries[i].agent);
+      return;
+    }
+    for (; alike > 0; alike--, i++) acts->entries[i].left_out = !(number & 1);
+  }
+}
+
+/* --------------------------------------------------------------------------------------------------------- runaways */
+
+static void put_list(struct muster_world *world, const offence_list *list) {
+  tape *tape = &world->recorder->tape;
+  uint32_t all = offences_counts(world->types.count), counts = 0;
+  for (uint32_t i = 0; i < all; i++) counts += list->by_type[i] > 0;
+  tape_put_number(tape, list->count);
+  tape_put(tape, list->offences, list->count * sizeof *list->offences);
+  tape_put_number(tape, counts);
+  for (uint32_t i = 0; i < all; i++) {
+    if (!list->by_type[i]) continue;
+    tape_put_number(tape, i);
+    tape_put_number(tape, list->by_type[i]);
+  }
+}
+
+static bool is_possible(const struct muster_world *world, const offence *offence) {
+  return offence->agent < world->def.agents_max && offence->type < world->types.count &&
+         offence->level < MUSTER_LEVELS && offence->kind < OFFENCE_KINDS;
+}
+
+static void take_list(struct muster_world *world, offence_list *list) {
+  tape *tape = &world->recorder->tape;
+  uint64_t count = tape_take_number(tape);
+  if (count > OFFENCES_MAX) {
+    recorder_diverges(world->recorder, "its record has %llu offences of one worker", (unsigned long long)count);
+    return;
+  }
+  tape_take(tape, list->offences, count * sizeof *list->offences);
+  for (uint32_t i = 0; i < count && !tape->failed; i++)
+    if (is_possible(world, &list->offences[i])) list->offences[list->count++] = list->offences[i];
+  if (list->count < count) recorder_diverges(world->recorder, "its record has offences that cannot be");
+  for (uint64_t left = tape_take_number(tape); left > 0 && !tape->failed; left--) {
+    uint64_t i = tape_take_number(tape), more = tape_take_number(tape);
+    if (i < offences_counts(world->types.count)) list->by_type[i] = (uint32_t)more;
+  }
+}
+
+bool recorder_exchange_offences(struct muster_world *world, offence_list *list) {
+  bool any = recorder_exchange_choice(world->recorder, list && list->count > 0);
+  if (!any || !recorder_mark(world->recorder, TAG_OFFENCES)) return false;
+  if (recorder_records(world->recorder)) put_list(world, list);
+  return true;
+}
+
+bool recorder_next_offences(struct muster_world *world, offence_list *list) {
+  if (!recorder_exchange_offences(world, NULL)) return false;
+  take_list(world, list);
+  return !world->recorder->trouble[0];
+}
+
+bool recorder_exchange_suspect(struct muster_world *world, bool any, uint32_t *type) {
+  if (!recorder_exchange_choice(world->recorder, any)) return false;
+  recorder_exchange(world->recorder, TAG_SUSPECT, type, sizeof *type);
+  return *type < world->types.count;
+}
+
+bool recorder_exchange_incident(struct muster_world *world, bool any, watch_incident *incident) {
+  if (!recorder_exchange_choice(world->recorder, any)) return false;
+  recorder_exchange(world->recorder, TAG_INCIDENT, incident, sizeof *incident);
+  return incident->agent < world->def.agents_max && incident->type < world->types.count;
+}
+
+/* -------------------------------------------------------------------------------------------------- end of the frame
+ */
+
+static void end_recorded_frame(struct muster_world *world) {
+  recorder *recorder = world->recorder;
+  if (recorder->tape.failed)
+    snprintf(recorder->trouble, sizeof recorder->trouble, "the buffer of %zu bytes was full",
+             recorder->def.buffer_bytes);
+  if (!recorder->trouble[0] && !recorder_write_out(recorder, TAPE_FRAME, world->frames))
+    snprintf(recorder->trouble, sizeof recorder->trouble, "a write was refused");
+  if (!recorder->trouble[0]) {
+    recorder->frames++;
+    return;
+  }
+  recorder->lost++;
+  recorder_finish(world->recorder);
+  log_write(&world->def.log, MUSTER_LOG_WARNING, "frame %llu: the recording ended: %s",
+            (unsigned long long)world->frames, recorder->trouble);
+}
+
+/* What a replay must come to as well. */
+static bool is_alike(const muster_frame_report *one, const muster_frame_report *other) {
+  return one->agents == other->agents && one->released == other->released && one->completed == other->completed &&
+         one->carried == other->carried && one->preempted == other->preempted && one->woken == other->woken &&
+         one->actions_waiting == other->actions_waiting && one->longest_wait_ns == other->longest_wait_ns &&
+         one->scored == other->scored && one->score_waiting == other->score_waiting &&
+         memcmp(one->levels, other->levels, sizeof one->levels) == 0;
+}
+
+static bool is_duration(double value) {
+  return value >= 0.0 && value < 1e15;
+}
+
+static bool is_estimate(const cost_estimate *estimate) {
+  return is_duration(estimate->mean_ns) && is_duration(estimate->high_ns);
+}
+
+static bool is_controller(const controller *controller) {
+  return controller->share > 0.0 && controller->share < 2.0 && is_duration(controller->backlog_ns) &&
+         is_duration(controller->stood_ns) && controller->debt_budgets >= 0.0 && controller->debt_budgets <= 8.0 &&
+         controller->debt_ns < 1000000000000u;
+}
+
+void recorder_check_experience(struct muster_world *world, const frame_experience *own) {
+  frame_experience *read = &world->experience;
+  if (is_estimate(&read->plan) && is_estimate(&read->settle) && is_estimate(&read->act) &&
+      is_estimate(&read->act_each[MUSTER_ACT_SERIAL]) && is_estimate(&read->act_each[MUSTER_ACT_REGION]) &&
+      is_estimate(&read->act_each[MUSTER_ACT_PARALLEL]) && is_estimate(&read->act_settle) &&
+      is_estimate(&read->prepare) && is_estimate(&read->rank) && is_duration(read->acts_left_ns) &&
+      is_duration(read->each_ns) && read->holding >= 0.0 && read->holding <= 1.0 && is_duration(read->closing_ns) &&
+      is_controller(&read->controller))
+    return;
+  recorder_diverges(world->recorder, "its record has measured times that cannot be");
+  *read = *own;
+}
+
+static void exchange_report(struct muster_world *world) {
+  muster_frame_report report = world->report;
+  recorder_exchange(world->recorder, TAG_REPORT, &report, sizeof report);
+  if (!is_alike(&report, &world->report))
+    recorder_diverges(world->recorder,
+                      "it released %u, completed %u and carried %u of %u agents, its record %u, %u and %u of %u",
+                      world->report.released, world->report.completed, world->report.carried, world->report.agents,
+                      report.released, report.completed, report.carried, report.agents);
+  world->report = report;
+  frame_experience own = world->experience;
+  recorder_exchange(world->recorder, TAG_REPORT, &world->experience, sizeof world->experience);
+  if (recorder_replays(world->recorder)) recorder_check_experience(world, &own);
+}
+
+static void exchange_hash(struct muster_world *world) {
+  uint32_t every = world->recorder->def.hash_every;
+  if (!recorder_exchange_choice(world->recorder, every && world->frames % every == 0)) return;
+  uint64_t own = world->recorder->hash(world), hash = own;
+  recorder_exchange(world->recorder, TAG_HASH, &hash, sizeof hash);
+  if (hash != own)
+    recorder_diverges(world->recorder, "its hash is %016llx, in its record %016llx", (unsigned long long)own,
+                      (unsigned long long)hash);
+}
+
+void recorder_end_frame(struct muster_world *world) {
+  if (world->recorder->mode == RECORDER_ENDED) {
+    world->recorder->lost++;
+    return;
+  }
+  exchange_report(world);
+  exchange_hash(world);
+  if (recorder_records(world->recorder)) end_recorded_frame(world);
+}
+
+static void keep_times(struct recorder *recorder, const muster_frame_report *report) {
+  recorder->times = (frame_times){.wall_ns = report->wall_ns,
+                                  .overrun_wall_ns = report->overrun_wall_ns,
+                                  .overrun_own_ns = report->overrun_own_ns,
+                                  .used_cpu_ns = report->used_cpu_ns,
+                                  .given_cpu_ns = report->given_cpu_ns};
+  recorder_put_times(recorder);
+}
+
+/* Behind the last frame of a record that was cut there is none. */
+static void take_times(struct muster_world *world) {
+  recorder *recorder = world->recorder;
+  muster_frame_report *report = &world->report;
+  tape_section section;
+  bool cut;
+  if (recorder->tape.at != recorder->tape.end)
+    recorder_diverges(world->recorder, "its record of this frame goes on behind its end");
+  if (recorder->tape.failed || recorder->trouble[0] || tape_next(&recorder->tape, &section, &cut)) return;
+  if (!recorder_mark(world->recorder, TAG_TIMES)) return;
+  tape_take(&recorder->tape, &recorder->times, sizeof recorder->times);
+  report->wall_ns = recorder->times.wall_ns;
+  report->overrun_wall_ns = recorder->times.overrun_wall_ns;
+  report->overrun_own_ns = recorder->times.overrun_own_ns;
+  report->used_cpu_ns = recorder->times.used_cpu_ns;
+  report->given_cpu_ns = recorder->times.given_cpu_ns;
+}
+
+void recorder_exchange_times(struct muster_world *world) {
+  if (recorder_records(world->recorder)) keep_times(world->recorder, &world->report);
+  if (recorder_replays(world->recorder)) take_times(world);
+}

@@ -1,0 +1,336 @@
+/* intake.c - stage 1: what changed since the last frame? Commands and spawns that any thread queued, and what the
+ * updates of the last frame asked for, are applied here and nowhere else: world/lifecycle.h does it to each agent. */
+#include "base/prefetch.h"
+#include "frame/stages.h"
+#include "herds/herds.h"
+#include "world/conduct.h"
+#include "world/lifecycle.h"
+#include "world/messages.h"
+#include "world/reactions.h"
+#include "world/timing.h"
+#include "world/tune.h"
+#include "world/world_record.h"
+
+/* Masses are spread over frames: of commands and of spawns each frame takes what fits an eighth of the budget. Under
+ * the virtual clock that is a number, at INTAKE_NS for each. */
+enum { INTAKE_MIN = 256, INTAKE_NS = 250, INTAKE_BUDGET_PART = 8, TOGETHER = 16 };
+
+static void apply_move(struct muster_world *world, const command *command) {
+  if (store_is_active(&world->store, command->index))
+    lifecycle_move(world, command->index, space_spot_of(&world->space, command->position));
+  else
+    space_place(&world->space, &world->store.places[command->index], command->position);
+}
+
+static void set_factor(agent_row *row, muster_factor factor, double value) {
+  if (value >= 0.0) row->factors[factor] = byte_share_of((float)value);
+}
+
+static void apply_tune(struct muster_world *world, const command *command) {
+  agent_row *row = &world->store.rows[command->index];
+  score_inputs inputs = world_score_inputs(world);
+  if (command->first >= 0.0f) row->floor = share_of(command->first);
+  if (command->second >= 0.0f) row->elasticity_step = (uint8_t)elasticity_step_of(command->second);
+  if (command->derive) row->elasticity_step = ELASTICITY_DERIVED;
+  set_factor(row, MUSTER_FACTOR_VISIBILITY, command->position.x);
+  set_factor(row, MUSTER_FACTOR_BULK, command->position.y);
+  set_factor(row, MUSTER_FACTOR_INTERACTIVITY, command->position.z);
+  if (command->esteemed && world->factors) tune_esteem(world, command);
+  if (store_is_active(&world->store, command->index)) score_tuned_agent(&world->board, &inputs, command->index);
+}
+
+static void apply_remove(struct muster_world *world, const command *command) {
+  if (herds_is_block(world, command->index)) return; /* herds live there */
+  if (store_is_active(&world->store, command->index))
+    lifecycle_remove(world, command->index);
+  else
+    world->store.rows[command->index].doomed = 1;
+}
+
+static void apply_observer(struct muster_world *world, const command *command) {
+  muster_observer_def def = {.position = command->position,
+                             .partition = command->partition,
+                             .near_m = command->first,
+                             .far_m = command->second};
+  if (recorder_replays(world->recorder) && command->kind == COMMAND_OBSERVER_ADD)
+    identity_assign(&world->observer_ids, command->index, command->generation);
+  if (!identity_is_live(&world->observer_ids, command->index, command->generation)) return;
+  switch ((command_kind)command->kind) {
+  case COMMAND_OBSERVER_ADD:
+    observers_add(&world->observers, command->index, &def);
+    break;
+  case COMMAND_OBSERVER_MOVE:
+    if (world->observers.rows[command->index].present)
+      observers_move(&world->observers, command->index, command->position);
+    break;
+  default:
+    if (world->observers.rows[command->index].present) observers_remove(&world->observers, command->index);
+    identity_close(&world->observer_ids, command->index);
+    if (!recorder_replays(world->recorder)) identity_give_back(&world->observer_ids, command->index);
+  }
+}
+
+static void apply_to_type(struct muster_world *world, const command *command) {
+  agent_type *type = &world->types.types[command->index];
+  switch ((command_kind)command->kind) {
+  case COMMAND_PARDON_TYPE:
+    conduct_pardon_type(world, command->index);
+    break;
+  case COMMAND_QUARANTINE_TYPE:
+    conduct_quarantine_type(world, command->index, true);
+    break;
+  case COMMAND_PRIORITISE:
+    type->def.priority = command->tuning.priority;
+    break;
+  default:
+    if (command->tuning.period_updates != type->sets.sets[command->tuning.set].period_updates)
+      rhythm_give_up(&world->rhythms, command->index);
+    sets_tune(&type->sets, command->tuning.set,
+              &(muster_set_tuning){.priority = command->tuning.priority,
+                                   .period_updates = command->tuning.period_updates,
+                                   .period_ns = command->tuning.period_ns,
+                                   .mode = command->tuning.mode});
+  }
+}
+
+static void apply(struct muster_world *world, const command *command) {
+  if (command->kind >= COMMAND_HERD_WAKE) {
+    herds_apply(world, command);
+    return;
+  }
+  if (command->kind >= COMMAND_PARDON_TYPE) {
+    apply_to_type(world, command);
+    return;
+  }
+  if (command->kind >= COMMAND_OBSERVER_ADD) {
+    apply_observer(world, command);
+    return;
+  }
+  if (!identity_is_live(&world->agent_ids, command->index, command->generation)) return;
+  switch ((command_kind)command->kind) {
+  case COMMAND_REMOVE:
+    apply_remove(world, command);
+    break;
+  case COMMAND_MOVE:
+    apply_move(world, command);
+    break;
+  case COMMAND_WAKE:
+    wakes_settle(&world->wakes, command->index);
+    lifecycle_apply_wake(world, command);
+    break;
+  case COMMAND_WAKE_AT:
+    timing_ask(world, command->index, command->at_ns);
+    break;
+  case COMMAND_PARDON:
+    conduct_pardon(world, command->index);
+    break;
+  case COMMAND_MEET:
+  case COMMAND_PART:
+    tune_company(world, command);
+    break;
+  default:
+    apply_tune(world, command);
+  }
+}
+
+/* The next hint of an agent that still exists, of those that there were: it was woken, and found no worker. */
+static bool take_hint(struct muster_world *world, uint32_t *left, command *wake) {
+  uint32_t index;
+  for (; *left > 0 && wakes_pop(&world->wakes, &index); --*left) {
+    uint32_t generation = identity_generation(&world->agent_ids, index);
+    if (!wakes_settle(&world->wakes, index) || !identity_is_live(&world->agent_ids, index, generation)) continue;
+    *wake = (command){COMMAND_WAKE, .index = index, .generation = generation};
+    --*left;
+    return true;
+  }
+  return false;
+}
+
+static void apply_wakes(struct muster_world *world) {
+  command wake;
+  uint32_t left = wakes_count(&world->wakes);
+  while (recorder_exchange_command(world, take_hint(world, &left, &wake), &wake)) lifecycle_apply_wake(world, &wake);
+}
+
+/* A part of the intake that stops when it has had its share of the frame. */
+typedef struct intake_share {
+  uint64_t end_ns; /* wall */
+  uint64_t count;  /* virtual */
+  uint64_t taken;
+} intake_share;
+
+static intake_share begin_share(const struct muster_world *world) {
+  uint64_t share_ns = world->frame.budget_ns / INTAKE_BUDGET_PART;
+  uint64_t count = share_ns / INTAKE_NS;
+  return (intake_share){.end_ns = world->runner.virtual ? 0 : clock_now(&world->runner.clock) + share_ns,
+                        .count = count > INTAKE_MIN ? count : INTAKE_MIN};
+}
+
+/* Whether a few more may be taken. */
+static bool is_left(const struct muster_world *world, const intake_share *share) {
+  if (share->taken < INTAKE_MIN) return true;
+  return world->runner.virtual ? share->taken < share->count : clock_now(&world->runner.clock) < share->end_ns;
+}
+
+/* Agents that are named in a few commands, or about to become active: fetched before any of them is dealt with. */
+PREFETCH_FUNCTION prefetch_agents(const struct muster_world *world, const uint32_t *agents, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    __builtin_prefetch(&world->store.rows[agents[i]], 1);
+    __builtin_prefetch(&world->store.places[agents[i]], 1);
+  }
+}
+
+/* Whether an agent hangs in a wheel. */
+static bool hangs(const agent_row *row) {
+  return row->status == AGENT_WAITING && row->spot;
+}
+
+/* What taking agents out of the wheel and the grid touches: their blocks, then the ends of the lists that these are
+ * part of. */
+PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *agents, uint32_t count) {
+  const agent_store *store = &world->store;
+  list_store *waiting = &world->classes.lists, *placed = &world->space.members;
+  for (uint32_t i = 0; i < count; i++) {
+    if (hangs(&store->rows[agents[i]])) __builtin_prefetch(lists_block_of(waiting, store->rows[agents[i]].spot), 1);
+    __builtin_prefetch(lists_block_of(placed, store->places[agents[i]].spot), 1);
+  }
+  for (uint32_t i = 0; i < count; i++)
+    if (store->places[agents[i]].depth == 0)
+      __builtin_prefetch(&world->space.buckets[lists_block_of(placed, store->places[agents[i]].spot)->owner], 1);
+  for (uint32_t i = 0; i < count; i++) {
+    const agent_place *place = &store->places[agents[i]];
+    if (hangs(&store->rows[agents[i]]))
+      __builtin_prefetch(lists_last(waiting, *wheel_list_of(&world->classes, store->rows[agents[i]].spot)), 1);
+    uint32_t bucket = place->depth ? 0 : lists_block_of(placed, place->spot)->owner;
+    __builtin_prefetch(lists_last(placed, world->space.buckets[bucket].list), 1);
+  }
+}
+
+/* Lists the agents of commands that exist: the rows of others may be in the hands of threads that spawn. */
+static uint32_t list_existing(const struct muster_world *world, const command *commands, uint32_t count,
+                              uint32_t *agents) {
+  uint32_t listed = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (commands[i].kind < COMMAND_OBSERVER_ADD &&
+        identity_is_live(&world->agent_ids, commands[i].index, commands[i].generation))
+      agents[listed++] = commands[i].index;
+  return listed;
+}
+
+/* Takes a few commands of other threads; returns how many. */
+static uint32_t apply_few(struct muster_world *world, uint32_t most) {
+  command commands[TOGETHER];
+  uint32_t agents[TOGETHER], count = 0, agent_count = 0, removals = 0;
+  while (count < TOGETHER && count < most && ring_pop(&world->inbox.commands, &commands[count])) count++;
+  count = recorder_exchange_commands(world, commands, count, TOGETHER);
+  for (uint32_t i = 0; i < count; i++) {
+    if (commands[i].kind < COMMAND_OBSERVER_ADD) agents[agent_count++] = commands[i].index;
+    removals += commands[i].kind == COMMAND_REMOVE;
+  }
+  prefetch_agents(world, agents, agent_count);
+  if (removals) prefetch_lists(world, agents, list_existing(world, commands, count, agents));
+  for (uint32_t i = 0; i < count; i++) apply(world, &commands[i]);
+  return count;
+}
+
+/* Commands of the updates come first, then wakes, then the commands of other threads, no more than there were at the
+ * beginning: a producer that never stops must not hold the frame. */
+static void apply_commands(struct muster_world *world) {
+  uint32_t count = world->deferred_count;
+  command *deferred = world->deferred;
+  world->deferred = world->deferred_before; /* callbacks may defer anew */
+  world->deferred_before = deferred;
+  world->deferred_count = 0;
+  for (uint32_t i = 0; i < count; i++) apply(world, &deferred[i]);
+  apply_wakes(world);
+  intake_share share = begin_share(world);
+  uint32_t left = ring_count(&world->inbox.commands);
+  while (recorder_choose(world->recorder, left > 0 && is_left(world, &share))) {
+    uint32_t taken = apply_few(world, left);
+    if (!taken) break;
+    share.taken += taken;
+    left -= taken;
+  }
+  world->report.commands_waiting = ring_count(&world->inbox.commands);
+}
+
+static void activate(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  if (row->doomed) { /* removed before it ever was: nobody hears of it */
+    lifecycle_discard(world, index);
+    return;
+  }
+  lifecycle_enter(world, index, world->frame.now_ns);
+  lifecycle_callback(world, index, MUSTER_FLIGHT_ON_SPAWNED, world->types.types[row->type].def.on_spawned);
+  world->statistics.spawned++;
+  if (row->woken) {
+    row->woken = 0;
+    lifecycle_wake(world, index);
+  }
+}
+
+/* Activates a few of the spawned agents; returns how many. */
+static uint32_t activate_few(struct muster_world *world) {
+  uint32_t agents[TOGETHER], count = 0;
+  if (!recorder_replays(world->recorder)) count = pending_take(&world->inbox.spawns, agents, TOGETHER);
+  count = recorder_exchange_activated(world, agents, count, TOGETHER);
+  prefetch_agents(world, agents, count);
+  for (uint32_t i = 0; i < count; i++) {
+    const agent_place *place = &world->store.places[agents[i]];
+    __builtin_prefetch(space_cell(&world->space, place->cell_x, place->cell_y, place->partition), 1);
+  }
+  for (uint32_t i = 0; i < count; i++) activate(world, agents[i]);
+  return count;
+}
+
+static void activate_spawns(struct muster_world *world) {
+  intake_share share = begin_share(world);
+  while (recorder_choose(world->recorder, is_left(world, &share))) {
+    uint32_t taken = activate_few(world);
+    if (!taken) break;
+    share.taken += taken;
+  }
+  world->report.spawns_waiting = pending_count(&world->inbox.spawns);
+}
+
+/* Receivers that want it are woken by what was delivered since the last intake. One that is held runs in this frame
+ * anyway. */
+static void wake_receivers(struct muster_world *world) {
+  mailbox *mailbox = &world->mailbox;
+  for (uint32_t index = 0; mailbox->wake_count;) {
+    index = mailbox_take_wake(mailbox, index);
+    if (world->store.rows[index].status == AGENT_ADMITTED) continue;
+    uint32_t generation = identity_generation(&world->agent_ids, index);
+    apply(world, &(command){COMMAND_WAKE, .index = index, .generation = generation});
+  }
+}
+
+/* Tops up the ids set aside for spawns from inside updates; some stay for the host. */
+static void set_ids_aside(struct muster_world *world) {
+  uint32_t kept_free = world->def.agents_max / 64 + 1;
+  uint32_t wanted = 0;
+  for (uint32_t i = 0; i < world->types.count; i++)
+    if (world->types.types[i].def.spawns_max) wanted = world->def.agents_max;
+  if (wanted > world->store.active_count / 2 + 1024) wanted = world->store.active_count / 2 + 1024;
+  while (world->spawn_id_count < wanted) {
+    uint32_t index = IDENTITY_NONE;
+    if (!recorder_replays(world->recorder) && identity_available(&world->agent_ids) > kept_free)
+      index = identity_take(&world->agent_ids);
+    if (world->recorder) index = recorder_exchange_id(world, index);
+    if (index == IDENTITY_NONE) break;
+    world->spawn_ids[world->spawn_id_count++] = index;
+  }
+}
+
+void intake_run(struct muster_world *world) {
+  timing_run(world);
+  reactions_run(world);
+  tune_run(world);
+  apply_commands(world);
+  messages_take(world);
+  activate_spawns(world);
+  wake_receivers(world);
+  timing_run(world);
+  herds_intake(world);
+  set_ids_aside(world);
+}

@@ -1,0 +1,58 @@
+/* run.c - stage 7: the batch goes to the workers. What they do with it is in run/runner.h. */
+#include "frame/audit.h"
+#include "frame/foresight.h"
+#include "frame/frame.h"
+#include "frame/frame_record.h"
+#include "frame/stages.h"
+#include "world/serial.h"
+
+static crew_orders orders_for(struct muster_world *world, crew_work work) {
+  runner *runner = &world->runner;
+  return (crew_orders){.work = work,
+                       .argument = runner,
+                       .patience_ns = runner->virtual ? UINT64_MAX : runner->deadline_ns,
+                       .before_sleep = runner->audit ? runner_before_sleep : NULL,
+                       .workers = runner->workers};
+}
+
+void run_early(struct muster_world *world) {
+  runner *runner = &world->runner;
+  rank_limits limits = foresee_limits(world);
+  limits.classes = &world->classes;
+  world->held = rank_held(&world->store, &world->types, &world->costs, &limits, &world->batch);
+  runner->deadline_ns = world->frame.deadline_ns;
+  runner->risk_most_ns = world->frame.budget_ns / 4;
+  runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->experience.entries);
+  runner_open_early(runner);
+  crew_orders orders = orders_for(world, runner_work_early);
+  world->early_open = world->batch.early_claims > 0 && !recorder_replays(world->recorder);
+  if (world->early_open) crew_open(&world->early_crew, world->seat, &orders, CREW_ALL);
+}
+
+void run_by_workers(struct muster_world *world) {
+  crew_orders orders = orders_for(world, runner_work);
+  if (!world->early_open) /* else workers may be reading it */
+    world->runner.stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->batch.count);
+  runner_open(&world->runner);
+  if (world->early_open) crew_close(&world->early_crew, world->seat);
+  serial_mark(world);
+  world->helpers = world->batch.claim_count > 1 ? serial_helpers_for(world, world->admitted_ns) : 0;
+  crew_run(&world->run_crew, world->seat, &orders, world->helpers);
+  if (world->early_open) crew_wait(&world->early_crew, world->seat);
+  runner_close(&world->runner);
+  audit_blocked(world);
+}
+
+void run_and_record(struct muster_world *world) {
+  run_by_workers(world);
+  if (!recorder_records(world->recorder)) return; /* it has ended */
+  recorder_keep_outcomes(world);
+  if (world->def.cycles_max > 1) recorder_keep_cycles(world);
+}
+
+uint64_t frame_time_to_run(const struct muster_world *world) {
+  if (world->runner.virtual) return world->frame.capacity_ns;
+  uint64_t end_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->batch.count);
+  uint64_t now_ns = clock_now(&world->runner.clock);
+  return end_ns > now_ns ? end_ns - now_ns : 0;
+}

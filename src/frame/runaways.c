@@ -1,0 +1,218 @@
+/* runaways.c - stage 8, at its end: judges what workers, the ranking and the watchdog noted of atoms that take too
+ * long.
+ */
+#include "frame/runaways.h"
+
+#include "frame/frame_record.h"
+#include "world/conduct.h"
+#include "world/conduct_tell.h"
+
+enum { RISK_DECAY_SHIFT = 6 };
+
+/* Measured updates of a type up to the end of the last frame, or up to now. */
+static uint64_t samples_of(const struct muster_world *world, uint32_t type, bool now) {
+  uint64_t samples = 0;
+  for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
+    const cost_estimate *estimate = costs_of(&world->costs, type, level);
+    samples += now ? estimate->samples : estimate->samples_before;
+  }
+  return samples;
+}
+
+static void watch_type_of(struct muster_world *world, uint32_t number) {
+  agent_type *type = &world->types.types[number];
+  world->conduct.types_watched += !type->watched;
+  type->watched = true;
+  world->conduct.offenders.types[number].watched_until = world->frames + OFFENDERS_WATCH_FRAMES;
+}
+
+/* Keeps an offence for those who ask. */
+static void keep(struct muster_world *world, const muster_offence *offence) {
+  conduct_state *conduct = &world->conduct;
+  conduct->kept[conduct->kept_count++ % MUSTER_OFFENCES_KEPT] = *offence;
+}
+
+/* Field by field: it is saved as it stands. */
+static void note_worst(worst_offence *worst, const muster_offence *offence) {
+  if (offence->duration_ns <= worst->duration_ns) return;
+  worst->duration_ns = offence->duration_ns;
+  worst->agent = offence->agent.index;
+  worst->generation = offence->agent.generation;
+  worst->atom = offence->atom;
+}
+
+/* CPU time that an atom took over its limit. The end of a frame moves by the time for which an atom is blocked: so its
+ * type is no risk to it. */
+static void note_risk(struct muster_world *world, const muster_offence *offence) {
+  uint32_t number = offence->type.index - 1, *risk_ns = &world->types.types[number].risk_ns;
+  if (offence->duration_ns > *risk_ns)
+    *risk_ns = offence->duration_ns < UINT32_MAX ? (uint32_t)offence->duration_ns : UINT32_MAX;
+  note_worst(&world->conduct.offenders.types[number].worst, offence);
+}
+
+/* Whether the agent can be sentenced: it still exists and may run. */
+static bool is_at_large(const struct muster_world *world, muster_agent agent) {
+  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation)) return false;
+  const agent_row *row = &world->store.rows[agent.index];
+  return store_is_active(&world->store, agent.index) && row->status != AGENT_QUARANTINED &&
+         !world->types.types[row->type].quarantined;
+}
+
+/* A window of 64 updates, under the pressure of now. */
+static uint64_t window_of(const struct muster_world *world, const agent_row *row) {
+  const agent_class *class = &world->classes.classes[row->class];
+  double updates_ns = (double)class->nominal_ns / class->rate * OFFENDERS_UPDATES;
+  return updates_ns > OFFENDERS_WINDOW_NS ? (uint64_t)updates_ns : OFFENDERS_WINDOW_NS;
+}
+
+static void judge_offence(struct muster_world *world, const offence *noted) {
+  const agent_type *type = &world->types.types[noted->type];
+  muster_offence offence = {.agent = {noted->agent, noted->generation},
+                            .type = {noted->type + 1u},
+                            .level = noted->level,
+                            .atom = noted->atom,
+                            .kind = noted->kind == OFFENCE_BLOCKED ? MUSTER_OFFENCE_BLOCKED : MUSTER_OFFENCE_OVER,
+                            .duration_ns = noted->duration_ns,
+                            .limit_ns = type->def.limit_ns,
+                            .frame = world->frames};
+  keep(world, &offence);
+  if (offence.kind == MUSTER_OFFENCE_BLOCKED) {
+    note_worst(&world->conduct.offenders.types[noted->type].worst_blocked, &offence);
+    conduct_tell_offence(world, &offence);
+  } else {
+    note_risk(world, &offence);
+  }
+  if (!is_at_large(world, offence.agent)) return;
+  const agent_row *row = &world->store.rows[noted->agent];
+  offender_terms terms = {type->def.strikes_demote, type->def.strikes_quarantine,
+                          row->level + 1u >= type->def.level_count, window_of(world, row)};
+  offender_verdict verdict =
+      offenders_strike(&world->conduct.offenders, noted, &terms, world->frames, world->frame.now_ns);
+  if (verdict == OFFENDER_DEMOTED) conduct_demote_agent(world, &offence);
+  if (verdict == OFFENDER_QUARANTINED) conduct_quarantine_agent(world, &offence);
+  if (verdict == OFFENDER_TOLD && offence.kind == MUSTER_OFFENCE_OVER) conduct_tell_offence(world, &offence);
+}
+
+/* Takes the offences of a list. Sums of types first: the window of a type begins before the strikes in it. */
+static void judge_list(struct muster_world *world, offence_list *list) {
+  if (list->count == 0) return;
+  for (uint32_t type = 0; type < world->types.count; type++) {
+    uint32_t *over = offences_of(list, type, OFFENCE_OVER), *blocked = offences_of(list, type, OFFENCE_BLOCKED);
+    if (!(*over | *blocked)) continue;
+    if (*over)
+      offenders_count(&world->conduct.offenders, type, *over, samples_of(world, type, false), world->frame.now_ns);
+    world->conduct.offenders.types[type].blocked += *blocked;
+    world->statistics.atoms_over_limit += *over;
+    world->statistics.atoms_blocked += *blocked;
+    world->report.offences += *over;
+    world->report.atoms_blocked += *blocked;
+    watch_type_of(world, type);
+    *over = *blocked = 0;
+  }
+  for (uint32_t i = 0; i < list->count; i++) judge_offence(world, &list->offences[i]);
+  list->count = list->left_out = 0;
+}
+
+/* The next incident of the watchdog, or of the record. */
+static bool next_incident(struct muster_world *world, watch_incident *incident) {
+  bool any = !recorder_replays(world->recorder) && world->watchdog && watchdog_take(world->watchdog, incident);
+  return world->recorder ? recorder_exchange_incident(world, any, incident) : any;
+}
+
+/* An atom that computed for so long need not do it again to be an offence that counts. */
+static void punish_stuck(struct muster_world *world, const muster_offence *offence) {
+  const agent_row *row = &world->store.rows[offence->agent.index];
+  const muster_type_def *def = &world->types.types[row->type].def;
+  if (def->strikes_quarantine)
+    conduct_quarantine_agent(world, offence);
+  else if (def->strikes_demote && row->level + 1u < def->level_count)
+    conduct_demote_agent(world, offence);
+}
+
+/* The watchdog tells of each once when it is noticed, and once when the CPU clock of its thread confirms that it
+ * computes: maybe at the same time. */
+static void judge_incident(struct muster_world *world, const watch_incident *incident) {
+  muster_offence offence = {.agent = {incident->agent, incident->generation},
+                            .type = {incident->type + 1u},
+                            .atom = MUSTER_ATOM_UNKNOWN,
+                            .kind = MUSTER_OFFENCE_STUCK,
+                            .duration_ns = incident->duration_ns,
+                            .limit_ns = world->def.stuck_ns,
+                            .frame = world->frames};
+  bool at_large = is_at_large(world, offence.agent);
+  if (at_large) offence.level = world->store.rows[incident->agent].level;
+  if (incident->noticed) {
+    world->conduct.offenders.types[incident->type].stuck++;
+    world->statistics.stuck++;
+    keep(world, &offence);
+  }
+  if (!incident->computes) return;
+  note_risk(world, &offence);
+  if (at_large && !world->runner.virtual) punish_stuck(world, &offence);
+}
+
+static void judge_incidents(struct muster_world *world) {
+  watch_incident incident = {0};
+  while (next_incident(world, &incident)) judge_incident(world, &incident);
+}
+
+static void judge_suspects(struct muster_world *world) {
+  uint32_t type = 0;
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+    worker_state *state = &world->runner.states[i];
+    for (uint32_t k = 0; k < state->suspect_count && !recorder_replays(world->recorder); k++) {
+      type = state->suspects[k].type;
+      if (state->suspects[k].agent) world->types.types[type].suspect = state->suspects[k].agent;
+      if (world->recorder) recorder_exchange_suspect(world, true, &type);
+      watch_type_of(world, type);
+    }
+    state->suspect_count = 0;
+  }
+  while (world->recorder && recorder_exchange_suspect(world, false, &type)) watch_type_of(world, type);
+}
+
+/* On the wall clock a replay takes what was noted then. */
+static void judge_workers(struct muster_world *world) {
+  worker_state *states = world->runner.states;
+  bool timed = !world->runner.virtual, replays = timed && recorder_replays(world->recorder);
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+    if (replays) offences_clear(&states[i].offences, world->types.count);
+    if (timed && recorder_records(world->recorder) && states[i].offences.count)
+      recorder_exchange_offences(world, &states[i].offences);
+    judge_list(world, &states[i].offences);
+  }
+  while (replays && recorder_next_offences(world, &states[0].offences)) judge_list(world, &states[0].offences);
+  if (timed && recorder_records(world->recorder)) recorder_exchange_offences(world, NULL);
+}
+
+/* Types with an open window, and those that were watched long enough. */
+static void judge_types(struct muster_world *world) {
+  offenders *offenders = &world->conduct.offenders;
+  for (uint32_t number = 0; number < world->types.count; number++) {
+    type_conduct *conduct = &offenders->types[number];
+    agent_type *type = &world->types.types[number];
+    type->risk_ns -= type->risk_ns >> RISK_DECAY_SHIFT;
+    if (type->watched && world->frames > conduct->watched_until && !conduct->window_begin_ns) {
+      type->watched = false;
+      type->risk_ns = type->suspect = 0;
+      world->conduct.types_watched--;
+    }
+    if (!conduct->window_begin_ns || type->quarantined) continue;
+    offender_terms terms = {type->def.strikes_demote, type->def.strikes_quarantine,
+                            conduct->level_floor + 1 >= type->def.level_count, OFFENDERS_WINDOW_NS};
+    offender_verdict verdict =
+        offenders_judge_type(offenders, number, &terms, samples_of(world, number, true), world->frame.now_ns);
+    if (verdict == OFFENDER_DEMOTED) conduct_demote_type(world, number);
+    if (verdict == OFFENDER_QUARANTINED) conduct_quarantine_type(world, number, false);
+  }
+}
+
+void runaways_judge(struct muster_world *world) {
+  conduct_tell_turn(world);
+  judge_list(world, &world->batch.offences);
+  judge_workers(world);
+  if (world->watchdog || world->recorder) judge_incidents(world);
+  if (!world->runner.virtual) judge_suspects(world);
+  if (world->conduct.types_watched) judge_types(world);
+  if (world->conduct.regrade_left) conduct_go_on_regrading(world);
+}

@@ -1,0 +1,420 @@
+/* settle.c - stage 8: what became of each entry of the batch, and what follows from it for its agent. */
+#include "frame/settle.h"
+
+#include "agents/passes.h"
+#include "base/error.h"
+#include "base/prefetch.h"
+#include "frame/foresight.h"
+#include "frame/frame_record.h"
+#include "world/herd_links.h"
+#include "world/lifecycle.h"
+#include "world/messages.h"
+#include "world/reactions.h"
+#include "world/serial.h"
+#include "world/timing.h"
+
+#include <string.h>
+
+static inline void note_completion(const struct muster_world *world, settle_part *part, const agent_row *row,
+                                   const agent_class *class, uint32_t index, uint64_t began_ns) {
+  part->completed++;
+  if (class->elapsed == MUSTER_ELAPSED_EVENTS) return; /* it is not late: nobody asked for it */
+  uint64_t elapsed_ns = began_ns - row->last_update_ns;
+  settled_band *band = &part->bands[band_of(row->importance)];
+  band->completed++;
+  /* Buckets are far apart in memory: quantiles make do with one completion in four, the maximum sees all. */
+  if (((index ^ world->frames) & 3) == 0) histogram_add(&band->staleness, elapsed_ns);
+  if (elapsed_ns > band->staleness.maximum) band->staleness.maximum = elapsed_ns;
+  part->interval_deviation_sum_ns += (int64_t)(elapsed_ns - class->nominal_ns);
+}
+
+/* What is kept of the pass of an agent; null when its type has no sets. */
+static inline const set_pass *pass_of(const agent_type *type, const agent_row *row) {
+  return type->has_sets ? &type->sets.passes[row->state_slot] : NULL;
+}
+
+/* The update is complete: publish, note, and wait for the next period. */
+static inline void complete(struct muster_world *world, uint32_t share, uint32_t index, uint64_t began_ns) {
+  agent_row *row = &world->store.rows[index];
+  agent_class *class = &world->classes.classes[row->class];
+  const agent_type *type = &world->types.types[row->type];
+  const set_pass *pass = pass_of(type, row);
+  bool owes = pass && pass->owed, continued = pass && pass->continues;
+  uint64_t reached_ns = began_ns;
+  if (type->publishes) row->front ^= 1u;
+  if (type->herded) herds_note(world, index);
+  if (continued && !owes) periods_continued(&world->classes, class, share, &world->store, &world->ready, index);
+  if (continued && owes)
+    periods_owing(&world->classes, &world->store, &world->ready, index, began_ns, true, world->frame.number);
+  if (continued) return; /* it is no update: messages and wakes are for the next */
+  note_completion(world, &world->parts[share], row, class, index, began_ns);
+  if (type->elapsed || type->gapped) reached_ns = timing_complete(world, &world->parts[share], type, index, began_ns);
+  if (row->reacts) reactions_complete(world, index, began_ns);
+  messages_complete(world, type, index);
+  if (owes)
+    periods_owing(&world->classes, &world->store, &world->ready, index, reached_ns, false, world->frame.number);
+  else
+    periods_completed(&world->classes, class, share, &world->store, &world->ready, index, reached_ns);
+}
+
+void settle_complete(struct muster_world *world, uint32_t index, uint64_t began_ns) {
+  complete(world, 0, index, began_ns);
+}
+
+static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
+  const agent_row *row = &world->store.rows[entry->agent];
+  uint64_t earlier_ns = row->atom_next ? world->store.begun[entry->agent].spent_ns : 0;
+  if (outcome != OUTCOME_PREEMPTED)
+    costs_add(&world->costs, row->type, row->level, earlier_ns + entry->model_ns, entry->offends);
+}
+
+/* Keeps an agent that did not run at the head of the next batch: as many as the other workers can run while the caller
+ * plans. False when they are enough already. */
+static bool hold(struct muster_world *world, const batch_entry *entry) {
+  batch *batch = &world->batch;
+  const agent_type *type = &world->types.types[world->store.rows[entry->agent].type];
+  double idle_ns = predicted_planning_gap(world);
+  /* Members of herds and blocks of them are looked at, and come and go, while early workers run. */
+  if (world_costs_are_told(world) || type->quarantined) return false;
+  if (batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
+  if (type->herded) {
+    world->commit.unheld_ns += entry->predicted_ns;
+    return false;
+  }
+  batch->held[batch->held_count++] = entry->agent;
+  batch->held_ns += entry->predicted_ns;
+  ready_enlist(&world->ready, &world->store, entry->agent);
+  return true;
+}
+
+/* An entry of a type with sets was run: how its pass ended. One that gave way, and that nobody went on with, is cut. */
+static batch_outcome settle_sets(struct muster_world *world, const batch_entry *entry, const batch_result *result,
+                                 batch_outcome outcome) {
+  const agent_row *row = &world->store.rows[entry->agent];
+  const agent_type *type = &world->types.types[row->type];
+  set_pass *kept = &type->sets.passes[row->state_slot];
+  if (outcome != OUTCOME_PREEMPTED) {
+    world->report.preempted += result->owes == OWES_BY_FRAME;
+    return outcome;
+  }
+  uint32_t current = kept->current;
+  if (pass_abandon(&type->sets, sets_states_of(&type->sets, row->state_slot), kept, row->level)) {
+    worker_state *state = runner_caller(&world->runner);
+    state->set_counts[row->type * MUSTER_SETS_MAX + current - 1].cuts++;
+    state->sets_cut++;
+  }
+  world->report.preempted++;
+  return kept->left ? OUTCOME_ACT : OUTCOME_FINISHED;
+}
+
+static void settle_entry(struct muster_world *world, const batch_entry *entry, const batch_result *result,
+                         batch_outcome outcome) {
+  uint32_t index = entry->agent;
+  agent_row *row = &world->store.rows[index];
+  agent_begun *begun = &world->store.begun[index];
+  if (outcome == OUTCOME_NOT_RUN) {
+    if (!hold(world, entry)) ready_put_back(&world->ready, &world->store, index);
+    return;
+  }
+  uint64_t began_ns = row->atom_next ? begun->started_ns : world->batch.now_ns;
+  if (world->types.types[row->type].has_sets) outcome = settle_sets(world, entry, result, outcome);
+  if (!row->atom_next) {
+    if (!row->owes) settle_note_start(world, row);
+    if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
+  }
+  if (result->moved) lifecycle_move(world, index, result->moved_to);
+  if (result->asks) timing_ask_own(world, index, result);
+  if (world_costs_are_told(world)) learn_told_cost(world, entry, outcome);
+  if (outcome == OUTCOME_FINISHED) {
+    complete(world, 0, index, began_ns);
+    return;
+  }
+  begun->started_ns = began_ns;
+  if (outcome == OUTCOME_PREEMPTED) {
+    if (!row->atom_next) begun->spent_ns = 0;
+    begun->spent_ns += world_costs_are_told(world) ? entry->model_ns : result->cost_ns;
+    row->atom_next = result->atom_next;
+    ready_put_back(&world->ready, &world->store, index);
+    world->report.preempted++;
+    return;
+  }
+  row->status = AGENT_ACTING;
+  world->costs.actions[row->type].begun++;
+  world->acting[index / 64] |= 1ull << (index % 64);
+  world->acting_count++;
+}
+
+/* Spawns of an entry become known to the next intake; ids that it did not use stay set aside. */
+static uint32_t keep_unused_ids(struct muster_world *world, const batch_entry *entry, uint32_t spawned, uint32_t kept) {
+  for (uint32_t i = 0; i < entry->spawn_limit; i++) {
+    uint32_t index = world->spawn_ids[entry->spawn_base + i];
+    if (i < spawned)
+      pending_add(&world->inbox.spawns, index);
+    else
+      world->spawn_ids[kept++] = index;
+  }
+  return kept;
+}
+
+/* The ids that spawns used are gone from those set aside. */
+static void close_gap_in_ids(struct muster_world *world) {
+  commit_progress *progress = &world->commit;
+  uint32_t left = world->spawn_id_count - progress->ids_seen;
+  if (progress->ids_seen > progress->ids_kept)
+    memmove(world->spawn_ids + progress->ids_kept, world->spawn_ids + progress->ids_seen,
+            left * sizeof *world->spawn_ids);
+  world->spawn_id_count = progress->ids_kept + left;
+}
+
+void settle_count_refused(struct muster_world *world) {
+  uint64_t dropped = 0;
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+    worker_state *state = &world->runner.states[i];
+    world->statistics.positions_refused += state->positions_refused;
+    world->statistics.spawns_refused += state->spawns_refused;
+    world->statistics.commands_dropped += state->commands_dropped;
+    world->statistics.nearby_cut += state->nearby_cut;
+    world->report.nearby_cut += state->nearby_cut;
+    dropped += state->commands_dropped;
+    state->positions_refused = state->spawns_refused = state->commands_dropped = state->nearby_cut = 0;
+  }
+  if (!dropped) return;
+  recorder_cannot(world->recorder, "a worker had no room for what its updates asked of others");
+  log_write(&world->def.log, MUSTER_LOG_WARNING, "frame %llu: %llu commands of updates were dropped; a worker takes %d",
+            (unsigned long long)world->frames, (unsigned long long)dropped, RUNNER_LOG_MAX);
+}
+
+/* Fetches what settling an entry touches. */
+PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t end) {
+  enum { AHEAD = 16 };
+  const batch *batch = &world->batch;
+  if (i + AHEAD >= end) return;
+  uint32_t agent = batch->entries[i + AHEAD].agent;
+  __builtin_prefetch(&world->store.rows[agent], 1);
+  __builtin_prefetch(&world->store.places[agent], 1);
+  __builtin_prefetch(&batch->results[i + AHEAD]);
+  activation_prefetch(&world->classes.activation, agent);
+  if (!world->herds.links) return;
+  __builtin_prefetch(&world->herds.links[agent]);
+  herds_prefetch(&world->herds, batch->entries[i + AHEAD / 2].agent, true);
+}
+
+/* Whether an entry can be settled beside others: no list but its shard of a wheel is touched, and it changes no list
+ * of the grid. */
+static inline bool is_plain(const struct muster_world *world, const batch_entry *entry, const batch_result *result) {
+  const agent_row *row = &world->store.rows[entry->agent];
+  if (row->atom_next || row->owes || row->reacts || result->asks || result->owes ||
+      messages_are_owed(world, entry->agent))
+    return false;
+  if (!result->moved) return true;
+  return space_stays(&world->space, &world->store.places[entry->agent], result->moved_to);
+}
+
+/* One who was released in an earlier frame stands in line. */
+static inline void leave_line(struct muster_world *world, settle_part *part, uint32_t index) {
+  uint64_t waited_ns = world->batch.now_ns - world->store.rows[index].first_due_ns;
+  if (waited_ns > part->longest_wait_ns) part->longest_wait_ns = waited_ns;
+  part->forgotten++;
+  ready_forget_beside(&world->ready, &world->store, index);
+}
+
+/* What the shares had of that, afterwards. */
+static void close_line(struct muster_world *world) {
+  uint32_t forgotten = 0;
+  for (uint32_t i = 0; i < WHEEL_SHARDS; i++) {
+    settle_part *part = &world->parts[i];
+    if (part->longest_wait_ns > world->report.longest_wait_ns) world->report.longest_wait_ns = part->longest_wait_ns;
+    forgotten += part->forgotten;
+    part->longest_wait_ns = part->forgotten = 0;
+  }
+  ready_forgot(&world->ready, forgotten);
+}
+
+/* Settles an entry into a share's shard, if it is plain; close_line() comes afterwards. */
+static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t share) {
+  batch *batch = &world->batch;
+  const batch_entry *entry = &batch->entries[i];
+  const batch_result *result = &batch->results[i];
+  if (batch->outcomes[i] != OUTCOME_FINISHED || !is_plain(world, entry, result)) return false;
+  bool noticed = result->moved && score_notices(&world->board, &world->store.places[entry->agent], result->moved_to);
+  if (result->moved) space_move(&world->space, &world->store, entry->agent, result->moved_to);
+  if (world->store.rows[entry->agent].enlisted) leave_line(world, &world->parts[share], entry->agent);
+  complete(world, share, entry->agent, batch->now_ns);
+  batch->outcomes[i] = noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
+  return true;
+}
+
+static void settle_claim(struct muster_world *world, const batch_claim *claim, uint32_t share) {
+  for (uint32_t i = claim->first; i < claim->end; i++) {
+    prefetch_settled(world, i, claim->end);
+    settle_plain(world, i, share);
+  }
+}
+
+/* Of a short claim that comes later, everything; a long one fetches for itself. */
+PREFETCH_FUNCTION prefetch_claim(const struct muster_world *world, const batch_claim *claim) {
+  enum { SHORT = 16 };
+  for (uint32_t i = claim->first; i < claim->end && i < claim->first + SHORT; i++) {
+    __builtin_prefetch(&world->store.rows[world->batch.entries[i].agent], 1);
+    __builtin_prefetch(&world->batch.results[i]);
+  }
+}
+
+static uint32_t share_of_claim(const batch_claim *claim) {
+  return claim->ran_by % WHEEL_SHARDS;
+}
+
+/* Settles what the workers of a share ran, as long as there is time. */
+static void settle_share(struct muster_world *world, uint32_t share) {
+  enum { AHEAD = 8 };
+  const batch *batch = &world->batch;
+  uint64_t end_ns = foresee_end_ns(world);
+  for (uint32_t i = 0; i < batch->claim_count; i++) {
+    const batch_claim *claim = &batch->claims[i], *later = claim + AHEAD;
+    if (i + AHEAD < batch->claim_count && later->ran_by != CLAIM_LEFT && share_of_claim(later) == share)
+      prefetch_claim(world, later);
+    if (claim->ran_by == CLAIM_LEFT || share_of_claim(claim) != share) continue;
+    if (clock_now(&world->runner.clock) >= end_ns) {
+      world->settle_looked_at[share] = i;
+      return;
+    }
+    settle_claim(world, claim, share);
+  }
+  world->settle_looked_at[share] = batch->claim_count;
+}
+
+/* A crew's work: takes shares until there are none. A worker begins with the agents that it ran itself: they are near.
+ */
+static void settle_shares(void *argument, uint32_t worker) {
+  struct muster_world *world = argument;
+  uint32_t share;
+  bool helper = worker != world->runner.caller;
+  bool audited = world->runner.audit && helper; /* the caller's time is the commit's, and measured there */
+  uint64_t begin_ns = clock_now(&world->runner.clock), begin_cpu_ns = audited ? clock_thread_cpu() : 0;
+  while ((share = shares_take(&world->settle_shares, worker % WHEEL_SHARDS)) != SHARE_NONE) settle_share(world, share);
+  if (helper) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;
+  if (audited) runner_audit_settling(&world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
+}
+
+/* Each share hangs agents into a shard of its own, whose pool must not ask for more while others settle. */
+static void stock_pools(struct muster_world *world) {
+  uint32_t wanted[WHEEL_SHARDS] = {0};
+  const batch *batch = &world->batch;
+  for (uint32_t i = 0; i < batch->claim_count; i++)
+    if (batch->claims[i].ran_by != CLAIM_LEFT)
+      wanted[share_of_claim(&batch->claims[i])] += batch->claims[i].end - batch->claims[i].first;
+  lists_stock(&world->classes.lists, wanted);
+  activation_share_out(&world->classes.activation, wanted);
+}
+
+/* The same claims into the same shards as in the recorded run. */
+static void settle_as_recorded(struct muster_world *world) {
+  uint32_t *looked_at = world->settle_looked_at;
+  if (!recorder_exchange_shares(world, false, looked_at)) return;
+  stock_pools(world);
+  for (uint32_t i = 0; i < world->batch.claim_count; i++) {
+    const batch_claim *claim = &world->batch.claims[i];
+    if (claim->ran_by != CLAIM_LEFT && i < looked_at[share_of_claim(claim)])
+      settle_claim(world, claim, share_of_claim(claim));
+  }
+  close_line(world);
+}
+
+void settle_beside(struct muster_world *world) {
+  enum { WORTH_WAKING = 512 }; /* of those who have just run it, and are still awake */
+  if (recorder_replays(world->recorder)) {
+    settle_as_recorded(world);
+    return;
+  }
+  if (world->runner.virtual || world->helpers == 0 || world->batch.count < WORTH_WAKING) {
+    if (world->recorder) recorder_exchange_shares(world, false, world->settle_looked_at);
+    return;
+  }
+  stock_pools(world);
+  shares_open(&world->settle_shares, WHEEL_SHARDS);
+  serial_run_crew(world, &world->settle_crew, settle_shares, world->helpers);
+  close_line(world);
+  if (world->recorder) recorder_exchange_shares(world, true, world->settle_looked_at);
+}
+
+/* Whether entries want nothing but to be settled: no ids to sort out, no senders to note, no cost to learn. */
+static bool is_simple(const struct muster_world *world) {
+  return !world_costs_are_told(world) && !world->batch.places_max && !world->spawn_id_count;
+}
+
+/* How many entries from `first` on are settled already. */
+static uint32_t count_settled(const batch *batch, uint32_t first) {
+  const uint64_t all_settled = 0x0101010101010101u * OUTCOME_SETTLED;
+  uint32_t i = first;
+  for (uint64_t eight; i + sizeof eight <= batch->count; i += (uint32_t)sizeof eight) {
+    memcpy(&eight, batch->outcomes + i, sizeof eight);
+    if (eight != all_settled) break;
+  }
+  return i - first;
+}
+
+/* Everything that an entry may want. */
+static void settle_whole(struct muster_world *world, uint32_t i) {
+  batch *batch = &world->batch;
+  commit_progress *progress = &world->commit;
+  const batch_entry *entry = &batch->entries[i];
+  batch_outcome outcome = (batch_outcome)batch->outcomes[i];
+  if (entry->spawn_limit) {
+    uint32_t spawned = outcome == OUTCOME_NOT_RUN ? 0 : batch->results[i].spawned;
+    progress->ids_kept = keep_unused_ids(world, entry, spawned, progress->ids_kept);
+    progress->ids_seen += entry->spawn_limit;
+  }
+  if (batch->places_max && outcome != OUTCOME_NOT_RUN) messages_note_sender(world, i);
+  if (outcome == OUTCOME_NOTICED)
+    score_note(&world->board, entry->agent);
+  else if (outcome != OUTCOME_SETTLED)
+    settle_entry(world, entry, &batch->results[i], outcome);
+}
+
+/* Agents that were woken and run while the frame ran become part of the batch, as if they had been woken before it: the
+ * next few of them. */
+static void adopt_woken(struct muster_world *world, uint32_t most) {
+  batch *batch = &world->batch;
+  for (uint32_t i = 0; i < batch->woken_count && i < most; i++)
+    __builtin_prefetch(&world->store.rows[batch->entries[batch->count + i].agent], 1);
+  for (; batch->woken_count > 0 && most > 0; batch->woken_count--, most--) {
+    uint32_t index = batch->entries[batch->count++].agent;
+    agent_row *row = &world->store.rows[index];
+    if (row->status == AGENT_WAITING)
+      periods_release_early(&world->classes, &world->store, &world->ready, index, batch->now_ns, world->frame.number);
+    ready_admit(&world->ready, &world->store, index);
+    row->woken = 1;
+    row->called = world->types.types[row->type].gapped;
+    /* Woken again while it ran: its hint is the next intake's. */
+    if (!world->commit.replayed && wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index))
+      world->statistics.commands_dropped++;
+  }
+}
+
+static const agent_row *row_of(const struct muster_world *world, uint32_t entry) {
+  return &world->store.rows[world->batch.entries[entry].agent];
+}
+
+bool settle_entries(struct muster_world *world, uint64_t end_ns) {
+  batch *batch = &world->batch;
+  commit_progress *progress = &world->commit;
+  bool simple = is_simple(world);
+  while (progress->settled < batch->count || batch->woken_count > 0) {
+    if (progress->settled == batch->count) adopt_woken(world, SETTLE_BETWEEN_LOOKS);
+    if (simple) progress->settled += count_settled(batch, progress->settled);
+    uint32_t end = progress->settled + SETTLE_BETWEEN_LOOKS < batch->count ? progress->settled + SETTLE_BETWEEN_LOOKS
+                                                                           : batch->count;
+    for (; progress->settled < end; progress->settled++) {
+      prefetch_settled(world, progress->settled, batch->count);
+      /* Who stands in line leaves it at once, in settle_whole(): no close_line() comes afterwards. */
+      if (simple && !row_of(world, progress->settled)->enlisted) settle_plain(world, progress->settled, 0);
+      settle_whole(world, progress->settled);
+    }
+    /* Here, little by little, rather than after the deadline, when the report looks for who waits. */
+    ready_pass_over(&world->ready, 4 * SETTLE_BETWEEN_LOOKS);
+    if (end_ns != UINT64_MAX && recorder_choose(world->recorder, clock_now(&world->runner.clock) >= end_ns)) break;
+  }
+  if (progress->settled < batch->count || batch->woken_count > 0) return false;
+  close_gap_in_ids(world);
+  return true;
+}

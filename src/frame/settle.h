@@ -1,0 +1,30 @@
+/* settle.h - stage 8, below the commit and the actions: what became of an entry, and what an update that is complete
+ * means for its agent. Everything here is called on the frame's thread, but where it says otherwise. */
+#ifndef SETTLE_H
+#define SETTLE_H
+
+#include "world/world.h"
+
+enum { SETTLE_BETWEEN_LOOKS = 32 /* entries, at the clock */ };
+
+/* An update is complete: publishes, notes, and waits for the next period. */
+void settle_complete(struct muster_world *world, uint32_t index, uint64_t began_ns);
+
+/* On the wall clock most entries are settled by those who ran them. What is left, and everything under the virtual
+ * clock, is settled in the order of the batch, by settle_entries(). */
+void settle_beside(struct muster_world *world);
+
+/* Settles entries until the end or until the clock passes `end_ns`; looks at it every few entries. True when none is
+ * left. Goes on where it stopped before. */
+bool settle_entries(struct muster_world *world, uint64_t end_ns);
+
+/* What workers counted of refused positions, spawns and commands since the last time goes to the statistics. */
+void settle_count_refused(struct muster_world *world);
+
+/* An update begins, or would have: how long its agent waited. */
+static inline void settle_note_start(struct muster_world *world, const agent_row *row) {
+  uint64_t waited_ns = world->batch.now_ns - row->first_due_ns;
+  if (waited_ns > world->report.longest_wait_ns) world->report.longest_wait_ns = waited_ns;
+}
+
+#endif

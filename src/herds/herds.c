@@ -1,0 +1,327 @@
+/* herds.c - herds in the frame: what the intake does with them, stage 3, and the report. */
+#include "herds/herds.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "pool/ticket.h"
+#include "world/lifecycle.h"
+#include "world/serial.h"
+
+/* What a change of a membrane costs for each agent that comes or goes: what an intake does is counted, not timed, so
+ * that the world does not depend on a clock. */
+enum { CHANGE_NS = 500, CHANGES_MIN = 64, CHANGES_BUDGET_PART = 8 };
+enum { BLOCK_LOOK_NS = 2000, ENTRY_LOOK_NS = 1000, LOOKS_MIN = 256, BLOCKS_EACH = 16, BLOCKS_TO_SHARE = 64 };
+
+static uint64_t budget_of(const struct muster_world *world) {
+  return world->runner.virtual ? world->frame.capacity_ns : world->frame.budget_ns;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- removal */
+
+void herds_forget_settling(herd_type *type, uint32_t number) {
+  for (uint32_t i = 0; i < type->settling_count; i++)
+    if (type->settling[i] == number) {
+      type->settling[i] = type->settling[--type->settling_count];
+      return;
+    }
+}
+
+static void remove_folded(struct muster_world *world, herd_type *type, uint32_t herd) {
+  uint32_t number = herds_entry_of_folded(type, herd);
+  if (number != HERD_NONE) {
+    if (herds_entry(type, number)->state == HERD_ENTRY_SETTLING) herds_forget_settling(type, number);
+    herds_unchain(type, number);
+    herds_free_entry(type, number);
+  }
+  world->herds.members -= type->members[herds_home(type, herd)];
+  herds_close_home(world, type, herd);
+}
+
+uint64_t herds_reached(const struct muster_world *world, const herd_type *type, uint32_t herd) {
+  const herd_block *block = herds_block_of(type, herds_home(type, herd));
+  uint32_t number = herds_entry_of_folded(type, herd);
+  uint64_t block_ns = world->store.rows[block->agent].last_update_ns;
+  if (number == HERD_NONE || herds_entry(type, number)->block_ns != block_ns) return block_ns;
+  return block_ns + (uint64_t)herds_entry(type, number)->ahead_ns;
+}
+
+void herds_remove(struct muster_world *world, uint32_t herd) {
+  herd_type *type = herds_type_of(&world->herds, herd);
+  uint32_t number = herds_open_entry(type, herd);
+  if (number == HERD_NONE) {
+    remove_folded(world, type, herd);
+    return;
+  }
+  herd_lanes lanes = herds_lanes(type, number);
+  while (lanes.entry->state == HERD_ENTRY_OPEN && lanes.entry->herd == herd) lifecycle_remove(world, lanes.agents[0]);
+}
+
+herd_type *herds_find(const struct muster_world *world, muster_herd herd) {
+  herd_type *type = homes_find(&world->homes, herd) ? herds_type_of(&world->herds, herd.index) : NULL;
+  if (type && !herds_is_dying(type, herd.index)) return type;
+  error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", herd.index, herd.generation);
+  return NULL;
+}
+
+/* --------------------------------------------------------------------------------------------------------- commands */
+
+static void wake_member(struct muster_world *world, const command *command) {
+  herd_type *type = herds_type_of(&world->herds, command->index);
+  muster_result result;
+  uint32_t number, lane = herds_unfold_path(world, type, command->index, command->partition, &number, &result);
+  if (number == HERD_NONE) return;
+  herd_lanes lanes = herds_lanes(type, number);
+  bool runs = world->store.rows[lanes.agents[lane]].status != AGENT_QUARANTINED;
+  if (result == MUSTER_E_STATE && runs)
+    lifecycle_defer(world, command); /* the path is busy: again at the next intake */
+  if (!lanes.pins[lane]) lanes.entry->pinned++;
+  lanes.pins[lane] = fold_pin(world->frame.now_ns + type->def.hold_ns);
+  lifecycle_wake(world, lanes.agents[lane]);
+}
+
+void herds_apply(struct muster_world *world, const command *command) {
+  muster_herd herd = {command->index, command->generation};
+  if (!homes_find(&world->homes, herd) || herds_is_dying(herds_type_of(&world->herds, herd.index), herd.index)) return;
+  if (command->kind == COMMAND_HERD_REMOVE)
+    herds_remove(world, herd.index);
+  else
+    wake_member(world, command);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- changes */
+
+typedef struct allowance {
+  uint64_t left_ns;
+} allowance;
+
+static bool take(allowance *allowance, uint32_t agents) {
+  uint64_t cost_ns = (uint64_t)agents * CHANGE_NS;
+  if (allowance->left_ns < cost_ns) return false;
+  allowance->left_ns -= cost_ns;
+  return true;
+}
+
+/* Whether there is room for another unfolding; it is refused else, and costs the intake nothing. */
+static bool has_room(struct muster_world *world, const herd_type *type, bool entry) {
+  bool pool = !entry || type->entry_free || type->entry_high < type->def.unfolded_max;
+  if (pool && identity_available(&world->agent_ids) >= type->tree.branching) return true;
+  world->statistics.unfolds_refused++;
+  return false;
+}
+
+/* Folds and unfolds until the membrane is where it is wanted; false when the allowance is used up. */
+static bool change_unfolded(struct muster_world *world, herd_type *type, uint32_t herd, allowance *allowance) {
+  fold_board *board = &world->fold;
+  uint32_t number, lane, agents = type->tree.branching + 1;
+  fold_siblings siblings;
+  for (uint32_t from = 0; (number = herds_open_entry(type, herd)) != HERD_NONE;) {
+    herd_lanes lanes = herds_lanes(type, number);
+    fold_near near = fold_measure(board, type, &lanes);
+    siblings = fold_next_folding(board, type, &lanes, &near, from, world->frame.now_ns);
+    if (!siblings.count) break;
+    if (!take(allowance, siblings.count + 1)) return false;
+    if (herds_fold_lanes(world, type, number, siblings.first, siblings.count)) from = siblings.first + siblings.count;
+  }
+  number = herds_open_entry(type, herd);
+  for (bool measured = false; number != HERD_NONE;) {
+    herd_lanes lanes = herds_lanes(type, number);
+    if (!measured) fold_measure(board, type, &lanes);
+    if ((lane = fold_next_unfolding(board, type, &lanes)) == HERD_NONE || !has_room(world, type, false)) break;
+    if (!take(allowance, agents)) return false;
+    measured = herds_unfold_lane(world, type, number, lane) != MUSTER_OK;
+    if (measured) board->distances[lane] = FOLD_FAR; /* it is busy, or was refused: now the others */
+  }
+  return true;
+}
+
+/* Does what a herd's membrane wants; false when the allowance is used up. */
+static bool change(struct muster_world *world, const fold_item *item, allowance *allowance) {
+  herd_type *type = herds_type_of(&world->herds, item->herd);
+  uint32_t home = herds_home(type, item->herd);
+  if (!type->members[home] && herds_number_in(type, home) >= HERD_EMPTY) return true; /* gone since */
+  if (herds_open_entry(type, item->herd) == HERD_NONE) {
+    if (!fold_unfolds(type, 0, fold_herd_distance(&world->fold, type, home))) return true;
+    if (!has_room(world, type, herds_entry_of_folded(type, item->herd) == HERD_NONE)) return true;
+    if (!take(allowance, type->tree.branching)) return false;
+    if (herds_unfold_root(world, type, item->herd)) return true;
+  }
+  return change_unfolded(world, type, item->herd, allowance);
+}
+
+static void change_listed(struct muster_world *world) {
+  fold_board *board = &world->fold;
+  if (!board->item_count) return;
+  uint64_t least_ns = (uint64_t)CHANGES_MIN * CHANGE_NS, share_ns = budget_of(world) / CHANGES_BUDGET_PART;
+  allowance allowance = {share_ns > least_ns ? share_ns : least_ns};
+  fold_sort(board);
+  uint32_t done = 0;
+  while (done < board->item_count && change(world, &board->items[done], &allowance)) done++;
+  uint32_t left = board->item_count - done;
+  for (uint32_t i = 0; i < left; i++) board->items[i] = board->items[done + i];
+  fold_keep(board, left);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the stages */
+
+/* Entries of folded herds whose block was brought forward since. */
+static void settle(struct muster_world *world, herd_type *type) {
+  for (uint32_t i = 0; i < type->settling_count;) {
+    uint32_t number = type->settling[i];
+    herd_entry *entry = herds_entry(type, number);
+    const herd_block *block = herds_block_of(type, herds_home(type, entry->herd));
+    if (world->store.rows[block->agent].last_update_ns == entry->block_ns) {
+      i++;
+      continue;
+    }
+    type->settling[i] = type->settling[--type->settling_count];
+    entry->ahead_ns = 0;
+    entry->state = HERD_ENTRY_KEPT;
+    if (type->kept) continue;
+    herds_unchain(type, number);
+    herds_free_entry(type, number);
+  }
+}
+
+static void remove_dying(struct muster_world *world, herd_type *type) {
+  for (uint32_t i = 0; i < type->block_count; i++) {
+    herd_block *block = &type->blocks[i];
+    for (uint32_t slot = 0; block->dying > 0 && slot < block->high; slot++) {
+      uint32_t herd = type->first + i * MUSTER_HERD_BLOCK + slot;
+      if (!herds_is_dying(type, herd)) continue;
+      block->dying--;
+      remove_folded(world, type, herd);
+    }
+    ASSERT(block->dying == 0);
+  }
+}
+
+void herds_gather(struct muster_world *world) {
+  for (uint32_t i = 0; i < world->runner.state_count; i++) {
+    herd_scratch *scratch = &world->herds.scratch[i];
+    world->herds.members += scratch->members_more;
+    world->statistics.herds_refused += scratch->refused;
+    world->herds.dying |= scratch->dying;
+    scratch->members_more = 0;
+    scratch->refused = 0;
+    scratch->dying = false;
+  }
+}
+
+/* Blocks that were added between frames begin with this one. */
+static void begin_fresh(struct muster_world *world, herd_type *type) {
+  for (; type->fresh < type->block_count; type->fresh++)
+    world->store.rows[type->blocks[type->fresh].agent].last_update_ns = world->frame.now_ns;
+}
+
+void herds_intake(struct muster_world *world) {
+  herd_table *table = &world->herds;
+  if (!table->count) return;
+  herds_gather(world);
+  for (uint32_t i = 0; i < table->count; i++) {
+    settle(world, &table->types[i]);
+    if (table->dying) remove_dying(world, &table->types[i]);
+    begin_fresh(world, &table->types[i]);
+  }
+  table->dying = false;
+  if (table->spare == HERD_NONE) table->spare = identity_take(&world->agent_ids);
+  change_listed(world);
+}
+
+/* Where the herds of named members are, for their updates: blocks move on while these run. */
+static void note_named(struct muster_world *world) {
+  herd_table *table = &world->herds;
+  for (uint32_t i = 0; i < table->named_high; i++) {
+    herd_named *named = &table->named[i];
+    if (named->agent == HERD_NONE || !named->herd.generation) continue;
+    herd_type *type = homes_find(&world->homes, named->herd) ? herds_type_of(table, named->herd.index) : NULL;
+    if (!type || herds_is_dying(type, named->herd.index)) {
+      named->herd = (muster_herd){0, 0};
+      continue;
+    }
+    uint32_t number = herds_open_entry(type, named->herd.index);
+    herd_body body;
+    named->entry = number;
+    if (number == HERD_NONE) {
+      body = herds_body(type, herds_home(type, named->herd.index));
+    } else {
+      herd_lanes lanes = herds_lanes(type, number);
+      body = herds_whole(type, &lanes);
+    }
+    named->x = body.x;
+    named->y = body.y;
+    named->velocity_x = (float)body.velocity_x;
+    named->velocity_y = (float)body.velocity_y;
+  }
+}
+
+/* A crew's work: blocks, several at a time. */
+static void look_at_blocks(void *argument, uint32_t worker) {
+  struct muster_world *world = argument;
+  const fold_blocks *blocks = &world->fold_blocks;
+  bool helper = worker != world->runner.caller && !world->runner.virtual;
+  bool audited = world->runner.audit && helper; /* the caller's time is the stage's, and measured there */
+  uint64_t begin_ns = helper ? clock_now(&world->runner.clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
+  uint32_t number;
+  while ((number = ticket_take(&world->fold_ticket)) != TICKET_NONE) {
+    uint32_t first = number * BLOCKS_EACH, end = first + BLOCKS_EACH;
+    fold_look(&world->fold, blocks, first, end < blocks->count ? end : blocks->count, worker);
+  }
+  if (helper) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;
+  if (audited) runner_audit_settling(&world->runner, worker, clock_thread_cpu() - begin_cpu_ns);
+}
+
+static void look_together(struct muster_world *world) {
+  fold_blocks *blocks = &world->fold_blocks;
+  uint32_t helpers = serial_helpers_for(world, (uint64_t)blocks->count * BLOCK_LOOK_NS);
+  if (blocks->count < BLOCKS_TO_SHARE || !helpers) {
+    fold_look(&world->fold, blocks, 0, blocks->count, 0);
+    return;
+  }
+  ticket_open(&world->fold_ticket, (blocks->count + BLOCKS_EACH - 1) / BLOCKS_EACH);
+  serial_run_crew(world, &world->fold_crew, look_at_blocks, helpers);
+}
+
+/* How much of a round the frame has time for: by count, so that the world does not depend on a clock. */
+static fold_limits limits_of(const struct muster_world *world) {
+  uint64_t share_ns = budget_of(world) / CHANGES_BUDGET_PART;
+  uint64_t blocks = share_ns / BLOCK_LOOK_NS, entries = share_ns / ENTRY_LOOK_NS;
+  return (fold_limits){blocks > LOOKS_MIN ? (uint32_t)blocks : LOOKS_MIN,
+                       entries > LOOKS_MIN ? (uint32_t)entries : LOOKS_MIN};
+}
+
+static void look_at_type(struct muster_world *world, uint32_t number) {
+  fold_board *board = &world->fold;
+  const herd_type *type = &world->herds.types[number];
+  uint64_t now_ns = world->frame.now_ns;
+  fold_limits due = fold_due(board, type, number, &world->observers, limits_of(world), now_ns);
+  for (uint32_t left = due.blocks; left > 0; left -= world->fold_blocks.count) {
+    world->fold_blocks = fold_next_blocks(board, type, number, left);
+    look_together(world);
+    fold_list(board, &world->fold_blocks);
+  }
+  fold_look_at_entries(board, type, number, due.entries, now_ns);
+  fold_end(board, type, number, &world->observers, now_ns);
+}
+
+void herds_look(struct muster_world *world) {
+  if (!world->herds.count) return;
+  fold_watch(&world->fold, &world->herds, &world->observers);
+  for (uint32_t i = 0; i < world->herds.count; i++) look_at_type(world, i);
+  if (world->herds.named_count) note_named(world);
+}
+
+void herds_report(struct muster_world *world) {
+  muster_frame_report *report = &world->report;
+  const herd_table *table = &world->herds;
+  uint32_t blocks = 0;
+  if (table->count) herds_gather(world);
+  for (uint32_t i = 0; i < table->count; i++) {
+    const herd_type *type = &table->types[i];
+    report->leaves += type->leaves;
+    report->herds_unfolded += type->unfolded;
+    report->herds_folded += type->herds - type->unfolded;
+    blocks += type->block_count;
+  }
+  report->represented = (uint64_t)table->members + world->store.active_count - report->leaves - blocks;
+  report->changes_waiting = world->fold.item_count;
+}

@@ -1,0 +1,285 @@
+/* report.c - what a host may read between two frames. */
+#include "observe/report.h"
+#include "base/sized.h"
+#include "herds/herds.h"
+#include "world/guard.h"
+#include "world/messages.h"
+#include "world/timing.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+muster_result muster_frame_report_read(const muster_world *world, muster_frame_report *report) {
+  muster_result result = guard_read(world, "frame report");
+  return result ? result : sized_write(SIZED(frame_report), &world->report, report);
+}
+
+bool muster_frame_kept(const muster_frame_report *report) {
+  muster_frame_report whole = muster_default_frame_report();
+  if (!report || sized_read(SIZED(frame_report), report, &whole)) return false;
+  return whole.overrun_own_ns <= whole.longest_atom_ns + MUSTER_PROMISE_GRACE_NS;
+}
+
+static uint64_t bytes_of_sets(const muster_world *world) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < world->types.count; i++) {
+    const agent_type *type = &world->types.types[i];
+    uint64_t each = type->has_sets ? sizeof(set_pass) + type->sets.count * sizeof(set_state) : 0;
+    bytes += (uint64_t)identity_high(&world->slots[i]) * each;
+  }
+  if (world->batch.passes) bytes += world->batch_high * sizeof(batch_pass);
+  return bytes;
+}
+
+/* Bytes in use per agent that ever was; the batch and its sort buffers count for the largest batch so far. The workers'
+ * own scratch is the pool's affair and left out, so that the figure does not depend on their number. */
+static uint64_t bytes_scheduling(const muster_world *world) {
+  bool parted = false; /* updates may be preempted, or wait for action atoms */
+  for (uint32_t i = 0; i < world->types.count; i++) parted |= world->types.types[i].atom_count > 1;
+  uint64_t agents = identity_high(&world->agent_ids);
+  uint64_t each =
+      sizeof(agent_row) + sizeof(agent_place) + sizeof(uint8_t) /* wake word */ + (parted ? sizeof(agent_begun) : 0);
+  if (world_is_planned(world)) each += sizeof *world->planner.numbers;
+  uint32_t parts = world->runner.virtual || world->runner.workers == 1 ? 1 : world->runner.workers;
+  if (parts > WHEEL_SHARDS) parts = WHEEL_SHARDS;
+  uint64_t buckets = world->space.mask + 1 < agents ? world->space.mask + 1 : agents;
+  uint64_t batch = sizeof(batch_entry) + sizeof(batch_result) + sizeof(batch_claim);
+  uint64_t bits = agents / 8 * 3 /* active, pending, noted for the score */;
+  return sizeof *world + agents * each + bits + world->board.field.tile_count * sizeof(field_tile) +
+         buckets * sizeof(space_bucket) + world->batch_high * batch + world->classes.count * sizeof(agent_class) +
+         parts * sizeof(settle_part) + lists_bytes(&world->classes.lists) + lists_bytes(&world->ready.members) +
+         lists_bytes(&world->space.members) + bytes_of_sets(world) +
+         world->timers.high * (sizeof(timer) + sizeof(*world->timers.places) + sizeof(agent_alarm));
+}
+
+static uint64_t bytes_of_states(const muster_world *world) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < world->types.count; i++) {
+    const agent_type *type = &world->types.types[i];
+    uint64_t each = type->state_stride + 2 * type->published_stride;
+    if (type->boxes.capacity) each += sizeof(box) + (uint64_t)type->boxes.capacity * 2 * type->boxes.stride;
+    bytes += (uint64_t)identity_high(&world->slots[i]) * each;
+  }
+  return bytes;
+}
+
+static muster_quantiles quantiles_of(const histogram *histogram) {
+  return (muster_quantiles){histogram_quantile(histogram, 0.5), histogram_quantile(histogram, 0.99),
+                            histogram->maximum};
+}
+
+static uint64_t completed_in(const muster_world *world, uint32_t band) {
+  uint64_t completed = 0;
+  for (uint32_t part = 0; part < WHEEL_SHARDS; part++) completed += world->parts[part].bands[band].completed;
+  return completed;
+}
+
+uint64_t world_band_interval(const struct muster_world *world, uint32_t band) {
+  uint64_t completed = completed_in(world, band);
+  return completed ? (uint64_t)(world->bands.agent_time_ns[band] / (double)completed + 0.5) : 0;
+}
+
+static muster_band band_read(const muster_world *world, uint32_t number) {
+  muster_band band = {.interval_ns = world_band_interval(world, number),
+                      .agent_time_ns = world->bands.agent_time_ns[number],
+                      .completed = completed_in(world, number),
+                      .age = quantiles_of(&world->bands.ages[number])};
+  histogram all = {0};
+  bands_count(&world->classes, number, &band);
+  for (uint32_t part = 0; part < WHEEL_SHARDS; part++) {
+    const histogram *one = &world->parts[part].bands[number].staleness;
+    all.total += one->total;
+    if (one->maximum > all.maximum) all.maximum = one->maximum;
+    for (uint32_t bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) all.counts[bucket] += one->counts[bucket];
+  }
+  band.staleness = quantiles_of(&all);
+  return band;
+}
+
+muster_result muster_statistics_read(const muster_world *world, muster_statistics *statistics) {
+  muster_result result = guard_read(world, "statistics");
+  if (result) return result;
+  muster_statistics whole = world->statistics;
+  double deviation_ns = 0;
+  for (uint32_t part = 0; part < WHEEL_SHARDS; part++) {
+    deviation_ns += (double)world->parts[part].interval_deviation_sum_ns;
+    if (world->parts[part].steps_behind_max > whole.steps_behind_max)
+      whole.steps_behind_max = world->parts[part].steps_behind_max;
+  }
+  if (whole.completed) whole.interval_deviation_ns = deviation_ns / (double)whole.completed;
+  for (uint32_t i = 0; i < MUSTER_BANDS; i++) whole.bands[i] = band_read(world, i);
+  whole.bytes_scheduling = bytes_scheduling(world);
+  herds_bytes(world, &whole.bytes_folded, &whole.bytes_unfolded);
+  whole.bytes_scheduling += whole.bytes_folded + whole.bytes_unfolded;
+  if (world->herds.count) whole.bytes_scheduling += identity_high(&world->agent_ids) * (uint64_t)sizeof(herd_link);
+  whole.bytes_used = whole.bytes_scheduling + bytes_of_states(world) +
+                     (uint64_t)world->mailbox.places_high * sizeof(outgoing) + trace_bytes(&world->trace);
+  return sized_write(SIZED(statistics), &whole, statistics);
+}
+
+void muster_statistics_clear(muster_world *world) {
+  if (guard_between(world, "statistics")) return;
+  world->statistics = muster_default_statistics();
+  memset(world->parts, 0, WHEEL_SHARDS * sizeof *world->parts);
+  memset(&world->bands, 0, sizeof world->bands);
+}
+
+bool muster_type_cost_read(const muster_world *world, muster_type type, uint32_t level, muster_type_cost *cost) {
+  if (guard_read(world, "type cost")) return false;
+  if (type.index == 0 || type.index > world->types.count) return false;
+  if (level >= world->types.types[type.index - 1].def.level_count) return false;
+  const cost_estimate *estimate = costs_of(&world->costs, type.index - 1, level);
+  muster_type_cost whole = {
+      .mean_ns = (uint64_t)estimate->mean_ns, .high_ns = (uint64_t)estimate->high_ns, .samples = estimate->samples};
+  for (uint32_t i = 0; i < world->classes.active_count; i++) {
+    const agent_class *class = &world->classes.classes[world->classes.active[i]];
+    if (class->type + 1u == type.index && class->level == level) whole.agents += class->members;
+  }
+  return sized_write(SIZED(type_cost), &whole, cost) == MUSTER_OK;
+}
+
+static void describe_active(const muster_world *world, uint32_t index, muster_agent_info *info) {
+  const agent_row *row = &world->store.rows[index];
+  const agent_class *class = &world->classes.classes[row->class];
+  info->active = true;
+  info->importance = share_value(row->importance);
+  info->elasticity = (float)class->elasticity;
+  info->level = row->level;
+  if (class->elapsed != MUSTER_ELAPSED_EVENTS) info->period_ns = classes_real_ns(class, class->nominal_ns);
+  info->last_update_ns = row->last_update_ns;
+  if (row->status == AGENT_READY || row->status == AGENT_ADMITTED)
+    info->delays = (uint8_t)(world->frames - row->released_frame + 1);
+  info->atoms_done = row->atom_next;
+  info->expected_cost_ns = (uint64_t)costs_of(&world->costs, row->type, row->level)->mean_ns;
+}
+
+bool muster_agent_exists(const muster_world *world, muster_agent agent) {
+  return !guard_any(world, "agent exists") && identity_is_live(&world->agent_ids, agent.index, agent.generation);
+}
+
+muster_result muster_agent_read(const muster_world *world, muster_agent agent, muster_agent_info *info) {
+  muster_result result = guard_read(world, "agent");
+  if (result) return result;
+  if (!muster_agent_exists(world, agent))
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  const agent_row *row = &world->store.rows[agent.index];
+  const agent_type *type = &world->types.types[row->type];
+  muster_agent_info whole = {.type = {row->type + 1u},
+                             .partition = world->store.places[agent.index].partition,
+                             .position = space_position(&world->space, &world->store.places[agent.index]),
+                             .user = row->user,
+                             .published = type_published(type, row->state_slot, row->front),
+                             .state = type_state(type, row->state_slot)};
+  whole.penalty = world->conduct.offenders.types[row->type].level_floor;
+  if (row->level_floor > whole.penalty) whole.penalty = row->level_floor;
+  whole.quarantined = type->quarantined || row->status == AGENT_QUARANTINED;
+  if (type->boxes.capacity) whole.messages = type->boxes.boxes[row->state_slot].count;
+  whole.wake_at_ns = world->store.alarms[agent.index].wake_at_ns;
+  if (store_is_active(&world->store, agent.index)) describe_active(world, agent.index, &whole);
+  return sized_write(SIZED(agent_info), &whole, info);
+}
+
+muster_agent muster_agent_next(const muster_world *world, muster_agent agent) {
+  if (guard_read(world, "next agent")) return (muster_agent){0, 0};
+  uint32_t index = store_next_active(&world->store, muster_agent_is_null(agent) ? 0 : agent.index + 1);
+  if (index == UINT32_MAX) return (muster_agent){0, 0};
+  return (muster_agent){index, identity_generation(&world->agent_ids, index)};
+}
+
+static bool observer_is_present(const muster_world *world, muster_observer observer) {
+  return observer.index < world->observers.maximum && world->observers.rows[observer.index].present &&
+         identity_is_live(&world->observer_ids, observer.index, observer.generation);
+}
+
+muster_observer muster_observer_next(const muster_world *world, muster_observer observer) {
+  if (guard_read(world, "next observer")) return (muster_observer){0, 0};
+  uint32_t index = observer.generation ? observer.index + 1 : 0;
+  for (; index < world->observers.high; index++) {
+    muster_observer next = {index, identity_generation(&world->observer_ids, index)};
+    if (observer_is_present(world, next)) return next;
+  }
+  return (muster_observer){0, 0};
+}
+
+muster_result muster_observer_read(const muster_world *world, muster_observer observer, muster_observer_def *def) {
+  muster_result result = guard_read(world, "observer");
+  if (result) return result;
+  if (!observer_is_present(world, observer))
+    return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
+  const observer_row *row = &world->observers.rows[observer.index];
+  muster_observer_def whole = {
+      .position = row->position, .partition = row->partition, .near_m = row->near_m, .far_m = row->far_m};
+  return sized_write(SIZED(observer_def), &whole, def);
+}
+
+/* What of a row describes the world; its links do not. */
+typedef struct hashed_row {
+  uint64_t last_update_ns, virtual_due_ns, first_due_ns;
+  muster_position position;
+  uint32_t index, generation, partition, type, level, status, atom_next;
+  float importance, runs;
+  uint32_t zero;
+} hashed_row;
+
+static uint64_t hash_messages(const muster_world *world, uint32_t index, uint64_t hash) {
+  const agent_row *row = &world->store.rows[index];
+  const box_table *boxes = &world->types.types[row->type].boxes;
+  if (world->mailbox.owed_count) hash = XXH3_64bits_withSeed(&world->mailbox.losses[index], sizeof(loss), hash);
+  if (!boxes->capacity) return hash;
+  const box *box = &boxes->boxes[row->state_slot];
+  for (uint32_t i = 0; i < box->count; i++) {
+    const letter *letter = boxes_letter(boxes, row->state_slot, i);
+    uint64_t head[4] = {(uint64_t)letter->peer.generation << 32 | letter->peer.index, letter->sent_ns, letter->size,
+                        i < box->begun};
+    hash = XXH3_64bits_withSeed(head, sizeof head, hash);
+    hash = XXH3_64bits_withSeed(letter + 1, letter->size, hash);
+  }
+  return hash;
+}
+
+static uint64_t hash_sets(const agent_type *type, const agent_row *row, uint64_t hash) {
+  const set_table *sets = &type->sets;
+  if (!type->has_sets) return hash;
+  hash = XXH3_64bits_withSeed(&sets->passes[row->state_slot], sizeof(set_pass), hash);
+  for (uint32_t i = 0; i < sets->count; i++) {
+    const set_state *state = &sets_states_of(sets, row->state_slot)[i];
+    uint64_t hashed[4] = {state->last_ns, state->began_ns, state->due_ns,
+                          (uint64_t)state->goes_on << 32 | (uint64_t)state->progress << 16 | state->unit};
+    hash = XXH3_64bits_withSeed(hashed, sizeof hashed, hash);
+  }
+  return hash;
+}
+
+uint64_t world_hash(const struct muster_world *world) {
+  uint64_t hash = world->last_now_ns;
+  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
+    const agent_row *row = &world->store.rows[i];
+    const agent_type *type = &world->types.types[row->type];
+    hashed_row hashed = {row->last_update_ns,
+                         row->virtual_due_ns,
+                         row->first_due_ns,
+                         space_position(&world->space, &world->store.places[i]),
+                         i,
+                         identity_generation(&world->agent_ids, i),
+                         world->store.places[i].partition,
+                         row->type,
+                         row->level,
+                         row->status,
+                         row->atom_next,
+                         row->importance,
+                         row->runs,
+                         0};
+    hash = XXH3_64bits_withSeed(&hashed, sizeof hashed, hash);
+    if (type->states) hash = XXH3_64bits_withSeed(type_state(type, row->state_slot), type->def.state_bytes, hash);
+    if (type->published)
+      hash = XXH3_64bits_withSeed(type_published(type, row->state_slot, row->front), type->def.published_bytes, hash);
+    hash = hash_sets(type, row, hash);
+    hash = hash_messages(world, i, hash);
+    hash = timing_hash(world, i, hash);
+  }
+  return world->herds.count ? herds_hash(world, hash) : hash;
+}
+
+uint64_t muster_world_hash(const muster_world *world) {
+  return guard_read(world, "hash") ? 0 : world_hash(world);
+}

@@ -1,0 +1,181 @@
+/* view.c - agents for pictures: a pass over the columns that shows who is in a rectangle. */
+#include "observe/view.h"
+
+#include "base/sized.h"
+#include "world/guard.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_rectangle(const muster_view *view) {
+  return isfinite(view->x0) && isfinite(view->y0) && isfinite(view->x1) && isfinite(view->y1) && view->x0 < view->x1 &&
+         view->y0 < view->y1;
+}
+
+muster_result view_check(const muster_world *world, bool complete, uint32_t *cursor, const char *what) {
+  muster_result result = MUSTER_OK;
+  if (!world || !cursor || !complete)
+    result = error_set(MUSTER_E_ARGUMENT, "%s: something that must be given is missing", what);
+  else
+    result = guard_between(world, what);
+  if (result && cursor) *cursor = MUSTER_VIEW_END;
+  return result;
+}
+
+bool view_take(const muster_view *given, muster_view *view, uint32_t *cursor) {
+  *view = muster_default_view();
+  muster_result result = sized_read(SIZED(view), given, view);
+  if (!result && !(is_rectangle(view) && view->looks_max > 0))
+    result = error_set(MUSTER_E_ARGUMENT, "view %g, %g .. %g, %g with %u looks: it must be finite and not empty",
+                       view->x0, view->y0, view->x1, view->y1, view->looks_max);
+  if (result) *cursor = MUSTER_VIEW_END;
+  return !result;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- sights */
+
+static uint8_t flags_of(const struct muster_world *world, const agent_row *row) {
+  bool due = row->status == AGENT_READY || row->status == AGENT_ADMITTED;
+  bool quarantined = row->status == AGENT_QUARANTINED || world->types.types[row->type].quarantined;
+  return (uint8_t)((due ? MUSTER_SIGHT_DUE : 0) | (row->woken ? MUSTER_SIGHT_WOKEN : 0) |
+                   (row->atom_next ? MUSTER_SIGHT_PREEMPTED : 0) | (quarantined ? MUSTER_SIGHT_QUARANTINED : 0) |
+                   (row->status == AGENT_ACTING ? MUSTER_SIGHT_ACTING : 0));
+}
+
+static void see(const struct muster_world *world, uint32_t index, muster_sight *sight) {
+  const agent_row *row = &world->store.rows[index];
+  const agent_class *class = &world->classes.classes[row->class];
+  uint64_t now_ns = world->last_now_ns;
+  bool periodic = class->elapsed != MUSTER_ELAPSED_EVENTS;
+  sight->index = index;
+  sight->generation = identity_generation(&world->agent_ids, index);
+  sight->period_s = periodic ? (float)((double)classes_real_ns(class, class->nominal_ns) * 1e-9) : 0.0f;
+  sight->staleness_s = now_ns > row->last_update_ns ? (float)((double)(now_ns - row->last_update_ns) * 1e-9) : 0.0f;
+  sight->importance = share_value(row->importance);
+  sight->type = (uint16_t)(row->type + 1u);
+  sight->level = row->level;
+  sight->flags = flags_of(world, row);
+}
+
+/* Looks at the agents with index first .. end - 1, of which most are active, until the room is used up; returns where
+ * that was. Places stand together, so those outside cost half a cache line each. */
+static uint32_t look(const struct muster_world *world, const muster_view *view, uint32_t first, uint32_t end,
+                     muster_sight *sights, uint32_t capacity, uint32_t *count) {
+  for (uint32_t index = first; index < end; index++) {
+    if (!store_is_active(&world->store, index)) continue;
+    const agent_place *place = &world->store.places[index];
+    double x = place->cell_x * world->space.cell_m + (double)place->x - view->x0;
+    double y = place->cell_y * world->space.cell_m + (double)place->y - view->y0;
+    bool inside = x >= 0 && y >= 0 && x < view->x1 - view->x0 && y < view->y1 - view->y0;
+    if (!inside || place->partition != view->partition || world->types.types[place->type].blocks) continue;
+    if (*count == capacity) return index;
+    muster_sight *sight = &sights[(*count)++];
+    sight->x = (float)x;
+    sight->y = (float)y;
+    see(world, index, sight);
+  }
+  return end;
+}
+
+/* Where a call that begins at the cursor ends at the latest. */
+static uint32_t end_of(const struct muster_world *world, uint32_t cursor, uint32_t looks_max) {
+  uint32_t high = world->store.high;
+  if (cursor >= high) return cursor;
+  return high - cursor > looks_max ? cursor + looks_max : high;
+}
+
+static uint32_t next_cursor(const struct muster_world *world, uint32_t index) {
+  return index < world->store.high ? index : MUSTER_VIEW_END;
+}
+
+uint32_t muster_agents_view(const muster_world *world, const muster_view *given, muster_sight *sights,
+                            uint32_t capacity, uint32_t *cursor) {
+  muster_view view;
+  uint32_t count = 0;
+  if (view_check(world, given && sights && capacity > 0, cursor, "view of agents")) return 0;
+  if (!view_take(given, &view, cursor)) return 0;
+  uint32_t end = end_of(world, *cursor, view.looks_max);
+  *cursor = next_cursor(world, look(world, &view, *cursor, end, sights, capacity, &count));
+  return count;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- raster */
+
+static uint32_t cell_along(double at_m, double cells_per_m, uint32_t cells) {
+  double cell = at_m * cells_per_m;
+  return cell < cells - 1.0 ? cell > 0 ? (uint32_t)cell : 0 : cells - 1;
+}
+
+static void add_to_cell(muster_raster_cell *cell, const muster_sight *sight) {
+  float level = (float)sight->level, period_s = sight->period_s, staleness_s = sight->staleness_s;
+  bool shorter = period_s > 0.0f && (cell->with_period == 0 || period_s < cell->period_s_least);
+  bool alike = period_s >= cell->period_s_least && period_s <= cell->period_s_least;
+  if (cell->count == 0 || level < cell->level_least) cell->level_least = level;
+  if (shorter || (alike && staleness_s > cell->staleness_s)) cell->staleness_s = staleness_s;
+  if (shorter) cell->period_s_least = period_s;
+  cell->count++;
+  if (!(period_s > 0.0f)) return;
+  cell->with_period++;
+  if (staleness_s > cell->stretch_most * period_s) cell->stretch_most = staleness_s / period_s;
+}
+
+void muster_raster_add(const muster_raster *raster, const muster_sight *sights, uint32_t count) {
+  if (!raster || !raster->cells || !raster->columns || !raster->rows || (count && !sights)) {
+    error_missing("raster", "raster with its cells, and the sights");
+    return;
+  }
+  double columns_per_m = raster->columns / raster->width_m, rows_per_m = raster->rows / raster->height_m;
+  for (uint32_t i = 0; i < count; i++) {
+    const muster_sight *sight = &sights[i];
+    uint32_t column = cell_along((double)sight->x, columns_per_m, raster->columns);
+    uint32_t row = cell_along((double)sight->y, rows_per_m, raster->rows);
+    add_to_cell(&raster->cells[(size_t)row * raster->columns + column], sight);
+  }
+}
+
+uint32_t muster_agents_raster(const muster_world *world, const muster_view *given, const muster_raster *raster,
+                              uint32_t *cursor) {
+  enum { AT_ONCE = 128 };
+  muster_sight sights[AT_ONCE];
+  muster_view view;
+  uint32_t added = 0;
+  bool complete = given && raster && raster->cells && raster->columns && raster->rows;
+  if (view_check(world, complete, cursor, "raster of agents") || !view_take(given, &view, cursor)) return 0;
+  muster_raster whole = *raster;
+  whole.width_m = view.x1 - view.x0;
+  whole.height_m = view.y1 - view.y0;
+  uint32_t end = end_of(world, *cursor, view.looks_max), index = *cursor;
+  while (index < end) {
+    uint32_t count = 0;
+    index = look(world, &view, index, end, sights, AT_ONCE, &count);
+    muster_raster_add(&whole, sights, count);
+    added += count;
+  }
+  *cursor = next_cursor(world, index);
+  return added;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- extent */
+
+static void widen(muster_extent *extent, muster_position at) {
+  bool first = extent->agents == 0;
+  extent->agents++;
+  if (first || at.x < extent->x0) extent->x0 = at.x;
+  if (first || at.y < extent->y0) extent->y0 = at.y;
+  if (first || at.x > extent->x1) extent->x1 = at.x;
+  if (first || at.y > extent->y1) extent->y1 = at.y;
+}
+
+muster_result muster_agents_extent(const muster_world *world, uint32_t partition, uint32_t looks_max,
+                                   muster_extent *extent, uint32_t *cursor) {
+  muster_result result = view_check(world, extent && looks_max > 0, cursor, "extent of agents");
+  if (result) return result;
+  uint32_t end = end_of(world, *cursor, looks_max);
+  for (uint32_t index = *cursor; index < end; index++) {
+    const agent_place *place = &world->store.places[index];
+    if (!store_is_active(&world->store, index) || place->partition != partition) continue;
+    if (!world->types.types[place->type].blocks) widen(extent, space_position(&world->space, place));
+  }
+  *cursor = next_cursor(world, end);
+  return MUSTER_OK;
+}

@@ -1,0 +1,54 @@
+/* pool/crew.h - how a frame calls for help: one piece of work that all workers do beside the caller.
+ *
+ * A crew is a group of jobs at MUSTER_PRIORITY_FRAME, one for each worker that may come; each runs the same function
+ * until there is nothing left for it. Several crews, of several worlds, can be open at once.
+ *
+ *   crew_open ---> workers come, work, leave ---> crew_close: who has not come need not --> crew_wait: all have left
+ *                     ^               |
+ *                     +-- crew_call: there is something again, one more may come
+ */
+#ifndef POOL_CREW_H
+#define POOL_CREW_H
+
+#include "pool/worker.h"
+
+/* What every worker of a crew runs, under its index. Returns when there is nothing left for this worker. */
+typedef void (*crew_work)(void *argument, uint32_t worker);
+
+typedef struct crew_orders {
+  crew_work work;
+  void *argument;
+  uint64_t patience_ns;                 /* the caller spins for the last worker until the clock reads this (at most
+                                           SPIN_NS), then sleeps */
+  void (*before_sleep)(void *argument); /* told on the caller when it does; may be null */
+  uint32_t workers;                     /* at most so many work on it, the caller included; 0 = all of the pool's */
+} crew_orders;
+
+typedef struct crew {
+  group group;
+  shared_u32 open; /* closing clears it before it looks for entries; a call looks at it again after its push */
+  crew_orders orders;
+} crew;
+
+/* Wakes the workers ahead of a crew that opens within SPIN_NS: they wait for it spinning. */
+void crew_wake(struct muster_pool *pool);
+
+/* Opens a crew and calls up to `helpers` workers; the caller, who sits at `seat`, goes on. */
+void crew_open(crew *crew, seat *seat, const crew_orders *orders, uint32_t helpers);
+
+/* One more worker may come, because there is more to do; nothing when as many as there are came or were called. Anybody
+ * inside the crew, and its caller while it is open. */
+void crew_call(crew *crew, seat *seat);
+
+/* Lets nobody in any more. The caller. */
+void crew_close(crew *crew, seat *seat);
+
+/* Waits until all who came have left. After crew_close. */
+void crew_wait(crew *crew, seat *seat);
+
+/* Opens a crew, works along, closes it and waits. */
+void crew_run(crew *crew, seat *seat, const crew_orders *orders, uint32_t helpers);
+
+#define CREW_ALL UINT32_MAX
+
+#endif

@@ -1,0 +1,96 @@
+/* pool/group.h - how many jobs of a group have not ended, who waits for them and what follows them, in one word:
+ *
+ *     { waited:1 | spare:11 | follower:20 | count:32 }
+ *
+ * `follower` heads a list of nodes in the pool's table, jobs that wait for this group. One compare-and-swap takes the
+ * count to zero and the list and the waited bit away, so that exactly one thread gets to fire what follows, and nobody
+ * touches the group's memory after that: its owner may reuse or free it as soon as the count is seen to be zero.
+ *
+ *   add: relaxed, by somebody who keeps the group from completing (its owner, a job of it, a follower's node)
+ *   complete: [c] release (what the job wrote), acquire (what the other jobs wrote, for the followers)
+ *   whoever sees zero: acquire, pairs with [c]
+ *   a waiter: enters the pool's set of waiters  ->  sets `waited` while the count is above zero (ordered)  ->  sleeps;
+ *             whoever completes the group then sees the bit, and after it the waiter in the set */
+#ifndef POOL_GROUP_H
+#define POOL_GROUP_H
+
+#include "pool/identity.h"
+#include "pool/lane.h"
+
+typedef struct group {
+  shared_u64 word;
+  uint64_t serial; /* of its preparation: a follower's group is younger */
+  struct muster_pool *pool;
+  shared_u32 lanes;   /* bits: where jobs of it were pushed to */
+  shared_u32 cancels; /* how often it was cancelled: its ranges stop */
+} group;
+
+typedef struct follower {
+  job job;
+  uint32_t lane;
+  uint32_t next; /* index + 1 */
+  /* For those who look for what a group waits for: addresses, only ever compared. 0 = a free node. */
+  shared_u64 after, group;
+} follower;
+
+/* The nodes of all jobs that wait for groups. */
+typedef struct follower_table {
+  follower *nodes;
+  identity ids; /* of the nodes; only taken and given back */
+} follower_table;
+
+#define FOLLOWER_NONE IDENTITY_NONE
+
+/* What completing the last job of a group uncovered. */
+typedef struct group_end {
+  bool waited;        /* somebody sleeps until this */
+  uint32_t followers; /* head of the list, index + 1, the latest first; 0 = none */
+} group_end;
+
+static inline void group_prepare(group *group, struct muster_pool *pool, uint64_t serial) {
+  *group = (struct group){.serial = serial, .pool = pool};
+}
+
+/* Counts jobs in, before they are pushed to `lane`. */
+void group_add(group *group, uint32_t count, uint32_t lane);
+
+/* Counts jobs out that ended, or were dropped. The group's memory must not be touched afterwards. */
+group_end group_complete(group *group, uint32_t count);
+
+/* How many jobs have not ended, about. */
+static inline uint32_t group_count(const group *group) {
+  return (uint32_t)load_relaxed_u64(&group->word);
+}
+
+/* Whether all jobs ended. */
+static inline bool group_is_complete(const group *group) {
+  /* Ordered: pairs with [c]. */
+  return (uint32_t)load_ordered_u64(&group->word) == 0;
+}
+
+/* Before a waiter sleeps: false when the group is complete already. */
+bool group_await(group *group);
+
+/* Puts a node in the list of followers; false when the group is complete already. */
+bool group_follow(group *group, follower_table *table, uint32_t node);
+
+/* Reserves `maximum` nodes, at most 2^20 - 1. */
+void followers_create(follower_table *table, uint32_t maximum, arena *arena);
+
+/* A free node, or FOLLOWER_NONE. Any thread. */
+uint32_t followers_take(follower_table *table);
+
+/* Fills a node that was taken: a job for `lane` that follows a group. */
+void followers_fill(follower_table *table, uint32_t node, const job *job, uint32_t lane, const group *after);
+
+/* Appends the groups that jobs of groups[0 .. count-1] wait for, and those before them, to the list, each once; returns
+ * how many there are then, at most `capacity`. They may be gone at any time: their addresses may only be compared. */
+uint32_t followers_trace(const follower_table *table, const group **groups, uint32_t count, uint32_t capacity);
+
+/* Returns a node. Any thread. */
+void followers_give_back(follower_table *table, uint32_t node);
+
+/* Turns a list round, so that the earliest comes first; returns its head. */
+uint32_t followers_reverse(follower_table *table, uint32_t head);
+
+#endif

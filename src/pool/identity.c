@@ -1,0 +1,69 @@
+#include "pool/identity.h"
+
+#include "base/assert.h"
+
+void identity_create_over(identity *identity, uint32_t maximum, uint32_t *first, uint32_t stride, arena *arena) {
+  ASSERT(maximum > 0);
+  identity->maximum = maximum;
+  identity->generations = (unsigned char *)first;
+  identity->stride = stride;
+  ring_create(&identity->given_back, maximum, sizeof(uint32_t), arena);
+}
+
+void identity_create(identity *identity, uint32_t maximum, arena *arena) {
+  void *generations = arena_reserve(arena, maximum, sizeof(shared_u32));
+  identity_create_over(identity, maximum, generations, sizeof(shared_u32), arena);
+}
+
+void identity_make_ready(const identity *identity, const arena *arena) {
+  ring_make_ready(&identity->given_back, arena);
+}
+
+uint32_t identity_take(identity *identity) {
+  uint32_t index;
+  if (ring_pop(&identity->given_back, &index)) return index;
+  index = load_relaxed_u32(&identity->fresh);
+  while (index < identity->maximum)
+    if (compare_exchange_relaxed_u32(&identity->fresh, &index, index + 1)) return index;
+  return IDENTITY_NONE;
+}
+
+uint32_t identity_open(identity *identity, uint32_t index) {
+  uint32_t generation = load_relaxed_u32(identity_generation_of(identity, index)) + 1;
+  ASSERT(generation & 1);
+  /* Pairs with the acquire in identity_is_live: who sees the id live sees what its taker did before. */
+  store_release_u32(identity_generation_of(identity, index), generation);
+  return generation;
+}
+
+void identity_use(identity *identity, uint32_t index) {
+  if (load_relaxed_u32(&identity->fresh) <= index) store_relaxed_u32(&identity->fresh, index + 1);
+}
+
+void identity_assign(identity *identity, uint32_t index, uint32_t generation) {
+  identity_use(identity, index);
+  store_release_u32(identity_generation_of(identity, index), generation);
+}
+
+void identity_close(identity *identity, uint32_t index) {
+  uint32_t generation = load_relaxed_u32(identity_generation_of(identity, index));
+  ASSERT(generation & 1);
+  store_release_u32(identity_generation_of(identity, index), generation + 1);
+}
+
+void identity_give_back(identity *identity, uint32_t index) {
+  ring_push_sure(&identity->given_back, &index);
+}
+
+bool identity_is_live(const identity *identity, uint32_t index, uint32_t generation) {
+  return index < identity->maximum && (generation & 1) &&
+         load_acquire_u32(identity_generation_of(identity, index)) == generation;
+}
+
+uint32_t identity_available(const identity *identity) {
+  return ring_count(&identity->given_back) + identity->maximum - identity_high(identity);
+}
+
+uint32_t identity_high(const identity *identity) {
+  return load_relaxed_u32(&identity->fresh);
+}

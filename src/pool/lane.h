@@ -1,0 +1,89 @@
+/* pool/lane.h - a bounded queue of jobs, first in, first out, from which any job can also be taken out of turn.
+ *
+ * Jobs get positions 0, 1, 2, ...; position p stands in slot p mod capacity and belongs to lap p / capacity of that
+ * slot. A slot's state is one number that only grows: 4 x lap + { FREE 0, FULL 1, TAKEN 2 }.
+ *
+ *                     push                     start: whoever claimed the position
+ *   lap, FREE -----------------------> FULL ------------------------------------> lap + 1, FREE
+ *                                       |                                               ^
+ *                                       +--- take out: anybody ---> TAKEN --- start ----+
+ *
+ * Consumers claim positions in order, several at once, by moving head; a claimed job has not started yet: starting it
+ * and taking it out of turn (by a waiter that may run nothing else, by an idle worker, by a cancel) compete for the
+ * slot's state with one compare-and-swap, so that exactly one of them gets the job. Words of a job are read before
+ * that swap, which tells whether they were still its own.
+ *
+ *   push   state = FULL [p] (ordered)  pairs with the acquire of start, take_out and look
+ *   start, take_out: state [c] (acquire, release)  pairs with the acquire of push for the next lap
+ *
+ * ck's rings have no such thing, and their multi-producer forms wait for every earlier producer. */
+#ifndef POOL_LANE_H
+#define POOL_LANE_H
+
+#include "base/arena.h"
+#include "pool/atomics.h"
+
+#include <muster/jobs.h>
+
+typedef struct job {
+  muster_job_function run;
+  void *argument;
+  struct group *group; /* null: nobody waits */
+} job;
+
+typedef struct lane_slot {
+  shared_u64 state;
+  shared_u64 run, argument, group;
+} lane_slot;
+
+typedef struct lane {
+  uint64_t mask; /* capacity - 1 */
+  uint32_t log2_capacity;
+  lane_slot *slots;
+  _Alignas(64) shared_u64 tail; /* the next position to push to */
+  _Alignas(64) shared_u64 head; /* the next position to claim */
+} lane;
+
+/* Reserves a lane for `capacity` jobs, a power of two; arena->failed tells of refusal. */
+void lane_create(lane *lane, uint32_t capacity, arena *arena);
+
+/* Appends a job; false when the slot is not free yet: the lane is full. Any thread. */
+bool lane_push(lane *lane, const job *job);
+
+/* How many positions from the head on, up to `most`, could be claimed now, and the first of them. With `only` not null
+ * just jobs of that group count. Any thread. */
+uint32_t lane_look(const lane *lane, uint32_t most, const struct group *only, uint64_t *first);
+
+/* Claims what lane_look found; false when somebody else did. Whoever means to hold several announces them before, so
+ * that no job is ever out of sight of those who look at lanes first and at announced claims then. Every claimed
+ * position must be started. Any thread. */
+bool lane_claim(lane *lane, uint64_t first, uint32_t count);
+
+/* Frees the places at the head whose jobs were taken out of turn; false when there were none. Any thread. */
+bool lane_sweep(lane *lane);
+
+/* The group of the job that stood at a position when it was claimed; null when it had none. */
+const struct group *lane_group(const lane *lane, uint64_t position);
+
+/* Gets the job of a claimed position; false when somebody took it out. Once for each, by whoever claimed it. */
+bool lane_start(lane *lane, uint64_t position, job *job);
+
+/* Whether the job at a claimed position has neither been started nor taken out. Any thread. */
+bool lane_waits(const lane *lane, uint64_t position);
+
+/* Takes the job at a position out of turn, if it has not started and (with `only`) belongs to that group. Any thread.
+ */
+bool lane_take_out(lane *lane, uint64_t position, const struct group *only, job *job);
+
+/* Whether a claim would find something (ordered). Any thread. */
+bool lane_has_work(const lane *lane);
+
+/* Bounds of the positions that nobody has claimed; they may be outdated at once. */
+static inline uint64_t lane_head(const lane *lane) {
+  return load_ordered_u64(&lane->head);
+}
+static inline uint64_t lane_tail(const lane *lane) {
+  return load_ordered_u64(&lane->tail);
+}
+
+#endif

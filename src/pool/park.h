@@ -1,0 +1,36 @@
+/* pool/park.h - where a thread sleeps until something happens: one ck event count per waiter.
+ *
+ *   waiter: ticket = park_ticket()  ->  look for work  ->  park_wait(ticket)
+ *   waker:  publish the work        ->  park_wake()
+ *
+ * The count is read before looking and waited on after, so a wake between the two ends the wait at once. */
+#ifndef POOL_PARK_H
+#define POOL_PARK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <ck_ec.h>
+
+typedef struct parking {
+  struct ck_ec32 count;
+} parking;
+
+/* Reads the count (acquire): everything published before the wakes that it counts is visible. */
+static inline uint32_t park_ticket(const parking *parking) {
+  return ck_ec32_value(&parking->count);
+}
+
+/* Whether something was woken since the ticket was drawn. */
+static inline bool park_is_stale(const parking *parking, uint32_t ticket) {
+  return ck_ec32_value(&parking->count) != ticket;
+}
+
+/* Sleeps until the count differs from the ticket. Only the owner of the parking. */
+void park_wait(parking *parking, uint32_t ticket);
+
+/* Counts one event and wakes the waiter if it sleeps. Any thread. */
+void park_wake(parking *parking);
+
+#endif

@@ -1,0 +1,121 @@
+/* pool.c - creating, stopping and destroying a pool. */
+#include "pool/pool.h"
+
+#include "base/error.h"
+#include "base/fatal.h"
+#include "base/sized.h"
+#include "pool/threads.h"
+#include "pool/visit.h"
+#include "pool/worker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static muster_result check(const muster_pool_def *def) {
+  if (def->workers > MUSTER_WORKERS_MAX || (unsigned)def->affinity > MUSTER_AFFINITY_NONE)
+    return error_set(MUSTER_E_ARGUMENT, "pool: workers %u must be 0..%u and affinity %d known", def->workers,
+                     MUSTER_WORKERS_MAX, (int)def->affinity);
+  if (def->jobs_max < 64 || def->jobs_max > 1u << 24)
+    return error_set(MUSTER_E_ARGUMENT, "pool: jobs_max %u must be 64..16777216", def->jobs_max);
+  if (def->continuations_max < 1 || def->continuations_max >= 1u << 20)
+    return error_set(MUSTER_E_ARGUMENT, "pool: continuations_max %u must be 1..1048575", def->continuations_max);
+  if (def->guests_max < 1 || def->guests_max > MUSTER_GUESTS_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "pool: guests_max %u must be 1..%u", def->guests_max, MUSTER_GUESTS_MAX);
+  if (def->blocking_threads_max > MUSTER_BLOCKING_THREADS_MAX)
+    return error_set(MUSTER_E_ARGUMENT, "pool: blocking_threads_max %u must be 0..%u", def->blocking_threads_max,
+                     MUSTER_BLOCKING_THREADS_MAX);
+  return MUSTER_OK;
+}
+
+static void create_seats(struct muster_pool *pool) {
+  pool->seat_count = pool_first_blocking(pool) + pool->def.blocking_threads_max;
+  pool->seats = arena_reserve(&pool->arena, pool->seat_count, sizeof *pool->seats);
+  pool->threads = arena_reserve(&pool->arena, pool->seat_count, sizeof *pool->threads);
+  if (pool->arena.failed) return;
+  for (uint32_t i = 0; i < pool->seat_count; i++)
+    pool->seats[i] =
+        (seat){.pool = pool, .index = i, .processor = {UINT32_MAX}, .job_ns = JOB_CLAIM_NS, .spin_ns = SPIN_NS};
+  store_ordered_u64(&pool->free_guests, pool_all_guests(pool));
+}
+
+static bool prepare(struct muster_pool *pool, const muster_pool_def *def) {
+  pool->def = *def;
+  snprintf(pool->name, sizeof pool->name, "%s", def->name ? def->name : "muster");
+  pool->def.name = pool->name;
+  pool->workers = def->workers ? def->workers : muster_available_processors();
+  if (pool->workers > MUSTER_WORKERS_MAX) pool->workers = MUSTER_WORKERS_MAX;
+  pool->def.jobs_max = round_up_to_power_of_two(def->jobs_max);
+  create_seats(pool);
+  queue_create(&pool->queue, pool->def.jobs_max, &pool->arena);
+  followers_create(&pool->followers, def->continuations_max, &pool->arena);
+  if (pool->arena.failed || !threads_survey(pool)) return false;
+  store_ordered_u64(&pool->main_thread, visit_thread());
+  pool->clock = clock_calibrate();
+  pool->prepared = true;
+  return true;
+}
+
+muster_pool *muster_pool_create(const muster_pool_def *given) {
+  muster_pool_def def = muster_default_pool_def();
+  if (sized_read(SIZED(pool_def), given, &def) || check(&def)) return NULL;
+  arena arena;
+  if (arena_create(&arena, &def.allocator)) return NULL;
+  struct muster_pool *pool = arena_reserve(&arena, 1, sizeof *pool);
+  if (!pool) {
+    arena_destroy(&arena);
+    return NULL;
+  }
+  pool->arena = arena;
+  living_add(&pool->living);
+  if (!prepare(pool, &def) || !threads_start(pool)) {
+    muster_pool_destroy(pool);
+    return NULL;
+  }
+  threads_keep_all_apart(pool);
+  if (pool->workers > pool->processor_count)
+    log_write(&def.log, MUSTER_LOG_INFO, "pool: %u workers share %u processors", pool->workers, pool->processor_count);
+  return pool;
+}
+
+static void drop_all(struct muster_pool *pool) {
+  for (uint32_t i = 0; i < LANES; i++) worker_drop(pool, i);
+}
+
+uint64_t muster_pool_stop(muster_pool *pool) {
+  if (!pool) return 0;
+  if (visit_seat(pool)) {
+    error_set(MUSTER_E_STATE, "pool stop: inside a job, a piece of a range or an update, which would wait for itself");
+    return 0;
+  }
+  uint32_t working = 0;
+  if (!compare_exchange_ordered_u32(&pool->stopping, &working, 1)) return 0;
+  /* Ordered: whoever is about to sleep looks at `stopping` after it drew the ticket that this makes stale. */
+  for (uint32_t i = 0; i < pool->seat_count; i++) park_wake(&pool->seats[i].parking);
+  while (load_ordered_u32(&pool->blocking_lock)) threads_yield();
+  /* Before the join: a job that runs may wait for one that has not started. */
+  drop_all(pool);
+  threads_join(pool);
+  while (load_ordered_u64(&pool->free_guests) != pool_all_guests(pool)) threads_pause();
+  drop_all(pool);
+  return load_relaxed_u64(&pool->dropped);
+}
+
+/* Nothing else would be sound: whoever destroys a pool goes on as if it were gone. */
+static void check_destroy(struct muster_pool *pool) {
+  if (!living_take(&pool->living))
+    fatal("muster_pool_destroy: %p is no pool: it was destroyed already, or is being destroyed", (const void *)pool);
+  if (visit_seat(pool))
+    fatal("muster_pool_destroy: inside a job, a piece of a range or an update that pool '%s' runs: it must return "
+          "first",
+          pool->name);
+  uint32_t worlds = load_relaxed_u32(&pool->worlds);
+  if (worlds) fatal("muster_pool_destroy: %u worlds use pool '%s': destroy them first", worlds, pool->name);
+}
+
+void muster_pool_destroy(muster_pool *pool) {
+  if (!pool) return;
+  check_destroy(pool);
+  if (pool->prepared) muster_pool_stop(pool);
+  arena arena = pool->arena;
+  arena_destroy(&arena);
+}

@@ -1,0 +1,126 @@
+#include "pool/range.h"
+
+#include "base/error.h"
+#include "pool/leaving.h"
+#include "pool/requests.h"
+#include "pool/visit.h"
+
+_Static_assert(sizeof(range) <= sizeof(muster_range), "a range fits what the caller provides");
+
+static bool is_cancelled(const range *range) {
+  return load_relaxed_u32(&range->group->cancels) != range->cancels;
+}
+
+static uint64_t piece_of(const range *range, uint64_t next, uint32_t workers) {
+  uint64_t cost_ps = load_relaxed_u64(&range->cost_ps);
+  uint64_t part = (range->count - next) / (2 * workers);
+  uint64_t piece = cost_ps ? RANGE_PIECE_NS * 1000ull / cost_ps : 1;
+  if (piece > part) piece = part;
+  return piece > range->grain ? piece : range->grain;
+}
+
+/* The very first piece is taken also when the range is cancelled: then the cancel has not counted it as dropped. */
+static bool take_piece(range *range, uint32_t workers, uint64_t *next, uint64_t *end) {
+  *next = load_relaxed_u64(&range->next);
+  do {
+    if (*next == range->count || (*next > 0 && is_cancelled(range))) return false;
+    uint64_t piece = piece_of(range, *next, workers);
+    *end = range->count - *next > piece ? *next + piece : range->count;
+  } while (!compare_exchange_relaxed_u64(&range->next, next, *end));
+  return true;
+}
+
+/* Works the range off, together with whoever else does. */
+static CALLS_OUT void work_off(seat *seat, range *range) {
+  MUST_RETURN(leaving_job);
+  const struct muster_pool *pool = seat->pool;
+  uint32_t more_urgent = (1u << range->lane) - 1u;
+  uint64_t clock_ns = clock_now(&pool->clock);
+  for (;;) {
+    uint64_t next, end;
+    if (!take_piece(range, pool->workers, &next, &end)) return;
+    range->run(range->argument, next, end, seat->index);
+    uint64_t now_ns = clock_now(&pool->clock);
+    store_relaxed_u64(&range->cost_ps, (now_ns - clock_ns) * 1000u / (end - next) + 1);
+    clock_ns = worker_give_way(seat, more_urgent) ? clock_now(&pool->clock) : now_ns;
+  }
+}
+
+static void help(void *argument, uint32_t worker) {
+  range *range = argument;
+  work_off(&range->group->pool->seats[worker], range);
+}
+
+uint32_t range_counts_as_dropped(const job *job) {
+  if (job->run != help) return 1;
+  range *range = job->argument;
+  uint64_t none = 0;
+  return !range->attended && compare_exchange_ordered_u64(&range->next, &none, range->count);
+}
+
+/* Calls for up to `helpers`, as many as there is room for; returns how many. */
+static uint32_t call_helpers(struct muster_pool *pool, seat *seat, range *range, group *group, uint64_t helpers) {
+  job job = {help, range, group};
+  uint32_t called = 0;
+  for (; called < helpers; called++) {
+    group_add(group, 1, range->lane);
+    if (worker_push(pool, seat, range->lane, &job)) continue;
+    worker_complete(pool, seat, group, 1);
+    break;
+  }
+  return called;
+}
+
+static void prepare(range *range, uint32_t lane, uint64_t count, uint64_t grain, muster_range_function run,
+                    void *argument, const group *group) {
+  *range = (struct range){.lane = lane,
+                          .count = count,
+                          .grain = grain ? grain : 1,
+                          .run = run,
+                          .argument = argument,
+                          .group = group,
+                          .cancels = load_relaxed_u32(&group->cancels)};
+}
+
+/* Pieces of at least the grain, but no more workers than there are. */
+static uint64_t worth_calling(const range *range, uint64_t workers) {
+  uint64_t pieces = (range->count - 1) / range->grain + 1;
+  return pieces < workers ? pieces : workers;
+}
+
+muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t count, uint64_t grain,
+                                  muster_range_function run, void *argument) {
+  muster_result result = request_check(pool, priority, run != NULL);
+  if (result || count == 0) return result;
+  range range;
+  group group;
+  visit visit;
+  seat *seat = visit_begin(&visit, pool);
+  group_prepare(&group, pool, 0);
+  prepare(&range, priority, count, grain, run, argument, &group);
+  range.attended = true;
+  call_helpers(pool, seat, &range, &group, worth_calling(&range, pool->workers) - 1);
+  work_off(seat, &range);
+  uint64_t dropped = 0;
+  uint32_t entries = group_is_complete(&group) ? 0 : worker_take_out_all(pool, &group, &dropped);
+  if (entries) worker_complete(pool, seat, &group, entries);
+  worker_wait(seat, &group, &(wait_orders){.patience_ns = UINT64_MAX});
+  visit_end(&visit);
+  return MUSTER_OK;
+}
+
+muster_result muster_range_submit(muster_range *given, muster_pool *pool, uint32_t priority, uint64_t count,
+                                  uint64_t grain, muster_range_function run, void *argument,
+                                  muster_group *given_group) {
+  range *range = (struct range *)(void *)given;
+  group *group = (struct group *)(void *)given_group;
+  muster_result result = request_check(pool, priority, run && range && group);
+  if (!result) result = request_check_group(pool, group);
+  if (result || count == 0) return result;
+  seat *seat = visit_seat(pool);
+  prepare(range, priority, count, grain, run, argument, group);
+  group_add(group, 1, priority); /* the first helper may be done before the last is called */
+  uint32_t called = call_helpers(pool, seat, range, group, worth_calling(range, pool->workers));
+  worker_complete(pool, seat, group, 1);
+  return called ? MUSTER_OK : request_full(pool, priority);
+}

@@ -1,0 +1,28 @@
+/* pool/range.h - a function over 0..count-1, worked off in pieces by whoever comes: one number that says what is next.
+ *
+ * Helpers are jobs that carry the range. A piece is as many indices as are expected to take RANGE_PIECE_NS, but no more
+ * than half of an even part of what is left, and no fewer than the grain. */
+#ifndef POOL_RANGE_H
+#define POOL_RANGE_H
+
+#include "pool/worker.h"
+
+enum { RANGE_PIECE_NS = 8000 };
+
+typedef struct range {
+  shared_u64 next;    /* index */
+  shared_u64 cost_ps; /* of an index, as the last piece showed; 0 = not known yet */
+  uint32_t lane;
+  bool attended; /* its caller works along and sees to the rest */
+  uint64_t count, grain;
+  muster_range_function run;
+  void *argument;
+  const group *group;
+  uint32_t cancels; /* of the group, when the range was submitted */
+} range;
+
+/* How many jobs dropping this entry drops: one, but the first helper of a range ends the range and counts for all, and
+ * none counts when the range has started or its caller attends to it. */
+uint32_t range_counts_as_dropped(const job *job);
+
+#endif

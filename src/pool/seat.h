@@ -1,0 +1,58 @@
+/* pool/seat.h - a place at the pool: what a thread needs to work for it. Workers and blocking threads keep theirs;
+ * other threads take one for as long as they work along.
+ *
+ *     index 0                  the first guest
+ *     1 .. W-1                 worker threads
+ *     W .. W+G-1               further guests, and the main thread when they took all others
+ *     W+G ..                   blocking threads
+ */
+#ifndef POOL_SEAT_H
+#define POOL_SEAT_H
+
+#include "pool/group.h"
+#include "pool/park.h"
+
+/* The jobs that run on a seat, innermost first. */
+typedef struct running_job {
+  const group *group;
+  struct running_job *outer;
+} running_job;
+
+/* Sums; written by the seat's holder only. */
+typedef struct seat_statistics {
+  shared_u64 jobs, helped, stolen, claims, sleeps, wakes, idle_looks;
+} seat_statistics;
+
+typedef struct seat {
+  _Alignas(64) parking parking;
+  /* What its holder has claimed of a lane and may not have started yet, for others to take out: see claim_pack. */
+  _Alignas(64) shared_u64 claim;
+  /* The group that its holder sleeps for: an address that is only compared, since the group may go; SEAT_AWAITS_ANY
+   * when jobs of others may help it. Written before the seat enters the set of those that wait. */
+  shared_u64 awaits;
+  _Alignas(64) struct muster_pool *pool;
+  uint32_t index;
+  shared_u32 processor; /* that its affinity names; UINT32_MAX = any */
+  running_job *running; /* null: none */
+  uint64_t job_ns;      /* what jobs took of late, on average */
+  uint64_t spin_ns;     /* how long to look for work before sleeping */
+  uint32_t waits;       /* for groups, nested */
+  uint32_t fruitless;   /* looks at lanes that had their bit set and were empty */
+  bool woken;           /* slept since it last had work */
+  seat_statistics statistics;
+} seat;
+
+#define SEAT_AWAITS_ANY 1u
+
+enum { CLAIM_COUNT_BITS = 8, CLAIM_LANE_BITS = 8 };
+
+/* {first:48 | lane:8 | count:8}; 0 = nothing. */
+static inline uint64_t claim_pack(uint32_t lane, uint64_t first, uint32_t count) {
+  return first << (CLAIM_COUNT_BITS + CLAIM_LANE_BITS) | (uint64_t)lane << CLAIM_COUNT_BITS | count;
+}
+
+static inline void seat_count(shared_u64 *sum, uint64_t more) {
+  store_relaxed_u64(sum, load_relaxed_u64(sum) + more);
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* recorder.c - see recorder.h. */
+#include "record/recorder.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void recorder_cannot(recorder *recorder, const char *why) {
+  if (!recorder_records(recorder) || recorder->trouble[0]) return;
+  snprintf(recorder->trouble, sizeof recorder->trouble, "%s", why);
+}
+
+void recorder_diverges(recorder *recorder, const char *format, ...) {
+  va_list arguments;
+  if (recorder->trouble[0]) return;
+  va_start(arguments, format);
+  vsnprintf(recorder->trouble, sizeof recorder->trouble, format, arguments);
+  va_end(arguments);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- tags */
+
+void recorder_put_tag(recorder *recorder, recorder_tag tag) {
+  unsigned char byte = (unsigned char)tag;
+  tape_put(&recorder->tape, &byte, 1);
+}
+
+recorder_tag recorder_next_tag(recorder *recorder) {
+  while (!recorder->trouble[0]) {
+    unsigned char tag;
+    tape_take(&recorder->tape, &tag, 1);
+    if (recorder->tape.failed) recorder_diverges(recorder, "its record ends before it does");
+    if (tag == TAG_TYPES)
+      recorder->asides.take_type(recorder->asides.world);
+    else if (tag == TAG_NEWBORN)
+      recorder->asides.take_newborn(recorder->asides.world);
+    else if (!recorder->tape.failed)
+      return (recorder_tag)tag;
+  }
+  return TAG_NONE;
+}
+
+bool recorder_mark(recorder *recorder, recorder_tag tag) {
+  if (recorder_records(recorder)) recorder_put_tag(recorder, tag);
+  if (!recorder_replays(recorder)) return true;
+  recorder_tag found = recorder_next_tag(recorder);
+  if (found != tag) recorder_diverges(recorder, "it needs item %d where its record has %d", (int)tag, (int)found);
+  return found == tag;
+}
+
+void recorder_exchange_value(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
+  if (!recorder_mark(recorder, tag)) return;
+  if (recorder_records(recorder)) tape_put(&recorder->tape, value, bytes);
+  if (recorder_replays(recorder)) tape_take(&recorder->tape, value, bytes);
+}
+
+bool recorder_exchange_choice(recorder *recorder, bool choice) {
+  if (recorder_records(recorder)) recorder_put_tag(recorder, choice ? TAG_YES : TAG_NO);
+  if (!recorder_replays(recorder)) return choice;
+  recorder_tag found = recorder_next_tag(recorder);
+  if (found == TAG_YES || found == TAG_NO) return found == TAG_YES;
+  recorder_diverges(recorder, "it needs a choice where its record has item %d", (int)found);
+  return choice;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ lists */
+
+static bool next_one(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
+  recorder_tag found = recorder_next_tag(recorder);
+  if (found != tag && found != TAG_LIST_END)
+    recorder_diverges(recorder, "it needs item %d where its record has %d", (int)tag, (int)found);
+  if (found != tag) return false;
+  tape_take(&recorder->tape, value, bytes);
+  return !recorder->tape.failed;
+}
+
+bool recorder_exchange_one(recorder *recorder, recorder_tag tag, bool any, void *value, size_t bytes) {
+  if (recorder_replays(recorder)) return next_one(recorder, tag, value, bytes);
+  if (!recorder_records(recorder)) return any;
+  recorder_put_tag(recorder, any ? tag : TAG_LIST_END);
+  if (any) tape_put(&recorder->tape, value, bytes);
+  return any;
+}
+
+/* -------------------------------------------------------------------------------------------------------- sections */
+
+bool recorder_write_out(recorder *recorder, tape_kind kind, uint64_t number) {
+  size_t count;
+  const void *bytes = tape_close(&recorder->tape, kind, number, &count);
+  if (bytes && !recorder->refused) recorder->refused = !recorder->def.write(bytes, count, recorder->def.user);
+  return bytes && !recorder->refused;
+}
+
+void recorder_put_times(recorder *recorder) {
+  recorder_put_tag(recorder, TAG_TIMES);
+  tape_put(&recorder->tape, &recorder->times, sizeof recorder->times);
+}
+
+bool recorder_finish(recorder *recorder) {
+  tape_drop(&recorder->tape);
+  if (recorder->frames) recorder_put_times(recorder);
+  recorder_write_out(recorder, TAPE_END, recorder->frames);
+  recorder->mode = RECORDER_ENDED;
+  newborns_close(&recorder->newborns);
+  return !recorder->refused;
+}

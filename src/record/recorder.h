@@ -1,0 +1,144 @@
+/* recorder.h - what a world does differently while it records, and while it replays: nothing but to write down, or to
+ * read instead, each thing that the frame cannot know by itself. Frames of other worlds pay a look at a null pointer.
+ *
+ * All calls come on the frame's thread, in the order of the program, which is the order of the record: there is no
+ * other. Each item begins with a tag, so that a replay which goes another way stumbles at once. When it does, what the
+ * frame had in hand is used from there on, and the frame's end tells. */
+#ifndef RECORDER_H
+#define RECORDER_H
+
+#include "agents/batch.h"
+#include "base/tape.h"
+#include "run/newborns.h"
+
+typedef enum recorder_mode { RECORDER_ENDED = 0, RECORDER_RECORDS, RECORDER_REPLAYS } recorder_mode;
+
+typedef enum recorder_tag {
+  TAG_NONE = 0,
+  TAG_TYPES,
+  TAG_FRAME,
+  TAG_MOVES,
+  TAG_OBSERVER_MOVES,
+  TAG_FACTORS,
+  TAG_NEWBORN,
+  TAG_LIST_END,
+  TAG_COMMANDS,
+  TAG_COMMAND,
+  TAG_ACTIVATED,
+  TAG_MESSAGE,
+  TAG_ID,
+  TAG_NO,
+  TAG_YES,
+  TAG_BUDGET,
+  TAG_DESIRED,
+  TAG_CAPACITY,
+  TAG_OUTCOMES,
+  TAG_ACTED,
+  TAG_SHARES,
+  TAG_COSTS,
+  TAG_OFFENCES,
+  TAG_SUSPECT,
+  TAG_INCIDENT,
+  TAG_REPORT,
+  TAG_HASH,
+  TAG_TUNING,
+  TAG_CYCLES,
+  TAG_TIMES,
+  TAG_URGENCY
+} recorder_tag;
+
+/* What the last recorded frame took as a whole, which is known when its record is written out: so it leads the section
+ * behind it. */
+typedef struct frame_times {
+  uint64_t wall_ns, overrun_wall_ns, overrun_own_ns, used_cpu_ns, given_cpu_ns;
+} frame_times;
+
+/* Asides of a record, which may stand before any tag: a type to compare, and an agent that the host spawned in the
+ * recorded run and that comes to be where it was then. Who replays hands over what takes them. */
+typedef struct recorder_asides {
+  struct muster_world *world;
+  void (*take_type)(struct muster_world *world);
+  void (*take_newborn)(struct muster_world *world);
+} recorder_asides;
+
+typedef struct recorder {
+  recorder_mode mode; /* the frame's thread alone may look */
+  bool replays;       /* any thread may: the same as long as others know the world */
+  tape tape;
+  uint64_t frames, lost;
+  uint32_t types_known;
+  char trouble[128]; /* why the recording, or the replay, cannot go on */
+  /* recording */
+  muster_record_def def;
+  uint64_t (*hash)(const struct muster_world *world); /* of the world that records, or replays */
+  newborns newborns;
+  bool refused; /* a write was */
+  frame_times times;
+  /* replaying */
+  muster_replay_def replay;
+  recorder_asides asides;
+  uint64_t frames_max;
+  uint32_t agents_given, observers_given; /* ids made up for the host's own calls */
+  batch_claim *claims;
+  uint64_t *taken; /* bitmap: indices of agents that somebody holds */
+} recorder;
+
+static inline bool recorder_records(const recorder *recorder) {
+  return __builtin_expect(recorder != NULL, 0) && recorder->mode == RECORDER_RECORDS;
+}
+
+/* The world is one that replays; also after it diverged. */
+static inline bool recorder_replays(const recorder *recorder) {
+  return __builtin_expect(recorder != NULL, 0) && recorder->replays;
+}
+
+/* Records cannot repeat what has just happened: the recording ends with this frame left out. */
+void recorder_cannot(recorder *recorder, const char *why);
+
+/* The replay went another way than the record: printf-style. */
+void recorder_diverges(recorder *recorder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Writes a tag, or finds it; false when there is another. */
+bool recorder_mark(recorder *recorder, recorder_tag tag);
+
+/* Writes a value, or reads it instead. */
+void recorder_exchange_value(recorder *recorder, recorder_tag tag, void *value, size_t bytes);
+static inline void recorder_exchange(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
+  if (__builtin_expect(recorder != NULL, 0)) recorder_exchange_value(recorder, tag, value, bytes);
+}
+
+/* Writes a choice, or reads it instead. */
+bool recorder_exchange_choice(recorder *recorder, bool choice);
+
+/* A choice by the clock, or by what other threads did. */
+static inline bool recorder_choose(recorder *recorder, bool choice) {
+  return __builtin_expect(recorder != NULL, 0) ? recorder_exchange_choice(recorder, choice) : choice;
+}
+
+/* ------------------------------------------------------------------------------------------------ for its writers */
+
+/* Writes a tag. */
+void recorder_put_tag(recorder *recorder, recorder_tag tag);
+
+/* The next tag behind the asides; TAG_NONE when there is none, or after trouble. */
+recorder_tag recorder_next_tag(recorder *recorder);
+
+/* One of a list, or that there is none any more: written, or read instead. Returns whether there is one; none after
+ * trouble. */
+bool recorder_exchange_one(recorder *recorder, recorder_tag tag, bool any, void *value, size_t bytes);
+
+/* Closes a section and hands it to the host. False when it refused, now or before. */
+bool recorder_write_out(recorder *recorder, tape_kind kind, uint64_t number);
+
+/* Writes what the last recorded frame took. */
+void recorder_put_times(recorder *recorder);
+
+/* Ends the recording, for good. False when a write was refused. */
+bool recorder_finish(recorder *recorder);
+
+/* An index of an agent that was taken is free again. */
+static inline void recorder_give_back(recorder *recorder, uint32_t index) {
+  recorder->taken[index / 64] &= ~(1ull << (index % 64));
+}
+
+#endif

@@ -1,0 +1,264 @@
+/* record_api.c - muster/record.h: begins and ends recordings, and replays frame by frame. */
+#include "base/sized.h"
+#include "frame/frame.h"
+#include "observe/report.h"
+#include "replay/replay.h"
+#include "world/guard.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Structures stand in a record as they are in memory: whose differ must not read it. */
+static uint32_t layout_of_structures(void) {
+  static const size_t sizes[] = {sizeof(command),
+                                 sizeof(outgoing),
+                                 sizeof(agent_place),
+                                 sizeof(batch_entry),
+                                 sizeof(muster_frame_report),
+                                 sizeof(frame_experience),
+                                 sizeof(agent_row),
+                                 sizeof(muster_type_def),
+                                 sizeof(muster_world_def),
+                                 sizeof(muster_world_tuning)};
+  uint32_t layout = 0x01020304; /* tells byte orders apart, too */
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) layout = layout * 31 + (uint32_t)sizes[i];
+  return layout;
+}
+
+static muster_result check_new(const muster_world *world, const char *what) {
+  muster_result result = guard_between(world, what);
+  if (result) return result;
+  if (world_is_planned(world))
+    return error_set(MUSTER_E_STATE, "%s: not in a world with planner_workers: its host knows what it ran", what);
+  if (world->frames || world->recorder || identity_high(&world->agent_ids) || identity_high(&world->observer_ids))
+    return error_set(MUSTER_E_STATE, "%s: only in a new world, before anything is spawned and any frame is run", what);
+  return MUSTER_OK;
+}
+
+/* How far a pass comes is a matter of time, and not in a record. */
+static muster_result check_types(const muster_world *world) {
+  if (world->herds.count) return error_set(MUSTER_E_STATE, "record: worlds with herds are not recorded");
+  for (uint32_t i = 0; i < world->types.count && !world->runner.virtual; i++)
+    if (world->types.types[i].has_sets)
+      return error_set(MUSTER_E_STATE, "record: type '%s' has sets: they are recorded under the virtual clock only",
+                       world->types.types[i].name);
+  return MUSTER_OK;
+}
+
+static muster_result check_record(const muster_record_def *def) {
+  if (!def->write) return error_set(MUSTER_E_ARGUMENT, "record: write must be given");
+  if (def->buffer_bytes < 65536u || def->buffer_bytes > (size_t)1 << 40)
+    return error_set(MUSTER_E_ARGUMENT, "record: buffer_bytes %zu must be 64 KiB .. 1 TiB", def->buffer_bytes);
+  if (def->note_bytes > 65536u || def->note_bytes > def->buffer_bytes / 2 || (def->note_bytes && !def->note))
+    return error_set(MUSTER_E_ARGUMENT, "record: note_bytes %u must be at most 65536 and half of the buffer, and given",
+                     def->note_bytes);
+  return MUSTER_OK;
+}
+
+/* Memory for a recorder; null with the reason when there is none. */
+static recorder *reserve(muster_world *world) {
+  recorder *recorder = arena_reserve(&world->arena, 1, sizeof *recorder);
+  world->arena.failed = false;
+  return recorder;
+}
+
+static void put_head(const muster_world *world, recorder *recorder) {
+  tape_put_number(&recorder->tape, world->runner.workers);
+  tape_put_number(&recorder->tape, world->runner.state_count);
+  fields_put_world(&recorder->tape, &world->def);
+  tape_put_number(&recorder->tape, recorder->def.note_bytes);
+  tape_put(&recorder->tape, recorder->def.note, recorder->def.note_bytes);
+}
+
+muster_result muster_record_begin(muster_world *world, const muster_record_def *given) {
+  if (!world) return error_missing("record", "world");
+  muster_record_def def = muster_default_record_def();
+  muster_result result = sized_read(SIZED(record_def), given, &def);
+  if (!result) result = check_new(world, "record");
+  if (!result) result = check_types(world);
+  if (!result) result = check_record(&def);
+  if (result) return result;
+  recorder *recorder = reserve(world);
+  if (!recorder) return MUSTER_E_MEMORY;
+  recorder->def = def;
+  void *bytes = arena_reserve(&world->arena, def.buffer_bytes, 1);
+  newborns_create(&recorder->newborns, world->def.agents_max, &world->arena);
+  if (world->arena.failed) {
+    world->arena.failed = false;
+    return MUSTER_E_MEMORY;
+  }
+  tape_write_to(&recorder->tape, bytes, def.buffer_bytes, layout_of_structures());
+  put_head(world, recorder);
+  size_t count;
+  const void *head = tape_close(&recorder->tape, TAPE_HEAD, 0, &count);
+  occupation before = guard_hold(world);
+  bool written = def.write(head, count, def.user);
+  guard_release(world, before);
+  if (!written) return error_set(MUSTER_E_SYSTEM, "record: the first write was refused");
+  recorder->mode = RECORDER_RECORDS;
+  recorder->hash = world_hash;
+  if (!world->runner.virtual) world->run_stage = run_and_record;
+  world->recorder = recorder;
+  return MUSTER_OK;
+}
+
+muster_result muster_record_end(muster_world *world) {
+  muster_result result = guard_between(world, "record");
+  if (result) return result;
+  if (!recorder_records(world->recorder)) return error_set(MUSTER_E_STATE, "record: no recording is under way");
+  occupation before = guard_hold(world);
+  bool finished = recorder_finish(world->recorder);
+  guard_release(world, before);
+  if (finished) return MUSTER_OK;
+  return error_set(MUSTER_E_SYSTEM, "record: the last write was refused");
+}
+
+muster_result muster_record_status_read(const muster_world *world, muster_record_status *status) {
+  muster_result result = guard_read(world, "record status");
+  if (result) return result;
+  const recorder *recorder = world->recorder;
+  muster_record_status whole = {.records = recorder_records(world->recorder)};
+  if (recorder) {
+    whole.frames = recorder->frames;
+    whole.bytes = recorder->tape.written;
+    whole.lost = recorder->lost;
+    memcpy(whole.ended_by, recorder->trouble, sizeof whole.ended_by);
+  }
+  return sized_write(SIZED(record_status), &whole, status);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ look */
+
+typedef struct head {
+  uint64_t workers, states;
+  muster_world_def world;
+  const void *note;
+  uint64_t note_bytes;
+} head;
+
+/* Reads the head and stands behind it. */
+static muster_result read_head(tape *tape, const void *bytes, size_t count, head *head) {
+  tape_section section;
+  bool cut;
+  muster_result result = tape_read_from(tape, bytes, count, layout_of_structures());
+  if (!result) result = tape_next(tape, &section, &cut);
+  if (result) return result;
+  *head = (struct head){.world = muster_default_world_def()};
+  head->workers = tape_take_number(tape);
+  head->states = tape_take_number(tape);
+  fields_take_world(tape, &head->world);
+  head->note_bytes = tape_take_number(tape);
+  head->note = tape_take_place(tape, (size_t)head->note_bytes);
+  if (section.kind != TAPE_HEAD || tape->failed || head->workers < 1 || head->workers > MUSTER_WORKERS_MAX ||
+      head->states < head->workers || head->states > IDLE_MAX)
+    return error_set(MUSTER_E_INPUT, "record: offset %d: the head of the record is missing", TAPE_HEADER_BYTES);
+  return MUSTER_OK;
+}
+
+/* Goes through all that follows the head. */
+static muster_result count_frames(tape *tape, uint64_t *frames, bool *cut) {
+  tape_section section;
+  for (*frames = 0;;) {
+    muster_result result = tape_next(tape, &section, cut);
+    if (result) return result;
+    if (section.kind == TAPE_END) break;
+    if (section.kind != TAPE_FRAME || section.number != *frames + 1)
+      return error_set(MUSTER_E_INPUT, "record: offset %zu: section %d %llu where frame %llu belongs", section.at,
+                       (int)section.kind, (unsigned long long)section.number, (unsigned long long)*frames + 1);
+    ++*frames;
+  }
+  if (tape->end == tape->file_bytes) return MUSTER_OK;
+  return error_set(MUSTER_E_INPUT, "record: offset %zu: %zu bytes behind the end", tape->end,
+                   tape->file_bytes - tape->end);
+}
+
+muster_result muster_record_look(const void *bytes, size_t count, muster_record_info *info,
+                                 struct muster_world_def *world) {
+  tape tape;
+  head head;
+  if (!bytes) return error_set(MUSTER_E_ARGUMENT, "record: its bytes must be given");
+  muster_record_info whole = muster_default_record_info();
+  muster_result result = sized_check(SIZED(record_info), info);
+  if (!result && world) result = sized_check(SIZED(world_def), world);
+  if (!result) result = read_head(&tape, bytes, count, &head);
+  if (!result) result = count_frames(&tape, &whole.frames, &whole.cut);
+  if (result && !whole.cut) return result;
+  whole.workers = (uint32_t)head.workers;
+  whole.note = head.note;
+  whole.note_bytes = (uint32_t)head.note_bytes;
+  if (world) sized_write(SIZED(world_def), &head.world, world);
+  return sized_write(SIZED(record_info), &whole, info);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- replay */
+
+static muster_result check_replay(const muster_world *world, const muster_replay_def *def, head *head,
+                                  uint64_t *frames) {
+  tape tape;
+  bool cut = false;
+  muster_result result = check_new(world, "replay");
+  if (!result) result = read_head(&tape, def->bytes, def->count, head);
+  if (!result) result = count_frames(&tape, frames, &cut);
+  if (result && !(cut && def->accept_cut)) return result;
+  const char *field = fields_compare_worlds(&head->world, &world->def);
+  if (field) return error_set(MUSTER_E_INPUT, "replay: the world's %s is not what it was", field);
+  return MUSTER_OK;
+}
+
+muster_result muster_replay_begin(muster_world *world, const muster_replay_def *given) {
+  if (!world) return error_missing("replay", "world");
+  muster_replay_def def = muster_default_replay_def();
+  muster_result result = sized_read(SIZED(replay_def), given, &def);
+  if (result) return result;
+  if (!def.bytes) return error_set(MUSTER_E_ARGUMENT, "replay: the record must be given");
+  head head;
+  uint64_t frames = 0;
+  result = check_replay(world, &def, &head, &frames);
+  if (result) return result;
+  recorder *recorder = reserve(world);
+  if (!recorder) return MUSTER_E_MEMORY;
+  recorder->claims = arena_reserve(&world->arena, world->def.agents_max, sizeof *recorder->claims);
+  recorder->taken = arena_reserve(&world->arena, (world->def.agents_max + 63) / 64, sizeof *recorder->taken);
+  /* One worker may have to take in what all of the recorded run's did. */
+  if (!world->arena.failed) runner_widen_logs(&world->runner, RUNNER_LOG_MAX * (uint32_t)head.states, &world->arena);
+  if (world->arena.failed) {
+    world->arena.failed = false;
+    return MUSTER_E_MEMORY;
+  }
+  result = read_head(&recorder->tape, def.bytes, def.count, &head);
+  recorder->mode = RECORDER_REPLAYS;
+  recorder->hash = world_hash;
+  recorder->asides = (recorder_asides){world, replay_type, replay_newborn};
+  if (!world->runner.virtual) world->run_stage = replay_run;
+  recorder->replays = true;
+  recorder->replay = def;
+  recorder->frames_max = frames;
+  world->recorder = recorder;
+  world->runner.workers = (uint32_t)head.workers; /* what the frames of the record reckoned with */
+  return result;
+}
+
+static muster_result diverged(const muster_world *world) {
+  return error_set(MUSTER_E_INPUT, "replay: frame %llu: %s", (unsigned long long)world->recorder->frames + 1,
+                   world->recorder->trouble);
+}
+
+muster_result muster_replay_frame(muster_world *world) {
+  tape_section section;
+  bool cut;
+  muster_result result = guard_frame(world, __builtin_frame_address(0), "replay");
+  if (result) return result;
+  if (!recorder_replays(world->recorder)) return error_set(MUSTER_E_STATE, "replay: this world does not replay");
+  recorder *recorder = world->recorder;
+  if (recorder->trouble[0]) return diverged(world);
+  if (recorder->frames == recorder->frames_max)
+    return error_set(MUSTER_E_STATE, "replay: all %llu frames of the record were replayed",
+                     (unsigned long long)recorder->frames);
+  if (recorder->frames == 0 && (result = tape_next(&recorder->tape, &section, &cut))) return result;
+  muster_frame frame;
+  if (replay_until_frame(world, &frame)) frame_run_checked(world, &frame);
+  if (recorder->tape.failed) recorder_diverges(world->recorder, "its record of this frame ends before it");
+  if (recorder->trouble[0]) return diverged(world);
+  recorder->frames++;
+  return MUSTER_OK;
+}

@@ -1,0 +1,254 @@
+/* replay.c - the part of a replay that no recorded frame has: agents that come to be as a host spawned them, what
+ * stands between two frames, and a stage 7 that runs what ran, and as far as it ran, on any number of workers. */
+#include "replay/replay.h"
+
+#include "agents/elasticity.h"
+#include "api/calls.h"
+#include "base/error.h"
+#include "frame/frame_record.h"
+#include "world/commands.h"
+#include "world/serial.h"
+#include "world/world_record.h"
+
+#include <math.h>
+#include <string.h>
+
+void replay_type(struct muster_world *world) {
+  recorder *recorder = world->recorder;
+  uint32_t number = recorder->types_known++;
+  if (number >= world->types.count) {
+    recorder_diverges(world->recorder,
+                      "type %u is not registered: register as many types as in the recorded run before this frame",
+                      number + 1);
+    return;
+  }
+  const agent_type *type = &world->types.types[number];
+  const char *field = fields_compare_type(&recorder->tape, type);
+  if (field)
+    recorder_diverges(world->recorder, "type %u, '%s': its %s is not what it was", number + 1, type->name, field);
+}
+
+/* The user pointer of a recorded one; what the record cannot know. */
+static void *user_of(struct muster_world *world, muster_agent agent, bool any, uint64_t name) {
+  const muster_replay_def *replay = &world->recorder->replay;
+  if (!any) return NULL;
+  if (replay->user_of) return replay->user_of(agent, name, replay->user);
+  recorder_diverges(world->recorder, "agent %u was spawned with a user pointer: give user_of", agent.index);
+  return NULL;
+}
+
+static bool can_be_born(struct muster_world *world, uint64_t index, uint64_t generation, uint64_t type) {
+  if (type < world->types.count && generation <= UINT32_MAX && (generation & 1))
+    return recorder_take_index(world, index);
+  recorder_diverges(world->recorder, "its record spawns agent %llu of type %llu, which cannot be",
+                    (unsigned long long)index, (unsigned long long)type + 1);
+  return false;
+}
+
+void replay_newborn(struct muster_world *world) {
+  tape *tape = &world->recorder->tape;
+  agent_place place;
+  uint64_t index = tape_take_number(tape), generation = tape_take_number(tape), number = tape_take_number(tape);
+  bool any_user = tape_take_number(tape) != 0;
+  uint64_t name = tape_take_number(tape);
+  if (tape->failed || !can_be_born(world, index, generation, number)) return;
+  const agent_type *type = &world->types.types[number];
+  muster_agent agent = {(uint32_t)index, (uint32_t)generation};
+  agent_row row = {.type = (uint16_t)number, .status = AGENT_PENDING};
+  row.user = user_of(world, agent, any_user, name);
+  tape_take(tape, &row.floor, sizeof row.floor);
+  tape_take(tape, &row.elasticity_step, sizeof row.elasticity_step);
+  tape_take(tape, row.factors, sizeof row.factors);
+  tape_take(tape, &place, sizeof place);
+  if (world->store.esteem) tape_take(tape, &world->store.esteem[index], sizeof *world->store.esteem);
+  const void *state = type->states ? tape_take_place(tape, type->def.state_bytes) : NULL;
+  const void *published = type->published ? tape_take_place(tape, type->def.published_bytes) : NULL;
+  if (tape->failed) return;
+  row.state_slot = identity_take(&world->slots[number]);
+  if (tape->failed || row.state_slot == IDENTITY_NONE) return;
+  bool derived = row.elasticity_step == ELASTICITY_DERIVED;
+  if (!space_accepts(space_position(&world->space, &place)) || (!derived && row.elasticity_step >= ELASTICITY_STEPS)) {
+    recorder_diverges(world->recorder, "its record spawns agent %u as none can be", agent.index);
+    return;
+  }
+  place.spot = place.depth = 0;
+  place.type = row.type;
+  spawn_restore(&world->store, &world->types, agent.index, &row, &place, state, published);
+  identity_assign(&world->agent_ids, agent.index, agent.generation);
+}
+
+/* ----------------------------------------------------------------------------------------------- between two frames */
+
+/* Arrays in a record stand anywhere, which is not where structures may: they are read a few at a time. */
+enum { TOGETHER = 256 };
+
+typedef union values {
+  muster_position positions[TOGETHER];
+  float factors[TOGETHER];
+} values;
+
+static void hand_over(struct muster_world *world, recorder_tag tag, muster_factor factor, const muster_agent *ids,
+                      const values *values, uint32_t count) {
+  muster_observer observers[TOGETHER];
+  memcpy(observers, ids, count * sizeof *observers);
+  if (tag == TAG_MOVES) bulk_move_agents(world, ids, values->positions, count);
+  if (tag == TAG_OBSERVER_MOVES) bulk_move_observers(world, observers, values->positions, count);
+  if (tag == TAG_FACTORS) bulk_set_factor(world, factor, ids, values->factors, count);
+}
+
+static void replay_array(struct muster_world *world, recorder_tag tag) {
+  tape *tape = &world->recorder->tape;
+  muster_agent ids[TOGETHER];
+  values values;
+  size_t each = tag == TAG_FACTORS ? sizeof *values.factors : sizeof *values.positions;
+  uint64_t factor = tape_take_number(tape), count = tape_take_number(tape);
+  if (factor >= MUSTER_FACTORS || count > UINT32_MAX) {
+    recorder_diverges(world->recorder, "its record has an array of %llu for factor %llu", (unsigned long long)count,
+                      (unsigned long long)factor);
+    return;
+  }
+  const unsigned char *from = tape_take_place(tape, (size_t)count * sizeof *ids);
+  const unsigned char *of = tape_take_place(tape, (size_t)count * each);
+  if (!from || !of) return;
+  if (count == 0) hand_over(world, tag, (muster_factor)factor, ids, &values, 0);
+  for (uint64_t i = 0, some; i < count; i += some) {
+    some = count - i < TOGETHER ? count - i : TOGETHER;
+    memcpy(ids, from + i * sizeof *ids, some * sizeof *ids);
+    memcpy(&values, of + i * each, some * each);
+    hand_over(world, tag, (muster_factor)factor, ids, &values, (uint32_t)some);
+  }
+}
+
+bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
+  tape *tape = &world->recorder->tape;
+  for (;;) {
+    recorder_tag tag = recorder_next_tag(world->recorder);
+    if (tag == TAG_MOVES || tag == TAG_OBSERVER_MOVES || tag == TAG_FACTORS) {
+      replay_array(world, tag);
+      continue;
+    }
+    if (tag == TAG_FRAME) break;
+    recorder_diverges(world->recorder, "its record has item %d between two frames", (int)tag);
+    return false;
+  }
+  uint64_t types = tape_take_number(tape);
+  *frame = (muster_frame){.sim_now_ns = tape_take_number(tape), .budget_ns = tape_take_number(tape)};
+  if (frame->budget_ns < 10000u || frame->budget_ns > 10000000000u || frame->sim_now_ns < world->last_now_ns ||
+      frame->sim_now_ns > (uint64_t)INT64_MAX / 2)
+    recorder_diverges(world->recorder, "its record has a frame at %llu ns with a budget of %llu ns",
+                      (unsigned long long)frame->sim_now_ns, (unsigned long long)frame->budget_ns);
+  if (types != world->types.count)
+    recorder_diverges(world->recorder, "%u types are registered, in the recorded run there were %llu",
+                      world->types.count, (unsigned long long)types);
+  return !world->recorder->trouble[0] && !tape->failed;
+}
+
+/* --------------------------------------------------------------------------------------------------------- stage 7 */
+
+/* Appends an entry to what is to be run, to the last claim if it may. */
+static void claim(struct muster_world *world, uint32_t entry, uint32_t *count) {
+  enum { EACH = 32 };
+  batch_claim *claims = world->recorder->claims, *last = *count ? &claims[*count - 1] : NULL;
+  if (last && last->end == entry && last->end - last->first < EACH)
+    last->end++;
+  else
+    claims[(*count)++] = (batch_claim){.first = entry, .end = entry + 1, .ran_by = CLAIM_LEFT};
+}
+
+/* How an entry ended: 0 = not run, 1 = whole, else cut before the atom `how` - 2. */
+static bool take_outcome(struct muster_world *world, uint32_t entry, uint64_t how, uint32_t *claims) {
+  batch_entry *given = &world->batch.entries[entry];
+  if (how == 0) return true;
+  if (how > 1) {
+    uint32_t first = world->store.rows[given->agent].atom_next;
+    if (how - 2 <= first || how - 2 >= given->atom_end) return false;
+    given->atom_end = (uint16_t)(how - 2);
+  }
+  claim(world, entry, claims);
+  return true;
+}
+
+static bool take_batch(struct muster_world *world, uint32_t *claims) {
+  tape *tape = &world->recorder->tape;
+  const batch *batch = &world->batch;
+  uint64_t recorded = tape_take_number(tape);
+  if (recorded != batch->count) {
+    recorder_diverges(world->recorder, "it ranked %u agents, its record %llu", batch->count,
+                      (unsigned long long)recorded);
+    return false;
+  }
+  for (uint32_t i = 0; i < batch->count;) {
+    uint64_t how = tape_take_number(tape), alike = how > 1 ? 1 : tape_take_number(tape);
+    bool fits = !tape->failed && alike > 0 && alike <= batch->count - i;
+    for (uint64_t k = 0; fits && k < alike; k++) fits = take_outcome(world, i++, how, claims);
+    if (fits) continue;
+    recorder_diverges(world->recorder, "its record does not say how entry %u ended", i);
+    return false;
+  }
+  return true;
+}
+
+/* Whether an agent can have been woken and run beside the batch. */
+static bool may_be_woken(const struct muster_world *world, uint64_t agent) {
+  if (agent >= world->def.agents_max || !store_is_active(&world->store, (uint32_t)agent)) return false;
+  const agent_row *row = &world->store.rows[agent];
+  return (row->status == AGENT_WAITING || row->status == AGENT_READY) && row->atom_next == 0;
+}
+
+static uint32_t take_woken(struct muster_world *world, uint32_t *claims) {
+  tape *tape = &world->recorder->tape;
+  batch *batch = &world->batch;
+  uint64_t woken = tape_take_number(tape);
+  for (uint32_t i = 0; i < woken; i++) {
+    uint64_t agent = tape_take_number(tape), how = tape_take_number(tape);
+    uint32_t entry = batch->count + i;
+    bool fits = !tape->failed && entry < world->def.agents_max && may_be_woken(world, agent);
+    if (fits) {
+      const agent_type *type = &world->types.types[world->store.rows[agent].type];
+      batch->entries[entry] = (batch_entry){.agent = (uint32_t)agent, .atom_end = type->parallel_atoms};
+      batch->outcomes[entry] = OUTCOME_NOT_RUN;
+      fits = take_outcome(world, entry, how, claims);
+    }
+    if (fits) continue;
+    recorder_diverges(world->recorder, "its record wakes agent %llu, which cannot be", (unsigned long long)agent);
+    return i;
+  }
+  return (uint32_t)woken;
+}
+
+/* Whether each ended as it was to. */
+static void compare_outcomes(struct muster_world *world, uint32_t claims) {
+  const batch *batch = &world->batch;
+  for (uint32_t k = 0; k < claims; k++)
+    for (uint32_t i = world->recorder->claims[k].first; i < world->recorder->claims[k].end; i++) {
+      const batch_entry *entry = &batch->entries[i];
+      uint16_t parallel = world->types.types[world->store.rows[entry->agent].type].parallel_atoms;
+      bool cut = batch->outcomes[i] == OUTCOME_PREEMPTED;
+      if (cut == (entry->atom_end < parallel)) continue;
+      recorder_diverges(world->recorder, "agent %u: its update %s, in its record it %s", entry->agent,
+                        cut ? "was cut" : "ended", cut ? "ended" : "was cut");
+    }
+}
+
+void replay_run(struct muster_world *world) {
+  runner *runner = &world->runner;
+  batch *batch = &world->batch;
+  batch_claim *claims = batch->claims;
+  uint32_t claim_count = batch->claim_count, count = 0, woken = 0;
+  if (recorder_mark(world->recorder, TAG_OUTCOMES) && take_batch(world, &count)) woken = take_woken(world, &count);
+  if (world->def.cycles_max > 1) recorder_take_cycles(world);
+  batch->claims = world->recorder->claims;
+  batch->claim_count = count;
+  batch->early_claims = 0;
+  runner->virtual = true; /* no worker looks at a clock, nor for who was woken */
+  runner_open_early(runner);
+  runner_open(runner);
+  crew_orders orders = {.work = runner_work, .argument = runner, .patience_ns = UINT64_MAX};
+  crew_run(&world->run_crew, world->seat, &orders, count > 1 ? serial_helpers_for(world, 0) : 0);
+  runner_close(runner);
+  runner->virtual = false;
+  batch->claims = claims;
+  batch->claim_count = claim_count;
+  batch->woken_count = woken;
+  compare_outcomes(world, count);
+}

@@ -1,0 +1,18 @@
+/* replay.h - how a replay goes from frame to frame. */
+#ifndef REPLAY_H
+#define REPLAY_H
+
+#include "record/recorder.h"
+#include "record/recorder_fields.h"
+
+/* Repeats what the host did between two frames; the next frame is then in `frame`. False after trouble. */
+bool replay_until_frame(struct muster_world *world, muster_frame *frame);
+
+/* Asides of a record: a type to compare, and an agent that comes to be where it was in the recorded run. */
+void replay_type(struct muster_world *world);
+void replay_newborn(struct muster_world *world);
+
+/* Instead of stage 7 on the wall clock: runs what ran then. */
+void replay_run(struct muster_world *world);
+
+#endif

@@ -1,0 +1,201 @@
+#include "run/acts.h"
+
+#include "run/callback.h"
+#include "run/conduct.h"
+#include "run/passes.h"
+
+void acts_create(acts *acts, runner *runner, uint32_t agents_max, arena *arena) {
+  struct acts fresh = {.runner = runner};
+  uint32_t lists = space_list_count(runner->space);
+  fresh.entries = arena_reserve(arena, agents_max, sizeof *fresh.entries);
+  fresh.results = arena_reserve(arena, agents_max, sizeof *fresh.results);
+  fresh.removed = arena_reserve(arena, agents_max, sizeof *fresh.removed);
+  fresh.chains = arena_reserve(arena, agents_max, sizeof *fresh.chains);
+  fresh.last_of_chain = arena_reserve(arena, agents_max, sizeof *fresh.last_of_chain);
+  fresh.lengths = arena_reserve(arena, agents_max, sizeof *fresh.lengths);
+  fresh.chain_of_list = arena_reserve(arena, lists, sizeof *fresh.chain_of_list);
+  fresh.parts = arena_reserve(arena, runner->state_count, sizeof *fresh.parts);
+  if (!arena->failed) *acts = fresh;
+}
+
+static uint32_t list_of(const acts *acts, uint32_t agent) {
+  const runner *runner = acts->runner;
+  return space_list_of(runner->space, space_region(&runner->store->places[agent]));
+}
+
+/* Long chains come first, or the worker that takes one last would be waited for. */
+static void put_long_first(acts *acts) {
+  enum { PARTS_EACH = 4 };
+  uint32_t least = acts->count / (acts->runner->workers * PARTS_EACH) + 2, front = 0;
+  for (uint32_t i = 0; i < acts->claim_count; i++) {
+    if (acts->lengths[i] < least) continue;
+    uint32_t first = acts->chains[front];
+    acts->chains[front++] = acts->chains[i];
+    acts->chains[i] = first;
+  }
+}
+
+/* Entries are in agent order, and so is each chain. */
+static void chain(acts *acts) {
+  acts->claim_count = 0;
+  for (uint32_t i = 0; i < acts->count; i++) {
+    uint32_t *chain = &acts->chain_of_list[list_of(acts, acts->entries[i].agent)];
+    if (*chain == 0) {
+      acts->lengths[acts->claim_count] = 0;
+      acts->chains[acts->claim_count++] = i;
+      *chain = acts->claim_count;
+    } else {
+      acts->entries[acts->last_of_chain[*chain - 1]].next = i;
+    }
+    acts->last_of_chain[*chain - 1] = i;
+    acts->lengths[*chain - 1]++;
+  }
+  for (uint32_t i = 0; i < acts->claim_count; i++)
+    acts->chain_of_list[list_of(acts, acts->entries[acts->chains[i]].agent)] = 0;
+  put_long_first(acts);
+}
+
+/* Small enough that the workers end together, large enough that few tickets are taken. */
+static void cut(acts *acts) {
+  enum { CLAIMS_EACH = 16, ENTRIES_MOST = 64 };
+  uint32_t entries = acts->count / (acts->runner->workers * CLAIMS_EACH) + 1;
+  acts->claim_entries = entries < ENTRIES_MOST ? entries : ENTRIES_MOST;
+  acts->claim_count = (acts->count + acts->claim_entries - 1) / acts->claim_entries;
+}
+
+void acts_open(acts *acts) {
+  for (uint32_t i = 0; i < acts->runner->state_count; i++) {
+    acts->parts[i] = (act_part){0};
+    acts->runner->states[i].log_count = 0; /* the batch's are merged */
+  }
+  if (acts->kind == MUSTER_ACT_REGION)
+    chain(acts);
+  else
+    cut(acts);
+  ticket_open(&acts->ticket, acts->claim_count);
+}
+
+static void run_atoms(worker_state *state) {
+  const runner *runner = state->context.runner;
+  const agent_type *type = state->context.type;
+  bool wall = !runner->virtual, finished = false;
+  uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0;
+  for (uint32_t atom = type->parallel_atoms; atom < type->def.atom_count && !finished; atom++) {
+    watch_enter(state->post);
+    muster_atom_result answer = callback_atom(state, type->def.atoms, atom, MUSTER_FLIGHT_ACTION);
+    finished = answer == MUSTER_ATOM_FINISH;
+    if ((unsigned)answer > MUSTER_ATOM_FINISH) state->results_refused++;
+    uint64_t end_ns = wall ? clock_now(&runner->clock) : type->def.atoms[atom].model_ns;
+    uint64_t atom_ns = end_ns - begin_ns;
+    end_ns = conduct_atom(state, runner, atom, &atom_ns, end_ns);
+    if (wall) begin_ns = end_ns;
+  }
+}
+
+static void run_actions(worker_state *state) {
+  const muster_update *update = &state->context.public;
+  watch_agent(state->post, update->agent.index, update->agent.generation);
+  flight_begin(state->flight, state->context.runner->frame);
+  flight_agent(state->flight, update->agent.index, update->agent.generation);
+  if (conduct_suspects(state->context.type, update->agent.index) && !state->context.runner->virtual)
+    conduct_begin_suspect(state, state->context.runner, update->agent.index);
+  callback_enter(&state->context);
+  if (state->context.type->has_sets)
+    passes_act(state, state->context.runner);
+  else
+    run_atoms(state);
+  callback_leave(&state->context);
+  watch_leave(state->post);
+  flight_leave(state->flight);
+  state->context.phase = PHASE_OUTSIDE;
+}
+
+void acts_run_one(worker_state *state, uint32_t index, batch_result *result) {
+  runner_begin_outside(state, index, PHASE_ACT, result);
+  run_actions(state);
+}
+
+/* Whoever was removed by those before it does not act any more. */
+static bool is_out(const acts *acts, uint32_t agent) {
+  return acts->runner->store->rows[agent].doomed || acts->removed[agent];
+}
+
+/* Runs an entry; false when there is no time for it. */
+static bool run_entry(acts *acts, worker_state *state, uint32_t number, uint64_t *clock_ns) {
+  act_entry *entry = &acts->entries[number];
+  batch_result *result = &acts->results[number];
+  if (acts->timed && !entry->sure && *clock_ns + acts->each_ns > acts->stop_ns + state->blocked_ns) return false;
+  *result = (batch_result){0};
+  entry->ran = true;
+  if (!is_out(acts, entry->agent)) {
+    runner_begin_outside(state, entry->agent, PHASE_ACT, result);
+    state->context.entry = number;
+    state->context.spawn_base = entry->spawn_base;
+    state->context.spawn_limit = entry->spawn_limit;
+    state->context.late_atoms = acts->runner->virtual ? &entry->late_atoms : NULL;
+    run_actions(state);
+    state->context.late_atoms = NULL;
+  }
+  acts->parts[state->context.public.worker].acted++;
+  if (acts->timed) *clock_ns = clock_now(&acts->runner->clock);
+  return true;
+}
+
+static bool run_claim(acts *acts, worker_state *state, uint32_t claim, uint64_t *clock_ns) {
+  bool sure = acts->sure && claim == 0;
+  if (acts->kind == MUSTER_ACT_REGION) {
+    uint32_t entry = acts->chains[claim];
+    acts->entries[entry].sure = sure;
+    do {
+      if (!run_entry(acts, state, entry, clock_ns)) return false;
+    } while ((entry = acts->entries[entry].next));
+    return true;
+  }
+  uint32_t first = claim * acts->claim_entries, end = first + acts->claim_entries;
+  acts->entries[first].sure = sure;
+  for (uint32_t i = first; i < end && i < acts->count; i++)
+    if (!run_entry(acts, state, i, clock_ns)) return false;
+  return true;
+}
+
+static void run_claims(acts *acts, worker_state *state, uint64_t *clock_ns) {
+  uint32_t claim;
+  while ((claim = ticket_take(&acts->ticket)) != TICKET_NONE)
+    if (!run_claim(acts, state, claim, clock_ns)) return;
+}
+
+/* A worker's part from its beginning to its end, which `run` is. */
+static CALLS_OUT void take_part(acts *acts, uint32_t worker, void (*run)(struct acts *, worker_state *, uint64_t *)) {
+  MUST_RETURN(leaving_update);
+  runner *runner = acts->runner;
+  worker_state *state = &runner->states[worker];
+  if (state->inside) return; /* it helps, from inside an action: that one goes first */
+  bool wall = !runner->virtual, helper = worker != runner->caller, audited = runner->audit && helper;
+  uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0, clock_ns = begin_ns;
+  uint64_t begin_cpu_ns = audited ? clock_thread_cpu() : 0; /* the caller's is the commit's, and measured there */
+  state->inside = true;
+  watch_begin(state->post);
+  state->context.act = acts->kind;
+  if (wall) conduct_begin(state, begin_ns);
+  const update_context *outer = callback_begin(&state->context);
+  run(acts, state, &clock_ns);
+  callback_end(outer);
+  state->context.act = MUSTER_ACT_SERIAL;
+  state->inside = false;
+  acts->parts[worker].spent_ns += clock_ns - begin_ns - state->blocked_ns;
+  if (audited) runner_audit_settling(runner, worker, clock_thread_cpu() - begin_cpu_ns);
+}
+
+void acts_work(void *argument, uint32_t worker) {
+  take_part(argument, worker, run_claims);
+}
+
+static void run_in_order(acts *acts, worker_state *state, uint64_t *clock_ns) {
+  if (acts->count) acts->entries[0].sure = acts->sure;
+  for (uint32_t i = 0; i < acts->count; i++)
+    if (!acts->entries[i].left_out && !run_entry(acts, state, i, clock_ns)) return;
+}
+
+void acts_run_in_order(acts *acts) {
+  take_part(acts, acts->runner->caller, run_in_order);
+}

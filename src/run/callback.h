@@ -1,0 +1,61 @@
+/* run/callback.h - how the callbacks of agent types are called: it is noted whose they are and on which thread they
+ * run, so that an update that is used at the wrong moment is refused, and one that is left is named. */
+#ifndef RUN_CALLBACK_H
+#define RUN_CALLBACK_H
+
+#include "pool/leaving.h"
+#include "run/occupancy.h"
+#include "run/runner.h"
+
+enum { CALLBACK_TEXT_BYTES = 128 };
+
+/* {muster_flight_doing:8 | atom:24} */
+static inline uint32_t callback_place(muster_flight_doing doing, uint32_t atom) {
+  return (uint32_t)doing << 24 | atom;
+}
+
+/* From here on the calling thread calls atoms with this context, and nothing else of the host's, until it says so. An
+ * atom that returned before is not told from the one that runs: their updates are one. */
+static inline void callback_enter(update_context *context) {
+  store_relaxed_u64(&context->inside, thread_self());
+}
+static inline void callback_leave(update_context *context) {
+  store_relaxed_u64(&context->inside, 0);
+}
+
+/* Calls an atom of the agent that is in the worker's context. Between callback_enter() and callback_leave(). */
+static inline muster_atom_result callback_atom(worker_state *state, const muster_atom *atoms, uint32_t atom,
+                                               muster_flight_doing doing) {
+  update_context *context = &state->context;
+  flight_enter(state->flight, doing, context->public.type.index, atom);
+  context->place = callback_place(doing, atom);
+  return atoms[atom].run(&context->public);
+}
+
+/* Calls another callback that takes the update; it may stand inside one of the same worker. */
+void callback_touch(update_context *context, muster_flight_doing doing, void (*callback)(muster_update *));
+
+/* The refusal of callback_check(); never MUSTER_OK. */
+__attribute__((cold)) muster_result callback_refuse(const muster_update *update, const char *what);
+
+/* Whether the calling thread is inside the callback that was given this update; the error when it is not. */
+static inline muster_result callback_check(const muster_update *update, const char *what) {
+  const update_context *context = (const update_context *)(const void *)update;
+  if (__builtin_expect(update && load_relaxed_u64(&context->inside) == thread_self(), true)) return MUSTER_OK;
+  muster_result refusal = callback_refuse(update, what);
+  if (refusal == MUSTER_OK) __builtin_unreachable();
+  return refusal;
+}
+
+/* The calling thread runs callbacks with this context until callback_end(), which is given what this returned. */
+const update_context *callback_begin(const update_context *context);
+void callback_end(const update_context *outer);
+
+/* Writes which callback the calling thread is in, such as "atom 1 of agent 7 (generation 1) of type 'guard'". */
+void callback_describe(char text[CALLBACK_TEXT_BYTES]);
+
+/* The routine of calls that run frames, or a worker's part of one. */
+_Unwind_Reason_Code leaving_update(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+                                   struct _Unwind_Exception *exception, struct _Unwind_Context *context);
+
+#endif

@@ -1,0 +1,99 @@
+/* run/inbox.h - what any thread hands to a world, until the next intake takes it.
+ *
+ * Any number of spawned agents can wait, each written in place by its spawner; the intake takes as many as a frame
+ * affords. Everything else is a ring of commands; a command may reach an agent that is still pending.
+ */
+#ifndef RUN_INBOX_H
+#define RUN_INBOX_H
+
+#include "agents/store.h"
+#include "pool/ring.h"
+#include "run/pending.h"
+
+typedef enum command_kind {
+  COMMAND_REMOVE = 0,
+  COMMAND_MOVE,
+  COMMAND_WAKE,
+  COMMAND_TUNE,
+  COMMAND_WAKE_AT,
+  COMMAND_PARDON,
+  COMMAND_MEET,
+  COMMAND_PART,
+  COMMAND_OBSERVER_ADD,
+  COMMAND_OBSERVER_MOVE,
+  COMMAND_OBSERVER_REMOVE,
+  COMMAND_PARDON_TYPE, /* from here on the index is the type's */
+  COMMAND_SET_TUNE,
+  COMMAND_PRIORITISE,
+  COMMAND_QUARANTINE_TYPE,
+  COMMAND_HERD_WAKE, /* from here on the index is a herd's, and the partition a member's number */
+  COMMAND_HERD_REMOVE,
+  COMMAND_KINDS
+} command_kind;
+
+/* Of a set of a type; of the type itself the priority alone counts. */
+typedef struct command_tuning {
+  uint64_t period_ns;
+  uint32_t period_updates;
+  uint16_t set;
+  uint8_t priority, mode;
+} command_tuning;
+
+/* Records and snapshots keep its bytes, so it has no gaps; and who makes one assigns members of the union but the first
+ * behind the initialiser, which would leave the rest of the union as it was in memory. */
+typedef struct command {
+  uint32_t kind; /* command_kind */
+  uint32_t index, generation;
+  uint32_t partition;
+  union {
+    muster_position position; /* tune: visibility, bulk, interactivity */
+    uint64_t at_ns;           /* wake at */
+    command_tuning tuning;    /* set tune, prioritise */
+    muster_agent other;       /* meet, part */
+  };
+  float first, second; /* tune: importance floor, elasticity; observer: near_m, far_m */
+  bool derive;         /* tune */
+  bool esteemed;       /* tune: the next two are given, each ESTEEM_OF_TYPE when it is not */
+  uint8_t designer, role;
+  uint32_t unused; /* 0 */
+} command;
+
+_Static_assert(sizeof(command) == 56, "without gaps: its bytes are kept");
+
+typedef struct inbox {
+  shared_u32 types; /* how many are registered, as other threads may know it */
+  shared_u32 messages_open;
+  pending spawns; /* pending agents whose row and place are written */
+  ring commands;  /* command */
+  ring messages;  /* outgoing; reserved when the first type with boxes is registered */
+  ring tunings;   /* muster_world_tuning, checked */
+} inbox;
+
+enum { INBOX_TUNINGS = 64 };
+
+/* Another type is registered: whoever sees the number sees the type. Frame's thread. */
+static inline void inbox_announce_types(inbox *inbox, uint32_t count) {
+  /* Release: pairs with the acquire in inbox_types. */
+  store_release_u32(&inbox->types, count);
+}
+
+/* How many types a spawn may name. Any thread. */
+static inline uint32_t inbox_types(const inbox *inbox) {
+  return load_acquire_u32(&inbox->types);
+}
+
+/* The ring of messages is reserved: who sees it open may push. Frame's thread. */
+static inline void inbox_open_messages(inbox *inbox) {
+  /* Release: pairs with the acquire in inbox_takes_messages. */
+  store_release_u32(&inbox->messages_open, 1);
+}
+
+/* Whether any type has boxes. Any thread. */
+static inline bool inbox_takes_messages(const inbox *inbox) {
+  return load_acquire_u32(&inbox->messages_open);
+}
+
+/* Reserves room for spawns and commands. */
+void inbox_create(inbox *inbox, uint32_t agents_max, uint32_t commands_max, arena *arena);
+
+#endif

@@ -1,0 +1,45 @@
+/* run/occupancy.h - what a world is busy with, and on which thread: what calls ask that may come at the wrong moment.
+ *
+ * One thread at a time writes, the one that has the world in its hands. Others may read the state at any time, without
+ * order: a call from another thread that misuses the world is refused when it is seen, and is a race when it is not. */
+#ifndef RUN_OCCUPANCY_H
+#define RUN_OCCUPANCY_H
+
+#include "pool/atomics.h"
+
+typedef enum occupation {
+  OCCUPIED_NOT = 0,  /* between two frames */
+  OCCUPIED_BY_FRAME, /* a frame runs, or is planned, or a report is taken in */
+  OCCUPIED_BY_PLAN,  /* the host runs what was planned */
+  OCCUPIED_BY_CALL,  /* a call between two frames that calls back, and only reads what agents are */
+  OCCUPIED_BY_DESTROYING
+} occupation;
+
+typedef struct occupancy {
+  shared_u32 occupation;
+  shared_u64 thread; /* that began it: thread_self() */
+  const char *stack; /* of that thread, in the call that began its last frame */
+} occupancy;
+
+/* A number that no other running thread has, for about the price of a load. */
+static inline uint64_t thread_self(void) {
+  return (uint64_t)(uintptr_t)__builtin_thread_pointer();
+}
+
+/* About the price of a load. Any thread. */
+static inline occupation occupancy_get(const occupancy *occupancy) {
+  return (occupation)load_relaxed_u32(&occupancy->occupation);
+}
+
+/* The calling thread does something with the world from here on, or stops it (OCCUPIED_NOT). */
+void occupancy_set(occupancy *occupancy, occupation occupation);
+
+/* Whether the calling thread is the one that occupies it. */
+bool occupancy_is_mine(const occupancy *occupancy);
+
+/* Whether the calling thread left its frame without returning, by longjmp(): it occupies the world, and stands at
+ * `here` in its stack, no deeper than where that began. Never true on another stack than the thread's own, such as a
+ * coroutine's, where that cannot be told. */
+bool occupancy_was_left(const occupancy *occupancy, const char *here);
+
+#endif

@@ -1,0 +1,484 @@
+#include "run/runner.h"
+
+#include "agents/elapsed.h"
+#include "base/assert.h"
+#include "run/callback.h"
+#include "run/conduct.h"
+#include "run/cycles.h"
+#include "run/fetching.h"
+#include "run/passes.h"
+#include "run/urgency.h"
+#include "run/woken.h"
+
+#include <string.h>
+
+void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, arena *arena) {
+  runner->workers = workers;
+  runner->state_count = indices;
+  runner->limit_ns = UINT64_MAX;
+  runner->states = arena_reserve(arena, indices, sizeof *runner->states);
+  cost_sample *samples = arena_reserve(arena, (size_t)indices * SAMPLES_MAX, sizeof *samples);
+  runner->posts = arena_reserve(arena, indices, sizeof *runner->posts);
+  offence *offences = arena_reserve(arena, (size_t)indices * OFFENCES_MAX, sizeof *offences);
+  uint32_t counts = offences_counts(types_max);
+  uint32_t *by_type = arena_reserve(arena, (size_t)indices * counts, sizeof *by_type);
+  ring_create(&runner->rests, RESTS_MAX, sizeof(batch_claim), arena);
+  if (!arena->failed) runner_widen_logs(runner, RUNNER_LOG_MAX, arena);
+  if (arena->failed) return;
+  for (uint32_t i = 0; i < indices; i++) {
+    runner->states[i].samples = samples + (size_t)i * SAMPLES_MAX;
+    runner->states[i].post = &runner->posts[i];
+    runner->states[i].offences.offences = offences + (size_t)i * OFFENCES_MAX;
+    runner->states[i].offences.by_type = by_type + (size_t)i * counts;
+  }
+}
+
+void runner_count_sets(runner *runner, uint32_t types_max, arena *arena) {
+  if (runner->states[0].set_counts) return;
+  size_t each = (size_t)types_max * MUSTER_SETS_MAX;
+  set_counts *counts = arena_reserve(arena, runner->state_count * each, sizeof *counts);
+  for (uint32_t i = 0; counts && i < runner->state_count; i++) runner->states[i].set_counts = counts + i * each;
+}
+
+void runner_open_early(runner *runner) {
+  for (uint32_t i = 0; i < runner->state_count; i++) {
+    worker_state *state = &runner->states[i];
+    *state = (worker_state){.log = state->log,
+                            .samples = state->samples,
+                            .offences = state->offences,
+                            .set_counts = state->set_counts,
+                            .post = state->post,
+                            .flight = state->flight,
+                            .track = runner->tracks ? &runner->tracks[i] : NULL};
+    state->context.public.world = runner->world;
+    state->context.public.worker = i;
+    state->context.public.now_ns = runner->now_ns;
+    state->context.runner = runner;
+    state->context.worker = state;
+  }
+  ticket_open(&runner->early_ticket, runner->batch->early_claims);
+  ticket_open(&runner->ticket, 0);
+  store_relaxed_u32(&runner->woken_count, 0);
+}
+
+void runner_open(runner *runner) {
+  ticket_open(&runner->ticket, runner->batch->claim_count - runner->batch->early_claims);
+}
+
+void runner_close(runner *runner) {
+  batch_claim rest;
+  while (ring_pop(&runner->rests, &rest)) continue;
+  runner->batch->woken_count = load_relaxed_u32(&runner->woken_count);
+}
+
+/* What an update is told about its type; most have that of the one before. */
+static inline void tell_type(update_context *context, const agent_type *type, uint32_t number) {
+  if (context->type == type) return;
+  context->type = type;
+  watch_type(context->worker->post, number);
+  context->public.type = (muster_type){number + 1u};
+  context->public.type_user = type->user;
+  context->public.step_ns = type->step_ns;
+  context->public.steps = 0;
+  context->public.set = 0;
+}
+
+/* Contracts that tell an update less than all the time that passed. Only updates: not the first and last touch. */
+static void tell_elapsed(update_context *context, const agent_type *type, const agent_row *row, uint64_t began_ns) {
+  elapsed_told told = {began_ns, began_ns - row->last_update_ns, 0};
+  if (context->phase != PHASE_INTAKE) told = elapsed_tell(type, row->last_update_ns, began_ns);
+  context->public.now_ns = told.now_ns;
+  context->public.elapsed_ns = told.elapsed_ns;
+  context->public.steps = told.steps;
+}
+
+static inline void tell(update_context *context, const runner *runner, uint32_t index, uint64_t began_ns) {
+  const agent_row *row = &runner->store->rows[index];
+  const agent_type *type = &runner->types->types[row->type];
+  muster_update *update = &context->public;
+  tell_type(context, type, row->type);
+  context->random_counter = (uint64_t)row->atom_next << 44 | (uint64_t)context->phase << 40;
+  update->agent = (muster_agent){index, row->generation};
+  context->began_ns = began_ns;
+  context->nearby_cut = false;
+  update->now_ns = began_ns;
+  update->elapsed_ns = began_ns - row->last_update_ns;
+  update->wake_at_ns = row->timed ? runner->store->alarms[index].answered_ns : 0;
+  if (type->elapsed) tell_elapsed(context, type, row, began_ns);
+  update->position = space_position(runner->space, &runner->store->places[index]);
+  update->state = type_state(type, row->state_slot);
+  update->published = runner_back_buffer(type, row);
+  update->user = row->user;
+  update->importance = share_value(row->importance);
+  update->level = row->level;
+}
+
+static void begin_published(const agent_type *type, const agent_row *row) {
+  if (type->published_stride)
+    memcpy(runner_back_buffer(type, row), type_published(type, row->state_slot, row->front), type->published_stride);
+}
+
+void runner_call(const worker_state *state) {
+  const runner *runner = state->context.runner;
+  crew_call(state->early ? runner->early_crew : runner->crew, seat_of(state));
+}
+
+/* Whether an update goes on with its next atom. */
+static interruption look_around(const worker_state *state, const runner *runner, uint64_t next_end_ns, bool timed) {
+  if (timed && next_end_ns > runner_stop_ns(runner, state)) return INTERRUPTED_BY_TIME;
+  return !runner->virtual && is_called_away(state) ? INTERRUPTED_BY_URGENCY : INTERRUPTED_NOT;
+}
+
+static uint32_t next_atom(const runner *runner, uint32_t entry_index) {
+  if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) return runner->batch->results[entry_index].atom_next;
+  return runner->store->rows[runner->batch->entries[entry_index].agent].atom_next;
+}
+
+static inline batch_outcome outcome_after(const agent_type *type, uint32_t atom, bool finished) {
+  if (finished || atom >= type->atom_count) return OUTCOME_FINISHED;
+  return atom < type->parallel_atoms ? OUTCOME_PREEMPTED : OUTCOME_ACT;
+}
+
+/* Before the first atom of an update: what its atoms are not told of. */
+static void catch_up(worker_state *state) {
+  update_context *context = &state->context;
+  muster_update *update = &context->public;
+  const agent_row *row = &context->runner->store->rows[update->agent.index];
+  uint64_t now_ns = update->now_ns, elapsed_ns = update->elapsed_ns;
+  uint64_t before_ns = elapsed_caught_up(context->type, row->last_update_ns, context->began_ns);
+  if (before_ns == 0) return;
+  update->now_ns = row->last_update_ns + before_ns;
+  update->elapsed_ns = before_ns;
+  flight_enter(state->flight, MUSTER_FLIGHT_CATCH_UP, update->type.index, 0);
+  callback_touch(context, MUSTER_FLIGHT_CATCH_UP, context->type->def.catch_up);
+  update->now_ns = now_ns;
+  update->elapsed_ns = elapsed_ns;
+}
+
+/* Runs the atoms of an entry from `first` up to `end`; with `timed`, reads the clock between atoms and stops when the
+ * next is not expected to end in time. *clock_ns is the clock after the last atom when timed. */
+static inline interruption run_atoms(worker_state *state, const runner *runner, uint32_t entry_index, uint32_t first,
+                                     uint32_t end, uint64_t *clock_ns, bool timed) {
+  batch_result *result = state->context.result;
+  const agent_type *type = state->context.type;
+  interruption interruption = INTERRUPTED_NOT;
+  uint32_t atom = first;
+  uint64_t longest_ns = 0;
+  bool finished = false;
+  if (type->elapsed == MUSTER_ELAPSED_ANALYTIC && first == 0) catch_up(state);
+  for (; atom < end && !finished; atom++) {
+    if (atom > first && (interruption = look_around(state, runner, *clock_ns + longest_ns, timed))) break;
+    muster_atom_result answer = callback_atom(state, type->atoms, atom, MUSTER_FLIGHT_ATOM);
+    finished = answer == MUSTER_ATOM_FINISH;
+    if (__builtin_expect((unsigned)answer > MUSTER_ATOM_FINISH, false)) state->results_refused++;
+    if (!timed) continue;
+    uint64_t after_ns = clock_now(&runner->clock), atom_ns = after_ns - *clock_ns;
+    after_ns = conduct_atom(state, runner, atom, &atom_ns, after_ns);
+    if (atom_ns > longest_ns) longest_ns = atom_ns;
+    watch_enter(state->post);
+    *clock_ns = after_ns;
+  }
+  runner->batch->outcomes[entry_index] = (uint8_t)outcome_after(type, atom, finished);
+  result->atom_next = (uint16_t)atom;
+  result->random_count = (uint32_t)state->context.random_counter;
+  return interruption;
+}
+
+/* The same for any type. */
+static inline interruption run_update(worker_state *state, const runner *runner, uint32_t entry_index, uint32_t first,
+                                      uint64_t *clock_ns, bool timed) {
+  if (state->context.type->has_sets) return passes_run(state, runner, entry_index, clock_ns, timed);
+  return run_atoms(state, runner, entry_index, first, runner->batch->entries[entry_index].atom_end, clock_ns, timed);
+}
+
+/* Prepares the context for an entry; returns the atom that is next. */
+static inline uint32_t begin_entry(worker_state *state, const runner *runner, uint32_t entry_index) {
+  const batch_entry *entry = &runner->batch->entries[entry_index];
+  const agent_row *row = &runner->store->rows[entry->agent];
+  update_context *context = &state->context;
+  batch_result *result = &runner->batch->results[entry_index];
+  uint32_t next = row->atom_next;
+  context->entry = entry_index;
+  context->result = result;
+  state->away_ns = 0;
+  state->offends = false;
+  context->spawn_base = entry->spawn_base;
+  context->spawn_limit = entry->spawn_limit;
+  watch_agent(state->post, entry->agent, row->generation);
+  flight_agent(state->flight, entry->agent, row->generation);
+  tell(context, runner, entry->agent, next ? runner->store->begun[entry->agent].started_ns : runner->now_ns);
+  if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) {
+    context->random_counter |= result->random_count; /* interrupted in this frame: goes on */
+    return result->atom_next;
+  }
+  memset(result, 0, offsetof(batch_result, moved_to));
+  if (next == 0) begin_published(context->type, row);
+  state->updates++;
+  return next;
+}
+
+/* What an update cost its worker: fetching the agent as well as its atoms, less the two clock reads and the time away
+ * from the processor. */
+static void take_sample(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t cost_ns) {
+  const agent_row *row = &runner->store->rows[runner->batch->entries[entry_index].agent];
+  batch_result *result = &runner->batch->results[entry_index];
+  uint64_t reads_ns = 2 * runner->clock.read_ns + state->away_ns;
+  uint64_t own_ns = (cost_ns > reads_ns ? cost_ns - reads_ns : 1) + result->cost_ns;
+  result->cost_ns = own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX;
+  if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED || state->sample_count == SAMPLES_MAX) return;
+  if (row->atom_next) own_ns += runner->store->begun[runner->batch->entries[entry_index].agent].spent_ns;
+  state->samples[state->sample_count++] =
+      (cost_sample){row->type, row->level, state->offends, own_ns < UINT32_MAX ? (uint32_t)own_ns : UINT32_MAX};
+}
+
+/* Leaves the entries from `first` on to whoever has time. */
+static void leave_rest(worker_state *state, runner *runner, const batch_claim *claim, uint32_t first) {
+  batch_claim rest = *claim;
+  rest.first = first;
+  rest.predicted_ns = claim->predicted_ns / (claim->end - claim->first) * (claim->end - first);
+  ring_push_sure(&runner->rests, &rest);
+  runner_call(state);
+}
+
+/* Leaves a claim after an entry, which goes on with the rest when it was interrupted. */
+static void turn_away(worker_state *state, runner *runner, const batch_claim *claim, uint32_t entry_index,
+                      interruption interruption) {
+  bool interrupted = interruption == INTERRUPTED_BY_URGENCY;
+  if (interrupted) state->interrupted++;
+  leave_rest(state, runner, claim, interrupted ? entry_index : entry_index + 1);
+}
+
+/* Whether the claim is left after this entry. */
+static inline bool ends_early(const worker_state *state, const runner *runner, const batch_claim *claim,
+                              uint32_t entry_index, interruption interruption) {
+  if (interruption == INTERRUPTED_BY_URGENCY) return true;
+  return !runner->virtual && entry_index + 1 < claim->end && is_called_away(state);
+}
+
+/* Whether the frame has time for an entry of a claim that was begun; those that it has none for are carried. */
+static inline bool has_time_for(const worker_state *state, const runner *runner, uint32_t entry_index,
+                                uint64_t clock_ns) {
+  return clock_ns + runner->batch->entries[entry_index].predicted_ns <= runner_stop_ns(runner, state);
+}
+
+/* Each update of the claim is timed on its own. Returns the clock at its end. */
+static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+  fetching fetching = fetching_for(state, runner, claim);
+  prefetch_claim(state, runner, claim);
+  for (uint32_t i = claim->first; i < claim->end; i++) {
+    if (i > claim->first && !claim->sure && !has_time_for(state, runner, i, clock_ns)) break;
+    prefetch_entries(runner, &fetching, i);
+    uint32_t next = begin_entry(state, runner, i);
+    if (conduct_suspects(state->context.type, state->context.public.agent.index))
+      conduct_begin_suspect(state, runner, state->context.public.agent.index);
+    uint64_t begin_ns = clock_now(&runner->clock), end_ns = begin_ns, reads_ns = runner->clock.read_ns;
+    interruption interruption = run_update(state, runner, i, next, &end_ns, true);
+    state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;
+    state->sampled_updates++;
+    take_sample(state, runner, i, end_ns - clock_ns);
+    if (cycles_are_left(runner, i)) cycles_run(state, runner, i, &end_ns);
+    clock_ns = end_ns;
+    if (!ends_early(state, runner, claim, i, interruption)) continue;
+    turn_away(state, runner, claim, i, interruption);
+    break;
+  }
+  return clock_ns;
+}
+
+/* Not timed: an interrupted update is taken to have cost its part of what was predicted. */
+static void guess_cost(const runner *runner, uint32_t entry_index) {
+  const batch_entry *entry = &runner->batch->entries[entry_index];
+  batch_result *result = &runner->batch->results[entry_index];
+  result->cost_ns = (uint32_t)((uint64_t)entry->predicted_ns * result->atom_next / entry->atom_end);
+}
+
+static uint64_t run_claim(worker_state *state, runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+  state->context.phase = PHASE_PARALLEL;
+  if (!runner->virtual && claim->timed) return run_timed(state, runner, claim, clock_ns);
+  fetching fetching = fetching_for(state, runner, claim);
+  prefetch_claim(state, runner, claim);
+  for (uint32_t i = claim->first; i < claim->end; i++) {
+    prefetch_entries(runner, &fetching, i);
+    uint32_t next = begin_entry(state, runner, i);
+    interruption interruption = run_update(state, runner, i, next, &clock_ns, false);
+    if (interruption) guess_cost(runner, i);
+    if (cycles_are_left(runner, i)) cycles_run(state, runner, i, &clock_ns);
+    if (!ends_early(state, runner, claim, i, interruption)) continue;
+    turn_away(state, runner, claim, i, interruption);
+    break;
+  }
+  return runner->virtual ? 0 : clock_now(&runner->clock);
+}
+
+/* Notes a claim that was run. An update that was interrupted may be in other hands already. */
+static void track_claim(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t begin_ns,
+                        uint64_t end_ns) {
+  track *track = state->track;
+  bool interrupted = state->interrupted > track->interrupted_before;
+  uint64_t begun = state->updates - track->updates_before;
+  uint32_t last = state->context.entry;
+  track->interrupted_before = state->interrupted;
+  track->updates_before = state->updates;
+  span *span = track_add(track, begin_ns, end_ns);
+  if (!span) return;
+  track_describe(span, runner->store, runner->batch, claim->first, last + 1);
+  span->preempted = track_preempted(runner->batch, claim->first, interrupted ? last : last + 1);
+  if (!state->early && claim->first >= runner->batch->count) span->woken = 1;
+  if (begun < span->updates) span->flags |= SPAN_RESUMED;
+  if (interrupted) span->flags |= SPAN_INTERRUPTED;
+  span->updates = (uint16_t)begun;
+}
+
+/* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them; or between
+ * two sets, when these run whole. */
+static bool fits(const worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+  uint64_t stop_ns = runner_stop_ns(runner, state);
+  if (clock_ns + runner_risk_ns(runner, claim) > stop_ns) return false;
+  if (clock_ns + claim->predicted_ns <= stop_ns) return true;
+  if (claim->end - claim->first > 1) return false;
+  const batch_entry *entry = &runner->batch->entries[claim->first];
+  const agent_type *type = &runner->types->types[runner->store->rows[entry->agent].type];
+  uint32_t whole = 2u * type->sets.whole; /* as a pass may run no more than half of its atoms, and cost as predicted */
+  if (type->has_sets)
+    return entry->atom_end > whole && clock_ns + claim->predicted_ns * (uint64_t)whole / entry->atom_end <= stop_ns;
+  uint32_t atoms = (uint32_t)(entry->atom_end - next_atom(runner, claim->first));
+  return atoms > 1 && clock_ns + claim->predicted_ns / atoms <= stop_ns;
+}
+
+/* The margins are to the 95th percentile; half as much again is to the 99th. A claim that may not be over by then is
+ * stopped between two atoms. */
+static inline bool may_be_late(const worker_state *state, const runner *runner, const batch_claim *claim,
+                               uint64_t clock_ns) {
+  uint64_t margin_ns = claim->margin_ns + (uint64_t)claim->margin_ns / 2;
+  return clock_ns + claim->predicted_ns + margin_ns > runner_stop_ns(runner, state);
+}
+
+/* The number of the next claim that this call may run, early ones first; TICKET_NONE when there is none. */
+static uint32_t take_claim(runner *runner, bool early_only) {
+  uint32_t number = ticket_take(&runner->early_ticket);
+  if (number != TICKET_NONE || early_only) return number;
+  number = ticket_take(&runner->ticket);
+  return number == TICKET_NONE ? number : runner->batch->early_claims + number;
+}
+
+/* The most urgent thing to run next that is worth starting now. */
+static bool take_next(worker_state *state, runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim) {
+  bool wall = !runner->virtual, late = wall && clock_ns >= runner_stop_ns(runner, state);
+  uint32_t number;
+  if (!late && woken_take(state, runner, claim)) return true;
+  while (!late && ring_pop(&runner->rests, claim))
+    if (fits(state, runner, claim, clock_ns)) return true;
+  while ((number = take_claim(runner, early_only)) != TICKET_NONE) {
+    *claim = runner->batch->claims[number];
+    claim->sure |= number == 0;
+    __builtin_prefetch(&runner->batch->claims[number + CLAIMS_AHEAD], 1);
+    if (!wall || claim->sure || fits(state, runner, claim, clock_ns)) {
+      runner->batch->claims[number].ran_by = (uint16_t)state->context.public.worker;
+      return true;
+    }
+    if (late) break;
+  }
+  return false;
+}
+
+/* Runs what is more urgent than any update. Returns the clock after it. */
+static uint64_t run_urgent(worker_state *state, runner *runner, uint64_t clock_ns, uint64_t *cpu_ns) {
+  if (!queue_may_have(&runner->pool->queue, URGENT_LANES) || !worker_give_way(seat_of(state), URGENT_LANES))
+    return clock_ns;
+  uint64_t end_ns = runner->virtual ? 0 : clock_now(&runner->clock);
+  state->jobs_ns += end_ns - clock_ns;
+  if (state->track) track_jobs(state->track, clock_ns, end_ns);
+  if (runner->audit) runner_audit_claim(state, runner, cpu_ns, end_ns);
+  if (!runner->virtual) conduct_begin(state, end_ns); /* jobs may wait for something */
+  return end_ns;
+}
+
+/* Agents that wake each other leave something to those who wait. */
+static void ration_woken(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t took_ns) {
+  *(claim->first < runner->batch->count ? &state->others_ns : &state->woken_ns) += took_ns;
+  state->takes_woken =
+      state->log_count < runner->log_max && (double)state->woken_ns < runner->woken_part * (double)state->others_ns;
+}
+
+static void work_off(worker_state *state, runner *runner, bool early_only) {
+  bool wall = !runner->virtual;
+  uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns, claims_ns = 0;
+  uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns, jobs_ns = state->jobs_ns;
+  uint64_t blocked_before_ns = state->blocked_ns;
+  batch_claim claim;
+  if (wall) conduct_begin(state, clock_ns);
+  flight_begin(state->flight, runner->frame);
+  for (;;) {
+    clock_ns = run_urgent(state, runner, clock_ns, &cpu_ns);
+    if (!take_next(state, runner, early_only, clock_ns, &claim)) break;
+    watch_enter(state->post);
+    callback_enter(&state->context);
+    claim.timed |= wall && may_be_late(state, runner, &claim, clock_ns);
+    uint64_t blocked_ns = state->blocked_ns, end_ns = run_claim(state, runner, &claim, clock_ns);
+    callback_leave(&state->context);
+    watch_leave(state->post);
+    flight_leave(state->flight);
+    if (end_ns - clock_ns > runner->limit_ns) conduct_long_claim(state, runner, &claim, end_ns - clock_ns, end_ns);
+    uint64_t took_ns = end_ns - clock_ns - (state->blocked_ns - blocked_ns);
+    claims_ns += took_ns;
+    if (wall && !early_only && runner->rations_woken) ration_woken(state, runner, &claim, took_ns);
+    if (state->track) track_claim(state, runner, &claim, clock_ns, end_ns);
+    if (runner->audit) runner_audit_claim(state, runner, &cpu_ns, end_ns);
+    clock_ns = wall ? clock_now(&runner->clock) : 0;
+    if (wall && clock_ns >= runner_stop_ns(runner, state)) break;
+  }
+  uint64_t wall_ns = clock_ns - begin_ns - (state->blocked_ns - blocked_before_ns);
+  uint64_t spent_cpu_ns = cpu_ns - begin_cpu_ns;
+  state->claim_ns += claims_ns;
+  claims_ns += state->jobs_ns - jobs_ns;
+  state->loop_ns += wall_ns > claims_ns ? wall_ns - claims_ns : 0;
+  state->audit.cpu_ns += spent_cpu_ns;
+  state->audit.stolen_ns += wall_ns > spent_cpu_ns ? wall_ns - spent_cpu_ns : 0;
+  state->audit.end_ns = clock_ns;
+  state->audit.end_cpu_ns = cpu_ns;
+}
+
+static CALLS_OUT void work(runner *runner, uint32_t worker, bool early_only) {
+  MUST_RETURN(leaving_update);
+  worker_state *state = &runner->states[worker];
+  if (state->inside) return;
+  state->inside = true;
+  state->early = early_only;
+  watch_begin(state->post);
+  state->takes_woken = !early_only && !runner->virtual && !runner->rations_woken;
+  const update_context *outer = callback_begin(&state->context);
+  work_off(state, runner, early_only);
+  callback_end(outer);
+  state->context.phase = PHASE_OUTSIDE;
+  state->inside = false;
+}
+
+void runner_work_early(void *argument, uint32_t worker) {
+  work(argument, worker, true);
+}
+
+void runner_work(void *argument, uint32_t worker) {
+  work(argument, worker, false);
+}
+
+uint64_t runner_take_blocked(runner *runner) {
+  uint64_t longest_ns = 0;
+  for (uint32_t i = 0; i < runner->state_count; i++) {
+    if (runner->states[i].blocked_ns > longest_ns) longest_ns = runner->states[i].blocked_ns;
+    runner->states[i].blocked_ns = 0;
+  }
+  return longest_ns;
+}
+
+muster_update *runner_begin_outside(worker_state *state, uint32_t index, update_phase phase, batch_result *result) {
+  update_context *context = &state->context;
+  const runner *runner = context->runner;
+  context->phase = phase;
+  context->result = result;
+  context->spawn_base = 0;
+  bool begun = phase == PHASE_ACT || runner->store->rows[index].atom_next;
+  context->public.set = 0;
+  tell(context, runner, index, begun ? runner->store->begun[index].started_ns : runner->now_ns);
+  context->spawn_limit = context->type->def.spawns_max;
+  return &context->public;
+}

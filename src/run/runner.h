@@ -1,0 +1,279 @@
+/* run/runner.h - stage 7: workers take claims from the batch and run updates atom by atom, until the deadline.
+ *
+ * A worker reads the clock between claims, and between the atoms of a long update. It starts nothing that it does not
+ * expect to finish before `stop_ns`, but the very first claim, so that no update is too long ever to run.
+ *
+ * Between two atoms a worker looks whether something more urgent came: jobs of higher priority, and agents that were
+ * woken while the frame runs. Then it leaves the rest of its claim, the interrupted update first, to whoever has time
+ * (often itself), and that one goes on after the last atom that ran. In this order workers look for what to do:
+ *
+ *     urgent jobs  ->  woken agents  ->  rests of claims  ->  claims of the batch
+ *
+ * A rest that nobody took before the deadline is what its results say: a preempted update, and updates that did not
+ * run.
+ *
+ * Results stand beside the entries; what an update wants of others (remove, wake, spawn) goes to the worker's log,
+ * tagged with the entry, so that the commit can put everything in one order whatever worker was faster. */
+#ifndef RUN_RUNNER_H
+#define RUN_RUNNER_H
+
+#include "agents/batch.h"
+#include "agents/herds.h"
+#include "agents/offence.h"
+#include "agents/space.h"
+#include "agents/types.h"
+#include "base/clock.h"
+#include "pool/crew.h"
+#include "pool/identity.h"
+#include "pool/ticket.h"
+#include "run/flight.h"
+#include "run/inbox.h"
+#include "run/track.h"
+#include "run/wakes.h"
+#include "run/watchdog.h"
+
+enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * IDLE_MAX, SUSPECTS_MAX = 8 };
+
+/* What goes before the updates of a frame. */
+#define URGENT_LANES ((1u << MUSTER_PRIORITY_FRAME) - 1u)
+
+typedef enum update_phase { PHASE_OUTSIDE = 0, PHASE_PARALLEL, PHASE_ACT, PHASE_INTAKE } update_phase;
+
+typedef struct logged_command {
+  uint32_t entry; /* of the batch */
+  uint32_t part;  /* the atom with which this part of an interrupted update began */
+  command command;
+} logged_command;
+
+typedef struct cost_sample {
+  uint16_t type;
+  uint8_t level;
+  bool offends; /* an atom of the update was over its limit */
+  uint32_t cost_ns;
+} cost_sample;
+
+/* A claim or an atom that took suspiciously long. */
+typedef struct suspicion {
+  uint16_t type;
+  uint32_t agent; /* 1 + index; 0 = some agent of the claim */
+} suspicion;
+
+/* What audit measures of one worker in one frame, in thread CPU time. */
+typedef struct worker_audit {
+  uint64_t cpu_ns;    /* inside claims and between them */
+  uint64_t stolen_ns; /* wall time in which the kernel ran somebody else while this worker had work */
+  uint64_t longest_claim_ns;
+  uint64_t longest_atom_ns; /* of those after which the clock was read; under the virtual clock, of actions */
+  /* Of the claim: both clocks at the begin of the last such atom that began before the promised end, and the CPU clock
+   * at that of the next; 0 = it was not read. */
+  uint64_t atom_begin_ns, atom_begin_cpu_ns, next_begin_cpu_ns;
+  uint64_t reads;              /* of the CPU clock between claims: what they take is no overhead of the frame */
+  uint64_t overrun_ns;         /* of claims that crossed the promised end, from the atom on that did; of any after it */
+  uint64_t end_ns, end_cpu_ns; /* both clocks when the worker left the batch, or the caller went to sleep */
+} worker_audit;
+
+/* What one worker did with a set of a type. */
+typedef struct set_counts {
+  uint64_t runs, cuts;
+} set_counts;
+
+struct runner;
+
+/* The public update and what stands behind it. One per worker; also one for the frame's thread outside stage 7. */
+typedef struct update_context {
+  muster_update public; /* first: an atom's update is its context */
+  struct runner *runner;
+  shared_u64 inside; /* the thread that is inside a callback with this update: thread_self(); 0 = none. Read by others
+                        only when they misuse it */
+  struct worker_state *worker;
+  const agent_type *type;
+  batch_result *result; /* of the entry; of the acting agent in PHASE_ACT */
+  uint32_t entry;       /* of the batch; of those who act beside others in PHASE_ACT */
+  uint32_t spawn_base, spawn_limit;
+  uint64_t random_counter; /* begins anew for each phase and part of an update */
+  uint64_t began_ns;       /* simulation time at which the update began */
+  set_state *set;          /* of the set that runs; null outside of sets */
+  uint64_t yield_ns;       /* wall: when its atoms are to yield; 0 = nobody has looked at the clock for it yet, */
+  uint64_t share_ns;       /* and it would have so much from then on */
+  uint32_t asks, asked;    /* virtual: the question that is answered yes, and how many this call of an atom has asked */
+  bool yields;             /* its atoms may be told to */
+  bool nearby_cut;         /* its last neighbour query was */
+  update_phase phase;
+  uint32_t place;       /* of the callback that runs, or ran last: see callback_place() */
+  muster_act act;       /* in PHASE_ACT: beside whom */
+  uint64_t *late_atoms; /* virtual clock, beside others: bitmap of action atoms that are over their limit; else null */
+} update_context;
+
+/* What ends an update before its last atom. */
+typedef enum interruption { INTERRUPTED_NOT = 0, INTERRUPTED_BY_TIME, INTERRUPTED_BY_URGENCY } interruption;
+
+typedef struct worker_state {
+  _Alignas(64) update_context context;
+  uint32_t log_count, sample_count;
+  logged_command *log;                           /* RUNNER_LOG_MAX */
+  cost_sample *samples;                          /* SAMPLES_MAX */
+  uint64_t claim_ns;                             /* wall time inside claims */
+  uint64_t loop_ns;                              /* wall time in stage 7 outside claims */
+  uint64_t sampled_overhead_ns, sampled_updates; /* time in sampled claims outside atoms */
+  uint64_t jobs_ns;                              /* of more urgent jobs that it ran in between */
+  uint64_t woken_ns, others_ns; /* rationed: in claims of agents that were woken while the frame ran, and in others */
+  uint64_t updates;
+  uint64_t interrupted; /* updates that gave way between two atoms */
+  uint64_t cycles;      /* of updates, behind their first */
+  bool inside;          /* works; an atom that helps must not begin anew */
+  bool early;           /* in this call: claims of what was held only */
+  bool takes_woken;     /* in this call: agents that were woken, too */
+  uint64_t positions_refused, spawns_refused, commands_dropped, results_refused;
+  uint32_t nearby_cut; /* neighbour queries that were */
+  uint64_t sets_cut;
+  set_counts *set_counts; /* MUSTER_SETS_MAX of each type, since the world was created; null while no type has sets */
+  track *track;           /* of a world that keeps a trace on the wall clock; else null */
+  worker_audit audit;
+  /* What run/conduct.h keeps: both clocks and the thread's switches when its own time was last told from the rest; 1 +
+   * the agent before whose update that was; of the update, time away from the processor, and whether an atom was over
+   * its limit; of the frame, time in which atoms waited, as far as runner_take_blocked() has not taken it. */
+  uint64_t own_ns, own_cpu_ns;
+  thread_switches own_switches;
+  uint32_t exact_for;
+  bool offends;
+  uint64_t away_ns;
+  uint64_t blocked_ns;
+  uint32_t suspect_count;
+  suspicion suspects[SUSPECTS_MAX]; /* each type once */
+  offence_list offences;            /* kept until they are judged */
+  watch_post *post;
+  flight_line *flight; /* of a world with a flight recorder; else null */
+} worker_state;
+
+typedef struct runner {
+  muster_world *world;
+  agent_store *store;
+  const type_table *types;
+  space *space;
+  const herd_table *herds; /* null while there is no herd type */
+  identity *agents;
+  wakes *wakes;
+  struct muster_pool *pool;
+  crew *early_crew, *crew; /* whose members runner_work_early and runner_work are */
+  batch *batch;
+  const uint32_t *spawn_ids; /* set aside for this frame */
+  clock_source clock;
+  uint64_t seed;
+  bool virtual, audit;
+  uint32_t workers;
+  uint32_t state_count;
+  worker_state *states;        /* one per worker index */
+  track *tracks;               /* likewise; null without a trace */
+  watch_post *posts;           /* likewise */
+  void *flight_memory;         /* the host's, of the flight recorder; null without one */
+  flight_line *flight_lines;   /* in it; one per worker index */
+  uint64_t limit_ns;           /* the least of all types */
+  uint32_t caller;             /* the index of the frame's thread */
+  uint32_t log_max;            /* commands that one worker's updates may send in a frame */
+  logged_command *log_scratch; /* log_max */
+  /* set for each frame */
+  uint64_t frame; /* its number */
+  uint64_t now_ns;
+  uint64_t stop_ns, deadline_ns;        /* wall */
+  uint64_t promised_ns;                 /* wall: the deadline of a frame that owed nothing; later is late */
+  uint64_t risk_most_ns;                /* so much of the frame's end at the most is closed to claims with runaways */
+  bool rations_woken;                   /* agents that are woken while the frame runs have no more than */
+  double woken_part;                    /* this part of the time that a worker spends on others */
+  _Alignas(64) shared_u64 early_ticket; /* claims of what was held */
+  _Alignas(64) shared_u64 ticket;       /* claims of the rest */
+  _Alignas(64) shared_u32 woken_count;  /* entries of woken agents, behind those of the batch */
+  ring rests;                           /* batch_claim: what interrupted workers left */
+} runner;
+
+/* Reserves the workers' states. The other pointers are set by the world. */
+void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, arena *arena);
+
+/* Gives each worker room for so many commands. When there is none, arena->failed tells and all is as before. */
+void runner_widen_logs(runner *runner, uint32_t log_max, arena *arena);
+
+/* The first type with sets is registered: reserves their counts. When there is no room, arena->failed tells. */
+void runner_count_sets(runner *runner, uint32_t types_max, arena *arena);
+
+/* Whether a command comes before another: by entry, and by part of its update. */
+static inline bool runner_logged_before(const logged_command *one, const logged_command *other) {
+  return one->entry != other->entry ? one->entry < other->entry : one->part < other->part;
+}
+
+/* Puts a worker's log in this order. It is already, unless the worker went on with what another one left. O(commands)
+ * then. */
+void runner_sort_log(runner *runner, worker_state *state);
+
+/* A worker's log, as far as it is not merged yet. */
+typedef struct merged_log {
+  const logged_command *next, *end;
+} merged_log;
+
+/* The workers' logs, merged in the order of entries. Few workers have one. */
+typedef struct log_merge {
+  uint32_t count;
+  merged_log logs[IDLE_MAX];
+} log_merge;
+
+/* Begins to merge; the logs must stay as they are until the end. */
+void runner_merge_logs(runner *runner, log_merge *merge);
+
+/* The next command; null at the end. */
+const logged_command *runner_merge_next(log_merge *merge);
+
+/* Clears what the workers counted in the last frame and opens the early claims of the batch. Frame's thread. */
+void runner_open_early(runner *runner);
+
+/* Opens the rest of the claims. Frame's thread. */
+void runner_open(runner *runner);
+
+/* All have left: nothing is left to be taken. How many woken agents were run is in the batch. Frame's thread. */
+void runner_close(runner *runner);
+
+/* A crew's work: takes early claims until there are none or time is up. `argument` is the runner. */
+void runner_work_early(void *argument, uint32_t worker);
+
+/* A crew's work: takes claims, early ones first, until there are none or time is up. `argument` is the runner. */
+void runner_work(void *argument, uint32_t worker);
+
+/* There is more to do, for one more worker if one has time. Inside runner_work. */
+void runner_call(const worker_state *state);
+
+/* Until when a worker begins something: time in which its atoms waited is no loss to others. */
+static inline uint64_t runner_stop_ns(const runner *runner, const worker_state *state) {
+  return runner->stop_ns + state->blocked_ns;
+}
+
+/* The longest that a worker's atoms waited since the last call: so much later the frame ends. Frame's thread, when no
+ * worker runs. */
+uint64_t runner_take_blocked(runner *runner);
+
+/* With audit: a claim, or jobs, that began when the worker's CPU clock read *cpu_ns, are over. */
+void runner_audit_claim(worker_state *state, const runner *runner, uint64_t *cpu_ns, uint64_t end_ns);
+
+/* With audit: another worker spent `cpu_ns` on settling, or in actions, until now; what lies after the promised end is
+ * overrun. */
+void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns);
+
+/* With audit: the caller is about to sleep until the last worker leaves; `argument` is the runner. */
+void runner_before_sleep(void *argument);
+
+/* How much longer than predicted a claim may take, as far as that counts: it is not started so shortly before the end,
+ * where a runaway would cross it. */
+static inline uint64_t runner_risk_ns(const runner *runner, const batch_claim *claim) {
+  return claim->risk_ns < runner->risk_most_ns ? claim->risk_ns : runner->risk_most_ns;
+}
+
+static inline worker_state *runner_caller(const runner *runner) {
+  return &runner->states[runner->caller];
+}
+
+/* Prepares a worker's context for agent `index` outside the batch: for callbacks at the intake, or for its actions;
+ * returns its update. */
+muster_update *runner_begin_outside(worker_state *state, uint32_t index, update_phase phase, batch_result *result);
+
+/* The agent's published buffer that nobody reads: what its update writes. Null when its type publishes nothing. */
+static inline void *runner_back_buffer(const agent_type *type, const agent_row *row) {
+  return type_published(type, row->state_slot, row->front ^ 1u);
+}
+
+#endif

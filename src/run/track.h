@@ -1,0 +1,53 @@
+/* run/track.h - what a worker notes of the claims that it runs, for a world that keeps a trace.
+ *
+ * A track is the worker's own: nobody else writes to it, and it is read when all have left. Spans of one track follow
+ * each other and never overlap. What does not fit is counted and left out. */
+#ifndef RUN_TRACK_H
+#define RUN_TRACK_H
+
+#include "agents/batch.h"
+#include "agents/store.h"
+
+enum {
+  SPAN_MIXED = 1,       /* agents of several types or levels */
+  SPAN_INTERRUPTED = 2, /* its last update gave way to something more urgent */
+  SPAN_RESUMED = 4,     /* its first update goes on where it was interrupted in this frame */
+  SPAN_JOBS = 8         /* no claim: more urgent jobs that went first */
+};
+
+/* A claim that was run, or what went between two. */
+typedef struct span {
+  uint64_t begin_ns, end_ns;
+  uint32_t agent;     /* the first */
+  uint16_t type;      /* of the first */
+  uint16_t updates;   /* that it began; one that was resumed is not counted again */
+  uint16_t woken;     /* of these, agents that were woken */
+  uint16_t preempted; /* of these, updates that the frame's end stopped between two atoms */
+  uint8_t level;      /* of the first */
+  uint8_t flags;
+} span;
+
+typedef struct track {
+  _Alignas(64) span *spans;
+  uint32_t count, maximum;
+  uint64_t left_out;
+  uint64_t interrupted_before, updates_before; /* what the worker had counted when its last claim was noted */
+} track;
+
+/* Begins a frame's spans in memory for `maximum` of them. */
+void track_begin(track *track, span *spans, uint32_t maximum);
+
+/* A span to be filled in; null when there is no room. */
+span *track_add(track *track, uint64_t begin_ns, uint64_t end_ns);
+
+/* Notes that more urgent jobs went first. */
+void track_jobs(track *track, uint64_t begin_ns, uint64_t end_ns);
+
+/* Describes the entries [first, end) of a batch in a span: who is first, how many of which kind. Reads nothing of an
+ * entry but what stays as it is while the frame runs. */
+void track_describe(span *span, const agent_store *store, const batch *batch, uint32_t first, uint32_t end);
+
+/* How many of the entries [first, end) were stopped between two atoms. */
+uint16_t track_preempted(const batch *batch, uint32_t first, uint32_t end);
+
+#endif

@@ -1,0 +1,420 @@
+/* snapshot.c - muster/snapshot.h: what may be saved and loaded, the head, and the sections in order. */
+#include "snapshot/snapshot.h"
+
+#include "base/assert.h"
+#include "base/sized.h"
+#include "frame/frame.h"
+#include "herds/herds.h"
+#include "observe/report.h"
+#include "world/guard.h"
+#include "world/tune.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BUFFER_BYTES = 65536 };
+
+/* The sections behind the head, in order. */
+static void (*const sections[SNAPSHOT_SECTIONS])(snapshot *) = {[SNAPSHOT_TYPES] = snapshot_types,
+                                                                [SNAPSHOT_CLASSES] = snapshot_classes,
+                                                                [SNAPSHOT_IDS] = snapshot_ids,
+                                                                [SNAPSHOT_AGENTS] = snapshot_agents,
+                                                                [SNAPSHOT_GRID] = snapshot_grid,
+                                                                [SNAPSHOT_WHEELS] = snapshot_wheels,
+                                                                [SNAPSHOT_READY] = snapshot_ready,
+                                                                [SNAPSHOT_TIMERS] = snapshot_timers,
+                                                                [SNAPSHOT_OBSERVERS] = snapshot_observers,
+                                                                [SNAPSHOT_SCORE] = snapshot_score,
+                                                                [SNAPSHOT_COMPANY] = snapshot_company,
+                                                                [SNAPSHOT_QUEUES] = snapshot_queues,
+                                                                [SNAPSHOT_CONDUCT] = snapshot_conduct,
+                                                                [SNAPSHOT_LEARNT] = snapshot_learnt,
+                                                                [SNAPSHOT_HERDS] = snapshot_herds,
+                                                                [SNAPSHOT_FOLDS] = snapshot_folds};
+
+static const char *const names[SNAPSHOT_SECTIONS] = {[SNAPSHOT_HEAD] = "head",       [SNAPSHOT_TYPES] = "types",
+                                                     [SNAPSHOT_CLASSES] = "classes", [SNAPSHOT_IDS] = "ids",
+                                                     [SNAPSHOT_AGENTS] = "agents",   [SNAPSHOT_GRID] = "grid",
+                                                     [SNAPSHOT_WHEELS] = "wheels",   [SNAPSHOT_READY] = "ready",
+                                                     [SNAPSHOT_TIMERS] = "timers",   [SNAPSHOT_OBSERVERS] = "observers",
+                                                     [SNAPSHOT_SCORE] = "score",     [SNAPSHOT_COMPANY] = "company",
+                                                     [SNAPSHOT_QUEUES] = "queues",   [SNAPSHOT_CONDUCT] = "conduct",
+                                                     [SNAPSHOT_LEARNT] = "learnt",   [SNAPSHOT_HERDS] = "herds",
+                                                     [SNAPSHOT_FOLDS] = "folds"};
+
+/* Structures stand in a snapshot as they are in memory: whose differ must not read it. */
+static chunks_format format_of(void) {
+  static const size_t sizes[] = {sizeof(agent_row),    sizeof(agent_place),     sizeof(agent_begun),
+                                 sizeof(agent_alarm),  sizeof(set_state),       sizeof(set_pass),
+                                 sizeof(letter),       sizeof(command),         sizeof(observer_row),
+                                 sizeof(field_tile),   sizeof(cost_estimate),   sizeof(frame_experience),
+                                 sizeof(type_conduct), sizeof(offender),        sizeof(activation_booking),
+                                 sizeof(ease),         sizeof(activation_share)};
+  chunks_format format = {.name = "snapshot",
+                          .magic = {'M', 'U', 'S', 'N', 'A', 'P', 'S', '\n'},
+                          .version = SNAPSHOT_VERSION,
+                          .layout = 0x01020304}; /* tells byte orders apart, too */
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) format.layout = format.layout * 31 + (uint32_t)sizes[i];
+  return format;
+}
+
+/* --------------------------------------------------------------------------------------------------------- exchange
+ */
+
+void snapshot_exchange(snapshot *snapshot, void *value, size_t bytes) {
+  if (snapshot_saves(snapshot))
+    chunks_put(&snapshot->writer, value, bytes);
+  else
+    chunks_take(&snapshot->reader, value, bytes);
+}
+
+void snapshot_exchange_own(snapshot *snapshot, void *value, size_t bytes) {
+  snapshot_exchange(snapshot, snapshot_checks(snapshot) ? NULL : value, bytes);
+}
+
+uint32_t snapshot_number(snapshot *snapshot, uint32_t number) {
+  snapshot_exchange(snapshot, &number, sizeof number);
+  return number;
+}
+
+uint64_t snapshot_long(snapshot *snapshot, uint64_t number) {
+  snapshot_exchange(snapshot, &number, sizeof number);
+  return number;
+}
+
+/* Other checks may follow, which set the last error: the reason is kept here until the end. */
+bool snapshot_expect(snapshot *snapshot, bool holds, const char *format, ...) {
+  char what[192];
+  va_list arguments;
+  if (holds || snapshot_saves(snapshot)) return true;
+  if (snapshot->failed) return false;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  snapshot->failed = true;
+  snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu, %s: %s", snapshot->reader.at,
+           names[snapshot->reader.section], what);
+  return false;
+}
+
+uint32_t snapshot_count(snapshot *snapshot, uint32_t count, uint32_t most, const char *what) {
+  count = snapshot_number(snapshot, count);
+  bool fits = snapshot_expect(snapshot, count <= most, "%u %s; there is room for %u", count, what, most);
+  return fits && !snapshot->failed ? count : 0;
+}
+
+bool snapshot_expect_agent(snapshot *snapshot, uint32_t index) {
+  return snapshot_expect(snapshot, index < snapshot->high, "agent %u is none of %u", index, snapshot->high);
+}
+
+bool snapshot_mark(snapshot *snapshot, uint32_t index, uint8_t mark, const char *where) {
+  if (!snapshot_checks(snapshot)) return true;
+  if (!snapshot_expect_agent(snapshot, index)) return false;
+  if (!snapshot_expect(snapshot, !(snapshot->marks[index] & mark), "agent %u is twice in %s", index, where))
+    return false;
+  snapshot->marks[index] |= mark;
+  return true;
+}
+
+/* Blocks are linked from the last to the first. */
+uint32_t snapshot_list(snapshot *snapshot, const list_store *lists, agent_list list) {
+  uint32_t count = 0, *out = snapshot->world->periods.due;
+  for (agent_list at = list; at; at = lists_last(lists, at)->previous) count += lists_last(lists, at)->count;
+  for (uint32_t end = count; list; list = lists_last(lists, list)->previous) {
+    const list_block *block = lists_last(lists, list);
+    end -= block->count;
+    memcpy(out + end, block->agents, block->count * sizeof *out);
+  }
+  return count;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- head
+ */
+
+/* What of a definition decides how the agents of a snapshot go on. */
+typedef struct head_choices {
+  uint64_t seed, clock, order, elastic, importance, activation_delay;
+  float cell_m;
+  uint32_t zero;
+} head_choices;
+
+/* What may have been tuned. */
+typedef struct head_weights {
+  float importance, wait, runs, progress, reduction;
+  float focus, designer, role, company;
+  float level_pressure, cycles_importance, octaves, wish_part;
+  uint32_t cycles_max, updates_per_frame, zero;
+  uint64_t guarantee_ns;
+} head_weights;
+
+static void expect_choice(snapshot *snapshot, uint64_t saved, uint64_t own, const char *what) {
+  snapshot_expect(snapshot, saved == own, "the world's %s is %llu, that of the snapshot was %llu", what,
+                  (unsigned long long)own, (unsigned long long)saved);
+}
+
+static void exchange_choices(snapshot *snapshot) {
+  const muster_world_def *def = &snapshot->world->def;
+  head_choices own = {def->seed,   def->clock, def->order, def->elastic, def->importance, def->activation_delay,
+                      def->cell_m, 0};
+  head_choices saved = own;
+  snapshot_exchange(snapshot, &saved, sizeof saved);
+  expect_choice(snapshot, saved.seed, own.seed, "seed");
+  expect_choice(snapshot, saved.clock, own.clock, "clock");
+  expect_choice(snapshot, saved.order, own.order, "order");
+  expect_choice(snapshot, saved.elastic, own.elastic, "elastic rule");
+  expect_choice(snapshot, saved.importance, own.importance, "importance");
+  expect_choice(snapshot, saved.activation_delay, own.activation_delay, "activation_delay");
+  snapshot_expect(snapshot, saved.cell_m >= own.cell_m && saved.cell_m <= own.cell_m,
+                  "the world's cell_m is %g, that of the snapshot was %g", (double)own.cell_m, (double)saved.cell_m);
+}
+
+static head_weights weights_of(const muster_world_def *def) {
+  return (head_weights){.importance = def->weight_importance,
+                        .wait = def->weight_wait,
+                        .runs = def->weight_runs,
+                        .progress = def->weight_progress,
+                        .reduction = def->weight_reduction,
+                        .focus = def->focus,
+                        .designer = def->designer,
+                        .role = def->role,
+                        .company = def->company,
+                        .level_pressure = def->level_pressure,
+                        .cycles_importance = def->cycles_importance,
+                        .octaves = def->importance_octaves,
+                        .wish_part = def->wish_part,
+                        .cycles_max = def->cycles_max,
+                        .updates_per_frame = def->updates_per_frame,
+                        .guarantee_ns = def->guarantee_ns};
+}
+
+static void take_weights(const head_weights *weights, muster_world_def *def) {
+  def->weight_importance = weights->importance;
+  def->weight_wait = weights->wait;
+  def->weight_runs = weights->runs;
+  def->weight_progress = weights->progress;
+  def->weight_reduction = weights->reduction;
+  def->focus = weights->focus;
+  def->designer = weights->designer;
+  def->role = weights->role;
+  def->company = weights->company;
+  def->level_pressure = weights->level_pressure;
+  def->cycles_importance = weights->cycles_importance;
+  def->importance_octaves = weights->octaves;
+  def->wish_part = weights->wish_part;
+  def->cycles_max = weights->cycles_max;
+  def->updates_per_frame = weights->updates_per_frame;
+  def->guarantee_ns = weights->guarantee_ns;
+}
+
+static bool is_share(float value) {
+  return value >= 0.0f && value <= 1.0f;
+}
+
+static void exchange_weights(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  head_weights weights = weights_of(&world->def);
+  snapshot_exchange(snapshot, &weights, sizeof weights);
+  muster_world_def def = world->def;
+  take_weights(&weights, &def);
+  bool fits = is_share(weights.importance) && is_share(weights.wait) && is_share(weights.runs) &&
+              is_share(weights.progress) && weights.guarantee_ns >= 1000000u && weights.guarantee_ns <= 3600000000000u;
+  if (!snapshot_saves(snapshot))
+    snapshot_expect(snapshot, fits && tune_check_def(&def) == MUSTER_OK, "weights that no world can have");
+  if (!snapshot_loads(snapshot)) return;
+  world->def = def;
+  ready_reweigh(&world->ready, &world->store, &world->def);
+  world->board.rule = grade_rule_of(&world->def);
+  world->periods.wish_part = (double)world->def.wish_part;
+  world->factor_weights = (judge_factors){def.focus, def.designer, def.role, def.company};
+}
+
+static uint32_t count_observers(const struct muster_world *world) {
+  uint32_t present = 0;
+  for (uint32_t i = 0; i < world->observers.high; i++) present += world->observers.rows[i].present;
+  return present;
+}
+
+static void exchange_head(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  snapshot_exchange(snapshot, &snapshot->info, sizeof snapshot->info);
+  const muster_snapshot_info *info = &snapshot->info;
+  snapshot_expect(snapshot, info->frames < UINT64_MAX / 2 && info->sim_now_ns <= (uint64_t)INT64_MAX / 2,
+                  "no world has run %llu frames", (unsigned long long)info->frames);
+  exchange_choices(snapshot);
+  exchange_weights(snapshot);
+  if (!snapshot_loads(snapshot)) return;
+  world->frames = info->frames;
+  world->last_now_ns = info->sim_now_ns;
+  world->frame.number = info->frames; /* calls between frames look at the last one's */
+  world->frame.now_ns = info->sim_now_ns;
+}
+
+static void describe(const struct muster_world *world, muster_snapshot_info *info) {
+  *info = (muster_snapshot_info){.size = (uint32_t)sizeof *info,
+                                 .types = world->types.count,
+                                 .agents = world->store.active_count,
+                                 .spawns = pending_count(&world->inbox.spawns),
+                                 .observers = count_observers(world),
+                                 .frames = world->frames,
+                                 .sim_now_ns = world->last_now_ns,
+                                 .seed = world->def.seed,
+                                 .hash = world_hash(world)};
+}
+
+/* --------------------------------------------------------------------------------------------------------- sections
+ */
+
+static bool enter(snapshot *snapshot, uint32_t section) {
+  if (snapshot_saves(snapshot)) {
+    chunks_begin(&snapshot->writer, section);
+    return true;
+  }
+  if (chunks_enter(&snapshot->reader, section)) return true;
+  snapshot->failed = true;
+  snprintf(snapshot->trouble, sizeof snapshot->trouble, "offset %zu: the section '%s' is missing", snapshot->reader.at,
+           names[section]);
+  return false;
+}
+
+/* Goes through all sections. False with the reason when it was refused. */
+static bool go_through(snapshot *snapshot) {
+  for (uint32_t section = SNAPSHOT_HEAD; section < SNAPSHOT_SECTIONS && !snapshot->failed; section++) {
+    if (!enter(snapshot, section)) break;
+    if (section == SNAPSHOT_HEAD)
+      exchange_head(snapshot);
+    else
+      sections[section](snapshot);
+    if (!snapshot_saves(snapshot))
+      snapshot_expect(snapshot, chunks_is_read(&snapshot->reader),
+                      "the section is longer or shorter than what is in it");
+  }
+  return !snapshot->failed;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ calls
+ */
+
+static muster_result check_world(const muster_world *world, const char *what) {
+  muster_result result = guard_between(world, what);
+  if (result) return result;
+  if (world_is_planned(world))
+    return error_set(MUSTER_E_STATE, "%s: not a world with planner_workers: its host knows what it runs", what);
+  if (world->recorder) return error_set(MUSTER_E_STATE, "%s: not a world that records or replays", what);
+  return MUSTER_OK;
+}
+
+muster_result muster_world_settle(muster_world *world) {
+  muster_result result = guard_between(world, "settle");
+  if (result || !world->commit.open) return result;
+  uint64_t begin_ns = clock_now(&world->runner.clock);
+  frame_settle_between(world);
+  world->prepaid_ns += clock_now(&world->runner.clock) - begin_ns;
+  return MUSTER_OK;
+}
+
+muster_result muster_world_save(muster_world *world, const muster_save_def *given) {
+  if (!world) return error_missing("save", "world");
+  muster_save_def def = muster_default_save_def();
+  muster_result result = sized_read(SIZED(save_def), given, &def);
+  if (result) return result;
+  if (!def.write) return error_set(MUSTER_E_ARGUMENT, "save: write must be given");
+  result = check_world(world, "save");
+  if (!result) result = muster_world_settle(world);
+  if (result) return result;
+  if (world->herds.count) herds_gather(world);
+  unsigned char buffer[BUFFER_BYTES];
+  const chunks_format format = format_of();
+  snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->store.rows};
+  snapshot.high = identity_high(&world->agent_ids);
+  describe(world, &snapshot.info);
+  occupation before = guard_hold(world);
+  chunks_write_to(&snapshot.writer, &format, def.write, def.user, buffer, sizeof buffer);
+  go_through(&snapshot);
+  bool written = chunks_finish(&snapshot.writer);
+  guard_release(world, before);
+  if (!written) return error_set(MUSTER_E_SYSTEM, "save: a write was refused");
+  return MUSTER_OK;
+}
+
+muster_result muster_snapshot_look(const void *bytes, size_t count, muster_snapshot_info *info) {
+  if (!bytes) return error_set(MUSTER_E_ARGUMENT, "snapshot: its bytes must be given");
+  const chunks_format format = format_of();
+  chunk_reader reader;
+  muster_snapshot_info whole;
+  muster_result result = sized_check(SIZED(snapshot_info), info);
+  if (!result) result = chunks_read_from(&reader, &format, bytes, count);
+  if (result) return result;
+  bool entered = chunks_enter(&reader, SNAPSHOT_HEAD);
+  if (entered) chunks_take(&reader, &whole, sizeof whole);
+  if (!entered || reader.failed)
+    return error_set(MUSTER_E_INPUT, "snapshot: offset %zu: the head is missing", reader.at);
+  return sized_write(SIZED(snapshot_info), &whole, info);
+}
+
+static muster_result check_new(const muster_world *world) {
+  if (world->frames || identity_high(&world->agent_ids) || identity_high(&world->observer_ids) ||
+      ring_count(&world->inbox.tunings))
+    return error_set(MUSTER_E_STATE, "load: only into a new world, before anything is spawned and any frame is run");
+  return MUSTER_OK;
+}
+
+static void reserve_herds(snapshot *snapshot, arena *arena) {
+  const herd_table *table = &snapshot->world->herds;
+  if (!table->count) return;
+  snapshot->ties = arena_reserve(arena, snapshot->world->def.agents_max, sizeof *snapshot->ties);
+  for (uint32_t i = 0; i < table->count; i++) {
+    const herd_type *type = &table->types[i];
+    snapshot_herd_pool *pool = &snapshot->pools[i];
+    pool->homes = arena_reserve(arena, (size_t)type->blocks_max * MUSTER_HERD_BLOCK, sizeof *pool->homes);
+    pool->claims = arena_reserve(arena, type->def.unfolded_max, sizeof *pool->claims);
+    pool->entries = arena_reserve(arena, type->def.unfolded_max, sizeof *pool->entries);
+  }
+}
+
+/* What it remembers while it checks. */
+static bool reserve(snapshot *snapshot, arena *arena) {
+  const muster_world_def *def = &snapshot->world->def;
+  if (arena_create(arena, &def->allocator)) return false;
+  snapshot->rows = arena_reserve(arena, def->agents_max, sizeof *snapshot->rows);
+  snapshot->marks = arena_reserve(arena, def->agents_max, sizeof *snapshot->marks);
+  snapshot->types = arena_reserve(arena, UINT16_MAX, sizeof *snapshot->types);
+  snapshot->members = arena_reserve(arena, UINT16_MAX, sizeof *snapshot->members);
+  snapshot->observers = arena_reserve(arena, def->observers_max, sizeof *snapshot->observers);
+  snapshot->offenders = arena_reserve(arena, OFFENDERS_MAX, sizeof *snapshot->offenders);
+  uint32_t keys = def->types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
+  snapshot->seen = arena_reserve(arena, (keys + 63) / 64, sizeof *snapshot->seen);
+  reserve_herds(snapshot, arena);
+  return !arena->failed;
+}
+
+static muster_result load(snapshot *snapshot) {
+  if (!go_through(snapshot)) return error_set(MUSTER_E_INPUT, "snapshot: %s", snapshot->trouble);
+  struct muster_world *world = snapshot->world;
+  chunks_rewind(&snapshot->reader);
+  snapshot->mode = SNAPSHOT_LOADS;
+  snapshot->rows = world->store.rows;
+  bool loaded = go_through(snapshot);
+  ASSERT(loaded);
+  return loaded ? MUSTER_OK : MUSTER_E_INPUT;
+}
+
+muster_result muster_world_load(muster_world *world, const muster_load_def *given) {
+  if (!world) return error_missing("load", "world");
+  muster_load_def def = muster_default_load_def();
+  muster_result result = sized_read(SIZED(load_def), given, &def);
+  if (result) return result;
+  if (!def.bytes) return error_set(MUSTER_E_ARGUMENT, "load: the snapshot must be given");
+  result = check_world(world, "load");
+  if (!result) result = check_new(world);
+  if (result) return result;
+  const chunks_format format = format_of();
+  snapshot snapshot = {.world = world, .mode = SNAPSHOT_CHECKS, .load = &def};
+  arena arena = {0};
+  result = chunks_read_from(&snapshot.reader, &format, def.bytes, def.count);
+  occupation before = guard_hold(world);
+  if (!result) result = reserve(&snapshot, &arena) ? load(&snapshot) : MUSTER_E_MEMORY;
+  guard_release(world, before);
+  arena_destroy(&arena);
+  return result;
+}

@@ -1,0 +1,419 @@
+/* snapshot_agents.c - what a snapshot says of agents: who has which index, each agent with its state, the order in
+ * which they stand in the neighbour grid, and their company. */
+#include "snapshot/snapshot.h"
+
+#include <math.h>
+#include <string.h>
+
+/* -------------------------------------------------------------------------------------------------------------- ids
+ */
+
+/* Whether an index is somebody, in a snapshot: active, or waiting for its intake. One that another thread was about to
+ * spawn when the process was forked is nobody yet. */
+static bool is_somebody(const struct muster_world *world, uint32_t index) {
+  return store_is_active(&world->store, index) || pending_has(&world->inbox.spawns, index);
+}
+
+/* The generation of an index: odd while it is somebody. */
+static void exchange_generation(snapshot *snapshot, uint32_t index) {
+  struct muster_world *world = snapshot->world;
+  uint32_t generation = 0;
+  if (snapshot_saves(snapshot)) {
+    generation = identity_generation(&world->agent_ids, index);
+    if (!is_somebody(world, index)) generation += generation & 1;
+  }
+  generation = snapshot_number(snapshot, generation);
+  if (snapshot_checks(snapshot)) snapshot->rows[index].generation = generation;
+  if (snapshot_loads(snapshot)) identity_assign(&world->agent_ids, index, generation);
+}
+
+/* Ids that are set aside for spawns from inside updates. */
+static void exchange_ids_aside(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  uint32_t count = snapshot_count(snapshot, world->spawn_id_count, snapshot->high, "ids set aside");
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->spawn_ids[i] : 0);
+    if (snapshot_checks(snapshot)) {
+      if (!snapshot_mark(snapshot, index, SNAPSHOT_TAKEN, "the ids set aside")) return;
+      snapshot_expect(snapshot, !(snapshot->rows[index].generation & 1), "id %u is set aside and somebody's", index);
+    }
+    if (snapshot_loads(snapshot)) world->spawn_ids[world->spawn_id_count++] = index;
+  }
+}
+
+/* Those given back, in the order in which they are taken again. */
+static void exchange_free_ids(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  const ring *ring = &world->agent_ids.given_back;
+  uint32_t index, count = 0;
+  if (snapshot_saves(snapshot))
+    while (ring_peek(ring, count, &index)) count++;
+  count = snapshot_count(snapshot, count, snapshot->high, "free ids");
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    if (snapshot_saves(snapshot)) ring_peek(ring, i, &index);
+    index = snapshot_number(snapshot, index);
+    if (snapshot_checks(snapshot)) {
+      if (!snapshot_mark(snapshot, index, SNAPSHOT_TAKEN, "the free ids")) return;
+      snapshot_expect(snapshot, !(snapshot->rows[index].generation & 1), "id %u is free and somebody's", index);
+    }
+    if (snapshot_loads(snapshot)) identity_give_back(&world->agent_ids, index);
+  }
+}
+
+/* An index that another thread held when the process was forked comes back as the last of the free ones. */
+static void free_the_rest(snapshot *snapshot) {
+  for (uint32_t i = 0; i < snapshot->high; i++)
+    if (!(snapshot->marks[i] & SNAPSHOT_TAKEN) && !(snapshot->rows[i].generation & 1))
+      identity_give_back(&snapshot->world->agent_ids, i);
+}
+
+void snapshot_ids(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  snapshot->high = snapshot_count(snapshot, snapshot->high, world->def.agents_max, "indices of agents were in use");
+  uint32_t active_high = snapshot_count(snapshot, world->store.high, snapshot->high, "indices of active agents");
+  for (uint32_t i = 0; i < snapshot->high && !snapshot->failed; i++) exchange_generation(snapshot, i);
+  exchange_ids_aside(snapshot);
+  exchange_free_ids(snapshot);
+  if (snapshot_checks(snapshot)) snapshot->active_high = active_high;
+  if (!snapshot_loads(snapshot)) return;
+  free_the_rest(snapshot);
+  world->store.high = active_high;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- agents
+ */
+
+/* What most agents do not have. */
+enum { PART_BEGUN = 1, PART_ALARM = 2, PART_BOOKING = 4 };
+
+typedef struct saved_agent {
+  uint32_t index;
+  uint16_t parts, rhythm;
+  agent_row row;
+  agent_place place;
+  agent_esteem esteem;
+  uint16_t standing, lift;
+  uint8_t eased, zero;
+} saved_agent;
+
+/* What may stand beside an agent. */
+typedef struct saved_parts {
+  agent_begun begun;
+  agent_alarm alarm;
+  activation_booking booking;
+} saved_parts;
+
+static bool is_zero(const void *bytes, size_t count) {
+  const unsigned char *byte = bytes;
+  for (size_t i = 0; i < count; i++)
+    if (byte[i]) return false;
+  return true;
+}
+
+static uint64_t name_of_user(const snapshot *snapshot, muster_agent agent, void *user) {
+  return user && snapshot->save->name_user ? snapshot->save->name_user(agent, user, snapshot->save->user) : 0;
+}
+
+static void describe_agent(const snapshot *snapshot, uint32_t index, saved_agent *saved, saved_parts *parts) {
+  const struct muster_world *world = snapshot->world;
+  const agent_store *store = &world->store;
+  memset(saved, 0, sizeof *saved);
+  memset(parts, 0, sizeof *parts);
+  saved->index = index;
+  saved->row = store->rows[index];
+  saved->place = store->places[index];
+  muster_agent agent = {index, saved->row.generation};
+  saved->row.user = (void *)(uintptr_t)name_of_user(snapshot, agent, saved->row.user);
+  saved->row.generation = saved->row.spot = saved->row.state_slot = saved->row.enlisted = 0;
+  saved->place.spot = saved->place.depth = 0;
+  if (store->esteem) {
+    saved->esteem = store->esteem[index];
+    saved->standing = store->standing[index];
+    saved->lift = store->lift[index];
+  }
+  if (saved->row.status == AGENT_PENDING) return;
+  saved->eased = store->eased[index];
+  if (world->rhythms.delay_max) saved->rhythm = world->rhythms.places[index];
+  parts->begun = store->begun[index];
+  parts->alarm = store->alarms[index];
+  if (world->classes.activation.delay_max) parts->booking = world->classes.activation.bookings[index];
+  bool has_begun = saved->row.atom_next || saved->row.status == AGENT_ACTING || saved->row.acts || saved->row.owes;
+  if (has_begun) saved->parts |= PART_BEGUN;
+  if (!is_zero(&parts->alarm, sizeof parts->alarm)) saved->parts |= PART_ALARM;
+  if (parts->booking.cost_ns | parts->booking.delay_ns) saved->parts |= PART_BOOKING; /* else its beat is a past one */
+}
+
+static bool is_place(const struct muster_world *world, const agent_place *place) {
+  float cell_m = (float)world->space.cell_m;
+  return place->x >= 0.0f && place->x <= cell_m && place->y >= 0.0f && place->y <= cell_m && fabsf(place->z) <= 1e9f &&
+         place->depth == 0 && space_accepts(space_position(&world->space, place));
+}
+
+static bool is_row(const snapshot *snapshot, const agent_row *row) {
+  if (row->status < AGENT_PENDING || row->status > AGENT_QUARANTINED) return false;
+  const agent_type *type = &snapshot->world->types.types[row->type];
+  uint16_t atoms = type->has_sets || type->parallel_atoms == 0 ? 1 : type->parallel_atoms;
+  bool step = row->elasticity_step < ELASTICITY_STEPS || row->elasticity_step == ELASTICITY_DERIVED;
+  if (!step || row->atom_next >= atoms || row->level >= type->def.level_count) return false;
+  if (row->status == AGENT_PENDING) return row->atom_next == 0 && !row->owes;
+  if (row->level_floor && row->level_floor >= type->def.level_count) return false;
+  if (row->owes && !type->has_sets) return false;
+  return row->class < snapshot->classes && snapshot->types[row->class] == row->type &&
+         row->last_update_ns <= snapshot->info.sim_now_ns && row->first_due_ns <= snapshot->info.sim_now_ns &&
+         row->virtual_due_ns < (uint64_t)INT64_MAX / 2;
+}
+
+static void check_agent(snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
+  const struct muster_world *world = snapshot->world;
+  uint32_t index = saved->index;
+  if (!snapshot_mark(snapshot, index, SNAPSHOT_TAKEN, "the agents")) return;
+  if (!snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u has an id that is gone", index))
+    return;
+  if (!snapshot_expect(snapshot, saved->row.type < world->types.count, "agent %u is of type %u", index,
+                       saved->row.type + 1u))
+    return;
+  snapshot_expect(snapshot, is_row(snapshot, &saved->row), "agent %u is what none can be", index);
+  snapshot_expect(snapshot, saved->place.type == saved->row.type && is_place(world, &saved->place),
+                  "agent %u is where none can be", index);
+  uint32_t cycle = world->rhythms.delay_max ? world->rhythms.types[saved->row.type].cycle : 0;
+  snapshot_expect(snapshot, saved->eased < MUSTER_LEVELS && saved->rhythm <= cycle,
+                  "agent %u is lowered, or planned, as none can be", index);
+  snapshot_expect(snapshot, parts->begun.started_ns <= snapshot->info.sim_now_ns, "agent %u began later than now",
+                  index);
+  snapshot_expect(snapshot, saved->row.status == AGENT_PENDING || index < snapshot->active_high,
+                  "agent %u is beyond those that are active", index);
+  uint32_t generation = snapshot->rows[index].generation;
+  snapshot->rows[index] = saved->row;
+  snapshot->rows[index].generation = generation;
+  if (saved->row.status != AGENT_PENDING) snapshot->active++;
+  if (saved->row.status != AGENT_PENDING && saved->row.status != AGENT_QUARANTINED)
+    snapshot_expect(snapshot, snapshot->members[saved->row.class] > 0, "class %u has no members", saved->row.class);
+  if (saved->row.status != AGENT_PENDING && saved->row.status != AGENT_QUARANTINED && !snapshot->failed)
+    snapshot->members[saved->row.class] = 2;
+}
+
+static void count_penalties(struct muster_world *world, const agent_row *row) {
+  type_conduct *conduct = &world->conduct.offenders.types[row->type];
+  world->conduct.agents_demoted += row->level_floor > 0;
+  conduct->agents_demoted += row->level_floor > 0;
+  world->conduct.agents_quarantined += row->status == AGENT_QUARANTINED;
+  conduct->agents_quarantined += row->status == AGENT_QUARANTINED;
+}
+
+static void take_columns(struct muster_world *world, const saved_agent *saved, const saved_parts *parts) {
+  agent_store *store = &world->store;
+  uint32_t index = saved->index;
+  store->begun[index] = parts->begun;
+  store->alarms[index] = parts->alarm;
+  store->eased[index] = saved->eased;
+  if (world->classes.activation.delay_max) world->classes.activation.bookings[index] = parts->booking;
+  if (world->rhythms.delay_max) world->rhythms.places[index] = saved->rhythm;
+  if (!store->esteem) return;
+  store->esteem[index] = saved->esteem;
+  store->standing[index] = saved->standing;
+  store->lift[index] = saved->lift;
+}
+
+static void take_agent(snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
+  struct muster_world *world = snapshot->world;
+  uint32_t index = saved->index;
+  agent_row *row = &world->store.rows[index], read = saved->row;
+  const muster_load_def *load = snapshot->load;
+  read.generation = row->generation;
+  read.state_slot = identity_take(&world->slots[read.type]);
+  uint64_t name = (uint64_t)(uintptr_t)read.user;
+  read.user = name && load->user_of ? load->user_of((muster_agent){index, read.generation}, name, load->user) : NULL;
+  *row = read;
+  world->store.places[index] = saved->place;
+  take_columns(world, saved, parts);
+  if (read.status == AGENT_PENDING) return;
+  store_activate(&world->store, index);
+  count_penalties(world, row);
+  if (read.status == AGENT_QUARANTINED) return;
+  agent_class *class = &world->classes.classes[read.class];
+  class->members++;
+  classes_count_band(&world->classes, class, band_of(read.importance), 1);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- states
+ */
+
+static bool is_pass(const set_table *sets, const set_pass *pass) {
+  uint32_t all = (1u << sets->count) - 1u;
+  return !((pass->owed | pass->left | pass->cut) & ~all) && pass->last[0] <= sets->count &&
+         pass->last[1] <= sets->count && pass->current <= sets->count;
+}
+
+static bool is_state(const type_set *set, const set_state *state) {
+  return state->goes_on == 0 || (state->goes_on > set->first_atom && state->goes_on <= set->end_atom);
+}
+
+static void exchange_sets(snapshot *snapshot, const agent_type *type, uint32_t slot) {
+  const set_table *sets = &type->sets;
+  set_pass pass = {0};
+  if (snapshot_saves(snapshot)) pass = sets->passes[slot];
+  snapshot_exchange(snapshot, &pass, sizeof pass);
+  snapshot_expect(snapshot, is_pass(sets, &pass), "an agent is with its sets where none can be");
+  if (snapshot_loads(snapshot)) sets->passes[slot] = pass;
+  for (uint32_t i = 0; i < sets->count; i++) {
+    set_state state = {0};
+    if (snapshot_saves(snapshot)) state = sets_states_of(sets, slot)[i];
+    unsigned char reported = state.reported;
+    snapshot_exchange(snapshot, &state, offsetof(set_state, reported));
+    snapshot_exchange(snapshot, &reported, sizeof reported);
+    snapshot_expect(snapshot, is_state(&sets->sets[i], &state) && reported <= 1,
+                    "an agent is in a set where none can be");
+    state.reported = reported == 1;
+    if (snapshot_loads(snapshot)) sets_states_of(sets, slot)[i] = state;
+  }
+}
+
+static void exchange_letter(snapshot *snapshot, agent_type *type, uint32_t slot, uint32_t number) {
+  unsigned char bytes[MUSTER_MESSAGE_BYTES_MAX];
+  letter head = {0};
+  if (snapshot_saves(snapshot)) {
+    const letter *saved = boxes_letter(&type->boxes, slot, number);
+    head = *saved;
+    memcpy(bytes, saved + 1, head.size);
+  }
+  snapshot_exchange(snapshot, &head, sizeof head);
+  if (!snapshot_expect(snapshot, head.size <= type->boxes.message_bytes, "a message has %u bytes", head.size)) return;
+  snapshot_exchange(snapshot, bytes, head.size);
+  if (snapshot_loads(snapshot)) boxes_put(&type->boxes, slot, &head, bytes);
+}
+
+/* An update that has begun read the first of them. */
+static void exchange_box(snapshot *snapshot, agent_type *type, uint32_t slot) {
+  uint32_t capacity = type->boxes.capacity, own = 0, begun = 0;
+  if (snapshot_saves(snapshot)) {
+    own = type->boxes.boxes[slot].count;
+    begun = type->boxes.boxes[slot].begun;
+  }
+  uint32_t count = snapshot_count(snapshot, own, 2 * capacity, "messages in a box");
+  begun = snapshot_count(snapshot, begun, count < capacity ? count : capacity, "messages that were read");
+  snapshot_expect(snapshot, count - begun <= capacity, "%u messages in a box of %u", count - begun, capacity);
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    exchange_letter(snapshot, type, slot, i);
+    if (snapshot_loads(snapshot) && i + 1 == begun) boxes_begin(&type->boxes, slot);
+  }
+}
+
+static void exchange_state(snapshot *snapshot, uint32_t index) {
+  struct muster_world *world = snapshot->world;
+  const agent_row *row = &snapshot->rows[index];
+  agent_type *type = &world->types.types[row->type];
+  uint32_t slot = snapshot_checks(snapshot) ? 0 : row->state_slot;
+  if (type->states) snapshot_exchange_own(snapshot, type_state(type, slot), type->state_stride);
+  if (type->published)
+    snapshot_exchange_own(snapshot, type_published(type, slot, 0), 2 * (size_t)type->published_stride);
+  if (row->status == AGENT_PENDING) return;
+  if (type->has_sets) exchange_sets(snapshot, type, slot);
+}
+
+static void exchange_agent(snapshot *snapshot, uint32_t index) {
+  saved_agent saved;
+  saved_parts parts = {0};
+  if (snapshot_saves(snapshot)) describe_agent(snapshot, index, &saved, &parts);
+  snapshot_exchange(snapshot, &saved, sizeof saved);
+  if (saved.parts & PART_BEGUN)
+    snapshot_exchange(snapshot, &parts.begun, sizeof parts.begun);
+  else
+    parts.begun = (agent_begun){0};
+  if (saved.parts & PART_ALARM) snapshot_exchange(snapshot, &parts.alarm, sizeof parts.alarm);
+  if (saved.parts & PART_BOOKING) snapshot_exchange(snapshot, &parts.booking, sizeof parts.booking);
+  if (snapshot_checks(snapshot)) check_agent(snapshot, &saved, &parts);
+  if (snapshot->failed) return;
+  if (snapshot_loads(snapshot)) take_agent(snapshot, &saved, &parts);
+  exchange_state(snapshot, saved.index);
+  agent_type *type = &snapshot->world->types.types[saved.row.type];
+  if (type->boxes.capacity)
+    exchange_box(snapshot, type, snapshot_checks(snapshot) ? 0 : snapshot->rows[saved.index].state_slot);
+}
+
+/* Whoever has an id is there, and so is everybody whom a class counts. */
+static void check_all(snapshot *snapshot) {
+  for (uint32_t i = 0; i < snapshot->high; i++)
+    if (snapshot->rows[i].generation & 1)
+      snapshot_expect(snapshot, snapshot->marks[i] & SNAPSHOT_TAKEN, "agent %u is missing", i);
+  for (uint32_t i = 0; i < snapshot->classes; i++)
+    snapshot_expect(snapshot, snapshot->members[i] != 1, "class %u has no members", i);
+  snapshot_expect(snapshot, snapshot->active == snapshot->info.agents, "%u agents, where the head says %u",
+                  snapshot->active, snapshot->info.agents);
+}
+
+void snapshot_agents(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  uint32_t count = 0;
+  for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->high; i++) count += is_somebody(world, i);
+  count = snapshot_count(snapshot, count, snapshot->high, "agents");
+  for (uint32_t i = 0, index = 0; i < count && !snapshot->failed; i++, index++) {
+    while (snapshot_saves(snapshot) && !is_somebody(world, index)) index++;
+    exchange_agent(snapshot, index);
+  }
+  if (snapshot_checks(snapshot)) check_all(snapshot);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- grid
+ */
+
+static void exchange_placed(snapshot *snapshot, uint32_t index) {
+  struct muster_world *world = snapshot->world;
+  index = snapshot_number(snapshot, index);
+  if (snapshot_checks(snapshot)) {
+    if (!snapshot_mark(snapshot, index, SNAPSHOT_IN_GRID, "the grid")) return;
+    snapshot_expect(snapshot, snapshot->rows[index].status > AGENT_PENDING, "agent %u is in the grid", index);
+  }
+  if (snapshot_loads(snapshot)) space_link(&world->space, &world->store, index);
+}
+
+static void save_list(snapshot *snapshot, agent_list list) {
+  struct muster_world *world = snapshot->world;
+  uint32_t standing = snapshot_list(snapshot, &world->space.members, list);
+  for (uint32_t k = 0; k < standing; k++) exchange_placed(snapshot, world->periods.due[k]);
+}
+
+/* Crowds come first: while they are read they are a list of their own, so that the order in it is theirs again. */
+static void save_bucket(snapshot *snapshot, uint32_t bucket) {
+  const space *space = &snapshot->world->space;
+  for (uint32_t crowd = space->first_crowds[bucket]; crowd; crowd = space->crowds.cells[crowd].next) {
+    uint32_t slot = 0;
+    for (agent_list list; (list = crowds_next_list(&space->crowds, crowd, &slot));) save_list(snapshot, list);
+  }
+  save_list(snapshot, space->buckets[bucket].list);
+}
+
+void snapshot_grid(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  uint32_t count = snapshot_count(snapshot, world->store.active_count, snapshot->high, "agents in the grid");
+  if (snapshot_saves(snapshot)) {
+    for (uint32_t i = 0; i <= world->space.mask; i++) save_bucket(snapshot, i);
+    return;
+  }
+  snapshot_expect(snapshot, count == snapshot->info.agents, "%u agents in the grid, where there are %u", count,
+                  snapshot->info.agents);
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) exchange_placed(snapshot, 0);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- company
+ */
+
+void snapshot_company(snapshot *snapshot) {
+  company *company = &snapshot->world->company;
+  uint32_t count = snapshot_count(snapshot, company->count, company->of ? snapshot->high : 0, "agents in company");
+  uint32_t next = snapshot_number(snapshot, company->next);
+  if (snapshot_loads(snapshot)) company->next = next;
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? company->members[i] : 0);
+    companions companions = {0};
+    if (snapshot_saves(snapshot)) companions = company->of[index];
+    snapshot_exchange(snapshot, &companions, sizeof companions);
+    if (snapshot_checks(snapshot)) {
+      if (!snapshot_mark(snapshot, index, SNAPSHOT_IN_COMPANY, "company")) return;
+      snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u has company and is gone", index);
+    }
+    if (!snapshot_loads(snapshot)) continue;
+    company->of[index] = companions;
+    company->members[company->count++] = index;
+    company->places[index] = company->count;
+  }
+}

@@ -1,0 +1,371 @@
+/* snapshot_pool.c - what a snapshot says of unfolded herds: their leaves, what of their members is retained, the lists
+ * that they are in, and how far stage 3 has come with looking at them. */
+#include "snapshot/snapshot.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------- entries
+ */
+
+typedef struct saved_entry {
+  double origin_x, origin_y;
+  int64_t ahead_ns;
+  uint64_t block_ns;
+  uint32_t herd;
+  uint16_t lanes;
+  uint8_t state, zero;
+  float x, y, velocity_x, velocity_y;
+} saved_entry;
+
+/* What of lanes is looked at while it checks. */
+typedef struct saved_lanes {
+  float x[MUSTER_HERD_MEMBERS_MAX], y[MUSTER_HERD_MEMBERS_MAX];
+  uint32_t agents[MUSTER_HERD_MEMBERS_MAX];
+  uint16_t members[MUSTER_HERD_MEMBERS_MAX], nodes[MUSTER_HERD_MEMBERS_MAX];
+} saved_lanes;
+
+static saved_entry describe_entry(const herd_type *type, uint32_t number) {
+  const herd_entry *entry = herds_entry(type, number);
+  return (saved_entry){.origin_x = entry->origin_x,
+                       .origin_y = entry->origin_y,
+                       .ahead_ns = entry->ahead_ns,
+                       .block_ns = entry->block_ns,
+                       .herd = entry->herd,
+                       .lanes = entry->lanes,
+                       .state = entry->state,
+                       .x = entry->x,
+                       .y = entry->y,
+                       .velocity_x = entry->velocity_x,
+                       .velocity_y = entry->velocity_y};
+}
+
+static bool is_time(const snapshot *snapshot, const saved_entry *saved) {
+  int64_t now_ns = (int64_t)snapshot->info.sim_now_ns;
+  if (saved->state != HERD_ENTRY_SETTLING) return saved->ahead_ns == 0;
+  return saved->block_ns <= snapshot->info.sim_now_ns && saved->ahead_ns >= -(int64_t)saved->block_ns &&
+         saved->ahead_ns <= now_ns - (int64_t)saved->block_ns;
+}
+
+/* An unfolded herd and its entry know each other; of a folded one there is one entry at most. */
+static bool is_of_herd(const snapshot_herd_pool *pool, const herd_type *type, uint32_t number,
+                       const saved_entry *saved) {
+  uint32_t claim = pool->claims[number];
+  if (saved->state == HERD_ENTRY_FREE) return !claim && saved->herd == HERD_NONE && saved->lanes == 0;
+  uint64_t home = (uint64_t)saved->herd - type->first;
+  if (saved->herd < type->first || home >= (uint64_t)pool->block_count * MUSTER_HERD_BLOCK) return false;
+  if (saved->state == HERD_ENTRY_OPEN) return claim == home + 1 && saved->lanes > 0 && saved->lanes <= type->lanes_max;
+  uint8_t kind = pool->homes[home];
+  if (claim || saved->lanes || (kind != HOME_IS_FOLDED && kind != HOME_IS_DYING)) return false;
+  pool->homes[home] |= HOME_HAS_ENTRY;
+  pool->claims[number] = (uint32_t)home + 1;
+  return saved->state == HERD_ENTRY_SETTLING || type->kept;
+}
+
+static bool check_entry(snapshot *snapshot, uint32_t type_number, uint32_t number, const saved_entry *saved) {
+  const herd_type *type = &snapshot->world->herds.types[type_number];
+  const snapshot_herd_pool *pool = &snapshot->pools[type_number];
+  bool fits = saved->state <= HERD_ENTRY_KEPT && is_of_herd(pool, type, number, saved) && is_time(snapshot, saved) &&
+              snapshot_is_ground(saved->origin_x, saved->origin_y) &&
+              snapshot_is_ground((double)saved->x, (double)saved->y);
+  pool->entries[number] = saved->state;
+  return snapshot_expect(snapshot, fits, "herd type '%s': herd %u is unfolded, or settles, as none can", type->name,
+                         saved->herd);
+}
+
+/* The leaves stand for different parts of the tree, from left to right. */
+static void check_lanes(snapshot *snapshot, const herd_type *type, const saved_lanes *lanes, uint32_t count) {
+  uint32_t place = 0;
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    uint32_t node = lanes->nodes[i];
+    if (!snapshot_expect(snapshot, node > 0 && node < type->tree.first[type->tree.depth + 1], "no leaf is node %u",
+                         node))
+      return;
+    uint32_t below = type->tree.below[herd_tree_depth(&type->tree, node)], begin = herd_tree_place(&type->tree, node);
+    snapshot_expect(snapshot, begin >= place && lanes->members[i] <= below, "node %u of a herd is where it cannot be",
+                    node);
+    snapshot_expect(snapshot, snapshot_is_ground((double)lanes->x[i], (double)lanes->y[i]),
+                    "agent %u is a leaf where none can be", lanes->agents[i]);
+    snapshot_tie(snapshot, lanes->agents[i], type->member_type, "a leaf");
+    place = begin + below;
+  }
+}
+
+static void take_lanes(struct muster_world *world, uint32_t type_number, uint32_t number, const saved_lanes *saved,
+                       uint32_t count) {
+  herd_table *table = &world->herds;
+  herd_type *type = &table->types[type_number];
+  herd_lanes lanes = herds_lanes(type, number);
+  memcpy(lanes.x, saved->x, count * sizeof(float));
+  memcpy(lanes.y, saved->y, count * sizeof(float));
+  memcpy(lanes.agents, saved->agents, count * sizeof *lanes.agents);
+  memcpy(lanes.members, saved->members, count * sizeof *lanes.members);
+  memcpy(lanes.nodes, saved->nodes, count * sizeof *lanes.nodes);
+  for (uint32_t i = 0; i < count; i++) {
+    lanes.entry->pinned = (uint16_t)(lanes.entry->pinned + (lanes.pins[i] != 0));
+    table->members += lanes.members[i];
+    table->links[lanes.agents[i]] =
+        (herd_link){.entry = number, .lane = (uint16_t)i, .type = (uint8_t)type_number, .tie = HERD_TIE_LEAF};
+  }
+  herds_pad(&lanes);
+  type->leaves += count;
+}
+
+static void exchange_lanes(snapshot *snapshot, uint32_t type_number, uint32_t number, uint32_t count) {
+  const herd_type *type = &snapshot->world->herds.types[type_number];
+  herd_lanes lanes = herds_lanes(type, number);
+  saved_lanes saved;
+  size_t bytes = count * sizeof(float);
+  if (snapshot_saves(snapshot)) {
+    memcpy(saved.x, lanes.x, bytes);
+    memcpy(saved.y, lanes.y, bytes);
+    memcpy(saved.agents, lanes.agents, bytes);
+    memcpy(saved.members, lanes.members, count * sizeof *saved.members);
+    memcpy(saved.nodes, lanes.nodes, count * sizeof *saved.nodes);
+  }
+  snapshot_exchange(snapshot, saved.x, bytes);
+  snapshot_exchange(snapshot, saved.y, bytes);
+  snapshot_exchange(snapshot, saved.agents, bytes);
+  snapshot_exchange(snapshot, saved.members, count * sizeof *saved.members);
+  snapshot_exchange(snapshot, saved.nodes, count * sizeof *saved.nodes);
+  snapshot_exchange_own(snapshot, lanes.pins, bytes);
+  snapshot_exchange_own(snapshot, lanes.velocity_x, bytes);
+  snapshot_exchange_own(snapshot, lanes.velocity_y, bytes);
+  for (uint32_t t = 0; t < type->def.totals; t++) snapshot_exchange_own(snapshot, lanes.totals[t], bytes);
+  if (snapshot_checks(snapshot)) check_lanes(snapshot, type, &saved, count);
+  if (snapshot_loads(snapshot)) take_lanes(snapshot->world, type_number, number, &saved, count);
+}
+
+/* What is retained of the nodes of an entry. */
+static void exchange_kept(snapshot *snapshot, const herd_type *type, uint32_t number) {
+  uint32_t nodes = type->tree.first[type->tree.depth + 1];
+  for (uint32_t node = 0; node < nodes && !snapshot->failed; node++) {
+    herd_kept *kept = (herd_kept *)(void *)(type->kept + number * type->kept_stride + node * type->kept_each);
+    float body[4] = {0};
+    uint32_t is_kept = snapshot_count(snapshot, snapshot_saves(snapshot) && kept->is_kept, 1, "parts of a node");
+    if (!is_kept) continue;
+    if (snapshot_saves(snapshot)) memcpy(body, kept, sizeof body);
+    snapshot_exchange(snapshot, body, sizeof body);
+    snapshot_exchange_own(snapshot, kept + 1, type->kept_each - sizeof *kept);
+    snapshot_expect(snapshot, snapshot_is_ground((double)body[0], (double)body[1]),
+                    "node %u of a herd is retained where none can be", node);
+    uint32_t most = type->tree.below[herd_tree_depth(&type->tree, node)];
+    uint32_t members = snapshot_count(snapshot, snapshot_saves(snapshot) ? kept->members : 0, most, "retained members");
+    if (snapshot_loads(snapshot)) *kept = (herd_kept){body[0], body[1], body[2], body[3], (uint16_t)members, true};
+  }
+}
+
+static void take_entry(herd_type *type, uint32_t number, const saved_entry *saved) {
+  *herds_entry(type, number) = (herd_entry){.herd = saved->herd,
+                                            .origin_x = saved->origin_x,
+                                            .origin_y = saved->origin_y,
+                                            .ahead_ns = saved->ahead_ns,
+                                            .block_ns = saved->block_ns,
+                                            .lanes = saved->lanes,
+                                            .state = saved->state,
+                                            .x = saved->x,
+                                            .y = saved->y,
+                                            .velocity_x = saved->velocity_x,
+                                            .velocity_y = saved->velocity_y};
+  type->entry_high = number + 1;
+  type->entry_used += saved->state != HERD_ENTRY_FREE;
+}
+
+static void exchange_entry(snapshot *snapshot, uint32_t type_number, uint32_t number) {
+  herd_type *type = &snapshot->world->herds.types[type_number];
+  saved_entry saved = {0};
+  if (snapshot_saves(snapshot)) saved = describe_entry(type, number);
+  snapshot_exchange(snapshot, &saved, sizeof saved);
+  if (snapshot_checks(snapshot) && !check_entry(snapshot, type_number, number, &saved)) return;
+  if (snapshot_loads(snapshot)) take_entry(type, number, &saved);
+  if (saved.lanes) exchange_lanes(snapshot, type_number, number, saved.lanes);
+  if (type->kept && saved.state != HERD_ENTRY_FREE) exchange_kept(snapshot, type, number);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ lists
+ */
+
+/* How many entries belong into a list. */
+static uint32_t count_entries(const snapshot_herd_pool *pool, uint32_t states) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < pool->entry_high; i++) count += states >> (pool->entries[i] & ENTRY_STATES) & 1u;
+  return count;
+}
+
+static uint32_t bit_of(herd_entry_state state) {
+  return 1u << state;
+}
+
+/* An entry of a list in which those of some states stand, each once. */
+static bool expect_entry(snapshot *snapshot, snapshot_herd_pool *pool, uint32_t number, uint32_t states, uint8_t mark) {
+  if (!snapshot_checks(snapshot)) return true;
+  bool fits = number < pool->entry_high && (states >> (pool->entries[number] & ENTRY_STATES) & 1u) &&
+              !(pool->entries[number] & mark);
+  if (!snapshot_expect(snapshot, fits, "unfolded herd %u is in a list where it cannot be", number)) return false;
+  pool->entries[number] |= mark;
+  return true;
+}
+
+/* How many stand in a list: all who belong there. */
+static uint32_t exchange_count(snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t count, uint32_t states) {
+  count = snapshot_count(snapshot, count, pool->entry_high, "unfolded herds in a list");
+  if (snapshot_checks(snapshot))
+    snapshot_expect(snapshot, count == count_entries(pool, states), "%u unfolded herds of %u are in a list", count,
+                    count_entries(pool, states));
+  return snapshot->failed ? 0 : count;
+}
+
+/* Free entries, in the order in which they are taken. */
+static void exchange_free(snapshot *snapshot, herd_type *type, snapshot_herd_pool *pool) {
+  uint32_t next = snapshot_saves(snapshot) ? type->entry_free : 0, states = bit_of(HERD_ENTRY_FREE);
+  uint32_t count = exchange_count(snapshot, pool, pool->entry_high - type->entry_used, states);
+  uint32_t *last = &type->entry_free;
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    uint32_t number = snapshot_number(snapshot, next - 1);
+    if (!expect_entry(snapshot, pool, number, states, ENTRY_IS_LISTED)) return;
+    if (snapshot_saves(snapshot)) next = herds_entry(type, number)->next;
+    if (!snapshot_loads(snapshot)) continue;
+    *last = number + 1;
+    last = &herds_entry(type, number)->next;
+  }
+}
+
+/* Entries that folded herds still have: block by block, each list in its order. */
+static void exchange_chains(snapshot *snapshot, herd_type *type, snapshot_herd_pool *pool) {
+  uint32_t states = bit_of(HERD_ENTRY_SETTLING) | bit_of(HERD_ENTRY_KEPT), listed = 0;
+  uint32_t count = exchange_count(snapshot, pool, type->entry_used - type->unfolded, states);
+  for (uint32_t i = 0; i < pool->block_count && !snapshot->failed; i++) {
+    uint32_t *last = &type->blocks[i].entry, next = snapshot_saves(snapshot) ? *last : 0;
+    while (!snapshot->failed) {
+      next = snapshot_number(snapshot, next);
+      if (!next || !expect_entry(snapshot, pool, next - 1, states, ENTRY_IS_LISTED)) break;
+      listed++;
+      if (snapshot_loads(snapshot)) {
+        *last = next;
+        last = &herds_entry(type, next - 1)->next;
+      }
+      if (snapshot_checks(snapshot))
+        snapshot_expect(snapshot, (pool->claims[next - 1] - 1) / MUSTER_HERD_BLOCK == i,
+                        "unfolded herd %u is in the list of another block", next - 1);
+      next = snapshot_saves(snapshot) ? herds_entry(type, next - 1)->next : 0;
+    }
+  }
+  snapshot_expect(snapshot, listed == count, "%u herds that were unfolded are in lists, of %u", listed, count);
+}
+
+/* Those whose time is not their block's, in order. */
+static void exchange_settling(snapshot *snapshot, herd_type *type, snapshot_herd_pool *pool) {
+  uint32_t states = bit_of(HERD_ENTRY_SETTLING);
+  uint32_t count = exchange_count(snapshot, pool, type->settling_count, states);
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    uint32_t number = snapshot_number(snapshot, snapshot_saves(snapshot) ? type->settling[i] : 0);
+    if (!expect_entry(snapshot, pool, number, states, ENTRY_SETTLES)) return;
+    if (snapshot_loads(snapshot)) type->settling[type->settling_count++] = number;
+  }
+}
+
+void snapshot_pool(snapshot *snapshot, uint32_t number) {
+  herd_type *type = &snapshot->world->herds.types[number];
+  snapshot_herd_pool *pool = &snapshot->pools[number];
+  for (uint32_t i = 0; i < pool->entry_high && !snapshot->failed; i++) exchange_entry(snapshot, number, i);
+  if (!snapshot->failed) exchange_free(snapshot, type, pool);
+  if (!snapshot->failed) exchange_chains(snapshot, type, pool);
+  if (!snapshot->failed) exchange_settling(snapshot, type, pool);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ folds
+ */
+
+typedef struct saved_watcher {
+  double x, y;
+  uint32_t partition, present;
+} saved_watcher;
+
+/* Where an observer was. */
+static saved_watcher exchange_watcher(snapshot *snapshot, const fold_watcher *watcher) {
+  saved_watcher saved = {0};
+  if (snapshot_saves(snapshot) && watcher->present)
+    saved = (saved_watcher){watcher->x, watcher->y, watcher->partition, 1};
+  snapshot_exchange(snapshot, &saved, sizeof saved);
+  snapshot_expect(snapshot, saved.partition < PARTITIONS && saved.present <= 1 && snapshot_is_ground(saved.x, saved.y),
+                  "an observer was where none can be");
+  return saved;
+}
+
+typedef struct saved_round {
+  uint64_t begin_ns;
+  uint32_t blocks, entries;
+  uint8_t begun, hurries, again, zero[5];
+} saved_round;
+
+static void exchange_round(snapshot *snapshot, uint32_t number) {
+  struct muster_world *world = snapshot->world;
+  fold_round *round = &world->fold.rounds[number];
+  const snapshot_herd_pool *pool = &snapshot->pools[number];
+  saved_round saved = {round->begin_ns, round->blocks, round->entries, round->begun, round->hurries, round->again, {0}};
+  snapshot_exchange(snapshot, &saved, sizeof saved);
+  snapshot_expect(snapshot,
+                  saved.begin_ns <= snapshot->info.sim_now_ns && saved.blocks <= pool->block_count &&
+                      saved.entries <= pool->entry_high && saved.begun <= 1 && saved.hurries <= 1 && saved.again <= 1,
+                  "herd type %u was looked at as none can be", number + 1);
+  if (snapshot_loads(snapshot)) {
+    fold_watcher *from = round->from;
+    *round = (fold_round){saved.begin_ns, saved.blocks, saved.entries, saved.begun, saved.hurries, saved.again, from};
+  }
+  uint32_t ids = identity_high(&world->observer_ids);
+  uint32_t count = snapshot_count(snapshot, ids, world->def.observers_max, "observers");
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    saved_watcher from = exchange_watcher(snapshot, &round->from[i]);
+    if (snapshot_loads(snapshot))
+      round->from[i] = (fold_watcher){from.x, from.y, 0, (uint16_t)from.partition, from.present};
+  }
+}
+
+/* Where the observers were in the last stage 3: the next intake looks from there. */
+static void exchange_watchers(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  fold_board *board = &world->fold;
+  uint32_t count = snapshot_count(snapshot, board->watcher_count, board->observers_max, "observers");
+  if (snapshot_loads(snapshot)) fold_watch_none(board, &world->herds);
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    saved_watcher saved = exchange_watcher(snapshot, &board->watchers[i]);
+    if (snapshot_loads(snapshot)) fold_watch_from(board, saved.x, saved.y, (uint16_t)saved.partition);
+  }
+}
+
+typedef struct saved_item {
+  uint32_t herd, folds;
+  float distance_m;
+} saved_item;
+
+/* A herd that was there, so that its home says what it is now; and each once, which fold_note sees to. */
+static void check_item(snapshot *snapshot, const saved_item *saved) {
+  const herd_table *table = &snapshot->world->herds;
+  const herd_type *type = herds_type_of(table, saved->herd);
+  const snapshot_herd_pool *pool = type ? &snapshot->pools[type - table->types] : NULL;
+  uint64_t home = type ? herds_home(type, saved->herd) : 0;
+  bool fits = pool && home < (uint64_t)pool->block_count * MUSTER_HERD_BLOCK && pool->homes[home] &&
+              saved->folds <= 1 && !isnan(saved->distance_m);
+  snapshot_expect(snapshot, fits, "herd %u is to change, and is none", saved->herd);
+}
+
+static void exchange_items(snapshot *snapshot) {
+  fold_board *board = &snapshot->world->fold;
+  uint32_t count = snapshot_count(snapshot, board->item_count, FOLD_LISTED_MAX, "herds are to change");
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    saved_item saved = {0};
+    if (snapshot_saves(snapshot))
+      saved = (saved_item){board->items[i].herd, board->items[i].folds, board->items[i].distance_m};
+    snapshot_exchange(snapshot, &saved, sizeof saved);
+    if (snapshot_checks(snapshot)) check_item(snapshot, &saved);
+    if (snapshot_loads(snapshot)) fold_note(board, saved.herd, saved.distance_m, saved.folds);
+  }
+}
+
+void snapshot_folds(snapshot *snapshot) {
+  uint32_t types = snapshot->world->herds.count;
+  if (!types) return;
+  for (uint32_t i = 0; i < types && !snapshot->failed; i++) exchange_round(snapshot, i);
+  if (!snapshot->failed) exchange_watchers(snapshot);
+  if (!snapshot->failed) exchange_items(snapshot);
+}

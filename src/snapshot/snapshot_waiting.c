@@ -1,0 +1,373 @@
+/* snapshot_waiting.c - what a snapshot says of who waits, and for what: a period, a worker, the commit, a time, the
+ * next intake. */
+#include "snapshot/snapshot.h"
+
+#include "base/error.h"
+#include "world/commands.h"
+#include "world/tune.h"
+
+#include <string.h>
+
+/* Expects that an agent, in one list at the most, is as those are who stand there. */
+static bool expect_status(snapshot *snapshot, uint32_t index, agent_status status, const char *where) {
+  if (!snapshot_checks(snapshot)) return true;
+  return snapshot_mark(snapshot, index, SNAPSHOT_LISTED, where) &&
+         snapshot_expect(snapshot, snapshot->rows[index].status == status, "agent %u is in %s", index, where);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- wheels
+ */
+
+/* One list of the wheels. */
+static void exchange_slot(snapshot *snapshot, uint32_t owner, uint32_t count) {
+  struct muster_world *world = snapshot->world;
+  uint32_t number = owner / (WHEEL_LISTS * WHEEL_SLOTS), shard = owner / WHEEL_SLOTS % WHEEL_LISTS;
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->periods.due[i] : 0);
+    if (!expect_status(snapshot, index, AGENT_WAITING, "a wheel")) return;
+    if (snapshot_checks(snapshot))
+      snapshot_expect(snapshot, snapshot->rows[index].class == number, "agent %u is in a wheel of class %u", index,
+                      number);
+    if (snapshot_loads(snapshot))
+      wheel_hang(&world->classes, &world->classes.classes[number], shard, owner % WHEEL_SLOTS, &world->store, index);
+  }
+}
+
+static void save_wheel(snapshot *snapshot, uint32_t number) {
+  const class_table *table = &snapshot->world->classes;
+  for (uint32_t list = 0; list < WHEEL_LISTS * WHEEL_SLOTS; list++) {
+    agent_list agents = table->classes[number].slots[list / WHEEL_SLOTS][list % WHEEL_SLOTS];
+    uint32_t count = snapshot_list(snapshot, &table->lists, agents);
+    if (!count) continue;
+    uint32_t owner = snapshot_number(snapshot, number * WHEEL_LISTS * WHEEL_SLOTS + list);
+    exchange_slot(snapshot, owner, snapshot_number(snapshot, count));
+  }
+}
+
+void snapshot_wheels(snapshot *snapshot) {
+  const uint32_t lists = snapshot->classes * WHEEL_LISTS * WHEEL_SLOTS;
+  if (snapshot_saves(snapshot)) {
+    for (uint32_t i = 0; i < snapshot->world->classes.count; i++) save_wheel(snapshot, i);
+    snapshot_number(snapshot, UINT32_MAX);
+    return;
+  }
+  for (;;) {
+    uint32_t owner = snapshot_number(snapshot, 0);
+    if (owner == UINT32_MAX || !snapshot_expect(snapshot, owner < lists, "list %u is none of the wheels", owner))
+      return;
+    uint32_t count = snapshot_count(snapshot, 0, snapshot->high, "agents in a wheel");
+    if (!snapshot_expect(snapshot, count > 0, "an empty list")) return;
+    exchange_slot(snapshot, owner, count);
+    if (snapshot->failed) return;
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ ready
+ */
+
+static void file(struct muster_world *world, uint32_t bucket, uint32_t index) {
+  ready_set *ready = &world->ready;
+  world->store.rows[index].spot = lists_add(&ready->members, 0, &ready->lists[bucket], bucket, index);
+  ready->counts[bucket]++;
+  if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] |= 1ull << (bucket % 64);
+}
+
+static void exchange_bucket(snapshot *snapshot, uint32_t bucket, uint32_t count) {
+  struct muster_world *world = snapshot->world;
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->periods.due[i] : 0);
+    if (!expect_status(snapshot, index, AGENT_READY, "the ring of those who are ready")) return;
+    if (snapshot_checks(snapshot) && !ready_by_deadline(&world->ready))
+      snapshot_expect(snapshot, !snapshot->rows[index].woken, "agent %u was woken and is in the ring", index);
+    if (snapshot_loads(snapshot)) file(world, bucket, index);
+  }
+}
+
+static void exchange_ring(snapshot *snapshot) {
+  const ready_set *ready = &snapshot->world->ready;
+  for (uint32_t bucket = 0; bucket < READY_LISTS && snapshot_saves(snapshot); bucket++) {
+    uint32_t count = snapshot_list(snapshot, &ready->members, ready->lists[bucket]);
+    if (!count) continue;
+    snapshot_number(snapshot, bucket);
+    exchange_bucket(snapshot, bucket, snapshot_number(snapshot, count));
+  }
+  if (snapshot_saves(snapshot)) snapshot_number(snapshot, UINT32_MAX);
+  while (!snapshot_saves(snapshot) && !snapshot->failed) {
+    uint32_t bucket = snapshot_number(snapshot, 0);
+    if (bucket == UINT32_MAX || !snapshot_expect(snapshot, bucket < READY_LISTS, "bucket %u is none", bucket)) return;
+    uint32_t count = snapshot_count(snapshot, 0, snapshot->high, "agents in a bucket");
+    if (!snapshot_expect(snapshot, count > 0, "an empty bucket")) return;
+    exchange_bucket(snapshot, bucket, count);
+  }
+}
+
+/* Who stands in a line; `woken` those of the woken, else all who wait. */
+static void exchange_line(snapshot *snapshot, line *line, bool woken) {
+  struct muster_world *world = snapshot->world;
+  uint32_t place = line->head, count = snapshot_count(snapshot, line->standing, snapshot->high, "agents in a line");
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? line_next(line, &place) : 0);
+    if (woken && !snapshot_expect(snapshot, !ready_by_deadline(&world->ready), "nobody is woken ahead of others"))
+      return;
+    if (woken && !expect_status(snapshot, index, AGENT_READY, "the line of the woken")) return;
+    if (!woken && !snapshot_mark(snapshot, index, SNAPSHOT_IN_LINE, "the line")) return;
+    if (woken && snapshot_checks(snapshot))
+      snapshot_expect(snapshot, snapshot->rows[index].woken, "agent %u was not woken", index);
+    if (!woken && snapshot_checks(snapshot))
+      snapshot_expect(snapshot, snapshot->rows[index].status > AGENT_PENDING, "agent %u is in the line", index);
+    if (!snapshot_loads(snapshot)) continue;
+    line_join(line, index);
+    if (!woken) world->store.rows[index].enlisted = 1;
+  }
+}
+
+/* Those who are held for the next frame. */
+static void exchange_held(snapshot *snapshot) {
+  batch *batch = &snapshot->world->batch;
+  uint32_t count = snapshot_count(snapshot, batch->held_count, HELD_MAX, "agents are held");
+  uint64_t held_ns = snapshot_long(snapshot, batch->held_ns);
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? batch->held[i] : 0);
+    if (!expect_status(snapshot, index, AGENT_ADMITTED, "the list of those who are held")) return;
+    if (snapshot_loads(snapshot)) batch->held[i] = index;
+  }
+  if (!snapshot_loads(snapshot)) return;
+  batch->held_count = count;
+  batch->held_ns = held_ns;
+}
+
+/* Those whose action atoms wait. */
+static void exchange_acting(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  uint32_t count = snapshot_count(snapshot, world->acting_count, snapshot->high, "agents whose actions wait");
+  for (uint32_t i = 0, index = 0; i < count && !snapshot->failed; i++, index++) {
+    while (snapshot_saves(snapshot) && !(world->acting[index / 64] >> (index % 64) & 1)) index++;
+    index = snapshot_number(snapshot, index);
+    if (!expect_status(snapshot, index, AGENT_ACTING, "the list of those who act")) return;
+    if (!snapshot_loads(snapshot)) continue;
+    world->acting[index / 64] |= 1ull << (index % 64);
+    world->acting_count++;
+  }
+  uint32_t first = snapshot_count(snapshot, world->act_first, ACT_KINDS - 1, "kinds of actions");
+  if (snapshot_loads(snapshot)) world->act_first = first;
+}
+
+static void count_ready(struct muster_world *world) {
+  ready_set *ready = &world->ready;
+  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
+    const agent_row *row = &world->store.rows[i];
+    if (row->status != AGENT_READY) continue;
+    ready->count++;
+    ready->counts_of[row->type]++;
+    ready->begun += (row->atom_next | row->owes) > 0;
+  }
+}
+
+void snapshot_ready(snapshot *snapshot) {
+  ready_set *ready = &snapshot->world->ready;
+  int64_t low = (int64_t)snapshot_long(snapshot, (uint64_t)ready->low);
+  uint64_t now_ns = snapshot_long(snapshot, ready->now_ns);
+  uint32_t width_shift = snapshot_count(snapshot, ready->width_shift, 60, "bits of a bucket's width");
+  snapshot_expect(snapshot,
+                  now_ns <= snapshot->info.sim_now_ns && low >= ready_first_low(ready) &&
+                      low <= (int64_t)(now_ns >> width_shift),
+                  "a ring that begins at %lld", (long long)low);
+  if (snapshot_loads(snapshot)) {
+    ready->low = low;
+    ready->now_ns = now_ns;
+    ready->width_shift = width_shift;
+  }
+  exchange_ring(snapshot);
+  exchange_line(snapshot, &ready->woken, true);
+  exchange_line(snapshot, &ready->waiting, false);
+  exchange_held(snapshot);
+  exchange_acting(snapshot);
+  if (snapshot_loads(snapshot)) count_ready(snapshot->world);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- timers
+ */
+
+static void exchange_timers(snapshot *snapshot, timers *timers, uint8_t mark) {
+  uint32_t count = snapshot_count(snapshot, timers->count, snapshot->high, "times");
+  uint32_t high = snapshot_count(snapshot, timers->high, snapshot->world->def.agents_max, "times at once");
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    timer timer = {0};
+    if (snapshot_saves(snapshot)) timer = timers->heap[i];
+    timer.agent = snapshot_number(snapshot, timer.agent);
+    timer.at_ns = snapshot_long(snapshot, timer.at_ns);
+    if (snapshot_checks(snapshot)) {
+      if (!snapshot_mark(snapshot, timer.agent, mark, "those who wait for a time")) return;
+      snapshot_expect(snapshot, snapshot->rows[timer.agent].generation & 1, "agent %u waits for a time and is gone",
+                      timer.agent);
+    }
+    if (snapshot_loads(snapshot)) timers_set(timers, timer.agent, timer.at_ns);
+  }
+  snapshot_expect(snapshot, high >= count, "more times than ever");
+  if (snapshot_loads(snapshot)) timers->high = high;
+}
+
+void snapshot_timers(snapshot *snapshot) {
+  exchange_timers(snapshot, &snapshot->world->timers, SNAPSHOT_TIMED);
+  exchange_timers(snapshot, &snapshot->world->reactions, SNAPSHOT_REACTS);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- queues
+ */
+
+/* Spawned agents, in the order of their indices. */
+static void exchange_spawns(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  pending *spawns = &world->inbox.spawns;
+  uint32_t count = 0, next = snapshot_count(snapshot, spawns->next, world->def.agents_max + 63, "spawns");
+  for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->high; i++) count += pending_has(spawns, i);
+  count = snapshot_count(snapshot, count, snapshot->high, "spawns wait");
+  for (uint32_t i = 0, index = 0; i < count && !snapshot->failed; i++, index++) {
+    while (snapshot_saves(snapshot) && !pending_has(spawns, index)) index++;
+    index = snapshot_number(snapshot, index);
+    if (!expect_status(snapshot, index, AGENT_PENDING, "the spawns")) return;
+    if (snapshot_loads(snapshot)) pending_add(spawns, index);
+  }
+  if (snapshot_loads(snapshot) && next < spawns->words * 64) spawns->next = next;
+}
+
+/* Hints of agents that somebody took care of are left out. */
+static void exchange_wakes(snapshot *snapshot) {
+  wakes *wakes = &snapshot->world->wakes;
+  uint32_t index = 0, hints = 0, woken = 0;
+  for (; snapshot_saves(snapshot) && ring_peek(&wakes->hints, hints, &index); hints++)
+    woken += wakes_is_woken(wakes, index);
+  uint32_t count = snapshot_count(snapshot, woken, wakes->hints_max + IDLE_MAX, "wakes");
+  for (uint32_t i = 0, hint = 0; i < count && !snapshot->failed; i++) {
+    if (snapshot_saves(snapshot)) do
+        ring_peek(&wakes->hints, hint++, &index);
+      while (!wakes_is_woken(wakes, index));
+    index = snapshot_number(snapshot, index);
+    if (!snapshot_expect_agent(snapshot, index)) return;
+    if (snapshot_checks(snapshot))
+      snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u was woken and is gone", index);
+    if (snapshot_loads(snapshot)) wakes_push(wakes, index);
+  }
+}
+
+static bool is_possible(const struct muster_world *world, const command *command) {
+  if (command->kind != COMMAND_HERD_WAKE && command->kind != COMMAND_HERD_REMOVE)
+    return command_is_possible(world, command);
+  const herd_type *type = herds_type_of(&world->herds, command->index);
+  return type && command->partition < type->tree.below[0];
+}
+
+static bool exchange_command(snapshot *snapshot, command *command) {
+  snapshot_exchange(snapshot, command, sizeof *command);
+  return snapshot_expect(snapshot, snapshot_saves(snapshot) || is_possible(snapshot->world, command),
+                         "command %u for %u cannot have been given", command->kind, command->index);
+}
+
+/* What other threads asked for, and what updates did. */
+static void exchange_commands(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  command command;
+  uint32_t count = 0;
+  if (snapshot_saves(snapshot))
+    while (ring_peek(&world->inbox.commands, count, &command)) count++;
+  count = snapshot_count(snapshot, count, world->inbox.commands.mask + 1, "commands");
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    if (snapshot_saves(snapshot)) ring_peek(&world->inbox.commands, i, &command);
+    if (exchange_command(snapshot, &command) && snapshot_loads(snapshot)) ring_push(&world->inbox.commands, &command);
+  }
+  count = snapshot_count(snapshot, world->deferred_count, world->def.commands_max, "commands of updates");
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    if (snapshot_saves(snapshot)) command = world->deferred[i];
+    if (exchange_command(snapshot, &command) && snapshot_loads(snapshot))
+      world->deferred[world->deferred_count++] = command;
+  }
+}
+
+static void exchange_tunings(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  muster_world_tuning tuning;
+  uint32_t count = 0;
+  if (snapshot_saves(snapshot))
+    while (ring_peek(&world->inbox.tunings, count, &tuning)) count++;
+  count = snapshot_count(snapshot, count, INBOX_TUNINGS, "tunings");
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    if (snapshot_saves(snapshot)) ring_peek(&world->inbox.tunings, i, &tuning);
+    snapshot_exchange(snapshot, &tuning, sizeof tuning);
+    if (!snapshot_saves(snapshot))
+      snapshot_expect(snapshot, tune_check(world, &tuning) == MUSTER_OK, "a tuning that cannot have been given");
+    if (snapshot_loads(snapshot)) ring_push(&world->inbox.tunings, &tuning);
+  }
+}
+
+static void exchange_messages(snapshot *snapshot) {
+  struct muster_world *world = snapshot->world;
+  const ring *ring = &world->inbox.messages;
+  bool takes = inbox_takes_messages(&world->inbox);
+  outgoing message = {0};
+  uint32_t count = 0;
+  if (snapshot_saves(snapshot) && takes)
+    while (ring_peek(ring, count, &message)) count++;
+  count = snapshot_count(snapshot, count, takes ? ring->mask + 1 : 0, "messages");
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
+    if (snapshot_saves(snapshot)) ring_peek(ring, i, &message);
+    snapshot_exchange(snapshot, &message.head, sizeof message.head);
+    if (!snapshot_expect(snapshot, message.head.size <= MUSTER_MESSAGE_BYTES_MAX, "a message of %u bytes",
+                         message.head.size))
+      return;
+    snapshot_exchange(snapshot, message.bytes, message.head.size);
+    if (snapshot_loads(snapshot)) ring_push(&world->inbox.messages, &message);
+  }
+}
+
+/* Whom a message wakes at the next intake, and who is told of messages that were dropped. */
+static void exchange_mailbox(snapshot *snapshot) {
+  mailbox *mailbox = &snapshot->world->mailbox;
+  uint32_t most = mailbox->places ? snapshot->high : 0, index = 0;
+  uint32_t count = snapshot_count(snapshot, mailbox->wake_count, most, "agents to wake");
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++, index++) {
+    while (snapshot_saves(snapshot) && !(mailbox->to_wake[index / 64] >> (index % 64) & 1)) index++;
+    index = snapshot_number(snapshot, index);
+    if (!snapshot_expect_agent(snapshot, index)) return;
+    if (snapshot_checks(snapshot))
+      snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u is to wake and gone", index);
+    if (snapshot_loads(snapshot)) mailbox_wake(mailbox, index);
+  }
+  count = snapshot_count(snapshot, mailbox->owed_count, most, "agents that lost messages");
+  index = 0;
+  for (uint32_t i = 0; i < count && !snapshot->failed; i++, index++) {
+    while (snapshot_saves(snapshot) && !mailbox->losses[index].count) index++;
+    index = snapshot_number(snapshot, index);
+    if (!snapshot_mark(snapshot, index, SNAPSHOT_LOST, "those that lost messages")) return;
+    loss loss = {0};
+    if (snapshot_saves(snapshot)) loss = mailbox->losses[index];
+    snapshot_exchange(snapshot, &loss, sizeof loss);
+    snapshot_expect(snapshot, loss.count > 0 && loss.begun <= loss.count, "agent %u lost what none can", index);
+    if (!snapshot_loads(snapshot)) continue;
+    mailbox->losses[index] = loss;
+    mailbox->owed_count++;
+  }
+}
+
+/* Everybody is in the list that the status asks for, and in the grid. */
+static void check_lists(snapshot *snapshot) {
+  for (uint32_t i = 0; i < snapshot->high && !snapshot->failed; i++) {
+    const agent_row *row = &snapshot->rows[i];
+    if (!(row->generation & 1)) continue;
+    bool events = snapshot->world->types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
+    bool none = row->status == AGENT_QUARANTINED || (row->status == AGENT_WAITING && events);
+    bool listed = snapshot->marks[i] & SNAPSHOT_LISTED, placed = snapshot->marks[i] & SNAPSHOT_IN_GRID;
+    snapshot_expect(snapshot, listed != none, "agent %u is in %s list", i, listed ? "a" : "no");
+    snapshot_expect(snapshot, placed == (row->status != AGENT_PENDING), "agent %u is %sin the grid", i,
+                    placed ? "" : "not ");
+  }
+}
+
+void snapshot_queues(snapshot *snapshot) {
+  exchange_spawns(snapshot);
+  exchange_wakes(snapshot);
+  exchange_commands(snapshot);
+  exchange_tunings(snapshot);
+  exchange_messages(snapshot);
+  exchange_mailbox(snapshot);
+  if (snapshot_checks(snapshot)) check_lists(snapshot);
+}

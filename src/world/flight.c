@@ -1,0 +1,165 @@
+/* flight.c - the flight recorder: its memory, and the reader of what a dead process left. */
+#include "world/flight.h"
+
+#include "world/guard.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+enum { TYPES_MOST = 1024 }; /* of any world */
+static const char magic[8] = {'M', 'U', 'S', 'T', 'F', 'L', 'I', 'T'};
+
+_Static_assert(sizeof(muster_flight_header) == 64, "names follow");
+
+static size_t lines_offset(uint32_t types_max) {
+  size_t end = sizeof(muster_flight_header) + (size_t)types_max * MUSTER_FLIGHT_NAME_BYTES;
+  return (end + 63) / 64 * 64;
+}
+
+static size_t bytes_for(uint32_t types_max, uint32_t lines) {
+  return lines_offset(types_max) + lines * sizeof(muster_flight_line);
+}
+
+static uint64_t check_of(const muster_flight_header *header) {
+  uint64_t seed = XXH3_64bits(header, offsetof(muster_flight_header, check));
+  return XXH3_64bits_withSeed(header + 1, (size_t)header->types_max * MUSTER_FLIGHT_NAME_BYTES, seed);
+}
+
+/* ------------------------------------------------------------------------------------------------------- writing */
+
+void flight_enter_types(struct muster_world *world) {
+  muster_flight_header *header = world->runner.flight_memory;
+  if (!header) return;
+  char *names = (char *)(header + 1);
+  for (uint32_t i = header->types; i < world->types.count; i++) {
+    _Static_assert(sizeof world->types.types[i].name <= MUSTER_FLIGHT_NAME_BYTES, "names are kept whole");
+    memcpy(names + (size_t)i * MUSTER_FLIGHT_NAME_BYTES, world->types.types[i].name, sizeof world->types.types[i].name);
+  }
+  header->types = world->types.count;
+  header->check = check_of(header);
+}
+
+size_t muster_flight_bytes(const muster_world *world) {
+  if (guard_any(world, "flight recorder")) return 0;
+  return bytes_for(world->def.types_max, world->runner.state_count);
+}
+
+static void lend(struct muster_world *world, void *memory) {
+  runner *runner = &world->runner;
+  runner->flight_memory = memory;
+  runner->flight_lines = memory ? (flight_line *)((char *)memory + lines_offset(world->def.types_max)) : NULL;
+  for (uint32_t i = 0; i < runner->state_count; i++)
+    runner->states[i].flight = memory ? &runner->flight_lines[i] : NULL;
+}
+
+muster_result muster_flight_attach(muster_world *world, void *memory, size_t bytes) {
+  muster_result result = guard_between(world, "flight recorder");
+  if (result) return result;
+  size_t needed = muster_flight_bytes(world);
+  if (memory && bytes < needed)
+    return error_set(MUSTER_E_ARGUMENT, "flight recorder: this world needs %zu bytes, not %zu", needed, bytes);
+  if ((uintptr_t)memory % 64)
+    return error_set(MUSTER_E_ARGUMENT, "flight recorder: its memory must begin at a multiple of 64");
+  if (memory) {
+    memset(memory, 0, needed);
+    muster_flight_header *header = memory;
+    memcpy(header->magic, magic, sizeof magic);
+    header->version = MUSTER_FLIGHT_VERSION;
+    header->lines = world->runner.state_count;
+    header->types_max = world->def.types_max;
+  }
+  lend(world, memory);
+  flight_enter_types(world);
+  return MUSTER_OK;
+}
+
+bool muster_flight_mark(void *memory, int signal) {
+  muster_flight_header *header = memory;
+  if (!header || header->types_max > TYPES_MOST || header->lines > MUSTER_FLIGHT_LINES_MAX)
+    return false; /* trampled on */
+  return flight_mark((flight_line *)((char *)memory + lines_offset(header->types_max)), header->lines, signal);
+}
+
+/* ------------------------------------------------------------------------------------------------------- reading */
+
+const char *muster_flight_doing_name(muster_flight_doing doing) {
+  static const char *const names[MUSTER_FLIGHT_DOINGS] = {"nothing",    "atom",       "action",        "catch_up",
+                                                          "on_spawned", "on_removed", "fold or unfold"};
+  return names[(unsigned)doing < MUSTER_FLIGHT_DOINGS ? doing : MUSTER_FLIGHT_NOTHING];
+}
+
+static muster_result check_header(const muster_flight_header *header, size_t bytes) {
+  if (memcmp(header->magic, magic, sizeof magic))
+    return error_set(MUSTER_E_INPUT, "flight recorder: this is no recorder's memory: it does not begin with '%.8s'",
+                     magic);
+  if (header->version != MUSTER_FLIGHT_VERSION)
+    return error_set(MUSTER_E_INPUT, "flight recorder: version %u, this library reads %u", header->version,
+                     MUSTER_FLIGHT_VERSION);
+  if (header->types_max > TYPES_MOST || header->types > header->types_max || header->lines > MUSTER_FLIGHT_LINES_MAX)
+    return error_set(MUSTER_E_INPUT, "flight recorder: damaged: %u types of %u and %u lines cannot be", header->types,
+                     header->types_max, header->lines);
+  if (bytes_for(header->types_max, header->lines) > bytes)
+    return error_set(MUSTER_E_INPUT, "flight recorder: cut off: %zu bytes of %zu", bytes,
+                     bytes_for(header->types_max, header->lines));
+  return MUSTER_OK;
+}
+
+static muster_result check_lines(const muster_flight_header *header, const unsigned char *lines) {
+  for (uint32_t i = 0; i < header->lines; i++) {
+    muster_flight_line line;
+    memcpy(&line, lines + i * sizeof line, sizeof line);
+    uint32_t type = (uint32_t)(line.place >> 32) & 0xffffffu;
+    bool possible = line.place >> 56 < MUSTER_FLIGHT_DOINGS && type <= header->types && line.signal < 128;
+    if (line.place) possible = possible && line.place >> 56 && type;
+    if (!possible) return error_set(MUSTER_E_INPUT, "flight recorder: damaged: line %u is none that is written", i);
+  }
+  return MUSTER_OK;
+}
+
+static void copy_name(char out[MUSTER_FLIGHT_NAME_BYTES], const char *name) {
+  size_t length = strnlen(name, MUSTER_FLIGHT_NAME_BYTES - 1);
+  for (size_t i = 0; i < length; i++) out[i] = name[i];
+  for (size_t i = 0; i < length; i++)
+    if (out[i] < ' ' || out[i] > '~') out[i] = '?';
+  memset(out + length, 0, MUSTER_FLIGHT_NAME_BYTES - length);
+}
+
+static muster_flight_entry entry_of(const muster_flight_line *line, uint32_t worker, const char *names) {
+  muster_flight_entry entry = {.worker = worker,
+                               .doing = (muster_flight_doing)(line->place >> 56),
+                               .signal = (uint32_t)line->signal,
+                               .atom = (uint32_t)line->place,
+                               .agent = {(uint32_t)line->agent, (uint32_t)(line->agent >> 32)},
+                               .type = {(uint32_t)(line->place >> 32) & 0xffffffu},
+                               .frame = line->frame};
+  copy_name(entry.type_name, names + (size_t)(entry.type.index - 1) * MUSTER_FLIGHT_NAME_BYTES);
+  return entry;
+}
+
+/* The memory may stand anywhere: a header is copied, names and lines are read byte by byte. */
+muster_result muster_flight_read(const void *memory, size_t bytes, muster_flight_entry *entries, uint32_t capacity,
+                                 uint32_t *count) {
+  muster_flight_header header;
+  if (!count || (capacity && !entries)) return error_missing("flight recorder", "array and the count");
+  if (!memory || bytes < sizeof header)
+    return error_set(MUSTER_E_INPUT, "flight recorder: cut off: %zu bytes are less than its header", bytes);
+  memcpy(&header, memory, sizeof header);
+  muster_result result = check_header(&header, bytes);
+  if (result) return result;
+  const char *names = (const char *)memory + sizeof header;
+  uint64_t seed = XXH3_64bits(&header, offsetof(muster_flight_header, check));
+  if (XXH3_64bits_withSeed(names, (size_t)header.types_max * MUSTER_FLIGHT_NAME_BYTES, seed) != header.check)
+    return error_set(MUSTER_E_INPUT, "flight recorder: damaged: its header and names do not give its check value");
+  const unsigned char *lines = (const unsigned char *)memory + lines_offset(header.types_max);
+  result = check_lines(&header, lines);
+  if (result) return result;
+  *count = 0;
+  for (uint32_t i = 0; i < header.lines; i++) {
+    muster_flight_line line;
+    memcpy(&line, lines + i * sizeof line, sizeof line);
+    if (!line.place) continue;
+    if (*count < capacity) entries[*count] = entry_of(&line, i, names);
+    ++*count;
+  }
+  return MUSTER_OK;
+}

@@ -1,0 +1,67 @@
+#include "world/guard.h"
+
+#include "base/fatal.h"
+#include "run/callback.h"
+
+muster_result guard_refuse(const struct muster_world *world, const char *what) {
+  char text[CALLBACK_TEXT_BYTES];
+  if (!world) return error_missing(what, "world");
+  switch (occupancy_get(&world->occupancy)) {
+  case OCCUPIED_BY_PLAN:
+    return error_set(MUSTER_E_STATE, "%s: not inside a frame, which muster_report() ends", what);
+  case OCCUPIED_BY_CALL:
+    return error_set(MUSTER_E_STATE, "%s: not in a callback of another call, which must return first", what);
+  case OCCUPIED_BY_DESTROYING:
+    return error_set(MUSTER_E_STATE, "%s: this world is being destroyed", what);
+  case OCCUPIED_BY_FRAME:
+  case OCCUPIED_NOT: /* a frame that another thread runs, and that ended meanwhile */
+    break;
+  }
+  if (!occupancy_is_mine(&world->occupancy))
+    return error_set(MUSTER_E_STATE,
+                     "%s: not inside a frame, which another thread runs: call it between two frames, on the thread "
+                     "that runs them",
+                     what);
+  callback_describe(text);
+  return error_set(MUSTER_E_STATE, "%s: not inside a frame: %s must return first", what, text);
+}
+
+muster_result guard_frame(struct muster_world *world, const char *here, const char *what) {
+  char text[CALLBACK_TEXT_BYTES];
+  if (world && occupancy_get(&world->occupancy) == OCCUPIED_BY_FRAME && occupancy_was_left(&world->occupancy, here)) {
+    callback_describe(text);
+    fatal("%s: the last frame of this world never ended: %s was left by longjmp(); callbacks must return", what, text);
+  }
+  muster_result result = guard_between(world, what);
+  if (!result) world->occupancy.stack = here;
+  return result;
+}
+
+/* A call that only reads is given a world that it must not change; that it is busy is no change of it. */
+static occupancy *occupancy_of(const struct muster_world *world) {
+  return &((struct muster_world *)(uintptr_t)world)->occupancy;
+}
+
+occupation guard_hold(const struct muster_world *world) {
+  occupation before = occupancy_get(&world->occupancy);
+  occupancy_set(occupancy_of(world), OCCUPIED_BY_CALL);
+  return before;
+}
+
+void guard_release(const struct muster_world *world, occupation before) {
+  occupancy_set(occupancy_of(world), before);
+}
+
+void guard_destroy(struct muster_world *world) {
+  char text[CALLBACK_TEXT_BYTES];
+  if (!living_take(&world->living))
+    fatal("muster_world_destroy: %p is no world: it was destroyed already, or is being destroyed", (const void *)world);
+  occupation occupation = occupancy_get(&world->occupancy);
+  if (occupation == OCCUPIED_NOT || occupation == OCCUPIED_BY_PLAN) return;
+  if (occupation == OCCUPIED_BY_CALL)
+    fatal("muster_world_destroy: inside a callback of a call that takes this world: it must return first");
+  if (!occupancy_is_mine(&world->occupancy))
+    fatal("muster_world_destroy: another thread runs a frame of this world: it must end first");
+  callback_describe(text);
+  fatal("muster_world_destroy: inside a frame: %s must return first", text);
+}

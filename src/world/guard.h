@@ -1,0 +1,44 @@
+/* guard.h - what every public call of a world asks first: is the world given, and may the call be made now? `what` is
+ * how the message begins. */
+#ifndef GUARD_H
+#define GUARD_H
+
+#include "base/error.h"
+#include "world/world.h"
+
+/* The refusal of those below; never MUSTER_OK. */
+__attribute__((cold)) muster_result guard_refuse(const struct muster_world *world, const char *what);
+
+/* For calls of any thread at any time. */
+static inline muster_result guard_any(const struct muster_world *world, const char *what) {
+  if (__builtin_expect(world != NULL, true)) return MUSTER_OK;
+  guard_refuse(world, what);
+  return MUSTER_E_ARGUMENT;
+}
+
+/* For calls of the thread of the frames between two frames: a call that changes something, or begins a frame. */
+static inline muster_result guard_between(const struct muster_world *world, const char *what) {
+  bool free = world && occupancy_get(&world->occupancy) == OCCUPIED_NOT;
+  return __builtin_expect(free, true) ? MUSTER_OK : guard_refuse(world, what);
+}
+
+/* The same for one that only reads, which is also sound inside the callbacks of such a call, and while the host runs a
+ * plan. */
+static inline muster_result guard_read(const struct muster_world *world, const char *what) {
+  occupation by = world ? occupancy_get(&world->occupancy) : OCCUPIED_NOT;
+  return by == OCCUPIED_BY_CALL || by == OCCUPIED_BY_PLAN ? MUSTER_OK : guard_between(world, what);
+}
+
+/* For calls that begin a frame, from `here` in the calling thread's stack. Ends the process when the last frame was
+ * left: a world whose frame did not end cannot have another. */
+muster_result guard_frame(struct muster_world *world, const char *here, const char *what);
+
+/* A call between two frames calls back from here on: none that changes the world may be made until guard_release(),
+ * which is given what this returned. */
+occupation guard_hold(const struct muster_world *world);
+void guard_release(const struct muster_world *world, occupation before);
+
+/* Ends the process when the world cannot be destroyed now. */
+void guard_destroy(struct muster_world *world);
+
+#endif

@@ -1,0 +1,31 @@
+/* herd_links.c - what the life of one agent means to the herd that it belongs to. */
+#include "world/herd_links.h"
+
+void herds_close_home(struct muster_world *world, herd_type *type, uint32_t herd) {
+  homes_turn(&world->homes, herd);
+  herds_give_slot(type, herds_home(type, herd));
+  type->herds--;
+}
+
+static void forget_leaf(struct muster_world *world, const herd_link *link) {
+  herd_type *type = &world->herds.types[link->type];
+  herd_lanes lanes = herds_lanes(type, link->entry);
+  uint32_t herd = lanes.entry->herd, number = link->entry;
+  world->herds.members -= lanes.members[link->lane];
+  herds_take_out(&world->herds, type, number, link->lane, 1);
+  if (lanes.entry->lanes > 0) return;
+  herds_free_entry(type, number);
+  type->unfolded--;
+  herds_close_home(world, type, herd);
+}
+
+void herds_forget(struct muster_world *world, uint32_t index) {
+  herd_table *table = &world->herds;
+  herd_link link = table->links[index];
+  if (link.tie == HERD_TIE_LEAF) forget_leaf(world, &link);
+  if (link.tie == HERD_TIE_NAMED) {
+    table->named[link.entry].agent = HERD_NONE;
+    table->named_count--;
+  }
+  table->links[index] = (herd_link){0};
+}

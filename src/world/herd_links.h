@@ -1,0 +1,24 @@
+/* herd_links.h - agents that stand for a leaf of a herd, for a named member or for a block of herds: what must follow
+ * when something happens to one. Herds themselves are folded and unfolded in herds/. */
+#ifndef HERD_LINKS_H
+#define HERD_LINKS_H
+
+#include "world/world.h"
+
+/* An agent of a member type is gone for good. Frame's thread. */
+void herds_forget(struct muster_world *world, uint32_t index);
+
+/* A leaf's place or published state changed: its lane follows. Any worker that has the agent in hand. */
+static inline void herds_note(struct muster_world *world, uint32_t index) {
+  herds_note_leaf(&world->herds, &world->space, &world->store, &world->types, index);
+}
+
+/* Whether an agent stands for a block of herds. */
+static inline bool herds_is_block(const struct muster_world *world, uint32_t index) {
+  return world->herds.count && world->herds.links[index].tie == HERD_TIE_BLOCK;
+}
+
+/* Takes a herd out that has no leaf and, if folded, whose members count no more. Frame's thread. */
+void herds_close_home(struct muster_world *world, herd_type *type, uint32_t herd);
+
+#endif

@@ -1,0 +1,201 @@
+/* lifecycle.c - see lifecycle.h. What is called forget in other files only clears what they keep of an agent. */
+#include "world/lifecycle.h"
+
+#include "base/assert.h"
+#include "base/random.h"
+#include "record/recorder.h"
+#include "run/callback.h"
+#include "world/conduct.h"
+#include "world/herd_links.h"
+#include "world/messages.h"
+#include "world/timing.h"
+#include "world/tune.h"
+
+score_inputs world_score_inputs(struct muster_world *world) {
+  return (score_inputs){.store = &world->store,
+                        .types = &world->types,
+                        .space = &world->space,
+                        .observers = &world->observers,
+                        .classes = &world->classes,
+                        .ready = &world->ready,
+                        .factors = world->factors};
+}
+
+void lifecycle_callback(struct muster_world *world, uint32_t index, muster_flight_doing doing,
+                        void (*callback)(muster_update *)) {
+  if (!callback) return;
+  batch_result result = {0};
+  agent_row *row = &world->store.rows[index];
+  worker_state *state = runner_caller(&world->runner);
+  flight_note before = flight_turn(state->flight, world->frames, (muster_agent){index, row->generation}, doing,
+                                   (muster_type){row->type + 1u});
+  runner_begin_outside(state, index, PHASE_INTAKE, &result);
+  callback_touch(&state->context, doing, callback);
+  flight_return(state->flight, before);
+  state->context.phase = PHASE_OUTSIDE;
+  if (world->types.types[row->type].published) row->front ^= 1u;
+  if (result.moved) lifecycle_move(world, index, result.moved_to);
+  if (world->types.types[row->type].herded) herds_note(world, index);
+  if (result.asks) timing_ask_own(world, index, &result);
+}
+
+/* ------------------------------------------------------------------------------------------------- coming to be */
+
+muster_agent lifecycle_make(struct muster_world *world, uint32_t index, const muster_agent_def *def) {
+  uint32_t slot = identity_take(&world->slots[def->type.index - 1]);
+  if (slot == IDENTITY_NONE) return (muster_agent){0, 0};
+  spawn_write(&world->store, &world->types, &world->space, index, slot, def);
+  return (muster_agent){index, identity_open(&world->agent_ids, index)};
+}
+
+/* Where the updates of a new agent stand in the periods of its sets. */
+static void begin_rhythm(struct muster_world *world, uint32_t index) {
+  const agent_row *row = &world->store.rows[index];
+  uint32_t time = periods_first_update(&world->classes, row->class, index);
+  world->types.types[row->type].sets.passes[row->state_slot].updates =
+      rhythm_join(&world->rhythms, row->type, index, time);
+}
+
+void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_update_ns) {
+  agent_row *row = &world->store.rows[index];
+  score_inputs inputs = world_score_inputs(world);
+  uint32_t generation = identity_generation(&world->agent_ids, index);
+  row->last_update_ns = last_update_ns;
+  if (world->types.types[row->type].has_sets)
+    sets_begin(&world->types.types[row->type].sets, row->state_slot, last_update_ns);
+  space_link(&world->space, &world->store, index);
+  score_new_agent(&world->board, &inputs, index);
+  store_activate(&world->store, index);
+  periods_begin(&world->classes, &world->store, index,
+                random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
+  if (world->types.types[row->type].has_sets) begin_rhythm(world, index);
+}
+
+/* --------------------------------------------------------------------------------------------------- being gone */
+
+void lifecycle_give_back(struct muster_world *world, uint32_t index) {
+  if (recorder_replays(world->recorder))
+    recorder_give_back(world->recorder, index);
+  else
+    identity_give_back(&world->agent_ids, index);
+}
+
+static void release_index(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  messages_forget(world, index);
+  timing_forget(world, index);
+  tune_forget(world, index);
+  identity_give_back(&world->slots[row->type], row->state_slot);
+  row->status = AGENT_FREE;
+  identity_close(&world->agent_ids, index);
+  wakes_settle(&world->wakes, index);
+  lifecycle_give_back(world, index);
+}
+
+void lifecycle_discard(struct muster_world *world, uint32_t index) {
+  release_index(world, index);
+}
+
+static void forget_acting(struct muster_world *world, uint32_t index) {
+  world->acting[index / 64] &= ~(1ull << (index % 64));
+  world->acting_count--;
+}
+
+static void forget_held(struct muster_world *world, uint32_t index) {
+  batch *batch = &world->batch;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < batch->held_count; i++)
+    if (batch->held[i] != index) batch->held[kept++] = batch->held[i];
+  ASSERT(kept + 1 == batch->held_count);
+  batch->held_count = kept;
+}
+
+void lifecycle_unschedule(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  if (world->classes.activation.delay_max) activation_take_back(&world->classes.activation, 0, index);
+  if (row->status == AGENT_WAITING) {
+    if (row->spot) wheel_remove(&world->classes, &world->classes.classes[row->class], &world->store, index);
+  } else {
+    if (row->status == AGENT_ADMITTED) forget_held(world, index);
+    if (row->status == AGENT_READY) ready_admit(&world->ready, &world->store, index);
+    if (row->status == AGENT_ACTING) forget_acting(world, index);
+    ready_forget(&world->ready, &world->store, index);
+  }
+}
+
+void lifecycle_leave(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  score_inputs inputs = world_score_inputs(world);
+  lifecycle_unschedule(world, index);
+  rhythm_leave(&world->rhythms, row->type, index);
+  conduct_forget(world, index);
+  ease_forget(&world->ease, &world->store, index);
+  score_forget_agent(&world->board, &inputs, index);
+  space_unlink(&world->space, &world->store, index);
+  store_deactivate(&world->store, index);
+  release_index(world, index);
+}
+
+void lifecycle_remove(struct muster_world *world, uint32_t index) {
+  const agent_type *type = &world->types.types[world->store.rows[index].type];
+  lifecycle_callback(world, index, MUSTER_FLIGHT_ON_REMOVED, type->def.on_removed);
+  if (type->herded) herds_forget(world, index);
+  lifecycle_leave(world, index);
+  world->statistics.removed++;
+}
+
+/* ----------------------------------------------------------------------------------------------- while it is there */
+
+bool lifecycle_defer(struct muster_world *world, const command *command) {
+  if (world->deferred_count == world->def.commands_max) {
+    /* A wake may count on this command; it finds room elsewhere. */
+    if (command->kind == COMMAND_WAKE && recorder_replays(world->recorder)) return true; /* its record knows where */
+    if (command->kind == COMMAND_WAKE) wakes_settle(&world->wakes, command->index);
+    if (command->kind == COMMAND_WAKE && wakes_push(&world->wakes, command->index)) return true;
+    if (command->kind == COMMAND_WAKE) recorder_cannot(world->recorder, "a wake found no room");
+    world->statistics.commands_dropped++;
+    return false;
+  }
+  world->deferred[world->deferred_count++] = *command;
+  return true;
+}
+
+void lifecycle_apply_wake(struct muster_world *world, const command *command) {
+  agent_row *row = &world->store.rows[command->index];
+  if (row->status != AGENT_PENDING && world->types.types[row->type].quarantined) return;
+  switch ((agent_status)row->status) {
+  case AGENT_PENDING:
+    row->woken = 1;
+    break;
+  case AGENT_QUARANTINED:
+    break;
+  case AGENT_WAITING:
+    if (timing_delays_wake(world, command->index)) return;
+    row->woken = 1;
+    periods_release_early(&world->classes, &world->store, &world->ready, command->index, world->frame.now_ns,
+                          world->frame.number);
+    ready_enlist(&world->ready, &world->store, command->index);
+    world->report.woken++;
+    break;
+  case AGENT_READY:
+    if (!row->woken && !row->atom_next && timing_delays_wake(world, command->index)) return;
+    if (!row->woken) ready_wake(&world->ready, &world->store, command->index);
+    world->report.woken++;
+    /* The rest of a preempted update does not count: it began before. */
+    if (row->atom_next) lifecycle_defer(world, command);
+    break;
+  default:
+    lifecycle_defer(world, command); /* its update still waits for its action atoms: run again after it */
+  }
+}
+
+void lifecycle_wake(struct muster_world *world, uint32_t index) {
+  uint32_t generation = identity_generation(&world->agent_ids, index);
+  lifecycle_apply_wake(world, &(command){COMMAND_WAKE, .index = index, .generation = generation});
+}
+
+void lifecycle_move(struct muster_world *world, uint32_t index, space_spot spot) {
+  if (score_notices(&world->board, &world->store.places[index], spot)) score_note(&world->board, index);
+  space_move(&world->space, &world->store, index, spot);
+  if (world->types.types[world->store.rows[index].type].herded) herds_note(world, index);
+}

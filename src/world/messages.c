@@ -1,0 +1,189 @@
+/* messages.c - messages between agents: queued by other threads or left in places by updates, delivered at intake and
+ * commit.
+ *
+ * Delivered once and in order even when a commit runs out of time: a sender's bit is taken out before its messages are
+ * put into boxes, batch and places stay as they are until the next frame's ranking, and the next intake begins with
+ * what is left. No update starts and no agent is removed before that. */
+#include "world/messages.h"
+
+#include "base/assert.h"
+#include "world/world_record.h"
+
+void messages_reserve(struct muster_world *world, const agent_type *type) {
+  mailbox *mailbox = &world->mailbox;
+  inbox *inbox = &world->inbox;
+  if (world->arena.failed || (!type->boxes.capacity && !type->def.sends_max)) return;
+  if (!mailbox->places) mailbox_create(mailbox, world->def.agents_max, world->def.sends_per_frame, &world->arena);
+  if (mailbox->places) world->batch.places_max = world->def.sends_per_frame;
+  if (!type->boxes.capacity || inbox_takes_messages(inbox)) return;
+  ring_create(&inbox->messages, world->def.commands_max, sizeof(outgoing), &world->arena);
+  if (!world->arena.failed) inbox_open_messages(inbox);
+}
+
+/* An update of the agent has begun and is not complete. */
+static bool is_under_way(const agent_row *row) {
+  return row->atom_next || row->status == AGENT_ACTING;
+}
+
+static bool put_into_box(struct muster_world *world, muster_agent sender, const letter *head, const void *bytes) {
+  muster_agent to = head->peer;
+  if (!identity_is_live(&world->agent_ids, to.index, to.generation)) return false;
+  const agent_row *row = &world->store.rows[to.index];
+  agent_type *type = &world->types.types[row->type];
+  letter letter = {sender, head->sent_ns, head->size};
+  if (!type->boxes.capacity || head->size > type->boxes.message_bytes) return false;
+  if (!boxes_put(&type->boxes, row->state_slot, &letter, bytes)) return false;
+  if (type->def.wake_on_message && !is_under_way(row)) mailbox_wake(&world->mailbox, to.index);
+  return true;
+}
+
+void messages_post(struct muster_world *world, muster_agent sender, const letter *head, const void *bytes) {
+  world->statistics.messages_sent++;
+  if (put_into_box(world, sender, head, bytes)) {
+    world->statistics.messages_delivered++;
+    return;
+  }
+  world->statistics.messages_dropped++;
+  if (!muster_agent_is_null(sender)) mailbox_lose(&world->mailbox, sender.index);
+}
+
+void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
+  const batch *batch = &world->batch;
+  uint32_t wanted = world->types.types[world->store.rows[entry->agent].type].def.sends_max;
+  if (wanted == 0 || entry->send_base == NO_PLACES) return;
+  uint32_t given;
+  entry->send_base =
+      batch->places + allotment_take(&world->places_late, batch->places_max - batch->places, wanted, &given);
+  entry->send_limit = (uint16_t)given;
+}
+
+static void take(struct muster_world *world, outgoing *message) {
+  message->head.sent_ns = world->frame.now_ns;
+  messages_post(world, (muster_agent){0, 0}, &message->head, message->bytes);
+}
+
+/* The next one that other threads have sent, no more than there were at the beginning: a producer that never stops must
+ * not hold the frame. */
+static bool next_message(struct muster_world *world, uint32_t *left, outgoing *message) {
+  bool any = *left > 0 && ring_pop(&world->inbox.messages, message);
+  *left -= any;
+  return recorder_exchange_message(world, any, message);
+}
+
+void messages_take(struct muster_world *world) {
+  outgoing message;
+  allotment_reset(&world->places_late);
+  if (!inbox_takes_messages(&world->inbox)) return;
+  uint32_t left = ring_count(&world->inbox.messages);
+  while (next_message(world, &left, &message)) take(world, &message);
+}
+
+void messages_note_sender(struct muster_world *world, uint32_t number) {
+  const batch_entry *entry = &world->batch.entries[number];
+  uint32_t sends = world->batch.results[number].sends;
+  if (sends == 0) return;
+  if (sends > entry->send_limit) world->statistics.messages_refused += sends - entry->send_limit;
+  if (entry->send_limit) mailbox_add_sender(&world->mailbox, entry->agent, number);
+}
+
+typedef struct sendings {
+  const outgoing *first;
+  uint32_t count;
+} sendings;
+
+static sendings sendings_of(const struct muster_world *world, uint32_t sender) {
+  uint32_t number = world->mailbox.entries[sender];
+  const batch_entry *entry = &world->batch.entries[number];
+  uint32_t sends = world->batch.results[number].sends;
+  ASSERT(entry->agent == sender);
+  return (sendings){&world->mailbox.places[entry->send_base], sends < entry->send_limit ? sends : entry->send_limit};
+}
+
+static void fetch_message(const struct muster_world *world, const outgoing *message) {
+  (void)world;
+  __builtin_prefetch(message);
+}
+
+static void fetch_receiver(const struct muster_world *world, const outgoing *message) {
+  __builtin_prefetch(&world->store.rows[message->head.peer.index]);
+  __builtin_prefetch(identity_generation_of(&world->agent_ids, message->head.peer.index));
+}
+
+static void fetch_box(const struct muster_world *world, const outgoing *message) {
+  const agent_row *row = &world->store.rows[message->head.peer.index];
+  const box_table *boxes = &world->types.types[row->type].boxes;
+  if (boxes->capacity) __builtin_prefetch(&boxes->boxes[row->state_slot], 1);
+}
+
+static void fetch_letter(const struct muster_world *world, const outgoing *message) {
+  const agent_row *row = &world->store.rows[message->head.peer.index];
+  const box_table *boxes = &world->types.types[row->type].boxes;
+  if (boxes->capacity) __builtin_prefetch(boxes_end(boxes, row->state_slot), 1);
+}
+
+enum { ROUND = 16 };
+
+/* Receivers stand in memory in no order: what some deliveries touch is fetched for all of them, step by step. */
+static void fetch_ahead(const struct muster_world *world, const sendings *round, uint32_t count) {
+  static void (*const steps[])(const struct muster_world *, const outgoing *) = {fetch_message, fetch_receiver,
+                                                                                 fetch_box, fetch_letter};
+  enum { STEPS = sizeof steps / sizeof *steps, MESSAGES = 4 };
+  for (uint32_t step = 0; step < STEPS; step++)
+    for (uint32_t i = 0; i < count; i++)
+      for (uint32_t k = 0; k < round[i].count && k < MESSAGES; k++) steps[step](world, round[i].first + k);
+}
+
+/* Delivers from the next senders in agent order, from `index` on. Returns where the others begin. */
+static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
+  mailbox *mailbox = &world->mailbox;
+  uint32_t senders[ROUND], count = 0;
+  sendings round[ROUND];
+  for (; count < ROUND && mailbox->sender_count; index++) {
+    index = mailbox_take_sender(mailbox, index);
+    senders[count] = index;
+    round[count++] = sendings_of(world, index);
+  }
+  fetch_ahead(world, round, count);
+  for (uint32_t i = 0; i < count; i++) {
+    muster_agent sender = {senders[i], world->store.rows[senders[i]].generation};
+    for (uint32_t k = 0; k < round[i].count; k++)
+      messages_post(world, sender, &round[i].first[k].head, round[i].first[k].bytes);
+  }
+  return index;
+}
+
+bool messages_deliver(struct muster_world *world, uint64_t end_ns) {
+  mailbox *mailbox = &world->mailbox;
+  uint32_t places = world->batch.places + allotment_taken(&world->places_late);
+  if (places > mailbox->places_high) mailbox->places_high = places;
+  for (uint32_t index = 0; mailbox->sender_count;) {
+    if (end_ns != UINT64_MAX && recorder_choose(world->recorder, clock_now(&world->runner.clock) >= end_ns))
+      return false;
+    index = deliver_round(world, index);
+  }
+  return true;
+}
+
+void messages_begin(struct muster_world *world, uint32_t index) {
+  const agent_row *row = &world->store.rows[index];
+  box_table *boxes = &world->types.types[row->type].boxes;
+  if (boxes->capacity) boxes_begin(boxes, row->state_slot);
+  if (world->mailbox.owed_count) mailbox_losses_begin(&world->mailbox, index);
+}
+
+void messages_complete_update(struct muster_world *world, uint32_t index) {
+  const agent_row *row = &world->store.rows[index];
+  agent_type *type = &world->types.types[row->type];
+  bool begun = is_under_way(row);
+  if (messages_are_owed(world, index)) mailbox_losses_complete(&world->mailbox, index, begun);
+  if (!type->boxes.capacity) return;
+  uint32_t left = boxes_complete(&type->boxes, row->state_slot, begun);
+  if (left && type->def.wake_on_message) mailbox_wake(&world->mailbox, index);
+}
+
+void messages_forget(struct muster_world *world, uint32_t index) {
+  const agent_row *row = &world->store.rows[index];
+  box_table *boxes = &world->types.types[row->type].boxes;
+  if (boxes->capacity) boxes_clear(boxes, row->state_slot);
+  if (world->mailbox.places) mailbox_forget(&world->mailbox, index);
+}

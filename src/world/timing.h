@@ -1,0 +1,34 @@
+/* timing.h - elapsed-time contracts, times that were asked for and gaps between wakes, from the frame's stages: joins
+ * the timers (plan) with alarms (agents). Everything here is called on the frame's thread, but where it says otherwise.
+ */
+#ifndef TIMING_H
+#define TIMING_H
+
+#include "world/world.h"
+
+/* Intake: releases those whose time has come, and wakes those whose gap has passed. Twice: before the commands, since
+ * these times come first, and after them. */
+void timing_run(struct muster_world *world);
+
+/* Intake, commit: an agent is asked to run at a time, or at none with MUSTER_WAKE_NEVER. */
+void timing_ask(struct muster_world *world, uint32_t index, uint64_t at_ns);
+
+/* What an update, or a callback, asked for itself. */
+void timing_ask_own(struct muster_world *world, uint32_t index, const batch_result *result);
+
+/* Intake: whether a wake of an agent whose update is not under way comes within the gap: it is kept until then. */
+bool timing_delays_wake(struct muster_world *world, uint32_t index);
+
+/* Commit, before the agent's row changes: an update is complete of a type whose contract is not plain, or that has a
+ * gap. Returns the time that it brings its agent to. Agents may be completed by different workers, each with a part of
+ * its own. */
+uint64_t timing_complete(struct muster_world *world, settle_part *part, const agent_type *type, uint32_t index,
+                         uint64_t began_ns);
+
+/* The agent is gone: nothing of this must be left to the next holder of its index. */
+void timing_forget(struct muster_world *world, uint32_t index);
+
+/* Continues a hash over what an agent waits for. */
+uint64_t timing_hash(const struct muster_world *world, uint32_t index, uint64_t hash);
+
+#endif

@@ -1,0 +1,74 @@
+/* trace.c - keeps the decisions of the last frames. */
+#include "world/trace.h"
+
+#include "world/world.h"
+
+void trace_create(trace *trace, const muster_world_def *def, uint32_t workers, arena *arena) {
+  *trace = (struct trace){0};
+  if (!def->trace_frames) return;
+  trace->frames_max = def->trace_frames;
+  trace->spans_max = def->trace_spans;
+  trace->workers = def->clock == MUSTER_CLOCK_VIRTUAL ? 1 : workers;
+  size_t tracks = (size_t)trace->frames_max * trace->workers;
+  trace->ring = arena_reserve(arena, trace->frames_max, sizeof *trace->ring);
+  trace->spans = arena_reserve(arena, tracks * trace->spans_max, sizeof *trace->spans);
+  trace->counts = arena_reserve(arena, tracks, sizeof *trace->counts);
+  trace->left_out = arena_reserve(arena, trace->frames_max, sizeof *trace->left_out);
+  trace->tracks = arena_reserve(arena, trace->workers, sizeof *trace->tracks);
+}
+
+uint64_t trace_bytes(const trace *trace) {
+  uint64_t bytes = trace_kept(trace) * sizeof *trace->ring;
+  for (uint32_t i = 0; i < trace_kept(trace) * trace->workers; i++) bytes += trace->counts[i] * sizeof *trace->spans;
+  return bytes;
+}
+
+static uint32_t place_of_next(const trace *trace) {
+  return (uint32_t)(trace->frames % trace->frames_max);
+}
+
+void trace_begin(struct muster_world *world) {
+  trace *trace = &world->trace;
+  const frame_state *frame = &world->frame;
+  if (!trace_is_on(trace)) return;
+  uint32_t place = place_of_next(trace);
+  trace_frame *kept = &trace->ring[place];
+  for (uint32_t i = 0; i < trace->workers; i++)
+    track_begin(&trace->tracks[i], trace_spans(trace, place, i), trace->spans_max);
+  kept->begin_ns = frame->begin_ns;
+  kept->deadline_ns = frame->deadline_ns;
+  if (!world->runner.virtual) return;
+  kept->begin_ns = frame->now_ns > trace->virtual_end_ns ? frame->now_ns : trace->virtual_end_ns;
+  kept->deadline_ns = kept->begin_ns + frame->capacity_ns;
+}
+
+void trace_run(struct muster_world *world) {
+  trace *trace = &world->trace;
+  const batch *batch = &world->batch;
+  if (!trace_is_on(trace) || !world->runner.virtual) return;
+  uint64_t now_ns = trace->ring[place_of_next(trace)].begin_ns;
+  for (uint32_t i = 0; i < batch->claim_count; i++) {
+    const batch_claim *claim = &batch->claims[i];
+    uint64_t begin_ns = now_ns;
+    for (uint32_t k = claim->first; k < claim->end; k++) now_ns += batch->entries[k].model_ns;
+    span *span = track_add(&trace->tracks[0], begin_ns, now_ns);
+    if (!span) continue;
+    track_describe(span, &world->store, batch, claim->first, claim->end);
+    span->preempted = track_preempted(batch, claim->first, claim->end);
+  }
+}
+
+void trace_end(struct muster_world *world) {
+  trace *trace = &world->trace;
+  if (!trace_is_on(trace)) return;
+  uint32_t place = place_of_next(trace);
+  trace_frame *kept = &trace->ring[place];
+  kept->report = world->report;
+  trace->left_out[place] = 0;
+  for (uint32_t i = 0; i < trace->workers; i++) {
+    trace->counts[place * trace->workers + i] = trace->tracks[i].count;
+    trace->left_out[place] += trace->tracks[i].left_out;
+  }
+  if (world->runner.virtual) trace->virtual_end_ns = kept->begin_ns + world->report.wall_ns;
+  trace->frames++;
+}

@@ -1,0 +1,313 @@
+/* tune.c - weights that are turned while the world runs, and company: checked on any thread, queued, applied at the
+ * next intake. */
+#include "world/tune.h"
+
+#include "base/sized.h"
+#include "world/conduct.h"
+#include "world/guard.h"
+#include "world/lifecycle.h"
+#include "world/world_record.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_share(float value) {
+  return value >= 0.0f && value <= 1.0f;
+}
+
+/* -------------------------------------------------------------------------------------------------------- checks */
+
+/* What the calls and the definition have in common. */
+static muster_result check_choices(float level_pressure, uint32_t cycles_max, float cycles_importance) {
+  if (level_pressure != 0.0f && !(level_pressure >= 0.05f && level_pressure <= 1.0f))
+    return error_set(MUSTER_E_ARGUMENT, "world: level_pressure %g must be 0, or 0.05..1", (double)level_pressure);
+  if (cycles_max < 1 || cycles_max > MUSTER_CYCLES_MAX || !is_share(cycles_importance))
+    return error_set(MUSTER_E_ARGUMENT, "world: cycles_max %u must be 1..%u, cycles_importance %g 0..1", cycles_max,
+                     MUSTER_CYCLES_MAX, (double)cycles_importance);
+  return MUSTER_OK;
+}
+
+static muster_result check_law(float octaves, float part) {
+  if (!(octaves >= 0.0f && octaves <= 16.0f))
+    return error_set(MUSTER_E_ARGUMENT, "world: importance_octaves %g must be 0..16", (double)octaves);
+  if (!(part >= 0.1f && part <= 0.9f))
+    return error_set(MUSTER_E_ARGUMENT, "world: wish_part %g must be 0.1 .. 0.9", (double)part);
+  return MUSTER_OK;
+}
+
+static muster_result check_factors(float focus, float designer, float role, float company) {
+  if (is_share(focus) && is_share(designer) && is_share(role) && is_share(company) &&
+      focus + designer + role + company > 0.0f)
+    return MUSTER_OK;
+  return error_set(MUSTER_E_ARGUMENT,
+                   "world: focus %g, designer %g, role %g and company %g must be 0..1 each and not all zero",
+                   (double)focus, (double)designer, (double)role, (double)company);
+}
+
+muster_result tune_check_def(const muster_world_def *def) {
+  if ((unsigned)def->importance > MUSTER_IMPORTANCE_FACTORS)
+    return error_set(MUSTER_E_ARGUMENT, "world: importance %d must be a known value", (int)def->importance);
+  if (!is_share(def->weight_reduction))
+    return error_set(MUSTER_E_ARGUMENT, "world: weight_reduction %g must be 0..1", (double)def->weight_reduction);
+  muster_result result = check_choices(def->level_pressure, def->cycles_max, def->cycles_importance);
+  if (!result) result = check_law(def->importance_octaves, def->wish_part);
+  if (result) return result;
+  if (def->planner_workers && def->cycles_max > 1)
+    return error_set(MUSTER_E_ARGUMENT, "world: cycles_max %u must be 1 with planner_workers: the host runs updates",
+                     def->cycles_max);
+  return def->importance == MUSTER_IMPORTANCE_FACTORS
+             ? check_factors(def->focus, def->designer, def->role, def->company)
+             : MUSTER_OK;
+}
+
+/* Negative is as good; what is not a number is not. */
+static bool may_be(float value) {
+  return value <= 1.0f;
+}
+
+static muster_result check_priority(const muster_world_tuning *tuning) {
+  if (!may_be(tuning->weight_importance) || !may_be(tuning->weight_wait) || !may_be(tuning->weight_runs) ||
+      !may_be(tuning->weight_progress) || !may_be(tuning->weight_reduction))
+    return error_set(MUSTER_E_ARGUMENT, "world tuning: the weights of priority must be at most 1 (negative: as it is)");
+  if (tuning->guarantee_ns && (tuning->guarantee_ns < 1000000u || tuning->guarantee_ns > 3600000000000u))
+    return error_set(MUSTER_E_ARGUMENT, "world tuning: guarantee_ns %llu must be 0 (as it is) or 1 ms .. 1 h",
+                     (unsigned long long)tuning->guarantee_ns);
+  return MUSTER_OK;
+}
+
+static bool gives_factors(const muster_world_tuning *tuning) {
+  return !(tuning->focus < 0.0f && tuning->designer < 0.0f && tuning->role < 0.0f && tuning->company < 0.0f);
+}
+
+muster_result tune_check(const struct muster_world *world, const muster_world_tuning *tuning) {
+  muster_result result = check_priority(tuning);
+  if (!result)
+    result = check_choices(tuning->level_pressure < 0.0f ? 0.0f : tuning->level_pressure,
+                           tuning->cycles_max ? tuning->cycles_max : 1,
+                           tuning->cycles_importance < 0.0f ? 0.0f : tuning->cycles_importance);
+  if (!result)
+    result = check_law(tuning->importance_octaves < 0.0f ? 0.0f : tuning->importance_octaves,
+                       tuning->wish_part < 0.0f ? 0.5f : tuning->wish_part);
+  if (!result && tuning->cycles_max > 1 && world_is_planned(world))
+    result = error_set(MUSTER_E_STATE,
+                       "world tuning: cycles_max %u in a world with planner_workers: its host runs "
+                       "updates",
+                       tuning->cycles_max);
+  if (result || !gives_factors(tuning)) return result;
+  if (!world->factors)
+    return error_set(MUSTER_E_STATE, "world tuning: importance is no sum of factors in this world: create it with "
+                                     "MUSTER_IMPORTANCE_FACTORS");
+  return check_factors(tuning->focus, tuning->designer, tuning->role, tuning->company);
+}
+
+muster_result muster_world_tune(muster_world *world, const muster_world_tuning *given) {
+  if (!world) return error_missing("world tuning", "world");
+  muster_world_tuning tuning = muster_default_world_tuning();
+  muster_result result = sized_read(SIZED(world_tuning), given, &tuning);
+  if (!result) result = tune_check(world, &tuning);
+  if (result || recorder_replays(world->recorder)) return result;
+  if (ring_push(&world->inbox.tunings, &tuning)) return MUSTER_OK;
+  return error_set(MUSTER_E_FULL, "%d tunings of the world wait for the next frame", INBOX_TUNINGS);
+}
+
+muster_result muster_world_tuning_read(const muster_world *world, muster_world_tuning *tuning) {
+  muster_result result = guard_read(world, "world tuning");
+  if (result) return result;
+  const muster_world_def *def = &world->def;
+  muster_world_tuning whole = {.weight_importance = def->weight_importance,
+                               .weight_wait = def->weight_wait,
+                               .weight_runs = def->weight_runs,
+                               .weight_progress = def->weight_progress,
+                               .weight_reduction = def->weight_reduction,
+                               .guarantee_ns = def->guarantee_ns,
+                               .updates_per_frame = def->updates_per_frame,
+                               .focus = -1.0f,
+                               .designer = -1.0f,
+                               .role = -1.0f,
+                               .company = -1.0f,
+                               .level_pressure = def->level_pressure,
+                               .cycles_max = def->cycles_max,
+                               .cycles_importance = def->cycles_importance,
+                               .importance_octaves = def->importance_octaves,
+                               .wish_part = def->wish_part};
+  if (world->factors) {
+    whole.focus = def->focus;
+    whole.designer = def->designer;
+    whole.role = def->role;
+    whole.company = def->company;
+  }
+  return sized_write(SIZED(world_tuning), &whole, tuning);
+}
+
+/* --------------------------------------------------------------------------------------------------------- workers */
+
+muster_result muster_world_set_workers(muster_world *world, uint32_t workers) {
+  muster_result result = guard_between(world, "workers");
+  if (result) return result;
+  if (world->recorder || world_is_planned(world))
+    return error_set(MUSTER_E_STATE, "workers: not in worlds that are recorded, replayed or planned");
+  if (workers > world->pool->workers)
+    return error_set(MUSTER_E_ARGUMENT, "workers: %u must be 0 (all) .. %u, as many as the pool has", workers,
+                     world->pool->workers);
+  world->runner.workers = workers ? workers : world->pool->workers;
+  return MUSTER_OK;
+}
+
+uint32_t muster_world_workers(const muster_world *world) {
+  return guard_read(world, "workers") ? 0 : world_workers(world);
+}
+
+/* ------------------------------------------------------------------------------------------------------ application */
+
+static void take_factors(struct muster_world *world) {
+  const muster_world_def *def = &world->def;
+  world->factor_weights = (judge_factors){def->focus, def->designer, def->role, def->company};
+}
+
+void tune_create(struct muster_world *world) {
+  const muster_world_def *def = &world->def;
+  ease_create(&world->ease, (double)def->level_pressure);
+  timers_create(&world->reactions, def->agents_max, &world->arena);
+  world->ready.reacting = &world->store;
+  if (def->importance != MUSTER_IMPORTANCE_FACTORS) return;
+  store_reserve_factors(&world->store, &world->arena);
+  company_create(&world->company, def->agents_max, &world->arena);
+  take_factors(world);
+  world->factors = &world->factor_weights;
+}
+
+/* True when that is news. */
+static bool take_share(float *held, float given) {
+  bool news = given >= 0.0f && given != *held;
+  if (news) *held = given;
+  return news;
+}
+
+static void apply(struct muster_world *world, const muster_world_tuning *tuning) {
+  muster_world_def *def = &world->def;
+  bool order = take_share(&def->weight_importance, tuning->weight_importance);
+  order |= take_share(&def->weight_wait, tuning->weight_wait);
+  order |= take_share(&def->weight_runs, tuning->weight_runs);
+  order |= take_share(&def->weight_progress, tuning->weight_progress);
+  order |= take_share(&def->weight_reduction, tuning->weight_reduction);
+  order |= tuning->guarantee_ns && tuning->guarantee_ns != def->guarantee_ns;
+  if (tuning->guarantee_ns) def->guarantee_ns = tuning->guarantee_ns;
+  if (order) ready_reweigh(&world->ready, &world->store, def);
+  if (tuning->updates_per_frame != MUSTER_UPDATES_LEAVE) def->updates_per_frame = tuning->updates_per_frame;
+  if (tuning->cycles_max) def->cycles_max = tuning->cycles_max;
+  take_share(&def->cycles_importance, tuning->cycles_importance);
+  if (take_share(&def->level_pressure, tuning->level_pressure)) world->ease.from = (double)def->level_pressure;
+  if (take_share(&def->wish_part, tuning->wish_part)) world->periods.wish_part = (double)def->wish_part;
+  if (take_share(&def->importance_octaves, tuning->importance_octaves)) conduct_weigh_anew(world);
+  if (!gives_factors(tuning)) return;
+  bool matter = take_share(&def->focus, tuning->focus);
+  matter |= take_share(&def->designer, tuning->designer);
+  matter |= take_share(&def->role, tuning->role);
+  matter |= take_share(&def->company, tuning->company);
+  score_inputs inputs = world_score_inputs(world);
+  take_factors(world);
+  if (matter) score_everybody(&world->board, &inputs);
+}
+
+/* The next tuning, or the record's; no more than there were when the intake began. */
+static bool next_tuning(struct muster_world *world, uint32_t *left, muster_world_tuning *tuning) {
+  bool any = *left > 0 && ring_pop(&world->inbox.tunings, tuning);
+  *left -= any;
+  if (!recorder_exchange_tuning(world, any, tuning)) return false;
+  if (!recorder_replays(world->recorder) || tune_check(world, tuning) == MUSTER_OK) return true;
+  recorder_diverges(world->recorder, "its record has a tuning that cannot be");
+  return false;
+}
+
+void tune_run(struct muster_world *world) {
+  muster_world_tuning tuning;
+  uint32_t left = ring_count(&world->inbox.tunings);
+  while (next_tuning(world, &left, &tuning)) apply(world, &tuning);
+}
+
+void tune_esteem(struct muster_world *world, const command *command) {
+  agent_esteem *esteem = &world->store.esteem[command->index];
+  if (command->designer != ESTEEM_OF_TYPE) esteem->designer = command->designer;
+  if (command->role != ESTEEM_OF_TYPE) esteem->role = command->role;
+}
+
+/* --------------------------------------------------------------------------------------------------------- company */
+
+static muster_result queue_company(muster_world *world, muster_agent agent, muster_agent other, command_kind kind) {
+  bool all = kind == COMMAND_PART && muster_agent_is_null(other);
+  if (guard_any(world, "company")) return MUSTER_E_ARGUMENT;
+  if (world->def.importance != MUSTER_IMPORTANCE_FACTORS)
+    return error_set(MUSTER_E_STATE, "company: it counts in worlds with MUSTER_IMPORTANCE_FACTORS");
+  if (muster_agent_equal(agent, other))
+    return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", agent.index,
+                     agent.generation);
+  if (recorder_replays(world->recorder)) return MUSTER_OK;
+  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  if (!all && kind == COMMAND_MEET && !identity_is_live(&world->agent_ids, other.index, other.generation))
+    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", other.index, other.generation);
+  command command = {.kind = kind, .index = agent.index, .generation = agent.generation};
+  command.other = other;
+  if (ring_push(&world->inbox.commands, &command)) return MUSTER_OK;
+  return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
+}
+
+muster_result muster_agent_meet(muster_world *world, muster_agent agent, muster_agent other) {
+  return queue_company(world, agent, other, COMMAND_MEET);
+}
+
+muster_result muster_agent_part(muster_world *world, muster_agent agent, muster_agent other) {
+  return queue_company(world, agent, other, COMMAND_PART);
+}
+
+/* What company is worth becomes another: the score must look. */
+static void set_lift(struct muster_world *world, uint32_t index, uint16_t lift) {
+  if (world->store.lift[index] == lift) return;
+  world->store.lift[index] = lift;
+  if (store_is_active(&world->store, index)) score_note(&world->board, index);
+}
+
+void tune_company(struct muster_world *world, const command *command) {
+  if (!world->factors) return;
+  if (command->kind == COMMAND_MEET)
+    company_meet(&world->company, command->index, command->other);
+  else
+    company_part(&world->company, command->index, command->other);
+  if (!world->company.places[command->index]) set_lift(world, command->index, 0);
+}
+
+void tune_forget(struct muster_world *world, uint32_t index) {
+  if (!world->factors) return;
+  company_part(&world->company, index, (muster_agent){0, 0});
+  world->store.lift[index] = world->store.standing[index] = 0;
+}
+
+/* The most important of those that it is with, if they are more so than itself; all of them without company. */
+static uint16_t worth_of_company(const struct muster_world *world, uint32_t index) {
+  const companions *companions = &world->company.of[index];
+  uint16_t best = world->store.standing[index], own = best;
+  for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++) {
+    muster_agent other = companions->others[i];
+    if (muster_agent_is_null(other)) break;
+    if (!identity_is_live(&world->agent_ids, other.index, other.generation) ||
+        !store_is_active(&world->store, other.index))
+      continue;
+    if (world->store.standing[other.index] > best) best = world->store.standing[other.index];
+  }
+  return best > own ? best : 0;
+}
+
+void tune_look_at_company(struct muster_world *world) {
+  enum { LOOKS_PER_FRAME = 4096, NOTICED = 256 /* 65535ths */ };
+  company *company = &world->company;
+  if (!world->factors) return;
+  uint32_t left = company->count < LOOKS_PER_FRAME ? company->count : LOOKS_PER_FRAME;
+  for (; left > 0; left--) {
+    if (company->next >= company->count) company->next = 0;
+    uint32_t index = company->members[company->next++];
+    if (!store_is_active(&world->store, index)) continue;
+    uint16_t worth = worth_of_company(world, index), held = world->store.lift[index];
+    int32_t change = (int32_t)worth - held;
+    if (change > NOTICED || change < -NOTICED || (worth == 0 && held)) set_lift(world, index, worth);
+  }
+}

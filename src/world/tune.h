@@ -1,0 +1,30 @@
+/* tune.h - what a host turns while the world runs: weights of the world, what it says about agents, and their company.
+ * Everything here is called on the frame's thread, but where it says otherwise. */
+#ifndef TUNE_H
+#define TUNE_H
+
+#include "world/world.h"
+
+/* Whether the fields of a definition that can be tuned are in range. Any thread. */
+muster_result tune_check_def(const muster_world_def *def);
+
+/* Whether a tuning can be applied. Any thread. */
+muster_result tune_check(const struct muster_world *world, const muster_world_tuning *tuning);
+
+/* A new world: sets up what its definition asks for. Its stores are there. */
+void tune_create(struct muster_world *world);
+
+/* Intake: applies what other threads queued. */
+void tune_run(struct muster_world *world);
+
+/* Intake: what the host says about one agent. */
+void tune_esteem(struct muster_world *world, const command *command);
+void tune_company(struct muster_world *world, const command *command);
+
+/* The agent is gone. */
+void tune_forget(struct muster_world *world, uint32_t index);
+
+/* After the score: what company is worth now to some of those who have any; whose importance changes by it is noted. */
+void tune_look_at_company(struct muster_world *world);
+
+#endif

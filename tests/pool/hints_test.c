@@ -1,0 +1,56 @@
+/* Small sets that threads share, looked at by one: who was woken, who sleeps, who follows whom. */
+#include "pool/group.h"
+#include "pool/idle.h"
+#include "run/wakes.h"
+
+#include <criterion/criterion.h>
+
+static arena memory;
+
+static void begin(void) {
+  cr_assert_eq(arena_create(&memory, &(muster_allocator){0}), MUSTER_OK);
+}
+
+static void end(void) {
+  arena_destroy(&memory);
+}
+
+Test(hints, of_a_wake_that_was_returned_is_found_again) {
+  begin();
+  wakes wakes = {0};
+  uint32_t agent = 99;
+  wakes_create(&wakes, 16, 8, &memory);
+  cr_assert(wakes_push(&wakes, 5));
+  cr_assert(wakes_pop(&wakes, &agent));
+  cr_assert_eq(agent, 5);
+  cr_assert_eq(wakes_count(&wakes), 0);
+  wakes_return(&wakes, agent);
+  cr_assert(wakes_wait(&wakes) && wakes_is_woken(&wakes, 5));
+  agent = 99;
+  cr_assert(wakes_pop(&wakes, &agent));
+  cr_assert_eq(agent, 5);
+  cr_assert_not(wakes_pop(&wakes, &agent));
+  end();
+}
+
+Test(hints, of_sleepers_are_found_at_every_index_the_lowest_first) {
+  for (uint32_t index = 0; index < IDLE_MAX; index++) {
+    idle_set set = {0};
+    idle_enter(&set, IDLE_MAX - 1);
+    idle_enter(&set, index);
+    cr_assert_eq(idle_take(&set, index + 1), index, "of %u", index + 1);
+  }
+}
+
+Test(hints, of_what_a_wait_depends_on_name_each_group_once) {
+  begin();
+  follower_table table = {0};
+  group groups[3] = {0};
+  const group *traced[8] = {&groups[0]};
+  followers_create(&table, 8, &memory);
+  for (uint32_t i = 0; i < 4; i++) /* two jobs of the first follow the second, of which two follow the third */
+    followers_fill(&table, followers_take(&table), &(job){.group = &groups[i / 2]}, 0, &groups[i / 2 + 1]);
+  cr_assert_eq(followers_trace(&table, traced, 1, 8), 3);
+  cr_assert(traced[1] == &groups[1] && traced[2] == &groups[2]);
+  end();
+}

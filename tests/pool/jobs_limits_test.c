@@ -1,0 +1,284 @@
+/* Bad input is refused with a sentence that says what was wrong, in every build; a full queue says so and nothing else
+ * happens. */
+#include "pool/jobs_support.h"
+
+static bool refuses(const muster_pool_def *def) {
+  muster_pool *pool = muster_pool_create(def);
+  bool refused = pool == NULL;
+  cr_assert(!refused || strlen(muster_last_error()) > 0);
+  muster_pool_destroy(pool);
+  return refused;
+}
+
+typedef struct field_case {
+  size_t offset;
+  uint32_t least, most; /* 1 below the least is refused, when there is such a number, and 1 above the most */
+} field_case;
+
+Test(jobs_limits, a_definition_with_a_field_out_of_range_is_refused_and_one_at_its_limits_is_not) {
+  static const field_case cases[] = {
+      {offsetof(muster_pool_def, workers), 0, MUSTER_WORKERS_MAX},
+      {offsetof(muster_pool_def, affinity), MUSTER_AFFINITY_APART, MUSTER_AFFINITY_NONE},
+      {offsetof(muster_pool_def, jobs_max), 64, 1u << 24},
+      {offsetof(muster_pool_def, continuations_max), 1, (1u << 20) - 1},
+      {offsetof(muster_pool_def, guests_max), 1, MUSTER_GUESTS_MAX},
+      {offsetof(muster_pool_def, blocking_threads_max), 0, MUSTER_BLOCKING_THREADS_MAX},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const uint32_t values[] = {cases[i].least, cases[i].most, cases[i].most + 1, UINT32_MAX, cases[i].least - 1};
+    for (size_t k = 0; k < 5; k++) {
+      muster_pool_def def = muster_default_pool_def();
+      def.workers = 2;
+      memcpy((char *)&def + cases[i].offset, &values[k], sizeof values[k]);
+      cr_assert_eq(refuses(&def), k >= 2, "the field at %zu = %u", cases[i].offset, values[k]);
+    }
+  }
+}
+
+Test(jobs_limits, a_definition_that_nobody_filled_is_refused) {
+  muster_pool_def zero = {0};
+  cr_assert(refuses(&zero));
+  cr_assert(refuses(NULL));
+}
+
+Test(jobs_limits, zero_workers_are_as_many_as_there_are_processors) {
+  muster_pool *pool = create_pool(0);
+  cr_assert_geq(muster_pool_workers(pool), 1);
+  cr_assert_leq(muster_pool_workers(pool), muster_available_processors());
+  muster_pool_destroy(pool);
+}
+
+Test(jobs_limits, indices_are_workers_further_guests_and_blocking_threads) {
+  muster_pool_def def = muster_default_pool_def();
+  def.workers = 5;
+  def.guests_max = 7;
+  def.blocking_threads_max = 3;
+  muster_pool *pool = create_pool_as(&def);
+  cr_assert_eq(muster_pool_workers(pool), 5);
+  cr_assert_geq(muster_pool_indices(pool), 5 + 6 + 3);
+  cr_assert_leq(muster_pool_indices(pool), 5 + 7 + 3, "dense: one of the guests is counted among the workers");
+  muster_pool_destroy(pool);
+}
+
+Test(jobs_limits, the_largest_pool_works) {
+  muster_pool_def def = muster_default_pool_def();
+  def.workers = MUSTER_WORKERS_MAX;
+  def.guests_max = MUSTER_GUESTS_MAX;
+  def.blocking_threads_max = MUSTER_BLOCKING_THREADS_MAX;
+  def.continuations_max = (1u << 20) - 1;
+  def.jobs_max = 1u << 24; /* five gigabytes, of which next to nothing is touched */
+  muster_pool *pool = create_pool_as(&def);
+  muster_group group = new_group(pool);
+  shared_u64 ran = {0};
+  for (uint32_t i = 0; i < 20000 / SLOWER; i++) submit(pool, i % 8, count_job, &ran, &group);
+  wait_for(&group);
+  cr_assert_eq(read_count(&ran), 20000 / SLOWER);
+  muster_pool_destroy(pool);
+}
+
+/* -------------------------------------------------------------------------------------------------------- bad input */
+
+static void do_no_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
+  (void)begin;
+  (void)end;
+  do_nothing(argument, worker);
+}
+
+Test(jobs_limits, submits_without_a_pool_a_function_or_a_priority_are_refused) {
+  muster_pool *pool = create_pool(2);
+  muster_group group = new_group(pool);
+  muster_range range;
+  for (uint32_t priority = 8; priority; priority *= 2) {
+    cr_assert_eq(muster_job_submit(pool, priority, do_nothing, NULL, &group), MUSTER_E_ARGUMENT);
+    cr_assert_eq(muster_job_submit_after(&group, priority, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
+    cr_assert_eq(muster_parallel_for(pool, priority, 10, 1, do_no_piece, NULL), MUSTER_E_ARGUMENT);
+    cr_assert_eq(muster_range_submit(&range, pool, priority, 10, 1, do_no_piece, NULL, &group), MUSTER_E_ARGUMENT);
+    cr_assert_eq(muster_group_wait_helping(&group, priority), MUSTER_E_ARGUMENT);
+  }
+  cr_assert_eq(muster_job_submit(NULL, 0, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit(pool, 0, NULL, NULL, NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_pinned(NULL, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_pinned(pool, NULL, NULL, NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_blocking(NULL, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_blocking(pool, NULL, NULL, NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_after(NULL, 0, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_after(&group, 0, NULL, NULL, NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_parallel_for(NULL, 0, 10, 1, do_no_piece, NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_parallel_for(pool, 0, 10, 1, NULL, NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_range_submit(NULL, pool, 0, 10, 1, do_no_piece, NULL, &group), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_range_submit(&range, NULL, 0, 10, 1, do_no_piece, NULL, &group), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_range_submit(&range, pool, 0, 10, 1, NULL, NULL, &group), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_range_submit(&range, pool, 0, 10, 1, do_no_piece, NULL, NULL), MUSTER_E_ARGUMENT);
+  cr_assert(muster_group_is_complete(&group), "a refused submit counted something");
+  muster_pool_destroy(pool);
+}
+
+Test(jobs_limits, a_group_of_another_pool_is_refused) {
+  muster_pool *pool = create_pool(2), *other = create_pool(2);
+  muster_group foreign = new_group(other), own = new_group(pool);
+  muster_range range;
+  cr_assert_eq(muster_job_submit(pool, 0, do_nothing, NULL, &foreign), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_pinned(pool, do_nothing, NULL, &foreign), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_blocking(pool, do_nothing, NULL, &foreign), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_after(&own, 0, do_nothing, NULL, &foreign), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_after(&foreign, 0, do_nothing, NULL, &own), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_range_submit(&range, pool, 0, 10, 1, do_no_piece, NULL, &foreign), MUSTER_E_ARGUMENT);
+  cr_assert(muster_group_is_complete(&foreign) && muster_group_is_complete(&own));
+  muster_pool_destroy(other);
+  muster_pool_destroy(pool);
+}
+
+static void check_uninitialised(muster_pool *pool, muster_group *zeroed) {
+  muster_range range;
+  cr_assert_eq(muster_job_submit(pool, 0, do_nothing, NULL, zeroed), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_pinned(pool, do_nothing, NULL, zeroed), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_blocking(pool, do_nothing, NULL, zeroed), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_job_submit_after(zeroed, 0, do_nothing, NULL, NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_range_submit(&range, pool, 0, 10, 1, do_no_piece, NULL, zeroed), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_group_wait(zeroed), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_group_wait_helping(zeroed, 0), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_group_wait_asleep(zeroed), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_group_cancel(zeroed), 0);
+  cr_assert(muster_group_is_complete(zeroed));
+}
+
+Test(jobs_limits, a_group_that_was_never_initialised_is_refused) {
+  muster_pool *pool = create_pool(2);
+  muster_group zeroed = {{0}};
+  check_uninitialised(pool, &zeroed);
+  muster_pool_destroy(pool);
+}
+
+Test(jobs_limits, a_group_initialised_without_a_pool_is_as_one_that_never_was) {
+  muster_pool *pool = create_pool(2);
+  muster_group group;
+  memset(&group, 0xab, sizeof group);
+  muster_group_init(&group, NULL);
+  check_uninitialised(pool, &group);
+  muster_group_init(NULL, pool);
+  muster_pool_destroy(pool);
+}
+
+Test(jobs_limits, nothing_is_a_group_too_and_has_no_jobs) {
+  cr_assert_eq(muster_group_wait(NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_group_wait_helping(NULL, 0), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_group_wait_asleep(NULL), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_group_cancel(NULL), 0);
+  cr_assert(muster_group_is_complete(NULL));
+}
+
+Test(jobs_limits, without_a_pool_the_other_calls_do_nothing) {
+  muster_pool_statistics statistics = muster_default_pool_statistics(), zero = {0};
+  cr_assert_eq(muster_pool_stop(NULL), 0);
+  cr_assert_eq(muster_pool_run_pinned(NULL, 10), 0);
+  cr_assert_eq(muster_pool_current_index(NULL), UINT32_MAX);
+  cr_assert_eq(muster_pool_workers(NULL), 0);
+  cr_assert_eq(muster_pool_indices(NULL), 0);
+  muster_pool_set_main(NULL);
+  cr_assert_eq(muster_pool_get_statistics(NULL, 0, &statistics), MUSTER_E_ARGUMENT);
+  muster_pool *pool = create_pool(1);
+  cr_assert_eq(muster_pool_get_statistics(pool, muster_pool_indices(pool), &statistics), MUSTER_E_ARGUMENT);
+  cr_assert_eq(muster_pool_get_statistics(pool, 0, NULL), MUSTER_E_NOT_INITIALISED);
+  cr_assert_eq(muster_pool_get_statistics(pool, 0, &zero), MUSTER_E_NOT_INITIALISED);
+  muster_pool_destroy(pool);
+}
+
+/* ---------------------------------------------------------------------------------------------------- back-pressure */
+
+enum { ROOM = 64 };
+
+static muster_pool *create_small(uint32_t workers) {
+  muster_pool_def def = muster_default_pool_def();
+  def.workers = workers;
+  def.jobs_max = ROOM;
+  def.continuations_max = 5;
+  def.blocking_threads_max = 1;
+  return create_pool_as(&def);
+}
+
+Test(jobs_limits, a_full_priority_says_so_changes_nothing_and_leaves_the_others_alone) {
+  muster_pool *pool = create_small(1);
+  for (uint32_t priority = 0; priority < MUSTER_PRIORITIES; priority++) {
+    muster_group group = new_group(pool), refused = new_group(pool);
+    muster_range range;
+    shared_u64 ran = {0};
+    for (uint32_t i = 0; i < ROOM; i++) submit(pool, priority, count_job, &ran, &group);
+    cr_assert_eq(muster_job_submit(pool, priority, count_job, &ran, &group), MUSTER_E_FULL);
+    cr_assert_eq(muster_job_submit(pool, priority, count_job, &ran, &refused), MUSTER_E_FULL);
+    cr_assert_eq(muster_job_submit_after(&refused, priority, count_job, &ran, &group), MUSTER_E_ARGUMENT);
+    cr_assert_eq(muster_job_submit_after(&refused, priority, count_job, &ran, NULL), MUSTER_E_FULL, "it is complete");
+    cr_assert_eq(muster_range_submit(&range, pool, priority, 10, 1, do_no_piece, NULL, &refused), MUSTER_E_FULL);
+    cr_assert(strlen(muster_last_error()) > 0);
+    cr_assert_eq(read_count(&ran), 0, "a submit ran something");
+    cr_assert(muster_group_is_complete(&refused));
+    wait_for(&group);
+    cr_assert_eq(read_count(&ran), ROOM);
+    submit(pool, priority, count_job, &ran, &group);
+    wait_for(&group);
+    cr_assert_eq(read_count(&ran), ROOM + 1);
+  }
+  muster_pool_destroy(pool);
+}
+
+Test(jobs_limits, pinned_and_blocking_jobs_have_room_of_their_own_that_ends) {
+  muster_pool *pool = create_small(1);
+  muster_group pinned = new_group(pool), blocking = new_group(pool);
+  shared_u64 ran = {0};
+  gate gate = {0};
+  for (uint32_t i = 0; i < ROOM; i++) cr_assert_eq(muster_job_submit_pinned(pool, count_job, &ran, &pinned), MUSTER_OK);
+  cr_assert_eq(muster_job_submit_pinned(pool, count_job, &ran, &pinned), MUSTER_E_FULL);
+  cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &blocking), MUSTER_OK);
+  await_count(&gate.arrived, 1);
+  for (uint32_t i = 0; i < ROOM; i++)
+    cr_assert_eq(muster_job_submit_blocking(pool, count_job, &ran, &blocking), MUSTER_OK);
+  cr_assert_eq(muster_job_submit_blocking(pool, count_job, &ran, &blocking), MUSTER_E_FULL);
+  cr_assert_eq(read_count(&ran), 0);
+  open_gate(&gate);
+  wait_for(&pinned);
+  wait_for(&blocking);
+  cr_assert_eq(read_count(&ran), 2 * ROOM);
+  muster_pool_destroy(pool);
+}
+
+Test(jobs_limits, jobs_max_is_rounded_up_to_a_power_of_two) {
+  muster_pool_def def = muster_default_pool_def();
+  def.workers = 1;
+  def.jobs_max = 65;
+  muster_pool *pool = create_pool_as(&def);
+  for (uint32_t i = 0; i < 128; i++) submit(pool, 3, do_nothing, NULL, NULL);
+  cr_assert_eq(muster_job_submit(pool, 3, do_nothing, NULL, NULL), MUSTER_E_FULL);
+  muster_pool_destroy(pool);
+}
+
+/* A job of somebody else stands in front and is not run by anybody: the places behind it are free once it is. */
+Test(jobs_limits, places_of_jobs_that_ran_out_of_their_turn_are_free_when_the_oldest_has_started) {
+  muster_pool *pool = create_small(1);
+  muster_group group = new_group(pool), first = new_group(pool);
+  shared_u64 ran = {0};
+  for (uint32_t round = 0; round < 20; round++) {
+    submit(pool, MUSTER_PRIORITY_NORMAL, count_job, &ran, &first);
+    for (uint32_t i = 0; i < ROOM - 1; i++) {
+      submit(pool, MUSTER_PRIORITY_NORMAL, count_job, &ran, &group);
+      wait_for(&group);
+    }
+    wait_for(&first);
+  }
+  cr_assert_eq(read_count(&ran), 20 * ROOM);
+  muster_pool_destroy(pool);
+}
+
+Test(jobs_limits, no_more_than_continuations_max_continuations_wait) {
+  muster_pool *pool = create_small(1);
+  shared_u64 ran = {0};
+  for (uint32_t round = 0; round < 20; round++) {
+    muster_group first = new_group(pool), then = new_group(pool);
+    submit(pool, 0, count_job, &ran, &first);
+    for (uint32_t i = 0; i < 5; i++)
+      cr_assert_eq(muster_job_submit_after(&first, 0, count_job, &ran, &then), MUSTER_OK, "%s", muster_last_error());
+    cr_assert_eq(muster_job_submit_after(&first, 0, count_job, &ran, &then), MUSTER_E_FULL);
+    wait_for(&first);
+    wait_for(&then);
+    cr_assert_eq(read_count(&ran), (round + 1) * 6);
+  }
+  muster_pool_destroy(pool);
+}

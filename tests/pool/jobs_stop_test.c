@@ -1,0 +1,302 @@
+/* The end of a pool: what a stop drops and what it waits for, whatever happens at the same time. */
+#include "pool/jobs_support.h"
+
+static void do_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
+  (void)worker;
+  fetch_add_relaxed_u64(argument, end - begin);
+}
+
+static void *stop_pool(void *argument) {
+  return (void *)(uintptr_t)muster_pool_stop(argument);
+}
+
+static uint64_t join_stop(pthread_t thread) {
+  void *dropped;
+  pthread_join(thread, &dropped);
+  return (uintptr_t)dropped;
+}
+
+static void await_refusals(muster_pool *pool) {
+  while (muster_parallel_for(pool, 0, 1, 1, do_piece, &(shared_u64){0}) != MUSTER_E_STATE) sched_yield();
+}
+
+Test(jobs_stop, drops_and_counts_what_has_not_started_and_completes_its_groups) {
+  muster_pool *pool = create_pool(1);
+  muster_group group = new_group(pool), then = new_group(pool), last = new_group(pool);
+  muster_range range;
+  shared_u64 ran = {0};
+  for (uint32_t i = 0; i < 16; i++) submit(pool, i % 8, count_job, &ran, i % 2 ? &group : NULL);
+  for (uint32_t i = 0; i < 3; i++) cr_assert_eq(muster_job_submit_pinned(pool, count_job, &ran, &group), MUSTER_OK);
+  cr_assert_eq(muster_range_submit(&range, pool, 4, 1000, 1, do_piece, &ran, &group), MUSTER_OK);
+  for (uint32_t i = 0; i < 5; i++) cr_assert_eq(muster_job_submit_after(&group, 4, count_job, &ran, &then), MUSTER_OK);
+  cr_assert_eq(muster_job_submit_after(&then, 4, count_job, &ran, &last), MUSTER_OK);
+  cr_assert_eq(muster_pool_stop(pool), 16 + 3 + 1 + 5 + 1);
+  cr_assert(muster_group_is_complete(&group) && muster_group_is_complete(&then) && muster_group_is_complete(&last));
+  cr_assert_eq(muster_group_wait(&last), MUSTER_OK);
+  cr_assert_eq(muster_pool_stop(pool), 0, "it was stopped already");
+  muster_pool_destroy(pool);
+  cr_assert_eq(read_count(&ran), 0);
+}
+
+Test(jobs_stop, afterwards_every_submit_is_refused) {
+  muster_pool *pool = create_pool(2);
+  muster_group group = new_group(pool), then = new_group(pool);
+  muster_range range;
+  shared_u64 ran = {0};
+  cr_assert_eq(muster_pool_stop(pool), 0);
+  cr_assert_eq(muster_job_submit(pool, 0, count_job, &ran, &group), MUSTER_E_STATE);
+  cr_assert_eq(muster_job_submit_pinned(pool, count_job, &ran, &group), MUSTER_E_STATE);
+  cr_assert_eq(muster_job_submit_blocking(pool, count_job, &ran, &group), MUSTER_E_STATE);
+  cr_assert_eq(muster_job_submit_after(&group, 0, count_job, &ran, &then), MUSTER_E_STATE);
+  cr_assert_eq(muster_range_submit(&range, pool, 0, 10, 1, do_piece, &ran, &group), MUSTER_E_STATE);
+  cr_assert_eq(muster_parallel_for(pool, 0, 10, 1, do_piece, &ran), MUSTER_E_STATE);
+  cr_assert_eq(muster_pool_run_pinned(pool, 10), 0);
+  cr_assert_eq(muster_job_yield(pool, 7), 0);
+  cr_assert_eq(muster_group_wait(&group), MUSTER_OK);
+  cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+  cr_assert_eq(muster_group_cancel(&group), 0);
+  muster_pool_destroy(pool);
+  cr_assert_eq(read_count(&ran), 0);
+}
+
+Test(jobs_stop, waits_for_what_runs_on_workers_and_blocking_threads_and_drops_what_follows_it) {
+  muster_pool *pool = create_pool(2);
+  muster_group group = new_group(pool), then = new_group(pool), last = new_group(pool);
+  gate gate = {0};
+  shared_u64 ran = {0};
+  hold_workers(pool, &gate, 1, &group);
+  cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &group), MUSTER_OK);
+  await_count(&gate.arrived, 2);
+  for (uint32_t i = 0; i < 7; i++) cr_assert_eq(muster_job_submit_after(&group, 4, count_job, &ran, &then), MUSTER_OK);
+  cr_assert_eq(muster_job_submit_after(&then, 4, count_job, &ran, &last), MUSTER_OK);
+  pthread_t thread = start_thread(stop_pool, pool);
+  await_refusals(pool);
+  cr_assert_not(muster_group_is_complete(&group), "two jobs of it run");
+  open_gate(&gate);
+  cr_assert_eq(join_stop(thread), 8, "the continuations were dropped");
+  cr_assert_eq(read_count(&gate.left), 2, "stopped before a job had ended");
+  cr_assert(muster_group_is_complete(&last));
+  cr_assert_eq(read_count(&ran), 0);
+  muster_pool_destroy(pool);
+}
+
+Test(jobs_stop, waits_for_a_job_that_runs_on_a_guest) {
+  muster_pool *pool = create_pool(1);
+  muster_group group = new_group(pool);
+  gate gate = {0};
+  submit(pool, 0, stand_at_gate, &gate, &group);
+  submit(pool, 0, do_nothing, NULL, &group);
+  waiter waiter = {.group = &group, .way = WAIT_OWN};
+  start_waiter(&waiter);
+  await_count(&gate.arrived, 1);
+  pthread_t thread = start_thread(stop_pool, pool);
+  await_refusals(pool);
+  open_gate(&gate);
+  cr_assert_leq(join_stop(thread), 1);
+  cr_assert_eq(read_count(&gate.left), 1);
+  join_waiter(&waiter);
+  muster_pool_destroy(pool);
+}
+
+/* ------------------------------------------------------------------------------- jobs that wait for what is dropped */
+
+typedef struct hopeful {
+  muster_pool *pool;
+  uint32_t way;
+  shared_u64 waiting, done, ran, blocked;
+} hopeful;
+
+static void block_until_dropped(void *argument, uint32_t worker) {
+  hopeful *hopeful = argument;
+  (void)worker;
+  count_up(&hopeful->blocked);
+  while (muster_job_submit(hopeful->pool, 7, do_nothing, NULL, NULL) != MUSTER_E_STATE) sched_yield();
+}
+
+/* Nobody will ever run what these wait for, once the pool stops: its threads leave, and the main thread stops it. */
+static void wait_in_vain(void *argument, uint32_t worker) {
+  hopeful *hopeful = argument;
+  muster_group group, then;
+  (void)worker;
+  muster_group_init(&group, hopeful->pool);
+  muster_group_init(&then, hopeful->pool);
+  muster_job_submit_pinned(hopeful->pool, count_job, &hopeful->ran, &group);
+  if (hopeful->way % 3 == 1) muster_job_submit_blocking(hopeful->pool, count_job, &hopeful->ran, &group);
+  if (hopeful->way % 3 == 2) muster_job_submit_after(&group, 4, count_job, &hopeful->ran, &then);
+  count_up(&hopeful->waiting);
+  if (hopeful->way % 2)
+    muster_group_wait_asleep(&group);
+  else
+    muster_group_wait(hopeful->way % 3 == 2 ? &then : &group);
+  muster_group_wait(&group);
+  muster_group_wait(&then);
+  count_up(&hopeful->done);
+}
+
+Test(jobs_stop, ends_also_when_jobs_wait_for_jobs_that_nobody_will_run) {
+  for (uint32_t round = 0; round < 24 / SLOWER + 3; round++) {
+    muster_pool_def def = muster_default_pool_def();
+    def.workers = 3;
+    def.blocking_threads_max = 1;
+    muster_pool *pool = create_pool_as(&def);
+    hopeful hopeful = {.pool = pool, .way = round % 6};
+    cr_assert_eq(muster_job_submit_blocking(pool, block_until_dropped, &hopeful, NULL), MUSTER_OK);
+    await_count(&hopeful.blocked, 1);
+    for (uint32_t i = 0; i < 2; i++) submit(pool, 0, wait_in_vain, &hopeful, NULL);
+    await_count(&hopeful.waiting, 2);
+    cr_assert_geq(muster_pool_stop(pool), 2);
+    cr_assert_eq(read_count(&hopeful.done), 2);
+    cr_assert_eq(read_count(&hopeful.ran), 0);
+    muster_pool_destroy(pool);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------ from inside */
+
+typedef struct insider {
+  muster_pool *pool;
+  uint64_t dropped;
+  muster_result after;
+  shared_u64 calls;
+} insider;
+
+static void stop_from_inside(void *argument, uint32_t worker) {
+  insider *insider = argument;
+  (void)worker;
+  insider->dropped += muster_pool_stop(insider->pool);
+  insider->after = muster_job_submit(insider->pool, 7, do_nothing, NULL, NULL);
+  count_up(&insider->calls);
+}
+
+static void stop_from_a_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
+  if (begin == 0 || end == 0) stop_from_inside(argument, worker);
+}
+
+Test(jobs_stop, inside_a_job_or_a_piece_of_a_range_nothing_happens) {
+  for (uint32_t workers = 1; workers <= 3; workers++) {
+    muster_pool *pool = create_pool(workers);
+    muster_group group = new_group(pool);
+    insider insider = {.pool = pool};
+    submit(pool, 0, stop_from_inside, &insider, &group);
+    wait_for(&group);
+    cr_assert_eq(insider.after, MUSTER_OK);
+    cr_assert_eq(muster_parallel_for(pool, 4, 100, 1, stop_from_a_piece, &insider), MUSTER_OK);
+    cr_assert_eq(insider.after, MUSTER_OK, "it was stopped by a piece of a range");
+    cr_assert_eq(muster_job_submit_blocking(pool, stop_from_inside, &insider, &group), MUSTER_OK);
+    wait_for(&group);
+    cr_assert_eq(muster_job_submit_pinned(pool, stop_from_inside, &insider, &group), MUSTER_OK);
+    wait_for(&group);
+    cr_assert_eq(insider.after, MUSTER_OK);
+    cr_assert_eq(read_count(&insider.calls), 4);
+    cr_assert_eq(insider.dropped, 0);
+    muster_pool_destroy(pool);
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------------------- racing */
+
+typedef struct busy_host {
+  muster_pool *pool;
+  uint32_t number;
+  pthread_t thread;
+  shared_u64 *ran, *accepted;
+  uint64_t half_done, refused_after_all;
+} busy_host;
+
+static void range_for(busy_host *host) {
+  shared_u64 sum = {0};
+  muster_result result = muster_parallel_for(host->pool, host->number % 8, 500, 1, do_piece, &sum);
+  host->half_done += read_count(&sum) != (result == MUSTER_OK ? 500 : 0);
+}
+
+/* Submits and waits until the pool says that it was stopped. Whatever was accepted either runs or is dropped. */
+static void *keep_busy(void *argument) {
+  busy_host *host = argument;
+  muster_group groups[2];
+  muster_group_init(&groups[0], host->pool);
+  muster_group_init(&groups[1], host->pool);
+  for (muster_result result = MUSTER_OK; result == MUSTER_OK;) {
+    for (uint32_t i = 0; i < 10 && result == MUSTER_OK; i++) {
+      result = muster_job_submit(host->pool, i % 8, count_job, host->ran, i % 3 ? &groups[0] : NULL);
+      if (result == MUSTER_OK) count_up(host->accepted);
+    }
+    if (!muster_job_submit_after(&groups[0], 4, count_job, host->ran, &groups[1])) count_up(host->accepted);
+    if (!muster_job_submit_blocking(host->pool, count_job, host->ran, &groups[1])) count_up(host->accepted);
+    if (host->number % 2) range_for(host);
+    for (uint32_t i = 0; i < 2; i++)
+      if (host->number % 3)
+        muster_group_wait(&groups[i]);
+      else
+        muster_group_wait_asleep(&groups[i]);
+  }
+  return NULL;
+}
+
+static void stop_a_busy_pool(uint32_t workers, uint32_t round) {
+  enum { HOSTS = 4 };
+  muster_pool *pool = create_pool(workers);
+  shared_u64 ran = {0}, accepted = {0};
+  busy_host hosts[HOSTS];
+  for (uint32_t i = 0; i < HOSTS; i++) {
+    hosts[i] = (busy_host){.pool = pool, .number = i + round, .ran = &ran, .accepted = &accepted};
+    hosts[i].thread = start_thread(keep_busy, &hosts[i]);
+  }
+  await_count(&ran, round % 20 * 10);
+  uint64_t dropped = muster_pool_stop(pool);
+  for (uint32_t i = 0; i < HOSTS; i++) {
+    pthread_join(hosts[i].thread, NULL);
+    cr_assert_eq(hosts[i].half_done, 0, "a parallel-for said that it was done, and was not, in round %u", round);
+  }
+  /* Of those that were accepted while the pool stopped some may have been dropped uncounted. */
+  cr_assert_leq(read_count(&ran) + dropped, read_count(&accepted) + HOSTS * 8, "dropped %u", (unsigned)dropped);
+  muster_pool_destroy(pool);
+  cr_assert_leq(read_count(&ran), read_count(&accepted));
+}
+
+Test(jobs_stop, racing_with_submits_waits_and_ranges_leaves_nobody_waiting_and_nothing_half_done) {
+  for (uint32_t round = 0; round < 100 / SLOWER; round++) stop_a_busy_pool(2 + round % 3, round);
+}
+
+/* As few as will have all workers called: most of the time goes into calling them. */
+enum { PIECES = 32 };
+
+static void *range_until_refused(void *argument) {
+  busy_host *host = argument;
+  for (muster_result result = MUSTER_OK; result == MUSTER_OK;) {
+    shared_u64 sum = {0};
+    result = muster_parallel_for(host->pool, 4, PIECES, 1, do_piece, &sum);
+    host->half_done += read_count(&sum) != (result == MUSTER_OK ? PIECES : 0);
+    count_up(host->ran);
+  }
+  return NULL;
+}
+
+/* All workers are held, so that the calls for their help stand in the queue when the stop drops what is there. */
+Test(jobs_stop, a_parallel_for_whose_help_is_dropped_is_finished_by_its_caller) {
+  enum { WORKERS = PIECES };
+  for (uint32_t round = 0; round < 60 / SLOWER; round++) {
+    muster_pool *pool = create_pool(WORKERS);
+    gate gate = {0};
+    shared_u64 ran = {0};
+    busy_host host = {.pool = pool, .ran = &ran};
+    hold_workers(pool, &gate, WORKERS - 1, NULL);
+    host.thread = start_thread(range_until_refused, &host);
+    await_count(&ran, 10 + round);
+    pthread_t thread = start_thread(stop_pool, pool);
+    pthread_join(host.thread, NULL);
+    open_gate(&gate);
+    join_stop(thread);
+    cr_assert_eq(host.half_done, 0, "a parallel-for said that it was done, and was not, in round %u", round);
+    muster_pool_destroy(pool);
+  }
+}
+
+Test(jobs_stop, destroying_a_pool_with_jobs_that_wait_drops_them) {
+  for (uint32_t round = 0; round < 200 / SLOWER; round++) {
+    muster_pool *pool = create_pool(1 + round % 4);
+    shared_u64 ran = {0};
+    for (uint32_t i = 0; i < 200; i++) submit(pool, i % 8, count_job, &ran, NULL);
+    muster_pool_destroy(pool);
+    cr_assert_leq(read_count(&ran), 200);
+  }
+}

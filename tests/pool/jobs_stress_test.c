@@ -1,0 +1,284 @@
+/* Everything at once, on far more threads than processors: whatever is interleaved, each job runs once or is counted as
+ * dropped, groups complete, and everybody comes home. */
+#include "base/random.h"
+#include "pool/jobs_support.h"
+
+enum { GROUPS = 4, ACTIONS = 400 / SLOWER };
+
+typedef struct storm {
+  muster_pool *pool;
+  uint64_t seed;
+  shared_u64 accepted, ran, dropped, pinned_accepted;
+  shared_u64 wrong_sums, wrong_results, doubles;
+  shared_u64 holders[512];
+} storm;
+
+typedef struct storm_thread {
+  storm *storm;
+  uint64_t number;
+  pthread_t thread;
+} storm_thread;
+
+static uint64_t draw(const storm *storm, uint64_t number, uint64_t step) {
+  return random_at(storm->seed, number, 0, step);
+}
+
+/* Own to each thread, whatever runs on it. */
+static uint64_t own_number(void) {
+  static _Thread_local char own;
+  return (uint64_t)(uintptr_t)&own;
+}
+
+/* Notes who is inside under an index; a thread may find itself, further out. */
+static void check_index(storm *storm, uint32_t worker) {
+  uint64_t nobody = 0;
+  if (compare_exchange_ordered_u64(&storm->holders[worker], &nobody, own_number()))
+    store_ordered_u64(&storm->holders[worker], 0);
+  else if (nobody != own_number())
+    count_up(&storm->doubles);
+}
+
+static void plain_job(void *argument, uint32_t worker) {
+  storm *storm = argument;
+  check_index(storm, worker);
+  count_up(&storm->ran);
+}
+
+static void add_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
+  (void)worker;
+  fetch_add_relaxed_u64(argument, end - begin);
+}
+
+static void note_result(storm *storm, muster_result result) {
+  if (result == MUSTER_OK)
+    count_up(&storm->accepted);
+  else if (result != MUSTER_E_FULL)
+    count_up(&storm->wrong_results);
+}
+
+static void check_parallel_for(storm *storm, uint64_t random) {
+  shared_u64 sum = {0};
+  uint64_t count = random % 300;
+  if (muster_parallel_for(storm->pool, (uint32_t)(random >> 9) % 8, count, random % 5, add_piece, &sum) != MUSTER_OK ||
+      read_count(&sum) != count)
+    count_up(&storm->wrong_sums);
+}
+
+/* A job that does what the host does: submits, waits, ranges. */
+static void busy_job(void *argument, uint32_t worker) {
+  storm *storm = argument;
+  check_index(storm, worker);
+  uint64_t random = draw(storm, own_number(), count_up(&storm->ran));
+  muster_group group, then;
+  muster_group_init(&group, storm->pool);
+  muster_group_init(&then, storm->pool);
+  for (uint32_t i = 0; i < random % 4; i++)
+    note_result(storm, muster_job_submit(storm->pool, (uint32_t)(random >> 8 * i) % 8, plain_job, storm, &group));
+  if (random & 64) check_parallel_for(storm, random);
+  if (random & 128) note_result(storm, muster_job_submit_after(&group, 2, plain_job, storm, &then));
+  if (random & 256) muster_job_yield(storm->pool, (uint32_t)(random >> 20) % 8);
+  if (random & 512)
+    muster_group_wait_helping(&group, (uint32_t)(random >> 30) % 8);
+  else
+    muster_group_wait(&group);
+  muster_group_wait(&then);
+  if (muster_pool_current_index(storm->pool) != worker) count_up(&storm->doubles);
+}
+
+static void wait_somehow(storm *storm, muster_group *group, uint64_t random) {
+  muster_result result = MUSTER_OK;
+  if (random % 4 == 0) result = muster_group_wait_helping(group, (uint32_t)(random >> 40) % 8);
+  if (random % 4 == 1 && muster_pool_workers(storm->pool) > 1) result = muster_group_wait_asleep(group);
+  if (result == MUSTER_OK) result = muster_group_wait(group);
+  if (result != MUSTER_OK || !muster_group_is_complete(group)) count_up(&storm->wrong_results);
+}
+
+static void act(storm *storm, muster_group *groups, uint64_t random) {
+  muster_pool *pool = storm->pool;
+  muster_group *group = &groups[random >> 32 & (GROUPS - 1)];
+  uint32_t priority = (uint32_t)(random >> 48) % 8;
+  shared_u64 *dropped = &storm->dropped;
+  switch (random % 12) {
+  case 0:
+  case 1:
+  case 2:
+    note_result(storm, muster_job_submit(pool, priority, plain_job, storm, random & 4096 ? group : NULL));
+    break;
+  case 3:
+  case 4:
+    note_result(storm, muster_job_submit(pool, priority, busy_job, storm, group));
+    break;
+  case 5:
+    note_result(storm, muster_job_submit_blocking(pool, busy_job, storm, group));
+    break;
+  case 6:
+    check_parallel_for(storm, random >> 8);
+    break;
+  case 7:
+    wait_somehow(storm, group, random >> 8);
+    break;
+  case 8:
+    fetch_add_relaxed_u64(dropped, muster_group_cancel(group));
+    break;
+  case 9:
+    note_result(storm, muster_job_submit_after(&groups[0], priority, plain_job, storm, &groups[1]));
+    break;
+  case 10:
+    note_result(storm, muster_job_submit_after(&groups[1], priority, busy_job, storm, &groups[2]));
+    break;
+  default:
+    muster_job_yield(pool, priority);
+  }
+}
+
+/* Each has groups of its own, on the heap: AddressSanitizer sees who touches them once they are gone. */
+static void *rage(void *argument) {
+  const storm_thread *thread = argument;
+  storm *storm = thread->storm;
+  for (uint64_t part = 0; part < 4; part++) {
+    muster_group *groups = aligned_alloc(64, GROUPS * sizeof *groups);
+    for (uint32_t i = 0; i < GROUPS; i++) muster_group_init(&groups[i], storm->pool);
+    for (uint64_t i = 0; i < ACTIONS / 4; i++) act(storm, groups, draw(storm, thread->number, part << 32 | i));
+    for (uint32_t i = 0; i < GROUPS; i++) wait_somehow(storm, &groups[i], draw(storm, thread->number, part << 40 | i));
+    memset(groups, 0xdd, GROUPS * sizeof *groups);
+    free(groups);
+  }
+  return NULL;
+}
+
+static void run_storm(const muster_pool_def *def, uint32_t threads, uint64_t seed) {
+  storm *storm = aligned_alloc(64, (sizeof *storm + 63) / 64 * 64);
+  *storm = (struct storm){.seed = seed};
+  storm->pool = create_pool_as(def);
+  storm_thread *all = calloc(threads, sizeof *all);
+  for (uint32_t i = 0; i < threads; i++) {
+    all[i] = (storm_thread){.storm = storm, .number = i};
+    all[i].thread = start_thread(rage, &all[i]);
+  }
+  for (uint32_t i = 0; i < threads; i++) pthread_join(all[i].thread, NULL);
+  uint64_t dropped = muster_pool_stop(storm->pool) + read_count(&storm->dropped); /* those of no group may still wait */
+  cr_assert_eq(read_count(&storm->ran) + dropped, read_count(&storm->accepted), "%u ran and %u were dropped of %u",
+               (unsigned)read_count(&storm->ran), (unsigned)dropped, (unsigned)read_count(&storm->accepted));
+  cr_assert_eq(read_count(&storm->wrong_sums), 0, "a parallel-for visited too few or too many");
+  cr_assert_eq(read_count(&storm->wrong_results), 0);
+  cr_assert_eq(read_count(&storm->doubles), 0, "two threads at once under one index");
+  muster_pool_destroy(storm->pool);
+  free(all);
+  free(storm);
+}
+
+static muster_pool_def of_size(uint32_t workers, uint32_t guests, uint32_t jobs_max, uint32_t continuations_max) {
+  muster_pool_def def = muster_default_pool_def();
+  def.workers = workers;
+  def.guests_max = guests;
+  def.jobs_max = jobs_max;
+  def.continuations_max = continuations_max;
+  return def;
+}
+
+static uint64_t seed_of(uint64_t number) {
+  const char *seed = getenv("MUSTER_STRESS_SEED");
+  return (seed ? strtoull(seed, NULL, 10) : 1) * 1000 + number;
+}
+
+Test(jobs_stress, of_64_workers_and_64_submitting_threads) {
+  muster_pool_def def = of_size(64, 63, 131072, 4096);
+  run_storm(&def, 64, seed_of(1));
+}
+
+Test(jobs_stress, of_two_workers_and_8_submitting_threads) {
+  muster_pool_def def = of_size(2, 16, 131072, 4096);
+  for (uint64_t round = 0; round < 4; round++) run_storm(&def, 8, seed_of(100 + round));
+}
+
+Test(jobs_stress, of_one_worker_and_8_submitting_threads) {
+  muster_pool_def def = of_size(1, 16, 131072, 4096);
+  for (uint64_t round = 0; round < 4; round++) run_storm(&def, 8, seed_of(200 + round));
+}
+
+Test(jobs_stress, with_queues_that_are_always_full) {
+  muster_pool_def def = of_size(4, 16, 64, 4);
+  for (uint64_t round = 0; round < 4; round++) run_storm(&def, 12, seed_of(300 + round));
+}
+
+Test(jobs_stress, with_fewer_seats_for_guests_than_threads) {
+  muster_pool_def def = of_size(4, 2, 1024, 64);
+  for (uint64_t round = 0; round < 4; round++) run_storm(&def, 12, seed_of(400 + round));
+}
+
+/* ---------------------------------------------------------------------------------------------- sleeping and waking */
+
+typedef struct relay {
+  muster_pool *pool;
+  muster_group *group;
+  uint64_t left;
+  uint32_t priority;
+} relay;
+
+static void pass_on(void *argument, uint32_t worker) {
+  relay *relay = argument;
+  (void)worker;
+  if (relay->left-- > 1) muster_job_submit(relay->pool, relay->priority, pass_on, relay, relay->group);
+}
+
+/* One job at a time, each submitted by the one before while the others sleep or are about to: a wake that is lost shows
+ * as a relay without end. */
+Test(jobs_stress, no_wake_is_lost_in_relays_of_single_jobs) {
+  enum { RELAYS = 3, LENGTH = 10000 / SLOWER };
+  for (uint32_t workers = 2; workers <= 8; workers *= 2) {
+    muster_pool *pool = create_pool(workers);
+    muster_group groups[RELAYS];
+    relay relays[RELAYS];
+    for (uint32_t i = 0; i < RELAYS; i++) {
+      muster_group_init(&groups[i], pool);
+      relays[i] = (relay){pool, &groups[i], LENGTH, i * 3};
+      submit(pool, i, pass_on, &relays[i], &groups[i]);
+    }
+    for (uint32_t i = 0; i < RELAYS; i++) cr_assert_eq(muster_group_wait_asleep(&groups[i]), MUSTER_OK);
+    muster_pool_destroy(pool);
+  }
+}
+
+Test(jobs_stress, no_wake_is_lost_when_the_workers_have_gone_to_sleep_before_each_job) {
+  enum { ROUNDS = 800 / SLOWER };
+  muster_pool *pool = create_pool(3);
+  for (uint32_t round = 0; round < ROUNDS; round++) {
+    muster_group group = new_group(pool);
+    uint64_t slept = sleeps_of(pool, 1) + sleeps_of(pool, 2);
+    for (uint32_t i = 0; i < 1 + round % 3; i++) submit(pool, i, do_nothing, NULL, &group);
+    cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+    while (sleeps_of(pool, 1) + sleeps_of(pool, 2) == slept) sched_yield();
+  }
+  muster_pool_destroy(pool);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ gangs */
+
+typedef struct gang {
+  uint64_t members;
+  shared_u64 arrived, ran;
+} gang;
+
+static void meet(void *argument, uint32_t worker) {
+  gang *gang = argument;
+  (void)worker;
+  uint64_t number = count_up(&gang->arrived) - 1;
+  await_count(&gang->arrived, (number / gang->members + 1) * gang->members);
+}
+
+/* Short jobs in front make claims long: members must not be stuck in one claim, nor be overslept. */
+Test(jobs_stress, gangs_meet_whatever_runs_beside_them) {
+  for (uint32_t workers = 3; workers <= 9; workers += 3) {
+    muster_pool *pool = create_pool(workers);
+    for (uint32_t round = 0; round < 1500 / SLOWER; round++) {
+      muster_group group = new_group(pool), other = new_group(pool);
+      gang gang = {.members = workers - 1};
+      for (uint32_t i = 0; i < round % 40; i++) submit(pool, 3, do_nothing, NULL, &other);
+      for (uint32_t i = 0; i < workers - 1; i++) submit(pool, 3, meet, &gang, &group);
+      for (uint32_t i = 0; i < round % 7; i++) submit(pool, i, do_nothing, NULL, &other);
+      cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
+      wait_for(&other);
+    }
+    muster_pool_destroy(pool);
+  }
+}

@@ -1,0 +1,114 @@
+/* Sleeping and waking. A lost wake shows as a test that never ends. */
+#include "pool/park.h"
+
+#include "base/random.h"
+#include "pool/atomics.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+
+Test(park, a_wait_with_an_outdated_ticket_returns_at_once) {
+  parking parking = {0};
+  for (uint32_t i = 0; i < 1000; i++) {
+    uint32_t ticket = park_ticket(&parking);
+    cr_assert_not(park_is_stale(&parking, ticket));
+    for (uint32_t wakes = 0; wakes <= i % 3; wakes++) park_wake(&parking);
+    cr_assert(park_is_stale(&parking, ticket));
+    park_wait(&parking, ticket);
+  }
+}
+
+Test(park, every_wake_makes_another_ticket) {
+  parking parking = {0};
+  uint32_t last = park_ticket(&parking);
+  for (uint32_t i = 0; i < 1000; i++) {
+    park_wake(&parking);
+    cr_assert_neq(park_ticket(&parking), last);
+    last = park_ticket(&parking);
+  }
+}
+
+enum { ROUNDS = 100000 };
+
+/* Two threads that pass a number to and fro. The number itself is plain: the wake carries it. */
+typedef struct side {
+  _Alignas(64) parking parking;
+  shared_u32 arrived;
+  uint64_t letter;
+} side;
+
+typedef struct table {
+  side ping, pong;
+  uint64_t wrong;
+} table;
+
+static void send(side *to, uint32_t round, uint64_t letter) {
+  to->letter = letter;
+  store_release_u32(&to->arrived, round);
+  park_wake(&to->parking);
+}
+
+static uint64_t receive(side *own, uint32_t round) {
+  for (;;) {
+    uint32_t ticket = park_ticket(&own->parking);
+    if (load_acquire_u32(&own->arrived) == round) return own->letter;
+    park_wait(&own->parking, ticket);
+  }
+}
+
+/* Long enough, now and then, for the other side to fall asleep, and short enough to catch it falling. */
+static void dawdle(uint32_t side, uint32_t round) {
+  for (uint64_t pauses = random_at(1, side, 0, round) % 200; pauses > 0; pauses--) pause_processor();
+}
+
+static void *answer(void *argument) {
+  table *table = argument;
+  for (uint32_t round = 1; round <= ROUNDS; round++) {
+    uint64_t letter = receive(&table->pong, round);
+    dawdle(1, round);
+    send(&table->ping, round, letter * 3 + 1);
+  }
+  return NULL;
+}
+
+Test(park, loses_no_wake_in_100000_ping_pongs) {
+  static table table;
+  pthread_t thread;
+  cr_assert_eq(pthread_create(&thread, NULL, answer, &table), 0);
+  for (uint32_t round = 1; round <= ROUNDS; round++) {
+    dawdle(0, round);
+    send(&table.pong, round, round);
+    table.wrong += receive(&table.ping, round) != (uint64_t)round * 3 + 1;
+  }
+  pthread_join(thread, NULL);
+  cr_assert_eq(table.wrong, 0);
+}
+
+enum { WAKERS = 4, WAKES = 20000 };
+
+typedef struct bell {
+  _Alignas(64) parking parking;
+  _Alignas(64) shared_u64 rung;
+} bell;
+
+static void *ring_the_bell(void *argument) {
+  bell *bell = argument;
+  for (uint32_t i = 0; i < WAKES; i++) {
+    fetch_add_relaxed_u64(&bell->rung, 1);
+    park_wake(&bell->parking);
+  }
+  return NULL;
+}
+
+Test(park, a_waiter_hears_the_last_of_many_wakers) {
+  static bell bell;
+  pthread_t threads[WAKERS];
+  for (uint32_t i = 0; i < WAKERS; i++) cr_assert_eq(pthread_create(&threads[i], NULL, ring_the_bell, &bell), 0);
+  for (;;) {
+    uint32_t ticket = park_ticket(&bell.parking);
+    if (load_relaxed_u64(&bell.rung) == (uint64_t)WAKERS * WAKES) break;
+    park_wait(&bell.parking, ticket);
+  }
+  for (uint32_t i = 0; i < WAKERS; i++) pthread_join(threads[i], NULL);
+  cr_assert_eq(load_relaxed_u64(&bell.rung), (uint64_t)WAKERS * WAKES);
+}

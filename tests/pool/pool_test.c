@@ -1,0 +1,424 @@
+/* The workers of a pool: who runs what, who sees what, and that everybody is woken and comes home. */
+#include "pool/crew.h"
+#include "pool/threads.h"
+#include "pool/visit.h"
+
+#include <criterion/criterion.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static muster_pool *create(uint32_t workers) {
+  muster_pool_def def = muster_default_pool_def();
+  def.workers = workers;
+  muster_pool *pool = muster_pool_create(&def);
+  cr_assert_not_null(pool, "%s", muster_last_error());
+  cr_assert_eq(muster_pool_workers(pool), workers);
+  return pool;
+}
+
+static void run_crew_as(muster_pool *pool, const crew_orders *orders) {
+  crew crew;
+  visit visit;
+  crew_run(&crew, visit_begin(&visit, pool), orders, CREW_ALL);
+  visit_end(&visit);
+}
+
+/* The caller spins for the last worker as long as it may. */
+static void run_crew(muster_pool *pool, crew_work work, void *argument) {
+  run_crew_as(pool, &(crew_orders){.work = work, .argument = argument, .patience_ns = UINT64_MAX});
+}
+
+/* ----------------------------------------------------------------------------------------------------- one crew */
+
+enum { WORKERS_MAX = 16 };
+
+typedef struct roll_call {
+  uint32_t workers;
+  bool wait_for_all;
+  pthread_t caller;
+  shared_u64 calls, strangers, doubles, callers_work;
+  shared_u32 present[WORKERS_MAX], inside[WORKERS_MAX];
+  uint64_t written[WORKERS_MAX]; /* plain: pool_run must make it visible */
+} roll_call;
+
+/* With wait_for_all nobody leaves before everybody has come: a worker that is not woken shows as a test without end. */
+static void answer_roll_call(void *argument, uint32_t worker) {
+  roll_call *roll = argument;
+  if (worker >= roll->workers) {
+    fetch_add_relaxed_u64(&roll->strangers, 1);
+    return;
+  }
+  if (exchange_acquire_u32(&roll->inside[worker], 1)) fetch_add_relaxed_u64(&roll->doubles, 1);
+  store_relaxed_u32(&roll->present[worker], load_relaxed_u32(&roll->present[worker]) + 1);
+  if (pthread_equal(pthread_self(), roll->caller) != (worker == 0)) fetch_add_relaxed_u64(&roll->callers_work, 1);
+  roll->written[worker] += worker + 1;
+  fetch_add_relaxed_u64(&roll->calls, 1);
+  while (roll->wait_for_all && load_relaxed_u64(&roll->calls) < roll->workers) sched_yield();
+  store_release_u32(&roll->inside[worker], 0);
+}
+
+static void check_roll(const roll_call *roll) {
+  cr_assert_eq(load_relaxed_u64(&roll->strangers), 0, "a worker's index was not below the number of workers");
+  cr_assert_eq(load_relaxed_u64(&roll->doubles), 0, "two were inside under one index");
+  cr_assert_eq(load_relaxed_u64(&roll->callers_work), 0, "worker 0 is the caller, and nobody else is");
+  uint64_t present = 0;
+  for (uint32_t i = 0; i < roll->workers; i++) present += load_relaxed_u32(&roll->present[i]);
+  cr_assert_eq(present, load_relaxed_u64(&roll->calls));
+  cr_assert_eq(load_relaxed_u32(&roll->present[0]), 1);
+}
+
+Test(pool, a_crew_is_called_once_for_each_worker_at_most_each_under_an_index_of_its_own_and_the_caller_is_zero) {
+  for (uint32_t workers = 1; workers <= WORKERS_MAX; workers *= 2) {
+    muster_pool *pool = create(workers);
+    for (uint32_t run = 0; run < 500; run++) {
+      roll_call roll = {.workers = workers, .caller = pthread_self()};
+      run_crew(pool, answer_roll_call, &roll);
+      check_roll(&roll);
+      for (uint32_t i = 0; i < workers; i++)
+        cr_assert_eq(roll.written[i], load_relaxed_u32(&roll.present[i]) * (i + 1));
+    }
+    muster_pool_destroy(pool);
+  }
+}
+
+Test(pool, wakes_every_worker_every_time_also_when_there_are_more_than_processors) {
+  for (uint32_t workers = 2; workers <= WORKERS_MAX; workers *= 2) {
+    muster_pool *pool = create(workers);
+    for (uint32_t run = 0; run < 300; run++) {
+      roll_call roll = {.workers = workers, .caller = pthread_self(), .wait_for_all = true};
+      run_crew(pool, answer_roll_call, &roll);
+      check_roll(&roll);
+      for (uint32_t i = 0; i < workers; i++) cr_assert_eq(roll.written[i], i + 1);
+    }
+    muster_pool_destroy(pool);
+  }
+}
+
+Test(pool, of_one_worker_runs_everything_on_the_caller) {
+  muster_pool *pool = create(1);
+  for (uint32_t run = 0; run < 100; run++) {
+    roll_call roll = {.workers = 1, .caller = pthread_self()};
+    run_crew(pool, answer_roll_call, &roll);
+    check_roll(&roll);
+    cr_assert_eq(load_relaxed_u64(&roll.calls), 1);
+  }
+  muster_pool_destroy(pool);
+}
+
+typedef struct nap {
+  roll_call roll;
+  uint64_t sleeps, elsewhere;
+} nap;
+
+static void answer_after_a_while(void *argument, uint32_t worker) {
+  nap *nap = argument;
+  answer_roll_call(&nap->roll, worker);
+  for (uint32_t i = 0; worker > 0 && i < 5000; i++) pause_processor();
+}
+
+static void note_sleep(void *argument) {
+  nap *nap = argument;
+  nap->sleeps++;
+  nap->elsewhere += !pthread_equal(pthread_self(), nap->roll.caller);
+}
+
+Test(pool, a_caller_without_patience_sleeps_until_the_last_worker_left_and_is_told_before) {
+  muster_pool *pool = create(3);
+  uint64_t sleeps = 0;
+  for (uint32_t run = 0; run < 2000; run++) {
+    nap nap = {.roll = {.workers = 3, .caller = pthread_self(), .wait_for_all = true}};
+    run_crew_as(pool, &(crew_orders){.work = answer_after_a_while, .argument = &nap, .before_sleep = note_sleep});
+    check_roll(&nap.roll);
+    for (uint32_t i = 0; i < 3; i++) cr_assert_eq(nap.roll.written[i], i + 1);
+    cr_assert_eq(nap.elsewhere, 0);
+    sleeps += nap.sleeps;
+  }
+  cr_assert_gt(sleeps, 0, "the caller never slept");
+  muster_pool_destroy(pool);
+}
+
+/* ---------------------------------------------------------------------------------------------- shared plain work */
+
+enum { ITEMS = 4096 };
+
+typedef struct harvest {
+  shared_u64 next;
+  uint64_t field[ITEMS]; /* plain: each item belongs to whoever drew its number */
+  uint64_t seed;
+} harvest;
+
+static void reap(void *argument, uint32_t worker) {
+  harvest *harvest = argument;
+  (void)worker;
+  for (;;) {
+    uint64_t item = fetch_add_relaxed_u64(&harvest->next, 1);
+    if (item >= ITEMS) return;
+    harvest->field[item] = harvest->field[item] * 3 + harvest->seed + item;
+  }
+}
+
+/* Each round builds on what the workers of the round before wrote. */
+static uint64_t wrong_after_rounds(muster_pool *pool, harvest *harvest, uint64_t rounds) {
+  uint64_t *expected = calloc(ITEMS, sizeof *expected), wrong = 0;
+  for (uint64_t round = 0; round < rounds; round++) {
+    harvest->seed = round * 7 + 1;
+    store_relaxed_u64(&harvest->next, 0);
+    run_crew(pool, reap, harvest);
+    for (uint64_t i = 0; i < ITEMS; i++) {
+      expected[i] = expected[i] * 3 + harvest->seed + i;
+      wrong += harvest->field[i] != expected[i];
+    }
+  }
+  free(expected);
+  return wrong;
+}
+
+Test(pool, the_caller_sees_what_every_worker_wrote_and_the_next_crew_does_too) {
+  muster_pool *pool = create(4);
+  harvest *harvest = calloc(1, sizeof *harvest);
+  cr_assert_eq(wrong_after_rounds(pool, harvest, 300), 0);
+  free(harvest);
+  muster_pool_destroy(pool);
+}
+
+/* ----------------------------------------------------------------------------------------- several callers at once */
+
+enum { GUESTS = 8, CALLERS_MAX = GUESTS + 4 };
+
+typedef struct caller {
+  muster_pool *pool;
+  uint64_t rounds, wrong;
+} caller;
+
+static void *call(void *argument) {
+  caller *caller = argument;
+  harvest *harvest = calloc(1, sizeof *harvest);
+  caller->wrong = wrong_after_rounds(caller->pool, harvest, caller->rounds);
+  free(harvest);
+  return NULL;
+}
+
+static void run_callers(uint32_t callers, uint32_t workers, uint64_t rounds) {
+  muster_pool *pool = create(workers);
+  pthread_t threads[CALLERS_MAX];
+  caller all[CALLERS_MAX];
+  for (uint32_t i = 0; i < callers; i++) {
+    all[i] = (caller){.pool = pool, .rounds = rounds};
+    cr_assert_eq(pthread_create(&threads[i], NULL, call, &all[i]), 0);
+  }
+  for (uint32_t i = 0; i < callers; i++) {
+    pthread_join(threads[i], NULL);
+    cr_assert_eq(all[i].wrong, 0, "caller %u of %u", i, callers);
+  }
+  muster_pool_destroy(pool);
+}
+
+Test(pool, serves_several_callers_at_once) {
+  run_callers(4, 4, 100);
+}
+
+Test(pool, serves_more_callers_than_it_has_seats_for_guests) {
+  run_callers(CALLERS_MAX, 3, 20);
+}
+
+/* ------------------------------------------------------------------------------------------------ birth and death */
+
+typedef struct hooks {
+  shared_u32 started[WORKERS_MAX], stopped[WORKERS_MAX];
+  pthread_t threads[WORKERS_MAX];
+  shared_u64 strangers, elsewhere, before_start;
+} hooks;
+
+static void on_start(uint32_t worker, void *user) {
+  hooks *hooks = user;
+  if (worker == 0 || worker >= WORKERS_MAX || exchange_acquire_u32(&hooks->started[worker], 1)) {
+    fetch_add_relaxed_u64(&hooks->strangers, 1);
+    return;
+  }
+  hooks->threads[worker] = pthread_self();
+}
+
+static void on_stop(uint32_t worker, void *user) {
+  hooks *hooks = user;
+  if (worker == 0 || worker >= WORKERS_MAX || exchange_acquire_u32(&hooks->stopped[worker], 1)) {
+    fetch_add_relaxed_u64(&hooks->strangers, 1);
+    return;
+  }
+  if (!pthread_equal(hooks->threads[worker], pthread_self())) fetch_add_relaxed_u64(&hooks->elsewhere, 1);
+}
+
+static void look_for_start(void *argument, uint32_t worker) {
+  hooks *hooks = argument;
+  if (worker > 0 && !load_relaxed_u32(&hooks->started[worker])) fetch_add_relaxed_u64(&hooks->before_start, 1);
+}
+
+Test(pool, calls_each_hook_once_on_each_thread_before_its_first_and_after_its_last_work) {
+  for (uint32_t run = 0; run < 200; run++) {
+    hooks hooks = {0};
+    uint32_t workers = 1 + run % 6;
+    muster_pool_def def = muster_default_pool_def();
+    def.workers = workers;
+    def.on_worker_start = on_start;
+    def.on_worker_stop = on_stop;
+    def.hook_user = &hooks;
+    muster_pool *pool = muster_pool_create(&def);
+    cr_assert_not_null(pool, "%s", muster_last_error());
+    for (uint32_t i = 0; i < run % 3; i++) run_crew(pool, look_for_start, &hooks);
+    muster_pool_destroy(pool);
+    for (uint32_t i = 0; i < WORKERS_MAX; i++) {
+      cr_assert_eq(load_relaxed_u32(&hooks.started[i]), i > 0 && i < workers);
+      cr_assert_eq(load_relaxed_u32(&hooks.stopped[i]), i > 0 && i < workers);
+    }
+    cr_assert_eq(load_relaxed_u64(&hooks.strangers), 0);
+    cr_assert_eq(load_relaxed_u64(&hooks.elsewhere), 0, "started on one thread and stopped on another");
+    cr_assert_eq(load_relaxed_u64(&hooks.before_start), 0);
+  }
+}
+
+Test(pool, destroying_none_is_nothing) {
+  muster_pool_destroy(NULL);
+}
+
+typedef struct host {
+  uint32_t calls, allowed;
+  int64_t held;
+} host;
+
+static void *host_allocate(size_t bytes, size_t alignment, void *user) {
+  host *host = user;
+  if (host->calls++ >= host->allowed) return NULL;
+  size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void *memory = aligned_alloc(alignment, rounded);
+  host->held++;
+  return memset(memory, 0, rounded);
+}
+
+static void host_release(void *memory, size_t bytes, void *user) {
+  (void)bytes;
+  ((host *)user)->held--;
+  free(memory);
+}
+
+Test(pool, a_refused_allocation_leaves_nothing_behind) {
+  bool created = false;
+  for (uint32_t allowed = 0; !created; allowed++) {
+    host host = {.allowed = allowed};
+    muster_pool_def def = muster_default_pool_def();
+    def.workers = 3;
+    def.allocator = (muster_allocator){host_allocate, host_release, &host};
+    muster_pool *pool = muster_pool_create(&def);
+    created = pool != NULL;
+    if (!created) cr_assert_gt(strlen(muster_last_error()), 0);
+    muster_pool_destroy(pool);
+    cr_assert_eq(host.held, 0, "%d blocks are left after refusal number %u", (int)host.held, allowed);
+    cr_assert_lt(allowed, 100);
+  }
+}
+
+Test(pool, a_shorter_definition_of_an_older_program_gets_the_defaults_of_what_it_does_not_know) {
+  muster_pool_def def = muster_default_pool_def();
+  memset((char *)&def + offsetof(muster_pool_def, name), 0xff, sizeof def - offsetof(muster_pool_def, name));
+  def.size = offsetof(muster_pool_def, name);
+  def.workers = 2;
+  muster_pool *pool = muster_pool_create(&def);
+  cr_assert_not_null(pool, "%s", muster_last_error());
+  cr_assert_eq(muster_pool_workers(pool), 2);
+  muster_pool_destroy(pool);
+}
+
+/* ----------------------------------------------------------------------------------------------------- processors */
+
+static uint32_t processors_of_this_process(cpu_set_t *set) {
+  cr_assert_eq(sched_getaffinity(0, sizeof *set, set), 0);
+  return (uint32_t)CPU_COUNT(set);
+}
+
+Test(pool, has_a_worker_for_every_available_processor_unless_told_otherwise) {
+  cpu_set_t set;
+  uint32_t available = muster_available_processors();
+  cr_assert(available >= 1 && available <= processors_of_this_process(&set));
+  muster_pool *pool = create(available < MUSTER_WORKERS_MAX ? available : MUSTER_WORKERS_MAX);
+  muster_pool_def def = muster_default_pool_def();
+  muster_pool *unasked = muster_pool_create(&def);
+  cr_assert_eq(muster_pool_workers(unasked), muster_pool_workers(pool));
+  muster_pool_destroy(unasked);
+  muster_pool_destroy(pool);
+}
+
+Test(pool, never_has_more_workers_available_than_the_affinity_allows) {
+  cpu_set_t all, one;
+  processors_of_this_process(&all);
+  CPU_ZERO(&one);
+  for (uint32_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
+    if (CPU_ISSET(i, &all)) CPU_SET(i, &one);
+  cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
+  cr_assert_eq(muster_available_processors(), 1);
+  cr_assert_eq(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
+/* Every worker has a processor of its own, and none has the caller's. */
+static void check_apart(const muster_pool *pool, const cpu_set_t *allowed) {
+  cpu_set_t taken;
+  CPU_ZERO(&taken);
+  CPU_SET(pool->caller_processor, &taken);
+  for (uint32_t i = 1; i < pool->workers; i++) {
+    uint32_t processor = load_relaxed_u32(&pool->seats[i].processor);
+    cpu_set_t actual;
+    cr_assert(CPU_ISSET(processor, allowed) && !CPU_ISSET(processor, &taken), "worker %u on processor %u", i,
+              processor);
+    CPU_SET(processor, &taken);
+    cr_assert_eq(pthread_getaffinity_np(pool->threads[i], sizeof actual, &actual), 0);
+    cr_assert(CPU_COUNT(&actual) == 1 && CPU_ISSET(processor, &actual));
+  }
+}
+
+Test(pool, keeps_workers_off_the_callers_processor_wherever_the_caller_goes_and_never_binds_the_caller) {
+  cpu_set_t all, now;
+  uint32_t processors = processors_of_this_process(&all);
+  if (processors < 2) return;
+  muster_pool *pool = create(processors < MUSTER_WORKERS_MAX ? processors : MUSTER_WORKERS_MAX);
+  for (uint32_t round = 0; round < 3; round++)
+    for (uint32_t i = 0; i < CPU_SETSIZE; i++) {
+      if (!CPU_ISSET(i, &all)) continue;
+      cpu_set_t here;
+      CPU_ZERO(&here);
+      CPU_SET(i, &here);
+      cr_assert_eq(sched_setaffinity(0, sizeof here, &here), 0);
+      nanosleep(&(struct timespec){.tv_nsec = 25000000}, NULL); /* workers are not moved more often than every 20 ms */
+      threads_keep_all_apart(pool);
+      cr_assert_eq(pool->caller_processor, i);
+      check_apart(pool, &all);
+    }
+  cr_assert_eq(sched_setaffinity(0, sizeof all, &all), 0);
+  threads_keep_all_apart(pool);
+  processors_of_this_process(&now);
+  cr_assert(CPU_EQUAL(&now, &all), "the caller's own affinity was touched");
+  muster_pool_destroy(pool);
+}
+
+/* ------------------------------------------------------------------------------------------------- without anybody */
+
+static void count_call(void *argument, uint32_t worker) {
+  (void)worker;
+  fetch_add_relaxed_u64(argument, 1);
+}
+
+Test(pool, a_crew_without_helpers_calls_nobody) {
+  muster_pool *pool = create(4);
+  shared_u64 calls = {0};
+  crew_orders orders = {.work = count_call, .argument = &calls, .patience_ns = UINT64_MAX};
+  for (uint32_t i = 0; i < 100; i++) {
+    crew crew;
+    visit visit;
+    seat *seat = visit_begin(&visit, pool);
+    crew_open(&crew, seat, &orders, 0);
+    cr_assert_eq(group_count(&crew.group), 0);
+    crew_close(&crew, seat);
+    crew_wait(&crew, seat);
+    visit_end(&visit);
+  }
+  cr_assert_eq(load_relaxed_u64(&calls), 0);
+  muster_pool_destroy(pool);
+}

@@ -1,0 +1,94 @@
+/* Agents that any thread spawned: each is taken once, in order of agents, whatever number waits. */
+#include "run/pending.h"
+
+#include "base/random.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { AGENTS = 1000, SPAWNERS = 3, EACH = 20000 };
+
+typedef struct fixture {
+  arena arena;
+  pending pending;
+} fixture;
+
+static fixture *create(uint32_t agents) {
+  fixture *fixture = calloc(1, sizeof *fixture);
+  muster_allocator allocator = {0};
+  arena_create(&fixture->arena, &allocator);
+  pending_create(&fixture->pending, agents, &fixture->arena);
+  return fixture;
+}
+
+static void destroy(fixture *fixture) {
+  arena_destroy(&fixture->arena);
+  free(fixture);
+}
+
+Test(pending, gives_each_agent_once_and_no_more_than_asked_for) {
+  fixture *fixture = create(AGENTS);
+  uint8_t waiting[AGENTS] = {0};
+  uint32_t agents[64], count = 0;
+  for (uint32_t step = 0; step < 20000; step++) {
+    uint64_t random = random_at(1, step, 0, 0);
+    uint32_t agent = (uint32_t)(random >> 32) % AGENTS;
+    if (!waiting[agent]) pending_add(&fixture->pending, agent), waiting[agent] = 1, count++;
+    cr_assert_eq(pending_count(&fixture->pending), count);
+    if (random % 8) continue;
+    uint32_t most = (uint32_t)(random >> 8) % 64, taken = pending_take(&fixture->pending, agents, most);
+    cr_assert_eq(taken, most < count ? most : count);
+    for (uint32_t i = 0; i < taken; i++) {
+      cr_assert(waiting[agents[i]], "agent %u did not wait", agents[i]);
+      waiting[agents[i]] = 0;
+    }
+    count -= taken;
+  }
+  destroy(fixture);
+}
+
+Test(pending, goes_on_after_the_last_one_so_that_nobody_is_passed_over_for_ever) {
+  fixture *fixture = create(AGENTS);
+  uint32_t agent, frames = 0;
+  pending_add(&fixture->pending, AGENTS - 1);
+  for (uint32_t i = 0; i < 100; i++) pending_add(&fixture->pending, i);
+  do { /* the first hundred are spawned again as soon as they are taken */
+    cr_assert_eq(pending_take(&fixture->pending, &agent, 1), 1);
+    if (agent < 100) pending_add(&fixture->pending, agent);
+    cr_assert_lt(++frames, 300);
+  } while (agent != AGENTS - 1);
+  destroy(fixture);
+}
+
+typedef struct spawner {
+  fixture *fixture;
+  uint32_t first;
+} spawner;
+
+static void *spawn(void *argument) {
+  const spawner *spawner = argument;
+  for (uint32_t i = 0; i < EACH; i++) pending_add(&spawner->fixture->pending, spawner->first + i * SPAWNERS);
+  return NULL;
+}
+
+Test(pending, loses_nobody_while_threads_spawn_into_the_same_words) {
+  fixture *fixture = create(SPAWNERS * EACH);
+  pthread_t threads[SPAWNERS];
+  spawner spawners[SPAWNERS];
+  uint8_t *seen = calloc(SPAWNERS * EACH, 1);
+  uint32_t agents[16], total = 0;
+  for (uint32_t i = 0; i < SPAWNERS; i++) {
+    spawners[i] = (spawner){fixture, i};
+    pthread_create(&threads[i], NULL, spawn, &spawners[i]);
+  }
+  while (total < SPAWNERS * EACH) {
+    uint32_t taken = pending_take(&fixture->pending, agents, 16);
+    for (uint32_t i = 0; i < taken; i++) cr_assert_eq(seen[agents[i]]++, 0, "agent %u came twice", agents[i]);
+    total += taken;
+  }
+  for (uint32_t i = 0; i < SPAWNERS; i++) pthread_join(threads[i], NULL);
+  cr_assert_eq(pending_count(&fixture->pending), 0);
+  free(seen);
+  destroy(fixture);
+}
