@@ -47,6 +47,15 @@ mutate --folder plan --count 5 --list --seed 2
 fifth=$output
 mutate --folder plan --count 5 --list --seed 3
 [ "$output" != "$fifth" ] || fail "another seed draws the same"
+# A new function brings mutants of its own in, and moves none of the others.
+drawn() { grep -o ' src/[^ ]* [a-z_]* \[.*' <<<"$output" | sed 's/:[0-9]*//' | grep -v newcomer; }
+mutate --folder plan --count 8 --list --seed 2
+before=$(drawn)
+printf 'int newcomer(int axles);\nint newcomer(int axles) { return axles * 3 + 1; }\n' >>"$tree/src/plan/lorry.c"
+mutate --folder plan --count 8 --list --seed 2
+after=$(drawn)
+[ "$(echo "$before" | head -n "$(echo "$after" | wc -l)")" = "$after" ] || fail "a new function moves what was drawn: $after"
+cp "$MUSTER_SOURCE_DIR/tests/mutate/sample/src/plan/lorry.c" "$tree/src/plan/lorry.c"
 
 # ------------------------------------------------------------------------------------------------------- who survives
 

@@ -28,10 +28,17 @@ class Mutant:
     source_line: str  # without the blanks around it
     repeat: int  # how many mutants of the same function, line and texts stand before it
 
+    def digest(self, *first):
+        parts = (*first, self.function, self.source_line, flat(self.was), flat(self.becomes), str(self.repeat))
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
     @property
     def id(self):
-        parts = (self.file, self.function, self.source_line, flat(self.was), flat(self.becomes), str(self.repeat))
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:10]
+        return self.digest(self.file)[:10]
+
+    def place(self, seed):
+        """Where it stands in the order of a seed: wherever its file is moved to."""
+        return self.digest(seed, self.file.rpartition("/")[2])
 
     def describe(self):
         change = f"{flat(self.was)}  ->  {flat(self.becomes)}" if self.becomes else f"left out: {flat(self.was)}"

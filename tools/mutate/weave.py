@@ -69,10 +69,10 @@ class Sources:
     # ----------------------------------------------------------------------------------------------------- drawing
 
     def draw(self, candidates, seed, count, refused):
-        """`count` of the candidates, or all of them where count is 0, in the order of a shuffled list. Those that do not
+        """`count` of the candidates, or all of them where count is 0, in an order of which each mutant knows its own place:
+        a change of the sources brings its own mutants in, and leaves the others that were drawn. Those that do not
         compile, or become the same machine code, are not drawn but counted in `refused`."""
-        order = list(candidates)
-        random.Random(seed).shuffle(order)
+        order = sorted(candidates, key=lambda mutant: mutant.place(seed))
         drawn = []
         while order and (not count or len(drawn) < count):
             batch = order[:count - len(drawn)] if count else order
