@@ -174,7 +174,7 @@ Test(bench, prints_a_table_that_says_who_is_ahead) {
 Test(bench, refuses_what_it_does_not_know_in_one_line) {
   PROGRAM_EXPECT_REFUSALS(
       {"bench", 2, "give a bench, such as `muster bench dispatch`"}, {"bench dispach", 2, "did you mean 'dispatch'"},
-      {"bench speed", 2, "unknown bench 'speed'; known: dispatch, priority"},
+      {"bench speed", 2, "unknown bench 'speed'; did you mean 'sweep'? Known: dispatch, priority"},
       {"bench dispatch priority", 2, "one bench at a time"}, {"bench dispatch --workers 0", 2, "--workers is '0'"},
       {"bench dispatch --workers 257", 2, "from 1 to 256"}, {"bench dispatch --workers 1..", 2, "--workers is ''"},
       {"bench dispatch --workers ..4", 2, "--workers is ''"}, {"bench dispatch --workers 3..2", 2, "from 3 to 256"},
