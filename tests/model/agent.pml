@@ -9,7 +9,7 @@
  * take_woken         wakes_pop, then wakes_begin or a note for the intake    run/runner.c admit_woken
  * run_atoms          an update of two atoms; between them it looks around, and     run/runner.c run_atoms, leave_rest
  *                    leaves its rest to others when agents were woken
- * commit_agent       drains the rests, ends the runs of woken agents, settlesexec/runner.c runner_close; commit.c
+ * commit_agent       drains the rests, ends the runs of woken agents, settles  run/runner.c runner_close; frame/settle.c
  *                    entries, defers the notes                               adopt_woken, settle_entry, merge_logs
  *
  * Every read-modify-write of a word is one step, and so are the counter of hints and the two halves of a push to
