@@ -69,8 +69,9 @@ void controller_learn(controller *controller, const controller_sample *sample) {
   controller->backlog_ns = sample->backlog_ns;
   controller->stood_ns = fmin(sample->backlog_ns, controller->stood_ns + fmax(sample->offered_ns, 0.0) * stood_rise);
   bool spike = sample->overrun_ns > sample->budget_ns / 2;
-  if (sample->lacks_ns > 0.0 && sample->offered_ns > 0.0 && !spike && controller->share < most_share) {
-    controller->share += fmin(sample->lacks_ns / sample->offered_ns * fill_rise, slew);
+  if (sample->lacks_ns > 0.0 && sample->offered_ns > 0.0 && !spike) {
+    double rise = fmin(sample->lacks_ns / sample->offered_ns * fill_rise, slew);
+    controller->share = fmin(controller->share + rise, most_share);
     return;
   }
   if (!sample->waited && controller->share < 1.0 && !spike)
