@@ -59,6 +59,12 @@ static uint32_t predicted_entries_most(const struct muster_world *world) {
   return (uint32_t)fmin(fmax(entries, ENTRIES_LEAST), (double)(UINT32_MAX / 2));
 }
 
+/* What other workers run of held entries while the caller plans: time that its own part of the frame does not count. */
+static double predicted_early_ns(const struct muster_world *world) {
+  if (world_costs_are_told(world)) return 0.0; /* nobody is held */
+  return world->experience.plan.mean_ns * (world_workers(world) - 1) * world->experience.holding;
+}
+
 /* What updates can have of this frame, all workers: what is left of the budget by as many entries as it can hold. They
  * are offered something however long planning and actions take: where nothing were, periods would stretch without end,
  * and nobody would be due in a frame that has time for one atom in any case. */
@@ -73,7 +79,7 @@ static double predicted_offer(const struct muster_world *world) {
   double run_ns = experience->each_ns / world_workers(world);
   if (run_ns <= 0.0) return left_ns * world_workers(world);
   double entries = fmin(left_ns / (run_ns + predicted_entry_ns(world)), predicted_entries_most(world));
-  return entries * experience->each_ns;
+  return entries * experience->each_ns + predicted_early_ns(world);
 }
 
 /* Actions are planned with updates where the rule is the law of importance; by others they take what they take, and
@@ -90,10 +96,19 @@ static double foresee_actions(struct muster_world *world) {
   return world->experience.act.mean_ns * alone;
 }
 
+/* What lacks of the queue that keeps workers busy until a frame ends, and while the next is planned. Where costs are
+ * told no prediction errs; by the papers' rules queues are long whenever periods stretch. */
+static double lacking_ns(const struct muster_world *world, double offered_ns) {
+  if (world_costs_are_told(world) || !ready_by_deadline(&world->ready)) return 0.0;
+  double queue_ns = world->experience.each_ns * (world->ready.count + world->batch.held_count);
+  return fmax(controller_standing(offered_ns) + predicted_planning_gap(world) - queue_ns, 0.0);
+}
+
 double foresee_utilisation(struct muster_world *world) {
   const frame_state *frame = &world->frame;
   if (!frame->elapsed_ns) return INFINITY;
-  double updates_ns = controller_plan(&world->experience.controller, predicted_offer(world));
+  double offered_ns = predicted_offer(world);
+  double updates_ns = controller_plan(&world->experience.controller, offered_ns, lacking_ns(world, offered_ns));
   if (world->def.elastic == MUSTER_ELASTIC_IMPORTANCE) updates_ns += foresee_actions(world);
   return updates_ns / (double)frame->elapsed_ns;
 }
@@ -184,7 +199,8 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
   }
   uint64_t serial_ns = plan_ns + predicted_commit_ns(world, world->batch.count);
   sample.used_ns = (double)report->update_cpu_ns;
-  sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world);
+  sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world) + predicted_early_ns(world);
+  if (report->pressure > 1.0f) sample.lacks_ns = lacking_ns(world, sample.offered_ns);
   uint64_t end_ns = frame->budget_ns + report->blocked_ns; /* what atoms waited for, no plan can make up for */
   sample.overrun_ns = report->wall_ns > end_ns ? report->wall_ns - end_ns : 0;
   return sample;

@@ -12,6 +12,8 @@ enum { LARGE_ERRORS = 3 };
 static const double standing = 0.5;
 /* Room is made for a part of what is beyond, hardly noticed, so that periods do not swing with each change of costs. */
 static const double room_part = 0.125, room_gentle = 0.02, room_most = 0.5;
+/* What lacks of that is released at once, half of a frame at most; and what the share rises by for a frame of it. */
+static const double fill_most = 0.5, fill_rise = 1.0 / 64.0;
 /* Agents that were spawned together fall due together and wait for each other, frames long, where the plan is right. A
  * backlog that never goes is another matter: how much of it has stood for long rises by so many frames in a frame. */
 static const double stood_rise = 0.004;
@@ -22,12 +24,16 @@ void controller_create(controller *controller, double debt_budgets) {
   *controller = (struct controller){.share = 1.0, .debt_budgets = debt_budgets};
 }
 
-double controller_plan(const controller *controller, double offered_ns) {
+double controller_standing(double offered_ns) {
+  return fmax(offered_ns, 0.0) * standing;
+}
+
+double controller_plan(const controller *controller, double offered_ns, double lacks_ns) {
   double plan_ns = fmax(offered_ns, 0.0) * controller->share;
-  double waits_ns = fmax(controller->backlog_ns - plan_ns * standing, 0.0);
-  double stood_ns = fmax(controller->stood_ns - plan_ns * standing, 0.0);
+  double waits_ns = fmax(controller->backlog_ns - controller_standing(plan_ns), 0.0);
+  double stood_ns = fmax(controller->stood_ns - controller_standing(plan_ns), 0.0);
   double room_ns = fmin(waits_ns * room_part, plan_ns * room_gentle) + stood_ns * room_part;
-  return plan_ns - fmin(room_ns, plan_ns * room_most);
+  return plan_ns - fmin(room_ns, plan_ns * room_most) + fmin(lacks_ns, plan_ns * fill_most);
 }
 
 uint64_t controller_repay(controller *controller, uint64_t budget_ns) {
@@ -63,6 +69,11 @@ void controller_learn(controller *controller, const controller_sample *sample) {
   controller->backlog_ns = sample->backlog_ns;
   controller->stood_ns = fmin(sample->backlog_ns, controller->stood_ns + fmax(sample->offered_ns, 0.0) * stood_rise);
   bool spike = sample->overrun_ns > sample->budget_ns / 2;
+  if (sample->lacks_ns > 0.0 && sample->offered_ns > 0.0 && !spike) {
+    double rise = fmin(sample->lacks_ns / sample->offered_ns * fill_rise, slew);
+    controller->share = fmin(controller->share + rise, most_share);
+    return;
+  }
   if (!sample->waited && controller->share < 1.0 && !spike)
     controller->share += fmin((1.0 - controller->share) * gain, slew);
   if (!sample->waited || spike || sample->offered_ns <= 0) return;

@@ -20,8 +20,8 @@ static controller created(void) {
 
 Test(controller, plans_what_is_offered_until_it_learns_better) {
   controller controller = created();
-  cr_assert_eq(controller_plan(&controller, 5e6), 5e6);
-  cr_assert_eq(controller_plan(&controller, -1.0), 0.0, "planning alone takes longer than the budget");
+  cr_assert_eq(controller_plan(&controller, 5e6, 0.0), 5e6);
+  cr_assert_eq(controller_plan(&controller, -1.0, 0.0), 0.0, "planning alone takes longer than the budget");
   cr_assert_eq(controller_repay(&controller, BUDGET_NS), 0);
 }
 
@@ -87,7 +87,7 @@ static double planned_with_backlog(double backlog_ns, int frames) {
   controller controller = created();
   controller_sample sample = {.offered_ns = 1e7, .backlog_ns = backlog_ns, .budget_ns = BUDGET_NS};
   for (int i = 0; i < frames; i++) controller_learn(&controller, &sample);
-  return controller_plan(&controller, 1e7);
+  return controller_plan(&controller, 1e7, 0.0);
 }
 
 Test(controller, a_backlog_is_hardly_noticed_until_it_has_stood_for_long_and_then_takes_half_at_most) {
@@ -105,7 +105,7 @@ Test(controller, a_backlog_that_comes_and_goes_is_never_more_than_hardly_noticed
   for (int i = 0; i < 1000; i++) {
     controller_sample sample = {.offered_ns = 1e7, .backlog_ns = 1e7 * (40 - i % 41), .budget_ns = BUDGET_NS};
     controller_learn(&controller, &sample);
-    cr_assert_geq(controller_plan(&controller, 1e7), 0.93e7);
+    cr_assert_geq(controller_plan(&controller, 1e7, 0.0), 0.93e7);
   }
 }
 
@@ -133,4 +133,42 @@ Test(controller, a_large_error_upwards_that_lasts_is_met_as_fast) {
   cr_assert_lt(controller.share, 0.5, "two frames may be noise");
   for (int i = 0; i < 6; i++) learn(&controller, 1.0);
   cr_assert_gt(controller.share, 0.8);
+}
+
+static controller_sample lacking(double lacks_ns) {
+  return (controller_sample){
+      .offered_ns = 1e7, .used_ns = 6e6, .lacks_ns = lacks_ns, .budget_ns = BUDGET_NS, .waited = true};
+}
+
+Test(controller, releases_what_a_queue_lacks_at_once_but_no_more_than_half_a_frame) {
+  controller controller = created();
+  cr_assert_eq(controller_standing(1e7), 0.5e7);
+  cr_assert_eq(controller_plan(&controller, 1e7, 0.2e7), 1.2e7);
+  cr_assert_eq(controller_plan(&controller, 1e7, 9e7), 1.5e7);
+  cr_assert_eq(controller_plan(&controller, -1.0, 9e7), 0.0, "planning alone takes longer than the budget");
+}
+
+Test(controller, share_rises_while_workers_run_dry_and_falls_when_they_do_not) {
+  controller controller = created();
+  double before = controller.share;
+  controller_sample some = lacking(0.3e7), much = lacking(9e7);
+  controller_learn(&controller, &some);
+  cr_assert_float_eq(controller.share - before, 0.3 / 64, 1e-9, "though little of the time was used: it was not there");
+  before = controller.share;
+  controller_learn(&controller, &much);
+  cr_assert_float_eq(controller.share - before, 0.02, 1e-9, "no frame moves it by more");
+  for (int i = 0; i < 1000; i++) controller_learn(&controller, &much);
+  cr_assert_eq(controller.share, 1.25);
+  controller_sample full = lacking(0.0);
+  for (int i = 0; i < 200; i++) controller_learn(&controller, &full);
+  cr_assert_lt(controller.share, 0.61);
+}
+
+Test(controller, share_does_not_rise_in_a_spike) {
+  controller controller = created();
+  controller_sample spike = lacking(0.5e7);
+  spike.overrun_ns = BUDGET_NS;
+  double before = controller.share;
+  for (int i = 0; i < 5; i++) controller_learn(&controller, &spike);
+  cr_assert_eq(controller.share, before);
 }
