@@ -1,6 +1,5 @@
 #include "agents/spawn.h"
 
-#include "agents/elasticity.h"
 #include "base/error.h"
 #include "base/sized.h"
 

@@ -1,4 +1,5 @@
 /* agents_api.c - the calls that any thread may make: checked here, queued, applied at the next intake. */
+#include "agents/spawn.h"
 #include "api/calls.h"
 #include "base/sized.h"
 #include "record/recorder.h"

@@ -297,7 +297,7 @@ static muster_result add(struct muster_world *world, herd_type *type, const must
 
 /* What the last commit left over comes first. */
 static void begin(struct muster_world *world, visit *visit) {
-  world->runner.caller = visit_begin(visit, world->pool)->index;
+  world->runner.caller = visit_index(visit_begin(visit, world->pool));
   frame_settle(world);
 }
 
@@ -372,7 +372,7 @@ muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t me
   if (guard_between(world, "herd name")) return named;
   occupation before = guard_hold(world);
   visit visit;
-  world->runner.caller = visit_begin(&visit, world->pool)->index;
+  world->runner.caller = visit_index(visit_begin(&visit, world->pool));
   frame_settle(world);
   herd_type *type = herds_find(world, herd);
   if (type && member >= type->tree.below[0])

@@ -1,9 +1,9 @@
 /* update_api.c - what an atom may call: muster_update_...(). Joins the running update (run) with what exists. */
 #include "agents/nearby.h"
+#include "agents/spawn.h"
 #include "api/calls.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "herds/herds.h"
 #include "run/callback.h"
 #include "run/passes.h"
 #include "world/lifecycle.h"

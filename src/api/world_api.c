@@ -100,8 +100,9 @@ static void create_exec(struct muster_world *world) {
   inbox_create(&world->inbox, def->agents_max, def->commands_max, &world->arena);
   wakes_create(&world->wakes, def->agents_max, def->commands_max, &world->arena);
   batch_create(&world->batch, def->agents_max, &world->arena);
-  trace_create(&world->trace, def, world->pool->seat_count, &world->arena);
-  runner_create(&world->runner, world->pool->workers, world->pool->seat_count, def->types_max, &world->arena);
+  trace_create(&world->trace, def, muster_pool_indices(world->pool), &world->arena);
+  runner_create(&world->runner, muster_pool_workers(world->pool), muster_pool_indices(world->pool), def->types_max,
+                &world->arena);
   offences_create(&world->batch.offences, def->types_max, &world->arena);
   world->slots = arena_reserve(&world->arena, def->types_max, sizeof *world->slots);
   world->spawn_ids = arena_reserve(&world->arena, def->agents_max, sizeof *world->spawn_ids);
@@ -128,7 +129,7 @@ static void connect_runner(struct muster_world *world) {
   runner->crew = &world->run_crew;
   runner->batch = &world->batch;
   runner->spawn_ids = world->spawn_ids;
-  runner->clock = world->pool->clock;
+  runner->clock = *pool_clock(world->pool);
   runner->tracks = world->def.clock == MUSTER_CLOCK_WALL ? world->trace.tracks : NULL;
   runner->seed = world->def.seed;
   runner->virtual = world->def.clock == MUSTER_CLOCK_VIRTUAL;
@@ -205,7 +206,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
 static CALLS_OUT void remove_all(struct muster_world *world) {
   MUST_RETURN(leaving_update);
   visit visit;
-  world->runner.caller = visit_begin(&visit, world->pool)->index;
+  world->runner.caller = visit_index(visit_begin(&visit, world->pool));
   const update_context *outer = callback_begin(&runner_caller(&world->runner)->context);
   frame_settle(world);
   for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) lifecycle_remove(world, i);

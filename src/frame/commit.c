@@ -110,7 +110,7 @@ void frame_settle(struct muster_world *world) {
 void frame_settle_between(struct muster_world *world) {
   if (!world->commit.open) return;
   visit visit;
-  world->runner.caller = visit_begin(&visit, world->pool)->index;
+  world->runner.caller = visit_index(visit_begin(&visit, world->pool));
   frame_settle(world);
   visit_end(&visit);
 }

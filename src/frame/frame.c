@@ -21,7 +21,6 @@
 #include "frame/frame_record.h"
 #include "frame/stages.h"
 #include "herds/herds.h"
-#include "pool/threads.h"
 #include "run/callback.h"
 #include "world/guard.h"
 #include "world/world_record.h"
@@ -190,7 +189,7 @@ static void exchange_budget(struct muster_world *world, uint64_t given_ns) {
 static void enter(struct muster_world *world) {
   occupancy_set(&world->occupancy, OCCUPIED_BY_FRAME);
   world->seat = visit_begin(&world->visit, world->pool);
-  world->runner.caller = world->seat->index;
+  world->runner.caller = visit_index(world->seat);
   world->outer = callback_begin(&runner_caller(&world->runner)->context);
 }
 

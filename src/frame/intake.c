@@ -4,6 +4,7 @@
 #include "frame/stages.h"
 #include "herds/herds.h"
 #include "world/conduct.h"
+#include "world/herd_links.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/reactions.h"
@@ -322,15 +323,61 @@ static void set_ids_aside(struct muster_world *world) {
   }
 }
 
+/* ---------------------------------------------------------------------------------------------------------- alarms */
+
+/* The agent's next update answers its time. False when one is under way that began before, or it is not active yet. */
+static bool release_timed(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  agent_alarm *alarm = &world->store.alarms[index];
+  bool waits = row->status == AGENT_WAITING;
+  if (!waits && row->status != AGENT_READY && row->status != AGENT_ADMITTED) return false;
+  if (row->status == AGENT_READY && !row->woken) ready_wake(&world->ready, &world->store, index);
+  row->woken = 1;
+  if (!waits && row->atom_next) return false;
+  if (!row->timed) alarm->answered_ns = alarm->wake_at_ns;
+  row->timed = 1;
+  alarm->wake_at_ns = 0;
+  world->statistics.wakes_timed++;
+  if (!waits) return true;
+  periods_release_early(&world->classes, &world->store, &world->ready, index, world->frame.now_ns, world->frame.number);
+  ready_enlist(&world->ready, &world->store, index);
+  return true;
+}
+
+static void answer_alarm(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  const agent_alarm *alarm = &world->store.alarms[index];
+  uint64_t now_ns = world->frame.now_ns;
+  if (alarm->wake_at_ns && alarm->wake_at_ns <= now_ns && !release_timed(world, index)) {
+    timers_set(&world->timers, index, now_ns + 1); /* looked at again in each frame until then */
+    return;
+  }
+  if (row->delayed && alarm->quiet_until_ns <= now_ns) {
+    row->delayed = 0;
+    lifecycle_wake(world, index);
+  }
+  timing_set(world, index);
+}
+
+/* Releases those whose time has come, and wakes those whose gap has passed. Twice: before the commands, since these
+ * times come first, and after them. */
+static void answer_alarms(struct muster_world *world) {
+  uint32_t left = periods_most(world->frame.budget_ns), index;
+  for (; left > 0; left--) {
+    if ((index = timers_take_due(&world->timers, world->frame.now_ns)) == UINT32_MAX) return;
+    answer_alarm(world, index);
+  }
+}
+
 void intake_run(struct muster_world *world) {
-  timing_run(world);
+  answer_alarms(world);
   reactions_run(world);
   tune_run(world);
   apply_commands(world);
   messages_take(world);
   activate_spawns(world);
   wake_receivers(world);
-  timing_run(world);
+  answer_alarms(world);
   herds_intake(world);
   set_ids_aside(world);
 }

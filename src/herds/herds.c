@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "pool/ticket.h"
+#include "world/herd_links.h"
 #include "world/lifecycle.h"
 #include "world/serial.h"
 
@@ -18,14 +19,6 @@ static uint64_t budget_of(const struct muster_world *world) {
 
 /* ---------------------------------------------------------------------------------------------------------- removal */
 
-void herds_forget_settling(herd_type *type, uint32_t number) {
-  for (uint32_t i = 0; i < type->settling_count; i++)
-    if (type->settling[i] == number) {
-      type->settling[i] = type->settling[--type->settling_count];
-      return;
-    }
-}
-
 static void remove_folded(struct muster_world *world, herd_type *type, uint32_t herd) {
   uint32_t number = herds_entry_of_folded(type, herd);
   if (number != HERD_NONE) {
@@ -35,14 +28,6 @@ static void remove_folded(struct muster_world *world, herd_type *type, uint32_t 
   }
   world->herds.members -= type->members[herds_home(type, herd)];
   herds_close_home(world, type, herd);
-}
-
-uint64_t herds_reached(const struct muster_world *world, const herd_type *type, uint32_t herd) {
-  const herd_block *block = herds_block_of(type, herds_home(type, herd));
-  uint32_t number = herds_entry_of_folded(type, herd);
-  uint64_t block_ns = world->store.rows[block->agent].last_update_ns;
-  if (number == HERD_NONE || herds_entry(type, number)->block_ns != block_ns) return block_ns;
-  return block_ns + (uint64_t)herds_entry(type, number)->ahead_ns;
 }
 
 void herds_remove(struct muster_world *world, uint32_t herd) {

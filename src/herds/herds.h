@@ -4,7 +4,6 @@
 #define HERDS_H
 
 #include "run/inbox.h"
-#include "world/herd_links.h"
 #include "world/world.h"
 
 /* ---------------------------------------------------------------------------------------------- stages:
@@ -28,9 +27,6 @@ void herds_report(struct muster_world *world);
 /* Removes a herd that is there, with its leaves. */
 void herds_remove(struct muster_world *world, uint32_t herd);
 
-/* The time that a folded herd was brought to. */
-uint64_t herds_reached(const struct muster_world *world, const herd_type *type, uint32_t herd);
-
 /* -------------------------------------------------------------------------------------- changes:
  * src/herds/herds_change.c */
 
@@ -39,7 +35,10 @@ uint64_t herds_reached(const struct muster_world *world, const herd_type *type, 
 muster_result herds_unfold_root(struct muster_world *world, herd_type *type, uint32_t herd);
 muster_result herds_unfold_lane(struct muster_world *world, herd_type *type, uint32_t number, uint32_t lane);
 
-/* An entry is not settling any more. In herds.c. */
+/* The time that a folded herd was brought to. */
+uint64_t herds_reached(const struct muster_world *world, const herd_type *type, uint32_t herd);
+
+/* An entry is not settling any more. */
 void herds_forget_settling(herd_type *type, uint32_t number);
 
 /* Folds siblings: all children of their parent. */

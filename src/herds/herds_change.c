@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "world/herd_links.h"
 #include "world/lifecycle.h"
 
 #include <math.h>
@@ -275,6 +276,22 @@ static void begin(change *change, struct muster_world *world, herd_type *type, u
   change->number = number;
   change->partition = herds_block_of(type, herds_home(type, herd))->partition;
   change->parent_agent = HERD_NONE;
+}
+
+uint64_t herds_reached(const struct muster_world *world, const herd_type *type, uint32_t herd) {
+  const herd_block *block = herds_block_of(type, herds_home(type, herd));
+  uint32_t number = herds_entry_of_folded(type, herd);
+  uint64_t block_ns = world->store.rows[block->agent].last_update_ns;
+  if (number == HERD_NONE || herds_entry(type, number)->block_ns != block_ns) return block_ns;
+  return block_ns + (uint64_t)herds_entry(type, number)->ahead_ns;
+}
+
+void herds_forget_settling(herd_type *type, uint32_t number) {
+  for (uint32_t i = 0; i < type->settling_count; i++)
+    if (type->settling[i] == number) {
+      type->settling[i] = type->settling[--type->settling_count];
+      return;
+    }
 }
 
 muster_result herds_unfold_root(struct muster_world *world, herd_type *type, uint32_t herd) {

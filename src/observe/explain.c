@@ -1,7 +1,6 @@
 /* explain.c - why an agent runs when and how it does: what every stage knows of it, put together. The words are in
  * explain_words.c. */
 #include "base/sized.h"
-#include "herds/herds.h"
 #include "observe/report.h"
 #include "world/guard.h"
 

@@ -100,7 +100,7 @@ uint32_t muster_herd_leaves(const muster_world *world, muster_herd herd, muster_
 muster_herd muster_herd_of(const muster_world *world, muster_agent agent) {
   const muster_herd none = {0, 0};
   if (guard_read(world, "herd of an agent")) return none;
-  if (!world->herds.count || !muster_agent_exists(world, agent)) return none;
+  if (!world->herds.count || !identity_is_live(&world->agent_ids, agent.index, agent.generation)) return none;
   const herd_link *link = &world->herds.links[agent.index];
   if (link->tie == HERD_TIE_LEAF)
     return herds_id(world, herds_entry(&world->herds.types[link->type], link->entry)->herd);

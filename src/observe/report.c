@@ -1,9 +1,7 @@
 /* report.c - what a host may read between two frames. */
 #include "observe/report.h"
 #include "base/sized.h"
-#include "herds/herds.h"
 #include "world/guard.h"
-#include "world/messages.h"
 #include "world/timing.h"
 
 #include <string.h>

@@ -11,7 +11,6 @@
 #ifndef PLAN_CLASSES_H
 #define PLAN_CLASSES_H
 
-#include "agents/elasticity.h"
 #include "agents/store.h"
 #include "plan/activation.h"
 

@@ -83,19 +83,6 @@ fold_near fold_near_of(const fold_board *board, uint32_t partition, double low_x
   return find_near(board, &board->scratch[0], &ground);
 }
 
-static float nearest_square(const fold_near *near, float x, float y) {
-  float least = FOLD_FAR;
-  for (uint32_t i = 0; i < near->count; i++) {
-    float dx = near->x[i] - x, dy = near->y[i] - y, square = dx * dx + dy * dy;
-    least = square < least ? square : least;
-  }
-  return least;
-}
-
-float fold_distance(const fold_near *near, float x, float y) {
-  return near->count ? sqrtf(nearest_square(near, x, y)) : FOLD_FAR;
-}
-
 /* Squares of the distances to the nearest of them, in arrays of a multiple of eight. */
 VECTOR_CLONES static void measure(const fold_near *near, const float *restrict x, const float *restrict y,
                                   float *restrict squares, uint32_t count) {

@@ -2,8 +2,23 @@
  * folded. */
 #include "plan/fold.h"
 
+#include <math.h>
+
 /* What the mean of places may be off by, for its size. */
 #define ROUNDING 1e-4f
+
+static float nearest_square(const fold_near *near, float x, float y) {
+  float least = FOLD_FAR;
+  for (uint32_t i = 0; i < near->count; i++) {
+    float dx = near->x[i] - x, dy = near->y[i] - y, square = dx * dx + dy * dy;
+    least = square < least ? square : least;
+  }
+  return least;
+}
+
+float fold_distance(const fold_near *near, float x, float y) {
+  return near->count ? sqrtf(nearest_square(near, x, y)) : FOLD_FAR;
+}
 
 bool fold_unfolds(const herd_type *type, uint32_t depth, float distance_m) {
   return depth < type->tree.depth && distance_m < type->def.zone_m[type->tree.depth - depth - 1];

@@ -1,6 +1,5 @@
 #include "plan/grade.h"
 
-#include "agents/elasticity.h"
 #include "base/assert.h"
 
 #include <math.h>

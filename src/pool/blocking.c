@@ -1,8 +1,16 @@
-#include "pool/blocking.h"
-
+/* blocking.c - the threads of jobs that block; see threads.h. */
 #include "base/error.h"
 #include "pool/threads.h"
 #include "pool/worker.h"
+
+static void *thread_main(void *argument) {
+  seat *seat = argument;
+  visit visit;
+  visit_settle(&visit, seat);
+  blocking_run(seat);
+  visit_end(&visit);
+  return NULL;
+}
 
 /* Starts the thread after those that were started, if more are allowed. False when it was refused. */
 static bool start_one(struct muster_pool *pool) {
@@ -13,7 +21,7 @@ static bool start_one(struct muster_pool *pool) {
   }
   uint32_t started = load_ordered_u32(&pool->blocking_started);
   bool wanted = started < pool->def.blocking_threads_max && !pool_is_stopping(pool);
-  bool refused = wanted && !threads_start_blocking(pool, started);
+  bool refused = wanted && !threads_start_one(pool, pool_first_blocking(pool) + started, thread_main, "-b");
   if (wanted && !refused) store_ordered_u32(&pool->blocking_started, started + 1);
   store_ordered_u32(&pool->blocking_lock, 0);
   return !refused;

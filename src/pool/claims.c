@@ -1,4 +1,5 @@
-#include "pool/claims.h"
+/* claims.c - what workers have claimed and not started; see worker.h. */
+#include "pool/worker.h"
 
 typedef struct claim_view {
   uint32_t lane, count;

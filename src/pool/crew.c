@@ -1,5 +1,7 @@
 #include "pool/crew.h"
 
+#include "pool/worker.h"
+
 void crew_wake(struct muster_pool *pool) {
   for (uint32_t i = 1; i < pool->workers && worker_rouse(pool, NULL); i++) continue;
 }

@@ -10,7 +10,9 @@
 #ifndef POOL_CREW_H
 #define POOL_CREW_H
 
-#include "pool/worker.h"
+#include "pool/group.h"
+
+struct seat;
 
 /* What every worker of a crew runs, under its index. Returns when there is nothing left for this worker. */
 typedef void (*crew_work)(void *argument, uint32_t worker);
@@ -34,20 +36,20 @@ typedef struct crew {
 void crew_wake(struct muster_pool *pool);
 
 /* Opens a crew and calls up to `helpers` workers; the caller, who sits at `seat`, goes on. */
-void crew_open(crew *crew, seat *seat, const crew_orders *orders, uint32_t helpers);
+void crew_open(crew *crew, struct seat *seat, const crew_orders *orders, uint32_t helpers);
 
 /* One more worker may come, because there is more to do; nothing when as many as there are came or were called. Anybody
  * inside the crew, and its caller while it is open. */
-void crew_call(crew *crew, seat *seat);
+void crew_call(crew *crew, struct seat *seat);
 
 /* Lets nobody in any more. The caller. */
-void crew_close(crew *crew, seat *seat);
+void crew_close(crew *crew, struct seat *seat);
 
 /* Waits until all who came have left. After crew_close. */
-void crew_wait(crew *crew, seat *seat);
+void crew_wait(crew *crew, struct seat *seat);
 
 /* Opens a crew, works along, closes it and waits. */
-void crew_run(crew *crew, seat *seat, const crew_orders *orders, uint32_t helpers);
+void crew_run(crew *crew, struct seat *seat, const crew_orders *orders, uint32_t helpers);
 
 #define CREW_ALL UINT32_MAX
 

@@ -1,9 +1,7 @@
 /* jobs.c - the calls of muster/jobs.h that take jobs and groups; what they do is in worker.c and group.c. */
 #include "base/error.h"
 #include "base/sized.h"
-#include "pool/blocking.h"
-#include "pool/requests.h"
-#include "pool/visit.h"
+#include "pool/threads.h"
 #include "pool/worker.h"
 
 #include <string.h>

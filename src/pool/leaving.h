@@ -6,7 +6,8 @@
  * that a core shows where it was thrown, and also when nobody up the stack would have caught it. A callback may throw
  * and catch inside as it likes. Calls that return pay nothing: the routine stands in the unwind tables alone.
  *
- * longjmp() asks nobody: see run/occupancy.h. */
+ * longjmp() asks nobody: see run/occupancy.h. This pair of files is small and stands alone, since those who call
+ * back from other rooms need it without the pool, and the interleaving explorer puts its own routine in its place. */
 #ifndef POOL_LEAVING_H
 #define POOL_LEAVING_H
 

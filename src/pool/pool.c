@@ -1,15 +1,67 @@
-/* pool.c - creating, stopping and destroying a pool. */
-#include "pool/pool.h"
+/* pool.c - creating, stopping and destroying a pool; which worlds and pools exist. */
+#include "pool/inside.h"
 
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/sized.h"
 #include "pool/threads.h"
-#include "pool/visit.h"
 #include "pool/worker.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* ------------------------------------------------------------------------------------ which worlds and pools exist */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static living *first;
+
+/* The link that points to an entry; the last one when none does. */
+static living **find(const living *entry) {
+  living **link = &first;
+  while (*link && *link != entry) link = &(*link)->next;
+  return link;
+}
+
+void living_add(living *entry) {
+  pthread_mutex_lock(&lock);
+  entry->next = first;
+  first = entry;
+  pthread_mutex_unlock(&lock);
+}
+
+bool living_take(living *entry) {
+  pthread_mutex_lock(&lock);
+  living **link = find(entry);
+  bool found = *link != NULL;
+  if (found) *link = entry->next;
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+bool living_has(const living *entry) {
+  pthread_mutex_lock(&lock);
+  bool found = *find(entry) != NULL;
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+bool pool_exists(const struct muster_pool *pool) {
+  return living_has(&pool->living);
+}
+
+void pool_enter(struct muster_pool *pool) {
+  fetch_add_relaxed_u32(&pool->worlds, 1);
+}
+
+void pool_leave(struct muster_pool *pool) {
+  fetch_sub_relaxed_u32(&pool->worlds, 1);
+}
+
+const clock_source *pool_clock(const struct muster_pool *pool) {
+  return &pool->clock;
+}
+
+/* -------------------------------------------------------------------------------------------------------- creating */
 
 static muster_result check(const muster_pool_def *def) {
   if (def->workers > MUSTER_WORKERS_MAX || (unsigned)def->affinity > MUSTER_AFFINITY_NONE)
@@ -76,6 +128,8 @@ muster_pool *muster_pool_create(const muster_pool_def *given) {
     log_write(&def.log, MUSTER_LOG_INFO, "pool: %u workers share %u processors", pool->workers, pool->processor_count);
   return pool;
 }
+
+/* ---------------------------------------------------------------------------------------- stopping and destroying */
 
 static void drop_all(struct muster_pool *pool) {
   for (uint32_t i = 0; i < LANES; i++) worker_drop(pool, i);

@@ -1,91 +1,142 @@
-/* pool/pool.h - START HERE for the workers: a pool's queue, seats, and sets of sleepers.
+/* pool/pool.h - START HERE for the workers: how the pool works, and what other rooms see of it.
  *
- *   lane.h     a bounded queue of jobs that can also be taken out of turn
- *   queue.h    a lane for each priority, and the bitmap of those that have something
- *   group.h    counts jobs, knows who waits for them and what follows
- *   idle.h     who sleeps; park.h where they do
- *   seat.h     what a thread has while it works for the pool; visit.h how a thread gets one
- *   worker.h   what it does there
- *   threads.h  the threads themselves, and which processors they sit on
- *   jobs.c, range.c, blocking.c   the calls of muster/jobs.h
- *   crew.h     how a frame calls for help
+ *               submit                     claim                      start
+ *   a thread ------------> lane ----------------------> claim ------------------> a job runs
+ *      |                    |   of its priority: slots    |   of a seat: up to 8    |
+ *      | submit_after       |                             |                         | end
+ *      v                    +--- take out of turn --------+---> a job runs          v
+ *   follower of a group ------> lane, when the group is complete <----------- its group counts one less
+ *
+ * A job is a function, its argument, and the group that counts it, if somebody wants to wait for it. A range is worked
+ * off by jobs that share one number, the next index. A frame calls its crew by jobs of the priority FRAME.
+ *
+ * A job lies in one place at a time. A follower lies in the pool's table until the group before it is complete. Every
+ * other job lies in a slot of a lane: there is a lane for each priority, one for pinned and one for blocking jobs. A
+ * worker claims several slots of a lane at once. Such a job is still in its slot, but the lane's head has passed it;
+ * the worker's seat says which slots it holds, so that others find the job until it starts.
+ *
+ * Who may take it: a worker takes from the most urgent lane that has something, and from the claims of others before it
+ * turns to a less urgent lane. A waiter takes jobs of its group wherever they lie, and jobs that must end before these;
+ * other jobs only if its call says so. A cancel and the end of a crew take jobs out and do not run them. Pinned jobs
+ * are for the main thread, blocking ones for the blocking threads. One compare-and-swap on the slot's state decides who
+ * gets a job, whatever way they came.
+ *
+ * A thread needs a seat to work: workers and blocking threads keep theirs, others are guests for a visit.
+ *
+ *                nothing found: spin       draw a ticket,           last look: nothing
+ *   looking -------------------> spinning ----------------> in a set --------------------> asleep
+ *      ^                            |      enter the set      |                              |
+ *      +------ found something -----+------------ found ------+------ taken out, woken ------+
+ *
+ * A sleeper enters a set before its last look, and a waker publishes its work before it looks into the set. So one of
+ * the two sees the other, and no work lies where all sleep. There are three sets: workers without work, seats that wait
+ * for a group, and blocking threads. Whoever submits a job wakes one idle worker; without any, those who wait and may
+ * run it. A worker that was woken and sees more work wakes the next. Whoever completes a group wakes its waiters.
+ *
+ *   lane.[ch]      slots, head and tail: claims, and jobs taken out of turn
+ *   queue.[ch]     all lanes, and the bitmaps of those that have something, or claims that have not started
+ *   group.[ch]     counts jobs; who waits for them; followers
+ *   seat.h         what a thread has while it works; visit.c how it gets a seat
+ *   worker.[ch]    what it does there: claims, runs, helps, waits, sleeps, wakes; claims.c takes from others' claims
+ *   idle.h         a set of sleepers; park.[ch] where one sleeps
+ *   threads.[ch]   workers' threads; blocking.c those for blocking jobs; processors.c where the workers sit
+ *   jobs.c, range.[ch]   the calls of muster/jobs.h; pool.c creates, stops, destroys; inside.h: the parts of a pool
+ *   crew.[ch]      how a frame calls for help; ticket.h hands out the frame's work by number
+ *   identity.[ch], ring.[ch], leaving.[ch]   ids that go stale; a queue of values; callbacks that do not return
+ *
+ * What pairs with what (each use of atomics.h says it, too):
+ *
+ *   lane.c    push publishes the slot          start, take out and look read its state; these free it for push
+ *   queue.c   push, then reads the bitmap      who is about to sleep clears the bit, then looks at the lane
+ *   worker.c  announces a claim, moves head    claims.c: who looked at the lanes looks at the claims after that
+ *   worker.c  publishes, then looks for a      enters the set (idle.h) after its ticket (park.h), then looks at lanes
+ *             sleeper to wake                  and claims; for a group, it marks the group instead (group.c)
+ *   group.c   the swap that counts to zero     whoever sees zero; a waiter's mark, which that swap takes away
+ *   crew.c    a call pushes, then looks at     the end clears `open`, then takes out what lies there
+ *             `open`
+ *   pool.c    sets `stopping`, then wakes      sleepers look at it last; worker.c: whoever pushed drops the job
+ *   visit.c   gives a guest's seat back        the next guest's swap on the same word
+ *   ring.c    a slot's sequence, both ways; identity.c: an id is opened, whoever finds it live sees what was before
  */
 #ifndef POOL_POOL_H
 #define POOL_POOL_H
 
 #include "base/clock.h"
-#include "pool/idle.h"
-#include "pool/living.h"
-#include "pool/queue.h"
-#include "pool/seat.h"
 
 #include <muster/jobs.h>
 
-#include <pthread.h>
+struct group;
+struct seat;
 
-/* How long a worker looks for work before it sleeps, at most, and when looking did not help of late. */
-enum { SPIN_NS = 16000, SPIN_LEAST_NS = 4000 };
+/* The most indices that a pool can have. */
+enum { POOL_SEATS_MAX = 384 };
 
-struct muster_pool {
-  arena arena;
-  living living;
-  shared_u32 worlds; /* that use it; counted by whoever creates and destroys them */
-  muster_pool_def def;
-  clock_source clock;
-  uint32_t workers;    /* a caller included */
-  uint32_t seat_count; /* all indices */
-  seat *seats;
-  bool prepared; /* threads may have been started */
-  char name[12];
-  pthread_t *threads; /* by seat: workers, and blocking threads that were started */
-  uint32_t threads_started;
-  follower_table followers;
-  queue queue;
-  idle_set idle;          /* workers that take any job */
-  idle_set waiting;       /* seats that wait for a group */
-  idle_set blocking_idle; /* blocking threads */
-  _Alignas(64) shared_u32 stopping;
-  shared_u64 serials;          /* of groups */
-  shared_u64 main_thread;      /* who runs pinned jobs: an address that is one thread's own */
-  shared_u64 free_guests;      /* bits; the last is the main thread's alone */
-  shared_u64 dropped;          /* jobs, because the pool stops */
-  shared_u32 blocking_started; /* threads */
-  shared_u32 blocking_lock;    /* one starts a thread at a time */
-  shared_u32 placing;          /* one caller at a time keeps workers apart */
-  uint32_t processor_count;    /* that the process may use */
-  uint32_t *processors;
-  uint32_t caller_processor; /* kept free of workers; UINT32_MAX = not yet */
-  uint64_t placed_ns;        /* when workers were last moved */
-};
+/* ------------------------------------------------------------------------------------ which worlds and pools exist */
 
-static inline uint32_t pool_guest_index(const struct muster_pool *pool, uint32_t guest) {
-  return guest ? pool->workers + guest - 1 : 0;
-}
+/* Stands inside of a world or a pool. The only purpose is to tell a handle that was destroyed already, whose memory is
+ * gone and cannot be asked, from one that can be destroyed. This list belongs to the process, not to a world, and
+ * nothing is scheduled by it: it is touched when worlds and pools are created and destroyed, and at no other time. */
+typedef struct living {
+  struct living *next;
+} living;
 
-static inline uint32_t pool_first_blocking(const struct muster_pool *pool) {
-  return pool_guest_index(pool, pool->def.guests_max) + 1;
-}
+/* A world or pool has begun to exist. Any thread. */
+void living_add(living *entry);
 
-/* The free seats of guests when nobody is there: guests_max, and one more for the main thread. */
-static inline uint64_t pool_all_guests(const struct muster_pool *pool) {
-  return UINT64_MAX >> (63 - pool->def.guests_max);
-}
+/* Takes one out that is about to be destroyed; false when it does not exist. The entry is only compared until it is
+ * found. Any thread. */
+bool living_take(living *entry);
+
+/* Whether it exists now. Any thread. */
+bool living_has(const living *entry);
 
 /* Whether this is a pool that was not destroyed; it is not looked into. */
-static inline bool pool_exists(const struct muster_pool *pool) {
-  return living_has(&pool->living);
-}
+bool pool_exists(const struct muster_pool *pool);
 
 /* A world uses the pool from here on, or no more: it must go before the pool does. */
-static inline void pool_enter(struct muster_pool *pool) {
-  fetch_add_relaxed_u32(&pool->worlds, 1);
-}
-static inline void pool_leave(struct muster_pool *pool) {
-  fetch_sub_relaxed_u32(&pool->worlds, 1);
-}
+void pool_enter(struct muster_pool *pool);
+void pool_leave(struct muster_pool *pool);
 
-static inline bool pool_is_stopping(const struct muster_pool *pool) {
-  return load_ordered_u32(&pool->stopping);
-}
+/* The clock that the pool has calibrated. */
+const clock_source *pool_clock(const struct muster_pool *pool);
+
+/* ----------------------------------------------------------------------------------------- how a thread gets a seat */
+
+/* The seat that a thread has, for as long as it is inside the pool, or a guest's. Visits form a stack on each thread,
+ * so that a thread that works for several pools in turn (a job of one waits for a group of another) finds its seat at
+ * each. */
+typedef struct visit {
+  struct muster_pool *pool;
+  struct seat *seat;
+  struct visit *outer;
+  bool guest; /* the seat was taken for this visit */
+} visit;
+
+/* Takes a seat, or the thread's own when it has one; waits when all guest seats are taken. */
+struct seat *visit_begin(visit *visit, struct muster_pool *pool);
+
+/* The same, but null when the group is complete before there is a seat. */
+struct seat *visit_begin_unless(visit *visit, struct muster_pool *pool, const struct group *group);
+
+/* The same, but null when all guest seats are taken. */
+struct seat *visit_try(visit *visit, struct muster_pool *pool);
+
+/* Gives it back. On the same thread, the latest visit first. */
+void visit_end(visit *visit);
+
+/* The index of the thread that has the seat. */
+uint32_t visit_index(const struct seat *seat);
+
+/* A thread of the pool sits down for its lifetime. */
+void visit_settle(visit *visit, struct seat *seat);
+
+/* The seat that the thread has now; null when it has none. */
+struct seat *visit_seat(const struct muster_pool *pool);
+
+/* A number that no other running thread has. */
+uint64_t visit_thread(void);
+
+/* Before a frame: moves the workers that sit on the calling thread's processor, if they are to be kept apart. */
+void threads_keep_all_apart(struct muster_pool *pool);
 
 #endif

@@ -1,9 +1,7 @@
 #include "pool/range.h"
 
-#include "base/error.h"
 #include "pool/leaving.h"
-#include "pool/requests.h"
-#include "pool/visit.h"
+#include "pool/worker.h"
 
 _Static_assert(sizeof(range) <= sizeof(muster_range), "a range fits what the caller provides");
 
@@ -46,21 +44,14 @@ static CALLS_OUT void work_off(seat *seat, range *range) {
   }
 }
 
-static void help(void *argument, uint32_t worker) {
+void range_help(void *argument, uint32_t worker) {
   range *range = argument;
   work_off(&range->group->pool->seats[worker], range);
 }
 
-uint32_t range_counts_as_dropped(const job *job) {
-  if (job->run != help) return 1;
-  range *range = job->argument;
-  uint64_t none = 0;
-  return !range->attended && compare_exchange_ordered_u64(&range->next, &none, range->count);
-}
-
 /* Calls for up to `helpers`, as many as there is room for; returns how many. */
 static uint32_t call_helpers(struct muster_pool *pool, seat *seat, range *range, group *group, uint64_t helpers) {
-  job job = {help, range, group};
+  job job = {range_help, range, group};
   uint32_t called = 0;
   for (; called < helpers; called++) {
     group_add(group, 1, range->lane);

@@ -5,7 +5,7 @@
 #ifndef POOL_RANGE_H
 #define POOL_RANGE_H
 
-#include "pool/worker.h"
+#include "pool/group.h"
 
 enum { RANGE_PIECE_NS = 8000 };
 
@@ -21,8 +21,16 @@ typedef struct range {
   uint32_t cancels; /* of the group, when the range was submitted */
 } range;
 
+/* The job of a helper; its argument is the range. */
+void range_help(void *argument, uint32_t worker);
+
 /* How many jobs dropping this entry drops: one, but the first helper of a range ends the range and counts for all, and
  * none counts when the range has started or its caller attends to it. */
-uint32_t range_counts_as_dropped(const job *job);
+static inline uint32_t range_counts_as_dropped(const job *job) {
+  if (job->run != range_help) return 1;
+  range *range = job->argument;
+  uint64_t none = 0;
+  return !range->attended && compare_exchange_ordered_u64(&range->next, &none, range->count);
+}
 
 #endif

@@ -1,13 +1,16 @@
-/* pool/ticket.h - the claims of a batch, taken by number: {epoch:16, count:24, next:24} in one 64-bit word.
- *
- * Opening a batch is one store and taking a claim one fetch-add, so that a claim can never be taken against the count
- * of another batch. `next` may pass `count` by one per worker and batch. */
+/* pool/ticket.h - work that is handed out by number to whoever asks first: the claims of a batch, the shares of some
+ * work, a lot of numbers. */
 #ifndef POOL_TICKET_H
 #define POOL_TICKET_H
 
 #include "base/assert.h"
 #include "pool/atomics.h"
 
+/* -------------------------------------------------------------------------------------------------------- tickets */
+
+/* The claims of a batch, taken in order: {epoch:16, count:24, next:24} in one 64-bit word. Opening a batch is one store
+ * and taking a claim one fetch-add, so that a claim can never be taken against the count of another batch. `next` may
+ * pass `count` by one per worker and batch. */
 enum { TICKET_BITS = 24, TICKET_CLAIMS_MAX = (1 << TICKET_BITS) - 1 - 256 };
 #define TICKET_NONE UINT32_MAX
 
@@ -27,6 +30,58 @@ static inline uint32_t ticket_take(shared_u64 *ticket) {
   seen = fetch_add_relaxed_u64(ticket, 1);
   uint64_t next = seen & mask;
   return next < (seen >> TICKET_BITS & mask) ? (uint32_t)next : TICKET_NONE;
+}
+
+/* --------------------------------------------------------------------------------------------------------- shares */
+
+/* A few shares of some work, each taken once, by preference by whoever it belongs to. What a taker does is seen by
+ * others after the crew has left, so nothing else is ordered here. */
+enum { SHARES_MAX = 32, SHARE_NONE = SHARES_MAX };
+
+typedef struct shares {
+  shared_u32 left; /* a bit for each that nobody has taken */
+} shares;
+
+/* Opens `count` shares, at most SHARES_MAX - 1. Before the crew comes. */
+static inline void shares_open(shares *shares, uint32_t count) {
+  store_relaxed_u32(&shares->left, (1u << count) - 1u);
+}
+
+/* The share `own` when nobody has it, else any; SHARE_NONE when none is left. */
+static inline uint32_t shares_take(shares *shares, uint32_t own) {
+  uint32_t left;
+  while ((left = load_relaxed_u32(&shares->left))) {
+    uint32_t share = left >> own & 1u ? own : (uint32_t)__builtin_ctz(left);
+    if (fetch_and_ordered_u32(&shares->left, ~(1u << share)) >> share & 1u) return share;
+  }
+  return SHARE_NONE;
+}
+
+/* ------------------------------------------------------------------------------------------------------ allotments */
+
+/* A lot of numbers that any worker takes from while a frame runs. Only the numbers matter: what a number stands for
+ * belongs to whoever got it, and is read by others after the crew has left. So everything is relaxed. */
+typedef struct allotment {
+  shared_u32 taken;
+} allotment;
+
+/* Begins anew. Nobody else may be taking. */
+static inline void allotment_reset(allotment *allotment) {
+  store_relaxed_u32(&allotment->taken, 0);
+}
+
+/* How many were taken so far. */
+static inline uint32_t allotment_taken(const allotment *allotment) {
+  return load_relaxed_u32(&allotment->taken);
+}
+
+/* Takes up to `wanted` of the numbers below `lot`; returns the first, and in *given how many. Any thread. */
+static inline uint32_t allotment_take(allotment *allotment, uint32_t lot, uint32_t wanted, uint32_t *given) {
+  uint32_t first = load_relaxed_u32(&allotment->taken);
+  do {
+    *given = wanted < lot - first ? wanted : lot - first;
+  } while (!compare_exchange_relaxed_u32(&allotment->taken, &first, first + *given));
+  return first;
 }
 
 #endif

@@ -1,5 +1,4 @@
-#include "pool/visit.h"
-
+/* visit.c - how a thread gets a seat; see pool.h. */
 #include "pool/threads.h"
 
 static _Thread_local visit *visits; /* the latest */
@@ -65,4 +64,8 @@ void visit_settle(visit *visit, seat *seat) {
 void visit_end(visit *visit) {
   visits = visit->outer;
   if (visit->guest) return_guest_seat(visit->pool, visit->seat);
+}
+
+uint32_t visit_index(const seat *seat) {
+  return seat->index;
 }

@@ -1,11 +1,8 @@
 #include "pool/worker.h"
 
-#include "base/assert.h"
-#include "pool/claims.h"
 #include "pool/leaving.h"
 #include "pool/range.h"
 #include "pool/threads.h"
-#include "pool/visit.h"
 
 static void wake_seat(struct muster_pool *pool, seat *seat, uint32_t index) {
   if (seat) seat_count(&seat->statistics.wakes, 1);

@@ -11,7 +11,7 @@
 #ifndef POOL_WORKER_H
 #define POOL_WORKER_H
 
-#include "pool/pool.h"
+#include "pool/inside.h"
 
 /* How many jobs a claim has at most, and what it is expected to take at most; of jobs that are so short that a whole
  * claim takes CLAIM_UNFAIR_NS nobody is left a fair part; shorter ones than CLAIM_TINY_NS are waited for. */
@@ -61,6 +61,15 @@ void worker_complete(struct muster_pool *pool, seat *seat, group *group, uint32_
 
 /* Takes out all jobs of the group that have not started; returns how many entries, and in `jobs` how many jobs. */
 uint32_t worker_take_out_all(struct muster_pool *pool, const group *group, uint64_t *jobs);
+
+/* What workers have claimed of a lane and not started yet, for others to take out (claims.c). Takes a job of `lanes`
+ * (bits), with `only` not null one of that group, out of somebody's claim; looks at seat `from` first. False when there
+ * is none. Any thread. */
+bool claims_take(struct muster_pool *pool, uint32_t from, uint32_t lanes, const group *only, job *job);
+
+/* Whether a job of `lanes` (bits) waits in somebody's claim; clears the queue's bits of `lanes` when none does. About a
+ * nanosecond when they are clear. Any thread. */
+bool claims_settle(struct muster_pool *pool, uint32_t lanes);
 
 /* Enlists, looks once more, sleeps. Returns when there may be something. */
 void worker_sleep(seat *seat);

@@ -2,6 +2,7 @@
 #include "base/sized.h"
 #include "frame/frame.h"
 #include "observe/report.h"
+#include "record/recorder_fields.h"
 #include "replay/replay.h"
 #include "world/guard.h"
 
@@ -150,7 +151,7 @@ static muster_result read_head(tape *tape, const void *bytes, size_t count, head
   head->note_bytes = tape_take_number(tape);
   head->note = tape_take_place(tape, (size_t)head->note_bytes);
   if (section.kind != TAPE_HEAD || tape->failed || head->workers < 1 || head->workers > MUSTER_WORKERS_MAX ||
-      head->states < head->workers || head->states > IDLE_MAX)
+      head->states < head->workers || head->states > POOL_SEATS_MAX)
     return error_set(MUSTER_E_INPUT, "record: offset %d: the head of the record is missing", TAPE_HEADER_BYTES);
   return MUSTER_OK;
 }

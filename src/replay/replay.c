@@ -2,11 +2,11 @@
  * stands between two frames, and a stage 7 that runs what ran, and as far as it ran, on any number of workers. */
 #include "replay/replay.h"
 
-#include "agents/elasticity.h"
+#include "agents/spawn.h"
 #include "api/calls.h"
 #include "base/error.h"
 #include "frame/frame_record.h"
-#include "world/commands.h"
+#include "record/recorder_fields.h"
 #include "world/serial.h"
 #include "world/world_record.h"
 

@@ -3,7 +3,6 @@
 #define REPLAY_H
 
 #include "record/recorder.h"
-#include "record/recorder_fields.h"
 
 /* Repeats what the host did between two frames; the next frame is then in `frame`. False after trouble. */
 bool replay_until_frame(struct muster_world *world, muster_frame *frame);

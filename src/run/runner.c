@@ -2,6 +2,7 @@
 
 #include "agents/elapsed.h"
 #include "base/assert.h"
+#include "pool/ticket.h"
 #include "run/callback.h"
 #include "run/conduct.h"
 #include "run/cycles.h"

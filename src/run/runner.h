@@ -25,14 +25,14 @@
 #include "base/clock.h"
 #include "pool/crew.h"
 #include "pool/identity.h"
-#include "pool/ticket.h"
+#include "pool/pool.h"
 #include "run/flight.h"
 #include "run/inbox.h"
 #include "run/track.h"
 #include "run/wakes.h"
 #include "run/watchdog.h"
 
-enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * IDLE_MAX, SUSPECTS_MAX = 8 };
+enum { SAMPLES_MAX = 1024, RUNNER_LOG_MAX = 8192, RESTS_MAX = 4 * POOL_SEATS_MAX, SUSPECTS_MAX = 8 };
 
 /* What goes before the updates of a frame. */
 #define URGENT_LANES ((1u << MUSTER_PRIORITY_FRAME) - 1u)
@@ -211,7 +211,7 @@ typedef struct merged_log {
 /* The workers' logs, merged in the order of entries. Few workers have one. */
 typedef struct log_merge {
   uint32_t count;
-  merged_log logs[IDLE_MAX];
+  merged_log logs[POOL_SEATS_MAX];
 } log_merge;
 
 /* Begins to merge; the logs must stay as they are until the end. */

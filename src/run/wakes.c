@@ -1,13 +1,13 @@
 #include "run/wakes.h"
 
 #include "base/assert.h"
-#include "pool/idle.h"
+#include "pool/pool.h"
 
 void wakes_create(wakes *wakes, uint32_t agents_max, uint32_t hints_max, arena *arena) {
   wakes->words = arena_reserve(arena, agents_max, sizeof *wakes->words);
   wakes->hints_max = hints_max;
   /* More than may be pushed: for those that workers put back. */
-  ring_create(&wakes->hints, hints_max + IDLE_MAX, sizeof(uint32_t), arena);
+  ring_create(&wakes->hints, hints_max + POOL_SEATS_MAX, sizeof(uint32_t), arena);
 }
 
 bool wakes_push(wakes *wakes, uint32_t agent) {

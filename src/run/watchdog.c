@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "pool/ring.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -20,7 +20,7 @@
 #define RUN_WATCHDOG_H
 
 #include "agents/types.h"
-#include "pool/ring.h"
+#include "pool/atomics.h"
 
 /* Where a worker is. Written by the worker alone. */
 typedef struct watch_post {

@@ -108,6 +108,15 @@ bool snapshot_expect_agent(snapshot *snapshot, uint32_t index) {
   return snapshot_expect(snapshot, index < snapshot->high, "agent %u is none of %u", index, snapshot->high);
 }
 
+bool snapshot_tie(snapshot *snapshot, uint32_t index, uint32_t type, const char *what) {
+  if (!snapshot_expect_agent(snapshot, index)) return false;
+  const agent_row *row = &snapshot->rows[index];
+  bool fits = (row->generation & 1) && row->status > AGENT_PENDING && row->type == type && !snapshot->ties[index];
+  if (!snapshot_expect(snapshot, fits, "agent %u cannot be %s", index, what)) return false;
+  snapshot->ties[index] = 1;
+  return true;
+}
+
 bool snapshot_mark(snapshot *snapshot, uint32_t index, uint8_t mark, const char *where) {
   if (!snapshot_checks(snapshot)) return true;
   if (!snapshot_expect_agent(snapshot, index)) return false;

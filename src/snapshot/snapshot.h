@@ -169,8 +169,7 @@ void snapshot_herds(snapshot *snapshot);
 void snapshot_pool(snapshot *snapshot, uint32_t number);
 void snapshot_folds(snapshot *snapshot);
 
-/* Expects an active agent of a type that is nothing to any herd yet, and ties it to one. Only while it checks. In
- * snapshot_herds.c. */
+/* Expects an active agent of a type that is nothing to any herd yet, and ties it to one. Only while it checks. */
 bool snapshot_tie(snapshot *snapshot, uint32_t index, uint32_t type, const char *what);
 
 /* Whether something of a herd can be there. */

@@ -59,15 +59,6 @@ static void exchange_shape(snapshot *snapshot, uint32_t number) {
                     (double)own.zone_m[k], (double)saved.zone_m[k]);
 }
 
-bool snapshot_tie(snapshot *snapshot, uint32_t index, uint32_t type, const char *what) {
-  if (!snapshot_expect_agent(snapshot, index)) return false;
-  const agent_row *row = &snapshot->rows[index];
-  bool fits = (row->generation & 1) && row->status > AGENT_PENDING && row->type == type && !snapshot->ties[index];
-  if (!snapshot_expect(snapshot, fits, "agent %u cannot be %s", index, what)) return false;
-  snapshot->ties[index] = 1;
-  return true;
-}
-
 /* ------------------------------------------------------------------------------------------------------------ homes
  */
 

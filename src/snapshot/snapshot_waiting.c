@@ -237,7 +237,7 @@ static void exchange_wakes(snapshot *snapshot) {
   uint32_t index = 0, hints = 0, woken = 0;
   for (; snapshot_saves(snapshot) && ring_peek(&wakes->hints, hints, &index); hints++)
     woken += wakes_is_woken(wakes, index);
-  uint32_t count = snapshot_count(snapshot, woken, wakes->hints_max + IDLE_MAX, "wakes");
+  uint32_t count = snapshot_count(snapshot, woken, wakes->hints_max + POOL_SEATS_MAX, "wakes");
   for (uint32_t i = 0, hint = 0; i < count && !snapshot->failed; i++) {
     if (snapshot_saves(snapshot)) do
         ring_peek(&wakes->hints, hint++, &index);

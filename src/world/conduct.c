@@ -87,20 +87,6 @@ static void freeze_type(struct muster_world *world, uint32_t number) {
   world->statistics.quarantines++;
 }
 
-void conduct_forget(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
-  type_conduct *type = &world->conduct.offenders.types[row->type];
-  offenders_forget(&world->conduct.offenders, index);
-  if (row->level_floor) {
-    world->conduct.agents_demoted--;
-    type->agents_demoted--;
-  }
-  if (row->status != AGENT_QUARANTINED) return;
-  classes_join(&world->classes, &world->classes.classes[row->class], row->importance);
-  world->conduct.agents_quarantined--;
-  type->agents_quarantined--;
-}
-
 /* --------------------------------------------------------------------------------------------------------- pardons */
 
 /* Back into its class and a list: the wheel, due at once, or those who are ready, or whose action atoms wait. */
@@ -130,7 +116,7 @@ void conduct_pardon(struct muster_world *world, uint32_t index) {
   if (!store_is_active(&world->store, index)) return;
   agent_row *row = &world->store.rows[index];
   bool demoted = row->level_floor > 0, quarantined = row->status == AGENT_QUARANTINED;
-  conduct_forget(world, index);
+  lifecycle_forgive(world, index);
   world->statistics.pardons += demoted || quarantined;
   if (quarantined) release_from_quarantine(world, index);
   if (!demoted) return;

@@ -13,10 +13,6 @@ void conduct_quarantine_agent(struct muster_world *world, const muster_offence *
 /* All agents of a type come down a level. Frame's thread, at the end of the commit. */
 void conduct_demote_type(struct muster_world *world, uint32_t type);
 
-/* An active agent that is in no list any more is about to be removed: it is nobody's offender and a member of its class
- * again. Frame's thread. */
-void conduct_forget(struct muster_world *world, uint32_t index);
-
 /* Applies pardons, at the intake. The agent exists; it may be pending. */
 void conduct_pardon(struct muster_world *world, uint32_t index);
 void conduct_pardon_type(struct muster_world *world, uint32_t type);

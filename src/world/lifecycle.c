@@ -1,25 +1,14 @@
 /* lifecycle.c - see lifecycle.h. What is called forget in other files only clears what they keep of an agent. */
 #include "world/lifecycle.h"
 
+#include "agents/spawn.h"
 #include "base/assert.h"
 #include "base/random.h"
 #include "record/recorder.h"
 #include "run/callback.h"
-#include "world/conduct.h"
 #include "world/herd_links.h"
 #include "world/messages.h"
 #include "world/timing.h"
-#include "world/tune.h"
-
-score_inputs world_score_inputs(struct muster_world *world) {
-  return (score_inputs){.store = &world->store,
-                        .types = &world->types,
-                        .space = &world->space,
-                        .observers = &world->observers,
-                        .classes = &world->classes,
-                        .ready = &world->ready,
-                        .factors = world->factors};
-}
 
 void lifecycle_callback(struct muster_world *world, uint32_t index, muster_flight_doing doing,
                         void (*callback)(muster_update *)) {
@@ -80,11 +69,17 @@ void lifecycle_give_back(struct muster_world *world, uint32_t index) {
     identity_give_back(&world->agent_ids, index);
 }
 
+static void forget_company(struct muster_world *world, uint32_t index) {
+  if (!world->factors) return;
+  company_part(&world->company, index, (muster_agent){0, 0});
+  world->store.lift[index] = world->store.standing[index] = 0;
+}
+
 static void release_index(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   messages_forget(world, index);
   timing_forget(world, index);
-  tune_forget(world, index);
+  forget_company(world, index);
   identity_give_back(&world->slots[row->type], row->state_slot);
   row->status = AGENT_FREE;
   identity_close(&world->agent_ids, index);
@@ -123,12 +118,26 @@ void lifecycle_unschedule(struct muster_world *world, uint32_t index) {
   }
 }
 
+void lifecycle_forgive(struct muster_world *world, uint32_t index) {
+  agent_row *row = &world->store.rows[index];
+  type_conduct *type = &world->conduct.offenders.types[row->type];
+  offenders_forget(&world->conduct.offenders, index);
+  if (row->level_floor) {
+    world->conduct.agents_demoted--;
+    type->agents_demoted--;
+  }
+  if (row->status != AGENT_QUARANTINED) return;
+  classes_join(&world->classes, &world->classes.classes[row->class], row->importance);
+  world->conduct.agents_quarantined--;
+  type->agents_quarantined--;
+}
+
 void lifecycle_leave(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   score_inputs inputs = world_score_inputs(world);
   lifecycle_unschedule(world, index);
   rhythm_leave(&world->rhythms, row->type, index);
-  conduct_forget(world, index);
+  lifecycle_forgive(world, index);
   ease_forget(&world->ease, &world->store, index);
   score_forget_agent(&world->board, &inputs, index);
   space_unlink(&world->space, &world->store, index);

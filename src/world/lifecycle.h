@@ -26,6 +26,10 @@ void lifecycle_discard(struct muster_world *world, uint32_t index);
 /* Takes an active agent out of whatever list it is in. */
 void lifecycle_unschedule(struct muster_world *world, uint32_t index);
 
+/* An active agent that is in no list becomes a member of its class again, without demotion or offences: it is pardoned,
+ * or about to be removed. */
+void lifecycle_forgive(struct muster_world *world, uint32_t index);
+
 /* Returns an index of an agent whose id is gone. In a replay the record says who has which index. */
 void lifecycle_give_back(struct muster_world *world, uint32_t index);
 
@@ -44,8 +48,5 @@ void lifecycle_move(struct muster_world *world, uint32_t index, space_spot spot)
  * counts. */
 void lifecycle_callback(struct muster_world *world, uint32_t index, muster_flight_doing doing,
                         void (*callback)(muster_update *));
-
-/* What the score works on. */
-score_inputs world_score_inputs(struct muster_world *world);
 
 #endif

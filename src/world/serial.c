@@ -5,7 +5,8 @@
 
 uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns) {
   enum { WORTH_CALLING_NS = 500000 };
-  uint32_t most = (world->runner.workers < world->pool->workers ? world->runner.workers : world->pool->workers) - 1;
+  uint32_t workers = muster_pool_workers(world->pool);
+  uint32_t most = (world->runner.workers < workers ? world->runner.workers : workers) - 1;
   if (world->runner.virtual || recorder_replays(world->recorder)) return most;
   uint64_t now_ns = clock_now(&world->runner.clock), end_ns = world->frame.deadline_ns;
   uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 1;

@@ -1,13 +1,11 @@
 #include "world/timing.h"
 
 #include "agents/elapsed.h"
-#include "world/lifecycle.h"
 #include "world/reactions.h"
 
 #include <xxhash.h>
 
-/* Sets the agent's timer to the first of what it waits for. */
-static void set_timer(struct muster_world *world, uint32_t index) {
+void timing_set(struct muster_world *world, uint32_t index) {
   const agent_alarm *alarm = &world->store.alarms[index];
   uint64_t first_ns = alarm->wake_at_ns ? alarm->wake_at_ns : UINT64_MAX;
   if (world->store.rows[index].delayed && alarm->quiet_until_ns < first_ns) first_ns = alarm->quiet_until_ns;
@@ -15,48 +13,6 @@ static void set_timer(struct muster_world *world, uint32_t index) {
     timers_cancel(&world->timers, index);
   else
     timers_set(&world->timers, index, first_ns);
-}
-
-/* The agent's next update answers its time. False when one is under way that began before, or it is not active yet. */
-static bool release(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
-  agent_alarm *alarm = &world->store.alarms[index];
-  bool waits = row->status == AGENT_WAITING;
-  if (!waits && row->status != AGENT_READY && row->status != AGENT_ADMITTED) return false;
-  if (row->status == AGENT_READY && !row->woken) ready_wake(&world->ready, &world->store, index);
-  row->woken = 1;
-  if (!waits && row->atom_next) return false;
-  if (!row->timed) alarm->answered_ns = alarm->wake_at_ns;
-  row->timed = 1;
-  alarm->wake_at_ns = 0;
-  world->statistics.wakes_timed++;
-  if (!waits) return true;
-  periods_release_early(&world->classes, &world->store, &world->ready, index, world->frame.now_ns, world->frame.number);
-  ready_enlist(&world->ready, &world->store, index);
-  return true;
-}
-
-static void answer(struct muster_world *world, uint32_t index) {
-  agent_row *row = &world->store.rows[index];
-  const agent_alarm *alarm = &world->store.alarms[index];
-  uint64_t now_ns = world->frame.now_ns;
-  if (alarm->wake_at_ns && alarm->wake_at_ns <= now_ns && !release(world, index)) {
-    timers_set(&world->timers, index, now_ns + 1); /* looked at again in each frame until then */
-    return;
-  }
-  if (row->delayed && alarm->quiet_until_ns <= now_ns) {
-    row->delayed = 0;
-    lifecycle_wake(world, index);
-  }
-  set_timer(world, index);
-}
-
-void timing_run(struct muster_world *world) {
-  uint32_t left = periods_most(world->frame.budget_ns), index;
-  for (; left > 0; left--) {
-    if ((index = timers_take_due(&world->timers, world->frame.now_ns)) == UINT32_MAX) return;
-    answer(world, index);
-  }
 }
 
 void timing_ask(struct muster_world *world, uint32_t index, uint64_t at_ns) {
@@ -67,7 +23,7 @@ void timing_ask(struct muster_world *world, uint32_t index, uint64_t at_ns) {
     alarm->wake_at_ns = at_ns ? at_ns : 1; /* long past: 0 says that there is none */
   else
     return;
-  set_timer(world, index);
+  timing_set(world, index);
 }
 
 void timing_ask_own(struct muster_world *world, uint32_t index, const batch_result *result) {
@@ -86,7 +42,7 @@ bool timing_delays_wake(struct muster_world *world, uint32_t index) {
   }
   row->delayed = 1;
   world->statistics.wakes_delayed++;
-  set_timer(world, index);
+  timing_set(world, index);
   return true;
 }
 

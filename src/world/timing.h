@@ -6,9 +6,8 @@
 
 #include "world/world.h"
 
-/* Intake: releases those whose time has come, and wakes those whose gap has passed. Twice: before the commands, since
- * these times come first, and after them. */
-void timing_run(struct muster_world *world);
+/* Sets the agent's timer to the first of what it waits for. */
+void timing_set(struct muster_world *world, uint32_t index);
 
 /* Intake, commit: an agent is asked to run at a time, or at none with MUSTER_WAKE_NEVER. */
 void timing_ask(struct muster_world *world, uint32_t index, uint64_t at_ns);

@@ -146,10 +146,10 @@ muster_result muster_world_set_workers(muster_world *world, uint32_t workers) {
   if (result) return result;
   if (world->recorder || world_is_planned(world))
     return error_set(MUSTER_E_STATE, "workers: not in worlds that are recorded, replayed or planned");
-  if (workers > world->pool->workers)
+  if (workers > muster_pool_workers(world->pool))
     return error_set(MUSTER_E_ARGUMENT, "workers: %u must be 0 (all) .. %u, as many as the pool has", workers,
-                     world->pool->workers);
-  world->runner.workers = workers ? workers : world->pool->workers;
+                     muster_pool_workers(world->pool));
+  world->runner.workers = workers ? workers : muster_pool_workers(world->pool);
   return MUSTER_OK;
 }
 
@@ -274,12 +274,6 @@ void tune_company(struct muster_world *world, const command *command) {
   else
     company_part(&world->company, command->index, command->other);
   if (!world->company.places[command->index]) set_lift(world, command->index, 0);
-}
-
-void tune_forget(struct muster_world *world, uint32_t index) {
-  if (!world->factors) return;
-  company_part(&world->company, index, (muster_agent){0, 0});
-  world->store.lift[index] = world->store.standing[index] = 0;
 }
 
 /* The most important of those that it is with, if they are more so than itself; all of them without company. */

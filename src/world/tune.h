@@ -21,9 +21,6 @@ void tune_run(struct muster_world *world);
 void tune_esteem(struct muster_world *world, const command *command);
 void tune_company(struct muster_world *world, const command *command);
 
-/* The agent is gone. */
-void tune_forget(struct muster_world *world, uint32_t index);
-
 /* After the score: what company is worth now to some of those who have any; whose importance changes by it is noted. */
 void tune_look_at_company(struct muster_world *world);
 

@@ -8,7 +8,6 @@
 #include "agents/mailbox.h"
 #include "agents/observers.h"
 #include "agents/space.h"
-#include "agents/spawn.h"
 #include "agents/store.h"
 #include "agents/types.h"
 #include "plan/bands.h"
@@ -23,12 +22,10 @@
 #include "plan/rhythm.h"
 #include "plan/score.h"
 #include "plan/timers.h"
-#include "pool/allotment.h"
 #include "pool/crew.h"
 #include "pool/identity.h"
-#include "pool/living.h"
-#include "pool/shares.h"
-#include "pool/visit.h"
+#include "pool/pool.h"
+#include "pool/ticket.h"
 #include "run/acts.h"
 #include "run/homes.h"
 #include "run/inbox.h"
@@ -169,7 +166,7 @@ struct muster_world {
   shared_u64 fold_ticket;  /* and blocks of herds of stage 3 */
   bool early_open;
   visit visit; /* of the thread that runs the frame, and its seat */
-  seat *seat;
+  struct seat *seat;
   const update_context *outer; /* whose callbacks that thread was running before: of another world; null: of none */
   runner runner;
   watchdog *watchdog; /* null: none */
@@ -230,6 +227,17 @@ static inline bool world_costs_are_told(const struct muster_world *world) {
 /* How many run updates: ours, or the host's. */
 static inline uint32_t world_workers(const struct muster_world *world) {
   return world_is_planned(world) ? world->def.planner_workers : world->runner.workers;
+}
+
+/* What the score works on. */
+static inline score_inputs world_score_inputs(struct muster_world *world) {
+  return (score_inputs){.store = &world->store,
+                        .types = &world->types,
+                        .space = &world->space,
+                        .observers = &world->observers,
+                        .classes = &world->classes,
+                        .ready = &world->ready,
+                        .factors = world->factors};
 }
 
 #endif

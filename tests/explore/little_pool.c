@@ -1,7 +1,6 @@
 #include "little_pool.h"
 
 #include "pool/threads.h"
-#include "pool/visit.h"
 
 enum { LANE_JOBS = 4, CONTINUATIONS = 4 };
 

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/fatal.h"
 #include "pool/leaving.h"
-#include "pool/living.h"
 #include "pool/threads.h"
 
 #include "explorer.h"
@@ -71,15 +70,6 @@ void fatal(const char *format, ...) {
   abort();
 }
 
-void living_add(living *entry) {
-  (void)entry;
-}
-
-bool living_take(living *entry) {
-  (void)entry;
-  return true;
-}
-
 LEAVING_ROUTINE _Unwind_Reason_Code leaving_job(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
                                                 struct _Unwind_Exception *exception, struct _Unwind_Context *context) {
   (void)version;
@@ -106,9 +96,11 @@ bool threads_start(struct muster_pool *pool) {
   return true;
 }
 
-/* A fibre of the case waits to be started: until as many were as its number says. */
-bool threads_start_blocking(struct muster_pool *pool, uint32_t number) {
-  pool->threads_started = number + 1;
+/* A fibre of the case waits to be started: until as many were as its number says. Only blocking threads come here. */
+bool threads_start_one(struct muster_pool *pool, uint32_t index, void *(*run)(void *), const char *suffix) {
+  (void)run;
+  (void)suffix;
+  pool->threads_started = index - pool_first_blocking(pool) + 1;
   explore_unblock(&pool->threads_started);
   return true;
 }

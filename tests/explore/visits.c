@@ -2,7 +2,7 @@
  *
  * `static _Thread_local visit *visits;` becomes, with the two macros below, the declaration of a function that returns
  * where the running fibre's variable is, and every use of the variable a call of it. */
-#include "pool/visit.h"
+#include "pool/inside.h"
 
 #include "explorer.h"
 

@@ -3,7 +3,6 @@
 #ifndef PLANNER_H
 #define PLANNER_H
 
-#include "agents/elasticity.h"
 #include "plan/periods.h"
 #include "plan/rank.h"
 #include "plan/score.h"

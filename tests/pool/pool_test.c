@@ -1,7 +1,6 @@
 /* The workers of a pool: who runs what, who sees what, and that everybody is woken and comes home. */
 #include "pool/crew.h"
 #include "pool/threads.h"
-#include "pool/visit.h"
 
 #include <criterion/criterion.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* Shares of some work: each taken once, by preference by whoever it belongs to. */
-#include "pool/shares.h"
+#include "pool/ticket.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

@@ -215,6 +215,116 @@ run_tidy
 "$TIDY" --rooms "$tree" >"$work/rooms"
 grep -qE '^  -> frame +0 includes +1 calls$' "$work/rooms" || fail "--rooms does not count a call: $(cat "$work/rooms")"
 
+plant "a header that is no face of its room, in another room"
+write src/run/inside.c <<<'#include "pool/lane.h"'
+expect src/run/inside.c:1 rooms
+
+plant "a header that is no face of its room, in its own room, a test and a bench"
+for file in src/pool/inside.c tests/run/inside_test.c bench/inside.c; do write $file <<<'#include "pool/lane.h"'; done
+run_tidy
+[ "$status" -eq 0 ] || fail "$what is refused: $output"
+
+plant "a face that no other room includes"
+write src/pool/crew.h <<<"typedef int crew;"
+write src/pool/crew.c <<<'#include "pool/crew.h"'
+expect src/pool/crew.h:1 rooms
+
+plant "a face that another room includes"
+write src/pool/crew.h <<<"typedef int crew;"
+write src/run/runner.c <<<'#include "pool/crew.h"'
+run_tidy
+[ "$status" -eq 0 ] || fail "$what is refused: $output"
+
+# ------------------------------------------------------------------------------------------------------------ circles
+
+circle_of_three() { # what the third calls
+  write src/plan/one.c <<<"int plan_one(void) { return plan_two(); }"
+  write src/plan/two.c <<<"static int own(void) { return 1; } int plan_two(void) { return own() + plan_three(); }"
+  write src/plan/three.c <<<"int plan_three(void) { return $1; }"
+}
+
+plant "three files that call each other in a circle"
+circle_of_three "plan_one()"
+expect src/plan/one.c:1 circles
+grep -qF "three.c two.c" <<<"$output" || fail "$what: the others are not named in: $output"
+"$TIDY" --rooms "$tree" >"$work/circles"
+for call in "one.c +-> two.c +plan_two" "two.c +-> three.c +plan_three" "three.c +-> one.c +plan_one"; do
+  grep -qE "^  $call$" "$work/circles" || fail "--rooms does not print '$call': $(cat "$work/circles")"
+done
+
+while read -r code; do
+  plant "what is no circle: $code"
+  circle_of_three "$code"
+  run_tidy
+  [ "$status" -eq 0 ] || fail "$what is refused: $output"
+done <<'END'
+1
+call(plan_one)
+all->plan_one()
+own()
+END
+
+plant "a header and its source that call each other, and a header's function that a source below another calls"
+write src/plan/pair.h <<<"static inline int pair_inline(void) { return pair_two(); } static inline int pair_low(void) { return 1; }"
+write src/plan/pair.c <<<"int pair_two(void) { return pair_inline() + pair_above(); }"
+write src/plan/above.c <<<"int pair_above(void) { return pair_low(); }"
+write src/scenarios/one.c <<<"int scene_one(void) { return scene_two(); }"
+write src/scenarios/two.c <<<"int scene_two(void) { return scene_one(); }"
+run_tidy
+[ "$status" -eq 1 ] || fail "$what: pair.h calls pair.c, which calls above.c, which calls pair.h"
+sed -i 's/pair_low()/1/' "$tree/src/plan/above.c"
+run_tidy
+[ "$status" -eq 0 ] || fail "$what is refused: $output"
+"$TIDY" --rooms "$tree" | grep -q '^circle in scenarios:$' || fail "--rooms does not print a circle of scenarios"
+
+# ------------------------------------------------------------------------------------------------------------ visible
+
+# FILE COUNT - what --rooms says of a file must be this count, or nothing when it is 0.
+expect_visible() {
+  local line
+  line=$("$TIDY" --rooms "$tree" | grep -E "^ +[0-9]+ $1 " || true)
+  [ "$(awk '{ print $1 + 0 }' <<<"$line")" = "$2" ] || fail "$what: $1 sees not $2 members but: $line"
+}
+
+plant "members that are seen"
+write src/agents/store.h <<'C'
+struct ahead;
+typedef struct agent_row {
+  int a, *b, c[2], d : 3;                 /* int x, y; in a comment */
+  void (*run)(struct ahead *one, int two);
+  _Alignas(64) const struct ahead *e;
+  enum { ONE, TWO } kind;
+  struct inner { int f; } inside, *outside;
+  union { int g; struct { int h, i; }; };
+  _Static_assert(1, "of no account");
+} agent_row;
+struct ahead *store_look(struct ahead *at);
+static inline struct agent_row store_row(void) { return (struct agent_row){.a = 1, .c = {1, 2}}; }
+C
+write src/plan/fit.h <<'C'
+#include "agents/store.h"
+union __attribute__((aligned(8))) fit { int a; long b; };
+C
+write src/frame/own.h <<<"struct own { int a, b, c; };"
+write src/frame/look.c <<'C'
+#include "frame/own.h"
+#include "plan/fit.h"
+#include "agents/store.h"
+struct also { int own; };
+C
+write src/plan/look.c <<<'#include "plan/fit.h"'
+write src/agents/look.c <<<'#include "agents/store.h"'
+write src/run/look.c <<<'#include "store.h"'
+expect_visible src/frame/look.c 15
+expect_visible src/plan/look.c 13
+expect_visible src/agents/look.c 0
+expect_visible src/run/look.c 0
+"$TIDY" --rooms "$tree" >"$work/visible"
+grep -qE '^ +15 src/frame/look.c +agents 13 plan 2$' "$work/visible" || fail "$what: not told by room"
+grep -qE '^ +28 members in all, seen by 2 of 11 files$' "$work/visible" || fail "$what: no sum: $(cat "$work/visible")"
+[ "$(grep -n 'src/frame/look.c ' "$work/visible" | cut -d: -f1)" -lt \
+  "$(grep -n 'src/plan/look.c ' "$work/visible" | cut -d: -f1)" ] || fail "$what: the most does not come first"
+
 plant "a header that everyone includes"
 for ((i = 0; i < 10; i++)); do write "src/base/user$i.c" <<<'#include "base/common.h"'; done
 write src/base/common.h <<<"typedef int common;"

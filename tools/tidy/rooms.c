@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOMS_MAX = 16, BELOW_MAX = 14, FACE_MAX = 3 };
+enum { ROOMS_MAX = 16, BELOW_MAX = 14, FACE_MAX = 20 };
 
 /* An arrow goes from a room to one that stands above it in this table, so there is no circle. `below` says to which.
- * Other rooms include the headers of its face alone; without any named, all of them. */
+ * Other rooms include the headers of its face alone, and each of these is included by some; a room without a face is
+ * included by none. The headers of base have nothing to do with each other: each of them is its face. */
 typedef struct room {
   const char *name;
   const char *below[BELOW_MAX];
@@ -16,39 +17,39 @@ typedef struct room {
 } room;
 
 static const room rooms[] = {
-    {"base", {NULL}, {NULL}},
-    {"agents", {"base"}, {NULL}},
-    {"plan", {"base", "agents"}, {NULL}},
-    {"pool", {"base"}, {NULL}},
-    {"run", {"base", "agents", "pool"}, {NULL}},
+    {"base", {NULL}, {"*"}},
+    {"agents",
+     {"base"},
+     {"store.h", "batch.h", "company.h", "elapsed.h", "herds.h", "mailbox.h", "nearby.h", "observers.h", "offence.h",
+      "passes.h", "sets.h", "sights.h", "space.h", "spawn.h", "types.h"}},
+    {"plan",
+     {"base", "agents"},
+     {"bands.h", "closing.h", "controller.h", "costs.h", "ease.h", "fold.h", "offenders.h", "periods.h", "rank.h",
+      "ready.h", "rhythm.h", "score.h", "timers.h"}},
+    {"pool", {"base"}, {"pool.h", "atomics.h", "crew.h", "identity.h", "leaving.h", "ring.h", "ticket.h", "worker.h"}},
+    {"run",
+     {"base", "agents", "pool"},
+     {"runner.h", "acts.h", "callback.h", "conduct.h", "homes.h", "inbox.h", "newborns.h", "occupancy.h", "passes.h",
+      "track.h", "watchdog.h"}},
     {"record", {"base", "agents", "pool", "run"}, {"recorder.h", "recorder_fields.h"}},
-    {"world", {"base", "agents", "plan", "pool", "run", "record"}, {NULL}},
+    {"world",
+     {"base", "agents", "plan", "pool", "run", "record"},
+     {"world.h", "lifecycle.h", "commands.h", "conduct.h", "conduct_tell.h", "flight.h", "guard.h", "herd_links.h",
+      "messages.h", "reactions.h", "serial.h", "timing.h", "tune.h", "world_record.h"}},
     {"herds", {"base", "agents", "plan", "pool", "run", "record", "world"}, {"herds.h"}},
     {"frame", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}, {"frame.h", "frame_record.h"}},
     {"observe", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}, {"report.h"}},
     {"api", {"base", "agents", "plan", "pool", "run", "record", "world", "herds", "frame"}, {"calls.h"}},
-    {"replay", {"base", "agents", "pool", "run", "record", "world", "frame", "observe", "api"}, {"replay.h"}},
-    {"snapshot",
-     {"base", "agents", "plan", "pool", "run", "record", "world", "herds", "frame", "observe"},
-     {"snapshot.h"}},
+    {"replay", {"base", "agents", "pool", "run", "record", "world", "frame", "observe", "api"}, {NULL}},
+    {"snapshot", {"base", "agents", "plan", "pool", "run", "record", "world", "herds", "frame", "observe"}, {NULL}},
     {"scenarios", {NULL}, {NULL}},
     {"service", {"base"}, {NULL}},
 };
 enum { ROOM_COUNT = sizeof rooms / sizeof *rooms };
 
-/* A function. */
-typedef struct callee {
-  const char *name;
-  size_t length;
-  int room;
-  bool shared;         /* other files can call it */
-  size_t source, user; /* where it stands; 1 + the last file that was seen to use it */
-} callee;
-
 typedef struct room_run {
   tidy_run *tidy;
-  callee *callees; /* sorted by name */
-  size_t callee_count;
+  tidy_functions functions;
   size_t includes[ROOM_COUNT][ROOM_COUNT], calls[ROOM_COUNT][ROOM_COUNT];
 } room_run;
 
@@ -64,12 +65,15 @@ static int room_of_path(const char *path, size_t length) {
   return slash ? room_named(path, (size_t)(slash - path)) : -1;
 }
 
-/* The room that a file of src stands in; -1 when it is in none. */
-static int room_of(const tidy_source *source) {
+int tidy_room_of(const tidy_source *source) {
   static const char folder[] = "src/";
   if (!source_in(source, folder)) return -1;
   const char *path = source->path + sizeof folder - 1;
   return room_of_path(path, strlen(path));
+}
+
+const char *tidy_room_name(int room) {
+  return room < ROOM_COUNT ? rooms[room].name : NULL;
 }
 
 static bool may_use(int user, int used) {
@@ -81,13 +85,17 @@ static bool may_use(int user, int used) {
 
 /* --------------------------------------------------------------------------------------------------------- includes */
 
+static bool shows_all(int room) {
+  return *rooms[room].face && strcmp(*rooms[room].face, "*") == 0;
+}
+
 /* Whether another room may include this header, by its path from src. */
 static bool is_face(int used, const tidy_include *include) {
   size_t folder = strlen(rooms[used].name) + 1;
   for (const char *const *face = rooms[used].face; *face; face++)
     if (strlen(*face) == include->length - folder && strncmp(include->start + folder, *face, strlen(*face)) == 0)
       return true;
-  return !*rooms[used].face;
+  return shows_all(used);
 }
 
 static void check_includes(room_run *run, const tidy_source *source, int user) {
@@ -111,83 +119,47 @@ static void check_includes(room_run *run, const tidy_source *source, int user) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ calls */
-
-static bool begins(const char *text, const char *prefix) {
-  return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-/* In a source, static functions are for that file alone; in a header, every function is for those who include it. */
-static bool is_shared(const tidy_source *source, const tidy_declaration *declaration) {
-  static const char *const own[] = {"static", "INLINE", "PREFETCH_FUNCTION"};
-  if (source_ends(source, ".h")) return true;
-  tidy_identifier word = {0};
-  for (size_t at = declaration->start; source_next_identifier(source->code, declaration->name.offset, at, &word);
-       at = word.offset + word.length)
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-      if (strlen(own[i]) == word.length && begins(source->code + word.offset, own[i])) return false;
-  return true;
-}
-
-static int compare_callees(const void *one, const void *other) {
-  const callee *a = one, *b = other;
-  int order = strncmp(a->name, b->name, a->length < b->length ? a->length : b->length);
-  return order ? order : (a->length > b->length) - (a->length < b->length);
-}
-
-static void add_callee(room_run *run, const callee *added) {
-  enum { STEP = 256 };
-  if (run->callee_count % STEP == 0)
-    run->callees = realloc(run->callees, (run->callee_count + STEP) * sizeof *run->callees);
-  if (!run->callees) {
-    fputs("tidy: out of memory\n", stderr);
-    exit(2);
-  }
-  run->callees[run->callee_count++] = *added;
-}
-
-static void list_callees(room_run *run) {
+/* Whether another room than the header's own includes it. */
+static bool is_included_elsewhere(const room_run *run, const char *path, int room) {
   for (size_t i = 0; i < run->tidy->source_count; i++) {
     const tidy_source *source = &run->tidy->sources[i];
-    int room = room_of(source);
-    if (room < 0) continue;
-    tidy_declaration declaration;
-    for (size_t at = 0; source_next_declaration(source, at, &declaration); at = declaration.end)
-      if (declaration.kind == DECLARATION_FUNCTION)
-        add_callee(run, &(callee){.name = source->code + declaration.name.offset,
-                                  .length = declaration.name.length,
-                                  .room = room,
-                                  .shared = is_shared(source, &declaration),
-                                  .source = i});
+    int user = tidy_room_of(source);
+    tidy_include include;
+    for (size_t line = 0; user >= 0 && user != room && source_next_include(source, line, &include);
+         line = include.line + 1)
+      if (include.open == '"' && include_is(&include, path)) return true;
   }
-  if (run->callee_count) qsort(run->callees, run->callee_count, sizeof *run->callees, compare_callees);
+  return false;
 }
 
-/* A member of a struct may have a function's name. */
-static bool is_member(const char *code, size_t offset) {
-  if (offset > 0 && code[offset - 1] == '.') return true;
-  return offset > 1 && code[offset - 1] == '>' && code[offset - 2] == '-';
+/* What a face shows is asked for: else it is no face. */
+static void check_face(room_run *run, const tidy_source *header, int room) {
+  const char *path = header->path + strlen("src/");
+  tidy_include as_included = {.start = path, .length = strlen(path)};
+  if (shows_all(room) || !is_face(room, &as_included) || is_included_elsewhere(run, path, room)) return;
+  tidy_report(run->tidy, header, 0, "rooms", "no other room includes it: take it out of the face of %s",
+              rooms[room].name);
 }
 
-static bool is_outside(int room) {
+/* ------------------------------------------------------------------------------------------------------------ calls */
+
+bool tidy_room_is_outside(int room) {
   return strcmp(rooms[room].name, "scenarios") == 0 || strcmp(rooms[room].name, "service") == 0;
 }
 
 /* Scenarios and the service know the public functions, wherever these stand. */
-static bool is_public_to(int user, const callee *used) {
-  return is_outside(user) && begins(used->name, "muster_");
+static bool is_public_to(int user, const tidy_function *used) {
+  return tidy_room_is_outside(user) && strncmp(used->name, "muster_", strlen("muster_")) == 0;
 }
 
 /* What a name means in a room: a function that other files can call, of this room or of another; null when there is
  * none. The library is linked without the scenarios and the service. */
-static callee *find_callee(const room_run *run, const char *name, size_t length, int user) {
-  callee wanted = {.name = name, .length = length}, *end = run->callees + run->callee_count, *found = NULL;
-  if (!run->callee_count) return NULL;
-  callee *at = bsearch(&wanted, run->callees, run->callee_count, sizeof wanted, compare_callees);
-  while (at && at > run->callees && compare_callees(at - 1, &wanted) == 0) at--;
-  for (; at && at < end && compare_callees(at, &wanted) == 0; at++) {
+static tidy_function *find_function(const room_run *run, const char *name, size_t length, int user) {
+  tidy_function *at = functions_find(&run->functions, name, length), *found = NULL;
+  tidy_function *end = run->functions.items + run->functions.count;
+  for (; at && at < end && function_is_named(at, name, length); at++) {
     if (at->room == user) return at;
-    if (at->shared && !is_outside(at->room)) found = at;
+    if (at->shared && !tidy_room_is_outside(at->room)) found = at;
   }
   return found;
 }
@@ -196,9 +168,10 @@ static void check_calls(room_run *run, size_t number, int user) {
   const tidy_source *source = &run->tidy->sources[number];
   tidy_identifier word = {0};
   for (size_t at = 0; source_next_identifier(source->code, source->length, at, &word); at = word.offset + word.length) {
-    callee *used = find_callee(run, source->code + word.offset, word.length, user);
-    if (!used || used->room == user || used->user == number + 1 || is_member(source->code, word.offset)) continue;
-    if (is_outside(user) && source->code[word.offset + word.length] != '(') continue; /* a variable's name */
+    tidy_function *used = find_function(run, source->code + word.offset, word.length, user);
+    if (!used || used->room == user || used->user == number + 1 || source_is_member(source->code, word.offset))
+      continue;
+    if (tidy_room_is_outside(user) && source->code[word.offset + word.length] != '(') continue; /* a variable's name */
     if (is_public_to(user, used)) continue;
     used->user = number + 1;
     run->calls[user][used->room]++;
@@ -224,12 +197,13 @@ static void check_table(room_run *run) {
 
 static void look(room_run *run) {
   check_table(run);
-  list_callees(run);
+  functions_list(&run->functions, run->tidy);
   for (size_t i = 0; i < run->tidy->source_count; i++) {
     const tidy_source *source = &run->tidy->sources[i];
-    int room = room_of(source);
+    int room = tidy_room_of(source);
     if (room >= 0) {
       check_includes(run, source, room);
+      check_face(run, source, room);
       check_calls(run, i, room);
     } else if (source_in(source, "src/")) {
       tidy_report(run->tidy, source, 0, "rooms",
@@ -241,13 +215,13 @@ static void look(room_run *run) {
 void rule_rooms(tidy_run *tidy) {
   room_run run = {.tidy = tidy};
   look(&run);
-  free(run.callees);
+  free(run.functions.items);
 }
 
 static void print_room(const room_run *run, int room) {
   size_t files = 0, lines = 0;
   for (size_t i = 0; i < run->tidy->source_count; i++) {
-    if (room_of(&run->tidy->sources[i]) != room) continue;
+    if (tidy_room_of(&run->tidy->sources[i]) != room) continue;
     files++;
     lines += run->tidy->sources[i].line_count;
   }
@@ -262,5 +236,5 @@ void tidy_print_rooms(tidy_run *tidy) {
   room_run run = {.tidy = tidy};
   look(&run);
   for (int room = 0; room < ROOM_COUNT; room++) print_room(&run, room);
-  free(run.callees);
+  free(run.functions.items);
 }

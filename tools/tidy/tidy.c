@@ -63,9 +63,9 @@ static void add_folder(tidy_run *tidy, const char *folder) {
 
 int main(int count, char **arguments) {
   static const char *const folders[] = {"include", "src", "tools", "bench", "tests"};
-  static void (*const rules[])(tidy_run *) = {rule_rooms,    rule_layers, rule_god_header, rule_atomics,
-                                              rule_prefetch, rule_clock,  rule_vocabulary, rule_no_leftovers,
-                                              rule_length,   rule_blanks, rule_documented, rule_stages};
+  static void (*const rules[])(tidy_run *) = {
+      rule_rooms,      rule_circles,      rule_layers, rule_god_header, rule_atomics,    rule_prefetch, rule_clock,
+      rule_vocabulary, rule_no_leftovers, rule_length, rule_blanks,     rule_documented, rule_stages};
   bool print = count == 3 && strcmp(arguments[1], "--rooms") == 0;
   if (count != 2 && !print) {
     fputs("usage: tidy [--rooms] ROOT\n"
@@ -75,7 +75,11 @@ int main(int count, char **arguments) {
   }
   tidy_run tidy = {.root = arguments[count - 1]};
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) add_folder(&tidy, folders[i]);
-  if (print) tidy_print_rooms(&tidy);
+  if (print) {
+    tidy_print_rooms(&tidy);
+    tidy_print_circles(&tidy);
+    tidy_print_visible(&tidy);
+  }
   for (size_t i = 0; i < sizeof rules / sizeof *rules && !print; i++) rules[i](&tidy);
   size_t findings = tidy.findings;
   printf("tidy: %zu files, %zu findings\n", tidy.source_count, findings);

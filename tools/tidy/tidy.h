@@ -4,7 +4,8 @@
  *
  * reads every C file under ROOT's include, src, tools, bench and tests, and prints one line for each broken rule:
  * file:line: rule: what to do. A rule is one function over all sources; it has no list of exceptions to grow.
- * With --rooms it prints who knows whom in src instead.
+ * With --rooms it prints instead which rooms of src know which others, which files of a room call each other in a
+ * circle, and how many members each file sees of other rooms' structs.
  */
 #ifndef TIDY_H
 #define TIDY_H
@@ -94,6 +95,46 @@ typedef struct tidy_declaration {
  * through. */
 bool source_next_declaration(const tidy_source *source, size_t from, tidy_declaration *found);
 
+/* --------------------------------------------------------------------------------------------------- functions.c */
+
+/* A function that is defined in a room of src. */
+typedef struct tidy_function {
+  const char *name; /* in its source */
+  size_t length;
+  int room;
+  bool shared;         /* other files can call it */
+  size_t source, user; /* where it stands; for rooms.c: 1 + the last file that was seen to use it */
+} tidy_function;
+
+/* All of them, sorted by name. */
+typedef struct tidy_functions {
+  tidy_function *items;
+  size_t count;
+} tidy_functions;
+
+/* Lists the functions of all rooms; the items are the caller's to free. */
+void functions_list(tidy_functions *list, const tidy_run *tidy);
+
+/* The first function of this name; others of the same name follow it. Null when there is none. */
+tidy_function *functions_find(const tidy_functions *list, const char *name, size_t length);
+
+/* Whether this is the function's name. */
+bool function_is_named(const tidy_function *function, const char *name, size_t length);
+
+/* Whether the word at an offset names a member of a struct, which may have a function's name. */
+bool source_is_member(const char *code, size_t offset);
+
+/* ------------------------------------------------------------------------------------------------------- rooms.c */
+
+/* The number of the room that a file of src stands in; -1 when it is in none. */
+int tidy_room_of(const tidy_source *source);
+
+/* The name of a room; null behind the last one. */
+const char *tidy_room_name(int room);
+
+/* Whether a room is on the public headers alone: the library is linked without it. */
+bool tidy_room_is_outside(int room);
+
 /* --------------------------------------------------------------------------------------------------------- tidy.c */
 
 /* Prints a finding, printf-style; the line is counted from 0. */
@@ -102,11 +143,21 @@ void tidy_report(tidy_run *tidy, const tidy_source *source, size_t line, const c
 
 /* ---------------------------------------------------------------------------------------------------- the rules */
 
-/* Between the rooms of src, includes and calls go one way, and includes to the face of a room (rooms.c). */
+/* Between the rooms of src, includes and calls go one way, and includes to the face of a room (rooms.c). Tests and
+ * benches are no room: they may look behind a face. */
 void rule_rooms(tidy_run *tidy);
 
 /* Prints the rooms: their sizes, and which others they know by how many includes and calls (rooms.c). */
 void tidy_print_rooms(tidy_run *tidy);
+
+/* Inside a room of the library, no files call each other in a circle (circles.c). */
+void rule_circles(tidy_run *tidy);
+
+/* Prints the circles of files in all rooms, with the calls that close them (circles.c). */
+void tidy_print_circles(tidy_run *tidy);
+
+/* Prints how many members each source file sees of structs that belong to other rooms (visible.c). */
+void tidy_print_visible(tidy_run *tidy);
 
 /* Includes outside the rooms go down the layers only, and no header is included nearly everywhere (layers.c). */
 void rule_layers(tidy_run *tidy);

@@ -3,7 +3,6 @@
 
 #include "little_pool.h"
 #include "pool/crew.h"
-#include "pool/visit.h"
 
 enum { ITEMS = 3 };
 

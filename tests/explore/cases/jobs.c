@@ -2,8 +2,7 @@
 #include "cases.h"
 
 #include "little_pool.h"
-#include "pool/blocking.h"
-#include "pool/visit.h"
+#include "pool/threads.h"
 
 enum { JOBS = 4, GROUPS = 2 };
 

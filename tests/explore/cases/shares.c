@@ -1,7 +1,7 @@
-/* Cases of pool/shares.h: each share is taken once, and nobody leaves while there is one that nobody has. */
+/* Cases of pool/ticket.h: each share is taken once, and nobody leaves while there is one that nobody has. */
 #include "cases.h"
 
-#include "pool/shares.h"
+#include "pool/ticket.h"
 
 enum { TAKERS = 3, SHARES = 4 };
 

@@ -4,7 +4,6 @@
 #include "cases.h"
 
 #include "little_pool.h"
-#include "pool/visit.h"
 
 enum { JOBS = 4, GROUPS = 3 };
 

@@ -1,0 +1,77 @@
+/* pool/inside.h - what a pool consists of: its queue, seats, and sets of sleepers. For the files of this room; others
+ * see pool.h. */
+#ifndef POOL_INSIDE_H
+#define POOL_INSIDE_H
+
+#include "pool/idle.h"
+#include "pool/pool.h"
+#include "pool/queue.h"
+#include "pool/seat.h"
+
+#include <pthread.h>
+
+_Static_assert(IDLE_MAX == (int)POOL_SEATS_MAX, "a set of sleepers has room for every seat");
+
+/* How long a worker looks for work before it sleeps, at most, and when looking did not help of late. */
+enum { SPIN_NS = 16000, SPIN_LEAST_NS = 4000 };
+
+struct muster_pool {
+  arena arena;
+  living living;
+  shared_u32 worlds; /* that use it; counted by whoever creates and destroys them */
+  muster_pool_def def;
+  clock_source clock;
+  uint32_t workers;    /* a caller included */
+  uint32_t seat_count; /* all indices */
+  seat *seats;
+  bool prepared; /* threads may have been started */
+  char name[12];
+  pthread_t *threads; /* by seat: workers, and blocking threads that were started */
+  uint32_t threads_started;
+  follower_table followers;
+  queue queue;
+  idle_set idle;          /* workers that take any job */
+  idle_set waiting;       /* seats that wait for a group */
+  idle_set blocking_idle; /* blocking threads */
+  _Alignas(64) shared_u32 stopping;
+  shared_u64 serials;          /* of groups */
+  shared_u64 main_thread;      /* who runs pinned jobs: an address that is one thread's own */
+  shared_u64 free_guests;      /* bits; the last is the main thread's alone */
+  shared_u64 dropped;          /* jobs, because the pool stops */
+  shared_u32 blocking_started; /* threads */
+  shared_u32 blocking_lock;    /* one starts a thread at a time */
+  shared_u32 placing;          /* one caller at a time keeps workers apart */
+  uint32_t processor_count;    /* that the process may use */
+  uint32_t *processors;
+  uint32_t caller_processor; /* kept free of workers; UINT32_MAX = not yet */
+  uint64_t placed_ns;        /* when workers were last moved */
+};
+
+static inline uint32_t pool_guest_index(const struct muster_pool *pool, uint32_t guest) {
+  return guest ? pool->workers + guest - 1 : 0;
+}
+
+static inline uint32_t pool_first_blocking(const struct muster_pool *pool) {
+  return pool_guest_index(pool, pool->def.guests_max) + 1;
+}
+
+/* The free seats of guests when nobody is there: guests_max, and one more for the main thread. */
+static inline uint64_t pool_all_guests(const struct muster_pool *pool) {
+  return UINT64_MAX >> (63 - pool->def.guests_max);
+}
+
+static inline bool pool_is_stopping(const struct muster_pool *pool) {
+  return load_ordered_u32(&pool->stopping);
+}
+
+/* What the calls of muster/jobs.h check alike (jobs.c). The pool is there and not stopped, the priority known, and the
+ * rest `complete`; */
+muster_result request_check(const struct muster_pool *pool, uint32_t priority, bool complete);
+
+/* a job's group is null, or prepared for this pool. */
+muster_result request_check_group(const struct muster_pool *pool, const group *group);
+
+/* The error of a lane that has no room. */
+muster_result request_full(const struct muster_pool *pool, uint32_t lane);
+
+#endif

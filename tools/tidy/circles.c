@@ -1,0 +1,159 @@
+/* Circles inside a room: files whose functions call each other's, directly or by way of others.
+ *
+ * A file is an .h or a .c by itself: an inline function of a header stands below what is declared beside it. A
+ * circle of a header and its own source alone is none. Only a call counts, a name with its parenthesis inside a
+ * function's body: whoever is handed a function does not know whose it is. */
+#include "tidy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The files of one room, and which of them call which. */
+typedef struct circle_room {
+  const tidy_run *tidy;
+  const tidy_functions *functions;
+  int room;
+  size_t count;
+  size_t *sources;           /* numbers of the files */
+  const tidy_function **one; /* count x count: a function that the row's file calls of the column's; null: none */
+  bool *reach;               /* count x count: directly or by way of others */
+} circle_room;
+
+static void *must(void *memory) {
+  if (memory) return memory;
+  fputs("tidy: out of memory\n", stderr);
+  exit(2);
+}
+
+/* The file's place in the room; `count` when it is in none. */
+static size_t place_of(const circle_room *circle, size_t source) {
+  size_t place = 0;
+  while (place < circle->count && circle->sources[place] != source) place++;
+  return place;
+}
+
+/* The function of the room that a name means in a file; null when there is none. The file's own goes first. */
+static const tidy_function *find_in_room(const circle_room *circle, const char *name, size_t length, size_t source) {
+  const tidy_function *at = functions_find(circle->functions, name, length), *found = NULL;
+  const tidy_function *end = circle->functions->items + circle->functions->count;
+  for (; at && at < end && function_is_named(at, name, length); at++) {
+    if (at->source == source) return at;
+    if (at->shared && at->room == circle->room) found = at;
+  }
+  return found;
+}
+
+static void note_calls(circle_room *circle, size_t place, size_t from, size_t to) {
+  const tidy_source *source = &circle->tidy->sources[circle->sources[place]];
+  tidy_identifier word = {0};
+  for (size_t at = from; source_next_identifier(source->code, to, at, &word); at = word.offset + word.length) {
+    if (source->code[word.offset + word.length] != '(' || source_is_member(source->code, word.offset)) continue;
+    const tidy_function *used = find_in_room(circle, source->code + word.offset, word.length, circle->sources[place]);
+    if (!used || used->source == circle->sources[place]) continue;
+    size_t index = place * circle->count + place_of(circle, used->source);
+    circle->one[index] = used;
+    circle->reach[index] = true;
+  }
+}
+
+static void open_room(circle_room *circle) {
+  const tidy_run *tidy = circle->tidy;
+  circle->sources = must(calloc(tidy->source_count + 1, sizeof *circle->sources));
+  for (size_t i = 0; i < tidy->source_count; i++)
+    if (tidy_room_of(&tidy->sources[i]) == circle->room) circle->sources[circle->count++] = i;
+  size_t count = circle->count;
+  circle->one = must(calloc(count * count + 1, sizeof *circle->one));
+  circle->reach = must(calloc(count * count + 1, sizeof *circle->reach));
+  for (size_t i = 0; i < count; i++) {
+    tidy_declaration declaration;
+    const tidy_source *source = &tidy->sources[circle->sources[i]];
+    for (size_t at = 0; source_next_declaration(source, at, &declaration); at = declaration.end)
+      if (declaration.kind == DECLARATION_FUNCTION) note_calls(circle, i, declaration.body_open, declaration.body_end);
+  }
+  for (size_t via = 0; via < count; via++)
+    for (size_t from = 0; from < count; from++)
+      for (size_t to = 0; to < count; to++)
+        circle->reach[from * count + to] |= circle->reach[from * count + via] && circle->reach[via * count + to];
+}
+
+static void close_room(circle_room *circle) {
+  free(circle->sources);
+  free(circle->one);
+  free(circle->reach);
+}
+
+/* Whether two files are in one circle. */
+static bool together(const circle_room *circle, size_t one, size_t other) {
+  return circle->reach[one * circle->count + other] && circle->reach[other * circle->count + one];
+}
+
+static const char *file_name(const circle_room *circle, size_t place) {
+  return strrchr(circle->tidy->sources[circle->sources[place]].path, '/') + 1;
+}
+
+/* Whether two files are a header and its source. */
+static bool are_one(const circle_room *circle, size_t one, size_t other) {
+  const char *a = file_name(circle, one), *b = file_name(circle, other);
+  size_t length = (size_t)(strrchr(a, '.') - a);
+  return strncmp(a, b, length) == 0 && b[length] == '.' && !strchr(b + length + 1, '.');
+}
+
+/* Whether a file is in a circle with others than its own header, and none before it is in the same: it is told there.
+ */
+static bool is_first(const circle_room *circle, size_t place) {
+  bool others = false;
+  for (size_t i = 0; i < circle->count; i++) {
+    if (!together(circle, i, place)) continue;
+    if (i < place) return false;
+    others |= !are_one(circle, i, place);
+  }
+  return others;
+}
+
+static void report_circle(circle_room *circle, tidy_run *tidy, size_t first) {
+  char names[1024] = "";
+  for (size_t i = first + 1; i < circle->count; i++) {
+    size_t length = strlen(names);
+    if (together(circle, first, i)) snprintf(names + length, sizeof names - length, " %s", file_name(circle, i));
+  }
+  tidy_report(tidy, &tidy->sources[circle->sources[first]], 0, "circles",
+              "it calls, and is called by way of,%s: move what both need to a file below them", names);
+}
+
+static void print_circle(const circle_room *circle, size_t first) {
+  printf("circle in %s:\n", tidy_room_name(circle->room));
+  for (size_t from = 0; from < circle->count; from++)
+    for (size_t to = 0; to < circle->count; to++) {
+      const tidy_function *one = circle->one[from * circle->count + to];
+      if (!one || !together(circle, first, from) || !together(circle, first, to)) continue;
+      printf("  %-24s -> %-24s %.*s\n", file_name(circle, from), file_name(circle, to), (int)one->length, one->name);
+    }
+}
+
+void rule_circles(tidy_run *tidy) {
+  tidy_functions functions;
+  functions_list(&functions, tidy);
+  for (int room = 0; tidy_room_name(room); room++) {
+    circle_room circle = {.tidy = tidy, .functions = &functions, .room = room};
+    if (tidy_room_is_outside(room)) continue;
+    open_room(&circle);
+    for (size_t i = 0; i < circle.count; i++)
+      if (is_first(&circle, i)) report_circle(&circle, tidy, i);
+    close_room(&circle);
+  }
+  free(functions.items);
+}
+
+void tidy_print_circles(tidy_run *tidy) {
+  tidy_functions functions;
+  functions_list(&functions, tidy);
+  for (int room = 0; tidy_room_name(room); room++) {
+    circle_room circle = {.tidy = tidy, .functions = &functions, .room = room};
+    open_room(&circle);
+    for (size_t i = 0; i < circle.count; i++)
+      if (is_first(&circle, i)) print_circle(&circle, i);
+    close_room(&circle);
+  }
+  free(functions.items);
+}

@@ -1,0 +1,217 @@
+/* Visible members: how much of other rooms' structs a file can see.
+ *
+ * For each .c file of a room, the members of every struct and union that is defined in a file which it includes, also
+ * by way of others, and which stands in another room. Each definition counts once for a file, with the members of the
+ * structs and unions that are defined inside of it. Counted are declarators: `int a, b;` is two members, a member of a
+ * struct's type is one (what that struct has counts where it is defined). Both branches of an #if count. */
+#include "tidy.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOMS_SEEN_MAX = 32 };
+
+/* What a file sees. */
+typedef struct visible_file {
+  size_t source;
+  size_t members;
+  size_t by_room[ROOMS_SEEN_MAX];
+} visible_file;
+
+static void *must(void *memory) {
+  if (memory) return memory;
+  fputs("tidy: out of memory\n", stderr);
+  exit(2);
+}
+
+/* --------------------------------------------------------------------------------------------------------- members */
+
+static size_t skip_blanks(const char *code, size_t at) {
+  return at + strspn(code + at, " \t\r\n");
+}
+
+/* One past the bracket that closes the one at `open`. */
+static size_t skip_brackets(const char *code, size_t open) {
+  size_t depth = 0, at = open;
+  do {
+    if (code[at] == '(' || code[at] == '[' || code[at] == '{') depth++;
+    if (code[at] == ')' || code[at] == ']' || code[at] == '}') depth--;
+    if (code[at]) at++;
+  } while (depth > 0 && code[at]);
+  return at;
+}
+
+static size_t word_length(const char *code, size_t at) {
+  size_t end = at;
+  while (isalnum((unsigned char)code[end]) || code[end] == '_') end++;
+  return end - at;
+}
+
+static bool word_is(const char *code, size_t at, const char *wanted) {
+  return word_length(code, at) == strlen(wanted) && strncmp(code + at, wanted, strlen(wanted)) == 0;
+}
+
+static bool takes_parentheses(const char *code, size_t at) {
+  static const char *const words[] = {"__attribute__", "_Alignas", "alignas", "_Static_assert", "static_assert"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (word_is(code, at, words[i])) return true;
+  return false;
+}
+
+/* Behind an attribute, an alignment or an assertion that stands here, or where it was. */
+static size_t skip_attribute(const char *code, size_t at) {
+  if (!takes_parentheses(code, at)) return at;
+  size_t open = skip_blanks(code, at + word_length(code, at));
+  return code[open] == '(' ? skip_brackets(code, open) : open;
+}
+
+/* The brace that opens the body of the struct, union or enum whose keyword stands here; 0 when it has none here. */
+static size_t find_body(const char *code, size_t keyword) {
+  size_t at = skip_blanks(code, keyword + word_length(code, keyword));
+  for (size_t next; (next = skip_attribute(code, at)) != at;) at = skip_blanks(code, next);
+  at = skip_blanks(code, at + word_length(code, at)); /* its name */
+  return code[at] == '{' ? at : 0;
+}
+
+static bool is_struct(const char *code, size_t at) {
+  return word_is(code, at, "struct") || word_is(code, at, "union");
+}
+
+/* One declaration of a body, as far as it was read. */
+typedef struct member_scan {
+  size_t at;
+  size_t members;
+  bool declares; /* words stand there since the last member, and no body alone */
+} member_scan;
+
+static size_t count_body(const char *code, size_t open, size_t *end);
+
+static void take_word(const char *code, member_scan *scan) {
+  size_t behind = skip_attribute(code, scan->at);
+  if (behind != scan->at) {
+    scan->at = behind;
+    return;
+  }
+  bool body_may_follow = is_struct(code, scan->at) || word_is(code, scan->at, "enum");
+  size_t open = body_may_follow ? find_body(code, scan->at) : 0;
+  if (open && is_struct(code, scan->at))
+    scan->members += count_body(code, open, &scan->at);
+  else
+    scan->at = open ? skip_brackets(code, open) : scan->at + word_length(code, scan->at);
+  scan->declares = !open;
+}
+
+/* Counts the members of the body at `open`; *end is one past its closing brace. */
+static size_t count_body(const char *code, size_t open, size_t *end) {
+  member_scan scan = {.at = open + 1};
+  while (code[scan.at] && code[scan.at] != '}') {
+    char c = code[scan.at];
+    if (isalpha((unsigned char)c) || c == '_') {
+      take_word(code, &scan);
+      continue;
+    }
+    if (c == ';' || c == ',') {
+      scan.members += scan.declares;
+      scan.declares = false;
+    }
+    if (c == '(') scan.declares = true; /* of a pointer to a function */
+    scan.at = c == '(' || c == '[' || c == '{' ? skip_brackets(code, scan.at) : scan.at + 1;
+  }
+  *end = scan.at + (code[scan.at] == '}');
+  return scan.members;
+}
+
+/* The members of all structs and unions that a file defines. */
+static size_t count_members(const tidy_source *source) {
+  size_t members = 0, at = 0;
+  tidy_identifier word;
+  while (source_next_identifier(source->code, source->length, at, &word)) {
+    at = word.offset + word.length;
+    size_t open = is_struct(source->code, word.offset) ? find_body(source->code, word.offset) : 0;
+    if (open) members += count_body(source->code, open, &at);
+  }
+  return members;
+}
+
+/* -------------------------------------------------------------------------------------------------------- includes */
+
+/* The file of a path, whose first part may be given apart; source_count when there is none. */
+static size_t find_source(const tidy_run *tidy, const char *folder, size_t folder_length, const tidy_include *include) {
+  for (size_t i = 0; i < tidy->source_count; i++) {
+    const char *path = tidy->sources[i].path;
+    if (strlen(path) == folder_length + include->length && strncmp(path, folder, folder_length) == 0 &&
+        strncmp(path + folder_length, include->start, include->length) == 0)
+      return i;
+  }
+  return tidy->source_count;
+}
+
+/* As the compiler does: beside the file that includes it, else from src. */
+static size_t find_included(const tidy_run *tidy, const tidy_source *source, const tidy_include *include) {
+  size_t own = (size_t)(strrchr(source->path, '/') + 1 - source->path);
+  size_t found = find_source(tidy, source->path, own, include);
+  return found < tidy->source_count ? found : find_source(tidy, "src/", strlen("src/"), include);
+}
+
+static void reach(const tidy_run *tidy, size_t number, bool *reached) {
+  const tidy_source *source = &tidy->sources[number];
+  tidy_include include;
+  reached[number] = true;
+  for (size_t line = 0; source_next_include(source, line, &include); line = include.line + 1) {
+    size_t found = include.open == '"' ? find_included(tidy, source, &include) : tidy->source_count;
+    if (found < tidy->source_count && !reached[found]) reach(tidy, found, reached);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ print */
+
+static visible_file look_from(const tidy_run *tidy, size_t number, const size_t *members, bool *reached) {
+  visible_file file = {.source = number};
+  memset(reached, 0, tidy->source_count * sizeof *reached);
+  reach(tidy, number, reached);
+  for (size_t i = 0; i < tidy->source_count; i++) {
+    int room = reached[i] ? tidy_room_of(&tidy->sources[i]) : -1;
+    if (room < 0 || room == tidy_room_of(&tidy->sources[number])) continue;
+    file.members += members[i];
+    file.by_room[room] += members[i];
+  }
+  return file;
+}
+
+/* The most first, then in the order of their paths. */
+static int compare_files(const void *one, const void *other) {
+  const visible_file *a = one, *b = other;
+  if (a->members != b->members) return a->members < b->members ? 1 : -1;
+  return (a->source > b->source) - (a->source < b->source);
+}
+
+static void print_file(const tidy_run *tidy, const visible_file *file) {
+  printf("%6zu %-36s", file->members, tidy->sources[file->source].path);
+  for (int room = 0; tidy_room_name(room); room++)
+    if (file->by_room[room]) printf(" %s %zu", tidy_room_name(room), file->by_room[room]);
+  putchar('\n');
+}
+
+void tidy_print_visible(tidy_run *tidy) {
+  size_t *members = must(calloc(tidy->source_count + 1, sizeof *members));
+  bool *reached = must(calloc(tidy->source_count + 1, sizeof *reached));
+  visible_file *files = must(calloc(tidy->source_count + 1, sizeof *files));
+  size_t count = 0, sum = 0, seeing = 0;
+  for (size_t i = 0; i < tidy->source_count; i++) members[i] = count_members(&tidy->sources[i]);
+  for (size_t i = 0; i < tidy->source_count; i++) {
+    if (tidy_room_of(&tidy->sources[i]) < 0 || !source_ends(&tidy->sources[i], ".c")) continue;
+    files[count] = look_from(tidy, i, members, reached);
+    sum += files[count].members;
+    seeing += files[count].members > 0;
+    count++;
+  }
+  qsort(files, count, sizeof *files, compare_files);
+  printf("members of other rooms' structs that a file sees:\n");
+  for (size_t i = 0; i < seeing; i++) print_file(tidy, &files[i]);
+  printf("%6zu members in all, seen by %zu of %zu files\n", sum, seeing, count);
+  free(members);
+  free(reached);
+  free(files);
+}
