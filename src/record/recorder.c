@@ -10,12 +10,13 @@ void recorder_cannot(recorder *recorder, const char *why) {
   snprintf(recorder->trouble, sizeof recorder->trouble, "%s", why);
 }
 
-void recorder_diverges(recorder *recorder, const char *format, ...) {
+bool recorder_diverges(recorder *recorder, const char *format, ...) {
   va_list arguments;
-  if (recorder->trouble[0]) return;
+  if (recorder->trouble[0]) return false;
   va_start(arguments, format);
   vsnprintf(recorder->trouble, sizeof recorder->trouble, format, arguments);
   va_end(arguments);
+  return false;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- tags */
@@ -44,8 +45,8 @@ bool recorder_mark(recorder *recorder, recorder_tag tag) {
   if (recorder_records(recorder)) recorder_put_tag(recorder, tag);
   if (!recorder_replays(recorder)) return true;
   recorder_tag found = recorder_next_tag(recorder);
-  if (found != tag) recorder_diverges(recorder, "it needs item %d where its record has %d", (int)tag, (int)found);
-  return found == tag;
+  if (found == tag) return true;
+  return recorder_diverges(recorder, "it needs item %d where its record has %d", (int)tag, (int)found);
 }
 
 void recorder_exchange_value(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
