@@ -21,7 +21,7 @@ void frame_record_begin(struct muster_world *world, const muster_frame *frame) {
   uint64_t *budget_ns = &world->frame.budget_ns;
   if (recorder_records(recorder)) put_frame(world, frame);
   recorder_exchange(recorder, TAG_BUDGET, budget_ns, sizeof *budget_ns);
-  /* Calls between frames and debts take no more of it. */
+  /* Calls between frames and what past ones owe take at most so much of it. */
   if (recorder_replays(recorder) && (*budget_ns > frame->budget_ns || *budget_ns < frame->budget_ns / 8)) {
     recorder_diverges(recorder, "its record has a budget of %llu ns", (unsigned long long)*budget_ns);
     *budget_ns = frame->budget_ns;
