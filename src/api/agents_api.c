@@ -29,10 +29,8 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
 }
 
 static muster_result send(muster_world *world, muster_agent agent, command command) {
-  if (guard_any(world, "agent")) return MUSTER_E_ARGUMENT;
-  if (recorder_replays(world->recorder)) return MUSTER_OK;
-  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
-    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  muster_result result;
+  if (!guard_asks_agent(world, agent, "agent", &result)) return result;
   command.index = agent.index;
   command.generation = agent.generation;
   if (!ring_push(&world->inbox.commands, &command))
@@ -56,10 +54,8 @@ muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_
 }
 
 muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
-  if (guard_any(world, "wake")) return MUSTER_E_ARGUMENT;
-  if (recorder_replays(world->recorder)) return MUSTER_OK;
-  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
-    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  muster_result result;
+  if (!guard_asks_agent(world, agent, "wake", &result)) return result;
   if (!wakes_push(&world->wakes, agent.index))
     return error_set(MUSTER_E_FULL, "commands_max = %u wakes wait for a worker", world->def.commands_max);
   return MUSTER_OK;
@@ -107,13 +103,11 @@ muster_result muster_agent_tune(muster_world *world, muster_agent agent, const m
 }
 
 muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size) {
-  if (guard_any(world, "message")) return MUSTER_E_ARGUMENT;
   if (size > MUSTER_MESSAGE_BYTES_MAX || (size && !bytes))
     return error_set(MUSTER_E_ARGUMENT, "message: size %u must be at most %u, with bytes given", size,
                      MUSTER_MESSAGE_BYTES_MAX);
-  if (recorder_replays(world->recorder)) return MUSTER_OK;
-  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
-    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  muster_result result;
+  if (!guard_asks_agent(world, agent, "message", &result)) return result;
   if (!inbox_takes_messages(&world->inbox))
     return error_set(MUSTER_E_ARGUMENT, "message: no type of this world has boxes: set messages_max");
   outgoing message = {.head = {.peer = agent, .size = size}};
@@ -163,8 +157,8 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
 }
 
 static muster_result send_observer(muster_world *world, muster_observer observer, command command) {
-  if (guard_any(world, "observer")) return MUSTER_E_ARGUMENT;
-  if (recorder_replays(world->recorder)) return MUSTER_OK;
+  muster_result result;
+  if (!guard_asks(world, "observer", &result)) return result;
   if (!identity_is_live(&world->observer_ids, observer.index, observer.generation))
     return error_set(MUSTER_E_STALE, "observer %u (generation %u) is gone", observer.index, observer.generation);
   command.index = observer.index;

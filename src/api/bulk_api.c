@@ -119,8 +119,7 @@ static uint32_t move_some(bulk_moves *moves, uint32_t count) {
 uint32_t muster_agents_move(muster_world *world, const muster_agent *agents, const muster_position *positions,
                             uint32_t count) {
   if (!is_ready(world, count == 0 || (agents && positions), "positions of agents")) return 0;
-  if (recorder_replays(world->recorder)) return count;
-  if (recorder_records(world->recorder)) recorder_keep_moves(world, agents, positions, count);
+  if (!world_record_array(world, TAG_MOVES, 0, agents, positions, sizeof *positions, count)) return count;
   return bulk_move_agents(world, agents, positions, count);
 }
 
@@ -143,8 +142,7 @@ uint32_t muster_agents_set_factor(muster_world *world, muster_factor factor, con
     error_set(MUSTER_E_ARGUMENT, "factors of agents: factor %d is unknown", (int)factor);
     return 0;
   }
-  if (recorder_replays(world->recorder)) return count;
-  if (recorder_records(world->recorder)) recorder_keep_factors(world, factor, agents, values, count);
+  if (!world_record_array(world, TAG_FACTORS, (uint32_t)factor, agents, values, sizeof *values, count)) return count;
   return bulk_set_factor(world, factor, agents, values, count);
 }
 
@@ -171,7 +169,6 @@ static bool move_observer(struct muster_world *world, muster_observer observer, 
     observers_move(&world->observers, observer.index, position);
     return true;
   }
-  if (recorder_replays(world->recorder)) return true; /* by a command of the record */
   command command = {
       .kind = COMMAND_OBSERVER_MOVE, .index = observer.index, .generation = observer.generation, .position = position};
   return ring_push(&world->inbox.commands, &command);
@@ -180,8 +177,7 @@ static bool move_observer(struct muster_world *world, muster_observer observer, 
 uint32_t muster_observers_move(muster_world *world, const muster_observer *observers, const muster_position *positions,
                                uint32_t count) {
   if (!is_ready(world, count == 0 || (observers && positions), "positions of observers")) return 0;
-  if (recorder_replays(world->recorder)) return count;
-  if (recorder_records(world->recorder)) recorder_keep_observer_moves(world, observers, positions, count);
+  if (!world_record_array(world, TAG_OBSERVER_MOVES, 0, observers, positions, sizeof *positions, count)) return count;
   return bulk_move_observers(world, observers, positions, count);
 }
 

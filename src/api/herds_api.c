@@ -253,7 +253,7 @@ static muster_result open_block(struct muster_world *world, herd_type *type, con
   def.type = (muster_type){type->block_type + 1};
   def.position = place_of_block(world, number);
   if (index == IDENTITY_NONE || muster_agent_is_null(lifecycle_make(world, index, &def))) {
-    if (index != IDENTITY_NONE) lifecycle_give_back(world, index);
+    if (index != IDENTITY_NONE) identity_give_back(&world->agent_ids, index);
     return error_set(MUSTER_E_FULL, "herds: agents_max = %u agents exist, and a block of %u herds needs one",
                      world->def.agents_max, MUSTER_HERD_BLOCK);
   }

@@ -76,12 +76,6 @@ static muster_result stale(muster_agent agent) {
   return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
 }
 
-/* In a serial phase: what hosts leave. */
-static uint32_t take_id(struct muster_world *world) {
-  uint32_t index = recorder_replays(world->recorder) ? IDENTITY_NONE : identity_take(&world->agent_ids);
-  return world->recorder ? recorder_exchange_id(world, index) : index;
-}
-
 muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *given) {
   if (callback_check(update, "spawn")) return (muster_agent){0, 0};
   update_context *context = context_of(update);
@@ -91,15 +85,16 @@ muster_agent muster_update_spawn(muster_update *update, const muster_agent_def *
   bool parallel = is_beside(context);
   uint32_t number = context->result->spawned, index = IDENTITY_NONE;
   if (number < context->spawn_limit)
-    index = parallel ? context->runner->spawn_ids[context->spawn_base + number] : take_id(world);
-  /* In a serial phase the ids that were set aside are free for the taking, too. */
+    index = parallel ? context->runner->spawn_ids[context->spawn_base + number]
+                     : world_record_id(world, identity_take(&world->agent_ids));
+  /* In a serial phase there is what hosts leave, and the ids that were set aside are free for the taking, too. */
   if (index == IDENTITY_NONE && !parallel && number < context->spawn_limit && world->spawn_id_count)
     index = world->spawn_ids[--world->spawn_id_count];
   muster_agent agent = {0, 0};
   if (index != IDENTITY_NONE) agent = lifecycle_make(world, index, &def);
   if (muster_agent_is_null(agent)) {
     context->worker->spawns_refused++;
-    if (index != IDENTITY_NONE && !parallel) lifecycle_give_back(world, index);
+    if (index != IDENTITY_NONE && !parallel) identity_give_back(&world->agent_ids, index);
     error_set(MUSTER_E_FULL, "type '%s' may spawn %u per update, and ids must be left", context->type->name,
               context->type->def.spawns_max);
     return agent;
@@ -135,7 +130,7 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
   /* Under the virtual clock what one update does to another must not depend on workers: the next intake does it. */
   if (context->phase != PHASE_PARALLEL || update->world->def.clock == MUSTER_CLOCK_VIRTUAL)
     return send(context, &(command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
-  if (recorder_replays(update->world->recorder)) return MUSTER_OK; /* its record knows when the agent ran */
+  if (!update->world->timed) return MUSTER_OK; /* in a replay: its record knows when the agent ran */
   if (!wakes_push(context->runner->wakes, agent.index)) {
     context->worker->commands_dropped++;
     return error_set(MUSTER_E_FULL, "commands_max wakes wait for a worker");

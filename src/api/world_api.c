@@ -3,13 +3,13 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "frame/frame.h"
-#include "record/recorder.h"
 #include "run/callback.h"
 #include "world/flight.h"
 #include "world/guard.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/tune.h"
+#include "world/world_record.h"
 
 #include <math.h>
 #include <string.h>
@@ -133,6 +133,7 @@ static void connect_runner(struct muster_world *world) {
   runner->tracks = world->def.clock == MUSTER_CLOCK_WALL ? world->trace.tracks : NULL;
   runner->seed = world->def.seed;
   runner->virtual = world->def.clock == MUSTER_CLOCK_VIRTUAL;
+  world->timed = !runner->virtual;
   if (world->def.planner_workers) world->def.audit = false; /* what it measures is the host's */
   runner->audit = world->def.audit && !runner->virtual;
   runner_open_early(runner);
@@ -219,8 +220,7 @@ void muster_world_destroy(muster_world *world) {
   guard_destroy(world);
   planner_abandon(world);
   occupancy_set(&world->occupancy, OCCUPIED_BY_DESTROYING);
-  if (recorder_records(world->recorder)) recorder_finish(world->recorder);
-  if (world->recorder) world->recorder->replays = false;
+  world_record_close(world);
   if (world->pool && !world->arena.failed) remove_all(world);
   watchdog_stop(world->watchdog);
   if (world->pool) pool_leave(world->pool);

@@ -148,9 +148,11 @@ static uint32_t charge(struct muster_world *world, act_turn *turn) {
 /* What is known before they run of who runs, and until when. */
 static void choose(struct muster_world *world, act_turn *turn) {
   acts *acts = &world->acts;
-  acts->timed = !world->runner.virtual && !recorder_replays(world->recorder);
-  if (world->runner.virtual) acts->count = charge(world, turn);
-  if (!world->runner.virtual && recorder_replays(world->recorder)) recorder_choose_acted(world);
+  acts->timed = world->timed;
+  if (world->runner.virtual)
+    acts->count = charge(world, turn);
+  else
+    frame_record_choose_acted(world);
   if (acts->count == 0) return;
   acts->sure = turn->first;
   turn->first = false;
@@ -181,7 +183,7 @@ static void set_aside(struct muster_world *world) {
 /* A few are not worth waking anybody for. In a replay all act in agent order. */
 static uint32_t helpers_for(const struct muster_world *world) {
   const acts *acts = &world->acts;
-  if (acts->claim_count < 2 || (recorder_replays(world->recorder) && !world->runner.virtual)) return 0;
+  if (acts->claim_count < 2 || (!world->timed && !world->runner.virtual)) return 0;
   uint32_t helpers = serial_helpers_for(world, (uint64_t)(each_ns_of(world) * acts->count));
   return helpers < acts->claim_count ? helpers : acts->claim_count - 1;
 }
@@ -293,8 +295,10 @@ static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act ki
   choose(world, turn);
   set_aside(world);
   run_list(world);
-  if (world->acts.timed) turn->end_ns += audit_blocked(world);
-  if (world->acts.timed && recorder_records(world->recorder)) recorder_keep_acted(world);
+  if (world->acts.timed) {
+    turn->end_ns += audit_blocked(world);
+    frame_record_acted(world);
+  }
   uint64_t begin_ns = world->acts.timed ? clock_now(&world->runner.clock) : 0;
   uint32_t ran = settle_list(world, bits);
   if (world->acts.timed && ran)

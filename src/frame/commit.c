@@ -33,7 +33,7 @@ static void merge_logs(struct muster_world *world) {
   while ((logged = runner_merge_next(&merge)) && !is_late_wake(logged)) lifecycle_defer(world, &logged->command);
   for (command wake;; logged = runner_merge_next(&merge)) {
     if (logged) wake = logged->command;
-    if (!recorder_exchange_command(world, logged != NULL, &wake)) return;
+    if (!world_record_command(world, logged != NULL, &wake)) return;
     lifecycle_defer(world, &wake);
   }
 }
@@ -46,7 +46,7 @@ static void count_update_time(muster_statistics *sums, uint64_t cost_ns) {
 }
 
 static void learn(struct muster_world *world) {
-  if (world->recorder) recorder_exchange_costs(world);
+  frame_record_costs(world);
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     worker_state *state = &world->runner.states[i];
     for (uint32_t k = 0; k < state->sample_count; k++) {
@@ -136,7 +136,7 @@ void commit_run(struct muster_world *world) {
   /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
   uint64_t end_ns = wall && !world_is_planned(world) ? foresee_end_ns(world) : UINT64_MAX;
   world->report.woken += world->batch.woken_count;
-  world->commit = (commit_progress){.open = true, .replayed = recorder_replays(world->recorder)};
+  world->commit = (commit_progress){.open = true};
   bool late = world->batch.count + world->batch.woken_count > SETTLE_BETWEEN_LOOKS && begin_ns >= end_ns;
   if (!recorder_choose(world->recorder, late)) begin_settling(world, end_ns);
   if (world->commit.settled >= ENTRIES_TO_LEARN_FROM && wall)

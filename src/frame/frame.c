@@ -23,19 +23,12 @@
 #include "herds/herds.h"
 #include "run/callback.h"
 #include "world/guard.h"
-#include "world/world_record.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Reported when there is no budget left at all. */
 static const double pressure_max = 1e6;
-
-/* 0: what the last commit left over. Agents that hosts have spawned until now come to be in a record before it. */
-static void settle_rest(struct muster_world *world) {
-  recorder_newborns(world);
-  frame_settle(world);
-}
 
 /* 1 intake: what changed since the last frame? */
 static void stage_intake(struct muster_world *world) {
@@ -120,7 +113,7 @@ static void stage_commit(struct muster_world *world) {
 }
 
 void frame_plan(struct muster_world *world) {
-  settle_rest(world);
+  frame_settle(world); /* 0: what the last commit left over */
   stage_intake(world);
   audit_stage(world, MUSTER_STAGE_INTAKE);
   run_early(world);
@@ -176,15 +169,6 @@ static void take_prepaid(struct muster_world *world) {
   world->prepaid_ns = 0;
 }
 
-/* What a record says is left of a budget is possible as take_prepaid() would have left it. */
-static void exchange_budget(struct muster_world *world, uint64_t given_ns) {
-  uint64_t *budget_ns = &world->frame.budget_ns;
-  recorder_exchange(world->recorder, TAG_BUDGET, budget_ns, sizeof *budget_ns);
-  if (!recorder_replays(world->recorder) || (*budget_ns <= given_ns && *budget_ns >= given_ns / 8)) return;
-  recorder_diverges(world->recorder, "its record has a budget of %llu ns", (unsigned long long)*budget_ns);
-  *budget_ns = given_ns;
-}
-
 /* The calling thread has the world in its hands, and enters the pool. */
 static void enter(struct muster_world *world) {
   occupancy_set(&world->occupancy, OCCUPIED_BY_FRAME);
@@ -205,7 +189,6 @@ void frame_leave(struct muster_world *world, occupation next) {
 }
 
 void frame_begin(struct muster_world *world, const muster_frame *frame) {
-  if (recorder_records(world->recorder)) recorder_begin_frame(world, frame);
   world->frames++;
   world->frame = (frame_state){.number = world->frames,
                                .now_ns = frame->sim_now_ns,
@@ -219,15 +202,13 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   world->report.budget_ns = frame->budget_ns;
   bands_begin_frame(&world->bands, &world->classes, &world->store, world->frame.elapsed_ns, world->frames);
   take_prepaid(world);
-  exchange_budget(world, frame->budget_ns);
+  frame_record_begin(world, frame);
   world->runner.now_ns = frame->sim_now_ns;
   world->runner.frame = world->frames;
   enter(world);
   watch_begin(runner_caller(&world->runner)->post);
   watchdog_frame_begins(world->watchdog);
   audit_begin(world);
-  if (recorder_replays(world->recorder))
-    world->frame.deadline_ns = UINT64_MAX / 2; /* nothing is decided by the clock */
   trace_begin(world);
   threads_keep_all_apart(world->pool);
   if (world->batch.held_count) crew_wake(world->pool);
@@ -254,10 +235,10 @@ void frame_end(struct muster_world *world) {
   sums->cycles += report->cycles;
   if (report->longest_wait_ns > sums->longest_wait_ns) sums->longest_wait_ns = report->longest_wait_ns;
   world->last_now_ns = world->frame.now_ns;
-  if (world->recorder) recorder_end_frame(world);
+  frame_record_end(world);
   watchdog_frame_ends(world->watchdog);
   audit_end(world); /* only what keeps its result comes afterwards */
-  if (world->recorder) recorder_exchange_times(world);
+  frame_record_times(world);
   trace_end(world);
   frame_leave(world, OCCUPIED_NOT);
 }

@@ -42,7 +42,6 @@ uint64_t frame_time_to_run(const struct muster_world *world);
 /* What world->run_stage may be. Workers take updates from the dispatch queue, atom by atom, until the deadline; in a
  * world that records on the wall clock, what ran is written down. In run.c. */
 void run_by_workers(struct muster_world *world);
-void run_and_record(struct muster_world *world);
 
 /* A type is registered: reserves what agents that act beside others need, when it is the first that says so;
  * arena->failed tells of refusal. In act.c. */

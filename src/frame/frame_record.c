@@ -7,13 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
-void recorder_begin_frame(struct muster_world *world, const muster_frame *frame) {
+static void put_frame(struct muster_world *world, const muster_frame *frame) {
   recorder *recorder = world->recorder;
-  recorder_keep_newborns(world);
+  world_record_newborns(world);
   recorder_put_tag(recorder, TAG_FRAME);
   tape_put_number(&recorder->tape, world->types.count);
   tape_put_number(&recorder->tape, frame->sim_now_ns);
   tape_put_number(&recorder->tape, frame->budget_ns);
+}
+
+void frame_record_begin(struct muster_world *world, const muster_frame *frame) {
+  recorder *recorder = world->recorder;
+  uint64_t *budget_ns = &world->frame.budget_ns;
+  if (recorder_records(recorder)) put_frame(world, frame);
+  recorder_exchange(recorder, TAG_BUDGET, budget_ns, sizeof *budget_ns);
+  /* Calls between frames and what past ones owe take at most so much of it. */
+  if (recorder_replays(recorder) && (*budget_ns > frame->budget_ns || *budget_ns < frame->budget_ns / 8)) {
+    recorder_diverges(recorder, "its record has a budget of %llu ns", (unsigned long long)*budget_ns);
+    *budget_ns = frame->budget_ns;
+  }
+  recorder_mark(recorder, TAG_LIST_END);
 }
 
 /* ------------------------------------------------------------------------------------------------------ run, settle */
@@ -48,9 +61,20 @@ static void keep_woken(struct muster_world *world) {
   }
 }
 
-void recorder_keep_outcomes(struct muster_world *world) {
+static void keep_cycles(struct muster_world *world) {
+  const batch *batch = &world->batch;
+  tape *tape = &world->recorder->tape;
+  recorder_put_tag(world->recorder, TAG_CYCLES);
+  for (uint32_t i = 0; i < batch->count; i++) {
+    bool ran = batch->outcomes[i] == OUTCOME_FINISHED || batch->outcomes[i] == OUTCOME_ACT;
+    tape_put_number(tape, ran && batch->entries[i].cycles > 1 ? batch->entries[i].cycles - 1u : 0);
+  }
+}
+
+void frame_record_outcomes(struct muster_world *world) {
   recorder *recorder = world->recorder;
   const batch *batch = &world->batch;
+  if (!recorder_records(recorder) || world->runner.virtual) return;
   recorder_put_tag(recorder, TAG_OUTCOMES);
   tape_put_number(&recorder->tape, batch->count);
   for (uint32_t i = 0, alike; i < batch->count; i += alike) {
@@ -61,45 +85,34 @@ void recorder_keep_outcomes(struct muster_world *world) {
     tape_put_number(&recorder->tape, alike);
   }
   keep_woken(world);
+  if (world->def.cycles_max > 1) keep_cycles(world);
 }
 
-void recorder_keep_cycles(struct muster_world *world) {
-  const batch *batch = &world->batch;
-  tape *tape = &world->recorder->tape;
-  recorder_put_tag(world->recorder, TAG_CYCLES);
-  for (uint32_t i = 0; i < batch->count; i++) {
-    bool ran = batch->outcomes[i] == OUTCOME_FINISHED || batch->outcomes[i] == OUTCOME_ACT;
-    tape_put_number(tape, ran && batch->entries[i].cycles > 1 ? batch->entries[i].cycles - 1u : 0);
-  }
-}
-
-bool recorder_take_cycles(struct muster_world *world) {
+void frame_record_take_cycles(struct muster_world *world) {
   batch *batch = &world->batch;
-  if (!recorder_mark(world->recorder, TAG_CYCLES)) return false;
+  if (world->def.cycles_max <= 1 || !recorder_mark(world->recorder, TAG_CYCLES)) return;
   for (uint32_t i = 0; i < batch->count; i++) {
     uint64_t more = tape_take_number(&world->recorder->tape);
     if (more >= MUSTER_CYCLES_MAX)
       recorder_diverges(world->recorder, "its record has an update of %llu cycles", (unsigned long long)more + 1);
     batch->entries[i].cycles = more < MUSTER_CYCLES_MAX ? (uint8_t)(more + 1) : 1;
   }
-  return !world->recorder->tape.failed && !world->recorder->trouble[0];
 }
 
-bool recorder_exchange_shares(struct muster_world *world, bool any, uint32_t looked_at[WHEEL_SHARDS]) {
-  batch *batch = &world->batch;
-  any = recorder_exchange_choice(world->recorder, any);
-  if (!any || !recorder_mark(world->recorder, TAG_SHARES)) return false;
+bool frame_record_shares(struct muster_world *world, bool any) {
+  recorder *recorder = world->recorder;
+  any = recorder_choose(recorder, any);
+  if (!any || !recorder_mark(recorder, TAG_SHARES)) return false;
   for (uint32_t i = 0; i < WHEEL_SHARDS; i++)
-    recorder_exchange(world->recorder, TAG_SHARES, &looked_at[i], sizeof looked_at[i]);
-  for (uint32_t i = 0; i < batch->claim_count; i++) {
-    uint16_t *ran_by = &batch->claims[i].ran_by;
-    if (recorder_records(world->recorder))
-      tape_put_number(&world->recorder->tape, *ran_by == CLAIM_LEFT ? 0 : *ran_by + 1u);
-    if (!recorder_replays(world->recorder)) continue;
-    uint64_t number = tape_take_number(&world->recorder->tape);
+    recorder_exchange(recorder, TAG_SHARES, &world->settle_looked_at[i], sizeof *world->settle_looked_at);
+  for (uint32_t i = 0; recorder && i < world->batch.claim_count; i++) {
+    uint16_t *ran_by = &world->batch.claims[i].ran_by;
+    if (recorder_records(recorder)) tape_put_number(&recorder->tape, *ran_by == CLAIM_LEFT ? 0 : *ran_by + 1u);
+    if (!recorder_replays(recorder)) continue;
+    uint64_t number = tape_take_number(&recorder->tape);
     *ran_by = number == 0 || number > CLAIM_LEFT ? CLAIM_LEFT : (uint16_t)(number - 1);
   }
-  return !world->recorder->trouble[0];
+  return !recorder_replays(recorder) || !recorder->trouble[0];
 }
 
 static void put_costs(struct muster_world *world) {
@@ -134,7 +147,7 @@ static void take_costs(struct muster_world *world) {
   }
 }
 
-void recorder_exchange_costs(struct muster_world *world) {
+void frame_record_costs(struct muster_world *world) {
   if (!recorder_mark(world->recorder, TAG_COSTS)) return;
   if (recorder_records(world->recorder)) put_costs(world);
   if (recorder_replays(world->recorder)) take_costs(world);
@@ -142,7 +155,8 @@ void recorder_exchange_costs(struct muster_world *world) {
 
 /* ---------------------------------------------------------------------------------------------------------- actions */
 
-void recorder_keep_acted(struct muster_world *world) {
+void frame_record_acted(struct muster_world *world) {
+  if (!recorder_records(world->recorder)) return;
   tape *tape = &world->recorder->tape;
   const acts *acts = &world->acts;
   recorder_mark(world->recorder, TAG_ACTED);
@@ -154,7 +168,8 @@ void recorder_keep_acted(struct muster_world *world) {
   }
 }
 
-void recorder_choose_acted(struct muster_world *world) {
+void frame_record_choose_acted(struct muster_world *world) {
+  if (!recorder_replays(world->recorder)) return;
   tape *tape = &world->recorder->tape;
   acts *acts = &world->acts;
   uint32_t listed = acts->count;
@@ -196,13 +211,11 @@ static bool is_possible(const struct muster_world *world, const offence *offence
          offence->level < MUSTER_LEVELS && offence->kind < OFFENCE_KINDS;
 }
 
-static void take_list(struct muster_world *world, offence_list *list) {
+static bool take_list(struct muster_world *world, offence_list *list) {
   tape *tape = &world->recorder->tape;
   uint64_t count = tape_take_number(tape);
-  if (count > OFFENCES_MAX) {
-    recorder_diverges(world->recorder, "its record has %llu offences of one worker", (unsigned long long)count);
-    return;
-  }
+  if (count > OFFENCES_MAX)
+    return recorder_diverges(world->recorder, "its record has %llu offences of one worker", (unsigned long long)count);
   tape_take(tape, list->offences, count * sizeof *list->offences);
   for (uint32_t i = 0; i < count && !tape->failed; i++)
     if (is_possible(world, &list->offences[i])) list->offences[list->count++] = list->offences[i];
@@ -211,35 +224,33 @@ static void take_list(struct muster_world *world, offence_list *list) {
     uint64_t i = tape_take_number(tape), more = tape_take_number(tape);
     if (i < offences_counts(world->types.count)) list->by_type[i] = (uint32_t)more;
   }
-}
-
-bool recorder_exchange_offences(struct muster_world *world, offence_list *list) {
-  bool any = recorder_exchange_choice(world->recorder, list && list->count > 0);
-  if (!any || !recorder_mark(world->recorder, TAG_OFFENCES)) return false;
-  if (recorder_records(world->recorder)) put_list(world, list);
-  return true;
-}
-
-bool recorder_next_offences(struct muster_world *world, offence_list *list) {
-  if (!recorder_exchange_offences(world, NULL)) return false;
-  take_list(world, list);
   return !world->recorder->trouble[0];
 }
 
-bool recorder_exchange_suspect(struct muster_world *world, bool any, uint32_t *type) {
-  if (!recorder_exchange_choice(world->recorder, any)) return false;
+bool frame_record_offences(struct muster_world *world, bool any, offence_list *list) {
+  if (!world->recorder || world->runner.virtual) return any;
+  if (recorder_replays(world->recorder)) /* what was noted here goes unheard */
+    for (uint32_t i = 0; i < world->runner.state_count; i++)
+      offences_clear(&world->runner.states[i].offences, world->types.count);
+  any = recorder_choose(world->recorder, any);
+  if (!any || !recorder_mark(world->recorder, TAG_OFFENCES)) return false;
+  if (recorder_records(world->recorder)) put_list(world, list);
+  return !recorder_replays(world->recorder) || take_list(world, list);
+}
+
+bool frame_record_suspect(struct muster_world *world, bool any, uint32_t *type) {
+  if (!recorder_choose(world->recorder, any)) return false;
   recorder_exchange(world->recorder, TAG_SUSPECT, type, sizeof *type);
   return *type < world->types.count;
 }
 
-bool recorder_exchange_incident(struct muster_world *world, bool any, watch_incident *incident) {
-  if (!recorder_exchange_choice(world->recorder, any)) return false;
+bool frame_record_incident(struct muster_world *world, bool any, watch_incident *incident) {
+  if (!recorder_choose(world->recorder, any)) return false;
   recorder_exchange(world->recorder, TAG_INCIDENT, incident, sizeof *incident);
-  return incident->agent < world->def.agents_max && incident->type < world->types.count;
+  return !world->recorder || (incident->agent < world->def.agents_max && incident->type < world->types.count);
 }
 
-/* -------------------------------------------------------------------------------------------------- end of the frame
- */
+/* ------------------------------------------------------------------------------------------------- end of the frame */
 
 static void end_recorded_frame(struct muster_world *world) {
   recorder *recorder = world->recorder;
@@ -281,7 +292,7 @@ static bool is_controller(const controller *controller) {
          controller->debt_ns < 1000000000000u;
 }
 
-void recorder_check_experience(struct muster_world *world, const frame_experience *own) {
+void frame_record_check_experience(struct muster_world *world, const frame_experience *own) {
   frame_experience *read = &world->experience;
   if (is_estimate(&read->plan) && is_estimate(&read->settle) && is_estimate(&read->act) &&
       is_estimate(&read->act_each[MUSTER_ACT_SERIAL]) && is_estimate(&read->act_each[MUSTER_ACT_REGION]) &&
@@ -305,12 +316,12 @@ static void exchange_report(struct muster_world *world) {
   world->report = report;
   frame_experience own = world->experience;
   recorder_exchange(world->recorder, TAG_REPORT, &world->experience, sizeof world->experience);
-  if (recorder_replays(world->recorder)) recorder_check_experience(world, &own);
+  if (recorder_replays(world->recorder)) frame_record_check_experience(world, &own);
 }
 
 static void exchange_hash(struct muster_world *world) {
   uint32_t every = world->recorder->def.hash_every;
-  if (!recorder_exchange_choice(world->recorder, every && world->frames % every == 0)) return;
+  if (!recorder_choose(world->recorder, every && world->frames % every == 0)) return;
   uint64_t own = world->recorder->hash(world), hash = own;
   recorder_exchange(world->recorder, TAG_HASH, &hash, sizeof hash);
   if (hash != own)
@@ -318,7 +329,8 @@ static void exchange_hash(struct muster_world *world) {
                       (unsigned long long)hash);
 }
 
-void recorder_end_frame(struct muster_world *world) {
+void frame_record_end(struct muster_world *world) {
+  if (!world->recorder) return;
   if (world->recorder->mode == RECORDER_ENDED) {
     world->recorder->lost++;
     return;
@@ -355,7 +367,7 @@ static void take_times(struct muster_world *world) {
   report->given_cpu_ns = recorder->times.given_cpu_ns;
 }
 
-void recorder_exchange_times(struct muster_world *world) {
+void frame_record_times(struct muster_world *world) {
   if (recorder_records(world->recorder)) keep_times(world->recorder, &world->report);
   if (recorder_replays(world->recorder)) take_times(world);
 }

@@ -53,8 +53,6 @@ static void apply_observer(struct muster_world *world, const command *command) {
                              .partition = command->partition,
                              .near_m = command->first,
                              .far_m = command->second};
-  if (recorder_replays(world->recorder) && command->kind == COMMAND_OBSERVER_ADD)
-    identity_assign(&world->observer_ids, command->index, command->generation);
   if (!identity_is_live(&world->observer_ids, command->index, command->generation)) return;
   switch ((command_kind)command->kind) {
   case COMMAND_OBSERVER_ADD:
@@ -67,7 +65,7 @@ static void apply_observer(struct muster_world *world, const command *command) {
   default:
     if (world->observers.rows[command->index].present) observers_remove(&world->observers, command->index);
     identity_close(&world->observer_ids, command->index);
-    if (!recorder_replays(world->recorder)) identity_give_back(&world->observer_ids, command->index);
+    identity_give_back(&world->observer_ids, command->index);
   }
 }
 
@@ -150,7 +148,7 @@ static bool take_hint(struct muster_world *world, uint32_t *left, command *wake)
 static void apply_wakes(struct muster_world *world) {
   command wake;
   uint32_t left = wakes_count(&world->wakes);
-  while (recorder_exchange_command(world, take_hint(world, &left, &wake), &wake)) lifecycle_apply_wake(world, &wake);
+  while (world_record_command(world, take_hint(world, &left, &wake), &wake)) lifecycle_apply_wake(world, &wake);
 }
 
 /* A part of the intake that stops when it has had its share of the frame. */
@@ -167,10 +165,14 @@ static intake_share begin_share(const struct muster_world *world) {
                         .count = count > INTAKE_MIN ? count : INTAKE_MIN};
 }
 
-/* Whether a few more may be taken. */
 static bool is_left(const struct muster_world *world, const intake_share *share) {
   if (share->taken < INTAKE_MIN) return true;
   return world->runner.virtual ? share->taken < share->count : clock_now(&world->runner.clock) < share->end_ns;
+}
+
+/* Whether a few more may be taken, if there are any. */
+static bool goes_on(const struct muster_world *world, const intake_share *share, bool any) {
+  return recorder_choose(world->recorder, any && is_left(world, share));
 }
 
 /* Agents that are named in a few commands, or about to become active: fetched before any of them is dealt with. */
@@ -223,7 +225,7 @@ static uint32_t apply_few(struct muster_world *world, uint32_t most) {
   command commands[TOGETHER];
   uint32_t agents[TOGETHER], count = 0, agent_count = 0, removals = 0;
   while (count < TOGETHER && count < most && ring_pop(&world->inbox.commands, &commands[count])) count++;
-  count = recorder_exchange_commands(world, commands, count, TOGETHER);
+  count = world_record_commands(world, commands, count, TOGETHER);
   for (uint32_t i = 0; i < count; i++) {
     if (commands[i].kind < COMMAND_OBSERVER_ADD) agents[agent_count++] = commands[i].index;
     removals += commands[i].kind == COMMAND_REMOVE;
@@ -246,7 +248,7 @@ static void apply_commands(struct muster_world *world) {
   apply_wakes(world);
   intake_share share = begin_share(world);
   uint32_t left = ring_count(&world->inbox.commands);
-  while (recorder_choose(world->recorder, left > 0 && is_left(world, &share))) {
+  while (goes_on(world, &share, left > 0)) {
     uint32_t taken = apply_few(world, left);
     if (!taken) break;
     share.taken += taken;
@@ -272,9 +274,7 @@ static void activate(struct muster_world *world, uint32_t index) {
 
 /* Activates a few of the spawned agents; returns how many. */
 static uint32_t activate_few(struct muster_world *world) {
-  uint32_t agents[TOGETHER], count = 0;
-  if (!recorder_replays(world->recorder)) count = pending_take(&world->inbox.spawns, agents, TOGETHER);
-  count = recorder_exchange_activated(world, agents, count, TOGETHER);
+  uint32_t agents[TOGETHER], count = world_record_take_spawns(world, agents, TOGETHER);
   prefetch_agents(world, agents, count);
   for (uint32_t i = 0; i < count; i++) {
     const agent_place *place = &world->store.places[agents[i]];
@@ -286,7 +286,7 @@ static uint32_t activate_few(struct muster_world *world) {
 
 static void activate_spawns(struct muster_world *world) {
   intake_share share = begin_share(world);
-  while (recorder_choose(world->recorder, is_left(world, &share))) {
+  while (goes_on(world, &share, true)) {
     uint32_t taken = activate_few(world);
     if (!taken) break;
     share.taken += taken;
@@ -314,10 +314,8 @@ static void set_ids_aside(struct muster_world *world) {
     if (world->types.types[i].def.spawns_max) wanted = world->def.agents_max;
   if (wanted > world->store.active_count / 2 + 1024) wanted = world->store.active_count / 2 + 1024;
   while (world->spawn_id_count < wanted) {
-    uint32_t index = IDENTITY_NONE;
-    if (!recorder_replays(world->recorder) && identity_available(&world->agent_ids) > kept_free)
-      index = identity_take(&world->agent_ids);
-    if (world->recorder) index = recorder_exchange_id(world, index);
+    bool any = identity_available(&world->agent_ids) > kept_free;
+    uint32_t index = world_record_id(world, any ? identity_take(&world->agent_ids) : IDENTITY_NONE);
     if (index == IDENTITY_NONE) break;
     world->spawn_ids[world->spawn_id_count++] = index;
   }

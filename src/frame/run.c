@@ -25,7 +25,7 @@ void run_early(struct muster_world *world) {
   runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->experience.entries);
   runner_open_early(runner);
   crew_orders orders = orders_for(world, runner_work_early);
-  world->early_open = world->batch.early_claims > 0 && !recorder_replays(world->recorder);
+  world->early_open = world->batch.early_claims > 0 && world->timed;
   if (world->early_open) crew_open(&world->early_crew, world->seat, &orders, CREW_ALL);
 }
 
@@ -41,13 +41,7 @@ void run_by_workers(struct muster_world *world) {
   if (world->early_open) crew_wait(&world->early_crew, world->seat);
   runner_close(&world->runner);
   audit_blocked(world);
-}
-
-void run_and_record(struct muster_world *world) {
-  run_by_workers(world);
-  if (!recorder_records(world->recorder)) return; /* it has ended */
-  recorder_keep_outcomes(world);
-  if (world->def.cycles_max > 1) recorder_keep_cycles(world);
+  frame_record_outcomes(world);
 }
 
 uint64_t frame_time_to_run(const struct muster_world *world) {

@@ -113,10 +113,9 @@ static void judge_list(struct muster_world *world, offence_list *list) {
   list->count = list->left_out = 0;
 }
 
-/* The next incident of the watchdog, or of the record. */
 static bool next_incident(struct muster_world *world, watch_incident *incident) {
-  bool any = !recorder_replays(world->recorder) && world->watchdog && watchdog_take(world->watchdog, incident);
-  return world->recorder ? recorder_exchange_incident(world, any, incident) : any;
+  bool any = world->watchdog && watchdog_take(world->watchdog, incident);
+  return frame_record_incident(world, any, incident);
 }
 
 /* An atom that computed for so long need not do it again to be an offence that counts. */
@@ -156,33 +155,35 @@ static void judge_incidents(struct muster_world *world) {
   while (next_incident(world, &incident)) judge_incident(world, &incident);
 }
 
-static void judge_suspects(struct muster_world *world) {
-  uint32_t type = 0;
-  for (uint32_t i = 0; i < world->runner.state_count; i++) {
-    worker_state *state = &world->runner.states[i];
-    for (uint32_t k = 0; k < state->suspect_count && !recorder_replays(world->recorder); k++) {
-      type = state->suspects[k].type;
-      if (state->suspects[k].agent) world->types.types[type].suspect = state->suspects[k].agent;
-      if (world->recorder) recorder_exchange_suspect(world, true, &type);
-      watch_type_of(world, type);
-    }
-    state->suspect_count = 0;
+/* The next type that a worker suspects. */
+static bool next_suspect(struct muster_world *world, uint32_t *type) {
+  worker_state *state = world->runner.states, *end = state + world->runner.state_count;
+  while (state < end && !state->suspect_count) state++;
+  if (state < end) {
+    const suspicion *suspicion = &state->suspects[--state->suspect_count];
+    *type = suspicion->type;
+    if (suspicion->agent && world->timed) world->types.types[*type].suspect = suspicion->agent;
   }
-  while (world->recorder && recorder_exchange_suspect(world, false, &type)) watch_type_of(world, type);
+  return frame_record_suspect(world, state < end, type);
 }
 
-/* On the wall clock a replay takes what was noted then. */
-static void judge_workers(struct muster_world *world) {
+static void judge_suspects(struct muster_world *world) {
+  uint32_t type = 0;
+  while (next_suspect(world, &type)) watch_type_of(world, type);
+}
+
+/* The next list of offences that a worker noted; judge_list() empties it. Null when there is none any more. */
+static offence_list *next_offences(struct muster_world *world) {
   worker_state *states = world->runner.states;
-  bool timed = !world->runner.virtual, replays = timed && recorder_replays(world->recorder);
-  for (uint32_t i = 0; i < world->runner.state_count; i++) {
-    if (replays) offences_clear(&states[i].offences, world->types.count);
-    if (timed && recorder_records(world->recorder) && states[i].offences.count)
-      recorder_exchange_offences(world, &states[i].offences);
-    judge_list(world, &states[i].offences);
-  }
-  while (replays && recorder_next_offences(world, &states[0].offences)) judge_list(world, &states[0].offences);
-  if (timed && recorder_records(world->recorder)) recorder_exchange_offences(world, NULL);
+  uint32_t i = 0;
+  while (i < world->runner.state_count && !states[i].offences.count) i++;
+  bool any = i < world->runner.state_count;
+  offence_list *list = &states[any ? i : 0].offences;
+  return frame_record_offences(world, any, list) ? list : NULL;
+}
+
+static void judge_workers(struct muster_world *world) {
+  for (offence_list *list; (list = next_offences(world));) judge_list(world, list);
 }
 
 /* Types with an open window, and those that were watched long enough. */

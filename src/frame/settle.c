@@ -309,32 +309,25 @@ static void stock_pools(struct muster_world *world) {
 
 /* The same claims into the same shards as in the recorded run. */
 static void settle_as_recorded(struct muster_world *world) {
-  uint32_t *looked_at = world->settle_looked_at;
-  if (!recorder_exchange_shares(world, false, looked_at)) return;
   stock_pools(world);
   for (uint32_t i = 0; i < world->batch.claim_count; i++) {
     const batch_claim *claim = &world->batch.claims[i];
-    if (claim->ran_by != CLAIM_LEFT && i < looked_at[share_of_claim(claim)])
+    if (claim->ran_by != CLAIM_LEFT && i < world->settle_looked_at[share_of_claim(claim)])
       settle_claim(world, claim, share_of_claim(claim));
   }
-  close_line(world);
 }
 
 void settle_beside(struct muster_world *world) {
   enum { WORTH_WAKING = 512 }; /* of those who have just run it, and are still awake */
-  if (recorder_replays(world->recorder)) {
-    settle_as_recorded(world);
-    return;
+  bool settles = world->timed && world->helpers > 0 && world->batch.count >= WORTH_WAKING;
+  if (settles) {
+    stock_pools(world);
+    shares_open(&world->settle_shares, WHEEL_SHARDS);
+    serial_run_crew(world, &world->settle_crew, settle_shares, world->helpers);
   }
-  if (world->runner.virtual || world->helpers == 0 || world->batch.count < WORTH_WAKING) {
-    if (world->recorder) recorder_exchange_shares(world, false, world->settle_looked_at);
-    return;
-  }
-  stock_pools(world);
-  shares_open(&world->settle_shares, WHEEL_SHARDS);
-  serial_run_crew(world, &world->settle_crew, settle_shares, world->helpers);
-  close_line(world);
-  if (world->recorder) recorder_exchange_shares(world, true, world->settle_looked_at);
+  bool settled = frame_record_shares(world, settles);
+  if (settled && !settles) settle_as_recorded(world);
+  if (settled) close_line(world);
 }
 
 /* Whether entries want nothing but to be settled: no ids to sort out, no senders to note, no cost to learn. */
@@ -386,7 +379,7 @@ static void adopt_woken(struct muster_world *world, uint32_t most) {
     row->woken = 1;
     row->called = world->types.types[row->type].gapped;
     /* Woken again while it ran: its hint is the next intake's. */
-    if (!world->commit.replayed && wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index))
+    if (world->timed && wakes_end(&world->wakes, index) && !wakes_push(&world->wakes, index))
       world->statistics.commands_dropped++;
   }
 }
@@ -412,7 +405,7 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
     }
     /* Here, little by little, rather than after the deadline, when the report looks for who waits. */
     ready_pass_over(&world->ready, 4 * SETTLE_BETWEEN_LOOKS);
-    if (end_ns != UINT64_MAX && recorder_choose(world->recorder, clock_now(&world->runner.clock) >= end_ns)) break;
+    if (serial_is_over(world, end_ns)) break;
   }
   if (progress->settled < batch->count || batch->woken_count > 0) return false;
   close_gap_in_ids(world);

@@ -76,7 +76,7 @@ static uint32_t make_agent(const change *change, uint32_t index, const herd_body
   def.state = state;
   def.published = published;
   if (muster_agent_is_null(lifecycle_make(world, index, &def))) {
-    lifecycle_give_back(world, index);
+    identity_give_back(&world->agent_ids, index);
     return HERD_NONE;
   }
   if (like != HERD_NONE) inherit(world, index, like);

@@ -21,6 +21,7 @@ void identity_make_ready(const identity *identity, const arena *arena) {
 
 uint32_t identity_take(identity *identity) {
   uint32_t index;
+  if (identity->held) return IDENTITY_NONE;
   if (ring_pop(&identity->given_back, &index)) return index;
   index = load_relaxed_u32(&identity->fresh);
   while (index < identity->maximum)
@@ -36,12 +37,19 @@ uint32_t identity_open(identity *identity, uint32_t index) {
   return generation;
 }
 
-void identity_use(identity *identity, uint32_t index) {
+static void use(identity *identity, uint32_t index) {
   if (load_relaxed_u32(&identity->fresh) <= index) store_relaxed_u32(&identity->fresh, index + 1);
 }
 
+bool identity_claim(identity *identity, uint64_t index) {
+  if (index >= identity->maximum || identity->held[index / 64] >> (index % 64) & 1) return false;
+  identity->held[index / 64] |= 1ull << (index % 64);
+  use(identity, (uint32_t)index);
+  return true;
+}
+
 void identity_assign(identity *identity, uint32_t index, uint32_t generation) {
-  identity_use(identity, index);
+  use(identity, index);
   store_release_u32(identity_generation_of(identity, index), generation);
 }
 
@@ -52,7 +60,10 @@ void identity_close(identity *identity, uint32_t index) {
 }
 
 void identity_give_back(identity *identity, uint32_t index) {
-  ring_push_sure(&identity->given_back, &index);
+  if (identity->held)
+    identity->held[index / 64] &= ~(1ull << (index % 64));
+  else
+    ring_push_sure(&identity->given_back, &index);
 }
 
 bool identity_is_live(const identity *identity, uint32_t index, uint32_t generation) {

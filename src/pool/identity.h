@@ -17,6 +17,7 @@ typedef struct identity {
   shared_u32 fresh;           /* indices below were used at least once */
   unsigned char *generations; /* a shared_u32 every `stride` bytes */
   uint32_t stride;
+  uint64_t *held; /* bitmap: indices that somebody holds, where a record says who; else null */
 } identity;
 
 #define IDENTITY_NONE UINT32_MAX
@@ -44,8 +45,9 @@ uint32_t identity_take(identity *identity);
 /* Makes a taken index somebody; returns the generation of the id. Its taker's thread. */
 uint32_t identity_open(identity *identity, uint32_t index);
 
-/* Takes a certain index, which nobody holds: as a record says. Frame's thread, no other. */
-void identity_use(identity *identity, uint32_t index);
+/* Where a record says who takes which index, and identity_take() finds none: takes a certain one. False when somebody
+ * holds it, or there is none such. Frame's thread, no other. */
+bool identity_claim(identity *identity, uint64_t index);
 
 /* Makes an index somebody of a known generation, whoever it was: as a record says. Frame's thread, no other. */
 void identity_assign(identity *identity, uint32_t index, uint32_t generation);

@@ -10,12 +10,13 @@ void recorder_cannot(recorder *recorder, const char *why) {
   snprintf(recorder->trouble, sizeof recorder->trouble, "%s", why);
 }
 
-void recorder_diverges(recorder *recorder, const char *format, ...) {
+bool recorder_diverges(recorder *recorder, const char *format, ...) {
   va_list arguments;
-  if (recorder->trouble[0]) return;
+  if (recorder->trouble[0]) return false;
   va_start(arguments, format);
   vsnprintf(recorder->trouble, sizeof recorder->trouble, format, arguments);
   va_end(arguments);
+  return false;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- tags */
@@ -44,8 +45,8 @@ bool recorder_mark(recorder *recorder, recorder_tag tag) {
   if (recorder_records(recorder)) recorder_put_tag(recorder, tag);
   if (!recorder_replays(recorder)) return true;
   recorder_tag found = recorder_next_tag(recorder);
-  if (found != tag) recorder_diverges(recorder, "it needs item %d where its record has %d", (int)tag, (int)found);
-  return found == tag;
+  if (found == tag) return true;
+  return recorder_diverges(recorder, "it needs item %d where its record has %d", (int)tag, (int)found);
 }
 
 void recorder_exchange_value(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
@@ -65,21 +66,16 @@ bool recorder_exchange_choice(recorder *recorder, bool choice) {
 
 /* ------------------------------------------------------------------------------------------------------------ lists */
 
-static bool next_one(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
+bool recorder_exchange_one(recorder *recorder, recorder_tag tag, bool any, void *value, size_t bytes) {
+  if (recorder_records(recorder)) recorder_put_tag(recorder, any ? tag : TAG_LIST_END);
+  if (recorder_records(recorder) && any) tape_put(&recorder->tape, value, bytes);
+  if (!recorder_replays(recorder)) return any;
   recorder_tag found = recorder_next_tag(recorder);
-  if (found != tag && found != TAG_LIST_END)
-    recorder_diverges(recorder, "it needs item %d where its record has %d", (int)tag, (int)found);
-  if (found != tag) return false;
+  if (found == TAG_LIST_END) return false;
+  if (found != tag)
+    return recorder_diverges(recorder, "it needs item %d where its record has %d", (int)tag, (int)found);
   tape_take(&recorder->tape, value, bytes);
   return !recorder->tape.failed;
-}
-
-bool recorder_exchange_one(recorder *recorder, recorder_tag tag, bool any, void *value, size_t bytes) {
-  if (recorder_replays(recorder)) return next_one(recorder, tag, value, bytes);
-  if (!recorder_records(recorder)) return any;
-  recorder_put_tag(recorder, any ? tag : TAG_LIST_END);
-  if (any) tape_put(&recorder->tape, value, bytes);
-  return any;
 }
 
 /* -------------------------------------------------------------------------------------------------------- sections */

@@ -80,7 +80,6 @@ typedef struct recorder {
   uint64_t frames_max;
   uint32_t agents_given, observers_given; /* ids made up for the host's own calls */
   batch_claim *claims;
-  uint64_t *taken; /* bitmap: indices of agents that somebody holds */
 } recorder;
 
 static inline bool recorder_records(const recorder *recorder) {
@@ -95,8 +94,8 @@ static inline bool recorder_replays(const recorder *recorder) {
 /* Records cannot repeat what has just happened: the recording ends with this frame left out. */
 void recorder_cannot(recorder *recorder, const char *why);
 
-/* The replay went another way than the record: printf-style. */
-void recorder_diverges(recorder *recorder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The replay went another way than the record: printf-style. Always false. */
+bool recorder_diverges(recorder *recorder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes a tag, or finds it; false when there is another. */
 bool recorder_mark(recorder *recorder, recorder_tag tag);
@@ -135,10 +134,5 @@ void recorder_put_times(recorder *recorder);
 
 /* Ends the recording, for good. False when a write was refused. */
 bool recorder_finish(recorder *recorder);
-
-/* An index of an agent that was taken is free again. */
-static inline void recorder_give_back(recorder *recorder, uint32_t index) {
-  recorder->taken[index / 64] &= ~(1ull << (index % 64));
-}
 
 #endif

@@ -98,7 +98,6 @@ muster_result muster_record_begin(muster_world *world, const muster_record_def *
   if (!written) return error_set(MUSTER_E_SYSTEM, "record: the first write was refused");
   recorder->mode = RECORDER_RECORDS;
   recorder->hash = world_hash;
-  if (!world->runner.virtual) world->run_stage = run_and_record;
   world->recorder = recorder;
   return MUSTER_OK;
 }
@@ -219,7 +218,8 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   recorder *recorder = reserve(world);
   if (!recorder) return MUSTER_E_MEMORY;
   recorder->claims = arena_reserve(&world->arena, world->def.agents_max, sizeof *recorder->claims);
-  recorder->taken = arena_reserve(&world->arena, (world->def.agents_max + 63) / 64, sizeof *recorder->taken);
+  uint64_t *agents = arena_reserve(&world->arena, (world->def.agents_max + 63) / 64, sizeof *agents);
+  uint64_t *observers = arena_reserve(&world->arena, (world->def.observers_max + 63) / 64, sizeof *observers);
   /* One worker may have to take in what all of the recorded run's did. */
   if (!world->arena.failed) runner_widen_logs(&world->runner, RUNNER_LOG_MAX * (uint32_t)head.states, &world->arena);
   if (world->arena.failed) {
@@ -235,6 +235,9 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   recorder->replay = def;
   recorder->frames_max = frames;
   world->recorder = recorder;
+  world->timed = false;
+  world->agent_ids.held = agents;
+  world->observer_ids.held = observers;
   world->runner.workers = (uint32_t)head.workers; /* what the frames of the record reckoned with */
   return result;
 }

@@ -17,15 +17,14 @@ void replay_type(struct muster_world *world) {
   recorder *recorder = world->recorder;
   uint32_t number = recorder->types_known++;
   if (number >= world->types.count) {
-    recorder_diverges(world->recorder,
+    recorder_diverges(recorder,
                       "type %u is not registered: register as many types as in the recorded run before this frame",
                       number + 1);
     return;
   }
   const agent_type *type = &world->types.types[number];
   const char *field = fields_compare_type(&recorder->tape, type);
-  if (field)
-    recorder_diverges(world->recorder, "type %u, '%s': its %s is not what it was", number + 1, type->name, field);
+  if (field) recorder_diverges(recorder, "type %u, '%s': its %s is not what it was", number + 1, type->name, field);
 }
 
 /* The user pointer of a recorded one; what the record cannot know. */
@@ -39,10 +38,9 @@ static void *user_of(struct muster_world *world, muster_agent agent, bool any, u
 
 static bool can_be_born(struct muster_world *world, uint64_t index, uint64_t generation, uint64_t type) {
   if (type < world->types.count && generation <= UINT32_MAX && (generation & 1))
-    return recorder_take_index(world, index);
-  recorder_diverges(world->recorder, "its record spawns agent %llu of type %llu, which cannot be",
-                    (unsigned long long)index, (unsigned long long)type + 1);
-  return false;
+    return world_record_claim(world, index);
+  return recorder_diverges(world->recorder, "its record spawns agent %llu of type %llu, which cannot be",
+                           (unsigned long long)index, (unsigned long long)type + 1);
 }
 
 void replay_newborn(struct muster_world *world) {
@@ -128,8 +126,7 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
       continue;
     }
     if (tag == TAG_FRAME) break;
-    recorder_diverges(world->recorder, "its record has item %d between two frames", (int)tag);
-    return false;
+    return recorder_diverges(world->recorder, "its record has item %d between two frames", (int)tag);
   }
   uint64_t types = tape_take_number(tape);
   *frame = (muster_frame){.sim_now_ns = tape_take_number(tape), .budget_ns = tape_take_number(tape)};
@@ -172,18 +169,14 @@ static bool take_batch(struct muster_world *world, uint32_t *claims) {
   tape *tape = &world->recorder->tape;
   const batch *batch = &world->batch;
   uint64_t recorded = tape_take_number(tape);
-  if (recorded != batch->count) {
-    recorder_diverges(world->recorder, "it ranked %u agents, its record %llu", batch->count,
-                      (unsigned long long)recorded);
-    return false;
-  }
+  if (recorded != batch->count)
+    return recorder_diverges(world->recorder, "it ranked %u agents, its record %llu", batch->count,
+                             (unsigned long long)recorded);
   for (uint32_t i = 0; i < batch->count;) {
     uint64_t how = tape_take_number(tape), alike = how > 1 ? 1 : tape_take_number(tape);
     bool fits = !tape->failed && alike > 0 && alike <= batch->count - i;
     for (uint64_t k = 0; fits && k < alike; k++) fits = take_outcome(world, i++, how, claims);
-    if (fits) continue;
-    recorder_diverges(world->recorder, "its record does not say how entry %u ended", i);
-    return false;
+    if (!fits) return recorder_diverges(world->recorder, "its record does not say how entry %u ended", i);
   }
   return true;
 }
@@ -236,7 +229,7 @@ void replay_run(struct muster_world *world) {
   batch_claim *claims = batch->claims;
   uint32_t claim_count = batch->claim_count, count = 0, woken = 0;
   if (recorder_mark(world->recorder, TAG_OUTCOMES) && take_batch(world, &count)) woken = take_woken(world, &count);
-  if (world->def.cycles_max > 1) recorder_take_cycles(world);
+  frame_record_take_cycles(world);
   batch->claims = world->recorder->claims;
   batch->claim_count = count;
   batch->early_claims = 0;

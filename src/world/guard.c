@@ -1,6 +1,7 @@
 #include "world/guard.h"
 
 #include "base/fatal.h"
+#include "record/recorder.h"
 #include "run/callback.h"
 
 muster_result guard_refuse(const struct muster_world *world, const char *what) {
@@ -24,6 +25,18 @@ muster_result guard_refuse(const struct muster_world *world, const char *what) {
                      what);
   callback_describe(text);
   return error_set(MUSTER_E_STATE, "%s: not inside a frame: %s must return first", what, text);
+}
+
+bool guard_asks(const struct muster_world *world, const char *what, muster_result *result) {
+  *result = guard_any(world, what);
+  return !*result && !recorder_replays(world->recorder);
+}
+
+bool guard_asks_agent(const struct muster_world *world, muster_agent agent, const char *what, muster_result *result) {
+  if (!guard_asks(world, what, result)) return false;
+  if (identity_is_live(&world->agent_ids, agent.index, agent.generation)) return true;
+  *result = error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  return false;
 }
 
 muster_result guard_frame(struct muster_world *world, const char *here, const char *what) {

@@ -16,6 +16,13 @@ static inline muster_result guard_any(const struct muster_world *world, const ch
   return MUSTER_E_ARGUMENT;
 }
 
+/* For calls of any thread that ask for something at the next intake. False when it is not to be queued, with the call's
+ * result: in a replay MUSTER_OK, since the record has what was asked for. */
+bool guard_asks(const struct muster_world *world, const char *what, muster_result *result);
+
+/* The same for what is asked of an agent, which must exist; in a replay it has a made-up id. */
+bool guard_asks_agent(const struct muster_world *world, muster_agent agent, const char *what, muster_result *result);
+
 /* For calls of the thread of the frames between two frames: a call that changes something, or begins a frame. */
 static inline muster_result guard_between(const struct muster_world *world, const char *what) {
   bool free = world && occupancy_get(&world->occupancy) == OCCUPIED_NOT;

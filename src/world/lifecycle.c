@@ -62,13 +62,6 @@ void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_u
 
 /* --------------------------------------------------------------------------------------------------- being gone */
 
-void lifecycle_give_back(struct muster_world *world, uint32_t index) {
-  if (recorder_replays(world->recorder))
-    recorder_give_back(world->recorder, index);
-  else
-    identity_give_back(&world->agent_ids, index);
-}
-
 static void forget_company(struct muster_world *world, uint32_t index) {
   if (!world->factors) return;
   company_part(&world->company, index, (muster_agent){0, 0});
@@ -84,7 +77,7 @@ static void release_index(struct muster_world *world, uint32_t index) {
   row->status = AGENT_FREE;
   identity_close(&world->agent_ids, index);
   wakes_settle(&world->wakes, index);
-  lifecycle_give_back(world, index);
+  identity_give_back(&world->agent_ids, index);
 }
 
 void lifecycle_discard(struct muster_world *world, uint32_t index) {
@@ -158,7 +151,6 @@ void lifecycle_remove(struct muster_world *world, uint32_t index) {
 bool lifecycle_defer(struct muster_world *world, const command *command) {
   if (world->deferred_count == world->def.commands_max) {
     /* A wake may count on this command; it finds room elsewhere. */
-    if (command->kind == COMMAND_WAKE && recorder_replays(world->recorder)) return true; /* its record knows where */
     if (command->kind == COMMAND_WAKE) wakes_settle(&world->wakes, command->index);
     if (command->kind == COMMAND_WAKE && wakes_push(&world->wakes, command->index)) return true;
     if (command->kind == COMMAND_WAKE) recorder_cannot(world->recorder, "a wake found no room");

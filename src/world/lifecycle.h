@@ -30,9 +30,6 @@ void lifecycle_unschedule(struct muster_world *world, uint32_t index);
  * or about to be removed. */
 void lifecycle_forgive(struct muster_world *world, uint32_t index);
 
-/* Returns an index of an agent whose id is gone. In a replay the record says who has which index. */
-void lifecycle_give_back(struct muster_world *world, uint32_t index);
-
 /* Something happened to an active or pending agent: it runs ahead of the ranked. With the command that says so, which
  * is kept for the next intake when an update of it is under way. */
 void lifecycle_wake(struct muster_world *world, uint32_t index);

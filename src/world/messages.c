@@ -7,6 +7,7 @@
 #include "world/messages.h"
 
 #include "base/assert.h"
+#include "world/serial.h"
 #include "world/world_record.h"
 
 void messages_reserve(struct muster_world *world, const agent_type *type) {
@@ -67,7 +68,7 @@ static void take(struct muster_world *world, outgoing *message) {
 static bool next_message(struct muster_world *world, uint32_t *left, outgoing *message) {
   bool any = *left > 0 && ring_pop(&world->inbox.messages, message);
   *left -= any;
-  return recorder_exchange_message(world, any, message);
+  return world_record_message(world, any, message);
 }
 
 void messages_take(struct muster_world *world) {
@@ -157,8 +158,7 @@ bool messages_deliver(struct muster_world *world, uint64_t end_ns) {
   uint32_t places = world->batch.places + allotment_taken(&world->places_late);
   if (places > mailbox->places_high) mailbox->places_high = places;
   for (uint32_t index = 0; mailbox->sender_count;) {
-    if (end_ns != UINT64_MAX && recorder_choose(world->recorder, clock_now(&world->runner.clock) >= end_ns))
-      return false;
+    if (serial_is_over(world, end_ns)) return false;
     index = deliver_round(world, index);
   }
   return true;

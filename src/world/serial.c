@@ -7,12 +7,16 @@ uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns) 
   enum { WORTH_CALLING_NS = 500000 };
   uint32_t workers = muster_pool_workers(world->pool);
   uint32_t most = (world->runner.workers < workers ? world->runner.workers : workers) - 1;
-  if (world->runner.virtual || recorder_replays(world->recorder)) return most;
+  if (!world->timed) return most;
   uint64_t now_ns = clock_now(&world->runner.clock), end_ns = world->frame.deadline_ns;
   uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 1;
   uint64_t helpers = work_ns / WORTH_CALLING_NS, needed = work_ns * 2 / left_ns; /* half of the time left must do */
   if (needed > helpers) helpers = needed;
   return helpers < most ? (uint32_t)helpers : most;
+}
+
+bool serial_is_over(const struct muster_world *world, uint64_t end_ns) {
+  return end_ns != UINT64_MAX && recorder_choose(world->recorder, clock_now(&world->runner.clock) >= end_ns);
 }
 
 bool serial_is_audited(const struct muster_world *world) {

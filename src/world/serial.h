@@ -15,6 +15,9 @@ uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns);
  * sleeps until the last of them leaves is told from its own, and from what the kernel takes. */
 void serial_run_crew(struct muster_world *world, crew *crew, crew_work work, uint32_t helpers);
 
+/* Whether the time is over that work has which may go on later; never when it ends at UINT64_MAX. */
+bool serial_is_over(const struct muster_world *world, uint64_t end_ns);
+
 /* Whether the caller's time is measured: with audit, on the wall clock. */
 bool serial_is_audited(const struct muster_world *world);
 

@@ -105,7 +105,7 @@ muster_result muster_world_tune(muster_world *world, const muster_world_tuning *
   muster_world_tuning tuning = muster_default_world_tuning();
   muster_result result = sized_read(SIZED(world_tuning), given, &tuning);
   if (!result) result = tune_check(world, &tuning);
-  if (result || recorder_replays(world->recorder)) return result;
+  if (result || !guard_asks(world, "world tuning", &result)) return result;
   if (ring_push(&world->inbox.tunings, &tuning)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "%d tunings of the world wait for the next frame", INBOX_TUNINGS);
 }
@@ -209,14 +209,13 @@ static void apply(struct muster_world *world, const muster_world_tuning *tuning)
   if (matter) score_everybody(&world->board, &inputs);
 }
 
-/* The next tuning, or the record's; no more than there were when the intake began. */
+/* The next tuning; no more than there were when the intake began. */
 static bool next_tuning(struct muster_world *world, uint32_t *left, muster_world_tuning *tuning) {
   bool any = *left > 0 && ring_pop(&world->inbox.tunings, tuning);
   *left -= any;
-  if (!recorder_exchange_tuning(world, any, tuning)) return false;
+  if (!world_record_tuning(world, any, tuning)) return false;
   if (!recorder_replays(world->recorder) || tune_check(world, tuning) == MUSTER_OK) return true;
-  recorder_diverges(world->recorder, "its record has a tuning that cannot be");
-  return false;
+  return recorder_diverges(world->recorder, "its record has a tuning that cannot be");
 }
 
 void tune_run(struct muster_world *world) {
@@ -241,9 +240,8 @@ static muster_result queue_company(muster_world *world, muster_agent agent, must
   if (muster_agent_equal(agent, other))
     return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", agent.index,
                      agent.generation);
-  if (recorder_replays(world->recorder)) return MUSTER_OK;
-  if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
-    return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
+  muster_result result;
+  if (!guard_asks_agent(world, agent, "company", &result)) return result;
   if (!all && kind == COMMAND_MEET && !identity_is_live(&world->agent_ids, other.index, other.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", other.index, other.generation);
   command command = {.kind = kind, .index = agent.index, .generation = agent.generation};

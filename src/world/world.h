@@ -106,7 +106,6 @@ typedef struct commit_progress {
   bool open;
   bool begun;                  /* else the deadline had passed, and all of it is left */
   bool all_settled;            /* what is left is to deliver messages */
-  bool replayed;               /* a record said who was woken and ran: their words say nothing */
   uint32_t settled;            /* entries */
   uint64_t unheld_ns;          /* of those that did not run, what those would take that are never held */
   uint32_t ids_seen, ids_kept; /* of those set aside for spawns */
@@ -126,6 +125,7 @@ struct muster_world {
   muster_world_def def;
   muster_pool *pool, *own_pool;
   struct recorder *recorder; /* null but in a world that records or replays */
+  bool timed;                /* decisions look at the clock: not the virtual one, nor in a replay */
 
   /* agents: what exists */
   agent_store store;

@@ -70,6 +70,28 @@ Test(identity, prefers_what_was_given_back_to_what_was_never_used) {
   destroy(fixture);
 }
 
+Test(identity, follows_a_record_that_says_who_takes_which_index) {
+  enum { MAXIMUM = 100 };
+  uint64_t held[(MAXIMUM + 63) / 64] = {0};
+  fixture *fixture = create(MAXIMUM);
+  identity *identity = &fixture->identity;
+  identity->held = held;
+  cr_assert_eq(identity_take(identity), IDENTITY_NONE);
+  cr_assert(identity_claim(identity, 70));
+  cr_assert_eq(identity_high(identity), 71);
+  cr_assert(identity_claim(identity, 6));
+  cr_assert(identity_claim(identity, MAXIMUM - 1));
+  cr_assert_not(identity_claim(identity, 70), "it is held");
+  cr_assert_not(identity_claim(identity, MAXIMUM));
+  cr_assert_not(identity_claim(identity, (uint64_t)1 << 32), "not the same as 0");
+  identity_give_back(identity, 70);
+  cr_assert_not(identity_claim(identity, 6), "it is held still");
+  cr_assert_eq(identity_take(identity), IDENTITY_NONE, "what was given back is for the record, too");
+  cr_assert(identity_claim(identity, 70));
+  cr_assert_eq(identity_high(identity), MAXIMUM);
+  destroy(fixture);
+}
+
 Test(identity, is_live_from_open_to_close_and_its_generation_is_odd_meanwhile) {
   fixture *fixture = create(4);
   identity *identity = &fixture->identity;

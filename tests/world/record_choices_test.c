@@ -207,12 +207,12 @@ Test(record_choices, times_that_no_clock_measures_are_not_taken_from_a_record) {
     double kept = *times[i];
     *times[i] = -1.0;
     world->recorder->trouble[0] = '\0';
-    recorder_check_experience(world, &own);
+    frame_record_check_experience(world, &own);
     cr_assert(*times[i] >= kept && *times[i] <= kept, "time %zu", i);
     cr_assert_not_null(strstr(world->recorder->trouble, "measured times that cannot be"), "time %zu", i);
   }
   world->recorder->trouble[0] = '\0';
-  recorder_check_experience(world, &own);
+  frame_record_check_experience(world, &own);
   cr_assert_str_eq(world->recorder->trouble, "", "what was measured can be");
   recorded_end(&run, little.world);
   little_world_destroy(&little);

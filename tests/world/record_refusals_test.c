@@ -3,6 +3,7 @@
 #include "support/recording.h"
 
 #include "base/tape.h"
+#include "run/inbox.h"
 
 enum { AGENTS = 60, FRAMES = 12 };
 
@@ -143,8 +144,8 @@ Test(record_refusals, a_byte_changed_anywhere_is_refused_with_its_place) {
   recorded_forget(&run);
 }
 
-/* Copies a record with one byte of its frames changed and all checksums right. */
-static size_t forge(const recorded *run, size_t which, unsigned char *out) {
+/* Copies a record with some bits of one byte of its sections changed and all checksums right. */
+static size_t forge(const recorded *run, size_t which, unsigned char bits, unsigned char *out) {
   static unsigned char section_bytes[1 << 20];
   uint32_t layout;
   tape from, to;
@@ -157,7 +158,7 @@ static size_t forge(const recorded *run, size_t which, unsigned char *out) {
   while (length < run->count && tape_next(&from, &section, &cut) == MUSTER_OK) {
     for (size_t i = 0; i < section.bytes; i++, seen++) {
       unsigned char byte = run->bytes[section.at + i];
-      if (seen == which) byte ^= (unsigned char)(1u << which % 8);
+      if (seen == which) byte ^= bits;
       tape_put(&to, &byte, 1);
     }
     const void *bytes = tape_close(&to, section.kind, section.number, &count);
@@ -173,7 +174,7 @@ static void check_forged(muster_clock clock) {
   record_little(&run, clock);
   unsigned char *forged = malloc(run.count);
   for (size_t which = 0; which < run.count; which += which < 600 ? 3 : 41) {
-    size_t count = forge(&run, which, forged);
+    size_t count = forge(&run, which, (unsigned char)(1u << which % 8), forged);
     muster_result result = outcome_of(forged, count, clock, false, &frames);
     cr_assert(result == MUSTER_E_STATE || result == MUSTER_E_INPUT, "byte %zu: %s", which, muster_last_error());
     diverged += result == MUSTER_E_INPUT;
@@ -189,6 +190,56 @@ Test(record_refusals, a_forged_record_diverges_or_makes_no_difference) {
 
 Test(record_refusals, so_does_one_of_the_wall_clock) {
   check_forged(MUSTER_CLOCK_WALL);
+}
+
+/* Where the index of an observer that is added stands, as forge() counts bytes. */
+static size_t find_added(const recorded *run, uint32_t index) {
+  uint32_t layout;
+  tape from;
+  tape_section section;
+  bool cut;
+  size_t seen = 0;
+  memcpy(&layout, run->bytes + 12, sizeof layout);
+  cr_assert_eq(tape_read_from(&from, run->bytes, run->count, layout), MUSTER_OK);
+  for (; tape_next(&from, &section, &cut) == MUSTER_OK; seen += section.bytes)
+    for (size_t i = 0; i + sizeof(command) <= section.bytes; i++) {
+      command command;
+      memcpy(&command, run->bytes + section.at + i, sizeof command);
+      if (command.kind == COMMAND_OBSERVER_ADD && command.index == index && command.generation == 1)
+        return seen + i + offsetof(struct command, index);
+    }
+  cr_assert_fail("no observer %u was added", index);
+  return 0;
+}
+
+Test(record_refusals, an_observer_gets_an_index_that_was_given_back_but_none_that_is_held) {
+  static recorded run;
+  uint32_t frames;
+  muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
+  muster_type_def type = type_def();
+  muster_observer_def watcher = muster_default_observer_def();
+  little_world little = little_world_create(1, &def);
+  recorded_begin(&run, little.world);
+  register_type(&little, &type);
+  muster_observer first = muster_observer_add(little.world, &watcher);
+  recorded_note(&run, &little, run_frame_with(&little, 600000));
+  muster_observer_add(little.world, &watcher);
+  recorded_note(&run, &little, run_frame_with(&little, 600000));
+  muster_observer_remove(little.world, first);
+  recorded_note(&run, &little, run_frame_with(&little, 600000));
+  cr_assert_eq(muster_observer_add(little.world, &watcher).index, first.index);
+  recorded_note(&run, &little, run_frame_with(&little, 600000));
+  recorded_end(&run, little.world);
+  little_world_destroy(&little);
+  cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE);
+  cr_assert_eq(frames, 4, "%s", muster_last_error());
+  unsigned char *forged = malloc(run.count);
+  size_t count = forge(&run, find_added(&run, 1), 1, forged); /* index 0, which the first one holds */
+  cr_assert_eq(outcome_of(forged, count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_INPUT);
+  cr_assert_eq(frames, 1);
+  cr_assert_not_null(strstr(muster_last_error(), "which cannot be"), "%s", muster_last_error());
+  free(forged);
+  recorded_forget(&run);
 }
 
 Test(record_refusals, a_record_that_was_cut_is_refused_or_replayed_as_far_as_it_goes) {
