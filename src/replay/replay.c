@@ -6,7 +6,7 @@
 #include "api/calls.h"
 #include "base/error.h"
 #include "frame/frame_record.h"
-#include "world/commands.h"
+#include "world/guard.h"
 #include "world/serial.h"
 #include "world/world_record.h"
 
