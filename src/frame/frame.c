@@ -55,7 +55,7 @@ static void stage_fold(struct muster_world *world) {
 
 /* 4 fit: how far must periods stretch to fit the budget? */
 static void stage_fit(struct muster_world *world) {
-  double desired = foresee_utilisation(world);
+  double desired = world->frame.forecast.utilisation;
   recorder_exchange(world->recorder, TAG_DESIRED, &desired, sizeof desired);
   if (!(desired >= 0.0)) desired = 0.0; /* also when a record was made up */
   periods_told told = periods_fit(&world->periods, &world->classes, &world->costs, desired);
@@ -94,13 +94,13 @@ static void ration_woken(struct muster_world *world, const rank_limits *limits, 
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = foresee_limits(world);
   recorder_exchange(world->recorder, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
-  limits.classes = &world->classes;
   world->report.updates_max = foresee_x(world, &limits);
   if (world->report.updates_max && world->report.updates_max < limits.updates_max)
     limits.updates_max = world->report.updates_max;
   rank_result result =
       rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
   world->admitted_ns = result.predicted_ns;
+  world->frame.commit_ns = foresee_commit_ns(&world->frame.forecast, world->batch.count);
   ration_woken(world, &limits, &result);
   if (world->batch.count > world->batch_high) world->batch_high = world->batch.count;
   if (!limits.virtual) return;
@@ -124,6 +124,7 @@ void frame_plan(struct muster_world *world) {
   settle_rest(world);
   stage_intake(world);
   audit_stage(world, MUSTER_STAGE_INTAKE);
+  foresee(world);
   run_early(world);
   stage_score(world);
   audit_stage(world, MUSTER_STAGE_SCORE);
@@ -141,7 +142,6 @@ static void frame_run(struct muster_world *world) {
   stage_run(world);
   trace_run(world);
   audit_stage(world, MUSTER_STAGE_RUN);
-  audit_wait(world);
 }
 
 void frame_commit(struct muster_world *world) {
@@ -237,7 +237,6 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
 void frame_end(struct muster_world *world) {
   muster_statistics *sums = &world->statistics;
   muster_frame_report *report = &world->report;
-  audit_close(world);
   foresight_learn(world);
   report->agents = world->store.active_count;
   report->agents_demoted = world->conduct.agents_demoted;
