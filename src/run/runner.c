@@ -8,7 +8,6 @@
 #include "run/fetching.h"
 #include "run/passes.h"
 #include "run/taking.h"
-#include "run/urgency.h"
 
 #include <string.h>
 
