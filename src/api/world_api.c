@@ -194,6 +194,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
   }
   connect_runner(world);
   if (!world_is_planned(world)) world->run_stage = run_by_workers;
+  world->costs_told = world->runner.virtual || world_is_planned(world);
   if (!start_watchdog(world)) {
     muster_world_destroy(world);
     return NULL;

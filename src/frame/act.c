@@ -6,19 +6,18 @@
  *
  * Serial ones take effect one by one. Of the others it is settled before they run who runs (under the virtual clock,
  * and in a replay), and what they did takes effect afterwards, in agent order whatever worker was faster. */
-#include "frame/act.h"
-
 #include "frame/audit.h"
+#include "frame/complete.h"
 #include "frame/foresight.h"
 #include "frame/frame.h"
 #include "frame/frame_record.h"
 #include "frame/settle.h"
+#include "frame/stages.h"
 #include "run/conduct.h"
 #include "run/passes.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
 #include "world/serial.h"
-#include "world/timing.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,12 +60,6 @@ static bool all_are_serial(const struct muster_world *world) {
   return world->act_kinds == 1u << MUSTER_ACT_SERIAL;
 }
 
-/* What an action did to its own agent, whose update is complete. */
-static void take_effect(struct muster_world *world, uint32_t index, const batch_result *result) {
-  if (result->moved) lifecycle_move(world, index, result->moved_to);
-  if (result->asks) timing_ask_own(world, index, result);
-}
-
 /* ------------------------------------------------------------------------------------------------------ one by one */
 
 /* Runs the action atoms of one agent and completes its update. */
@@ -77,10 +70,10 @@ static void act(struct muster_world *world, uint32_t index) {
     batch_result result = {0};
     uint64_t cost_ns = modelled_act_cost(world, index);
     acts_run_one(runner_caller(&world->runner), index, &result);
-    take_effect(world, index, &result);
+    settle_effects(world, index, &result);
     world->frame.spent_ns += cost_ns;
   }
-  settle_complete(world, index, began_ns);
+  update_complete(world, 0, index, began_ns);
 }
 
 /* Runs the serial agents of a bitmap in agent order while there is time. False when time ran out: their bits stay. */
@@ -279,10 +272,10 @@ static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
     ran++;
     bits[entry->agent / 64] &= ~(1ull << (entry->agent % 64));
     world->acting_count--;
-    take_effect(world, entry->agent, &acts->results[i]);
+    settle_effects(world, entry->agent, &acts->results[i]);
     if (acts->results[i].sends) post(world, entry, &acts->results[i]);
     if (entry->late_atoms) note_offences(world, entry);
-    settle_complete(world, entry->agent, world->store.begun[entry->agent].started_ns);
+    update_complete(world, 0, entry->agent, world->store.begun[entry->agent].started_ns);
   }
   return ran;
 }

@@ -24,20 +24,14 @@ uint64_t audit_blocked(struct muster_world *world) {
   return blocked_ns;
 }
 
-void audit_wait(struct muster_world *world) {
+/* The caller waited for the last worker to leave the batch. What CPU it burnt for that after the promised end is own
+ * overrun, but none of it was useful. */
+static void take_wait(struct muster_world *world) {
   if (!serial_is_audited(world)) return;
   uint64_t wall_ns;
   world->frame.mark_ns = runner_caller(&world->runner)->audit.end_ns;
   world->frame.mark_cpu_ns = runner_caller(&world->runner)->audit.end_cpu_ns;
   serial_take_interval(world, &wall_ns);
-}
-
-void audit_stage(struct muster_world *world, muster_stage stage) {
-  if (world->runner.virtual) return;
-  uint64_t now_ns = clock_now(&world->runner.clock);
-  world->report.stage_ns[stage] = now_ns - world->frame.stage_ns;
-  world->frame.stage_ns = now_ns;
-  if (stage != MUSTER_STAGE_RUN) serial_mark(world);
 }
 
 /* Time of the workers that was neither inside atoms nor idle. Inside claims only samples can tell the two apart. */
@@ -99,18 +93,30 @@ static void sum_up(struct muster_world *world) {
   if (world->def.audit) sum_up_own(world);
 }
 
-void audit_close(struct muster_world *world) {
+/* The stages are over. */
+static void close_stages(struct muster_world *world) {
   muster_frame_report *report = &world->report;
-  if (world->runner.virtual) {
-    end_virtual(world);
-    return;
-  }
   sum_up(world);
   uint64_t serial_ns = 0;
   for (uint32_t stage = 0; stage < MUSTER_STAGES; stage++)
     if (stage != MUSTER_STAGE_RUN) serial_ns += report->stage_ns[stage];
   report->overhead_ns = serial_ns - world->frame.act_ns + worker_overhead(world);
   for (uint32_t i = 0; i < world->runner.state_count; i++) report->update_cpu_ns += world->runner.states[i].claim_ns;
+}
+
+void audit_stage(struct muster_world *world, muster_stage stage) {
+  if (world->runner.virtual) {
+    if (stage == MUSTER_STAGE_COMMIT) end_virtual(world);
+    return;
+  }
+  uint64_t now_ns = clock_now(&world->runner.clock);
+  world->report.stage_ns[stage] = now_ns - world->frame.stage_ns;
+  world->frame.stage_ns = now_ns;
+  if (stage == MUSTER_STAGE_RUN)
+    take_wait(world);
+  else
+    serial_mark(world);
+  if (stage == MUSTER_STAGE_COMMIT) close_stages(world);
 }
 
 void audit_end(struct muster_world *world) {

@@ -6,11 +6,9 @@
  * something outside took that time away, the commit stops just before the deadline and the next frame begins with the
  * rest of it.
  */
-#include "frame/act.h"
 #include "frame/foresight.h"
 #include "frame/frame.h"
 #include "frame/frame_record.h"
-#include "frame/runaways.h"
 #include "frame/settle.h"
 #include "frame/stages.h"
 #include "world/lifecycle.h"
@@ -101,6 +99,7 @@ void frame_settle(struct muster_world *world) {
   if (!world->commit.open) return;
   if (!world->commit.begun) merge_logs(world);
   world->commit.begun = true;
+  world->frame.forecast.gap_ns = foresee_gap_ns(world); /* the last frame has learnt since it was asked */
   settle_batch(world, UINT64_MAX);
   foresight_learn_holding(world);
   runaways_judge(world);
@@ -134,7 +133,7 @@ void commit_run(struct muster_world *world) {
   bool wall = !world->runner.virtual;
   uint64_t begin_ns = wall ? clock_now(&world->runner.clock) : 0;
   /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */
-  uint64_t end_ns = wall && !world_is_planned(world) ? foresee_end_ns(world) : UINT64_MAX;
+  uint64_t end_ns = world->costs_told ? UINT64_MAX : foresee_end_ns(world);
   world->report.woken += world->batch.woken_count;
   world->commit = (commit_progress){.open = true};
   bool late = world->batch.count + world->batch.woken_count > SETTLE_BETWEEN_LOOKS && begin_ns >= end_ns;

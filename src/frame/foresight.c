@@ -1,6 +1,6 @@
 #include "frame/foresight.h"
+
 #include "base/error.h"
-#include "plan/closing.h"
 #include "record/recorder.h"
 
 #include <math.h>
@@ -19,14 +19,6 @@ static double predicted_settle_ns(const struct muster_world *world) {
   return 0.75 * settle->mean_ns + 0.25 * settle->high_ns;
 }
 
-static uint64_t closing_ns(const struct muster_world *world) {
-  return closing_time_ns(world->experience.closing_ns, world->frame.budget_ns);
-}
-
-uint64_t foresee_end_ns(const struct muster_world *world) {
-  return world->frame.deadline_ns - closing_ns(world);
-}
-
 /* Actions of this frame. In the order of deadlines those that found no time before go before updates that have not
  * begun, with half of the frame at most: they are the rest of updates whose turn came earlier. */
 static double predicted_act_ns(const struct muster_world *world) {
@@ -37,15 +29,17 @@ static double predicted_act_ns(const struct muster_world *world) {
   return fmax(experience->act.high_ns, fmin(waiting_ns, 0.5 * frame_ns));
 }
 
-uint64_t predicted_commit_ns(const struct muster_world *world, uint32_t entries) {
-  double commit_ns = predicted_settle_ns(world) * entries + predicted_act_ns(world) + (double)closing_ns(world);
-  double most_ns = (double)world->frame.budget_ns * 0.5;
-  return (uint64_t)fmin(commit_ns, most_ns);
+uint64_t foresee_commit_ns(const frame_forecast *forecast, uint32_t entries) {
+  double commit_ns = forecast->settle_ns * entries + forecast->act_ns + (double)forecast->closing_ns;
+  return (uint64_t)fmin(commit_ns, forecast->commit_most_ns);
 }
 
-/* To be ranked and settled costs an entry so much of the frame, in which no worker runs anything. */
-static double predicted_entry_ns(const struct muster_world *world) {
-  return fmin(world->experience.rank.mean_ns, rank_most_ns) + fmin(predicted_settle_ns(world), settle_most_ns);
+/* What the commit is made of. */
+static frame_forecast foresee_commit(const struct muster_world *world) {
+  return (frame_forecast){.settle_ns = predicted_settle_ns(world),
+                          .act_ns = predicted_act_ns(world),
+                          .commit_most_ns = (double)world->frame.budget_ns * 0.5,
+                          .closing_ns = closing_time_ns(world->experience.closing_ns, world->frame.budget_ns)};
 }
 
 static double predicted_rank_ns(const struct muster_world *world) {
@@ -61,30 +55,30 @@ static uint32_t predicted_entries_most(const struct muster_world *world) {
 
 /* What other workers run of held entries while the caller plans: time that its own part of the frame does not count. */
 static double predicted_early_ns(const struct muster_world *world) {
-  if (world_costs_are_told(world)) return 0.0; /* nobody is held */
+  if (world->costs_told) return 0.0; /* nobody is held */
   return world->experience.plan.mean_ns * (world_workers(world) - 1) * world->experience.holding;
 }
 
 /* What updates can have of this frame, all workers: what is left of the budget by as many entries as it can hold. They
  * are offered something however long planning and actions take: where nothing were, periods would stretch without end,
  * and nobody would be due in a frame that has time for one atom in any case. */
-static double predicted_offer(const struct muster_world *world) {
+static double predicted_offer(const struct muster_world *world, const frame_forecast *forecast) {
   static const double least = 1.0 / 16.0;
   const frame_state *frame = &world->frame;
   const frame_experience *experience = &world->experience;
   double capacity_ns = (double)frame->capacity_ns;
   if (world->runner.virtual) return fmax(capacity_ns - experience->act.mean_ns, least * capacity_ns);
-  double fixed_ns = experience->prepare.mean_ns + (double)predicted_commit_ns(world, 0);
+  double fixed_ns = experience->prepare.mean_ns + (double)foresee_commit_ns(forecast, 0);
   double left_ns = fmax((double)frame->budget_ns - fixed_ns, least * (double)frame->budget_ns);
   double run_ns = experience->each_ns / world_workers(world);
   if (run_ns <= 0.0) return left_ns * world_workers(world);
-  double entries = fmin(left_ns / (run_ns + predicted_entry_ns(world)), predicted_entries_most(world));
+  double entries = fmin(left_ns / (run_ns + forecast->entry_ns), forecast->entries_most);
   return entries * experience->each_ns + predicted_early_ns(world);
 }
 
 /* Actions are planned with updates where the rule is the law of importance; by others they take what they take, and
  * updates have the rest. Of the wall clock what one thread does alone costs all workers. */
-static double foresee_actions(struct muster_world *world) {
+static double predicted_actions(struct muster_world *world) {
   double alone = world->runner.virtual ? 1.0 : (double)world_workers(world);
   for (uint32_t i = 0; i < world->types.count; i++) {
     const agent_type *type = &world->types.types[i];
@@ -96,21 +90,37 @@ static double foresee_actions(struct muster_world *world) {
   return world->experience.act.mean_ns * alone;
 }
 
+/* Time of the other workers while the caller plans a frame, and a little more, so that they do not run dry. */
+double foresee_gap_ns(const struct muster_world *world) {
+  return 1.3 * world->experience.plan.mean_ns * (world->runner.workers - 1);
+}
+
 /* What lacks of the queue that keeps workers busy until a frame ends, and while the next is planned. Where costs are
  * told no prediction errs; by the papers' rules queues are long whenever periods stretch. */
 static double lacking_ns(const struct muster_world *world, double offered_ns) {
-  if (world_costs_are_told(world) || !ready_by_deadline(&world->ready)) return 0.0;
+  if (world->costs_told || !ready_by_deadline(&world->ready)) return 0.0;
   double queue_ns = world->experience.each_ns * (world->ready.count + world->batch.held_count);
-  return fmax(controller_standing(offered_ns) + predicted_planning_gap(world) - queue_ns, 0.0);
+  return fmax(controller_standing(offered_ns) + foresee_gap_ns(world) - queue_ns, 0.0);
 }
 
-double foresee_utilisation(struct muster_world *world) {
+/* What the workers can run, and what the actions of updates will be taken to cost. */
+static double predicted_utilisation(struct muster_world *world, const frame_forecast *forecast) {
   const frame_state *frame = &world->frame;
   if (!frame->elapsed_ns) return INFINITY;
-  double offered_ns = predicted_offer(world);
+  double offered_ns = predicted_offer(world, forecast);
   double updates_ns = controller_plan(&world->experience.controller, offered_ns, lacking_ns(world, offered_ns));
-  if (world->def.elastic == MUSTER_ELASTIC_IMPORTANCE) updates_ns += foresee_actions(world);
+  if (world->def.elastic == MUSTER_ELASTIC_IMPORTANCE) updates_ns += predicted_actions(world);
   return updates_ns / (double)frame->elapsed_ns;
+}
+
+void foresee(struct muster_world *world) {
+  frame_forecast forecast = foresee_commit(world);
+  /* In this time no worker runs anything. */
+  forecast.entry_ns = fmin(world->experience.rank.mean_ns, rank_most_ns) + fmin(forecast.settle_ns, settle_most_ns);
+  forecast.entries_most = predicted_entries_most(world);
+  forecast.gap_ns = foresee_gap_ns(world);
+  forecast.utilisation = predicted_utilisation(world, &forecast);
+  world->frame.forecast = forecast;
 }
 
 /* What an update costs, over everybody and as often as each one runs. */
@@ -136,12 +146,13 @@ uint32_t foresee_x(const struct muster_world *world, const rank_limits *limits) 
 /* What is worth being admitted to be held while the next frame is planned: of what the other workers can run then, the
  * share that can be. The rest would be ranked and put back for nothing. */
 static double worth_holding_ns(const struct muster_world *world) {
-  return predicted_planning_gap(world) * world->experience.holding;
+  return world->frame.forecast.gap_ns * world->experience.holding;
 }
 
-rank_limits foresee_limits(const struct muster_world *world) {
+rank_limits foresee_limits(struct muster_world *world) {
   const frame_state *frame = &world->frame;
-  uint64_t act_ns = (uint64_t)predicted_act_ns(world);
+  const frame_forecast *forecast = &frame->forecast;
+  uint64_t act_ns = (uint64_t)forecast->act_ns;
   rank_limits limits = {.now_ns = frame->now_ns,
                         .updates_max = UINT32_MAX,
                         .spawn_ids = world->spawn_id_count,
@@ -149,17 +160,17 @@ rank_limits foresee_limits(const struct muster_world *world) {
                         .planned = world_is_planned(world),
                         .seed = world->def.seed,
                         .cycles_max = world->def.cycles_max,
-                        .cycles_from = world->def.cycles_importance};
+                        .cycles_from = world->def.cycles_importance,
+                        .classes = &world->classes};
   if (limits.planned && world->planner.capacity < limits.updates_max) limits.updates_max = world->planner.capacity;
   if (limits.virtual) {
     limits.capacity_ns = frame->capacity_ns > act_ns ? frame->capacity_ns - act_ns : 0;
   } else {
     uint64_t now_ns = clock_now(&world->runner.clock);
-    uint64_t end_ns = frame->deadline_ns - predicted_commit_ns(world, 0);
-    uint32_t entries_most = predicted_entries_most(world);
+    uint64_t end_ns = frame->deadline_ns - foresee_commit_ns(forecast, 0);
     double left_ns = end_ns > now_ns ? (double)(end_ns - now_ns) : 0.0;
-    limits.entry_ns = (uint64_t)(predicted_entry_ns(world) * world_workers(world));
-    if (entries_most < limits.updates_max) limits.updates_max = entries_most;
+    limits.entry_ns = (uint64_t)(forecast->entry_ns * world_workers(world));
+    if (forecast->entries_most < limits.updates_max) limits.updates_max = forecast->entries_most;
     double over_ns = left_ns * world_workers(world) * over_admission + worth_holding_ns(world);
     limits.capacity_ns = (uint64_t)(limits.planned ? left_ns * world_workers(world) : over_ns);
   }
@@ -197,7 +208,8 @@ static controller_sample sample_frame(const struct muster_world *world, uint64_t
     sample.budget_ns = frame->capacity_ns + report->repaid_ns;
     return sample;
   }
-  uint64_t serial_ns = plan_ns + predicted_commit_ns(world, world->batch.count);
+  frame_forecast known = foresee_commit(world); /* with what the commit has shown by now */
+  uint64_t serial_ns = plan_ns + foresee_commit_ns(&known, world->batch.count);
   sample.used_ns = (double)report->update_cpu_ns;
   sample.offered_ns = ((double)frame->budget_ns - (double)serial_ns) * world_workers(world) + predicted_early_ns(world);
   if (report->pressure > 1.0f) sample.lacks_ns = lacking_ns(world, sample.offered_ns);

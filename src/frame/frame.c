@@ -1,7 +1,37 @@
-/* frame.c - START HERE: a frame is eight stages in this order, one file each.
+/* frame.c - START HERE. What a frame is, which stage hands what to which, and where each thing is decided.
  *
- * Planning (stages 1 to 6) decides who runs, when and how well; running (stage 7) does it on the workers; the commit
- * (stage 8) makes it true. The data is described in agents/store.h.
+ * The host asks for a frame by muster_frame_run(), with a time of the simulation and a budget. It is eight stages in a
+ * fixed order, on the thread that asked; stages 2, 3, 7 and 8 call workers of the pool to help. Planning (1 to 6)
+ * decides who runs, when and how well. Stage 7 runs the updates. The commit (8) makes them true: where an update moved
+ * its agent, what it published and what it asked for takes effect there. What other threads ask for waits in queues for
+ * the next stage 1. agents/store.h describes the data.
+ *
+ *   stage      file               takes                                    hands on
+ *   0 rest     commit.c           entries that the last commit left        settled agents
+ *   1 intake   intake.c           queued commands, spawns, messages;       agents that are new, moved, woken or gone
+ *                                 timers; herds that stage 3 listed        (world/lifecycle.c does it to each)
+ *   -          foresight.c        what earlier frames took                 world->frame.forecast, for all below
+ *   -          run.c (early)      agents held from the last batch          workers begin with them
+ *   2 score    rescore.c          who moved, agent or observer             importance, level, class (plan/score.c)
+ *   3 fold     herds/herds.c      herds, observers                         the list of herds to change (plan/fold.c)
+ *   4 fit      here               classes, their costs, the forecast       a period for each class (plan/periods.c)
+ *   5 release  here               the wheels of the classes                who is due: the ready set (plan/ready.c)
+ *   6 rank     here               the ready set, what fits                 the batch: entries, claims (plan/rank.c)
+ *   7 run      run.c              the batch                                outcomes, results, logs (run/runner.c)
+ *   8 commit   commit.c           these                                    agents that wait anew; what was learnt:
+ *              settle.c             each entry's outcome                   ready set, wheels
+ *              complete.h           an update that is complete             all that follows from it, line by line
+ *              act.c                agents whose actions wait              complete updates
+ *              runaways.c           atoms that took too long               who is demoted, or put into quarantine
+ *
+ * Around them: audit.c measures; frame_record.c writes down what a frame cannot know by itself, or reads it instead in
+ * a replay. frame.h is for other folders: replay/, and api/planner.c, where the host stands in for stage 7. stages.h
+ * and settle.h are for this one.
+ *
+ * When does it end? audit.c sets the deadline by the budget. foresight.c says how long the commit will take and what is
+ * kept free behind it. Each worker asks before it begins something (run/taking.c) and between atoms (run/runner.c)
+ * whether there is time before the commit; the commit asks every few entries (settle.c), and each action does (act.c).
+ * What finds no time keeps its turn.
  *
  * Who waits for an update, goes on with one, was woken, must react or acts, waits by its deadline (plan/ready.h,
  * act.c). Other queues do not ask for importance, and this is why they may be first in, first out:
@@ -13,7 +43,10 @@
  *                            everybody, and both are bounded in each frame
  *   3  changes of herds      by distance to the observer, unfolding first: the distance is the importance
  *   7  held updates          the end of a batch that was admitted by deadline; workers run it while the next is planned
- *   8  settling, messages    all of them in the commit of their frame, or first of all in the next */
+ *   8  settling, messages    all of them in the commit of their frame, or first of all in the next
+ *
+ * A new stage is a line of frame_plan(), a function in a file of its own that stages.h names, and a name in
+ * muster_stage, by which its time is reported. */
 #include "frame/frame.h"
 #include "base/error.h"
 #include "frame/audit.h"
@@ -47,7 +80,7 @@ static void stage_fold(struct muster_world *world) {
 
 /* 4 fit: how far must periods stretch to fit the budget? */
 static void stage_fit(struct muster_world *world) {
-  double desired = foresee_utilisation(world);
+  double desired = world->frame.forecast.utilisation;
   recorder_exchange(world->recorder, TAG_DESIRED, &desired, sizeof desired);
   if (!(desired >= 0.0)) desired = 0.0; /* also when a record was made up */
   periods_told told = periods_fit(&world->periods, &world->classes, &world->costs, desired);
@@ -86,13 +119,13 @@ static void ration_woken(struct muster_world *world, const rank_limits *limits, 
 static void stage_rank(struct muster_world *world) {
   rank_limits limits = foresee_limits(world);
   recorder_exchange(world->recorder, TAG_CAPACITY, &limits.capacity_ns, sizeof limits.capacity_ns);
-  limits.classes = &world->classes;
   world->report.updates_max = foresee_x(world, &limits);
   if (world->report.updates_max && world->report.updates_max < limits.updates_max)
     limits.updates_max = world->report.updates_max;
   rank_result result =
       rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
   world->admitted_ns = result.predicted_ns;
+  world->frame.commit_ns = foresee_commit_ns(&world->frame.forecast, world->batch.count);
   ration_woken(world, &limits, &result);
   if (world->batch.count > world->batch_high) world->batch_high = world->batch.count;
   if (!limits.virtual) return;
@@ -116,6 +149,7 @@ void frame_plan(struct muster_world *world) {
   frame_settle(world); /* 0: what the last commit left over */
   stage_intake(world);
   audit_stage(world, MUSTER_STAGE_INTAKE);
+  foresee(world);
   run_early(world);
   stage_score(world);
   audit_stage(world, MUSTER_STAGE_SCORE);
@@ -133,7 +167,6 @@ static void frame_run(struct muster_world *world) {
   stage_run(world);
   trace_run(world);
   audit_stage(world, MUSTER_STAGE_RUN);
-  audit_wait(world);
 }
 
 void frame_commit(struct muster_world *world) {
@@ -217,7 +250,6 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
 void frame_end(struct muster_world *world) {
   muster_statistics *sums = &world->statistics;
   muster_frame_report *report = &world->report;
-  audit_close(world);
   foresight_learn(world);
   report->agents = world->store.active_count;
   report->agents_demoted = world->conduct.agents_demoted;

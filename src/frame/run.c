@@ -17,12 +17,14 @@ static crew_orders orders_for(struct muster_world *world, crew_work work) {
 
 void run_early(struct muster_world *world) {
   runner *runner = &world->runner;
-  rank_limits limits = foresee_limits(world);
-  limits.classes = &world->classes;
+  rank_limits limits = {.now_ns = world->frame.now_ns,
+                        .spawn_ids = world->spawn_id_count,
+                        .virtual = runner->virtual,
+                        .classes = &world->classes};
   world->held = rank_held(&world->store, &world->types, &world->costs, &limits, &world->batch);
   runner->deadline_ns = world->frame.deadline_ns;
   runner->risk_most_ns = world->frame.budget_ns / 4;
-  runner->stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->experience.entries);
+  runner->stop_ns = world->frame.deadline_ns - foresee_commit_ns(&world->frame.forecast, world->experience.entries);
   runner_open_early(runner);
   crew_orders orders = orders_for(world, runner_work_early);
   world->early_open = world->batch.early_claims > 0 && world->timed;
@@ -32,7 +34,7 @@ void run_early(struct muster_world *world) {
 void run_by_workers(struct muster_world *world) {
   crew_orders orders = orders_for(world, runner_work);
   if (!world->early_open) /* else workers may be reading it */
-    world->runner.stop_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->batch.count);
+    world->runner.stop_ns = world->frame.deadline_ns - world->frame.commit_ns;
   runner_open(&world->runner);
   if (world->early_open) crew_close(&world->early_crew, world->seat);
   serial_mark(world);
@@ -46,7 +48,7 @@ void run_by_workers(struct muster_world *world) {
 
 uint64_t frame_time_to_run(const struct muster_world *world) {
   if (world->runner.virtual) return world->frame.capacity_ns;
-  uint64_t end_ns = world->frame.deadline_ns - predicted_commit_ns(world, world->batch.count);
+  uint64_t end_ns = world->frame.deadline_ns - world->frame.commit_ns;
   uint64_t now_ns = clock_now(&world->runner.clock);
   return end_ns > now_ns ? end_ns - now_ns : 0;
 }

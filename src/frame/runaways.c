@@ -1,9 +1,8 @@
 /* runaways.c - stage 8, at its end: judges what workers, the ranking and the watchdog noted of atoms that take too
  * long.
  */
-#include "frame/runaways.h"
-
 #include "frame/frame_record.h"
+#include "frame/stages.h"
 #include "world/conduct.h"
 #include "world/conduct_tell.h"
 

@@ -4,63 +4,17 @@
 #include "agents/passes.h"
 #include "base/error.h"
 #include "base/prefetch.h"
+#include "frame/complete.h"
 #include "frame/foresight.h"
 #include "frame/frame_record.h"
-#include "world/herd_links.h"
 #include "world/lifecycle.h"
 #include "world/messages.h"
-#include "world/reactions.h"
 #include "world/serial.h"
 #include "world/timing.h"
 
 #include <string.h>
 
-static inline void note_completion(const struct muster_world *world, settle_part *part, const agent_row *row,
-                                   const agent_class *class, uint32_t index, uint64_t began_ns) {
-  part->completed++;
-  if (class->elapsed == MUSTER_ELAPSED_EVENTS) return; /* it is not late: nobody asked for it */
-  uint64_t elapsed_ns = began_ns - row->last_update_ns;
-  settled_band *band = &part->bands[band_of(row->importance)];
-  band->completed++;
-  /* Buckets are far apart in memory: quantiles make do with one completion in four, the maximum sees all. */
-  if (((index ^ world->frames) & 3) == 0) histogram_add(&band->staleness, elapsed_ns);
-  if (elapsed_ns > band->staleness.maximum) band->staleness.maximum = elapsed_ns;
-  part->interval_deviation_sum_ns += (int64_t)(elapsed_ns - class->nominal_ns);
-}
-
-/* What is kept of the pass of an agent; null when its type has no sets. */
-static inline const set_pass *pass_of(const agent_type *type, const agent_row *row) {
-  return type->has_sets ? &type->sets.passes[row->state_slot] : NULL;
-}
-
-/* The update is complete: publish, note, and wait for the next period. */
-static inline void complete(struct muster_world *world, uint32_t share, uint32_t index, uint64_t began_ns) {
-  agent_row *row = &world->store.rows[index];
-  agent_class *class = &world->classes.classes[row->class];
-  const agent_type *type = &world->types.types[row->type];
-  const set_pass *pass = pass_of(type, row);
-  bool owes = pass && pass->owed, continued = pass && pass->continues;
-  uint64_t reached_ns = began_ns;
-  if (type->publishes) row->front ^= 1u;
-  if (type->herded) herds_note(world, index);
-  if (continued && !owes) periods_continued(&world->classes, class, share, &world->store, &world->ready, index);
-  if (continued && owes)
-    periods_owing(&world->classes, &world->store, &world->ready, index, began_ns, true, world->frame.number);
-  if (continued) return; /* it is no update: messages and wakes are for the next */
-  note_completion(world, &world->parts[share], row, class, index, began_ns);
-  if (type->elapsed || type->gapped) reached_ns = timing_complete(world, &world->parts[share], type, index, began_ns);
-  if (row->reacts) reactions_complete(world, index, began_ns);
-  messages_complete(world, type, index);
-  if (owes)
-    periods_owing(&world->classes, &world->store, &world->ready, index, reached_ns, false, world->frame.number);
-  else
-    periods_completed(&world->classes, class, share, &world->store, &world->ready, index, reached_ns);
-}
-
-void settle_complete(struct muster_world *world, uint32_t index, uint64_t began_ns) {
-  complete(world, 0, index, began_ns);
-}
-
+/* What a model or the host says that an update cost, with the parts that ran in earlier frames. */
 static void learn_told_cost(struct muster_world *world, const batch_entry *entry, batch_outcome outcome) {
   const agent_row *row = &world->store.rows[entry->agent];
   uint64_t earlier_ns = row->atom_next ? world->store.begun[entry->agent].spent_ns : 0;
@@ -73,9 +27,9 @@ static void learn_told_cost(struct muster_world *world, const batch_entry *entry
 static bool hold(struct muster_world *world, const batch_entry *entry) {
   batch *batch = &world->batch;
   const agent_type *type = &world->types.types[world->store.rows[entry->agent].type];
-  double idle_ns = predicted_planning_gap(world);
+  double idle_ns = world->frame.forecast.gap_ns;
   /* Members of herds and blocks of them are looked at, and come and go, while early workers run. */
-  if (world_costs_are_told(world) || type->quarantined) return false;
+  if (world->costs_told || type->quarantined) return false;
   if (batch->held_count == HELD_MAX || (double)batch->held_ns >= idle_ns) return false;
   if (type->herded) {
     world->commit.unheld_ns += entry->predicted_ns;
@@ -107,41 +61,59 @@ static batch_outcome settle_sets(struct muster_world *world, const batch_entry *
   return kept->left ? OUTCOME_ACT : OUTCOME_FINISHED;
 }
 
-static void settle_entry(struct muster_world *world, const batch_entry *entry, const batch_result *result,
-                         batch_outcome outcome) {
-  uint32_t index = entry->agent;
+/* An update that did not run: its agent is held for the next batch, or waits among the others again. */
+static void settle_not_run(struct muster_world *world, const batch_entry *entry) {
+  if (!hold(world, entry)) ready_put_back(&world->ready, &world->store, entry->agent);
+}
+
+/* An update whose first part ran: how long its agent had waited. When it goes on later, the messages that it was given
+ * are known until then. */
+static void settle_start(struct muster_world *world, uint32_t index, batch_outcome outcome) {
+  const agent_row *row = &world->store.rows[index];
+  if (row->atom_next) return;
+  if (!row->owes) settle_note_start(world, row);
+  if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
+}
+
+/* An update that was stopped between two atoms: it goes on in a later frame, and its agent keeps its turn. */
+static void settle_preempted(struct muster_world *world, const batch_entry *entry, const batch_result *result) {
+  agent_row *row = &world->store.rows[entry->agent];
+  agent_begun *begun = &world->store.begun[entry->agent];
+  if (!row->atom_next) begun->spent_ns = 0;
+  begun->spent_ns += world->costs_told ? entry->model_ns : result->cost_ns;
+  row->atom_next = result->atom_next;
+  ready_put_back(&world->ready, &world->store, entry->agent);
+  world->report.preempted++;
+}
+
+/* An update whose actions are left: act.c runs them, and completes it. */
+static void settle_acting(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
-  agent_begun *begun = &world->store.begun[index];
-  if (outcome == OUTCOME_NOT_RUN) {
-    if (!hold(world, entry)) ready_put_back(&world->ready, &world->store, index);
-    return;
-  }
-  uint64_t began_ns = row->atom_next ? begun->started_ns : world->batch.now_ns;
-  if (world->types.types[row->type].has_sets) outcome = settle_sets(world, entry, result, outcome);
-  if (!row->atom_next) {
-    if (!row->owes) settle_note_start(world, row);
-    if (outcome != OUTCOME_FINISHED) messages_begin(world, index);
-  }
-  if (result->moved) lifecycle_move(world, index, result->moved_to);
-  if (result->asks) timing_ask_own(world, index, result);
-  if (world_costs_are_told(world)) learn_told_cost(world, entry, outcome);
-  if (outcome == OUTCOME_FINISHED) {
-    complete(world, 0, index, began_ns);
-    return;
-  }
-  begun->started_ns = began_ns;
-  if (outcome == OUTCOME_PREEMPTED) {
-    if (!row->atom_next) begun->spent_ns = 0;
-    begun->spent_ns += world_costs_are_told(world) ? entry->model_ns : result->cost_ns;
-    row->atom_next = result->atom_next;
-    ready_put_back(&world->ready, &world->store, index);
-    world->report.preempted++;
-    return;
-  }
   row->status = AGENT_ACTING;
   world->costs.actions[row->type].begun++;
   world->acting[index / 64] |= 1ull << (index % 64);
   world->acting_count++;
+}
+
+/* Settles an entry of any kind: first what its update did, then how it ended. */
+static void settle_entry(struct muster_world *world, const batch_entry *entry, const batch_result *result,
+                         batch_outcome outcome) {
+  uint32_t index = entry->agent;
+  const agent_row *row = &world->store.rows[index];
+  agent_begun *begun = &world->store.begun[index];
+  uint64_t began_ns = row->atom_next ? begun->started_ns : world->batch.now_ns;
+  if (outcome == OUTCOME_NOT_RUN) {
+    settle_not_run(world, entry);
+    return;
+  }
+  if (world->types.types[row->type].has_sets) outcome = settle_sets(world, entry, result, outcome);
+  settle_start(world, index, outcome);
+  settle_effects(world, index, result);
+  if (world->costs_told) learn_told_cost(world, entry, outcome);
+  if (outcome != OUTCOME_FINISHED) begun->started_ns = began_ns;
+  if (outcome == OUTCOME_FINISHED) update_complete(world, 0, index, began_ns);
+  if (outcome == OUTCOME_PREEMPTED) settle_preempted(world, entry, result);
+  if (outcome == OUTCOME_ACT) settle_acting(world, index);
 }
 
 /* Spawns of an entry become known to the next intake; ids that it did not use stay set aside. */
@@ -239,7 +211,7 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
   bool noticed = result->moved && score_notices(&world->board, &world->store.places[entry->agent], result->moved_to);
   if (result->moved) space_move(&world->space, &world->store, entry->agent, result->moved_to);
   if (world->store.rows[entry->agent].enlisted) leave_line(world, &world->parts[share], entry->agent);
-  complete(world, share, entry->agent, batch->now_ns);
+  update_complete(world, share, entry->agent, batch->now_ns);
   batch->outcomes[i] = noticed ? OUTCOME_NOTICED : OUTCOME_SETTLED;
   return true;
 }
@@ -332,7 +304,7 @@ void settle_beside(struct muster_world *world) {
 
 /* Whether entries want nothing but to be settled: no ids to sort out, no senders to note, no cost to learn. */
 static bool is_simple(const struct muster_world *world) {
-  return !world_costs_are_told(world) && !world->batch.places_max && !world->spawn_id_count;
+  return !world->costs_told && !world->batch.places_max && !world->spawn_id_count;
 }
 
 /* How many entries from `first` on are settled already. */

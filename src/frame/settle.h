@@ -1,14 +1,18 @@
-/* settle.h - stage 8, below the commit and the actions: what became of an entry, and what an update that is complete
- * means for its agent. Everything here is called on the frame's thread, but where it says otherwise. */
+/* settle.h - stage 8, below the commit and the actions: what became of an entry. Everything here is called on the
+ * frame's thread, but where it says otherwise. */
 #ifndef SETTLE_H
 #define SETTLE_H
 
-#include "world/world.h"
+#include "world/lifecycle.h"
+#include "world/timing.h"
 
 enum { SETTLE_BETWEEN_LOOKS = 32 /* entries, at the clock */ };
 
-/* An update is complete: publishes, notes, and waits for the next period. */
-void settle_complete(struct muster_world *world, uint32_t index, uint64_t began_ns);
+/* What an update or an action did to its own agent. */
+static inline void settle_effects(struct muster_world *world, uint32_t index, const batch_result *result) {
+  if (result->moved) lifecycle_move(world, index, result->moved_to);
+  if (result->asks) timing_ask_own(world, index, result);
+}
 
 /* On the wall clock most entries are settled by those who ran them. What is left, and everything under the virtual
  * clock, is settled in the order of the batch, by settle_entries(). */

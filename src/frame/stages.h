@@ -1,5 +1,5 @@
-/* stages.h - the stages that frame.c calls in order, and that have a file of their own each. Everything here is called
- * on the frame's thread. */
+/* stages.h - the stages that frame.c calls in order, and the parts of stage 8 that commit.c does, as far as they have
+ * a file of their own. Everything here is called on the frame's thread. */
 #ifndef STAGES_H
 #define STAGES_H
 
@@ -16,5 +16,14 @@ void run_early(struct muster_world *world);
 
 /* Stage 8: settles the batch, runs action atoms, learns, and keeps the statistics. */
 void commit_run(struct muster_world *world);
+
+/* Of it, in act.c: runs the agents whose action atoms wait, as long as there is time. These are the part of an update
+ * that may touch others. */
+void act_run(struct muster_world *world);
+
+/* Of it, in runaways.c: judges who has had atoms that took too long, and what is due for it, by what was noted since
+ * the last time. At the end of a commit, when every entry is settled. plan/offenders.h says who offends repeatedly,
+ * world/conduct.h does what is due. */
+void runaways_judge(struct muster_world *world);
 
 #endif

@@ -37,7 +37,7 @@ static uint64_t bytes_scheduling(const muster_world *world) {
   uint64_t agents = identity_high(&world->agent_ids);
   uint64_t each =
       sizeof(agent_row) + sizeof(agent_place) + sizeof(uint8_t) /* wake word */ + (parted ? sizeof(agent_begun) : 0);
-  if (world_is_planned(world)) each += sizeof *world->planner.numbers;
+  if (world->planner.numbers) each += sizeof *world->planner.numbers;
   uint32_t parts = world->runner.virtual || world->runner.workers == 1 ? 1 : world->runner.workers;
   if (parts > WHEEL_SHARDS) parts = WHEEL_SHARDS;
   uint64_t buckets = world->space.mask + 1 < agents ? world->space.mask + 1 : agents;

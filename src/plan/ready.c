@@ -255,7 +255,7 @@ void ready_reweigh(ready_set *ready, agent_store *store, const muster_world_def 
 }
 
 void ready_release_aside(ready_set *ready, agent_store *store, uint32_t index) {
-  if (store->rows[index].woken && !ready_by_deadline(ready)) {
+  if (ready_stands_apart(ready, &store->rows[index])) {
     line_join(&ready->woken, index);
     return;
   }
@@ -270,7 +270,7 @@ void ready_keep_fresh(ready_set *ready, agent_store *store) {
     agent_row *row = &store->rows[index];
     if (row->status != AGENT_READY) continue;
     /* Who was put back after the ranking is in the ring. */
-    if (!row->spot && (!row->woken || ready_by_deadline(ready))) file(ready, store, index);
+    if (!row->spot && !ready_stands_apart(ready, row)) file(ready, store, index);
     ready_enlist(ready, store, index);
   }
   for (uint32_t i = 0; i < ready->aside_count; i++)
@@ -314,7 +314,7 @@ void ready_put_back(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   ASSERT(row->status == AGENT_ADMITTED);
   count_in(ready, row);
-  if (row->woken && !ready_by_deadline(ready))
+  if (ready_stands_apart(ready, row))
     line_join(&ready->woken, index);
   else
     file(ready, store, index);

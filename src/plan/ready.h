@@ -137,6 +137,11 @@ static inline bool ready_by_deadline(const ready_set *ready) {
   return ready->weights.order == MUSTER_ORDER_DEADLINE;
 }
 
+/* Whether an agent that is ready stands in the line of the woken: in the order of deadlines nobody does. */
+static inline bool ready_stands_apart(const ready_set *ready, const agent_row *row) {
+  return row->woken && !ready_by_deadline(ready);
+}
+
 /* How long after its release anybody's turn comes at the latest, where the longest period is this. */
 static inline uint64_t ready_turn_longest(const ready_set *ready, double longest_ns) {
   if (!ready_by_deadline(ready)) return (uint64_t)ready->weights.guarantee_ns;
@@ -150,7 +155,7 @@ static inline int64_t ready_turn(const ready_set *ready, const agent_row *row) {
 
 /* The number of the ring's first bucket at time 0. */
 static inline int64_t ready_first_low(const ready_set *ready) {
-  return ready->weights.order == MUSTER_ORDER_DEADLINE ? -READY_LATE_BUCKETS : -READY_PAST_BUCKETS;
+  return ready_by_deadline(ready) ? -READY_LATE_BUCKETS : -READY_PAST_BUCKETS;
 }
 
 /* How many have waited until after their deadlines, about: those of this frame's release aside. O(buckets). */
@@ -205,7 +210,7 @@ static inline void ready_release(ready_set *ready, agent_store *store, uint32_t 
   ready->counts_of[row->type]++;
   ready->released_of[row->type]++;
   ready->begun += (row->atom_next | row->owes) > 0;
-  if ((row->woken && !ready_by_deadline(ready)) || ready->fresh_count == READY_FRESH_MAX) {
+  if (ready_stands_apart(ready, row) || ready->fresh_count == READY_FRESH_MAX) {
     ready_release_aside(ready, store, index);
     return;
   }
@@ -227,7 +232,7 @@ void ready_leave(ready_set *ready, agent_store *store, uint32_t index);
 static inline void ready_admit(ready_set *ready, agent_store *store, uint32_t index) {
   agent_row *row = &store->rows[index];
   ASSERT(row->status == AGENT_READY && ready->count > 0);
-  if (row->spot || (row->woken && !ready_by_deadline(ready)))
+  if (row->spot || ready_stands_apart(ready, row))
     ready_leave(ready, store, index);
   else
     ready->fresh_left--;

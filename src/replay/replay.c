@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "frame/frame_record.h"
 #include "record/recorder_fields.h"
+#include "world/guard.h"
 #include "world/serial.h"
 #include "world/world_record.h"
 

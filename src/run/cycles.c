@@ -2,7 +2,7 @@
 
 #include "run/callback.h"
 #include "run/conduct.h"
-#include "run/urgency.h"
+#include "run/taking.h"
 
 /* Runs the parallel atoms once more. True when the update ended before its action atoms. */
 static bool run_once(worker_state *state, const runner *runner, uint64_t *clock_ns) {

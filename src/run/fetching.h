@@ -5,7 +5,7 @@
 #include "base/prefetch.h"
 #include "run/runner.h"
 
-enum { AHEAD_LEAST = 8, AHEAD_MOST = 64, CLAIMS_AHEAD = 8, SETS_FETCHED = 8 };
+enum { AHEAD_LEAST = 8, AHEAD_MOST = 64, SETS_FETCHED = 8 };
 
 /* Which entries a worker fetches while it runs others. */
 typedef struct fetching {

@@ -3,7 +3,7 @@
 #include "agents/passes.h"
 #include "run/callback.h"
 #include "run/conduct.h"
-#include "run/urgency.h"
+#include "run/taking.h"
 
 /* A pass that a worker walks. */
 typedef struct walk {

@@ -8,8 +8,7 @@
 #include "run/cycles.h"
 #include "run/fetching.h"
 #include "run/passes.h"
-#include "run/urgency.h"
-#include "run/woken.h"
+#include "run/taking.h"
 
 #include <string.h>
 
@@ -128,11 +127,6 @@ void runner_call(const worker_state *state) {
 static interruption look_around(const worker_state *state, const runner *runner, uint64_t next_end_ns, bool timed) {
   if (timed && next_end_ns > runner_stop_ns(runner, state)) return INTERRUPTED_BY_TIME;
   return !runner->virtual && is_called_away(state) ? INTERRUPTED_BY_URGENCY : INTERRUPTED_NOT;
-}
-
-static uint32_t next_atom(const runner *runner, uint32_t entry_index) {
-  if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) return runner->batch->results[entry_index].atom_next;
-  return runner->store->rows[runner->batch->entries[entry_index].agent].atom_next;
 }
 
 static inline batch_outcome outcome_after(const agent_type *type, uint32_t atom, bool finished) {
@@ -330,56 +324,12 @@ static void track_claim(worker_state *state, const runner *runner, const batch_c
   span->updates = (uint16_t)begun;
 }
 
-/* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them; or between
- * two sets, when these run whole. */
-static bool fits(const worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
-  uint64_t stop_ns = runner_stop_ns(runner, state);
-  if (clock_ns + runner_risk_ns(runner, claim) > stop_ns) return false;
-  if (clock_ns + claim->predicted_ns <= stop_ns) return true;
-  if (claim->end - claim->first > 1) return false;
-  const batch_entry *entry = &runner->batch->entries[claim->first];
-  const agent_type *type = &runner->types->types[runner->store->rows[entry->agent].type];
-  uint32_t whole = 2u * type->sets.whole; /* as a pass may run no more than half of its atoms, and cost as predicted */
-  if (type->has_sets)
-    return entry->atom_end > whole && clock_ns + claim->predicted_ns * (uint64_t)whole / entry->atom_end <= stop_ns;
-  uint32_t atoms = (uint32_t)(entry->atom_end - next_atom(runner, claim->first));
-  return atoms > 1 && clock_ns + claim->predicted_ns / atoms <= stop_ns;
-}
-
 /* The margins are to the 95th percentile; half as much again is to the 99th. A claim that may not be over by then is
  * stopped between two atoms. */
 static inline bool may_be_late(const worker_state *state, const runner *runner, const batch_claim *claim,
                                uint64_t clock_ns) {
   uint64_t margin_ns = claim->margin_ns + (uint64_t)claim->margin_ns / 2;
   return clock_ns + claim->predicted_ns + margin_ns > runner_stop_ns(runner, state);
-}
-
-/* The number of the next claim that this call may run, early ones first; TICKET_NONE when there is none. */
-static uint32_t take_claim(runner *runner, bool early_only) {
-  uint32_t number = ticket_take(&runner->early_ticket);
-  if (number != TICKET_NONE || early_only) return number;
-  number = ticket_take(&runner->ticket);
-  return number == TICKET_NONE ? number : runner->batch->early_claims + number;
-}
-
-/* The most urgent thing to run next that is worth starting now. */
-static bool take_next(worker_state *state, runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim) {
-  bool wall = !runner->virtual, late = wall && clock_ns >= runner_stop_ns(runner, state);
-  uint32_t number;
-  if (!late && woken_take(state, runner, claim)) return true;
-  while (!late && ring_pop(&runner->rests, claim))
-    if (fits(state, runner, claim, clock_ns)) return true;
-  while ((number = take_claim(runner, early_only)) != TICKET_NONE) {
-    *claim = runner->batch->claims[number];
-    claim->sure |= number == 0;
-    __builtin_prefetch(&runner->batch->claims[number + CLAIMS_AHEAD], 1);
-    if (!wall || claim->sure || fits(state, runner, claim, clock_ns)) {
-      runner->batch->claims[number].ran_by = (uint16_t)state->context.public.worker;
-      return true;
-    }
-    if (late) break;
-  }
-  return false;
 }
 
 /* Runs what is more urgent than any update. Returns the clock after it. */
@@ -401,6 +351,34 @@ static void ration_woken(worker_state *state, const runner *runner, const batch_
       state->log_count < runner->log_max && (double)state->woken_ns < runner->woken_part * (double)state->others_ns;
 }
 
+/* What crossed the promised end is late: the atom that did and what came after it, where the clock was read after each;
+ * else all of it. */
+void runner_audit_claim(worker_state *state, const runner *runner, uint64_t *cpu_ns, uint64_t end_ns) {
+  worker_audit *audit = &state->audit;
+  uint64_t now_cpu_ns = clock_thread_cpu();
+  uint64_t own_ns = now_cpu_ns - *cpu_ns, since_ns = end_ns - audit->atom_begin_ns;
+  if (audit->atom_begin_cpu_ns) since_ns = now_cpu_ns - audit->atom_begin_cpu_ns;
+  *cpu_ns = now_cpu_ns;
+  audit->reads++;
+  if (own_ns > audit->longest_claim_ns) audit->longest_claim_ns = own_ns;
+  audit->atom_begin_ns = audit->atom_begin_cpu_ns = audit->next_begin_cpu_ns = 0;
+  if (end_ns > runner->promised_ns + state->blocked_ns) audit->overrun_ns += own_ns < since_ns ? own_ns : since_ns;
+}
+
+void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns) {
+  worker_audit *audit = &runner->states[worker].audit;
+  uint64_t now_ns = clock_now(&runner->clock), end_ns = runner->promised_ns + runner->states[worker].blocked_ns;
+  uint64_t late_ns = now_ns > end_ns ? now_ns - end_ns : 0;
+  audit->cpu_ns += cpu_ns;
+  audit->overrun_ns += late_ns < cpu_ns ? late_ns : cpu_ns;
+}
+
+void runner_before_sleep(void *argument) {
+  runner *runner = argument;
+  runner_caller(runner)->audit.end_ns = clock_now(&runner->clock);
+  runner_caller(runner)->audit.end_cpu_ns = clock_thread_cpu();
+}
+
 static void work_off(worker_state *state, runner *runner, bool early_only) {
   bool wall = !runner->virtual;
   uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns, claims_ns = 0;
@@ -411,7 +389,7 @@ static void work_off(worker_state *state, runner *runner, bool early_only) {
   flight_begin(state->flight, runner->frame);
   for (;;) {
     clock_ns = run_urgent(state, runner, clock_ns, &cpu_ns);
-    if (!take_next(state, runner, early_only, clock_ns, &claim)) break;
+    if (!taking_next(state, runner, early_only, clock_ns, &claim)) break;
     watch_enter(state->post);
     callback_enter(&state->context);
     claim.timed |= wall && may_be_late(state, runner, &claim, clock_ns);

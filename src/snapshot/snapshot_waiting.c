@@ -3,7 +3,7 @@
 #include "snapshot/snapshot.h"
 
 #include "base/error.h"
-#include "world/commands.h"
+#include "world/guard.h"
 #include "world/tune.h"
 
 #include <string.h>

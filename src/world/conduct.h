@@ -1,4 +1,4 @@
-/* conduct.h - runaways: what becomes of agents and types whose atoms take too long. frame/runaways.h judges; here it
+/* conduct.h - runaways: what becomes of agents and types whose atoms take too long. frame/runaways.c judges; here it
  * is done. */
 #ifndef CONDUCT_H
 #define CONDUCT_H

@@ -1,5 +1,6 @@
-/* guard.h - what every public call of a world asks first: is the world given, and may the call be made now? `what` is
- * how the message begins. */
+/* guard.h - what may be asked of a world. Every public call asks here first whether the world is given, and whether the
+ * call may be made now; `what` is how the message begins. Of a command that calls checked already, and that a record or
+ * a snapshot brings back, whether it can have been given. */
 #ifndef GUARD_H
 #define GUARD_H
 
@@ -47,5 +48,8 @@ void guard_release(const struct muster_world *world, occupation before);
 
 /* Ends the process when the world cannot be destroyed now. */
 void guard_destroy(struct muster_world *world);
+
+/* Whether a command can have been given in this world. Frame's thread. */
+bool command_is_possible(const struct muster_world *world, const command *command);
 
 #endif

@@ -8,8 +8,10 @@
 /* An agent of a member type is gone for good. Frame's thread. */
 void herds_forget(struct muster_world *world, uint32_t index);
 
-/* A leaf's place or published state changed: its lane follows. Any worker that has the agent in hand. */
+/* An agent's place or published state changed: its lane follows, if it is a leaf of a herd. Any worker that has the
+ * agent in hand. */
 static inline void herds_note(struct muster_world *world, uint32_t index) {
+  if (!world->types.types[world->store.rows[index].type].herded) return;
   herds_note_leaf(&world->herds, &world->space, &world->store, &world->types, index);
 }
 

@@ -24,7 +24,7 @@ void lifecycle_callback(struct muster_world *world, uint32_t index, muster_fligh
   state->context.phase = PHASE_OUTSIDE;
   if (world->types.types[row->type].published) row->front ^= 1u;
   if (result.moved) lifecycle_move(world, index, result.moved_to);
-  if (world->types.types[row->type].herded) herds_note(world, index);
+  herds_note(world, index);
   if (result.asks) timing_ask_own(world, index, &result);
 }
 
@@ -198,5 +198,5 @@ void lifecycle_wake(struct muster_world *world, uint32_t index) {
 void lifecycle_move(struct muster_world *world, uint32_t index, space_spot spot) {
   if (score_notices(&world->board, &world->store.places[index], spot)) score_note(&world->board, index);
   space_move(&world->space, &world->store, index, spot);
-  if (world->types.types[world->store.rows[index].type].herded) herds_note(world, index);
+  herds_note(world, index);
 }

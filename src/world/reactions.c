@@ -51,7 +51,7 @@ void reactions_ask_own(struct muster_world *world, uint32_t index, uint64_t by_n
   timers_set(&world->reactions, index, by_ns > now_ns ? now_ns + (by_ns - now_ns) / 2 : now_ns);
 }
 
-void reactions_complete(struct muster_world *world, uint32_t index, uint64_t began_ns) {
+void reactions_complete_update(struct muster_world *world, uint32_t index, uint64_t began_ns) {
   const agent_alarm *alarm = &world->store.alarms[index];
   if (began_ns <= alarm->react_from_ns) return; /* the update that set the time */
   if (began_ns <= alarm->react_by_ns)

@@ -11,8 +11,13 @@ void reactions_run(struct muster_world *world);
 /* What an update, or a callback, asked for itself. */
 void reactions_ask_own(struct muster_world *world, uint32_t index, uint64_t by_ns);
 
-/* Commit: an update of an agent that must react is complete. */
-void reactions_complete(struct muster_world *world, uint32_t index, uint64_t began_ns);
+/* The slow path of reactions_complete(). */
+void reactions_complete_update(struct muster_world *world, uint32_t index, uint64_t began_ns);
+
+/* Commit: an update is complete, maybe of an agent that must react. */
+static inline void reactions_complete(struct muster_world *world, uint32_t index, uint64_t began_ns) {
+  if (world->store.rows[index].reacts) reactions_complete_update(world, index, began_ns);
+}
 
 /* The agent is gone, or is not run any more. */
 void reactions_forget(struct muster_world *world, uint32_t index);

@@ -46,8 +46,8 @@ bool timing_delays_wake(struct muster_world *world, uint32_t index) {
   return true;
 }
 
-uint64_t timing_complete(struct muster_world *world, settle_part *part, const agent_type *type, uint32_t index,
-                         uint64_t began_ns) {
+uint64_t timing_complete_update(struct muster_world *world, settle_part *part, const agent_type *type, uint32_t index,
+                                uint64_t began_ns) {
   agent_row *row = &world->store.rows[index];
   uint64_t reached_ns = elapsed_reached(type, row->last_update_ns, began_ns);
   if (type->elapsed == MUSTER_ELAPSED_STEPS) {

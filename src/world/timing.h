@@ -18,11 +18,17 @@ void timing_ask_own(struct muster_world *world, uint32_t index, const batch_resu
 /* Intake: whether a wake of an agent whose update is not under way comes within the gap: it is kept until then. */
 bool timing_delays_wake(struct muster_world *world, uint32_t index);
 
-/* Commit, before the agent's row changes: an update is complete of a type whose contract is not plain, or that has a
- * gap. Returns the time that it brings its agent to. Agents may be completed by different workers, each with a part of
- * its own. */
-uint64_t timing_complete(struct muster_world *world, settle_part *part, const agent_type *type, uint32_t index,
-                         uint64_t began_ns);
+/* The slow path of timing_complete(): for types whose contract is not plain, or that have a gap. */
+uint64_t timing_complete_update(struct muster_world *world, settle_part *part, const agent_type *type, uint32_t index,
+                                uint64_t began_ns);
+
+/* Commit, before the agent's row changes: an update is complete. Returns the time that it brings its agent to. Agents
+ * may be completed by different workers, each with a part of its own. */
+static inline uint64_t timing_complete(struct muster_world *world, settle_part *part, const agent_type *type,
+                                       uint32_t index, uint64_t began_ns) {
+  if (!type->elapsed && !type->gapped) return began_ns;
+  return timing_complete_update(world, part, type, index, began_ns);
+}
 
 /* The agent is gone: nothing of this must be left to the next holder of its index. */
 void timing_forget(struct muster_world *world, uint32_t index);

@@ -47,10 +47,23 @@ typedef struct frame_experience {
   double each_ns;                    /* predicted cost of an entry of the last batch that had any */
   uint32_t entries;                  /* of the last batch */
   double holding;                    /* of what a batch could not run, the share that could be held; 0..1 */
-  double closing_ns;                 /* kept free at the end of a budget, beyond the least: plan/closing.h */
+  double closing_ns;                 /* kept free at the end of a budget, beyond the least: plan/controller.h */
   uint32_t planned_only;             /* frames in a row in which planning alone took longer than the budget */
   controller controller;
 } frame_experience;
+
+/* What a frame expects of itself, from what the frames before it took. Asked once, when the intake is over
+ * (frame/foresight.h); the stages read it. */
+typedef struct frame_forecast {
+  double utilisation;    /* U_d: what the workers can run, as a share of simulation time; infinite in the first frame */
+  double settle_ns;      /* the commit settles an entry */
+  double entry_ns;       /* an entry is ranked and settled */
+  double act_ns;         /* the frame's actions */
+  double commit_most_ns; /* the commit is taken to last no longer */
+  double gap_ns;         /* what the other workers can run while the caller plans */
+  uint64_t closing_ns;   /* of the budget, kept free at its end */
+  uint32_t entries_most; /* that there is time to rank */
+} frame_forecast;
 
 /* The frame that is running. */
 typedef struct frame_state {
@@ -68,9 +81,11 @@ typedef struct frame_state {
   uint64_t stolen_ns;             /* audit: wall time of the caller outside stage 7 that the kernel gave to others */
   bool slept;                     /* audit: the caller did, until the last worker left a crew of a serial stage */
   uint64_t act_ns;                /* spent in action atoms */
-  double everybody_ns;            /* what one update of everybody takes who has a period */
-  double acts_late_ns;            /* what the actions will take of those whose turn should have come, */
-  uint32_t acts_late;             /* and how many these are */
+  frame_forecast forecast;
+  uint64_t commit_ns;  /* what the commit will take: known when the batch is */
+  double everybody_ns; /* what one update of everybody takes who has a period */
+  double acts_late_ns; /* what the actions will take of those whose turn should have come, */
+  uint32_t acts_late;  /* and how many these are */
 } frame_state;
 
 /* Of a band of importance, since the statistics were cleared. */
@@ -191,8 +206,10 @@ struct muster_world {
   uint64_t frames;
   uint64_t last_now_ns;
   frame_state frame;
+  /* How updates are run is chosen when the world is created. */
   void (*run_stage)(
       struct muster_world *world); /* 7: by workers, or as in a record; null where the host runs updates */
+  bool costs_told; /* entries carry what they cost, by a model or by the host's word, instead of samples of workers */
   commit_progress commit;
   shares settle_shares;
   planner_state planner;
@@ -219,12 +236,7 @@ static inline bool world_is_planned(const struct muster_world *world) {
   return world->def.planner_workers > 0;
 }
 
-/* Whether entries carry what they cost, by a model or by the host's word, instead of samples that workers took. */
-static inline bool world_costs_are_told(const struct muster_world *world) {
-  return world->runner.virtual || world_is_planned(world);
-}
-
-/* How many run updates: ours, or the host's. */
+/* How many run updates: the host's, or ours. */
 static inline uint32_t world_workers(const struct muster_world *world) {
   return world_is_planned(world) ? world->def.planner_workers : world->runner.workers;
 }

@@ -2,7 +2,7 @@
 #include "world/world_record.h"
 
 #include "record/recorder_fields.h"
-#include "world/commands.h"
+#include "world/guard.h"
 
 /* ------------------------------------------------------------------------------------------------ what hosts spawn */
 

@@ -1,4 +1,4 @@
-#include "plan/closing.h"
+#include "plan/controller.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /* Agents that any thread spawned: each is taken once, in order of agents, whatever number waits. */
-#include "run/pending.h"
+#include "run/inbox.h"
 
 #include "base/random.h"
 

@@ -1,6 +1,6 @@
 /* Types with sets under the virtual clock: the same world on any number of workers, and in a replay. */
 #include "support/recording.h"
-#include "world/commands.h"
+#include "world/guard.h"
 
 enum { AGENTS = 3000, FRAMES = 120, ATOMS = 6 };
 

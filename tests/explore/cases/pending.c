@@ -1,7 +1,7 @@
-/* Cases of run/pending.h: agents spawned into one word while the intake takes from it. */
+/* Cases of run/inbox.h: agents spawned into one word while the intake takes from it. */
 #include "cases.h"
 
-#include "run/pending.h"
+#include "run/inbox.h"
 
 enum { SPAWNERS = 2, EACH = 2, AGENTS = SPAWNERS * EACH, INTAKE = SPAWNERS };
 

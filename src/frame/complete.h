@@ -1,0 +1,77 @@
+/* complete.h - stage 8: an update is complete. Everything that follows from it stands in update_complete(), a line
+ * each, in its order. Types that use none of it pass by: completing a plain update is a part of what each update costs.
+ */
+#ifndef COMPLETE_H
+#define COMPLETE_H
+
+#include "world/herd_links.h"
+#include "world/messages.h"
+#include "world/reactions.h"
+#include "world/timing.h"
+
+/* Counts an update, and how stale its agent had become. */
+static inline void note_completion(const struct muster_world *world, settle_part *part, const agent_row *row,
+                                   const agent_class *class, uint32_t index, uint64_t began_ns) {
+  part->completed++;
+  if (class->elapsed == MUSTER_ELAPSED_EVENTS) return; /* it is not late: nobody asked for it */
+  uint64_t elapsed_ns = began_ns - row->last_update_ns;
+  settled_band *band = &part->bands[band_of(row->importance)];
+  band->completed++;
+  /* Buckets are far apart in memory: quantiles make do with one completion in four, the maximum sees all. */
+  if (((index ^ world->frames) & 3) == 0) histogram_add(&band->staleness, elapsed_ns);
+  if (elapsed_ns > band->staleness.maximum) band->staleness.maximum = elapsed_ns;
+  part->interval_deviation_sum_ns += (int64_t)(elapsed_ns - class->nominal_ns);
+}
+
+/* How an update left the sets of its agent. */
+typedef struct sets_left {
+  bool owed;      /* some are still owed time */
+  bool continued; /* it ran only those that an earlier update owed time: so it is no update of its own */
+} sets_left;
+
+static inline sets_left sets_left_by(const agent_type *type, const agent_row *row) {
+  if (!type->has_sets) return (sets_left){false, false};
+  const set_pass *pass = &type->sets.passes[row->state_slot];
+  return (sets_left){pass->owed, pass->continues};
+}
+
+/* When the agent runs again: at once where sets are owed time, else after its next period. */
+static inline void schedule_next(struct muster_world *world, agent_class *class, uint32_t share, uint32_t index,
+                                 uint64_t reached_ns, sets_left sets) {
+  if (sets.owed)
+    periods_owing(&world->classes, &world->store, &world->ready, index, reached_ns, sets.continued,
+                  world->frame.number);
+  else if (sets.continued)
+    periods_continued(&world->classes, class, share, &world->store, &world->ready, index);
+  else
+    periods_completed(&world->classes, class, share, &world->store, &world->ready, index, reached_ns);
+}
+
+/* Completes an update that began at `began_ns`, into the shard and the sums of a share: 0 on the frame's thread. Of
+ * agents that is_plain() in settle.c says so of, different shares may be completed by different workers at a time. */
+static inline void update_complete(struct muster_world *world, uint32_t share, uint32_t index, uint64_t began_ns) {
+  agent_row *row = &world->store.rows[index];
+  agent_class *class = &world->classes.classes[row->class];
+  const agent_type *type = &world->types.types[row->type];
+  settle_part *part = &world->parts[share];
+  sets_left sets = sets_left_by(type, row);
+  uint64_t reached_ns = began_ns;
+  /* Others read from now on what the update published. */
+  if (type->publishes) row->front ^= 1u;
+  /* The agent's herd keeps its new place and state. */
+  herds_note(world, index);
+  if (!sets.continued) {
+    /* The statistics count the update. */
+    note_completion(world, part, row, class, index, began_ns);
+    /* Its contract says to which time it brought the agent; the gap until the next wake begins. */
+    reached_ns = timing_complete(world, part, type, index, began_ns);
+    /* The agent has reacted, in time or late. */
+    reactions_complete(world, index, began_ns);
+    /* The messages that the update was given leave the box; those that came since may wake the agent. */
+    messages_complete(world, type, index);
+  }
+  /* The agent waits for its next update. */
+  schedule_next(world, class, share, index, reached_ns, sets);
+}
+
+#endif

@@ -1,0 +1,108 @@
+#include "run/taking.h"
+
+#include "pool/ticket.h"
+
+/* ---------------------------------------------------------------------------------------------------- who was woken */
+
+/* Whether a woken agent can be run at once. */
+static bool takes_wake(const runner *runner, uint32_t agent) {
+  const agent_row *row = &runner->store->rows[agent];
+  if (!identity_is_live(runner->agents, agent, identity_generation(runner->agents, agent)) ||
+      !store_is_active(runner->store, agent) || (row->status != AGENT_WAITING && row->status != AGENT_READY) ||
+      row->atom_next)
+    return false;
+  const agent_type *type = &runner->types->types[row->type];
+  bool quiet = type->gapped && runner->now_ns < runner->store->alarms[agent].quiet_until_ns;
+  return !type->spawns_max && !type->quarantined && !quiet;
+}
+
+/* What an update may take that nobody ranked: as much as the last of its type. */
+static uint32_t slice_of(const runner *runner, uint32_t type) {
+  uint64_t slice_ns = runner->types->types[type].def.slice_ns;
+  uint32_t last_ns = runner->batch->shares[type];
+  return last_ns ? last_ns : (uint32_t)slice_ns;
+}
+
+/* Puts a woken agent behind the batch, if it waits for its period and wins the swap; else it is the next intake's. */
+static bool admit_woken(worker_state *state, runner *runner, uint32_t agent, batch_claim *claim) {
+  const agent_row *row = &runner->store->rows[agent];
+  const agent_type *type = &runner->types->types[row->type];
+  if (!takes_wake(runner, agent)) {
+    if (state->log_count == runner->log_max) return false;
+    command wake = {COMMAND_WAKE, .index = agent, .generation = identity_generation(runner->agents, agent)};
+    state->log[state->log_count++] = (logged_command){UINT32_MAX, 0, wake};
+    return true;
+  }
+  if (!wakes_begin(runner->wakes, agent)) return true;
+  uint32_t entry = runner->batch->count + fetch_add_relaxed_u32(&runner->woken_count, 1);
+  runner->batch->entries[entry] = (batch_entry){.agent = agent, .atom_end = type->parallel_atoms};
+  if (type->has_sets) runner->batch->passes[entry] = (batch_pass){.slice_ns = slice_of(runner, row->type)};
+  runner->batch->outcomes[entry] = OUTCOME_NOT_RUN;
+  *claim = (batch_claim){.first = entry, .end = entry + 1, .timed = true};
+  return true;
+}
+
+/* A claim of the next agent that was woken; false when there is none that can be run now. */
+static bool take_woken(worker_state *state, runner *runner, batch_claim *claim) {
+  uint32_t agent;
+  claim->end = 0;
+  while (state->takes_woken && wakes_pop(runner->wakes, &agent)) {
+    if (!admit_woken(state, runner, agent, claim)) {
+      wakes_return(runner->wakes, agent); /* no room to note it: the next intake finds it where it was */
+      state->takes_woken = false;
+    }
+    if (claim->end) return true;
+  }
+  return false;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- claims */
+
+static uint32_t next_atom(const runner *runner, uint32_t entry_index) {
+  if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) return runner->batch->results[entry_index].atom_next;
+  return runner->store->rows[runner->batch->entries[entry_index].agent].atom_next;
+}
+
+/* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them; or between
+ * two sets, when these run whole. */
+static bool fits(const worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+  uint64_t stop_ns = runner_stop_ns(runner, state);
+  if (clock_ns + runner_risk_ns(runner, claim) > stop_ns) return false;
+  if (clock_ns + claim->predicted_ns <= stop_ns) return true;
+  if (claim->end - claim->first > 1) return false;
+  const batch_entry *entry = &runner->batch->entries[claim->first];
+  const agent_type *type = &runner->types->types[runner->store->rows[entry->agent].type];
+  uint32_t whole = 2u * type->sets.whole; /* as a pass may run no more than half of its atoms, and cost as predicted */
+  if (type->has_sets)
+    return entry->atom_end > whole && clock_ns + claim->predicted_ns * (uint64_t)whole / entry->atom_end <= stop_ns;
+  uint32_t atoms = (uint32_t)(entry->atom_end - next_atom(runner, claim->first));
+  return atoms > 1 && clock_ns + claim->predicted_ns / atoms <= stop_ns;
+}
+
+/* The number of the next claim that this call may run, early ones first; TICKET_NONE when there is none. */
+static uint32_t take_claim(runner *runner, bool early_only) {
+  uint32_t number = ticket_take(&runner->early_ticket);
+  if (number != TICKET_NONE || early_only) return number;
+  number = ticket_take(&runner->ticket);
+  return number == TICKET_NONE ? number : runner->batch->early_claims + number;
+}
+
+bool taking_next(worker_state *state, runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim) {
+  enum { AHEAD = 8 };
+  bool wall = !runner->virtual, late = wall && clock_ns >= runner_stop_ns(runner, state);
+  uint32_t number;
+  if (!late && take_woken(state, runner, claim)) return true;
+  while (!late && ring_pop(&runner->rests, claim))
+    if (fits(state, runner, claim, clock_ns)) return true;
+  while ((number = take_claim(runner, early_only)) != TICKET_NONE) {
+    *claim = runner->batch->claims[number];
+    claim->sure |= number == 0;
+    __builtin_prefetch(&runner->batch->claims[number + AHEAD], 1);
+    if (!wall || claim->sure || fits(state, runner, claim, clock_ns)) {
+      runner->batch->claims[number].ran_by = (uint16_t)state->context.public.worker;
+      return true;
+    }
+    if (late) break;
+  }
+  return false;
+}

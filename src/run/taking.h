@@ -1,0 +1,25 @@
+/* run/taking.h - stage 7: what a worker runs next, and whether it leaves what it runs for that. Jobs that are more
+ * urgent than updates come first, then agents that were woken while the frame runs, then what other workers left, then
+ * the claims of the batch in their order; of each only what is worth starting in the time left. */
+#ifndef RUN_TAKING_H
+#define RUN_TAKING_H
+
+#include "pool/worker.h"
+#include "run/runner.h"
+
+/* A claim of what is next; false when there is nothing that this call may run, or no time for it. `clock_ns` is now;
+ * not used under the virtual clock. Any worker. */
+bool taking_next(worker_state *state, runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim);
+
+static inline seat *seat_of(const worker_state *state) {
+  return &state->context.runner->pool->seats[state->context.public.worker];
+}
+
+/* Whether something more urgent than the updates of the batch waits. About a nanosecond when nothing does. */
+static inline bool is_called_away(const worker_state *state) {
+  const runner *runner = state->context.runner;
+  if (queue_may_have(&runner->pool->queue, URGENT_LANES) && worker_is_wanted(seat_of(state), URGENT_LANES)) return true;
+  return state->takes_woken && wakes_wait(runner->wakes);
+}
+
+#endif
