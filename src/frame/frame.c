@@ -25,6 +25,7 @@
 #include "run/callback.h"
 #include "world/guard.h"
 #include "world/world_record.h"
+#include "world/world_sound.h"
 
 #include <math.h>
 #include <string.h>
@@ -135,6 +136,7 @@ void frame_plan(struct muster_world *world) {
   audit_stage(world, MUSTER_STAGE_RELEASE);
   stage_rank(world);
   audit_stage(world, MUSTER_STAGE_RANK);
+  if (world->runner.virtual) world_check(world, WORLD_RANKED); /* on the wall clock that would take of the budget */
 }
 
 static void frame_run(struct muster_world *world) {
@@ -260,6 +262,7 @@ void frame_end(struct muster_world *world) {
   audit_end(world); /* only what keeps its result comes afterwards */
   if (world->recorder) recorder_exchange_times(world);
   trace_end(world);
+  world_check(world, WORLD_RESTS);
   frame_leave(world, OCCUPIED_NOT);
 }
 
