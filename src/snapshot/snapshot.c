@@ -108,7 +108,7 @@ bool snapshot_expect_agent(snapshot *snapshot, uint32_t index) {
   return snapshot_expect(snapshot, index < snapshot->high, "agent %u is none of %u", index, snapshot->high);
 }
 
-bool snapshot_mark(snapshot *snapshot, uint32_t index, uint8_t mark, const char *where) {
+bool snapshot_mark(snapshot *snapshot, uint32_t index, uint16_t mark, const char *where) {
   if (!snapshot_checks(snapshot)) return true;
   if (!snapshot_expect_agent(snapshot, index)) return false;
   if (!snapshot_expect(snapshot, !(snapshot->marks[index] & mark), "agent %u is twice in %s", index, where))

@@ -131,15 +131,15 @@ static void describe_agent(const snapshot *snapshot, uint32_t index, saved_agent
     saved->standing = store->standing[index];
     saved->lift = store->lift[index];
   }
+  parts->alarm = store->alarms[index];
+  if (!is_zero(&parts->alarm, sizeof parts->alarm)) saved->parts |= PART_ALARM;
   if (saved->row.status == AGENT_PENDING) return;
   saved->eased = store->eased[index];
   if (world->rhythms.delay_max) saved->rhythm = world->rhythms.places[index];
   parts->begun = store->begun[index];
-  parts->alarm = store->alarms[index];
   if (world->classes.activation.delay_max) parts->booking = world->classes.activation.bookings[index];
   bool has_begun = saved->row.atom_next || saved->row.status == AGENT_ACTING || saved->row.acts || saved->row.owes;
   if (has_begun) saved->parts |= PART_BEGUN;
-  if (!is_zero(&parts->alarm, sizeof parts->alarm)) saved->parts |= PART_ALARM;
   if (parts->booking.cost_ns | parts->booking.delay_ns) saved->parts |= PART_BOOKING; /* else its beat is a past one */
 }
 
@@ -149,13 +149,31 @@ static bool is_place(const struct muster_world *world, const agent_place *place)
          place->depth == 0 && space_accepts(space_position(&world->space, place));
 }
 
+/* Where an agent stands in lists is not saved: those who take it out by that must find it there. */
+static bool is_in_no_list(const saved_agent *saved) {
+  return !saved->row.spot && !saved->row.enlisted && !saved->row.state_slot && !saved->place.spot;
+}
+
+/* What only agents of some statuses can have. */
+static bool has_its_status(const agent_row *row) {
+  switch ((agent_status)row->status) {
+  case AGENT_PENDING:
+    return row->atom_next == 0 && !row->owes && !row->reacts && !row->acts && !row->level_floor;
+  case AGENT_QUARANTINED:
+    return !row->woken;
+  default:
+    return !row->acts;
+  }
+}
+
 static bool is_row(const snapshot *snapshot, const agent_row *row) {
   if (row->status < AGENT_PENDING || row->status > AGENT_QUARANTINED) return false;
   const agent_type *type = &snapshot->world->types.types[row->type];
   uint16_t atoms = type->has_sets || type->parallel_atoms == 0 ? 1 : type->parallel_atoms;
   bool step = row->elasticity_step < ELASTICITY_STEPS || row->elasticity_step == ELASTICITY_DERIVED;
   if (!step || row->atom_next >= atoms || row->level >= type->def.level_count) return false;
-  if (row->status == AGENT_PENDING) return row->atom_next == 0 && !row->owes;
+  if (!has_its_status(row)) return false;
+  if (row->status == AGENT_PENDING) return true;
   if (row->level_floor && row->level_floor >= type->def.level_count) return false;
   if (row->owes && !type->has_sets) return false;
   return row->class < snapshot->classes && snapshot->types[row->class] == row->type &&
@@ -173,6 +191,8 @@ static void check_agent(snapshot *snapshot, const saved_agent *saved, const save
                        saved->row.type + 1u))
     return;
   snapshot_expect(snapshot, is_row(snapshot, &saved->row), "agent %u is what none can be", index);
+  snapshot_expect(snapshot, is_in_no_list(saved), "agent %u stands in lists before any is read", index);
+  if (parts->alarm.wake_at_ns || saved->row.delayed) snapshot_mark(snapshot, index, SNAPSHOT_AWAITS, "the alarms");
   snapshot_expect(snapshot, saved->place.type == saved->row.type && is_place(world, &saved->place),
                   "agent %u is where none can be", index);
   uint32_t cycle = world->rhythms.delay_max ? world->rhythms.types[saved->row.type].cycle : 0;
@@ -186,6 +206,7 @@ static void check_agent(snapshot *snapshot, const saved_agent *saved, const save
   snapshot->rows[index] = saved->row;
   snapshot->rows[index].generation = generation;
   if (saved->row.status != AGENT_PENDING) snapshot->active++;
+  snapshot->eased += saved->eased > 0;
   if (saved->row.status != AGENT_PENDING && saved->row.status != AGENT_QUARANTINED)
     snapshot_expect(snapshot, snapshot->members[saved->row.class] > 0, "class %u has no members", saved->row.class);
   if (saved->row.status != AGENT_PENDING && saved->row.status != AGENT_QUARANTINED && !snapshot->failed)
@@ -410,6 +431,7 @@ void snapshot_company(snapshot *snapshot) {
     if (snapshot_checks(snapshot)) {
       if (!snapshot_mark(snapshot, index, SNAPSHOT_IN_COMPANY, "company")) return;
       snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u has company and is gone", index);
+      snapshot_expect(snapshot, !muster_agent_is_null(companions.others[0]), "agent %u is in nobody's company", index);
     }
     if (!snapshot_loads(snapshot)) continue;
     company->of[index] = companions;

@@ -20,7 +20,7 @@ static void exchange_offenders(snapshot *snapshot) {
     if (!snapshot_expect_agent(snapshot, entry.agent)) return;
     snapshot_expect(snapshot,
                     entry.type < snapshot->world->types.count && entry.last_ns <= snapshot->info.sim_now_ns &&
-                        (snapshot->rows[entry.agent].generation & 1),
+                        (!snapshot_checks(snapshot) || snapshot->rows[entry.agent].status > AGENT_PENDING),
                     "agent %u offended as none can", entry.agent);
     if (snapshot_checks(snapshot))
       for (uint32_t k = 0; k < i; k++)

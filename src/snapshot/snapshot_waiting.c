@@ -114,7 +114,9 @@ static void exchange_line(snapshot *snapshot, line *line, bool woken) {
     if (woken && snapshot_checks(snapshot))
       snapshot_expect(snapshot, snapshot->rows[index].woken, "agent %u was not woken", index);
     if (!woken && snapshot_checks(snapshot))
-      snapshot_expect(snapshot, snapshot->rows[index].status > AGENT_PENDING, "agent %u is in the line", index);
+      snapshot_expect(snapshot,
+                      snapshot->rows[index].status >= AGENT_READY && snapshot->rows[index].status <= AGENT_ACTING,
+                      "agent %u is in the line", index);
     if (!snapshot_loads(snapshot)) continue;
     line_join(line, index);
     if (!woken) world->store.rows[index].enlisted = 1;
@@ -188,7 +190,7 @@ void snapshot_ready(snapshot *snapshot) {
 /* ----------------------------------------------------------------------------------------------------------- timers
  */
 
-static void exchange_timers(snapshot *snapshot, timers *timers, uint8_t mark) {
+static void exchange_timers(snapshot *snapshot, timers *timers, uint16_t mark) {
   uint32_t count = snapshot_count(snapshot, timers->count, snapshot->high, "times");
   uint32_t high = snapshot_count(snapshot, timers->high, snapshot->world->def.agents_max, "times at once");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -342,6 +344,9 @@ static void exchange_mailbox(snapshot *snapshot) {
     if (snapshot_saves(snapshot)) loss = mailbox->losses[index];
     snapshot_exchange(snapshot, &loss, sizeof loss);
     snapshot_expect(snapshot, loss.count > 0 && loss.begun <= loss.count, "agent %u lost what none can", index);
+    if (snapshot_checks(snapshot))
+      snapshot_expect(snapshot, snapshot->rows[index].status > AGENT_PENDING, "agent %u lost messages and never ran",
+                      index);
     if (!snapshot_loads(snapshot)) continue;
     mailbox->losses[index] = loss;
     mailbox->owed_count++;
@@ -354,11 +359,16 @@ static void check_lists(snapshot *snapshot) {
     const agent_row *row = &snapshot->rows[i];
     if (!(row->generation & 1)) continue;
     bool events = snapshot->world->types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
-    bool none = row->status == AGENT_QUARANTINED || (row->status == AGENT_WAITING && events);
+    bool none = row->status == AGENT_QUARANTINED, either = row->status == AGENT_WAITING && events;
     bool listed = snapshot->marks[i] & SNAPSHOT_LISTED, placed = snapshot->marks[i] & SNAPSHOT_IN_GRID;
-    snapshot_expect(snapshot, listed != none, "agent %u is in %s list", i, listed ? "a" : "no");
+    snapshot_expect(snapshot, either || listed != none, "agent %u is in %s list", i, listed ? "a" : "no");
     snapshot_expect(snapshot, placed == (row->status != AGENT_PENDING), "agent %u is %sin the grid", i,
                     placed ? "" : "not ");
+    bool timed = snapshot->marks[i] & SNAPSHOT_TIMED, reacts = snapshot->marks[i] & SNAPSHOT_REACTS;
+    snapshot_expect(snapshot, timed || !(snapshot->marks[i] & SNAPSHOT_AWAITS),
+                    "agent %u waits for a time that nobody looks at", i);
+    snapshot_expect(snapshot, reacts == row->reacts, "agent %u is %samong those who must react", i,
+                    reacts ? "" : "not ");
   }
 }
 
