@@ -151,14 +151,14 @@ bool company_is_sound(const company *company, const agent_store *store, soundnes
   for (uint32_t i = 0; i < company->count && !found->broken; i++) {
     uint32_t agent = company->members[i];
     if (!SOUND(found, agent < store->maximum, "agent %u of %u has company", agent, store->maximum)) break;
-    SOUND(found, company->places[agent] == i + 1, "agent %u has company, and its place there is %u instead of %u",
+    SOUND(found, company->places[agent] == i + 1, "agent %u is in company, and its place there is %u instead of %u",
           agent, company->places[agent], i + 1);
     SOUND(found, !muster_agent_is_null(company->of[agent].others[0]), "agent %u is in nobody's company and listed",
           agent);
   }
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++)
-    SOUND(found, company->places[i] <= company->count, "agent %u has place %u of %u in company", i, company->places[i],
-          company->count);
+    SOUND(found, company->places[i] <= company->count, "agent %u is in company at place %u of %u", i,
+          company->places[i], company->count);
   return !found->broken;
 }
 

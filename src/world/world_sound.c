@@ -6,12 +6,10 @@
 
 /* ------------------------------------------------------------------------------------------------------- statuses */
 
+/* Without a period it hangs in a wheel only when its type was put into quarantine as it was about to run. */
 static bool waiting_is_sound(const struct muster_world *world, const agent_row *row, uint32_t index, soundness *found) {
   bool events = world->types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
-  return SOUND(found, events == !row->spot, "agent %u is WAITING %s a period and in %s wheel", index,
-               events ? "without" : "for", row->spot ? "a" : "no") &&
-         SOUND(found, !row->owes && !row->atom_next, "agent %u is WAITING and in the middle of an update", index) &&
-         SOUND(found, !row->woken, "agent %u is WAITING and woken", index);
+  return SOUND(found, events || row->spot, "agent %u is WAITING for a period and in no wheel", index);
 }
 
 /* Of an agent that is in no list of the wheels or the ring. */
@@ -20,12 +18,9 @@ static bool is_in_none(const agent_row *row, uint32_t index, soundness *found) {
                agent_status_name((agent_status)row->status), row->spot >> 4);
 }
 
-static bool quarantined_is_sound(const struct muster_world *world, const agent_row *row, uint32_t index,
-                                 soundness *found) {
+static bool quarantined_is_sound(const agent_row *row, uint32_t index, soundness *found) {
   return is_in_none(row, index, found) &&
-         SOUND(found, !row->woken && !row->enlisted, "agent %u is QUARANTINED and waits", index) &&
-         SOUND(found, !row->acts || world->types.types[row->type].def.atom_count > 0 || row->owes,
-               "agent %u is QUARANTINED and has no actions that could wait", index);
+         SOUND(found, !row->woken && !row->enlisted, "agent %u is QUARANTINED and waits", index);
 }
 
 /* What holds whatever the status. */
@@ -65,7 +60,7 @@ bool agent_is_sound(const struct muster_world *world, uint32_t index, soundness 
   case AGENT_ACTING:
     return is_in_none(row, index, found);
   case AGENT_QUARANTINED:
-    return quarantined_is_sound(world, row, index, found);
+    return quarantined_is_sound(row, index, found);
   default:
     return SOUND(found, false, "agent %u is active and %s", index, agent_status_name((agent_status)row->status));
   }

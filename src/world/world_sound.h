@@ -14,7 +14,7 @@ typedef enum world_moment {
 
 /* Whether one active agent is what its status says:
  *
- *   WAITING      in a wheel, or in no list when its type has no period; neither woken nor owed time
+ *   WAITING      in a wheel, or in no list when its type has no period
  *   READY        where plan/ready.h says; begun when it is in the middle of an update
  *   ADMITTED     in the batch or held, and in no list but the line by release
  *   ACTING       its bit is set among those who act, and it is in no list but the line by release
@@ -29,13 +29,13 @@ bool world_is_sound(const struct muster_world *world, world_moment moment, sound
  * not in one that replays, where the record says who has which. */
 bool world_ids_are_sound(const struct muster_world *world, soundness *found);
 
-/* Looks at a world in debug builds, and ends the process with the first thing that is wrong. A world of many agents is
- * looked at in one frame of 64. */
 #ifdef NDEBUG
 static inline void world_check(const struct muster_world *world, world_moment moment) {
   (void)world, (void)moment;
 }
 #else
+/* Looks at a world in debug builds, and ends the process with the first thing that is wrong. A world of many agents is
+ * looked at in one frame of 64. Frame's thread. */
 void world_check(const struct muster_world *world, world_moment moment);
 #endif
 
