@@ -8,6 +8,7 @@
  * and in a replay), and what they did takes effect afterwards, in agent order whatever worker was faster. */
 #include "frame/act.h"
 
+#include "base/assert.h"
 #include "frame/audit.h"
 #include "frame/foresight.h"
 #include "frame/frame.h"
@@ -33,6 +34,7 @@ typedef struct act_turn {
 
 void act_reserve(struct muster_world *world, const agent_type *type) {
   if (world->arena.failed) return;
+  ASSERT((unsigned)type->def.act < ACT_KINDS);
   if (type->def.act != MUSTER_ACT_SERIAL && !world->acts.entries)
     acts_create(&world->acts, &world->runner, world->def.agents_max, &world->arena);
   if (!world->arena.failed) world->act_kinds |= 1u << type->def.act;
@@ -72,6 +74,7 @@ static void take_effect(struct muster_world *world, uint32_t index, const batch_
 /* Runs the action atoms of one agent and completes its update. */
 static void act(struct muster_world *world, uint32_t index) {
   uint64_t began_ns = world->store.begun[index].started_ns;
+  ASSERT(world->acting_count > 0 && world->store.rows[index].status == AGENT_ACTING);
   world->acting_count--;
   if (!world->store.rows[index].doomed) {
     batch_result result = {0};
@@ -164,6 +167,7 @@ static void choose(struct muster_world *world, act_turn *turn) {
 /* Ids for spawns and places for messages, in agent order: who comes late may find fewer. */
 static void set_aside(struct muster_world *world) {
   uint32_t ids = world->spawn_id_count, places = world->batch.places_max;
+  ASSERT(world->acts.count <= world->acting_count);
   for (uint32_t i = 0; i < world->acts.count; i++) {
     act_entry *entry = &world->acts.entries[i];
     const agent_type *type = type_of(world, entry->agent);
@@ -219,6 +223,7 @@ static void send_asked(struct muster_world *world) {
   while ((logged = runner_merge_next(&merge))) {
     const command *command = &logged->command;
     bool removes = command->kind == COMMAND_REMOVE;
+    ASSERT(command->kind < COMMAND_KINDS);
     if (removes) world->acts.removed[command->index] = 0;
     if (lifecycle_defer(world, command) && removes) world->store.rows[command->index].doomed = 1;
   }
@@ -230,6 +235,7 @@ static void keep_ids(struct muster_world *world) {
   for (uint32_t i = 0; i < world->acts.count; i++) {
     const act_entry *entry = &world->acts.entries[i];
     uint32_t spawned = entry->ran ? world->acts.results[i].spawned : 0;
+    ASSERT(spawned <= entry->spawn_limit);
     for (uint32_t k = 0; k < entry->spawn_limit; k++, seen++)
       if (k < spawned)
         pending_add(&world->inbox.spawns, world->spawn_ids[seen]);
@@ -243,6 +249,7 @@ static void keep_ids(struct muster_world *world) {
 static void post(struct muster_world *world, const act_entry *entry, const batch_result *result) {
   muster_agent sender = {entry->agent, world->store.rows[entry->agent].generation};
   uint32_t sends = result->sends < entry->send_limit ? result->sends : entry->send_limit;
+  ASSERT(entry->send_base + entry->send_limit <= world->batch.places_max);
   world->statistics.messages_refused += result->sends - sends;
   for (uint32_t i = 0; i < sends; i++) {
     const outgoing *message = &world->mailbox.places[entry->send_base + i];
@@ -274,6 +281,7 @@ static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
   for (uint32_t i = 0; i < acts->count; i++) {
     const act_entry *entry = &acts->entries[i];
     if (!entry->ran) continue;
+    ASSERT(world->acting_count > 0 && (bits[entry->agent / 64] >> (entry->agent % 64) & 1));
     ran++;
     bits[entry->agent / 64] &= ~(1ull << (entry->agent % 64));
     world->acting_count--;
@@ -297,6 +305,7 @@ static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act ki
   if (world->acts.timed && recorder_records(world->recorder)) recorder_keep_acted(world);
   uint64_t begin_ns = world->acts.timed ? clock_now(&world->runner.clock) : 0;
   uint32_t ran = settle_list(world, bits);
+  ASSERT(ran <= listed);
   if (world->acts.timed && ran)
     estimate_add_clipped(&world->experience.act_settle,
                          (double)(clock_now(&world->runner.clock) - begin_ns) / (double)ran, 500.0);
@@ -361,6 +370,7 @@ static act_choice choose_end(const struct muster_world *world, double left_ns) {
   for (uint32_t word = 0; word < words; word++)
     for (uint64_t left = world->acting[word]; left; left &= left - 1) {
       uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left), urgency = urgency_of(world, index);
+      ASSERT(urgency < ACT_URGENCIES && world->store.rows[index].status == AGENT_ACTING);
       expected_ns[urgency] += expected_of(world, index);
       choice.late += urgency < ACT_URGENCIES / 2;
     }
@@ -400,6 +410,7 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
 /* Who was chosen and found no time waits on. */
 static void keep_waiting(struct muster_world *world) {
   for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
+    ASSERT(!(world->acting[word] & world->acting_now[word]));
     world->acting[word] |= world->acting_now[word];
     world->acting_now[word] = 0;
   }
@@ -407,6 +418,7 @@ static void keep_waiting(struct muster_world *world) {
 
 /* The next kind that some type has. */
 static void turn_first(struct muster_world *world) {
+  ASSERT(world->act_kinds != 0 && world->act_kinds < 1u << ACT_KINDS);
   do world->act_first = (world->act_first + 1) % ACT_KINDS;
   while (!(world->act_kinds >> world->act_first & 1));
 }

@@ -15,6 +15,7 @@
  *   7  held updates          the end of a batch that was admitted by deadline; workers run it while the next is planned
  *   8  settling, messages    all of them in the commit of their frame, or first of all in the next */
 #include "frame/frame.h"
+#include "base/assert.h"
 #include "base/error.h"
 #include "frame/audit.h"
 #include "frame/foresight.h"
@@ -102,6 +103,7 @@ static void stage_rank(struct muster_world *world) {
   rank_result result =
       rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
   world->admitted_ns = result.predicted_ns;
+  ASSERT(world->batch.count <= world->store.active_count && world->batch.claim_count <= world->batch.count);
   ration_woken(world, &limits, &result);
   if (world->batch.count > world->batch_high) world->batch_high = world->batch.count;
   if (!limits.virtual) return;
@@ -123,6 +125,7 @@ static void stage_commit(struct muster_world *world) {
 
 void frame_plan(struct muster_world *world) {
   settle_rest(world);
+  ASSERT(!world->commit.open);
   stage_intake(world);
   audit_stage(world, MUSTER_STAGE_INTAKE);
   run_early(world);
@@ -147,6 +150,7 @@ static void frame_run(struct muster_world *world) {
 }
 
 void frame_commit(struct muster_world *world) {
+  ASSERT(world_is_in_frame(world));
   stage_commit(world);
   audit_stage(world, MUSTER_STAGE_COMMIT);
 }
@@ -174,6 +178,7 @@ static void take_prepaid(struct muster_world *world) {
   frame_state *frame = &world->frame;
   uint64_t *whole_ns = world->runner.virtual ? &frame->capacity_ns : &frame->budget_ns, most_ns = frame->budget_ns / 2;
   world->report.repaid_ns = controller_repay(&world->experience.controller, *whole_ns);
+  ASSERT(world->report.repaid_ns <= *whole_ns);
   *whole_ns -= world->report.repaid_ns;
   frame->budget_ns -= world->prepaid_ns < most_ns ? world->prepaid_ns : most_ns;
   world->prepaid_ns = 0;
@@ -208,6 +213,7 @@ void frame_leave(struct muster_world *world, occupation next) {
 }
 
 void frame_begin(struct muster_world *world, const muster_frame *frame) {
+  ASSERT(!world_is_in_frame(world) && frame->sim_now_ns >= world->last_now_ns);
   if (recorder_records(world->recorder)) recorder_begin_frame(world, frame);
   world->frames++;
   world->frame = (frame_state){.number = world->frames,
@@ -239,6 +245,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
 void frame_end(struct muster_world *world) {
   muster_statistics *sums = &world->statistics;
   muster_frame_report *report = &world->report;
+  ASSERT(world_is_in_frame(world) && report->frame == world->frames);
   audit_close(world);
   foresight_learn(world);
   report->agents = world->store.active_count;

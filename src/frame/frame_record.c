@@ -1,6 +1,7 @@
 /* frame_record.c - see frame_record.h. */
 #include "frame/frame_record.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "world/world_record.h"
 
@@ -8,6 +9,7 @@
 #include <string.h>
 
 void recorder_begin_frame(struct muster_world *world, const muster_frame *frame) {
+  ASSERT(recorder_records(world->recorder));
   recorder *recorder = world->recorder;
   recorder_keep_newborns(world);
   recorder_put_tag(recorder, TAG_FRAME);
@@ -19,6 +21,7 @@ void recorder_begin_frame(struct muster_world *world, const muster_frame *frame)
 /* ------------------------------------------------------------------------------------------------------ run, settle */
 
 static void put_outcome(struct muster_world *world, uint32_t entry) {
+  ASSERT(entry < world->batch.count + world->batch.woken_count);
   tape *tape = &world->recorder->tape;
   batch_outcome outcome = (batch_outcome)world->batch.outcomes[entry];
   uint32_t atom = world->batch.results[entry].atom_next;
@@ -178,6 +181,7 @@ void recorder_choose_acted(struct muster_world *world) {
 /* --------------------------------------------------------------------------------------------------------- runaways */
 
 static void put_list(struct muster_world *world, const offence_list *list) {
+  ASSERT(list->count <= OFFENCES_MAX);
   tape *tape = &world->recorder->tape;
   uint32_t all = offences_counts(world->types.count), counts = 0;
   for (uint32_t i = 0; i < all; i++) counts += list->by_type[i] > 0;
@@ -197,6 +201,7 @@ static bool is_possible(const struct muster_world *world, const offence *offence
 }
 
 static void take_list(struct muster_world *world, offence_list *list) {
+  ASSERT(list->count == 0);
   tape *tape = &world->recorder->tape;
   uint64_t count = tape_take_number(tape);
   if (count > OFFENCES_MAX) {

@@ -19,6 +19,7 @@ static uint64_t budget_of(const struct muster_world *world) {
 /* ---------------------------------------------------------------------------------------------------------- removal */
 
 void herds_forget_settling(herd_type *type, uint32_t number) {
+  ASSERT(herds_entry(type, number)->state == HERD_ENTRY_SETTLING);
   for (uint32_t i = 0; i < type->settling_count; i++)
     if (type->settling[i] == number) {
       type->settling[i] = type->settling[--type->settling_count];
@@ -29,6 +30,7 @@ void herds_forget_settling(herd_type *type, uint32_t number) {
 static void remove_folded(struct muster_world *world, herd_type *type, uint32_t herd) {
   uint32_t number = herds_entry_of_folded(type, herd);
   if (number != HERD_NONE) {
+    ASSERT(herds_entry(type, number)->state >= HERD_ENTRY_SETTLING);
     if (herds_entry(type, number)->state == HERD_ENTRY_SETTLING) herds_forget_settling(type, number);
     herds_unchain(type, number);
     herds_free_entry(type, number);
@@ -41,6 +43,7 @@ uint64_t herds_reached(const struct muster_world *world, const herd_type *type, 
   const herd_block *block = herds_block_of(type, herds_home(type, herd));
   uint32_t number = herds_entry_of_folded(type, herd);
   uint64_t block_ns = world->store.rows[block->agent].last_update_ns;
+  ASSERT(store_is_active(&world->store, block->agent));
   if (number == HERD_NONE || herds_entry(type, number)->block_ns != block_ns) return block_ns;
   return block_ns + (uint64_t)herds_entry(type, number)->ahead_ns;
 }
@@ -72,6 +75,7 @@ static void wake_member(struct muster_world *world, const command *command) {
   if (number == HERD_NONE) return;
   herd_lanes lanes = herds_lanes(type, number);
   bool runs = world->store.rows[lanes.agents[lane]].status != AGENT_QUARANTINED;
+  ASSERT(lane < lanes.entry->lanes && store_is_active(&world->store, lanes.agents[lane]));
   if (result == MUSTER_E_STATE && runs)
     lifecycle_defer(world, command); /* the path is busy: again at the next intake */
   if (!lanes.pins[lane]) lanes.entry->pinned++;
@@ -81,6 +85,7 @@ static void wake_member(struct muster_world *world, const command *command) {
 
 void herds_apply(struct muster_world *world, const command *command) {
   muster_herd herd = {command->index, command->generation};
+  ASSERT(command->kind == COMMAND_HERD_WAKE || command->kind == COMMAND_HERD_REMOVE);
   if (!homes_find(&world->homes, herd) || herds_is_dying(herds_type_of(&world->herds, herd.index), herd.index)) return;
   if (command->kind == COMMAND_HERD_REMOVE)
     herds_remove(world, herd.index);
@@ -168,6 +173,7 @@ static void settle(struct muster_world *world, herd_type *type) {
   for (uint32_t i = 0; i < type->settling_count;) {
     uint32_t number = type->settling[i];
     herd_entry *entry = herds_entry(type, number);
+    ASSERT(entry->state == HERD_ENTRY_SETTLING && entry->lanes == 0);
     const herd_block *block = herds_block_of(type, herds_home(type, entry->herd));
     if (world->store.rows[block->agent].last_update_ns == entry->block_ns) {
       i++;
@@ -233,6 +239,7 @@ static void note_named(struct muster_world *world) {
   for (uint32_t i = 0; i < table->named_high; i++) {
     herd_named *named = &table->named[i];
     if (named->agent == HERD_NONE || !named->herd.generation) continue;
+    ASSERT(world->herds.links[named->agent].tie == HERD_TIE_NAMED);
     herd_type *type = homes_find(&world->homes, named->herd) ? herds_type_of(table, named->herd.index) : NULL;
     if (!type || herds_is_dying(type, named->herd.index)) {
       named->herd = (muster_herd){0, 0};
@@ -264,6 +271,7 @@ static void look_at_blocks(void *argument, uint32_t worker) {
   uint32_t number;
   while ((number = ticket_take(&world->fold_ticket)) != TICKET_NONE) {
     uint32_t first = number * BLOCKS_EACH, end = first + BLOCKS_EACH;
+    ASSERT(first < blocks->count);
     fold_look(&world->fold, blocks, first, end < blocks->count ? end : blocks->count, worker);
   }
   if (helper) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;
@@ -315,6 +323,7 @@ void herds_report(struct muster_world *world) {
   const herd_table *table = &world->herds;
   uint32_t blocks = 0;
   if (table->count) herds_gather(world);
+  ASSERT(table->members >= 0);
   for (uint32_t i = 0; i < table->count; i++) {
     const herd_type *type = &table->types[i];
     report->leaves += type->leaves;

@@ -2,6 +2,8 @@
  * which they stand in the neighbour grid, and their company. */
 #include "snapshot/snapshot.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -117,6 +119,7 @@ static uint64_t name_of_user(const snapshot *snapshot, muster_agent agent, void 
 static void describe_agent(const snapshot *snapshot, uint32_t index, saved_agent *saved, saved_parts *parts) {
   const struct muster_world *world = snapshot->world;
   const agent_store *store = &world->store;
+  ASSERT(index < snapshot->high && store->rows[index].status != AGENT_FREE);
   memset(saved, 0, sizeof *saved);
   memset(parts, 0, sizeof *parts);
   saved->index = index;
@@ -182,6 +185,7 @@ static bool is_row(const snapshot *snapshot, const agent_row *row) {
 }
 
 static void check_agent(snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
+  ASSERT(snapshot_checks(snapshot));
   const struct muster_world *world = snapshot->world;
   uint32_t index = saved->index;
   if (!snapshot_mark(snapshot, index, SNAPSHOT_TAKEN, "the agents")) return;
@@ -215,6 +219,7 @@ static void check_agent(snapshot *snapshot, const saved_agent *saved, const save
 
 static void count_penalties(struct muster_world *world, const agent_row *row) {
   type_conduct *conduct = &world->conduct.offenders.types[row->type];
+  ASSERT(row->status > AGENT_PENDING && row->type < world->types.count);
   world->conduct.agents_demoted += row->level_floor > 0;
   conduct->agents_demoted += row->level_floor > 0;
   world->conduct.agents_quarantined += row->status == AGENT_QUARANTINED;
@@ -242,6 +247,7 @@ static void take_agent(snapshot *snapshot, const saved_agent *saved, const saved
   const muster_load_def *load = snapshot->load;
   read.generation = row->generation;
   read.state_slot = identity_take(&world->slots[read.type]);
+  ASSERT(read.state_slot != IDENTITY_NONE && !store_is_active(&world->store, index));
   uint64_t name = (uint64_t)(uintptr_t)read.user;
   read.user = name && load->user_of ? load->user_of((muster_agent){index, read.generation}, name, load->user) : NULL;
   *row = read;
@@ -252,6 +258,7 @@ static void take_agent(snapshot *snapshot, const saved_agent *saved, const saved
   count_penalties(world, row);
   if (read.status == AGENT_QUARANTINED) return;
   agent_class *class = &world->classes.classes[read.class];
+  ASSERT(read.class < world->classes.count && class->type == read.type);
   class->members++;
   classes_count_band(&world->classes, class, band_of(read.importance), 1);
 }
@@ -295,6 +302,7 @@ static void exchange_letter(snapshot *snapshot, agent_type *type, uint32_t slot,
   if (snapshot_saves(snapshot)) {
     const letter *saved = boxes_letter(&type->boxes, slot, number);
     head = *saved;
+    ASSERT(head.size <= type->boxes.message_bytes);
     memcpy(bytes, saved + 1, head.size);
   }
   snapshot_exchange(snapshot, &head, sizeof head);
@@ -309,6 +317,7 @@ static void exchange_box(snapshot *snapshot, agent_type *type, uint32_t slot) {
   if (snapshot_saves(snapshot)) {
     own = type->boxes.boxes[slot].count;
     begun = type->boxes.boxes[slot].begun;
+    ASSERT(begun <= own && own <= 2 * capacity);
   }
   uint32_t count = snapshot_count(snapshot, own, 2 * capacity, "messages in a box");
   begun = snapshot_count(snapshot, begun, count < capacity ? count : capacity, "messages that were read");
@@ -353,6 +362,7 @@ static void exchange_agent(snapshot *snapshot, uint32_t index) {
 
 /* Whoever has an id is there, and so is everybody whom a class counts. */
 static void check_all(snapshot *snapshot) {
+  ASSERT(snapshot_checks(snapshot) && snapshot->active <= snapshot->high);
   for (uint32_t i = 0; i < snapshot->high; i++)
     if (snapshot->rows[i].generation & 1)
       snapshot_expect(snapshot, snapshot->marks[i] & SNAPSHOT_TAKEN, "agent %u is missing", i);
@@ -372,6 +382,7 @@ void snapshot_agents(snapshot *snapshot) {
     exchange_agent(snapshot, index);
   }
   if (snapshot_checks(snapshot)) check_all(snapshot);
+  ASSERT(!snapshot_loads(snapshot) || world->store.active_count == snapshot->info.agents);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- grid

@@ -2,6 +2,8 @@
  * cost. */
 #include "snapshot/snapshot.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -44,6 +46,7 @@ static bool is_observer(const saved_observer *saved) {
 }
 
 static void take_observer(struct muster_world *world, uint32_t index, const saved_observer *saved) {
+  ASSERT(index < world->observers.maximum && !world->observers.rows[index].present);
   observer_row *row = &world->observers.rows[index];
   observer_source *source = &world->observers.sources[index];
   identity_assign(&world->observer_ids, index, saved->generation);
@@ -61,6 +64,7 @@ static void take_observer(struct muster_world *world, uint32_t index, const save
 
 /* Those of which something is kept while it checks: 1 = present, 2 = its source is written. */
 static void exchange_observers(snapshot *snapshot, uint32_t ids) {
+  ASSERT(ids <= snapshot->world->def.observers_max);
   struct muster_world *world = snapshot->world;
   for (uint32_t i = 0; i < ids && !snapshot->failed; i++) {
     saved_observer saved = {0};
@@ -78,6 +82,7 @@ static bool mark_observer(snapshot *snapshot, uint32_t index, uint32_t high, uin
   if (!snapshot_checks(snapshot)) return true;
   if (!snapshot_expect(snapshot, index < high, "observer %u is none of %u", index, high)) return false;
   uint8_t *is = &snapshot->observers[index];
+  ASSERT(mark && !(mark & (mark - 1)) && high <= snapshot->world->def.observers_max);
   if (!snapshot_expect(snapshot, (*is & asked) == asked && !(*is & mark), "observer %u is where it cannot be", index))
     return false;
   *is |= mark;
@@ -101,6 +106,7 @@ static void exchange_free_observers(snapshot *snapshot, uint32_t ids) {
 }
 
 static void exchange_observer_queue(snapshot *snapshot, uint32_t which, uint32_t ids) {
+  ASSERT(which < OBSERVER_QUEUES);
   observer_table *table = &snapshot->world->observers;
   observer_queue *queue = &table->queues[which];
   uint32_t count = snapshot_count(snapshot, queue->count, ids, "observers in a queue");
@@ -231,6 +237,7 @@ typedef struct saved_field {
 static void exchange_field(snapshot *snapshot) {
   field *field = &snapshot->world->board.field;
   uint32_t queued[FIELD_LISTS] = {0};
+  ASSERT(field->tile_count <= field->tiles_max && !(field->doubled && field->halved));
   saved_field saved = {(int32_t)field->doubled - (int32_t)field->halved, field->shaped, field->tile_count,
                        field->forget_below, field->forgets};
   snapshot_exchange(snapshot, &saved, sizeof saved);
@@ -259,6 +266,7 @@ static void exchange_field(snapshot *snapshot) {
 
 /* Agents that are to be looked at, in order. */
 static void exchange_noted(snapshot *snapshot) {
+  ASSERT(snapshot_saves(snapshot) || snapshot->world->board.noted_count == 0);
   score_board *board = &snapshot->world->board;
   uint32_t count = snapshot_count(snapshot, board->noted_count, snapshot->high, "agents are noted");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {

@@ -1,6 +1,7 @@
 #include "world/timing.h"
 
 #include "agents/elapsed.h"
+#include "base/assert.h"
 #include "world/lifecycle.h"
 #include "world/reactions.h"
 
@@ -22,6 +23,7 @@ static bool release(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   agent_alarm *alarm = &world->store.alarms[index];
   bool waits = row->status == AGENT_WAITING;
+  ASSERT(alarm->wake_at_ns > 0 && row->status != AGENT_FREE);
   if (!waits && row->status != AGENT_READY && row->status != AGENT_ADMITTED) return false;
   if (row->status == AGENT_READY && !row->woken) ready_wake(&world->ready, &world->store, index);
   row->woken = 1;
@@ -79,6 +81,7 @@ void timing_ask_own(struct muster_world *world, uint32_t index, const batch_resu
 bool timing_delays_wake(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   if (!world->types.types[row->type].gapped) return false;
+  ASSERT(row->status == AGENT_WAITING || row->status == AGENT_READY);
   if (row->delayed) return true;
   if (world->frame.now_ns >= world->store.alarms[index].quiet_until_ns) {
     row->called = 1;
@@ -94,6 +97,7 @@ uint64_t timing_complete(struct muster_world *world, settle_part *part, const ag
                          uint64_t began_ns) {
   agent_row *row = &world->store.rows[index];
   uint64_t reached_ns = elapsed_reached(type, row->last_update_ns, began_ns);
+  ASSERT(row->status == AGENT_ADMITTED || row->status == AGENT_ACTING);
   if (type->elapsed == MUSTER_ELAPSED_STEPS) {
     uint64_t behind = (began_ns - reached_ns) / type->step_ns;
     if (behind > part->steps_behind_max) part->steps_behind_max = behind;
@@ -111,6 +115,7 @@ void timing_forget(struct muster_world *world, uint32_t index) {
   if (!world->timers.high && !world->types.types[world->store.rows[index].type].gapped) return;
   timers_cancel(&world->timers, index);
   world->store.alarms[index] = (agent_alarm){0};
+  ASSERT(!timers_has(&world->timers, index));
 }
 
 uint64_t timing_hash(const struct muster_world *world, uint32_t index, uint64_t hash) {

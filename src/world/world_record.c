@@ -1,6 +1,7 @@
 /* world_record.c - see world_record.h. */
 #include "world/world_record.h"
 
+#include "base/assert.h"
 #include "record/recorder_fields.h"
 #include "world/commands.h"
 
@@ -32,6 +33,7 @@ static void keep_newborn(struct muster_world *world, uint32_t index) {
   tape_put_number(tape, index);
   tape_put_number(tape, identity_generation(&world->agent_ids, index));
   tape_put_number(tape, row->type);
+  ASSERT(row->type < world->types.count && row->status != AGENT_FREE);
   tape_put_number(tape, row->user ? 1 : 0);
   tape_put_number(tape, name_of_user(world, index));
   tape_put(tape, &row->floor, sizeof row->floor);
@@ -45,6 +47,7 @@ static void keep_newborn(struct muster_world *world, uint32_t index) {
 
 /* Before each item that may speak of them. */
 void recorder_keep_newborns(struct muster_world *world) {
+  ASSERT(recorder_records(world->recorder));
   uint32_t index;
   keep_types(world);
   while (newborns_take(&world->recorder->newborns, &index)) keep_newborn(world, index);
@@ -87,6 +90,7 @@ void recorder_keep_factors(struct muster_world *world, muster_factor factor, con
 
 /* Whether a command can have been given; else the replay has diverged. */
 static bool accepts(struct muster_world *world, const command *command) {
+  ASSERT(recorder_replays(world->recorder));
   if (world->recorder->tape.failed) return false;
   if (command_is_possible(world, command)) return true;
   recorder_diverges(world->recorder, "its record has a command %u for %u, which cannot be", command->kind,
@@ -95,6 +99,7 @@ static bool accepts(struct muster_world *world, const command *command) {
 }
 
 uint32_t recorder_exchange_commands(struct muster_world *world, command *commands, uint32_t count, uint32_t most) {
+  ASSERT(count <= most);
   if (!world->recorder) return count;
   recorder *recorder = world->recorder;
   if (recorder_records(world->recorder)) recorder_keep_newborns(world);
@@ -154,6 +159,7 @@ static bool is_pending(const struct muster_world *world, uint32_t index) {
 }
 
 uint32_t recorder_exchange_activated(struct muster_world *world, uint32_t *agents, uint32_t count, uint32_t most) {
+  ASSERT(count <= most);
   if (!world->recorder) return count;
   recorder *recorder = world->recorder;
   if (recorder_records(world->recorder)) recorder_keep_newborns(world);
