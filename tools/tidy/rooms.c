@@ -252,6 +252,7 @@ static void print_room(const room_run *run, int room) {
     lines += run->tidy->sources[i].line_count;
   }
   printf("%-10s %4zu files %6zu lines\n", rooms[room].name, files, lines);
+  tidy_print_sizes(run->tidy, rooms[room].name);
   for (int used = 0; used < ROOM_COUNT; used++)
     if (run->includes[room][used] || run->calls[room][used])
       printf("  %s %-10s %4zu includes %5zu calls\n", may_use(room, used) ? "->" : "!!", rooms[used].name,

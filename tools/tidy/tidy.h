@@ -4,7 +4,7 @@
  *
  * reads every C file under ROOT's include, src, tools, bench and tests, and prints one line for each broken rule:
  * file:line: rule: what to do. A rule is one function over all sources; it has no list of exceptions to grow.
- * With --rooms it prints who knows whom in src instead.
+ * With --rooms it prints who knows whom in src instead, and how large the rooms are.
  */
 #ifndef TIDY_H
 #define TIDY_H
@@ -107,6 +107,12 @@ void rule_rooms(tidy_run *tidy);
 
 /* Prints the rooms: their sizes, and which others they know by how many includes and calls (rooms.c). */
 void tidy_print_rooms(tidy_run *tidy);
+
+/* Prints how long the functions and files of a room are, and how much of it are assertions and comments (sizes.c). */
+void tidy_print_sizes(const tidy_run *tidy, const char *room);
+
+/* The rooms that keep lists and counts of agents say what they rely on: one assertion in 60 lines (sizes.c). */
+void rule_assertions(tidy_run *tidy);
 
 /* Includes outside the rooms go down the layers only, and no header is included nearly everywhere (layers.c). */
 void rule_layers(tidy_run *tidy);
