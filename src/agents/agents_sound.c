@@ -111,6 +111,7 @@ bool space_is_sound(const space *space, const agent_store *store, soundness *fou
   }
   for (uint32_t i = 0; i <= space->mask && !found->broken; i++) {
     const space_bucket *bucket = &space->buckets[i];
+    if (!(bucket->list | bucket->count | space->first_crowds[i]) && !bucket->crowded) continue;
     uint32_t plain = list_is_sound(&look, bucket->list, i, found);
     SOUND(found, plain == bucket->count, "list %u of the grid has %u agents, counted as %u", i, plain, bucket->count);
     SOUND(found, bucket->crowded == (space->first_crowds[i] != 0), "list %u of the grid has %s crowd", i,

@@ -2,6 +2,7 @@
 
 #include "base/fatal.h"
 #include "plan/plan_sound.h"
+#include "record/recorder.h"
 #include "world/herd_links.h"
 
 /* ------------------------------------------------------------------------------------------------------- statuses */
@@ -160,7 +161,8 @@ static bool penalties_are_sound(const struct muster_world *world, soundness *fou
 /* Agents that have been spawned and ids that are set aside are not active. */
 static bool spawns_are_sound(const struct muster_world *world, soundness *found) {
   uint32_t high = identity_high(&world->agent_ids);
-  for (uint32_t i = 0; i < high && !found->broken; i++)
+  bool taken = !recorder_replays(world->recorder); /* there its record says who becomes active */
+  for (uint32_t i = 0; taken && i < high && !found->broken; i++)
     SOUND(found, !pending_has(&world->inbox.spawns, i) || !store_is_active(&world->store, i),
           "agent %u is active and among the spawns", i);
   for (uint32_t i = 0; !world->commit.open && i < world->spawn_id_count && !found->broken; i++)

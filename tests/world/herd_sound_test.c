@@ -76,5 +76,6 @@ Test(herd_sound, what_is_broken_between_agents_and_herds_is_named) {
   homes_turn(&world->homes, lanes.entry->herd);
   cr_assert(!world_is_sound(world, WORLD_RESTS, &found));
   cr_assert_not_null(strstr(found.trouble, "is there, and its id is not"), "%s", found.trouble);
+  homes_turn(&world->homes, lanes.entry->herd);
   little_world_destroy(&busy.little);
 }
