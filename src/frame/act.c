@@ -6,6 +6,7 @@
  *
  * Serial ones take effect one by one. Of the others it is settled before they run who runs (under the virtual clock,
  * and in a replay), and what they did takes effect afterwards, in agent order whatever worker was faster. */
+#include "base/assert.h"
 #include "frame/audit.h"
 #include "frame/complete.h"
 #include "frame/foresight.h"
@@ -32,6 +33,7 @@ typedef struct act_turn {
 
 void act_reserve(struct muster_world *world, const agent_type *type) {
   if (world->arena.failed) return;
+  ASSERT((unsigned)type->def.act < ACT_KINDS);
   if (type->def.act != MUSTER_ACT_SERIAL && !world->acts.entries)
     acts_create(&world->acts, &world->runner, world->def.agents_max, &world->arena);
   if (!world->arena.failed) world->act_kinds |= 1u << type->def.act;
@@ -65,6 +67,7 @@ static bool all_are_serial(const struct muster_world *world) {
 /* Runs the action atoms of one agent and completes its update. */
 static void act(struct muster_world *world, uint32_t index) {
   uint64_t began_ns = world->store.begun[index].started_ns;
+  ASSERT(world->acting_count > 0 && world->store.rows[index].status == AGENT_ACTING);
   world->acting_count--;
   if (!world->store.rows[index].doomed) {
     batch_result result = {0};
@@ -159,6 +162,7 @@ static void choose(struct muster_world *world, act_turn *turn) {
 /* Ids for spawns and places for messages, in agent order: who comes late may find fewer. */
 static void set_aside(struct muster_world *world) {
   uint32_t ids = world->spawn_id_count, places = world->batch.places_max;
+  ASSERT(world->acts.count <= world->acting_count);
   for (uint32_t i = 0; i < world->acts.count; i++) {
     act_entry *entry = &world->acts.entries[i];
     const agent_type *type = type_of(world, entry->agent);
@@ -214,6 +218,7 @@ static void send_asked(struct muster_world *world) {
   while ((logged = runner_merge_next(&merge))) {
     const command *command = &logged->command;
     bool removes = command->kind == COMMAND_REMOVE;
+    ASSERT(command->kind < COMMAND_KINDS);
     if (removes) world->acts.removed[command->index] = 0;
     if (lifecycle_defer(world, command) && removes) world->store.rows[command->index].doomed = 1;
   }
@@ -225,6 +230,7 @@ static void keep_ids(struct muster_world *world) {
   for (uint32_t i = 0; i < world->acts.count; i++) {
     const act_entry *entry = &world->acts.entries[i];
     uint32_t spawned = entry->ran ? world->acts.results[i].spawned : 0;
+    ASSERT(spawned <= entry->spawn_limit);
     for (uint32_t k = 0; k < entry->spawn_limit; k++, seen++)
       if (k < spawned)
         pending_add(&world->inbox.spawns, world->spawn_ids[seen]);
@@ -238,6 +244,7 @@ static void keep_ids(struct muster_world *world) {
 static void post(struct muster_world *world, const act_entry *entry, const batch_result *result) {
   muster_agent sender = {entry->agent, world->store.rows[entry->agent].generation};
   uint32_t sends = result->sends < entry->send_limit ? result->sends : entry->send_limit;
+  ASSERT(entry->send_base + entry->send_limit <= world->batch.places_max);
   world->statistics.messages_refused += result->sends - sends;
   for (uint32_t i = 0; i < sends; i++) {
     const outgoing *message = &world->mailbox.places[entry->send_base + i];
@@ -269,6 +276,7 @@ static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
   for (uint32_t i = 0; i < acts->count; i++) {
     const act_entry *entry = &acts->entries[i];
     if (!entry->ran) continue;
+    ASSERT(world->acting_count > 0 && (bits[entry->agent / 64] >> (entry->agent % 64) & 1));
     ran++;
     bits[entry->agent / 64] &= ~(1ull << (entry->agent % 64));
     world->acting_count--;
@@ -294,6 +302,7 @@ static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act ki
   }
   uint64_t begin_ns = world->acts.timed ? clock_now(&world->runner.clock) : 0;
   uint32_t ran = settle_list(world, bits);
+  ASSERT(ran <= listed);
   if (world->acts.timed && ran)
     estimate_add_clipped(&world->experience.act_settle,
                          (double)(clock_now(&world->runner.clock) - begin_ns) / (double)ran, 500.0);
@@ -358,6 +367,7 @@ static act_choice choose_end(const struct muster_world *world, double left_ns) {
   for (uint32_t word = 0; word < words; word++)
     for (uint64_t left = world->acting[word]; left; left &= left - 1) {
       uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(left), urgency = urgency_of(world, index);
+      ASSERT(urgency < ACT_URGENCIES && world->store.rows[index].status == AGENT_ACTING);
       expected_ns[urgency] += expected_of(world, index);
       choice.late += urgency < ACT_URGENCIES / 2;
     }
@@ -397,6 +407,7 @@ static void choose_urgent(struct muster_world *world, const act_turn *turn) {
 /* Who was chosen and found no time waits on. */
 static void keep_waiting(struct muster_world *world) {
   for (uint32_t word = 0; word < (world->store.high + 63) / 64; word++) {
+    ASSERT(!(world->acting[word] & world->acting_now[word]));
     world->acting[word] |= world->acting_now[word];
     world->acting_now[word] = 0;
   }
@@ -404,6 +415,7 @@ static void keep_waiting(struct muster_world *world) {
 
 /* The next kind that some type has. */
 static void turn_first(struct muster_world *world) {
+  ASSERT(world->act_kinds != 0 && world->act_kinds < 1u << ACT_KINDS);
   do world->act_first = (world->act_first + 1) % ACT_KINDS;
   while (!(world->act_kinds >> world->act_first & 1));
 }

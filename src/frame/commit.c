@@ -6,6 +6,7 @@
  * something outside took that time away, the commit stops just before the deadline and the next frame begins with the
  * rest of it.
  */
+#include "base/assert.h"
 #include "frame/foresight.h"
 #include "frame/frame.h"
 #include "frame/frame_record.h"
@@ -39,6 +40,7 @@ static void merge_logs(struct muster_world *world) {
 static void count_update_time(muster_statistics *sums, uint64_t cost_ns) {
   uint32_t bucket = 0;
   while (cost_ns > muster_update_time_bound(bucket)) bucket++;
+  ASSERT(bucket < sizeof sums->update_times / sizeof *sums->update_times);
   sums->update_times[bucket]++;
   sums->update_times_ns += cost_ns;
 }
@@ -61,6 +63,7 @@ static void learn(struct muster_world *world) {
 /* Settles the batch and then delivers what it sent; goes on where it stopped before. */
 static void settle_batch(struct muster_world *world, uint64_t end_ns) {
   commit_progress *progress = &world->commit;
+  ASSERT(progress->open && progress->begun);
   if (!progress->all_settled && settle_entries(world, end_ns)) {
     learn(world);
     progress->all_settled = true;
@@ -82,6 +85,7 @@ static void note_waiting(struct muster_world *world) {
     break;
   }
   world->report.carried = world->ready.count - world->ready.begun + world->batch.held_count;
+  ASSERT(world->ready.begun <= world->ready.count && world->batch.held_count <= HELD_MAX);
 }
 
 /* Counts what workers did with sets, and what atoms answered, since the last time. */
@@ -101,6 +105,7 @@ void frame_settle(struct muster_world *world) {
   world->commit.begun = true;
   world->frame.forecast.gap_ns = foresee_gap_ns(world); /* the last frame has learnt since it was asked */
   settle_batch(world, UINT64_MAX);
+  ASSERT(!world->commit.open && world->mailbox.sender_count == 0);
   foresight_learn_holding(world);
   runaways_judge(world);
   count_sets(world);
@@ -123,6 +128,7 @@ static void gather_parts(struct muster_world *world) {
 }
 
 static void begin_settling(struct muster_world *world, uint64_t end_ns) {
+  ASSERT(world->commit.open && !world->commit.begun && world->commit.settled == 0);
   world->commit.begun = true;
   merge_logs(world);
   settle_beside(world);
@@ -130,6 +136,7 @@ static void begin_settling(struct muster_world *world, uint64_t end_ns) {
 }
 
 void commit_run(struct muster_world *world) {
+  ASSERT(!world->commit.open && world->mailbox.sender_count == 0);
   bool wall = !world->runner.virtual;
   uint64_t begin_ns = wall ? clock_now(&world->runner.clock) : 0;
   /* A host that was late is not kept waiting for what it has run: its report holds when the call returns. */

@@ -5,6 +5,7 @@
 #define COMPLETE_H
 
 #include "world/herd_links.h"
+#include "base/assert.h"
 #include "world/messages.h"
 #include "world/reactions.h"
 #include "world/timing.h"
@@ -55,6 +56,7 @@ static inline void update_complete(struct muster_world *world, uint32_t share, u
   const agent_type *type = &world->types.types[row->type];
   settle_part *part = &world->parts[share];
   sets_left sets = sets_left_by(type, row);
+  ASSERT(row->status == AGENT_ADMITTED || row->status == AGENT_ACTING);
   uint64_t reached_ns = began_ns;
   /* Others read from now on what the update published. */
   if (type->publishes) row->front ^= 1u;

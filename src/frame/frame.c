@@ -48,6 +48,7 @@
  * A new stage is a line of frame_plan(), a function in a file of its own that stages.h names, and a name in
  * muster_stage, by which its time is reported. */
 #include "frame/frame.h"
+#include "base/assert.h"
 #include "base/error.h"
 #include "frame/audit.h"
 #include "frame/foresight.h"
@@ -56,6 +57,7 @@
 #include "herds/herds.h"
 #include "run/callback.h"
 #include "world/guard.h"
+#include "world/world_sound.h"
 
 #include <math.h>
 #include <string.h>
@@ -126,6 +128,7 @@ static void stage_rank(struct muster_world *world) {
       rank_fill(&world->ready, &world->store, &world->types, &world->costs, &limits, world->held, &world->batch);
   world->admitted_ns = result.predicted_ns;
   world->frame.commit_ns = foresee_commit_ns(&world->frame.forecast, world->batch.count);
+  ASSERT(world->batch.count <= world->store.active_count && world->batch.claim_count <= world->batch.count);
   ration_woken(world, &limits, &result);
   if (world->batch.count > world->batch_high) world->batch_high = world->batch.count;
   if (!limits.virtual) return;
@@ -147,6 +150,7 @@ static void stage_commit(struct muster_world *world) {
 
 void frame_plan(struct muster_world *world) {
   frame_settle(world); /* 0: what the last commit left over */
+  ASSERT(!world->commit.open);
   stage_intake(world);
   audit_stage(world, MUSTER_STAGE_INTAKE);
   foresee(world);
@@ -161,6 +165,7 @@ void frame_plan(struct muster_world *world) {
   audit_stage(world, MUSTER_STAGE_RELEASE);
   stage_rank(world);
   audit_stage(world, MUSTER_STAGE_RANK);
+  if (world->runner.virtual) world_check(world, WORLD_RANKED); /* on the wall clock that would take of the budget */
 }
 
 static void frame_run(struct muster_world *world) {
@@ -170,6 +175,7 @@ static void frame_run(struct muster_world *world) {
 }
 
 void frame_commit(struct muster_world *world) {
+  ASSERT(world_is_in_frame(world));
   stage_commit(world);
   audit_stage(world, MUSTER_STAGE_COMMIT);
 }
@@ -197,6 +203,7 @@ static void take_prepaid(struct muster_world *world) {
   frame_state *frame = &world->frame;
   uint64_t *whole_ns = world->runner.virtual ? &frame->capacity_ns : &frame->budget_ns, most_ns = frame->budget_ns / 2;
   world->report.repaid_ns = controller_repay(&world->experience.controller, *whole_ns);
+  ASSERT(world->report.repaid_ns <= *whole_ns);
   *whole_ns -= world->report.repaid_ns;
   frame->budget_ns -= world->prepaid_ns < most_ns ? world->prepaid_ns : most_ns;
   world->prepaid_ns = 0;
@@ -222,6 +229,7 @@ void frame_leave(struct muster_world *world, occupation next) {
 }
 
 void frame_begin(struct muster_world *world, const muster_frame *frame) {
+  ASSERT(!world_is_in_frame(world) && frame->sim_now_ns >= world->last_now_ns);
   world->frames++;
   world->frame = (frame_state){.number = world->frames,
                                .now_ns = frame->sim_now_ns,
@@ -250,6 +258,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
 void frame_end(struct muster_world *world) {
   muster_statistics *sums = &world->statistics;
   muster_frame_report *report = &world->report;
+  ASSERT(world_is_in_frame(world) && report->frame == world->frames);
   foresight_learn(world);
   report->agents = world->store.active_count;
   report->agents_demoted = world->conduct.agents_demoted;
@@ -272,6 +281,7 @@ void frame_end(struct muster_world *world) {
   audit_end(world); /* only what keeps its result comes afterwards */
   frame_record_times(world);
   trace_end(world);
+  world_check(world, WORLD_RESTS);
   frame_leave(world, OCCUPIED_NOT);
 }
 

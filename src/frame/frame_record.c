@@ -1,6 +1,7 @@
 /* frame_record.c - see frame_record.h. */
 #include "frame/frame_record.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "world/world_record.h"
 
@@ -32,6 +33,7 @@ void frame_record_begin(struct muster_world *world, const muster_frame *frame) {
 /* ------------------------------------------------------------------------------------------------------ run, settle */
 
 static void put_outcome(struct muster_world *world, uint32_t entry) {
+  ASSERT(entry < world->batch.count + world->batch.woken_count);
   tape *tape = &world->recorder->tape;
   batch_outcome outcome = (batch_outcome)world->batch.outcomes[entry];
   uint32_t atom = world->batch.results[entry].atom_next;
@@ -193,6 +195,7 @@ void frame_record_choose_acted(struct muster_world *world) {
 /* --------------------------------------------------------------------------------------------------------- runaways */
 
 static void put_list(struct muster_world *world, const offence_list *list) {
+  ASSERT(list->count <= OFFENCES_MAX);
   tape *tape = &world->recorder->tape;
   uint32_t all = offences_counts(world->types.count), counts = 0;
   for (uint32_t i = 0; i < all; i++) counts += list->by_type[i] > 0;
@@ -212,6 +215,7 @@ static bool is_possible(const struct muster_world *world, const offence *offence
 }
 
 static bool take_list(struct muster_world *world, offence_list *list) {
+  ASSERT(list->count == 0);
   tape *tape = &world->recorder->tape;
   uint64_t count = tape_take_number(tape);
   if (count > OFFENCES_MAX)

@@ -1,5 +1,6 @@
 /* intake.c - stage 1: what changed since the last frame? Commands and spawns that any thread queued, and what the
  * updates of the last frame asked for, are applied here and nowhere else: world/lifecycle.h does it to each agent. */
+#include "base/assert.h"
 #include "base/prefetch.h"
 #include "frame/stages.h"
 #include "herds/herds.h"
@@ -17,6 +18,7 @@
 enum { INTAKE_MIN = 256, INTAKE_NS = 250, INTAKE_BUDGET_PART = 8, TOGETHER = 16 };
 
 static void apply_move(struct muster_world *world, const command *command) {
+  ASSERT(space_accepts(command->position));
   if (store_is_active(&world->store, command->index))
     lifecycle_move(world, command->index, space_spot_of(&world->space, command->position));
   else
@@ -29,6 +31,7 @@ static void set_factor(agent_row *row, muster_factor factor, double value) {
 
 static void apply_tune(struct muster_world *world, const command *command) {
   agent_row *row = &world->store.rows[command->index];
+  ASSERT(command->kind == COMMAND_TUNE && row->type < world->types.count);
   score_inputs inputs = world_score_inputs(world);
   if (command->first >= 0.0f) row->floor = share_of(command->first);
   if (command->second >= 0.0f) row->elasticity_step = (uint8_t)elasticity_step_of(command->second);
@@ -70,6 +73,7 @@ static void apply_observer(struct muster_world *world, const command *command) {
 }
 
 static void apply_to_type(struct muster_world *world, const command *command) {
+  ASSERT(command->index < world->types.count);
   agent_type *type = &world->types.types[command->index];
   switch ((command_kind)command->kind) {
   case COMMAND_PARDON_TYPE:
@@ -93,6 +97,7 @@ static void apply_to_type(struct muster_world *world, const command *command) {
 }
 
 static void apply(struct muster_world *world, const command *command) {
+  ASSERT(command->kind < COMMAND_KINDS);
   if (command->kind >= COMMAND_HERD_WAKE) {
     herds_apply(world, command);
     return;
@@ -240,6 +245,7 @@ static uint32_t apply_few(struct muster_world *world, uint32_t most) {
  * beginning: a producer that never stops must not hold the frame. */
 static void apply_commands(struct muster_world *world) {
   uint32_t count = world->deferred_count;
+  ASSERT(count <= world->def.commands_max);
   command *deferred = world->deferred;
   world->deferred = world->deferred_before; /* callbacks may defer anew */
   world->deferred_before = deferred;
@@ -258,6 +264,7 @@ static void apply_commands(struct muster_world *world) {
 }
 
 static void activate(struct muster_world *world, uint32_t index) {
+  ASSERT(world->store.rows[index].status == AGENT_PENDING && !store_is_active(&world->store, index));
   agent_row *row = &world->store.rows[index];
   if (row->doomed) { /* removed before it ever was: nobody hears of it */
     lifecycle_discard(world, index);
@@ -300,6 +307,7 @@ static void wake_receivers(struct muster_world *world) {
   mailbox *mailbox = &world->mailbox;
   for (uint32_t index = 0; mailbox->wake_count;) {
     index = mailbox_take_wake(mailbox, index);
+    ASSERT(identity_generation(&world->agent_ids, index) & 1);
     if (world->store.rows[index].status == AGENT_ADMITTED) continue;
     uint32_t generation = identity_generation(&world->agent_ids, index);
     apply(world, &(command){COMMAND_WAKE, .index = index, .generation = generation});
@@ -309,6 +317,7 @@ static void wake_receivers(struct muster_world *world) {
 /* Tops up the ids set aside for spawns from inside updates; some stay for the host. */
 static void set_ids_aside(struct muster_world *world) {
   uint32_t kept_free = world->def.agents_max / 64 + 1;
+  ASSERT(world->spawn_id_count <= world->def.agents_max);
   uint32_t wanted = 0;
   for (uint32_t i = 0; i < world->types.count; i++)
     if (world->types.types[i].def.spawns_max) wanted = world->def.agents_max;
@@ -328,6 +337,7 @@ static bool release_timed(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   agent_alarm *alarm = &world->store.alarms[index];
   bool waits = row->status == AGENT_WAITING;
+  ASSERT(alarm->wake_at_ns > 0 && row->status != AGENT_FREE);
   if (!waits && row->status != AGENT_READY && row->status != AGENT_ADMITTED) return false;
   if (row->status == AGENT_READY && !row->woken) ready_wake(&world->ready, &world->store, index);
   row->woken = 1;
@@ -368,6 +378,7 @@ static void answer_alarms(struct muster_world *world) {
 }
 
 void intake_run(struct muster_world *world) {
+  ASSERT(!world->commit.open && world->ready.count >= world->ready.begun);
   answer_alarms(world);
   reactions_run(world);
   tune_run(world);

@@ -1,4 +1,5 @@
 /* rescore.c - stage 2: joins what plan/score.c lists with the workers that do it. */
+#include "base/assert.h"
 #include "base/error.h"
 #include "frame/stages.h"
 #include "pool/ticket.h"
@@ -19,6 +20,7 @@ static void work(void *argument, uint32_t worker) {
   uint32_t number, items = world->board.item_count;
   while ((number = ticket_take(&world->score_ticket)) != TICKET_NONE) {
     uint32_t first = number * ITEMS_EACH, end = first + ITEMS_EACH;
+    ASSERT(first < items);
     score_range(&world->board, &inputs, first, end < items ? end : items);
   }
   if (helper) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;

@@ -1,4 +1,5 @@
 /* run.c - stage 7: the batch goes to the workers. What they do with it is in run/runner.h. */
+#include "base/assert.h"
 #include "frame/audit.h"
 #include "frame/foresight.h"
 #include "frame/frame.h"
@@ -23,6 +24,7 @@ void run_early(struct muster_world *world) {
                         .classes = &world->classes};
   world->held = rank_held(&world->store, &world->types, &world->costs, &limits, &world->batch);
   runner->deadline_ns = world->frame.deadline_ns;
+  ASSERT(world->batch.held_count == 0 && world->batch.early_count == world->batch.count);
   runner->risk_most_ns = world->frame.budget_ns / 4;
   runner->stop_ns = world->frame.deadline_ns - foresee_commit_ns(&world->frame.forecast, world->experience.entries);
   runner_open_early(runner);

@@ -1,6 +1,7 @@
 /* runaways.c - stage 8, at its end: judges what workers, the ranking and the watchdog noted of atoms that take too
  * long.
  */
+#include "base/assert.h"
 #include "frame/frame_record.h"
 #include "frame/stages.h"
 #include "world/conduct.h"
@@ -60,12 +61,14 @@ static bool is_at_large(const struct muster_world *world, muster_agent agent) {
 /* A window of 64 updates, under the pressure of now. */
 static uint64_t window_of(const struct muster_world *world, const agent_row *row) {
   const agent_class *class = &world->classes.classes[row->class];
+  ASSERT(class->type == row->type && class->rate > 0.0);
   double updates_ns = (double)class->nominal_ns / class->rate * OFFENDERS_UPDATES;
   return updates_ns > OFFENDERS_WINDOW_NS ? (uint64_t)updates_ns : OFFENDERS_WINDOW_NS;
 }
 
 static void judge_offence(struct muster_world *world, const offence *noted) {
   const agent_type *type = &world->types.types[noted->type];
+  ASSERT(noted->type < world->types.count && noted->agent < world->def.agents_max);
   muster_offence offence = {.agent = {noted->agent, noted->generation},
                             .type = {noted->type + 1u},
                             .level = noted->level,
@@ -94,6 +97,7 @@ static void judge_offence(struct muster_world *world, const offence *noted) {
 
 /* Takes the offences of a list. Sums of types first: the window of a type begins before the strikes in it. */
 static void judge_list(struct muster_world *world, offence_list *list) {
+  ASSERT(list->count <= OFFENCES_MAX);
   if (list->count == 0) return;
   for (uint32_t type = 0; type < world->types.count; type++) {
     uint32_t *over = offences_of(list, type, OFFENCE_OVER), *blocked = offences_of(list, type, OFFENCE_BLOCKED);
@@ -119,6 +123,7 @@ static bool next_incident(struct muster_world *world, watch_incident *incident) 
 
 /* An atom that computed for so long need not do it again to be an offence that counts. */
 static void punish_stuck(struct muster_world *world, const muster_offence *offence) {
+  ASSERT(store_is_active(&world->store, offence->agent.index));
   const agent_row *row = &world->store.rows[offence->agent.index];
   const muster_type_def *def = &world->types.types[row->type].def;
   if (def->strikes_quarantine)
@@ -193,6 +198,7 @@ static void judge_types(struct muster_world *world) {
     agent_type *type = &world->types.types[number];
     type->risk_ns -= type->risk_ns >> RISK_DECAY_SHIFT;
     if (type->watched && world->frames > conduct->watched_until && !conduct->window_begin_ns) {
+      ASSERT(world->conduct.types_watched > 0);
       type->watched = false;
       type->risk_ns = type->suspect = 0;
       world->conduct.types_watched--;

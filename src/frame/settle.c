@@ -2,6 +2,7 @@
 #include "frame/settle.h"
 
 #include "agents/passes.h"
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/prefetch.h"
 #include "frame/complete.h"
@@ -36,6 +37,7 @@ static bool hold(struct muster_world *world, const batch_entry *entry) {
     return false;
   }
   batch->held[batch->held_count++] = entry->agent;
+  ASSERT(world->store.rows[entry->agent].status == AGENT_ADMITTED);
   batch->held_ns += entry->predicted_ns;
   ready_enlist(&world->ready, &world->store, entry->agent);
   return true;
@@ -52,6 +54,7 @@ static batch_outcome settle_sets(struct muster_world *world, const batch_entry *
     return outcome;
   }
   uint32_t current = kept->current;
+  ASSERT(current <= type->sets.count);
   if (pass_abandon(&type->sets, sets_states_of(&type->sets, row->state_slot), kept, row->level)) {
     worker_state *state = runner_caller(&world->runner);
     state->set_counts[row->type * MUSTER_SETS_MAX + current - 1].cuts++;
@@ -90,6 +93,7 @@ static void settle_preempted(struct muster_world *world, const batch_entry *entr
 static void settle_acting(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   row->status = AGENT_ACTING;
+  ASSERT(!row->spot && !(world->acting[index / 64] >> (index % 64) & 1));
   world->costs.actions[row->type].begun++;
   world->acting[index / 64] |= 1ull << (index % 64);
   world->acting_count++;
@@ -102,6 +106,7 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
   const agent_row *row = &world->store.rows[index];
   agent_begun *begun = &world->store.begun[index];
   uint64_t began_ns = row->atom_next ? begun->started_ns : world->batch.now_ns;
+  ASSERT(row->status == AGENT_ADMITTED && store_is_active(&world->store, index));
   if (outcome == OUTCOME_NOT_RUN) {
     settle_not_run(world, entry);
     return;
@@ -118,6 +123,8 @@ static void settle_entry(struct muster_world *world, const batch_entry *entry, c
 
 /* Spawns of an entry become known to the next intake; ids that it did not use stay set aside. */
 static uint32_t keep_unused_ids(struct muster_world *world, const batch_entry *entry, uint32_t spawned, uint32_t kept) {
+  ASSERT(spawned <= entry->spawn_limit && kept <= entry->spawn_base);
+  ASSERT(entry->spawn_base + entry->spawn_limit <= world->spawn_id_count);
   for (uint32_t i = 0; i < entry->spawn_limit; i++) {
     uint32_t index = world->spawn_ids[entry->spawn_base + i];
     if (i < spawned)
@@ -132,6 +139,7 @@ static uint32_t keep_unused_ids(struct muster_world *world, const batch_entry *e
 static void close_gap_in_ids(struct muster_world *world) {
   commit_progress *progress = &world->commit;
   uint32_t left = world->spawn_id_count - progress->ids_seen;
+  ASSERT(progress->ids_kept <= progress->ids_seen && progress->ids_seen <= world->spawn_id_count);
   if (progress->ids_seen > progress->ids_kept)
     memmove(world->spawn_ids + progress->ids_kept, world->spawn_ids + progress->ids_seen,
             left * sizeof *world->spawn_ids);
@@ -185,6 +193,7 @@ static inline bool is_plain(const struct muster_world *world, const batch_entry 
 /* One who was released in an earlier frame stands in line. */
 static inline void leave_line(struct muster_world *world, settle_part *part, uint32_t index) {
   uint64_t waited_ns = world->batch.now_ns - world->store.rows[index].first_due_ns;
+  ASSERT(world->store.rows[index].enlisted && world->store.rows[index].first_due_ns <= world->batch.now_ns);
   if (waited_ns > part->longest_wait_ns) part->longest_wait_ns = waited_ns;
   part->forgotten++;
   ready_forget_beside(&world->ready, &world->store, index);
@@ -199,6 +208,7 @@ static void close_line(struct muster_world *world) {
     forgotten += part->forgotten;
     part->longest_wait_ns = part->forgotten = 0;
   }
+  ASSERT(forgotten <= world->ready.waiting.standing);
   ready_forgot(&world->ready, forgotten);
 }
 
@@ -208,6 +218,7 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
   const batch_entry *entry = &batch->entries[i];
   const batch_result *result = &batch->results[i];
   if (batch->outcomes[i] != OUTCOME_FINISHED || !is_plain(world, entry, result)) return false;
+  ASSERT(world->store.rows[entry->agent].status == AGENT_ADMITTED);
   bool noticed = result->moved && score_notices(&world->board, &world->store.places[entry->agent], result->moved_to);
   if (result->moved) space_move(&world->space, &world->store, entry->agent, result->moved_to);
   if (world->store.rows[entry->agent].enlisted) leave_line(world, &world->parts[share], entry->agent);
@@ -217,6 +228,7 @@ static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t
 }
 
 static void settle_claim(struct muster_world *world, const batch_claim *claim, uint32_t share) {
+  ASSERT(claim->first < claim->end && claim->end <= world->batch.count && share < WHEEL_SHARDS);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     prefetch_settled(world, i, claim->end);
     settle_plain(world, i, share);
@@ -292,6 +304,7 @@ static void settle_as_recorded(struct muster_world *world) {
 void settle_beside(struct muster_world *world) {
   enum { WORTH_WAKING = 512 }; /* of those who have just run it, and are still awake */
   bool settles = world->timed && world->helpers > 0 && world->batch.count >= WORTH_WAKING;
+  ASSERT(world->commit.open && world->commit.settled == 0);
   if (settles) {
     stock_pools(world);
     shares_open(&world->settle_shares, WHEEL_SHARDS);
@@ -324,6 +337,7 @@ static void settle_whole(struct muster_world *world, uint32_t i) {
   commit_progress *progress = &world->commit;
   const batch_entry *entry = &batch->entries[i];
   batch_outcome outcome = (batch_outcome)batch->outcomes[i];
+  ASSERT(i < batch->count && outcome <= OUTCOME_NOTICED);
   if (entry->spawn_limit) {
     uint32_t spawned = outcome == OUTCOME_NOT_RUN ? 0 : batch->results[i].spawned;
     progress->ids_kept = keep_unused_ids(world, entry, spawned, progress->ids_kept);
@@ -364,6 +378,7 @@ bool settle_entries(struct muster_world *world, uint64_t end_ns) {
   batch *batch = &world->batch;
   commit_progress *progress = &world->commit;
   bool simple = is_simple(world);
+  ASSERT(progress->open && progress->settled <= batch->count);
   while (progress->settled < batch->count || batch->woken_count > 0) {
     if (progress->settled == batch->count) adopt_woken(world, SETTLE_BETWEEN_LOOKS);
     if (simple) progress->settled += count_settled(batch, progress->settled);

@@ -22,6 +22,7 @@ static uint64_t budget_of(const struct muster_world *world) {
 static void remove_folded(struct muster_world *world, herd_type *type, uint32_t herd) {
   uint32_t number = herds_entry_of_folded(type, herd);
   if (number != HERD_NONE) {
+    ASSERT(herds_entry(type, number)->state >= HERD_ENTRY_SETTLING);
     if (herds_entry(type, number)->state == HERD_ENTRY_SETTLING) herds_forget_settling(type, number);
     herds_unchain(type, number);
     herds_free_entry(type, number);
@@ -57,6 +58,7 @@ static void wake_member(struct muster_world *world, const command *command) {
   if (number == HERD_NONE) return;
   herd_lanes lanes = herds_lanes(type, number);
   bool runs = world->store.rows[lanes.agents[lane]].status != AGENT_QUARANTINED;
+  ASSERT(lane < lanes.entry->lanes && store_is_active(&world->store, lanes.agents[lane]));
   if (result == MUSTER_E_STATE && runs)
     lifecycle_defer(world, command); /* the path is busy: again at the next intake */
   if (!lanes.pins[lane]) lanes.entry->pinned++;
@@ -66,6 +68,7 @@ static void wake_member(struct muster_world *world, const command *command) {
 
 void herds_apply(struct muster_world *world, const command *command) {
   muster_herd herd = {command->index, command->generation};
+  ASSERT(command->kind == COMMAND_HERD_WAKE || command->kind == COMMAND_HERD_REMOVE);
   if (!homes_find(&world->homes, herd) || herds_is_dying(herds_type_of(&world->herds, herd.index), herd.index)) return;
   if (command->kind == COMMAND_HERD_REMOVE)
     herds_remove(world, herd.index);
@@ -153,6 +156,7 @@ static void settle(struct muster_world *world, herd_type *type) {
   for (uint32_t i = 0; i < type->settling_count;) {
     uint32_t number = type->settling[i];
     herd_entry *entry = herds_entry(type, number);
+    ASSERT(entry->state == HERD_ENTRY_SETTLING && entry->lanes == 0);
     const herd_block *block = herds_block_of(type, herds_home(type, entry->herd));
     if (world->store.rows[block->agent].last_update_ns == entry->block_ns) {
       i++;
@@ -218,6 +222,7 @@ static void note_named(struct muster_world *world) {
   for (uint32_t i = 0; i < table->named_high; i++) {
     herd_named *named = &table->named[i];
     if (named->agent == HERD_NONE || !named->herd.generation) continue;
+    ASSERT(world->herds.links[named->agent].tie == HERD_TIE_NAMED);
     herd_type *type = homes_find(&world->homes, named->herd) ? herds_type_of(table, named->herd.index) : NULL;
     if (!type || herds_is_dying(type, named->herd.index)) {
       named->herd = (muster_herd){0, 0};
@@ -249,6 +254,7 @@ static void look_at_blocks(void *argument, uint32_t worker) {
   uint32_t number;
   while ((number = ticket_take(&world->fold_ticket)) != TICKET_NONE) {
     uint32_t first = number * BLOCKS_EACH, end = first + BLOCKS_EACH;
+    ASSERT(first < blocks->count);
     fold_look(&world->fold, blocks, first, end < blocks->count ? end : blocks->count, worker);
   }
   if (helper) world->runner.states[worker].loop_ns += clock_now(&world->runner.clock) - begin_ns;
@@ -300,6 +306,7 @@ void herds_report(struct muster_world *world) {
   const herd_table *table = &world->herds;
   uint32_t blocks = 0;
   if (table->count) herds_gather(world);
+  ASSERT(table->members >= 0);
   for (uint32_t i = 0; i < table->count; i++) {
     const herd_type *type = &table->types[i];
     report->leaves += type->leaves;

@@ -2,6 +2,7 @@
  * Nothing is taken away before all that comes instead stands, and the host agreed. */
 #include "herds/herds.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "world/herd_links.h"
@@ -59,6 +60,7 @@ static uint32_t make_agent(const change *change, uint32_t index, const herd_body
   _Alignas(8) unsigned char published[4096]; /* most of it is not used: of what is, nothing is left out */
   uint32_t bytes = change->member->def.published_bytes;
   if (index == IDENTITY_NONE) return HERD_NONE;
+  ASSERT(body->members > 0 && body->members <= change->type->tree.below[0]);
   if (like != HERD_NONE) {
     const agent_row *row = &world->store.rows[like];
     memcpy(published, type_published(change->member, row->state_slot, row->front), bytes);
@@ -86,6 +88,7 @@ static uint32_t make_agent(const change *change, uint32_t index, const herd_body
 /* The body of a leaf, as exactly as its agent knows it. */
 static herd_body body_of(const change *change, const herd_lanes *lanes, uint32_t lane) {
   uint32_t index = lanes->agents[lane];
+  ASSERT(lane < lanes->entry->lanes && lanes->entry->state == HERD_ENTRY_OPEN);
   herds_note(change->world, index);
   herd_body body = herds_leaf(change->type, lanes, lane);
   muster_position position = space_position(&change->world->space, &change->world->store.places[index]);
@@ -171,6 +174,7 @@ static muster_result ask(const change *change, muster_result (*callback)(const m
   muster_agent agents[HERD_CHILDREN_MAX];
   void *states[HERD_CHILDREN_MAX];
   if (!callback) return MUSTER_OK;
+  ASSERT(change->count > 0 && change->count <= HERD_CHILDREN_MAX);
   for (uint32_t i = 0; i < change->count; i++) {
     nodes[i] = change->children[i].node;
     members[i] = (uint16_t)change->children[i].members;
@@ -240,6 +244,7 @@ static muster_result make_children(change *change) {
                                           world->frame.now_ns)};
   change->count = herd_split(&change->type->tree, &change->parent, &spread, change->children);
   bool recalled = recall_children(change), copies = !change->type->def.unfold;
+  ASSERT(change->count > 0 && change->count <= change->type->tree.branching);
   for (uint32_t i = 0; i < change->count; i++) {
     const void *state = copies ? state_of(change, change->parent_agent) : NULL;
     if (recalled) state = kept_of(change, change->children[i].node) + 1;
@@ -256,6 +261,7 @@ static muster_result make_children(change *change) {
 
 /* The children become active, in their lanes. */
 static void enter_children(const change *change, uint32_t lane) {
+  ASSERT(herds_entry(change->type, change->number)->state == HERD_ENTRY_OPEN);
   struct muster_world *world = change->world;
   herds_insert(&world->herds, change->type, change->number, lane, change->children, change->agents, change->count);
   for (uint32_t i = 0; i < change->count; i++) {
@@ -282,11 +288,13 @@ uint64_t herds_reached(const struct muster_world *world, const herd_type *type, 
   const herd_block *block = herds_block_of(type, herds_home(type, herd));
   uint32_t number = herds_entry_of_folded(type, herd);
   uint64_t block_ns = world->store.rows[block->agent].last_update_ns;
+  ASSERT(store_is_active(&world->store, block->agent));
   if (number == HERD_NONE || herds_entry(type, number)->block_ns != block_ns) return block_ns;
   return block_ns + (uint64_t)herds_entry(type, number)->ahead_ns;
 }
 
 void herds_forget_settling(herd_type *type, uint32_t number) {
+  ASSERT(herds_entry(type, number)->state == HERD_ENTRY_SETTLING);
   for (uint32_t i = 0; i < type->settling_count; i++)
     if (type->settling[i] == number) {
       type->settling[i] = type->settling[--type->settling_count];
@@ -298,6 +306,7 @@ muster_result herds_unfold_root(struct muster_world *world, herd_type *type, uin
   uint32_t home = herds_home(type, herd), number = herds_entry_of_folded(type, herd);
   herd_body body = herds_body(type, home);
   bool had = number != HERD_NONE;
+  ASSERT(type->members[home] > 0 && (!had || herds_entry(type, number)->state != HERD_ENTRY_OPEN));
   if (!had) number = herds_take_entry(type, herd, body.x, body.y);
   if (number == HERD_NONE) {
     world->statistics.unfolds_refused++;
@@ -332,6 +341,7 @@ muster_result herds_unfold_root(struct muster_world *world, herd_type *type, uin
 muster_result herds_unfold_lane(struct muster_world *world, herd_type *type, uint32_t number, uint32_t lane) {
   herd_lanes lanes = herds_lanes(type, number);
   uint32_t agent = lanes.agents[lane];
+  ASSERT(lane < lanes.entry->lanes && store_is_active(&world->store, agent));
   if (is_busy(world, agent) || lanes.members[lane] == 0)
     return error_set(MUSTER_E_STATE, "herd %u: a leaf is in the middle of an update", lanes.entry->herd);
   change change;
@@ -359,6 +369,7 @@ uint32_t herds_unfold_path(struct muster_world *world, herd_type *type, uint32_t
   uint32_t alive = herds_count(&lanes), left = alive ? member % alive : 0, lane = 0;
   while (true) {
     while (lane + 1 < lanes.entry->lanes && left >= lanes.members[lane]) left -= lanes.members[lane++];
+    ASSERT(lane < lanes.entry->lanes && lanes.entry->lanes <= type->lanes_max);
     if (herd_tree_depth(&type->tree, lanes.nodes[lane]) == type->tree.depth) return lane;
     if ((*result = herds_unfold_lane(world, type, *number, lane))) return lane;
   }
@@ -371,6 +382,7 @@ uint32_t herds_unfold_path(struct muster_world *world, herd_type *type, uint32_t
 static uint64_t mean_time(const change *change) {
   const agent_row *rows = change->world->store.rows;
   uint64_t first_ns = rows[change->agents[0]].last_update_ns;
+  ASSERT(change->parent.members > 0);
   int64_t sum_ns = 0;
   for (uint32_t i = 0; i < change->count; i++)
     sum_ns += (int64_t)(rows[change->agents[i]].last_update_ns - first_ns) * (int64_t)change->children[i].members;
@@ -415,6 +427,7 @@ static void fold_root(const change *change) {
   const herd_block *block = herds_block_of(type, home);
   uint64_t block_ns = change->world->store.rows[block->agent].last_update_ns;
   leave_children(change, 0);
+  ASSERT(entry->lanes == 0 && type->unfolded > 0);
   herds_write(type, home, &change->parent);
   type->unfolded--;
   entry->ahead_ns = (int64_t)(change->last_ns - block_ns);
@@ -434,6 +447,7 @@ muster_result herds_fold_lanes(struct muster_world *world, herd_type *type, uint
   change change;
   begin(&change, world, type, lanes.entry->herd, number);
   change.count = count;
+  ASSERT(count > 0 && count <= HERD_CHILDREN_MAX && first + count <= lanes.entry->lanes);
   for (uint32_t i = 0; i < count; i++) {
     change.agents[i] = lanes.agents[first + i];
     if (is_busy(world, change.agents[i]) || lanes.members[first + i] == 0)

@@ -3,6 +3,7 @@
  * nothing wrong with any of them. */
 #include "herds/herds.h"
 
+#include "base/assert.h"
 #include "base/clones.h"
 
 #include <math.h>
@@ -168,6 +169,7 @@ VECTOR_CLONES static void pass(const checking *it, boxes *box) {
 
 void herds_check(const herd_type *type, uint32_t number, const muster_herd_block *shown, herd_scratch *scratch) {
   herd_block *block = &type->blocks[number];
+  ASSERT(shown->count % EIGHT == 0 && shown->count <= MUSTER_HERD_BLOCK);
   const floats none = {0};
   boxes boxes = {.low_x = (float)(-1e9 - block->origin_x),
                  .low_y = (float)(-1e9 - block->origin_y),

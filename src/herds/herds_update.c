@@ -74,6 +74,7 @@ static void update(struct muster_world *world, herd_type *type, uint32_t number,
                    uint64_t elapsed_ns, uint64_t now_ns) {
   const herd_block *block = &type->blocks[number];
   uint32_t first = type->first + number * MUSTER_HERD_BLOCK;
+  ASSERT(number < type->block_count && block->high <= MUSTER_HERD_BLOCK);
   muster_herd_block shown = show(type, number, scratch);
   shown.now_ns = now_ns;
   shown.random = random_at(world->def.seed, first, now_ns, block_stream);
@@ -103,6 +104,7 @@ muster_atom_result herds_update_block(muster_update *given) {
 
 void herds_bring_forward(struct muster_world *world, herd_type *type, uint32_t number, uint64_t now_ns) {
   agent_row *row = &world->store.rows[type->blocks[number].agent];
+  ASSERT(store_is_active(&world->store, type->blocks[number].agent));
   if (row->last_update_ns >= now_ns) return;
   flight_line *line = runner_caller(&world->runner)->flight;
   flight_note before = flight_turn(line, world->frames, (muster_agent){type->blocks[number].agent, row->generation},
@@ -130,6 +132,7 @@ static bool show_to_leaf(const struct muster_world *world, const herd_link *link
   const herd_type *type = &world->herds.types[link->type];
   herd_lanes lanes = herds_lanes(type, link->entry);
   const herd_entry *entry = lanes.entry;
+  ASSERT(entry->state == HERD_ENTRY_OPEN && link->lane < entry->lanes);
   *flock = (muster_flock){.herd = herds_id(world, entry->herd),
                           .node = lanes.nodes[link->lane],
                           .depth = herd_tree_depth(&type->tree, lanes.nodes[link->lane]),
@@ -144,6 +147,7 @@ static bool show_to_leaf(const struct muster_world *world, const herd_link *link
 }
 
 static bool show_to_named(const struct muster_world *world, const herd_link *link, muster_flock *flock) {
+  ASSERT(link->entry < world->herds.named_high);
   const herd_named *named = &world->herds.named[link->entry];
   if (!named->herd.generation) return false;
   const herd_type *type = &world->herds.types[link->type];

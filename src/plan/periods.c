@@ -225,7 +225,8 @@ void periods_release_early(class_table *classes, agent_store *store, ready_set *
                            uint64_t frame) {
   agent_class *class = &classes->classes[store->rows[index].class];
   class->events++;
-  if (class->elapsed != MUSTER_ELAPSED_EVENTS) wheel_remove(classes, class, store, index);
+  /* Without a period it hangs in a wheel, too, when its type was put into quarantine as it was about to run. */
+  if (store->rows[index].spot) wheel_remove(classes, class, store, index);
   ready_release(ready, store, index, now_ns, frame);
 }
 

@@ -1,6 +1,8 @@
 /* recorder.c - see recorder.h. */
 #include "record/recorder.h"
 
+#include "base/assert.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,11 +24,13 @@ bool recorder_diverges(recorder *recorder, const char *format, ...) {
 /* ------------------------------------------------------------------------------------------------------------- tags */
 
 void recorder_put_tag(recorder *recorder, recorder_tag tag) {
+  ASSERT(tag > TAG_NONE && tag <= TAG_URGENCY);
   unsigned char byte = (unsigned char)tag;
   tape_put(&recorder->tape, &byte, 1);
 }
 
 recorder_tag recorder_next_tag(recorder *recorder) {
+  ASSERT(recorder->replays);
   while (!recorder->trouble[0]) {
     unsigned char tag;
     tape_take(&recorder->tape, &tag, 1);
@@ -42,6 +46,7 @@ recorder_tag recorder_next_tag(recorder *recorder) {
 }
 
 bool recorder_mark(recorder *recorder, recorder_tag tag) {
+  ASSERT(tag != TAG_TYPES && tag != TAG_NEWBORN); /* they stand between others */
   if (recorder_records(recorder)) recorder_put_tag(recorder, tag);
   if (!recorder_replays(recorder)) return true;
   recorder_tag found = recorder_next_tag(recorder);
@@ -50,6 +55,7 @@ bool recorder_mark(recorder *recorder, recorder_tag tag) {
 }
 
 void recorder_exchange_value(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
+  ASSERT(bytes > 0);
   if (!recorder_mark(recorder, tag)) return;
   if (recorder_records(recorder)) tape_put(&recorder->tape, value, bytes);
   if (recorder_replays(recorder)) tape_take(&recorder->tape, value, bytes);
@@ -70,6 +76,7 @@ bool recorder_exchange_one(recorder *recorder, recorder_tag tag, bool any, void 
   if (recorder_records(recorder)) recorder_put_tag(recorder, any ? tag : TAG_LIST_END);
   if (recorder_records(recorder) && any) tape_put(&recorder->tape, value, bytes);
   if (!recorder_replays(recorder)) return any;
+  ASSERT(tag != TAG_LIST_END && bytes > 0);
   recorder_tag found = recorder_next_tag(recorder);
   if (found == TAG_LIST_END) return false;
   if (found != tag)
@@ -81,6 +88,7 @@ bool recorder_exchange_one(recorder *recorder, recorder_tag tag, bool any, void 
 /* -------------------------------------------------------------------------------------------------------- sections */
 
 bool recorder_write_out(recorder *recorder, tape_kind kind, uint64_t number) {
+  ASSERT(!recorder->replays);
   size_t count;
   const void *bytes = tape_close(&recorder->tape, kind, number, &count);
   if (bytes && !recorder->refused) recorder->refused = !recorder->def.write(bytes, count, recorder->def.user);
@@ -93,6 +101,7 @@ void recorder_put_times(recorder *recorder) {
 }
 
 bool recorder_finish(recorder *recorder) {
+  ASSERT(recorder->mode == RECORDER_RECORDS);
   tape_drop(&recorder->tape);
   if (recorder->frames) recorder_put_times(recorder);
   recorder_write_out(recorder, TAPE_END, recorder->frames);

@@ -1,5 +1,7 @@
 #include "record/recorder_fields.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 typedef struct field {
@@ -118,6 +120,7 @@ static unsigned char callbacks_of(const muster_type_def *def) {
 void fields_put_type(tape *tape, const agent_type *type) {
   unsigned char callbacks = callbacks_of(&type->def);
   tape_put(tape, type->name, sizeof type->name);
+  ASSERT(type->sets.count <= MUSTER_SETS_MAX);
   for (size_t i = 0; i < TYPE_FIELDS; i++) tape_put(tape, place_of(&type->def, &type_fields[i]), type_fields[i].bytes);
   tape_put(tape, &callbacks, sizeof callbacks);
   for (uint32_t i = 0; i < type->def.atom_count; i++) {
@@ -134,6 +137,7 @@ static const char *compare_sets(tape *tape, const set_table *sets) {
   unsigned char value[FIELD_BYTES_MAX];
   for (uint32_t i = 0; i < sets->count; i++)
     for (size_t k = 0; k < SET_FIELDS; k++) {
+      ASSERT(set_fields[k].bytes <= sizeof value);
       tape_take(tape, value, set_fields[k].bytes);
       if (memcmp(value, place_of(&sets->sets[i], &set_fields[k]), set_fields[k].bytes) != 0) return set_fields[k].name;
     }
@@ -148,6 +152,7 @@ const char *fields_compare_type(tape *tape, const agent_type *type) {
   for (size_t i = 0; i < TYPE_FIELDS; i++) {
     _Static_assert(sizeof((muster_type_def){0}.level_importance) <= FIELD_BYTES_MAX, "the longest field fits");
     tape_take(tape, value, type_fields[i].bytes);
+    ASSERT(type_fields[i].bytes <= sizeof value);
     if (memcmp(value, place_of(&type->def, &type_fields[i]), type_fields[i].bytes) != 0) return type_fields[i].name;
   }
   tape_take(tape, &callbacks, sizeof callbacks);

@@ -88,6 +88,7 @@ bool snapshot_expect(snapshot *snapshot, bool holds, const char *format, ...) {
   char what[192];
   va_list arguments;
   if (holds || snapshot_saves(snapshot)) return true;
+  ASSERT(snapshot_checks(snapshot)); /* what was checked is not refused as it is taken */
   if (snapshot->failed) return false;
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
@@ -109,6 +110,7 @@ bool snapshot_expect_agent(snapshot *snapshot, uint32_t index) {
 }
 
 bool snapshot_tie(snapshot *snapshot, uint32_t index, uint32_t type, const char *what) {
+  ASSERT(snapshot_checks(snapshot));
   if (!snapshot_expect_agent(snapshot, index)) return false;
   const agent_row *row = &snapshot->rows[index];
   bool fits = (row->generation & 1) && row->status > AGENT_PENDING && row->type == type && !snapshot->ties[index];
@@ -117,9 +119,10 @@ bool snapshot_tie(snapshot *snapshot, uint32_t index, uint32_t type, const char 
   return true;
 }
 
-bool snapshot_mark(snapshot *snapshot, uint32_t index, uint8_t mark, const char *where) {
+bool snapshot_mark(snapshot *snapshot, uint32_t index, uint16_t mark, const char *where) {
   if (!snapshot_checks(snapshot)) return true;
   if (!snapshot_expect_agent(snapshot, index)) return false;
+  ASSERT(mark && !(mark & (mark - 1)));
   if (!snapshot_expect(snapshot, !(snapshot->marks[index] & mark), "agent %u is twice in %s", index, where))
     return false;
   snapshot->marks[index] |= mark;
@@ -130,8 +133,10 @@ bool snapshot_mark(snapshot *snapshot, uint32_t index, uint8_t mark, const char 
 uint32_t snapshot_list(snapshot *snapshot, const list_store *lists, agent_list list) {
   uint32_t count = 0, *out = snapshot->world->periods.due;
   for (agent_list at = list; at; at = lists_last(lists, at)->previous) count += lists_last(lists, at)->count;
+  ASSERT(count <= snapshot->world->store.active_count);
   for (uint32_t end = count; list; list = lists_last(lists, list)->previous) {
     const list_block *block = lists_last(lists, list);
+    ASSERT(block->count > 0 && block->count <= end);
     end -= block->count;
     memcpy(out + end, block->agents, block->count * sizeof *out);
   }
@@ -253,6 +258,7 @@ static void exchange_head(snapshot *snapshot) {
   exchange_choices(snapshot);
   exchange_weights(snapshot);
   if (!snapshot_loads(snapshot)) return;
+  ASSERT(world->frames == 0 && !world->commit.open);
   world->frames = info->frames;
   world->last_now_ns = info->sim_now_ns;
   world->frame.number = info->frames; /* calls between frames look at the last one's */
@@ -275,6 +281,7 @@ static void describe(const struct muster_world *world, muster_snapshot_info *inf
  */
 
 static bool enter(snapshot *snapshot, uint32_t section) {
+  ASSERT(section >= SNAPSHOT_HEAD && section < SNAPSHOT_SECTIONS);
   if (snapshot_saves(snapshot)) {
     chunks_begin(&snapshot->writer, section);
     return true;
@@ -332,6 +339,7 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
   if (!result) result = muster_world_settle(world);
   if (result) return result;
   if (world->herds.count) herds_gather(world);
+  ASSERT(!world->commit.open && world->mailbox.sender_count == 0);
   unsigned char buffer[BUFFER_BYTES];
   const chunks_format format = format_of();
   snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->store.rows};
@@ -370,6 +378,7 @@ static muster_result check_new(const muster_world *world) {
 
 static void reserve_herds(snapshot *snapshot, arena *arena) {
   const herd_table *table = &snapshot->world->herds;
+  ASSERT(table->count <= MUSTER_HERD_TYPES_MAX);
   if (!table->count) return;
   snapshot->ties = arena_reserve(arena, snapshot->world->def.agents_max, sizeof *snapshot->ties);
   for (uint32_t i = 0; i < table->count; i++) {
@@ -398,6 +407,7 @@ static bool reserve(snapshot *snapshot, arena *arena) {
 }
 
 static muster_result load(snapshot *snapshot) {
+  ASSERT(snapshot_checks(snapshot) && !snapshot->failed);
   if (!go_through(snapshot)) return error_set(MUSTER_E_INPUT, "snapshot: %s", snapshot->trouble);
   struct muster_world *world = snapshot->world;
   chunks_rewind(&snapshot->reader);

@@ -46,7 +46,8 @@ enum {
   SNAPSHOT_TIMED = 16,
   SNAPSHOT_REACTS = 32,
   SNAPSHOT_LOST = 64,
-  SNAPSHOT_IN_COMPANY = 128
+  SNAPSHOT_IN_COMPANY = 128,
+  SNAPSHOT_AWAITS = 256 /* a time: it must be among those who do */
 };
 
 /* And an observer. */
@@ -91,7 +92,7 @@ typedef struct snapshot {
   uint32_t high;             /* indices of agents that were ever in use */
   /* while it checks; what was read of the agents */
   agent_row *rows;
-  uint8_t *marks;   /* by agent */
+  uint16_t *marks;  /* by agent */
   uint16_t *types;  /* by class: its type, */
   uint8_t *members; /* and 1 when it is said to have members, 2 when it was found to */
   uint64_t *seen;   /* bitmap: of type, level and step, which have a class */
@@ -99,6 +100,7 @@ typedef struct snapshot {
   uint8_t *observers;           /* of each: what it is, as below */
   uint32_t *offenders;          /* OFFENDERS_MAX */
   uint32_t active, active_high; /* agents; indices below which they are */
+  uint32_t eased;               /* of them, those that pressure lowers */
   uint8_t *ties;                /* by agent: whether it is somebody to a herd */
   snapshot_herd_pool pools[MUSTER_HERD_TYPES_MAX];
 } snapshot;
@@ -133,7 +135,7 @@ bool snapshot_expect(snapshot *snapshot, bool holds, const char *format, ...) __
 bool snapshot_expect_agent(snapshot *snapshot, uint32_t index);
 
 /* Expects an agent that has none of these marks yet, and gives them to it. Only while it checks. */
-bool snapshot_mark(snapshot *snapshot, uint32_t index, uint8_t mark, const char *where);
+bool snapshot_mark(snapshot *snapshot, uint32_t index, uint16_t mark, const char *where);
 
 /* Saving: writes who stands in a list, in the order in which they came, to world.periods.due, which has room for
  * everybody and is the frames'. Returns how many. */

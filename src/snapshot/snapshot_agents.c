@@ -2,6 +2,8 @@
  * which they stand in the neighbour grid, and their company. */
 #include "snapshot/snapshot.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -117,6 +119,7 @@ static uint64_t name_of_user(const snapshot *snapshot, muster_agent agent, void 
 static void describe_agent(const snapshot *snapshot, uint32_t index, saved_agent *saved, saved_parts *parts) {
   const struct muster_world *world = snapshot->world;
   const agent_store *store = &world->store;
+  ASSERT(index < snapshot->high && store->rows[index].status != AGENT_FREE);
   memset(saved, 0, sizeof *saved);
   memset(parts, 0, sizeof *parts);
   saved->index = index;
@@ -131,15 +134,15 @@ static void describe_agent(const snapshot *snapshot, uint32_t index, saved_agent
     saved->standing = store->standing[index];
     saved->lift = store->lift[index];
   }
+  parts->alarm = store->alarms[index];
+  if (!is_zero(&parts->alarm, sizeof parts->alarm)) saved->parts |= PART_ALARM;
   if (saved->row.status == AGENT_PENDING) return;
   saved->eased = store->eased[index];
   if (world->rhythms.delay_max) saved->rhythm = world->rhythms.places[index];
   parts->begun = store->begun[index];
-  parts->alarm = store->alarms[index];
   if (world->classes.activation.delay_max) parts->booking = world->classes.activation.bookings[index];
   bool has_begun = saved->row.atom_next || saved->row.status == AGENT_ACTING || saved->row.acts || saved->row.owes;
   if (has_begun) saved->parts |= PART_BEGUN;
-  if (!is_zero(&parts->alarm, sizeof parts->alarm)) saved->parts |= PART_ALARM;
   if (parts->booking.cost_ns | parts->booking.delay_ns) saved->parts |= PART_BOOKING; /* else its beat is a past one */
 }
 
@@ -149,13 +152,31 @@ static bool is_place(const struct muster_world *world, const agent_place *place)
          place->depth == 0 && space_accepts(space_position(&world->space, place));
 }
 
+/* Where an agent stands in lists is not saved: those who take it out by that must find it there. */
+static bool is_in_no_list(const saved_agent *saved) {
+  return !saved->row.spot && !saved->row.enlisted && !saved->row.state_slot && !saved->place.spot;
+}
+
+/* What only agents of some statuses can have. */
+static bool has_its_status(const agent_row *row) {
+  switch ((agent_status)row->status) {
+  case AGENT_PENDING:
+    return row->atom_next == 0 && !row->owes && !row->reacts && !row->acts && !row->level_floor;
+  case AGENT_QUARANTINED:
+    return !row->woken;
+  default:
+    return !row->acts;
+  }
+}
+
 static bool is_row(const snapshot *snapshot, const agent_row *row) {
   if (row->status < AGENT_PENDING || row->status > AGENT_QUARANTINED) return false;
   const agent_type *type = &snapshot->world->types.types[row->type];
   uint16_t atoms = type->has_sets || type->parallel_atoms == 0 ? 1 : type->parallel_atoms;
   bool step = row->elasticity_step < ELASTICITY_STEPS || row->elasticity_step == ELASTICITY_DERIVED;
   if (!step || row->atom_next >= atoms || row->level >= type->def.level_count) return false;
-  if (row->status == AGENT_PENDING) return row->atom_next == 0 && !row->owes;
+  if (!has_its_status(row)) return false;
+  if (row->status == AGENT_PENDING) return true;
   if (row->level_floor && row->level_floor >= type->def.level_count) return false;
   if (row->owes && !type->has_sets) return false;
   return row->class < snapshot->classes && snapshot->types[row->class] == row->type &&
@@ -164,6 +185,7 @@ static bool is_row(const snapshot *snapshot, const agent_row *row) {
 }
 
 static void check_agent(snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
+  ASSERT(snapshot_checks(snapshot));
   const struct muster_world *world = snapshot->world;
   uint32_t index = saved->index;
   if (!snapshot_mark(snapshot, index, SNAPSHOT_TAKEN, "the agents")) return;
@@ -173,6 +195,8 @@ static void check_agent(snapshot *snapshot, const saved_agent *saved, const save
                        saved->row.type + 1u))
     return;
   snapshot_expect(snapshot, is_row(snapshot, &saved->row), "agent %u is what none can be", index);
+  snapshot_expect(snapshot, is_in_no_list(saved), "agent %u stands in lists before any is read", index);
+  if (parts->alarm.wake_at_ns || saved->row.delayed) snapshot_mark(snapshot, index, SNAPSHOT_AWAITS, "the alarms");
   snapshot_expect(snapshot, saved->place.type == saved->row.type && is_place(world, &saved->place),
                   "agent %u is where none can be", index);
   uint32_t cycle = world->rhythms.delay_max ? world->rhythms.types[saved->row.type].cycle : 0;
@@ -186,6 +210,7 @@ static void check_agent(snapshot *snapshot, const saved_agent *saved, const save
   snapshot->rows[index] = saved->row;
   snapshot->rows[index].generation = generation;
   if (saved->row.status != AGENT_PENDING) snapshot->active++;
+  snapshot->eased += saved->eased > 0;
   if (saved->row.status != AGENT_PENDING && saved->row.status != AGENT_QUARANTINED)
     snapshot_expect(snapshot, snapshot->members[saved->row.class] > 0, "class %u has no members", saved->row.class);
   if (saved->row.status != AGENT_PENDING && saved->row.status != AGENT_QUARANTINED && !snapshot->failed)
@@ -194,6 +219,7 @@ static void check_agent(snapshot *snapshot, const saved_agent *saved, const save
 
 static void count_penalties(struct muster_world *world, const agent_row *row) {
   type_conduct *conduct = &world->conduct.offenders.types[row->type];
+  ASSERT(row->status > AGENT_PENDING && row->type < world->types.count);
   world->conduct.agents_demoted += row->level_floor > 0;
   conduct->agents_demoted += row->level_floor > 0;
   world->conduct.agents_quarantined += row->status == AGENT_QUARANTINED;
@@ -221,6 +247,7 @@ static void take_agent(snapshot *snapshot, const saved_agent *saved, const saved
   const muster_load_def *load = snapshot->load;
   read.generation = row->generation;
   read.state_slot = identity_take(&world->slots[read.type]);
+  ASSERT(read.state_slot != IDENTITY_NONE && !store_is_active(&world->store, index));
   uint64_t name = (uint64_t)(uintptr_t)read.user;
   read.user = name && load->user_of ? load->user_of((muster_agent){index, read.generation}, name, load->user) : NULL;
   *row = read;
@@ -231,6 +258,7 @@ static void take_agent(snapshot *snapshot, const saved_agent *saved, const saved
   count_penalties(world, row);
   if (read.status == AGENT_QUARANTINED) return;
   agent_class *class = &world->classes.classes[read.class];
+  ASSERT(read.class < world->classes.count && class->type == read.type);
   class->members++;
   classes_count_band(&world->classes, class, band_of(read.importance), 1);
 }
@@ -274,6 +302,7 @@ static void exchange_letter(snapshot *snapshot, agent_type *type, uint32_t slot,
   if (snapshot_saves(snapshot)) {
     const letter *saved = boxes_letter(&type->boxes, slot, number);
     head = *saved;
+    ASSERT(head.size <= type->boxes.message_bytes);
     memcpy(bytes, saved + 1, head.size);
   }
   snapshot_exchange(snapshot, &head, sizeof head);
@@ -288,6 +317,7 @@ static void exchange_box(snapshot *snapshot, agent_type *type, uint32_t slot) {
   if (snapshot_saves(snapshot)) {
     own = type->boxes.boxes[slot].count;
     begun = type->boxes.boxes[slot].begun;
+    ASSERT(begun <= own && own <= 2 * capacity);
   }
   uint32_t count = snapshot_count(snapshot, own, 2 * capacity, "messages in a box");
   begun = snapshot_count(snapshot, begun, count < capacity ? count : capacity, "messages that were read");
@@ -332,6 +362,7 @@ static void exchange_agent(snapshot *snapshot, uint32_t index) {
 
 /* Whoever has an id is there, and so is everybody whom a class counts. */
 static void check_all(snapshot *snapshot) {
+  ASSERT(snapshot_checks(snapshot) && snapshot->active <= snapshot->high);
   for (uint32_t i = 0; i < snapshot->high; i++)
     if (snapshot->rows[i].generation & 1)
       snapshot_expect(snapshot, snapshot->marks[i] & SNAPSHOT_TAKEN, "agent %u is missing", i);
@@ -351,6 +382,7 @@ void snapshot_agents(snapshot *snapshot) {
     exchange_agent(snapshot, index);
   }
   if (snapshot_checks(snapshot)) check_all(snapshot);
+  ASSERT(!snapshot_loads(snapshot) || world->store.active_count == snapshot->info.agents);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- grid
@@ -410,6 +442,7 @@ void snapshot_company(snapshot *snapshot) {
     if (snapshot_checks(snapshot)) {
       if (!snapshot_mark(snapshot, index, SNAPSHOT_IN_COMPANY, "company")) return;
       snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u has company and is gone", index);
+      snapshot_expect(snapshot, !muster_agent_is_null(companions.others[0]), "agent %u is in nobody's company", index);
     }
     if (!snapshot_loads(snapshot)) continue;
     company->of[index] = companions;

@@ -2,6 +2,8 @@
  * pools are in src/snapshot_pool.c. */
 #include "snapshot/snapshot.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -93,6 +95,7 @@ static void check_slot(snapshot *snapshot, uint32_t type_number, uint32_t home, 
   const herd_type *type = &snapshot->world->herds.types[type_number];
   const snapshot_herd_pool *pool = &snapshot->pools[type_number];
   uint32_t slot = home % MUSTER_HERD_BLOCK, herd = type->first + home, number = number_in(slots, slot);
+  ASSERT(home < pool->block_count * MUSTER_HERD_BLOCK);
   uint8_t kind = kind_of(slots, slot);
   bool live = slots->generations[slot] & 1;
   snapshot_expect(snapshot, live == (kind != HOME_IS_EMPTY), "herd %u has an id that is %s", herd,
@@ -127,6 +130,7 @@ static void check_block(snapshot *snapshot, uint32_t type_number, uint32_t numbe
 }
 
 static void take_slot(struct muster_world *world, herd_type *type, uint32_t home, const saved_slots *slots) {
+  ASSERT(home < type->block_count * MUSTER_HERD_BLOCK);
   herd_block *block = herds_block_of(type, home);
   uint32_t slot = home % MUSTER_HERD_BLOCK;
   uint8_t kind = kind_of(slots, slot);
@@ -137,6 +141,7 @@ static void take_slot(struct muster_world *world, herd_type *type, uint32_t home
   world->herds.members += slots->members[slot];
   type->gaps += kind == HOME_IS_EMPTY;
   if (kind == HOME_IS_EMPTY) return;
+  ASSERT(block->live < MUSTER_HERD_BLOCK);
   type->herds++;
   block->live++;
   type->unfolded += kind == HOME_IS_UNFOLDED;
@@ -157,6 +162,7 @@ static void take_block(struct muster_world *world, uint32_t type_number, uint32_
                                       .high = saved->high,
                                       .gap = saved->gap};
   type->block_count = number + 1;
+  ASSERT(world->herds.links[saved->agent].tie == HERD_TIE_NONE);
   world->herds.links[saved->agent] = (herd_link){.entry = number, .type = (uint8_t)type_number, .tie = HERD_TIE_BLOCK};
   for (uint32_t i = 0; i < saved->high; i++) take_slot(world, type, number * MUSTER_HERD_BLOCK + i, slots);
 }
@@ -164,6 +170,7 @@ static void take_block(struct muster_world *world, uint32_t type_number, uint32_
 static saved_block describe_block(const struct muster_world *world, const herd_type *type, uint32_t number,
                                   saved_slots *slots) {
   const herd_block *block = &type->blocks[number];
+  ASSERT(number < type->block_count && block->high <= MUSTER_HERD_BLOCK);
   uint32_t first = number * MUSTER_HERD_BLOCK;
   memcpy(slots->x, type->x + first, block->high * sizeof(float));
   memcpy(slots->y, type->y + first, block->high * sizeof(float));
@@ -223,6 +230,7 @@ static void exchange_open(snapshot *snapshot, herd_type *type, uint32_t blocks) 
 }
 
 static void exchange_type(snapshot *snapshot, uint32_t number) {
+  ASSERT(number < snapshot->world->herds.count);
   herd_type *type = &snapshot->world->herds.types[number];
   snapshot_herd_pool *pool = &snapshot->pools[number];
   exchange_shape(snapshot, number);

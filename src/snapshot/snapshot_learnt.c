@@ -2,6 +2,8 @@
  * is booked for frames to come. */
 #include "snapshot/snapshot.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 /* ---------------------------------------------------------------------------------------------------------- conduct
@@ -20,7 +22,7 @@ static void exchange_offenders(snapshot *snapshot) {
     if (!snapshot_expect_agent(snapshot, entry.agent)) return;
     snapshot_expect(snapshot,
                     entry.type < snapshot->world->types.count && entry.last_ns <= snapshot->info.sim_now_ns &&
-                        (snapshot->rows[entry.agent].generation & 1),
+                        (!snapshot_checks(snapshot) || snapshot->rows[entry.agent].status > AGENT_PENDING),
                     "agent %u offended as none can", entry.agent);
     if (snapshot_checks(snapshot))
       for (uint32_t k = 0; k < i; k++)
@@ -34,6 +36,7 @@ static void exchange_offenders(snapshot *snapshot) {
 
 /* Agents that are demoted or in quarantine were counted as they came. */
 static void exchange_conduct_of_type(snapshot *snapshot, uint32_t number) {
+  ASSERT(number < snapshot->world->types.count);
   type_conduct *own = &snapshot->world->conduct.offenders.types[number], saved = *own;
   snapshot_exchange(snapshot, &saved, sizeof saved);
   snapshot_expect(snapshot, saved.level_floor < MUSTER_LEVELS, "type %u is demoted by %u levels", number + 1,
@@ -110,6 +113,7 @@ static void exchange_experience(snapshot *snapshot) {
 
 /* A booking that is further ahead than the book reaches, as none is, would have to be taken back there. */
 static void forget_beyond(snapshot *snapshot) {
+  ASSERT(snapshot_loads(snapshot) && snapshot->world->classes.activation.delay_max > 0);
   activation_book *book = &snapshot->world->classes.activation;
   for (uint32_t i = 0; i < snapshot->high; i++)
     if ((int32_t)(book->bookings[i].beat - book->beat) >= ACTIVATION_BEATS) book->bookings[i].cost_ns = 0;
@@ -151,6 +155,7 @@ static void exchange_rhythms(snapshot *snapshot) {
   rhythm_table *table = &snapshot->world->rhythms;
   for (uint32_t i = 0; table->delay_max && i < snapshot->world->types.count && !snapshot->failed; i++) {
     rhythm *rhythm = &table->types[i];
+    ASSERT(rhythm->cycle <= RHYTHM_CYCLE_MAX);
     uint32_t cycle = snapshot_number(snapshot, rhythm->cycle);
     snapshot_expect(snapshot, cycle == 0 || cycle == rhythm->cycle, "type %u repeats after %u updates", i + 1, cycle);
     if (snapshot->failed) return;

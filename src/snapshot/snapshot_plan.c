@@ -2,6 +2,8 @@
  * cost. */
 #include "snapshot/snapshot.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -44,6 +46,7 @@ static bool is_observer(const saved_observer *saved) {
 }
 
 static void take_observer(struct muster_world *world, uint32_t index, const saved_observer *saved) {
+  ASSERT(index < world->observers.maximum && !world->observers.rows[index].present);
   observer_row *row = &world->observers.rows[index];
   observer_source *source = &world->observers.sources[index];
   identity_assign(&world->observer_ids, index, saved->generation);
@@ -61,6 +64,7 @@ static void take_observer(struct muster_world *world, uint32_t index, const save
 
 /* Those of which something is kept while it checks: 1 = present, 2 = its source is written. */
 static void exchange_observers(snapshot *snapshot, uint32_t ids) {
+  ASSERT(ids <= snapshot->world->def.observers_max);
   struct muster_world *world = snapshot->world;
   for (uint32_t i = 0; i < ids && !snapshot->failed; i++) {
     saved_observer saved = {0};
@@ -78,6 +82,7 @@ static bool mark_observer(snapshot *snapshot, uint32_t index, uint32_t high, uin
   if (!snapshot_checks(snapshot)) return true;
   if (!snapshot_expect(snapshot, index < high, "observer %u is none of %u", index, high)) return false;
   uint8_t *is = &snapshot->observers[index];
+  ASSERT(mark && !(mark & (mark - 1)) && high <= snapshot->world->def.observers_max);
   if (!snapshot_expect(snapshot, (*is & asked) == asked && !(*is & mark), "observer %u is where it cannot be", index))
     return false;
   *is |= mark;
@@ -101,6 +106,7 @@ static void exchange_free_observers(snapshot *snapshot, uint32_t ids) {
 }
 
 static void exchange_observer_queue(snapshot *snapshot, uint32_t which, uint32_t ids) {
+  ASSERT(which < OBSERVER_QUEUES);
   observer_table *table = &snapshot->world->observers;
   observer_queue *queue = &table->queues[which];
   uint32_t count = snapshot_count(snapshot, queue->count, ids, "observers in a queue");
@@ -231,6 +237,7 @@ typedef struct saved_field {
 static void exchange_field(snapshot *snapshot) {
   field *field = &snapshot->world->board.field;
   uint32_t queued[FIELD_LISTS] = {0};
+  ASSERT(field->tile_count <= field->tiles_max && !(field->doubled && field->halved));
   saved_field saved = {(int32_t)field->doubled - (int32_t)field->halved, field->shaped, field->tile_count,
                        field->forget_below, field->forgets};
   snapshot_exchange(snapshot, &saved, sizeof saved);
@@ -259,6 +266,7 @@ static void exchange_field(snapshot *snapshot) {
 
 /* Agents that are to be looked at, in order. */
 static void exchange_noted(snapshot *snapshot) {
+  ASSERT(snapshot_saves(snapshot) || snapshot->world->board.noted_count == 0);
   score_board *board = &snapshot->world->board;
   uint32_t count = snapshot_count(snapshot, board->noted_count, snapshot->high, "agents are noted");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -276,10 +284,17 @@ typedef struct saved_board {
   uint32_t importance[IMPORTANCE_BINS];
 } saved_board;
 
+/* Whether each bin counts the agents of its importance. */
+static bool counts_importance(const snapshot *snapshot, const saved_board *saved) {
+  uint32_t bins[IMPORTANCE_BINS] = {0};
+  if (!snapshot_checks(snapshot)) return true;
+  for (uint32_t i = 0; i < snapshot->high; i++)
+    if (snapshot->rows[i].status > AGENT_PENDING) bins[snapshot->rows[i].importance >> 8]++;
+  return memcmp(bins, saved->importance, sizeof bins) == 0;
+}
+
 static bool is_board(const snapshot *snapshot, const saved_board *saved) {
-  uint64_t agents = 0;
-  for (uint32_t i = 0; i < IMPORTANCE_BINS; i++) agents += saved->importance[i];
-  return agents == snapshot->info.agents && saved->cubes_per_m >= 0.0f && saved->cubes_per_m <= 1e6f &&
+  return counts_importance(snapshot, saved) && saved->cubes_per_m >= 0.0f && saved->cubes_per_m <= 1e6f &&
          saved->cursor <= snapshot->high;
 }
 
@@ -311,6 +326,9 @@ static void exchange_ease(snapshot *snapshot) {
                       saved.depth >= 0.0 && saved.depth <= EASE_DEEPEST && saved.eased <= snapshot->high &&
                       saved.patience >= 1 && relapsed <= 1 && gives_way <= 1 && saved.cursor <= snapshot->high,
                   "levels that give way as none can");
+  if (snapshot_checks(snapshot))
+    snapshot_expect(snapshot, saved.eased == snapshot->eased, "%u agents are lowered, counted as %u", snapshot->eased,
+                    saved.eased);
   saved.relapsed = relapsed == 1;
   saved.gives_way = gives_way == 1;
   if (snapshot_loads(snapshot)) snapshot->world->ease = saved;

@@ -2,6 +2,8 @@
  * that they are in, and how far stage 3 has come with looking at them. */
 #include "snapshot/snapshot.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -168,6 +170,7 @@ static void take_entry(herd_type *type, uint32_t number, const saved_entry *save
                                             .velocity_x = saved->velocity_x,
                                             .velocity_y = saved->velocity_y};
   type->entry_high = number + 1;
+  ASSERT(type->entry_high <= type->def.unfolded_max && type->entry_used <= type->entry_high);
   type->entry_used += saved->state != HERD_ENTRY_FREE;
 }
 
@@ -187,6 +190,7 @@ static void exchange_entry(snapshot *snapshot, uint32_t type_number, uint32_t nu
 
 /* How many entries belong into a list. */
 static uint32_t count_entries(const snapshot_herd_pool *pool, uint32_t states) {
+  ASSERT(states > 0 && states < 1u << (HERD_ENTRY_KEPT + 1));
   uint32_t count = 0;
   for (uint32_t i = 0; i < pool->entry_high; i++) count += states >> (pool->entries[i] & ENTRY_STATES) & 1u;
   return count;
@@ -260,11 +264,13 @@ static void exchange_settling(snapshot *snapshot, herd_type *type, snapshot_herd
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     uint32_t number = snapshot_number(snapshot, snapshot_saves(snapshot) ? type->settling[i] : 0);
     if (!expect_entry(snapshot, pool, number, states, ENTRY_SETTLES)) return;
+    ASSERT(!snapshot_loads(snapshot) || type->settling_count == i);
     if (snapshot_loads(snapshot)) type->settling[type->settling_count++] = number;
   }
 }
 
 void snapshot_pool(snapshot *snapshot, uint32_t number) {
+  ASSERT(number < snapshot->world->herds.count);
   herd_type *type = &snapshot->world->herds.types[number];
   snapshot_herd_pool *pool = &snapshot->pools[number];
   for (uint32_t i = 0; i < pool->entry_high && !snapshot->failed; i++) exchange_entry(snapshot, number, i);
@@ -299,6 +305,7 @@ typedef struct saved_round {
 } saved_round;
 
 static void exchange_round(snapshot *snapshot, uint32_t number) {
+  ASSERT(number < snapshot->world->herds.count);
   struct muster_world *world = snapshot->world;
   fold_round *round = &world->fold.rounds[number];
   const snapshot_herd_pool *pool = &snapshot->pools[number];

@@ -1,6 +1,8 @@
 /* snapshot_types.c - what a snapshot says of types and of the classes of their agents. */
 #include "snapshot/snapshot.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -109,6 +111,7 @@ static void take_type(snapshot *snapshot, uint32_t number, const saved_type *sav
   struct muster_world *world = snapshot->world;
   agent_type *type = &world->types.types[number];
   grade_type *grade = &world->board.types[number];
+  ASSERT(snapshot_loads(snapshot) && number < world->types.count && !type->quarantined);
   type->def.priority = saved->priority;
   type->risk_ns = saved->risk_ns;
   type->watched = saved->watched;
@@ -143,6 +146,7 @@ static void exchange_fate(snapshot *snapshot, uint32_t number) {
 }
 
 static void exchange_costs(snapshot *snapshot, uint32_t number) {
+  ASSERT(number < snapshot->world->types.count);
   cost_estimate estimates[MUSTER_LEVELS];
   memcpy(estimates, snapshot->world->costs.estimates[number], sizeof estimates);
   snapshot_exchange(snapshot, estimates, sizeof estimates);
@@ -222,6 +226,7 @@ static void take_class(snapshot *snapshot, const saved_class *saved) {
   agent_class *class =
       classes_get(&world->classes, &world->types.types[saved->type].def, saved->type, saved->level, saved->step);
   class->events = saved->events;
+  ASSERT(class->members == 0 && class->number + 1u == world->classes.count);
   class->cost_ns = saved->cost_ns;
   class->clock_ns = saved->clock_ns;
   class->clock_part = saved->clock_part;
@@ -235,6 +240,7 @@ static void take_class(snapshot *snapshot, const saved_class *saved) {
 
 /* New ones, in the order in which they came to be. */
 static void forget_classes(struct muster_world *world) {
+  ASSERT(world->classes.active_count == 0 && world->store.active_count == 0);
   class_table *table = &world->classes;
   memset(table->lookup, 0, (size_t)world->def.types_max * MUSTER_LEVELS * ELASTICITY_STEPS * sizeof *table->lookup);
   memset(table->classes, 0, table->count * sizeof *table->classes);
@@ -273,6 +279,7 @@ void snapshot_classes(snapshot *snapshot) {
       snapshot_expect(snapshot, !snapshot->members[number]++, "class %u has members twice", number);
     if (!snapshot_loads(snapshot)) continue;
     table->classes[number].active_position = i;
+    ASSERT(table->active_count == i);
     table->active[table->active_count++] = (uint16_t)number;
   }
 }

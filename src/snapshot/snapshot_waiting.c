@@ -2,6 +2,7 @@
  * next intake. */
 #include "snapshot/snapshot.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "world/guard.h"
 #include "world/tune.h"
@@ -22,6 +23,7 @@ static bool expect_status(snapshot *snapshot, uint32_t index, agent_status statu
 static void exchange_slot(snapshot *snapshot, uint32_t owner, uint32_t count) {
   struct muster_world *world = snapshot->world;
   uint32_t number = owner / (WHEEL_LISTS * WHEEL_SLOTS), shard = owner / WHEEL_SLOTS % WHEEL_LISTS;
+  ASSERT(number < world->classes.count || snapshot_checks(snapshot));
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->periods.due[i] : 0);
     if (!expect_status(snapshot, index, AGENT_WAITING, "a wheel")) return;
@@ -34,6 +36,7 @@ static void exchange_slot(snapshot *snapshot, uint32_t owner, uint32_t count) {
 }
 
 static void save_wheel(snapshot *snapshot, uint32_t number) {
+  ASSERT(number < snapshot->world->classes.count);
   const class_table *table = &snapshot->world->classes;
   for (uint32_t list = 0; list < WHEEL_LISTS * WHEEL_SLOTS; list++) {
     agent_list agents = table->classes[number].slots[list / WHEEL_SLOTS][list % WHEEL_SLOTS];
@@ -66,6 +69,7 @@ void snapshot_wheels(snapshot *snapshot) {
  */
 
 static void file(struct muster_world *world, uint32_t bucket, uint32_t index) {
+  ASSERT(bucket < READY_LISTS && world->store.rows[index].status == AGENT_READY && !world->store.rows[index].spot);
   ready_set *ready = &world->ready;
   world->store.rows[index].spot = lists_add(&ready->members, 0, &ready->lists[bucket], bucket, index);
   ready->counts[bucket]++;
@@ -103,6 +107,7 @@ static void exchange_ring(snapshot *snapshot) {
 
 /* Who stands in a line; `woken` those of the woken, else all who wait. */
 static void exchange_line(snapshot *snapshot, line *line, bool woken) {
+  ASSERT(line->head <= line->tail && (snapshot_saves(snapshot) || line->standing == 0));
   struct muster_world *world = snapshot->world;
   uint32_t place = line->head, count = snapshot_count(snapshot, line->standing, snapshot->high, "agents in a line");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -114,7 +119,9 @@ static void exchange_line(snapshot *snapshot, line *line, bool woken) {
     if (woken && snapshot_checks(snapshot))
       snapshot_expect(snapshot, snapshot->rows[index].woken, "agent %u was not woken", index);
     if (!woken && snapshot_checks(snapshot))
-      snapshot_expect(snapshot, snapshot->rows[index].status > AGENT_PENDING, "agent %u is in the line", index);
+      snapshot_expect(snapshot,
+                      snapshot->rows[index].status >= AGENT_READY && snapshot->rows[index].status <= AGENT_ACTING,
+                      "agent %u is in the line", index);
     if (!snapshot_loads(snapshot)) continue;
     line_join(line, index);
     if (!woken) world->store.rows[index].enlisted = 1;
@@ -123,6 +130,7 @@ static void exchange_line(snapshot *snapshot, line *line, bool woken) {
 
 /* Those who are held for the next frame. */
 static void exchange_held(snapshot *snapshot) {
+  ASSERT(snapshot->world->batch.held_count <= HELD_MAX);
   batch *batch = &snapshot->world->batch;
   uint32_t count = snapshot_count(snapshot, batch->held_count, HELD_MAX, "agents are held");
   uint64_t held_ns = snapshot_long(snapshot, batch->held_ns);
@@ -138,6 +146,7 @@ static void exchange_held(snapshot *snapshot) {
 
 /* Those whose action atoms wait. */
 static void exchange_acting(snapshot *snapshot) {
+  ASSERT(snapshot->world->act_first < ACT_KINDS);
   struct muster_world *world = snapshot->world;
   uint32_t count = snapshot_count(snapshot, world->acting_count, snapshot->high, "agents whose actions wait");
   for (uint32_t i = 0, index = 0; i < count && !snapshot->failed; i++, index++) {
@@ -153,6 +162,7 @@ static void exchange_acting(snapshot *snapshot) {
 }
 
 static void count_ready(struct muster_world *world) {
+  ASSERT(world->ready.count == 0 && world->ready.begun == 0);
   ready_set *ready = &world->ready;
   for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
     const agent_row *row = &world->store.rows[i];
@@ -188,7 +198,8 @@ void snapshot_ready(snapshot *snapshot) {
 /* ----------------------------------------------------------------------------------------------------------- timers
  */
 
-static void exchange_timers(snapshot *snapshot, timers *timers, uint8_t mark) {
+static void exchange_timers(snapshot *snapshot, timers *timers, uint16_t mark) {
+  ASSERT(timers->count <= timers->high && (snapshot_saves(snapshot) || timers->count == 0));
   uint32_t count = snapshot_count(snapshot, timers->count, snapshot->high, "times");
   uint32_t high = snapshot_count(snapshot, timers->high, snapshot->world->def.agents_max, "times at once");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -342,6 +353,9 @@ static void exchange_mailbox(snapshot *snapshot) {
     if (snapshot_saves(snapshot)) loss = mailbox->losses[index];
     snapshot_exchange(snapshot, &loss, sizeof loss);
     snapshot_expect(snapshot, loss.count > 0 && loss.begun <= loss.count, "agent %u lost what none can", index);
+    if (snapshot_checks(snapshot))
+      snapshot_expect(snapshot, snapshot->rows[index].status > AGENT_PENDING, "agent %u lost messages and never ran",
+                      index);
     if (!snapshot_loads(snapshot)) continue;
     mailbox->losses[index] = loss;
     mailbox->owed_count++;
@@ -350,15 +364,21 @@ static void exchange_mailbox(snapshot *snapshot) {
 
 /* Everybody is in the list that the status asks for, and in the grid. */
 static void check_lists(snapshot *snapshot) {
+  ASSERT(snapshot_checks(snapshot));
   for (uint32_t i = 0; i < snapshot->high && !snapshot->failed; i++) {
     const agent_row *row = &snapshot->rows[i];
     if (!(row->generation & 1)) continue;
     bool events = snapshot->world->types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
-    bool none = row->status == AGENT_QUARANTINED || (row->status == AGENT_WAITING && events);
+    bool none = row->status == AGENT_QUARANTINED, either = row->status == AGENT_WAITING && events;
     bool listed = snapshot->marks[i] & SNAPSHOT_LISTED, placed = snapshot->marks[i] & SNAPSHOT_IN_GRID;
-    snapshot_expect(snapshot, listed != none, "agent %u is in %s list", i, listed ? "a" : "no");
+    snapshot_expect(snapshot, either || listed != none, "agent %u is in %s list", i, listed ? "a" : "no");
     snapshot_expect(snapshot, placed == (row->status != AGENT_PENDING), "agent %u is %sin the grid", i,
                     placed ? "" : "not ");
+    bool timed = snapshot->marks[i] & SNAPSHOT_TIMED, reacts = snapshot->marks[i] & SNAPSHOT_REACTS;
+    snapshot_expect(snapshot, timed || !(snapshot->marks[i] & SNAPSHOT_AWAITS),
+                    "agent %u waits for a time that nobody looks at", i);
+    snapshot_expect(snapshot, reacts == row->reacts, "agent %u is %samong those who must react", i,
+                    reacts ? "" : "not ");
   }
 }
 

@@ -1,6 +1,7 @@
 /* conduct.c - penalties of agents and types, and pardons. */
 #include "world/conduct.h"
 
+#include "base/assert.h"
 #include "world/conduct_tell.h"
 #include "world/lifecycle.h"
 
@@ -17,6 +18,7 @@ void conduct_demote_agent(struct muster_world *world, const muster_offence *offe
     type->agents_demoted++;
   }
   row->level_floor = (row->level + 1u) & 3u;
+  ASSERT(row->status != AGENT_QUARANTINED && row->level_floor < world->types.types[row->type].def.level_count);
   score_tuned_agent(&world->board, &inputs, offence->agent.index);
   world->statistics.demotions++;
   conduct_tell_demoted(world, offence);
@@ -26,8 +28,10 @@ void conduct_quarantine_agent(struct muster_world *world, const muster_offence *
   uint32_t index = offence->agent.index;
   agent_row *row = &world->store.rows[index];
   row->acts = row->status == AGENT_ACTING;
+  ASSERT(store_is_active(&world->store, index) && row->status != AGENT_QUARANTINED);
   lifecycle_unschedule(world, index);
   row->status = AGENT_QUARANTINED;
+  ASSERT(!row->spot && !row->enlisted);
   row->woken = 0;
   classes_leave(&world->classes, &world->classes.classes[row->class], row->importance);
   world->conduct.agents_quarantined++;
@@ -39,6 +43,7 @@ void conduct_quarantine_agent(struct muster_world *world, const muster_offence *
 /* Each agent's level is to be looked at again: the floor of some type changed. A part of them in each frame. */
 static void regrade(struct muster_world *world, uint32_t type) {
   grade_type *grade = &world->board.types[type];
+  ASSERT(world->conduct.offenders.types[type].level_floor < MUSTER_LEVELS);
   grade->level_floor = (uint8_t)world->conduct.offenders.types[type].level_floor;
   grade->checked = true;
   world->conduct.regrade_next = 0;
@@ -63,6 +68,7 @@ void conduct_go_on_regrading(struct muster_world *world) {
 }
 
 void conduct_demote_type(struct muster_world *world, uint32_t number) {
+  ASSERT(world->conduct.offenders.types[number].level_floor + 1 < world->types.types[number].def.level_count);
   type_conduct *type = &world->conduct.offenders.types[number];
   type->level_floor++;
   regrade(world, number);
@@ -72,6 +78,7 @@ void conduct_demote_type(struct muster_world *world, uint32_t number) {
 
 /* Its classes stand still, and so do who waits in them; the ranking sends the others there. */
 static void freeze_type(struct muster_world *world, uint32_t number) {
+  ASSERT(number < world->types.count && !world->types.types[number].quarantined);
   batch *batch = &world->batch;
   uint32_t kept = 0;
   world->types.types[number].quarantined = true;
@@ -93,6 +100,7 @@ static void freeze_type(struct muster_world *world, uint32_t number) {
 static void release_from_quarantine(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   agent_class *class = &world->classes.classes[row->class];
+  ASSERT(row->status == AGENT_QUARANTINED && !row->spot);
   if (row->acts) {
     row->acts = 0;
     row->status = AGENT_ACTING;

@@ -1,5 +1,6 @@
 #include "world/conduct_tell.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -68,6 +69,7 @@ static const char *pardon_of_type(const struct muster_world *world, uint32_t typ
 void conduct_tell_offence(struct muster_world *world, const muster_offence *offence) {
   uint32_t number = offence->type.index - 1;
   type_conduct *type = &world->conduct.offenders.types[number];
+  ASSERT(number < world->types.count);
   char deed[DEED_BYTES], more[64] = "";
   if (world->frame.now_ns < type->told_until_ns) {
     type->untold++;

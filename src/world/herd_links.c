@@ -1,7 +1,10 @@
 /* herd_links.c - what the life of one agent means to the herd that it belongs to. */
 #include "world/herd_links.h"
 
+#include "base/assert.h"
+
 void herds_close_home(struct muster_world *world, herd_type *type, uint32_t herd) {
+  ASSERT(type->herds > 0 && (homes_generation(&world->homes, herd) & 1));
   homes_turn(&world->homes, herd);
   herds_give_slot(type, herds_home(type, herd));
   type->herds--;
@@ -11,6 +14,7 @@ static void forget_leaf(struct muster_world *world, const herd_link *link) {
   herd_type *type = &world->herds.types[link->type];
   herd_lanes lanes = herds_lanes(type, link->entry);
   uint32_t herd = lanes.entry->herd, number = link->entry;
+  ASSERT(lanes.entry->state == HERD_ENTRY_OPEN && link->lane < lanes.entry->lanes);
   world->herds.members -= lanes.members[link->lane];
   herds_take_out(&world->herds, type, number, link->lane, 1);
   if (lanes.entry->lanes > 0) return;
@@ -22,6 +26,8 @@ static void forget_leaf(struct muster_world *world, const herd_link *link) {
 void herds_forget(struct muster_world *world, uint32_t index) {
   herd_table *table = &world->herds;
   herd_link link = table->links[index];
+  ASSERT(link.tie != HERD_TIE_NAMED || table->named[link.entry].agent == index);
+  ASSERT(link.tie != HERD_TIE_LEAF || herds_lanes(&table->types[link.type], link.entry).agents[link.lane] == index);
   if (link.tie == HERD_TIE_LEAF) forget_leaf(world, &link);
   if (link.tie == HERD_TIE_NAMED) {
     table->named[link.entry].agent = HERD_NONE;

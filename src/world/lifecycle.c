@@ -13,6 +13,7 @@
 void lifecycle_callback(struct muster_world *world, uint32_t index, muster_flight_doing doing,
                         void (*callback)(muster_update *)) {
   if (!callback) return;
+  ASSERT(store_is_active(&world->store, index));
   batch_result result = {0};
   agent_row *row = &world->store.rows[index];
   worker_state *state = runner_caller(&world->runner);
@@ -33,6 +34,7 @@ void lifecycle_callback(struct muster_world *world, uint32_t index, muster_fligh
 muster_agent lifecycle_make(struct muster_world *world, uint32_t index, const muster_agent_def *def) {
   uint32_t slot = identity_take(&world->slots[def->type.index - 1]);
   if (slot == IDENTITY_NONE) return (muster_agent){0, 0};
+  ASSERT(index < world->store.maximum && world->store.rows[index].status <= AGENT_PENDING);
   spawn_write(&world->store, &world->types, &world->space, index, slot, def);
   return (muster_agent){index, identity_open(&world->agent_ids, index)};
 }
@@ -50,6 +52,7 @@ void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_u
   score_inputs inputs = world_score_inputs(world);
   uint32_t generation = identity_generation(&world->agent_ids, index);
   row->last_update_ns = last_update_ns;
+  ASSERT(row->status == AGENT_PENDING && !row->spot && (generation & 1));
   if (world->types.types[row->type].has_sets)
     sets_begin(&world->types.types[row->type].sets, row->state_slot, last_update_ns);
   space_link(&world->space, &world->store, index);
@@ -58,17 +61,20 @@ void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_u
   periods_begin(&world->classes, &world->store, index,
                 random_at(world->def.seed, (uint64_t)generation << 32 | index, 0, 0));
   if (world->types.types[row->type].has_sets) begin_rhythm(world, index);
+  ASSERT(row->status == AGENT_WAITING && row->level < world->types.types[row->type].def.level_count);
 }
 
 /* --------------------------------------------------------------------------------------------------- being gone */
 
 static void forget_company(struct muster_world *world, uint32_t index) {
+  ASSERT(!store_is_active(&world->store, index));
   if (!world->factors) return;
   company_part(&world->company, index, (muster_agent){0, 0});
   world->store.lift[index] = world->store.standing[index] = 0;
 }
 
 static void release_index(struct muster_world *world, uint32_t index) {
+  ASSERT(!store_is_active(&world->store, index));
   agent_row *row = &world->store.rows[index];
   messages_forget(world, index);
   timing_forget(world, index);
@@ -81,10 +87,12 @@ static void release_index(struct muster_world *world, uint32_t index) {
 }
 
 void lifecycle_discard(struct muster_world *world, uint32_t index) {
+  ASSERT(world->store.rows[index].status == AGENT_PENDING);
   release_index(world, index);
 }
 
 static void forget_acting(struct muster_world *world, uint32_t index) {
+  ASSERT(world->acting_count > 0 && (world->acting[index / 64] >> (index % 64) & 1));
   world->acting[index / 64] &= ~(1ull << (index % 64));
   world->acting_count--;
 }
@@ -99,6 +107,7 @@ static void forget_held(struct muster_world *world, uint32_t index) {
 }
 
 void lifecycle_unschedule(struct muster_world *world, uint32_t index) {
+  ASSERT(store_is_active(&world->store, index));
   agent_row *row = &world->store.rows[index];
   if (world->classes.activation.delay_max) activation_take_back(&world->classes.activation, 0, index);
   if (row->status == AGENT_WAITING) {
@@ -116,10 +125,12 @@ void lifecycle_forgive(struct muster_world *world, uint32_t index) {
   type_conduct *type = &world->conduct.offenders.types[row->type];
   offenders_forget(&world->conduct.offenders, index);
   if (row->level_floor) {
+    ASSERT(world->conduct.agents_demoted > 0 && type->agents_demoted > 0);
     world->conduct.agents_demoted--;
     type->agents_demoted--;
   }
   if (row->status != AGENT_QUARANTINED) return;
+  ASSERT(world->conduct.agents_quarantined > 0 && type->agents_quarantined > 0);
   classes_join(&world->classes, &world->classes.classes[row->class], row->importance);
   world->conduct.agents_quarantined--;
   type->agents_quarantined--;
@@ -129,6 +140,7 @@ void lifecycle_leave(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   score_inputs inputs = world_score_inputs(world);
   lifecycle_unschedule(world, index);
+  ASSERT(!row->spot && !row->enlisted);
   rhythm_leave(&world->rhythms, row->type, index);
   lifecycle_forgive(world, index);
   ease_forget(&world->ease, &world->store, index);
@@ -140,6 +152,7 @@ void lifecycle_leave(struct muster_world *world, uint32_t index) {
 
 void lifecycle_remove(struct muster_world *world, uint32_t index) {
   const agent_type *type = &world->types.types[world->store.rows[index].type];
+  ASSERT(store_is_active(&world->store, index));
   lifecycle_callback(world, index, MUSTER_FLIGHT_ON_REMOVED, type->def.on_removed);
   if (type->herded) herds_forget(world, index);
   lifecycle_leave(world, index);
@@ -149,6 +162,7 @@ void lifecycle_remove(struct muster_world *world, uint32_t index) {
 /* ----------------------------------------------------------------------------------------------- while it is there */
 
 bool lifecycle_defer(struct muster_world *world, const command *command) {
+  ASSERT(command->kind < COMMAND_KINDS && world->deferred_count <= world->def.commands_max);
   if (world->deferred_count == world->def.commands_max) {
     /* A wake may count on this command; it finds room elsewhere. */
     if (command->kind == COMMAND_WAKE) wakes_settle(&world->wakes, command->index);
@@ -163,6 +177,7 @@ bool lifecycle_defer(struct muster_world *world, const command *command) {
 
 void lifecycle_apply_wake(struct muster_world *world, const command *command) {
   agent_row *row = &world->store.rows[command->index];
+  ASSERT(command->kind == COMMAND_WAKE && row->status != AGENT_FREE);
   if (row->status != AGENT_PENDING && world->types.types[row->type].quarantined) return;
   switch ((agent_status)row->status) {
   case AGENT_PENDING:
@@ -196,6 +211,7 @@ void lifecycle_wake(struct muster_world *world, uint32_t index) {
 }
 
 void lifecycle_move(struct muster_world *world, uint32_t index, space_spot spot) {
+  ASSERT(store_is_active(&world->store, index));
   if (score_notices(&world->board, &world->store.places[index], spot)) score_note(&world->board, index);
   space_move(&world->space, &world->store, index, spot);
   herds_note(world, index);

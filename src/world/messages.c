@@ -28,6 +28,7 @@ static bool is_under_way(const agent_row *row) {
 
 static bool put_into_box(struct muster_world *world, muster_agent sender, const letter *head, const void *bytes) {
   muster_agent to = head->peer;
+  ASSERT(head->size <= MUSTER_MESSAGE_BYTES_MAX);
   if (!identity_is_live(&world->agent_ids, to.index, to.generation)) return false;
   const agent_row *row = &world->store.rows[to.index];
   agent_type *type = &world->types.types[row->type];
@@ -83,6 +84,7 @@ void messages_note_sender(struct muster_world *world, uint32_t number) {
   const batch_entry *entry = &world->batch.entries[number];
   uint32_t sends = world->batch.results[number].sends;
   if (sends == 0) return;
+  ASSERT(number < world->batch.count && world->store.rows[entry->agent].status > AGENT_PENDING);
   if (sends > entry->send_limit) world->statistics.messages_refused += sends - entry->send_limit;
   if (entry->send_limit) mailbox_add_sender(&world->mailbox, entry->agent, number);
 }
@@ -97,6 +99,7 @@ static sendings sendings_of(const struct muster_world *world, uint32_t sender) {
   const batch_entry *entry = &world->batch.entries[number];
   uint32_t sends = world->batch.results[number].sends;
   ASSERT(entry->agent == sender);
+  ASSERT(entry->send_base + entry->send_limit <= world->batch.places_max);
   return (sendings){&world->mailbox.places[entry->send_base], sends < entry->send_limit ? sends : entry->send_limit};
 }
 
@@ -165,6 +168,7 @@ bool messages_deliver(struct muster_world *world, uint64_t end_ns) {
 }
 
 void messages_begin(struct muster_world *world, uint32_t index) {
+  ASSERT(world->store.rows[index].status == AGENT_ADMITTED);
   const agent_row *row = &world->store.rows[index];
   box_table *boxes = &world->types.types[row->type].boxes;
   if (boxes->capacity) boxes_begin(boxes, row->state_slot);
@@ -175,6 +179,7 @@ void messages_complete_update(struct muster_world *world, uint32_t index) {
   const agent_row *row = &world->store.rows[index];
   agent_type *type = &world->types.types[row->type];
   bool begun = is_under_way(row);
+  ASSERT(row->status == AGENT_ADMITTED || row->status == AGENT_ACTING);
   if (messages_are_owed(world, index)) mailbox_losses_complete(&world->mailbox, index, begun);
   if (!type->boxes.capacity) return;
   uint32_t left = boxes_complete(&type->boxes, row->state_slot, begun);
@@ -182,6 +187,7 @@ void messages_complete_update(struct muster_world *world, uint32_t index) {
 }
 
 void messages_forget(struct muster_world *world, uint32_t index) {
+  ASSERT(!store_is_active(&world->store, index));
   const agent_row *row = &world->store.rows[index];
   box_table *boxes = &world->types.types[row->type].boxes;
   if (boxes->capacity) boxes_clear(boxes, row->state_slot);

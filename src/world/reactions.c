@@ -1,7 +1,10 @@
 #include "world/reactions.h"
 
+#include "base/assert.h"
+
 /* A waiting agent is due ahead of its period: `ahead` of the ranked, or among them. */
 static void release(struct muster_world *world, uint32_t index, bool ahead) {
+  ASSERT(world->store.rows[index].status == AGENT_WAITING);
   world->store.rows[index].woken = ahead;
   periods_release_early(&world->classes, &world->store, &world->ready, index, world->frame.now_ns, world->frame.number);
   ready_enlist(&world->ready, &world->store, index);
@@ -12,6 +15,7 @@ static void hurry(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   const agent_alarm *alarm = &world->store.alarms[index];
   uint64_t now_ns = world->frame.now_ns, left_ns = alarm->react_by_ns > now_ns ? alarm->react_by_ns - now_ns : 0;
+  ASSERT(row->reacts && store_is_active(&world->store, index));
   uint64_t last_ns = alarm->react_by_ns > alarm->react_from_ns ? (alarm->react_by_ns - alarm->react_from_ns) / 4 : 0;
   bool presses = left_ns < last_ns || left_ns < 2 * world->frame.elapsed_ns;
   if (row->status == AGENT_QUARANTINED || world->types.types[row->type].quarantined) {
@@ -52,6 +56,7 @@ void reactions_ask_own(struct muster_world *world, uint32_t index, uint64_t by_n
 }
 
 void reactions_complete_update(struct muster_world *world, uint32_t index, uint64_t began_ns) {
+  ASSERT(world->store.rows[index].reacts);
   const agent_alarm *alarm = &world->store.alarms[index];
   if (began_ns <= alarm->react_from_ns) return; /* the update that set the time */
   if (began_ns <= alarm->react_by_ns)
@@ -66,4 +71,5 @@ void reactions_forget(struct muster_world *world, uint32_t index) {
   world->store.rows[index].reacts = 0;
   world->store.alarms[index].react_by_ns = 0;
   timers_cancel(&world->reactions, index);
+  ASSERT(!timers_has(&world->reactions, index));
 }

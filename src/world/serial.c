@@ -1,11 +1,13 @@
 /* serial.c - see serial.h. */
 #include "world/serial.h"
 
+#include "base/assert.h"
 #include "record/recorder.h"
 
 uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns) {
   enum { WORTH_CALLING_NS = 500000 };
   uint32_t workers = muster_pool_workers(world->pool);
+  ASSERT(world->runner.workers > 0 && workers > 0);
   uint32_t most = (world->runner.workers < workers ? world->runner.workers : workers) - 1;
   if (!world->timed) return most;
   uint64_t now_ns = clock_now(&world->runner.clock), end_ns = world->frame.deadline_ns;
@@ -53,6 +55,7 @@ static void mark_before_sleep(void *argument) {
 }
 
 void serial_run_crew(struct muster_world *world, crew *crew, crew_work work, uint32_t helpers) {
+  ASSERT(helpers > 0 && helpers < world->pool->workers);
   crew_orders orders = {.work = work,
                         .argument = world,
                         .patience_ns = world->runner.virtual ? UINT64_MAX : world->frame.deadline_ns,

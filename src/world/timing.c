@@ -1,6 +1,7 @@
 #include "world/timing.h"
 
 #include "agents/elapsed.h"
+#include "base/assert.h"
 #include "world/reactions.h"
 
 #include <xxhash.h>
@@ -35,6 +36,7 @@ void timing_ask_own(struct muster_world *world, uint32_t index, const batch_resu
 bool timing_delays_wake(struct muster_world *world, uint32_t index) {
   agent_row *row = &world->store.rows[index];
   if (!world->types.types[row->type].gapped) return false;
+  ASSERT(row->status == AGENT_WAITING || row->status == AGENT_READY);
   if (row->delayed) return true;
   if (world->frame.now_ns >= world->store.alarms[index].quiet_until_ns) {
     row->called = 1;
@@ -50,6 +52,7 @@ uint64_t timing_complete_update(struct muster_world *world, settle_part *part, c
                                 uint64_t began_ns) {
   agent_row *row = &world->store.rows[index];
   uint64_t reached_ns = elapsed_reached(type, row->last_update_ns, began_ns);
+  ASSERT(row->status == AGENT_ADMITTED || row->status == AGENT_ACTING);
   if (type->elapsed == MUSTER_ELAPSED_STEPS) {
     uint64_t behind = (began_ns - reached_ns) / type->step_ns;
     if (behind > part->steps_behind_max) part->steps_behind_max = behind;
@@ -67,6 +70,7 @@ void timing_forget(struct muster_world *world, uint32_t index) {
   if (!world->timers.high && !world->types.types[world->store.rows[index].type].gapped) return;
   timers_cancel(&world->timers, index);
   world->store.alarms[index] = (agent_alarm){0};
+  ASSERT(!timers_has(&world->timers, index));
 }
 
 uint64_t timing_hash(const struct muster_world *world, uint32_t index, uint64_t hash) {

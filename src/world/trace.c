@@ -1,6 +1,7 @@
 /* trace.c - keeps the decisions of the last frames. */
 #include "world/trace.h"
 
+#include "base/assert.h"
 #include "world/world.h"
 
 void trace_create(trace *trace, const muster_world_def *def, uint32_t workers, arena *arena) {
@@ -50,6 +51,7 @@ void trace_run(struct muster_world *world) {
   for (uint32_t i = 0; i < batch->claim_count; i++) {
     const batch_claim *claim = &batch->claims[i];
     uint64_t begin_ns = now_ns;
+    ASSERT(claim->first < claim->end && claim->end <= batch->count);
     for (uint32_t k = claim->first; k < claim->end; k++) now_ns += batch->entries[k].model_ns;
     span *span = track_add(&trace->tracks[0], begin_ns, now_ns);
     if (!span) continue;
@@ -67,6 +69,7 @@ void trace_end(struct muster_world *world) {
   trace->left_out[place] = 0;
   for (uint32_t i = 0; i < trace->workers; i++) {
     trace->counts[place * trace->workers + i] = trace->tracks[i].count;
+    ASSERT(trace->tracks[i].count <= trace->spans_max);
     trace->left_out[place] += trace->tracks[i].left_out;
   }
   if (world->runner.virtual) trace->virtual_end_ns = kept->begin_ns + world->report.wall_ns;

@@ -2,6 +2,7 @@
  * next intake. */
 #include "world/tune.h"
 
+#include "base/assert.h"
 #include "base/sized.h"
 #include "world/conduct.h"
 #include "world/guard.h"
@@ -266,6 +267,7 @@ static void set_lift(struct muster_world *world, uint32_t index, uint16_t lift) 
 }
 
 void tune_company(struct muster_world *world, const command *command) {
+  ASSERT(command->kind == COMMAND_MEET || command->kind == COMMAND_PART);
   if (!world->factors) return;
   if (command->kind == COMMAND_MEET)
     company_meet(&world->company, command->index, command->other);
@@ -277,6 +279,7 @@ void tune_company(struct muster_world *world, const command *command) {
 /* The most important of those that it is with, if they are more so than itself; all of them without company. */
 static uint16_t worth_of_company(const struct muster_world *world, uint32_t index) {
   const companions *companions = &world->company.of[index];
+  ASSERT(world->company.places[index] > 0 && store_is_active(&world->store, index));
   uint16_t best = world->store.standing[index], own = best;
   for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++) {
     muster_agent other = companions->others[i];

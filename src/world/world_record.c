@@ -1,6 +1,7 @@
 /* world_record.c - see world_record.h. */
 #include "world/world_record.h"
 
+#include "base/assert.h"
 #include "record/recorder_fields.h"
 #include "world/guard.h"
 
@@ -32,6 +33,7 @@ static void keep_newborn(struct muster_world *world, uint32_t index) {
   tape_put_number(tape, index);
   tape_put_number(tape, identity_generation(&world->agent_ids, index));
   tape_put_number(tape, row->type);
+  ASSERT(row->type < world->types.count && row->status != AGENT_FREE);
   tape_put_number(tape, row->user ? 1 : 0);
   tape_put_number(tape, name_of_user(world, index));
   tape_put(tape, &row->floor, sizeof row->floor);
@@ -44,6 +46,7 @@ static void keep_newborn(struct muster_world *world, uint32_t index) {
 }
 
 void world_record_newborns(struct muster_world *world) {
+  ASSERT(recorder_records(world->recorder));
   uint32_t index;
   keep_types(world);
   while (newborns_take(&world->recorder->newborns, &index)) keep_newborn(world, index);
@@ -68,6 +71,7 @@ bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t n
 
 /* Whether a command can have been given; else the replay has diverged. New observers have their index from here on. */
 static bool accepts(struct muster_world *world, const command *command) {
+  ASSERT(recorder_replays(world->recorder));
   if (world->recorder->tape.failed) return false;
   bool adds = command->kind == COMMAND_OBSERVER_ADD;
   if (!command_is_possible(world, command) || (adds && !identity_claim(&world->observer_ids, command->index)))
@@ -80,6 +84,7 @@ static bool accepts(struct muster_world *world, const command *command) {
 /* Some that are taken together, at most `most`; returns how many they are. */
 static uint32_t exchange_some(struct muster_world *world, recorder_tag tag, void *values, size_t each, uint32_t count,
                               uint32_t most) {
+  ASSERT(count <= most);
   recorder *recorder = world->recorder;
   if (recorder_records(recorder)) world_record_newborns(world);
   if (!recorder_mark(recorder, tag)) return 0;

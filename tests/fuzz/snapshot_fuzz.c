@@ -7,6 +7,7 @@
 #include "base/chunks.h"
 #include "service/snapshot_file.h"
 #include "snapshot/snapshot.h"
+#include "world/world_sound.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,10 +129,19 @@ static muster_world *new_world(void) {
   return world;
 }
 
+/* Whatever the build: in debug builds every frame ends with this, too. */
+static void require_sound(const muster_world *world, const char *when) {
+  soundness found = {0};
+  if (world_is_sound(world, WORLD_RESTS, &found) && world_ids_are_sound(world, &found)) return;
+  fprintf(stderr, "snapshot_fuzz: broken: %s, the world is not sound: %s\n", when, found.trouble);
+  abort();
+}
+
 static void run_frames(muster_world *world, uint64_t now_ns, int frames) {
   for (int i = 0; i < frames; i++) {
     now_ns += FRAME_NS;
     require(muster_frame_run(world, &(muster_frame){now_ns, 1000000}) == MUSTER_OK, "a frame can be run");
+    require_sound(world, "after a frame");
   }
 }
 
@@ -232,9 +242,11 @@ static void load(const void *bytes, size_t count, bool sure) {
     require(result == MUSTER_E_INPUT, "a bad snapshot is bad input");
     require(strncmp(muster_last_error(), "snapshot: ", 10) == 0, "messages name the snapshot");
     require(muster_world_hash(world) == 0, "nothing is half-loaded");
+    require_sound(world, "after a refusal");
     run_frames(world, 0, 1);
   } else {
     require(muster_snapshot_look(bytes, count, &info) == MUSTER_OK, "what can be loaded can be looked at");
+    require_sound(world, "as it was loaded");
     run_frames(world, info.sim_now_ns, 3);
   }
   muster_world_destroy(world);

@@ -324,6 +324,22 @@ grep -qE '^ +15 src/frame/look.c +agents 13 plan 2$' "$work/visible" || fail "$w
 grep -qE '^ +28 members in all, seen by 2 of 11 files$' "$work/visible" || fail "$what: no sum: $(cat "$work/visible")"
 [ "$(grep -n 'src/frame/look.c ' "$work/visible" | cut -d: -f1)" -lt \
   "$(grep -n 'src/plan/look.c ' "$work/visible" | cut -d: -f1)" ] || fail "$what: the most does not come first"
+plant "a room whose functions do not say what they rely on"
+{ echo "/* ASSERT(no) */"; echo "int ASSERT;"; lines 118 "int a;"; } | write src/world/many.c
+{ echo "#define SAYS ASSERT(1)"; echo "int b;"; } | write src/world/more.c
+expect src/world/many.c:1 assertions
+
+plant "a room with an assertion in sixty lines"
+{ echo "int f(int x) {"; echo "  ASSERT(x > 0);"; echo "  return x; /* as it is */"; echo "}"; lines 115 "int a;"; } |
+  write src/world/many.c
+run_tidy
+[ "$status" -eq 0 ] || fail "$what is refused: $output"
+printf 'int g(void) {\n  return 1;\n}\n\nint h(void) { return 2; }\n' | write src/world/short.c
+"$TIDY" --rooms "$tree" >"$work/rooms"
+grep -qx '  functions: median 3 lines, p90 4, longest 4 (f, many.c)' "$work/rooms" ||
+  fail "--rooms does not measure functions: $(cat "$work/rooms")"
+grep -qx '  longest file 119 lines (many.c), 0.8 assertions per 100 lines, comments on 0 % of the lines' "$work/rooms" ||
+  fail "--rooms does not measure files: $(cat "$work/rooms")"
 
 plant "a header that everyone includes"
 for ((i = 0; i < 10; i++)); do write "src/base/user$i.c" <<<'#include "base/common.h"'; done

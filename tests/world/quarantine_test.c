@@ -1,5 +1,7 @@
 /* Quarantine of a type by the host's word. */
 #include "support/recording.h"
+#include "support/snapshots.h"
+#include "world/world_sound.h"
 
 enum { FRAMES = 40, AGENTS = 20, QUARANTINED_AT = 10, PARDONED_AT = 25 };
 
@@ -49,4 +51,74 @@ Test(quarantine, by_the_hosts_word_keeps_a_type_from_running_until_a_pardon_and_
   }
   little_world_destroy(&little);
   recorded_forget(&run);
+}
+
+/* ------------------------------------------------------------------------------------------- without a period */
+
+static little_world open_called_world(void) {
+  static const muster_atom atom = {count_up, MUSTER_ROLE_BEHAVIOUR, 1000};
+  little_world little = little_world_create(1, NULL);
+  muster_type_def type = muster_default_type_def();
+  type.atoms = &atom;
+  type.atom_count = 1;
+  type.elapsed = MUSTER_ELAPSED_EVENTS;
+  type.state_bytes = sizeof(uint64_t);
+  register_type(&little, &type);
+  return little;
+}
+
+static void expect_sound(const little_world *little) {
+  soundness found = {0};
+  cr_assert(world_is_sound(little->world, WORLD_RESTS, &found), "%s", found.trouble);
+}
+
+static uint64_t updates_of(const little_world *little, muster_agent agent) {
+  const struct muster_world *world = little->world;
+  return *(const uint64_t *)type_state(&world->types.types[0], world->store.rows[agent.index].state_slot);
+}
+
+/* Woken, but its type is put into quarantine by the same intake. */
+static muster_agent spawn_diverted(little_world *little) {
+  muster_agent agent = spawn_at(little, 0);
+  run_frames(little, 2);
+  cr_assert_eq(updates_of(little, agent), 0);
+  cr_assert_eq(muster_agent_wake_at(little->world, agent, 1), MUSTER_OK);
+  cr_assert_eq(muster_type_quarantine(little->world, little->type), MUSTER_OK);
+  run_frames(little, 2);
+  expect_sound(little);
+  cr_assert_eq(updates_of(little, agent), 0);
+  return agent;
+}
+
+Test(quarantine, an_agent_without_a_period_that_is_woken_as_it_is_pardoned_runs_once) {
+  little_world little = open_called_world();
+  muster_agent agent = spawn_diverted(&little);
+  muster_type_pardon(little.world, little.type);
+  run_frame(&little);
+  muster_agent_wake(little.world, agent);
+  for (uint32_t i = 0; i < 30; i++) {
+    run_frame(&little);
+    expect_sound(&little);
+  }
+  cr_assert_eq(updates_of(&little, agent), 1);
+  little_world_destroy(&little);
+}
+
+Test(quarantine, an_agent_without_a_period_that_was_about_to_run_is_saved_and_loaded) {
+  little_world little = open_called_world(), other = open_called_world();
+  muster_agent agent = spawn_diverted(&little);
+  saved_world saved = save_world(little.world);
+  cr_assert_eq(load_world(other.world, saved.bytes, saved.count), MUSTER_OK, "%s", muster_last_error());
+  other.now_ns = little.now_ns;
+  expect_sound(&other);
+  muster_type_pardon(little.world, little.type);
+  muster_type_pardon(other.world, other.type);
+  run_frames(&little, 30);
+  run_frames(&other, 30);
+  expect_sound(&other);
+  cr_assert_eq(updates_of(&little, agent), 1);
+  cr_assert_eq(muster_world_hash(little.world), muster_world_hash(other.world));
+  free(saved.bytes);
+  little_world_destroy(&little);
+  little_world_destroy(&other);
 }

@@ -20,11 +20,11 @@ static const room rooms[] = {
     {"base", {NULL}, {"*"}},
     {"agents",
      {"base"},
-     {"store.h", "batch.h", "company.h", "elapsed.h", "herds.h", "mailbox.h", "nearby.h", "observers.h", "offence.h",
-      "passes.h", "sets.h", "sights.h", "space.h", "spawn.h", "types.h"}},
+     {"store.h", "agents_sound.h", "batch.h", "company.h", "elapsed.h", "herds.h", "mailbox.h", "nearby.h",
+      "observers.h", "offence.h", "passes.h", "sets.h", "sights.h", "space.h", "spawn.h", "types.h"}},
     {"plan",
      {"base", "agents"},
-     {"bands.h", "closing.h", "controller.h", "costs.h", "ease.h", "fold.h", "offenders.h", "periods.h", "rank.h",
+     {"bands.h", "controller.h", "costs.h", "ease.h", "fold.h", "offenders.h", "periods.h", "rank.h", "plan_sound.h",
       "ready.h", "rhythm.h", "score.h", "timers.h"}},
     {"pool", {"base"}, {"pool.h", "atomics.h", "crew.h", "identity.h", "leaving.h", "ring.h", "ticket.h", "worker.h"}},
     {"run",
@@ -34,8 +34,8 @@ static const room rooms[] = {
     {"record", {"base", "agents", "pool", "run"}, {"recorder.h", "recorder_fields.h"}},
     {"world",
      {"base", "agents", "plan", "pool", "run", "record"},
-     {"world.h", "lifecycle.h", "commands.h", "conduct.h", "conduct_tell.h", "flight.h", "guard.h", "herd_links.h",
-      "messages.h", "reactions.h", "serial.h", "timing.h", "tune.h", "world_record.h"}},
+     {"world.h", "lifecycle.h", "conduct.h", "conduct_tell.h", "flight.h", "guard.h", "herd_links.h", "messages.h",
+      "reactions.h", "serial.h", "timing.h", "tune.h", "world_record.h", "world_sound.h"}},
     {"herds", {"base", "agents", "plan", "pool", "run", "record", "world"}, {"herds.h"}},
     {"frame", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}, {"frame.h", "frame_record.h"}},
     {"observe", {"base", "agents", "plan", "pool", "run", "record", "world", "herds"}, {"report.h"}},
@@ -226,6 +226,7 @@ static void print_room(const room_run *run, int room) {
     lines += run->tidy->sources[i].line_count;
   }
   printf("%-10s %4zu files %6zu lines\n", rooms[room].name, files, lines);
+  tidy_print_sizes(run->tidy, rooms[room].name);
   for (int used = 0; used < ROOM_COUNT; used++)
     if (run->includes[room][used] || run->calls[room][used])
       printf("  %s %-10s %4zu includes %5zu calls\n", may_use(room, used) ? "->" : "!!", rooms[used].name,

@@ -4,8 +4,8 @@
  *
  * reads every C file under ROOT's include, src, tools, bench and tests, and prints one line for each broken rule:
  * file:line: rule: what to do. A rule is one function over all sources; it has no list of exceptions to grow.
- * With --rooms it prints instead which rooms of src know which others, which files of a room call each other in a
- * circle, and how many members each file sees of other rooms' structs.
+ * With --rooms it prints instead which rooms of src know which others, how large they are, which files of a room call
+ * each other in a circle, and how many members each file sees of other rooms' structs.
  */
 #ifndef TIDY_H
 #define TIDY_H
@@ -158,6 +158,12 @@ void tidy_print_circles(tidy_run *tidy);
 
 /* Prints how many members each source file sees of structs that belong to other rooms (visible.c). */
 void tidy_print_visible(tidy_run *tidy);
+
+/* Prints how long the functions and files of a room are, and how much of it are assertions and comments (sizes.c). */
+void tidy_print_sizes(const tidy_run *tidy, const char *room);
+
+/* The rooms that keep lists and counts of agents say what they rely on: one assertion in 60 lines (sizes.c). */
+void rule_assertions(tidy_run *tidy);
 
 /* Includes outside the rooms go down the layers only, and no header is included nearly everywhere (layers.c). */
 void rule_layers(tidy_run *tidy);

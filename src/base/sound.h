@@ -1,0 +1,54 @@
+/* base/sound.h - what the predicates share that look at whole structures: whether they are sound, and if not, what is
+ * wrong first, in words. They read alone, allocate nothing and are for debug frames, fuzz targets and tests. */
+#ifndef BASE_SOUND_H
+#define BASE_SOUND_H
+
+#include "base/random.h"
+
+#include <stdbool.h>
+
+typedef struct soundness {
+  bool broken;
+  char trouble[224]; /* then: the first thing that is wrong */
+} soundness;
+
+/* Notes what is wrong, printf-style, unless something was noted before. Returns false. */
+bool soundness_note(soundness *found, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static inline bool soundness_holds(void) {
+  return true;
+}
+
+/* Whether a condition holds; else it is noted, with the words that follow. */
+#define SOUND(found, condition, ...) ((condition) ? soundness_holds() : soundness_note(found, __VA_ARGS__))
+
+/* Numbers as a multiset: two that are equal hold the same numbers as often, but for one case in 2^64. */
+typedef struct tally {
+  uint64_t count, sum;
+} tally;
+
+static inline void tally_add_times(tally *tally, uint64_t number, uint64_t times) {
+  tally->count += times;
+  tally->sum += random_mix(number + 0x9e3779b97f4a7c15u) * times;
+}
+
+static inline void tally_add(tally *tally, uint64_t number) {
+  tally_add_times(tally, number, 1);
+}
+
+static inline bool tally_equals(const tally *one, const tally *other) {
+  return one->count == other->count && one->sum == other->sum;
+}
+
+/* How many bits are set. */
+static inline uint64_t sound_bits(const uint64_t *bits, uint32_t words) {
+  uint64_t count = 0;
+  for (uint32_t i = 0; i < words; i++) count += (uint64_t)__builtin_popcountll(bits[i]);
+  return count;
+}
+
+static inline bool sound_has_bit(const uint64_t *bits, uint32_t number) {
+  return bits[number / 64] >> (number % 64) & 1;
+}
+
+#endif

@@ -1,0 +1,271 @@
+#include "plan/plan_sound.h"
+
+/* ---------------------------------------------------------------------------------------------------------- classes */
+
+/* The class of which there are not as many members as it says, after the sums have shown that there is one. */
+static bool name_class(const class_table *classes, const agent_store *store, soundness *found) {
+  for (uint32_t number = 0; number < classes->count; number++) {
+    const agent_class *class = &classes->classes[number];
+    uint32_t members = 0, in_band[MUSTER_BANDS] = {0};
+    for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++) {
+      const agent_row *row = &store->rows[i];
+      if (row->class != number || row->status == AGENT_QUARANTINED) continue;
+      members++;
+      in_band[band_of(row->importance)]++;
+    }
+    SOUND(found, members == class->members, "class %u (type %u, level %u) has %u members, counted as %u", number,
+          class->type, class->level, members, class->members);
+    for (uint32_t band = 0; band < MUSTER_BANDS; band++)
+      SOUND(found, in_band[band] == class->in_band[band], "class %u has %u members in band %u, counted as %u", number,
+            in_band[band], band, class->in_band[band]);
+  }
+  return !found->broken;
+}
+
+static void tally_members(const class_table *classes, tally *told, uint32_t in_band[MUSTER_BANDS], soundness *found) {
+  uint32_t with_members = 0;
+  for (uint32_t i = 0; i < classes->count && !found->broken; i++) {
+    const agent_class *class = &classes->classes[i];
+    with_members += class->members > 0;
+    SOUND(found, class->number == i, "class %u says that it is class %u", i, class->number);
+    SOUND(found,
+          !class->members ||
+              (class->active_position < classes->active_count && classes->active[class->active_position] == i),
+          "class %u has %u members and is not among the active ones", i, class->members);
+    for (uint32_t band = 0; band < MUSTER_BANDS; band++) {
+      tally_add_times(told, i * MUSTER_BANDS + band, class->in_band[band]);
+      if (classes_in_bands(classes, class)) in_band[band] += class->in_band[band];
+    }
+    tally_add_times(told, UINT32_MAX + (uint64_t)i, class->members);
+  }
+  SOUND(found, with_members == classes->active_count, "%u classes have members, and %u are active", with_members,
+        classes->active_count);
+}
+
+bool classes_are_sound(const class_table *classes, const agent_store *store, soundness *found) {
+  tally told = {0}, seen = {0};
+  uint32_t in_band[MUSTER_BANDS] = {0};
+  tally_members(classes, &told, in_band, found);
+  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
+    const agent_row *row = &store->rows[i];
+    if (!SOUND(found, row->class < classes->count, "agent %u is of class %u of %u", i, row->class, classes->count))
+      break;
+    SOUND(found, classes->classes[row->class].type == row->type, "agent %u is of type %u and of a class of type %u", i,
+          row->type, classes->classes[row->class].type);
+    if (row->status == AGENT_QUARANTINED) continue;
+    tally_add(&seen, row->class * MUSTER_BANDS + band_of(row->importance));
+    tally_add(&seen, UINT32_MAX + (uint64_t)row->class);
+  }
+  if (!found->broken && !tally_equals(&told, &seen)) name_class(classes, store, found);
+  for (uint32_t band = 0; band < MUSTER_BANDS; band++)
+    SOUND(found, in_band[band] == classes->in_band[band], "%u members of classes are in band %u, counted as %u",
+          in_band[band], band, classes->in_band[band]);
+  return !found->broken;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- wheels */
+
+static bool hangs_right(const class_table *classes, const agent_row *row, uint32_t agent, soundness *found) {
+  if (!SOUND(found, list_spot_is_sound(&classes->lists, row->spot, agent),
+             "agent %u is WAITING and not in the wheel where it hangs", agent))
+    return false;
+  uint32_t owner = lists_block_of(&classes->lists, row->spot)->owner, slot = owner % WHEEL_SLOTS;
+  uint32_t number = owner / (WHEEL_LISTS * WHEEL_SLOTS), shard = owner / WHEEL_SLOTS % WHEEL_LISTS;
+  return SOUND(found, number == row->class, "agent %u is of class %u and in a wheel of class %u", agent, row->class,
+               number) &&
+         SOUND(found, sound_has_bit(classes->classes[number].occupied[shard], slot),
+               "agent %u is in slot %u of class %u, which is marked as empty", agent, slot, number);
+}
+
+static uint32_t count_wheel(const list_look *look, const agent_class *class, soundness *found) {
+  enum { WORDS = WHEEL_SLOTS / 64 };
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < WHEEL_LISTS * WORDS; i++)
+    for (uint64_t left = class->occupied[i / WORDS][i % WORDS]; left && !found->broken; left &= left - 1) {
+      uint32_t shard = i / WORDS, slot = i % WORDS * 64 + (uint32_t)__builtin_ctzll(left);
+      agent_list list = class->slots[shard][slot];
+      SOUND(found, list != 0, "slot %u of class %u is empty and not marked so", slot, class->number);
+      count += list_is_sound(look, list, wheel_owner(class, shard, slot), found);
+    }
+  return count;
+}
+
+bool wheels_are_sound(const class_table *classes, const agent_store *store, soundness *found) {
+  list_look look = {.lists = &classes->lists, .store = store, .name = "the wheels", .status = AGENT_WAITING};
+  uint32_t waiting = 0, hanging = 0;
+  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
+    const agent_row *row = &store->rows[i];
+    if (row->status != AGENT_WAITING || !row->spot) continue;
+    hangs_right(classes, row, i, found);
+    waiting++;
+  }
+  for (uint32_t i = 0; i < classes->count && !found->broken; i++)
+    hanging += count_wheel(&look, &classes->classes[i], found);
+  return SOUND(found, waiting == hanging, "%u agents wait in wheels that hold %u", waiting, hanging);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ ready */
+
+bool line_is_sound(const line *line, const agent_store *store, const char *name, soundness *found) {
+  uint32_t standing = 0;
+  SOUND(found, line->head <= line->tail, "the line of %s begins at %u and ends at %u", name, line->head, line->tail);
+  for (uint32_t i = line->head; i < line->tail && !found->broken; i++) {
+    uint32_t agent = (uint32_t)line->places[i];
+    if (!SOUND(found, agent < store->maximum, "agent %u of %u is in the line of %s", agent, store->maximum, name))
+      break;
+    if (!line_stands(line, line->places[i])) continue;
+    standing++;
+    SOUND(found, store_is_active(store, agent), "agent %u is in the line of %s and not active", agent, name);
+  }
+  return SOUND(found, standing == line->standing, "%u agents are in the line of %s, counted as %u", standing, name,
+               line->standing);
+}
+
+/* What a walk over the agents found. */
+typedef struct ready_counts {
+  uint32_t ready, begun, in_ring, woken, fresh, enlisted;
+  tally types;
+} ready_counts;
+
+static void count_in_line(const ready_set *ready, const agent_row *row, uint32_t agent, ready_counts *counts,
+                          soundness *found) {
+  bool waits = row->status == AGENT_READY || row->status == AGENT_ADMITTED || row->status == AGENT_ACTING;
+  counts->enlisted += row->enlisted;
+  SOUND(found, row->enlisted == (ready->waiting.stamps[agent] != 0),
+        "agent %u is %sin the line by release and does not know it", agent, row->enlisted ? "not " : "");
+  SOUND(found, waits || !row->enlisted, "agent %u is %s and in the line by release", agent,
+        agent_status_name((agent_status)row->status));
+  SOUND(found, row->status == AGENT_READY || !ready->woken.stamps[agent], "agent %u is %s and in the line of the woken",
+        agent, agent_status_name((agent_status)row->status));
+}
+
+static void count_ready(const ready_set *ready, const agent_row *row, uint32_t agent, ready_counts *counts,
+                        soundness *found) {
+  bool woken = ready->woken.stamps[agent] != 0;
+  counts->ready++;
+  counts->begun += (row->atom_next | row->owes) > 0;
+  tally_add(&counts->types, row->type);
+  SOUND(found, woken == (row->woken && !ready_by_deadline(ready)), "agent %u is READY and %s in the line of the woken",
+        agent, woken ? "wrongly" : "not");
+  counts->woken += woken;
+  if (!row->spot) {
+    counts->fresh += !woken;
+    return;
+  }
+  counts->in_ring++;
+  if (!SOUND(found, !woken, "agent %u is READY, in the ring and in the line of the woken", agent) ||
+      !SOUND(found, list_spot_is_sound(&ready->members, row->spot, agent),
+             "agent %u is READY and not in the ring where it is filed", agent))
+    return;
+  uint32_t bucket = lists_block_of(&ready->members, row->spot)->owner;
+  SOUND(found, bucket < READY_LISTS && ready->lists[bucket], "agent %u is READY and in list %u of the ring", agent,
+        bucket);
+}
+
+static uint32_t count_bucket(const list_look *look, const ready_set *ready, uint32_t bucket, soundness *found) {
+  uint32_t count = list_is_sound(look, ready->lists[bucket], bucket, found);
+  SOUND(found, count == ready->counts[bucket], "bucket %u of the ring has %u agents, counted as %u", bucket, count,
+        ready->counts[bucket]);
+  SOUND(found, count || bucket == READY_OLDER, "bucket %u of the ring is empty and not marked so", bucket);
+  return count;
+}
+
+static void check_ring(const ready_set *ready, const agent_store *store, uint32_t in_ring, soundness *found) {
+  list_look look = {.lists = &ready->members, .store = store, .name = "the ring", .status = AGENT_READY};
+  uint32_t count = count_bucket(&look, ready, READY_OLDER, found);
+  for (uint32_t word = 0; word < READY_BUCKETS / 64; word++)
+    for (uint64_t left = ready->occupied[word]; left && !found->broken; left &= left - 1)
+      count += count_bucket(&look, ready, word * 64 + (uint32_t)__builtin_ctzll(left), found);
+  SOUND(found, count == in_ring, "%u agents are READY in the ring, which holds %u", in_ring, count);
+}
+
+/* Every fresh agent is among the keys of the fresh: they may name others, too, who have been admitted or are gone. */
+static void check_fresh(const ready_set *ready, const agent_store *store, uint32_t fresh, soundness *found) {
+  uint32_t named = 0;
+  SOUND(found, ready->fresh_left <= ready->fresh_count && ready->fresh_count <= READY_FRESH_MAX,
+        "%u of %u fresh agents are left", ready->fresh_left, ready->fresh_count);
+  for (uint32_t i = 0; i < ready->fresh_count && fresh; i++) {
+    uint32_t agent = (uint32_t)(ready->fresh[i] & READY_AGENT_MASK);
+    if (!store_is_active(store, agent) || ready->woken.stamps[agent]) continue;
+    named += store->rows[agent].status == AGENT_READY && !store->rows[agent].spot;
+  }
+  SOUND(found, fresh <= named && fresh <= ready->fresh_left, "%u agents are READY in no list, and %u of them fresh",
+        fresh, named);
+}
+
+bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness *found) {
+  ready_counts counts = {0};
+  tally types = {0};
+  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
+    const agent_row *row = &store->rows[i];
+    count_in_line(ready, row, i, &counts, found);
+    if (row->status == AGENT_READY) count_ready(ready, row, i, &counts, found);
+  }
+  if (found->broken) return false;
+  for (uint32_t i = 0; i < ready->types->count; i++) tally_add_times(&types, i, ready->counts_of[i]);
+  SOUND(found, counts.ready == ready->count && counts.begun == ready->begun,
+        "%u agents are READY and %u of them begun, counted as %u and %u", counts.ready, counts.begun, ready->count,
+        ready->begun);
+  SOUND(found, tally_equals(&types, &counts.types), "%u READY agents are not of the types that are counted",
+        counts.ready);
+  line_is_sound(&ready->woken, store, "the woken", found);
+  line_is_sound(&ready->waiting, store, "those who wait, by release", found);
+  SOUND(found, counts.woken == ready->woken.standing && counts.enlisted == ready->waiting.standing,
+        "%u agents are in the line of the woken, and %u in that by release, counted as %u and %u", counts.woken,
+        counts.enlisted, ready->woken.standing, ready->waiting.standing);
+  check_ring(ready, store, counts.in_ring, found);
+  check_fresh(ready, store, counts.fresh, found);
+  return !found->broken;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- others */
+
+bool timers_are_sound(const timers *timers, uint32_t high, const char *name, soundness *found) {
+  enum { CHILDREN = 4 };
+  uint32_t placed = 0;
+  for (uint32_t i = 0; i < timers->count && !found->broken; i++) {
+    const timer *timer = &timers->heap[i], *parent = &timers->heap[i ? (i - 1) / CHILDREN : 0];
+    SOUND(found, timer->agent < high && timers->places[timer->agent] == i + 1,
+          "agent %u is among %s, and does not know it", timer->agent, name);
+    SOUND(found, parent->at_ns < timer->at_ns || (parent->at_ns == timer->at_ns && parent->agent <= timer->agent),
+          "agent %u is among %s, before its turn", timer->agent, name);
+  }
+  for (uint32_t i = 0; i < high; i++) placed += timers->places[i] > 0;
+  return SOUND(found, placed == timers->count && timers->count <= timers->high, "%u agents are among %s, counted as %u",
+               placed, name, timers->count);
+}
+
+bool score_is_sound(const score_board *board, const agent_store *store, soundness *found) {
+  tally told = {0}, seen = {0};
+  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++)
+    tally_add(&seen, store->rows[i].importance >> 8);
+  for (uint32_t i = 0; i < IMPORTANCE_BINS; i++) tally_add_times(&told, i, board->importance[i]);
+  SOUND(found, tally_equals(&told, &seen), "%u active agents are not in the bins of importance that are counted",
+        store->active_count);
+  for (uint32_t i = 0; i < board->noted_count && !found->broken; i++) {
+    uint32_t agent = board->noted[((uint64_t)board->noted_head + i) % board->noted_max];
+    SOUND(found, agent < board->noted_max && sound_has_bit(board->noted_bits, agent),
+          "agent %u is noted for the score and not marked", agent);
+  }
+  uint64_t marked = sound_bits(board->noted_bits, (board->noted_max + 63) / 64);
+  return SOUND(found, marked == board->noted_count, "%u agents are marked for the score, and %u noted",
+               (uint32_t)marked, board->noted_count);
+}
+
+bool ease_is_sound(const ease *ease, const agent_store *store, soundness *found) {
+  uint32_t eased = 0;
+  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++) eased += store->eased[i] > 0;
+  return SOUND(found, eased == ease->eased, "%u agents are lowered by pressure, counted as %u", eased, ease->eased);
+}
+
+bool offenders_are_sound(const offenders *offenders, const agent_store *store, soundness *found) {
+  uint32_t placed = 0;
+  if (!SOUND(found, offenders->count <= OFFENDERS_MAX, "%u agents are offenders", offenders->count)) return false;
+  for (uint32_t i = 0; i < offenders->count && !found->broken; i++) {
+    uint32_t agent = offenders->entries[i].agent;
+    SOUND(found, agent < store->maximum && store_is_active(store, agent) && offenders->places[agent] == i + 1,
+          "agent %u is offender %u and does not know it, or gone", agent, i);
+  }
+  for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++) placed += offenders->places[i] > 0;
+  return SOUND(found, placed == offenders->count, "%u agents are offenders, counted as %u", placed, offenders->count);
+}

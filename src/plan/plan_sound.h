@@ -1,0 +1,40 @@
+/* plan/plan_sound.h - whether what planning keeps of agents is sound: classes and their wheels, the ready set and its
+ * lines, times, importance, offenders. See base/sound.h and agents/agents_sound.h. */
+#ifndef PLAN_SOUND_H
+#define PLAN_SOUND_H
+
+#include "agents/agents_sound.h"
+#include "plan/ease.h"
+#include "plan/offenders.h"
+#include "plan/ready.h"
+#include "plan/score.h"
+#include "plan/timers.h"
+#include "plan/wheel.h"
+
+/* Whether classes have the members and bands that are counted, and those with members are listed. */
+bool classes_are_sound(const class_table *classes, const agent_store *store, soundness *found);
+
+/* Whether every waiting agent with a spot is in a wheel of its own class, whose slot is marked, and nobody else is in
+ * any. */
+bool wheels_are_sound(const class_table *classes, const agent_store *store, soundness *found);
+
+/* Whether those who stand in a line are active and as many as are counted. `name` is the line's. */
+bool line_is_sound(const line *line, const agent_store *store, const char *name, soundness *found);
+
+/* Whether every ready agent is in one place of the ready set (a bucket of the ring, the line of the woken, or the fresh
+ * ones), who waits stands in the line by release, and the counts are right. */
+bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness *found);
+
+/* Whether a heap of times is one, and the agents of it, all below `high`, know their places. */
+bool timers_are_sound(const timers *timers, uint32_t high, const char *name, soundness *found);
+
+/* Whether the bins of importance have whom they count, and who is noted is noted once. Outside of the score. */
+bool score_is_sound(const score_board *board, const agent_store *store, soundness *found);
+
+/* Whether those who are lowered by pressure are as many as are counted. */
+bool ease_is_sound(const ease *ease, const agent_store *store, soundness *found);
+
+/* Whether offenders know their entries. */
+bool offenders_are_sound(const offenders *offenders, const agent_store *store, soundness *found);
+
+#endif

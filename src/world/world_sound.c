@@ -1,0 +1,236 @@
+#include "world/world_sound.h"
+
+#include "base/fatal.h"
+#include "plan/plan_sound.h"
+#include "record/recorder.h"
+#include "world/herd_links.h"
+
+/* ------------------------------------------------------------------------------------------------------- statuses */
+
+/* Without a period it hangs in a wheel only when its type was put into quarantine as it was about to run. */
+static bool waiting_is_sound(const struct muster_world *world, const agent_row *row, uint32_t index, soundness *found) {
+  bool events = world->types.types[row->type].elapsed == MUSTER_ELAPSED_EVENTS;
+  return SOUND(found, events || row->spot, "agent %u is WAITING for a period and in no wheel", index);
+}
+
+/* Of an agent that is in no list of the wheels or the ring. */
+static bool is_in_none(const agent_row *row, uint32_t index, soundness *found) {
+  return SOUND(found, !row->spot, "agent %u is %s and in a list (block %u)", index,
+               agent_status_name((agent_status)row->status), row->spot >> 4);
+}
+
+static bool quarantined_is_sound(const agent_row *row, uint32_t index, soundness *found) {
+  return is_in_none(row, index, found) &&
+         SOUND(found, !row->woken && !row->enlisted, "agent %u is QUARANTINED and waits", index);
+}
+
+/* What holds whatever the status. */
+static bool is_known(const struct muster_world *world, const agent_row *row, uint32_t index, soundness *found) {
+  if (!SOUND(found, row->type < world->types.count, "agent %u is of type %u of %u", index, row->type,
+             world->types.count))
+    return false;
+  const agent_type *type = &world->types.types[row->type];
+  const agent_alarm *alarm = &world->store.alarms[index];
+  SOUND(found, identity_generation(&world->agent_ids, index) & 1, "agent %u is active, and its id is gone", index);
+  SOUND(found, world->store.places[index].type == row->type, "agent %u is of type %u, and of %u where it is", index,
+        row->type, world->store.places[index].type);
+  SOUND(found, row->level < type->def.level_count, "agent %u is at level %u of %u", index, row->level,
+        type->def.level_count);
+  SOUND(found, type->has_sets || !row->owes, "agent %u owes sets and has none", index);
+  SOUND(found, !row->acts || row->status == AGENT_QUARANTINED, "agent %u is %s, and its actions wait for a pardon",
+        index, agent_status_name((agent_status)row->status));
+  SOUND(found, row->reacts == timers_has(&world->reactions, index), "agent %u %s react by a time, and is %s asked to",
+        index, row->reacts ? "must" : "need not", row->reacts ? "not" : "still");
+  SOUND(found, (!alarm->wake_at_ns && !row->delayed) || timers_has(&world->timers, index),
+        "agent %u waits for a time that nobody looks at", index);
+  return !found->broken;
+}
+
+bool agent_is_sound(const struct muster_world *world, uint32_t index, soundness *found) {
+  const agent_row *row = &world->store.rows[index];
+  bool acts = sound_has_bit(world->acting, index);
+  if (!is_known(world, row, index, found)) return false;
+  SOUND(found, acts == (row->status == AGENT_ACTING), "agent %u is %s and %s those who act", index,
+        agent_status_name((agent_status)row->status), acts ? "among" : "not among");
+  switch ((agent_status)row->status) {
+  case AGENT_WAITING:
+    return waiting_is_sound(world, row, index, found);
+  case AGENT_READY:
+    return !found->broken; /* ready_is_sound() looks where it is */
+  case AGENT_ADMITTED:
+  case AGENT_ACTING:
+    return is_in_none(row, index, found);
+  case AGENT_QUARANTINED:
+    return quarantined_is_sound(row, index, found);
+  default:
+    return SOUND(found, false, "agent %u is active and %s", index, agent_status_name((agent_status)row->status));
+  }
+}
+
+/* ------------------------------------------------------------------------------------------- admitted and acting */
+
+static void add_admitted(const struct muster_world *world, uint32_t agent, const char *where, tally *admitted,
+                         soundness *found) {
+  const agent_store *store = &world->store;
+  if (!SOUND(found, agent < store->maximum && store_is_active(store, agent), "agent %u is in %s and not active", agent,
+             where))
+    return;
+  SOUND(found, store->rows[agent].status == AGENT_ADMITTED, "agent %u is in %s and %s", agent, where,
+        agent_status_name((agent_status)store->rows[agent].status));
+  tally_add(admitted, agent);
+}
+
+/* Whether an entry's agent is still the batch's. Who was woken and ran is not ADMITTED before the commit makes it so.
+ */
+static bool is_unsettled(const struct muster_world *world, uint32_t entry, world_moment moment) {
+  if (moment == WORLD_RANKED) return true;
+  if (!world->commit.open || entry < world->commit.settled) return false;
+  return world->batch.outcomes[entry] != OUTCOME_SETTLED && world->batch.outcomes[entry] != OUTCOME_NOTICED;
+}
+
+static tally tally_batch(const struct muster_world *world, world_moment moment, soundness *found) {
+  const batch *batch = &world->batch;
+  tally admitted = {0};
+  SOUND(found, batch->held_count <= HELD_MAX, "%u agents are held", batch->held_count);
+  for (uint32_t i = 0; i < batch->held_count && !found->broken; i++)
+    add_admitted(world, batch->held[i], "the list of those who are held", &admitted, found);
+  for (uint32_t i = 0; i < batch->count && !found->broken; i++)
+    if (is_unsettled(world, i, moment)) add_admitted(world, batch->entries[i].agent, "the batch", &admitted, found);
+  return admitted;
+}
+
+/* Somebody ADMITTED is not there, or somebody twice. */
+static bool name_admitted(const struct muster_world *world, world_moment moment, soundness *found) {
+  const batch *batch = &world->batch;
+  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
+    uint32_t times = 0;
+    if (world->store.rows[i].status != AGENT_ADMITTED) continue;
+    for (uint32_t k = 0; k < batch->held_count; k++) times += batch->held[k] == i;
+    for (uint32_t k = 0; k < batch->count; k++) times += batch->entries[k].agent == i && is_unsettled(world, k, moment);
+    SOUND(found, times == 1, "agent %u is ADMITTED and %u times in the batch or held", i, times);
+  }
+  return !found->broken;
+}
+
+static bool statuses_are_sound(const struct muster_world *world, world_moment moment, soundness *found) {
+  tally admitted = {0};
+  uint32_t acting = 0;
+  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX && !found->broken; i++) {
+    agent_is_sound(world, i, found);
+    if (world->store.rows[i].status == AGENT_ADMITTED) tally_add(&admitted, i);
+    acting += world->store.rows[i].status == AGENT_ACTING;
+  }
+  tally told = tally_batch(world, moment, found);
+  if (!found->broken && !tally_equals(&told, &admitted)) name_admitted(world, moment, found);
+  uint64_t marked = sound_bits(world->acting, (world->def.agents_max + 63) / 64);
+  return SOUND(found, acting == world->acting_count && marked == acting,
+               "%u agents are ACTING, %u among those who act, counted as %u", acting, (uint32_t)marked,
+               world->acting_count);
+}
+
+/* ------------------------------------------------------------------------------------------------- what counts them */
+
+static bool penalties_are_sound(const struct muster_world *world, soundness *found) {
+  const conduct_state *conduct = &world->conduct;
+  uint32_t demoted = 0, quarantined = 0, types = 0;
+  tally told = {0}, seen = {0};
+  for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
+    const agent_row *row = &world->store.rows[i];
+    demoted += row->level_floor > 0;
+    quarantined += row->status == AGENT_QUARANTINED;
+    if (row->level_floor) tally_add(&seen, row->type * 2);
+    if (row->status == AGENT_QUARANTINED) tally_add(&seen, row->type * 2 + 1);
+  }
+  for (uint32_t i = 0; i < world->types.count; i++) {
+    types += world->types.types[i].quarantined;
+    tally_add_times(&told, i * 2, conduct->offenders.types[i].agents_demoted);
+    tally_add_times(&told, i * 2 + 1, conduct->offenders.types[i].agents_quarantined);
+    SOUND(found, world->types.types[i].quarantined == world->classes.frozen[i],
+          "type %u is %sin quarantine, and its classes are %sfrozen", i,
+          world->types.types[i].quarantined ? "" : "not ", world->classes.frozen[i] ? "" : "not ");
+  }
+  SOUND(found, demoted == conduct->agents_demoted, "%u agents are demoted, counted as %u", demoted,
+        conduct->agents_demoted);
+  SOUND(found, quarantined == conduct->agents_quarantined, "%u agents are QUARANTINED, counted as %u", quarantined,
+        conduct->agents_quarantined);
+  SOUND(found, types == conduct->types_quarantined, "%u types are in quarantine, counted as %u", types,
+        conduct->types_quarantined);
+  return SOUND(found, tally_equals(&told, &seen), "the penalties of agents are not those that their types count");
+}
+
+/* Agents that have been spawned and ids that are set aside are not active. */
+static bool spawns_are_sound(const struct muster_world *world, soundness *found) {
+  uint32_t high = identity_high(&world->agent_ids);
+  bool taken = !recorder_replays(world->recorder); /* there its record says who becomes active */
+  for (uint32_t i = 0; taken && i < high && !found->broken; i++)
+    SOUND(found, !pending_has(&world->inbox.spawns, i) || !store_is_active(&world->store, i),
+          "agent %u is active and among the spawns", i);
+  for (uint32_t i = 0; !world->commit.open && i < world->spawn_id_count && !found->broken; i++)
+    SOUND(found, world->spawn_ids[i] < high && !store_is_active(&world->store, world->spawn_ids[i]),
+          "agent %u is active, and its id set aside for a spawn", world->spawn_ids[i]);
+  return SOUND(found, world->deferred_count <= world->def.commands_max, "%u commands wait for the next intake",
+               world->deferred_count);
+}
+
+/* A home's id is somebody's where a herd is. */
+static bool homes_are_sound(const struct muster_world *world, soundness *found) {
+  for (uint32_t t = 0; t < world->herds.count; t++) {
+    const herd_type *type = &world->herds.types[t];
+    for (uint32_t home = 0; home < type->block_count * MUSTER_HERD_BLOCK && !found->broken; home++) {
+      bool used = home % MUSTER_HERD_BLOCK < herds_block_of(type, home)->high;
+      bool there = used && (type->members[home] || herds_number_in(type, home) != HERD_EMPTY);
+      SOUND(found, there == (homes_generation(&world->homes, type->first + home) & 1),
+            "herd %u of type '%s' is %s, and its id is not", type->first + home, type->name, there ? "there" : "gone");
+    }
+  }
+  return !found->broken;
+}
+
+bool world_is_sound(const struct muster_world *world, world_moment moment, soundness *found) {
+  const agent_store *store = &world->store;
+  uint32_t high = identity_high(&world->agent_ids);
+  return store_is_sound(store, found) && statuses_are_sound(world, moment, found) &&
+         space_is_sound(&world->space, store, found) && classes_are_sound(&world->classes, store, found) &&
+         wheels_are_sound(&world->classes, store, found) && ready_is_sound(&world->ready, store, found) &&
+         timers_are_sound(&world->timers, high, "those who wait for a time", found) &&
+         timers_are_sound(&world->reactions, high, "those who must react", found) &&
+         score_is_sound(&world->board, store, found) && ease_is_sound(&world->ease, store, found) &&
+         offenders_are_sound(&world->conduct.offenders, store, found) && penalties_are_sound(world, found) &&
+         mailbox_is_sound(&world->mailbox, store, world->commit.open, found) &&
+         company_is_sound(&world->company, store, found) && observers_are_sound(&world->observers, found) &&
+         spawns_are_sound(world, found) && homes_are_sound(world, found) &&
+         herds_are_sound(&world->herds, store, found);
+}
+
+bool world_ids_are_sound(const struct muster_world *world, soundness *found) {
+  const identity *ids = &world->agent_ids;
+  uint32_t high = identity_high(ids), live = 0, index;
+  uint32_t aside = world->spawn_id_count + (world->herds.links && world->herds.spare != HERD_NONE);
+  for (uint32_t i = 0; i < high && !found->broken; i++) {
+    bool somebody = identity_generation(ids, i) & 1, pending = pending_has(&world->inbox.spawns, i);
+    live += somebody;
+    SOUND(found, somebody == (pending || store_is_active(&world->store, i)), "agent %u has an id that is %s, and is %s",
+          i, somebody ? "live" : "gone",
+          pending ? "PENDING" : agent_status_name((agent_status)world->store.rows[i].status));
+    SOUND(found, !pending || world->store.rows[i].status == AGENT_PENDING, "agent %u is among the spawns and %s", i,
+          agent_status_name((agent_status)world->store.rows[i].status));
+  }
+  uint32_t free = 0;
+  for (; !found->broken && ring_peek(&ids->given_back, free, &index); free++)
+    SOUND(found, index < high && !(identity_generation(ids, index) & 1), "agent %u is there, and its index free",
+          index);
+  return SOUND(found, live + free + aside == high, "%u agents, %u free indices and %u set aside are not %u", live, free,
+               aside, high);
+}
+
+#ifndef NDEBUG
+void world_check(const struct muster_world *world, world_moment moment) {
+  enum { SMALL = 65536, EVERY = 64 };
+  soundness found = {0};
+  uint64_t work = (uint64_t)world->def.agents_max / 2 + 4ull * world->store.high + 32ull * world->classes.count;
+  for (uint32_t i = 0; i < world->herds.count; i++) work += world->herds.types[i].block_count * MUSTER_HERD_BLOCK;
+  if (work > SMALL && world->frames % EVERY != 0) return;
+  if (!world_is_sound(world, moment, &found))
+    fatal("frame %llu: the world is not sound: %s", (unsigned long long)world->frames, found.trouble);
+}
+#endif

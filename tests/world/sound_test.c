@@ -1,0 +1,237 @@
+/* A world that is driven by everything that can happen is sound after every frame, and each thing that is broken by
+ * hand is named: which agent, which status, which list. */
+#include "agents/agents_sound.h"
+#include "support/busy_worlds.h"
+#include "world/conduct.h"
+#include "world/world_sound.h"
+
+#include <stdio.h>
+
+static void expect_sound(const struct muster_world *world, const char *kind, uint32_t frame) {
+  soundness found = {0};
+  world_is_sound(world, WORLD_RESTS, &found);
+  cr_assert(!found.broken, "%s, frame %u: %s", kind, frame, found.trouble);
+  world_ids_are_sound(world, &found);
+  cr_assert(!found.broken, "%s, frame %u: %s", kind, frame, found.trouble);
+}
+
+Test(sound, a_busy_world_is_sound_after_every_frame) {
+  for (uint32_t k = 0; k < BUSY_KINDS; k++) {
+    little_world little = busy_world(&busy_kinds[k], 1);
+    busy_populate(&little);
+    for (uint32_t frame = 0; frame < 150; frame++) {
+      busy_frame(&little, &busy_kinds[k], frame);
+      expect_sound(little.world, busy_kinds[k].name, frame);
+    }
+    little_world_destroy(&little);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------ broken by hand */
+
+static void expect_named(const struct muster_world *world, const char *words) {
+  soundness found = {0};
+  cr_assert(!world_is_sound(world, WORLD_RESTS, &found), "nothing is found, expected: %s", words);
+  cr_assert_not_null(strstr(found.trouble, words), "expected: %s; found: %s", words, found.trouble);
+}
+
+/* With other bytes at a place, which are put back. */
+static void expect_broken(const struct muster_world *world, void *place, const void *bytes, size_t count,
+                          const char *words) {
+  unsigned char kept[256];
+  cr_assert(count <= sizeof kept);
+  memcpy(kept, place, count);
+  memcpy(place, bytes, count);
+  expect_named(world, words);
+  memcpy(place, kept, count);
+}
+
+static void expect_counted(const struct muster_world *world, uint32_t *count, const char *words) {
+  expect_broken(world, count, &(uint32_t){*count + 1}, sizeof *count, words);
+}
+
+/* What is said of an agent. */
+static const char *of(uint32_t agent, const char *words) {
+  static char text[128];
+  snprintf(text, sizeof text, "agent %u is %s", agent, words);
+  return text;
+}
+
+static void expect_row(struct muster_world *world, uint32_t agent, const agent_row *row, const char *words) {
+  expect_broken(world, &world->store.rows[agent], row, sizeof *row, words);
+}
+
+static void expect_status(struct muster_world *world, uint32_t agent, agent_status status, const char *words) {
+  agent_row row = world->store.rows[agent];
+  row.status = (uint8_t)status;
+  expect_row(world, agent, &row, of(agent, words));
+}
+
+/* The first agent of a status that is in a list, or in none. */
+static uint32_t find(const struct muster_world *world, agent_status status, bool listed) {
+  uint32_t i = 0;
+  for (; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
+    const agent_row *row = &world->store.rows[i];
+    if (row->status == status && listed == (row->spot != 0) && !row->atom_next && !row->owes && !row->woken) break;
+  }
+  return i;
+}
+
+/* One of those who wait, are ready and act, if there is one. */
+static void quarantine_some(struct muster_world *world) {
+  for (uint32_t status = AGENT_WAITING; status <= AGENT_ACTING; status++) {
+    uint32_t agent = status == AGENT_ADMITTED ? UINT32_MAX : find(world, (agent_status)status, status != AGENT_ACTING);
+    if (agent == UINT32_MAX) continue;
+    const agent_row *row = &world->store.rows[agent];
+    conduct_quarantine_agent(world, &(muster_offence){.agent = {agent, row->generation}, .type = {row->type + 1u}});
+  }
+}
+
+/* Some wait, some are in quarantine. */
+static little_world driven_world(const busy_kind *kind) {
+  little_world little = busy_world(kind, 1);
+  busy_populate(&little);
+  for (uint32_t frame = 0; frame < 100; frame++) busy_frame(&little, kind, frame);
+  quarantine_some(little.world);
+  expect_sound(little.world, kind->name, 100);
+  return little;
+}
+
+Test(sound, an_agent_whose_status_is_changed_and_no_more_is_named_with_its_list) {
+  little_world little = driven_world(&busy_kinds[1]);
+  uint32_t waiting = find(little.world, AGENT_WAITING, true), ready = find(little.world, AGENT_READY, true);
+  uint32_t acting = find(little.world, AGENT_ACTING, false), out = find(little.world, AGENT_QUARANTINED, false);
+  uint32_t called = find(little.world, AGENT_WAITING, false);
+  cr_assert(waiting != UINT32_MAX && ready != UINT32_MAX && acting != UINT32_MAX && out != UINT32_MAX);
+  cr_assert_neq(called, UINT32_MAX);
+  expect_status(little.world, waiting, AGENT_PENDING, "active and PENDING");
+  expect_status(little.world, waiting, AGENT_READY, "READY and in list");
+  expect_status(little.world, waiting, AGENT_ADMITTED, "ADMITTED and in a list");
+  expect_status(little.world, waiting, AGENT_ACTING, "ACTING and not among those who act");
+  expect_status(little.world, waiting, AGENT_QUARANTINED, "QUARANTINED and in a list");
+  expect_status(little.world, called, AGENT_ADMITTED, "ADMITTED and 0 times in the batch or held");
+  agent_row row = little.world->store.rows[called];
+  row.status = AGENT_QUARANTINED;
+  expect_row(little.world, called, &row, "has 0 members, counted as 1");
+  expect_status(little.world, ready, AGENT_WAITING, "WAITING and not in the wheel");
+  expect_status(little.world, ready, AGENT_ADMITTED, "ADMITTED and in a list");
+  expect_status(little.world, acting, AGENT_WAITING, "WAITING and among those who act");
+  expect_status(little.world, acting, AGENT_QUARANTINED, "QUARANTINED and among those who act");
+  expect_status(little.world, out, AGENT_WAITING, "WAITING for a period and in no wheel");
+  expect_status(little.world, out, AGENT_ADMITTED, "ADMITTED and 0 times in the batch or held");
+  little_world_destroy(&little);
+}
+
+Test(sound, an_agent_whose_row_tells_another_story_is_named) {
+  little_world little = driven_world(&busy_kinds[1]);
+  struct muster_world *world = little.world;
+  uint32_t waiting = find(world, AGENT_WAITING, true), ready = find(world, AGENT_READY, true);
+  agent_row row = world->store.rows[waiting];
+  row.enlisted = 1;
+  expect_row(world, waiting, &row, of(waiting, "not in the line by release"));
+  row = world->store.rows[waiting];
+  row.spot = world->store.rows[ready].spot;
+  expect_row(world, waiting, &row, of(waiting, "WAITING and not in the wheel"));
+  row = world->store.rows[waiting];
+  row.class ++;
+  expect_row(world, waiting, &row, "class");
+  row = world->store.rows[waiting];
+  row.level = (row.level + 1u) & 3u;
+  expect_row(world, waiting, &row, "are at level");
+  row = world->store.rows[waiting];
+  row.reacts = !row.reacts;
+  expect_row(world, waiting, &row, "react by a time");
+  row = world->store.rows[waiting];
+  row.acts = 1;
+  expect_row(world, waiting, &row, of(waiting, "WAITING, and its actions wait for a pardon"));
+  row = world->store.rows[ready];
+  row.spot = 0;
+  expect_row(world, ready, &row, "of the ring and does not know it");
+  little_world_destroy(&little);
+}
+
+Test(sound, counts_of_agents_that_are_wrong_are_told) {
+  little_world little = driven_world(&busy_kinds[1]);
+  struct muster_world *world = little.world;
+  expect_counted(world, &world->store.active_count, "agents are active, and counted");
+  expect_counted(world, &world->store.level_counts[1], "are at level 1, and counted");
+  expect_counted(world, &world->acting_count, "among those who act, counted");
+  expect_counted(world, &world->ready.count, "agents are READY");
+  expect_counted(world, &world->ready.begun, "agents are READY");
+  expect_counted(world, &world->ready.counts_of[0], "of the types that are counted");
+  expect_counted(world, &world->ready.waiting.standing, "in the line of those who wait, by release");
+  expect_counted(world, &world->ready.counts[READY_OLDER], "bucket");
+  expect_counted(world, &world->board.importance[7], "bins of importance");
+  expect_counted(world, &world->ease.eased, "lowered by pressure");
+  expect_counted(world, &world->conduct.agents_demoted, "are demoted, counted");
+  expect_counted(world, &world->conduct.agents_quarantined, "QUARANTINED, counted");
+  expect_counted(world, &world->conduct.types_quarantined, "types are in quarantine");
+  expect_counted(world, &world->conduct.offenders.types[0].agents_demoted, "that their types count");
+  expect_counted(world, &world->mailbox.wake_count, "woken by messages");
+  expect_counted(world, &world->mailbox.owed_count, "have lost messages");
+  expect_counted(world, &world->observers.queues[0].count, "observers are in queue 0");
+  expect_counted(world, &world->timers.count, "those who wait for a time");
+  expect_counted(world, &world->classes.in_band[0], "members of classes are in band 0");
+  uint32_t number = world->store.rows[find(world, AGENT_WAITING, true)].class;
+  expect_counted(world, &world->classes.classes[number].members, "members, counted as");
+  expect_counted(world, &world->classes.classes[number].in_band[0], "in band 0");
+  little_world_destroy(&little);
+}
+
+Test(sound, lists_that_hold_somebody_wrongly_are_named) {
+  little_world little = driven_world(&busy_kinds[1]);
+  struct muster_world *world = little.world;
+  uint32_t waiting = find(world, AGENT_WAITING, true), acting = find(world, AGENT_ACTING, false);
+  agent_place place = world->store.places[waiting];
+  place.cell_x += 100;
+  expect_broken(world, &world->store.places[waiting], &place, sizeof place, of(waiting, "in"));
+  place = world->store.places[waiting];
+  place.spot = 0;
+  expect_broken(world, &world->store.places[waiting], &place, sizeof place, of(waiting, "active and not in the grid"));
+  list_block *block = lists_block_of(&world->classes.lists, world->store.rows[waiting].spot);
+  expect_broken(world, &block->owner, &(uint32_t){block->owner + WHEEL_SLOTS * WHEEL_LISTS}, 4,
+                of(waiting, "of class"));
+  uint32_t at = world->store.rows[waiting].spot & 15;
+  expect_broken(world, &block->agents[at], &acting, 4, of(waiting, "WAITING and not in the wheel where it hangs"));
+  uint64_t bits = world->acting[acting / 64] & ~(1ull << acting % 64);
+  expect_broken(world, &world->acting[acting / 64], &bits, 8, of(acting, "ACTING and not among those who act"));
+  world->batch.held_count = 1;
+  expect_broken(world, &world->batch.held[0], &waiting, 4,
+                of(waiting, "in the list of those who are held and WAITING"));
+  world->batch.held_count = 0;
+  world->spawn_id_count++;
+  expect_broken(world, &world->spawn_ids[world->spawn_id_count - 1], &waiting, 4, of(waiting, "active, and its id"));
+  world->spawn_id_count--;
+  timer late = {UINT64_MAX, world->timers.heap[0].agent};
+  expect_broken(world, &world->timers.heap[0], &late, sizeof late, "before its turn");
+  expect_sound(world, "put back", 100);
+  pending_add(&world->inbox.spawns, waiting);
+  expect_named(world, of(waiting, "active and among the spawns"));
+  little_world_destroy(&little);
+}
+
+Test(sound, company_that_is_listed_wrongly_is_named) {
+  little_world little = driven_world(&busy_kinds[3]);
+  struct muster_world *world = little.world;
+  uint32_t member = world->company.members[0];
+  cr_assert_gt(world->company.count, 0);
+  expect_broken(world, &world->company.places[member], &(uint32_t){999999}, 4, of(member, "in company"));
+  expect_broken(world, &world->company.of[member], &(companions){0}, sizeof(companions), of(member, "in nobody's"));
+  expect_broken(world, &world->company.count, &(uint32_t){0}, 4, "in company");
+  little_world_destroy(&little);
+}
+
+/* The frames that come after it show whether a pardon finds everybody where they were left. */
+Test(sound, a_world_stays_sound_through_quarantine_and_pardon) {
+  for (uint32_t k = 0; k < BUSY_KINDS; k++) {
+    little_world little = driven_world(&busy_kinds[k]);
+    for (uint32_t frame = 100; frame < 160; frame++) {
+      if (frame % 16 == 1) quarantine_some(little.world);
+      if (frame % 8 == 0) muster_type_quarantine(little.world, (muster_type){1 + frame / 8 % 4});
+      if (frame % 8 == 4) muster_type_pardon(little.world, (muster_type){1 + frame / 8 % 4});
+      busy_frame(&little, &busy_kinds[k], frame);
+      expect_sound(little.world, busy_kinds[k].name, frame);
+    }
+    little_world_destroy(&little);
+  }
+}
