@@ -15,20 +15,20 @@ enum { KINDS = 3, ROUND_INSERTIONS = 200000, ROUNDS_MAX = 64, FRAME_NS = 3333333
 static const uint32_t periods_of_kinds[KINDS] = {4, 6, 8};
 
 /* The wheels of one of the two, and who is due. */
-typedef struct side {
-  arena arena;
+struct side {
+  struct arena arena;
   agent_store store;
   type_table types;
   class_table classes;
   cost_table costs;
-  periods periods;
+  struct periods periods;
   ready_set ready;
   agent_class *of_kind[KINDS];
   uint32_t *due, due_count;
   uint64_t now_ns, frame;
-} side;
+};
 
-static bool create(side *side, uint32_t agents, uint32_t delay) {
+static bool create(struct side *side, uint32_t agents, uint32_t delay) {
   muster_world_def def = muster_default_world_def();
   muster_allocator allocator = {0};
   def.agents_max = agents;
@@ -45,7 +45,7 @@ static bool create(side *side, uint32_t agents, uint32_t delay) {
 }
 
 /* Finds who is due in the next frame. */
-static void release(side *side) {
+static void release(struct side *side) {
   side->frame++;
   side->now_ns += FRAME_NS;
   periods_fit(&side->periods, &side->classes, &side->costs, INFINITY);
@@ -62,14 +62,14 @@ static void release(side *side) {
 }
 
 /* As the commit does it: what comes is fetched. */
-PREFETCH_FUNCTION prefetch_ahead(const side *side, uint32_t i) {
+PREFETCH_FUNCTION prefetch_ahead(const struct side *side, uint32_t i) {
   enum { AHEAD = 16 };
   if (i + AHEAD >= side->due_count) return;
   __builtin_prefetch(&side->store.rows[side->due[i + AHEAD]], 1);
   activation_prefetch(&side->classes.activation, side->due[i + AHEAD]);
 }
 
-static void complete(side *side) {
+static void complete(struct side *side) {
   for (uint32_t i = 0; i < side->due_count; i++) {
     uint32_t agent = side->due[i];
     prefetch_ahead(side, i);
@@ -78,7 +78,7 @@ static void complete(side *side) {
   }
 }
 
-static bool populate(side *side, uint32_t agents) {
+static bool populate(struct side *side, uint32_t agents) {
   muster_type_def def = muster_default_type_def();
   side->types.planned = true; /* nothing is run */
   for (uint32_t i = 0; i < KINDS; i++) {
@@ -98,7 +98,7 @@ static bool populate(side *side, uint32_t agents) {
 }
 
 /* As many frames as have enough insertions; ns for each. */
-static double measure_round(side *side, uint64_t *insertions) {
+static double measure_round(struct side *side, uint64_t *insertions) {
   uint64_t spent_ns = 0, count = 0;
   while (count < ROUND_INSERTIONS) {
     release(side);
@@ -112,14 +112,14 @@ static double measure_round(side *side, uint64_t *insertions) {
 }
 
 /* Everybody has run, and chosen, twice. */
-static void warm_up(side *side) {
+static void warm_up(struct side *side) {
   for (uint32_t i = 0; i < 2 * periods_of_kinds[KINDS - 1]; i++) {
     release(side);
     complete(side);
   }
 }
 
-static bool measure(side sides[2], uint32_t rounds, activation_booking_cost *row) {
+static bool measure(struct side sides[2], uint32_t rounds, activation_booking_cost *row) {
   double ns[2][ROUNDS_MAX], difference_ns[ROUNDS_MAX];
   uint64_t unused = 0;
   if (rounds > ROUNDS_MAX) rounds = ROUNDS_MAX;
@@ -140,7 +140,7 @@ static bool measure(side sides[2], uint32_t rounds, activation_booking_cost *row
 }
 
 const char *activation_bench_booking(uint32_t agents, uint32_t rounds, activation_booking_cost *row) {
-  side *sides = calloc(2, sizeof *sides);
+  struct side *sides = calloc(2, sizeof *sides);
   *row = (activation_booking_cost){.agents = agents};
   bool done = sides && measure(sides, rounds, row);
   for (uint32_t i = 0; sides && i < 2; i++)

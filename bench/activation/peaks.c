@@ -142,12 +142,12 @@ const char *activation_bench_case(uint64_t seed, activation_case *row) {
 /* ------------------------------------------------------------------------------------------------------------- rings
  */
 
-typedef struct ring {
+struct ring {
   uint32_t periods[RING_AGENTS], delays[RING_AGENTS];
   float costs[RING_AGENTS];
-} ring;
+};
 
-static double peak_of(const ring *ring, uint32_t cycle) {
+static double peak_of(const struct ring *ring, uint32_t cycle) {
   double load[CYCLE_MAX] = {0};
   for (uint32_t i = 0; i < RING_AGENTS; i++)
     for (uint32_t t = ring->delays[i] % ring->periods[i]; t < cycle; t += ring->periods[i])
@@ -157,7 +157,7 @@ static double peak_of(const ring *ring, uint32_t cycle) {
 
 /* Costs vary from one to five. */
 const char *activation_bench_ring(activation_ring *row) {
-  static ring ring;
+  static struct ring ring;
   uint32_t longest = 0;
   for (uint32_t i = 0; i < RING_AGENTS; i++) {
     ring.periods[i] = row->periods[i % KINDS];

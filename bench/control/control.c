@@ -9,14 +9,14 @@ enum { AGENTS = 3000, CHANGE = 240, FRAME_NS = 33333333, BUDGET_NS = 10000000, L
 const control_bounds control_within = {.overshoot = 0.10, .settle_frames = 15, .frames_depressed = 5, .swing = 0.05};
 
 /* What happens in a script, by the frame: factors on cost and budget. */
-typedef struct script {
+struct script {
   const char *name, *summary;
   double (*cost)(uint32_t frame);
   double (*budget)(uint32_t frame); /* null = 1 */
   double noise;                     /* sigma of the logarithm of each update's cost */
   bool spike;                       /* one update takes 200 ms in the frame of the change */
   bool few;                         /* thirty times fewer updates that take thirty times as long */
-} script;
+};
 
 static double always(uint32_t frame) {
   (void)frame;
@@ -37,7 +37,7 @@ static double ramp(uint32_t frame) {
   return 1.0 + 2.0 * fmin(done, 1.0);
 }
 
-static const script scripts[CONTROL_RESPONSES] = {
+static const struct script scripts[CONTROL_RESPONSES] = {
     {"steady", "nothing changes", always, NULL, 0.0, false, false},
     {"step_up", "every update costs twice as much from one frame to the next", doubled, NULL, 0.0, false, false},
     {"step_down", "every update costs half as much", halved, NULL, 0.0, false, false},
@@ -49,17 +49,17 @@ static const script scripts[CONTROL_RESPONSES] = {
 };
 
 /* A run of a script. */
-typedef struct run {
-  const script *script;
+struct run {
+  const struct script *script;
   uint32_t frame;
   bool spiked;
   double cost_ns[2]; /* by type */
-} run;
+};
 
-typedef struct kind {
-  run *run;
+struct kind {
+  struct run *run;
   uint32_t number;
-} kind;
+};
 
 static muster_atom_result nothing(muster_update *update) {
   (void)update;
@@ -73,8 +73,8 @@ static double normal_of(uint64_t random) {
 }
 
 static uint64_t cost_of(const muster_cost_query *query, void *user) {
-  const kind *kind = user;
-  run *run = kind->run;
+  const struct kind *kind = user;
+  struct run *run = kind->run;
   if (run->script->spike && run->frame == CHANGE && !run->spiked) {
     run->spiked = true;
     return 200000000u;
@@ -84,7 +84,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
   return (uint64_t)(run->cost_ns[kind->number] * run->script->cost(run->frame) * factor);
 }
 
-static bool populate(muster_world *world, run *run, kind kinds[2]) {
+static bool populate(muster_world *world, struct run *run, struct kind kinds[2]) {
   uint32_t agents = run->script->few ? AGENTS / 30 : AGENTS;
   muster_type types[2];
   for (uint32_t i = 0; i < 2; i++) {
@@ -97,7 +97,7 @@ static bool populate(muster_world *world, run *run, kind kinds[2]) {
     def.elasticity = i ? 2.0f : 1.0f;
     def.model_cost_ns = cost_of;
     def.strikes_demote = def.strikes_quarantine = 0; /* the spikes are wanted */
-    kinds[i] = (kind){run, i};
+    kinds[i] = (struct kind){run, i};
     def.user = &kinds[i];
     types[i] = muster_type_register(world, &def);
     run->cost_ns[i] = (i ? 15000.0 : 10000.0) * (run->script->few ? 30.0 : 1.0);
@@ -111,11 +111,11 @@ static bool populate(muster_world *world, run *run, kind kinds[2]) {
   return true;
 }
 
-static double budget_factor(const script *script, uint32_t frame) {
+static double budget_factor(const struct script *script, uint32_t frame) {
   return script->budget ? script->budget(frame) : 1.0;
 }
 
-static bool run_frames(muster_world *world, run *run, control_trace *trace) {
+static bool run_frames(muster_world *world, struct run *run, control_trace *trace) {
   muster_frame_report report = muster_default_frame_report();
   for (run->frame = 0; run->frame < CONTROL_FRAMES; run->frame++) {
     uint32_t i = run->frame;
@@ -169,7 +169,7 @@ static double overshoot_of(const float *values, uint32_t from) {
 
 /* Until five frames in a row are not. In the frame of a spike the rate that costs allow is that of the frames before.
  */
-static uint32_t depressed(const script *script, const control_trace *trace) {
+static uint32_t depressed(const struct script *script, const control_trace *trace) {
   uint32_t frames = 0;
   double before = mean_of(trace->allowed, CHANGE - LAST / 2, CHANGE);
   for (uint32_t i = CHANGE, well = 0; i < CONTROL_FRAMES && well < 5; i++, well++) {
@@ -186,11 +186,11 @@ static uint32_t larger(uint32_t a, uint32_t b) {
 }
 
 /* A ramp has settled when it has ended; until then the period follows it. */
-static uint32_t change_ends(const script *script) {
+static uint32_t change_ends(const struct script *script) {
   return script->cost == ramp ? CHANGE + 60 : CHANGE;
 }
 
-static void judge(const script *script, control_response *response) {
+static void judge(const struct script *script, control_response *response) {
   const control_trace *trace = &response->trace;
   float rate[CONTROL_FRAMES];
   const float *period = trace->period_ms;
@@ -205,9 +205,9 @@ static void judge(const script *script, control_response *response) {
       response->frames_depressed <= control_within.frames_depressed && response->swing <= control_within.swing;
 }
 
-static const char *respond(const script *script, uint64_t seed, control_response *response) {
-  run run = {.script = script};
-  kind kinds[2];
+static const char *respond(const struct script *script, uint64_t seed, control_response *response) {
+  struct run run = {.script = script};
+  struct kind kinds[2];
   muster_world_def def = muster_default_world_def();
   def.agents_max = AGENTS;
   def.clock = MUSTER_CLOCK_VIRTUAL;

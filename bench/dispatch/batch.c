@@ -2,11 +2,11 @@
 
 #include "work.h"
 
-typedef struct batch {
+struct batch {
   const bench_context *context;
   bench_job job;
   uint32_t jobs, turns;
-} batch;
+};
 
 static void empty_job(void *argument, uint32_t worker) {
   (void)argument, (void)worker;
@@ -18,7 +18,7 @@ static void working_job(void *argument, uint32_t worker) {
 }
 
 static void submit_all(void *argument, uint32_t worker) {
-  batch *batch = argument;
+  struct batch *batch = argument;
   const bench_system *system = batch->context->system;
   void *pool = batch->context->pool;
   (void)worker;
@@ -27,7 +27,7 @@ static void submit_all(void *argument, uint32_t worker) {
 }
 
 uint64_t batch_run(const bench_context *context, uint32_t jobs, uint32_t turns) {
-  batch batch = {.context = context, .job = turns ? working_job : empty_job, .jobs = jobs, .turns = turns};
+  struct batch batch = {.context = context, .job = turns ? working_job : empty_job, .jobs = jobs, .turns = turns};
   uint64_t start = work_now();
   context->system->inside(context->pool, submit_all, &batch);
   return work_now() - start;

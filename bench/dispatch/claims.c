@@ -10,15 +10,15 @@
 
 enum { CHUNK = 8, CLAIMS = 100000, CREW_MAX = 256 };
 
-typedef struct claimers {
+struct claimers {
   _Alignas(128) shared_u64 ticket;
   _Alignas(128) shared_u64 session; /* opened so often; UINT64_MAX ends the threads */
   _Alignas(128) shared_u64 inside;  /* threads that have not finished the session */
   uint32_t threads;
-} claimers;
+};
 
 /* Returns the number of updates that this thread took. */
-static uint64_t claim_all(claimers *claimers) {
+static uint64_t claim_all(struct claimers *claimers) {
   uint64_t updates = 0;
   for (uint32_t claim; (claim = ticket_take(&claimers->ticket)) != TICKET_NONE;) {
     uint64_t first = (uint64_t)claim * CHUNK;
@@ -31,7 +31,7 @@ static uint64_t claim_all(claimers *claimers) {
 }
 
 static void *claimer(void *argument) {
-  claimers *claimers = argument;
+  struct claimers *claimers = argument;
   for (uint64_t seen = 0;;) {
     uint64_t session;
     while ((session = load_acquire_u64(&claimers->session)) == seen) pause_processor(); /* pairs with open_session */
@@ -43,7 +43,7 @@ static void *claimer(void *argument) {
 }
 
 /* Wall nanoseconds of one batch that all threads and the caller claim from. */
-static uint64_t claim_session(claimers *claimers, uint64_t session, uint32_t claims) {
+static uint64_t claim_session(struct claimers *claimers, uint64_t session, uint32_t claims) {
   ticket_open(&claimers->ticket, claims);
   store_relaxed_u64(&claimers->inside, claimers->threads);
   uint64_t start = work_now();
@@ -55,7 +55,7 @@ static uint64_t claim_session(claimers *claimers, uint64_t session, uint32_t cla
 
 /* Writes to the shared line are counted by the line itself: every fetch-add left its one in `next`, and opening the
  * batch was one store. */
-static double writes_per_update(const claimers *claimers, uint32_t claims) {
+static double writes_per_update(const struct claimers *claimers, uint32_t claims) {
   uint64_t fetch_adds = load_relaxed_u64(&claimers->ticket) & ((1u << TICKET_BITS) - 1);
   return (double)(fetch_adds + 1) / ((double)claims * CHUNK);
 }
@@ -63,7 +63,7 @@ static double writes_per_update(const claimers *claimers, uint32_t claims) {
 static void take_claim(bench_context *context) {
   uint32_t claims = bench_amount(context, CLAIMS, CLAIMS / 20), runs = bench_amount(context, 10, 2);
   pthread_t threads[CREW_MAX];
-  static claimers claimers;
+  static struct claimers claimers;
   claimers.threads = context->workers - 1;
   for (uint32_t i = 0; i < claimers.threads; i++)
     if (pthread_create(&threads[i], NULL, claimer, &claimers) != 0) abort();

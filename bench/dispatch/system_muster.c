@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct adaptor {
+struct adaptor {
   muster_group group;
   muster_range range;
   muster_pool *pool;
-} adaptor;
+};
 
 static void die(void) {
   fprintf(stderr, "muster bench: the pool refuses: %s\n", muster_last_error());
@@ -22,7 +22,7 @@ static void *create_pool(const bench_wishes *wishes, muster_affinity affinity) {
   def.workers = wishes->workers;
   def.affinity = affinity;
   if (def.jobs_max < wishes->jobs_max) def.jobs_max = wishes->jobs_max;
-  adaptor *adaptor = aligned_alloc(_Alignof(struct adaptor), sizeof *adaptor);
+  struct adaptor *adaptor = aligned_alloc(_Alignof(struct adaptor), sizeof *adaptor);
   if (!adaptor) return NULL;
   adaptor->pool = muster_pool_create(&def);
   if (!adaptor->pool) die();
@@ -39,7 +39,7 @@ static void *create_unpinned(const bench_wishes *wishes) {
 }
 
 static void destroy(void *pool) {
-  adaptor *adaptor = pool;
+  struct adaptor *adaptor = pool;
   muster_pool_destroy(adaptor->pool);
   free(adaptor);
 }
@@ -50,7 +50,7 @@ static void inside(void *pool, bench_job body, void *argument) {
 }
 
 static void submit_at(void *pool, uint32_t level, bench_job run, void *argument) {
-  adaptor *adaptor = pool;
+  struct adaptor *adaptor = pool;
   if (muster_job_submit(adaptor->pool, level, run, argument, &adaptor->group) != MUSTER_OK) die();
 }
 
@@ -60,23 +60,23 @@ static void submit(void *pool, bench_job run, void *argument) {
 
 /* All jobs of the pool are of the group. Helping with any of them makes the caller take the most urgent first. */
 static void wait_helping(void *pool) {
-  adaptor *adaptor = pool;
+  struct adaptor *adaptor = pool;
   if (muster_group_wait_helping(&adaptor->group, MUSTER_PRIORITIES - 1) != MUSTER_OK) die();
 }
 
 static void parallel_for(void *pool, uint64_t count, uint64_t grain, bench_range run, void *argument) {
-  adaptor *adaptor = pool;
+  struct adaptor *adaptor = pool;
   if (muster_parallel_for(adaptor->pool, MUSTER_PRIORITY_NORMAL, count, grain, run, argument) != MUSTER_OK) die();
 }
 
 static void submit_range_at(void *pool, uint32_t level, uint64_t count, uint64_t grain, bench_range run,
                             void *argument) {
-  adaptor *adaptor = pool;
+  struct adaptor *adaptor = pool;
   if (muster_range_submit(&adaptor->range, adaptor->pool, level, count, grain, run, argument, &adaptor->group)) die();
 }
 
 static void count_claims(void *pool, uint64_t *jobs, uint64_t *claims) {
-  adaptor *adaptor = pool;
+  struct adaptor *adaptor = pool;
   muster_pool_statistics statistics = muster_default_pool_statistics();
   if (muster_pool_get_statistics(adaptor->pool, UINT32_MAX, &statistics) != MUSTER_OK) die();
   *jobs = statistics.jobs;

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct entry {
+struct entry {
   const bench_system *builtin; /* or null: */
   const char *key, *name;
   const char *packages; /* null: it is what the entry before it brings as its best */
-} entry;
+};
 
 /* In the order of the table's columns. */
-static const entry entries[] = {
+static const struct entry entries[] = {
     {&system_muster, "muster", NULL, NULL},
     {&system_muster_unpinned, "unpinned", NULL, NULL},
     {NULL, "tbb", "oneTBB", "g++ libtbb-dev"},
@@ -72,7 +72,7 @@ static void add(bench_systems *systems, const bench_system *system) {
 }
 
 /* A peer with its best, or why there is none. */
-static void add_peer(bench_systems *systems, const entry *entry, const char *folder) {
+static void add_peer(bench_systems *systems, const struct entry *entry, const char *folder) {
   bench_absence *absence = &systems->absent[systems->absent_count];
   const bench_system *system = load(folder, entry->key, absence->reason, sizeof absence->reason);
   if (system) {

@@ -8,24 +8,24 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-typedef struct item {
+struct item {
   bench_job run;
   void *argument;
-} item;
+};
 
-typedef struct adaptor {
+struct adaptor {
   GThreadPool *pool;
-  item *items; /* a ring: one for each job that can wait */
+  struct item *items; /* a ring: one for each job that can wait */
   guint item_count;
   gint next_item;
   gint outstanding; /* the waiter's own is one */
   GMutex mutex;
   GCond all_done;
-} adaptor;
+};
 
 static void run_item(gpointer data, gpointer user_data) {
-  const item *item = data;
-  adaptor *adaptor = user_data;
+  const struct item *item = data;
+  struct adaptor *adaptor = user_data;
   item->run(item->argument, 0);
   if (!g_atomic_int_dec_and_test(&adaptor->outstanding)) return;
   g_mutex_lock(&adaptor->mutex);
@@ -34,9 +34,9 @@ static void run_item(gpointer data, gpointer user_data) {
 }
 
 static void *create(const bench_wishes *wishes) {
-  adaptor *adaptor = g_new0(struct adaptor, 1);
+  struct adaptor *adaptor = g_new0(struct adaptor, 1);
   adaptor->item_count = wishes->jobs_max;
-  adaptor->items = g_new0(item, adaptor->item_count);
+  adaptor->items = g_new0(struct item, adaptor->item_count);
   adaptor->outstanding = 1;
   g_mutex_init(&adaptor->mutex);
   g_cond_init(&adaptor->all_done);
@@ -45,7 +45,7 @@ static void *create(const bench_wishes *wishes) {
 }
 
 static void destroy(void *pool) {
-  adaptor *adaptor = pool;
+  struct adaptor *adaptor = pool;
   g_thread_pool_free(adaptor->pool, FALSE, TRUE);
   g_free(adaptor->items);
   g_free(adaptor);
@@ -56,8 +56,8 @@ static void inside(void *pool, bench_job body, void *argument) {
   body(argument, 0);
 }
 
-static item *push(adaptor *adaptor, bench_job run, void *argument) {
-  item *item = &adaptor->items[(guint)g_atomic_int_add(&adaptor->next_item, 1) % adaptor->item_count];
+static struct item *push(struct adaptor *adaptor, bench_job run, void *argument) {
+  struct item *item = &adaptor->items[(guint)g_atomic_int_add(&adaptor->next_item, 1) % adaptor->item_count];
   item->run = run;
   item->argument = argument;
   g_atomic_int_inc(&adaptor->outstanding);
@@ -70,13 +70,13 @@ static void submit(void *pool, bench_job run, void *argument) {
 }
 
 static void submit_at(void *pool, uint32_t level, bench_job run, void *argument) {
-  adaptor *adaptor = pool;
-  item *item = push(adaptor, run, argument);
+  struct adaptor *adaptor = pool;
+  struct item *item = push(adaptor, run, argument);
   if (level == 0) g_thread_pool_move_to_front(adaptor->pool, item);
 }
 
 static void wait_asleep(void *pool) {
-  adaptor *adaptor = pool;
+  struct adaptor *adaptor = pool;
   g_mutex_lock(&adaptor->mutex);
   if (!g_atomic_int_dec_and_test(&adaptor->outstanding))
     while (g_atomic_int_get(&adaptor->outstanding) > 0) g_cond_wait(&adaptor->all_done, &adaptor->mutex);

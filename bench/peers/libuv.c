@@ -8,21 +8,21 @@
 #include <stdlib.h>
 #include <uv.h>
 
-typedef struct request {
+struct request {
   uv_work_t work; /* first: found again by its address */
   bench_job run;
   void *argument;
-} request;
+};
 
-typedef struct adaptor {
+struct adaptor {
   uv_loop_t loop;
   uint32_t next;
-  request *requests;
-} adaptor;
+  struct request *requests;
+};
 
 static void *create(const bench_wishes *wishes) {
   char size[16];
-  adaptor *adaptor = calloc(1, sizeof *adaptor);
+  struct adaptor *adaptor = calloc(1, sizeof *adaptor);
   if (!adaptor) return NULL;
   snprintf(size, sizeof size, "%u", wishes->workers);
   setenv("UV_THREADPOOL_SIZE", size, 1); /* read when the first work is queued */
@@ -32,7 +32,7 @@ static void *create(const bench_wishes *wishes) {
 }
 
 static void destroy(void *pool) {
-  adaptor *adaptor = pool;
+  struct adaptor *adaptor = pool;
   uv_loop_close(&adaptor->loop);
   free(adaptor->requests);
   free(adaptor);
@@ -44,20 +44,20 @@ static void inside(void *pool, bench_job body, void *argument) {
 }
 
 static void run_request(uv_work_t *work) {
-  const request *request = (struct request *)work;
+  const struct request *request = (struct request *)work;
   request->run(request->argument, 0);
 }
 
 static void submit(void *pool, bench_job run, void *argument) {
-  adaptor *adaptor = pool;
-  request *request = &adaptor->requests[adaptor->next++];
+  struct adaptor *adaptor = pool;
+  struct request *request = &adaptor->requests[adaptor->next++];
   request->run = run;
   request->argument = argument;
   if (uv_queue_work(&adaptor->loop, &request->work, run_request, NULL) != 0) abort();
 }
 
 static void wait_asleep(void *pool) {
-  adaptor *adaptor = pool;
+  struct adaptor *adaptor = pool;
   uv_run(&adaptor->loop, UV_RUN_DEFAULT);
   adaptor->next = 0;
 }

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-typedef struct adaptor {
+struct adaptor {
   int workers;
-} adaptor;
+};
 
 static void *create(const bench_wishes *wishes) {
-  adaptor *adaptor = malloc(sizeof *adaptor);
+  struct adaptor *adaptor = malloc(sizeof *adaptor);
   if (!adaptor) return NULL;
   adaptor->workers = (int)wishes->workers;
   omp_set_dynamic(0);
@@ -25,7 +25,7 @@ static void destroy(void *pool) {
 
 /* The others wait at the end of the region, which is where they run what is submitted. */
 static void inside(void *pool, bench_job body, void *argument) {
-  const adaptor *adaptor = pool;
+  const struct adaptor *adaptor = pool;
 #pragma omp parallel num_threads(adaptor->workers)
 #pragma omp master
   body(argument, 0);
@@ -45,7 +45,7 @@ static void wait_for_all(void *pool) {
 /* Pieces are at least `grain` long, and where that allows, long enough that dealing them out does not count. */
 static void parallel_for(void *pool, uint64_t count, uint64_t grain, bench_range run, void *argument) {
   enum { PIECES_PER_WORKER = 1024 };
-  const adaptor *adaptor = pool;
+  const struct adaptor *adaptor = pool;
   uint64_t piece = count / ((uint64_t)adaptor->workers * PIECES_PER_WORKER);
   if (piece < grain) piece = grain;
   uint64_t pieces = (count + piece - 1) / piece;

@@ -28,7 +28,7 @@ static double between_m(muster_position a, muster_position b) {
   return hypot(hypot(a.x - b.x, a.y - b.y), a.z - b.z);
 }
 
-static double nearest_m(const crowd *crowd, crowd_place place) {
+static double nearest_m(const struct crowd *crowd, crowd_place place) {
   double nearest = INFINITY;
   for (uint32_t i = 0; i < crowd->observer_count; i++)
     if (crowd->observers[i].partition == place.partition)
@@ -41,7 +41,7 @@ static double importance_at(double distance_m) {
   return fmin(fmax((250.0 - distance_m) / (250.0 - 25.0), 0.0), 1.0);
 }
 
-bool crowd_reserve(crowd *crowd, uint32_t agents, uint32_t observers) {
+bool crowd_reserve(struct crowd *crowd, uint32_t agents, uint32_t observers) {
   crowd->count = agents;
   crowd->observer_count = observers;
   crowd->members = calloc(agents, sizeof *crowd->members);
@@ -49,7 +49,7 @@ bool crowd_reserve(crowd *crowd, uint32_t agents, uint32_t observers) {
   return crowd->members && crowd->observers;
 }
 
-void crowd_put(crowd *crowd, uint32_t number, crowd_place place, uint32_t type) {
+void crowd_put(struct crowd *crowd, uint32_t number, crowd_place place, uint32_t type) {
   const crowd_type *of = &crowd->types[type];
   double distance_m = nearest_m(crowd, place);
   crowd->members[number] = (crowd_member){.place = place,
@@ -61,7 +61,7 @@ void crowd_put(crowd *crowd, uint32_t number, crowd_place place, uint32_t type) 
                                           .longest_s = (double)of->period_max_ns * 1e-9};
 }
 
-bool crowd_open(crowd *crowd, const crowd_def *def, uint32_t agents, uint64_t seed) {
+bool crowd_open(struct crowd *crowd, const crowd_def *def, uint32_t agents, uint64_t seed) {
   double edge_m = metres_per_agent * sqrt(agents);
   uint32_t observers = agents > def->agents_per_observer ? agents / def->agents_per_observer : 1;
   *crowd = (struct crowd){.type_count = def->type_count};
@@ -72,24 +72,24 @@ bool crowd_open(crowd *crowd, const crowd_def *def, uint32_t agents, uint64_t se
   return true;
 }
 
-void crowd_close(crowd *crowd) {
+void crowd_close(struct crowd *crowd) {
   free(crowd->members);
   free(crowd->observers);
 }
 
-double crowd_demand(const crowd *crowd) {
+double crowd_demand(const struct crowd *crowd) {
   double sum = 0;
   for (uint32_t i = 0; i < crowd->count; i++) sum += crowd->members[i].cost_s / crowd->members[i].shortest_s;
   return sum;
 }
 
-double crowd_wish(const crowd *crowd) {
+double crowd_wish(const struct crowd *crowd) {
   double sum = 0;
   for (uint32_t i = 0; i < crowd->count; i++) sum += crowd->members[i].cost_s / crowd->members[i].longest_s;
   return sum;
 }
 
-void crowd_weigh(crowd *crowd, double octaves) {
+void crowd_weigh(struct crowd *crowd, double octaves) {
   for (uint32_t i = 0; i < crowd->count; i++) crowd->members[i].weight = exp2(octaves * crowd->members[i].importance);
 }
 
@@ -97,7 +97,7 @@ void crowd_weigh(crowd *crowd, double octaves) {
  */
 
 /* Sets the periods for one mu; returns the CPU that they take. */
-static double set_periods(crowd *crowd, double mu, double stretch) {
+static double set_periods(struct crowd *crowd, double mu, double stretch) {
   double cpu = 0;
   for (uint32_t i = 0; i < crowd->count; i++) {
     crowd_member *member = &crowd->members[i];
@@ -108,7 +108,7 @@ static double set_periods(crowd *crowd, double mu, double stretch) {
   return cpu;
 }
 
-double crowd_solve(crowd *crowd, double cpu, double stretch) {
+double crowd_solve(struct crowd *crowd, double cpu, double stretch) {
   double low = 1e-9, high = 1e12, staleness = 0, weights = 0;
   for (int i = 0; i < 100; i++) {
     double middle = sqrt(low * high);
@@ -128,30 +128,30 @@ double crowd_solve(crowd *crowd, double cpu, double stretch) {
 /* -------------------------------------------------------------------------------------------------------------- ages
  */
 
-void crowd_restart(crowd *crowd) {
+void crowd_restart(struct crowd *crowd) {
   crowd->now_s = crowd->window_s = crowd->spent_s = 0;
   for (uint32_t i = 0; i < crowd->count; i++) crowd->members[i].last_s = crowd->members[i].aged = 0;
 }
 
 /* Its age from the last update until now, integrated. */
-static double aged_since(const crowd *crowd, const crowd_member *member) {
+static double aged_since(const struct crowd *crowd, const crowd_member *member) {
   double age_s = crowd->now_s - member->last_s;
   return 0.5 * age_s * age_s;
 }
 
-void crowd_begin_window(crowd *crowd) {
+void crowd_begin_window(struct crowd *crowd) {
   crowd->window_s = crowd->now_s;
   crowd->spent_s = 0;
   for (uint32_t i = 0; i < crowd->count; i++) crowd->members[i].aged = -aged_since(crowd, &crowd->members[i]);
 }
 
-void crowd_update(crowd *crowd, crowd_member *member) {
+void crowd_update(struct crowd *crowd, crowd_member *member) {
   member->aged += aged_since(crowd, member);
   member->last_s = crowd->now_s;
   crowd->spent_s += member->cost_s;
 }
 
-double crowd_staleness(const crowd *crowd) {
+double crowd_staleness(const struct crowd *crowd) {
   double staleness = 0, weights = 0;
   for (uint32_t i = 0; i < crowd->count; i++) {
     const crowd_member *member = &crowd->members[i];

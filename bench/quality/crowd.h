@@ -41,7 +41,7 @@ typedef struct crowd_member {
   double aged;     /* integral of its age since the window began, s^2 */
 } crowd_member;
 
-typedef struct crowd {
+struct crowd {
   uint32_t type_count;
   crowd_type types[CROWD_TYPES_MAX];
   uint32_t count, observer_count;
@@ -49,44 +49,44 @@ typedef struct crowd {
   crowd_place *observers;
   double now_s, window_s; /* time, and when the window began */
   double spent_s;         /* CPU since then */
-} crowd;
+};
 
 /* Draws a crowd on a square, as dense for any number of agents; at least one observer. */
-bool crowd_open(crowd *crowd, const crowd_def *def, uint32_t agents, uint64_t seed);
+bool crowd_open(struct crowd *crowd, const crowd_def *def, uint32_t agents, uint64_t seed);
 
 /* Those of a spawn file, who stand where it says, with the costs and periods that the population module gives to each
  * kind, and its observers; of them so many copies, each in worlds of its own, that there are `agents_least` or more:
  * in a crowd of few a frame's CPU is hardly an update. The message of a failure is in muster_last_error(). */
-bool crowd_open_spawns(crowd *crowd, const char *path, uint32_t agents_least, uint64_t seed);
+bool crowd_open_spawns(struct crowd *crowd, const char *path, uint32_t agents_least, uint64_t seed);
 
 /* The steps of both. Reserve takes memory for members and observers; put gives a member its place and its type, when
  * the types and all observers are in the crowd. False when out of memory; crowd_close is due after any failure, too. */
-bool crowd_reserve(crowd *crowd, uint32_t agents, uint32_t observers);
-void crowd_put(crowd *crowd, uint32_t number, crowd_place place, uint32_t type);
-void crowd_close(crowd *crowd);
+bool crowd_reserve(struct crowd *crowd, uint32_t agents, uint32_t observers);
+void crowd_put(struct crowd *crowd, uint32_t number, crowd_place place, uint32_t type);
+void crowd_close(struct crowd *crowd);
 
 /* CPU that everybody at the shortest and at the longest period takes, in seconds per second. */
-double crowd_demand(const crowd *crowd);
-double crowd_wish(const crowd *crowd);
+double crowd_demand(const struct crowd *crowd);
+double crowd_wish(const struct crowd *crowd);
 
 /* Weights become 2^(octaves x importance). */
-void crowd_weigh(crowd *crowd, double octaves);
+void crowd_weigh(struct crowd *crowd, double octaves);
 
 /* Sets every member's period_s to what is best with so much CPU, where periods may be `stretch` times the longest;
  * returns the staleness in ms. */
-double crowd_solve(crowd *crowd, double cpu, double stretch);
+double crowd_solve(struct crowd *crowd, double cpu, double stretch);
 
 /* Back to time zero, everybody fresh. */
-void crowd_restart(crowd *crowd);
+void crowd_restart(struct crowd *crowd);
 
 /* The window in which ages and CPU count begins now. */
-void crowd_begin_window(crowd *crowd);
+void crowd_begin_window(struct crowd *crowd);
 
 /* A member is updated now. */
-void crowd_update(crowd *crowd, crowd_member *member);
+void crowd_update(struct crowd *crowd, crowd_member *member);
 
 /* The weighted staleness in ms from the window's beginning until now; who never ran is as old as it is. */
-double crowd_staleness(const crowd *crowd);
+double crowd_staleness(const struct crowd *crowd);
 
 /* A random number for a purpose. */
 uint64_t crowd_random(uint64_t seed, uint64_t purpose, uint64_t index);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-void rule_round_robin(crowd *crowd, double cpu_s, rule_span span) {
+void rule_round_robin(struct crowd *crowd, double cpu_s, rule_span span) {
   double left_s = 0;
   uint32_t next = 0;
   for (uint32_t frame = 0; frame < span.to; frame++) {
@@ -31,14 +31,14 @@ static uint32_t frames_between(const crowd_member *member, rule_scale scale) {
   return (uint32_t)fmin(fmax(frames, fewest), most);
 }
 
-static double mean_cpu(const crowd *crowd, rule_scale scale) {
+static double mean_cpu(const struct crowd *crowd, rule_scale scale) {
   double cpu_s = 0;
   for (uint32_t i = 0; i < crowd->count; i++)
     cpu_s += crowd->members[i].cost_s / frames_between(&crowd->members[i], scale);
   return cpu_s;
 }
 
-void rule_distance(crowd *crowd, double cpu_s, double stretch, rule_span span) {
+void rule_distance(struct crowd *crowd, double cpu_s, double stretch, rule_span span) {
   double low = 1e-12, high = 1e6;
   for (int i = 0; i < 100; i++) {
     double middle = sqrt(low * high);

@@ -75,7 +75,7 @@ const char *quality_crowd_summary(uint32_t crowd) {
 }
 
 /* The optima of all judges; returns the longest period that the rule of importance may come to. */
-static double solve(crowd *crowd, double cpu, double stretch, quality_case *result) {
+static double solve(struct crowd *crowd, double cpu, double stretch, quality_case *result) {
   double longest_s = 0;
   for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++) {
     crowd_weigh(crowd, octaves[judge]);
@@ -95,7 +95,8 @@ static rule_span span_of(double longest_s, bool quick) {
   return (rule_span){from, from + (uint32_t)(window_s * 1e9 / CROWD_FRAME_NS)};
 }
 
-static bool run_rule(crowd *crowd, quality_rule rule, double cpu_s, double part, double stretch, rule_span span) {
+static bool run_rule(struct crowd *crowd, quality_rule rule, double cpu_s, double part, double stretch,
+                     rule_span span) {
   if (rule < sizeof muster_rules / sizeof *muster_rules)
     return rule_muster(crowd, &muster_rules[rule], part, cpu_s, span);
   if (rule == QUALITY_ROUND_ROBIN)
@@ -105,7 +106,7 @@ static bool run_rule(crowd *crowd, quality_rule rule, double cpu_s, double part,
   return true;
 }
 
-static void judge(crowd *crowd, const quality_case *of_case, quality_result *result) {
+static void judge(struct crowd *crowd, const quality_case *of_case, quality_result *result) {
   for (uint32_t judge = 0; judge < QUALITY_JUDGES; judge++) {
     crowd_weigh(crowd, octaves[judge]);
     result->staleness_ms[judge] = crowd_staleness(crowd);
@@ -113,7 +114,7 @@ static void judge(crowd *crowd, const quality_case *of_case, quality_result *res
   }
 }
 
-static bool measure_case(crowd *crowd, double part, const quality_setup *setup, quality_case *result) {
+static bool measure_case(struct crowd *crowd, double part, const quality_setup *setup, quality_case *result) {
   double cpu = crowd_demand(crowd) * result->cpu, cpu_s = cpu * CROWD_FRAME_NS * 1e-9;
   result->load = crowd_wish(crowd) / cpu;
   double stretch = fmax(1.0, result->load / part);
@@ -135,7 +136,7 @@ static bool is_wanted(const quality_setup *setup, uint32_t number) {
   return !setup->only || strcmp(setup->only, crowd_names[number][0]) == 0;
 }
 
-static bool open_crowd(crowd *crowd, const quality_setup *setup, uint32_t number) {
+static bool open_crowd(struct crowd *crowd, const quality_setup *setup, uint32_t number) {
   uint32_t agents = setup->quick ? 4000 : 20000;
   if (number == SPAWNS) return crowd_open_spawns(crowd, setup->spawns, agents, setup->seed);
   return crowd_open(crowd, &crowds[number], agents, setup->seed);
@@ -145,7 +146,7 @@ const char *quality_measure(const quality_setup *setup, quality_case cases[QUALI
   const char *wrong = NULL;
   *count = 0;
   for (uint32_t i = 0; i < QUALITY_CROWDS && !wrong; i++) {
-    crowd crowd;
+    struct crowd crowd;
     if (!is_wanted(setup, i)) continue;
     if (!open_crowd(&crowd, setup, i)) wrong = i == SPAWNS ? muster_last_error() : "out of memory";
     for (uint32_t share = 0; share < QUALITY_SHARES && !wrong; share++) {

@@ -14,7 +14,7 @@ static const population_role *const roles[POPULATION_FAMILIES] = {&population_ro
 _Static_assert(CROWD_TYPES_MAX >= (int)POPULATION_FAMILIES, "a type for each family");
 
 /* An update costs what its atoms do in the mean. */
-static void take_types(crowd *crowd) {
+static void take_types(struct crowd *crowd) {
   for (uint32_t i = 0; i < POPULATION_FAMILIES; i++) {
     muster_type_def def = roles[i]->define();
     crowd->types[i] =
@@ -25,21 +25,21 @@ static void take_types(crowd *crowd) {
 }
 
 /* What lies between the rows and the crowd. */
-typedef struct casting {
+struct casting {
   population_rows rows;
   population_observers observers;
   uint32_t *world_agents;
   uint8_t *families;
-} casting;
+};
 
-static void casting_free(casting *casting) {
+static void casting_free(struct casting *casting) {
   population_rows_free(&casting->rows);
   population_observers_free(&casting->observers);
   free(casting->world_agents);
   free(casting->families);
 }
 
-static bool cast(casting *casting, uint64_t seed) {
+static bool cast(struct casting *casting, uint64_t seed) {
   population_rows *rows = &casting->rows;
   casting->world_agents = calloc(rows->world_count, sizeof *casting->world_agents);
   casting->families = calloc(rows->kind_count, sizeof *casting->families);
@@ -49,7 +49,7 @@ static bool cast(casting *casting, uint64_t seed) {
   return population_observers_begin(&casting->observers, rows, casting->world_agents, observers, seed);
 }
 
-static bool fill(crowd *crowd, const casting *casting, uint32_t copies) {
+static bool fill(struct crowd *crowd, const struct casting *casting, uint32_t copies) {
   const population_rows *rows = &casting->rows;
   uint32_t observers = casting->observers.count;
   take_types(crowd);
@@ -66,8 +66,8 @@ static bool fill(crowd *crowd, const casting *casting, uint32_t copies) {
   return true;
 }
 
-bool crowd_open_spawns(crowd *crowd, const char *path, uint32_t agents_least, uint64_t seed) {
-  casting casting = {0};
+bool crowd_open_spawns(struct crowd *crowd, const char *path, uint32_t agents_least, uint64_t seed) {
+  struct casting casting = {0};
   *crowd = (struct crowd){0};
   if (population_file_read(path, 'y', &casting.rows) != MUSTER_OK) return false;
   uint32_t copies = casting.rows.count < agents_least ? (agents_least - 1) / casting.rows.count + 1 : 1;

@@ -16,7 +16,7 @@ static muster_atom_result go_on(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static bool register_types(muster_world *world, crowd *crowd, muster_type types[CROWD_TYPES_MAX]) {
+static bool register_types(muster_world *world, struct crowd *crowd, muster_type types[CROWD_TYPES_MAX]) {
   for (uint32_t i = 0; i < crowd->type_count; i++) {
     muster_atom atoms[CROWD_ATOMS_MAX];
     muster_type_def type = muster_default_type_def();
@@ -34,7 +34,7 @@ static bool register_types(muster_world *world, crowd *crowd, muster_type types[
   return true;
 }
 
-static bool populate(muster_world *world, crowd *crowd) {
+static bool populate(muster_world *world, struct crowd *crowd) {
   muster_type types[CROWD_TYPES_MAX];
   if (!register_types(world, crowd, types)) return false;
   for (uint32_t i = 0; i < crowd->observer_count; i++) {
@@ -54,7 +54,7 @@ static bool populate(muster_world *world, crowd *crowd) {
   return true;
 }
 
-static bool run_frames(muster_world *world, crowd *crowd, uint64_t budget_ns, rule_span span) {
+static bool run_frames(muster_world *world, struct crowd *crowd, uint64_t budget_ns, rule_span span) {
   for (uint32_t frame = 0; frame < span.to; frame++) {
     rule_next_frame(crowd, frame, span);
     if (muster_frame_run(world, &(muster_frame){(uint64_t)(frame + 1) * CROWD_FRAME_NS, budget_ns})) return false;
@@ -62,7 +62,7 @@ static bool run_frames(muster_world *world, crowd *crowd, uint64_t budget_ns, ru
   return true;
 }
 
-bool rule_muster(crowd *crowd, const rule_muster_def *rule, double part, double cpu_s, rule_span span) {
+bool rule_muster(struct crowd *crowd, const rule_muster_def *rule, double part, double cpu_s, rule_span span) {
   muster_world_def def = muster_default_world_def();
   uint64_t capacity_ns = (uint64_t)llround(cpu_s * 1e9);
   uint64_t budget_ns = capacity_ns > BUDGET_LEAST_NS ? capacity_ns : BUDGET_LEAST_NS; /* the capacity is what counts */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-bool plain_open(plain_loop *loop, square *square, uint32_t agents) {
+bool plain_open(plain_loop *loop, struct square *square, uint32_t agents) {
   *loop = (plain_loop){.atom = square_live, .count = agents};
   loop->creatures = malloc(agents * sizeof *loop->creatures);
   loop->order = malloc(agents * sizeof *loop->order);

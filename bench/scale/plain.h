@@ -13,7 +13,7 @@ typedef struct plain_loop {
 } plain_loop;
 
 /* Makes the states. False when out of memory; plain_close is due either way. */
-bool plain_open(plain_loop *loop, square *square, uint32_t agents);
+bool plain_open(plain_loop *loop, struct square *square, uint32_t agents);
 void plain_close(plain_loop *loop);
 
 /* Runs so many updates, going on where the last call ended: the CPU that it took, in nanoseconds. */

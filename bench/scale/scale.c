@@ -41,11 +41,11 @@ static square_def def_of(const scale_setup *setup, uint64_t period_ns, uint64_t 
  */
 
 /* CPU that all threads spend in frames, and the updates of these frames. */
-typedef struct spent {
+struct spent {
   uint64_t cpu_ns, updates, score_ns;
-} spent;
+};
 
-static bool spend_frame(square *square, spent *spent) {
+static bool spend_frame(struct square *square, struct spent *spent) {
   uint64_t begin_ns = work_threads_cpu(&square->threads);
   if (!square_frame(square)) return false;
   spent->cpu_ns += work_threads_cpu(&square->threads) - begin_ns;
@@ -55,8 +55,9 @@ static bool spend_frame(square *square, spent *spent) {
 }
 
 /* Frames with everybody standing, then as many updates in the plain loop. */
-static bool measure_round(square *square, plain_loop *loop, double *overhead_ns, double *loop_ns, uint64_t *updates) {
-  spent spent = {0};
+static bool measure_round(struct square *square, plain_loop *loop, double *overhead_ns, double *loop_ns,
+                          uint64_t *updates) {
+  struct spent spent = {0};
   for (int i = 0; i < ROUND_FRAMES; i++)
     if (!spend_frame(square, &spent)) return false;
   *updates += spent.updates;
@@ -66,7 +67,7 @@ static bool measure_round(square *square, plain_loop *loop, double *overhead_ns,
   return true;
 }
 
-static bool measure_overhead(square *square, plain_loop *loop, const scale_setup *setup, scale_row *row) {
+static bool measure_overhead(struct square *square, plain_loop *loop, const scale_setup *setup, scale_row *row) {
   double overheads_ns[SCALE_ROUNDS_MAX] = {0}, loops_ns[SCALE_ROUNDS_MAX] = {0};
   uint64_t updates = 0;
   plain_run(loop, loop->count);
@@ -82,9 +83,9 @@ static bool measure_overhead(square *square, plain_loop *loop, const scale_setup
 }
 
 /* Moving the observers is the host's work; what it leads to is done in the frame. */
-static bool measure_walking(square *square, const scale_setup *setup, scale_row *row) {
+static bool measure_walking(struct square *square, const scale_setup *setup, scale_row *row) {
   uint32_t frames = setup->quick ? WALKING_FRAMES_QUICK : WALKING_FRAMES;
-  spent spent = {0};
+  struct spent spent = {0};
   for (uint32_t i = 0; i < SETTLING_FRAMES + frames; i++) {
     if (i == SETTLING_FRAMES) spent = (struct spent){0};
     square_walk(square);
@@ -100,7 +101,7 @@ static bool measure_walking(square *square, const scale_setup *setup, scale_row 
 /* ------------------------------------------------------------------------------------------------------------ memory
  */
 
-static bool populate_and_weigh(square *square, const scale_setup *setup, scale_row *row) {
+static bool populate_and_weigh(struct square *square, const scale_setup *setup, scale_row *row) {
   square_def def = def_of(setup, square_period(setup->agents), ample_ns);
   muster_statistics statistics = muster_default_statistics();
   double before = (double)resident_bytes(), states = (double)setup->agents * sizeof(creature);
@@ -116,7 +117,7 @@ static bool populate_and_weigh(square *square, const scale_setup *setup, scale_r
  */
 
 /* Even with a period of a day somebody of many agents is due now and then; such frames do not count. */
-static bool measure_idle_frames(square *square, const scale_setup *setup, scale_row *row) {
+static bool measure_idle_frames(struct square *square, const scale_setup *setup, scale_row *row) {
   double walls_ns[IDLE_FRAMES];
   uint32_t count = 0, wanted = setup->quick ? IDLE_FRAMES_QUICK : IDLE_FRAMES;
   if (!square_frames(square, SETTLING_FRAMES)) return false;
@@ -132,7 +133,7 @@ static bool measure_idle_frames(square *square, const scale_setup *setup, scale_
 }
 
 static const char *measure_idle(const scale_setup *setup, scale_row *row) {
-  square square = {0};
+  struct square square = {0};
   square_def def = def_of(setup, day_ns, usual_ns);
   show(setup, "idle frames");
   bool done =
@@ -144,7 +145,7 @@ static const char *measure_idle(const scale_setup *setup, scale_row *row) {
 /* --------------------------------------------------------------------------------------------------------------- row
  */
 
-static const char *measure_running(square *square, plain_loop *loop, const scale_setup *setup, scale_row *row) {
+static const char *measure_running(struct square *square, plain_loop *loop, const scale_setup *setup, scale_row *row) {
   show(setup, "populating");
   if (!populate_and_weigh(square, setup, row)) return square_wrong();
   if (!plain_open(loop, square, setup->agents)) return out_of_memory;
@@ -158,7 +159,7 @@ static const char *measure_running(square *square, plain_loop *loop, const scale
 }
 
 const char *scale_measure(const scale_setup *setup, scale_row *row) {
-  square square = {0};
+  struct square square = {0};
   plain_loop loop = {0};
   *row = (scale_row){.agents = setup->agents, .observers = setup->observers, .workers = setup->workers};
   const char *wrong = measure_running(&square, &loop, setup, row);

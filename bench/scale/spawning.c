@@ -11,13 +11,13 @@ enum { FRAMES_MAX = 10000, SETTLING_FRAMES = 10 };
 static const uint64_t budget_ns = 10000000, day_ns = 86400000000000u;
 
 /* One of the two, of one round. */
-typedef struct crowd {
+struct crowd {
   uint64_t cpu_ns;
   uint32_t frames, frames_over_budget;
-} crowd;
+};
 
 /* Frames until the world holds so many agents and nothing waits; they need not all fit into one. */
-static bool carry_out(square *square, crowd *crowd, uint64_t begin_ns, uint32_t agents) {
+static bool carry_out(struct square *square, struct crowd *crowd, uint64_t begin_ns, uint32_t agents) {
   do {
     if (crowd->frames++ == FRAMES_MAX || !square_frame(square)) return false;
     crowd->frames_over_budget += !muster_frame_kept(&square->report);
@@ -26,7 +26,7 @@ static bool carry_out(square *square, crowd *crowd, uint64_t begin_ns, uint32_t 
   return true;
 }
 
-static bool spawn_crowd(square *square, crowd *crowd, muster_agent *agents, uint32_t count) {
+static bool spawn_crowd(struct square *square, struct crowd *crowd, muster_agent *agents, uint32_t count) {
   uint64_t begin_ns = work_threads_cpu(&square->threads);
   for (uint32_t i = 0; i < count; i++) {
     agents[i] = square_spawn(square);
@@ -35,7 +35,7 @@ static bool spawn_crowd(square *square, crowd *crowd, muster_agent *agents, uint
   return carry_out(square, crowd, begin_ns, count);
 }
 
-static bool remove_crowd(square *square, crowd *crowd, const muster_agent *agents, uint32_t count) {
+static bool remove_crowd(struct square *square, struct crowd *crowd, const muster_agent *agents, uint32_t count) {
   uint64_t begin_ns = work_threads_cpu(&square->threads);
   for (uint32_t i = 0; i < count; i++)
     if (muster_agent_remove(square->world, agents[i]) != MUSTER_OK) return false;
@@ -43,7 +43,7 @@ static bool remove_crowd(square *square, crowd *crowd, const muster_agent *agent
 }
 
 /* They go in another order than they came in. */
-static void shuffle(square *square, muster_agent *agents, uint32_t count) {
+static void shuffle(struct square *square, muster_agent *agents, uint32_t count) {
   for (uint32_t i = count - 1; i > 0; i--) {
     uint32_t other = (uint32_t)(square_random(square) % (i + 1));
     muster_agent agent = agents[i];
@@ -54,9 +54,9 @@ static void shuffle(square *square, muster_agent *agents, uint32_t count) {
 
 /* Every round has a world of its own, whose memory nobody has touched yet. Nobody is due for hours, so that the frames
  * do nothing else. */
-static bool measure_round(const scale_setup *setup, muster_agent *agents, uint32_t count, crowd *spawned,
-                          crowd *removed) {
-  square square = {0};
+static bool measure_round(const scale_setup *setup, muster_agent *agents, uint32_t count, struct crowd *spawned,
+                          struct crowd *removed) {
+  struct square square = {0};
   square_def def = {.agents_max = count,
                     .observers = SCALE_OBSERVERS_OF_SPAWNING,
                     .workers = setup->workers,
@@ -75,7 +75,7 @@ static bool measure_rounds(const scale_setup *setup, muster_agent *agents, uint3
   double spawn_ns[SCALE_ROUNDS_MAX], remove_ns[SCALE_ROUNDS_MAX];
   double spawn_frames[SCALE_ROUNDS_MAX], remove_frames[SCALE_ROUNDS_MAX];
   for (uint32_t round = 0; round < setup->rounds; round++) {
-    crowd spawned = {0}, removed = {0};
+    struct crowd spawned = {0}, removed = {0};
     if (!measure_round(setup, agents, count, &spawned, &removed)) return false;
     spawn_ns[round] = (double)spawned.cpu_ns / count;
     remove_ns[round] = (double)removed.cpu_ns / count;

@@ -19,18 +19,18 @@ muster_atom_result square_live(muster_update *update) {
 }
 
 /* SplitMix64. */
-uint64_t square_random(square *square) {
+uint64_t square_random(struct square *square) {
   uint64_t value = square->random += 0x9e3779b97f4a7c15u;
   value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
   value = (value ^ value >> 27) * 0x94d049bb133111ebu;
   return value ^ value >> 31;
 }
 
-static double random_share(square *square) {
+static double random_share(struct square *square) {
   return (double)(square_random(square) >> 11) * 0x1p-53;
 }
 
-static muster_position random_place(square *square) {
+static muster_position random_place(struct square *square) {
   double x = random_share(square) * side_m, y = random_share(square) * side_m;
   return (muster_position){x, y, 0};
 }
@@ -46,7 +46,7 @@ uint64_t square_period(uint32_t agents) {
 }
 
 /* Periods may give way, so that importance means something, but in a budget that holds everything none does. */
-static bool register_type(square *square, uint64_t period_ns) {
+static bool register_type(struct square *square, uint64_t period_ns) {
   static const muster_atom atoms[] = {{square_live, MUSTER_ROLE_BEHAVIOUR, 100}};
   muster_type_def type = muster_default_type_def();
   type.atoms = atoms;
@@ -58,7 +58,7 @@ static bool register_type(square *square, uint64_t period_ns) {
   return square->type.index != 0;
 }
 
-static bool add_walker(square *square, square_walker *walker) {
+static bool add_walker(struct square *square, square_walker *walker) {
   muster_observer_def def = muster_default_observer_def();
   def.position = random_place(square);
   double heading_rad = random_share(square) * turn_rad, step_m = walk_m_per_s * SQUARE_FRAME_NS * 1e-9;
@@ -71,7 +71,7 @@ static bool add_walker(square *square, square_walker *walker) {
   return walker->observer.generation != 0;
 }
 
-static bool add_walkers(square *square, uint32_t count) {
+static bool add_walkers(struct square *square, uint32_t count) {
   square->walkers = calloc(count + 1, sizeof *square->walkers);
   square->observers = calloc(count + 1, sizeof *square->observers);
   square->places = calloc(count + 1, sizeof *square->places);
@@ -81,7 +81,7 @@ static bool add_walkers(square *square, uint32_t count) {
   return true;
 }
 
-bool square_open(square *square, const square_def *def) {
+bool square_open(struct square *square, const square_def *def) {
   muster_pool_def pool = muster_default_pool_def();
   muster_world_def world = muster_default_world_def();
   *square = (struct square){.budget_ns = def->budget_ns, .random = 1};
@@ -98,7 +98,7 @@ bool square_open(square *square, const square_def *def) {
   return square->world && register_type(square, def->period_ns) && add_walkers(square, def->observers);
 }
 
-void square_close(square *square) {
+void square_close(struct square *square) {
   muster_world_destroy(square->world);
   muster_pool_destroy(square->pool);
   free(square->walkers);
@@ -107,11 +107,11 @@ void square_close(square *square) {
   *square = (struct square){0};
 }
 
-creature square_creature(square *square) {
+creature square_creature(struct square *square) {
   return (creature){.x = (float)(random_share(square) * 200 - 100), .speed = 3.0f};
 }
 
-muster_agent square_spawn(square *square) {
+muster_agent square_spawn(struct square *square) {
   creature state = square_creature(square);
   muster_agent_def agent = muster_default_agent_def();
   agent.type = square->type;
@@ -120,7 +120,7 @@ muster_agent square_spawn(square *square) {
   return muster_agent_spawn(square->world, &agent);
 }
 
-bool square_populate(square *square, uint32_t agents) {
+bool square_populate(struct square *square, uint32_t agents) {
   for (uint32_t i = 0; i < agents; i++)
     if (muster_agent_is_null(square_spawn(square))) return false;
   for (uint32_t i = 0; i < INTAKE_FRAMES_MAX && square->report.agents < agents; i++)
@@ -128,21 +128,21 @@ bool square_populate(square *square, uint32_t agents) {
   return square->report.agents == agents;
 }
 
-bool square_frame(square *square) {
+bool square_frame(struct square *square) {
   square->now_ns += SQUARE_FRAME_NS;
   square->report = muster_default_frame_report();
   return muster_frame_run(square->world, &(muster_frame){square->now_ns, square->budget_ns}) == MUSTER_OK &&
          muster_frame_report_read(square->world, &square->report) == MUSTER_OK;
 }
 
-bool square_frames(square *square, uint32_t frames) {
+bool square_frames(struct square *square, uint32_t frames) {
   for (uint32_t i = 0; i < frames; i++)
     if (!square_frame(square)) return false;
   return true;
 }
 
 /* An observer walks straight ahead for STEPS_OUT steps and back again, which keeps it near the square. */
-void square_walk(square *square) {
+void square_walk(struct square *square) {
   square->walked_frames++;
   for (uint32_t i = 0; i < square->walker_count; i++) {
     const square_walker *walker = &square->walkers[i];

@@ -28,7 +28,7 @@ typedef struct square_def {
   bool audit;
 } square_def;
 
-typedef struct square {
+struct square {
   muster_pool *pool;
   muster_world *world;
   muster_type type;
@@ -42,7 +42,7 @@ typedef struct square {
   uint64_t budget_ns;
   uint64_t now_ns;            /* simulation time */
   muster_frame_report report; /* of the last frame */
-} square;
+};
 
 /* The period that makes SCALE_UPDATES_PER_FRAME of so many agents due in a frame. */
 uint64_t square_period(uint32_t agents);
@@ -52,29 +52,29 @@ const char *square_wrong(void);
 
 /* Creates pool and world with the observers in it. False: see square_wrong, here and below. What is opened, and what
  * failed to open, is closed by square_close. */
-bool square_open(square *square, const square_def *def);
-void square_close(square *square);
+bool square_open(struct square *square, const square_def *def);
+void square_close(struct square *square);
 
 /* The next random number. */
-uint64_t square_random(square *square);
+uint64_t square_random(struct square *square);
 
 /* The state that the next agent begins with. */
-creature square_creature(square *square);
+creature square_creature(struct square *square);
 
 /* Queues a new agent anywhere in the square; null: see square_wrong. */
-muster_agent square_spawn(square *square);
+muster_agent square_spawn(struct square *square);
 
 /* Queues so many agents and runs frames until all are in. */
-bool square_populate(square *square, uint32_t agents);
+bool square_populate(struct square *square, uint32_t agents);
 
 /* Runs a frame and reads its report. */
-bool square_frame(square *square);
+bool square_frame(struct square *square);
 
 /* Runs frames. */
-bool square_frames(square *square, uint32_t frames);
+bool square_frames(struct square *square, uint32_t frames);
 
 /* Moves every observer by as much as it walks in a frame. */
-void square_walk(square *square);
+void square_walk(struct square *square);
 
 /* The atom of an agent, for the plain loop. */
 muster_atom_result square_live(muster_update *update);

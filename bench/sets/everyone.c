@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 
-bool everyone_open(everyone *everyone, const muster_type_def *type, uint32_t agents) {
+bool everyone_open(struct everyone *everyone, const muster_type_def *type, uint32_t agents) {
   muster_world_def def = muster_default_world_def();
   def.agents_max = agents;
   *everyone = (struct everyone){.world = muster_world_create(&def)};
@@ -18,11 +18,11 @@ bool everyone_open(everyone *everyone, const muster_type_def *type, uint32_t age
   return true;
 }
 
-void everyone_close(everyone *everyone) {
+void everyone_close(struct everyone *everyone) {
   muster_world_destroy(everyone->world);
 }
 
-bool everyone_run(everyone *everyone, uint32_t frames, uint64_t *cpu_ns) {
+bool everyone_run(struct everyone *everyone, uint32_t frames, uint64_t *cpu_ns) {
   muster_frame_report report = muster_default_frame_report();
   *cpu_ns = 0;
   for (uint32_t i = 0; i < frames; i++) {

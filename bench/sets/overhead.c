@@ -15,14 +15,14 @@ static muster_atom_result count_up(muster_update *update) {
 
 enum { LIST, SETS, KINDS };
 
-typedef struct pair {
+struct pair {
   muster_atom atoms[SETS_SETS_MOST * SETS_ATOMS_MOST];
   muster_set_def sets[SETS_SETS_MOST];
-  everyone worlds[KINDS];
+  struct everyone worlds[KINDS];
   uint64_t states[AGENTS]; /* of the loop */
-} pair;
+};
 
-static bool open_pair(pair *pair, const sets_overhead *row) {
+static bool open_pair(struct pair *pair, const sets_overhead *row) {
   muster_type_def type = muster_default_type_def();
   type.period_ns = type.period_max_ns = EVERYONE_FRAME_NS;
   type.state_bytes = sizeof(uint64_t);
@@ -44,7 +44,7 @@ static bool open_pair(pair *pair, const sets_overhead *row) {
 }
 
 /* The same callbacks without a world; CPU of an atom. */
-static double run_loop(pair *pair, uint32_t atoms) {
+static double run_loop(struct pair *pair, uint32_t atoms) {
   muster_update update = {.elapsed_ns = EVERYONE_FRAME_NS};
   uint64_t begin_ns = clock_thread_cpu();
   for (uint32_t frame = 0; frame < ROUND_FRAMES; frame++)
@@ -56,14 +56,14 @@ static double run_loop(pair *pair, uint32_t atoms) {
 }
 
 /* A round of one of the two; CPU of an atom. */
-static bool run_world(everyone *everyone, uint32_t atoms, double *ns) {
+static bool run_world(struct everyone *everyone, uint32_t atoms, double *ns) {
   uint64_t cpu_ns, before = everyone->completed;
   if (!everyone_run(everyone, ROUND_FRAMES, &cpu_ns)) return false;
   *ns = (double)cpu_ns / ((double)(everyone->completed - before) * atoms);
   return true;
 }
 
-static bool measure(pair *pair, uint32_t rounds, sets_overhead *row) {
+static bool measure(struct pair *pair, uint32_t rounds, sets_overhead *row) {
   double loop_ns[SETS_ROUNDS_MOST], ns[KINDS][SETS_ROUNDS_MOST], over_ns[SETS_ROUNDS_MOST];
   uint32_t atoms = row->sets * row->atoms;
   uint64_t cpu_ns;
@@ -85,8 +85,8 @@ static bool measure(pair *pair, uint32_t rounds, sets_overhead *row) {
 }
 
 const char *sets_measure_overhead(uint32_t rounds, sets_overhead *row) {
-  static pair pair;
-  pair.worlds[LIST] = pair.worlds[SETS] = (everyone){0};
+  static struct pair pair;
+  pair.worlds[LIST] = pair.worlds[SETS] = (struct everyone){0};
   bool done = open_pair(&pair, row) && measure(&pair, rounds < SETS_ROUNDS_MOST ? rounds : SETS_ROUNDS_MOST, row);
   for (uint32_t i = 0; i < KINDS; i++) everyone_close(&pair.worlds[i]);
   return done ? NULL : muster_last_error();

@@ -24,36 +24,36 @@ static const struct {
 };
 
 /* The state of an agent. */
-typedef struct doer {
+struct doer {
   uint64_t done[SETS]; /* atoms of each set */
   uint64_t updates;    /* in the loop: how many it had */
-} doer;
+};
 
-typedef struct schedule {
+struct schedule {
   muster_atom atoms[SETS][ATOMS_MOST];
   muster_set_def sets[SETS];
-  everyone everyone;
-  doer *doers; /* of the loop */
-} schedule;
+  struct everyone everyone;
+  struct doer *doers; /* of the loop */
+};
 
 /* The type's user: what one atom takes, and how many were run. */
-typedef struct effort {
+struct effort {
   uint32_t turns;
   uint64_t atoms;
-} effort;
+};
 
 static muster_atom_result work(muster_update *update) {
-  effort *effort = update->type_user;
+  struct effort *effort = update->type_user;
   work_turn(effort->turns);
-  ((doer *)update->state)->done[update->set]++;
+  ((struct doer *)update->state)->done[update->set]++;
   effort->atoms++;
   return MUSTER_ATOM_NEXT;
 }
 
-static bool open_schedule(schedule *schedule, const sets_schedule *row, effort *effort) {
+static bool open_schedule(struct schedule *schedule, const sets_schedule *row, struct effort *effort) {
   muster_type_def type = muster_default_type_def();
   type.period_ns = type.period_max_ns = EVERYONE_FRAME_NS;
-  type.state_bytes = sizeof(doer);
+  type.state_bytes = sizeof(struct doer);
   type.user = effort;
   type.sets = schedule->sets;
   type.set_count = SETS;
@@ -73,11 +73,11 @@ static bool open_schedule(schedule *schedule, const sets_schedule *row, effort *
 }
 
 /* A frame of the loop: everybody's active sets, then everybody's actions, as the commit has them. */
-static void loop_frame(schedule *schedule, const sets_schedule *row, effort *effort) {
+static void loop_frame(struct schedule *schedule, const sets_schedule *row, struct effort *effort) {
   muster_update update = {.elapsed_ns = EVERYONE_FRAME_NS, .type_user = effort};
   for (int acts = 0; acts < 2; acts++)
     for (uint32_t i = 0; i < row->agents; i++) {
-      doer *doer = update.state = &schedule->doers[i];
+      struct doer *doer = update.state = &schedule->doers[i];
       for (update.set = 0; update.set < SETS; update.set++) {
         if ((plan[update.set].role == MUSTER_ROLE_ACTION) != acts) continue;
         if (doer->updates < plan[update.set].delay) continue;
@@ -89,13 +89,13 @@ static void loop_frame(schedule *schedule, const sets_schedule *row, effort *eff
 }
 
 /* Frames of the loop; CPU of an update. */
-static double run_loop(schedule *schedule, const sets_schedule *row, uint32_t frames, effort *effort) {
+static double run_loop(struct schedule *schedule, const sets_schedule *row, uint32_t frames, struct effort *effort) {
   uint64_t begin_ns = clock_thread_cpu();
   for (uint32_t i = 0; i < frames; i++) loop_frame(schedule, row, effort);
   return (double)(clock_thread_cpu() - begin_ns) / ((double)frames * row->agents);
 }
 
-static bool run_scheduled(schedule *schedule, uint32_t frames, double *ns) {
+static bool run_scheduled(struct schedule *schedule, uint32_t frames, double *ns) {
   uint64_t cpu_ns, before = schedule->everyone.completed;
   if (!everyone_run(&schedule->everyone, frames, &cpu_ns)) return false;
   *ns = (double)cpu_ns / (double)(schedule->everyone.completed - before);
@@ -103,7 +103,7 @@ static bool run_scheduled(schedule *schedule, uint32_t frames, double *ns) {
 }
 
 /* Rounds have whole cycles of the periods, so that both run the same atoms in each. */
-static bool measure(schedule *schedule, effort efforts[2], uint32_t rounds, sets_schedule *row) {
+static bool measure(struct schedule *schedule, struct effort efforts[2], uint32_t rounds, sets_schedule *row) {
   double loop_ns[SETS_ROUNDS_MOST], scheduled_ns[SETS_ROUNDS_MOST], overhead[SETS_ROUNDS_MOST];
   if (!run_scheduled(schedule, WARM_UP, &scheduled_ns[0])) return false;
   run_loop(schedule, row, WARM_UP, &efforts[1]);
@@ -125,8 +125,8 @@ static bool measure(schedule *schedule, effort efforts[2], uint32_t rounds, sets
 }
 
 const char *sets_measure_schedule(uint32_t rounds, sets_schedule *row) {
-  schedule schedule = {0};
-  effort efforts[2] = {{.turns = work_turns(row->atom_ns)}, {.turns = work_turns(row->atom_ns)}};
+  struct schedule schedule = {0};
+  struct effort efforts[2] = {{.turns = work_turns(row->atom_ns)}, {.turns = work_turns(row->atom_ns)}};
   bool done = open_schedule(&schedule, row, &efforts[0]) &&
               measure(&schedule, efforts, rounds < SETS_ROUNDS_MOST ? rounds : SETS_ROUNDS_MOST, row);
   everyone_close(&schedule.everyone);

@@ -73,7 +73,7 @@ bool store_is_sound(const agent_store *store, soundness *found) {
 /* ------------------------------------------------------------------------------------------------------------- grid */
 
 /* The list that an agent's place asks for: its cell's bucket, or a bin of its cell's crowd. */
-static bool is_in_its_cell(const space *space, const agent_place *place, uint32_t agent, soundness *found) {
+static bool is_in_its_cell(const struct space *space, const agent_place *place, uint32_t agent, soundness *found) {
   uint32_t owner = lists_block_of(&space->members, place->spot)->owner;
   uint32_t crowd = space_crowd(space, place->cell_x, place->cell_y, place->partition);
   if (!place->depth) {
@@ -87,8 +87,8 @@ static bool is_in_its_cell(const space *space, const agent_place *place, uint32_
                "agent %u is in a crowd, %u steps below that of its cell", agent, place->depth);
 }
 
-static uint32_t count_crowd(const list_look *look, const space *space, uint32_t number, soundness *found) {
-  const crowds *crowds = &space->crowds;
+static uint32_t count_crowd(const list_look *look, const struct space *space, uint32_t number, soundness *found) {
+  const struct crowds *crowds = &space->crowds;
   uint32_t count = 0, slot = 0;
   for (agent_list list; !found->broken && (list = crowds_next_list(crowds, number, &slot));) {
     uint32_t inside = list_is_sound(look, list, slot, found);
@@ -101,7 +101,7 @@ static uint32_t count_crowd(const list_look *look, const space *space, uint32_t 
   return count;
 }
 
-bool space_is_sound(const space *space, const agent_store *store, soundness *found) {
+bool space_is_sound(const struct space *space, const agent_store *store, soundness *found) {
   list_look look = {.lists = &space->members, .store = store, .name = "the grid", .grid = true};
   uint32_t count = 0;
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
@@ -126,7 +126,7 @@ bool space_is_sound(const space *space, const agent_store *store, soundness *fou
 
 /* ---------------------------------------------------------------------------------------------------------- mailbox */
 
-bool mailbox_is_sound(const mailbox *mailbox, const agent_store *store, bool mail_waits, soundness *found) {
+bool mailbox_is_sound(const struct mailbox *mailbox, const agent_store *store, bool mail_waits, soundness *found) {
   if (!mailbox->places) return true;
   uint32_t words = (store->maximum + 63) / 64, owed = 0;
   uint64_t senders = sound_bits(mailbox->senders, words), wakes = sound_bits(mailbox->to_wake, words);
@@ -136,7 +136,7 @@ bool mailbox_is_sound(const mailbox *mailbox, const agent_store *store, bool mai
   SOUND(found, wakes == mailbox->wake_count, "%u agents are to be woken by messages, counted as %u", (uint32_t)wakes,
         mailbox->wake_count);
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
-    const loss *loss = &mailbox->losses[i];
+    const struct loss *loss = &mailbox->losses[i];
     owed += loss->count > 0;
     SOUND(found, loss->begun <= loss->count, "agent %u was told of %u losses of %u", i, loss->begun, loss->count);
   }
@@ -146,7 +146,7 @@ bool mailbox_is_sound(const mailbox *mailbox, const agent_store *store, bool mai
 
 /* ---------------------------------------------------------------------------------------------------------- company */
 
-bool company_is_sound(const company *company, const agent_store *store, soundness *found) {
+bool company_is_sound(const struct company *company, const agent_store *store, soundness *found) {
   if (!company->of) return true;
   if (!SOUND(found, company->count <= store->maximum, "%u agents have company", company->count)) return false;
   for (uint32_t i = 0; i < company->count && !found->broken; i++) {

@@ -36,14 +36,14 @@ uint32_t list_is_sound(const list_look *look, agent_list list, uint32_t owner, s
 bool store_is_sound(const agent_store *store, soundness *found);
 
 /* Whether every active agent is in the one list of the grid that its place asks for, and nobody else is in any. */
-bool space_is_sound(const space *space, const agent_store *store, soundness *found);
+bool space_is_sound(const struct space *space, const agent_store *store, soundness *found);
 
 /* Whether the counts of senders, of receivers to wake and of losses are right. `mail_waits`: a commit has messages left
  * to deliver; else nobody may be among the senders. */
-bool mailbox_is_sound(const mailbox *mailbox, const agent_store *store, bool mail_waits, soundness *found);
+bool mailbox_is_sound(const struct mailbox *mailbox, const agent_store *store, bool mail_waits, soundness *found);
 
 /* Whether those who have company know their places among them. */
-bool company_is_sound(const company *company, const agent_store *store, soundness *found);
+bool company_is_sound(const struct company *company, const agent_store *store, soundness *found);
 
 /* Whether observers are in the queues that their rows say. */
 bool observers_are_sound(const observer_table *table, soundness *found);

@@ -91,7 +91,7 @@ typedef struct batch_claim {
  * batch, so that other workers have something to do while the caller plans. */
 enum { HELD_MAX = 512 };
 
-typedef struct batch {
+struct batch {
   uint64_t now_ns; /* simulation time of its frame */
   uint32_t count, claim_count;
   uint32_t woken_count;               /* entries behind `count`, until the commit makes them its own */
@@ -109,10 +109,10 @@ typedef struct batch {
   uint32_t step_count;
   uint32_t *shares;      /* by type: the slice of its last entry, for agents that nobody ranks */
   offence_list offences; /* virtual clock: what was charged over its limit */
-} batch;
+};
 
 /* Reserves room for every agent. */
-static inline void batch_create(batch *batch, uint32_t agents_max, arena *arena) {
+static inline void batch_create(struct batch *batch, uint32_t agents_max, struct arena *arena) {
   *batch = (struct batch){0};
   batch->entries = arena_reserve(arena, agents_max, sizeof *batch->entries);
   batch->outcomes = arena_reserve(arena, agents_max, sizeof *batch->outcomes);
@@ -121,8 +121,8 @@ static inline void batch_create(batch *batch, uint32_t agents_max, arena *arena)
 }
 
 /* The first type with sets is registered: reserves room for passes. */
-static inline void batch_reserve_passes(batch *batch, uint32_t agents_max, uint32_t types_max, bool virtual,
-                                        arena *arena) {
+static inline void batch_reserve_passes(struct batch *batch, uint32_t agents_max, uint32_t types_max, bool virtual,
+                                        struct arena *arena) {
   if (batch->passes) return;
   batch_pass *passes = arena_reserve(arena, agents_max, sizeof *passes);
   uint32_t *shares = arena_reserve(arena, types_max, sizeof *shares);

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-void boxes_create(box_table *table, uint32_t slots, uint32_t capacity, uint32_t message_bytes, arena *arena) {
+void boxes_create(box_table *table, uint32_t slots, uint32_t capacity, uint32_t message_bytes, struct arena *arena) {
   *table = (box_table){0};
   if (capacity == 0) return;
   ASSERT(capacity <= UINT16_MAX / 2);
   table->capacity = capacity;
   table->message_bytes = message_bytes;
-  table->stride = (uint32_t)sizeof(letter) + ((message_bytes + 7u) & ~7u);
+  table->stride = (uint32_t)sizeof(struct letter) + ((message_bytes + 7u) & ~7u);
   table->boxes = arena_reserve(arena, slots, sizeof *table->boxes);
   table->letters = arena_reserve(arena, slots, (size_t)capacity * 2 * table->stride);
 }
@@ -21,22 +21,22 @@ static uint32_t wrapped(const box_table *table, uint32_t place) {
   return place < places ? place : place - places;
 }
 
-static letter *letter_at(const box_table *table, uint32_t slot, uint32_t number) {
+static struct letter *letter_at(const box_table *table, uint32_t slot, uint32_t number) {
   uint32_t place = wrapped(table, table->boxes[slot].first + number);
-  return (letter *)(void *)(table->letters + ((size_t)slot * table->capacity * 2 + place) * table->stride);
+  return (struct letter *)(void *)(table->letters + ((size_t)slot * table->capacity * 2 + place) * table->stride);
 }
 
-bool boxes_put(box_table *table, uint32_t slot, const letter *head, const void *bytes) {
-  box *box = &table->boxes[slot];
+bool boxes_put(box_table *table, uint32_t slot, const struct letter *head, const void *bytes) {
+  struct box *box = &table->boxes[slot];
   ASSERT(head->size <= table->message_bytes && box->begun <= table->capacity && box->begun <= box->count);
   if (box->count - box->begun == (int)table->capacity) return false;
-  letter *place = letter_at(table, slot, box->count++);
+  struct letter *place = letter_at(table, slot, box->count++);
   *place = *head;
   if (head->size) memcpy(place + 1, bytes, head->size);
   return true;
 }
 
-const letter *boxes_letter(const box_table *table, uint32_t slot, uint32_t number) {
+const struct letter *boxes_letter(const box_table *table, uint32_t slot, uint32_t number) {
   ASSERT(number < table->boxes[slot].count);
   return letter_at(table, slot, number);
 }
@@ -50,7 +50,7 @@ void boxes_begin(box_table *table, uint32_t slot) {
 }
 
 uint32_t boxes_complete(box_table *table, uint32_t slot, bool begun) {
-  box *box = &table->boxes[slot];
+  struct box *box = &table->boxes[slot];
   if (box->count == 0) return 0;
   uint32_t read = begun ? box->begun : box->count, left = box->count - read;
   ASSERT(read <= box->count);
@@ -61,5 +61,5 @@ uint32_t boxes_complete(box_table *table, uint32_t slot, bool begun) {
 }
 
 void boxes_clear(box_table *table, uint32_t slot) {
-  table->boxes[slot] = (box){0};
+  table->boxes[slot] = (struct box){0};
 }

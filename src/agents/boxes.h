@@ -18,35 +18,35 @@
 #include <muster/update.h>
 
 /* A message without its bytes, which follow it in memory. */
-typedef struct letter {
+struct letter {
   muster_agent peer; /* in a box: the sender, null when it is the host; on its way: the receiver */
   uint64_t sent_ns;  /* simulation time */
   uint32_t size;
-} letter;
+};
 
-_Static_assert(sizeof(letter) % 8 == 0, "the bytes of a message are aligned as its reader expects");
+_Static_assert(sizeof(struct letter) % 8 == 0, "the bytes of a message are aligned as its reader expects");
 
 /* All zero is an empty box, so that one nobody used costs no memory. */
-typedef struct box {
+struct box {
   uint16_t first, count, begun;
-} box;
+};
 
 typedef struct box_table {
   uint32_t capacity;      /* letters that can wait in a box; 0: the type has none, and nothing else here is set */
   uint32_t message_bytes; /* longest message */
   uint32_t stride;        /* of a letter and its bytes */
-  box *boxes;             /* by slot */
+  struct box *boxes;      /* by slot */
   unsigned char *letters; /* 2 x capacity x stride of each slot */
 } box_table;
 
 /* Reserves empty boxes for `slots` agents, none when the capacity is 0; arena->failed tells of refusal. */
-void boxes_create(box_table *table, uint32_t slots, uint32_t capacity, uint32_t message_bytes, arena *arena);
+void boxes_create(box_table *table, uint32_t slots, uint32_t capacity, uint32_t message_bytes, struct arena *arena);
 
 /* Puts a copy at the end of a box; false when `capacity` letters wait there for an update that has not begun. */
-bool boxes_put(box_table *table, uint32_t slot, const letter *head, const void *bytes);
+bool boxes_put(box_table *table, uint32_t slot, const struct letter *head, const void *bytes);
 
 /* Letter `number` of a box, counted from the oldest; number < count. */
-const letter *boxes_letter(const box_table *table, uint32_t slot, uint32_t number);
+const struct letter *boxes_letter(const box_table *table, uint32_t slot, uint32_t number);
 
 /* Where the next letter would be put. */
 const void *boxes_end(const box_table *table, uint32_t slot);

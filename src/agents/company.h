@@ -7,25 +7,25 @@
 
 #include <muster/muster.h>
 
-typedef struct companions {
+struct companions {
   muster_agent others[MUSTER_COMPANY_MAX]; /* the latest first; null ones last */
-} companions;
+};
 
-typedef struct company {
-  companions *of;    /* by agent; null in worlds without it */
-  uint32_t *members; /* agents that are in anybody's company, in no order */
-  uint32_t *places;  /* by agent: its place among them + 1; 0 = it is in nobody's */
+struct company {
+  struct companions *of; /* by agent; null in worlds without it */
+  uint32_t *members;     /* agents that are in anybody's company, in no order */
+  uint32_t *places;      /* by agent: its place among them + 1; 0 = it is in nobody's */
   uint32_t count;
   uint32_t next; /* of the members, who is looked at next */
-} company;
+};
 
 /* Reserves room for every agent. */
-void company_create(company *company, uint32_t agents_max, arena *arena);
+void company_create(struct company *company, uint32_t agents_max, struct arena *arena);
 
 /* `other` becomes the latest of the agent's companions; of too many the first leaves. */
-void company_meet(company *company, uint32_t agent, muster_agent other);
+void company_meet(struct company *company, uint32_t agent, muster_agent other);
 
 /* One of them leaves, or with null all do. */
-void company_part(company *company, uint32_t agent, muster_agent other);
+void company_part(struct company *company, uint32_t agent, muster_agent other);
 
 #endif

@@ -14,7 +14,7 @@ static uint32_t nodes_for(uint32_t agents_max) {
   return nodes < INT32_MAX / 4 ? (uint32_t)nodes : INT32_MAX / 4;
 }
 
-void crowds_create(crowds *crowds, uint32_t agents_max, double cell_m, list_store *lists, arena *arena) {
+void crowds_create(struct crowds *crowds, uint32_t agents_max, double cell_m, list_store *lists, struct arena *arena) {
   *crowds =
       (struct crowds){.lists = lists, .steps_per_m = (float)(CROWD_STEPS / cell_m), .fresh_crowd = 1, .fresh_node = 1};
   crowds->cells = arena_reserve(arena, agents_max / (CROWD_AGENTS + 1) + 1, sizeof *crowds->cells);
@@ -27,13 +27,13 @@ static uint32_t node_of(const crowd_slot *slot) {
 }
 
 /* Which of a node's four parts holds a place. */
-static uint32_t part_of(const crowds *crowds, const agent_place *place, uint32_t index, uint32_t depth) {
+static uint32_t part_of(const struct crowds *crowds, const agent_place *place, uint32_t index, uint32_t depth) {
   if (depth >= CROWD_QUARTERS) return crowds_digit(crowds_number(index), depth);
   uint32_t shift = CROWD_QUARTERS - 1 - depth;
   return (crowds_step(crowds, place->x) >> shift & 1) | (crowds_step(crowds, place->y) >> shift & 1) << 1;
 }
 
-static uint32_t take_node(crowds *crowds, uint32_t parent, uint32_t depth) {
+static uint32_t take_node(struct crowds *crowds, uint32_t parent, uint32_t depth) {
   uint32_t number = crowds->free_node;
   if (number)
     crowds->free_node = crowds->nodes[number].parent;
@@ -43,19 +43,19 @@ static uint32_t take_node(crowds *crowds, uint32_t parent, uint32_t depth) {
   return number;
 }
 
-static void give_node_back(crowds *crowds, uint32_t number) {
+static void give_node_back(struct crowds *crowds, uint32_t number) {
   crowds->nodes[number].parent = crowds->free_node;
   crowds->free_node = number;
 }
 
-static void put_into_bin(crowds *crowds, agent_store *store, uint32_t number, uint32_t depth, uint32_t index) {
+static void put_into_bin(struct crowds *crowds, agent_store *store, uint32_t number, uint32_t depth, uint32_t index) {
   agent_place *place = &store->places[index];
   place->spot = lists_add(crowds->lists, 0, &crowds_slot(crowds, number)->to, number, index);
   place->depth = (uint8_t)depth;
 }
 
 /* Appends the agents of a bin, oldest first, and gives its list back. */
-static uint32_t empty_bin(crowds *crowds, crowd_slot *bin, uint32_t *agents, uint32_t count) {
+static uint32_t empty_bin(struct crowds *crowds, crowd_slot *bin, uint32_t *agents, uint32_t count) {
   uint32_t end = count + bin->count;
   for (uint32_t at = end; bin->to; lists_drop_last(crowds->lists, 0, &bin->to)) {
     const list_block *block = lists_last(crowds->lists, bin->to);
@@ -66,7 +66,7 @@ static uint32_t empty_bin(crowds *crowds, crowd_slot *bin, uint32_t *agents, uin
 }
 
 /* Appends the agents of all bins below a node and gives the nodes back. */
-static uint32_t empty_node(crowds *crowds, uint32_t number, uint32_t *agents, uint32_t count) {
+static uint32_t empty_node(struct crowds *crowds, uint32_t number, uint32_t *agents, uint32_t count) {
   for (uint32_t i = 0; i < 4; i++) {
     crowd_slot *slot = &crowds->nodes[number].slots[i];
     if (slot->to & CROWD_NODE)
@@ -78,10 +78,10 @@ static uint32_t empty_node(crowds *crowds, uint32_t number, uint32_t *agents, ui
   return count;
 }
 
-static void file(crowds *crowds, agent_store *store, uint32_t node, uint32_t index);
+static void file(struct crowds *crowds, agent_store *store, uint32_t node, uint32_t index);
 
 /* A bin has become too large: a node takes its place. */
-static void part_bin(crowds *crowds, agent_store *store, uint32_t number, uint32_t depth) {
+static void part_bin(struct crowds *crowds, agent_store *store, uint32_t number, uint32_t depth) {
   uint32_t agents[BIN_AGENTS + 1];
   crowd_slot *slot = crowds_slot(crowds, number);
   uint32_t count = empty_bin(crowds, slot, agents, 0), node = take_node(crowds, number, depth);
@@ -91,7 +91,7 @@ static void part_bin(crowds *crowds, agent_store *store, uint32_t number, uint32
 }
 
 /* Puts an agent into its bin below a node. */
-static void file(crowds *crowds, agent_store *store, uint32_t node, uint32_t index) {
+static void file(struct crowds *crowds, agent_store *store, uint32_t node, uint32_t index) {
   for (;;) {
     uint32_t depth = crowds->nodes[node].depth;
     uint32_t number = node * 4 + part_of(crowds, &store->places[index], index, depth);
@@ -106,13 +106,13 @@ static void file(crowds *crowds, agent_store *store, uint32_t node, uint32_t ind
   }
 }
 
-void crowds_add(crowds *crowds, agent_store *store, uint32_t number, uint32_t index) {
+void crowds_add(struct crowds *crowds, agent_store *store, uint32_t number, uint32_t index) {
   crowd_slot *slot = &crowds->cells[number].slot;
   slot->count++;
   file(crowds, store, node_of(slot), index);
 }
 
-uint32_t crowds_open(crowds *crowds, agent_store *store, const uint32_t *agents, uint32_t count) {
+uint32_t crowds_open(struct crowds *crowds, agent_store *store, const uint32_t *agents, uint32_t count) {
   const agent_place *place = &store->places[agents[0]];
   uint32_t number = crowds->free_crowd;
   if (number)
@@ -125,7 +125,7 @@ uint32_t crowds_open(crowds *crowds, agent_store *store, const uint32_t *agents,
   return number;
 }
 
-void crowds_close(crowds *crowds, uint32_t number, uint32_t *agents) {
+void crowds_close(struct crowds *crowds, uint32_t number, uint32_t *agents) {
   crowd_cell *crowd = &crowds->cells[number];
   uint32_t count = empty_node(crowds, node_of(&crowd->slot), agents, 0);
   ASSERT(count == CROWD_AGENTS && crowd->slot.count == count);
@@ -135,7 +135,7 @@ void crowds_close(crowds *crowds, uint32_t number, uint32_t *agents) {
 }
 
 /* A part has become small enough for a bin. */
-static void join_part(crowds *crowds, agent_store *store, uint32_t number) {
+static void join_part(struct crowds *crowds, agent_store *store, uint32_t number) {
   uint32_t agents[BIN_AGENTS];
   crowd_slot *slot = crowds_slot(crowds, number);
   uint32_t depth = crowds->nodes[node_of(slot)].depth, count = empty_node(crowds, node_of(slot), agents, 0);
@@ -145,7 +145,7 @@ static void join_part(crowds *crowds, agent_store *store, uint32_t number) {
 }
 
 /* Takes an agent out of a bin below a node, and leaves what is above that node as it is. */
-static void take_out_below(crowds *crowds, agent_store *store, uint32_t node, list_spot spot) {
+static void take_out_below(struct crowds *crowds, agent_store *store, uint32_t node, list_spot spot) {
   uint32_t number = lists_block_of(crowds->lists, spot)->owner, small = CROWD_ROOT;
   uint32_t moved = lists_take_out(crowds->lists, 0, &crowds_slot(crowds, number)->to, spot);
   if (moved != UINT32_MAX) store->places[moved].spot = spot;
@@ -158,7 +158,7 @@ static void take_out_below(crowds *crowds, agent_store *store, uint32_t node, li
   if (small != CROWD_ROOT) join_part(crowds, store, small);
 }
 
-uint32_t crowds_take_out(crowds *crowds, agent_store *store, list_spot spot) {
+uint32_t crowds_take_out(struct crowds *crowds, agent_store *store, list_spot spot) {
   uint32_t number = lists_block_of(crowds->lists, spot)->owner;
   while (!(number & CROWD_ROOT)) number = crowds->nodes[number >> 2].parent;
   crowd_slot *slot = crowds_slot(crowds, number);
@@ -168,7 +168,7 @@ uint32_t crowds_take_out(crowds *crowds, agent_store *store, list_spot spot) {
 }
 
 /* Into the new bin first: so nothing on the way to both changes. */
-void crowds_move(crowds *crowds, agent_store *store, uint32_t index, float from_x, float from_y) {
+void crowds_move(struct crowds *crowds, agent_store *store, uint32_t index, float from_x, float from_y) {
   const agent_place *place = &store->places[index];
   list_spot spot = place->spot;
   uint32_t differs = (crowds_step(crowds, from_x) ^ crowds_step(crowds, place->x)) |
@@ -182,13 +182,13 @@ void crowds_move(crowds *crowds, agent_store *store, uint32_t index, float from_
 }
 
 /* The first bin at or below a slot. */
-static uint32_t descend(const crowds *crowds, uint32_t number) {
+static uint32_t descend(const struct crowds *crowds, uint32_t number) {
   const crowd_slot *slot;
   while ((slot = crowds_slot(crowds, number))->to & CROWD_NODE) number = node_of(slot) * 4;
   return number;
 }
 
-agent_list crowds_next_list(const crowds *crowds, uint32_t number, uint32_t *slot) {
+agent_list crowds_next_list(const struct crowds *crowds, uint32_t number, uint32_t *slot) {
   uint32_t at = *slot;
   do {
     if (at == 0) {

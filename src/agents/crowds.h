@@ -45,25 +45,25 @@ typedef struct crowd_cell {
   crowd_slot slot; /* always a node */
 } crowd_cell;
 
-typedef struct crowds {
+struct crowds {
   list_store *lists;
   float steps_per_m; /* smallest squares */
   crowd_cell *cells; /* from 1 on */
   crowd_node *nodes; /* from 1 on */
   uint32_t fresh_crowd, free_crowd, fresh_node, free_node;
-} crowds;
+};
 
 /* The slot that has a number. */
-static inline crowd_slot *crowds_slot(const crowds *crowds, uint32_t number) {
+static inline crowd_slot *crowds_slot(const struct crowds *crowds, uint32_t number) {
   if (number & CROWD_ROOT) return &crowds->cells[number & ~CROWD_ROOT].slot;
   return &crowds->nodes[number >> 2].slots[number & 3];
 }
 
 /* Reserves crowds for `agents_max` agents, whose lists are among `lists`: pool 0 serves them. */
-void crowds_create(crowds *crowds, uint32_t agents_max, double cell_m, list_store *lists, arena *arena);
+void crowds_create(struct crowds *crowds, uint32_t agents_max, double cell_m, list_store *lists, struct arena *arena);
 
 /* The crowd of a cell among those of its bucket, of which `first` is the first; 0 when the cell is none. */
-static inline uint32_t crowds_find(const crowds *crowds, uint32_t first, int32_t cell_x, int32_t cell_y,
+static inline uint32_t crowds_find(const struct crowds *crowds, uint32_t first, int32_t cell_x, int32_t cell_y,
                                    uint32_t partition) {
   while (first) {
     const crowd_cell *crowd = &crowds->cells[first];
@@ -74,24 +74,24 @@ static inline uint32_t crowds_find(const crowds *crowds, uint32_t first, int32_t
 }
 
 /* A crowd of the agents of one cell, which are in no list. It is in no bucket's chain yet. */
-uint32_t crowds_open(crowds *crowds, agent_store *store, const uint32_t *agents, uint32_t count);
+uint32_t crowds_open(struct crowds *crowds, agent_store *store, const uint32_t *agents, uint32_t count);
 
 /* Ends a crowd of CROWD_AGENTS agents that is in no chain any more: writes them to `agents`; they are in no list then.
  */
-void crowds_close(crowds *crowds, uint32_t number, uint32_t *agents);
+void crowds_close(struct crowds *crowds, uint32_t number, uint32_t *agents);
 
 /* Puts an agent of the crowd's cell into its bin: place.spot and place.depth say which. */
-void crowds_add(crowds *crowds, agent_store *store, uint32_t number, uint32_t index);
+void crowds_add(struct crowds *crowds, agent_store *store, uint32_t number, uint32_t index);
 
 /* Takes an agent out of the bin that holds `spot`, and leaves its place alone. Returns the crowd, which is to be closed
  * when it has CROWD_AGENTS agents now. */
-uint32_t crowds_take_out(crowds *crowds, agent_store *store, list_spot spot);
+uint32_t crowds_take_out(struct crowds *crowds, agent_store *store, list_spot spot);
 
 /* A step of an agent to another bin of its crowd: place.x and y are the new ones, spot and depth the old ones. */
-void crowds_move(crowds *crowds, agent_store *store, uint32_t index, float from_x, float from_y);
+void crowds_move(struct crowds *crowds, agent_store *store, uint32_t index, float from_x, float from_y);
 
 /* The lists of a crowd, in order. *slot is 0 before the first; 0 is returned after the last. */
-agent_list crowds_next_list(const crowds *crowds, uint32_t number, uint32_t *slot);
+agent_list crowds_next_list(const struct crowds *crowds, uint32_t number, uint32_t *slot);
 
 /* The number that parts agents where the ground no longer does. No two indices have the same one. */
 static inline uint32_t crowds_number(uint32_t index) {
@@ -104,13 +104,13 @@ static inline uint32_t crowds_digit(uint32_t number, uint32_t depth) {
 }
 
 /* The smallest square of an offset in the cell, which rounding may have put on its border. */
-static inline uint32_t crowds_step(const crowds *crowds, float offset_m) {
+static inline uint32_t crowds_step(const struct crowds *crowds, float offset_m) {
   int32_t step = (int32_t)(offset_m * crowds->steps_per_m);
   return step < 0 ? 0 : step < CROWD_STEPS ? (uint32_t)step : CROWD_STEPS - 1u;
 }
 
 /* Whether an agent of a crowd would stay in its bin at another offset in its cell. */
-static inline bool crowds_stays(const crowds *crowds, const agent_place *place, float x, float y) {
+static inline bool crowds_stays(const struct crowds *crowds, const agent_place *place, float x, float y) {
   uint32_t shift = place->depth < CROWD_QUARTERS ? CROWD_QUARTERS - place->depth : 0;
   return crowds_step(crowds, place->x) >> shift == crowds_step(crowds, x) >> shift &&
          crowds_step(crowds, place->y) >> shift == crowds_step(crowds, y) >> shift;

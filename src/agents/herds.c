@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-herd_type *herds_type_of(const herd_table *table, uint32_t herd) {
+struct herd_type *herds_type_of(const herd_table *table, uint32_t herd) {
   for (uint32_t i = 0; i < table->count; i++) {
-    herd_type *type = &table->types[i];
+    struct herd_type *type = &table->types[i];
     if (herd >= type->first && herd - type->first < type->blocks_max * MUSTER_HERD_BLOCK) return type;
   }
   return NULL;
@@ -15,11 +15,11 @@ herd_type *herds_type_of(const herd_table *table, uint32_t herd) {
 
 /* ------------------------------------------------------------------------------------------------------------ homes */
 
-static bool has_room(const herd_type *type, uint32_t block, uint32_t partition) {
+static bool has_room(const struct herd_type *type, uint32_t block, uint32_t partition) {
   return type->blocks[block].live < MUSTER_HERD_BLOCK && type->blocks[block].partition == partition;
 }
 
-uint32_t herds_find_block(herd_type *type, uint32_t partition) {
+uint32_t herds_find_block(struct herd_type *type, uint32_t partition) {
   uint32_t open = type->open[partition];
   if (open && has_room(type, open - 1, partition)) return open - 1;
   uint32_t empty = HERD_NONE;
@@ -33,7 +33,7 @@ uint32_t herds_find_block(herd_type *type, uint32_t partition) {
   return type->block_count < type->blocks_max ? type->block_count : HERD_NONE;
 }
 
-void herds_open_block(herd_type *type, uint32_t partition, double origin_x, double origin_y) {
+void herds_open_block(struct herd_type *type, uint32_t partition, double origin_x, double origin_y) {
   ASSERT(type->block_count < type->blocks_max);
   type->blocks[type->block_count++] = (herd_block){.origin_x = origin_x,
                                                    .origin_y = origin_y,
@@ -46,7 +46,7 @@ void herds_open_block(herd_type *type, uint32_t partition, double origin_x, doub
   type->open[partition] = type->block_count;
 }
 
-void herds_move_block(herd_type *type, uint32_t number, uint32_t partition, double origin_x, double origin_y) {
+void herds_move_block(struct herd_type *type, uint32_t number, uint32_t partition, double origin_x, double origin_y) {
   herd_block *block = &type->blocks[number];
   ASSERT(!block->live && !block->entry && !block->dying);
   block->origin_x = origin_x;
@@ -57,7 +57,7 @@ void herds_move_block(herd_type *type, uint32_t number, uint32_t partition, doub
   type->open[partition] = number + 1;
 }
 
-uint32_t herds_take_slot(herd_type *type, uint32_t number) {
+uint32_t herds_take_slot(struct herd_type *type, uint32_t number) {
   herd_block *block = &type->blocks[number];
   uint32_t first = number * MUSTER_HERD_BLOCK, slot = block->high;
   ASSERT(block->live < MUSTER_HERD_BLOCK);
@@ -73,7 +73,7 @@ uint32_t herds_take_slot(herd_type *type, uint32_t number) {
   return first + slot;
 }
 
-void herds_give_slot(herd_type *type, uint32_t home) {
+void herds_give_slot(struct herd_type *type, uint32_t home) {
   herd_block *block = herds_block_of(type, home);
   uint32_t slot = home % MUSTER_HERD_BLOCK;
   ASSERT(block->live > 0);
@@ -90,7 +90,7 @@ static void widen(herd_block *block, float x, float y) {
   block->high_y = fmaxf(block->high_y, y);
 }
 
-void herds_write(herd_type *type, uint32_t home, const herd_body *body) {
+void herds_write(struct herd_type *type, uint32_t home, const herd_body *body) {
   herd_block *block = herds_block_of(type, home);
   ASSERT(body->members > 0);
   type->x[home] = (float)(body->x - block->origin_x);
@@ -102,7 +102,7 @@ void herds_write(herd_type *type, uint32_t home, const herd_body *body) {
   widen(block, type->x[home], type->y[home]);
 }
 
-herd_body herds_body(const herd_type *type, uint32_t home) {
+herd_body herds_body(const struct herd_type *type, uint32_t home) {
   const herd_block *block = herds_block_of(type, home);
   herd_body body = {.x = block->origin_x + (double)type->x[home],
                     .y = block->origin_y + (double)type->y[home],
@@ -115,7 +115,7 @@ herd_body herds_body(const herd_type *type, uint32_t home) {
 
 /* ------------------------------------------------------------------------------------------------------------- pool */
 
-void herds_lay_out(herd_type *type) {
+void herds_lay_out(struct herd_type *type) {
   type->lanes_max = type->tree.below[0];
   type->lane_bytes = herds_align(type->lanes_max * sizeof(float));
   size_t bytes = sizeof(herd_entry) + (6 + type->def.totals) * type->lane_bytes + 2 * herds_align(type->lane_bytes / 2);
@@ -130,7 +130,7 @@ void herds_pad(const herd_lanes *lanes) {
   }
 }
 
-uint32_t herds_take_entry(herd_type *type, uint32_t herd, double origin_x, double origin_y) {
+uint32_t herds_take_entry(struct herd_type *type, uint32_t herd, double origin_x, double origin_y) {
   uint32_t number = type->entry_free;
   if (number)
     type->entry_free = herds_entry(type, --number)->next;
@@ -145,7 +145,7 @@ uint32_t herds_take_entry(herd_type *type, uint32_t herd, double origin_x, doubl
   return number;
 }
 
-void herds_free_entry(herd_type *type, uint32_t number) {
+void herds_free_entry(struct herd_type *type, uint32_t number) {
   herd_entry *entry = herds_entry(type, number);
   ASSERT(entry->state != HERD_ENTRY_FREE && entry->lanes == 0);
   *entry = (herd_entry){.herd = HERD_NONE, .next = type->entry_free};
@@ -153,20 +153,20 @@ void herds_free_entry(herd_type *type, uint32_t number) {
   type->entry_used--;
 }
 
-uint32_t herds_entry_of_folded(const herd_type *type, uint32_t herd) {
+uint32_t herds_entry_of_folded(const struct herd_type *type, uint32_t herd) {
   uint32_t next = herds_block_of(type, herds_home(type, herd))->entry;
   while (next && herds_entry(type, next - 1)->herd != herd) next = herds_entry(type, next - 1)->next;
   return next ? next - 1 : HERD_NONE;
 }
 
-void herds_chain(herd_type *type, uint32_t number) {
+void herds_chain(struct herd_type *type, uint32_t number) {
   herd_entry *entry = herds_entry(type, number);
   herd_block *block = herds_block_of(type, herds_home(type, entry->herd));
   entry->next = block->entry;
   block->entry = number + 1;
 }
 
-void herds_unchain(herd_type *type, uint32_t number) {
+void herds_unchain(struct herd_type *type, uint32_t number) {
   herd_entry *entry = herds_entry(type, number);
   uint32_t *next = &herds_block_of(type, herds_home(type, entry->herd))->entry;
   while (*next != number + 1) {
@@ -177,7 +177,7 @@ void herds_unchain(herd_type *type, uint32_t number) {
   entry->next = 0;
 }
 
-static void shift(const herd_type *type, const herd_lanes *lanes, uint32_t to, uint32_t from, uint32_t count) {
+static void shift(const struct herd_type *type, const herd_lanes *lanes, uint32_t to, uint32_t from, uint32_t count) {
   float *fours[4] = {lanes->x, lanes->y, lanes->velocity_x, lanes->velocity_y};
   for (uint32_t i = 0; i < 4; i++) memmove(fours[i] + to, fours[i] + from, count * sizeof(float));
   for (uint32_t t = 0; t < type->def.totals; t++)
@@ -192,7 +192,7 @@ static void relink(const herd_table *table, const herd_lanes *lanes, uint32_t fr
   for (uint32_t i = from; i < lanes->entry->lanes; i++) table->links[lanes->agents[i]].lane = (uint16_t)i;
 }
 
-static void write_lane(const herd_type *type, const herd_lanes *lanes, uint32_t lane, const herd_body *body) {
+static void write_lane(const struct herd_type *type, const herd_lanes *lanes, uint32_t lane, const herd_body *body) {
   lanes->x[lane] = (float)(body->x - lanes->entry->origin_x);
   lanes->y[lane] = (float)(body->y - lanes->entry->origin_y);
   lanes->velocity_x[lane] = (float)body->velocity_x;
@@ -200,7 +200,7 @@ static void write_lane(const herd_type *type, const herd_lanes *lanes, uint32_t 
   for (uint32_t t = 0; t < type->def.totals; t++) lanes->totals[t][lane] = (float)body->totals[t];
 }
 
-void herds_insert(herd_table *table, herd_type *type, uint32_t number, uint32_t at, const herd_body *bodies,
+void herds_insert(herd_table *table, struct herd_type *type, uint32_t number, uint32_t at, const herd_body *bodies,
                   const uint32_t *agents, uint32_t count) {
   herd_lanes lanes = herds_lanes(type, number);
   ASSERT(lanes.entry->lanes + count <= type->lanes_max);
@@ -220,7 +220,7 @@ void herds_insert(herd_table *table, herd_type *type, uint32_t number, uint32_t 
   type->leaves += count;
 }
 
-void herds_take_out(herd_table *table, herd_type *type, uint32_t number, uint32_t at, uint32_t count) {
+void herds_take_out(herd_table *table, struct herd_type *type, uint32_t number, uint32_t at, uint32_t count) {
   herd_lanes lanes = herds_lanes(type, number);
   ASSERT(at + count <= lanes.entry->lanes);
   for (uint32_t i = at; i < at + count; i++) {
@@ -239,11 +239,11 @@ static inline void note_finite(float *column, uint32_t lane, float value) {
   if (isfinite(value)) column[lane] = value;
 }
 
-void herds_note_leaf(const herd_table *table, const space *space, const agent_store *store, const type_table *types,
-                     uint32_t agent) {
+void herds_note_leaf(const herd_table *table, const struct space *space, const agent_store *store,
+                     const type_table *types, uint32_t agent) {
   const herd_link *link = &table->links[agent];
   if (link->tie != HERD_TIE_LEAF) return;
-  const herd_type *type = &table->types[link->type];
+  const struct herd_type *type = &table->types[link->type];
   const agent_row *row = &store->rows[agent];
   const muster_herd_body *published = type_published(&types->types[row->type], row->state_slot, row->front);
   muster_position position = space_position(space, &store->places[agent]);
@@ -257,7 +257,7 @@ void herds_note_leaf(const herd_table *table, const space *space, const agent_st
     note_finite(herds_column(type, link->entry, 4 + t), lane, published->totals[t]);
 }
 
-herd_body herds_leaf(const herd_type *type, const herd_lanes *lanes, uint32_t lane) {
+herd_body herds_leaf(const struct herd_type *type, const herd_lanes *lanes, uint32_t lane) {
   herd_body body = {.x = lanes->entry->origin_x + (double)lanes->x[lane],
                     .y = lanes->entry->origin_y + (double)lanes->y[lane],
                     .velocity_x = (double)lanes->velocity_x[lane],
@@ -274,7 +274,7 @@ uint32_t herds_count(const herd_lanes *lanes) {
   return members;
 }
 
-herd_body herds_whole(const herd_type *type, const herd_lanes *lanes) {
+herd_body herds_whole(const struct herd_type *type, const herd_lanes *lanes) {
   herd_body whole = {.members = herds_count(lanes)};
   double one = whole.members ? 1.0 / (double)whole.members : 0.0; /* all may be taken, and removed by the next intake */
   for (uint32_t i = 0; i < lanes->entry->lanes; i++) {

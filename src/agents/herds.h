@@ -83,7 +83,7 @@ typedef struct herd_kept {
   bool is_kept;
 } herd_kept;
 
-typedef struct herd_type {
+struct herd_type {
   muster_herd_type_def def; /* its name points to ours */
   char name[24];
   herd_tree tree;
@@ -107,7 +107,7 @@ typedef struct herd_type {
   uint32_t *settling, settling_count;
   unsigned char *kept; /* herd_kept and state of each node of each entry; null unless it retains */
   size_t kept_stride, kept_each;
-} herd_type;
+};
 
 typedef enum herd_tie { HERD_TIE_NONE = 0, HERD_TIE_LEAF, HERD_TIE_NAMED, HERD_TIE_BLOCK } herd_tie;
 
@@ -143,7 +143,7 @@ typedef struct herd_scratch {
 
 typedef struct herd_table {
   uint32_t count;
-  herd_type *types;
+  struct herd_type *types;
   herd_link *links; /* by agent; null while there is no herd type */
   herd_named *named;
   uint32_t named_max, named_high, named_count;
@@ -156,25 +156,25 @@ typedef struct herd_table {
 /* ------------------------------------------------------------------------------------------------------------ homes */
 
 /* The type of a herd's index; null when there is none. O(types). */
-herd_type *herds_type_of(const herd_table *table, uint32_t herd);
+struct herd_type *herds_type_of(const herd_table *table, uint32_t herd);
 
 /* Block and slot of an index, from the type's first. */
-static inline uint32_t herds_home(const herd_type *type, uint32_t herd) {
+static inline uint32_t herds_home(const struct herd_type *type, uint32_t herd) {
   return herd - type->first;
 }
 
-static inline herd_block *herds_block_of(const herd_type *type, uint32_t home) {
+static inline herd_block *herds_block_of(const struct herd_type *type, uint32_t home) {
   return &type->blocks[home / MUSTER_HERD_BLOCK];
 }
 
 /* What an unfolded herd's x holds: the number of its entry. */
-static inline uint32_t herds_number_in(const herd_type *type, uint32_t home) {
+static inline uint32_t herds_number_in(const struct herd_type *type, uint32_t home) {
   uint32_t number;
   __builtin_memcpy(&number, &type->x[home], sizeof number);
   return number;
 }
 
-static inline void herds_put_number(const herd_type *type, uint32_t home, uint32_t number) {
+static inline void herds_put_number(const struct herd_type *type, uint32_t home, uint32_t number) {
   type->members[home] = 0;
   __builtin_memcpy(&type->x[home], &number, sizeof number);
 }
@@ -182,25 +182,25 @@ static inline void herds_put_number(const herd_type *type, uint32_t home, uint32
 /* A block with room for a herd of a partition: the one that took the last, when it has; else one where herds are gone;
  * else one where all are gone, of whatever partition: it must be moved first; else a new one, whose number is
  * type->block_count: it must be opened first. HERD_NONE when all are taken. */
-uint32_t herds_find_block(herd_type *type, uint32_t partition);
+uint32_t herds_find_block(struct herd_type *type, uint32_t partition);
 
 /* Opens the next block. */
-void herds_open_block(herd_type *type, uint32_t partition, double origin_x, double origin_y);
+void herds_open_block(struct herd_type *type, uint32_t partition, double origin_x, double origin_y);
 
 /* Moves a block without herds. */
-void herds_move_block(herd_type *type, uint32_t block, uint32_t partition, double origin_x, double origin_y);
+void herds_move_block(struct herd_type *type, uint32_t block, uint32_t partition, double origin_x, double origin_y);
 
 /* Takes a slot of a block with room; returns the home. */
-uint32_t herds_take_slot(herd_type *type, uint32_t block);
+uint32_t herds_take_slot(struct herd_type *type, uint32_t block);
 
 /* The herd at a home is gone. */
-void herds_give_slot(herd_type *type, uint32_t home);
+void herds_give_slot(struct herd_type *type, uint32_t home);
 
 /* Makes a folded body the herd's at its home, and the block's box wide enough. */
-void herds_write(herd_type *type, uint32_t home, const herd_body *body);
+void herds_write(struct herd_type *type, uint32_t home, const herd_body *body);
 
 /* The folded body. */
-herd_body herds_body(const herd_type *type, uint32_t home);
+herd_body herds_body(const struct herd_type *type, uint32_t home);
 
 /* ------------------------------------------------------------------------------------------------------------- pool */
 
@@ -209,18 +209,18 @@ static inline size_t herds_align(size_t bytes) {
   return (bytes + 31) & ~(size_t)31;
 }
 
-static inline herd_entry *herds_entry(const herd_type *type, uint32_t number) {
+static inline herd_entry *herds_entry(const struct herd_type *type, uint32_t number) {
   return (herd_entry *)(void *)(type->pool + number * type->stride);
 }
 
 /* One column of an entry's lanes: x, y, velocity_x, velocity_y, totals. For who wants few of them: to make all of
  * herd_lanes takes longer than to use some. */
-static inline float *herds_column(const herd_type *type, uint32_t number, uint32_t column) {
+static inline float *herds_column(const struct herd_type *type, uint32_t number, uint32_t column) {
   return (float *)(void *)(type->pool + number * type->stride + sizeof(herd_entry) + column * type->lane_bytes);
 }
 
 /* An entry's lanes: behind its head come four floats, the totals, agents and pins, then members and nodes. */
-static inline herd_lanes herds_lanes(const herd_type *type, uint32_t number) {
+static inline herd_lanes herds_lanes(const struct herd_type *type, uint32_t number) {
   unsigned char *entry = type->pool + number * type->stride, *at = entry + sizeof(herd_entry);
   size_t bytes = type->lane_bytes, totals = type->def.totals;
   herd_lanes lanes = {.entry = (herd_entry *)(void *)entry,
@@ -239,7 +239,7 @@ static inline herd_lanes herds_lanes(const herd_type *type, uint32_t number) {
 /* Fetches what a leaf's update, or noting it, needs of its herd: the first eight lanes. */
 PREFETCH_FUNCTION herds_prefetch(const herd_table *table, uint32_t agent, bool writes) {
   const herd_link *link = &table->links[agent];
-  const herd_type *type = &table->types[link->type];
+  const struct herd_type *type = &table->types[link->type];
   if (link->tie != HERD_TIE_LEAF) return;
   const unsigned char *entry = type->pool + link->entry * type->stride, *at = entry + sizeof(herd_entry);
   __builtin_prefetch(entry);
@@ -250,40 +250,40 @@ PREFETCH_FUNCTION herds_prefetch(const herd_table *table, uint32_t agent, bool w
 }
 
 /* Computes how entries lie in memory. */
-void herds_lay_out(herd_type *type);
+void herds_lay_out(struct herd_type *type);
 
 /* Takes an entry for a herd whose origin is at a place; HERD_NONE when unfolded_max are taken. */
-uint32_t herds_take_entry(herd_type *type, uint32_t herd, double origin_x, double origin_y);
+uint32_t herds_take_entry(struct herd_type *type, uint32_t herd, double origin_x, double origin_y);
 
 /* Gives back an entry without lanes, which is in no list. */
-void herds_free_entry(herd_type *type, uint32_t number);
+void herds_free_entry(struct herd_type *type, uint32_t number);
 
 /* The entry that a folded herd still has; HERD_NONE = none. O(those of its block). */
-uint32_t herds_entry_of_folded(const herd_type *type, uint32_t herd);
+uint32_t herds_entry_of_folded(const struct herd_type *type, uint32_t herd);
 
 /* Puts an entry into its block's list, or takes it out. */
-void herds_chain(herd_type *type, uint32_t number);
-void herds_unchain(herd_type *type, uint32_t number);
+void herds_chain(struct herd_type *type, uint32_t number);
+void herds_unchain(struct herd_type *type, uint32_t number);
 
 /* Puts lanes in at `at`, with agents and nodes of the bodies; or takes some out. Links follow. */
-void herds_insert(herd_table *table, herd_type *type, uint32_t number, uint32_t at, const herd_body *bodies,
+void herds_insert(herd_table *table, struct herd_type *type, uint32_t number, uint32_t at, const herd_body *bodies,
                   const uint32_t *agents, uint32_t count);
-void herds_take_out(herd_table *table, herd_type *type, uint32_t number, uint32_t at, uint32_t count);
+void herds_take_out(herd_table *table, struct herd_type *type, uint32_t number, uint32_t at, uint32_t count);
 
 /* Fills up lanes behind the last one to a multiple of eight: nobody, nowhere. */
 void herds_pad(const herd_lanes *lanes);
 
 /* Writes a leaf's lane: its place and what it published. */
-void herds_note_leaf(const herd_table *table, const space *space, const agent_store *store, const type_table *types,
-                     uint32_t agent);
+void herds_note_leaf(const herd_table *table, const struct space *space, const agent_store *store,
+                     const type_table *types, uint32_t agent);
 
 /* The body that a leaf stands for, by its lane. */
-herd_body herds_leaf(const herd_type *type, const herd_lanes *lanes, uint32_t lane);
+herd_body herds_leaf(const struct herd_type *type, const herd_lanes *lanes, uint32_t lane);
 
 /* Members of all leaves. */
 uint32_t herds_count(const herd_lanes *lanes);
 
 /* The body of the whole herd, by its lanes: it has members. */
-herd_body herds_whole(const herd_type *type, const herd_lanes *lanes);
+herd_body herds_whole(const struct herd_type *type, const herd_lanes *lanes);
 
 #endif

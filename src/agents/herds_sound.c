@@ -8,7 +8,7 @@ typedef struct tie_counts {
 } tie_counts;
 
 static bool is_leaf(const herd_table *table, const herd_link *link, uint32_t agent, soundness *found) {
-  const herd_type *type = &table->types[link->type];
+  const struct herd_type *type = &table->types[link->type];
   if (!SOUND(found, link->entry < type->entry_high, "agent %u is a leaf of entry %u of %u", agent, link->entry,
              type->entry_high))
     return false;
@@ -27,7 +27,7 @@ static void count_link(const herd_table *table, const agent_row *row, uint32_t a
   if (!SOUND(found, link->type < table->count && link->tie <= HERD_TIE_BLOCK, "agent %u is tied to herd type %u of %u",
              agent, link->type, table->count))
     return;
-  const herd_type *type = &table->types[link->type];
+  const struct herd_type *type = &table->types[link->type];
   uint32_t asked = link->tie == HERD_TIE_BLOCK ? type->block_type : type->member_type;
   SOUND(found, row->type == asked, "agent %u is of type %u, and of a herd whose agents are of type %u", agent,
         row->type, asked);
@@ -49,7 +49,7 @@ typedef struct entry_counts {
   int64_t members;
 } entry_counts;
 
-static void count_open_entry(const herd_type *type, uint32_t number, entry_counts *counts, soundness *found) {
+static void count_open_entry(const struct herd_type *type, uint32_t number, entry_counts *counts, soundness *found) {
   herd_lanes lanes = herds_lanes(type, number);
   uint32_t home = herds_home(type, lanes.entry->herd), pinned = 0, count = lanes.entry->lanes;
   SOUND(found, !type->members[home] && herds_number_in(type, home) == number,
@@ -70,7 +70,7 @@ static void count_open_entry(const herd_type *type, uint32_t number, entry_count
   counts->leaves += count;
 }
 
-static void count_entry(const herd_type *type, uint32_t number, entry_counts *counts, soundness *found) {
+static void count_entry(const struct herd_type *type, uint32_t number, entry_counts *counts, soundness *found) {
   const herd_entry *entry = herds_entry(type, number);
   if (entry->state == HERD_ENTRY_FREE) return;
   counts->used++;
@@ -85,7 +85,7 @@ static void count_entry(const herd_type *type, uint32_t number, entry_counts *co
   SOUND(found, entry->lanes == 0, "herd %u is folded and has %u leaves", entry->herd, entry->lanes);
 }
 
-static void check_settling(const herd_type *type, uint32_t settling, soundness *found) {
+static void check_settling(const struct herd_type *type, uint32_t settling, soundness *found) {
   SOUND(found, settling == type->settling_count, "%u herds of type '%s' settle, counted as %u", settling, type->name,
         type->settling_count);
   for (uint32_t i = 0; i < type->settling_count && !found->broken; i++)
@@ -94,7 +94,7 @@ static void check_settling(const herd_type *type, uint32_t settling, soundness *
           "entry %u of type '%s' is among those that settle, and does not", type->settling[i], type->name);
 }
 
-static void check_free(const herd_type *type, soundness *found) {
+static void check_free(const struct herd_type *type, soundness *found) {
   uint32_t count = 0;
   for (uint32_t next = type->entry_free; next && !found->broken; next = herds_entry(type, next - 1)->next)
     if (!SOUND(found, ++count <= type->entry_high && herds_entry(type, next - 1)->state == HERD_ENTRY_FREE,
@@ -112,7 +112,7 @@ typedef struct home_counts {
   int64_t members;
 } home_counts;
 
-static void count_block(const herd_type *type, uint32_t number, home_counts *counts, soundness *found) {
+static void count_block(const struct herd_type *type, uint32_t number, home_counts *counts, soundness *found) {
   const herd_block *block = &type->blocks[number];
   uint32_t first = number * MUSTER_HERD_BLOCK, live = 0, dying = 0;
   for (uint32_t home = first; home < first + block->high; home++) {
@@ -137,7 +137,7 @@ static void count_block(const herd_type *type, uint32_t number, home_counts *cou
   counts->gaps += block->high - live;
 }
 
-static int64_t check_type(const herd_type *type, const tie_counts *ties, soundness *found) {
+static int64_t check_type(const struct herd_type *type, const tie_counts *ties, soundness *found) {
   entry_counts entries = {0};
   home_counts homes = {0};
   for (uint32_t i = 0; i < type->entry_high && !found->broken; i++) count_entry(type, i, &entries, found);

@@ -5,7 +5,7 @@
 /* A pool takes so many fresh blocks at once. */
 enum { CHUNK_BLOCKS = 64 };
 
-void lists_create(list_store *lists, uint32_t pool_count, uint32_t agents_max, arena *arena) {
+void lists_create(list_store *lists, uint32_t pool_count, uint32_t agents_max, struct arena *arena) {
   ASSERT(pool_count > 0 && pool_count <= LIST_POOLS_MAX);
   /* Block 0 is none, and a list may be filed anew before its last block is given back. */
   *lists = (list_store){.maximum = agents_max + 2, .fresh = 1, .pool_count = pool_count};

@@ -45,7 +45,7 @@ typedef struct list_store {
 } list_store;
 
 /* Reserves blocks for `agents_max` agents, each in at most one list at a time. */
-void lists_create(list_store *lists, uint32_t pool_count, uint32_t agents_max, arena *arena);
+void lists_create(list_store *lists, uint32_t pool_count, uint32_t agents_max, struct arena *arena);
 
 /* Makes sure that pool i can serve wanted[i] additions on its own, so that each pool may be used by a thread of its
  * own. The sum must not exceed agents_max less the agents that are in lists. */

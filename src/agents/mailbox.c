@@ -23,7 +23,7 @@ static uint32_t take(uint64_t *bits, uint32_t *count, uint32_t from) {
   return agent;
 }
 
-void mailbox_create(mailbox *mailbox, uint32_t agents_max, uint32_t sends_per_frame, arena *arena) {
+void mailbox_create(struct mailbox *mailbox, uint32_t agents_max, uint32_t sends_per_frame, struct arena *arena) {
   size_t words = (agents_max + 63) / 64;
   struct mailbox fresh = {0};
   fresh.senders = arena_reserve(arena, words, sizeof *fresh.senders);
@@ -34,43 +34,43 @@ void mailbox_create(mailbox *mailbox, uint32_t agents_max, uint32_t sends_per_fr
   if (!arena->failed) *mailbox = fresh;
 }
 
-void mailbox_add_sender(mailbox *mailbox, uint32_t agent, uint32_t entry) {
+void mailbox_add_sender(struct mailbox *mailbox, uint32_t agent, uint32_t entry) {
   ASSERT(!has(mailbox->senders, agent));
   put(mailbox->senders, &mailbox->sender_count, agent, true);
   mailbox->entries[agent] = entry;
 }
 
-uint32_t mailbox_take_sender(mailbox *mailbox, uint32_t from) {
+uint32_t mailbox_take_sender(struct mailbox *mailbox, uint32_t from) {
   return take(mailbox->senders, &mailbox->sender_count, from);
 }
 
-void mailbox_wake(mailbox *mailbox, uint32_t agent) {
+void mailbox_wake(struct mailbox *mailbox, uint32_t agent) {
   put(mailbox->to_wake, &mailbox->wake_count, agent, true);
 }
 
-uint32_t mailbox_take_wake(mailbox *mailbox, uint32_t from) {
+uint32_t mailbox_take_wake(struct mailbox *mailbox, uint32_t from) {
   return take(mailbox->to_wake, &mailbox->wake_count, from);
 }
 
-void mailbox_lose(mailbox *mailbox, uint32_t agent) {
-  loss *loss = &mailbox->losses[agent];
+void mailbox_lose(struct mailbox *mailbox, uint32_t agent) {
+  struct loss *loss = &mailbox->losses[agent];
   if (loss->count == 0) mailbox->owed_count++;
   if (loss->count < UINT32_MAX) loss->count++;
 }
 
-void mailbox_losses_begin(mailbox *mailbox, uint32_t agent) {
+void mailbox_losses_begin(struct mailbox *mailbox, uint32_t agent) {
   mailbox->losses[agent].begun = mailbox->losses[agent].count;
 }
 
-void mailbox_losses_complete(mailbox *mailbox, uint32_t agent, bool begun) {
-  loss *loss = &mailbox->losses[agent];
+void mailbox_losses_complete(struct mailbox *mailbox, uint32_t agent, bool begun) {
+  struct loss *loss = &mailbox->losses[agent];
   if (loss->count == 0) return;
   uint32_t left = begun ? loss->count - loss->begun : 0;
   *loss = (struct loss){.count = left};
   if (left == 0) mailbox->owed_count--;
 }
 
-void mailbox_forget(mailbox *mailbox, uint32_t agent) {
+void mailbox_forget(struct mailbox *mailbox, uint32_t agent) {
   ASSERT(!has(mailbox->senders, agent));
   put(mailbox->to_wake, &mailbox->wake_count, agent, false);
   mailbox_losses_complete(mailbox, agent, false);

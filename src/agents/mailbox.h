@@ -16,17 +16,17 @@
 
 /* A message on its way: the receiver is its peer. */
 typedef struct outgoing {
-  letter head;
+  struct letter head;
   unsigned char bytes[MUSTER_MESSAGE_BYTES_MAX];
 } outgoing;
 
 /* How many messages of an agent were dropped since its last completed update; `begun` of them are what an update that
  * is under way was told. */
-typedef struct loss {
+struct loss {
   uint32_t count, begun;
-} loss;
+};
 
-typedef struct mailbox {
+struct mailbox {
   outgoing *places;      /* null until a type is registered that sends or has boxes */
   uint32_t places_high;  /* so many were ever in use */
   uint32_t sender_count; /* bits of `senders` */
@@ -35,30 +35,30 @@ typedef struct mailbox {
   uint32_t wake_count;   /* bits of `to_wake` */
   uint64_t *to_wake;     /* bitmap: agents that a message wakes at the next intake */
   uint32_t owed_count;   /* agents with losses */
-  loss *losses;          /* by agent */
-} mailbox;
+  struct loss *losses;   /* by agent */
+};
 
 /* Reserves everything; arena->failed tells of refusal, and the mailbox is as it was then. */
-void mailbox_create(mailbox *mailbox, uint32_t agents_max, uint32_t sends_per_frame, arena *arena);
+void mailbox_create(struct mailbox *mailbox, uint32_t agents_max, uint32_t sends_per_frame, struct arena *arena);
 
 /* An agent has sent messages that wait in the places of its entry. */
-void mailbox_add_sender(mailbox *mailbox, uint32_t agent, uint32_t entry);
+void mailbox_add_sender(struct mailbox *mailbox, uint32_t agent, uint32_t entry);
 
 /* Takes out the first sender in agent order at or after `from`, of which there must be one. */
-uint32_t mailbox_take_sender(mailbox *mailbox, uint32_t from);
+uint32_t mailbox_take_sender(struct mailbox *mailbox, uint32_t from);
 
 /* Wakes an agent at the next intake, once however often it is asked. */
-void mailbox_wake(mailbox *mailbox, uint32_t agent);
+void mailbox_wake(struct mailbox *mailbox, uint32_t agent);
 
 /* Takes out the first agent to wake at or after `from`, of which there must be one. */
-uint32_t mailbox_take_wake(mailbox *mailbox, uint32_t from);
+uint32_t mailbox_take_wake(struct mailbox *mailbox, uint32_t from);
 
 /* One more message of an agent was dropped. */
-void mailbox_lose(mailbox *mailbox, uint32_t agent);
+void mailbox_lose(struct mailbox *mailbox, uint32_t agent);
 
 /* The same three steps as for a box: what an update that goes on later was told; its completion; the agent's end. */
-void mailbox_losses_begin(mailbox *mailbox, uint32_t agent);
-void mailbox_losses_complete(mailbox *mailbox, uint32_t agent, bool begun);
-void mailbox_forget(mailbox *mailbox, uint32_t agent);
+void mailbox_losses_begin(struct mailbox *mailbox, uint32_t agent);
+void mailbox_losses_complete(struct mailbox *mailbox, uint32_t agent, bool begun);
+void mailbox_forget(struct mailbox *mailbox, uint32_t agent);
 
 #endif

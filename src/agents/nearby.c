@@ -12,12 +12,12 @@ typedef struct searched_cell {
   float offset_x, offset_y; /* of the cell's corner from the centre */
 } searched_cell;
 
-typedef struct search {
-  const space *space;
+struct search {
+  const struct space *space;
   const agent_store *store;
   const agent_place *centre;
   nearby_query query;
-  neighbour *out; /* the nearest so far, sorted by (distance, index) */
+  struct neighbour *out; /* the nearest so far, sorted by (distance, index) */
   uint32_t count, capacity;
   float reach_squared; /* those that are farther are not wanted */
   float cell_m;
@@ -26,17 +26,17 @@ typedef struct search {
   float crowd_x, crowd_y; /* offset of the crowd that is looked at */
   uint32_t cell_count;
   searched_cell cells[NEARBY_LOOKS];
-} search;
+};
 
-static bool comes_before(neighbour a, neighbour b) {
+static bool comes_before(struct neighbour a, struct neighbour b) {
   return a.distance_squared < b.distance_squared || (a.distance_squared == b.distance_squared && a.index < b.index);
 }
 
-static bool is_full(const search *search) {
+static bool is_full(const struct search *search) {
   return search->count == search->capacity;
 }
 
-static void keep(search *search, neighbour candidate) {
+static void keep(struct search *search, struct neighbour candidate) {
   uint32_t slot = is_full(search) ? search->count - 1 : search->count++;
   for (; slot > 0 && comes_before(candidate, search->out[slot - 1]); slot--) search->out[slot] = search->out[slot - 1];
   search->out[slot] = candidate;
@@ -44,16 +44,17 @@ static void keep(search *search, neighbour candidate) {
 }
 
 /* Looks at an agent of a cell whose corner has this offset. */
-static inline void look_at(search *search, uint32_t index, const agent_place *place, float offset_x, float offset_y) {
+static inline void look_at(struct search *search, uint32_t index, const agent_place *place, float offset_x,
+                           float offset_y) {
   float x = offset_x + place->x, y = offset_y + place->y, distance_squared = x * x + y * y;
   if (!(distance_squared <= search->reach_squared) || index == search->query.index) return;
   if (search->query.type != UINT32_MAX && place->type != search->query.type) return;
-  neighbour candidate = {index, distance_squared};
+  struct neighbour candidate = {index, distance_squared};
   if (!is_full(search) || comes_before(candidate, search->out[search->count - 1])) keep(search, candidate);
 }
 
 /* Whether so many more may be looked at; else the query is cut, and ends. */
-static bool may_look_at(search *search, uint32_t count) {
+static bool may_look_at(struct search *search, uint32_t count) {
   if (search->looks.looked + count <= NEARBY_LOOKS) return true;
   search->looks.cut = true;
   return false;
@@ -62,16 +63,16 @@ static bool may_look_at(search *search, uint32_t count) {
 /* ------------------------------------------------------------------------------------------------------- plain cells
  */
 
-static bool is_in(const search *search, const searched_cell *cell, const agent_place *place) {
+static bool is_in(const struct search *search, const searched_cell *cell, const agent_place *place) {
   return place->cell_x == cell->cell_x && place->cell_y == cell->cell_y &&
          place->partition == search->centre->partition;
 }
 
-PREFETCH_FUNCTION prefetch_block(const search *search, const list_block *block) {
+PREFETCH_FUNCTION prefetch_block(const struct search *search, const list_block *block) {
   for (uint32_t i = 0; i < block->count; i++) __builtin_prefetch(&search->store->places[block->agents[i]]);
 }
 
-static inline void look_at_cell(search *search, const searched_cell *cell) {
+static inline void look_at_cell(struct search *search, const searched_cell *cell) {
   const list_store *lists = &search->space->members;
   for (agent_list list = cell->list; list;) {
     const list_block *block = lists_last(lists, list);
@@ -88,7 +89,7 @@ static inline void look_at_cell(search *search, const searched_cell *cell) {
 
 /* Looks at the agents of several cells, so that the memory of some is fetched while others are looked at: first the
  * lists' last blocks, then who is in them. */
-static void look_at_cells(search *search) {
+static void look_at_cells(struct search *search) {
   enum { TOGETHER = 16 };
   for (uint32_t first = 0; first < search->cell_count; first += TOGETHER) {
     uint32_t end = first + TOGETHER < search->cell_count ? first + TOGETHER : search->cell_count;
@@ -98,7 +99,7 @@ static void look_at_cells(search *search) {
   }
 }
 
-static searched_cell cell_at(const search *search, int32_t dx, int32_t dy) {
+static searched_cell cell_at(const struct search *search, int32_t dx, int32_t dy) {
   const agent_place *centre = search->centre;
   return (searched_cell){.cell_x = centre->cell_x + dx,
                          .cell_y = centre->cell_y + dy,
@@ -114,7 +115,7 @@ static int32_t cell_offset(float from, float cell_m) {
 }
 
 /* Notes the cells of a circle. False when they might be too much for one query, which then takes them one by one. */
-static bool gather_cells(search *search) {
+static bool gather_cells(struct search *search) {
   const agent_place *centre = search->centre;
   float cell_m = search->cell_m, radius_m = search->query.radius_m;
   int32_t x_high = cell_offset(centre->x + radius_m, cell_m), y_high = cell_offset(centre->y + radius_m, cell_m);
@@ -138,9 +139,9 @@ static bool gather_cells(search *search) {
  */
 
 /* A square of the ground; its lower corner is seen from the centre. */
-typedef struct square {
+struct square {
   float x, y, edge_m;
-} square;
+};
 
 /* The distance of a stretch from 0. */
 static float apart(float low, float edge_m, float slack_m) {
@@ -149,12 +150,12 @@ static float apart(float low, float edge_m, float slack_m) {
   return low > 0.0f ? low : high < 0.0f ? -high : 0.0f;
 }
 
-static bool is_in_reach(const search *search, square square) {
+static bool is_in_reach(const struct search *search, struct square square) {
   float x = apart(square.x, square.edge_m, search->slack_m), y = apart(square.y, square.edge_m, search->slack_m);
   return x * x + y * y <= search->reach_squared;
 }
 
-static bool look_at_bin(search *search, const crowd_slot *bin) {
+static bool look_at_bin(struct search *search, const crowd_slot *bin) {
   const list_store *lists = &search->space->members;
   if (!may_look_at(search, bin->count)) return false;
   search->looks.looked += bin->count;
@@ -169,7 +170,7 @@ static bool look_at_bin(search *search, const crowd_slot *bin) {
 }
 
 /* The parts of a node in the order in which they are looked at: that of the centre first, or the nearest to it. */
-static void order_parts(const search *search, uint32_t depth, square square, uint32_t *parts) {
+static void order_parts(const struct search *search, uint32_t depth, struct square square, uint32_t *parts) {
   uint32_t near = 0, next = 1;
   if (depth < CROWD_QUARTERS) {
     float middle_x = square.x + square.edge_m * 0.5f, middle_y = square.y + square.edge_m * 0.5f;
@@ -184,7 +185,7 @@ static void order_parts(const search *search, uint32_t depth, square square, uin
   parts[3] = near ^ 3;
 }
 
-static square part_of(square square, uint32_t depth, uint32_t part) {
+static struct square part_of(struct square square, uint32_t depth, uint32_t part) {
   if (depth >= CROWD_QUARTERS) return square;
   float half_m = square.edge_m * 0.5f;
   return (struct square){square.x + (part & 1 ? half_m : 0.0f), square.y + (part & 2 ? half_m : 0.0f), half_m};
@@ -192,11 +193,11 @@ static square part_of(square square, uint32_t depth, uint32_t part) {
 
 enum { NO_PART = 4 };
 
-static bool look_at_part(search *search, const crowd_slot *slot, square square);
+static bool look_at_part(struct search *search, const crowd_slot *slot, struct square square);
 
 /* Looks at the parts of a node, but not at `done`, which was looked at. Those of a smallest square count as equally
  * near: when it has found enough, it looks at no further bins of it. False when it may look at no more. */
-static bool look_at_parts(search *search, const crowd_node *node, square square, uint32_t done) {
+static bool look_at_parts(struct search *search, const crowd_node *node, struct square square, uint32_t done) {
   uint32_t parts[4], before = done == NO_PART ? search->looks.looked : 0;
   order_parts(search, node->depth, square, parts);
   for (uint32_t i = 0; i < 4; i++) {
@@ -212,7 +213,7 @@ static bool look_at_parts(search *search, const crowd_node *node, square square,
 }
 
 /* The same of a part of a crowd, from its nearest bin on. */
-static bool look_at_part(search *search, const crowd_slot *slot, square square) {
+static bool look_at_part(struct search *search, const crowd_slot *slot, struct square square) {
   if (!(slot->to & CROWD_NODE)) return look_at_bin(search, slot);
   return look_at_parts(search, &search->space->crowds.nodes[slot->to & ~CROWD_NODE], square, NO_PART);
 }
@@ -222,7 +223,7 @@ static float smaller(float one, float other) {
 }
 
 /* Whether nobody beyond the borders of a square that the centre is in can be in reach. */
-static bool is_enough(const search *search, square square) {
+static bool is_enough(const struct search *search, struct square square) {
   float low = smaller(-square.x, -square.y);
   float high = smaller(square.x + square.edge_m, square.y + square.edge_m);
   float border_m = smaller(low, high) - search->slack_m;
@@ -230,23 +231,23 @@ static bool is_enough(const search *search, square square) {
 }
 
 /* The square of a node of this depth that has the centre in it. */
-static square square_at(const search *search, uint32_t depth) {
-  const crowds *crowds = &search->space->crowds;
+static struct square square_at(const struct search *search, uint32_t depth) {
+  const struct crowds *crowds = &search->space->crowds;
   uint32_t shift = depth < CROWD_QUARTERS ? CROWD_QUARTERS - depth : 0;
   float edge_m = search->cell_m * (1.0f / CROWD_STEPS) * (float)(1u << shift);
-  return (square){(float)(crowds_step(crowds, search->centre->x) >> shift) * edge_m - search->centre->x,
-                  (float)(crowds_step(crowds, search->centre->y) >> shift) * edge_m - search->centre->y, edge_m};
+  return (struct square){(float)(crowds_step(crowds, search->centre->x) >> shift) * edge_m - search->centre->x,
+                         (float)(crowds_step(crowds, search->centre->y) >> shift) * edge_m - search->centre->y, edge_m};
 }
 
 /* Looks at the centre's own crowd: from its bin upwards, as far as there may be somebody in reach. False when the
  * search is over. */
-static bool look_from_bin(search *search) {
-  const crowds *crowds = &search->space->crowds;
+static bool look_from_bin(struct search *search) {
+  const struct crowds *crowds = &search->space->crowds;
   uint32_t number = lists_block_of(crowds->lists, search->centre->spot)->owner;
   if (!look_at_bin(search, crowds_slot(crowds, number))) return false;
   while (!(number & CROWD_ROOT)) {
     const crowd_node *node = &crowds->nodes[number >> 2];
-    square square = square_at(search, node->depth);
+    struct square square = square_at(search, node->depth);
     if (!look_at_parts(search, node, square, number & 3) || is_enough(search, square)) return false;
     number = node->parent;
   }
@@ -256,7 +257,7 @@ static bool look_from_bin(search *search) {
 /* ------------------------------------------------------------------------------------------------------------- rings
  */
 
-static uint32_t count_members(const search *search, const searched_cell *cell) {
+static uint32_t count_members(const struct search *search, const searched_cell *cell) {
   uint32_t count = 0;
   for (agent_list list = cell->list; list;) {
     const list_block *block = lists_last(&search->space->members, list);
@@ -267,9 +268,9 @@ static uint32_t count_members(const search *search, const searched_cell *cell) {
 }
 
 /* Looks at a cell as a whole, or at a crowd from its nearest bin on. False when the search is over. */
-static bool visit_cell(search *search, int32_t dx, int32_t dy) {
+static bool visit_cell(struct search *search, int32_t dx, int32_t dy) {
   searched_cell cell = cell_at(search, dx, dy);
-  square square = {cell.offset_x, cell.offset_y, search->cell_m};
+  struct square square = {cell.offset_x, cell.offset_y, search->cell_m};
   if (!is_in_reach(search, square)) return true;
   search->crowd_x = cell.offset_x;
   search->crowd_y = cell.offset_y;
@@ -288,7 +289,7 @@ static bool visit_cell(search *search, int32_t dx, int32_t dy) {
 
 /* The cells of a ring: from the middle of its sides to the corners, on the sides that are nearer to the centre first.
  * False when the search is over. */
-static bool visit_ring(search *search, int32_t ring) {
+static bool visit_ring(struct search *search, int32_t ring) {
   int32_t side_x = search->centre->x * 2.0f < search->cell_m ? -1 : 1;
   int32_t side_y = search->centre->y * 2.0f < search->cell_m ? -1 : 1;
   for (int32_t along = 0; along <= ring; along++)
@@ -302,7 +303,7 @@ static bool visit_ring(search *search, int32_t ring) {
 }
 
 /* How near the cells of a ring are at the nearest. */
-static float ring_distance(const search *search, int32_t ring) {
+static float ring_distance(const struct search *search, int32_t ring) {
   const agent_place *centre = search->centre;
   float x = smaller(centre->x, search->cell_m - centre->x), y = smaller(centre->y, search->cell_m - centre->y);
   float distance_m = (float)(ring - 1) * search->cell_m + smaller(x, y) - search->slack_m;
@@ -311,7 +312,7 @@ static float ring_distance(const search *search, int32_t ring) {
 
 /* Looks at further agents in order of their indices, beginning after the centre's, but at none of the first `rings`
  * rings, which were looked at. */
-static void look_at_others(search *search, int32_t rings) {
+static void look_at_others(struct search *search, int32_t rings) {
   const agent_store *store = search->store;
   uint32_t left = store->active_count - (store_is_active(store, search->query.index) ? 1 : 0), i = search->query.index;
   for (; left > 0 && may_look_at(search, 1); left--) {
@@ -326,7 +327,7 @@ static void look_at_others(search *search, int32_t rings) {
   }
 }
 
-static void look_around(search *search, int32_t rings) {
+static void look_around(struct search *search, int32_t rings) {
   for (int32_t ring = 0;; ring++) {
     float distance_m = ring_distance(search, ring);
     if (distance_m * distance_m > search->reach_squared) return;
@@ -346,7 +347,7 @@ static int32_t rings_of(float cells) {
   return rings;
 }
 
-static void look(search *search) {
+static void look(struct search *search) {
   const agent_store *store = search->store;
   float across = 2.0f * search->query.radius_m / search->cell_m + 2.0f, worth = (float)store->active_count + 64.0f;
   bool wide = across * across > worth || across > 2.0f * NEARBY_RINGS;
@@ -358,11 +359,11 @@ static void look(search *search) {
     look_around(search, wide ? rings_of(worth) : NEARBY_RINGS + 1);
 }
 
-uint32_t nearby_find(const space *space, const agent_store *store, const nearby_query *query, neighbour *out,
-                     uint32_t capacity, nearby_looks *looks) {
+uint32_t nearby_find(const struct space *space, const agent_store *store, const nearby_query *query,
+                     struct neighbour *out, uint32_t capacity, nearby_looks *looks) {
   *looks = (nearby_looks){0};
   if (capacity == 0 || !(query->radius_m >= 0)) return 0;
-  search search;
+  struct search search;
   search.space = space;
   search.store = store;
   search.centre = &store->places[query->index];

@@ -18,10 +18,10 @@ enum {
   NEARBY_RINGS = 32,  /* of cells around the centre's; who is beyond is looked at in order of indices */
 };
 
-typedef struct neighbour {
+struct neighbour {
   uint32_t index;
   float distance_squared;
-} neighbour;
+};
 
 typedef struct nearby_query {
   uint32_t index; /* of the centre, an active agent */
@@ -37,7 +37,7 @@ typedef struct nearby_looks {
 
 /* The nearest agents around the centre within radius_m on the ground plane, in its partition, itself excluded, nearest
  * first, equal distances by index: at most `capacity`. Any thread while nobody links. */
-uint32_t nearby_find(const space *space, const agent_store *store, const nearby_query *query, neighbour *out,
-                     uint32_t capacity, nearby_looks *looks);
+uint32_t nearby_find(const struct space *space, const agent_store *store, const nearby_query *query,
+                     struct neighbour *out, uint32_t capacity, nearby_looks *looks);
 
 #endif

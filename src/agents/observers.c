@@ -15,7 +15,7 @@ enum { SEEN_PER_BUCKET = 8 };
 /* The buckets keep their width while typical_far_m is at most so many times larger or smaller. */
 static const float relink_from = 2.0f;
 
-void observers_create(observer_table *table, uint32_t maximum, arena *arena) {
+void observers_create(observer_table *table, uint32_t maximum, struct arena *arena) {
   ASSERT(maximum > 0);
   *table = (observer_table){.maximum = maximum, .counted = true, .shortest_m = INFINITY};
   uint32_t buckets = round_up_to_power_of_two(maximum) * 2;

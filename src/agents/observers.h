@@ -68,7 +68,7 @@ typedef struct observer_table {
 } observer_table;
 
 /* Reserves the table in the arena. */
-void observers_create(observer_table *table, uint32_t maximum, arena *arena);
+void observers_create(observer_table *table, uint32_t maximum, struct arena *arena);
 
 /* Sets an observer present at `index`, moves it, or takes it away. Frame's thread. O(1). */
 void observers_add(observer_table *table, uint32_t index, const muster_observer_def *def);

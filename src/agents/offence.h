@@ -11,17 +11,17 @@ enum { OFFENCES_MAX = 256 };
 /* The kinds that workers note; as in muster_offence_kind. */
 enum { OFFENCE_OVER = 0, OFFENCE_BLOCKED, OFFENCE_KINDS };
 
-typedef struct offence {
+struct offence {
   uint64_t duration_ns;
   uint32_t agent, generation;
   uint16_t type, atom;
   uint8_t level;
   uint8_t kind;
-} offence;
+};
 
 /* What one worker, or the ranking, saw since the last judgement. */
 typedef struct offence_list {
-  offence *offences; /* OFFENCES_MAX */
+  struct offence *offences; /* OFFENCES_MAX */
   uint32_t count;
   uint32_t left_out; /* further ones: counted by type alone */
   uint32_t *by_type; /* all of them, by type and kind */
@@ -38,7 +38,7 @@ static inline uint32_t *offences_of(const offence_list *list, uint32_t type, uin
 }
 
 /* Reserves one list. */
-static inline void offences_create(offence_list *list, uint32_t types_max, arena *arena) {
+static inline void offences_create(offence_list *list, uint32_t types_max, struct arena *arena) {
   *list = (offence_list){.offences = arena_reserve(arena, OFFENCES_MAX, sizeof *list->offences)};
   list->by_type = arena_reserve(arena, offences_counts(types_max), sizeof *list->by_type);
 }
@@ -50,7 +50,7 @@ static inline void offences_clear(offence_list *list, uint32_t types) {
 }
 
 /* Notes an offence; a list that was never created takes none. */
-static inline void offences_add(offence_list *list, const offence *offence) {
+static inline void offences_add(offence_list *list, const struct offence *offence) {
   if (!list->offences) return;
   ++*offences_of(list, offence->type, offence->kind);
   if (list->count == OFFENCES_MAX)

@@ -28,7 +28,7 @@ uint16_t pass_active(const set_table *table, const set_state *states, const set_
 }
 
 /* Those of a role that are in `some`, in sequence from the place `from` on, and around. */
-static void add_sets(pass *pass, uint32_t first, uint32_t end, uint32_t from, uint32_t some) {
+static void add_sets(struct pass *pass, uint32_t first, uint32_t end, uint32_t from, uint32_t some) {
   const uint8_t *sequence = pass->table->sequence;
   for (uint32_t i = first; i < end; i++) {
     uint32_t place = from + (i - first) < end ? from + (i - first) : from + (i - first) - (end - first);
@@ -43,7 +43,7 @@ static uint32_t place_behind(const set_table *table, uint32_t last, uint32_t fir
   return first;
 }
 
-static void add_role(pass *pass, uint32_t first, uint32_t end, uint32_t owed, uint32_t last) {
+static void add_role(struct pass *pass, uint32_t first, uint32_t end, uint32_t owed, uint32_t last) {
   if (pass->left & owed) add_sets(pass, first, end, place_behind(pass->table, last, first, end), pass->left & owed);
   add_sets(pass, first, end, first, pass->left & ~owed);
 }
@@ -54,7 +54,7 @@ static uint32_t weight_of(const set_table *table, uint32_t behaviours) {
   return weight;
 }
 
-void pass_open(pass *pass, const set_table *table, const set_pass *kept, uint16_t active, uint64_t end_ns,
+void pass_open(struct pass *pass, const set_table *table, const set_pass *kept, uint16_t active, uint64_t end_ns,
                uint64_t stop_ns) {
   uint16_t behaviours = active & table->behaviours;
   pass->table = table;

@@ -11,7 +11,7 @@
 #include "agents/sets.h"
 
 /* A pass that is under way. Bits stand for sets as in set_pass. */
-typedef struct pass {
+struct pass {
   const set_table *table;
   uint64_t end_ns;      /* of the update's time, */
   uint64_t stop_ns;     /* of the frame, */
@@ -23,7 +23,7 @@ typedef struct pass {
   const uint8_t *order; /* sets, of which those that are not left are passed over; the actions are not in it */
   uint8_t count, at;
   uint8_t own_order[MUSTER_SETS_MAX]; /* when it is not that of the table */
-} pass;
+};
 
 /* The sets that are active now; with `continues`, only those that are owed time. */
 uint16_t pass_active(const set_table *table, const set_state *states, const set_pass *kept, uint32_t level,
@@ -31,18 +31,18 @@ uint16_t pass_active(const set_table *table, const set_state *states, const set_
 
 /* Opens a pass over these sets: role by role, those that are owed time first, beginning behind the last that ran.
  * `end_ns` and `stop_ns` are on the clock of the caller; UINT64_MAX = never. */
-void pass_open(pass *pass, const set_table *table, const set_pass *kept, uint16_t active, uint64_t end_ns,
+void pass_open(struct pass *pass, const set_table *table, const set_pass *kept, uint16_t active, uint64_t end_ns,
                uint64_t stop_ns);
 
 /* The set that would be next; MUSTER_SETS_MAX when there is none. */
-static inline uint32_t pass_peek(pass *pass) {
+static inline uint32_t pass_peek(struct pass *pass) {
   for (; pass->at < pass->count; pass->at++)
     if (pass->left >> pass->order[pass->at] & 1) return pass->order[pass->at];
   return MUSTER_SETS_MAX;
 }
 
 /* A set has its turn now, with its share of what is left. */
-static inline void pass_take(pass *pass, uint32_t number, uint64_t clock_ns) {
+static inline void pass_take(struct pass *pass, uint32_t number, uint64_t clock_ns) {
   const set_table *table = pass->table;
   uint32_t priority = table->priorities[number], weight = pass->weight;
   pass->begun = true;
@@ -57,7 +57,7 @@ static inline void pass_take(pass *pass, uint32_t number, uint64_t clock_ns) {
 
 /* Takes the next set; MUSTER_SETS_MAX when there is none, or time is up at clock_ns. The first has its turn whatever
  * the time. `next_ns` is what its first atom is expected to take. */
-static inline uint32_t pass_next(pass *pass, uint64_t clock_ns, uint64_t next_ns) {
+static inline uint32_t pass_next(struct pass *pass, uint64_t clock_ns, uint64_t next_ns) {
   uint32_t number = pass_peek(pass);
   if (number == MUSTER_SETS_MAX) return number;
   if (pass->begun && (clock_ns >= pass->end_ns || clock_ns + next_ns > pass->stop_ns)) {
@@ -69,7 +69,7 @@ static inline uint32_t pass_next(pass *pass, uint64_t clock_ns, uint64_t next_ns
 }
 
 /* Whether the set goes on with an atom that is expected to take so long. */
-static inline bool pass_goes_on(pass *pass, const type_set *set, uint64_t clock_ns, uint64_t next_ns) {
+static inline bool pass_goes_on(struct pass *pass, const type_set *set, uint64_t clock_ns, uint64_t next_ns) {
   if (set->mode == MUSTER_MODE_RUN) return true;
   if (clock_ns + next_ns <= pass->stop_ns) return clock_ns < pass->set_end_ns;
   pass->stopped = true;

@@ -203,7 +203,7 @@ void sets_order(set_table *table) {
 }
 
 void sets_register(set_table *table, const muster_type_def *def, muster_atom *atoms, uint32_t agents_max,
-                   arena *arena) {
+                   struct arena *arena) {
   *table = (set_table){.count = def->set_count, .order = def->set_order};
   if (table->count == 0) return;
   table->states = arena_reserve(arena, (size_t)agents_max * table->count, sizeof *table->states);

@@ -73,7 +73,8 @@ uint32_t sets_atom_count(const muster_type_def *def);
 
 /* Copies the sets of a checked definition, their atoms one after another to `atoms`; room for agents_max agents. The
  * arena tells of refusal. */
-void sets_register(set_table *table, const muster_type_def *def, muster_atom *atoms, uint32_t agents_max, arena *arena);
+void sets_register(set_table *table, const muster_type_def *def, muster_atom *atoms, uint32_t agents_max,
+                   struct arena *arena);
 
 /* Puts the sequence and the bitmaps in order again, after a change. */
 void sets_order(set_table *table);

@@ -28,7 +28,7 @@ static inline float furthest(float low, float high, float value) {
 
 /* Whether `nearer` is at least as near as `sight` everywhere in the box: the difference of two squared distances is
  * linear, so it is least in a corner. */
-static bool is_covered(const sight_box *box, const sight *sight, const struct sight *nearer) {
+static bool is_covered(const sight_box *box, const struct sight *sight, const struct sight *nearer) {
   if (sight->near_m > nearer->near_m || sight->far_m > nearer->far_m) return false;
   const float a[3] = {sight->x, sight->y, sight->z}, b[3] = {nearer->x, nearer->y, nearer->z};
   float least = 0.0f;
@@ -42,11 +42,11 @@ static bool is_covered(const sight_box *box, const sight *sight, const struct si
 /* Leaves out who cannot matter as far as is known by now; the provider comes first. */
 static void thin_out(const sight_box *box, sight_list *list) {
   if (list->provider == OBSERVER_NONE) return;
-  sight *sights = list->sights;
+  struct sight *sights = list->sights;
   uint32_t kept = 1;
   for (uint32_t i = 0; i < list->count; i++) {
     if (sights[i].observer != list->provider) continue;
-    sight best = sights[i];
+    struct sight best = sights[i];
     sights[i] = sights[0];
     sights[0] = best;
   }
@@ -56,7 +56,7 @@ static void thin_out(const sight_box *box, sight_list *list) {
 }
 
 /* Considers an observer of whom all but `slope` and `highest` are known. Most are too far away, which takes no root. */
-static inline void consider(const sight_box *box, sight sight, sight_list *list) {
+static inline void consider(const sight_box *box, struct sight sight, sight_list *list) {
   float nearest = outside(box->low[0], box->high[0], sight.x) + outside(box->low[1], box->high[1], sight.y) +
                   outside(box->low[2], box->high[2], sight.z);
   float reach_m = sight.far_m - list->lowest * (sight.far_m - sight.near_m);
@@ -78,12 +78,12 @@ static inline void consider(const sight_box *box, sight sight, sight_list *list)
 static inline void offer(const observer_table *table, const sight_box *box, uint32_t index, sight_list *list) {
   const observer_source *source = &table->sources[index];
   consider(box,
-           (sight){.x = (float)(source->position.x - box->corner_x),
-                   .y = (float)(source->position.y - box->corner_y),
-                   .z = (float)source->position.z,
-                   .near_m = source->near_m,
-                   .far_m = source->far_m,
-                   .observer = index},
+           (struct sight){.x = (float)(source->position.x - box->corner_x),
+                          .y = (float)(source->position.y - box->corner_y),
+                          .z = (float)source->position.z,
+                          .near_m = source->near_m,
+                          .far_m = source->far_m,
+                          .observer = index},
            list);
 }
 
@@ -92,20 +92,20 @@ static bool is_settled(const sight_list *list) {
 }
 
 /* The buckets around the one in which the middle of the box is. */
-typedef struct search {
+struct search {
   const observer_table *table;
   const sight_box *box;
   int32_t number_x, number_y; /* of the bucket in the middle */
   float x, y;                 /* its corner, from the box's */
   float width_m;
   float reach_m; /* how far an observer in a bucket may be and still be worth more than what everybody has */
-} search;
+};
 
-static void find_reach(search *search, const sight_list *list) {
+static void find_reach(struct search *search, const sight_list *list) {
   search->reach_m = list->lowest * search->table->near_m + (1.0f - list->lowest) * search->table->far_m;
 }
 
-static void look_into(search *search, int32_t east, int32_t north, sight_list *list) {
+static void look_into(struct search *search, int32_t east, int32_t north, sight_list *list) {
   const observer_table *table = search->table;
   const sight_box *box = search->box;
   float west_m = search->x + (float)east * search->width_m, south_m = search->y + (float)north * search->width_m;
@@ -126,7 +126,7 @@ static void look_into(search *search, int32_t east, int32_t north, sight_list *l
 }
 
 /* The buckets whose larger offset from the middle is `ring`. */
-static void look_around(search *search, int32_t ring, sight_list *list) {
+static void look_around(struct search *search, int32_t ring, sight_list *list) {
   for (int32_t north = -ring; north <= ring && !is_settled(list); north++) {
     int32_t step = north == -ring || north == ring || ring == 0 ? 1 : 2 * ring;
     for (int32_t east = -ring; east <= ring && !is_settled(list); east += step) look_into(search, east, north, list);
@@ -134,7 +134,7 @@ static void look_around(search *search, int32_t ring, sight_list *list) {
 }
 
 /* How far the box is from the buckets outside of the rings before this one. */
-static float margin_of(const search *search, int32_t ring) {
+static float margin_of(const struct search *search, int32_t ring) {
   const sight_box *box = search->box;
   float before_m = (float)(ring - 1) * search->width_m, behind_m = (float)ring * search->width_m;
   float x = lesser(box->low[0] - search->x + before_m, search->x + behind_m - box->high[0]);
@@ -146,13 +146,13 @@ static void search_buckets(const observer_table *table, const sight_box *box, si
   double width_m = table->bucket_m;
   double x = floor((box->corner_x + 0.5 * (double)(box->low[0] + box->high[0])) / width_m);
   double y = floor((box->corner_y + 0.5 * (double)(box->low[1] + box->high[1])) / width_m);
-  search search = {.table = table,
-                   .box = box,
-                   .number_x = (int32_t)x,
-                   .number_y = (int32_t)y,
-                   .x = (float)(x * width_m - box->corner_x),
-                   .y = (float)(y * width_m - box->corner_y),
-                   .width_m = (float)width_m};
+  struct search search = {.table = table,
+                          .box = box,
+                          .number_x = (int32_t)x,
+                          .number_y = (int32_t)y,
+                          .x = (float)(x * width_m - box->corner_x),
+                          .y = (float)(y * width_m - box->corner_y),
+                          .width_m = (float)width_m};
   bool point = box->low[0] == box->high[0] && box->low[1] == box->high[1];
   list->looks++;
   if (point && !observers_may_see(table, search.number_x, search.number_y, box->partition)) return;

@@ -18,13 +18,13 @@ typedef struct sight_box {
 } sight_box;
 
 /* An observer, relative to the same corner. */
-typedef struct sight {
+struct sight {
   float x, y, z;
   float near_m, far_m;
   float slope;   /* 1 / (far_m - near_m) */
   float highest; /* importance at its nearest point of the box */
   uint32_t observer;
-} sight;
+};
 
 typedef struct sight_list {
   uint32_t count;
@@ -33,7 +33,7 @@ typedef struct sight_list {
   float lowest;      /* the importance that everybody in the box has at least */
   uint32_t provider; /* the observer that sees to that */
   uint32_t looks;    /* observers and buckets looked at */
-  sight sights[SIGHTS_MAX];
+  struct sight sights[SIGHTS_MAX];
 } sight_list;
 
 /* Finds those that matter in the box, by their sources. When it is a point, the one that is worth most there, of equal
@@ -47,7 +47,7 @@ void sights_narrow(const sight_list *around, const sight_box *box, sight_list *l
 bool sights_may_see(const observer_table *table, muster_position position, uint32_t partition);
 
 /* Importance at a distance: 1 up to near_m, 0 from far_m on. */
-static inline float sight_importance(const sight *sight, float distance_m) {
+static inline float sight_importance(const struct sight *sight, float distance_m) {
   float importance = (sight->far_m - distance_m) * sight->slope;
   importance = distance_m > sight->near_m && importance < 1.0f ? importance : 1.0f;
   return distance_m < sight->far_m ? importance : 0.0f;

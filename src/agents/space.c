@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-void space_create(space *space, uint32_t agents_max, double cell_m, arena *arena) {
+void space_create(struct space *space, uint32_t agents_max, double cell_m, struct arena *arena) {
   ASSERT(cell_m > 0);
   uint32_t buckets = round_up_to_power_of_two(agents_max / 4 + 1); /* a few share the block of a list */
   *space = (struct space){.cell_m = cell_m, .mask = buckets - 1};
@@ -18,7 +18,7 @@ bool space_accepts(muster_position position) {
   return fabs(position.x) <= 1e9 && fabs(position.y) <= 1e9 && fabs(position.z) <= 1e9;
 }
 
-space_spot space_spot_of(const space *space, muster_position position) {
+space_spot space_spot_of(const struct space *space, muster_position position) {
   ASSERT(space_accepts(position));
   double cell_x = floor(position.x / space->cell_m), cell_y = floor(position.y / space->cell_m);
   return (space_spot){(int32_t)cell_x, (int32_t)cell_y, (float)(position.x - cell_x * space->cell_m),
@@ -33,7 +33,7 @@ static void set_spot(agent_place *place, space_spot spot) {
   place->z = spot.z;
 }
 
-void space_place(const space *space, agent_place *place, muster_position position) {
+void space_place(const struct space *space, agent_place *place, muster_position position) {
   set_spot(place, space_spot_of(space, position));
 }
 
@@ -44,14 +44,14 @@ static bool is_of_cell(const agent_place *place, const agent_place *cell) {
   return place->cell_x == cell->cell_x && place->cell_y == cell->cell_y && place->partition == cell->partition;
 }
 
-static void link_plain(space *space, agent_store *store, uint32_t bucket, uint32_t index) {
+static void link_plain(struct space *space, agent_store *store, uint32_t bucket, uint32_t index) {
   agent_place *place = &store->places[index];
   place->spot = lists_add(&space->members, 0, &space->buckets[bucket].list, bucket, index);
   place->depth = 0;
   space->buckets[bucket].count++;
 }
 
-static void unlink_plain(space *space, agent_store *store, uint32_t index) {
+static void unlink_plain(struct space *space, agent_store *store, uint32_t index) {
   list_spot spot = store->places[index].spot;
   uint32_t bucket = lists_block_of(&space->members, spot)->owner;
   uint32_t moved = lists_take_out(&space->members, 0, &space->buckets[bucket].list, spot);
@@ -60,8 +60,8 @@ static void unlink_plain(space *space, agent_store *store, uint32_t index) {
 }
 
 /* The last CROWD_AGENTS + 1 agents of a cell among those of its bucket, or all, oldest first. Returns how many. */
-static uint32_t find_members(const space *space, const agent_store *store, uint32_t bucket, const agent_place *cell,
-                             uint32_t *agents) {
+static uint32_t find_members(const struct space *space, const agent_store *store, uint32_t bucket,
+                             const agent_place *cell, uint32_t *agents) {
   uint32_t found = 0;
   const list_block *block;
   for (agent_list list = space->buckets[bucket].list; list; list = block->previous) {
@@ -78,14 +78,14 @@ static uint32_t find_members(const space *space, const agent_store *store, uint3
 }
 
 /* Where the number of a bucket's last crowd is followed by none, or that of `crowd` stands. */
-static uint32_t *link_to(space *space, uint32_t bucket, uint32_t crowd) {
+static uint32_t *link_to(struct space *space, uint32_t bucket, uint32_t crowd) {
   uint32_t *link = &space->first_crowds[bucket];
   while (*link != crowd) link = &space->crowds.cells[*link].next;
   return link;
 }
 
 /* A bucket has got so many agents that the cell of the newest may be a crowd. */
-static void open_crowd(space *space, agent_store *store, uint32_t bucket, uint32_t newest) {
+static void open_crowd(struct space *space, agent_store *store, uint32_t bucket, uint32_t newest) {
   uint32_t agents[CROWD_AGENTS + 1];
   uint32_t count = find_members(space, store, bucket, &store->places[newest], agents);
   if (count <= CROWD_AGENTS) return;
@@ -95,7 +95,7 @@ static void open_crowd(space *space, agent_store *store, uint32_t bucket, uint32
 }
 
 /* A crowd has got so small that it is none any more. */
-static void close_crowd(space *space, agent_store *store, uint32_t number) {
+static void close_crowd(struct space *space, agent_store *store, uint32_t number) {
   uint32_t agents[CROWD_AGENTS];
   const crowd_cell *crowd = &space->crowds.cells[number];
   uint32_t bucket = space_bucket_of(space, crowd->cell_x, crowd->cell_y, crowd->partition);
@@ -105,7 +105,7 @@ static void close_crowd(space *space, agent_store *store, uint32_t number) {
   for (uint32_t i = 0; i < CROWD_AGENTS; i++) link_plain(space, store, bucket, agents[i]);
 }
 
-static void leave_crowd(space *space, agent_store *store, list_spot spot) {
+static void leave_crowd(struct space *space, agent_store *store, list_spot spot) {
   uint32_t number = crowds_take_out(&space->crowds, store, spot);
   if (space->crowds.cells[number].slot.count == CROWD_AGENTS) close_crowd(space, store, number);
 }
@@ -113,7 +113,7 @@ static void leave_crowd(space *space, agent_store *store, list_spot spot) {
 /* -------------------------------------------------------------------------------------------------------------- grid
  */
 
-void space_link(space *space, agent_store *store, uint32_t index) {
+void space_link(struct space *space, agent_store *store, uint32_t index) {
   const agent_place *place = &store->places[index];
   uint32_t bucket = space_bucket_of(space, place->cell_x, place->cell_y, place->partition);
   uint32_t crowd = space_crowd(space, place->cell_x, place->cell_y, place->partition);
@@ -125,7 +125,7 @@ void space_link(space *space, agent_store *store, uint32_t index) {
   if (space->buckets[bucket].count > CROWD_AGENTS) open_crowd(space, store, bucket, index);
 }
 
-void space_unlink(space *space, agent_store *store, uint32_t index) {
+void space_unlink(struct space *space, agent_store *store, uint32_t index) {
   agent_place *place = &store->places[index];
   if (place->depth)
     leave_crowd(space, store, place->spot);
@@ -135,7 +135,7 @@ void space_unlink(space *space, agent_store *store, uint32_t index) {
   place->depth = 0;
 }
 
-void space_move(space *space, agent_store *store, uint32_t index, space_spot spot) {
+void space_move(struct space *space, agent_store *store, uint32_t index, space_spot spot) {
   agent_place *place = &store->places[index];
   bool same_cell = spot.cell_x == place->cell_x && spot.cell_y == place->cell_y;
   bool stays = space_stays(space, place, spot);

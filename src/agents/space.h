@@ -19,26 +19,26 @@ typedef struct space_bucket {
   uint32_t crowded : 1;
 } space_bucket;
 
-typedef struct space {
+struct space {
   double cell_m;
   space_bucket *buckets;
   uint32_t *first_crowds; /* of a bucket that is crowded; crowd.next leads on */
   uint32_t mask;          /* buckets - 1 */
   list_store members;
-  crowds crowds;
-} space;
+  struct crowds crowds;
+};
 
 /* Reserves a table for about `agents_max` agents. */
-void space_create(space *space, uint32_t agents_max, double cell_m, arena *arena);
+void space_create(struct space *space, uint32_t agents_max, double cell_m, struct arena *arena);
 
 /* Whether every coordinate is finite and within +-1e9 m. */
 bool space_accepts(muster_position position);
 
 /* Splits a position into the place's cell and the rest; leaves links, partition and type alone. */
-void space_place(const space *space, agent_place *place, muster_position position);
+void space_place(const struct space *space, agent_place *place, muster_position position);
 
 /* The position of a place. */
-static inline muster_position space_position(const space *space, const agent_place *place) {
+static inline muster_position space_position(const struct space *space, const agent_place *place) {
   return (muster_position){place->cell_x * space->cell_m + (double)place->x,
                            place->cell_y * space->cell_m + (double)place->y, (double)place->z};
 }
@@ -50,17 +50,17 @@ static inline uint64_t space_region(const agent_place *place) {
 }
 
 /* The list of a region among all, below space_list_count(): the same for equal numbers, maybe for others, too. */
-static inline uint32_t space_list_of(const space *space, uint64_t region) {
+static inline uint32_t space_list_of(const struct space *space, uint64_t region) {
   return (uint32_t)region & space->mask;
 }
-static inline uint32_t space_list_count(const space *space) {
+static inline uint32_t space_list_count(const struct space *space) {
   return space->mask + 1;
 }
 
 /* Enters an agent's place into the grid, or takes it out. Frame's thread, while nobody reads. O(1); in a crowd as
  * agents/crowds.h says. */
-void space_link(space *space, agent_store *store, uint32_t index);
-void space_unlink(space *space, agent_store *store, uint32_t index);
+void space_link(struct space *space, agent_store *store, uint32_t index);
+void space_unlink(struct space *space, agent_store *store, uint32_t index);
 
 /* Where a position is: what of a place a move changes. */
 typedef struct space_spot {
@@ -69,31 +69,32 @@ typedef struct space_spot {
 } space_spot;
 
 /* The spot of an accepted position. */
-space_spot space_spot_of(const space *space, muster_position position);
+space_spot space_spot_of(const struct space *space, muster_position position);
 
 /* Whether a move changes no list: the agent stays in its cell, and in its bin of a crowd. Such moves of different
  * agents may be made by several threads at once. */
-static inline bool space_stays(const space *space, const agent_place *place, space_spot to) {
+static inline bool space_stays(const struct space *space, const agent_place *place, space_spot to) {
   if (to.cell_x != place->cell_x || to.cell_y != place->cell_y) return false;
   return place->depth == 0 || crowds_stays(&space->crowds, place, to.x, to.y);
 }
 
 /* Moves a linked agent; relinks only when it does not stay. */
-void space_move(space *space, agent_store *store, uint32_t index, space_spot spot);
+void space_move(struct space *space, agent_store *store, uint32_t index, space_spot spot);
 
 /* The bucket of a cell. O(1). */
-static inline uint32_t space_bucket_of(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
+static inline uint32_t space_bucket_of(const struct space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
   uint64_t key = (uint64_t)(uint32_t)cell_x << 32 | (uint32_t)cell_y;
   return (uint32_t)random_mix(key + partition * 0x9e3779b97f4a7c15u) & space->mask;
 }
 
 /* What holds the agents of a cell, and maybe of others that share its bucket. O(1). */
-static inline const space_bucket *space_cell(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
+static inline const space_bucket *space_cell(const struct space *space, int32_t cell_x, int32_t cell_y,
+                                             uint32_t partition) {
   return &space->buckets[space_bucket_of(space, cell_x, cell_y, partition)];
 }
 
 /* The crowd of a cell; 0 when it is none. */
-static inline uint32_t space_crowd(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
+static inline uint32_t space_crowd(const struct space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
   uint32_t bucket = space_bucket_of(space, cell_x, cell_y, partition);
   if (!space->buckets[bucket].crowded) return 0;
   return crowds_find(&space->crowds, space->first_crowds[bucket], cell_x, cell_y, partition);
@@ -106,13 +107,13 @@ typedef struct space_walk {
   uint32_t crowd, slot;
 } space_walk;
 
-static inline space_walk space_walk_of(const space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
+static inline space_walk space_walk_of(const struct space *space, int32_t cell_x, int32_t cell_y, uint32_t partition) {
   return (space_walk){space_cell(space, cell_x, cell_y, partition)->list, space_crowd(space, cell_x, cell_y, partition),
                       0};
 }
 
 /* The next block of a walk; null after the last. */
-static inline const list_block *space_next_block(const space *space, space_walk *walk) {
+static inline const list_block *space_next_block(const struct space *space, space_walk *walk) {
   if (!walk->list && walk->crowd) walk->list = crowds_next_list(&space->crowds, walk->crowd, &walk->slot);
   if (!walk->list) return NULL;
   const list_block *block = lists_last(&space->members, walk->list);

@@ -66,7 +66,7 @@ void spawn_restore(agent_store *store, const type_table *types, uint32_t index, 
   write_state(&types->types[row->type], row->state_slot, &def);
 }
 
-void spawn_write(agent_store *store, const type_table *types, const space *space, uint32_t index, uint32_t slot,
+void spawn_write(agent_store *store, const type_table *types, const struct space *space, uint32_t index, uint32_t slot,
                  const muster_agent_def *def) {
   uint16_t type = (uint16_t)(def->type.index - 1);
   agent_row row = {

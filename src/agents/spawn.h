@@ -11,7 +11,7 @@ muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_
 
 /* Writes row, place, cold, state and published state of a pending agent from a checked definition. The index and the
  * slot belong to the calling thread. */
-void spawn_write(agent_store *store, const type_table *types, const space *space, uint32_t index, uint32_t slot,
+void spawn_write(agent_store *store, const type_table *types, const struct space *space, uint32_t index, uint32_t slot,
                  const muster_agent_def *def);
 
 /* The same from what was kept of another one: its row, but for the generation, its place and its state. */

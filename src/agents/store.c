@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-void store_create(agent_store *store, uint32_t maximum, arena *arena) {
+void store_create(agent_store *store, uint32_t maximum, struct arena *arena) {
   ASSERT(maximum > 0);
   *store = (agent_store){.maximum = maximum};
   store->rows = arena_reserve(arena, maximum, sizeof *store->rows);
@@ -15,7 +15,7 @@ void store_create(agent_store *store, uint32_t maximum, arena *arena) {
   store->active = arena_reserve(arena, (maximum + 63) / 64, sizeof *store->active);
 }
 
-void store_reserve_factors(agent_store *store, arena *arena) {
+void store_reserve_factors(agent_store *store, struct arena *arena) {
   store->esteem = arena_reserve(arena, store->maximum, sizeof *store->esteem);
   store->standing = arena_reserve(arena, store->maximum, sizeof *store->standing);
   store->lift = arena_reserve(arena, store->maximum, sizeof *store->lift);

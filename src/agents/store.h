@@ -182,10 +182,10 @@ typedef struct agent_store {
 } agent_store;
 
 /* Reserves the columns for `maximum` agents in the arena; arena->failed tells of refusal. */
-void store_create(agent_store *store, uint32_t maximum, arena *arena);
+void store_create(agent_store *store, uint32_t maximum, struct arena *arena);
 
 /* Reserves the columns that factors of importance need. */
-void store_reserve_factors(agent_store *store, arena *arena);
+void store_reserve_factors(agent_store *store, struct arena *arena);
 
 /* A share as esteem keeps it, and back. */
 static inline uint8_t esteem_of(float value) {

@@ -9,7 +9,7 @@
 
 static const uint64_t day_ns = 86400000000000u;
 
-void types_create(type_table *table, uint32_t maximum, arena *arena) {
+void types_create(type_table *table, uint32_t maximum, struct arena *arena) {
   ASSERT(maximum > 0);
   *table = (type_table){.maximum = maximum};
   table->types = arena_reserve(arena, maximum, sizeof *table->types);
@@ -173,7 +173,7 @@ static void copy_atoms(agent_type *type, muster_atom *atoms, bool planned) {
   }
 }
 
-uint32_t types_register(type_table *table, const muster_type_def *given, uint32_t agents_max, arena *arena) {
+uint32_t types_register(type_table *table, const muster_type_def *given, uint32_t agents_max, struct arena *arena) {
   muster_type_def def = muster_default_type_def();
   if (sized_read(SIZED(type_def), given, &def)) return UINT32_MAX;
   if (!def.name) def.name = "agent";

@@ -45,11 +45,11 @@ typedef struct type_table {
 } type_table;
 
 /* Reserves the table for `maximum` types in the arena. */
-void types_create(type_table *table, uint32_t maximum, arena *arena);
+void types_create(type_table *table, uint32_t maximum, struct arena *arena);
 
 /* Checks a definition and registers a copy with room for `agents_max` agents. Returns its index, or UINT32_MAX with
  * an error message; nothing is registered then. */
-uint32_t types_register(type_table *table, const muster_type_def *def, uint32_t agents_max, arena *arena);
+uint32_t types_register(type_table *table, const muster_type_def *def, uint32_t agents_max, struct arena *arena);
 
 /* Own state of a slot; null when the type has none. */
 static inline void *type_state(const agent_type *type, uint32_t slot) {

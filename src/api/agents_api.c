@@ -28,7 +28,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
   return agent;
 }
 
-static muster_result send(muster_world *world, muster_agent agent, command command) {
+static muster_result send(muster_world *world, muster_agent agent, struct command command) {
   muster_result result;
   if (!guard_asks_agent(world, agent, "agent", &result)) return result;
   command.index = agent.index;
@@ -39,7 +39,7 @@ static muster_result send(muster_world *world, muster_agent agent, command comma
 }
 
 muster_result muster_agent_remove(muster_world *world, muster_agent agent) {
-  return send(world, agent, (command){.kind = COMMAND_REMOVE});
+  return send(world, agent, (struct command){.kind = COMMAND_REMOVE});
 }
 
 static muster_result check_position(muster_position position) {
@@ -50,7 +50,7 @@ static muster_result check_position(muster_position position) {
 
 muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_position position) {
   muster_result result = check_position(position);
-  return result ? result : send(world, agent, (command){.kind = COMMAND_MOVE, .position = position});
+  return result ? result : send(world, agent, (struct command){.kind = COMMAND_MOVE, .position = position});
 }
 
 muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
@@ -68,7 +68,7 @@ muster_result agents_check_time(uint64_t at_ns) {
 
 muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint64_t at_ns) {
   muster_result result = agents_check_time(at_ns);
-  command command = {.kind = COMMAND_WAKE_AT};
+  struct command command = {.kind = COMMAND_WAKE_AT};
   command.at_ns = at_ns;
   return result ? result : send(world, agent, command);
 }
@@ -92,14 +92,14 @@ muster_result muster_agent_tune(muster_world *world, muster_agent agent, const m
                      (double)tuning.role);
   muster_position factors = {(double)tuning.visibility, (double)tuning.bulk, (double)tuning.interactivity};
   return send(world, agent,
-              (command){.kind = COMMAND_TUNE,
-                        .position = factors,
-                        .first = tuning.importance_floor,
-                        .second = tuning.elasticity,
-                        .derive = tuning.derive_elasticity,
-                        .esteemed = tuning.designer >= 0.0f || tuning.role >= 0.0f,
-                        .designer = esteem_or_none(tuning.designer),
-                        .role = esteem_or_none(tuning.role)});
+              (struct command){.kind = COMMAND_TUNE,
+                               .position = factors,
+                               .first = tuning.importance_floor,
+                               .second = tuning.elasticity,
+                               .derive = tuning.derive_elasticity,
+                               .esteemed = tuning.designer >= 0.0f || tuning.role >= 0.0f,
+                               .designer = esteem_or_none(tuning.designer),
+                               .role = esteem_or_none(tuning.role)});
 }
 
 muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size) {
@@ -140,13 +140,13 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
     return none;
   }
   uint32_t generation = identity_open(&world->observer_ids, index);
-  command command = {.kind = COMMAND_OBSERVER_ADD,
-                     .index = index,
-                     .generation = generation,
-                     .partition = def.partition,
-                     .position = def.position,
-                     .first = def.near_m,
-                     .second = def.far_m};
+  struct command command = {.kind = COMMAND_OBSERVER_ADD,
+                            .index = index,
+                            .generation = generation,
+                            .partition = def.partition,
+                            .position = def.position,
+                            .first = def.near_m,
+                            .second = def.far_m};
   if (!ring_push(&world->inbox.commands, &command)) {
     identity_close(&world->observer_ids, index);
     identity_give_back(&world->observer_ids, index);
@@ -156,7 +156,7 @@ muster_observer muster_observer_add(muster_world *world, const muster_observer_d
   return (muster_observer){index, generation};
 }
 
-static muster_result send_observer(muster_world *world, muster_observer observer, command command) {
+static muster_result send_observer(muster_world *world, muster_observer observer, struct command command) {
   muster_result result;
   if (!guard_asks(world, "observer", &result)) return result;
   if (!identity_is_live(&world->observer_ids, observer.index, observer.generation))
@@ -171,9 +171,9 @@ static muster_result send_observer(muster_world *world, muster_observer observer
 muster_result muster_observer_move(muster_world *world, muster_observer observer, muster_position position) {
   muster_result result = check_position(position);
   return result ? result
-                : send_observer(world, observer, (command){.kind = COMMAND_OBSERVER_MOVE, .position = position});
+                : send_observer(world, observer, (struct command){.kind = COMMAND_OBSERVER_MOVE, .position = position});
 }
 
 muster_result muster_observer_remove(muster_world *world, muster_observer observer) {
-  return send_observer(world, observer, (command){.kind = COMMAND_OBSERVER_REMOVE});
+  return send_observer(world, observer, (struct command){.kind = COMMAND_OBSERVER_REMOVE});
 }

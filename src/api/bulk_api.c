@@ -169,7 +169,7 @@ static bool move_observer(struct muster_world *world, muster_observer observer, 
     observers_move(&world->observers, observer.index, position);
     return true;
   }
-  command command = {
+  struct command command = {
       .kind = COMMAND_OBSERVER_MOVE, .index = observer.index, .generation = observer.generation, .position = position};
   return ring_push(&world->inbox.commands, &command);
 }

@@ -8,7 +8,7 @@
 muster_result agents_check_time(uint64_t at_ns);
 
 /* Sends a command from an update: at the next intake, in the order of entries. In update_api.c. */
-muster_result update_send(muster_update *update, const command *command);
+muster_result update_send(muster_update *update, const struct command *command);
 
 /* What the calls for arrays do once they are checked. In bulk_api.c. */
 uint32_t bulk_move_agents(struct muster_world *world, const muster_agent *agents, const muster_position *positions,

@@ -6,7 +6,7 @@ muster_result muster_agent_pardon(muster_world *world, muster_agent agent) {
   if (guard_any(world, "pardon")) return MUSTER_E_ARGUMENT;
   if (!identity_is_live(&world->agent_ids, agent.index, agent.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", agent.index, agent.generation);
-  command command = {.kind = COMMAND_PARDON, .index = agent.index, .generation = agent.generation};
+  struct command command = {.kind = COMMAND_PARDON, .index = agent.index, .generation = agent.generation};
   if (!ring_push(&world->inbox.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
   return MUSTER_OK;
@@ -22,7 +22,7 @@ static muster_result command_type(muster_world *world, muster_type type, command
   muster_result result = guard_any(world, "type");
   if (!result) result = check_type(world, type);
   if (result) return result;
-  command command = {.kind = kind, .index = type.index - 1};
+  struct command command = {.kind = kind, .index = type.index - 1};
   if (!ring_push(&world->inbox.commands, &command))
     return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
   return MUSTER_OK;

@@ -19,16 +19,16 @@ static muster_result check_serial(const muster_update *update, const char *what)
 
 /* ----------------------------------------------------------------------------------------------------------- search */
 
-typedef struct search {
+struct search {
   const struct muster_world *world;
   muster_position position;
   float radius_m;
   muster_herd_near *out;
   uint32_t count, capacity;
-} search;
+};
 
-static void offer(search *search, const herd_type *type, uint32_t herd, double x, double y, uint32_t members,
-                  uint32_t leaves) {
+static void offer(struct search *search, const struct herd_type *type, uint32_t herd, double x, double y,
+                  uint32_t members, uint32_t leaves) {
   double dx = x - search->position.x, dy = y - search->position.y;
   float distance_m = (float)sqrt(dx * dx + dy * dy);
   if (!(distance_m <= search->radius_m)) return;
@@ -47,7 +47,7 @@ static void offer(search *search, const herd_type *type, uint32_t herd, double x
                                        .leaves = leaves};
 }
 
-static void search_block(search *search, const herd_type *type, uint32_t number) {
+static void search_block(struct search *search, const struct herd_type *type, uint32_t number) {
   const herd_block *block = &type->blocks[number];
   uint32_t first = number * MUSTER_HERD_BLOCK;
   float x = (float)(search->position.x - block->origin_x), y = (float)(search->position.y - block->origin_y);
@@ -64,7 +64,7 @@ static void search_block(search *search, const herd_type *type, uint32_t number)
   }
 }
 
-static void search_unfolded(search *search, const herd_type *type, uint32_t partition) {
+static void search_unfolded(struct search *search, const struct herd_type *type, uint32_t partition) {
   for (uint32_t i = 0; i < type->entry_high; i++) {
     herd_lanes lanes = herds_lanes(type, i);
     if (lanes.entry->state != HERD_ENTRY_OPEN) continue;
@@ -76,11 +76,11 @@ static void search_unfolded(search *search, const herd_type *type, uint32_t part
 
 static uint32_t search_all(const struct muster_world *world, muster_position position, uint32_t partition,
                            float radius_m, muster_herd_near *out, uint32_t capacity) {
-  search search = {world, position, radius_m,
-                   out,   0,        capacity < MUSTER_NEIGHBOURS_MAX ? capacity : MUSTER_NEIGHBOURS_MAX};
+  struct search search = {world, position, radius_m,
+                          out,   0,        capacity < MUSTER_NEIGHBOURS_MAX ? capacity : MUSTER_NEIGHBOURS_MAX};
   if (!(radius_m >= 0.0f) || !search.capacity || !out) return 0;
   for (uint32_t t = 0; t < world->herds.count; t++) {
-    const herd_type *type = &world->herds.types[t];
+    const struct herd_type *type = &world->herds.types[t];
     for (uint32_t i = 0; i < type->block_count; i++)
       if (type->blocks[i].partition == partition) search_block(&search, type, i);
     if (type->unfolded) search_unfolded(&search, type, partition);
@@ -104,7 +104,7 @@ uint32_t muster_update_herds_nearby(const muster_update *update, float radius_m,
 
 /* ------------------------------------------------------------------------------------------------------------- take */
 
-static uint32_t take_from_folded(struct muster_world *world, herd_type *type, uint32_t herd, uint32_t wanted,
+static uint32_t take_from_folded(struct muster_world *world, struct herd_type *type, uint32_t herd, uint32_t wanted,
                                  float *totals) {
   uint32_t home = herds_home(type, herd), have = type->members[home], taken = wanted < have ? wanted : have;
   for (uint32_t t = 0; t < type->def.totals; t++) {
@@ -134,11 +134,12 @@ static uint32_t nearest_leaf(const struct muster_world *world, const herd_lanes 
   return found;
 }
 
-static uint32_t take_from_leaf(struct muster_world *world, herd_type *type, const herd_lanes *lanes, uint32_t lane,
-                               uint32_t wanted, float *totals) {
+static uint32_t take_from_leaf(struct muster_world *world, struct herd_type *type, const herd_lanes *lanes,
+                               uint32_t lane, uint32_t wanted, float *totals) {
   uint32_t have = lanes->members[lane], taken = wanted < have ? wanted : have, agent = lanes->agents[lane];
   agent_row *row = &world->store.rows[agent];
-  command removal = {COMMAND_REMOVE, .index = agent, .generation = identity_generation(&world->agent_ids, agent)};
+  struct command removal = {COMMAND_REMOVE, .index = agent,
+                            .generation = identity_generation(&world->agent_ids, agent)};
   if (taken == have && !lifecycle_defer(world, &removal)) return 0;
   if (taken == have) row->doomed = 1;
   const agent_type *member = &world->types.types[type->member_type];
@@ -159,7 +160,7 @@ uint32_t muster_update_herd_take(muster_update *update, muster_herd herd, uint32
   float unwanted[MUSTER_HERD_TOTALS], *totals = out ? out : unwanted;
   if (check_serial(update, "herd take")) return 0;
   struct muster_world *world = update->world;
-  herd_type *type = herds_find(world, herd);
+  struct herd_type *type = herds_find(world, herd);
   if (!type) return 0;
   for (uint32_t t = 0; t < type->def.totals; t++) totals[t] = 0.0f;
   if (!members) return 0;
@@ -174,7 +175,7 @@ uint32_t muster_update_herd_take(muster_update *update, muster_herd herd, uint32
 muster_result muster_update_herd_push(muster_update *update, muster_herd herd, float velocity_x, float velocity_y) {
   muster_result result = check_serial(update, "herd push");
   if (result) return result;
-  herd_type *type = herds_find(update->world, herd);
+  struct herd_type *type = herds_find(update->world, herd);
   if (!type) return MUSTER_E_STALE;
   uint32_t home = herds_home(type, herd.index);
   if (!type->members[home])
@@ -193,7 +194,7 @@ muster_result muster_update_herd_push(muster_update *update, muster_herd herd, f
 
 /* A checked command about a live herd. */
 static muster_result make_command(const struct muster_world *world, muster_herd herd, command_kind kind,
-                                  uint32_t member, command *command) {
+                                  uint32_t member, struct command *command) {
   const home_range *range = homes_find(&world->homes, herd);
   if (!range) return error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", herd.index, herd.generation);
   if (member >= range->members_max)
@@ -207,7 +208,7 @@ static muster_result make_command(const struct muster_world *world, muster_herd 
 }
 
 static muster_result push_command(struct muster_world *world, muster_herd herd, command_kind kind, uint32_t member) {
-  command command = {0};
+  struct command command = {0};
   muster_result result = guard_any(world, "herd");
   if (!result) result = make_command(world, herd, kind, member, &command);
   if (result || ring_push(&world->inbox.commands, &command)) return result;
@@ -223,7 +224,7 @@ muster_result muster_herd_wake(muster_world *world, muster_herd herd, uint32_t m
 }
 
 static muster_result send_command(muster_update *update, muster_herd herd, command_kind kind, uint32_t member) {
-  command command = {0};
+  struct command command = {0};
   muster_result result = callback_check(update, "herd");
   if (!result) result = make_command(update->world, herd, kind, member, &command);
   return result ? result : update_send(update, &command);

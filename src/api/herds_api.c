@@ -112,13 +112,13 @@ static void reserve_table(struct muster_world *world) {
   world->runner.herds = table;
 }
 
-static void reserve_type(struct muster_world *world, herd_type *type) {
+static void reserve_type(struct muster_world *world, struct herd_type *type) {
   enum { PARTITIONS_EXPECTED = 256 };
   const muster_herd_type_def *def = &type->def;
   uint32_t partitions = def->herds_max < PARTITIONS_EXPECTED ? def->herds_max : PARTITIONS_EXPECTED;
   type->blocks_max = (def->herds_max + MUSTER_HERD_BLOCK - 1) / MUSTER_HERD_BLOCK + partitions;
   size_t herds = (size_t)type->blocks_max * MUSTER_HERD_BLOCK;
-  arena *arena = &world->arena;
+  struct arena *arena = &world->arena;
   type->x = arena_reserve(arena, herds, sizeof *type->x);
   type->y = arena_reserve(arena, herds, sizeof *type->y);
   type->velocity_x = arena_reserve(arena, herds, sizeof *type->velocity_x);
@@ -139,7 +139,7 @@ static void reserve_type(struct muster_world *world, herd_type *type) {
 }
 
 /* The agent type of the blocks. */
-static muster_type register_blocks(struct muster_world *world, const herd_type *type) {
+static muster_type register_blocks(struct muster_world *world, const struct herd_type *type) {
   char name[32];
   snprintf(name, sizeof name, "%s blocks", type->name);
   muster_atom atom = {.role = MUSTER_ROLE_BEHAVIOUR, .run = herds_update_block, .model_ns = type->def.model_ns};
@@ -167,7 +167,7 @@ static void make_members_ready(struct muster_world *world, uint32_t number) {
 
 static uint32_t next_first(const herd_table *table) {
   if (!table->count) return 0;
-  const herd_type *last = &table->types[table->count - 1];
+  const struct herd_type *last = &table->types[table->count - 1];
   return last->first + last->blocks_max * MUSTER_HERD_BLOCK;
 }
 
@@ -181,8 +181,9 @@ static muster_herd_type register_checked(struct muster_world *world, const muste
     return none;
   }
   uint32_t number = table->count;
-  herd_type *type = &table->types[number];
-  *type = (herd_type){.def = *def, .tree = *tree, .member_type = def->member.index - 1, .first = next_first(table)};
+  struct herd_type *type = &table->types[number];
+  *type =
+      (struct herd_type){.def = *def, .tree = *tree, .member_type = def->member.index - 1, .first = next_first(table)};
   strncpy(type->name, def->name, sizeof type->name - 1);
   type->def.name = type->name;
   herds_lay_out(type);
@@ -221,7 +222,7 @@ muster_herd_type muster_herd_type_register(muster_world *world, const muster_her
 
 /* ----------------------------------------------------------------------------------------------------------- adding */
 
-static muster_result check_herd(const herd_type *type, const muster_herd_def *def, uint32_t number) {
+static muster_result check_herd(const struct herd_type *type, const muster_herd_def *def, uint32_t number) {
   if (!space_accepts(def->position))
     return error_set(MUSTER_E_ARGUMENT, "herd %u of the array: position (%g, %g, %g) must be finite and within +-1e9 m",
                      number, def->position.x, def->position.y, def->position.z);
@@ -247,7 +248,7 @@ static muster_position place_of_block(const struct muster_world *world, uint32_t
   return (muster_position){-1e9 + step_m * (number % ROW), -1e9 + step_m * (double)(number / ROW), 0.0};
 }
 
-static muster_result open_block(struct muster_world *world, herd_type *type, const muster_herd_def *first) {
+static muster_result open_block(struct muster_world *world, struct herd_type *type, const muster_herd_def *first) {
   uint32_t index = identity_take(&world->agent_ids), number = type->block_count;
   muster_agent_def def = muster_default_agent_def();
   def.type = (muster_type){type->block_type + 1};
@@ -265,8 +266,8 @@ static muster_result open_block(struct muster_world *world, herd_type *type, con
   return MUSTER_OK;
 }
 
-static muster_result add(struct muster_world *world, herd_type *type, const muster_herd_def *def, uint32_t number,
-                         muster_herd *herd) {
+static muster_result add(struct muster_world *world, struct herd_type *type, const muster_herd_def *def,
+                         uint32_t number, muster_herd *herd) {
   muster_result result = check_herd(type, def, number);
   if (result) return result;
   if (type->herds == type->def.herds_max)
@@ -296,19 +297,19 @@ static muster_result add(struct muster_world *world, herd_type *type, const must
 }
 
 /* What the last commit left over comes first. */
-static void begin(struct muster_world *world, visit *visit) {
+static void begin(struct muster_world *world, struct visit *visit) {
   world->runner.caller = visit_index(visit_begin(visit, world->pool));
   frame_settle(world);
 }
 
 uint32_t muster_herds_add(muster_world *world, muster_herd_type type, const muster_herd_def *defs, uint32_t count,
                           muster_herd *herds) {
-  visit visit;
+  struct visit visit;
   uint32_t added = 0;
   if (guard_between(world, "herds")) return 0;
   if ((count && !defs) || type.index == 0 || type.index > world->herds.count)
     return error_missing("herds", "array and a registered herd type"), 0;
-  occupation before = guard_hold(world);
+  enum occupation before = guard_hold(world);
   begin(world, &visit);
   for (; added < count; added++)
     if (add(world, &world->herds.types[type.index - 1], &defs[added], added, herds ? &herds[added] : NULL)) break;
@@ -327,7 +328,7 @@ static uint32_t find_place(herd_table *table) {
 }
 
 /* The leaf becomes an agent of its own. */
-static muster_agent name_leaf(struct muster_world *world, herd_type *type, uint32_t number, uint32_t lane,
+static muster_agent name_leaf(struct muster_world *world, struct herd_type *type, uint32_t number, uint32_t lane,
                               uint32_t place) {
   herd_table *table = &world->herds;
   herd_lanes lanes = herds_lanes(type, number);
@@ -347,7 +348,7 @@ static muster_agent name_leaf(struct muster_world *world, herd_type *type, uint3
   return (muster_agent){agent, identity_generation(&world->agent_ids, agent)};
 }
 
-static muster_agent name_member(struct muster_world *world, herd_type *type, uint32_t herd, uint32_t member) {
+static muster_agent name_member(struct muster_world *world, struct herd_type *type, uint32_t herd, uint32_t member) {
   const muster_agent none = {0, 0};
   muster_result result;
   uint32_t place = find_place(&world->herds), number, lane;
@@ -360,7 +361,7 @@ static muster_agent name_member(struct muster_world *world, herd_type *type, uin
   return result ? none : name_leaf(world, type, number, lane, place);
 }
 
-static uint32_t members_of(const herd_type *type, uint32_t herd) {
+static uint32_t members_of(const struct herd_type *type, uint32_t herd) {
   uint32_t number = herds_open_entry(type, herd);
   if (number == HERD_NONE) return type->members[herds_home(type, herd)];
   herd_lanes lanes = herds_lanes(type, number);
@@ -370,11 +371,11 @@ static uint32_t members_of(const herd_type *type, uint32_t herd) {
 muster_agent muster_herd_name(muster_world *world, muster_herd herd, uint32_t member) {
   muster_agent named = {0, 0};
   if (guard_between(world, "herd name")) return named;
-  occupation before = guard_hold(world);
-  visit visit;
+  enum occupation before = guard_hold(world);
+  struct visit visit;
   world->runner.caller = visit_index(visit_begin(&visit, world->pool));
   frame_settle(world);
-  herd_type *type = herds_find(world, herd);
+  struct herd_type *type = herds_find(world, herd);
   if (type && member >= type->tree.below[0])
     error_set(MUSTER_E_ARGUMENT, "herd %u: member %u must be below b^D = %u", herd.index, member, type->tree.below[0]);
   else if (type && members_of(type, herd.index) < 2)

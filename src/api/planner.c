@@ -58,14 +58,14 @@ static muster_plan_entry describe(const struct muster_world *world, const batch_
 
 PREFETCH_FUNCTION prefetch_described(const struct muster_world *world, uint32_t number) {
   enum { AHEAD = 12 };
-  const batch *batch = &world->batch;
+  const struct batch *batch = &world->batch;
   if (number + AHEAD >= batch->count) return;
   __builtin_prefetch(&world->store.rows[batch->entries[number + AHEAD].agent]);
   __builtin_prefetch(&world->planner.numbers[batch->entries[number + AHEAD].agent], 1);
 }
 
 static uint64_t hand_out(struct muster_world *world, muster_plan_entry *entries) {
-  const batch *batch = &world->batch;
+  const struct batch *batch = &world->batch;
   uint64_t slices_ns = 0;
   for (uint32_t i = 0; i < batch->count; i++) {
     prefetch_described(world, i);
@@ -94,7 +94,7 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
 
 /* The number of an agent's entry; the batch's count when it has none. */
 static uint32_t number_of(const struct muster_world *world, muster_agent agent) {
-  const batch *batch = &world->batch;
+  const struct batch *batch = &world->batch;
   if (agent.index >= world->def.agents_max) return batch->count;
   uint32_t number = world->planner.numbers[agent.index];
   bool listed = number < batch->count && batch->entries[number].agent == agent.index;
@@ -161,7 +161,7 @@ static void note_longest(muster_frame_report *report, const muster_plan_result *
 
 /* Puts a result where a worker would have put it. */
 static void take_result(struct muster_world *world, const muster_plan_result *result) {
-  batch *batch = &world->batch;
+  struct batch *batch = &world->batch;
   uint32_t number = number_of(world, result->agent);
   batch_result *taken = &batch->results[number];
   bool continued = result->outcome == MUSTER_PLAN_CONTINUED;

@@ -13,7 +13,7 @@ static muster_result check_type(const muster_world *world, muster_type type) {
   return error_set(MUSTER_E_ARGUMENT, "type '%s' has no sets", named->name);
 }
 
-static muster_result push(muster_world *world, const command *command) {
+static muster_result push(muster_world *world, const struct command *command) {
   if (ring_push(&world->inbox.commands, command)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
 }
@@ -29,7 +29,7 @@ muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t se
   const agent_type *named = &world->types.types[type.index - 1];
   result = sets_check_tuning(&named->sets, named->name, set, &tuning);
   if (result) return result;
-  command command = {.kind = COMMAND_SET_TUNE, .index = type.index - 1};
+  struct command command = {.kind = COMMAND_SET_TUNE, .index = type.index - 1};
   command.tuning = (command_tuning){.period_ns = tuning.period_ns,
                                     .period_updates = tuning.period_updates,
                                     .set = (uint16_t)set,
@@ -45,15 +45,15 @@ muster_result muster_type_prioritise(muster_world *world, muster_type type, uint
   if (priority > MUSTER_PRIORITY_MAX)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': priority %u must be at most %u",
                      world->types.types[type.index - 1].name, priority, MUSTER_PRIORITY_MAX);
-  command command = {.kind = COMMAND_PRIORITISE, .index = type.index - 1};
+  struct command command = {.kind = COMMAND_PRIORITISE, .index = type.index - 1};
   command.tuning.priority = (uint8_t)priority;
   return push(world, &command);
 }
 
-static set_counts counts_of(const muster_world *world, uint32_t type, uint32_t set) {
-  set_counts sum = {0};
+static struct set_counts counts_of(const muster_world *world, uint32_t type, uint32_t set) {
+  struct set_counts sum = {0};
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
-    const set_counts *one = &world->runner.states[i].set_counts[type * MUSTER_SETS_MAX + set];
+    const struct set_counts *one = &world->runner.states[i].set_counts[type * MUSTER_SETS_MAX + set];
     sum.runs += one->runs;
     sum.cuts += one->cuts;
   }
@@ -71,7 +71,7 @@ muster_result muster_agent_set_info(const muster_world *world, muster_agent agen
   if (set >= type->sets.count)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': set %u is none of its %u", type->name, set, type->sets.count);
   const type_set *named = &type->sets.sets[set];
-  set_counts counts = counts_of(world, row->type, set);
+  struct set_counts counts = counts_of(world, row->type, set);
   muster_set_info whole = {.name = named->name, .runs = counts.runs, .cuts = counts.cuts};
   if (store_is_active(&world->store, agent.index)) { /* what stands in the slot of a pending one is not its own */
     const set_state *state = &sets_states_of(&type->sets, row->state_slot)[set];

@@ -47,7 +47,7 @@ static bool reaches(const update_context *context, muster_agent agent) {
 }
 
 /* Beside others commands wait in the worker's log; in serial phases they go straight to the next intake. */
-static muster_result send(update_context *context, const command *command) {
+static muster_result send(update_context *context, const struct command *command) {
   worker_state *worker = context->worker;
   if (!is_beside(context))
     return lifecycle_defer(context->public.world, command) ? MUSTER_OK
@@ -60,7 +60,7 @@ static muster_result send(update_context *context, const command *command) {
   return MUSTER_OK;
 }
 
-muster_result update_send(muster_update *update, const command *command) {
+muster_result update_send(muster_update *update, const struct command *command) {
   return send(context_of(update), command);
 }
 
@@ -115,7 +115,7 @@ muster_result muster_update_remove(muster_update *update, muster_agent agent) {
   bool in_region = acts && context->act == MUSTER_ACT_REGION && reaches(context, agent);
   uint8_t *removed = in_region ? &context->public.world->acts.removed[agent.index] : NULL;
   if ((acts && row->doomed) || (removed && *removed)) return stale(agent);
-  result = send(context, &(command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
+  result = send(context, &(struct command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
   if (result != MUSTER_OK) return result;
   if (serial) row->doomed = 1;
   if (removed) *removed = 1;
@@ -129,7 +129,7 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
   if (!is_live(context, agent)) return stale(agent);
   /* Under the virtual clock what one update does to another must not depend on workers: the next intake does it. */
   if (context->phase != PHASE_PARALLEL || update->world->def.clock == MUSTER_CLOCK_VIRTUAL)
-    return send(context, &(command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
+    return send(context, &(struct command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
   if (!update->world->timed) return MUSTER_OK; /* in a replay: its record knows when the agent ran */
   if (!wakes_push(context->runner->wakes, agent.index)) {
     context->worker->commands_dropped++;
@@ -146,7 +146,7 @@ muster_result muster_update_wake_at(muster_update *update, muster_agent agent, u
   if (!is_live(context, agent)) return stale(agent);
   if (agents_check_time(at_ns)) return MUSTER_E_ARGUMENT;
   if (agent.index != update->agent.index) {
-    command command = {.kind = COMMAND_WAKE_AT, .index = agent.index, .generation = agent.generation};
+    struct command command = {.kind = COMMAND_WAKE_AT, .index = agent.index, .generation = agent.generation};
     command.at_ns = at_ns;
     return send(context, &command);
   }
@@ -183,7 +183,7 @@ static muster_result send_company(muster_update *update, muster_agent other, com
     return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", self.index,
                      self.generation);
   if (kind == COMMAND_MEET && !is_live(context, other)) return stale(other);
-  command command = {.kind = kind, .index = self.index, .generation = self.generation};
+  struct command command = {.kind = kind, .index = self.index, .generation = self.generation};
   command.other = other;
   return send(context, &command);
 }
@@ -199,7 +199,7 @@ muster_result muster_update_part(muster_update *update, muster_agent other) {
 static muster_result check_message(const update_context *context, muster_agent to, const void *bytes, uint32_t size) {
   if (size && !bytes) return error_set(MUSTER_E_ARGUMENT, "message: %u bytes must be given", size);
   if (!is_live(context, to)) return stale(to);
-  const runner *runner = context->runner;
+  const struct runner *runner = context->runner;
   const agent_type *type = &runner->types->types[runner->store->rows[to.index].type];
   if (!type->boxes.capacity)
     return error_set(MUSTER_E_ARGUMENT, "message: type '%s' has no boxes: set its messages_max", type->name);
@@ -241,7 +241,7 @@ muster_result muster_update_send(muster_update *update, muster_agent to, const v
                      "type '%s' may send sends_max = %u per update, of sends_per_frame = %u of all updates",
                      context->type->name, context->type->def.sends_max, world->def.sends_per_frame);
   }
-  letter head = {.peer = to, .sent_ns = context->runner->now_ns, .size = size};
+  struct letter head = {.peer = to, .sent_ns = context->runner->now_ns, .size = size};
   if (!parallel) {
     messages_post(world, update->agent, &head, bytes);
     return MUSTER_OK;
@@ -263,12 +263,12 @@ uint32_t muster_update_messages(const muster_update *update, muster_message *out
   const box_table *boxes = &context->type->boxes;
   if (!boxes->capacity || update->cycle > 0) return 0;
   uint32_t slot = context->runner->store->rows[update->agent.index].state_slot;
-  const box *box = &boxes->boxes[slot];
+  const struct box *box = &boxes->boxes[slot];
   uint32_t count = has_begun_before(context) ? box->begun : box->count;
   if (!out) return count;
   if (count > capacity) count = capacity;
   for (uint32_t i = 0; i < count; i++) {
-    const letter *letter = boxes_letter(boxes, slot, i);
+    const struct letter *letter = boxes_letter(boxes, slot, i);
     out[i] = (muster_message){letter->peer, letter->sent_ns, letter->size, letter + 1};
   }
   return count;
@@ -276,9 +276,9 @@ uint32_t muster_update_messages(const muster_update *update, muster_message *out
 
 uint32_t muster_update_messages_lost(const muster_update *update) {
   if (callback_check(update, "messages")) return 0;
-  const mailbox *mailbox = &update->world->mailbox;
+  const struct mailbox *mailbox = &update->world->mailbox;
   if (mailbox->owed_count == 0 || update->cycle > 0) return 0;
-  const loss *loss = &mailbox->losses[update->agent.index];
+  const struct loss *loss = &mailbox->losses[update->agent.index];
   return has_begun_before(const_context_of(update)) ? loss->begun : loss->count;
 }
 
@@ -310,8 +310,8 @@ uint32_t muster_update_nearby(const muster_update *update, float radius_m, muste
                               uint32_t capacity) {
   if (callback_check(update, "nearby") || (capacity && !out && error_missing("nearby", "array"))) return 0;
   const update_context *context = const_context_of(update);
-  const runner *runner = context->runner;
-  neighbour found[MUSTER_NEIGHBOURS_MAX];
+  const struct runner *runner = context->runner;
+  struct neighbour found[MUSTER_NEIGHBOURS_MAX];
   nearby_query query = {update->agent.index, type.index ? type.index - 1 : UINT32_MAX, radius_m};
   nearby_looks looks;
   if (capacity > MUSTER_NEIGHBOURS_MAX) capacity = MUSTER_NEIGHBOURS_MAX;

@@ -117,7 +117,7 @@ static void create_exec(struct muster_world *world) {
 }
 
 static void connect_runner(struct muster_world *world) {
-  runner *runner = &world->runner;
+  struct runner *runner = &world->runner;
   runner->world = world;
   runner->store = &world->store;
   runner->types = &world->types;
@@ -168,7 +168,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
   muster_world_def def = muster_default_world_def();
   if (sized_read(SIZED(world_def), given, &def)) return NULL;
   if (check_sizes(&def) || check_choices(&def) || tune_check_def(&def)) return NULL;
-  arena arena;
+  struct arena arena;
   if (arena_create(&arena, &def.allocator)) return NULL;
   arena.ready = (double)def.agents_ready / def.agents_max;
   struct muster_world *world = arena_reserve(&arena, 1, sizeof *world);
@@ -207,7 +207,7 @@ muster_world *muster_world_create(const muster_world_def *given) {
 /* Every agent hears its on_removed. */
 static CALLS_OUT void remove_all(struct muster_world *world) {
   MUST_RETURN(leaving_update);
-  visit visit;
+  struct visit visit;
   world->runner.caller = visit_index(visit_begin(&visit, world->pool));
   const update_context *outer = callback_begin(&runner_caller(&world->runner)->context);
   frame_settle(world);
@@ -226,7 +226,7 @@ void muster_world_destroy(muster_world *world) {
   watchdog_stop(world->watchdog);
   if (world->pool) pool_leave(world->pool);
   muster_pool_destroy(world->own_pool);
-  arena arena = world->arena;
+  struct arena arena = world->arena;
   arena_destroy(&arena);
 }
 

@@ -42,7 +42,7 @@ static void block_release(const muster_allocator *allocator, void *memory, size_
   }
 }
 
-muster_result arena_create(arena *arena, const muster_allocator *allocator) {
+muster_result arena_create(struct arena *arena, const muster_allocator *allocator) {
   ASSERT(arena && allocator);
   *arena = (struct arena){.allocator = *allocator};
   arena->blocks = block_allocate(allocator, ARENA_BLOCKS_MAX * sizeof(arena_block));
@@ -50,7 +50,7 @@ muster_result arena_create(arena *arena, const muster_allocator *allocator) {
   return MUSTER_OK;
 }
 
-void arena_destroy(arena *arena) {
+void arena_destroy(struct arena *arena) {
   if (!arena->blocks) return;
   for (uint32_t i = arena->block_count; i-- > 0;)
     block_release(&arena->allocator, arena->blocks[i].memory, arena->blocks[i].bytes);
@@ -58,13 +58,13 @@ void arena_destroy(arena *arena) {
   *arena = (struct arena){0};
 }
 
-void arena_make_ready(const arena *arena, void *memory, size_t bytes) {
+void arena_make_ready(const struct arena *arena, void *memory, size_t bytes) {
   size_t ready = mapped_bytes((size_t)((double)bytes * arena->ready));
   if (arena->ready > 0.0 && bytes >= HUGE_FROM_BYTES && !arena->allocator.allocate)
     madvise(memory, ready < mapped_bytes(bytes) ? ready : mapped_bytes(bytes), MADV_POPULATE_WRITE);
 }
 
-static void *reserve(arena *arena, size_t count, size_t each) {
+static void *reserve(struct arena *arena, size_t count, size_t each) {
   size_t bytes;
   if (__builtin_mul_overflow(count, each, &bytes)) bytes = 0;
   void *memory = bytes && arena->block_count < ARENA_BLOCKS_MAX ? block_allocate(&arena->allocator, bytes) : NULL;
@@ -77,13 +77,13 @@ static void *reserve(arena *arena, size_t count, size_t each) {
   return memory;
 }
 
-void *arena_reserve(arena *arena, size_t count, size_t each) {
+void *arena_reserve(struct arena *arena, size_t count, size_t each) {
   void *memory = reserve(arena, count, each);
   if (memory) arena_make_ready(arena, memory, count * each);
   return memory;
 }
 
-void *arena_reserve_for_frames(arena *arena, size_t count, size_t each) {
+void *arena_reserve_for_frames(struct arena *arena, size_t count, size_t each) {
   void *memory = reserve(arena, count, each);
   if (memory && !arena->allocator.allocate)
     madvise(memory, mapped_bytes(arena->blocks[arena->block_count - 1].bytes), MADV_NOHUGEPAGE);

@@ -14,30 +14,30 @@ typedef struct arena_block {
 
 enum { ARENA_BLOCKS_MAX = 128 + 10 * 1024 /* a world's own; and of each type */ };
 
-typedef struct arena {
+struct arena {
   muster_allocator allocator;
   arena_block *blocks;
   uint32_t block_count;
   bool failed;  /* a reservation was refused; the last error says which */
   double ready; /* the share of a large block that arena_reserve() commits at once, from its beginning; 0..1 */
-} arena;
+};
 
 /* Prepares an empty arena on the host's allocator, or on the operating system when its functions are null. */
-muster_result arena_create(arena *arena, const muster_allocator *allocator);
+muster_result arena_create(struct arena *arena, const muster_allocator *allocator);
 
 /* Gives every block back. */
-void arena_destroy(arena *arena);
+void arena_destroy(struct arena *arena);
 
 /* A zeroed block of count * each bytes, aligned to a page (operating system) or 64 bytes (host). Null, `failed` and an
  * error message when refused; a caller may make several requests and check `failed` once. */
-void *arena_reserve(arena *arena, size_t count, size_t each);
+void *arena_reserve(struct arena *arena, size_t count, size_t each);
 
 /* The same for what a frame may be the first to touch: by small pages, since clearing a huge one takes milliseconds. */
-void *arena_reserve_for_frames(arena *arena, size_t count, size_t each);
+void *arena_reserve_for_frames(struct arena *arena, size_t count, size_t each);
 
 /* Commits the beginning of a block of `bytes`, as large a share as the arena's `ready` says, when it is large and
  * the operating system's. What that does not do at once, it does at the first touch. */
-void arena_make_ready(const arena *arena, void *memory, size_t bytes);
+void arena_make_ready(const struct arena *arena, void *memory, size_t bytes);
 
 /* The smallest power of two that is not below `value` (at least 1). */
 static inline uint32_t round_up_to_power_of_two(uint32_t value) {

@@ -8,12 +8,12 @@
 
 enum { MARK = 0x4b4e4843 };
 
-typedef struct header {
+struct header {
   uint32_t mark, section;
   uint64_t number, bytes, checksum;
-} header;
+};
 
-_Static_assert(sizeof(header) == CHUNK_HEADER_BYTES, "a chunk's header has no gaps");
+_Static_assert(sizeof(struct header) == CHUNK_HEADER_BYTES, "a chunk's header has no gaps");
 
 static void fill_head(unsigned char head[CHUNKS_HEADER_BYTES], const chunks_format *format) {
   memcpy(head, format->magic, sizeof format->magic);
@@ -21,7 +21,7 @@ static void fill_head(unsigned char head[CHUNKS_HEADER_BYTES], const chunks_form
   memcpy(head + 12, &format->layout, sizeof format->layout);
 }
 
-static uint64_t checksum_of(const header *header, const unsigned char *bytes, uint64_t before) {
+static uint64_t checksum_of(const struct header *header, const unsigned char *bytes, uint64_t before) {
   struct header own = *header;
   own.checksum = before;
   return XXH3_64bits_withSeed(bytes, (size_t)own.bytes, XXH3_64bits(&own, sizeof own));
@@ -47,7 +47,7 @@ void chunks_write_to(chunk_writer *writer, const chunks_format *format, chunks_s
 /* The bytes so far become a chunk. */
 static void close_chunk(chunk_writer *writer) {
   unsigned char *content = writer->buffer + CHUNK_HEADER_BYTES;
-  header header = {MARK, writer->section, writer->number++, writer->count - CHUNK_HEADER_BYTES, 0};
+  struct header header = {MARK, writer->section, writer->number++, writer->count - CHUNK_HEADER_BYTES, 0};
   header.checksum = writer->checksum = checksum_of(&header, content, writer->checksum);
   memcpy(writer->buffer, &header, sizeof header);
   hand_over(writer, writer->buffer, writer->count);
@@ -84,7 +84,7 @@ bool chunks_finish(chunk_writer *writer) {
 
 /* Goes to the next chunk, which was checked. */
 static void go_on(chunk_reader *reader) {
-  header header;
+  struct header header;
   memcpy(&header, reader->bytes + reader->end, sizeof header);
   reader->section = header.section;
   reader->at = reader->end + sizeof header;
@@ -92,7 +92,7 @@ static void go_on(chunk_reader *reader) {
 }
 
 static bool is_next(const chunk_reader *reader, uint32_t section) {
-  header header;
+  struct header header;
   if (reader->count - reader->end < sizeof header) return false;
   memcpy(&header, reader->bytes + reader->end, sizeof header);
   return header.section == section;
@@ -117,7 +117,7 @@ static muster_result check_head(const chunk_reader *reader) {
 /* Checks the chunk at `reader->end` and goes behind it. */
 static muster_result check_chunk(chunk_reader *reader, uint64_t number, uint64_t *checksum, uint32_t *section) {
   const char *name = reader->format->name;
-  header header;
+  struct header header;
   size_t at = reader->end, left = reader->count - at;
   if (left < sizeof header) return error_set(MUSTER_E_INPUT, "%s: offset %zu: it was cut here", name, reader->count);
   memcpy(&header, reader->bytes + at, sizeof header);

@@ -88,15 +88,15 @@ bool columns_print_all(void (*write)(FILE *stream, const void *user), const void
   return whole;
 }
 
-typedef struct help {
+struct help {
   void (*show)(FILE *stream);
-} help;
+};
 
 static void write_help(FILE *stream, const void *user) {
-  ((const help *)user)->show(stream);
+  ((const struct help *)user)->show(stream);
 }
 
 void columns_print_help(void (*show_help)(FILE *stream)) {
-  help help = {show_help};
+  struct help help = {show_help};
   if (!columns_print_all(write_help, &help)) show_help(stdout);
 }

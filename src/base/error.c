@@ -14,34 +14,34 @@ enum { MESSAGE_BYTES = 512, VALUES_MAX = 8 };
 
 typedef enum value_kind { VALUE_NONE, VALUE_INT, VALUE_LONG, VALUE_LONG_LONG, VALUE_DOUBLE, VALUE_STRING } value_kind;
 
-typedef union value {
+union value {
   int of_int;
   long of_long;
   long long of_long_long;
   double of_double;
   const char *of_string;
-} value;
+};
 
 /* One conversion of a format, such as "%.80s". */
-typedef struct conversion {
+struct conversion {
   const char *end; /* behind its letter */
   value_kind kind;
   size_t precision; /* of a string: at most so many of its bytes may be read */
-} conversion;
+};
 
-typedef struct failure {
+struct failure {
   muster_result result;
   bool written;       /* `text` is the message */
   bool keeps;         /* all conversions of the format can be kept */
   uint32_t count;     /* of them */
   const char *format; /* a literal, and what was found in it; null when none was read yet */
-  conversion conversions[VALUES_MAX];
-  value values[VALUES_MAX];
+  struct conversion conversions[VALUES_MAX];
+  union value values[VALUES_MAX];
   char strings[MESSAGE_BYTES + VALUES_MAX]; /* copies of the strings among the values, each with its zero */
   char text[MESSAGE_BYTES];
-} failure;
+};
 
-static _Thread_local failure last;
+static _Thread_local struct failure last;
 
 /* ------------------------------------------------------------------------------------------------- reading a format
  */
@@ -59,9 +59,9 @@ static value_kind kind_of(char letter, uint32_t longs) {
 }
 
 /* Reads the conversion behind a '%'. */
-static conversion read_conversion(const char *at) {
+static struct conversion read_conversion(const char *at) {
   _Static_assert(sizeof(size_t) == sizeof(long) && sizeof(intmax_t) == sizeof(long), "z, j and t are one l");
-  conversion found = {.precision = SIZE_MAX};
+  struct conversion found = {.precision = SIZE_MAX};
   uint32_t longs = 0;
   while (is_digit(*at) || *at == '-' || *at == '+' || *at == ' ' || *at == '#') at++;
   if (*at == '.')
@@ -73,14 +73,14 @@ static conversion read_conversion(const char *at) {
   return found;
 }
 
-static bool find_conversions(failure *failure, const char *format) {
+static bool find_conversions(struct failure *failure, const char *format) {
   failure->count = 0;
   for (const char *at = format; (at = strchr(at, '%'));) {
     if (at[1] == '%') {
       at += 2;
       continue;
     }
-    conversion found = read_conversion(at + 1);
+    struct conversion found = read_conversion(at + 1);
     if (found.kind == VALUE_NONE || failure->count == VALUES_MAX || found.end - format >= MESSAGE_BYTES) return false;
     failure->conversions[failure->count++] = found;
     at = found.end;
@@ -88,7 +88,7 @@ static bool find_conversions(failure *failure, const char *format) {
   return true;
 }
 
-static void read_format(failure *failure, const char *format) {
+static void read_format(struct failure *failure, const char *format) {
   if (failure->format == format) return;
   failure->keeps = find_conversions(failure, format);
   failure->format = format;
@@ -97,7 +97,7 @@ static void read_format(failure *failure, const char *format) {
 /* -------------------------------------------------------------------------------------------------- keeping values */
 
 /* Copies a string behind those before it. What does not fit would not be in the message either. */
-static const char *keep_string(failure *failure, size_t *used, const char *string, size_t precision) {
+static const char *keep_string(struct failure *failure, size_t *used, const char *string, size_t precision) {
   size_t left = sizeof failure->strings - *used - 1;
   char *copy = failure->strings + *used;
   if (!string) string = "(null)";
@@ -108,11 +108,11 @@ static const char *keep_string(failure *failure, size_t *used, const char *strin
   return copy;
 }
 
-static void keep_values(failure *failure, va_list arguments) {
+static void keep_values(struct failure *failure, va_list arguments) {
   size_t used = 0;
   for (uint32_t i = 0; i < failure->count; i++) {
-    value *value = &failure->values[i];
-    const conversion *conversion = &failure->conversions[i];
+    union value *value = &failure->values[i];
+    const struct conversion *conversion = &failure->conversions[i];
     if (conversion->kind == VALUE_INT)
       value->of_int = va_arg(arguments, int);
     else if (conversion->kind == VALUE_LONG)
@@ -127,7 +127,7 @@ static void keep_values(failure *failure, va_list arguments) {
 }
 
 /* Written apart first: a message may quote the one before. */
-static void write_now(failure *failure, const char *format, va_list arguments) {
+static void write_now(struct failure *failure, const char *format, va_list arguments) {
   char message[MESSAGE_BYTES];
   vsnprintf(message, sizeof message, format, arguments);
   memcpy(failure->text, message, sizeof message);
@@ -136,7 +136,7 @@ static void write_now(failure *failure, const char *format, va_list arguments) {
 
 muster_result error_keep(muster_result result, const char *format, ...) {
   va_list arguments;
-  failure *failure = &last;
+  struct failure *failure = &last;
   failure->result = result;
   failure->written = false;
   read_format(failure, format);
@@ -167,7 +167,7 @@ muster_result error_missing(const char *what, const char *missing) {
 /* ---------------------------------------------------------------------------------------------------- making words */
 
 /* Writes a piece of a format with its one conversion. */
-static int write_piece(char *text, size_t bytes, const char *piece, value_kind kind, const value *value) {
+static int write_piece(char *text, size_t bytes, const char *piece, value_kind kind, const union value *value) {
   switch (kind) {
   case VALUE_LONG:
     return snprintf(text, bytes, piece, value->of_long);
@@ -185,8 +185,8 @@ static int write_piece(char *text, size_t bytes, const char *piece, value_kind k
 }
 
 /* What of a format stands behind its last conversion is a piece without one. */
-static void make_words(failure *failure) {
-  static const value none = {0};
+static void make_words(struct failure *failure) {
+  static const union value none = {0};
   size_t written = 0;
   const char *at = failure->format;
   for (uint32_t i = 0; i <= failure->count && written < sizeof failure->text; i++) {

@@ -18,7 +18,7 @@ static uint64_t bucket_upper_end(uint32_t bucket) {
   return (HISTOGRAM_STEPS + step) * width + (width - 1);
 }
 
-void histogram_add(histogram *histogram, uint64_t value) {
+void histogram_add(struct histogram *histogram, uint64_t value) {
   uint32_t bucket = bucket_of(value);
   ASSERT(bucket < HISTOGRAM_BUCKETS);
   histogram->counts[bucket]++;
@@ -26,7 +26,7 @@ void histogram_add(histogram *histogram, uint64_t value) {
   if (value > histogram->maximum) histogram->maximum = value;
 }
 
-uint64_t histogram_quantile(const histogram *histogram, double share) {
+uint64_t histogram_quantile(const struct histogram *histogram, double share) {
   ASSERT(share >= 0.0 && share <= 1.0);
   uint64_t seen = 0;
   double wanted = share * (double)histogram->total;

@@ -7,17 +7,17 @@
 
 enum { HISTOGRAM_STEPS = 32, HISTOGRAM_BUCKETS = 60 * HISTOGRAM_STEPS };
 
-typedef struct histogram {
+struct histogram {
   uint64_t total;
   uint64_t maximum;
   uint64_t counts[HISTOGRAM_BUCKETS];
-} histogram;
+};
 
 /* Counts one value. */
-void histogram_add(histogram *histogram, uint64_t value);
+void histogram_add(struct histogram *histogram, uint64_t value);
 
 /* The value that `share` (0..1) of the counted values do not exceed, to within 1/32 and never above the maximum;
  * 0 when nothing was counted. */
-uint64_t histogram_quantile(const histogram *histogram, double share);
+uint64_t histogram_quantile(const struct histogram *histogram, double share);
 
 #endif

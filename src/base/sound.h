@@ -23,20 +23,20 @@ static inline bool soundness_holds(void) {
 #define SOUND(found, condition, ...) ((condition) ? soundness_holds() : soundness_note(found, __VA_ARGS__))
 
 /* Numbers as a multiset: two that are equal hold the same numbers as often, but for one case in 2^64. */
-typedef struct tally {
+struct tally {
   uint64_t count, sum;
-} tally;
+};
 
-static inline void tally_add_times(tally *tally, uint64_t number, uint64_t times) {
+static inline void tally_add_times(struct tally *tally, uint64_t number, uint64_t times) {
   tally->count += times;
   tally->sum += random_mix(number + 0x9e3779b97f4a7c15u) * times;
 }
 
-static inline void tally_add(tally *tally, uint64_t number) {
+static inline void tally_add(struct tally *tally, uint64_t number) {
   tally_add_times(tally, number, 1);
 }
 
-static inline bool tally_equals(const tally *one, const tally *other) {
+static inline bool tally_equals(const struct tally *one, const struct tally *other) {
   return one->count == other->count && one->sum == other->sum;
 }
 

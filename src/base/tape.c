@@ -9,14 +9,14 @@ static const unsigned char magic[8] = {'M', 'U', 'S', 'T', 'A', 'P', 'E', '\n'};
 
 enum { VERSION = 4, MARK = 0x4e544353 };
 
-typedef struct header {
+struct header {
   uint32_t mark, kind;
   uint64_t number, bytes, checksum;
-} header;
+};
 
-_Static_assert(sizeof(header) == TAPE_SECTION_BYTES, "a section's header has no gaps");
+_Static_assert(sizeof(struct header) == TAPE_SECTION_BYTES, "a section's header has no gaps");
 
-void tape_write_to(tape *tape, void *bytes, size_t capacity, uint32_t layout) {
+void tape_write_to(struct tape *tape, void *bytes, size_t capacity, uint32_t layout) {
   const uint32_t version = VERSION;
   *tape = (struct tape){.bytes = bytes, .capacity = capacity, .count = TAPE_HEADER_BYTES + TAPE_SECTION_BYTES};
   memcpy(tape->bytes, magic, sizeof magic);
@@ -24,7 +24,7 @@ void tape_write_to(tape *tape, void *bytes, size_t capacity, uint32_t layout) {
   memcpy(tape->bytes + 12, &layout, sizeof layout);
 }
 
-void tape_put(tape *tape, const void *bytes, size_t count) {
+void tape_put(struct tape *tape, const void *bytes, size_t count) {
   if (tape->failed || count > tape->capacity - tape->count) {
     tape->failed = true;
     return;
@@ -33,7 +33,7 @@ void tape_put(tape *tape, const void *bytes, size_t count) {
   tape->count += count;
 }
 
-void tape_put_number(tape *tape, uint64_t number) {
+void tape_put_number(struct tape *tape, uint64_t number) {
   unsigned char bytes[10];
   size_t count = 0;
   for (; number > 127; number >>= 7) bytes[count++] = (unsigned char)(number | 128);
@@ -41,17 +41,17 @@ void tape_put_number(tape *tape, uint64_t number) {
   tape_put(tape, bytes, count);
 }
 
-static uint64_t checksum_of(const header *header, const unsigned char *bytes, uint64_t before) {
+static uint64_t checksum_of(const struct header *header, const unsigned char *bytes, uint64_t before) {
   struct header own = *header;
   own.checksum = before;
   return XXH3_64bits_withSeed(bytes, (size_t)own.bytes, XXH3_64bits(&own, sizeof own));
 }
 
-const void *tape_close(tape *tape, tape_kind kind, uint64_t number, size_t *count) {
+const void *tape_close(struct tape *tape, tape_kind kind, uint64_t number, size_t *count) {
   size_t before = tape->written ? 0 : TAPE_HEADER_BYTES;
   unsigned char *content = tape->bytes + before + TAPE_SECTION_BYTES;
   if (tape->failed) return NULL;
-  header header = {MARK, kind, number, (uint64_t)(tape->bytes + tape->count - content), 0};
+  struct header header = {MARK, kind, number, (uint64_t)(tape->bytes + tape->count - content), 0};
   header.checksum = tape->checksum = checksum_of(&header, content, tape->checksum);
   memcpy(tape->bytes + before, &header, sizeof header);
   *count = tape->count;
@@ -60,12 +60,12 @@ const void *tape_close(tape *tape, tape_kind kind, uint64_t number, size_t *coun
   return tape->bytes;
 }
 
-void tape_drop(tape *tape) {
+void tape_drop(struct tape *tape) {
   tape->count = (tape->written ? 0 : TAPE_HEADER_BYTES) + TAPE_SECTION_BYTES;
   tape->failed = false;
 }
 
-muster_result tape_read_from(tape *tape, const void *file, size_t bytes, uint32_t layout) {
+muster_result tape_read_from(struct tape *tape, const void *file, size_t bytes, uint32_t layout) {
   uint32_t found[2];
   *tape = (struct tape){.file = file, .file_bytes = bytes, .end = TAPE_HEADER_BYTES};
   if (bytes < sizeof magic || memcmp(file, magic, sizeof magic) != 0)
@@ -79,8 +79,8 @@ muster_result tape_read_from(tape *tape, const void *file, size_t bytes, uint32_
   return MUSTER_OK;
 }
 
-muster_result tape_next(tape *tape, tape_section *section, bool *cut) {
-  header header;
+muster_result tape_next(struct tape *tape, tape_section *section, bool *cut) {
+  struct header header;
   size_t at = tape->end, left = tape->file_bytes - at;
   *cut = left < sizeof header;
   if (*cut) return error_set(MUSTER_E_INPUT, "record: offset %zu: the file was cut here", tape->file_bytes);
@@ -101,7 +101,7 @@ muster_result tape_next(tape *tape, tape_section *section, bool *cut) {
   return MUSTER_OK;
 }
 
-const void *tape_take_place(tape *tape, size_t count) {
+const void *tape_take_place(struct tape *tape, size_t count) {
   if (tape->failed || count > tape->end - tape->at) {
     tape->failed = true;
     return NULL;
@@ -110,7 +110,7 @@ const void *tape_take_place(tape *tape, size_t count) {
   return tape->file + tape->at - count;
 }
 
-void tape_take(tape *tape, void *bytes, size_t count) {
+void tape_take(struct tape *tape, void *bytes, size_t count) {
   const void *place = tape_take_place(tape, count);
   if (!count) return;
   if (place)
@@ -119,7 +119,7 @@ void tape_take(tape *tape, void *bytes, size_t count) {
     memset(bytes, 0, count);
 }
 
-uint64_t tape_take_number(tape *tape) {
+uint64_t tape_take_number(struct tape *tape) {
   uint64_t number = 0;
   for (uint32_t shift = 0; shift < 64; shift += 7) {
     const unsigned char *byte = tape_take_place(tape, 1);

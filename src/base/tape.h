@@ -16,7 +16,7 @@ enum { TAPE_HEADER_BYTES = 16, TAPE_SECTION_BYTES = 32 };
 
 typedef enum tape_kind { TAPE_HEAD = 1, TAPE_FRAME, TAPE_END } tape_kind;
 
-typedef struct tape {
+struct tape {
   unsigned char *bytes; /* written: the section under way, behind room for its header */
   size_t capacity, count;
   const unsigned char *file; /* read: everything */
@@ -25,21 +25,21 @@ typedef struct tape {
   uint64_t checksum; /* of the last whole section */
   uint64_t written;  /* bytes handed over so far */
   bool failed;       /* the section did not fit its buffer, or was read beyond its end; what is read then is zero */
-} tape;
+};
 
 /* Writes into `bytes`; the first section begins. The header of the file comes out with it. */
-void tape_write_to(tape *tape, void *bytes, size_t capacity, uint32_t layout);
+void tape_write_to(struct tape *tape, void *bytes, size_t capacity, uint32_t layout);
 
 /* Appends to the section; once it is full it stays as it is and `failed` tells. */
-void tape_put(tape *tape, const void *bytes, size_t count);
-void tape_put_number(tape *tape, uint64_t number);
+void tape_put(struct tape *tape, const void *bytes, size_t count);
+void tape_put_number(struct tape *tape, uint64_t number);
 
 /* Closes the section and returns where it stands, to be written out, and in *count how long it is; the next one
  * begins with the next tape_put. Null when the section did not fit. */
-const void *tape_close(tape *tape, tape_kind kind, uint64_t number, size_t *count);
+const void *tape_close(struct tape *tape, tape_kind kind, uint64_t number, size_t *count);
 
 /* Forgets what was put since the last section was closed; also that it did not fit. */
-void tape_drop(tape *tape);
+void tape_drop(struct tape *tape);
 
 /* A section as it stands in a file. */
 typedef struct tape_section {
@@ -49,17 +49,17 @@ typedef struct tape_section {
 } tape_section;
 
 /* Looks at the header of a file. MUSTER_E_INPUT with the offset and what is wrong there. */
-muster_result tape_read_from(tape *tape, const void *file, size_t bytes, uint32_t layout);
+muster_result tape_read_from(struct tape *tape, const void *file, size_t bytes, uint32_t layout);
 
 /* Goes to the next section and checks it: then it can be read. MUSTER_E_INPUT with the offset and what is wrong there;
  * *cut is set when the file just ends too early. */
-muster_result tape_next(tape *tape, tape_section *section, bool *cut);
+muster_result tape_next(struct tape *tape, tape_section *section, bool *cut);
 
 /* Reads on; beyond the end of the section `failed` is set and zeros are read. */
-void tape_take(tape *tape, void *bytes, size_t count);
-uint64_t tape_take_number(tape *tape);
+void tape_take(struct tape *tape, void *bytes, size_t count);
+uint64_t tape_take_number(struct tape *tape);
 
 /* The same without a copy; null beyond the end. */
-const void *tape_take_place(tape *tape, size_t count);
+const void *tape_take_place(struct tape *tape, size_t count);
 
 #endif

@@ -106,7 +106,7 @@ static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *t
 
 /* Lists the agents of one kind in a bitmap, in agent order. */
 static void list_waiting(struct muster_world *world, const uint64_t *bits, muster_act kind) {
-  acts *acts = &world->acts;
+  struct acts *acts = &world->acts;
   uint32_t words = (world->store.high + 63) / 64;
   acts->kind = kind;
   acts->count = 0;
@@ -126,7 +126,7 @@ static double each_ns_of(const struct muster_world *world) {
 
 /* Virtual clock: how many of the list can act; charges them. */
 static uint32_t charge(struct muster_world *world, act_turn *turn) {
-  const acts *acts = &world->acts;
+  const struct acts *acts = &world->acts;
   cost_estimate *each = &world->experience.act_each[acts->kind];
   uint64_t each_ns = (uint64_t)each_ns_of(world);
   uint32_t count = 0;
@@ -143,7 +143,7 @@ static uint32_t charge(struct muster_world *world, act_turn *turn) {
 
 /* What is known before they run of who runs, and until when. */
 static void choose(struct muster_world *world, act_turn *turn) {
-  acts *acts = &world->acts;
+  struct acts *acts = &world->acts;
   acts->timed = world->timed;
   if (world->runner.virtual)
     acts->count = charge(world, turn);
@@ -179,7 +179,7 @@ static void set_aside(struct muster_world *world) {
 
 /* A few are not worth waking anybody for. In a replay all act in agent order. */
 static uint32_t helpers_for(const struct muster_world *world) {
-  const acts *acts = &world->acts;
+  const struct acts *acts = &world->acts;
   if (acts->claim_count < 2 || (!world->timed && !world->runner.virtual)) return 0;
   uint32_t helpers = serial_helpers_for(world, (uint64_t)(each_ns_of(world) * acts->count));
   return helpers < acts->claim_count ? helpers : acts->claim_count - 1;
@@ -193,7 +193,7 @@ static void act_together(void *argument, uint32_t worker) {
 
 /* Runs the list. */
 static void run_list(struct muster_world *world) {
-  acts *acts = &world->acts;
+  struct acts *acts = &world->acts;
   acts_open(acts);
   uint32_t helpers = helpers_for(world);
   if (helpers)
@@ -216,7 +216,7 @@ static void send_asked(struct muster_world *world) {
   const logged_command *logged;
   runner_merge_logs(&world->runner, &merge);
   while ((logged = runner_merge_next(&merge))) {
-    const command *command = &logged->command;
+    const struct command *command = &logged->command;
     bool removes = command->kind == COMMAND_REMOVE;
     ASSERT(command->kind < COMMAND_KINDS);
     if (removes) world->acts.removed[command->index] = 0;
@@ -258,18 +258,18 @@ static void note_offences(struct muster_world *world, const act_entry *entry) {
   const agent_type *type = &world->types.types[row->type];
   for (uint64_t left = entry->late_atoms; left; left &= left - 1) {
     uint32_t atom = type->parallel_atoms + (uint32_t)__builtin_ctzll(left);
-    offences_add(&runner_caller(&world->runner)->offences, &(offence){.duration_ns = type->atoms[atom].model_ns,
-                                                                      .agent = entry->agent,
-                                                                      .generation = row->generation,
-                                                                      .type = row->type,
-                                                                      .atom = (uint16_t)atom,
-                                                                      .level = row->level});
+    offences_add(&runner_caller(&world->runner)->offences, &(struct offence){.duration_ns = type->atoms[atom].model_ns,
+                                                                             .agent = entry->agent,
+                                                                             .generation = row->generation,
+                                                                             .type = row->type,
+                                                                             .atom = (uint16_t)atom,
+                                                                             .level = row->level});
   }
 }
 
 /* Settles those who ran, in agent order. Returns how many they are. */
 static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
-  const acts *acts = &world->acts;
+  const struct acts *acts = &world->acts;
   uint32_t ran = 0;
   send_asked(world);
   keep_ids(world);

@@ -30,7 +30,7 @@ static void merge_logs(struct muster_world *world) {
   const logged_command *logged;
   runner_merge_logs(&world->runner, &merge);
   while ((logged = runner_merge_next(&merge)) && !is_late_wake(logged)) lifecycle_defer(world, &logged->command);
-  for (command wake;; logged = runner_merge_next(&merge)) {
+  for (struct command wake;; logged = runner_merge_next(&merge)) {
     if (logged) wake = logged->command;
     if (!world_record_command(world, logged != NULL, &wake)) return;
     lifecycle_defer(world, &wake);
@@ -113,7 +113,7 @@ void frame_settle(struct muster_world *world) {
 
 void frame_settle_between(struct muster_world *world) {
   if (!world->commit.open) return;
-  visit visit;
+  struct visit visit;
   world->runner.caller = visit_index(visit_begin(&visit, world->pool));
   frame_settle(world);
   visit_end(&visit);

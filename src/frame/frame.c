@@ -222,7 +222,7 @@ void frame_resume(struct muster_world *world) {
   audit_stage(world, MUSTER_STAGE_RUN);
 }
 
-void frame_leave(struct muster_world *world, occupation next) {
+void frame_leave(struct muster_world *world, enum occupation next) {
   callback_end(world->outer);
   visit_end(&world->visit);
   occupancy_set(&world->occupancy, next);

@@ -31,7 +31,7 @@ void frame_settle(struct muster_world *world);
 void frame_settle_between(struct muster_world *world);
 
 /* The calling thread leaves the pool, and the world to its host, which runs a plan or may begin another frame. */
-void frame_leave(struct muster_world *world, occupation next);
+void frame_leave(struct muster_world *world, enum occupation next);
 
 /* The host has run what was planned: the calling thread has the world in its hands again, and enters the pool. */
 void frame_resume(struct muster_world *world);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static void put_frame(struct muster_world *world, const muster_frame *frame) {
-  recorder *recorder = world->recorder;
+  struct recorder *recorder = world->recorder;
   world_record_newborns(world);
   recorder_put_tag(recorder, TAG_FRAME);
   tape_put_number(&recorder->tape, world->types.count);
@@ -18,7 +18,7 @@ static void put_frame(struct muster_world *world, const muster_frame *frame) {
 }
 
 void frame_record_begin(struct muster_world *world, const muster_frame *frame) {
-  recorder *recorder = world->recorder;
+  struct recorder *recorder = world->recorder;
   uint64_t *budget_ns = &world->frame.budget_ns;
   if (recorder_records(recorder)) put_frame(world, frame);
   recorder_exchange(recorder, TAG_BUDGET, budget_ns, sizeof *budget_ns);
@@ -34,14 +34,14 @@ void frame_record_begin(struct muster_world *world, const muster_frame *frame) {
 
 static void put_outcome(struct muster_world *world, uint32_t entry) {
   ASSERT(entry < world->batch.count + world->batch.woken_count);
-  tape *tape = &world->recorder->tape;
+  struct tape *tape = &world->recorder->tape;
   batch_outcome outcome = (batch_outcome)world->batch.outcomes[entry];
   uint32_t atom = world->batch.results[entry].atom_next;
   tape_put_number(tape, outcome == OUTCOME_NOT_RUN ? 0 : outcome == OUTCOME_PREEMPTED ? atom + 2u : 1u);
 }
 
 /* How many entries from `first` on ended alike: not run, or whole. */
-static uint32_t count_alike(const batch *batch, uint32_t first, uint64_t how) {
+static uint32_t count_alike(const struct batch *batch, uint32_t first, uint64_t how) {
   uint32_t i = first;
   for (; i < batch->count; i++) {
     batch_outcome outcome = (batch_outcome)batch->outcomes[i];
@@ -51,7 +51,7 @@ static uint32_t count_alike(const batch *batch, uint32_t first, uint64_t how) {
 }
 
 static void keep_woken(struct muster_world *world) {
-  const batch *batch = &world->batch;
+  const struct batch *batch = &world->batch;
   tape_put_number(&world->recorder->tape, batch->woken_count);
   for (uint32_t i = batch->count; i < batch->count + batch->woken_count; i++) {
     const batch_entry *entry = &batch->entries[i];
@@ -64,8 +64,8 @@ static void keep_woken(struct muster_world *world) {
 }
 
 static void keep_cycles(struct muster_world *world) {
-  const batch *batch = &world->batch;
-  tape *tape = &world->recorder->tape;
+  const struct batch *batch = &world->batch;
+  struct tape *tape = &world->recorder->tape;
   recorder_put_tag(world->recorder, TAG_CYCLES);
   for (uint32_t i = 0; i < batch->count; i++) {
     bool ran = batch->outcomes[i] == OUTCOME_FINISHED || batch->outcomes[i] == OUTCOME_ACT;
@@ -74,8 +74,8 @@ static void keep_cycles(struct muster_world *world) {
 }
 
 void frame_record_outcomes(struct muster_world *world) {
-  recorder *recorder = world->recorder;
-  const batch *batch = &world->batch;
+  struct recorder *recorder = world->recorder;
+  const struct batch *batch = &world->batch;
   if (!recorder_records(recorder) || world->runner.virtual) return;
   recorder_put_tag(recorder, TAG_OUTCOMES);
   tape_put_number(&recorder->tape, batch->count);
@@ -91,7 +91,7 @@ void frame_record_outcomes(struct muster_world *world) {
 }
 
 void frame_record_take_cycles(struct muster_world *world) {
-  batch *batch = &world->batch;
+  struct batch *batch = &world->batch;
   if (world->def.cycles_max <= 1 || !recorder_mark(world->recorder, TAG_CYCLES)) return;
   for (uint32_t i = 0; i < batch->count; i++) {
     uint64_t more = tape_take_number(&world->recorder->tape);
@@ -102,7 +102,7 @@ void frame_record_take_cycles(struct muster_world *world) {
 }
 
 bool frame_record_shares(struct muster_world *world, bool any) {
-  recorder *recorder = world->recorder;
+  struct recorder *recorder = world->recorder;
   any = recorder_choose(recorder, any);
   if (!any || !recorder_mark(recorder, TAG_SHARES)) return false;
   for (uint32_t i = 0; i < WHEEL_SHARDS; i++)
@@ -118,7 +118,7 @@ bool frame_record_shares(struct muster_world *world, bool any) {
 }
 
 static void put_costs(struct muster_world *world) {
-  tape *tape = &world->recorder->tape;
+  struct tape *tape = &world->recorder->tape;
   uint64_t samples = 0, interrupted = 0;
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     samples += world->runner.states[i].sample_count;
@@ -136,7 +136,7 @@ static void put_costs(struct muster_world *world) {
 }
 
 static void take_costs(struct muster_world *world) {
-  tape *tape = &world->recorder->tape;
+  struct tape *tape = &world->recorder->tape;
   world->statistics.interrupted += tape_take_number(tape);
   for (uint64_t left = tape_take_number(tape); left > 0 && !tape->failed; left--) {
     uint64_t type = tape_take_number(tape), how = tape_take_number(tape), cost_ns = tape_take_number(tape);
@@ -159,8 +159,8 @@ void frame_record_costs(struct muster_world *world) {
 
 void frame_record_acted(struct muster_world *world) {
   if (!recorder_records(world->recorder)) return;
-  tape *tape = &world->recorder->tape;
-  const acts *acts = &world->acts;
+  struct tape *tape = &world->recorder->tape;
+  const struct acts *acts = &world->acts;
   recorder_mark(world->recorder, TAG_ACTED);
   tape_put_number(tape, acts->count);
   for (uint32_t i = 0, alike; i < acts->count; i += alike) {
@@ -172,8 +172,8 @@ void frame_record_acted(struct muster_world *world) {
 
 void frame_record_choose_acted(struct muster_world *world) {
   if (!recorder_replays(world->recorder)) return;
-  tape *tape = &world->recorder->tape;
-  acts *acts = &world->acts;
+  struct tape *tape = &world->recorder->tape;
+  struct acts *acts = &world->acts;
   uint32_t listed = acts->count;
   if (!recorder_mark(world->recorder, TAG_ACTED)) return;
   uint64_t recorded = tape_take_number(tape);
@@ -196,7 +196,7 @@ void frame_record_choose_acted(struct muster_world *world) {
 
 static void put_list(struct muster_world *world, const offence_list *list) {
   ASSERT(list->count <= OFFENCES_MAX);
-  tape *tape = &world->recorder->tape;
+  struct tape *tape = &world->recorder->tape;
   uint32_t all = offences_counts(world->types.count), counts = 0;
   for (uint32_t i = 0; i < all; i++) counts += list->by_type[i] > 0;
   tape_put_number(tape, list->count);
@@ -209,14 +209,14 @@ static void put_list(struct muster_world *world, const offence_list *list) {
   }
 }
 
-static bool is_possible(const struct muster_world *world, const offence *offence) {
+static bool is_possible(const struct muster_world *world, const struct offence *offence) {
   return offence->agent < world->def.agents_max && offence->type < world->types.count &&
          offence->level < MUSTER_LEVELS && offence->kind < OFFENCE_KINDS;
 }
 
 static bool take_list(struct muster_world *world, offence_list *list) {
   ASSERT(list->count == 0);
-  tape *tape = &world->recorder->tape;
+  struct tape *tape = &world->recorder->tape;
   uint64_t count = tape_take_number(tape);
   if (count > OFFENCES_MAX)
     return recorder_diverges(world->recorder, "its record has %llu offences of one worker", (unsigned long long)count);
@@ -257,7 +257,7 @@ bool frame_record_incident(struct muster_world *world, bool any, watch_incident 
 /* ------------------------------------------------------------------------------------------------- end of the frame */
 
 static void end_recorded_frame(struct muster_world *world) {
-  recorder *recorder = world->recorder;
+  struct recorder *recorder = world->recorder;
   if (recorder->tape.failed)
     snprintf(recorder->trouble, sizeof recorder->trouble, "the buffer of %zu bytes was full",
              recorder->def.buffer_bytes);
@@ -290,7 +290,7 @@ static bool is_estimate(const cost_estimate *estimate) {
   return is_duration(estimate->mean_ns) && is_duration(estimate->high_ns);
 }
 
-static bool is_controller(const controller *controller) {
+static bool is_controller(const struct controller *controller) {
   return controller->share > 0.0 && controller->share < 2.0 && is_duration(controller->backlog_ns) &&
          is_duration(controller->stood_ns) && controller->debt_budgets >= 0.0 && controller->debt_budgets <= 8.0 &&
          controller->debt_ns < 1000000000000u;
@@ -355,7 +355,7 @@ static void keep_times(struct recorder *recorder, const muster_frame_report *rep
 
 /* Behind the last frame of a record that was cut there is none. */
 static void take_times(struct muster_world *world) {
-  recorder *recorder = world->recorder;
+  struct recorder *recorder = world->recorder;
   muster_frame_report *report = &world->report;
   tape_section section;
   bool cut;

@@ -17,7 +17,7 @@
  * the virtual clock that is a number, at INTAKE_NS for each. */
 enum { INTAKE_MIN = 256, INTAKE_NS = 250, INTAKE_BUDGET_PART = 8, TOGETHER = 16 };
 
-static void apply_move(struct muster_world *world, const command *command) {
+static void apply_move(struct muster_world *world, const struct command *command) {
   ASSERT(space_accepts(command->position));
   if (store_is_active(&world->store, command->index))
     lifecycle_move(world, command->index, space_spot_of(&world->space, command->position));
@@ -29,7 +29,7 @@ static void set_factor(agent_row *row, muster_factor factor, double value) {
   if (value >= 0.0) row->factors[factor] = byte_share_of((float)value);
 }
 
-static void apply_tune(struct muster_world *world, const command *command) {
+static void apply_tune(struct muster_world *world, const struct command *command) {
   agent_row *row = &world->store.rows[command->index];
   ASSERT(command->kind == COMMAND_TUNE && row->type < world->types.count);
   score_inputs inputs = world_score_inputs(world);
@@ -43,7 +43,7 @@ static void apply_tune(struct muster_world *world, const command *command) {
   if (store_is_active(&world->store, command->index)) score_tuned_agent(&world->board, &inputs, command->index);
 }
 
-static void apply_remove(struct muster_world *world, const command *command) {
+static void apply_remove(struct muster_world *world, const struct command *command) {
   if (herds_is_block(world, command->index)) return; /* herds live there */
   if (store_is_active(&world->store, command->index))
     lifecycle_remove(world, command->index);
@@ -51,7 +51,7 @@ static void apply_remove(struct muster_world *world, const command *command) {
     world->store.rows[command->index].doomed = 1;
 }
 
-static void apply_observer(struct muster_world *world, const command *command) {
+static void apply_observer(struct muster_world *world, const struct command *command) {
   muster_observer_def def = {.position = command->position,
                              .partition = command->partition,
                              .near_m = command->first,
@@ -72,7 +72,7 @@ static void apply_observer(struct muster_world *world, const command *command) {
   }
 }
 
-static void apply_to_type(struct muster_world *world, const command *command) {
+static void apply_to_type(struct muster_world *world, const struct command *command) {
   ASSERT(command->index < world->types.count);
   agent_type *type = &world->types.types[command->index];
   switch ((command_kind)command->kind) {
@@ -96,7 +96,7 @@ static void apply_to_type(struct muster_world *world, const command *command) {
   }
 }
 
-static void apply(struct muster_world *world, const command *command) {
+static void apply(struct muster_world *world, const struct command *command) {
   ASSERT(command->kind < COMMAND_KINDS);
   if (command->kind >= COMMAND_HERD_WAKE) {
     herds_apply(world, command);
@@ -138,12 +138,12 @@ static void apply(struct muster_world *world, const command *command) {
 }
 
 /* The next hint of an agent that still exists, of those that there were: it was woken, and found no worker. */
-static bool take_hint(struct muster_world *world, uint32_t *left, command *wake) {
+static bool take_hint(struct muster_world *world, uint32_t *left, struct command *wake) {
   uint32_t index;
   for (; *left > 0 && wakes_pop(&world->wakes, &index); --*left) {
     uint32_t generation = identity_generation(&world->agent_ids, index);
     if (!wakes_settle(&world->wakes, index) || !identity_is_live(&world->agent_ids, index, generation)) continue;
-    *wake = (command){COMMAND_WAKE, .index = index, .generation = generation};
+    *wake = (struct command){COMMAND_WAKE, .index = index, .generation = generation};
     --*left;
     return true;
   }
@@ -151,7 +151,7 @@ static bool take_hint(struct muster_world *world, uint32_t *left, command *wake)
 }
 
 static void apply_wakes(struct muster_world *world) {
-  command wake;
+  struct command wake;
   uint32_t left = wakes_count(&world->wakes);
   while (world_record_command(world, take_hint(world, &left, &wake), &wake)) lifecycle_apply_wake(world, &wake);
 }
@@ -215,7 +215,7 @@ PREFETCH_FUNCTION prefetch_lists(struct muster_world *world, const uint32_t *age
 }
 
 /* Lists the agents of commands that exist: the rows of others may be in the hands of threads that spawn. */
-static uint32_t list_existing(const struct muster_world *world, const command *commands, uint32_t count,
+static uint32_t list_existing(const struct muster_world *world, const struct command *commands, uint32_t count,
                               uint32_t *agents) {
   uint32_t listed = 0;
   for (uint32_t i = 0; i < count; i++)
@@ -227,7 +227,7 @@ static uint32_t list_existing(const struct muster_world *world, const command *c
 
 /* Takes a few commands of other threads; returns how many. */
 static uint32_t apply_few(struct muster_world *world, uint32_t most) {
-  command commands[TOGETHER];
+  struct command commands[TOGETHER];
   uint32_t agents[TOGETHER], count = 0, agent_count = 0, removals = 0;
   while (count < TOGETHER && count < most && ring_pop(&world->inbox.commands, &commands[count])) count++;
   count = world_record_commands(world, commands, count, TOGETHER);
@@ -246,7 +246,7 @@ static uint32_t apply_few(struct muster_world *world, uint32_t most) {
 static void apply_commands(struct muster_world *world) {
   uint32_t count = world->deferred_count;
   ASSERT(count <= world->def.commands_max);
-  command *deferred = world->deferred;
+  struct command *deferred = world->deferred;
   world->deferred = world->deferred_before; /* callbacks may defer anew */
   world->deferred_before = deferred;
   world->deferred_count = 0;
@@ -304,13 +304,13 @@ static void activate_spawns(struct muster_world *world) {
 /* Receivers that want it are woken by what was delivered since the last intake. One that is held runs in this frame
  * anyway. */
 static void wake_receivers(struct muster_world *world) {
-  mailbox *mailbox = &world->mailbox;
+  struct mailbox *mailbox = &world->mailbox;
   for (uint32_t index = 0; mailbox->wake_count;) {
     index = mailbox_take_wake(mailbox, index);
     ASSERT(identity_generation(&world->agent_ids, index) & 1);
     if (world->store.rows[index].status == AGENT_ADMITTED) continue;
     uint32_t generation = identity_generation(&world->agent_ids, index);
-    apply(world, &(command){COMMAND_WAKE, .index = index, .generation = generation});
+    apply(world, &(struct command){COMMAND_WAKE, .index = index, .generation = generation});
   }
 }
 

@@ -8,7 +8,7 @@
 #include "world/serial.h"
 
 static crew_orders orders_for(struct muster_world *world, crew_work work) {
-  runner *runner = &world->runner;
+  struct runner *runner = &world->runner;
   return (crew_orders){.work = work,
                        .argument = runner,
                        .patience_ns = runner->virtual ? UINT64_MAX : runner->deadline_ns,
@@ -17,7 +17,7 @@ static crew_orders orders_for(struct muster_world *world, crew_work work) {
 }
 
 void run_early(struct muster_world *world) {
-  runner *runner = &world->runner;
+  struct runner *runner = &world->runner;
   rank_limits limits = {.now_ns = world->frame.now_ns,
                         .spawn_ids = world->spawn_id_count,
                         .virtual = runner->virtual,

@@ -66,7 +66,7 @@ static uint64_t window_of(const struct muster_world *world, const agent_row *row
   return updates_ns > OFFENDERS_WINDOW_NS ? (uint64_t)updates_ns : OFFENDERS_WINDOW_NS;
 }
 
-static void judge_offence(struct muster_world *world, const offence *noted) {
+static void judge_offence(struct muster_world *world, const struct offence *noted) {
   const agent_type *type = &world->types.types[noted->type];
   ASSERT(noted->type < world->types.count && noted->agent < world->def.agents_max);
   muster_offence offence = {.agent = {noted->agent, noted->generation},
@@ -164,7 +164,7 @@ static bool next_suspect(struct muster_world *world, uint32_t *type) {
   worker_state *state = world->runner.states, *end = state + world->runner.state_count;
   while (state < end && !state->suspect_count) state++;
   if (state < end) {
-    const suspicion *suspicion = &state->suspects[--state->suspect_count];
+    const struct suspicion *suspicion = &state->suspects[--state->suspect_count];
     *type = suspicion->type;
     if (suspicion->agent && world->timed) world->types.types[*type].suspect = suspicion->agent;
   }
@@ -192,7 +192,7 @@ static void judge_workers(struct muster_world *world) {
 
 /* Types with an open window, and those that were watched long enough. */
 static void judge_types(struct muster_world *world) {
-  offenders *offenders = &world->conduct.offenders;
+  struct offenders *offenders = &world->conduct.offenders;
   for (uint32_t number = 0; number < world->types.count; number++) {
     type_conduct *conduct = &offenders->types[number];
     agent_type *type = &world->types.types[number];

@@ -26,7 +26,7 @@ static void learn_told_cost(struct muster_world *world, const batch_entry *entry
 /* Keeps an agent that did not run at the head of the next batch: as many as the other workers can run while the caller
  * plans. False when they are enough already. */
 static bool hold(struct muster_world *world, const batch_entry *entry) {
-  batch *batch = &world->batch;
+  struct batch *batch = &world->batch;
   const agent_type *type = &world->types.types[world->store.rows[entry->agent].type];
   double idle_ns = world->frame.forecast.gap_ns;
   /* Members of herds and blocks of them are looked at, and come and go, while early workers run. */
@@ -167,7 +167,7 @@ void settle_count_refused(struct muster_world *world) {
 /* Fetches what settling an entry touches. */
 PREFETCH_FUNCTION prefetch_settled(const struct muster_world *world, uint32_t i, uint32_t end) {
   enum { AHEAD = 16 };
-  const batch *batch = &world->batch;
+  const struct batch *batch = &world->batch;
   if (i + AHEAD >= end) return;
   uint32_t agent = batch->entries[i + AHEAD].agent;
   __builtin_prefetch(&world->store.rows[agent], 1);
@@ -214,7 +214,7 @@ static void close_line(struct muster_world *world) {
 
 /* Settles an entry into a share's shard, if it is plain; close_line() comes afterwards. */
 static inline bool settle_plain(struct muster_world *world, uint32_t i, uint32_t share) {
-  batch *batch = &world->batch;
+  struct batch *batch = &world->batch;
   const batch_entry *entry = &batch->entries[i];
   const batch_result *result = &batch->results[i];
   if (batch->outcomes[i] != OUTCOME_FINISHED || !is_plain(world, entry, result)) return false;
@@ -251,7 +251,7 @@ static uint32_t share_of_claim(const batch_claim *claim) {
 /* Settles what the workers of a share ran, as long as there is time. */
 static void settle_share(struct muster_world *world, uint32_t share) {
   enum { AHEAD = 8 };
-  const batch *batch = &world->batch;
+  const struct batch *batch = &world->batch;
   uint64_t end_ns = foresee_end_ns(world);
   for (uint32_t i = 0; i < batch->claim_count; i++) {
     const batch_claim *claim = &batch->claims[i], *later = claim + AHEAD;
@@ -283,7 +283,7 @@ static void settle_shares(void *argument, uint32_t worker) {
 /* Each share hangs agents into a shard of its own, whose pool must not ask for more while others settle. */
 static void stock_pools(struct muster_world *world) {
   uint32_t wanted[WHEEL_SHARDS] = {0};
-  const batch *batch = &world->batch;
+  const struct batch *batch = &world->batch;
   for (uint32_t i = 0; i < batch->claim_count; i++)
     if (batch->claims[i].ran_by != CLAIM_LEFT)
       wanted[share_of_claim(&batch->claims[i])] += batch->claims[i].end - batch->claims[i].first;
@@ -321,7 +321,7 @@ static bool is_simple(const struct muster_world *world) {
 }
 
 /* How many entries from `first` on are settled already. */
-static uint32_t count_settled(const batch *batch, uint32_t first) {
+static uint32_t count_settled(const struct batch *batch, uint32_t first) {
   const uint64_t all_settled = 0x0101010101010101u * OUTCOME_SETTLED;
   uint32_t i = first;
   for (uint64_t eight; i + sizeof eight <= batch->count; i += (uint32_t)sizeof eight) {
@@ -333,7 +333,7 @@ static uint32_t count_settled(const batch *batch, uint32_t first) {
 
 /* Everything that an entry may want. */
 static void settle_whole(struct muster_world *world, uint32_t i) {
-  batch *batch = &world->batch;
+  struct batch *batch = &world->batch;
   commit_progress *progress = &world->commit;
   const batch_entry *entry = &batch->entries[i];
   batch_outcome outcome = (batch_outcome)batch->outcomes[i];
@@ -353,7 +353,7 @@ static void settle_whole(struct muster_world *world, uint32_t i) {
 /* Agents that were woken and run while the frame ran become part of the batch, as if they had been woken before it: the
  * next few of them. */
 static void adopt_woken(struct muster_world *world, uint32_t most) {
-  batch *batch = &world->batch;
+  struct batch *batch = &world->batch;
   for (uint32_t i = 0; i < batch->woken_count && i < most; i++)
     __builtin_prefetch(&world->store.rows[batch->entries[batch->count + i].agent], 1);
   for (; batch->woken_count > 0 && most > 0; batch->woken_count--, most--) {
@@ -375,7 +375,7 @@ static const agent_row *row_of(const struct muster_world *world, uint32_t entry)
 }
 
 bool settle_entries(struct muster_world *world, uint64_t end_ns) {
-  batch *batch = &world->batch;
+  struct batch *batch = &world->batch;
   commit_progress *progress = &world->commit;
   bool simple = is_simple(world);
   ASSERT(progress->open && progress->settled <= batch->count);

@@ -19,7 +19,7 @@ static uint64_t budget_of(const struct muster_world *world) {
 
 /* ---------------------------------------------------------------------------------------------------------- removal */
 
-static void remove_folded(struct muster_world *world, herd_type *type, uint32_t herd) {
+static void remove_folded(struct muster_world *world, struct herd_type *type, uint32_t herd) {
   uint32_t number = herds_entry_of_folded(type, herd);
   if (number != HERD_NONE) {
     ASSERT(herds_entry(type, number)->state >= HERD_ENTRY_SETTLING);
@@ -32,7 +32,7 @@ static void remove_folded(struct muster_world *world, herd_type *type, uint32_t 
 }
 
 void herds_remove(struct muster_world *world, uint32_t herd) {
-  herd_type *type = herds_type_of(&world->herds, herd);
+  struct herd_type *type = herds_type_of(&world->herds, herd);
   uint32_t number = herds_open_entry(type, herd);
   if (number == HERD_NONE) {
     remove_folded(world, type, herd);
@@ -42,8 +42,8 @@ void herds_remove(struct muster_world *world, uint32_t herd) {
   while (lanes.entry->state == HERD_ENTRY_OPEN && lanes.entry->herd == herd) lifecycle_remove(world, lanes.agents[0]);
 }
 
-herd_type *herds_find(const struct muster_world *world, muster_herd herd) {
-  herd_type *type = homes_find(&world->homes, herd) ? herds_type_of(&world->herds, herd.index) : NULL;
+struct herd_type *herds_find(const struct muster_world *world, muster_herd herd) {
+  struct herd_type *type = homes_find(&world->homes, herd) ? herds_type_of(&world->herds, herd.index) : NULL;
   if (type && !herds_is_dying(type, herd.index)) return type;
   error_set(MUSTER_E_STALE, "herd %u (generation %u) is gone", herd.index, herd.generation);
   return NULL;
@@ -51,8 +51,8 @@ herd_type *herds_find(const struct muster_world *world, muster_herd herd) {
 
 /* --------------------------------------------------------------------------------------------------------- commands */
 
-static void wake_member(struct muster_world *world, const command *command) {
-  herd_type *type = herds_type_of(&world->herds, command->index);
+static void wake_member(struct muster_world *world, const struct command *command) {
+  struct herd_type *type = herds_type_of(&world->herds, command->index);
   muster_result result;
   uint32_t number, lane = herds_unfold_path(world, type, command->index, command->partition, &number, &result);
   if (number == HERD_NONE) return;
@@ -66,7 +66,7 @@ static void wake_member(struct muster_world *world, const command *command) {
   lifecycle_wake(world, lanes.agents[lane]);
 }
 
-void herds_apply(struct muster_world *world, const command *command) {
+void herds_apply(struct muster_world *world, const struct command *command) {
   muster_herd herd = {command->index, command->generation};
   ASSERT(command->kind == COMMAND_HERD_WAKE || command->kind == COMMAND_HERD_REMOVE);
   if (!homes_find(&world->homes, herd) || herds_is_dying(herds_type_of(&world->herds, herd.index), herd.index)) return;
@@ -78,11 +78,11 @@ void herds_apply(struct muster_world *world, const command *command) {
 
 /* ---------------------------------------------------------------------------------------------------------- changes */
 
-typedef struct allowance {
+struct allowance {
   uint64_t left_ns;
-} allowance;
+};
 
-static bool take(allowance *allowance, uint32_t agents) {
+static bool take(struct allowance *allowance, uint32_t agents) {
   uint64_t cost_ns = (uint64_t)agents * CHANGE_NS;
   if (allowance->left_ns < cost_ns) return false;
   allowance->left_ns -= cost_ns;
@@ -90,7 +90,7 @@ static bool take(allowance *allowance, uint32_t agents) {
 }
 
 /* Whether there is room for another unfolding; it is refused else, and costs the intake nothing. */
-static bool has_room(struct muster_world *world, const herd_type *type, bool entry) {
+static bool has_room(struct muster_world *world, const struct herd_type *type, bool entry) {
   bool pool = !entry || type->entry_free || type->entry_high < type->def.unfolded_max;
   if (pool && identity_available(&world->agent_ids) >= type->tree.branching) return true;
   world->statistics.unfolds_refused++;
@@ -98,7 +98,8 @@ static bool has_room(struct muster_world *world, const herd_type *type, bool ent
 }
 
 /* Folds and unfolds until the membrane is where it is wanted; false when the allowance is used up. */
-static bool change_unfolded(struct muster_world *world, herd_type *type, uint32_t herd, allowance *allowance) {
+static bool change_unfolded(struct muster_world *world, struct herd_type *type, uint32_t herd,
+                            struct allowance *allowance) {
   fold_board *board = &world->fold;
   uint32_t number, lane, agents = type->tree.branching + 1;
   fold_siblings siblings;
@@ -123,8 +124,8 @@ static bool change_unfolded(struct muster_world *world, herd_type *type, uint32_
 }
 
 /* Does what a herd's membrane wants; false when the allowance is used up. */
-static bool change(struct muster_world *world, const fold_item *item, allowance *allowance) {
-  herd_type *type = herds_type_of(&world->herds, item->herd);
+static bool change(struct muster_world *world, const fold_item *item, struct allowance *allowance) {
+  struct herd_type *type = herds_type_of(&world->herds, item->herd);
   uint32_t home = herds_home(type, item->herd);
   if (!type->members[home] && herds_number_in(type, home) >= HERD_EMPTY) return true; /* gone since */
   if (herds_open_entry(type, item->herd) == HERD_NONE) {
@@ -140,7 +141,7 @@ static void change_listed(struct muster_world *world) {
   fold_board *board = &world->fold;
   if (!board->item_count) return;
   uint64_t least_ns = (uint64_t)CHANGES_MIN * CHANGE_NS, share_ns = budget_of(world) / CHANGES_BUDGET_PART;
-  allowance allowance = {share_ns > least_ns ? share_ns : least_ns};
+  struct allowance allowance = {share_ns > least_ns ? share_ns : least_ns};
   fold_sort(board);
   uint32_t done = 0;
   while (done < board->item_count && change(world, &board->items[done], &allowance)) done++;
@@ -152,7 +153,7 @@ static void change_listed(struct muster_world *world) {
 /* ------------------------------------------------------------------------------------------------------- the stages */
 
 /* Entries of folded herds whose block was brought forward since. */
-static void settle(struct muster_world *world, herd_type *type) {
+static void settle(struct muster_world *world, struct herd_type *type) {
   for (uint32_t i = 0; i < type->settling_count;) {
     uint32_t number = type->settling[i];
     herd_entry *entry = herds_entry(type, number);
@@ -171,7 +172,7 @@ static void settle(struct muster_world *world, herd_type *type) {
   }
 }
 
-static void remove_dying(struct muster_world *world, herd_type *type) {
+static void remove_dying(struct muster_world *world, struct herd_type *type) {
   for (uint32_t i = 0; i < type->block_count; i++) {
     herd_block *block = &type->blocks[i];
     for (uint32_t slot = 0; block->dying > 0 && slot < block->high; slot++) {
@@ -197,7 +198,7 @@ void herds_gather(struct muster_world *world) {
 }
 
 /* Blocks that were added between frames begin with this one. */
-static void begin_fresh(struct muster_world *world, herd_type *type) {
+static void begin_fresh(struct muster_world *world, struct herd_type *type) {
   for (; type->fresh < type->block_count; type->fresh++)
     world->store.rows[type->blocks[type->fresh].agent].last_update_ns = world->frame.now_ns;
 }
@@ -223,7 +224,7 @@ static void note_named(struct muster_world *world) {
     herd_named *named = &table->named[i];
     if (named->agent == HERD_NONE || !named->herd.generation) continue;
     ASSERT(world->herds.links[named->agent].tie == HERD_TIE_NAMED);
-    herd_type *type = homes_find(&world->homes, named->herd) ? herds_type_of(table, named->herd.index) : NULL;
+    struct herd_type *type = homes_find(&world->homes, named->herd) ? herds_type_of(table, named->herd.index) : NULL;
     if (!type || herds_is_dying(type, named->herd.index)) {
       named->herd = (muster_herd){0, 0};
       continue;
@@ -247,7 +248,7 @@ static void note_named(struct muster_world *world) {
 /* A crew's work: blocks, several at a time. */
 static void look_at_blocks(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
-  const fold_blocks *blocks = &world->fold_blocks;
+  const struct fold_blocks *blocks = &world->fold_blocks;
   bool helper = worker != world->runner.caller && !world->runner.virtual;
   bool audited = world->runner.audit && helper; /* the caller's time is the stage's, and measured there */
   uint64_t begin_ns = helper ? clock_now(&world->runner.clock) : 0, begin_cpu_ns = audited ? clock_thread_cpu() : 0;
@@ -262,7 +263,7 @@ static void look_at_blocks(void *argument, uint32_t worker) {
 }
 
 static void look_together(struct muster_world *world) {
-  fold_blocks *blocks = &world->fold_blocks;
+  struct fold_blocks *blocks = &world->fold_blocks;
   uint32_t helpers = serial_helpers_for(world, (uint64_t)blocks->count * BLOCK_LOOK_NS);
   if (blocks->count < BLOCKS_TO_SHARE || !helpers) {
     fold_look(&world->fold, blocks, 0, blocks->count, 0);
@@ -282,7 +283,7 @@ static fold_limits limits_of(const struct muster_world *world) {
 
 static void look_at_type(struct muster_world *world, uint32_t number) {
   fold_board *board = &world->fold;
-  const herd_type *type = &world->herds.types[number];
+  const struct herd_type *type = &world->herds.types[number];
   uint64_t now_ns = world->frame.now_ns;
   fold_limits due = fold_due(board, type, number, &world->observers, limits_of(world), now_ns);
   for (uint32_t left = due.blocks; left > 0; left -= world->fold_blocks.count) {
@@ -308,7 +309,7 @@ void herds_report(struct muster_world *world) {
   if (table->count) herds_gather(world);
   ASSERT(table->members >= 0);
   for (uint32_t i = 0; i < table->count; i++) {
-    const herd_type *type = &table->types[i];
+    const struct herd_type *type = &table->types[i];
     report->leaves += type->leaves;
     report->herds_unfolded += type->unfolded;
     report->herds_folded += type->herds - type->unfolded;

@@ -19,7 +19,7 @@ void herds_gather(struct muster_world *world);
 void herds_look(struct muster_world *world);
 
 /* Intake: applies a command that names a herd. */
-void herds_apply(struct muster_world *world, const command *command);
+void herds_apply(struct muster_world *world, const struct command *command);
 
 /* End of the frame: what the report says of herds. */
 void herds_report(struct muster_world *world);
@@ -32,32 +32,32 @@ void herds_remove(struct muster_world *world, uint32_t herd);
 
 /* Unfolds the root of a folded herd, or the leaf of a lane; MUSTER_E_FULL without room, MUSTER_E_STATE when its agent
  * is busy; or the host's refusal. Counts. */
-muster_result herds_unfold_root(struct muster_world *world, herd_type *type, uint32_t herd);
-muster_result herds_unfold_lane(struct muster_world *world, herd_type *type, uint32_t number, uint32_t lane);
+muster_result herds_unfold_root(struct muster_world *world, struct herd_type *type, uint32_t herd);
+muster_result herds_unfold_lane(struct muster_world *world, struct herd_type *type, uint32_t number, uint32_t lane);
 
 /* The time that a folded herd was brought to. */
-uint64_t herds_reached(const struct muster_world *world, const herd_type *type, uint32_t herd);
+uint64_t herds_reached(const struct muster_world *world, const struct herd_type *type, uint32_t herd);
 
 /* An entry is not settling any more. */
-void herds_forget_settling(herd_type *type, uint32_t number);
+void herds_forget_settling(struct herd_type *type, uint32_t number);
 
 /* Folds siblings: all children of their parent. */
-muster_result herds_fold_lanes(struct muster_world *world, herd_type *type, uint32_t number, uint32_t first,
+muster_result herds_fold_lanes(struct muster_world *world, struct herd_type *type, uint32_t number, uint32_t first,
                                uint32_t count);
 
 /* Unfolds the path to a member, counted among those alive from left to right, as far as there is room; returns the
  * lane of the leaf that stands for it. `number` is the entry; HERD_NONE when not even the root could be unfolded. */
-uint32_t herds_unfold_path(struct muster_world *world, herd_type *type, uint32_t herd, uint32_t member,
+uint32_t herds_unfold_path(struct muster_world *world, struct herd_type *type, uint32_t herd, uint32_t member,
                            uint32_t *number, muster_result *result);
 
 /* The entry of an unfolded herd; HERD_NONE: it is folded. */
-static inline uint32_t herds_open_entry(const herd_type *type, uint32_t herd) {
+static inline uint32_t herds_open_entry(const struct herd_type *type, uint32_t herd) {
   uint32_t home = herds_home(type, herd);
   return type->members[home] || herds_number_in(type, home) >= HERD_EMPTY ? HERD_NONE : herds_number_in(type, home);
 }
 
 /* Whether a herd of a live index has died out: the next intake removes it. */
-static inline bool herds_is_dying(const herd_type *type, uint32_t herd) {
+static inline bool herds_is_dying(const struct herd_type *type, uint32_t herd) {
   uint32_t home = herds_home(type, herd);
   return !type->members[home] && herds_number_in(type, home) == HERD_DYING;
 }
@@ -70,13 +70,13 @@ muster_atom_result herds_update_block(muster_update *update);
 
 /* Checks what an update of a block left, against what the scratch saved; see herds_check.c. On the block's worker.
  */
-void herds_check(const herd_type *type, uint32_t number, const muster_herd_block *shown, herd_scratch *scratch);
+void herds_check(const struct herd_type *type, uint32_t number, const muster_herd_block *shown, herd_scratch *scratch);
 
 /* Brings the herds of a block forward to a time, outside of updates. */
-void herds_bring_forward(struct muster_world *world, herd_type *type, uint32_t block, uint64_t now_ns);
+void herds_bring_forward(struct muster_world *world, struct herd_type *type, uint32_t block, uint64_t now_ns);
 
 /* The type of a live herd that did not die out; null with a message. */
-herd_type *herds_find(const struct muster_world *world, muster_herd herd);
+struct herd_type *herds_find(const struct muster_world *world, muster_herd herd);
 
 /* The id of a live herd's index. */
 static inline muster_herd herds_id(const struct muster_world *world, uint32_t herd) {

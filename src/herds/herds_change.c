@@ -12,9 +12,9 @@
 #include <string.h>
 
 /* A parent and its children, on the way from one to the other. */
-typedef struct change {
+struct change {
   struct muster_world *world;
-  herd_type *type;
+  struct herd_type *type;
   const agent_type *member;
   uint32_t herd, number, partition; /* its entry */
   uint64_t last_ns;                 /* that those who appear are brought to */
@@ -23,7 +23,7 @@ typedef struct change {
   uint32_t count;
   herd_body children[HERD_CHILDREN_MAX];
   uint32_t agents[HERD_CHILDREN_MAX];
-} change;
+};
 
 /* ----------------------------------------------------------------------------------------------------------- agents */
 
@@ -38,7 +38,7 @@ static bool is_busy(const struct muster_world *world, uint32_t index) {
   return world->store.alarms[index].wake_at_ns != 0;
 }
 
-static void *state_of(const change *change, uint32_t index) {
+static void *state_of(const struct change *change, uint32_t index) {
   return index == HERD_NONE ? NULL : type_state(change->member, change->world->store.rows[index].state_slot);
 }
 
@@ -54,7 +54,7 @@ static void inherit(struct muster_world *world, uint32_t index, uint32_t from) {
 }
 
 /* Makes a pending agent that stands for a body, like another one; HERD_NONE when none is left. */
-static uint32_t make_agent(const change *change, uint32_t index, const herd_body *body, uint32_t like,
+static uint32_t make_agent(const struct change *change, uint32_t index, const herd_body *body, uint32_t like,
                            const void *state) {
   struct muster_world *world = change->world;
   _Alignas(8) unsigned char published[4096]; /* most of it is not used: of what is, nothing is left out */
@@ -86,7 +86,7 @@ static uint32_t make_agent(const change *change, uint32_t index, const herd_body
 }
 
 /* The body of a leaf, as exactly as its agent knows it. */
-static herd_body body_of(const change *change, const herd_lanes *lanes, uint32_t lane) {
+static herd_body body_of(const struct change *change, const herd_lanes *lanes, uint32_t lane) {
   uint32_t index = lanes->agents[lane];
   ASSERT(lane < lanes->entry->lanes && lanes->entry->state == HERD_ENTRY_OPEN);
   herds_note(change->world, index);
@@ -100,13 +100,13 @@ static herd_body body_of(const change *change, const herd_lanes *lanes, uint32_t
 
 /* --------------------------------------------------------------------------------------------------------- retained */
 
-static herd_kept *kept_of(const change *change, uint32_t node) {
+static herd_kept *kept_of(const struct change *change, uint32_t node) {
   return (herd_kept *)(void *)(change->type->kept + change->number * change->type->kept_stride +
                                node * change->type->kept_each);
 }
 
 /* Notes what the children are like, from their parent. */
-static void keep_children(const change *change) {
+static void keep_children(const struct change *change) {
   const herd_tree *tree = &change->type->tree;
   if (!change->type->kept) return;
   /* Nor is anybody remembered who died, or has a name now. */
@@ -127,7 +127,7 @@ static void keep_children(const change *change) {
 }
 
 /* Deals the members to those children who had them, if nobody was born or died since. */
-static void deal_as_kept(change *change) {
+static void deal_as_kept(struct change *change) {
   const herd_tree *tree = &change->type->tree;
   uint32_t members = 0;
   herd_body children[HERD_CHILDREN_MAX];
@@ -148,7 +148,7 @@ static void deal_as_kept(change *change) {
 }
 
 /* Puts the children where they were, from their parent, when all of them were kept. */
-static bool recall_children(change *change) {
+static bool recall_children(struct change *change) {
   if (!change->type->kept) return false;
   deal_as_kept(change);
   for (uint32_t i = 0; i < change->count; i++)
@@ -168,7 +168,7 @@ static bool recall_children(change *change) {
 /* --------------------------------------------------------------------------------------------------------- the host */
 
 /* Asks the host's callback, if there is one. */
-static muster_result ask(const change *change, muster_result (*callback)(const muster_herd_change *)) {
+static muster_result ask(const struct change *change, muster_result (*callback)(const muster_herd_change *)) {
   uint32_t nodes[HERD_CHILDREN_MAX];
   uint16_t members[HERD_CHILDREN_MAX];
   muster_agent agents[HERD_CHILDREN_MAX];
@@ -206,7 +206,7 @@ static muster_result ask(const change *change, muster_result (*callback)(const m
 }
 
 /* Counts a change that an observer may see. */
-static void note_sight(const change *change) {
+static void note_sight(const struct change *change) {
   struct muster_world *world = change->world;
   const herd_body *parent = &change->parent;
   float visible_m = change->type->def.visible_m;
@@ -228,14 +228,14 @@ static void note_sight(const change *change) {
 /* ------------------------------------------------------------------------------------------------------------
  * unfolding */
 
-static muster_result refuse_unfolding(const change *change, uint32_t made, muster_result result) {
+static muster_result refuse_unfolding(const struct change *change, uint32_t made, muster_result result) {
   for (uint32_t i = 0; i < made; i++) lifecycle_discard(change->world, change->agents[i]);
   change->world->statistics.unfolds_refused++;
   return result;
 }
 
 /* The children appear, as pending agents, and the host fills them; or all is as it was. */
-static muster_result make_children(change *change) {
+static muster_result make_children(struct change *change) {
   struct muster_world *world = change->world;
   herd_spread spread = {.radius_m = (double)change->type->def.spread_m,
                         .speed_mps = (double)change->type->def.spread_mps,
@@ -260,7 +260,7 @@ static muster_result make_children(change *change) {
 }
 
 /* The children become active, in their lanes. */
-static void enter_children(const change *change, uint32_t lane) {
+static void enter_children(const struct change *change, uint32_t lane) {
   ASSERT(herds_entry(change->type, change->number)->state == HERD_ENTRY_OPEN);
   struct muster_world *world = change->world;
   herds_insert(&world->herds, change->type, change->number, lane, change->children, change->agents, change->count);
@@ -274,7 +274,8 @@ static void enter_children(const change *change, uint32_t lane) {
 }
 
 /* Room for children is most of it, and left as it is. */
-static void begin(change *change, struct muster_world *world, herd_type *type, uint32_t herd, uint32_t number) {
+static void begin(struct change *change, struct muster_world *world, struct herd_type *type, uint32_t herd,
+                  uint32_t number) {
   change->world = world;
   change->type = type;
   change->member = &world->types.types[type->member_type];
@@ -284,7 +285,7 @@ static void begin(change *change, struct muster_world *world, herd_type *type, u
   change->parent_agent = HERD_NONE;
 }
 
-uint64_t herds_reached(const struct muster_world *world, const herd_type *type, uint32_t herd) {
+uint64_t herds_reached(const struct muster_world *world, const struct herd_type *type, uint32_t herd) {
   const herd_block *block = herds_block_of(type, herds_home(type, herd));
   uint32_t number = herds_entry_of_folded(type, herd);
   uint64_t block_ns = world->store.rows[block->agent].last_update_ns;
@@ -293,7 +294,7 @@ uint64_t herds_reached(const struct muster_world *world, const herd_type *type, 
   return block_ns + (uint64_t)herds_entry(type, number)->ahead_ns;
 }
 
-void herds_forget_settling(herd_type *type, uint32_t number) {
+void herds_forget_settling(struct herd_type *type, uint32_t number) {
   ASSERT(herds_entry(type, number)->state == HERD_ENTRY_SETTLING);
   for (uint32_t i = 0; i < type->settling_count; i++)
     if (type->settling[i] == number) {
@@ -302,7 +303,7 @@ void herds_forget_settling(herd_type *type, uint32_t number) {
     }
 }
 
-muster_result herds_unfold_root(struct muster_world *world, herd_type *type, uint32_t herd) {
+muster_result herds_unfold_root(struct muster_world *world, struct herd_type *type, uint32_t herd) {
   uint32_t home = herds_home(type, herd), number = herds_entry_of_folded(type, herd);
   herd_body body = herds_body(type, home);
   bool had = number != HERD_NONE;
@@ -313,7 +314,7 @@ muster_result herds_unfold_root(struct muster_world *world, herd_type *type, uin
     return error_set(MUSTER_E_FULL, "herd type '%s': unfolded_max = %u herds are unfolded", type->name,
                      type->def.unfolded_max);
   }
-  change change;
+  struct change change;
   begin(&change, world, type, herd, number);
   change.parent = body;
   change.last_ns = herds_reached(world, type, herd);
@@ -338,13 +339,13 @@ muster_result herds_unfold_root(struct muster_world *world, herd_type *type, uin
   return MUSTER_OK;
 }
 
-muster_result herds_unfold_lane(struct muster_world *world, herd_type *type, uint32_t number, uint32_t lane) {
+muster_result herds_unfold_lane(struct muster_world *world, struct herd_type *type, uint32_t number, uint32_t lane) {
   herd_lanes lanes = herds_lanes(type, number);
   uint32_t agent = lanes.agents[lane];
   ASSERT(lane < lanes.entry->lanes && store_is_active(&world->store, agent));
   if (is_busy(world, agent) || lanes.members[lane] == 0)
     return error_set(MUSTER_E_STATE, "herd %u: a leaf is in the middle of an update", lanes.entry->herd);
-  change change;
+  struct change change;
   begin(&change, world, type, lanes.entry->herd, number);
   change.parent = body_of(&change, &lanes, lane);
   change.parent_agent = agent;
@@ -357,7 +358,7 @@ muster_result herds_unfold_lane(struct muster_world *world, herd_type *type, uin
   return MUSTER_OK;
 }
 
-uint32_t herds_unfold_path(struct muster_world *world, herd_type *type, uint32_t herd, uint32_t member,
+uint32_t herds_unfold_path(struct muster_world *world, struct herd_type *type, uint32_t herd, uint32_t member,
                            uint32_t *number, muster_result *result) {
   *number = herds_open_entry(type, herd);
   *result = MUSTER_OK;
@@ -379,7 +380,7 @@ uint32_t herds_unfold_path(struct muster_world *world, herd_type *type, uint32_t
  * folding */
 
 /* The time to which the children were brought, the mean by members. */
-static uint64_t mean_time(const change *change) {
+static uint64_t mean_time(const struct change *change) {
   const agent_row *rows = change->world->store.rows;
   uint64_t first_ns = rows[change->agents[0]].last_update_ns;
   ASSERT(change->parent.members > 0);
@@ -390,7 +391,7 @@ static uint64_t mean_time(const change *change) {
 }
 
 /* Their parent appears as an agent; the one that is kept in reserve, when no other is left. */
-static bool make_parent(change *change) {
+static bool make_parent(struct change *change) {
   struct muster_world *world = change->world;
   uint32_t index = identity_take(&world->agent_ids);
   if (index == IDENTITY_NONE) {
@@ -402,13 +403,13 @@ static bool make_parent(change *change) {
   return change->parent_agent != HERD_NONE;
 }
 
-static muster_result refuse_folding(const change *change, muster_result result) {
+static muster_result refuse_folding(const struct change *change, muster_result result) {
   change->world->statistics.folds_refused++;
   if (change->parent_agent != HERD_NONE) lifecycle_discard(change->world, change->parent_agent);
   return result;
 }
 
-static void leave_children(const change *change, uint32_t lane) {
+static void leave_children(const struct change *change, uint32_t lane) {
   struct muster_world *world = change->world;
   keep_children(change);
   herds_take_out(&world->herds, change->type, change->number, lane, change->count);
@@ -420,8 +421,8 @@ static void leave_children(const change *change, uint32_t lane) {
 }
 
 /* The whole herd goes home. Its time may not be its block's: then its entry notes by how much until that is past. */
-static void fold_root(const change *change) {
-  herd_type *type = change->type;
+static void fold_root(const struct change *change) {
+  struct herd_type *type = change->type;
   uint32_t home = herds_home(type, change->herd);
   herd_entry *entry = herds_entry(type, change->number);
   const herd_block *block = herds_block_of(type, home);
@@ -441,10 +442,10 @@ static void fold_root(const change *change) {
   if (entry->ahead_ns) type->settling[type->settling_count++] = change->number;
 }
 
-muster_result herds_fold_lanes(struct muster_world *world, herd_type *type, uint32_t number, uint32_t first,
+muster_result herds_fold_lanes(struct muster_world *world, struct herd_type *type, uint32_t number, uint32_t first,
                                uint32_t count) {
   herd_lanes lanes = herds_lanes(type, number);
-  change change;
+  struct change change;
   begin(&change, world, type, lanes.entry->herd, number);
   change.count = count;
   ASSERT(count > 0 && count <= HERD_CHILDREN_MAX && first + count <= lanes.entry->lanes);

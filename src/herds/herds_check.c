@@ -18,14 +18,14 @@ typedef uint64_t quarters __attribute__((vector_size(32)));
 #define INLINE static inline __attribute__((always_inline))
 
 /* Where positions may be, from the block's origin, and where they are. */
-typedef struct boxes {
+struct boxes {
   float low_x, low_y, high_x, high_y;
   floats least_x, least_y, most_x, most_y;
-} boxes;
+};
 
 /* One pass over a block. */
 typedef struct checking {
-  const herd_type *type;
+  const struct herd_type *type;
   const muster_herd_block *shown;
   herd_block *block;
   herd_scratch *scratch;
@@ -77,7 +77,7 @@ INLINE void restore_eight(const checking *it, uint32_t i, const ints *kept) {
 
 /* Eight entries of which each is as it may be, with members, or nobody's; else nothing is done, and they must be looked
  * at singly. */
-INLINE bool pass_eight(const checking *it, uint32_t i, boxes *boxes, ints *more) {
+INLINE bool pass_eight(const checking *it, uint32_t i, struct boxes *boxes, ints *more) {
   const muster_herd_block *shown = it->shown;
   ints members = __builtin_convertvector(*(const halves *)(const void *)(shown->members + i), ints);
   ints before = __builtin_convertvector(*(const halves *)(const void *)(it->scratch->members + i), ints);
@@ -99,7 +99,7 @@ INLINE bool pass_eight(const checking *it, uint32_t i, boxes *boxes, ints *more)
   return true;
 }
 
-static bool may_stay(const checking *it, uint32_t i, const boxes *boxes) {
+static bool may_stay(const checking *it, uint32_t i, const struct boxes *boxes) {
   const muster_herd_block *shown = it->shown;
   bool good = shown->x[i] >= boxes->low_x && shown->x[i] <= boxes->high_x && shown->y[i] >= boxes->low_y &&
               shown->y[i] <= boxes->high_y && isfinite(shown->velocity_x[i]) && isfinite(shown->velocity_y[i]) &&
@@ -121,7 +121,7 @@ static void put_back(const checking *it, uint32_t i) {
   shown->members[i] = saved->members[i];
 }
 
-static void check_one(const checking *it, uint32_t i, boxes *boxes) {
+static void check_one(const checking *it, uint32_t i, struct boxes *boxes) {
   const muster_herd_block *shown = it->shown;
   herd_scratch *scratch = it->scratch;
   bool told = shown->elapsed_s[i] > 0.0f;
@@ -156,8 +156,8 @@ static float most_of(const floats *value) {
   return most;
 }
 
-VECTOR_CLONES static void pass(const checking *it, boxes *box) {
-  boxes boxes = *box;
+VECTOR_CLONES static void pass(const checking *it, struct boxes *box) {
+  struct boxes boxes = *box;
   ints more = {0};
   for (uint32_t i = 0; i < it->shown->count; i += EIGHT) {
     if (pass_eight(it, i, &boxes, &more)) continue;
@@ -167,18 +167,18 @@ VECTOR_CLONES static void pass(const checking *it, boxes *box) {
   *box = boxes;
 }
 
-void herds_check(const herd_type *type, uint32_t number, const muster_herd_block *shown, herd_scratch *scratch) {
+void herds_check(const struct herd_type *type, uint32_t number, const muster_herd_block *shown, herd_scratch *scratch) {
   herd_block *block = &type->blocks[number];
   ASSERT(shown->count % EIGHT == 0 && shown->count <= MUSTER_HERD_BLOCK);
   const floats none = {0};
-  boxes boxes = {.low_x = (float)(-1e9 - block->origin_x),
-                 .low_y = (float)(-1e9 - block->origin_y),
-                 .high_x = (float)(1e9 - block->origin_x),
-                 .high_y = (float)(1e9 - block->origin_y),
-                 .least_x = none + HERD_NOWHERE,
-                 .least_y = none + HERD_NOWHERE,
-                 .most_x = none - HERD_NOWHERE,
-                 .most_y = none - HERD_NOWHERE};
+  struct boxes boxes = {.low_x = (float)(-1e9 - block->origin_x),
+                        .low_y = (float)(-1e9 - block->origin_y),
+                        .high_x = (float)(1e9 - block->origin_x),
+                        .high_y = (float)(1e9 - block->origin_y),
+                        .least_x = none + HERD_NOWHERE,
+                        .least_y = none + HERD_NOWHERE,
+                        .most_x = none - HERD_NOWHERE,
+                        .most_y = none - HERD_NOWHERE};
   checking it = {type, shown, block, scratch, number * MUSTER_HERD_BLOCK};
   pass(&it, &boxes);
   block->low_x = least_of(&boxes.least_x);

@@ -31,7 +31,8 @@ VECTOR_CLONES static void number_herds(uint32_t *restrict herds, uint32_t first,
 }
 
 /* Herds whose time is not their block's are told what is theirs. */
-static void tell_settling(const herd_type *type, const herd_block *block, herd_scratch *scratch, uint64_t elapsed_ns) {
+static void tell_settling(const struct herd_type *type, const herd_block *block, herd_scratch *scratch,
+                          uint64_t elapsed_ns) {
   for (uint32_t next = block->entry; next; next = herds_entry(type, next - 1)->next) {
     const herd_entry *entry = herds_entry(type, next - 1);
     if (entry->state != HERD_ENTRY_SETTLING) continue;
@@ -42,7 +43,7 @@ static void tell_settling(const herd_type *type, const herd_block *block, herd_s
   }
 }
 
-static muster_herd_block show(const herd_type *type, uint32_t number, const herd_scratch *scratch) {
+static muster_herd_block show(const struct herd_type *type, uint32_t number, const herd_scratch *scratch) {
   uint32_t first = number * MUSTER_HERD_BLOCK;
   const herd_block *block = &type->blocks[number];
   muster_herd_block shown = {.count = (block->high + 7u) & ~7u,
@@ -60,7 +61,7 @@ static muster_herd_block show(const herd_type *type, uint32_t number, const herd
   return shown;
 }
 
-static void save(const herd_type *type, const muster_herd_block *block, herd_scratch *scratch) {
+static void save(const struct herd_type *type, const muster_herd_block *block, herd_scratch *scratch) {
   size_t bytes = block->count * sizeof(float);
   memcpy(scratch->x, block->x, bytes);
   memcpy(scratch->y, block->y, bytes);
@@ -70,7 +71,7 @@ static void save(const herd_type *type, const muster_herd_block *block, herd_scr
   memcpy(scratch->members, block->members, block->count * sizeof(uint16_t));
 }
 
-static void update(struct muster_world *world, herd_type *type, uint32_t number, herd_scratch *scratch,
+static void update(struct muster_world *world, struct herd_type *type, uint32_t number, herd_scratch *scratch,
                    uint64_t elapsed_ns, uint64_t now_ns) {
   const herd_block *block = &type->blocks[number];
   uint32_t first = type->first + number * MUSTER_HERD_BLOCK;
@@ -102,7 +103,7 @@ muster_atom_result herds_update_block(muster_update *given) {
   return MUSTER_ATOM_NEXT;
 }
 
-void herds_bring_forward(struct muster_world *world, herd_type *type, uint32_t number, uint64_t now_ns) {
+void herds_bring_forward(struct muster_world *world, struct herd_type *type, uint32_t number, uint64_t now_ns) {
   agent_row *row = &world->store.rows[type->blocks[number].agent];
   ASSERT(store_is_active(&world->store, type->blocks[number].agent));
   if (row->last_update_ns >= now_ns) return;
@@ -116,7 +117,7 @@ void herds_bring_forward(struct muster_world *world, herd_type *type, uint32_t n
 
 /* ----------------------------------------------------------------------------------------------- what atoms may ask */
 
-static void show_entry(const herd_type *type, uint32_t number, muster_flock *flock) {
+static void show_entry(const struct herd_type *type, uint32_t number, muster_flock *flock) {
   herd_lanes lanes = herds_lanes(type, number);
   flock->count = lanes.entry->lanes;
   flock->origin_x = lanes.entry->origin_x;
@@ -129,7 +130,7 @@ static void show_entry(const herd_type *type, uint32_t number, muster_flock *flo
 }
 
 static bool show_to_leaf(const struct muster_world *world, const herd_link *link, muster_flock *flock) {
-  const herd_type *type = &world->herds.types[link->type];
+  const struct herd_type *type = &world->herds.types[link->type];
   herd_lanes lanes = herds_lanes(type, link->entry);
   const herd_entry *entry = lanes.entry;
   ASSERT(entry->state == HERD_ENTRY_OPEN && link->lane < entry->lanes);
@@ -150,7 +151,7 @@ static bool show_to_named(const struct muster_world *world, const herd_link *lin
   ASSERT(link->entry < world->herds.named_high);
   const herd_named *named = &world->herds.named[link->entry];
   if (!named->herd.generation) return false;
-  const herd_type *type = &world->herds.types[link->type];
+  const struct herd_type *type = &world->herds.types[link->type];
   *flock = (muster_flock){.herd = named->herd,
                           .depth = type->tree.depth,
                           .members = 1,

@@ -44,7 +44,7 @@ static void describe_given(const muster_world *world, uint32_t index, muster_age
 
 static void explain_importance(const muster_world *world, uint32_t index, muster_agent_explanation *whole) {
   judge_inputs inputs = {&world->store, &world->types, &world->space, &world->observers, world->factors};
-  judgement judgement = judge_explain(&inputs, index);
+  struct judgement judgement = judge_explain(&inputs, index);
   whole->by_observer = judgement.by_distance;
   whole->by_model = judgement.by_model;
   whole->observed = judgement.observer != OBSERVER_NONE;
@@ -173,7 +173,7 @@ static void explain_active(const muster_world *world, const muster_agent_info *i
 
 static void explain_herd(const muster_world *world, muster_agent_explanation *whole) {
   const herd_link *link = &world->herds.links[whole->agent.index];
-  const herd_type *type = &world->herds.types[link->type];
+  const struct herd_type *type = &world->herds.types[link->type];
   muster_herd herd = muster_herd_of(world, whole->agent);
   whole->herd = herd.index;
   whole->herd_generation = herd.generation;
@@ -199,7 +199,7 @@ muster_result muster_agent_explain(const muster_world *world, muster_agent agent
   if (world->report.pressure > 1.0f) whole.reasons |= MUSTER_REASON_OVERLOAD;
   if (world->store.rows[agent.index].doomed) whole.reasons |= MUSTER_REASON_REMOVAL_WAITING;
   if (world->herds.count) explain_herd(world, &whole);
-  occupation before = guard_hold(world);
+  enum occupation before = guard_hold(world);
   if (info.active)
     explain_active(world, &info, &whole);
   else

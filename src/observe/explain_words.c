@@ -8,12 +8,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-typedef struct words {
+struct words {
   char *text;
   size_t bytes, length; /* room, and what the whole text takes */
-} words;
+};
 
-__attribute__((format(printf, 2, 3))) static void put(words *words, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void put(struct words *words, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   size_t left = words->length < words->bytes ? words->bytes - words->length : 0;
@@ -23,16 +23,16 @@ __attribute__((format(printf, 2, 3))) static void put(words *words, const char *
 }
 
 /* A duration with three digits and the fitting unit. */
-typedef struct duration {
+struct duration {
   char text[32];
-} duration;
+};
 
-static duration duration_of(uint64_t ns) {
+static struct duration duration_of(uint64_t ns) {
   static const struct {
     double ns;
     const char *name;
   } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1.0, "ns"}};
-  duration duration;
+  struct duration duration;
   uint32_t unit = 0;
   while (unit < 3 && (double)ns < units[unit].ns) unit++;
   double value = (double)ns / units[unit].ns;
@@ -46,7 +46,7 @@ static bool has(const muster_agent_explanation *explanation, uint32_t reason) {
   return (explanation->reasons & reason) != 0;
 }
 
-static void put_headline(words *words, const muster_agent_explanation *explanation) {
+static void put_headline(struct words *words, const muster_agent_explanation *explanation) {
   put(words, "%s %u ", explanation->type_name, explanation->agent.index);
   if (has(explanation, MUSTER_REASON_SPAWN_WAITING)) {
     put(words, "is spawned and waits to be taken in by a frame; spawns of many are spread over several.\n");
@@ -63,7 +63,7 @@ static void put_headline(words *words, const muster_agent_explanation *explanati
   put(words, ", with importance %.2f.\n", (double)explanation->importance);
 }
 
-static void put_exempt(words *words, const muster_agent_explanation *explanation) {
+static void put_exempt(struct words *words, const muster_agent_explanation *explanation) {
   put(words, "it is exempt: its elasticity is 0%s, so its period ",
       has(explanation, MUSTER_REASON_ELASTICITY_SET) ? ", set for this agent" : "");
   if (has(explanation, MUSTER_REASON_PERIOD_STRETCHED))
@@ -73,9 +73,9 @@ static void put_exempt(words *words, const muster_agent_explanation *explanation
 }
 
 /* Why its period is as long as it is. A longest period that is a wish may not be kept. */
-static void put_stretch(words *words, const muster_agent_explanation *explanation) {
+static void put_stretch(struct words *words, const muster_agent_explanation *explanation) {
   double pressure = (double)explanation->pressure;
-  duration longest = duration_of(explanation->longest_ns);
+  struct duration longest = duration_of(explanation->longest_ns);
   const char *if_kept = explanation->longest_is_wish ? ", if that wish can be kept" : "";
   if (has(explanation, MUSTER_REASON_BEYOND_WISH))
     put(words, "longer than its type wishes, %s at most, because the pressure is %.2f", longest.text, pressure);
@@ -90,7 +90,7 @@ static void put_stretch(words *words, const muster_agent_explanation *explanatio
     put(words, "as wanted; under load at most %s%s", longest.text, if_kept);
 }
 
-static void put_overload(words *words, const muster_agent_explanation *explanation) {
+static void put_overload(struct words *words, const muster_agent_explanation *explanation) {
   if (explanation->by_importance)
     put(words,
         "  Overload: even with the longest periods that types wish for the work does not fit the budget; what matters "
@@ -105,7 +105,7 @@ static const char *origin_of_elasticity(const muster_agent_explanation *explanat
   return "from what was set for this agent and its importance";
 }
 
-static void put_period(words *words, const muster_agent_explanation *explanation) {
+static void put_period(struct words *words, const muster_agent_explanation *explanation) {
   if (has(explanation, MUSTER_REASON_NO_PERIOD)) return;
   put(words, "  Period: ");
   if (has(explanation, MUSTER_REASON_EXEMPT))
@@ -120,7 +120,7 @@ static void put_period(words *words, const muster_agent_explanation *explanation
   if (has(explanation, MUSTER_REASON_OVERLOAD)) put_overload(words, explanation);
 }
 
-static void put_observer(words *words, const muster_agent_explanation *explanation) {
+static void put_observer(struct words *words, const muster_agent_explanation *explanation) {
   if (explanation->observed)
     put(words, "observer %u, %.1f m away, gives it %.2f (1 within %g m, nothing from %g m on)",
         explanation->observer.index, (double)explanation->distance_m, (double)explanation->by_observer,
@@ -132,11 +132,11 @@ static void put_observer(words *words, const muster_agent_explanation *explanati
     put(words, "there is no observer in its partition");
 }
 
-static void put_factor(words *words, const char *name, float value) {
+static void put_factor(struct words *words, const char *name, float value) {
   if (value < 1.0f) put(words, ", times %.2f for %s", (double)value, name);
 }
 
-static void put_importance(words *words, const muster_agent_explanation *explanation) {
+static void put_importance(struct words *words, const muster_agent_explanation *explanation) {
   put(words, "  Importance: ");
   put_observer(words, explanation);
   if (explanation->observed) {
@@ -156,7 +156,7 @@ static void put_importance(words *words, const muster_agent_explanation *explana
   put(words, ".\n");
 }
 
-static void put_level(words *words, const muster_agent_explanation *explanation) {
+static void put_level(struct words *words, const muster_agent_explanation *explanation) {
   if (explanation->level_count == 1) return;
   put(words, "  Level %u: ", explanation->level);
   if (explanation->level == 0) put(words, "full capability");
@@ -168,7 +168,7 @@ static void put_level(words *words, const muster_agent_explanation *explanation)
   put(words, ".\n");
 }
 
-static void put_wait(words *words, const muster_agent_explanation *explanation) {
+static void put_wait(struct words *words, const muster_agent_explanation *explanation) {
   if (explanation->waited_ns)
     put(words, "due for %s, %u frames", duration_of(explanation->waited_ns).text, explanation->delays);
   else
@@ -196,7 +196,7 @@ static void put_wait(words *words, const muster_agent_explanation *explanation) 
         (double)explanation->priority_reduction_ns * 1e-6, (double)explanation->priority_reaction_ns * 1e-6);
 }
 
-static void put_turn(words *words, const muster_agent_explanation *explanation) {
+static void put_turn(struct words *words, const muster_agent_explanation *explanation) {
   put(words, "  Now: ");
   if (has(explanation, MUSTER_REASON_QUARANTINED)) {
     put(words, "in quarantine: its atoms, or those of its type, took too long too often; a pardon brings it back.\n");
@@ -228,7 +228,7 @@ static void put_turn(words *words, const muster_agent_explanation *explanation) 
   put_wait(words, explanation);
 }
 
-static void put_reaction(words *words, const muster_agent_explanation *explanation) {
+static void put_reaction(struct words *words, const muster_agent_explanation *explanation) {
   uint64_t now_ns = explanation->sim_now_ns, by_ns = explanation->react_by_ns;
   if (by_ns >= now_ns)
     put(words, "  It must react within %s.\n", duration_of(by_ns - now_ns).text);
@@ -237,8 +237,8 @@ static void put_reaction(words *words, const muster_agent_explanation *explanati
 }
 
 /* What it gets, beside what the rule says. */
-static void put_age(words *words, const muster_agent_explanation *explanation) {
-  duration age = duration_of(explanation->age_ns);
+static void put_age(struct words *words, const muster_agent_explanation *explanation) {
+  struct duration age = duration_of(explanation->age_ns);
   put(words, "  Last update: ");
   if (!explanation->has_run)
     put(words, "none yet, %s after its spawn", age.text);
@@ -259,7 +259,7 @@ static void put_age(words *words, const muster_agent_explanation *explanation) {
   put(words, "\n");
 }
 
-static void put_cost(words *words, const muster_agent_explanation *explanation) {
+static void put_cost(struct words *words, const muster_agent_explanation *explanation) {
   put(words, "  Cost: an update takes %s on average, %s at most in 19 of 20 cases",
       duration_of(explanation->cost_mean_ns).text, duration_of(explanation->cost_high_ns).text);
   if (explanation->cost_samples)
@@ -268,7 +268,7 @@ static void put_cost(words *words, const muster_agent_explanation *explanation) 
     put(words, " (a guess: none was measured yet).\n");
 }
 
-static void put_herd(words *words, const muster_agent_explanation *explanation) {
+static void put_herd(struct words *words, const muster_agent_explanation *explanation) {
   if (explanation->block_herds)
     put(words, "  It brings a block of %u herds forward, those of them that are folded.\n", explanation->block_herds);
   else if (explanation->herd_members)
@@ -278,7 +278,7 @@ static void put_herd(words *words, const muster_agent_explanation *explanation) 
 }
 
 size_t muster_explanation_print(const muster_agent_explanation *explanation, char *text, size_t bytes) {
-  words words = {.text = text, .bytes = bytes};
+  struct words words = {.text = text, .bytes = bytes};
   if (!explanation || (bytes && !text)) return error_missing("print", "explanation and room for its words"), 0;
   if (bytes) text[0] = '\0';
   put_headline(&words, explanation);

@@ -29,7 +29,7 @@ static uint64_t leaves_reached(const struct muster_world *world, const herd_lane
   return members ? first_ns + (uint64_t)(sum_ns / (int64_t)members) : first_ns;
 }
 
-static herd_body describe_leaves(const struct muster_world *world, const herd_type *type, uint32_t number,
+static herd_body describe_leaves(const struct muster_world *world, const struct herd_type *type, uint32_t number,
                                  muster_herd_info *info) {
   herd_lanes lanes = herds_lanes(type, number);
   info->leaves = lanes.entry->lanes;
@@ -44,7 +44,7 @@ static herd_body describe_leaves(const struct muster_world *world, const herd_ty
 muster_result muster_herd_read(const muster_world *world, muster_herd herd, muster_herd_info *info) {
   muster_result result = guard_read(world, "herd");
   if (result) return result;
-  const herd_type *type = herds_find(world, herd);
+  const struct herd_type *type = herds_find(world, herd);
   if (!type) return MUSTER_E_STALE;
   uint32_t number = herds_open_entry(type, herd.index);
   muster_herd_info whole = {.type = {(uint32_t)(type - world->herds.types) + 1},
@@ -69,7 +69,7 @@ muster_herd muster_herd_next(const muster_world *world, muster_herd herd) {
   if (guard_read(world, "next herd")) return (muster_herd){0, 0};
   uint32_t from = herd.generation ? herd.index + 1 : 0;
   for (uint32_t t = 0; t < world->herds.count; t++) {
-    const herd_type *type = &world->herds.types[t];
+    const struct herd_type *type = &world->herds.types[t];
     uint32_t end = type->first + type->block_count * MUSTER_HERD_BLOCK;
     for (uint32_t i = from > type->first ? from : type->first; i < end; i++) {
       uint32_t home = herds_home(type, i);
@@ -86,7 +86,7 @@ muster_herd muster_herd_next(const muster_world *world, muster_herd herd) {
 uint32_t muster_herd_leaves(const muster_world *world, muster_herd herd, muster_agent *agents, uint32_t *nodes,
                             uint32_t capacity) {
   if (guard_read(world, "leaves of a herd")) return 0;
-  const herd_type *type = herds_find(world, herd);
+  const struct herd_type *type = herds_find(world, herd);
   uint32_t number = type ? herds_open_entry(type, herd.index) : HERD_NONE;
   if (number == HERD_NONE) return 0;
   herd_lanes lanes = herds_lanes(type, number);
@@ -111,7 +111,8 @@ muster_herd muster_herd_of(const muster_world *world, muster_agent agent) {
 
 /* ------------------------------------------------------------------------------------------------------------- hash */
 
-static uint64_t hash_block(const struct muster_world *world, const herd_type *type, uint32_t number, uint64_t hash) {
+static uint64_t hash_block(const struct muster_world *world, const struct herd_type *type, uint32_t number,
+                           uint64_t hash) {
   const herd_block *block = &type->blocks[number];
   uint32_t first = number * MUSTER_HERD_BLOCK;
   const float *columns[4] = {type->x + first, type->y + first, type->velocity_x + first, type->velocity_y + first};
@@ -125,7 +126,7 @@ static uint64_t hash_block(const struct muster_world *world, const herd_type *ty
   return XXH3_64bits_withSeed(generations, block->high * sizeof(uint16_t), hash);
 }
 
-static uint64_t hash_entry(const herd_type *type, uint32_t number, uint64_t hash) {
+static uint64_t hash_entry(const struct herd_type *type, uint32_t number, uint64_t hash) {
   herd_lanes lanes = herds_lanes(type, number);
   const herd_entry *entry = lanes.entry;
   uint64_t head[4] = {entry->herd, entry->state, (uint64_t)entry->ahead_ns, entry->lanes};
@@ -137,7 +138,7 @@ static uint64_t hash_entry(const herd_type *type, uint32_t number, uint64_t hash
 
 uint64_t herds_hash(const struct muster_world *world, uint64_t hash) {
   for (uint32_t t = 0; t < world->herds.count; t++) {
-    const herd_type *type = &world->herds.types[t];
+    const struct herd_type *type = &world->herds.types[t];
     for (uint32_t i = 0; i < type->block_count; i++) hash = hash_block(world, type, i, hash);
     for (uint32_t i = 0; i < type->entry_high; i++)
       if (herds_entry(type, i)->state != HERD_ENTRY_FREE) hash = hash_entry(type, i, hash);
@@ -150,7 +151,7 @@ uint64_t herds_hash(const struct muster_world *world, uint64_t hash) {
 void herds_bytes(const struct muster_world *world, uint64_t *folded, uint64_t *unfolded) {
   *folded = *unfolded = 0;
   for (uint32_t t = 0; t < world->herds.count; t++) {
-    const herd_type *type = &world->herds.types[t];
+    const struct herd_type *type = &world->herds.types[t];
     uint64_t slot = (4 + type->def.totals) * sizeof(float) + 2 * sizeof(uint16_t);
     *folded += (type->herds - type->unfolded) * slot + type->block_count * sizeof(herd_block);
     *unfolded += type->unfolded * slot + type->entry_used * (uint64_t)(type->stride + type->kept_stride);

@@ -47,7 +47,7 @@ static uint64_t bytes_scheduling(const muster_world *world) {
          buckets * sizeof(space_bucket) + world->batch_high * batch + world->classes.count * sizeof(agent_class) +
          parts * sizeof(settle_part) + lists_bytes(&world->classes.lists) + lists_bytes(&world->ready.members) +
          lists_bytes(&world->space.members) + bytes_of_sets(world) +
-         world->timers.high * (sizeof(timer) + sizeof(*world->timers.places) + sizeof(agent_alarm));
+         world->timers.high * (sizeof(struct timer) + sizeof(*world->timers.places) + sizeof(agent_alarm));
 }
 
 static uint64_t bytes_of_states(const muster_world *world) {
@@ -55,13 +55,13 @@ static uint64_t bytes_of_states(const muster_world *world) {
   for (uint32_t i = 0; i < world->types.count; i++) {
     const agent_type *type = &world->types.types[i];
     uint64_t each = type->state_stride + 2 * type->published_stride;
-    if (type->boxes.capacity) each += sizeof(box) + (uint64_t)type->boxes.capacity * 2 * type->boxes.stride;
+    if (type->boxes.capacity) each += sizeof(struct box) + (uint64_t)type->boxes.capacity * 2 * type->boxes.stride;
     bytes += (uint64_t)identity_high(&world->slots[i]) * each;
   }
   return bytes;
 }
 
-static muster_quantiles quantiles_of(const histogram *histogram) {
+static muster_quantiles quantiles_of(const struct histogram *histogram) {
   return (muster_quantiles){histogram_quantile(histogram, 0.5), histogram_quantile(histogram, 0.99),
                             histogram->maximum};
 }
@@ -82,10 +82,10 @@ static muster_band band_read(const muster_world *world, uint32_t number) {
                       .agent_time_ns = world->bands.agent_time_ns[number],
                       .completed = completed_in(world, number),
                       .age = quantiles_of(&world->bands.ages[number])};
-  histogram all = {0};
+  struct histogram all = {0};
   bands_count(&world->classes, number, &band);
   for (uint32_t part = 0; part < WHEEL_SHARDS; part++) {
-    const histogram *one = &world->parts[part].bands[number].staleness;
+    const struct histogram *one = &world->parts[part].bands[number].staleness;
     all.total += one->total;
     if (one->maximum > all.maximum) all.maximum = one->maximum;
     for (uint32_t bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) all.counts[bucket] += one->counts[bucket];
@@ -222,11 +222,11 @@ typedef struct hashed_row {
 static uint64_t hash_messages(const muster_world *world, uint32_t index, uint64_t hash) {
   const agent_row *row = &world->store.rows[index];
   const box_table *boxes = &world->types.types[row->type].boxes;
-  if (world->mailbox.owed_count) hash = XXH3_64bits_withSeed(&world->mailbox.losses[index], sizeof(loss), hash);
+  if (world->mailbox.owed_count) hash = XXH3_64bits_withSeed(&world->mailbox.losses[index], sizeof(struct loss), hash);
   if (!boxes->capacity) return hash;
-  const box *box = &boxes->boxes[row->state_slot];
+  const struct box *box = &boxes->boxes[row->state_slot];
   for (uint32_t i = 0; i < box->count; i++) {
-    const letter *letter = boxes_letter(boxes, row->state_slot, i);
+    const struct letter *letter = boxes_letter(boxes, row->state_slot, i);
     uint64_t head[4] = {(uint64_t)letter->peer.generation << 32 | letter->peer.index, letter->sent_ns, letter->size,
                         i < box->begun};
     hash = XXH3_64bits_withSeed(head, sizeof head, hash);

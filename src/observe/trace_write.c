@@ -85,7 +85,7 @@ static void write_order(trace_writer *writer, uint32_t track) {
 }
 
 /* Workers are named when they ran anything. */
-static bool has_spans(const trace *trace, uint32_t worker) {
+static bool has_spans(const struct trace *trace, uint32_t worker) {
   for (uint32_t k = 0; k < trace_kept(trace); k++)
     if (trace->counts[trace_place(trace, k) * trace->workers + worker]) return true;
   return false;
@@ -106,7 +106,7 @@ static void write_names(trace_writer *writer) {
   }
 }
 
-static void write_span_name(const trace_writer *writer, const span *span, char quoted[NAME_BYTES]) {
+static void write_span_name(const trace_writer *writer, const struct span *span, char quoted[NAME_BYTES]) {
   const char *type = span->flags & SPAN_MIXED ? "mixed" : writer->world->types.types[span->type].name;
   char name[64];
   if (span->flags & SPAN_JOBS)
@@ -124,7 +124,7 @@ static void write_instant(trace_writer *writer, const char *quoted_name, uint64_
   put(writer, ",\"s\":\"t\",\"args\":{\"%s\":%" PRIu64 "}}", what, count);
 }
 
-static void write_span(trace_writer *writer, const span *span, uint32_t worker, uint64_t frame) {
+static void write_span(trace_writer *writer, const struct span *span, uint32_t worker, uint64_t frame) {
   char name[NAME_BYTES], type[NAME_BYTES];
   uint32_t track = WORKER_TRACKS + worker;
   bool jobs = span->flags & SPAN_JOBS;
@@ -180,7 +180,7 @@ static void write_decisions(trace_writer *writer, const trace_frame *kept, uint6
 }
 
 static void write_frame(trace_writer *writer, uint32_t place) {
-  const trace *trace = &writer->world->trace;
+  const struct trace *trace = &writer->world->trace;
   const trace_frame *kept = &trace->ring[place];
   const muster_frame_report *report = &kept->report;
   uint64_t budget_ns = kept->deadline_ns - kept->begin_ns;
@@ -205,10 +205,10 @@ static void write_frame(trace_writer *writer, uint32_t place) {
 muster_result muster_trace_write(const muster_world *world, muster_trace_sink sink, void *user) {
   muster_result result = guard_between(world, "trace");
   if (result) return result;
-  const trace *trace = &world->trace;
+  const struct trace *trace = &world->trace;
   if (!sink) return error_set(MUSTER_E_ARGUMENT, "trace: a sink must be given");
   if (!trace_is_on(trace)) return error_set(MUSTER_E_STATE, "trace: this world keeps none; set trace_frames");
-  occupation before = guard_hold(world);
+  enum occupation before = guard_hold(world);
   trace_writer writer = {.world = world, .sink = sink, .user = user};
   uint32_t kept = trace_kept(trace);
   if (kept) writer.base_ns = trace->ring[trace_place(trace, 0)].begin_ns;

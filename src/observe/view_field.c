@@ -11,11 +11,11 @@ typedef struct cell_range {
 } cell_range;
 
 /* Nothing is further away than 1e9 m; what a view says beyond is cut before it is an integer. */
-static int64_t cells_to(const field *field, double at_m, double (*round_off)(double)) {
+static int64_t cells_to(const struct field *field, double at_m, double (*round_off)(double)) {
   return (int64_t)round_off(fmin(fmax(at_m, -1e12), 1e12) / field->edge_m);
 }
 
-static cell_range range_of(const field *field, const muster_view *view) {
+static cell_range range_of(const struct field *field, const muster_view *view) {
   return (cell_range){.first_x = cells_to(field, view->x0, floor),
                       .first_y = cells_to(field, view->y0, floor),
                       .end_x = cells_to(field, view->x1, ceil),
@@ -31,7 +31,7 @@ static bool meets(const cell_range *range, const field_tile *tile) {
 }
 
 /* Whether a cell of a tile is in the range; then what is known of it. */
-static bool see(const field *field, const cell_range *range, const field_tile *tile, uint32_t cell,
+static bool see(const struct field *field, const cell_range *range, const field_tile *tile, uint32_t cell,
                 muster_field_cell *seen) {
   int64_t x = (int64_t)tile->x * TILE_EDGE + cell % TILE_EDGE, y = (int64_t)tile->y * TILE_EDGE + cell / TILE_EDGE;
   if (x < range->first_x || y < range->first_y || x >= range->end_x || y >= range->end_y) return false;
@@ -44,7 +44,7 @@ static bool see(const field *field, const cell_range *range, const field_tile *t
 }
 
 /* The cells of a tile from one on, until the room is used up; returns where that was. */
-static uint32_t look(const field *field, const cell_range *range, const field_tile *tile, uint32_t first,
+static uint32_t look(const struct field *field, const cell_range *range, const field_tile *tile, uint32_t first,
                      muster_field_cell *cells, uint32_t capacity, uint32_t *count) {
   if (!meets(range, tile)) return TILE_CELLS;
   for (uint32_t cell = first; cell < TILE_CELLS; cell++) {
@@ -59,7 +59,7 @@ uint32_t muster_field_view(const muster_world *world, const muster_view *given, 
   muster_view view;
   if (view_check(world, given && cells && capacity > 0, cursor, "view of the field")) return 0;
   if (!view_take(given, &view, cursor)) return 0;
-  const field *field = &world->board.field;
+  const struct field *field = &world->board.field;
   cell_range range = range_of(field, &view);
   uint32_t tile = *cursor / TILE_CELLS, cell = *cursor % TILE_CELLS, count = 0;
   for (uint32_t looks = 0; looks < view.looks_max && tile < field->tile_count; looks++) {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-void activation_create(activation_book *book, uint32_t delay_max, uint32_t agents_max, arena *arena) {
+void activation_create(activation_book *book, uint32_t delay_max, uint32_t agents_max, struct arena *arena) {
   *book = (activation_book){.delay_max = delay_max, .sharers = 1};
   if (!delay_max) return;
   book->booked_ns = arena_reserve(arena, ACTIVATION_BEATS, sizeof *book->booked_ns);

@@ -65,7 +65,7 @@ typedef struct activation_book {
 } activation_book;
 
 /* Reserves the book; nothing with delay_max 0. */
-void activation_create(activation_book *book, uint32_t delay_max, uint32_t agents_max, arena *arena);
+void activation_create(activation_book *book, uint32_t delay_max, uint32_t agents_max, struct arena *arena);
 
 /* A frame is about to be released, `elapsed_ns` of simulation time after the last: the beats that have passed are taken
  * off, and what was booked since the last turn becomes known to all. Returns how many beats have passed. */

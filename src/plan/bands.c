@@ -7,7 +7,7 @@ static uint32_t first_index(const agent_store *store, uint64_t frame) {
   return (uint32_t)((uint64_t)place * store->high >> 32);
 }
 
-void bands_begin_frame(bands *bands, const class_table *classes, const agent_store *store, uint64_t elapsed_ns,
+void bands_begin_frame(struct bands *bands, const class_table *classes, const agent_store *store, uint64_t elapsed_ns,
                        uint64_t frame) {
   uint32_t index = first_index(store, frame);
   for (uint32_t i = 0; i < BANDS_LOOKS && index + i < store->high; i++) __builtin_prefetch(&store->rows[index + i]);
@@ -15,7 +15,7 @@ void bands_begin_frame(bands *bands, const class_table *classes, const agent_sto
     bands->agent_time_ns[band] += (double)classes->in_band[band] * (double)elapsed_ns;
 }
 
-static void look_at(bands *bands, const class_table *classes, const agent_store *store, uint32_t index,
+static void look_at(struct bands *bands, const class_table *classes, const agent_store *store, uint32_t index,
                     uint64_t now_ns) {
   const agent_row *row = &store->rows[index];
   if (!store_is_active(store, index) || row->status == AGENT_QUARANTINED) return;
@@ -23,7 +23,7 @@ static void look_at(bands *bands, const class_table *classes, const agent_store 
   histogram_add(&bands->ages[band_of(row->importance)], now_ns - row->last_update_ns);
 }
 
-void bands_end_frame(bands *bands, const class_table *classes, const agent_store *store, uint64_t now_ns,
+void bands_end_frame(struct bands *bands, const class_table *classes, const agent_store *store, uint64_t now_ns,
                      uint64_t frame) {
   uint32_t index = first_index(store, frame), looks = store->high < BANDS_LOOKS ? store->high : BANDS_LOOKS;
   for (uint32_t i = 0; i < looks; i++) {

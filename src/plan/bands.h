@@ -11,17 +11,17 @@
 /* Agents that a frame looks at: their rows are half a page of memory. */
 enum { BANDS_LOOKS = 32 };
 
-typedef struct bands {
+struct bands {
   double agent_time_ns[MUSTER_BANDS];
-  histogram ages[MUSTER_BANDS];
-} bands;
+  struct histogram ages[MUSTER_BANDS];
+};
 
 /* A frame begins `elapsed_ns` after the one before. Fetches what its end will look at. */
-void bands_begin_frame(bands *bands, const class_table *classes, const agent_store *store, uint64_t elapsed_ns,
+void bands_begin_frame(struct bands *bands, const class_table *classes, const agent_store *store, uint64_t elapsed_ns,
                        uint64_t frame);
 
 /* A frame ends: looks at the ages of some agents, others in each frame, so that all have their turns alike. */
-void bands_end_frame(bands *bands, const class_table *classes, const agent_store *store, uint64_t now_ns,
+void bands_end_frame(struct bands *bands, const class_table *classes, const agent_store *store, uint64_t now_ns,
                      uint64_t frame);
 
 /* Writes what classes know of a band: agents, wishes and periods. O(classes). */

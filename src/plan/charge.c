@@ -7,11 +7,11 @@
 #include "plan/periods.h"
 
 /* What tells one update of an agent from another. A pass may run in each frame; other updates bring their agent on. */
-static uint64_t draw_of(const filling *filling, const agent_type *type, const agent_row *row) {
+static uint64_t draw_of(const struct filling *filling, const agent_type *type, const agent_row *row) {
   return type->has_sets ? filling->limits->now_ns : row->last_update_ns;
 }
 
-static uint64_t model_cost(const filling *filling, const agent_type *type, uint32_t index, uint32_t atom,
+static uint64_t model_cost(const struct filling *filling, const agent_type *type, uint32_t index, uint32_t atom,
                            const elapsed_told *told) {
   const agent_row *row = &filling->store->rows[index];
   if (!type->def.model_cost_ns) return type->def.atoms[atom].model_ns;
@@ -29,38 +29,38 @@ static uint64_t model_cost(const filling *filling, const agent_type *type, uint3
   return cost_ns < 1000000000u ? cost_ns : 1000000000u;
 }
 
-static void note_offence(filling *filling, batch_entry *entry, uint32_t atom, uint64_t cost_ns) {
+static void note_offence(struct filling *filling, batch_entry *entry, uint32_t atom, uint64_t cost_ns) {
   const agent_row *row = &filling->store->rows[entry->agent];
   entry->offends = true;
-  offences_add(&filling->batch->offences, &(offence){.duration_ns = cost_ns,
-                                                     .agent = entry->agent,
-                                                     .generation = row->generation,
-                                                     .type = row->type,
-                                                     .atom = (uint16_t)atom,
-                                                     .level = row->level});
+  offences_add(&filling->batch->offences, &(struct offence){.duration_ns = cost_ns,
+                                                            .agent = entry->agent,
+                                                            .generation = row->generation,
+                                                            .type = row->type,
+                                                            .atom = (uint16_t)atom,
+                                                            .level = row->level});
 }
 
 /* What is left of the capacity. */
-static uint64_t left_ns(const filling *filling) {
+static uint64_t left_ns(const struct filling *filling) {
   uint64_t capacity_ns = filling->limits->capacity_ns, charged_ns = filling->result.predicted_ns;
   uint64_t left = capacity_ns > charged_ns ? capacity_ns - charged_ns : 0;
   return filling->ready->weights.order == MUSTER_ORDER_DELAYS && left > 0 ? UINT64_MAX : left;
 }
 
 /* An atom is to run. */
-static void charged_atom(filling *filling, const agent_type *type, batch_entry *entry, uint32_t atom,
+static void charged_atom(struct filling *filling, const agent_type *type, batch_entry *entry, uint32_t atom,
                          uint64_t cost_ns) {
   if (cost_ns > filling->result.atom_ns) filling->result.atom_ns = cost_ns;
   if (cost_ns > type->def.limit_ns) note_offence(filling, entry, atom, cost_ns);
 }
 
-static void charged(filling *filling, batch_entry *entry, uint64_t spent_ns) {
+static void charged(struct filling *filling, batch_entry *entry, uint64_t spent_ns) {
   entry->model_ns = spent_ns;
   entry->predicted_ns = spent_ns < UINT32_MAX ? (uint32_t)spent_ns : UINT32_MAX;
   if (spent_ns > filling->result.longest_ns) filling->result.longest_ns = spent_ns;
 }
 
-bool charge_model(filling *filling, const agent_type *type, batch_entry *entry) {
+bool charge_model(struct filling *filling, const agent_type *type, batch_entry *entry) {
   const agent_row *row = &filling->store->rows[entry->agent];
   uint32_t first = row->atom_next, atom = first;
   uint64_t left = left_ns(filling), spent_ns = 0;
@@ -90,7 +90,7 @@ static uint32_t cycles_for(const rank_limits *limits, const agent_row *row) {
 }
 
 /* What a further cycle costs: no time has passed in it; and the longest of its atoms. */
-static uint64_t model_cycle(const filling *filling, const agent_type *type, uint32_t index, uint32_t cycle,
+static uint64_t model_cycle(const struct filling *filling, const agent_type *type, uint32_t index, uint32_t cycle,
                             uint64_t *atom_ns) {
   const agent_row *row = &filling->store->rows[index];
   uint64_t sum_ns = 0, name = (uint64_t)row->generation << 32 | index;
@@ -107,7 +107,7 @@ static uint64_t model_cycle(const filling *filling, const agent_type *type, uint
   return sum_ns;
 }
 
-void charge_cycles(filling *filling, const agent_type *type, batch_entry *entry) {
+void charge_cycles(struct filling *filling, const agent_type *type, batch_entry *entry) {
   const rank_limits *limits = filling->limits;
   const agent_row *row = &filling->store->rows[entry->agent];
   bool whole =
@@ -130,14 +130,14 @@ void charge_cycles(filling *filling, const agent_type *type, batch_entry *entry)
 
 /* ------------------------------------------------------------------------------------------------------------- sets */
 
-void charge_weigh(filling *filling) {
+void charge_weigh(struct filling *filling) {
   filling->weight = 0;
   for (uint32_t type = 0; type < filling->types->count; type++)
     filling->weight += (uint64_t)filling->types->types[type].def.priority * filling->ready->counts_of[type];
 }
 
 /* The entry is no longer among those that are ready once it is admitted: so its weight is taken off then. */
-static uint32_t slice_of(const filling *filling, const agent_type *type, uint32_t number) {
+static uint32_t slice_of(const struct filling *filling, const agent_type *type, uint32_t number) {
   uint64_t slice_ns = type->def.slice_ns ? type->def.slice_ns : UINT32_MAX, weight = filling->weight;
   uint32_t last_ns = filling->batch->shares[number];
   if (type->def.priority && filling->ready && weight > 0) {
@@ -151,7 +151,7 @@ static uint32_t slice_of(const filling *filling, const agent_type *type, uint32_
   return slice_ns < UINT32_MAX ? (uint32_t)slice_ns : 0;
 }
 
-void charge_begin_pass(filling *filling, const agent_type *type, const batch_entry *entry) {
+void charge_begin_pass(struct filling *filling, const agent_type *type, const batch_entry *entry) {
   ASSERT(filling->limits->classes);
   const agent_row *row = &filling->store->rows[entry->agent];
   filling->batch->passes[filling->batch->count] = (batch_pass){
@@ -160,22 +160,22 @@ void charge_begin_pass(filling *filling, const agent_type *type, const batch_ent
 }
 
 /* A pass that is charged. */
-typedef struct charging {
-  filling *filling;
+struct charging {
+  struct filling *filling;
   const agent_type *type;
   batch_entry *entry;
   const set_state *states;
-  pass pass;
+  struct pass pass;
   uint64_t spent_ns;
   elapsed_told told;
-} charging;
+};
 
-static uint64_t cost_of(const charging *charging, uint32_t atom) {
+static uint64_t cost_of(const struct charging *charging, uint32_t atom) {
   return model_cost(charging->filling, charging->type, charging->entry->agent, atom, &charging->told);
 }
 
 /* What the set that is next would be told, and its first atom cost. */
-static uint64_t look_ahead(charging *charging, const type_set *set, const set_state *state) {
+static uint64_t look_ahead(struct charging *charging, const type_set *set, const set_state *state) {
   bool goes_on = set->mode == MUSTER_MODE_SLICEABLE && state->goes_on;
   charging->told.now_ns = goes_on ? state->began_ns : charging->filling->limits->now_ns;
   charging->told.elapsed_ns = charging->told.now_ns - state->last_ns;
@@ -183,8 +183,8 @@ static uint64_t look_ahead(charging *charging, const type_set *set, const set_st
 }
 
 /* Charges the atoms of a set in its turn, from the one that costs cost_ns. */
-static void charge_set(charging *charging, const type_set *set, uint32_t number, uint64_t cost_ns) {
-  batch *batch = charging->filling->batch;
+static void charge_set(struct charging *charging, const type_set *set, uint32_t number, uint64_t cost_ns) {
+  struct batch *batch = charging->filling->batch;
   uint32_t atom = pass_first_atom(set, &charging->states[number]);
   do {
     charging->spent_ns += cost_ns;
@@ -195,13 +195,13 @@ static void charge_set(charging *charging, const type_set *set, uint32_t number,
   batch->steps[batch->step_count++] = (batch_step){(uint16_t)atom, (uint8_t)number};
 }
 
-bool charge_model_pass(filling *filling, const agent_type *type, batch_entry *entry) {
-  batch *batch = filling->batch;
+bool charge_model_pass(struct filling *filling, const agent_type *type, batch_entry *entry) {
+  struct batch *batch = filling->batch;
   batch_pass *planned = &batch->passes[batch->count];
   const agent_row *row = &filling->store->rows[entry->agent];
   const set_table *table = &type->sets;
   const set_pass *kept = &table->passes[row->state_slot];
-  charging charging = {.filling = filling, .type = type, .entry = entry};
+  struct charging charging = {.filling = filling, .type = type, .entry = entry};
   charging.states = sets_states_of(table, row->state_slot);
   uint16_t active = pass_active(table, charging.states, kept, row->level, filling->limits->now_ns, planned->continues);
   uint64_t left = left_ns(filling), end_ns = planned->slice_ns && planned->slice_ns < left ? planned->slice_ns : left;

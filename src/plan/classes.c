@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max, arena *arena) {
+void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max, struct arena *arena) {
   uint32_t keys = types_max * MUSTER_LEVELS * ELASTICITY_STEPS;
   uint32_t usual = types_max * 64 + 1024; /* derived elasticities of all levels, and some that designers set */
   *table = (class_table){.maximum = keys < usual ? keys : usual < UINT16_MAX ? usual : UINT16_MAX};

@@ -65,7 +65,7 @@ typedef struct class_table {
 } class_table;
 
 /* Reserves the table for `types_max` types, and wheels for `agents_max` agents. */
-void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max, arena *arena);
+void classes_create(class_table *table, uint32_t types_max, uint32_t agents_max, struct arena *arena);
 
 /* Makes the class that agents of a type fall back to when no more classes can be made. */
 void classes_reserve(class_table *table, const muster_type_def *type, uint32_t type_index);

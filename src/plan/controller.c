@@ -20,7 +20,7 @@ static const double stood_rise = 0.004;
 /* Of a budget, what goes to the debt at most: periods stretch a little for some frames, instead of much for one. */
 static const double repaid_most = 1.0 / 3.0;
 
-void controller_create(controller *controller, double debt_budgets) {
+void controller_create(struct controller *controller, double debt_budgets) {
   *controller = (struct controller){.share = 1.0, .debt_budgets = debt_budgets};
 }
 
@@ -28,7 +28,7 @@ double controller_standing(double offered_ns) {
   return fmax(offered_ns, 0.0) * standing;
 }
 
-double controller_plan(const controller *controller, double offered_ns, double lacks_ns) {
+double controller_plan(const struct controller *controller, double offered_ns, double lacks_ns) {
   double plan_ns = fmax(offered_ns, 0.0) * controller->share;
   double waits_ns = fmax(controller->backlog_ns - controller_standing(plan_ns), 0.0);
   double stood_ns = fmax(controller->stood_ns - controller_standing(plan_ns), 0.0);
@@ -36,21 +36,21 @@ double controller_plan(const controller *controller, double offered_ns, double l
   return plan_ns - fmin(room_ns, plan_ns * room_most) + fmin(lacks_ns, plan_ns * fill_most);
 }
 
-uint64_t controller_repay(controller *controller, uint64_t budget_ns) {
+uint64_t controller_repay(struct controller *controller, uint64_t budget_ns) {
   uint64_t most_ns = (uint64_t)((double)budget_ns * repaid_most);
   uint64_t repaid_ns = controller->debt_ns < most_ns ? controller->debt_ns : most_ns;
   controller->debt_ns -= repaid_ns;
   return repaid_ns;
 }
 
-static void owe(controller *controller, const controller_sample *sample) {
+static void owe(struct controller *controller, const controller_sample *sample) {
   double most_ns = controller->debt_budgets * (double)sample->budget_ns;
   double debt_ns = fmin((double)controller->debt_ns + (double)sample->overrun_ns, most_ns);
   controller->debt_ns = (uint64_t)debt_ns;
 }
 
 /* How far the share moves for an error. */
-static double step_for(controller *controller, double error) {
+static double step_for(struct controller *controller, double error) {
   if (fabs(error) < large_error) {
     controller->one_sided = 0;
   } else if (error > 0) {
@@ -64,7 +64,7 @@ static double step_for(controller *controller, double error) {
   return error * 0.5;
 }
 
-void controller_learn(controller *controller, const controller_sample *sample) {
+void controller_learn(struct controller *controller, const controller_sample *sample) {
   owe(controller, sample);
   controller->backlog_ns = sample->backlog_ns;
   controller->stood_ns = fmin(sample->backlog_ns, controller->stood_ns + fmax(sample->offered_ns, 0.0) * stood_rise);

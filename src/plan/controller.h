@@ -30,14 +30,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct controller {
+struct controller {
   double share;        /* of the offered time that updates use while work waits; 0.25 .. 1.25 */
   double backlog_ns;   /* predicted cost of those that the last frame left waiting */
   double stood_ns;     /* of it, what has been there for long */
   int32_t one_sided;   /* frames in a row with a large error: above zero when more was used than thought */
   uint64_t debt_ns;    /* past overruns that no frame has made up for */
   double debt_budgets; /* at most so many budgets of debt */
-} controller;
+};
 
 /* What one frame showed. */
 typedef struct controller_sample {
@@ -51,20 +51,20 @@ typedef struct controller_sample {
 } controller_sample;
 
 /* Begins with predictions that are right and no debt; takes back so many budgets of overrun at most. */
-void controller_create(controller *controller, double debt_budgets);
+void controller_create(struct controller *controller, double debt_budgets);
 
 /* What the queue after a frame should be, so that no worker of the next one runs dry, however few its releases are:
  * half of what a frame can run. */
 double controller_standing(double offered_ns);
 
 /* What the fit may plan with, of `offered_ns`, when so much lacks of the queue that keeps workers busy. */
-double controller_plan(const controller *controller, double offered_ns, double lacks_ns);
+double controller_plan(const struct controller *controller, double offered_ns, double lacks_ns);
 
 /* What of a budget goes to the debt; the debt is so much less afterwards. */
-uint64_t controller_repay(controller *controller, uint64_t budget_ns);
+uint64_t controller_repay(struct controller *controller, uint64_t budget_ns);
 
 /* Learns from a frame. */
-void controller_learn(controller *controller, const controller_sample *sample);
+void controller_learn(struct controller *controller, const controller_sample *sample);
 
 enum { CLOSING_LATE_ONE_IN = 256, CLOSING_LATE_NS = 20000 /* later than so much is late */ };
 

@@ -6,7 +6,7 @@
 
 enum { WINDOW_LEAST = 64, WINDOW_MOST = 4096, WINDOW_CHANGED = 16 };
 
-void costs_create(cost_table *costs, uint32_t types_max, arena *arena) {
+void costs_create(cost_table *costs, uint32_t types_max, struct arena *arena) {
   costs->estimates = arena_reserve(arena, types_max, sizeof *costs->estimates);
   costs->actions = arena_reserve(arena, types_max, sizeof *costs->actions);
 }

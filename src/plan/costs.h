@@ -34,7 +34,7 @@ typedef struct cost_table {
 } cost_table;
 
 /* Reserves the table. */
-void costs_create(cost_table *costs, uint32_t types_max, arena *arena);
+void costs_create(cost_table *costs, uint32_t types_max, struct arena *arena);
 
 /* The first guess for a type, before anything was measured. */
 void costs_guess(cost_table *costs, uint32_t type, uint64_t guess_ns);

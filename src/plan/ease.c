@@ -13,22 +13,22 @@ static const double calm_part = 0.5; /* of the pressure from which levels fall *
 static const double nearly = 1.0 - 1e-6;
 static const uint32_t patience_least = 4, patience_most = 256, relapse_rounds = 32;
 
-void ease_create(ease *ease, double from) {
+void ease_create(struct ease *ease, double from) {
   *ease = (struct ease){.from = from, .patience = patience_least};
 }
 
-void ease_note(ease *ease, double pressure, bool gives_way) {
+void ease_note(struct ease *ease, double pressure, bool gives_way) {
   if (ease->from == 0.0) return;
   ease->pressure += (fmin(pressure, 2.0) - ease->pressure) / 4.0;
   ease->gives_way = gives_way;
 }
 
 /* Whether somebody must give way, and whether there is no need of it. */
-static bool is_pressed(const ease *ease) {
+static bool is_pressed(const struct ease *ease) {
   return ease->pressure > ease->from && ease->gives_way;
 }
 
-static bool is_calm(const ease *ease) {
+static bool is_calm(const struct ease *ease) {
   return ease->pressure < ease->from * calm_part;
 }
 
@@ -44,7 +44,7 @@ static uint64_t part_below(double line, double below, double count) {
   return (uint64_t)(fmin(fmax(part, 0.0), 1.0) * 0x1p32);
 }
 
-static void draw_bin(const ease *ease, double below, double count, double population, uint64_t down[EASE_STEPS],
+static void draw_bin(const struct ease *ease, double below, double count, double population, uint64_t down[EASE_STEPS],
                      uint64_t stays_down[EASE_STEPS]) {
   for (uint32_t step = 0; step < EASE_STEPS; step++) {
     double share = share_down(ease->depth, step), band = share > 0.0 ? EASE_BAND : 0.0;
@@ -54,7 +54,7 @@ static void draw_bin(const ease *ease, double below, double count, double popula
   }
 }
 
-static void draw_lines(const ease *ease, const score_board *board, uint32_t population, ease_lines *lines) {
+static void draw_lines(const struct ease *ease, const score_board *board, uint32_t population, ease_lines *lines) {
   double below = 0.0;
   for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) {
     double count = board->importance[bin];
@@ -70,7 +70,7 @@ static uint32_t steps_below(const uint64_t down[EASE_STEPS], const uint64_t stay
   return wanted;
 }
 
-uint32_t ease_wanted(const ease *ease, const score_board *board, uint32_t population, uint16_t importance,
+uint32_t ease_wanted(const struct ease *ease, const score_board *board, uint32_t population, uint16_t importance,
                      uint32_t index, uint32_t down) {
   ease_lines lines;
   draw_lines(ease, board, population, &lines);
@@ -80,11 +80,11 @@ uint32_t ease_wanted(const ease *ease, const score_board *board, uint32_t popula
 /* --------------------------------------------------------------------------------------------------------- the depth
  */
 
-static void begin_round(ease *ease, const agent_store *store) {
+static void begin_round(struct ease *ease, const agent_store *store) {
   ease->left = store->high;
 }
 
-static void go_down(ease *ease) {
+static void go_down(struct ease *ease) {
   double by = fmin(fmax((ease->pressure - ease->from) * 0.6, 0.02), 0.3);
   if (ease->relapsed && ease->patience < patience_most) ease->patience *= 2;
   ease->relapsed = false;
@@ -93,7 +93,7 @@ static void go_down(ease *ease) {
   ease->downs++;
 }
 
-static void come_up(ease *ease) {
+static void come_up(struct ease *ease) {
   double by = fmin(fmax((ease->from * calm_part - ease->pressure) * 0.4, 0.01), 0.12);
   ease->depth = fmax(ease->depth - by, 0.0);
   ease->relapsed = true;
@@ -102,7 +102,7 @@ static void come_up(ease *ease) {
 }
 
 /* Everybody has been looked at, and the fit has had time to follow. */
-static void step(ease *ease) {
+static void step(struct ease *ease) {
   ease->frames = 0;
   if (ease->relapsed && ++ease->since_up == relapse_rounds) {
     ease->relapsed = false;
@@ -123,7 +123,7 @@ static void step(ease *ease) {
 /* -------------------------------------------------------------------------------------------------------- the agents
  */
 
-static void look_at(ease *ease, const score_board *board, const score_inputs *inputs, const ease_lines *lines,
+static void look_at(struct ease *ease, const score_board *board, const score_inputs *inputs, const ease_lines *lines,
                     uint32_t index) {
   agent_store *store = inputs->store;
   const agent_row *row = &store->rows[index];
@@ -132,7 +132,7 @@ static void look_at(ease *ease, const score_board *board, const score_inputs *in
   if (type->level_count < 2 || row->status == AGENT_ADMITTED) return; /* the latter may be running */
   uint32_t wanted = row->elasticity_step == 0 ? 0 : steps_below(lines->down[bin], lines->stays_down[bin], index, now);
   if (wanted > now && inputs->classes->classes[row->class].rate >= nearly) return; /* it has its wanted period */
-  if (wanted > now && row->level + 1u == type->level_count) return; /* there is nothing cheaper */
+  if (wanted > now && row->level + 1u == type->level_count) return;                /* there is nothing cheaper */
   if (wanted == now) return;
   grade_change change;
   ease->eased += (wanted > 0) - (now > 0);
@@ -141,7 +141,7 @@ static void look_at(ease *ease, const score_board *board, const score_inputs *in
     grade_apply(inputs->classes, inputs->types, store, inputs->ready, &change);
 }
 
-void ease_run(ease *ease, score_board *board, const score_inputs *inputs, uint32_t looks) {
+void ease_run(struct ease *ease, score_board *board, const score_inputs *inputs, uint32_t looks) {
   enum { SETTLING_FRAMES = 30 };
   const agent_store *store = inputs->store;
   if (!(ease->from > 0.0 && is_pressed(ease)) && ease->depth == 0.0 && ease->eased == 0) return;

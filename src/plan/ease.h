@@ -23,7 +23,7 @@
 
 enum { EASE_STEPS = MUSTER_LEVELS - 1 };
 
-typedef struct ease {
+struct ease {
   double from;     /* pressure; 0 = levels follow importance alone */
   double pressure; /* smoothed */
   double depth;
@@ -36,24 +36,24 @@ typedef struct ease {
   uint64_t downs, ups;     /* steps */
   uint64_t changes;        /* of agents */
   bool gives_way;          /* as of the last fit: somebody's period is longer than its wish */
-} ease;
+};
 
 /* Begins with nobody down. */
-void ease_create(ease *ease, double from);
+void ease_create(struct ease *ease, double from);
 
 /* After the fit: the pressure that it found, and whether anybody's period is longer than its wish. */
-void ease_note(ease *ease, double pressure, bool gives_way);
+void ease_note(struct ease *ease, double pressure, bool gives_way);
 
 /* One frame: moves the depth when its time has come, and looks at about `looks` agents; changes their levels. O(looks),
  * and O(1) when nobody is down and there is no pressure. */
-void ease_run(ease *ease, score_board *board, const score_inputs *inputs, uint32_t looks);
+void ease_run(struct ease *ease, score_board *board, const score_inputs *inputs, uint32_t looks);
 
 /* How many levels an agent of such importance is to be down, which is `down` so far. For tests. */
-uint32_t ease_wanted(const ease *ease, const score_board *board, uint32_t population, uint16_t importance,
+uint32_t ease_wanted(const struct ease *ease, const score_board *board, uint32_t population, uint16_t importance,
                      uint32_t index, uint32_t down);
 
 /* An active agent is removed. */
-static inline void ease_forget(ease *ease, agent_store *store, uint32_t index) {
+static inline void ease_forget(struct ease *ease, agent_store *store, uint32_t index) {
   ease->eased -= store->eased[index] > 0;
   store->eased[index] = 0;
 }

@@ -9,7 +9,7 @@
 enum { TILES_PER_OBSERVER = 16, TILES_MIN = 4096, TILES_MOST = 65536, CELLS_PER_FAR = 16 };
 enum { TILES_ACROSS_MAX = 2 * FIELD_REACH_CELLS / TILE_EDGE + 2 };
 
-void field_create(field *field, uint32_t observers_max, double grid_cell_m, arena *arena) {
+void field_create(struct field *field, uint32_t observers_max, double grid_cell_m, struct arena *arena) {
   ASSERT(grid_cell_m > 0);
   uint32_t tiles = observers_max < TILES_MOST / TILES_PER_OBSERVER ? observers_max * TILES_PER_OBSERVER : TILES_MOST;
   *field = (struct field){.grid_cell_m = grid_cell_m, .edge_m = grid_cell_m, .forget_below = UINT32_MAX};
@@ -23,14 +23,14 @@ void field_create(field *field, uint32_t observers_max, double grid_cell_m, aren
     field->lists[i].plots = arena_reserve(arena, (size_t)field->tiles_max * TILE_CELLS, sizeof(uint32_t));
 }
 
-static void set_edge(field *field, int32_t shift) {
+static void set_edge(struct field *field, int32_t shift) {
   field->doubled = shift > 0 ? (uint32_t)shift : 0;
   field->halved = shift < 0 ? (uint32_t)-shift : 0;
   field->edge_m = ldexp(field->grid_cell_m, shift);
   field->parts_per_m = (float)(1u << field->halved) / (float)field->grid_cell_m;
 }
 
-bool field_shape(field *field, float usual_far_m) {
+bool field_shape(struct field *field, float usual_far_m) {
   double wanted = log2((double)usual_far_m / CELLS_PER_FAR / field->grid_cell_m);
   wanted = fmin(fmax(wanted, -(double)FIELD_HALVED_MAX), (double)FIELD_DOUBLED_MAX);
   int32_t is = (int32_t)field->doubled - (int32_t)field->halved, shift = (int32_t)lround(wanted);
@@ -45,7 +45,7 @@ bool field_shape(field *field, float usual_far_m) {
 }
 
 /* Where the tile is in the index, or the free place that it would take. */
-static uint32_t *place_of(const field *field, int32_t x, int32_t y, uint32_t partition) {
+static uint32_t *place_of(const struct field *field, int32_t x, int32_t y, uint32_t partition) {
   uint64_t key = (uint64_t)(uint32_t)x << 32 | (uint32_t)y;
   uint32_t at = (uint32_t)random_mix(key + partition * 0x9e3779b97f4a7c15u) & field->index_mask;
   for (; field->index[at]; at = (at + 1) & field->index_mask) {
@@ -55,13 +55,13 @@ static uint32_t *place_of(const field *field, int32_t x, int32_t y, uint32_t par
   return &field->index[at];
 }
 
-uint32_t field_find(const field *field, const agent_place *place) {
+uint32_t field_find(const struct field *field, const agent_place *place) {
   int32_t x, y;
   uint32_t cell = field_cell_in_tile(field, place, &x, &y), number = *place_of(field, x, y, place->partition);
   return number ? (number - 1) * TILE_CELLS + cell : FIELD_NO_CELL;
 }
 
-static uint32_t *entry_at(const field *field, const field_list *list, uint32_t ahead) {
+static uint32_t *entry_at(const struct field *field, const field_list *list, uint32_t ahead) {
   return &list->plots[((uint64_t)list->head + ahead) % (field->tiles_max * TILE_CELLS)];
 }
 
@@ -69,7 +69,7 @@ static bool is_kept(const field_tile *tile) {
   return tile->queued[FIELD_MUCH] | tile->queued[FIELD_LITTLE];
 }
 
-static void index_tiles(field *field) {
+static void index_tiles(struct field *field) {
   memset(field->index, 0, ((size_t)field->index_mask + 1) * sizeof *field->index);
   for (uint32_t i = 0; i < field->tile_count; i++) {
     const field_tile *tile = &field->tiles[i];
@@ -78,7 +78,7 @@ static void index_tiles(field *field) {
 }
 
 /* Forgets the tiles without a listed plot. Listed ones get other numbers: the lists are made anew, in their order. */
-static void forget(field *field) {
+static void forget(struct field *field) {
   uint32_t *numbers = field->index; /* not needed any more: from old to new tile, for a moment */
   uint32_t kept = 0;
   field->forgets++;
@@ -97,13 +97,13 @@ static void forget(field *field) {
   index_tiles(field);
 }
 
-void field_restore(field *field, bool shaped, int32_t shift) {
+void field_restore(struct field *field, bool shaped, int32_t shift) {
   field->shaped = shaped;
   set_edge(field, shift);
   index_tiles(field);
 }
 
-static field_tile *tile_at(field *field, int32_t x, int32_t y, uint32_t partition) {
+static field_tile *tile_at(struct field *field, int32_t x, int32_t y, uint32_t partition) {
   uint32_t *place = place_of(field, x, y, partition);
   if (*place) return &field->tiles[*place - 1];
   if (field->tile_count == field->tiles_max && field_waiting(field) <= field->forget_below) forget(field);
@@ -129,14 +129,14 @@ static float squares_from(double tile_edge, double edge_m, double coordinate, fl
 }
 
 /* The rows or columns of tiles that an observer reaches. */
-typedef struct strip {
+struct strip {
   int32_t first;
   uint32_t count;
   float least[TILES_ACROSS_MAX];
   float squares[TILES_ACROSS_MAX][TILE_EDGE];
-} strip;
+};
 
-static void fill_strip(strip *strip, const field *field, double coordinate, double reach_m) {
+static void fill_strip(struct strip *strip, const struct field *field, double coordinate, double reach_m) {
   const double tile_m = field->edge_m * TILE_EDGE;
   strip->first = (int32_t)floor((coordinate - reach_m) / tile_m);
   strip->count = (uint32_t)((int32_t)floor((coordinate + reach_m) / tile_m) - strip->first + 1);
@@ -173,17 +173,17 @@ static uint64_t touched(const field_tile *tile, const float *columns, const floa
   return cells;
 }
 
-static uint64_t plot_mask(const field *field, uint32_t first) {
+static uint64_t plot_mask(const struct field *field, uint32_t first) {
   static const uint64_t masks[FIELD_HALVED_MAX + 1] = {1, 0x303, 0x0f0f0f0f};
   return masks[field->halved] << first;
 }
 
-static uint32_t plot_of(const field *field, uint32_t cell) {
+static uint32_t plot_of(const struct field *field, uint32_t cell) {
   uint32_t mask = (1u << field->halved) - 1;
   return cell & ~(mask * TILE_EDGE | mask);
 }
 
-static void list_cells(field *field, field_tile *tile, uint64_t cells, uint32_t which) {
+static void list_cells(struct field *field, field_tile *tile, uint64_t cells, uint32_t which) {
   uint32_t number = (uint32_t)(tile - field->tiles) * TILE_CELLS;
   field_list *list = &field->lists[which];
   tile->listed |= cells;
@@ -196,10 +196,10 @@ static void list_cells(field *field, field_tile *tile, uint64_t cells, uint32_t 
   }
 }
 
-bool field_touch(field *field, const field_view *view, uint32_t list, uint32_t *scanned) {
+bool field_touch(struct field *field, const field_view *view, uint32_t list, uint32_t *scanned) {
   double reach_m = (double)view->far_m * 1.00001;
   if (reach_m > field->edge_m * FIELD_REACH_CELLS) return false;
-  strip rows, columns;
+  struct strip rows, columns;
   fill_strip(&rows, field, view->position.y, reach_m);
   fill_strip(&columns, field, view->position.x, reach_m);
   for (uint32_t y = 0; y < rows.count; y++)
@@ -217,7 +217,7 @@ bool field_touch(field *field, const field_view *view, uint32_t list, uint32_t *
   return true;
 }
 
-field_plot field_peek(const field *field, uint32_t which, uint32_t ahead) {
+field_plot field_peek(const struct field *field, uint32_t which, uint32_t ahead) {
   const field_list *list = &field->lists[which];
   if (ahead >= list->count) return (field_plot){.tile = FIELD_NO_CELL};
   uint32_t entry = *entry_at(field, list, ahead);
@@ -230,7 +230,7 @@ field_plot field_peek(const field *field, uint32_t which, uint32_t ahead) {
   return plot;
 }
 
-field_plot field_next(field *field, uint32_t which) {
+field_plot field_next(struct field *field, uint32_t which) {
   field_plot plot = field_peek(field, which, 0);
   if (plot.tile == FIELD_NO_CELL) return plot;
   field_list *list = &field->lists[which];
@@ -244,7 +244,7 @@ field_plot field_next(field *field, uint32_t which) {
   return plot;
 }
 
-void field_settle(field *field, const field_plot *plot, const uint8_t low[PLOT_CELLS_MAX]) {
+void field_settle(struct field *field, const field_plot *plot, const uint8_t low[PLOT_CELLS_MAX]) {
   field_tile *tile = &field->tiles[plot->tile];
   for (uint64_t left = plot->cells; left; left &= left - 1) {
     uint32_t cell = (uint32_t)__builtin_ctzll(left);

@@ -43,7 +43,7 @@ typedef struct field_tile {
   uint64_t working;             /* bitmap: cells whose agents are looked at in this frame */
 } field_tile;
 
-typedef struct field {
+struct field {
   double grid_cell_m; /* of the neighbour grid */
   double edge_m;      /* of a cell */
   float parts_per_m;  /* 1 / edge of the parts that a cell of the neighbour grid is halved into, or of that itself */
@@ -56,7 +56,7 @@ typedef struct field {
   field_list lists[FIELD_LISTS];
   uint32_t forget_below; /* tiles are forgotten only while at most so many plots are listed */
   uint64_t forgets;      /* times that tiles were */
-} field;
+};
 
 /* Cells of a plot, and where they are. */
 typedef struct field_plot {
@@ -69,15 +69,15 @@ typedef struct field_plot {
 } field_plot;
 
 /* Reserves tiles for `observers_max` observers over a neighbour grid of `grid_cell_m`. */
-void field_create(field *field, uint32_t observers_max, double grid_cell_m, arena *arena);
+void field_create(struct field *field, uint32_t observers_max, double grid_cell_m, struct arena *arena);
 
 /* Chooses the edge for observers whose usual far_m is this. When it must change, nothing is known any more and true is
  * returned: what was listed is no longer, so everybody must be looked at. */
-bool field_shape(field *field, float usual_far_m);
+bool field_shape(struct field *field, float usual_far_m);
 
 /* Goes on with tiles that were written from outside, of cells whose edge is that of the neighbour grid's, doubled
  * `shift` times; below 0 halved. */
-void field_restore(field *field, bool shaped, int32_t shift);
+void field_restore(struct field *field, bool shaped, int32_t shift);
 
 /* What an observer saw or sees. */
 typedef struct field_view {
@@ -88,29 +88,29 @@ typedef struct field_view {
 
 /* Lists the cells in which such an observer may be worth most to somebody. False when they are too many or there is no
  * room: then everybody must be looked at. `scanned` grows by the number of cells passed over. */
-bool field_touch(field *field, const field_view *view, uint32_t list, uint32_t *scanned);
+bool field_touch(struct field *field, const field_view *view, uint32_t list, uint32_t *scanned);
 
 /* The cell of a place; FIELD_NO_CELL when nothing is known of it. Any thread while nobody touches. O(1). */
-uint32_t field_find(const field *field, const agent_place *place);
+uint32_t field_find(const struct field *field, const agent_place *place);
 
 /* Takes the plot that a list holds longest, for work; tile FIELD_NO_CELL when it is empty. The plot may have no cells
  * left, when it was on the other list, too. */
-field_plot field_next(field *field, uint32_t list);
+field_plot field_next(struct field *field, uint32_t list);
 
 /* The plot that field_next() will give after `ahead` others. */
-field_plot field_peek(const field *field, uint32_t list, uint32_t ahead);
+field_plot field_peek(const struct field *field, uint32_t list, uint32_t ahead);
 
 /* How many plots are listed. */
-static inline uint32_t field_waiting(const field *field) {
+static inline uint32_t field_waiting(const struct field *field) {
   return field->lists[FIELD_MUCH].count + field->lists[FIELD_LITTLE].count;
 }
 
 /* The work on a plot is done: low[k] is what the least important agent has in its k-th cell, row by row, or that it is
  * empty. A second answer for the same plot only lowers the first. */
-void field_settle(field *field, const field_plot *plot, const uint8_t low[PLOT_CELLS_MAX]);
+void field_settle(struct field *field, const field_plot *plot, const uint8_t low[PLOT_CELLS_MAX]);
 
 /* The cell of a place in its tile; in *x and *y, the tile. */
-static inline uint32_t field_cell_in_tile(const field *field, const agent_place *place, int32_t *x, int32_t *y) {
+static inline uint32_t field_cell_in_tile(const struct field *field, const agent_place *place, int32_t *x, int32_t *y) {
   uint32_t shift = 3 + field->doubled - field->halved, parts = 1u << field->halved;
   *x = place->cell_x >> shift;
   *y = place->cell_y >> shift;
@@ -125,27 +125,27 @@ static inline uint32_t field_cell_in_tile(const field *field, const agent_place 
 }
 
 /* Whether two coordinates in a cell of the neighbour grid are in different parts of it. */
-static inline bool field_parts_differ(const field *field, float from, float to) {
+static inline bool field_parts_differ(const struct field *field, float from, float to) {
   return (uint32_t)(from * field->parts_per_m) != (uint32_t)(to * field->parts_per_m);
 }
 
-static inline field_tile *field_tile_of(const field *field, uint32_t cell) {
+static inline field_tile *field_tile_of(const struct field *field, uint32_t cell) {
   return &field->tiles[cell / TILE_CELLS];
 }
 
 /* Which cell of its plot a cell of a tile is. */
-static inline uint32_t field_cell_in_plot(const field *field, uint32_t cell) {
+static inline uint32_t field_cell_in_plot(const struct field *field, uint32_t cell) {
   uint32_t mask = (1u << field->halved) - 1;
   return (cell / TILE_EDGE & mask) << field->halved | (cell & mask);
 }
 
 /* Whether a cell is in work since field_next(). */
-static inline bool field_is_working(const field *field, uint32_t cell) {
+static inline bool field_is_working(const struct field *field, uint32_t cell) {
   return field_tile_of(field, cell)->working >> (cell % TILE_CELLS) & 1;
 }
 
 /* Another agent is in the cell, and gets so much from observers. */
-static inline void field_lower(field *field, uint32_t cell, uint8_t low) {
+static inline void field_lower(struct field *field, uint32_t cell, uint8_t low) {
   field_tile *tile = field_tile_of(field, cell);
   if (low < tile->low[cell % TILE_CELLS]) tile->low[cell % TILE_CELLS] = low;
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, arena *arena) {
+void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, struct arena *arena) {
   uint32_t buckets = round_up_to_power_of_two(2 * observers_max);
   *board = (fold_board){.observers_max = observers_max, .buckets_mask = buckets - 1};
   board->watchers = arena_reserve(arena, observers_max, sizeof *board->watchers);
@@ -25,20 +25,20 @@ void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, ar
   if (!arena->failed) board->distances = board->scratch[0].distances;
 }
 
-void fold_reserve(fold_board *board, uint32_t type, arena *arena) {
+void fold_reserve(fold_board *board, uint32_t type, struct arena *arena) {
   board->rounds[type] = (fold_round){.from = arena_reserve(arena, board->observers_max, sizeof(fold_watcher))};
 }
 
 /* -------------------------------------------------------------------------------------------------------- distances */
 
 /* A part of the ground, with all that matters around it. */
-typedef struct ground {
+struct ground {
   uint32_t partition;
   double low_x, low_y, high_x, high_y;
   double origin_x, origin_y;
-} ground;
+};
 
-static void offer(const fold_watcher *watcher, const ground *ground, fold_near *near) {
+static void offer(const fold_watcher *watcher, const struct ground *ground, fold_near *near) {
   if (watcher->partition != ground->partition || watcher->x < ground->low_x || watcher->x > ground->high_x ||
       watcher->y < ground->low_y || watcher->y > ground->high_y)
     return;
@@ -52,7 +52,8 @@ static uint32_t bucket_of(const fold_board *board, double cell_x, double cell_y,
 }
 
 /* Those in a cell; others of its bucket have a turn of their own. */
-static void offer_cell(const fold_board *board, const ground *ground, double cell_x, double cell_y, fold_near *near) {
+static void offer_cell(const fold_board *board, const struct ground *ground, double cell_x, double cell_y,
+                       fold_near *near) {
   uint32_t next = board->buckets[bucket_of(board, cell_x, cell_y, ground->partition)];
   for (; next; next = board->watchers[next - 1].next) {
     const fold_watcher *watcher = &board->watchers[next - 1];
@@ -62,7 +63,7 @@ static void offer_cell(const fold_board *board, const ground *ground, double cel
 }
 
 /* Looks into the cells of the ground, when they are fewer than the observers. */
-static fold_near find_near(const fold_board *board, const fold_scratch *scratch, const ground *ground) {
+static fold_near find_near(const fold_board *board, const fold_scratch *scratch, const struct ground *ground) {
   enum { FEW = 16 };
   fold_near near = {0, scratch->near_x, scratch->near_y};
   double low_x = floor(ground->low_x / board->bucket_m), high_x = floor(ground->high_x / board->bucket_m);
@@ -79,7 +80,8 @@ static fold_near find_near(const fold_board *board, const fold_scratch *scratch,
 
 fold_near fold_near_of(const fold_board *board, uint32_t partition, double low_x, double low_y, double high_x,
                        double high_y, double reach_m, double origin_x, double origin_y) {
-  ground ground = {partition, low_x - reach_m, low_y - reach_m, high_x + reach_m, high_y + reach_m, origin_x, origin_y};
+  struct ground ground = {partition,        low_x - reach_m, low_y - reach_m, high_x + reach_m,
+                          high_y + reach_m, origin_x,        origin_y};
   return find_near(board, &board->scratch[0], &ground);
 }
 
@@ -101,7 +103,7 @@ VECTOR_CLONES static void measure(const fold_near *near, const float *restrict x
 }
 
 /* The outermost distance that anything depends on. */
-static double reach_of(const herd_type *type) {
+static double reach_of(const struct herd_type *type) {
   return (double)type->def.zone_m[type->tree.depth - 1] * (1.0 + (double)type->def.hysteresis);
 }
 
@@ -114,7 +116,7 @@ static inline float greater(float a, float b) {
   return a > b ? a : b;
 }
 
-fold_near fold_measure(const fold_board *board, const herd_type *type, const herd_lanes *lanes) {
+fold_near fold_measure(const fold_board *board, const struct herd_type *type, const herd_lanes *lanes) {
   const herd_entry *entry = lanes->entry;
   const herd_block *block = herds_block_of(type, herds_home(type, entry->herd));
   float low_x = FOLD_FAR, low_y = FOLD_FAR, high_x = -FOLD_FAR, high_y = -FOLD_FAR;
@@ -132,7 +134,7 @@ fold_near fold_measure(const fold_board *board, const herd_type *type, const her
   return near;
 }
 
-float fold_herd_distance(const fold_board *board, const herd_type *type, uint32_t home) {
+float fold_herd_distance(const fold_board *board, const struct herd_type *type, uint32_t home) {
   const herd_block *block = herds_block_of(type, home);
   double x = block->origin_x + (double)type->x[home], y = block->origin_y + (double)type->y[home];
   double reach_m = (double)type->def.zone_m[type->tree.depth - 1];
@@ -160,19 +162,19 @@ VECTOR_CLONES static uint32_t find_below(const float *squares, float bound, uint
 }
 
 /* Marks the block's herds that are in the outermost zone of an observer. */
-static void look_at_block(const fold_board *board, const herd_type *type, uint32_t number, const fold_scratch *scratch,
-                          uint64_t *hits) {
+static void look_at_block(const fold_board *board, const struct herd_type *type, uint32_t number,
+                          const fold_scratch *scratch, uint64_t *hits) {
   const herd_block *block = &type->blocks[number];
   double x = block->origin_x, y = block->origin_y, reach_m = (double)type->def.zone_m[type->tree.depth - 1];
   memset(hits, 0, MUSTER_HERD_BLOCK / 8);
   if (block->live == 0) return;
-  ground ground = {block->partition,
-                   x + (double)block->low_x - reach_m,
-                   y + (double)block->low_y - reach_m,
-                   x + (double)block->high_x + reach_m,
-                   y + (double)block->high_y + reach_m,
-                   x,
-                   y};
+  struct ground ground = {block->partition,
+                          x + (double)block->low_x - reach_m,
+                          y + (double)block->low_y - reach_m,
+                          x + (double)block->high_x + reach_m,
+                          y + (double)block->high_y + reach_m,
+                          x,
+                          y};
   fold_near near = find_near(board, scratch, &ground);
   if (!near.count) return;
   uint32_t first = number * MUSTER_HERD_BLOCK, count = (block->high + 7u) & ~7u;
@@ -185,21 +187,21 @@ static void look_at_block(const fold_board *board, const herd_type *type, uint32
   }
 }
 
-fold_blocks fold_next_blocks(fold_board *board, const herd_type *type, uint32_t number, uint32_t left) {
+struct fold_blocks fold_next_blocks(fold_board *board, const struct herd_type *type, uint32_t number, uint32_t left) {
   fold_round *round = &board->rounds[number];
-  fold_blocks blocks = {type, round->blocks, left < FOLD_BLOCKS ? left : FOLD_BLOCKS};
+  struct fold_blocks blocks = {type, round->blocks, left < FOLD_BLOCKS ? left : FOLD_BLOCKS};
   round->blocks += blocks.count;
   return blocks;
 }
 
-void fold_look(fold_board *board, const fold_blocks *blocks, uint32_t first, uint32_t end, uint32_t worker) {
+void fold_look(fold_board *board, const struct fold_blocks *blocks, uint32_t first, uint32_t end, uint32_t worker) {
   ASSERT(end <= blocks->count);
   for (uint32_t i = first; i < end; i++)
     look_at_block(board, blocks->type, blocks->first + i, &board->scratch[worker], board->hits[i]);
 }
 
-void fold_list(fold_board *board, const fold_blocks *blocks) {
-  const herd_type *type = blocks->type;
+void fold_list(fold_board *board, const struct fold_blocks *blocks) {
+  const struct herd_type *type = blocks->type;
   for (uint32_t i = 0; i < blocks->count; i++)
     for (uint32_t word = 0; word < MUSTER_HERD_BLOCK / 64; word++)
       for (uint64_t bits = board->hits[i][word]; bits && board->item_count < FOLD_FOLDED_MAX; bits &= bits - 1) {
@@ -250,7 +252,7 @@ static void note_centroid(const herd_lanes *lanes, uint32_t count) {
   entry->velocity_y = velocity_y * each;
 }
 
-static void look_at_entry(fold_board *board, const herd_type *type, uint32_t number, uint64_t now_ns) {
+static void look_at_entry(fold_board *board, const struct herd_type *type, uint32_t number, uint64_t now_ns) {
   herd_lanes lanes = herds_lanes(type, number);
   uint32_t count = lanes.entry->state == HERD_ENTRY_OPEN ? herds_count(&lanes) : 0;
   if (count == 0) return;
@@ -267,7 +269,8 @@ static void look_at_entry(fold_board *board, const herd_type *type, uint32_t num
   if (siblings.count) fold_note(board, lanes.entry->herd, siblings.distance_m, true);
 }
 
-void fold_look_at_entries(fold_board *board, const herd_type *type, uint32_t number, uint32_t count, uint64_t now_ns) {
+void fold_look_at_entries(fold_board *board, const struct herd_type *type, uint32_t number, uint32_t count,
+                          uint64_t now_ns) {
   fold_round *round = &board->rounds[number];
   for (; count > 0; count--) look_at_entry(board, type, round->entries++, now_ns);
 }
@@ -298,7 +301,7 @@ void fold_watch(fold_board *board, const herd_table *table, const observer_table
 }
 
 /* Whether an observer came, went or moved so far since the round began that a whole look is due. */
-static bool have_leapt(const herd_type *type, const fold_round *round, const observer_table *observers) {
+static bool have_leapt(const struct herd_type *type, const fold_round *round, const observer_table *observers) {
   double step_m = 0.5 * (double)type->def.hysteresis * (double)type->def.zone_m[0];
   for (uint32_t i = 0; i < observers->high; i++) {
     const observer_row *row = &observers->rows[i];
@@ -323,7 +326,7 @@ static void begin_round(fold_round *round, const observer_table *observers, bool
 }
 
 /* How many of `count` are to be looked at now. */
-static uint32_t due_of(const fold_round *round, const herd_type *type, uint64_t now_ns, uint32_t looked_at,
+static uint32_t due_of(const fold_round *round, const struct herd_type *type, uint64_t now_ns, uint32_t looked_at,
                        uint32_t count, uint32_t most) {
   uint64_t passed_ns = now_ns - round->begin_ns;
   uint32_t due = count;
@@ -333,7 +336,7 @@ static uint32_t due_of(const fold_round *round, const herd_type *type, uint64_t 
   return due < most ? due : most;
 }
 
-fold_limits fold_due(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
+fold_limits fold_due(fold_board *board, const struct herd_type *type, uint32_t number, const observer_table *observers,
                      fold_limits most, uint64_t now_ns) {
   fold_round *round = &board->rounds[number];
   bool leapt = !round->begun || have_leapt(type, round, observers);
@@ -346,7 +349,7 @@ fold_limits fold_due(fold_board *board, const herd_type *type, uint32_t number, 
                        due_of(round, type, now_ns, round->entries, type->entry_high, most.entries)};
 }
 
-void fold_end(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
+void fold_end(fold_board *board, const struct herd_type *type, uint32_t number, const observer_table *observers,
               uint64_t now_ns) {
   fold_round *round = &board->rounds[number];
   bool complete = round->blocks >= type->block_count && round->entries >= type->entry_high;

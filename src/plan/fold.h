@@ -55,10 +55,10 @@ typedef struct fold_scratch {
 } fold_scratch;
 
 /* Blocks that are looked at together. */
-typedef struct fold_blocks {
-  const herd_type *type;
+struct fold_blocks {
+  const struct herd_type *type;
   uint32_t first, count;
-} fold_blocks;
+};
 
 /* Observers that matter somewhere, from an origin. */
 typedef struct fold_near {
@@ -82,8 +82,8 @@ typedef struct fold_board {
 } fold_board;
 
 /* Reserves what the first herd type needs, and what each needs. */
-void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, arena *arena);
-void fold_reserve(fold_board *board, uint32_t type, arena *arena);
+void fold_create(fold_board *board, uint32_t observers_max, uint32_t workers, struct arena *arena);
+void fold_reserve(fold_board *board, uint32_t type, struct arena *arena);
 
 /* Stage 3, for each frame: where the observers are now. */
 void fold_watch(fold_board *board, const herd_table *table, const observer_table *observers);
@@ -93,19 +93,20 @@ void fold_watch_none(fold_board *board, const herd_table *table);
 void fold_watch_from(fold_board *board, double x, double y, uint16_t partition);
 
 /* Then for each type: what of its round is due. */
-fold_limits fold_due(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
+fold_limits fold_due(fold_board *board, const struct herd_type *type, uint32_t number, const observer_table *observers,
                      fold_limits most, uint64_t now_ns);
 
 /* The next of the due blocks, at most FOLD_BLOCKS: then all of them are looked at, on any thread; and listed. */
-fold_blocks fold_next_blocks(fold_board *board, const herd_type *type, uint32_t number, uint32_t left);
-void fold_look(fold_board *board, const fold_blocks *blocks, uint32_t first, uint32_t end, uint32_t worker);
-void fold_list(fold_board *board, const fold_blocks *blocks);
+struct fold_blocks fold_next_blocks(fold_board *board, const struct herd_type *type, uint32_t number, uint32_t left);
+void fold_look(fold_board *board, const struct fold_blocks *blocks, uint32_t first, uint32_t end, uint32_t worker);
+void fold_list(fold_board *board, const struct fold_blocks *blocks);
 
 /* The next of the due entries. */
-void fold_look_at_entries(fold_board *board, const herd_type *type, uint32_t number, uint32_t count, uint64_t now_ns);
+void fold_look_at_entries(fold_board *board, const struct herd_type *type, uint32_t number, uint32_t count,
+                          uint64_t now_ns);
 
 /* The frame's part of a round is done. */
-void fold_end(fold_board *board, const herd_type *type, uint32_t number, const observer_table *observers,
+void fold_end(fold_board *board, const struct herd_type *type, uint32_t number, const observer_table *observers,
               uint64_t now_ns);
 
 /* Lists a herd, unless it is listed. One that finds no room is found again, when its turn comes. */
@@ -125,16 +126,16 @@ fold_near fold_near_of(const fold_board *board, uint32_t partition, double low_x
 float fold_distance(const fold_near *near, float x, float y);
 
 /* How near the nearest observer is to a folded herd, if it is in one's outermost zone; else more than that. */
-float fold_herd_distance(const fold_board *board, const herd_type *type, uint32_t home);
+float fold_herd_distance(const fold_board *board, const struct herd_type *type, uint32_t home);
 
 /* Fills board->distances for the lanes of an entry; returns who is near. */
-fold_near fold_measure(const fold_board *board, const herd_type *type, const herd_lanes *lanes);
+fold_near fold_measure(const fold_board *board, const struct herd_type *type, const herd_lanes *lanes);
 
 /* Whether a leaf at a depth and distance is to be unfolded. */
-bool fold_unfolds(const herd_type *type, uint32_t depth, float distance_m);
+bool fold_unfolds(const struct herd_type *type, uint32_t depth, float distance_m);
 
 /* The lane that is to be unfolded next: the nearest; HERD_NONE = none. After fold_measure. */
-uint32_t fold_next_unfolding(const fold_board *board, const herd_type *type, const herd_lanes *lanes);
+uint32_t fold_next_unfolding(const fold_board *board, const struct herd_type *type, const herd_lanes *lanes);
 
 /* Siblings that are to be folded. */
 typedef struct fold_siblings {
@@ -143,13 +144,13 @@ typedef struct fold_siblings {
 } fold_siblings;
 
 /* The first such siblings at or behind a lane. After fold_measure. */
-fold_siblings fold_next_folding(const fold_board *board, const herd_type *type, const herd_lanes *lanes,
+fold_siblings fold_next_folding(const fold_board *board, const struct herd_type *type, const herd_lanes *lanes,
                                 const fold_near *near, uint32_t from, uint64_t now_ns);
 
 /* Whether all leaves are where they are wanted, as nearly always; false when in doubt. A parent that is far from its
  * one observer has a child that is as far; of several observers, each child may be near to another one, so that says
  * nothing. After fold_measure. */
-bool fold_stays(const fold_board *board, const herd_type *type, const herd_lanes *lanes, const fold_near *near);
+bool fold_stays(const fold_board *board, const struct herd_type *type, const herd_lanes *lanes, const fold_near *near);
 
 /* A lane's pin for a time, and whether it holds still. */
 static inline uint32_t fold_pin(uint64_t until_ns) {

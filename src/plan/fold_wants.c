@@ -20,11 +20,11 @@ float fold_distance(const fold_near *near, float x, float y) {
   return near->count ? sqrtf(nearest_square(near, x, y)) : FOLD_FAR;
 }
 
-bool fold_unfolds(const herd_type *type, uint32_t depth, float distance_m) {
+bool fold_unfolds(const struct herd_type *type, uint32_t depth, float distance_m) {
   return depth < type->tree.depth && distance_m < type->def.zone_m[type->tree.depth - depth - 1];
 }
 
-uint32_t fold_next_unfolding(const fold_board *board, const herd_type *type, const herd_lanes *lanes) {
+uint32_t fold_next_unfolding(const fold_board *board, const struct herd_type *type, const herd_lanes *lanes) {
   uint32_t found = HERD_NONE;
   for (uint32_t i = 0; i < lanes->entry->lanes; i++) {
     if (!fold_unfolds(type, herd_tree_depth(&type->tree, lanes->nodes[i]), board->distances[i])) continue;
@@ -40,7 +40,7 @@ static bool is_below(const herd_tree *tree, uint32_t leaf, uint32_t node, uint32
 }
 
 /* Lanes from `first` on that are all children that their parent has; 0 when one of these is not a leaf. */
-static uint32_t count_siblings(const herd_type *type, const herd_lanes *lanes, uint32_t first) {
+static uint32_t count_siblings(const struct herd_type *type, const herd_lanes *lanes, uint32_t first) {
   const herd_tree *tree = &type->tree;
   uint32_t depth = herd_tree_depth(tree, lanes->nodes[first]), end = first, leaves = lanes->entry->lanes;
   if (depth == 0) return 0;
@@ -71,7 +71,7 @@ static float distance_of_mean(const herd_lanes *lanes, const fold_near *near, ui
   return members > 0 ? fold_distance(near, x / members, y / members) : 0.0f;
 }
 
-fold_siblings fold_next_folding(const fold_board *board, const herd_type *type, const herd_lanes *lanes,
+fold_siblings fold_next_folding(const fold_board *board, const struct herd_type *type, const herd_lanes *lanes,
                                 const fold_near *near, uint32_t from, uint64_t now_ns) {
   const herd_tree *tree = &type->tree;
   for (uint32_t i = from; i < lanes->entry->lanes; i++) {
@@ -87,7 +87,7 @@ fold_siblings fold_next_folding(const fold_board *board, const herd_type *type, 
   return (fold_siblings){0};
 }
 
-bool fold_stays(const fold_board *board, const herd_type *type, const herd_lanes *lanes, const fold_near *near) {
+bool fold_stays(const fold_board *board, const struct herd_type *type, const herd_lanes *lanes, const fold_near *near) {
   const herd_tree *tree = &type->tree;
   const float *zone_m = type->def.zone_m;
   float beyond = 1.0f + type->def.hysteresis;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static inline float square_to(const sight *sight, float x, float y, float z) {
+static inline float square_to(const struct sight *sight, float x, float y, float z) {
   float dx = x - sight->x, dy = y - sight->y, dz = z - sight->z;
   return dx * dx + dy * dy + dz * dz;
 }
@@ -13,7 +13,7 @@ static inline float square_to(const sight *sight, float x, float y, float z) {
 /* The greatest importance that any of the observers gives at a point; in *observer, which one. Which of them is best
  * cannot be foretold, so there are no branches on it; when all see equally far, the nearest one is. */
 static float best_at(const sight_list *list, float x, float y, float z, uint32_t *observer) {
-  const sight *best = &list->sights[0];
+  const struct sight *best = &list->sights[0];
   *observer = OBSERVER_NONE;
   if (list->count == 0) return 0.0f;
   float importance = 0.0f, square = square_to(best, x, y, z);
@@ -208,7 +208,7 @@ void judge_finish(const judge_inputs *inputs, judge_batch *batch) {
   }
 }
 
-judgement judge_explain(const judge_inputs *inputs, uint32_t index) {
+struct judgement judge_explain(const judge_inputs *inputs, uint32_t index) {
   judge_batch batch;
   uint32_t type = inputs->store->rows[index].type;
   batch.count = 1;
@@ -216,7 +216,7 @@ judgement judge_explain(const judge_inputs *inputs, uint32_t index) {
   judge_apart(inputs, &batch);
   float product = batch.importance[0] = merit_of(inputs, &batch, 0, NULL);
   if (inputs->types->types[type].def.model_importance) ask_model(inputs, type, &batch);
-  return (judgement){batch.observers[0], batch.by_distance[0], product, batch.importance[0]};
+  return (struct judgement){batch.observers[0], batch.by_distance[0], product, batch.importance[0]};
 }
 
 bool judge_is_out_of_sight(const judge_inputs *inputs, uint32_t index) {

@@ -21,7 +21,7 @@ typedef struct judge_factors {
 typedef struct judge_inputs {
   const agent_store *store;
   const type_table *types;
-  const space *space;
+  const struct space *space;
   const observer_table *observers;
   const judge_factors *factors; /* null: importance is the product */
 } judge_inputs;
@@ -64,15 +64,15 @@ void judge_apart(const judge_inputs *inputs, judge_batch *batch);
 void judge_finish(const judge_inputs *inputs, judge_batch *batch);
 
 /* What an agent's importance is made of, in the order in which it comes about, up to the floor. */
-typedef struct judgement {
+struct judgement {
   uint32_t observer; /* OBSERVER_NONE when none gives any */
   float by_distance;
   float product;  /* lowered by the host's factors and the type; or made of the factors of importance */
   float by_model; /* the type's own model; without one, the product */
-} judgement;
+};
 
 /* Judges one agent and changes nothing. */
-judgement judge_explain(const judge_inputs *inputs, uint32_t index);
+struct judgement judge_explain(const judge_inputs *inputs, uint32_t index);
 
 /* Whether an agent has no importance but what the designer gave it, and no observer is near: nothing to find out. */
 bool judge_is_out_of_sight(const judge_inputs *inputs, uint32_t index);

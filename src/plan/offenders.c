@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-void offenders_create(offenders *offenders, uint32_t agents_max, uint32_t types_max, arena *arena) {
+void offenders_create(struct offenders *offenders, uint32_t agents_max, uint32_t types_max, struct arena *arena) {
   offenders->places = arena_reserve(arena, agents_max, sizeof *offenders->places);
   offenders->types = arena_reserve(arena, types_max, sizeof *offenders->types);
 }
 
-void offenders_count(offenders *offenders, uint32_t type, uint32_t more, uint64_t samples, uint64_t now_ns) {
+void offenders_count(struct offenders *offenders, uint32_t type, uint32_t more, uint64_t samples, uint64_t now_ns) {
   type_conduct *conduct = &offenders->types[type];
   if (!conduct->window_begin_ns) {
     conduct->window_begin_ns = now_ns + 1; /* never 0 */
@@ -19,7 +19,7 @@ void offenders_count(offenders *offenders, uint32_t type, uint32_t more, uint64_
   conduct->window_offences += more;
 }
 
-static void remove_entry(offenders *offenders, uint32_t number) {
+static void remove_entry(struct offenders *offenders, uint32_t number) {
   offenders->places[offenders->entries[number].agent] = 0;
   uint32_t last = --offenders->count;
   if (number == last) return;
@@ -27,13 +27,13 @@ static void remove_entry(offenders *offenders, uint32_t number) {
   offenders->places[offenders->entries[number].agent] = (uint16_t)(number + 1);
 }
 
-static bool is_milder(const offender *one, const offender *other) {
+static bool is_milder(const struct offender *one, const struct offender *other) {
   uint32_t strikes = one->strikes + one->blocked, others = other->strikes + other->blocked;
   return strikes != others ? strikes < others : one->last_ns < other->last_ns;
 }
 
 /* Lets the mildest of the next few go. */
-static void make_room(offenders *offenders) {
+static void make_room(struct offenders *offenders) {
   uint32_t mildest = offenders->hand % offenders->count;
   for (uint32_t i = 1; i < OFFENDERS_WEIGHED; i++) {
     uint32_t number = (offenders->hand + i) % offenders->count;
@@ -43,12 +43,12 @@ static void make_room(offenders *offenders) {
   remove_entry(offenders, mildest);
 }
 
-static offender *entry_of(offenders *offenders, const offence *offence) {
+static struct offender *entry_of(struct offenders *offenders, const struct offence *offence) {
   uint32_t place = offenders->places[offence->agent];
   if (place) return &offenders->entries[place - 1];
   if (offenders->count == OFFENDERS_MAX) make_room(offenders);
-  offender *entry = &offenders->entries[offenders->count++];
-  *entry = (offender){.agent = offence->agent, .type = offence->type};
+  struct offender *entry = &offenders->entries[offenders->count++];
+  *entry = (struct offender){.agent = offence->agent, .type = offence->type};
   offenders->places[offence->agent] = (uint16_t)offenders->count;
   return entry;
 }
@@ -58,14 +58,14 @@ static uint32_t all_but(uint32_t strikes, uint64_t less) {
 }
 
 /* Each window without an offence takes one strike of each kind away. */
-static void decay(offender *entry, uint64_t window_ns, uint64_t now_ns) {
+static void decay(struct offender *entry, uint64_t window_ns, uint64_t now_ns) {
   uint64_t windows = (now_ns - entry->last_ns) / (window_ns ? window_ns : 1);
   entry->strikes = all_but(entry->strikes, windows);
   entry->blocked = all_but(entry->blocked, windows);
 }
 
 /* What the strikes of an agent come to. Where it cannot be demoted it may still be put into quarantine. */
-static offender_verdict sentence(const offender *entry, const offender_terms *terms) {
+static offender_verdict sentence(const struct offender *entry, const offender_terms *terms) {
   bool demotes = terms->strikes_demote && !terms->cheapest;
   bool repeated = terms->strikes_demote && entry->strikes + entry->blocked >= terms->strikes_demote;
   if (demotes) return repeated ? OFFENDER_DEMOTED : OFFENDER_LET_OFF;
@@ -73,10 +73,10 @@ static offender_verdict sentence(const offender *entry, const offender_terms *te
   return entry->strikes >= terms->strikes_quarantine ? OFFENDER_QUARANTINED : OFFENDER_LET_OFF;
 }
 
-offender_verdict offenders_strike(offenders *offenders, const offence *offence, const offender_terms *terms,
-                                  uint64_t frame, uint64_t now_ns) {
+offender_verdict offenders_strike(struct offenders *offenders, const struct offence *offence,
+                                  const offender_terms *terms, uint64_t frame, uint64_t now_ns) {
   type_conduct *conduct = &offenders->types[offence->type];
-  offender *entry = entry_of(offenders, offence);
+  struct offender *entry = entry_of(offenders, offence);
   bool blocked = offence->kind == OFFENCE_BLOCKED;
   if (entry->frame == frame) return OFFENDER_LET_OFF;
   if (!blocked && (entry->frame == 0 || entry->last_ns + 1 < conduct->window_begin_ns)) conduct->window_agents++;
@@ -94,7 +94,7 @@ static void close_window(type_conduct *conduct) {
   conduct->window_agents = 0;
 }
 
-offender_verdict offenders_judge_type(offenders *offenders, uint32_t type, const offender_terms *terms,
+offender_verdict offenders_judge_type(struct offenders *offenders, uint32_t type, const offender_terms *terms,
                                       uint64_t samples, uint64_t now_ns) {
   type_conduct *conduct = &offenders->types[type];
   if (!conduct->window_begin_ns || now_ns + 1 < conduct->window_begin_ns + terms->window_ns) return OFFENDER_LET_OFF;
@@ -117,11 +117,11 @@ offender_verdict offenders_judge_type(offenders *offenders, uint32_t type, const
   return OFFENDER_QUARANTINED;
 }
 
-void offenders_forget(offenders *offenders, uint32_t agent) {
+void offenders_forget(struct offenders *offenders, uint32_t agent) {
   if (offenders->places[agent]) remove_entry(offenders, offenders->places[agent] - 1u);
 }
 
-void offenders_forget_type(offenders *offenders, uint32_t type) {
+void offenders_forget_type(struct offenders *offenders, uint32_t type) {
   for (uint32_t i = offenders->count; i-- > 0;)
     if (offenders->entries[i].type == type) remove_entry(offenders, i);
   close_window(&offenders->types[type]);

@@ -35,14 +35,14 @@ typedef struct offender_terms {
   uint64_t window_ns;
 } offender_terms;
 
-typedef struct offender {
+struct offender {
   uint64_t last_ns; /* simulation time of its last offence */
   uint64_t frame;
   uint32_t agent;
   uint32_t strikes; /* for CPU time */
   uint32_t type;
   uint32_t blocked; /* strikes for atoms that were blocked: these never bring it into quarantine */
-} offender;
+};
 
 /* The longest offence of a kind. */
 typedef struct worst_offence {
@@ -68,32 +68,32 @@ typedef struct type_conduct {
   uint64_t bad_end_ns;    /* when the last of them ended */
 } type_conduct;
 
-typedef struct offenders {
+struct offenders {
   uint32_t count, hand; /* where room is made next */
-  offender entries[OFFENDERS_MAX];
+  struct offender entries[OFFENDERS_MAX];
   uint16_t *places; /* by agent: its entry + 1, or 0 */
   type_conduct *types;
-} offenders;
+};
 
 /* Reserves the tables. */
-void offenders_create(offenders *offenders, uint32_t agents_max, uint32_t types_max, arena *arena);
+void offenders_create(struct offenders *offenders, uint32_t agents_max, uint32_t types_max, struct arena *arena);
 
 /* Counts `more` offences by CPU time of a type whose measured updates were `samples` when they began to count. */
-void offenders_count(offenders *offenders, uint32_t type, uint32_t more, uint64_t samples, uint64_t now_ns);
+void offenders_count(struct offenders *offenders, uint32_t type, uint32_t more, uint64_t samples, uint64_t now_ns);
 
 /* An active agent offended: a strike, once per frame. What follows from it. Atoms that were blocked are strikes of the
  * agent, but none of its type. O(1). */
-offender_verdict offenders_strike(offenders *offenders, const offence *offence, const offender_terms *terms,
-                                  uint64_t frame, uint64_t now_ns);
+offender_verdict offenders_strike(struct offenders *offenders, const struct offence *offence,
+                                  const offender_terms *terms, uint64_t frame, uint64_t now_ns);
 
 /* Judges a type at the end of its window, `samples` being its measured updates so far; lets it off before. */
-offender_verdict offenders_judge_type(offenders *offenders, uint32_t type, const offender_terms *terms,
+offender_verdict offenders_judge_type(struct offenders *offenders, uint32_t type, const offender_terms *terms,
                                       uint64_t samples, uint64_t now_ns);
 
 /* Forgets the strikes of an agent: it is gone, or pardoned. */
-void offenders_forget(offenders *offenders, uint32_t agent);
+void offenders_forget(struct offenders *offenders, uint32_t agent);
 
 /* Forgets those of all agents of a type, and its own window. */
-void offenders_forget_type(offenders *offenders, uint32_t type);
+void offenders_forget_type(struct offenders *offenders, uint32_t type);
 
 #endif

@@ -5,18 +5,19 @@
 
 #include <math.h>
 
-void periods_create(periods *periods, const class_table *classes, const muster_world_def *def, arena *arena) {
+void periods_create(struct periods *periods, const class_table *classes, const muster_world_def *def,
+                    struct arena *arena) {
   *periods = (struct periods){.elastic = def->elastic, .wish_part = (double)def->wish_part};
   periods->kinds = arena_reserve(arena, classes->maximum, sizeof *periods->kinds);
   periods->due = arena_reserve(arena, def->agents_max + LIST_BLOCK_AGENTS, sizeof *periods->due);
 }
 
-static fit_rule rule_of(const periods *periods) {
+static fit_rule rule_of(const struct periods *periods) {
   return periods->elastic >= MUSTER_ELASTIC_SQUARE_ROOT ? FIT_SQUARE_ROOT : FIT_ELASTIC;
 }
 
 /* E_i as the rule has it. */
-static double elasticity_of(const periods *periods, const agent_class *class, double cost_ns) {
+static double elasticity_of(const struct periods *periods, const agent_class *class, double cost_ns) {
   switch (periods->elastic) {
   case MUSTER_ELASTIC_UTILISATION:
     return class->elasticity;
@@ -33,7 +34,7 @@ static double cost_of(const agent_class *class, const cost_table *costs) {
   return costs_of(costs, class->type, class->level)->mean_ns + costs->actions[class->type].each_ns;
 }
 
-static fit_kind kind_of(const periods *periods, const class_table *classes, const agent_class *class,
+static fit_kind kind_of(const struct periods *periods, const class_table *classes, const agent_class *class,
                         const cost_table *costs) {
   double cost_ns = cost_of(class, costs);
   return (fit_kind){.members = classes->frozen[class->type] ? 0.0 : (double)class->members,
@@ -49,7 +50,7 @@ static fit_kind kind_of_events(const agent_class *class, const cost_table *costs
   return (fit_kind){.members = 1.0, .nominal = share, .minimum = share};
 }
 
-static fit_kind kind_for(const periods *periods, const class_table *classes, const agent_class *class,
+static fit_kind kind_for(const struct periods *periods, const class_table *classes, const agent_class *class,
                          const cost_table *costs) {
   return class->elapsed == MUSTER_ELAPSED_EVENTS ? kind_of_events(class, costs)
                                                  : kind_of(periods, classes, class, costs);
@@ -59,8 +60,8 @@ static fit_kind kind_for(const periods *periods, const class_table *classes, con
  * update more. Agents without one leave the fit: no period makes them less. A quarter is left whatever they take, and
  * of the rest wakes take half at most, as the order leaves half to who is late by its period: beyond, who is due waits
  * for its turn among those who were woken. */
-static double room_for_periods(periods *periods, const class_table *classes, const cost_table *costs, double desired,
-                               double *events) {
+static double room_for_periods(struct periods *periods, const class_table *classes, const cost_table *costs,
+                               double desired, double *events) {
   static const double least = 0.25, woken_most = 0.5;
   double alone = 0.0, woken = 0.0;
   for (uint32_t i = 0; i < classes->active_count; i++) {
@@ -80,8 +81,8 @@ static double room_for_periods(periods *periods, const class_table *classes, con
 }
 
 /* Under the law of importance, pressure is the load of the wishes while anybody has to give way. */
-static fit_result solve_by_law(periods *periods, const class_table *classes, const cost_table *costs, double desired,
-                               fit_wishes *wishes) {
+static fit_result solve_by_law(struct periods *periods, const class_table *classes, const cost_table *costs,
+                               double desired, fit_wishes *wishes) {
   double events, room = room_for_periods(periods, classes, costs, desired, &events);
   *wishes = fit_stretch_wishes(periods->kinds, classes->active_count, room, periods->wish_part);
   fit_result fit = fit_solve(FIT_SQUARE_ROOT, periods->kinds, classes->active_count, room, periods->lambda);
@@ -97,7 +98,7 @@ static double important_of(const class_table *classes, const agent_class *class,
   return classes_in_bands(classes, class) ? (double)class->in_band[MUSTER_BANDS - 1] * kind->nominal : 0.0;
 }
 
-static fit_result solve(periods *periods, const class_table *classes, const cost_table *costs, double desired,
+static fit_result solve(struct periods *periods, const class_table *classes, const cost_table *costs, double desired,
                         fit_wishes *wishes) {
   *wishes = (fit_wishes){.held_rate = 1.0};
   bool law = periods->elastic == MUSTER_ELASTIC_IMPORTANCE && isfinite(desired);
@@ -115,7 +116,7 @@ static void set_rate(agent_class *class, fit_rule rule, const fit_kind *kind, do
   class->period_ns = (float)((double)class->nominal_ns / class->rate);
 }
 
-periods_told periods_fit(periods *periods, class_table *classes, const cost_table *costs, double desired) {
+periods_told periods_fit(struct periods *periods, class_table *classes, const cost_table *costs, double desired) {
   uint32_t count = classes->active_count;
   periods_told told = {0};
   double members = 0;
@@ -153,7 +154,8 @@ typedef uint32_t (*empty_wheel)(class_table *classes, agent_class *class, uint32
 
 /* Takes agents of all classes, beginning with another one in each frame; returns how many there are in periods.due now.
  */
-static uint32_t take_agents(periods *periods, class_table *classes, empty_wheel empty, uint32_t count, uint32_t most) {
+static uint32_t take_agents(struct periods *periods, class_table *classes, empty_wheel empty, uint32_t count,
+                            uint32_t most) {
   uint32_t active = classes->active_count, position = periods->next;
   for (uint32_t visited = 0; visited < active && count < most; visited++) {
     agent_class *class = &classes->classes[classes->active[position]];
@@ -200,7 +202,7 @@ static void advance_planned(class_table *classes, uint64_t elapsed_ns) {
   if (elapsed_ns) book->mean_ns = (int64_t)load_ns;
 }
 
-uint32_t periods_release(periods *periods, class_table *classes, agent_store *store, ready_set *ready,
+uint32_t periods_release(struct periods *periods, class_table *classes, agent_store *store, ready_set *ready,
                          uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame) {
   enum { AHEAD = 12 };
   uint32_t active = classes->active_count, due = 0;

@@ -11,17 +11,18 @@
  * So a crowd that comes due at once, after a pause of the host, is spread over frames. */
 enum { RELEASES_MIN = 8192, RELEASE_NS = 40, RELEASE_BUDGET_PART = 8 };
 
-typedef struct periods {
+struct periods {
   muster_elastic elastic;
   double wish_part; /* of the desired utilisation, what T_imax as a wish may take */
   double lambda;    /* of the last frame: where Newton starts */
   fit_kind *kinds;  /* room for every class */
   uint32_t *due;    /* room for every agent */
   uint32_t next;    /* position among the active classes where the release goes on */
-} periods;
+};
 
 /* Reserves the scratch arrays. */
-void periods_create(periods *periods, const class_table *classes, const muster_world_def *def, arena *arena);
+void periods_create(struct periods *periods, const class_table *classes, const muster_world_def *def,
+                    struct arena *arena);
 
 /* What the fit says of the population. */
 typedef struct periods_told {
@@ -38,7 +39,7 @@ typedef struct periods_told {
 #define PERIODS_RATE_LEAST 0x1p-20
 
 /* Stage 4: sets the rate of every class with members so that their demand fits `desired` utilisation. O(classes). */
-periods_told periods_fit(periods *periods, class_table *classes, const cost_table *costs, double desired);
+periods_told periods_fit(struct periods *periods, class_table *classes, const cost_table *costs, double desired);
 
 /* How many agents a frame of such a budget releases at most. */
 static inline uint32_t periods_most(uint64_t budget_ns) {
@@ -48,7 +49,7 @@ static inline uint32_t periods_most(uint64_t budget_ns) {
 
 /* Stage 5: advances every class by `elapsed_ns` and hands whoever is due to the ready set, about `most` at most; who is
  * left is released in the next frames. Returns how many. O(classes + released). */
-uint32_t periods_release(periods *periods, class_table *classes, agent_store *store, ready_set *ready,
+uint32_t periods_release(struct periods *periods, class_table *classes, agent_store *store, ready_set *ready,
                          uint64_t elapsed_ns, uint32_t most, uint64_t now_ns, uint64_t frame);
 
 /* The first due time of a new agent: a random part of its period ahead, so that a crowd spawned at once does not run

@@ -22,7 +22,8 @@ static bool name_class(const class_table *classes, const agent_store *store, sou
   return !found->broken;
 }
 
-static void tally_members(const class_table *classes, tally *told, uint32_t in_band[MUSTER_BANDS], soundness *found) {
+static void tally_members(const class_table *classes, struct tally *told, uint32_t in_band[MUSTER_BANDS],
+                          soundness *found) {
   uint32_t with_members = 0;
   for (uint32_t i = 0; i < classes->count && !found->broken; i++) {
     const agent_class *class = &classes->classes[i];
@@ -43,7 +44,7 @@ static void tally_members(const class_table *classes, tally *told, uint32_t in_b
 }
 
 bool classes_are_sound(const class_table *classes, const agent_store *store, soundness *found) {
-  tally told = {0}, seen = {0};
+  struct tally told = {0}, seen = {0};
   uint32_t in_band[MUSTER_BANDS] = {0};
   tally_members(classes, &told, in_band, found);
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
@@ -106,7 +107,7 @@ bool wheels_are_sound(const class_table *classes, const agent_store *store, soun
 
 /* ------------------------------------------------------------------------------------------------------------ ready */
 
-bool line_is_sound(const line *line, const agent_store *store, const char *name, soundness *found) {
+bool line_is_sound(const struct line *line, const agent_store *store, const char *name, soundness *found) {
   uint32_t standing = 0;
   SOUND(found, line->head <= line->tail, "the line of %s begins at %u and ends at %u", name, line->head, line->tail);
   for (uint32_t i = line->head; i < line->tail && !found->broken; i++) {
@@ -124,7 +125,7 @@ bool line_is_sound(const line *line, const agent_store *store, const char *name,
 /* What a walk over the agents found. */
 typedef struct ready_counts {
   uint32_t ready, begun, in_ring, woken, fresh, enlisted;
-  tally types;
+  struct tally types;
 } ready_counts;
 
 static void count_in_line(const ready_set *ready, const agent_row *row, uint32_t agent, ready_counts *counts,
@@ -195,7 +196,7 @@ static void check_fresh(const ready_set *ready, const agent_store *store, uint32
 
 bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness *found) {
   ready_counts counts = {0};
-  tally types = {0};
+  struct tally types = {0};
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
     const agent_row *row = &store->rows[i];
     count_in_line(ready, row, i, &counts, found);
@@ -220,11 +221,11 @@ bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness 
 
 /* ----------------------------------------------------------------------------------------------------------- others */
 
-bool timers_are_sound(const timers *timers, uint32_t high, const char *name, soundness *found) {
+bool timers_are_sound(const struct timers *timers, uint32_t high, const char *name, soundness *found) {
   enum { CHILDREN = 4 };
   uint32_t placed = 0;
   for (uint32_t i = 0; i < timers->count && !found->broken; i++) {
-    const timer *timer = &timers->heap[i], *parent = &timers->heap[i ? (i - 1) / CHILDREN : 0];
+    const struct timer *timer = &timers->heap[i], *parent = &timers->heap[i ? (i - 1) / CHILDREN : 0];
     SOUND(found, timer->agent < high && timers->places[timer->agent] == i + 1,
           "agent %u is among %s, and does not know it", timer->agent, name);
     SOUND(found, parent->at_ns < timer->at_ns || (parent->at_ns == timer->at_ns && parent->agent <= timer->agent),
@@ -236,7 +237,7 @@ bool timers_are_sound(const timers *timers, uint32_t high, const char *name, sou
 }
 
 bool score_is_sound(const score_board *board, const agent_store *store, soundness *found) {
-  tally told = {0}, seen = {0};
+  struct tally told = {0}, seen = {0};
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++)
     tally_add(&seen, store->rows[i].importance >> 8);
   for (uint32_t i = 0; i < IMPORTANCE_BINS; i++) tally_add_times(&told, i, board->importance[i]);
@@ -252,13 +253,13 @@ bool score_is_sound(const score_board *board, const agent_store *store, soundnes
                (uint32_t)marked, board->noted_count);
 }
 
-bool ease_is_sound(const ease *ease, const agent_store *store, soundness *found) {
+bool ease_is_sound(const struct ease *ease, const agent_store *store, soundness *found) {
   uint32_t eased = 0;
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX; i++) eased += store->eased[i] > 0;
   return SOUND(found, eased == ease->eased, "%u agents are lowered by pressure, counted as %u", eased, ease->eased);
 }
 
-bool offenders_are_sound(const offenders *offenders, const agent_store *store, soundness *found) {
+bool offenders_are_sound(const struct offenders *offenders, const agent_store *store, soundness *found) {
   uint32_t placed = 0;
   if (!SOUND(found, offenders->count <= OFFENDERS_MAX, "%u agents are offenders", offenders->count)) return false;
   for (uint32_t i = 0; i < offenders->count && !found->broken; i++) {

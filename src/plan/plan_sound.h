@@ -19,22 +19,22 @@ bool classes_are_sound(const class_table *classes, const agent_store *store, sou
 bool wheels_are_sound(const class_table *classes, const agent_store *store, soundness *found);
 
 /* Whether those who stand in a line are active and as many as are counted. `name` is the line's. */
-bool line_is_sound(const line *line, const agent_store *store, const char *name, soundness *found);
+bool line_is_sound(const struct line *line, const agent_store *store, const char *name, soundness *found);
 
 /* Whether every ready agent is in one place of the ready set (a bucket of the ring, the line of the woken, or the fresh
  * ones), who waits stands in the line by release, and the counts are right. */
 bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness *found);
 
 /* Whether a heap of times is one, and the agents of it, all below `high`, know their places. */
-bool timers_are_sound(const timers *timers, uint32_t high, const char *name, soundness *found);
+bool timers_are_sound(const struct timers *timers, uint32_t high, const char *name, soundness *found);
 
 /* Whether the bins of importance have whom they count, and who is noted is noted once. Outside of the score. */
 bool score_is_sound(const score_board *board, const agent_store *store, soundness *found);
 
 /* Whether those who are lowered by pressure are as many as are counted. */
-bool ease_is_sound(const ease *ease, const agent_store *store, soundness *found);
+bool ease_is_sound(const struct ease *ease, const agent_store *store, soundness *found);
 
 /* Whether offenders know their entries. */
-bool offenders_are_sound(const offenders *offenders, const agent_store *store, soundness *found);
+bool offenders_are_sound(const struct offenders *offenders, const agent_store *store, soundness *found);
 
 #endif

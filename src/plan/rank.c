@@ -6,8 +6,8 @@
 /* How many agents that do not fit are passed over, in the hope that shorter ones behind them do. */
 enum { PASSED_OVER_MAX = 256, SAMPLED_ONE_IN = 16, LEARNING_SAMPLES = 64 };
 
-static inline bool is_full(const filling *filling) {
-  const batch *batch = filling->batch;
+static inline bool is_full(const struct filling *filling) {
+  const struct batch *batch = filling->batch;
   bool full = batch->count >= filling->limits->updates_max ||
               filling_taken_ns(filling) >= filling->limits->capacity_ns || filling->passed_over > PASSED_OVER_MAX;
   return full && batch->count > 0;
@@ -25,7 +25,7 @@ static inline void charge_mean(const cost_estimate *estimate, const agent_row *r
 }
 
 /* Wall clock, for a host: the high percentile instead; false when it does not fit. */
-static inline bool charge_with_room(const filling *filling, const cost_estimate *estimate, const agent_row *row,
+static inline bool charge_with_room(const struct filling *filling, const cost_estimate *estimate, const agent_row *row,
                                     const agent_type *type, batch_entry *entry) {
   double cost_ns = estimate->high_ns > estimate->mean_ns ? estimate->high_ns : estimate->mean_ns;
   if (row->atom_next) cost_ns *= (double)(type->parallel_atoms - row->atom_next) / (double)type->parallel_atoms;
@@ -38,13 +38,14 @@ static inline bool charge_with_room(const filling *filling, const cost_estimate 
 }
 
 /* Wall clock: a pass takes its slice at most. */
-static void charge_slice(const filling *filling, batch_entry *entry) {
+static void charge_slice(const struct filling *filling, batch_entry *entry) {
   uint32_t slice_ns = filling->batch->passes[filling->batch->count].slice_ns;
   if (slice_ns && slice_ns < entry->predicted_ns) entry->predicted_ns = slice_ns;
 }
 
 /* Charges an agent what its update costs; false when it does not fit. */
-static inline bool charge(filling *filling, const cost_estimate *estimate, const agent_type *type, batch_entry *entry) {
+static inline bool charge(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
+                          batch_entry *entry) {
   const agent_row *row = &filling->store->rows[entry->agent];
   if (type->has_sets) charge_begin_pass(filling, type, entry);
   if (filling->limits->virtual)
@@ -56,8 +57,8 @@ static inline bool charge(filling *filling, const cost_estimate *estimate, const
 }
 
 /* Ids set aside for its spawns and places for its messages. */
-static void set_aside(filling *filling, const agent_type *type, batch_entry *entry) {
-  batch *batch = filling->batch;
+static void set_aside(struct filling *filling, const agent_type *type, batch_entry *entry) {
+  struct batch *batch = filling->batch;
   uint32_t ids_left = filling->limits->spawn_ids - filling->result.spawn_ids;
   entry->spawn_base = filling->result.spawn_ids;
   entry->spawn_limit = (uint16_t)(type->spawns_max < ids_left ? type->spawns_max : ids_left);
@@ -74,15 +75,15 @@ static inline bool is_long(const cost_estimate *estimate, const agent_type *type
 }
 
 /* Whether the update of the entry may need more than its slice: else nobody looks at the clock for it. */
-static bool may_be_cut(const filling *filling, const cost_estimate *estimate) {
+static bool may_be_cut(const struct filling *filling, const cost_estimate *estimate) {
   uint32_t slice_ns = filling->batch->passes[filling->batch->count].slice_ns;
   return slice_ns && 2.0 * estimate->high_ns >= (double)slice_ns;
 }
 
 /* Into the last claim, or a new one. A long update has a claim of its own. */
-static inline void claim_for(filling *filling, const cost_estimate *estimate, const agent_type *type,
+static inline void claim_for(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
                              const batch_entry *entry) {
-  batch *batch = filling->batch;
+  struct batch *batch = filling->batch;
   bool alone = is_long(estimate, type);
   batch_claim *claim = &batch->claims[batch->claim_count];
   if (filling->closed || alone || claim[-1].predicted_ns + entry->predicted_ns > CLAIM_NS ||
@@ -104,8 +105,9 @@ static inline void claim_for(filling *filling, const cost_estimate *estimate, co
 }
 
 /* Puts the entry behind the last one into the batch. */
-static inline void append(filling *filling, const cost_estimate *estimate, const agent_type *type, batch_entry *entry) {
-  batch *batch = filling->batch;
+static inline void append(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
+                          batch_entry *entry) {
+  struct batch *batch = filling->batch;
   if (type->spawns_max | type->sends_max) set_aside(filling, type, entry);
   filling->result.predicted_ns += entry->model_ns ? entry->model_ns : entry->predicted_ns;
   claim_for(filling, estimate, type, entry);
@@ -113,7 +115,7 @@ static inline void append(filling *filling, const cost_estimate *estimate, const
 }
 
 /* Begins the entry behind the last one. */
-static inline batch_entry *begin_entry(const batch *batch, uint32_t index) {
+static inline batch_entry *begin_entry(const struct batch *batch, uint32_t index) {
   batch_entry *entry = &batch->entries[batch->count];
   entry->model_ns = 0;
   entry->agent = index;
@@ -127,7 +129,7 @@ static inline batch_entry *begin_entry(const batch *batch, uint32_t index) {
 }
 
 /* Agents of a type in quarantine wait where no time passes. */
-static void divert(const filling *filling, uint32_t index) {
+static void divert(const struct filling *filling, uint32_t index) {
   class_table *classes = filling->limits->classes;
   ASSERT(classes);
   ready_admit(filling->ready, filling->store, index);
@@ -135,7 +137,7 @@ static void divert(const filling *filling, uint32_t index) {
   wheel_insert(classes, &classes->classes[filling->store->rows[index].class], 0, filling->store, index);
 }
 
-static inline void admit(filling *filling, uint32_t index) {
+static inline void admit(struct filling *filling, uint32_t index) {
   const agent_row *row = &filling->store->rows[index];
   const agent_type *type = &filling->types->types[row->type];
   const cost_estimate *estimate = costs_of(filling->costs, row->type, row->level);
@@ -155,7 +157,7 @@ static inline void admit(filling *filling, uint32_t index) {
 }
 
 /* The first in the line by release, if it has waited for more than twice the guarantee; else UINT32_MAX. */
-static uint32_t find_overdue(const filling *filling) {
+static uint32_t find_overdue(const struct filling *filling) {
   uint32_t place = filling->ready->waiting.head, index;
   while ((index = ready_next_waiting(filling->ready, &place)) != UINT32_MAX) {
     const agent_row *row = &filling->store->rows[index];
@@ -167,7 +169,7 @@ static uint32_t find_overdue(const filling *filling) {
 }
 
 /* An update longer than the capacity runs as the first of all or never. */
-static void admit_surely(filling *filling, uint32_t index) {
+static void admit_surely(struct filling *filling, uint32_t index) {
   uint32_t before = filling->batch->count;
   filling->closed = true;
   admit(filling, index);
@@ -177,18 +179,18 @@ static void admit_surely(filling *filling, uint32_t index) {
 }
 
 /* So it comes before even the woken. One in a frame, so that the woken lose no more than that. */
-static void admit_overdue(filling *filling) {
+static void admit_overdue(struct filling *filling) {
   uint32_t index = is_full(filling) ? UINT32_MAX : find_overdue(filling);
   if (index != UINT32_MAX) admit_surely(filling, index);
 }
 
-static void admit_woken(filling *filling) {
+static void admit_woken(struct filling *filling) {
   uint32_t place = filling->ready->woken.head, index;
   while (!is_full(filling) && (index = ready_next_woken(filling->ready, &place)) != UINT32_MAX) admit(filling, index);
 }
 
 /* The next in the line by release who has waited longer than the guarantee. */
-static uint32_t next_guaranteed(const filling *filling, uint32_t *place) {
+static uint32_t next_guaranteed(const struct filling *filling, uint32_t *place) {
   uint32_t index;
   while ((index = ready_next_waiting(filling->ready, place)) != UINT32_MAX) {
     const agent_row *row = &filling->store->rows[index];
@@ -199,14 +201,14 @@ static uint32_t next_guaranteed(const filling *filling, uint32_t *place) {
   return UINT32_MAX;
 }
 
-static void admit_guaranteed(filling *filling) {
+static void admit_guaranteed(struct filling *filling) {
   uint32_t place = filling->ready->waiting.head, index;
   while (!is_full(filling) && (index = next_guaranteed(filling, &place)) != UINT32_MAX) admit(filling, index);
 }
 
 /* The woken and the guaranteed, each with half of the time and of the updates until one of them has no more: so that it
  * is half of what runs, too, when less runs than was admitted. */
-static void admit_in_turn(filling *filling) {
+static void admit_in_turn(struct filling *filling) {
   enum { GUARANTEED, WOKEN, BOTH };
   uint32_t places[BOTH] = {filling->ready->waiting.head, filling->ready->woken.head}, counts[BOTH] = {0};
   uint64_t took_ns[BOTH] = {0};
@@ -225,7 +227,7 @@ static void admit_in_turn(filling *filling) {
 }
 
 /* The woken come first, but leave half to whoever has waited longer than the guarantee. */
-static void admit_first(filling *filling) {
+static void admit_first(struct filling *filling) {
   uint32_t place = filling->ready->waiting.head;
   filling->result.guarded = next_guaranteed(filling, &place) != UINT32_MAX;
   if (filling->result.guarded) {
@@ -235,7 +237,7 @@ static void admit_first(filling *filling) {
   admit_woken(filling);
 }
 
-static void admit_ranked(filling *filling) {
+static void admit_ranked(struct filling *filling) {
   uint32_t index;
   ready_begin_walk(filling->ready);
   while (!is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX) admit(filling, index);
@@ -243,12 +245,12 @@ static void admit_ranked(filling *filling) {
 
 /* ------------------------------------------------------------------------------------------- the order of deadlines */
 
-static bool is_late(const filling *filling, uint32_t index) {
+static bool is_late(const struct filling *filling, uint32_t index) {
   return ready_deadline(filling->ready, &filling->store->rows[index]) < (int64_t)filling->limits->now_ns;
 }
 
 /* Those who are late come first by themselves, whether they were woken or ranked. */
-static void admit_by_deadline(filling *filling) {
+static void admit_by_deadline(struct filling *filling) {
   bool first = true;
   uint32_t index;
   ready_begin_walk(filling->ready);
@@ -265,8 +267,8 @@ static void admit_by_deadline(filling *filling) {
 /* ------------------------------------------------------------------------------------------------------------- both */
 
 rank_result rank_held(agent_store *store, const type_table *types, const cost_table *costs, const rank_limits *limits,
-                      batch *batch) {
-  filling filling = {NULL, store, types, costs, limits, batch, {0}, 0, true, 0};
+                      struct batch *batch) {
+  struct filling filling = {NULL, store, types, costs, limits, batch, {0}, 0, true, 0};
   ASSERT(!limits->virtual || batch->held_count == 0);
   batch->count = batch->claim_count = batch->places = batch->step_count = 0;
   batch->now_ns = limits->now_ns;
@@ -288,8 +290,8 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
 }
 
 rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
-                      const rank_limits *limits, rank_result held, batch *batch) {
-  filling filling = {ready, store, types, costs, limits, batch, held, 0, true, 0};
+                      const rank_limits *limits, rank_result held, struct batch *batch) {
+  struct filling filling = {ready, store, types, costs, limits, batch, held, 0, true, 0};
   charge_weigh(&filling);
   if (ready_by_deadline(ready)) {
     admit_by_deadline(&filling);

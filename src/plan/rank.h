@@ -43,13 +43,13 @@ typedef struct rank_result {
 
 /* Begins a batch with the agents that were held; cuts their claims. Returns what they take of limits and ids. */
 rank_result rank_held(agent_store *store, const type_table *types, const cost_table *costs, const rank_limits *limits,
-                      batch *batch);
+                      struct batch *batch);
 
 /* Fills the batch from the ready set, after what rank_held put there (`held` is its result). The first agent is
  * admitted whatever it costs, so that none starves for being longer than the capacity; and the first in the line by
  * release comes before even the woken when it has waited longer than 2 S. Who was released in this frame
  * and not admitted begins to wait. O(released + admitted + buckets touched). */
 rank_result rank_fill(ready_set *ready, agent_store *store, const type_table *types, const cost_table *costs,
-                      const rank_limits *limits, rank_result held, batch *batch);
+                      const rank_limits *limits, rank_result held, struct batch *batch);
 
 #endif

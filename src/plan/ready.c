@@ -58,7 +58,7 @@ static void weigh(ready_set *ready, const muster_world_def *def) {
 }
 
 void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, const agent_class *classes,
-                  arena *arena) {
+                  struct arena *arena) {
   *ready = (ready_set){.types = types, .classes = classes};
   weigh(ready, def);
   ready->low = ready_first_low(ready);
@@ -345,7 +345,7 @@ uint32_t ready_next_waiting(const ready_set *ready, uint32_t *place) {
 }
 
 uint32_t ready_next_among_first(const ready_set *ready, uint32_t *place, uint32_t most) {
-  const line *line = &ready->waiting;
+  const struct line *line = &ready->waiting;
   if (*place < line->head) *place = line->head;
   return line_next_before(line, place, line_end_of_first(line, most));
 }

@@ -77,7 +77,7 @@ typedef struct ready_set {
   uint32_t begun;              /* of these, agents whose update was preempted, or whose sets are owed time */
   uint32_t *counts_of;         /* of these, agents of each type */
   uint32_t *released_of;       /* of each type, in this frame */
-  line woken, waiting;
+  struct line woken, waiting;
   uint64_t occupied[READY_BUCKETS / 64];
   agent_list lists[READY_LISTS];
   uint32_t counts[READY_LISTS];
@@ -96,7 +96,7 @@ typedef struct ready_set {
 
 /* Reserves an empty set for the world's weights. */
 void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, const agent_class *classes,
-                  arena *arena);
+                  struct arena *arena);
 
 /* Other weights: whoever waits is put in the new order. Between the stages of two frames. O(ready agents). */
 void ready_reweigh(ready_set *ready, agent_store *store, const muster_world_def *def);

@@ -2,7 +2,8 @@
 
 #include "plan/activation.h"
 
-void rhythm_create(rhythm_table *table, uint32_t delay_max, uint32_t types_max, uint32_t agents_max, arena *arena) {
+void rhythm_create(rhythm_table *table, uint32_t delay_max, uint32_t types_max, uint32_t agents_max,
+                   struct arena *arena) {
   *table = (rhythm_table){.delay_max = delay_max};
   if (!delay_max) return;
   table->types = arena_reserve(arena, types_max, sizeof *table->types);
@@ -24,10 +25,10 @@ static int64_t cost_of(const type_set *set, const muster_atom *atoms) {
 }
 
 void rhythm_register(rhythm_table *table, uint32_t type, const set_table *sets, const muster_atom *atoms,
-                     arena *arena) {
+                     struct arena *arena) {
   if (!table->delay_max) return;
   uint32_t cycle = cycle_of(sets);
-  rhythm *rhythm = &table->types[type];
+  struct rhythm *rhythm = &table->types[type];
   *rhythm = (struct rhythm){0};
   if (cycle < 2 || cycle > RHYTHM_CYCLE_MAX) return;
   rhythm->cost_ns = arena_reserve(arena, cycle, sizeof *rhythm->cost_ns);
@@ -53,7 +54,7 @@ typedef struct finding {
   double weighed;
 } finding;
 
-static finding look(const rhythm *rhythm, uint32_t first) {
+static finding look(const struct rhythm *rhythm, uint32_t first) {
   finding found = {0};
   for (uint32_t i = 0, at = first; i < rhythm->cycle; i++, at = at + 1 < rhythm->cycle ? at + 1 : 0) {
     int64_t with_ns = rhythm->load_ns[at] + rhythm->cost_ns[i];
@@ -63,14 +64,14 @@ static finding look(const rhythm *rhythm, uint32_t first) {
   return found;
 }
 
-static void add(const rhythm *rhythm, uint32_t first, int64_t sign) {
+static void add(const struct rhythm *rhythm, uint32_t first, int64_t sign) {
   for (uint32_t i = 0, at = first; i < rhythm->cycle; i++, at = at + 1 < rhythm->cycle ? at + 1 : 0)
     rhythm->load_ns[at] += sign * rhythm->cost_ns[i];
 }
 
 uint32_t rhythm_join(rhythm_table *table, uint32_t type, uint32_t agent, uint32_t time) {
   if (!table->delay_max || !table->types[type].cycle) return 0;
-  const rhythm *rhythm = &table->types[type];
+  const struct rhythm *rhythm = &table->types[type];
   uint32_t cycle = rhythm->cycle, first = time % cycle, best = 0;
   finding least = look(rhythm, first);
   for (uint32_t shift = 1; shift <= table->delay_max && shift < cycle; shift++) {

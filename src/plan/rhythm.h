@@ -13,23 +13,25 @@
 
 enum { RHYTHM_CYCLE_MAX = 512 }; /* types that take longer to repeat are not planned */
 
-typedef struct rhythm {
+struct rhythm {
   uint32_t cycle;   /* updates after which all sets are where they were; 0 = not planned */
   int64_t *cost_ns; /* of each update of an agent that was not shifted */
   int64_t *load_ns; /* by time in updates, modulo the cycle: of all its agents */
-} rhythm;
+};
 
 typedef struct rhythm_table {
   uint32_t delay_max;
-  rhythm *types;
+  struct rhythm *types;
   uint16_t *places; /* by agent: 1 + the time of its first update, as shifted; 0 = it is not booked */
 } rhythm_table;
 
 /* Reserves the table; nothing with delay_max 0. */
-void rhythm_create(rhythm_table *table, uint32_t delay_max, uint32_t types_max, uint32_t agents_max, arena *arena);
+void rhythm_create(rhythm_table *table, uint32_t delay_max, uint32_t types_max, uint32_t agents_max,
+                   struct arena *arena);
 
 /* Learns what the updates of a type cost, by the atoms' model_ns. Between frames. */
-void rhythm_register(rhythm_table *table, uint32_t type, const set_table *sets, const muster_atom *atoms, arena *arena);
+void rhythm_register(rhythm_table *table, uint32_t type, const set_table *sets, const muster_atom *atoms,
+                     struct arena *arena);
 
 /* A set's period has changed: agents of the type are not planned any more. */
 void rhythm_give_up(rhythm_table *table, uint32_t type);

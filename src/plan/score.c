@@ -17,7 +17,7 @@ enum {
   LEAPS_PART = 2
 };
 
-void score_create(score_board *board, const muster_world_def *def, arena *arena) {
+void score_create(score_board *board, const muster_world_def *def, struct arena *arena) {
   *board = (score_board){.rule = grade_rule_of(def), .noted_max = def->agents_max};
   /* Each list of plots may pass its limit by a crowd. */
   uint32_t units = (1 + LEAPS_PART) * SCORE_UNITS_MAX, agents = units + 2 * (SCORE_CROWD + LIST_BLOCK_AGENTS);
@@ -341,7 +341,7 @@ PREFETCH_FUNCTION prefetch_coming(const score_board *board, const score_inputs *
  * their bucket. */
 static void load_plot(const score_board *board, const score_inputs *inputs, const score_item *item, judge_batch *batch,
                       uint8_t *cells) {
-  const field *field = &board->field;
+  const struct field *field = &board->field;
   const field_plot *plot = &item->plot;
   int32_t across = TILE_EDGE >> field->halved << field->doubled;
   int32_t corner_x = plot->x * across, corner_y = plot->y * across;

@@ -54,7 +54,7 @@ typedef struct score_summary {
 } score_summary;
 
 typedef struct score_board {
-  field field;
+  struct field field;
   grade_rule rule;
   grade_type *types;
   uint32_t types_known;
@@ -85,7 +85,7 @@ typedef struct score_board {
 typedef struct score_inputs {
   agent_store *store;
   const type_table *types;
-  const space *space;
+  const struct space *space;
   observer_table *observers;
   class_table *classes;
   ready_set *ready;
@@ -93,7 +93,7 @@ typedef struct score_inputs {
 } score_inputs;
 
 /* Reserves the board. */
-void score_create(score_board *board, const muster_world_def *def, arena *arena);
+void score_create(score_board *board, const muster_world_def *def, struct arena *arena);
 
 /* Importance, level and class of an agent that becomes active now and is in the neighbour grid; it belongs to no class
  * before. */

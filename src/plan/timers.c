@@ -4,22 +4,22 @@
 
 enum { CHILDREN = 4 };
 
-void timers_create(timers *timers, uint32_t agents_max, arena *arena) {
+void timers_create(struct timers *timers, uint32_t agents_max, struct arena *arena) {
   *timers = (struct timers){.heap = arena_reserve(arena, agents_max, sizeof *timers->heap),
                             .places = arena_reserve(arena, agents_max, sizeof *timers->places)};
 }
 
-static bool is_before(const timer *one, const timer *other) {
+static bool is_before(const struct timer *one, const struct timer *other) {
   return one->at_ns != other->at_ns ? one->at_ns < other->at_ns : one->agent < other->agent;
 }
 
-static void put(timers *timers, uint32_t place, timer timer) {
+static void put(struct timers *timers, uint32_t place, struct timer timer) {
   timers->heap[place] = timer;
   timers->places[timer.agent] = place + 1;
 }
 
 /* Moves a timer from a free place towards the root, to where it belongs. */
-static void rise(timers *timers, uint32_t place, timer timer) {
+static void rise(struct timers *timers, uint32_t place, struct timer timer) {
   while (place > 0) {
     uint32_t parent = (place - 1) / CHILDREN;
     if (!is_before(&timer, &timers->heap[parent])) break;
@@ -30,7 +30,7 @@ static void rise(timers *timers, uint32_t place, timer timer) {
 }
 
 /* The same away from the root. */
-static void sink(timers *timers, uint32_t place, timer timer) {
+static void sink(struct timers *timers, uint32_t place, struct timer timer) {
   for (;;) {
     uint32_t first = place * CHILDREN + 1, least = first;
     if (first >= timers->count) break;
@@ -44,30 +44,30 @@ static void sink(timers *timers, uint32_t place, timer timer) {
 }
 
 /* Fills a free place. */
-static void fill(timers *timers, uint32_t place, timer timer) {
+static void fill(struct timers *timers, uint32_t place, struct timer timer) {
   if (place > 0 && is_before(&timer, &timers->heap[(place - 1) / CHILDREN]))
     rise(timers, place, timer);
   else
     sink(timers, place, timer);
 }
 
-void timers_set(timers *timers, uint32_t agent, uint64_t at_ns) {
+void timers_set(struct timers *timers, uint32_t agent, uint64_t at_ns) {
   uint32_t place = timers->places[agent];
   if (place == 0) place = ++timers->count;
   if (timers->count > timers->high) timers->high = timers->count;
-  fill(timers, place - 1, (timer){at_ns, agent});
+  fill(timers, place - 1, (struct timer){at_ns, agent});
 }
 
-void timers_cancel(timers *timers, uint32_t agent) {
+void timers_cancel(struct timers *timers, uint32_t agent) {
   if (!timers_has(timers, agent)) return;
   uint32_t place = timers->places[agent] - 1;
   ASSERT(timers->heap[place].agent == agent);
   timers->places[agent] = 0;
-  timer last = timers->heap[--timers->count];
+  struct timer last = timers->heap[--timers->count];
   if (place < timers->count) fill(timers, place, last);
 }
 
-uint32_t timers_take_due(timers *timers, uint64_t now_ns) {
+uint32_t timers_take_due(struct timers *timers, uint64_t now_ns) {
   if (timers->count == 0 || timers->heap[0].at_ns > now_ns) return UINT32_MAX;
   uint32_t agent = timers->heap[0].agent;
   timers_cancel(timers, agent);

@@ -9,32 +9,32 @@
 
 #include "base/arena.h"
 
-typedef struct timer {
+struct timer {
   uint64_t at_ns;
   uint32_t agent;
-} timer;
+};
 
-typedef struct timers {
+struct timers {
   uint32_t count;
   uint32_t high; /* the most that there ever were */
-  timer *heap;
+  struct timer *heap;
   uint32_t *places; /* by agent: its place in the heap + 1; 0 = it waits for no time */
-} timers;
+};
 
 /* Reserves room for every agent. */
-void timers_create(timers *timers, uint32_t agents_max, arena *arena);
+void timers_create(struct timers *timers, uint32_t agents_max, struct arena *arena);
 
 /* An agent waits for a time, in place of the one that it waited for. O(log count). */
-void timers_set(timers *timers, uint32_t agent, uint64_t at_ns);
+void timers_set(struct timers *timers, uint32_t agent, uint64_t at_ns);
 
 /* An agent waits no more; nothing when it does not. O(log count). */
-void timers_cancel(timers *timers, uint32_t agent);
+void timers_cancel(struct timers *timers, uint32_t agent);
 
 /* Takes out the next agent whose time is not after `now_ns`; UINT32_MAX when there is none. O(log count), and O(1) when
  * there is none. */
-uint32_t timers_take_due(timers *timers, uint64_t now_ns);
+uint32_t timers_take_due(struct timers *timers, uint64_t now_ns);
 
-static inline bool timers_has(const timers *timers, uint32_t agent) {
+static inline bool timers_has(const struct timers *timers, uint32_t agent) {
   return timers->count > 0 && timers->places[agent] > 0;
 }
 

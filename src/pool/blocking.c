@@ -4,8 +4,8 @@
 #include "pool/worker.h"
 
 static void *thread_main(void *argument) {
-  seat *seat = argument;
-  visit visit;
+  struct seat *seat = argument;
+  struct visit visit;
   visit_settle(&visit, seat);
   blocking_run(seat);
   visit_end(&visit);
@@ -48,9 +48,9 @@ void blocking_call(struct muster_pool *pool, bool more) {
   start_one(pool); /* refused: those that exist come to the job in time */
 }
 
-void blocking_run(seat *seat) {
+void blocking_run(struct seat *seat) {
   struct muster_pool *pool = seat->pool;
-  const lane *lane = &pool->queue.lanes[LANE_BLOCKING];
+  const struct lane *lane = &pool->queue.lanes[LANE_BLOCKING];
   bool woken = false;
   while (!pool_is_stopping(pool)) {
     uint32_t ticket = park_ticket(&seat->parking);

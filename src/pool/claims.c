@@ -6,7 +6,7 @@ typedef struct claim_view {
   uint64_t first;
 } claim_view;
 
-static claim_view view_claim(const seat *seat) {
+static claim_view view_claim(const struct seat *seat) {
   uint64_t claim = load_ordered_u64(&seat->claim);
   return (claim_view){.lane = (uint32_t)(claim >> CLAIM_COUNT_BITS) & 0xff,
                       .count = (uint32_t)claim & 0xff,
@@ -14,7 +14,7 @@ static claim_view view_claim(const seat *seat) {
 }
 
 /* The last first: its claimer comes to it last. */
-bool claims_take(struct muster_pool *pool, uint32_t from, uint32_t lanes, const group *only, job *job) {
+bool claims_take(struct muster_pool *pool, uint32_t from, uint32_t lanes, const struct group *only, struct job *job) {
   for (uint32_t i = 0; i < pool->seat_count; i++) {
     claim_view claim = view_claim(&pool->seats[(from + i) % pool->seat_count]);
     if (!claim.count || !(lanes >> claim.lane & 1)) continue;

@@ -26,30 +26,30 @@ typedef struct crew_orders {
   uint32_t workers;                     /* at most so many work on it, the caller included; 0 = all of the pool's */
 } crew_orders;
 
-typedef struct crew {
-  group group;
+struct crew {
+  struct group group;
   shared_u32 open; /* closing clears it before it looks for entries; a call looks at it again after its push */
   crew_orders orders;
-} crew;
+};
 
 /* Wakes the workers ahead of a crew that opens within SPIN_NS: they wait for it spinning. */
 void crew_wake(struct muster_pool *pool);
 
 /* Opens a crew and calls up to `helpers` workers; the caller, who sits at `seat`, goes on. */
-void crew_open(crew *crew, struct seat *seat, const crew_orders *orders, uint32_t helpers);
+void crew_open(struct crew *crew, struct seat *seat, const crew_orders *orders, uint32_t helpers);
 
 /* One more worker may come, because there is more to do; nothing when as many as there are came or were called. Anybody
  * inside the crew, and its caller while it is open. */
-void crew_call(crew *crew, struct seat *seat);
+void crew_call(struct crew *crew, struct seat *seat);
 
 /* Lets nobody in any more. The caller. */
-void crew_close(crew *crew, struct seat *seat);
+void crew_close(struct crew *crew, struct seat *seat);
 
 /* Waits until all who came have left. After crew_close. */
-void crew_wait(crew *crew, struct seat *seat);
+void crew_wait(struct crew *crew, struct seat *seat);
 
 /* Opens a crew, works along, closes it and waits. */
-void crew_run(crew *crew, struct seat *seat, const crew_orders *orders, uint32_t helpers);
+void crew_run(struct crew *crew, struct seat *seat, const crew_orders *orders, uint32_t helpers);
 
 #define CREW_ALL UINT32_MAX
 

@@ -17,26 +17,26 @@
 #include "pool/identity.h"
 #include "pool/lane.h"
 
-typedef struct group {
+struct group {
   shared_u64 word;
   uint64_t serial; /* of its preparation: a follower's group is younger */
   struct muster_pool *pool;
   shared_u32 lanes;   /* bits: where jobs of it were pushed to */
   shared_u32 cancels; /* how often it was cancelled: its ranges stop */
-} group;
+};
 
-typedef struct follower {
-  job job;
+struct follower {
+  struct job job;
   uint32_t lane;
   uint32_t next; /* index + 1 */
   /* For those who look for what a group waits for: addresses, only ever compared. 0 = a free node. */
   shared_u64 after, group;
-} follower;
+};
 
 /* The nodes of all jobs that wait for groups. */
 typedef struct follower_table {
-  follower *nodes;
-  identity ids; /* of the nodes; only taken and given back */
+  struct follower *nodes;
+  struct identity ids; /* of the nodes; only taken and given back */
 } follower_table;
 
 #define FOLLOWER_NONE IDENTITY_NONE
@@ -47,45 +47,46 @@ typedef struct group_end {
   uint32_t followers; /* head of the list, index + 1, the latest first; 0 = none */
 } group_end;
 
-static inline void group_prepare(group *group, struct muster_pool *pool, uint64_t serial) {
+static inline void group_prepare(struct group *group, struct muster_pool *pool, uint64_t serial) {
   *group = (struct group){.serial = serial, .pool = pool};
 }
 
 /* Counts jobs in, before they are pushed to `lane`. */
-void group_add(group *group, uint32_t count, uint32_t lane);
+void group_add(struct group *group, uint32_t count, uint32_t lane);
 
 /* Counts jobs out that ended, or were dropped. The group's memory must not be touched afterwards. */
-group_end group_complete(group *group, uint32_t count);
+group_end group_complete(struct group *group, uint32_t count);
 
 /* How many jobs have not ended, about. */
-static inline uint32_t group_count(const group *group) {
+static inline uint32_t group_count(const struct group *group) {
   return (uint32_t)load_relaxed_u64(&group->word);
 }
 
 /* Whether all jobs ended. */
-static inline bool group_is_complete(const group *group) {
+static inline bool group_is_complete(const struct group *group) {
   /* Ordered: pairs with [c]. */
   return (uint32_t)load_ordered_u64(&group->word) == 0;
 }
 
 /* Before a waiter sleeps: false when the group is complete already. */
-bool group_await(group *group);
+bool group_await(struct group *group);
 
 /* Puts a node in the list of followers; false when the group is complete already. */
-bool group_follow(group *group, follower_table *table, uint32_t node);
+bool group_follow(struct group *group, follower_table *table, uint32_t node);
 
 /* Reserves `maximum` nodes, at most 2^20 - 1. */
-void followers_create(follower_table *table, uint32_t maximum, arena *arena);
+void followers_create(follower_table *table, uint32_t maximum, struct arena *arena);
 
 /* A free node, or FOLLOWER_NONE. Any thread. */
 uint32_t followers_take(follower_table *table);
 
 /* Fills a node that was taken: a job for `lane` that follows a group. */
-void followers_fill(follower_table *table, uint32_t node, const job *job, uint32_t lane, const group *after);
+void followers_fill(follower_table *table, uint32_t node, const struct job *job, uint32_t lane,
+                    const struct group *after);
 
 /* Appends the groups that jobs of groups[0 .. count-1] wait for, and those before them, to the list, each once; returns
  * how many there are then, at most `capacity`. They may be gone at any time: their addresses may only be compared. */
-uint32_t followers_trace(const follower_table *table, const group **groups, uint32_t count, uint32_t capacity);
+uint32_t followers_trace(const follower_table *table, const struct group **groups, uint32_t count, uint32_t capacity);
 
 /* Returns a node. Any thread. */
 void followers_give_back(follower_table *table, uint32_t node);

@@ -2,7 +2,8 @@
 
 #include "base/assert.h"
 
-void identity_create_over(identity *identity, uint32_t maximum, uint32_t *first, uint32_t stride, arena *arena) {
+void identity_create_over(struct identity *identity, uint32_t maximum, uint32_t *first, uint32_t stride,
+                          struct arena *arena) {
   ASSERT(maximum > 0);
   identity->maximum = maximum;
   identity->generations = (unsigned char *)first;
@@ -10,16 +11,16 @@ void identity_create_over(identity *identity, uint32_t maximum, uint32_t *first,
   ring_create(&identity->given_back, maximum, sizeof(uint32_t), arena);
 }
 
-void identity_create(identity *identity, uint32_t maximum, arena *arena) {
+void identity_create(struct identity *identity, uint32_t maximum, struct arena *arena) {
   void *generations = arena_reserve(arena, maximum, sizeof(shared_u32));
   identity_create_over(identity, maximum, generations, sizeof(shared_u32), arena);
 }
 
-void identity_make_ready(const identity *identity, const arena *arena) {
+void identity_make_ready(const struct identity *identity, const struct arena *arena) {
   ring_make_ready(&identity->given_back, arena);
 }
 
-uint32_t identity_take(identity *identity) {
+uint32_t identity_take(struct identity *identity) {
   uint32_t index;
   if (identity->held) return IDENTITY_NONE;
   if (ring_pop(&identity->given_back, &index)) return index;
@@ -29,7 +30,7 @@ uint32_t identity_take(identity *identity) {
   return IDENTITY_NONE;
 }
 
-uint32_t identity_open(identity *identity, uint32_t index) {
+uint32_t identity_open(struct identity *identity, uint32_t index) {
   uint32_t generation = load_relaxed_u32(identity_generation_of(identity, index)) + 1;
   ASSERT(generation & 1);
   /* Pairs with the acquire in identity_is_live: who sees the id live sees what its taker did before. */
@@ -37,44 +38,44 @@ uint32_t identity_open(identity *identity, uint32_t index) {
   return generation;
 }
 
-static void use(identity *identity, uint32_t index) {
+static void use(struct identity *identity, uint32_t index) {
   if (load_relaxed_u32(&identity->fresh) <= index) store_relaxed_u32(&identity->fresh, index + 1);
 }
 
-bool identity_claim(identity *identity, uint64_t index) {
+bool identity_claim(struct identity *identity, uint64_t index) {
   if (index >= identity->maximum || identity->held[index / 64] >> (index % 64) & 1) return false;
   identity->held[index / 64] |= 1ull << (index % 64);
   use(identity, (uint32_t)index);
   return true;
 }
 
-void identity_assign(identity *identity, uint32_t index, uint32_t generation) {
+void identity_assign(struct identity *identity, uint32_t index, uint32_t generation) {
   use(identity, index);
   store_release_u32(identity_generation_of(identity, index), generation);
 }
 
-void identity_close(identity *identity, uint32_t index) {
+void identity_close(struct identity *identity, uint32_t index) {
   uint32_t generation = load_relaxed_u32(identity_generation_of(identity, index));
   ASSERT(generation & 1);
   store_release_u32(identity_generation_of(identity, index), generation + 1);
 }
 
-void identity_give_back(identity *identity, uint32_t index) {
+void identity_give_back(struct identity *identity, uint32_t index) {
   if (identity->held)
     identity->held[index / 64] &= ~(1ull << (index % 64));
   else
     ring_push_sure(&identity->given_back, &index);
 }
 
-bool identity_is_live(const identity *identity, uint32_t index, uint32_t generation) {
+bool identity_is_live(const struct identity *identity, uint32_t index, uint32_t generation) {
   return index < identity->maximum && (generation & 1) &&
          load_acquire_u32(identity_generation_of(identity, index)) == generation;
 }
 
-uint32_t identity_available(const identity *identity) {
+uint32_t identity_available(const struct identity *identity) {
   return ring_count(&identity->given_back) + identity->maximum - identity_high(identity);
 }
 
-uint32_t identity_high(const identity *identity) {
+uint32_t identity_high(const struct identity *identity) {
   return load_relaxed_u32(&identity->fresh);
 }

@@ -16,20 +16,20 @@ _Static_assert(IDLE_MAX == (int)POOL_SEATS_MAX, "a set of sleepers has room for 
 enum { SPIN_NS = 16000, SPIN_LEAST_NS = 4000 };
 
 struct muster_pool {
-  arena arena;
-  living living;
+  struct arena arena;
+  struct living living;
   shared_u32 worlds; /* that use it; counted by whoever creates and destroys them */
   muster_pool_def def;
   clock_source clock;
   uint32_t workers;    /* a caller included */
   uint32_t seat_count; /* all indices */
-  seat *seats;
+  struct seat *seats;
   bool prepared; /* threads may have been started */
   char name[12];
   pthread_t *threads; /* by seat: workers, and blocking threads that were started */
   uint32_t threads_started;
   follower_table followers;
-  queue queue;
+  struct queue queue;
   idle_set idle;          /* workers that take any job */
   idle_set waiting;       /* seats that wait for a group */
   idle_set blocking_idle; /* blocking threads */
@@ -69,7 +69,7 @@ static inline bool pool_is_stopping(const struct muster_pool *pool) {
 muster_result request_check(const struct muster_pool *pool, uint32_t priority, bool complete);
 
 /* a job's group is null, or prepared for this pool. */
-muster_result request_check_group(const struct muster_pool *pool, const group *group);
+muster_result request_check_group(const struct muster_pool *pool, const struct group *group);
 
 /* The error of a lane that has no room. */
 muster_result request_full(const struct muster_pool *pool, uint32_t lane);

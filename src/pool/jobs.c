@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(group) <= sizeof(muster_group), "a group fits what the caller provides");
+_Static_assert(sizeof(struct group) <= sizeof(muster_group), "a group fits what the caller provides");
 
-static group *inside(muster_group *given) {
-  return (group *)(void *)given;
+static struct group *inside(muster_group *given) {
+  return (struct group *)(void *)given;
 }
 
 /* ----------------------------------------------------------------------------------------------------- requests */
@@ -27,7 +27,7 @@ muster_result request_check(const struct muster_pool *pool, uint32_t priority, b
   return MUSTER_OK;
 }
 
-muster_result request_check_group(const struct muster_pool *pool, const group *group) {
+muster_result request_check_group(const struct muster_pool *pool, const struct group *group) {
   if (!group || group->pool == pool) return MUSTER_OK;
   return error_set(MUSTER_E_ARGUMENT, "jobs: the group was not set by muster_group_init() for this pool");
 }
@@ -39,16 +39,17 @@ muster_result request_full(const struct muster_pool *pool, uint32_t lane) {
   return error_set(MUSTER_E_FULL, "jobs: %u jobs of priority %u wait already", pool->def.jobs_max, lane);
 }
 
-static muster_result check_prepared(const group *group) {
+static muster_result check_prepared(const struct group *group) {
   if (group && group->pool) return MUSTER_OK;
   return error_set(MUSTER_E_ARGUMENT, "jobs: the group was not set by muster_group_init()");
 }
 
-static muster_result submit(muster_pool *pool, uint32_t lane, muster_job_function run, void *argument, group *group) {
+static muster_result submit(muster_pool *pool, uint32_t lane, muster_job_function run, void *argument,
+                            struct group *group) {
   muster_result result = request_check_group(pool, group);
   if (result) return result;
-  job job = {run, argument, group};
-  seat *seat = visit_seat(pool);
+  struct job job = {run, argument, group};
+  struct seat *seat = visit_seat(pool);
   if (group) group_add(group, 1, lane);
   if (worker_push(pool, seat, lane, &job)) return MUSTER_OK;
   if (group) worker_complete(pool, seat, group, 1);
@@ -79,7 +80,7 @@ muster_result muster_job_submit_blocking(muster_pool *pool, muster_job_function 
 
 muster_result muster_job_submit_after(muster_group *given_after, uint32_t priority, muster_job_function run,
                                       void *argument, muster_group *given_group) {
-  group *after = inside(given_after), *group = inside(given_group);
+  struct group *after = inside(given_after), *group = inside(given_group);
   muster_result result = check_prepared(after);
   if (result) return result;
   struct muster_pool *pool = after->pool;
@@ -92,14 +93,14 @@ muster_result muster_job_submit_after(muster_group *given_after, uint32_t priori
   if (node == FOLLOWER_NONE)
     return error_set(MUSTER_E_FULL, "jobs: continuations_max = %u continuations wait", pool->def.continuations_max);
   if (group) group_add(group, 1, priority);
-  followers_fill(&pool->followers, node, &(job){run, argument, group}, priority, after);
+  followers_fill(&pool->followers, node, &(struct job){run, argument, group}, priority, after);
   if (group_follow(after, &pool->followers, node)) {
     /* Whoever waits for the group may have to work on what comes before it. */
     if (group) worker_ask(pool, visit_seat(pool), group);
     return MUSTER_OK;
   }
   followers_give_back(&pool->followers, node);
-  if (worker_push(pool, visit_seat(pool), priority, &(job){run, argument, group})) return MUSTER_OK;
+  if (worker_push(pool, visit_seat(pool), priority, &(struct job){run, argument, group})) return MUSTER_OK;
   if (group) worker_complete(pool, visit_seat(pool), group, 1);
   return request_full(pool, priority);
 }
@@ -113,21 +114,21 @@ void muster_group_init(muster_group *given, muster_pool *pool) {
 
 bool muster_group_is_complete(const muster_group *given) {
   if (!given) error_missing("group", "group");
-  return !given || group_is_complete((const group *)(const void *)given);
+  return !given || group_is_complete((const struct group *)(const void *)given);
 }
 
-static bool runs_inside(const seat *seat, const group *group) {
+static bool runs_inside(const struct seat *seat, const struct group *group) {
   for (const running_job *running = seat->running; running; running = running->outer)
     if (running->group == group) return true;
   return false;
 }
 
 static muster_result wait_for(muster_group *given, const wait_orders *orders) {
-  group *group = inside(given);
+  struct group *group = inside(given);
   muster_result result = check_prepared(group);
   if (result) return result;
-  visit visit;
-  seat *seat = visit_begin_unless(&visit, group->pool, group);
+  struct visit visit;
+  struct seat *seat = visit_begin_unless(&visit, group->pool, group);
   if (!seat) return MUSTER_OK;
   if (runs_inside(seat, group))
     result = error_set(MUSTER_E_STATE, "jobs: a job cannot wait for its own group: it would wait for itself");
@@ -148,14 +149,14 @@ muster_result muster_group_wait_helping(muster_group *group, uint32_t least_urge
 }
 
 muster_result muster_group_wait_asleep(muster_group *given) {
-  const group *group = inside(given);
+  const struct group *group = inside(given);
   if (group && group->pool && group->pool->workers == 1 && !group_is_complete(group))
     return error_set(MUSTER_E_STATE, "jobs: in a pool of one worker nobody would run what this waits for");
   return wait_for(given, &(wait_orders){.patience_ns = UINT64_MAX, .asleep = true});
 }
 
 uint64_t muster_group_cancel(muster_group *given) {
-  group *group = inside(given);
+  struct group *group = inside(given);
   uint64_t jobs = 0;
   if (check_prepared(group) || group_is_complete(group)) return 0;
   fetch_add_relaxed_u32(&group->cancels, 1);
@@ -170,7 +171,7 @@ uint32_t muster_job_yield(muster_pool *pool, uint32_t priority) {
   if ((!pool && error_missing("yield", "pool")) || check_priority(priority)) return 0;
   uint32_t more_urgent = (1u << priority) - 1u;
   if (!queue_may_have(&pool->queue, more_urgent)) return 0;
-  visit visit;
+  struct visit visit;
   uint32_t ran = worker_give_way(visit_begin(&visit, pool), more_urgent);
   visit_end(&visit);
   return ran;
@@ -186,8 +187,8 @@ void muster_pool_set_main(muster_pool *pool) {
 uint32_t muster_pool_run_pinned(muster_pool *pool, uint32_t most) {
   if (!pool) error_missing("pinned jobs", "pool");
   if (!pool || load_relaxed_u64(&pool->main_thread) != visit_thread()) return 0;
-  visit visit;
-  seat *seat = visit_begin(&visit, pool);
+  struct visit visit;
+  struct seat *seat = visit_begin(&visit, pool);
   uint32_t ran = 0, waiting = (uint32_t)(lane_tail(&pool->queue.lanes[LANE_PINNED]) -
                                          lane_head(&pool->queue.lanes[LANE_PINNED]));
   if (most > waiting) most = waiting;
@@ -208,7 +209,7 @@ uint32_t muster_pool_indices(const muster_pool *pool) {
 
 uint32_t muster_pool_current_index(const muster_pool *pool) {
   if (!pool) error_missing("index", "pool");
-  const seat *seat = visit_seat(pool);
+  const struct seat *seat = visit_seat(pool);
   return seat ? seat->index : UINT32_MAX;
 }
 

@@ -4,26 +4,26 @@
 
 enum { SLOT_FREE = 0, SLOT_FULL, SLOT_TAKEN };
 
-static lane_slot *slot_of(const lane *lane, uint64_t position) {
+static lane_slot *slot_of(const struct lane *lane, uint64_t position) {
   return &lane->slots[position & lane->mask];
 }
 
-static uint64_t state_of(const lane *lane, uint64_t position, uint64_t state) {
+static uint64_t state_of(const struct lane *lane, uint64_t position, uint64_t state) {
   return (position >> lane->log2_capacity) * 4 + state;
 }
 
-static uint64_t next_lap(const lane *lane, uint64_t position) {
+static uint64_t next_lap(const struct lane *lane, uint64_t position) {
   return state_of(lane, position, SLOT_FREE) + 4;
 }
 
-void lane_create(lane *lane, uint32_t capacity, arena *arena) {
+void lane_create(struct lane *lane, uint32_t capacity, struct arena *arena) {
   ASSERT(capacity > 1 && (capacity & (capacity - 1)) == 0);
   lane->mask = capacity - 1;
   lane->log2_capacity = (uint32_t)__builtin_ctz(capacity);
   lane->slots = arena_reserve(arena, capacity, sizeof *lane->slots);
 }
 
-bool lane_push(lane *lane, const job *job) {
+bool lane_push(struct lane *lane, const struct job *job) {
   uint64_t position = load_relaxed_u64(&lane->tail);
   lane_slot *slot;
   for (;;) {
@@ -44,7 +44,7 @@ bool lane_push(lane *lane, const job *job) {
   return true;
 }
 
-static void read_job(const lane_slot *slot, job *job) {
+static void read_job(const lane_slot *slot, struct job *job) {
   job->run = (muster_job_function)(uintptr_t)load_relaxed_u64(&slot->run);
   job->argument = (void *)(uintptr_t)load_relaxed_u64(&slot->argument);
   job->group = (struct group *)(uintptr_t)load_relaxed_u64(&slot->group);
@@ -55,7 +55,7 @@ static bool is_of(const lane_slot *slot, const struct group *only) {
 }
 
 /* How many positions from `position` on hold something to claim; -1 when head was outdated. */
-static int32_t count_claimable(const lane *lane, uint64_t position, uint32_t most, const struct group *only) {
+static int32_t count_claimable(const struct lane *lane, uint64_t position, uint32_t most, const struct group *only) {
   for (uint32_t count = 0; count < most; count++, position++) {
     const lane_slot *slot = slot_of(lane, position);
     /* Ordered: a worker that enlisted to sleep looks here, and a producer that published looks for sleepers. */
@@ -66,7 +66,7 @@ static int32_t count_claimable(const lane *lane, uint64_t position, uint32_t mos
   return (int32_t)most;
 }
 
-uint32_t lane_look(const lane *lane, uint32_t most, const struct group *only, uint64_t *first) {
+uint32_t lane_look(const struct lane *lane, uint32_t most, const struct group *only, uint64_t *first) {
   for (;;) {
     *first = load_ordered_u64(&lane->head);
     int32_t count = count_claimable(lane, *first, most, only);
@@ -74,16 +74,16 @@ uint32_t lane_look(const lane *lane, uint32_t most, const struct group *only, ui
   }
 }
 
-bool lane_claim(lane *lane, uint64_t first, uint32_t count) {
+bool lane_claim(struct lane *lane, uint64_t first, uint32_t count) {
   return compare_exchange_ordered_u64(&lane->head, &first, first + count);
 }
 
-bool lane_sweep(lane *lane) {
+bool lane_sweep(struct lane *lane) {
   static const uint64_t nobody; /* no group has its address: only what was taken matches */
   enum { AT_ONCE = 64 };
   uint64_t first;
   bool swept = false;
-  job job;
+  struct job job;
   for (uint32_t count; (count = lane_look(lane, AT_ONCE, (const struct group *)(const void *)&nobody, &first));) {
     if (!lane_claim(lane, first, count)) continue;
     for (uint32_t i = 0; i < count; i++) lane_start(lane, first + i, &job);
@@ -92,11 +92,11 @@ bool lane_sweep(lane *lane) {
   return swept;
 }
 
-const struct group *lane_group(const lane *lane, uint64_t position) {
+const struct group *lane_group(const struct lane *lane, uint64_t position) {
   return (const struct group *)(uintptr_t)load_relaxed_u64(&slot_of(lane, position)->group);
 }
 
-bool lane_start(lane *lane, uint64_t position, job *job) {
+bool lane_start(struct lane *lane, uint64_t position, struct job *job) {
   lane_slot *slot = slot_of(lane, position);
   uint64_t seen = state_of(lane, position, SLOT_FULL);
   read_job(slot, job);
@@ -107,11 +107,11 @@ bool lane_start(lane *lane, uint64_t position, job *job) {
   return false;
 }
 
-bool lane_waits(const lane *lane, uint64_t position) {
+bool lane_waits(const struct lane *lane, uint64_t position) {
   return load_ordered_u64(&slot_of(lane, position)->state) == state_of(lane, position, SLOT_FULL);
 }
 
-bool lane_take_out(lane *lane, uint64_t position, const struct group *only, job *job) {
+bool lane_take_out(struct lane *lane, uint64_t position, const struct group *only, struct job *job) {
   lane_slot *slot = slot_of(lane, position);
   uint64_t full = state_of(lane, position, SLOT_FULL);
   if (load_acquire_u64(&slot->state) != full || !is_of(slot, only)) return false;
@@ -119,7 +119,7 @@ bool lane_take_out(lane *lane, uint64_t position, const struct group *only, job 
   return compare_exchange_ordered_u64(&slot->state, &full, state_of(lane, position, SLOT_TAKEN)); /* [c] */
 }
 
-bool lane_has_work(const lane *lane) {
+bool lane_has_work(const struct lane *lane) {
   uint64_t first;
   return lane_look(lane, 1, NULL, &first) > 0;
 }

@@ -25,64 +25,64 @@
 
 #include <muster/jobs.h>
 
-typedef struct job {
+struct job {
   muster_job_function run;
   void *argument;
   struct group *group; /* null: nobody waits */
-} job;
+};
 
 typedef struct lane_slot {
   shared_u64 state;
   shared_u64 run, argument, group;
 } lane_slot;
 
-typedef struct lane {
+struct lane {
   uint64_t mask; /* capacity - 1 */
   uint32_t log2_capacity;
   lane_slot *slots;
   _Alignas(64) shared_u64 tail; /* the next position to push to */
   _Alignas(64) shared_u64 head; /* the next position to claim */
-} lane;
+};
 
 /* Reserves a lane for `capacity` jobs, a power of two; arena->failed tells of refusal. */
-void lane_create(lane *lane, uint32_t capacity, arena *arena);
+void lane_create(struct lane *lane, uint32_t capacity, struct arena *arena);
 
 /* Appends a job; false when the slot is not free yet: the lane is full. Any thread. */
-bool lane_push(lane *lane, const job *job);
+bool lane_push(struct lane *lane, const struct job *job);
 
 /* How many positions from the head on, up to `most`, could be claimed now, and the first of them. With `only` not null
  * just jobs of that group count. Any thread. */
-uint32_t lane_look(const lane *lane, uint32_t most, const struct group *only, uint64_t *first);
+uint32_t lane_look(const struct lane *lane, uint32_t most, const struct group *only, uint64_t *first);
 
 /* Claims what lane_look found; false when somebody else did. Whoever means to hold several announces them before, so
  * that no job is ever out of sight of those who look at lanes first and at announced claims then. Every claimed
  * position must be started. Any thread. */
-bool lane_claim(lane *lane, uint64_t first, uint32_t count);
+bool lane_claim(struct lane *lane, uint64_t first, uint32_t count);
 
 /* Frees the places at the head whose jobs were taken out of turn; false when there were none. Any thread. */
-bool lane_sweep(lane *lane);
+bool lane_sweep(struct lane *lane);
 
 /* The group of the job that stood at a position when it was claimed; null when it had none. */
-const struct group *lane_group(const lane *lane, uint64_t position);
+const struct group *lane_group(const struct lane *lane, uint64_t position);
 
 /* Gets the job of a claimed position; false when somebody took it out. Once for each, by whoever claimed it. */
-bool lane_start(lane *lane, uint64_t position, job *job);
+bool lane_start(struct lane *lane, uint64_t position, struct job *job);
 
 /* Whether the job at a claimed position has neither been started nor taken out. Any thread. */
-bool lane_waits(const lane *lane, uint64_t position);
+bool lane_waits(const struct lane *lane, uint64_t position);
 
 /* Takes the job at a position out of turn, if it has not started and (with `only`) belongs to that group. Any thread.
  */
-bool lane_take_out(lane *lane, uint64_t position, const struct group *only, job *job);
+bool lane_take_out(struct lane *lane, uint64_t position, const struct group *only, struct job *job);
 
 /* Whether a claim would find something (ordered). Any thread. */
-bool lane_has_work(const lane *lane);
+bool lane_has_work(const struct lane *lane);
 
 /* Bounds of the positions that nobody has claimed; they may be outdated at once. */
-static inline uint64_t lane_head(const lane *lane) {
+static inline uint64_t lane_head(const struct lane *lane) {
   return load_ordered_u64(&lane->head);
 }
-static inline uint64_t lane_tail(const lane *lane) {
+static inline uint64_t lane_tail(const struct lane *lane) {
   return load_ordered_u64(&lane->tail);
 }
 

@@ -53,10 +53,10 @@ static const struct ck_ec_ops operations = {.gettime = read_time,
 
 static const struct ck_ec_mode mode = {.ops = &operations, .single_producer = false};
 
-void park_wait(parking *parking, uint32_t ticket) {
+void park_wait(struct parking *parking, uint32_t ticket) {
   ck_ec32_wait(&parking->count, &mode, ticket, NULL);
 }
 
-void park_wake(parking *parking) {
+void park_wake(struct parking *parking) {
   ck_ec32_inc(&parking->count, &mode);
 }

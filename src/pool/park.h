@@ -13,24 +13,24 @@
 
 #include <ck_ec.h>
 
-typedef struct parking {
+struct parking {
   struct ck_ec32 count;
-} parking;
+};
 
 /* Reads the count (acquire): everything published before the wakes that it counts is visible. */
-static inline uint32_t park_ticket(const parking *parking) {
+static inline uint32_t park_ticket(const struct parking *parking) {
   return ck_ec32_value(&parking->count);
 }
 
 /* Whether something was woken since the ticket was drawn. */
-static inline bool park_is_stale(const parking *parking, uint32_t ticket) {
+static inline bool park_is_stale(const struct parking *parking, uint32_t ticket) {
   return ck_ec32_value(&parking->count) != ticket;
 }
 
 /* Sleeps until the count differs from the ticket. Only the owner of the parking. */
-void park_wait(parking *parking, uint32_t ticket);
+void park_wait(struct parking *parking, uint32_t ticket);
 
 /* Counts one event and wakes the waiter if it sleeps. Any thread. */
-void park_wake(parking *parking);
+void park_wake(struct parking *parking);
 
 #endif

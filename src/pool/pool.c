@@ -13,32 +13,32 @@
 /* ------------------------------------------------------------------------------------ which worlds and pools exist */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static living *first;
+static struct living *first;
 
 /* The link that points to an entry; the last one when none does. */
-static living **find(const living *entry) {
-  living **link = &first;
+static struct living **find(const struct living *entry) {
+  struct living **link = &first;
   while (*link && *link != entry) link = &(*link)->next;
   return link;
 }
 
-void living_add(living *entry) {
+void living_add(struct living *entry) {
   pthread_mutex_lock(&lock);
   entry->next = first;
   first = entry;
   pthread_mutex_unlock(&lock);
 }
 
-bool living_take(living *entry) {
+bool living_take(struct living *entry) {
   pthread_mutex_lock(&lock);
-  living **link = find(entry);
+  struct living **link = find(entry);
   bool found = *link != NULL;
   if (found) *link = entry->next;
   pthread_mutex_unlock(&lock);
   return found;
 }
 
-bool living_has(const living *entry) {
+bool living_has(const struct living *entry) {
   pthread_mutex_lock(&lock);
   bool found = *find(entry) != NULL;
   pthread_mutex_unlock(&lock);
@@ -86,7 +86,7 @@ static void create_seats(struct muster_pool *pool) {
   if (pool->arena.failed) return;
   for (uint32_t i = 0; i < pool->seat_count; i++)
     pool->seats[i] =
-        (seat){.pool = pool, .index = i, .processor = {UINT32_MAX}, .job_ns = JOB_CLAIM_NS, .spin_ns = SPIN_NS};
+        (struct seat){.pool = pool, .index = i, .processor = {UINT32_MAX}, .job_ns = JOB_CLAIM_NS, .spin_ns = SPIN_NS};
   store_ordered_u64(&pool->free_guests, pool_all_guests(pool));
 }
 
@@ -110,7 +110,7 @@ static bool prepare(struct muster_pool *pool, const muster_pool_def *def) {
 muster_pool *muster_pool_create(const muster_pool_def *given) {
   muster_pool_def def = muster_default_pool_def();
   if (sized_read(SIZED(pool_def), given, &def) || check(&def)) return NULL;
-  arena arena;
+  struct arena arena;
   if (arena_create(&arena, &def.allocator)) return NULL;
   struct muster_pool *pool = arena_reserve(&arena, 1, sizeof *pool);
   if (!pool) {
@@ -170,6 +170,6 @@ void muster_pool_destroy(muster_pool *pool) {
   if (!pool) return;
   check_destroy(pool);
   if (pool->prepared) muster_pool_stop(pool);
-  arena arena = pool->arena;
+  struct arena arena = pool->arena;
   arena_destroy(&arena);
 }

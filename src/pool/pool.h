@@ -76,19 +76,19 @@ enum { POOL_SEATS_MAX = 384 };
 /* Stands inside of a world or a pool. The only purpose is to tell a handle that was destroyed already, whose memory is
  * gone and cannot be asked, from one that can be destroyed. This list belongs to the process, not to a world, and
  * nothing is scheduled by it: it is touched when worlds and pools are created and destroyed, and at no other time. */
-typedef struct living {
+struct living {
   struct living *next;
-} living;
+};
 
 /* A world or pool has begun to exist. Any thread. */
-void living_add(living *entry);
+void living_add(struct living *entry);
 
 /* Takes one out that is about to be destroyed; false when it does not exist. The entry is only compared until it is
  * found. Any thread. */
-bool living_take(living *entry);
+bool living_take(struct living *entry);
 
 /* Whether it exists now. Any thread. */
-bool living_has(const living *entry);
+bool living_has(const struct living *entry);
 
 /* Whether this is a pool that was not destroyed; it is not looked into. */
 bool pool_exists(const struct muster_pool *pool);
@@ -105,30 +105,30 @@ const clock_source *pool_clock(const struct muster_pool *pool);
 /* The seat that a thread has, for as long as it is inside the pool, or a guest's. Visits form a stack on each thread,
  * so that a thread that works for several pools in turn (a job of one waits for a group of another) finds its seat at
  * each. */
-typedef struct visit {
+struct visit {
   struct muster_pool *pool;
   struct seat *seat;
   struct visit *outer;
   bool guest; /* the seat was taken for this visit */
-} visit;
+};
 
 /* Takes a seat, or the thread's own when it has one; waits when all guest seats are taken. */
-struct seat *visit_begin(visit *visit, struct muster_pool *pool);
+struct seat *visit_begin(struct visit *visit, struct muster_pool *pool);
 
 /* The same, but null when the group is complete before there is a seat. */
-struct seat *visit_begin_unless(visit *visit, struct muster_pool *pool, const struct group *group);
+struct seat *visit_begin_unless(struct visit *visit, struct muster_pool *pool, const struct group *group);
 
 /* The same, but null when all guest seats are taken. */
-struct seat *visit_try(visit *visit, struct muster_pool *pool);
+struct seat *visit_try(struct visit *visit, struct muster_pool *pool);
 
 /* Gives it back. On the same thread, the latest visit first. */
-void visit_end(visit *visit);
+void visit_end(struct visit *visit);
 
 /* The index of the thread that has the seat. */
 uint32_t visit_index(const struct seat *seat);
 
 /* A thread of the pool sits down for its lifetime. */
-void visit_settle(visit *visit, struct seat *seat);
+void visit_settle(struct visit *visit, struct seat *seat);
 
 /* The seat that the thread has now; null when it has none. */
 struct seat *visit_seat(const struct muster_pool *pool);

@@ -55,7 +55,7 @@ bool threads_survey(struct muster_pool *pool) {
 
 /* ----------------------------------------------------------------------------------------------------- affinity */
 
-static bool place_worker(const struct muster_pool *pool, seat *seat, uint32_t processor) {
+static bool place_worker(const struct muster_pool *pool, struct seat *seat, uint32_t processor) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(processor, &set);
@@ -69,7 +69,7 @@ static bool place_worker(const struct muster_pool *pool, seat *seat, uint32_t pr
 static void place_workers(struct muster_pool *pool, uint32_t processor) {
   uint32_t next = 0;
   for (uint32_t i = 1; i < pool->workers; i++) {
-    seat *seat = &pool->seats[i];
+    struct seat *seat = &pool->seats[i];
     if (pool->caller_processor != UINT32_MAX) {
       if (load_relaxed_u32(&seat->processor) == processor) place_worker(pool, seat, pool->caller_processor);
       continue;

@@ -1,10 +1,10 @@
 #include "pool/queue.h"
 
-void queue_create(queue *queue, uint32_t capacity, arena *arena) {
+void queue_create(struct queue *queue, uint32_t capacity, struct arena *arena) {
   for (uint32_t i = 0; i < LANES; i++) lane_create(&queue->lanes[i], capacity, arena);
 }
 
-bool queue_push(queue *queue, uint32_t lane, const job *job) {
+bool queue_push(struct queue *queue, uint32_t lane, const struct job *job) {
   if (!lane_push(&queue->lanes[lane], job)) return false;
   uint32_t bit = 1u << lane & QUEUE_ALL;
   /* Ordered, after the ordered publication: either this sees the bit that a settling worker has cleared, or that
@@ -13,25 +13,25 @@ bool queue_push(queue *queue, uint32_t lane, const job *job) {
   return true;
 }
 
-void queue_note_claimed(queue *queue, uint32_t lane) {
+void queue_note_claimed(struct queue *queue, uint32_t lane) {
   uint32_t bit = 1u << lane;
   if (!(queue_claimed(queue) & bit)) fetch_or_ordered_u32(&queue->claimed, bit);
 }
 
-uint32_t queue_fair_part(const lane *lane, uint32_t most, uint32_t workers) {
+uint32_t queue_fair_part(const struct lane *lane, uint32_t most, uint32_t workers) {
   if (most <= 1 || workers == 0) return most;
   uint64_t head = load_relaxed_u64(&lane->head), tail = load_relaxed_u64(&lane->tail);
   uint64_t part = tail > head ? (tail - head) / (2 * workers) : 1;
   return part < 1 ? 1 : part < most ? (uint32_t)part : most;
 }
 
-bool queue_has_work(const queue *queue, uint32_t lanes) {
+bool queue_has_work(const struct queue *queue, uint32_t lanes) {
   for (uint32_t bits = queue_occupied(queue) & lanes; bits; bits &= bits - 1)
     if (lane_has_work(&queue->lanes[__builtin_ctz(bits)])) return true;
   return false;
 }
 
-bool queue_settle(queue *queue) {
+bool queue_settle(struct queue *queue) {
   bool found = false;
   /* Relaxed: whoever sees a bit of this word cleared below sees the count, too. */
   fetch_add_relaxed_u32(&queue->occupied, QUEUE_SETTLING);

@@ -28,53 +28,53 @@ enum { LANE_PINNED = MUSTER_PRIORITIES, LANE_BLOCKING, LANES };
 /* Of the priorities; pinned and blocking jobs have no bits here. */
 #define QUEUE_ALL ((1u << MUSTER_PRIORITIES) - 1u)
 
-typedef struct queue {
-  lane lanes[LANES];
+struct queue {
+  struct lane lanes[LANES];
   _Alignas(64) shared_u32 occupied; /* the lanes, and above them how many threads settle now */
   shared_u32 claimed;
-} queue;
+};
 
 /* Reserves lanes for `capacity` jobs each, a power of two. */
-void queue_create(queue *queue, uint32_t capacity, arena *arena);
+void queue_create(struct queue *queue, uint32_t capacity, struct arena *arena);
 
 /* Appends a job to a lane; false when that is full. Any thread. */
-bool queue_push(queue *queue, uint32_t lane, const job *job);
+bool queue_push(struct queue *queue, uint32_t lane, const struct job *job);
 
 #define QUEUE_SETTLING (1u << 16)
 
 /* The lanes (bits) that may have something; all, while somebody settles. Any thread. */
-static inline uint32_t queue_occupied(const queue *queue) {
+static inline uint32_t queue_occupied(const struct queue *queue) {
   uint32_t occupied = load_ordered_u32(&queue->occupied);
   return occupied < QUEUE_SETTLING ? occupied : QUEUE_ALL;
 }
 
 /* The lanes (bits) of which somebody may have claimed jobs and not started them. Any thread. */
-static inline uint32_t queue_claimed(const queue *queue) {
+static inline uint32_t queue_claimed(const struct queue *queue) {
   return load_ordered_u32(&queue->claimed);
 }
 
 /* Whether there may be something in `lanes` (bits), or in claims of theirs. About a nanosecond. Any thread. */
-static inline bool queue_may_have(const queue *queue, uint32_t lanes) {
+static inline bool queue_may_have(const struct queue *queue, uint32_t lanes) {
   uint32_t occupied = load_relaxed_u32(&queue->occupied);
   return (occupied | load_relaxed_u32(&queue->claimed)) & lanes || occupied >= QUEUE_SETTLING;
 }
 
 /* Notes that jobs of a lane stand in an announced claim. By the claimer, before it claims. */
-void queue_note_claimed(queue *queue, uint32_t lane);
+void queue_note_claimed(struct queue *queue, uint32_t lane);
 
 /* Clears the bits of `lanes` in the bitmap of claims; whoever calls looks at the claims once more. Any thread. */
-static inline void queue_forget_claimed(queue *queue, uint32_t lanes) {
+static inline void queue_forget_claimed(struct queue *queue, uint32_t lanes) {
   fetch_and_ordered_u32(&queue->claimed, ~lanes);
 }
 
 /* How many jobs of a lane, up to `most`, one of `workers` (0: any number) should claim: no more than half of an even
  * part of what waits, so that a claim does not keep jobs from those who have none. */
-uint32_t queue_fair_part(const lane *lane, uint32_t most, uint32_t workers);
+uint32_t queue_fair_part(const struct lane *lane, uint32_t most, uint32_t workers);
 
 /* Whether one of `lanes` (bits) whose bit is set has something. Any thread. */
-bool queue_has_work(const queue *queue, uint32_t lanes);
+bool queue_has_work(const struct queue *queue, uint32_t lanes);
 
 /* Clears the bits that stand over empty lanes. True when some lane has something. For whoever is about to sleep. */
-bool queue_settle(queue *queue);
+bool queue_settle(struct queue *queue);
 
 #endif

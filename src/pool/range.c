@@ -3,13 +3,13 @@
 #include "pool/leaving.h"
 #include "pool/worker.h"
 
-_Static_assert(sizeof(range) <= sizeof(muster_range), "a range fits what the caller provides");
+_Static_assert(sizeof(struct range) <= sizeof(muster_range), "a range fits what the caller provides");
 
-static bool is_cancelled(const range *range) {
+static bool is_cancelled(const struct range *range) {
   return load_relaxed_u32(&range->group->cancels) != range->cancels;
 }
 
-static uint64_t piece_of(const range *range, uint64_t next, uint32_t workers) {
+static uint64_t piece_of(const struct range *range, uint64_t next, uint32_t workers) {
   uint64_t cost_ps = load_relaxed_u64(&range->cost_ps);
   uint64_t part = (range->count - next) / (2 * workers);
   uint64_t piece = cost_ps ? RANGE_PIECE_NS * 1000ull / cost_ps : 1;
@@ -18,7 +18,7 @@ static uint64_t piece_of(const range *range, uint64_t next, uint32_t workers) {
 }
 
 /* The very first piece is taken also when the range is cancelled: then the cancel has not counted it as dropped. */
-static bool take_piece(range *range, uint32_t workers, uint64_t *next, uint64_t *end) {
+static bool take_piece(struct range *range, uint32_t workers, uint64_t *next, uint64_t *end) {
   *next = load_relaxed_u64(&range->next);
   do {
     if (*next == range->count || (*next > 0 && is_cancelled(range))) return false;
@@ -29,7 +29,7 @@ static bool take_piece(range *range, uint32_t workers, uint64_t *next, uint64_t 
 }
 
 /* Works the range off, together with whoever else does. */
-static CALLS_OUT void work_off(seat *seat, range *range) {
+static CALLS_OUT void work_off(struct seat *seat, struct range *range) {
   MUST_RETURN(leaving_job);
   const struct muster_pool *pool = seat->pool;
   uint32_t more_urgent = (1u << range->lane) - 1u;
@@ -45,13 +45,14 @@ static CALLS_OUT void work_off(seat *seat, range *range) {
 }
 
 void range_help(void *argument, uint32_t worker) {
-  range *range = argument;
+  struct range *range = argument;
   work_off(&range->group->pool->seats[worker], range);
 }
 
 /* Calls for up to `helpers`, as many as there is room for; returns how many. */
-static uint32_t call_helpers(struct muster_pool *pool, seat *seat, range *range, group *group, uint64_t helpers) {
-  job job = {range_help, range, group};
+static uint32_t call_helpers(struct muster_pool *pool, struct seat *seat, struct range *range, struct group *group,
+                             uint64_t helpers) {
+  struct job job = {range_help, range, group};
   uint32_t called = 0;
   for (; called < helpers; called++) {
     group_add(group, 1, range->lane);
@@ -62,8 +63,8 @@ static uint32_t call_helpers(struct muster_pool *pool, seat *seat, range *range,
   return called;
 }
 
-static void prepare(range *range, uint32_t lane, uint64_t count, uint64_t grain, muster_range_function run,
-                    void *argument, const group *group) {
+static void prepare(struct range *range, uint32_t lane, uint64_t count, uint64_t grain, muster_range_function run,
+                    void *argument, const struct group *group) {
   *range = (struct range){.lane = lane,
                           .count = count,
                           .grain = grain ? grain : 1,
@@ -74,7 +75,7 @@ static void prepare(range *range, uint32_t lane, uint64_t count, uint64_t grain,
 }
 
 /* Pieces of at least the grain, but no more workers than there are. */
-static uint64_t worth_calling(const range *range, uint64_t workers) {
+static uint64_t worth_calling(const struct range *range, uint64_t workers) {
   uint64_t pieces = (range->count - 1) / range->grain + 1;
   return pieces < workers ? pieces : workers;
 }
@@ -83,10 +84,10 @@ muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t
                                   muster_range_function run, void *argument) {
   muster_result result = request_check(pool, priority, run != NULL);
   if (result || count == 0) return result;
-  range range;
-  group group;
-  visit visit;
-  seat *seat = visit_begin(&visit, pool);
+  struct range range;
+  struct group group;
+  struct visit visit;
+  struct seat *seat = visit_begin(&visit, pool);
   group_prepare(&group, pool, 0);
   prepare(&range, priority, count, grain, run, argument, &group);
   range.attended = true;
@@ -103,12 +104,12 @@ muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t
 muster_result muster_range_submit(muster_range *given, muster_pool *pool, uint32_t priority, uint64_t count,
                                   uint64_t grain, muster_range_function run, void *argument,
                                   muster_group *given_group) {
-  range *range = (struct range *)(void *)given;
-  group *group = (struct group *)(void *)given_group;
+  struct range *range = (struct range *)(void *)given;
+  struct group *group = (struct group *)(void *)given_group;
   muster_result result = request_check(pool, priority, run && range && group);
   if (!result) result = request_check_group(pool, group);
   if (result || count == 0) return result;
-  seat *seat = visit_seat(pool);
+  struct seat *seat = visit_seat(pool);
   prepare(range, priority, count, grain, run, argument, group);
   group_add(group, 1, priority); /* the first helper may be done before the last is called */
   uint32_t called = call_helpers(pool, seat, range, group, worth_calling(range, pool->workers));

@@ -9,7 +9,7 @@
 
 enum { RANGE_PIECE_NS = 8000 };
 
-typedef struct range {
+struct range {
   shared_u64 next;    /* index */
   shared_u64 cost_ps; /* of an index, as the last piece showed; 0 = not known yet */
   uint32_t lane;
@@ -17,18 +17,18 @@ typedef struct range {
   uint64_t count, grain;
   muster_range_function run;
   void *argument;
-  const group *group;
+  const struct group *group;
   uint32_t cancels; /* of the group, when the range was submitted */
-} range;
+};
 
 /* The job of a helper; its argument is the range. */
 void range_help(void *argument, uint32_t worker);
 
 /* How many jobs dropping this entry drops: one, but the first helper of a range ends the range and counts for all, and
  * none counts when the range has started or its caller attends to it. */
-static inline uint32_t range_counts_as_dropped(const job *job) {
+static inline uint32_t range_counts_as_dropped(const struct job *job) {
   if (job->run != range_help) return 1;
-  range *range = job->argument;
+  struct range *range = job->argument;
   uint64_t none = 0;
   return !range->attended && compare_exchange_ordered_u64(&range->next, &none, range->count);
 }

@@ -15,35 +15,35 @@
 #include "base/arena.h"
 #include "pool/atomics.h"
 
-typedef struct ring {
+struct ring {
   uint32_t mask; /* capacity - 1 */
   uint32_t value_bytes;
   uint32_t slot_bytes;
   unsigned char *slots;         /* each a shared_u64 sequence and a value */
   _Alignas(64) shared_u64 tail; /* producers */
   _Alignas(64) shared_u64 head; /* consumers */
-} ring;
+};
 
 /* Reserves a queue of at least `capacity` values of `value_bytes` each; arena->failed tells of refusal. */
-void ring_create(ring *ring, uint32_t capacity, uint32_t value_bytes, arena *arena);
+void ring_create(struct ring *ring, uint32_t capacity, uint32_t value_bytes, struct arena *arena);
 
 /* Commits what the arena is to have ready of it. Whoever created it. */
-void ring_make_ready(const ring *ring, const arena *arena);
+void ring_make_ready(const struct ring *ring, const struct arena *arena);
 
 /* Copies a value in; false when the queue is full. Any thread. */
-bool ring_push(ring *ring, const void *value);
+bool ring_push(struct ring *ring, const void *value);
 
 /* The same for a queue that has room for every value that can exist: full is then only a slot whose consumer is still
  * reading it, and the producer waits for that. Any thread. */
-void ring_push_sure(ring *ring, const void *value);
+void ring_push_sure(struct ring *ring, const void *value);
 
 /* Copies the oldest value out; false when the queue is empty. Any thread. */
-bool ring_pop(ring *ring, void *value);
+bool ring_pop(struct ring *ring, void *value);
 
 /* Copies the value out that `ahead` more would be popped before; false when there is none. While nobody pops. */
-bool ring_peek(const ring *ring, uint32_t ahead, void *value);
+bool ring_peek(const struct ring *ring, uint32_t ahead, void *value);
 
 /* About how many values are inside. Any thread. */
-uint32_t ring_count(const ring *ring);
+uint32_t ring_count(const struct ring *ring);
 
 #endif

@@ -14,7 +14,7 @@
 
 /* The jobs that run on a seat, innermost first. */
 typedef struct running_job {
-  const group *group;
+  const struct group *group;
   struct running_job *outer;
 } running_job;
 
@@ -23,8 +23,8 @@ typedef struct seat_statistics {
   shared_u64 jobs, helped, stolen, claims, sleeps, wakes, idle_looks;
 } seat_statistics;
 
-typedef struct seat {
-  _Alignas(64) parking parking;
+struct seat {
+  _Alignas(64) struct parking parking;
   /* What its holder has claimed of a lane and may not have started yet, for others to take out: see claim_pack. */
   _Alignas(64) shared_u64 claim;
   /* The group that its holder sleeps for: an address that is only compared, since the group may go; SEAT_AWAITS_ANY
@@ -40,7 +40,7 @@ typedef struct seat {
   uint32_t fruitless;   /* looks at lanes that had their bit set and were empty */
   bool woken;           /* slept since it last had work */
   seat_statistics statistics;
-} seat;
+};
 
 #define SEAT_AWAITS_ANY 1u
 

@@ -9,9 +9,9 @@
 
 static void *worker_main(void *argument) {
   MUST_RETURN(leaving_job);
-  seat *seat = argument;
+  struct seat *seat = argument;
   const muster_pool_def *def = &seat->pool->def;
-  visit visit;
+  struct visit visit;
   visit_settle(&visit, seat);
   if (def->on_worker_start) def->on_worker_start(seat->index, def->hook_user);
   worker_run(seat);

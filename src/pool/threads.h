@@ -38,6 +38,6 @@ muster_result blocking_provide(struct muster_pool *pool, bool *started);
 void blocking_call(struct muster_pool *pool, bool more);
 
 /* A blocking thread's life: until the pool stops. */
-void blocking_run(seat *seat);
+void blocking_run(struct seat *seat);
 
 #endif

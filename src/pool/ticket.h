@@ -38,17 +38,17 @@ static inline uint32_t ticket_take(shared_u64 *ticket) {
  * others after the crew has left, so nothing else is ordered here. */
 enum { SHARES_MAX = 32, SHARE_NONE = SHARES_MAX };
 
-typedef struct shares {
+struct shares {
   shared_u32 left; /* a bit for each that nobody has taken */
-} shares;
+};
 
 /* Opens `count` shares, at most SHARES_MAX - 1. Before the crew comes. */
-static inline void shares_open(shares *shares, uint32_t count) {
+static inline void shares_open(struct shares *shares, uint32_t count) {
   store_relaxed_u32(&shares->left, (1u << count) - 1u);
 }
 
 /* The share `own` when nobody has it, else any; SHARE_NONE when none is left. */
-static inline uint32_t shares_take(shares *shares, uint32_t own) {
+static inline uint32_t shares_take(struct shares *shares, uint32_t own) {
   uint32_t left;
   while ((left = load_relaxed_u32(&shares->left))) {
     uint32_t share = left >> own & 1u ? own : (uint32_t)__builtin_ctz(left);
@@ -61,22 +61,22 @@ static inline uint32_t shares_take(shares *shares, uint32_t own) {
 
 /* A lot of numbers that any worker takes from while a frame runs. Only the numbers matter: what a number stands for
  * belongs to whoever got it, and is read by others after the crew has left. So everything is relaxed. */
-typedef struct allotment {
+struct allotment {
   shared_u32 taken;
-} allotment;
+};
 
 /* Begins anew. Nobody else may be taking. */
-static inline void allotment_reset(allotment *allotment) {
+static inline void allotment_reset(struct allotment *allotment) {
   store_relaxed_u32(&allotment->taken, 0);
 }
 
 /* How many were taken so far. */
-static inline uint32_t allotment_taken(const allotment *allotment) {
+static inline uint32_t allotment_taken(const struct allotment *allotment) {
   return load_relaxed_u32(&allotment->taken);
 }
 
 /* Takes up to `wanted` of the numbers below `lot`; returns the first, and in *given how many. Any thread. */
-static inline uint32_t allotment_take(allotment *allotment, uint32_t lot, uint32_t wanted, uint32_t *given) {
+static inline uint32_t allotment_take(struct allotment *allotment, uint32_t lot, uint32_t wanted, uint32_t *given) {
   uint32_t first = load_relaxed_u32(&allotment->taken);
   do {
     *given = wanted < lot - first ? wanted : lot - first;

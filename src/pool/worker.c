@@ -4,13 +4,13 @@
 #include "pool/range.h"
 #include "pool/threads.h"
 
-static void wake_seat(struct muster_pool *pool, seat *seat, uint32_t index) {
+static void wake_seat(struct muster_pool *pool, struct seat *seat, uint32_t index) {
   if (seat) seat_count(&seat->statistics.wakes, 1);
   if (pool->threads) threads_keep_apart(pool, index);
   park_wake(&pool->seats[index].parking);
 }
 
-void worker_ask(struct muster_pool *pool, seat *seat, const group *group) {
+void worker_ask(struct muster_pool *pool, struct seat *seat, const struct group *group) {
   for (uint32_t word = 0; word * 64 < pool->seat_count; word++)
     for (uint64_t bits = load_ordered_u64(&pool->waiting.words[word]); bits; bits &= bits - 1) {
       uint32_t index = word * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -20,17 +20,17 @@ void worker_ask(struct muster_pool *pool, seat *seat, const group *group) {
     }
 }
 
-bool worker_rouse(struct muster_pool *pool, seat *seat) {
+bool worker_rouse(struct muster_pool *pool, struct seat *seat) {
   uint32_t index = idle_take(&pool->idle, pool->workers);
   if (index != IDLE_NONE) wake_seat(pool, seat, index);
   return index != IDLE_NONE;
 }
 
-void worker_wake(struct muster_pool *pool, seat *seat, const group *group) {
+void worker_wake(struct muster_pool *pool, struct seat *seat, const struct group *group) {
   if (!worker_rouse(pool, seat)) worker_ask(pool, seat, group);
 }
 
-bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job *job) {
+bool worker_push(struct muster_pool *pool, struct seat *seat, uint32_t lane, const struct job *job) {
   static const struct group none; /* a job of no group is nobody's but theirs who take any */
   const struct group *group = job->group ? job->group : &none;
   if (!queue_push(&pool->queue, lane, job) &&
@@ -45,7 +45,7 @@ bool worker_push(struct muster_pool *pool, seat *seat, uint32_t lane, const job 
   return true;
 }
 
-static CALLS_OUT void run_job(seat *seat, const job *job) {
+static CALLS_OUT void run_job(struct seat *seat, const struct job *job) {
   MUST_RETURN(leaving_job);
   running_job here = {job->group, seat->running};
   seat->running = &here;
@@ -57,8 +57,8 @@ static CALLS_OUT void run_job(seat *seat, const job *job) {
 
 /* Pushes a job that was to follow. False when it was dropped instead, because the pool stops, or run here, because
  * there is no room: it is never lost. */
-static bool push_follower(struct muster_pool *pool, seat *seat, const follower *node) {
-  visit visit;
+static bool push_follower(struct muster_pool *pool, struct seat *seat, const struct follower *node) {
+  struct visit visit;
   for (;;) {
     if (pool_is_stopping(pool)) {
       fetch_add_relaxed_u64(&pool->dropped, 1);
@@ -85,7 +85,7 @@ static uint32_t put_before(struct muster_pool *pool, uint32_t followers, uint32_
   return head;
 }
 
-void worker_complete(struct muster_pool *pool, seat *seat, group *group, uint32_t count) {
+void worker_complete(struct muster_pool *pool, struct seat *seat, struct group *group, uint32_t count) {
   uint32_t followers = 0;
   while (group) {
     group_end end = group_complete(group, count);
@@ -94,7 +94,7 @@ void worker_complete(struct muster_pool *pool, seat *seat, group *group, uint32_
     followers = put_before(pool, end.followers, followers);
     /* A follower that does not wait in a lane ends its group too: in a loop, since chains may be long. */
     for (group = NULL, count = 1; followers && !group;) {
-      follower node = pool->followers.nodes[followers - 1];
+      struct follower node = pool->followers.nodes[followers - 1];
       followers_give_back(&pool->followers, followers - 1);
       followers = node.next;
       if (!push_follower(pool, seat, &node)) group = node.job.group;
@@ -102,44 +102,44 @@ void worker_complete(struct muster_pool *pool, seat *seat, group *group, uint32_
   }
 }
 
-static void run_and_complete(seat *seat, const job *job) {
+static void run_and_complete(struct seat *seat, const struct job *job) {
   run_job(seat, job);
   if (job->group) worker_complete(seat->pool, seat, job->group, 1);
 }
 
 /* Jobs that ended and are not counted out yet: of one group, one after the other. */
-typedef struct ended {
-  group *group;
+struct ended {
+  struct group *group;
   uint32_t count;
-} ended;
+};
 
-static void count_out(seat *seat, ended *ended) {
+static void count_out(struct seat *seat, struct ended *ended) {
   if (ended->count) worker_complete(seat->pool, seat, ended->group, ended->count);
   ended->count = 0;
 }
 
 /* A worker that slept, or was about to, was woken for one job: when there is more, it wakes the next. */
-static void pass_on_wake(seat *seat, bool more) {
+static void pass_on_wake(struct seat *seat, bool more) {
   struct muster_pool *pool = seat->pool;
   if (!seat->woken) return;
   seat->woken = false;
   if (more || queue_has_work(&pool->queue, QUEUE_ALL)) worker_wake(pool, seat, NULL);
 }
 
-static void run_stolen(seat *seat, const job *job) {
+static void run_stolen(struct seat *seat, const struct job *job) {
   pass_on_wake(seat, true);
   seat_count(&seat->statistics.stolen, 1);
   run_and_complete(seat, job);
 }
 
 /* Runs a job of `lanes` (bits) that somebody claimed and has not come to. */
-static bool run_claimed(seat *seat, uint32_t lanes) {
+static bool run_claimed(struct seat *seat, uint32_t lanes) {
   return claims_settle(seat->pool, lanes) && worker_steal(seat, lanes);
 }
 
 /* Claims positions that lane_look found; false when somebody else did. */
-static bool claim(seat *seat, uint32_t lane, uint64_t first, uint32_t count) {
-  queue *queue = &seat->pool->queue;
+static bool claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t count) {
+  struct queue *queue = &seat->pool->queue;
   /* Ordered, before head moves: whoever looks at lanes first and at claims then sees every job in one of them. */
   if (count > 1) store_ordered_u64(&seat->claim, claim_pack(lane, first, count));
   if (count > 1) queue_note_claimed(queue, lane);
@@ -149,7 +149,7 @@ static bool claim(seat *seat, uint32_t lane, uint64_t first, uint32_t count) {
 }
 
 /* Claims from a lane; with `only` not null jobs of that group. Returns how many, and the first. */
-static uint32_t claim_from(seat *seat, uint32_t lane, uint32_t most, const group *only, uint64_t *first) {
+static uint32_t claim_from(struct seat *seat, uint32_t lane, uint32_t most, const struct group *only, uint64_t *first) {
   for (;;) {
     uint32_t count = lane_look(&seat->pool->queue.lanes[lane], most, only, first);
     if (count == 0 || claim(seat, lane, *first, count)) return count;
@@ -157,29 +157,29 @@ static uint32_t claim_from(seat *seat, uint32_t lane, uint32_t most, const group
 }
 
 /* A bit that nobody who sleeps has cleared would cost a look each time. */
-static void note_fruitless(seat *seat) {
+static void note_fruitless(struct seat *seat) {
   struct muster_pool *pool = seat->pool;
   if (++seat->fruitless % 64 == 0 && queue_settle(&pool->queue)) worker_wake(pool, seat, NULL);
 }
 
-bool worker_is_wanted(seat *seat, uint32_t lanes) {
-  const queue *queue = &seat->pool->queue;
+bool worker_is_wanted(struct seat *seat, uint32_t lanes) {
+  const struct queue *queue = &seat->pool->queue;
   if (!queue_may_have(queue, lanes)) return false;
   if (queue_has_work(queue, lanes) || claims_settle(seat->pool, lanes)) return true;
   note_fruitless(seat);
   return false;
 }
 
-static uint32_t run_claim(seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to);
+static uint32_t run_claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to);
 
 /* Runs what is most urgent in `lanes` (bits), the lanes and the claims of others; adds to `ran` how many jobs it was.
  * False when there was nothing; true also when somebody was faster, so that one should look anew. */
-static bool serve(seat *seat, uint32_t lanes, uint32_t most, uint32_t *ran) {
-  queue *queue = &seat->pool->queue;
+static bool serve(struct seat *seat, uint32_t lanes, uint32_t most, uint32_t *ran) {
+  struct queue *queue = &seat->pool->queue;
   uint32_t workers = seat->job_ns * CLAIM_JOBS_MAX < CLAIM_UNFAIR_NS ? 0 : seat->pool->workers;
   for (uint32_t bits = queue_occupied(queue) & lanes; bits; bits &= bits - 1) {
     uint32_t number = (uint32_t)__builtin_ctz(bits), more_urgent = lanes & ((1u << number) - 1u);
-    lane *lane = &queue->lanes[number];
+    struct lane *lane = &queue->lanes[number];
     uint64_t first;
     uint32_t count = lane_look(lane, queue_fair_part(lane, most, workers), NULL, &first);
     if (!count) continue;
@@ -195,7 +195,7 @@ static bool serve(seat *seat, uint32_t lanes, uint32_t most, uint32_t *ran) {
 }
 
 /* Jobs of `more_urgent` lanes (bits) go first. */
-static uint32_t give_way(seat *seat, uint32_t more_urgent, ended *ended) {
+static uint32_t give_way(struct seat *seat, uint32_t more_urgent, struct ended *ended) {
   uint32_t ran = 0;
   while (worker_is_wanted(seat, more_urgent)) {
     /* Before a job is this thread's alone: what follows an ended group may wait for it. */
@@ -207,12 +207,12 @@ static uint32_t give_way(seat *seat, uint32_t more_urgent, ended *ended) {
   return ran;
 }
 
-uint32_t worker_give_way(seat *seat, uint32_t more_urgent) {
-  ended none = {NULL, 0};
+uint32_t worker_give_way(struct seat *seat, uint32_t more_urgent) {
+  struct ended none = {NULL, 0};
   return give_way(seat, more_urgent, &none);
 }
 
-static void note_cost(seat *seat, uint64_t begin_ns, uint32_t jobs) {
+static void note_cost(struct seat *seat, uint64_t begin_ns, uint32_t jobs) {
   if (!jobs) return;
   uint64_t each_ns = (clock_now(&seat->pool->clock) - begin_ns) / jobs;
   seat->job_ns = (3 * seat->job_ns + each_ns) / 4;
@@ -220,14 +220,14 @@ static void note_cost(seat *seat, uint64_t begin_ns, uint32_t jobs) {
 
 /* Between two jobs, those of the lanes `way_to` that are more urgent go first. Returns how many of the claimed were
  * still there. */
-static uint32_t run_claim(seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to) {
+static uint32_t run_claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to) {
   struct muster_pool *pool = seat->pool;
   uint64_t begin_ns = clock_now(&pool->clock);
-  ended ended = {NULL, 0};
+  struct ended ended = {NULL, 0};
   uint32_t ran = 0, more_urgent = way_to & ((1u << lane) - 1u);
   struct lane *from = &pool->queue.lanes[lane];
   for (uint32_t i = 0; i < count; i++) {
-    job job;
+    struct job job;
     /* Not before the first: it was the most urgent, and a claim of one is not announced. */
     if (i > 0) give_way(seat, more_urgent, &ended);
     if (ended.count && lane_group(from, first + i) != ended.group) count_out(seat, &ended);
@@ -245,7 +245,7 @@ static uint32_t run_claim(seat *seat, uint32_t lane, uint64_t first, uint32_t co
 }
 
 /* How many jobs to claim: what is expected to take JOB_CLAIM_NS; one inside another job, whose claim stands already. */
-static uint32_t claim_size(const seat *seat) {
+static uint32_t claim_size(const struct seat *seat) {
   if (seat->running) return 1;
   uint64_t jobs = JOB_CLAIM_NS / (seat->job_ns + 1);
   return jobs < 1 ? 1 : jobs < CLAIM_JOBS_MAX ? (uint32_t)jobs : CLAIM_JOBS_MAX;
@@ -256,7 +256,7 @@ static void let_more_come(void) {
   for (int i = 0; i < 8; i++) pause_processor();
 }
 
-bool worker_serve(seat *seat, uint32_t lanes, uint32_t most) {
+bool worker_serve(struct seat *seat, uint32_t lanes, uint32_t most) {
   uint32_t ran = 0;
   if (!serve(seat, lanes, most, &ran)) return false;
   if (ran == 1 && seat->job_ns < CLAIM_TINY_NS) let_more_come();
@@ -266,7 +266,7 @@ bool worker_serve(seat *seat, uint32_t lanes, uint32_t most) {
 void worker_drop(struct muster_pool *pool, uint32_t number) {
   struct lane *lane = &pool->queue.lanes[number];
   uint64_t first;
-  job job;
+  struct job job;
   while (lane_look(lane, 1, NULL, &first)) {
     if (!lane_claim(lane, first, 1) || !lane_start(lane, first, &job)) continue;
     fetch_add_relaxed_u64(&pool->dropped, range_counts_as_dropped(&job));
@@ -274,15 +274,15 @@ void worker_drop(struct muster_pool *pool, uint32_t number) {
   }
 }
 
-bool worker_serve_lane(seat *seat, uint32_t lane, uint32_t *ran) {
+bool worker_serve_lane(struct seat *seat, uint32_t lane, uint32_t *ran) {
   uint64_t first;
   uint32_t count = claim_from(seat, lane, 1, NULL, &first);
   if (count) *ran += run_claim(seat, lane, first, count, 0);
   return count > 0;
 }
 
-bool worker_steal(seat *seat, uint32_t lanes) {
-  job job;
+bool worker_steal(struct seat *seat, uint32_t lanes) {
+  struct job job;
   if (!claims_take(seat->pool, seat->index + 1, lanes, NULL, &job)) return false;
   run_stolen(seat, &job);
   return true;
@@ -293,7 +293,7 @@ static bool is_main(const struct muster_pool *pool) {
 }
 
 /* Looks through a lane from where the last look stopped. */
-static bool take_from_lane(lane *lane, const group *only, uint64_t *scan, job *job) {
+static bool take_from_lane(struct lane *lane, const struct group *only, uint64_t *scan, struct job *job) {
   uint64_t head = lane_head(lane), tail = lane_tail(lane);
   for (uint64_t position = *scan > head ? *scan : head; position < tail; position++)
     if (lane_take_out(lane, position, only, job)) {
@@ -305,7 +305,7 @@ static bool take_from_lane(lane *lane, const group *only, uint64_t *scan, job *j
 }
 
 /* The lanes from which a waiter at this seat may run jobs of its group. */
-static uint32_t lanes_open_to(const seat *seat) {
+static uint32_t lanes_open_to(const struct seat *seat) {
   const struct muster_pool *pool = seat->pool;
   uint32_t lanes = QUEUE_ALL;
   if (is_main(pool)) lanes |= 1u << LANE_PINNED;
@@ -314,10 +314,10 @@ static uint32_t lanes_open_to(const seat *seat) {
 }
 
 /* Runs a job that stands out of its turn in one of `lanes`, or in somebody's claim. */
-static bool run_out_of_turn(seat *seat, uint32_t lanes, const group *group, uint64_t *scan) {
+static bool run_out_of_turn(struct seat *seat, uint32_t lanes, const struct group *group, uint64_t *scan) {
   struct muster_pool *pool = seat->pool;
   bool found = false;
-  job job;
+  struct job job;
   for (uint32_t bits = lanes; bits && !found; bits &= bits - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(bits);
     found = take_from_lane(&pool->queue.lanes[lane], group, &scan[lane], &job);
@@ -327,7 +327,7 @@ static bool run_out_of_turn(seat *seat, uint32_t lanes, const group *group, uint
   return true;
 }
 
-bool worker_help_before(seat *seat, const group *group, bool *any) {
+bool worker_help_before(struct seat *seat, const struct group *group, bool *any) {
   enum { GROUPS_MAX = 64 };
   const struct group *groups[GROUPS_MAX] = {group};
   uint32_t count = followers_trace(&seat->pool->followers, groups, 1, GROUPS_MAX), lanes = lanes_open_to(seat);
@@ -339,7 +339,7 @@ bool worker_help_before(seat *seat, const group *group, bool *any) {
   return count == GROUPS_MAX && worker_serve(seat, QUEUE_ALL, 1);
 }
 
-bool worker_help(seat *seat, const group *group, uint64_t *scan) {
+bool worker_help(struct seat *seat, const struct group *group, uint64_t *scan) {
   struct muster_pool *pool = seat->pool;
   uint32_t lanes = load_ordered_u32(&group->lanes) & lanes_open_to(seat);
   for (uint32_t bits = lanes; bits; bits &= bits - 1) {
@@ -354,9 +354,9 @@ bool worker_help(seat *seat, const group *group, uint64_t *scan) {
   return run_out_of_turn(seat, lanes, group, scan);
 }
 
-uint32_t worker_take_out_all(struct muster_pool *pool, const group *group, uint64_t *jobs) {
+uint32_t worker_take_out_all(struct muster_pool *pool, const struct group *group, uint64_t *jobs) {
   uint32_t lanes = load_ordered_u32(&group->lanes), entries = 0;
-  job job;
+  struct job job;
   for (uint32_t bits = lanes; bits; bits &= bits - 1) {
     uint32_t lane = (uint32_t)__builtin_ctz(bits);
     for (uint64_t scan = 0; take_from_lane(&pool->queue.lanes[lane], group, &scan, &job); entries++)
@@ -371,7 +371,7 @@ static void pause_between_looks(void) {
   for (int i = 0; i < 2; i++) pause_processor();
 }
 
-static bool spin_for_work(seat *seat) {
+static bool spin_for_work(struct seat *seat) {
   enum { LOOKS = 16 };
   const clock_source *clock = &seat->pool->clock;
   uint64_t end_ns = clock_now(clock) + seat->spin_ns;
@@ -386,7 +386,7 @@ static bool spin_for_work(seat *seat) {
   return false;
 }
 
-static void sleep(seat *seat, uint32_t ticket) {
+static void sleep(struct seat *seat, uint32_t ticket) {
   const muster_pool_def *def = &seat->pool->def;
   bool worker = seat->index > 0 && seat->index < seat->pool->workers;
   seat_count(&seat->statistics.sleeps, 1);
@@ -395,10 +395,10 @@ static void sleep(seat *seat, uint32_t ticket) {
   if (worker && def->on_worker_wake) def->on_worker_wake(seat->index, def->hook_user);
 }
 
-void worker_sleep(seat *seat) {
+void worker_sleep(struct seat *seat) {
   struct muster_pool *pool = seat->pool;
   uint32_t ticket = park_ticket(&seat->parking);
-  job job;
+  struct job job;
   idle_enter(&pool->idle, seat->index);
   bool found = queue_settle(&pool->queue);
   bool stolen = !found && claims_take(pool, seat->index + 1, QUEUE_ALL, NULL, &job);
@@ -411,7 +411,7 @@ void worker_sleep(seat *seat) {
   if (stolen) run_stolen(seat, &job);
 }
 
-void worker_run(seat *seat) {
+void worker_run(struct seat *seat) {
   const clock_source *clock = &seat->pool->clock;
   while (!pool_is_stopping(seat->pool)) {
     if (worker_serve(seat, QUEUE_ALL, claim_size(seat)) || worker_steal(seat, QUEUE_ALL)) continue;
@@ -424,15 +424,15 @@ void worker_run(seat *seat) {
   }
 }
 
-typedef struct waiting {
-  seat *seat;
-  group *group;
+struct waiting {
+  struct seat *seat;
+  struct group *group;
   const wait_orders *orders;
   bool any; /* jobs of other groups may help, too */
   uint64_t scan[LANES];
-} waiting;
+};
 
-static bool work_along(waiting *waiting) {
+static bool work_along(struct waiting *waiting) {
   const wait_orders *orders = waiting->orders;
   if (orders->asleep) return false;
   uint32_t own = load_ordered_u32(&waiting->group->lanes) & QUEUE_ALL;
@@ -445,7 +445,7 @@ static bool work_along(waiting *waiting) {
 }
 
 /* True when the group completed or there was something to do. */
-static bool spin_for_group(waiting *waiting) {
+static bool spin_for_group(struct waiting *waiting) {
   enum { LOOKS = 32 };
   const struct muster_pool *pool = waiting->seat->pool;
   uint64_t now_ns = clock_now(&pool->clock), end_ns = now_ns + SPIN_NS;
@@ -461,8 +461,8 @@ static bool spin_for_group(waiting *waiting) {
   return false;
 }
 
-static void sleep_for_group(waiting *waiting) {
-  seat *seat = waiting->seat;
+static void sleep_for_group(struct waiting *waiting) {
+  struct seat *seat = waiting->seat;
   struct muster_pool *pool = seat->pool;
   uint32_t ticket = park_ticket(&seat->parking);
   uint64_t awaits = waiting->any ? SEAT_AWAITS_ANY : (uint64_t)(uintptr_t)waiting->group;
@@ -474,8 +474,8 @@ static void sleep_for_group(waiting *waiting) {
   idle_leave(&pool->waiting, seat->index);
 }
 
-void worker_wait(seat *seat, group *group, const wait_orders *orders) {
-  waiting waiting = {seat, group, orders, false, {0}};
+void worker_wait(struct seat *seat, struct group *group, const wait_orders *orders) {
+  struct waiting waiting = {seat, group, orders, false, {0}};
   bool told = false;
   seat->waits++;
   while (!group_is_complete(group)) {

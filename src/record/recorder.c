@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-void recorder_cannot(recorder *recorder, const char *why) {
+void recorder_cannot(struct recorder *recorder, const char *why) {
   if (!recorder_records(recorder) || recorder->trouble[0]) return;
   snprintf(recorder->trouble, sizeof recorder->trouble, "%s", why);
 }
 
-bool recorder_diverges(recorder *recorder, const char *format, ...) {
+bool recorder_diverges(struct recorder *recorder, const char *format, ...) {
   va_list arguments;
   if (recorder->trouble[0]) return false;
   va_start(arguments, format);
@@ -23,13 +23,13 @@ bool recorder_diverges(recorder *recorder, const char *format, ...) {
 
 /* ------------------------------------------------------------------------------------------------------------- tags */
 
-void recorder_put_tag(recorder *recorder, recorder_tag tag) {
+void recorder_put_tag(struct recorder *recorder, recorder_tag tag) {
   ASSERT(tag > TAG_NONE && tag <= TAG_URGENCY);
   unsigned char byte = (unsigned char)tag;
   tape_put(&recorder->tape, &byte, 1);
 }
 
-recorder_tag recorder_next_tag(recorder *recorder) {
+recorder_tag recorder_next_tag(struct recorder *recorder) {
   ASSERT(recorder->replays);
   while (!recorder->trouble[0]) {
     unsigned char tag;
@@ -45,7 +45,7 @@ recorder_tag recorder_next_tag(recorder *recorder) {
   return TAG_NONE;
 }
 
-bool recorder_mark(recorder *recorder, recorder_tag tag) {
+bool recorder_mark(struct recorder *recorder, recorder_tag tag) {
   ASSERT(tag != TAG_TYPES && tag != TAG_NEWBORN); /* they stand between others */
   if (recorder_records(recorder)) recorder_put_tag(recorder, tag);
   if (!recorder_replays(recorder)) return true;
@@ -54,14 +54,14 @@ bool recorder_mark(recorder *recorder, recorder_tag tag) {
   return recorder_diverges(recorder, "it needs item %d where its record has %d", (int)tag, (int)found);
 }
 
-void recorder_exchange_value(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
+void recorder_exchange_value(struct recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
   ASSERT(bytes > 0);
   if (!recorder_mark(recorder, tag)) return;
   if (recorder_records(recorder)) tape_put(&recorder->tape, value, bytes);
   if (recorder_replays(recorder)) tape_take(&recorder->tape, value, bytes);
 }
 
-bool recorder_exchange_choice(recorder *recorder, bool choice) {
+bool recorder_exchange_choice(struct recorder *recorder, bool choice) {
   if (recorder_records(recorder)) recorder_put_tag(recorder, choice ? TAG_YES : TAG_NO);
   if (!recorder_replays(recorder)) return choice;
   recorder_tag found = recorder_next_tag(recorder);
@@ -72,7 +72,7 @@ bool recorder_exchange_choice(recorder *recorder, bool choice) {
 
 /* ------------------------------------------------------------------------------------------------------------ lists */
 
-bool recorder_exchange_one(recorder *recorder, recorder_tag tag, bool any, void *value, size_t bytes) {
+bool recorder_exchange_one(struct recorder *recorder, recorder_tag tag, bool any, void *value, size_t bytes) {
   if (recorder_records(recorder)) recorder_put_tag(recorder, any ? tag : TAG_LIST_END);
   if (recorder_records(recorder) && any) tape_put(&recorder->tape, value, bytes);
   if (!recorder_replays(recorder)) return any;
@@ -87,7 +87,7 @@ bool recorder_exchange_one(recorder *recorder, recorder_tag tag, bool any, void 
 
 /* -------------------------------------------------------------------------------------------------------- sections */
 
-bool recorder_write_out(recorder *recorder, tape_kind kind, uint64_t number) {
+bool recorder_write_out(struct recorder *recorder, tape_kind kind, uint64_t number) {
   ASSERT(!recorder->replays);
   size_t count;
   const void *bytes = tape_close(&recorder->tape, kind, number, &count);
@@ -95,12 +95,12 @@ bool recorder_write_out(recorder *recorder, tape_kind kind, uint64_t number) {
   return bytes && !recorder->refused;
 }
 
-void recorder_put_times(recorder *recorder) {
+void recorder_put_times(struct recorder *recorder) {
   recorder_put_tag(recorder, TAG_TIMES);
   tape_put(&recorder->tape, &recorder->times, sizeof recorder->times);
 }
 
-bool recorder_finish(recorder *recorder) {
+bool recorder_finish(struct recorder *recorder) {
   ASSERT(recorder->mode == RECORDER_RECORDS);
   tape_drop(&recorder->tape);
   if (recorder->frames) recorder_put_times(recorder);

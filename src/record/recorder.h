@@ -61,17 +61,17 @@ typedef struct recorder_asides {
   void (*take_newborn)(struct muster_world *world);
 } recorder_asides;
 
-typedef struct recorder {
+struct recorder {
   recorder_mode mode; /* the frame's thread alone may look */
   bool replays;       /* any thread may: the same as long as others know the world */
-  tape tape;
+  struct tape tape;
   uint64_t frames, lost;
   uint32_t types_known;
   char trouble[128]; /* why the recording, or the replay, cannot go on */
   /* recording */
   muster_record_def def;
   uint64_t (*hash)(const struct muster_world *world); /* of the world that records, or replays */
-  newborns newborns;
+  struct newborns newborns;
   bool refused; /* a write was */
   frame_times times;
   /* replaying */
@@ -80,59 +80,59 @@ typedef struct recorder {
   uint64_t frames_max;
   uint32_t agents_given, observers_given; /* ids made up for the host's own calls */
   batch_claim *claims;
-} recorder;
+};
 
-static inline bool recorder_records(const recorder *recorder) {
+static inline bool recorder_records(const struct recorder *recorder) {
   return __builtin_expect(recorder != NULL, 0) && recorder->mode == RECORDER_RECORDS;
 }
 
 /* The world is one that replays; also after it diverged. */
-static inline bool recorder_replays(const recorder *recorder) {
+static inline bool recorder_replays(const struct recorder *recorder) {
   return __builtin_expect(recorder != NULL, 0) && recorder->replays;
 }
 
 /* Records cannot repeat what has just happened: the recording ends with this frame left out. */
-void recorder_cannot(recorder *recorder, const char *why);
+void recorder_cannot(struct recorder *recorder, const char *why);
 
 /* The replay went another way than the record: printf-style. Always false. */
-bool recorder_diverges(recorder *recorder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool recorder_diverges(struct recorder *recorder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes a tag, or finds it; false when there is another. */
-bool recorder_mark(recorder *recorder, recorder_tag tag);
+bool recorder_mark(struct recorder *recorder, recorder_tag tag);
 
 /* Writes a value, or reads it instead. */
-void recorder_exchange_value(recorder *recorder, recorder_tag tag, void *value, size_t bytes);
-static inline void recorder_exchange(recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
+void recorder_exchange_value(struct recorder *recorder, recorder_tag tag, void *value, size_t bytes);
+static inline void recorder_exchange(struct recorder *recorder, recorder_tag tag, void *value, size_t bytes) {
   if (__builtin_expect(recorder != NULL, 0)) recorder_exchange_value(recorder, tag, value, bytes);
 }
 
 /* Writes a choice, or reads it instead. */
-bool recorder_exchange_choice(recorder *recorder, bool choice);
+bool recorder_exchange_choice(struct recorder *recorder, bool choice);
 
 /* A choice by the clock, or by what other threads did. */
-static inline bool recorder_choose(recorder *recorder, bool choice) {
+static inline bool recorder_choose(struct recorder *recorder, bool choice) {
   return __builtin_expect(recorder != NULL, 0) ? recorder_exchange_choice(recorder, choice) : choice;
 }
 
 /* ------------------------------------------------------------------------------------------------ for its writers */
 
 /* Writes a tag. */
-void recorder_put_tag(recorder *recorder, recorder_tag tag);
+void recorder_put_tag(struct recorder *recorder, recorder_tag tag);
 
 /* The next tag behind the asides; TAG_NONE when there is none, or after trouble. */
-recorder_tag recorder_next_tag(recorder *recorder);
+recorder_tag recorder_next_tag(struct recorder *recorder);
 
 /* One of a list, or that there is none any more: written, or read instead. Returns whether there is one; none after
  * trouble. */
-bool recorder_exchange_one(recorder *recorder, recorder_tag tag, bool any, void *value, size_t bytes);
+bool recorder_exchange_one(struct recorder *recorder, recorder_tag tag, bool any, void *value, size_t bytes);
 
 /* Closes a section and hands it to the host. False when it refused, now or before. */
-bool recorder_write_out(recorder *recorder, tape_kind kind, uint64_t number);
+bool recorder_write_out(struct recorder *recorder, tape_kind kind, uint64_t number);
 
 /* Writes what the last recorded frame took. */
-void recorder_put_times(recorder *recorder);
+void recorder_put_times(struct recorder *recorder);
 
 /* Ends the recording, for good. False when a write was refused. */
-bool recorder_finish(recorder *recorder);
+bool recorder_finish(struct recorder *recorder);
 
 #endif

@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-typedef struct field {
+struct field {
   const char *name;
   size_t offset, bytes;
-} field;
+};
 
 #define FIELD(type, name)                                                                                              \
   { #name, offsetof(type, name), sizeof((type){0}.name) }
 
-static const field world_fields[] = {
+static const struct field world_fields[] = {
     FIELD(muster_world_def, agents_max),
     FIELD(muster_world_def, types_max),
     FIELD(muster_world_def, observers_max),
@@ -45,7 +45,7 @@ static const field world_fields[] = {
     FIELD(muster_world_def, wish_part),
 };
 
-static const field type_fields[] = {
+static const struct field type_fields[] = {
     FIELD(muster_type_def, atom_count),
     FIELD(muster_type_def, state_bytes),
     FIELD(muster_type_def, published_bytes),
@@ -76,7 +76,7 @@ static const field type_fields[] = {
 };
 
 /* Of a set of a type: as the table has it. */
-static const field set_fields[] = {
+static const struct field set_fields[] = {
     FIELD(type_set, first_atom), FIELD(type_set, end_atom),      FIELD(type_set, role),
     FIELD(type_set, mode),       FIELD(type_set, priority),      FIELD(type_set, levels),
     FIELD(type_set, asks),       FIELD(type_set, period_ns),     FIELD(type_set, period_updates),
@@ -90,22 +90,22 @@ enum {
   FIELD_BYTES_MAX = 16
 };
 
-static const void *place_of(const void *object, const field *field) {
+static const void *place_of(const void *object, const struct field *field) {
   return (const unsigned char *)object + field->offset;
 }
 
-void fields_put_world(tape *tape, const muster_world_def *def) {
+void fields_put_world(struct tape *tape, const muster_world_def *def) {
   for (size_t i = 0; i < WORLD_FIELDS; i++) tape_put(tape, place_of(def, &world_fields[i]), world_fields[i].bytes);
 }
 
-void fields_take_world(tape *tape, muster_world_def *def) {
+void fields_take_world(struct tape *tape, muster_world_def *def) {
   for (size_t i = 0; i < WORLD_FIELDS; i++)
     tape_take(tape, (unsigned char *)def + world_fields[i].offset, world_fields[i].bytes);
 }
 
 const char *fields_compare_worlds(const muster_world_def *recorded, const muster_world_def *given) {
   for (size_t i = 0; i < WORLD_FIELDS; i++) {
-    const field *field = &world_fields[i];
+    const struct field *field = &world_fields[i];
     if (memcmp(place_of(recorded, field), place_of(given, field), field->bytes) != 0) return field->name;
   }
   return NULL;
@@ -117,7 +117,7 @@ static unsigned char callbacks_of(const muster_type_def *def) {
                          (def->model_importance ? 8 : 0) | (def->catch_up ? 16 : 0));
 }
 
-void fields_put_type(tape *tape, const agent_type *type) {
+void fields_put_type(struct tape *tape, const agent_type *type) {
   unsigned char callbacks = callbacks_of(&type->def);
   tape_put(tape, type->name, sizeof type->name);
   ASSERT(type->sets.count <= MUSTER_SETS_MAX);
@@ -133,7 +133,7 @@ void fields_put_type(tape *tape, const agent_type *type) {
 }
 
 /* The same for the sets: the name of the first field that is not what it was. */
-static const char *compare_sets(tape *tape, const set_table *sets) {
+static const char *compare_sets(struct tape *tape, const set_table *sets) {
   unsigned char value[FIELD_BYTES_MAX];
   for (uint32_t i = 0; i < sets->count; i++)
     for (size_t k = 0; k < SET_FIELDS; k++) {
@@ -144,7 +144,7 @@ static const char *compare_sets(tape *tape, const set_table *sets) {
   return NULL;
 }
 
-const char *fields_compare_type(tape *tape, const agent_type *type) {
+const char *fields_compare_type(struct tape *tape, const agent_type *type) {
   char name[sizeof type->name];
   unsigned char value[FIELD_BYTES_MAX], callbacks;
   tape_take(tape, name, sizeof name);

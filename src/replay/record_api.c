@@ -11,16 +11,10 @@
 
 /* Structures stand in a record as they are in memory: whose differ must not read it. */
 static uint32_t layout_of_structures(void) {
-  static const size_t sizes[] = {sizeof(command),
-                                 sizeof(outgoing),
-                                 sizeof(agent_place),
-                                 sizeof(batch_entry),
-                                 sizeof(muster_frame_report),
-                                 sizeof(frame_experience),
-                                 sizeof(agent_row),
-                                 sizeof(muster_type_def),
-                                 sizeof(muster_world_def),
-                                 sizeof(muster_world_tuning)};
+  static const size_t sizes[] = {
+      sizeof(struct command),      sizeof(outgoing),           sizeof(agent_place), sizeof(batch_entry),
+      sizeof(muster_frame_report), sizeof(frame_experience),   sizeof(agent_row),   sizeof(muster_type_def),
+      sizeof(muster_world_def),    sizeof(muster_world_tuning)};
   uint32_t layout = 0x01020304; /* tells byte orders apart, too */
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) layout = layout * 31 + (uint32_t)sizes[i];
   return layout;
@@ -57,13 +51,13 @@ static muster_result check_record(const muster_record_def *def) {
 }
 
 /* Memory for a recorder; null with the reason when there is none. */
-static recorder *reserve(muster_world *world) {
-  recorder *recorder = arena_reserve(&world->arena, 1, sizeof *recorder);
+static struct recorder *reserve(muster_world *world) {
+  struct recorder *recorder = arena_reserve(&world->arena, 1, sizeof *recorder);
   world->arena.failed = false;
   return recorder;
 }
 
-static void put_head(const muster_world *world, recorder *recorder) {
+static void put_head(const muster_world *world, struct recorder *recorder) {
   tape_put_number(&recorder->tape, world->runner.workers);
   tape_put_number(&recorder->tape, world->runner.state_count);
   fields_put_world(&recorder->tape, &world->def);
@@ -79,7 +73,7 @@ muster_result muster_record_begin(muster_world *world, const muster_record_def *
   if (!result) result = check_types(world);
   if (!result) result = check_record(&def);
   if (result) return result;
-  recorder *recorder = reserve(world);
+  struct recorder *recorder = reserve(world);
   if (!recorder) return MUSTER_E_MEMORY;
   recorder->def = def;
   void *bytes = arena_reserve(&world->arena, def.buffer_bytes, 1);
@@ -92,7 +86,7 @@ muster_result muster_record_begin(muster_world *world, const muster_record_def *
   put_head(world, recorder);
   size_t count;
   const void *head = tape_close(&recorder->tape, TAPE_HEAD, 0, &count);
-  occupation before = guard_hold(world);
+  enum occupation before = guard_hold(world);
   bool written = def.write(head, count, def.user);
   guard_release(world, before);
   if (!written) return error_set(MUSTER_E_SYSTEM, "record: the first write was refused");
@@ -106,7 +100,7 @@ muster_result muster_record_end(muster_world *world) {
   muster_result result = guard_between(world, "record");
   if (result) return result;
   if (!recorder_records(world->recorder)) return error_set(MUSTER_E_STATE, "record: no recording is under way");
-  occupation before = guard_hold(world);
+  enum occupation before = guard_hold(world);
   bool finished = recorder_finish(world->recorder);
   guard_release(world, before);
   if (finished) return MUSTER_OK;
@@ -116,7 +110,7 @@ muster_result muster_record_end(muster_world *world) {
 muster_result muster_record_status_read(const muster_world *world, muster_record_status *status) {
   muster_result result = guard_read(world, "record status");
   if (result) return result;
-  const recorder *recorder = world->recorder;
+  const struct recorder *recorder = world->recorder;
   muster_record_status whole = {.records = recorder_records(world->recorder)};
   if (recorder) {
     whole.frames = recorder->frames;
@@ -129,15 +123,15 @@ muster_result muster_record_status_read(const muster_world *world, muster_record
 
 /* ------------------------------------------------------------------------------------------------------------ look */
 
-typedef struct head {
+struct head {
   uint64_t workers, states;
   muster_world_def world;
   const void *note;
   uint64_t note_bytes;
-} head;
+};
 
 /* Reads the head and stands behind it. */
-static muster_result read_head(tape *tape, const void *bytes, size_t count, head *head) {
+static muster_result read_head(struct tape *tape, const void *bytes, size_t count, struct head *head) {
   tape_section section;
   bool cut;
   muster_result result = tape_read_from(tape, bytes, count, layout_of_structures());
@@ -156,7 +150,7 @@ static muster_result read_head(tape *tape, const void *bytes, size_t count, head
 }
 
 /* Goes through all that follows the head. */
-static muster_result count_frames(tape *tape, uint64_t *frames, bool *cut) {
+static muster_result count_frames(struct tape *tape, uint64_t *frames, bool *cut) {
   tape_section section;
   for (*frames = 0;;) {
     muster_result result = tape_next(tape, &section, cut);
@@ -174,8 +168,8 @@ static muster_result count_frames(tape *tape, uint64_t *frames, bool *cut) {
 
 muster_result muster_record_look(const void *bytes, size_t count, muster_record_info *info,
                                  struct muster_world_def *world) {
-  tape tape;
-  head head;
+  struct tape tape;
+  struct head head;
   if (!bytes) return error_set(MUSTER_E_ARGUMENT, "record: its bytes must be given");
   muster_record_info whole = muster_default_record_info();
   muster_result result = sized_check(SIZED(record_info), info);
@@ -192,9 +186,9 @@ muster_result muster_record_look(const void *bytes, size_t count, muster_record_
 
 /* ---------------------------------------------------------------------------------------------------------- replay */
 
-static muster_result check_replay(const muster_world *world, const muster_replay_def *def, head *head,
+static muster_result check_replay(const muster_world *world, const muster_replay_def *def, struct head *head,
                                   uint64_t *frames) {
-  tape tape;
+  struct tape tape;
   bool cut = false;
   muster_result result = check_new(world, "replay");
   if (!result) result = read_head(&tape, def->bytes, def->count, head);
@@ -211,11 +205,11 @@ muster_result muster_replay_begin(muster_world *world, const muster_replay_def *
   muster_result result = sized_read(SIZED(replay_def), given, &def);
   if (result) return result;
   if (!def.bytes) return error_set(MUSTER_E_ARGUMENT, "replay: the record must be given");
-  head head;
+  struct head head;
   uint64_t frames = 0;
   result = check_replay(world, &def, &head, &frames);
   if (result) return result;
-  recorder *recorder = reserve(world);
+  struct recorder *recorder = reserve(world);
   if (!recorder) return MUSTER_E_MEMORY;
   recorder->claims = arena_reserve(&world->arena, world->def.agents_max, sizeof *recorder->claims);
   uint64_t *agents = arena_reserve(&world->arena, (world->def.agents_max + 63) / 64, sizeof *agents);
@@ -253,7 +247,7 @@ muster_result muster_replay_frame(muster_world *world) {
   muster_result result = guard_frame(world, __builtin_frame_address(0), "replay");
   if (result) return result;
   if (!recorder_replays(world->recorder)) return error_set(MUSTER_E_STATE, "replay: this world does not replay");
-  recorder *recorder = world->recorder;
+  struct recorder *recorder = world->recorder;
   if (recorder->trouble[0]) return diverged(world);
   if (recorder->frames == recorder->frames_max)
     return error_set(MUSTER_E_STATE, "replay: all %llu frames of the record were replayed",

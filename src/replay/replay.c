@@ -15,7 +15,7 @@
 #include <string.h>
 
 void replay_type(struct muster_world *world) {
-  recorder *recorder = world->recorder;
+  struct recorder *recorder = world->recorder;
   uint32_t number = recorder->types_known++;
   if (number >= world->types.count) {
     recorder_diverges(recorder,
@@ -45,7 +45,7 @@ static bool can_be_born(struct muster_world *world, uint64_t index, uint64_t gen
 }
 
 void replay_newborn(struct muster_world *world) {
-  tape *tape = &world->recorder->tape;
+  struct tape *tape = &world->recorder->tape;
   agent_place place;
   uint64_t index = tape_take_number(tape), generation = tape_take_number(tape), number = tape_take_number(tape);
   bool any_user = tape_take_number(tape) != 0;
@@ -81,13 +81,13 @@ void replay_newborn(struct muster_world *world) {
 /* Arrays in a record stand anywhere, which is not where structures may: they are read a few at a time. */
 enum { TOGETHER = 256 };
 
-typedef union values {
+union values {
   muster_position positions[TOGETHER];
   float factors[TOGETHER];
-} values;
+};
 
 static void hand_over(struct muster_world *world, recorder_tag tag, muster_factor factor, const muster_agent *ids,
-                      const values *values, uint32_t count) {
+                      const union values *values, uint32_t count) {
   muster_observer observers[TOGETHER];
   memcpy(observers, ids, count * sizeof *observers);
   if (tag == TAG_MOVES) bulk_move_agents(world, ids, values->positions, count);
@@ -96,9 +96,9 @@ static void hand_over(struct muster_world *world, recorder_tag tag, muster_facto
 }
 
 static void replay_array(struct muster_world *world, recorder_tag tag) {
-  tape *tape = &world->recorder->tape;
+  struct tape *tape = &world->recorder->tape;
   muster_agent ids[TOGETHER];
-  values values;
+  union values values;
   size_t each = tag == TAG_FACTORS ? sizeof *values.factors : sizeof *values.positions;
   uint64_t factor = tape_take_number(tape), count = tape_take_number(tape);
   if (factor >= MUSTER_FACTORS || count > UINT32_MAX) {
@@ -119,7 +119,7 @@ static void replay_array(struct muster_world *world, recorder_tag tag) {
 }
 
 bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
-  tape *tape = &world->recorder->tape;
+  struct tape *tape = &world->recorder->tape;
   for (;;) {
     recorder_tag tag = recorder_next_tag(world->recorder);
     if (tag == TAG_MOVES || tag == TAG_OBSERVER_MOVES || tag == TAG_FACTORS) {
@@ -167,8 +167,8 @@ static bool take_outcome(struct muster_world *world, uint32_t entry, uint64_t ho
 }
 
 static bool take_batch(struct muster_world *world, uint32_t *claims) {
-  tape *tape = &world->recorder->tape;
-  const batch *batch = &world->batch;
+  struct tape *tape = &world->recorder->tape;
+  const struct batch *batch = &world->batch;
   uint64_t recorded = tape_take_number(tape);
   if (recorded != batch->count)
     return recorder_diverges(world->recorder, "it ranked %u agents, its record %llu", batch->count,
@@ -190,8 +190,8 @@ static bool may_be_woken(const struct muster_world *world, uint64_t agent) {
 }
 
 static uint32_t take_woken(struct muster_world *world, uint32_t *claims) {
-  tape *tape = &world->recorder->tape;
-  batch *batch = &world->batch;
+  struct tape *tape = &world->recorder->tape;
+  struct batch *batch = &world->batch;
   uint64_t woken = tape_take_number(tape);
   for (uint32_t i = 0; i < woken; i++) {
     uint64_t agent = tape_take_number(tape), how = tape_take_number(tape);
@@ -212,7 +212,7 @@ static uint32_t take_woken(struct muster_world *world, uint32_t *claims) {
 
 /* Whether each ended as it was to. */
 static void compare_outcomes(struct muster_world *world, uint32_t claims) {
-  const batch *batch = &world->batch;
+  const struct batch *batch = &world->batch;
   for (uint32_t k = 0; k < claims; k++)
     for (uint32_t i = world->recorder->claims[k].first; i < world->recorder->claims[k].end; i++) {
       const batch_entry *entry = &batch->entries[i];
@@ -225,8 +225,8 @@ static void compare_outcomes(struct muster_world *world, uint32_t claims) {
 }
 
 void replay_run(struct muster_world *world) {
-  runner *runner = &world->runner;
-  batch *batch = &world->batch;
+  struct runner *runner = &world->runner;
+  struct batch *batch = &world->batch;
   batch_claim *claims = batch->claims;
   uint32_t claim_count = batch->claim_count, count = 0, woken = 0;
   if (recorder_mark(world->recorder, TAG_OUTCOMES) && take_batch(world, &count)) woken = take_woken(world, &count);

@@ -5,7 +5,7 @@
 #include "run/conduct.h"
 #include "run/passes.h"
 
-void acts_create(acts *acts, runner *runner, uint32_t agents_max, arena *arena) {
+void acts_create(struct acts *acts, struct runner *runner, uint32_t agents_max, struct arena *arena) {
   struct acts fresh = {.runner = runner};
   uint32_t lists = space_list_count(runner->space);
   fresh.entries = arena_reserve(arena, agents_max, sizeof *fresh.entries);
@@ -19,13 +19,13 @@ void acts_create(acts *acts, runner *runner, uint32_t agents_max, arena *arena) 
   if (!arena->failed) *acts = fresh;
 }
 
-static uint32_t list_of(const acts *acts, uint32_t agent) {
-  const runner *runner = acts->runner;
+static uint32_t list_of(const struct acts *acts, uint32_t agent) {
+  const struct runner *runner = acts->runner;
   return space_list_of(runner->space, space_region(&runner->store->places[agent]));
 }
 
 /* Long chains come first, or the worker that takes one last would be waited for. */
-static void put_long_first(acts *acts) {
+static void put_long_first(struct acts *acts) {
   enum { PARTS_EACH = 4 };
   uint32_t least = acts->count / (acts->runner->workers * PARTS_EACH) + 2, front = 0;
   for (uint32_t i = 0; i < acts->claim_count; i++) {
@@ -37,7 +37,7 @@ static void put_long_first(acts *acts) {
 }
 
 /* Entries are in agent order, and so is each chain. */
-static void chain(acts *acts) {
+static void chain(struct acts *acts) {
   acts->claim_count = 0;
   for (uint32_t i = 0; i < acts->count; i++) {
     uint32_t *chain = &acts->chain_of_list[list_of(acts, acts->entries[i].agent)];
@@ -57,14 +57,14 @@ static void chain(acts *acts) {
 }
 
 /* Small enough that the workers end together, large enough that few tickets are taken. */
-static void cut(acts *acts) {
+static void cut(struct acts *acts) {
   enum { CLAIMS_EACH = 16, ENTRIES_MOST = 64 };
   uint32_t entries = acts->count / (acts->runner->workers * CLAIMS_EACH) + 1;
   acts->claim_entries = entries < ENTRIES_MOST ? entries : ENTRIES_MOST;
   acts->claim_count = (acts->count + acts->claim_entries - 1) / acts->claim_entries;
 }
 
-void acts_open(acts *acts) {
+void acts_open(struct acts *acts) {
   for (uint32_t i = 0; i < acts->runner->state_count; i++) {
     acts->parts[i] = (act_part){0};
     acts->runner->states[i].log_count = 0; /* the batch's are merged */
@@ -77,7 +77,7 @@ void acts_open(acts *acts) {
 }
 
 static void run_atoms(worker_state *state) {
-  const runner *runner = state->context.runner;
+  const struct runner *runner = state->context.runner;
   const agent_type *type = state->context.type;
   bool wall = !runner->virtual, finished = false;
   uint64_t begin_ns = wall ? clock_now(&runner->clock) : 0;
@@ -117,12 +117,12 @@ void acts_run_one(worker_state *state, uint32_t index, batch_result *result) {
 }
 
 /* Whoever was removed by those before it does not act any more. */
-static bool is_out(const acts *acts, uint32_t agent) {
+static bool is_out(const struct acts *acts, uint32_t agent) {
   return acts->runner->store->rows[agent].doomed || acts->removed[agent];
 }
 
 /* Runs an entry; false when there is no time for it. */
-static bool run_entry(acts *acts, worker_state *state, uint32_t number, uint64_t *clock_ns) {
+static bool run_entry(struct acts *acts, worker_state *state, uint32_t number, uint64_t *clock_ns) {
   act_entry *entry = &acts->entries[number];
   batch_result *result = &acts->results[number];
   if (acts->timed && !entry->sure && *clock_ns + acts->each_ns > acts->stop_ns + state->blocked_ns) return false;
@@ -142,7 +142,7 @@ static bool run_entry(acts *acts, worker_state *state, uint32_t number, uint64_t
   return true;
 }
 
-static bool run_claim(acts *acts, worker_state *state, uint32_t claim, uint64_t *clock_ns) {
+static bool run_claim(struct acts *acts, worker_state *state, uint32_t claim, uint64_t *clock_ns) {
   bool sure = acts->sure && claim == 0;
   if (acts->kind == MUSTER_ACT_REGION) {
     uint32_t entry = acts->chains[claim];
@@ -159,16 +159,17 @@ static bool run_claim(acts *acts, worker_state *state, uint32_t claim, uint64_t 
   return true;
 }
 
-static void run_claims(acts *acts, worker_state *state, uint64_t *clock_ns) {
+static void run_claims(struct acts *acts, worker_state *state, uint64_t *clock_ns) {
   uint32_t claim;
   while ((claim = ticket_take(&acts->ticket)) != TICKET_NONE)
     if (!run_claim(acts, state, claim, clock_ns)) return;
 }
 
 /* A worker's part from its beginning to its end, which `run` is. */
-static CALLS_OUT void take_part(acts *acts, uint32_t worker, void (*run)(struct acts *, worker_state *, uint64_t *)) {
+static CALLS_OUT void take_part(struct acts *acts, uint32_t worker,
+                                void (*run)(struct acts *, worker_state *, uint64_t *)) {
   MUST_RETURN(leaving_update);
-  runner *runner = acts->runner;
+  struct runner *runner = acts->runner;
   worker_state *state = &runner->states[worker];
   if (state->inside) return; /* it helps, from inside an action: that one goes first */
   bool wall = !runner->virtual, helper = worker != runner->caller, audited = runner->audit && helper;
@@ -191,12 +192,12 @@ void acts_work(void *argument, uint32_t worker) {
   take_part(argument, worker, run_claims);
 }
 
-static void run_in_order(acts *acts, worker_state *state, uint64_t *clock_ns) {
+static void run_in_order(struct acts *acts, worker_state *state, uint64_t *clock_ns) {
   if (acts->count) acts->entries[0].sure = acts->sure;
   for (uint32_t i = 0; i < acts->count; i++)
     if (!acts->entries[i].left_out && !run_entry(acts, state, i, clock_ns)) return;
 }
 
-void acts_run_in_order(acts *acts) {
+void acts_run_in_order(struct acts *acts) {
   take_part(acts, acts->runner->caller, run_in_order);
 }

@@ -35,8 +35,8 @@ typedef struct act_part {
   uint64_t acted;
 } act_part;
 
-typedef struct acts {
-  runner *runner;
+struct acts {
+  struct runner *runner;
   muster_act kind; /* of those in the list */
   uint32_t count;
   act_entry *entries;    /* agents_max */
@@ -53,19 +53,19 @@ typedef struct acts {
   uint32_t *last_of_chain;        /* the last entry so far */
   act_part *parts;                /* by worker */
   _Alignas(64) shared_u64 ticket; /* claims that nobody has taken */
-} acts;
+};
 
 /* Reserves room for `agents_max` on a grid; the arena tells of refusal, and all is as before. */
-void acts_create(acts *acts, runner *runner, uint32_t agents_max, arena *arena);
+void acts_create(struct acts *acts, struct runner *runner, uint32_t agents_max, struct arena *arena);
 
 /* Cuts the list into claims. Frame's thread. O(count). */
-void acts_open(acts *acts);
+void acts_open(struct acts *acts);
 
 /* A crew's work: takes claims until there are none or time is up. `argument` is the list. */
 void acts_work(void *argument, uint32_t worker);
 
 /* Runs all of them on the frame's thread, in agent order, until time is up. */
-void acts_run_in_order(acts *acts);
+void acts_run_in_order(struct acts *acts);
 
 /* Runs the action atoms of an agent, from its first action atom to its last. At the commit; `state` is of the worker
  * that runs it. */

@@ -14,7 +14,7 @@ void conduct_begin(worker_state *state, uint64_t clock_ns) {
   look(state, clock_ns);
 }
 
-void conduct_begin_suspect(worker_state *state, const runner *runner, uint32_t index) {
+void conduct_begin_suspect(worker_state *state, const struct runner *runner, uint32_t index) {
   look(state, clock_now(&runner->clock));
   state->exact_for = index + 1;
 }
@@ -39,19 +39,19 @@ static void suspect(worker_state *state, uint16_t type, uint32_t agent) {
   uint32_t i = 0;
   while (i < state->suspect_count && state->suspects[i].type != type) i++;
   if (i == SUSPECTS_MAX) return;
-  if (i == state->suspect_count) state->suspects[state->suspect_count++] = (suspicion){.type = type};
+  if (i == state->suspect_count) state->suspects[state->suspect_count++] = (struct suspicion){.type = type};
   if (agent) state->suspects[i].agent = agent;
 }
 
 static void note(worker_state *state, uint32_t atom, uint8_t kind, uint64_t duration_ns) {
   const muster_update *update = &state->context.public;
-  offences_add(&state->offences, &(offence){.duration_ns = duration_ns,
-                                            .agent = update->agent.index,
-                                            .generation = update->agent.generation,
-                                            .type = (uint16_t)(update->type.index - 1),
-                                            .atom = (uint16_t)atom,
-                                            .level = (uint8_t)update->level,
-                                            .kind = kind});
+  offences_add(&state->offences, &(struct offence){.duration_ns = duration_ns,
+                                                   .agent = update->agent.index,
+                                                   .generation = update->agent.generation,
+                                                   .type = (uint16_t)(update->type.index - 1),
+                                                   .atom = (uint16_t)atom,
+                                                   .level = (uint8_t)update->level,
+                                                   .kind = kind});
 }
 
 /* An atom whose own time is over the limit. */
@@ -65,7 +65,7 @@ static void note_over(worker_state *state, uint32_t atom, uint64_t own_ns) {
   note(state, atom, OFFENCE_OVER, own_ns);
 }
 
-uint64_t conduct_long_atom(worker_state *state, const runner *runner, uint32_t atom, uint64_t *atom_ns,
+uint64_t conduct_long_atom(worker_state *state, const struct runner *runner, uint32_t atom, uint64_t *atom_ns,
                            uint64_t clock_ns) {
   const muster_update *update = &state->context.public;
   uint64_t limit_ns = state->context.type->def.limit_ns, away_ns = 0, after_ns = clock_ns;
@@ -89,7 +89,7 @@ uint64_t conduct_long_atom(worker_state *state, const runner *runner, uint32_t a
   return after_ns;
 }
 
-void conduct_long_claim(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t claim_ns,
+void conduct_long_claim(worker_state *state, const struct runner *runner, const batch_claim *claim, uint64_t claim_ns,
                         uint64_t clock_ns) {
   absence why;
   if (runner->virtual || claim->timed || claim_ns <= claim->predicted_ns) return;

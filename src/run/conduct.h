@@ -20,12 +20,12 @@
 void conduct_begin(worker_state *state, uint64_t clock_ns);
 
 /* The same before the first atom of an agent that is suspected to wait: this look is exact for it. Wall clock only. */
-void conduct_begin_suspect(worker_state *state, const runner *runner, uint32_t index);
+void conduct_begin_suspect(worker_state *state, const struct runner *runner, uint32_t index);
 
 /* An atom of the update in the worker's context took longer than its limit, or, with audit, than all before it in this
  * frame, as of clock_ns: notes what it did. Leaves in *atom_ns what of it was its own. Returns the clock afterwards.
  * Under the virtual clock *atom_ns is what the model says. */
-uint64_t conduct_long_atom(worker_state *state, const runner *runner, uint32_t atom, uint64_t *atom_ns,
+uint64_t conduct_long_atom(worker_state *state, const struct runner *runner, uint32_t atom, uint64_t *atom_ns,
                            uint64_t clock_ns);
 
 /* With audit: an atom's own time is looked at when it is longer than all before it, by more than a look costs. */
@@ -46,7 +46,7 @@ static inline void conduct_mark_atom(worker_audit *audit, uint64_t begin_ns, uin
 /* The clock was read after an atom, which took *atom_ns until clock_ns; or under the virtual clock that is what its
  * model says. Notes the longest, and which was the last to begin before the promised end; deals with one over its
  * limit. Leaves in *atom_ns what of it was its own, where that was looked at. Returns the clock afterwards. */
-static inline uint64_t conduct_atom(worker_state *state, const runner *runner, uint32_t atom, uint64_t *atom_ns,
+static inline uint64_t conduct_atom(worker_state *state, const struct runner *runner, uint32_t atom, uint64_t *atom_ns,
                                     uint64_t clock_ns) {
   worker_audit *audit = &state->audit;
   bool look = *atom_ns > state->context.type->def.limit_ns;
@@ -61,7 +61,7 @@ static inline uint64_t conduct_atom(worker_state *state, const runner *runner, u
 }
 
 /* A claim took longer than an atom of some type may: when it was not timed, notes its types as suspects. */
-void conduct_long_claim(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t claim_ns,
+void conduct_long_claim(worker_state *state, const struct runner *runner, const batch_claim *claim, uint64_t claim_ns,
                         uint64_t clock_ns);
 
 /* Whether an agent is the one of its type that is suspected to wait. */

@@ -5,7 +5,7 @@
 #include "run/taking.h"
 
 /* Runs the parallel atoms once more. True when the update ended before its action atoms. */
-static bool run_once(worker_state *state, const runner *runner, uint64_t *clock_ns) {
+static bool run_once(worker_state *state, const struct runner *runner, uint64_t *clock_ns) {
   const agent_type *type = state->context.type;
   bool finished = false;
   for (uint32_t atom = 0; atom < type->parallel_atoms && !finished; atom++) {
@@ -20,11 +20,11 @@ static bool run_once(worker_state *state, const runner *runner, uint64_t *clock_
 }
 
 /* Whether the next cycle may begin. */
-static bool may_go_on(const worker_state *state, const runner *runner, uint64_t each_ns, uint64_t clock_ns) {
+static bool may_go_on(const worker_state *state, const struct runner *runner, uint64_t each_ns, uint64_t clock_ns) {
   return runner->virtual || (clock_ns + each_ns <= runner_stop_ns(runner, state) && !is_called_away(state));
 }
 
-void cycles_run(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t *clock_ns) {
+void cycles_run(worker_state *state, const struct runner *runner, uint32_t entry_index, uint64_t *clock_ns) {
   batch_entry *entry = &runner->batch->entries[entry_index];
   update_context *context = &state->context;
   muster_update *update = &context->public;

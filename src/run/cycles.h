@@ -8,10 +8,10 @@
 
 /* Runs what is left of an entry's cycles after the first, and notes in the entry how many ran. *clock_ns: the clock,
  * before and after; not used under the virtual clock. */
-void cycles_run(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t *clock_ns);
+void cycles_run(worker_state *state, const struct runner *runner, uint32_t entry_index, uint64_t *clock_ns);
 
 /* Whether an entry has cycles left after a first one that came to its end. */
-static inline bool cycles_are_left(const runner *runner, uint32_t entry_index) {
+static inline bool cycles_are_left(const struct runner *runner, uint32_t entry_index) {
   if (__builtin_expect(runner->batch->entries[entry_index].cycles <= 1, true)) return false;
   batch_outcome outcome = (batch_outcome)runner->batch->outcomes[entry_index];
   return outcome == OUTCOME_FINISHED || outcome == OUTCOME_ACT;

@@ -8,19 +8,20 @@
 enum { AHEAD_LEAST = 8, AHEAD_MOST = 64, SETS_FETCHED = 8 };
 
 /* Which entries a worker fetches while it runs others. */
-typedef struct fetching {
+struct fetching {
   uint32_t ahead; /* it will probably be at the entry so far ahead when the other workers have had their claims */
   uint32_t end;   /* of the entries that may be looked at now */
-} fetching;
+};
 
-static inline fetching fetching_for(const worker_state *state, const runner *runner, const batch_claim *claim) {
-  const batch *batch = runner->batch;
+static inline struct fetching fetching_for(const worker_state *state, const struct runner *runner,
+                                           const batch_claim *claim) {
+  const struct batch *batch = runner->batch;
   uint32_t ahead = (claim->end - claim->first) * runner->workers;
   ahead = ahead < AHEAD_LEAST ? AHEAD_LEAST : ahead < AHEAD_MOST ? ahead : AHEAD_MOST;
-  return (fetching){ahead, state->early ? batch->early_count : batch->count};
+  return (struct fetching){ahead, state->early ? batch->early_count : batch->count};
 }
 
-PREFETCH_FUNCTION prefetch_row(const runner *runner, uint32_t entry_index) {
+PREFETCH_FUNCTION prefetch_row(const struct runner *runner, uint32_t entry_index) {
   uint32_t agent = runner->batch->entries[entry_index].agent;
   __builtin_prefetch(&runner->store->rows[agent]);
   __builtin_prefetch(&runner->store->places[agent]);
@@ -28,7 +29,7 @@ PREFETCH_FUNCTION prefetch_row(const runner *runner, uint32_t entry_index) {
 }
 
 /* The state is found through the row, so it comes later. */
-PREFETCH_FUNCTION prefetch_state(const runner *runner, uint32_t entry_index) {
+PREFETCH_FUNCTION prefetch_state(const struct runner *runner, uint32_t entry_index) {
   uint32_t agent = runner->batch->entries[entry_index].agent;
   const agent_row *row = &runner->store->rows[agent];
   const agent_type *type = &runner->types->types[row->type];
@@ -42,7 +43,7 @@ PREFETCH_FUNCTION prefetch_state(const runner *runner, uint32_t entry_index) {
 }
 
 /* Agents stand in memory in no order of the batch: what coming entries need is fetched while this one runs. */
-PREFETCH_FUNCTION prefetch_entries(const runner *runner, const fetching *fetching, uint32_t entry_index) {
+PREFETCH_FUNCTION prefetch_entries(const struct runner *runner, const struct fetching *fetching, uint32_t entry_index) {
   __builtin_prefetch(&runner->batch->entries[entry_index + 2 * fetching->ahead]); /* written by the caller, elsewhere */
   if (entry_index + fetching->ahead < fetching->end) prefetch_row(runner, entry_index + fetching->ahead);
   uint32_t sooner = entry_index + fetching->ahead / 2;
@@ -50,7 +51,7 @@ PREFETCH_FUNCTION prefetch_entries(const runner *runner, const fetching *fetchin
 }
 
 /* Nobody has run before the first entries that a worker takes in a frame. */
-PREFETCH_FUNCTION prefetch_claim(const worker_state *state, const runner *runner, const batch_claim *claim) {
+PREFETCH_FUNCTION prefetch_claim(const worker_state *state, const struct runner *runner, const batch_claim *claim) {
   if (state->updates > 0) return;
   for (uint32_t i = claim->first; i < claim->end && i < claim->first + AHEAD_LEAST; i++) prefetch_row(runner, i);
 }

@@ -15,27 +15,27 @@ typedef struct home_range {
   shared_u16 *generations;
 } home_range;
 
-typedef struct homes {
+struct homes {
   shared_u32 count;
   home_range ranges[MUSTER_HERD_TYPES_MAX];
-} homes;
+};
 
 /* Reserves generations for the indices of another type. When there is no room, arena->failed tells. */
-void homes_reserve(homes *homes, uint32_t first, uint32_t count, uint32_t members_max, arena *arena);
+void homes_reserve(struct homes *homes, uint32_t first, uint32_t count, uint32_t members_max, struct arena *arena);
 
 /* The range last reserved may be asked for. */
-void homes_announce(homes *homes);
+void homes_announce(struct homes *homes);
 
 /* Makes an index somebody, or nobody; returns the generation. Frame's thread. */
-uint32_t homes_turn(homes *homes, uint32_t index);
+uint32_t homes_turn(struct homes *homes, uint32_t index);
 
 /* Makes an index what it was when it was saved. Frame's thread, before other threads know the world. */
-void homes_assign(homes *homes, uint32_t index, uint16_t generation);
+void homes_assign(struct homes *homes, uint32_t index, uint16_t generation);
 
 /* The generation of an index that exists. Any thread. */
-uint32_t homes_generation(const homes *homes, uint32_t index);
+uint32_t homes_generation(const struct homes *homes, uint32_t index);
 
 /* The range of a live id; null when it is gone. Any thread. */
-const home_range *homes_find(const homes *homes, muster_herd herd);
+const home_range *homes_find(const struct homes *homes, muster_herd herd);
 
 #endif

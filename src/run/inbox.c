@@ -2,13 +2,13 @@
 
 #include "base/assert.h"
 
-void pending_create(pending *pending, uint32_t agents_max, arena *arena) {
+void pending_create(struct pending *pending, uint32_t agents_max, struct arena *arena) {
   ASSERT(agents_max > 0);
   *pending = (struct pending){.words = (agents_max + 63) / 64};
   pending->bits = arena_reserve(arena, pending->words, sizeof *pending->bits);
 }
 
-uint32_t pending_take(pending *pending, uint32_t *agents, uint32_t most) {
+uint32_t pending_take(struct pending *pending, uint32_t *agents, uint32_t most) {
   uint32_t counted = pending_count(pending), taken = 0, word = pending->next / 64;
   uint64_t beginning = UINT64_MAX << pending->next % 64; /* the lower ones of the first word come last */
   if (counted < most) most = counted;
@@ -28,8 +28,8 @@ uint32_t pending_take(pending *pending, uint32_t *agents, uint32_t most) {
   return taken;
 }
 
-void inbox_create(inbox *inbox, uint32_t agents_max, uint32_t commands_max, arena *arena) {
+void inbox_create(struct inbox *inbox, uint32_t agents_max, uint32_t commands_max, struct arena *arena) {
   pending_create(&inbox->spawns, agents_max, arena);
-  ring_create(&inbox->commands, commands_max, sizeof(command), arena);
+  ring_create(&inbox->commands, commands_max, sizeof(struct command), arena);
   ring_create(&inbox->tunings, INBOX_TUNINGS, sizeof(muster_world_tuning), arena);
 }

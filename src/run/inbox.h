@@ -17,34 +17,34 @@
 #include "pool/ring.h"
 
 /* Agents that were spawned. */
-typedef struct pending {
+struct pending {
   shared_u64 *bits;
   uint32_t words;
   uint32_t next; /* agent from which the intake goes on */
   _Alignas(64) shared_u32 count;
-} pending;
+};
 
 /* Reserves a bit for every agent. */
-void pending_create(pending *pending, uint32_t agents_max, arena *arena);
+void pending_create(struct pending *pending, uint32_t agents_max, struct arena *arena);
 
 /* A written agent, which its spawner does not touch any more, waits for the intake. Any thread. */
-static inline void pending_add(pending *pending, uint32_t agent) {
+static inline void pending_add(struct pending *pending, uint32_t agent) {
   fetch_or_ordered_u64(&pending->bits[agent / 64], 1ull << (agent % 64));
   fetch_add_relaxed_u32(&pending->count, 1);
 }
 
 /* How many wait, at least. Any thread. */
-static inline uint32_t pending_count(const pending *pending) {
+static inline uint32_t pending_count(const struct pending *pending) {
   return load_relaxed_u32(&pending->count);
 }
 
 /* Whether an agent waits. Any thread. */
-static inline bool pending_has(const pending *pending, uint32_t agent) {
+static inline bool pending_has(const struct pending *pending, uint32_t agent) {
   return load_acquire_u64(&pending->bits[agent / 64]) >> (agent % 64) & 1;
 }
 
 /* Takes up to `most` agents; returns how many. One thread. O(taken + words passed over). */
-uint32_t pending_take(pending *pending, uint32_t *agents, uint32_t most);
+uint32_t pending_take(struct pending *pending, uint32_t *agents, uint32_t most);
 
 typedef enum command_kind {
   COMMAND_REMOVE = 0,
@@ -77,7 +77,7 @@ typedef struct command_tuning {
 
 /* Records and snapshots keep its bytes, so it has no gaps; and who makes one assigns members of the union but the first
  * behind the initialiser, which would leave the rest of the union as it was in memory. */
-typedef struct command {
+struct command {
   uint32_t kind; /* command_kind */
   uint32_t index, generation;
   uint32_t partition;
@@ -92,44 +92,44 @@ typedef struct command {
   bool esteemed;       /* tune: the next two are given, each ESTEEM_OF_TYPE when it is not */
   uint8_t designer, role;
   uint32_t unused; /* 0 */
-} command;
+};
 
-_Static_assert(sizeof(command) == 56, "without gaps: its bytes are kept");
+_Static_assert(sizeof(struct command) == 56, "without gaps: its bytes are kept");
 
-typedef struct inbox {
+struct inbox {
   shared_u32 types; /* how many are registered, as other threads may know it */
   shared_u32 messages_open;
-  pending spawns; /* pending agents whose row and place are written */
-  ring commands;  /* command */
-  ring messages;  /* outgoing; reserved when the first type with boxes is registered */
-  ring tunings;   /* muster_world_tuning, checked */
-} inbox;
+  struct pending spawns; /* pending agents whose row and place are written */
+  struct ring commands;  /* command */
+  struct ring messages;  /* outgoing; reserved when the first type with boxes is registered */
+  struct ring tunings;   /* muster_world_tuning, checked */
+};
 
 enum { INBOX_TUNINGS = 64 };
 
 /* Another type is registered: whoever sees the number sees the type. Frame's thread. */
-static inline void inbox_announce_types(inbox *inbox, uint32_t count) {
+static inline void inbox_announce_types(struct inbox *inbox, uint32_t count) {
   /* Release: pairs with the acquire in inbox_types. */
   store_release_u32(&inbox->types, count);
 }
 
 /* How many types a spawn may name. Any thread. */
-static inline uint32_t inbox_types(const inbox *inbox) {
+static inline uint32_t inbox_types(const struct inbox *inbox) {
   return load_acquire_u32(&inbox->types);
 }
 
 /* The ring of messages is reserved: who sees it open may push. Frame's thread. */
-static inline void inbox_open_messages(inbox *inbox) {
+static inline void inbox_open_messages(struct inbox *inbox) {
   /* Release: pairs with the acquire in inbox_takes_messages. */
   store_release_u32(&inbox->messages_open, 1);
 }
 
 /* Whether any type has boxes. Any thread. */
-static inline bool inbox_takes_messages(const inbox *inbox) {
+static inline bool inbox_takes_messages(const struct inbox *inbox) {
   return load_acquire_u32(&inbox->messages_open);
 }
 
 /* Reserves room for spawns and commands. */
-void inbox_create(inbox *inbox, uint32_t agents_max, uint32_t commands_max, arena *arena);
+void inbox_create(struct inbox *inbox, uint32_t agents_max, uint32_t commands_max, struct arena *arena);
 
 #endif

@@ -5,29 +5,29 @@
 
 #include "pool/ring.h"
 
-typedef struct newborns {
+struct newborns {
   shared_u32 open;
-  ring agents; /* uint32_t */
-} newborns;
+  struct ring agents; /* uint32_t */
+};
 
 /* Reserves room for as many as can wait, and opens. Before other threads know the world. */
-static inline void newborns_create(newborns *newborns, uint32_t agents_max, arena *arena) {
+static inline void newborns_create(struct newborns *newborns, uint32_t agents_max, struct arena *arena) {
   ring_create(&newborns->agents, agents_max, sizeof(uint32_t), arena);
   if (!arena->failed) store_relaxed_u32(&newborns->open, 1);
 }
 
 /* Nobody asks any more. Frame's thread. */
-static inline void newborns_close(newborns *newborns) {
+static inline void newborns_close(struct newborns *newborns) {
   store_relaxed_u32(&newborns->open, 0);
 }
 
 /* An agent's row, place and state are written. Its spawner's thread. */
-static inline void newborns_add(newborns *newborns, uint32_t agent) {
+static inline void newborns_add(struct newborns *newborns, uint32_t agent) {
   if (load_relaxed_u32(&newborns->open)) ring_push_sure(&newborns->agents, &agent);
 }
 
 /* The next one; false when there is none. Frame's thread. */
-static inline bool newborns_take(newborns *newborns, uint32_t *agent) {
+static inline bool newborns_take(struct newborns *newborns, uint32_t *agent) {
   return ring_pop(&newborns->agents, agent);
 }
 

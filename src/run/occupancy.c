@@ -3,12 +3,12 @@
 #include <pthread.h>
 #include <stddef.h>
 
-void occupancy_set(occupancy *occupancy, occupation occupation) {
+void occupancy_set(struct occupancy *occupancy, enum occupation occupation) {
   store_relaxed_u64(&occupancy->thread, occupation ? thread_self() : 0);
   store_relaxed_u32(&occupancy->occupation, occupation);
 }
 
-bool occupancy_is_mine(const occupancy *occupancy) {
+bool occupancy_is_mine(const struct occupancy *occupancy) {
   return load_relaxed_u64(&occupancy->thread) == thread_self();
 }
 
@@ -24,7 +24,7 @@ static bool is_own_stack(const char *place) {
 }
 
 /* Stacks grow down on every machine that this builds for. */
-bool occupancy_was_left(const occupancy *occupancy, const char *here) {
+bool occupancy_was_left(const struct occupancy *occupancy, const char *here) {
   if (!occupancy_is_mine(occupancy) || here < occupancy->stack) return false;
   return is_own_stack(here) && is_own_stack(occupancy->stack);
 }

@@ -7,19 +7,19 @@
 
 #include "pool/atomics.h"
 
-typedef enum occupation {
+enum occupation {
   OCCUPIED_NOT = 0,  /* between two frames */
   OCCUPIED_BY_FRAME, /* a frame runs, or is planned, or a report is taken in */
   OCCUPIED_BY_PLAN,  /* the host runs what was planned */
   OCCUPIED_BY_CALL,  /* a call between two frames that calls back, and only reads what agents are */
   OCCUPIED_BY_DESTROYING
-} occupation;
+};
 
-typedef struct occupancy {
+struct occupancy {
   shared_u32 occupation;
   shared_u64 thread; /* that began it: thread_self() */
   const char *stack; /* of that thread, in the call that began its last frame */
-} occupancy;
+};
 
 /* A number that no other running thread has, for about the price of a load. */
 static inline uint64_t thread_self(void) {
@@ -27,19 +27,19 @@ static inline uint64_t thread_self(void) {
 }
 
 /* About the price of a load. Any thread. */
-static inline occupation occupancy_get(const occupancy *occupancy) {
-  return (occupation)load_relaxed_u32(&occupancy->occupation);
+static inline enum occupation occupancy_get(const struct occupancy *occupancy) {
+  return (enum occupation)load_relaxed_u32(&occupancy->occupation);
 }
 
 /* The calling thread does something with the world from here on, or stops it (OCCUPIED_NOT). */
-void occupancy_set(occupancy *occupancy, occupation occupation);
+void occupancy_set(struct occupancy *occupancy, enum occupation occupation);
 
 /* Whether the calling thread is the one that occupies it. */
-bool occupancy_is_mine(const occupancy *occupancy);
+bool occupancy_is_mine(const struct occupancy *occupancy);
 
 /* Whether the calling thread left its frame without returning, by longjmp(): it occupies the world, and stands at
  * `here` in its stack, no deeper than where that began. Never true on another stack than the thread's own, such as a
  * coroutine's, where that cannot be told. */
-bool occupancy_was_left(const occupancy *occupancy, const char *here);
+bool occupancy_was_left(const struct occupancy *occupancy, const char *here);
 
 #endif

@@ -6,14 +6,14 @@
 #include "run/taking.h"
 
 /* A pass that a worker walks. */
-typedef struct walk {
+struct walk {
   worker_state *state;
-  const runner *runner;
+  const struct runner *runner;
   const agent_type *type;
   const set_table *table;
   set_state *states;
   set_pass *kept;
-  set_counts *counts;
+  struct set_counts *counts;
   const batch_step *step, *steps_end; /* virtual clock: what is left of the plan */
   uint64_t clock_ns, longest_ns;
   uint64_t looked_ns; /* what the atoms took of which the clock was looked at, */
@@ -21,14 +21,14 @@ typedef struct walk {
   uint32_t atoms;     /* run so far, by whomever */
   uint32_t slice_ns;
   bool timed;
-  pass pass;
-} walk;
+  struct pass pass;
+};
 
 /* How a set's turn ended. */
-typedef enum turn { TURN_COMPLETE, TURN_CUT, TURN_PAUSED } turn;
+enum turn { TURN_COMPLETE, TURN_CUT, TURN_PAUSED };
 
 /* Of the type in the worker's context, by set. */
-static set_counts *counts_of(worker_state *state) {
+static struct set_counts *counts_of(worker_state *state) {
   return &state->set_counts[(state->context.public.type.index - 1) * MUSTER_SETS_MAX];
 }
 
@@ -44,9 +44,9 @@ static void tell_set(update_context *context, const set_table *table, uint32_t n
 
 /* Until when the atoms of a set are not told to yield. When nobody looks at the clock, its share of the whole slice
  * counts from its first question on. */
-static void tell_share(walk *walk, const type_set *set) {
+static void tell_share(struct walk *walk, const type_set *set) {
   update_context *context = &walk->state->context;
-  const pass *pass = &walk->pass;
+  const struct pass *pass = &walk->pass;
   if (!context->yields) return;
   context->yield_ns = 0;
   context->share_ns = UINT64_MAX / 4;
@@ -57,7 +57,7 @@ static void tell_share(walk *walk, const type_set *set) {
 }
 
 /* After an atom: how long it took. */
-static void look_at_clock(walk *walk, uint32_t atom) {
+static void look_at_clock(struct walk *walk, uint32_t atom) {
   uint64_t after_ns = clock_now(&walk->runner->clock), atom_ns = after_ns - walk->clock_ns;
   after_ns = conduct_atom(walk->state, walk->runner, atom, &atom_ns, after_ns);
   if (atom_ns > walk->longest_ns) walk->longest_ns = atom_ns;
@@ -67,12 +67,12 @@ static void look_at_clock(walk *walk, uint32_t atom) {
   walk->clock_ns = after_ns;
 }
 
-static bool gives_way(const walk *walk) {
+static bool gives_way(const struct walk *walk) {
   return !walk->runner->virtual && is_called_away(walk->state);
 }
 
 /* The atoms of a set from *atom up to `end`. */
-static turn run_atoms(walk *walk, const type_set *set, uint32_t *atom, uint32_t end) {
+static enum turn run_atoms(struct walk *walk, const type_set *set, uint32_t *atom, uint32_t end) {
   update_context *context = &walk->state->context;
   bool may_be_cut = set->mode != MUSTER_MODE_RUN, goes_on = true;
   for (;;) {
@@ -97,14 +97,14 @@ static turn run_atoms(walk *walk, const type_set *set, uint32_t *atom, uint32_t 
 }
 
 /* A set's turn. `resumes`: it was interrupted in this frame, and goes on whatever its mode. */
-static turn run_set(walk *walk, uint32_t number, uint32_t end, bool resumes) {
+static enum turn run_set(struct walk *walk, uint32_t number, uint32_t end, bool resumes) {
   const type_set *set = &walk->table->sets[number];
   set_state *own = &walk->states[number];
   if (!resumes) pass_begin_set(set, own, walk->runner->now_ns);
   uint32_t atom = own->goes_on ? own->goes_on - 1u : set->first_atom;
   tell_set(&walk->state->context, walk->table, number, own);
   tell_share(walk, set);
-  turn turn = run_atoms(walk, set, &atom, end);
+  enum turn turn = run_atoms(walk, set, &atom, end);
   if (turn == TURN_PAUSED) {
     pass_pause(own, atom);
     return turn;
@@ -123,7 +123,7 @@ static turn run_set(walk *walk, uint32_t number, uint32_t end, bool resumes) {
 }
 
 /* What the set that is next is expected to take before it can be cut. */
-static uint64_t expected_ns(walk *walk) {
+static uint64_t expected_ns(struct walk *walk) {
   uint32_t number = pass_peek(&walk->pass);
   if (number == MUSTER_SETS_MAX || walk->looked == 0) return 0;
   uint64_t whole_ns = walk->looked_ns * sets_whole(&walk->table->sets[number]) / walk->looked;
@@ -131,7 +131,7 @@ static uint64_t expected_ns(walk *walk) {
 }
 
 /* The next set and the atom before which it ends; false when there is none that has time. */
-static bool next_set(walk *walk, uint32_t *number, uint32_t *end) {
+static bool next_set(struct walk *walk, uint32_t *number, uint32_t *end) {
   if (!walk->runner->virtual) {
     *number = pass_next(&walk->pass, walk->clock_ns, expected_ns(walk));
     if (*number == MUSTER_SETS_MAX) return false;
@@ -147,7 +147,7 @@ static bool next_set(walk *walk, uint32_t *number, uint32_t *end) {
 }
 
 /* Gives way before the atoms of a set, or between two sets: whoever goes on finds here what is left. */
-static interruption pause_pass(walk *walk, uint32_t paused) {
+static enum interruption pause_pass(struct walk *walk, uint32_t paused) {
   uint16_t left = walk->pass.left;
   walk->kept->current = (uint8_t)(paused < MUSTER_SETS_MAX ? paused + 1 : 0);
   if (paused < MUSTER_SETS_MAX) left |= (uint16_t)(1u << paused);
@@ -155,7 +155,7 @@ static interruption pause_pass(walk *walk, uint32_t paused) {
   return INTERRUPTED_BY_URGENCY;
 }
 
-static interruption run_sets(walk *walk, uint32_t resumed) {
+static enum interruption run_sets(struct walk *walk, uint32_t resumed) {
   uint32_t number, end;
   if (resumed) {
     number = resumed - 1;
@@ -170,8 +170,8 @@ static interruption run_sets(walk *walk, uint32_t resumed) {
 }
 
 /* Opens the pass of an entry, or what is left of one that gave way in this frame. Returns 1 + the set that goes on. */
-static uint32_t open_pass(walk *walk, const batch_pass *planned, const agent_row *row, bool resumes) {
-  const runner *runner = walk->runner;
+static uint32_t open_pass(struct walk *walk, const batch_pass *planned, const agent_row *row, bool resumes) {
+  const struct runner *runner = walk->runner;
   const batch_result *result = walk->state->context.result;
   uint64_t end_ns = UINT64_MAX, stop_ns = UINT64_MAX;
   uint16_t active = walk->kept->left;
@@ -195,22 +195,22 @@ static uint32_t open_pass(walk *walk, const batch_pass *planned, const agent_row
   return 0;
 }
 
-static void end_pass(walk *walk, const batch_pass *planned, const agent_row *row) {
+static void end_pass(struct walk *walk, const batch_pass *planned, const agent_row *row) {
   batch_result *result = walk->state->context.result;
   bool stopped = walk->runner->virtual ? planned->stopped : walk->pass.stopped;
   bool owes = pass_end(walk->table, walk->states, walk->kept, walk->pass.left, row->level);
   result->owes = !owes ? OWES_NOTHING : stopped ? OWES_BY_FRAME : OWES_BY_SHARE;
 }
 
-interruption passes_run(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t *clock_ns,
-                        bool timed) {
+enum interruption passes_run(worker_state *state, const struct runner *runner, uint32_t entry_index, uint64_t *clock_ns,
+                             bool timed) {
   update_context *context = &state->context;
   batch_result *result = context->result;
   const batch_pass *planned = &runner->batch->passes[entry_index];
   const agent_row *row = &runner->store->rows[context->public.agent.index];
   const set_table *table = &context->type->sets;
   bool resumes = runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED;
-  walk walk; /* the pass is opened below */
+  struct walk walk; /* the pass is opened below */
   walk.state = state;
   walk.runner = runner;
   walk.type = context->type;
@@ -225,7 +225,7 @@ interruption passes_run(worker_state *state, const runner *runner, uint32_t entr
   walk.slice_ns = planned->slice_ns;
   walk.timed = timed;
   uint32_t resumed = open_pass(&walk, planned, row, resumes);
-  interruption interruption = run_sets(&walk, resumed);
+  enum interruption interruption = run_sets(&walk, resumed);
   batch_outcome outcome = OUTCOME_PREEMPTED;
   if (!interruption) {
     end_pass(&walk, planned, row);
@@ -241,7 +241,7 @@ interruption passes_run(worker_state *state, const runner *runner, uint32_t entr
 
 /* ---------------------------------------------------------------------------------------------------------- actions */
 
-static void act_set(worker_state *state, const runner *runner, const agent_type *type, uint32_t number) {
+static void act_set(worker_state *state, const struct runner *runner, const agent_type *type, uint32_t number) {
   const type_set *set = &type->sets.sets[number];
   update_context *context = &state->context;
   set_state *own = &sets_states_of(&type->sets, runner->store->rows[context->public.agent.index].state_slot)[number];
@@ -263,7 +263,7 @@ static void act_set(worker_state *state, const runner *runner, const agent_type 
   counts_of(state)[number].runs++;
 }
 
-void passes_act(worker_state *state, const runner *runner) {
+void passes_act(worker_state *state, const struct runner *runner) {
   const agent_type *type = state->context.type;
   set_pass *kept = &type->sets.passes[runner->store->rows[state->context.public.agent.index].state_slot];
   for (uint32_t i = 0; i < type->sets.count && kept->left; i++) {
@@ -286,7 +286,7 @@ uint64_t passes_act_cost(const agent_type *type, const agent_row *row) {
 /* -------------------------------------------------------------------------------------------------------- questions */
 
 bool passes_should_yield(update_context *context) {
-  const runner *runner = context->runner;
+  const struct runner *runner = context->runner;
   if (!context->set || !context->yields || context->phase != PHASE_PARALLEL) return false;
   if (runner->virtual) return ++context->asked >= context->asks;
   if (is_called_away(context->worker)) return true;

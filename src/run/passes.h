@@ -10,11 +10,11 @@
 
 /* Runs the pass of the entry in the worker's context, or the rest of it. With `timed` the clock is read after each
  * atom: *clock_ns is when it begins, and when it ended. Without, nothing is cut but what returns MUSTER_ATOM_MORE. */
-interruption passes_run(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t *clock_ns,
-                        bool timed);
+enum interruption passes_run(worker_state *state, const struct runner *runner, uint32_t entry_index, uint64_t *clock_ns,
+                             bool timed);
 
 /* Runs the action sets that the pass of the agent in the worker's context left, at the commit. */
-void passes_act(worker_state *state, const runner *runner);
+void passes_act(worker_state *state, const struct runner *runner);
 
 /* What the model says that they cost. */
 uint64_t passes_act_cost(const agent_type *type, const agent_row *row);

@@ -12,14 +12,14 @@
 
 #include <string.h>
 
-void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, arena *arena) {
+void runner_create(struct runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, struct arena *arena) {
   runner->workers = workers;
   runner->state_count = indices;
   runner->limit_ns = UINT64_MAX;
   runner->states = arena_reserve(arena, indices, sizeof *runner->states);
   cost_sample *samples = arena_reserve(arena, (size_t)indices * SAMPLES_MAX, sizeof *samples);
   runner->posts = arena_reserve(arena, indices, sizeof *runner->posts);
-  offence *offences = arena_reserve(arena, (size_t)indices * OFFENCES_MAX, sizeof *offences);
+  struct offence *offences = arena_reserve(arena, (size_t)indices * OFFENCES_MAX, sizeof *offences);
   uint32_t counts = offences_counts(types_max);
   uint32_t *by_type = arena_reserve(arena, (size_t)indices * counts, sizeof *by_type);
   ring_create(&runner->rests, RESTS_MAX, sizeof(batch_claim), arena);
@@ -33,14 +33,14 @@ void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t 
   }
 }
 
-void runner_count_sets(runner *runner, uint32_t types_max, arena *arena) {
+void runner_count_sets(struct runner *runner, uint32_t types_max, struct arena *arena) {
   if (runner->states[0].set_counts) return;
   size_t each = (size_t)types_max * MUSTER_SETS_MAX;
-  set_counts *counts = arena_reserve(arena, runner->state_count * each, sizeof *counts);
+  struct set_counts *counts = arena_reserve(arena, runner->state_count * each, sizeof *counts);
   for (uint32_t i = 0; counts && i < runner->state_count; i++) runner->states[i].set_counts = counts + i * each;
 }
 
-void runner_open_early(runner *runner) {
+void runner_open_early(struct runner *runner) {
   for (uint32_t i = 0; i < runner->state_count; i++) {
     worker_state *state = &runner->states[i];
     *state = (worker_state){.log = state->log,
@@ -61,11 +61,11 @@ void runner_open_early(runner *runner) {
   store_relaxed_u32(&runner->woken_count, 0);
 }
 
-void runner_open(runner *runner) {
+void runner_open(struct runner *runner) {
   ticket_open(&runner->ticket, runner->batch->claim_count - runner->batch->early_claims);
 }
 
-void runner_close(runner *runner) {
+void runner_close(struct runner *runner) {
   batch_claim rest;
   while (ring_pop(&runner->rests, &rest)) continue;
   runner->batch->woken_count = load_relaxed_u32(&runner->woken_count);
@@ -92,7 +92,7 @@ static void tell_elapsed(update_context *context, const agent_type *type, const 
   context->public.steps = told.steps;
 }
 
-static inline void tell(update_context *context, const runner *runner, uint32_t index, uint64_t began_ns) {
+static inline void tell(update_context *context, const struct runner *runner, uint32_t index, uint64_t began_ns) {
   const agent_row *row = &runner->store->rows[index];
   const agent_type *type = &runner->types->types[row->type];
   muster_update *update = &context->public;
@@ -119,12 +119,13 @@ static void begin_published(const agent_type *type, const agent_row *row) {
 }
 
 void runner_call(const worker_state *state) {
-  const runner *runner = state->context.runner;
+  const struct runner *runner = state->context.runner;
   crew_call(state->early ? runner->early_crew : runner->crew, seat_of(state));
 }
 
 /* Whether an update goes on with its next atom. */
-static interruption look_around(const worker_state *state, const runner *runner, uint64_t next_end_ns, bool timed) {
+static enum interruption look_around(const worker_state *state, const struct runner *runner, uint64_t next_end_ns,
+                                     bool timed) {
   if (timed && next_end_ns > runner_stop_ns(runner, state)) return INTERRUPTED_BY_TIME;
   return !runner->virtual && is_called_away(state) ? INTERRUPTED_BY_URGENCY : INTERRUPTED_NOT;
 }
@@ -152,11 +153,11 @@ static void catch_up(worker_state *state) {
 
 /* Runs the atoms of an entry from `first` up to `end`; with `timed`, reads the clock between atoms and stops when the
  * next is not expected to end in time. *clock_ns is the clock after the last atom when timed. */
-static inline interruption run_atoms(worker_state *state, const runner *runner, uint32_t entry_index, uint32_t first,
-                                     uint32_t end, uint64_t *clock_ns, bool timed) {
+static inline enum interruption run_atoms(worker_state *state, const struct runner *runner, uint32_t entry_index,
+                                          uint32_t first, uint32_t end, uint64_t *clock_ns, bool timed) {
   batch_result *result = state->context.result;
   const agent_type *type = state->context.type;
-  interruption interruption = INTERRUPTED_NOT;
+  enum interruption interruption = INTERRUPTED_NOT;
   uint32_t atom = first;
   uint64_t longest_ns = 0;
   bool finished = false;
@@ -180,14 +181,14 @@ static inline interruption run_atoms(worker_state *state, const runner *runner, 
 }
 
 /* The same for any type. */
-static inline interruption run_update(worker_state *state, const runner *runner, uint32_t entry_index, uint32_t first,
-                                      uint64_t *clock_ns, bool timed) {
+static inline enum interruption run_update(worker_state *state, const struct runner *runner, uint32_t entry_index,
+                                           uint32_t first, uint64_t *clock_ns, bool timed) {
   if (state->context.type->has_sets) return passes_run(state, runner, entry_index, clock_ns, timed);
   return run_atoms(state, runner, entry_index, first, runner->batch->entries[entry_index].atom_end, clock_ns, timed);
 }
 
 /* Prepares the context for an entry; returns the atom that is next. */
-static inline uint32_t begin_entry(worker_state *state, const runner *runner, uint32_t entry_index) {
+static inline uint32_t begin_entry(worker_state *state, const struct runner *runner, uint32_t entry_index) {
   const batch_entry *entry = &runner->batch->entries[entry_index];
   const agent_row *row = &runner->store->rows[entry->agent];
   update_context *context = &state->context;
@@ -214,7 +215,7 @@ static inline uint32_t begin_entry(worker_state *state, const runner *runner, ui
 
 /* What an update cost its worker: fetching the agent as well as its atoms, less the two clock reads and the time away
  * from the processor. */
-static void take_sample(worker_state *state, const runner *runner, uint32_t entry_index, uint64_t cost_ns) {
+static void take_sample(worker_state *state, const struct runner *runner, uint32_t entry_index, uint64_t cost_ns) {
   const agent_row *row = &runner->store->rows[runner->batch->entries[entry_index].agent];
   batch_result *result = &runner->batch->results[entry_index];
   uint64_t reads_ns = 2 * runner->clock.read_ns + state->away_ns;
@@ -227,7 +228,7 @@ static void take_sample(worker_state *state, const runner *runner, uint32_t entr
 }
 
 /* Leaves the entries from `first` on to whoever has time. */
-static void leave_rest(worker_state *state, runner *runner, const batch_claim *claim, uint32_t first) {
+static void leave_rest(worker_state *state, struct runner *runner, const batch_claim *claim, uint32_t first) {
   batch_claim rest = *claim;
   rest.first = first;
   rest.predicted_ns = claim->predicted_ns / (claim->end - claim->first) * (claim->end - first);
@@ -236,29 +237,29 @@ static void leave_rest(worker_state *state, runner *runner, const batch_claim *c
 }
 
 /* Leaves a claim after an entry, which goes on with the rest when it was interrupted. */
-static void turn_away(worker_state *state, runner *runner, const batch_claim *claim, uint32_t entry_index,
-                      interruption interruption) {
+static void turn_away(worker_state *state, struct runner *runner, const batch_claim *claim, uint32_t entry_index,
+                      enum interruption interruption) {
   bool interrupted = interruption == INTERRUPTED_BY_URGENCY;
   if (interrupted) state->interrupted++;
   leave_rest(state, runner, claim, interrupted ? entry_index : entry_index + 1);
 }
 
 /* Whether the claim is left after this entry. */
-static inline bool ends_early(const worker_state *state, const runner *runner, const batch_claim *claim,
-                              uint32_t entry_index, interruption interruption) {
+static inline bool ends_early(const worker_state *state, const struct runner *runner, const batch_claim *claim,
+                              uint32_t entry_index, enum interruption interruption) {
   if (interruption == INTERRUPTED_BY_URGENCY) return true;
   return !runner->virtual && entry_index + 1 < claim->end && is_called_away(state);
 }
 
 /* Whether the frame has time for an entry of a claim that was begun; those that it has none for are carried. */
-static inline bool has_time_for(const worker_state *state, const runner *runner, uint32_t entry_index,
+static inline bool has_time_for(const worker_state *state, const struct runner *runner, uint32_t entry_index,
                                 uint64_t clock_ns) {
   return clock_ns + runner->batch->entries[entry_index].predicted_ns <= runner_stop_ns(runner, state);
 }
 
 /* Each update of the claim is timed on its own. Returns the clock at its end. */
-static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim *claim, uint64_t clock_ns) {
-  fetching fetching = fetching_for(state, runner, claim);
+static uint64_t run_timed(worker_state *state, struct runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+  struct fetching fetching = fetching_for(state, runner, claim);
   prefetch_claim(state, runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     if (i > claim->first && !claim->sure && !has_time_for(state, runner, i, clock_ns)) break;
@@ -267,7 +268,7 @@ static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim
     if (conduct_suspects(state->context.type, state->context.public.agent.index))
       conduct_begin_suspect(state, runner, state->context.public.agent.index);
     uint64_t begin_ns = clock_now(&runner->clock), end_ns = begin_ns, reads_ns = runner->clock.read_ns;
-    interruption interruption = run_update(state, runner, i, next, &end_ns, true);
+    enum interruption interruption = run_update(state, runner, i, next, &end_ns, true);
     state->sampled_overhead_ns += begin_ns - clock_ns > reads_ns ? begin_ns - clock_ns - reads_ns : 0;
     state->sampled_updates++;
     take_sample(state, runner, i, end_ns - clock_ns);
@@ -281,21 +282,21 @@ static uint64_t run_timed(worker_state *state, runner *runner, const batch_claim
 }
 
 /* Not timed: an interrupted update is taken to have cost its part of what was predicted. */
-static void guess_cost(const runner *runner, uint32_t entry_index) {
+static void guess_cost(const struct runner *runner, uint32_t entry_index) {
   const batch_entry *entry = &runner->batch->entries[entry_index];
   batch_result *result = &runner->batch->results[entry_index];
   result->cost_ns = (uint32_t)((uint64_t)entry->predicted_ns * result->atom_next / entry->atom_end);
 }
 
-static uint64_t run_claim(worker_state *state, runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+static uint64_t run_claim(worker_state *state, struct runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   state->context.phase = PHASE_PARALLEL;
   if (!runner->virtual && claim->timed) return run_timed(state, runner, claim, clock_ns);
-  fetching fetching = fetching_for(state, runner, claim);
+  struct fetching fetching = fetching_for(state, runner, claim);
   prefetch_claim(state, runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     prefetch_entries(runner, &fetching, i);
     uint32_t next = begin_entry(state, runner, i);
-    interruption interruption = run_update(state, runner, i, next, &clock_ns, false);
+    enum interruption interruption = run_update(state, runner, i, next, &clock_ns, false);
     if (interruption) guess_cost(runner, i);
     if (cycles_are_left(runner, i)) cycles_run(state, runner, i, &clock_ns);
     if (!ends_early(state, runner, claim, i, interruption)) continue;
@@ -306,15 +307,15 @@ static uint64_t run_claim(worker_state *state, runner *runner, const batch_claim
 }
 
 /* Notes a claim that was run. An update that was interrupted may be in other hands already. */
-static void track_claim(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t begin_ns,
+static void track_claim(worker_state *state, const struct runner *runner, const batch_claim *claim, uint64_t begin_ns,
                         uint64_t end_ns) {
-  track *track = state->track;
+  struct track *track = state->track;
   bool interrupted = state->interrupted > track->interrupted_before;
   uint64_t begun = state->updates - track->updates_before;
   uint32_t last = state->context.entry;
   track->interrupted_before = state->interrupted;
   track->updates_before = state->updates;
-  span *span = track_add(track, begin_ns, end_ns);
+  struct span *span = track_add(track, begin_ns, end_ns);
   if (!span) return;
   track_describe(span, runner->store, runner->batch, claim->first, last + 1);
   span->preempted = track_preempted(runner->batch, claim->first, interrupted ? last : last + 1);
@@ -326,14 +327,14 @@ static void track_claim(worker_state *state, const runner *runner, const batch_c
 
 /* The margins are to the 95th percentile; half as much again is to the 99th. A claim that may not be over by then is
  * stopped between two atoms. */
-static inline bool may_be_late(const worker_state *state, const runner *runner, const batch_claim *claim,
+static inline bool may_be_late(const worker_state *state, const struct runner *runner, const batch_claim *claim,
                                uint64_t clock_ns) {
   uint64_t margin_ns = claim->margin_ns + (uint64_t)claim->margin_ns / 2;
   return clock_ns + claim->predicted_ns + margin_ns > runner_stop_ns(runner, state);
 }
 
 /* Runs what is more urgent than any update. Returns the clock after it. */
-static uint64_t run_urgent(worker_state *state, runner *runner, uint64_t clock_ns, uint64_t *cpu_ns) {
+static uint64_t run_urgent(worker_state *state, struct runner *runner, uint64_t clock_ns, uint64_t *cpu_ns) {
   if (!queue_may_have(&runner->pool->queue, URGENT_LANES) || !worker_give_way(seat_of(state), URGENT_LANES))
     return clock_ns;
   uint64_t end_ns = runner->virtual ? 0 : clock_now(&runner->clock);
@@ -345,7 +346,7 @@ static uint64_t run_urgent(worker_state *state, runner *runner, uint64_t clock_n
 }
 
 /* Agents that wake each other leave something to those who wait. */
-static void ration_woken(worker_state *state, const runner *runner, const batch_claim *claim, uint64_t took_ns) {
+static void ration_woken(worker_state *state, const struct runner *runner, const batch_claim *claim, uint64_t took_ns) {
   *(claim->first < runner->batch->count ? &state->others_ns : &state->woken_ns) += took_ns;
   state->takes_woken =
       state->log_count < runner->log_max && (double)state->woken_ns < runner->woken_part * (double)state->others_ns;
@@ -353,7 +354,7 @@ static void ration_woken(worker_state *state, const runner *runner, const batch_
 
 /* What crossed the promised end is late: the atom that did and what came after it, where the clock was read after each;
  * else all of it. */
-void runner_audit_claim(worker_state *state, const runner *runner, uint64_t *cpu_ns, uint64_t end_ns) {
+void runner_audit_claim(worker_state *state, const struct runner *runner, uint64_t *cpu_ns, uint64_t end_ns) {
   worker_audit *audit = &state->audit;
   uint64_t now_cpu_ns = clock_thread_cpu();
   uint64_t own_ns = now_cpu_ns - *cpu_ns, since_ns = end_ns - audit->atom_begin_ns;
@@ -365,7 +366,7 @@ void runner_audit_claim(worker_state *state, const runner *runner, uint64_t *cpu
   if (end_ns > runner->promised_ns + state->blocked_ns) audit->overrun_ns += own_ns < since_ns ? own_ns : since_ns;
 }
 
-void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns) {
+void runner_audit_settling(struct runner *runner, uint32_t worker, uint64_t cpu_ns) {
   worker_audit *audit = &runner->states[worker].audit;
   uint64_t now_ns = clock_now(&runner->clock), end_ns = runner->promised_ns + runner->states[worker].blocked_ns;
   uint64_t late_ns = now_ns > end_ns ? now_ns - end_ns : 0;
@@ -374,12 +375,12 @@ void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns) {
 }
 
 void runner_before_sleep(void *argument) {
-  runner *runner = argument;
+  struct runner *runner = argument;
   runner_caller(runner)->audit.end_ns = clock_now(&runner->clock);
   runner_caller(runner)->audit.end_cpu_ns = clock_thread_cpu();
 }
 
-static void work_off(worker_state *state, runner *runner, bool early_only) {
+static void work_off(worker_state *state, struct runner *runner, bool early_only) {
   bool wall = !runner->virtual;
   uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns, claims_ns = 0;
   uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns, jobs_ns = state->jobs_ns;
@@ -417,7 +418,7 @@ static void work_off(worker_state *state, runner *runner, bool early_only) {
   state->audit.end_cpu_ns = cpu_ns;
 }
 
-static CALLS_OUT void work(runner *runner, uint32_t worker, bool early_only) {
+static CALLS_OUT void work(struct runner *runner, uint32_t worker, bool early_only) {
   MUST_RETURN(leaving_update);
   worker_state *state = &runner->states[worker];
   if (state->inside) return;
@@ -440,7 +441,7 @@ void runner_work(void *argument, uint32_t worker) {
   work(argument, worker, false);
 }
 
-uint64_t runner_take_blocked(runner *runner) {
+uint64_t runner_take_blocked(struct runner *runner) {
   uint64_t longest_ns = 0;
   for (uint32_t i = 0; i < runner->state_count; i++) {
     if (runner->states[i].blocked_ns > longest_ns) longest_ns = runner->states[i].blocked_ns;
@@ -451,7 +452,7 @@ uint64_t runner_take_blocked(runner *runner) {
 
 muster_update *runner_begin_outside(worker_state *state, uint32_t index, update_phase phase, batch_result *result) {
   update_context *context = &state->context;
-  const runner *runner = context->runner;
+  const struct runner *runner = context->runner;
   context->phase = phase;
   context->result = result;
   context->spawn_base = 0;

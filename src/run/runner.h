@@ -42,7 +42,7 @@ typedef enum update_phase { PHASE_OUTSIDE = 0, PHASE_PARALLEL, PHASE_ACT, PHASE_
 typedef struct logged_command {
   uint32_t entry; /* of the batch */
   uint32_t part;  /* the atom with which this part of an interrupted update began */
-  command command;
+  struct command command;
 } logged_command;
 
 typedef struct cost_sample {
@@ -53,10 +53,10 @@ typedef struct cost_sample {
 } cost_sample;
 
 /* A claim or an atom that took suspiciously long. */
-typedef struct suspicion {
+struct suspicion {
   uint16_t type;
   uint32_t agent; /* 1 + index; 0 = some agent of the claim */
-} suspicion;
+};
 
 /* What audit measures of one worker in one frame, in thread CPU time. */
 typedef struct worker_audit {
@@ -73,9 +73,9 @@ typedef struct worker_audit {
 } worker_audit;
 
 /* What one worker did with a set of a type. */
-typedef struct set_counts {
+struct set_counts {
   uint64_t runs, cuts;
-} set_counts;
+};
 
 struct runner;
 
@@ -105,7 +105,7 @@ typedef struct update_context {
 } update_context;
 
 /* What ends an update before its last atom. */
-typedef enum interruption { INTERRUPTED_NOT = 0, INTERRUPTED_BY_TIME, INTERRUPTED_BY_URGENCY } interruption;
+enum interruption { INTERRUPTED_NOT = 0, INTERRUPTED_BY_TIME, INTERRUPTED_BY_URGENCY };
 
 typedef struct worker_state {
   _Alignas(64) update_context context;
@@ -126,8 +126,9 @@ typedef struct worker_state {
   uint64_t positions_refused, spawns_refused, commands_dropped, results_refused;
   uint32_t nearby_cut; /* neighbour queries that were */
   uint64_t sets_cut;
-  set_counts *set_counts; /* MUSTER_SETS_MAX of each type, since the world was created; null while no type has sets */
-  track *track;           /* of a world that keeps a trace on the wall clock; else null */
+  struct set_counts
+      *set_counts;     /* MUSTER_SETS_MAX of each type, since the world was created; null while no type has sets */
+  struct track *track; /* of a world that keeps a trace on the wall clock; else null */
   worker_audit audit;
   /* What run/conduct.h keeps: both clocks and the thread's switches when its own time was last told from the rest; 1 +
    * the agent before whose update that was; of the update, time away from the processor, and whether an atom was over
@@ -139,23 +140,23 @@ typedef struct worker_state {
   uint64_t away_ns;
   uint64_t blocked_ns;
   uint32_t suspect_count;
-  suspicion suspects[SUSPECTS_MAX]; /* each type once */
-  offence_list offences;            /* kept until they are judged */
+  struct suspicion suspects[SUSPECTS_MAX]; /* each type once */
+  offence_list offences;                   /* kept until they are judged */
   watch_post *post;
   flight_line *flight; /* of a world with a flight recorder; else null */
 } worker_state;
 
-typedef struct runner {
+struct runner {
   muster_world *world;
   agent_store *store;
   const type_table *types;
-  space *space;
+  struct space *space;
   const herd_table *herds; /* null while there is no herd type */
-  identity *agents;
-  wakes *wakes;
+  struct identity *agents;
+  struct wakes *wakes;
   struct muster_pool *pool;
-  crew *early_crew, *crew; /* whose members runner_work_early and runner_work are */
-  batch *batch;
+  struct crew *early_crew, *crew; /* whose members runner_work_early and runner_work are */
+  struct batch *batch;
   const uint32_t *spawn_ids; /* set aside for this frame */
   clock_source clock;
   uint64_t seed;
@@ -163,7 +164,7 @@ typedef struct runner {
   uint32_t workers;
   uint32_t state_count;
   worker_state *states;        /* one per worker index */
-  track *tracks;               /* likewise; null without a trace */
+  struct track *tracks;        /* likewise; null without a trace */
   watch_post *posts;           /* likewise */
   void *flight_memory;         /* the host's, of the flight recorder; null without one */
   flight_line *flight_lines;   /* in it; one per worker index */
@@ -182,17 +183,17 @@ typedef struct runner {
   _Alignas(64) shared_u64 early_ticket; /* claims of what was held */
   _Alignas(64) shared_u64 ticket;       /* claims of the rest */
   _Alignas(64) shared_u32 woken_count;  /* entries of woken agents, behind those of the batch */
-  ring rests;                           /* batch_claim: what interrupted workers left */
-} runner;
+  struct ring rests;                    /* batch_claim: what interrupted workers left */
+};
 
 /* Reserves the workers' states. The other pointers are set by the world. */
-void runner_create(runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, arena *arena);
+void runner_create(struct runner *runner, uint32_t workers, uint32_t indices, uint32_t types_max, struct arena *arena);
 
 /* Gives each worker room for so many commands. When there is none, arena->failed tells and all is as before. */
-void runner_widen_logs(runner *runner, uint32_t log_max, arena *arena);
+void runner_widen_logs(struct runner *runner, uint32_t log_max, struct arena *arena);
 
 /* The first type with sets is registered: reserves their counts. When there is no room, arena->failed tells. */
-void runner_count_sets(runner *runner, uint32_t types_max, arena *arena);
+void runner_count_sets(struct runner *runner, uint32_t types_max, struct arena *arena);
 
 /* Whether a command comes before another: by entry, and by part of its update. */
 static inline bool runner_logged_before(const logged_command *one, const logged_command *other) {
@@ -201,7 +202,7 @@ static inline bool runner_logged_before(const logged_command *one, const logged_
 
 /* Puts a worker's log in this order. It is already, unless the worker went on with what another one left. O(commands)
  * then. */
-void runner_sort_log(runner *runner, worker_state *state);
+void runner_sort_log(struct runner *runner, worker_state *state);
 
 /* A worker's log, as far as it is not merged yet. */
 typedef struct merged_log {
@@ -215,19 +216,19 @@ typedef struct log_merge {
 } log_merge;
 
 /* Begins to merge; the logs must stay as they are until the end. */
-void runner_merge_logs(runner *runner, log_merge *merge);
+void runner_merge_logs(struct runner *runner, log_merge *merge);
 
 /* The next command; null at the end. */
 const logged_command *runner_merge_next(log_merge *merge);
 
 /* Clears what the workers counted in the last frame and opens the early claims of the batch. Frame's thread. */
-void runner_open_early(runner *runner);
+void runner_open_early(struct runner *runner);
 
 /* Opens the rest of the claims. Frame's thread. */
-void runner_open(runner *runner);
+void runner_open(struct runner *runner);
 
 /* All have left: nothing is left to be taken. How many woken agents were run is in the batch. Frame's thread. */
-void runner_close(runner *runner);
+void runner_close(struct runner *runner);
 
 /* A crew's work: takes early claims until there are none or time is up. `argument` is the runner. */
 void runner_work_early(void *argument, uint32_t worker);
@@ -239,31 +240,31 @@ void runner_work(void *argument, uint32_t worker);
 void runner_call(const worker_state *state);
 
 /* Until when a worker begins something: time in which its atoms waited is no loss to others. */
-static inline uint64_t runner_stop_ns(const runner *runner, const worker_state *state) {
+static inline uint64_t runner_stop_ns(const struct runner *runner, const worker_state *state) {
   return runner->stop_ns + state->blocked_ns;
 }
 
 /* The longest that a worker's atoms waited since the last call: so much later the frame ends. Frame's thread, when no
  * worker runs. */
-uint64_t runner_take_blocked(runner *runner);
+uint64_t runner_take_blocked(struct runner *runner);
 
 /* With audit: a claim, or jobs, that began when the worker's CPU clock read *cpu_ns, are over. */
-void runner_audit_claim(worker_state *state, const runner *runner, uint64_t *cpu_ns, uint64_t end_ns);
+void runner_audit_claim(worker_state *state, const struct runner *runner, uint64_t *cpu_ns, uint64_t end_ns);
 
 /* With audit: another worker spent `cpu_ns` on settling, or in actions, until now; what lies after the promised end is
  * overrun. */
-void runner_audit_settling(runner *runner, uint32_t worker, uint64_t cpu_ns);
+void runner_audit_settling(struct runner *runner, uint32_t worker, uint64_t cpu_ns);
 
 /* With audit: the caller is about to sleep until the last worker leaves; `argument` is the runner. */
 void runner_before_sleep(void *argument);
 
 /* How much longer than predicted a claim may take, as far as that counts: it is not started so shortly before the end,
  * where a runaway would cross it. */
-static inline uint64_t runner_risk_ns(const runner *runner, const batch_claim *claim) {
+static inline uint64_t runner_risk_ns(const struct runner *runner, const batch_claim *claim) {
   return claim->risk_ns < runner->risk_most_ns ? claim->risk_ns : runner->risk_most_ns;
 }
 
-static inline worker_state *runner_caller(const runner *runner) {
+static inline worker_state *runner_caller(const struct runner *runner) {
   return &runner->states[runner->caller];
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void runner_widen_logs(runner *runner, uint32_t log_max, arena *arena) {
+void runner_widen_logs(struct runner *runner, uint32_t log_max, struct arena *arena) {
   logged_command *logs = arena_reserve(arena, (size_t)runner->state_count * log_max, sizeof *logs);
   logged_command *scratch = arena_reserve(arena, log_max, sizeof *scratch);
   if (arena->failed) return;
@@ -21,7 +21,7 @@ static void merge_parts(logged_command *log, logged_command *scratch, uint32_t b
   memcpy(log + at, scratch + left, (count - left) * sizeof *log);
 }
 
-void runner_sort_log(runner *runner, worker_state *state) {
+void runner_sort_log(struct runner *runner, worker_state *state) {
   uint32_t count = state->log_count, i = 1;
   while (i < count && !runner_logged_before(&state->log[i], &state->log[i - 1])) i++;
   if (i >= count) return;
@@ -33,7 +33,7 @@ void runner_sort_log(runner *runner, worker_state *state) {
     }
 }
 
-void runner_merge_logs(runner *runner, log_merge *merge) {
+void runner_merge_logs(struct runner *runner, log_merge *merge) {
   merge->count = 0;
   for (uint32_t i = 0; i < runner->state_count; i++) {
     worker_state *state = &runner->states[i];

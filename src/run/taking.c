@@ -5,7 +5,7 @@
 /* ---------------------------------------------------------------------------------------------------- who was woken */
 
 /* Whether a woken agent can be run at once. */
-static bool takes_wake(const runner *runner, uint32_t agent) {
+static bool takes_wake(const struct runner *runner, uint32_t agent) {
   const agent_row *row = &runner->store->rows[agent];
   if (!identity_is_live(runner->agents, agent, identity_generation(runner->agents, agent)) ||
       !store_is_active(runner->store, agent) || (row->status != AGENT_WAITING && row->status != AGENT_READY) ||
@@ -17,19 +17,19 @@ static bool takes_wake(const runner *runner, uint32_t agent) {
 }
 
 /* What an update may take that nobody ranked: as much as the last of its type. */
-static uint32_t slice_of(const runner *runner, uint32_t type) {
+static uint32_t slice_of(const struct runner *runner, uint32_t type) {
   uint64_t slice_ns = runner->types->types[type].def.slice_ns;
   uint32_t last_ns = runner->batch->shares[type];
   return last_ns ? last_ns : (uint32_t)slice_ns;
 }
 
 /* Puts a woken agent behind the batch, if it waits for its period and wins the swap; else it is the next intake's. */
-static bool admit_woken(worker_state *state, runner *runner, uint32_t agent, batch_claim *claim) {
+static bool admit_woken(worker_state *state, struct runner *runner, uint32_t agent, batch_claim *claim) {
   const agent_row *row = &runner->store->rows[agent];
   const agent_type *type = &runner->types->types[row->type];
   if (!takes_wake(runner, agent)) {
     if (state->log_count == runner->log_max) return false;
-    command wake = {COMMAND_WAKE, .index = agent, .generation = identity_generation(runner->agents, agent)};
+    struct command wake = {COMMAND_WAKE, .index = agent, .generation = identity_generation(runner->agents, agent)};
     state->log[state->log_count++] = (logged_command){UINT32_MAX, 0, wake};
     return true;
   }
@@ -43,7 +43,7 @@ static bool admit_woken(worker_state *state, runner *runner, uint32_t agent, bat
 }
 
 /* A claim of the next agent that was woken; false when there is none that can be run now. */
-static bool take_woken(worker_state *state, runner *runner, batch_claim *claim) {
+static bool take_woken(worker_state *state, struct runner *runner, batch_claim *claim) {
   uint32_t agent;
   claim->end = 0;
   while (state->takes_woken && wakes_pop(runner->wakes, &agent)) {
@@ -58,14 +58,14 @@ static bool take_woken(worker_state *state, runner *runner, batch_claim *claim) 
 
 /* ----------------------------------------------------------------------------------------------------------- claims */
 
-static uint32_t next_atom(const runner *runner, uint32_t entry_index) {
+static uint32_t next_atom(const struct runner *runner, uint32_t entry_index) {
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) return runner->batch->results[entry_index].atom_next;
   return runner->store->rows[runner->batch->entries[entry_index].agent].atom_next;
 }
 
 /* Whether a claim is worth starting now. A long update of several atoms is: it stops between two of them; or between
  * two sets, when these run whole. */
-static bool fits(const worker_state *state, const runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+static bool fits(const worker_state *state, const struct runner *runner, const batch_claim *claim, uint64_t clock_ns) {
   uint64_t stop_ns = runner_stop_ns(runner, state);
   if (clock_ns + runner_risk_ns(runner, claim) > stop_ns) return false;
   if (clock_ns + claim->predicted_ns <= stop_ns) return true;
@@ -80,14 +80,14 @@ static bool fits(const worker_state *state, const runner *runner, const batch_cl
 }
 
 /* The number of the next claim that this call may run, early ones first; TICKET_NONE when there is none. */
-static uint32_t take_claim(runner *runner, bool early_only) {
+static uint32_t take_claim(struct runner *runner, bool early_only) {
   uint32_t number = ticket_take(&runner->early_ticket);
   if (number != TICKET_NONE || early_only) return number;
   number = ticket_take(&runner->ticket);
   return number == TICKET_NONE ? number : runner->batch->early_claims + number;
 }
 
-bool taking_next(worker_state *state, runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim) {
+bool taking_next(worker_state *state, struct runner *runner, bool early_only, uint64_t clock_ns, batch_claim *claim) {
   enum { AHEAD = 8 };
   bool wall = !runner->virtual, late = wall && clock_ns >= runner_stop_ns(runner, state);
   uint32_t number;

@@ -2,26 +2,27 @@
 
 #include "base/assert.h"
 
-void track_begin(track *track, span *spans, uint32_t maximum) {
+void track_begin(struct track *track, struct span *spans, uint32_t maximum) {
   *track = (struct track){.spans = spans, .maximum = maximum};
 }
 
-span *track_add(track *track, uint64_t begin_ns, uint64_t end_ns) {
+struct span *track_add(struct track *track, uint64_t begin_ns, uint64_t end_ns) {
   if (track->count == track->maximum) {
     track->left_out++;
     return NULL;
   }
-  span *span = &track->spans[track->count++];
+  struct span *span = &track->spans[track->count++];
   *span = (struct span){.begin_ns = begin_ns, .end_ns = end_ns};
   return span;
 }
 
-void track_jobs(track *track, uint64_t begin_ns, uint64_t end_ns) {
-  span *span = track_add(track, begin_ns, end_ns);
+void track_jobs(struct track *track, uint64_t begin_ns, uint64_t end_ns) {
+  struct span *span = track_add(track, begin_ns, end_ns);
   if (span) span->flags = SPAN_JOBS;
 }
 
-void track_describe(span *span, const agent_store *store, const batch *batch, uint32_t first, uint32_t end) {
+void track_describe(struct span *span, const agent_store *store, const struct batch *batch, uint32_t first,
+                    uint32_t end) {
   ASSERT(first < end);
   const agent_row *row = &store->rows[batch->entries[first].agent];
   span->agent = batch->entries[first].agent;
@@ -35,7 +36,7 @@ void track_describe(span *span, const agent_store *store, const batch *batch, ui
   }
 }
 
-uint16_t track_preempted(const batch *batch, uint32_t first, uint32_t end) {
+uint16_t track_preempted(const struct batch *batch, uint32_t first, uint32_t end) {
   uint16_t count = 0;
   for (uint32_t i = first; i < end; i++) count = (uint16_t)(count + (batch->outcomes[i] == OUTCOME_PREEMPTED));
   return count;

@@ -16,7 +16,7 @@ enum {
 };
 
 /* A claim that was run, or what went between two. */
-typedef struct span {
+struct span {
   uint64_t begin_ns, end_ns;
   uint32_t agent;     /* the first */
   uint16_t type;      /* of the first */
@@ -25,29 +25,30 @@ typedef struct span {
   uint16_t preempted; /* of these, updates that the frame's end stopped between two atoms */
   uint8_t level;      /* of the first */
   uint8_t flags;
-} span;
+};
 
-typedef struct track {
-  _Alignas(64) span *spans;
+struct track {
+  _Alignas(64) struct span *spans;
   uint32_t count, maximum;
   uint64_t left_out;
   uint64_t interrupted_before, updates_before; /* what the worker had counted when its last claim was noted */
-} track;
+};
 
 /* Begins a frame's spans in memory for `maximum` of them. */
-void track_begin(track *track, span *spans, uint32_t maximum);
+void track_begin(struct track *track, struct span *spans, uint32_t maximum);
 
 /* A span to be filled in; null when there is no room. */
-span *track_add(track *track, uint64_t begin_ns, uint64_t end_ns);
+struct span *track_add(struct track *track, uint64_t begin_ns, uint64_t end_ns);
 
 /* Notes that more urgent jobs went first. */
-void track_jobs(track *track, uint64_t begin_ns, uint64_t end_ns);
+void track_jobs(struct track *track, uint64_t begin_ns, uint64_t end_ns);
 
 /* Describes the entries [first, end) of a batch in a span: who is first, how many of which kind. Reads nothing of an
  * entry but what stays as it is while the frame runs. */
-void track_describe(span *span, const agent_store *store, const batch *batch, uint32_t first, uint32_t end);
+void track_describe(struct span *span, const agent_store *store, const struct batch *batch, uint32_t first,
+                    uint32_t end);
 
 /* How many of the entries [first, end) were stopped between two atoms. */
-uint16_t track_preempted(const batch *batch, uint32_t first, uint32_t end);
+uint16_t track_preempted(const struct batch *batch, uint32_t first, uint32_t end);
 
 #endif

@@ -3,14 +3,14 @@
 #include "base/assert.h"
 #include "pool/pool.h"
 
-void wakes_create(wakes *wakes, uint32_t agents_max, uint32_t hints_max, arena *arena) {
+void wakes_create(struct wakes *wakes, uint32_t agents_max, uint32_t hints_max, struct arena *arena) {
   wakes->words = arena_reserve(arena, agents_max, sizeof *wakes->words);
   wakes->hints_max = hints_max;
   /* More than may be pushed: for those that workers put back. */
   ring_create(&wakes->hints, hints_max + POOL_SEATS_MAX, sizeof(uint32_t), arena);
 }
 
-bool wakes_push(wakes *wakes, uint32_t agent) {
+bool wakes_push(struct wakes *wakes, uint32_t agent) {
   /* Room is set aside first: once the word says QUEUED, others rely on the hint. */
   if (fetch_add_relaxed_u32(&wakes->count, 1) >= wakes->hints_max) {
     fetch_sub_relaxed_u32(&wakes->count, 1);
@@ -27,28 +27,28 @@ bool wakes_push(wakes *wakes, uint32_t agent) {
   return true;
 }
 
-bool wakes_pop(wakes *wakes, uint32_t *agent) {
+bool wakes_pop(struct wakes *wakes, uint32_t *agent) {
   if (!wakes_wait(wakes) || !ring_pop(&wakes->hints, agent)) return false;
   fetch_sub_relaxed_u32(&wakes->count, 1);
   return true;
 }
 
-void wakes_return(wakes *wakes, uint32_t agent) {
+void wakes_return(struct wakes *wakes, uint32_t agent) {
   fetch_add_relaxed_u32(&wakes->count, 1);
   ring_push_sure(&wakes->hints, &agent);
 }
 
-bool wakes_begin(wakes *wakes, uint32_t agent) {
+bool wakes_begin(struct wakes *wakes, uint32_t agent) {
   uint8_t queued = WAKE_QUEUED;
   return compare_exchange_ordered_u8(&wakes->words[agent], &queued, WAKE_RUNNING);
 }
 
-bool wakes_end(wakes *wakes, uint32_t agent) {
+bool wakes_end(struct wakes *wakes, uint32_t agent) {
   uint8_t word = exchange_ordered_u8(&wakes->words[agent], WAKE_IDLE);
   ASSERT(word == WAKE_RUNNING || word == WAKE_NOTIFIED);
   return word == WAKE_NOTIFIED;
 }
 
-bool wakes_settle(wakes *wakes, uint32_t agent) {
+bool wakes_settle(struct wakes *wakes, uint32_t agent) {
   return exchange_ordered_u8(&wakes->words[agent], WAKE_IDLE) != WAKE_IDLE;
 }

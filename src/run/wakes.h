@@ -22,48 +22,48 @@
 
 typedef enum wake_word { WAKE_IDLE = 0, WAKE_QUEUED, WAKE_RUNNING, WAKE_NOTIFIED } wake_word;
 
-typedef struct wakes {
-  shared_u8 *words; /* wake_word, by agent */
-  ring hints;       /* uint32_t: agents */
+struct wakes {
+  shared_u8 *words;  /* wake_word, by agent */
+  struct ring hints; /* uint32_t: agents */
   uint32_t hints_max;
   _Alignas(64) shared_u32 count; /* hints pushed and not popped, or about to be */
-} wakes;
+};
 
 /* Reserves words for all agents and room for `hints_max` that wait. */
-void wakes_create(wakes *wakes, uint32_t agents_max, uint32_t hints_max, arena *arena);
+void wakes_create(struct wakes *wakes, uint32_t agents_max, uint32_t hints_max, struct arena *arena);
 
 /* Something happened to an agent. False when too many wait: nothing was changed. Any thread. */
-bool wakes_push(wakes *wakes, uint32_t agent);
+bool wakes_push(struct wakes *wakes, uint32_t agent);
 
 /* Whether hints wait. About a nanosecond. Any thread. */
-static inline bool wakes_wait(const wakes *wakes) {
+static inline bool wakes_wait(const struct wakes *wakes) {
   return load_relaxed_u32(&wakes->count) > 0;
 }
 
 /* About how many hints wait. */
-static inline uint32_t wakes_count(const wakes *wakes) {
+static inline uint32_t wakes_count(const struct wakes *wakes) {
   return load_relaxed_u32(&wakes->count);
 }
 
 /* Whether an agent was woken and nobody took care of it yet. Frame's thread, between frames. */
-static inline bool wakes_is_woken(const wakes *wakes, uint32_t agent) {
+static inline bool wakes_is_woken(const struct wakes *wakes, uint32_t agent) {
   uint8_t word = load_relaxed_u8(&wakes->words[agent]);
   return word == WAKE_QUEUED || word == WAKE_NOTIFIED;
 }
 
 /* Takes a hint; false when there is none. Any thread. */
-bool wakes_pop(wakes *wakes, uint32_t *agent);
+bool wakes_pop(struct wakes *wakes, uint32_t *agent);
 
 /* Puts a hint back that cannot be dealt with now. Whoever popped it. */
-void wakes_return(wakes *wakes, uint32_t agent);
+void wakes_return(struct wakes *wakes, uint32_t agent);
 
 /* A run begins: QUEUED -> RUNNING. False when somebody else took care of the hint. */
-bool wakes_begin(wakes *wakes, uint32_t agent);
+bool wakes_begin(struct wakes *wakes, uint32_t agent);
 
 /* A run that wakes_begin began is over: true when the agent was woken meanwhile and must run again. Frame's thread. */
-bool wakes_end(wakes *wakes, uint32_t agent);
+bool wakes_end(struct wakes *wakes, uint32_t agent);
 
 /* The wakes so far are taken care of: back to IDLE. True when there were any. Frame's thread. */
-bool wakes_settle(wakes *wakes, uint32_t agent);
+bool wakes_settle(struct wakes *wakes, uint32_t agent);
 
 #endif

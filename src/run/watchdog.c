@@ -28,7 +28,7 @@ struct watchdog {
   uint64_t stuck_ns;
   const type_table *types;
   const muster_log_sink *log;
-  ring incidents; /* watch_incident */
+  struct ring incidents; /* watch_incident */
   pthread_t thread;
   pthread_mutex_t mutex;
   pthread_cond_t changed;
@@ -40,9 +40,9 @@ struct watchdog {
   uint32_t idle_looks;
 };
 
-watchdog *watchdog_create(watch_post *posts, uint32_t count, uint64_t stuck_ns, const type_table *types,
-                          const muster_log_sink *log, arena *arena) {
-  watchdog *made = arena_reserve(arena, 1, sizeof *made);
+struct watchdog *watchdog_create(watch_post *posts, uint32_t count, uint64_t stuck_ns, const type_table *types,
+                                 const muster_log_sink *log, struct arena *arena) {
+  struct watchdog *made = arena_reserve(arena, 1, sizeof *made);
   sighting *sightings = arena_reserve(arena, count, sizeof *sightings);
   if (!made || !sightings) return NULL;
   made->posts = posts;
@@ -82,7 +82,7 @@ static uint64_t cpu_since(const sighting *seen) {
 }
 
 /* The first time, and again when the worker turns out to compute. */
-static void tell(watchdog *watchdog, uint32_t worker, sighting *seen, bool noticed, uint64_t now_ns) {
+static void tell(struct watchdog *watchdog, uint32_t worker, sighting *seen, bool noticed, uint64_t now_ns) {
   uint64_t wall_ns = now_ns - seen->since_ns, cpu_ns = cpu_since(seen);
   bool computes = cpu_ns >= watchdog->stuck_ns - watchdog->stuck_ns / LOOKS;
   if (!noticed && !computes) return;
@@ -101,14 +101,14 @@ static void tell(watchdog *watchdog, uint32_t worker, sighting *seen, bool notic
             incident.generation, watchdog->types->types[incident.type].name);
 }
 
-static void tell_of_return(const watchdog *watchdog, uint32_t worker, const sighting *seen, uint64_t now_ns) {
+static void tell_of_return(const struct watchdog *watchdog, uint32_t worker, const sighting *seen, uint64_t now_ns) {
   log_write(watchdog->log, MUSTER_LOG_WARNING,
             "worker %u came back after %.0f ms in an atom of agent %u.%u of type '%s'", worker,
             milliseconds(now_ns - seen->since_ns), (uint32_t)seen->agent, (uint32_t)(seen->agent >> 32),
             watchdog->types->types[seen->type].name);
 }
 
-static void look_at(watchdog *watchdog, uint32_t worker, uint64_t now_ns) {
+static void look_at(struct watchdog *watchdog, uint32_t worker, uint64_t now_ns) {
   sighting *before = &watchdog->sightings[worker], seen;
   bool inside = look(&watchdog->posts[worker], &seen);
   if (inside && before->place == seen.place && before->agent == seen.agent) {
@@ -129,7 +129,7 @@ static void look_at(watchdog *watchdog, uint32_t worker, uint64_t now_ns) {
 }
 
 /* Sleeps for one look, or until a frame begins; false when it is to stop. */
-static bool sleep_on(watchdog *watchdog) {
+static bool sleep_on(struct watchdog *watchdog) {
   uint64_t end_ns = clock_system() + watchdog->stuck_ns / LOOKS;
   struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000u), .tv_nsec = (long)(end_ns % 1000000000u)};
   pthread_mutex_lock(&watchdog->mutex);
@@ -143,7 +143,7 @@ static bool sleep_on(watchdog *watchdog) {
 }
 
 /* After many looks at which no frame ran it is to sleep until one does. */
-static void doze_off(watchdog *watchdog) {
+static void doze_off(struct watchdog *watchdog) {
   uint64_t frames = load_ordered_u64(&watchdog->frames);
   bool idle = !(frames & 1) && frames == watchdog->frames_seen;
   watchdog->frames_seen = frames;
@@ -158,7 +158,7 @@ static void doze_off(watchdog *watchdog) {
 }
 
 static void *watch(void *argument) {
-  watchdog *watchdog = argument;
+  struct watchdog *watchdog = argument;
   while (sleep_on(watchdog)) {
     uint64_t now_ns = clock_system();
     for (uint32_t i = 0; i < watchdog->count; i++) look_at(watchdog, i, now_ns);
@@ -167,7 +167,7 @@ static void *watch(void *argument) {
   return NULL;
 }
 
-void watchdog_frame_begins(watchdog *watchdog) {
+void watchdog_frame_begins(struct watchdog *watchdog) {
   if (!watchdog) return;
   store_ordered_u64(&watchdog->frames, load_relaxed_u64(&watchdog->frames) + 1);
   if (__builtin_expect(load_ordered_u32(&watchdog->dozing) == 0, true)) return;
@@ -177,15 +177,15 @@ void watchdog_frame_begins(watchdog *watchdog) {
   pthread_mutex_unlock(&watchdog->mutex);
 }
 
-void watchdog_frame_ends(watchdog *watchdog) {
+void watchdog_frame_ends(struct watchdog *watchdog) {
   if (watchdog) store_ordered_u64(&watchdog->frames, load_relaxed_u64(&watchdog->frames) + 1);
 }
 
-uint32_t watchdog_dozes(const watchdog *watchdog) {
+uint32_t watchdog_dozes(const struct watchdog *watchdog) {
   return load_relaxed_u32(&watchdog->dozes);
 }
 
-static bool make_condition(watchdog *watchdog) {
+static bool make_condition(struct watchdog *watchdog) {
   pthread_condattr_t attributes;
   if (pthread_condattr_init(&attributes)) return false;
   bool made =
@@ -195,7 +195,7 @@ static bool make_condition(watchdog *watchdog) {
 }
 
 /* The host's signals are for the host's threads. */
-static bool create_thread(watchdog *watchdog) {
+static bool create_thread(struct watchdog *watchdog) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -204,14 +204,14 @@ static bool create_thread(watchdog *watchdog) {
   return created;
 }
 
-bool watchdog_start(watchdog *watchdog) {
+bool watchdog_start(struct watchdog *watchdog) {
   bool prepared = !pthread_mutex_init(&watchdog->mutex, NULL) && make_condition(watchdog);
   watchdog->started = prepared && create_thread(watchdog);
   if (!watchdog->started) error_set(MUSTER_E_SYSTEM, "the operating system refused to start the world's watchdog");
   return watchdog->started;
 }
 
-void watchdog_stop(watchdog *watchdog) {
+void watchdog_stop(struct watchdog *watchdog) {
   if (!watchdog || !watchdog->started) return;
   pthread_mutex_lock(&watchdog->mutex);
   watchdog->stopping = true;
@@ -223,6 +223,6 @@ void watchdog_stop(watchdog *watchdog) {
   watchdog->started = false;
 }
 
-bool watchdog_take(watchdog *watchdog, watch_incident *incident) {
+bool watchdog_take(struct watchdog *watchdog, watch_incident *incident) {
   return ring_pop(&watchdog->incidents, incident);
 }

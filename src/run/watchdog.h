@@ -40,27 +40,27 @@ typedef struct watch_incident {
   uint64_t duration_ns; /* wall time until it was noticed; CPU time, when it computes */
 } watch_incident;
 
-typedef struct watchdog watchdog;
+struct watchdog;
 
 /* Reserves a watchdog over `count` posts; does not start it. Null when memory is refused. */
-watchdog *watchdog_create(watch_post *posts, uint32_t count, uint64_t stuck_ns, const type_table *types,
-                          const muster_log_sink *log, arena *arena);
+struct watchdog *watchdog_create(watch_post *posts, uint32_t count, uint64_t stuck_ns, const type_table *types,
+                                 const muster_log_sink *log, struct arena *arena);
 
 /* Starts its thread. False with an error when the operating system refuses. */
-bool watchdog_start(watchdog *watchdog);
+bool watchdog_start(struct watchdog *watchdog);
 
 /* Ends and joins its thread, when it was started; null is a no-op. No worker writes to the posts any more. */
-void watchdog_stop(watchdog *watchdog);
+void watchdog_stop(struct watchdog *watchdog);
 
 /* A frame begins, and ends; null is a no-op. Frame's thread. */
-void watchdog_frame_begins(watchdog *watchdog);
-void watchdog_frame_ends(watchdog *watchdog);
+void watchdog_frame_begins(struct watchdog *watchdog);
+void watchdog_frame_ends(struct watchdog *watchdog);
 
 /* How often it has dozed off. Any thread. */
-uint32_t watchdog_dozes(const watchdog *watchdog);
+uint32_t watchdog_dozes(const struct watchdog *watchdog);
 
 /* Takes an incident; false when there is none. Frame's thread. */
-bool watchdog_take(watchdog *watchdog, watch_incident *incident);
+bool watchdog_take(struct watchdog *watchdog, watch_incident *incident);
 
 /* A thread begins to work at a post, before the claims of its part. A few nanoseconds. */
 void watch_begin(watch_post *post);

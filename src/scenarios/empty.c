@@ -29,7 +29,7 @@ static const uint64_t villager_period_ns = 100000000u, animal_period_ns = 200000
 static const uint64_t labour_ns = 4000; /* finding one's way, in each update */
 static const double half_m = 2000.0, village_m = 120.0, visit_m = 20.0, around_m = 40.0;
 
-typedef enum kind { VILLAGER = 0, ANIMAL, KINDS } kind;
+enum kind { VILLAGER = 0, ANIMAL, KINDS };
 
 /* Where the world stands: who is in it, and who looks at it. */
 typedef struct empty {
@@ -45,23 +45,23 @@ typedef struct empty {
   uint64_t visits, settled_visits, quiet_frames;
   uint64_t frames_to_nine_tenths, frames_to_last; /* sums over visits */
   uint32_t nine_tenths_max, last_max, watched;
-  settling settling;
+  struct settling settling;
 } empty;
 
 /* The private state of an agent. */
-typedef struct life {
+struct life {
   settling_mark mark;
   float needs[ACTIVITIES]; /* 0 = satisfied; they grow with time */
   float activity_left_s;
   uint32_t activity;
   uint64_t activities;
-} life;
+};
 
 /* ----------------------------------------------------------------------------------------------------------- updates
  */
 
 /* The greatest need decides; what is done satisfies it for a while. */
-static void choose_activity(life *own, float random_share) {
+static void choose_activity(struct life *own, float random_share) {
   uint32_t best = 0;
   for (uint32_t i = 1; i < ACTIVITIES; i++)
     if (own->needs[i] > own->needs[best]) best = i;
@@ -71,7 +71,7 @@ static void choose_activity(life *own, float random_share) {
   own->activities++;
 }
 
-static void pass_time(life *own, float seconds) {
+static void pass_time(struct life *own, float seconds) {
   for (uint32_t i = 0; i < ACTIVITIES; i++) own->needs[i] += seconds * (1.0f + (float)i) / 3600.0f;
   own->activity_left_s -= seconds;
 }
@@ -80,7 +80,7 @@ static void pass_time(life *own, float seconds) {
  */
 static muster_atom_result live(muster_update *update) {
   const empty *self = update->type_user;
-  life *own = update->state;
+  struct life *own = update->state;
   float left_s = (float)update->elapsed_ns * 1e-9f;
   labour_spend(self->turns);
   for (uint32_t count = 0; left_s > 0.0f && count < ACTIVITIES_PER_UPDATE_MAX; count++) {
@@ -161,17 +161,17 @@ static muster_position home_of(const empty *self, uint32_t number) {
   return place;
 }
 
-static kind kind_of(uint32_t number) {
+static enum kind kind_of(uint32_t number) {
   return number % 5 == 4 ? ANIMAL : VILLAGER;
 }
 
-static muster_type register_kind(empty *self, muster_world *world, kind kind) {
+static muster_type register_kind(empty *self, muster_world *world, enum kind kind) {
   muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, (uint32_t)labour_ns + 200};
   muster_type_def def = muster_default_type_def();
   def.name = kind == VILLAGER ? "villager" : "animal";
   def.atoms = &atom;
   def.atom_count = 1;
-  def.state_bytes = sizeof(life);
+  def.state_bytes = sizeof(struct life);
   def.period_ns = kind == VILLAGER ? villager_period_ns : animal_period_ns;
   def.period_max_ns = period_max_ns;
   def.on_spawned = settling_born;
@@ -187,7 +187,7 @@ static muster_result populate(void *instance, muster_world *world) {
     if (!self->types[kind].index) return MUSTER_E_FULL;
   }
   for (uint32_t i = 0; i < self->agents; i++) {
-    life life = {.activity_left_s = 300.0f * (float)share_of(self->seed + i)};
+    struct life life = {.activity_left_s = 300.0f * (float)share_of(self->seed + i)};
     def.type = self->types[kind_of(i)];
     def.position = self->homes[i] = home_of(self, i);
     def.state = &life;
@@ -226,7 +226,7 @@ static void leave(empty *self, muster_world *world) {
 }
 
 static void note_settled(empty *self) {
-  const settling *settling = &self->settling;
+  const struct settling *settling = &self->settling;
   self->settled_visits++;
   self->frames_to_nine_tenths += settling->frames_to_nine_tenths;
   self->frames_to_last += settling->frames_to_last;
@@ -275,7 +275,7 @@ static void report(void *instance, const muster_world *world, muster_module_emit
   for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(world, agent)) {
     if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
-    const life *own = info.state;
+    const struct life *own = info.state;
     uint64_t waiting_ns = self->last_ns - info.last_update_ns;
     agents++;
     activities += own->activities;

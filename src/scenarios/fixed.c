@@ -21,17 +21,17 @@ static const double side_m = 10000.0, walk_m_per_s = 1.4, turn_rad = 6.283185307
  * room for several times that. */
 static const uint64_t period_ns = 100000000, period_max_ns = 60000000000;
 
-typedef struct walker {
+struct walker {
   muster_observer observer;
   double x, y; /* where it begins */
   double east_m_per_s, north_m_per_s;
-} walker;
+};
 
 typedef struct fixed {
   uint64_t seed, cost_ns;
   uint64_t turns; /* of labour, that take cost_ns */
   uint32_t agents, walker_count;
-  walker *walkers;
+  struct walker *walkers;
   muster_observer *observers; /* theirs, and where they go: what one call takes */
   muster_position *places;
   uint64_t begin_ns; /* simulation time of the first frame */
@@ -82,7 +82,7 @@ static muster_result open_square(const muster_module_options *options, void **in
   if (result) return result;
   uint32_t observers = options->observers ? options->observers : OBSERVERS_DEFAULT;
   fixed *self = calloc(1, sizeof *self);
-  walker *walkers = calloc(observers, sizeof *walkers);
+  struct walker *walkers = calloc(observers, sizeof *walkers);
   muster_observer *ids = calloc(observers, sizeof *ids);
   muster_position *places = calloc(observers, sizeof *places);
   if (!self || !walkers || !ids || !places) {
@@ -143,7 +143,7 @@ static muster_type register_type(fixed *self, muster_world *world) {
 
 static bool add_walker(fixed *self, muster_world *world, uint32_t number) {
   muster_observer_def def = muster_default_observer_def();
-  walker *walker = &self->walkers[number];
+  struct walker *walker = &self->walkers[number];
   def.position = place_of(self, UINT32_MAX + (uint64_t)number);
   double heading_rad = turn_rad * share_of(population_mix(self->seed ^ population_mix(number)));
   *walker = (struct walker){.observer = muster_observer_add(world, &def),
@@ -181,7 +181,7 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
   self->begun = true;
   double seconds = (double)(sim_now_ns - self->begin_ns) * 1e-9;
   for (uint32_t i = 0; i < self->walker_count; i++) {
-    const walker *walker = &self->walkers[i];
+    const struct walker *walker = &self->walkers[i];
     muster_position place = {between_edges(walker->x + walker->east_m_per_s * seconds),
                              between_edges(walker->y + walker->north_m_per_s * seconds), 0.0};
     self->observers[i] = walker->observer;

@@ -153,7 +153,7 @@ static muster_result populate(void *instance, muster_world *world) {
 
 /* What the last jump came to, when all have settled or the next one comes. */
 static void note_settled(flashcrowd *self) {
-  const settling *settling = &self->settling;
+  const struct settling *settling = &self->settling;
   if (settling->count == 0 || !settling->frames_to_last) return;
   self->settled_jumps++;
   self->frames_to_nine_tenths += settling->frames_to_nine_tenths;
@@ -208,7 +208,7 @@ typedef struct kept_map {
 } kept_map;
 
 static kept_map describe(const flashcrowd *self) {
-  const settling *settling = &self->settling;
+  const struct settling *settling = &self->settling;
   return (kept_map){.version = VERSION,
                     .agents = self->agents,
                     .observer_count = self->observer_count,
@@ -254,7 +254,7 @@ static void take_back(flashcrowd *self, const kept_map *kept) {
 
 static muster_result save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
   const flashcrowd *self = instance;
-  const settling *settling = &self->settling;
+  const struct settling *settling = &self->settling;
   kept_map kept = describe(self);
   (void)world;
   bool written = write(&kept, sizeof kept, write_user) &&

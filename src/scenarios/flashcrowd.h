@@ -51,11 +51,11 @@ struct flashcrowd {
   uint8_t *kinds;
   muster_observer *observers;
   muster_position *places;
-  double crowd_x, crowd_y, rain_x; /* now; they change between frames alone */
-  uint64_t jumps, settled_jumps;   /* of the crowd; of these, in time before the next */
+  double crowd_x, crowd_y, rain_x;                /* now; they change between frames alone */
+  uint64_t jumps, settled_jumps;                  /* of the crowd; of these, in time before the next */
   uint64_t frames_to_nine_tenths, frames_to_last; /* sums over those */
   uint32_t nine_tenths_max, last_max, watched;
-  settling settling;
+  struct settling settling;
 };
 
 extern const double flashcrowd_half_m; /* of the map */

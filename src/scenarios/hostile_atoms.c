@@ -9,11 +9,11 @@ static const float mayfly_s = 4.0f;
 static const float birth_share = 0.10f, kill_share = 0.03f; /* of a breeder's updates, in an empty world */
 
 /* A message: whose it is, and how many it sent before. */
-typedef struct rumour {
+struct rumour {
   uint32_t number; /* of the sender, in hostile.members */
   uint32_t unused;
   uint64_t count;
-} rumour;
+};
 
 /* ------------------------------------------------------------------------------------------------------ what all do */
 
@@ -141,7 +141,7 @@ static void listen(muster_update *update) {
   muster_message messages[AT_ONCE];
   uint32_t count = muster_update_messages(update, messages, AT_ONCE);
   for (uint32_t i = 0; i < count; i++) {
-    const rumour *rumour = messages[i].bytes;
+    const struct rumour *rumour = messages[i].bytes;
     uint64_t *heard = &self->heard[rumour->number];
     life->heard++;
     life->heard_twice += rumour->count <= *heard;
@@ -158,7 +158,7 @@ muster_atom_result hostile_gossip(muster_update *update) {
   listen(update);
   life->lost += muster_update_messages_lost(update);
   for (uint32_t i = 0; i < 3; i++) {
-    rumour rumour = {.number = life->number, .count = life->sent + 1};
+    struct rumour rumour = {.number = life->number, .count = life->sent + 1};
     life->sent += muster_update_send(update, hub, &rumour, sizeof rumour) == MUSTER_OK;
   }
   grow_older(update);

@@ -5,15 +5,15 @@
 static const uint64_t ms_ns = 1000000u;
 
 /* What a kind is. Shares are of the population; costs are in nanoseconds. */
-typedef struct profile {
+struct profile {
   const char *name;
   double share;
   uint64_t period_ns, period_max_ns;
   uint32_t cost_ns;   /* of an atom's labour, usually */
   uint32_t beside_ns; /* what else the update does, as measured: calls that are refused write a message */
-} profile;
+};
 
-static const profile profiles[HOSTILE_KINDS] = {
+static const struct profile profiles[HOSTILE_KINDS] = {
     [HOSTILE_ENDLESS] = {"endless", 0.02, 200000000u, 2000000000u, 10000, 200},
     [HOSTILE_FLIPPER] = {"flipper", 0.15, 200000000u, 2000000000u, 100, 100},
     [HOSTILE_BREEDER] = {"breeder", 0.10, 200000000u, 2000000000u, 8000, 500},
@@ -43,8 +43,7 @@ void hostile_cast_all(hostile *self) {
   for (uint32_t kind = 0; kind < HOSTILE_KINDS; kind++) {
     share += profiles[kind].share;
     uint32_t end = kind + 1 == HOSTILE_KINDS ? self->agents : (uint32_t)lround(share * self->agents);
-    self->casts[kind] =
-        (hostile_cast){.self = self, .kind = (hostile_kind)kind, .first = first, .count = end - first};
+    self->casts[kind] = (hostile_cast){.self = self, .kind = (hostile_kind)kind, .first = first, .count = end - first};
     first = end;
   }
 }
@@ -96,17 +95,17 @@ static void choose_atoms(hostile_kind kind, muster_type_def *def) {
   static const struct {
     const muster_atom *atoms;
     uint32_t count;
-  } of_kind[HOSTILE_KINDS] = {[HOSTILE_ENDLESS] = {work, 1}, [HOSTILE_FLIPPER] = {flip, 4},
-                              [HOSTILE_BREEDER] = {breed, 2}, [HOSTILE_MAYFLY] = {fade, 1},
-                              [HOSTILE_FLAPPER] = {work, 1}, [HOSTILE_CHORUS] = {work, 1},
-                              [HOSTILE_GLUTTON] = {work, 1}, [HOSTILE_RINGER] = {ring, 1},
-                              [HOSTILE_GOSSIP] = {gossip, 1}, [HOSTILE_STRAYER] = {stray, 1}};
+  } of_kind[HOSTILE_KINDS] = {
+      [HOSTILE_ENDLESS] = {work, 1}, [HOSTILE_FLIPPER] = {flip, 4}, [HOSTILE_BREEDER] = {breed, 2},
+      [HOSTILE_MAYFLY] = {fade, 1},  [HOSTILE_FLAPPER] = {work, 1}, [HOSTILE_CHORUS] = {work, 1},
+      [HOSTILE_GLUTTON] = {work, 1}, [HOSTILE_RINGER] = {ring, 1},  [HOSTILE_GOSSIP] = {gossip, 1},
+      [HOSTILE_STRAYER] = {stray, 1}};
   def->atoms = of_kind[kind].atoms;
   def->atom_count = of_kind[kind].count;
 }
 
 static muster_type register_kind(hostile_cast *cast, muster_world *world) {
-  const profile *profile = &profiles[cast->kind];
+  const struct profile *profile = &profiles[cast->kind];
   muster_type_def def = muster_default_type_def();
   def.name = profile->name;
   choose_atoms(cast->kind, &def);

@@ -7,17 +7,17 @@
 static const float apart_m = 10.0f; /* animals begin within this distance of their herd's middle, on either axis */
 
 /* The animals of a herd. */
-typedef struct band {
+struct band {
   float x[OSBORNE_MEMBERS], y[OSBORNE_MEMBERS]; /* relative to where the herd began */
   float velocity_x[OSBORNE_MEMBERS], velocity_y[OSBORNE_MEMBERS];
-} band;
+};
 
 struct osborne_loop {
   osborne_def def;
   bool vectorised;
   uint32_t cycles;
   muster_position *origins; /* where herds began */
-  band *seen, *made;        /* as of the last cycle; of this one */
+  struct band *seen, *made; /* as of the last cycle; of this one */
 };
 
 void osborne_loop_close(osborne_loop *loop) {
@@ -28,7 +28,7 @@ void osborne_loop_close(osborne_loop *loop) {
   free(loop);
 }
 
-static void begin(const osborne_def *def, uint32_t herd, band *band) {
+static void begin(const osborne_def *def, uint32_t herd, struct band *band) {
   float velocity_x, velocity_y;
   osborne_herd_velocity(def, herd, &velocity_x, &velocity_y);
   for (uint32_t i = 0; i < OSBORNE_MEMBERS; i++) {
@@ -59,7 +59,7 @@ osborne_loop *osborne_loop_open(const osborne_def *def, bool vectorised) {
   return loop;
 }
 
-static void find_centre(const band *band, float *x, float *y) {
+static void find_centre(const struct band *band, float *x, float *y) {
   *x = *y = 0.0f;
   for (uint32_t i = 0; i < OSBORNE_MEMBERS; i++) {
     *x += band->x[i];
@@ -70,7 +70,7 @@ static void find_centre(const band *band, float *x, float *y) {
 }
 
 static void run_herd(const osborne_loop *loop, herd_flock_step *step, uint32_t herd) {
-  band *seen = &loop->seen[herd], *made = &loop->made[herd];
+  struct band *seen = &loop->seen[herd], *made = &loop->made[herd];
   herd_flock_bodies bodies = {OSBORNE_MEMBERS, seen->x, seen->y, seen->velocity_x, seen->velocity_y, NULL};
   herd_flock_next next = {made->x, made->y, made->velocity_x, made->velocity_y};
   step->origin_x = (float)loop->origins[herd].x;
@@ -84,7 +84,7 @@ void osborne_loop_run(osborne_loop *loop) {
   const herd_ground ground = osborne_ground(&loop->def);
   herd_flock_step step = {.rules = &herd_flock_paper, .ground = &ground, .step_s = (float)OSBORNE_CYCLE_NS * 1e-9f};
   for (uint32_t herd = 0; herd < loop->def.herds; herd++) run_herd(loop, &step, herd);
-  band *made = loop->made;
+  struct band *made = loop->made;
   loop->made = loop->seen;
   loop->seen = made;
   loop->cycles++;
@@ -97,6 +97,6 @@ uint64_t osborne_loop_agents(const osborne_loop *loop) {
 muster_position osborne_loop_place(const osborne_loop *loop, uint64_t animal) {
   uint32_t herd = (uint32_t)(animal / OSBORNE_MEMBERS), member = (uint32_t)(animal % OSBORNE_MEMBERS);
   muster_position origin = loop->origins[herd];
-  const band *band = &loop->seen[herd];
+  const struct band *band = &loop->seen[herd];
   return (muster_position){origin.x + (double)band->x[member], origin.y + (double)band->y[member], 0};
 }

@@ -7,21 +7,21 @@ enum { BLOCK = 32, WALL_MIN = 10, WALL_MAX = 26, WATER = 5, BRIDGE = 4, BRIDGES 
 static const float rubble_share = 0.10f, house_share = 0.62f, closed_share = 0.08f;
 
 /* Numbers for the builder, one after another. */
-typedef struct dice {
+struct dice {
   uint64_t state;
-} dice;
+};
 
-static uint64_t roll(dice *dice) {
+static uint64_t roll(struct dice *dice) {
   dice->state += 0x9e3779b97f4a7c15u;
   return population_mix(dice->state);
 }
 
-static float share_of(dice *dice) {
+static float share_of(struct dice *dice) {
   return population_share(roll(dice));
 }
 
 /* A number from `least` to `most`. */
-static int32_t between(dice *dice, int32_t least, int32_t most) {
+static int32_t between(struct dice *dice, int32_t least, int32_t most) {
   return least + (int32_t)(roll(dice) % (uint64_t)(most - least + 1));
 }
 
@@ -30,14 +30,14 @@ static void fill(pathstorm_map *map, int32_t x, int32_t y, int32_t width, int32_
     for (int32_t column = x; column < x + width; column++) pathstorm_map_set(map, column, row, blocked);
 }
 
-static void scatter_rubble(pathstorm_map *map, dice *dice) {
+static void scatter_rubble(pathstorm_map *map, struct dice *dice) {
   for (uint32_t cell = 0; cell < map->cells; cell++)
     if (share_of(dice) < rubble_share)
       pathstorm_map_set(map, (int32_t)pathstorm_cell_x(map, cell), (int32_t)pathstorm_cell_y(map, cell), true);
 }
 
 /* A gap of two cells in one of four walls. */
-static void open_door(pathstorm_map *map, dice *dice, int32_t x, int32_t y, int32_t width, int32_t height) {
+static void open_door(pathstorm_map *map, struct dice *dice, int32_t x, int32_t y, int32_t width, int32_t height) {
   int32_t along = between(dice, 1, width - 3), up = between(dice, 1, height - 3);
   switch (roll(dice) % 4) {
   case 0:
@@ -55,7 +55,7 @@ static void open_door(pathstorm_map *map, dice *dice, int32_t x, int32_t y, int3
 }
 
 /* Four walls with one to three doors, or with none, and a wall inside with a door of its own. */
-static void build_house(pathstorm_map *map, dice *dice, int32_t x, int32_t y) {
+static void build_house(pathstorm_map *map, struct dice *dice, int32_t x, int32_t y) {
   int32_t width = between(dice, WALL_MIN, WALL_MAX), height = between(dice, WALL_MIN, WALL_MAX);
   x += between(dice, 1, BLOCK - width - 1);
   y += between(dice, 1, BLOCK - height - 1);
@@ -70,7 +70,7 @@ static void build_house(pathstorm_map *map, dice *dice, int32_t x, int32_t y) {
   for (int32_t doors = between(dice, 1, 3); doors > 0; doors--) open_door(map, dice, x, y, width, height);
 }
 
-static void build_houses(pathstorm_map *map, dice *dice) {
+static void build_houses(pathstorm_map *map, struct dice *dice) {
   int32_t side = (int32_t)map->side;
   for (int32_t y = 0; y + BLOCK <= side; y += BLOCK)
     for (int32_t x = 0; x + BLOCK <= side; x += BLOCK)
@@ -78,7 +78,7 @@ static void build_houses(pathstorm_map *map, dice *dice) {
 }
 
 /* From edge to edge about the line `middle`, across (or down, for `down`). */
-static void dig_river(pathstorm_map *map, dice *dice, int32_t middle, bool down, int32_t bridges) {
+static void dig_river(pathstorm_map *map, struct dice *dice, int32_t middle, bool down, int32_t bridges) {
   int32_t side = (int32_t)map->side, bank = middle, sway = side / 16;
   int32_t apart = bridges ? side / bridges : side + 1;
   for (int32_t i = 0; i < side; i++) {
@@ -95,7 +95,7 @@ static void dig_river(pathstorm_map *map, dice *dice, int32_t middle, bool down,
 }
 
 void pathstorm_map_build(pathstorm_map *map, uint64_t seed) {
-  dice dice = {population_mix(seed)};
+  struct dice dice = {population_mix(seed)};
   int32_t side = (int32_t)map->side;
   scatter_rubble(map, &dice);
   build_houses(map, &dice);

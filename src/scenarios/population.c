@@ -13,19 +13,19 @@
 static const population_role *const roles[POPULATION_FAMILIES] = {&population_routine, &population_steering,
                                                                   &population_sensing, &population_paths};
 
-typedef struct population {
+struct population {
   population_rows rows;
   uint8_t *families;      /* of each kind */
   uint32_t *world_agents; /* rows of each world */
   population_observers observers;
   muster_type types[POPULATION_FAMILIES];
   uint64_t seed;
-} population;
+};
 
 /* ------------------------------------------------------------------------------------------------------------ open */
 
 static void population_close(void *instance) {
-  population *population = instance;
+  struct population *population = instance;
   population_rows_free(&population->rows);
   population_observers_free(&population->observers);
   free(population->families);
@@ -44,7 +44,7 @@ static muster_result check_options(const muster_module_options *options) {
   return MUSTER_OK;
 }
 
-static muster_result read_rows(population *population, const muster_module_options *options) {
+static muster_result read_rows(struct population *population, const muster_module_options *options) {
   population_rows *rows = &population->rows;
   muster_result result = population_file_read(options->path, options->up_axis, rows);
   if (result) return result;
@@ -56,7 +56,7 @@ static muster_result read_rows(population *population, const muster_module_optio
 }
 
 /* Gives out parts and observers; false when memory is refused. */
-static bool prepare(population *population, uint32_t observers_wanted) {
+static bool prepare(struct population *population, uint32_t observers_wanted) {
   population_rows *rows = &population->rows;
   population->families = calloc(rows->kind_count, sizeof *population->families);
   population->world_agents = calloc(rows->world_count, sizeof *population->world_agents);
@@ -72,7 +72,7 @@ static muster_result population_open(const muster_module_options *options, void 
                                      muster_module_needs *needs) {
   muster_result result = check_options(options);
   if (result) return result;
-  population *population = calloc(1, sizeof *population);
+  struct population *population = calloc(1, sizeof *population);
   if (!population) return muster_module_fail(MUSTER_E_MEMORY, "population: out of memory");
   population->seed = options->seed;
   result = read_rows(population, options);
@@ -91,7 +91,7 @@ static muster_result population_open(const muster_module_options *options, void 
 
 /* -------------------------------------------------------------------------------------------------------- populate */
 
-static bool register_types(population *population, muster_world *world, uint32_t *state_bytes_max) {
+static bool register_types(struct population *population, muster_world *world, uint32_t *state_bytes_max) {
   *state_bytes_max = 0;
   for (uint32_t i = 0; i < POPULATION_FAMILIES; i++) {
     muster_type_def def = roles[i]->define();
@@ -102,7 +102,8 @@ static bool register_types(population *population, muster_world *world, uint32_t
   return true;
 }
 
-static bool spawn(const population *population, muster_world *world, uint32_t number, void *state, uint32_t bytes) {
+static bool spawn(const struct population *population, muster_world *world, uint32_t number, void *state,
+                  uint32_t bytes) {
   const population_row *row = &population->rows.rows[number];
   uint64_t kind = population->rows.kinds[row->kind];
   population_family family = population->families[row->kind];
@@ -122,7 +123,7 @@ static bool spawn(const population *population, muster_world *world, uint32_t nu
 
 /* What the library refuses here, it has already said why. */
 static muster_result population_populate(void *instance, muster_world *world) {
-  population *population = instance;
+  struct population *population = instance;
   uint32_t bytes;
   if (!register_types(population, world, &bytes)) return MUSTER_E_FULL;
   void *state = malloc(bytes);
@@ -134,7 +135,7 @@ static muster_result population_populate(void *instance, muster_world *world) {
 }
 
 static void population_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
-  population *population = instance;
+  struct population *population = instance;
   population_observers_walk(&population->observers, &population->rows, world, sim_now_ns);
 }
 
@@ -151,7 +152,7 @@ typedef struct kept_population {
 enum { KEPT_VERSION = 1 };
 
 /* Another file, or another seed, gives another number. */
-static uint64_t number_of(const population *population) {
+static uint64_t number_of(const struct population *population) {
   uint64_t number = population_mix(population->seed) + population->rows.count;
   for (uint32_t i = 0; i < population->rows.count; i++) {
     const population_row *row = &population->rows.rows[i];
@@ -165,7 +166,7 @@ static uint64_t number_of(const population *population) {
 
 static muster_result population_save(void *instance, const muster_world *world, muster_module_write write,
                                      void *write_user) {
-  const population *population = instance;
+  const struct population *population = instance;
   const population_observers *observers = &population->observers;
   (void)world;
   kept_population kept = {number_of(population),  KEPT_VERSION,     observers->count,
@@ -176,7 +177,7 @@ static muster_result population_save(void *instance, const muster_world *world, 
 }
 
 /* Whether walkers are on the routes of this file. */
-static bool walk_here(const population *population) {
+static bool walk_here(const struct population *population) {
   const population_observers *observers = &population->observers;
   for (uint32_t i = 0; i < observers->count; i++) {
     const population_walker *walker = &observers->walkers[i];
@@ -187,7 +188,7 @@ static bool walk_here(const population *population) {
 }
 
 static muster_result population_resume(void *instance, muster_world *world, const void *bytes, size_t count) {
-  population *population = instance;
+  struct population *population = instance;
   population_observers *observers = &population->observers;
   kept_bytes left = {.bytes = bytes, .count = count};
   kept_population kept;
@@ -207,7 +208,8 @@ static muster_result population_resume(void *instance, muster_world *world, cons
 /* ---------------------------------------------------------------------------------------------------------- report */
 
 /* Agents of each family, and their sums. */
-static void count(const population *population, const muster_world *world, uint32_t *agents, population_tally *tally) {
+static void count(const struct population *population, const muster_world *world, uint32_t *agents,
+                  population_tally *tally) {
   muster_agent_info info = muster_default_agent_info();
   for (muster_agent agent = muster_agent_next(world, (muster_agent){0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(world, agent)) {
@@ -221,7 +223,7 @@ static void count(const population *population, const muster_world *world, uint3
 }
 
 static void population_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
-  const population *population = instance;
+  const struct population *population = instance;
   static const char *const names[POPULATION_FAMILIES] = {"routine_agents", "steering_agents", "sensing_agents",
                                                          "paths_agents"};
   uint32_t agents[POPULATION_FAMILIES] = {0}, worlds = 0;

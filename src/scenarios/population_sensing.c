@@ -44,10 +44,10 @@ static float rise(float value, float middle, float steepness) {
 /* ------------------------------------------------------------------------------------------------------ perception */
 
 /* Somebody in sight who threatens. */
-typedef struct threat {
+struct threat {
   vector place;
   float strength;
-} threat;
+};
 
 static bool is_blocked(const muster_update *update, float x, float y) {
   return search_is_blocked(search_cell_at(update->position.x + (double)x, update->position.y + (double)y));
@@ -61,12 +61,13 @@ static bool is_in_sight(const muster_update *update, vector place, float distanc
 }
 
 /* Who is stronger threatens, the more so the nearer and the stronger; who is alike is company. */
-static threat appraise(appraisal *seen, const muster_update *update, const muster_neighbour *near, vector place) {
+static struct threat appraise(appraisal *seen, const muster_update *update, const muster_neighbour *near,
+                              vector place) {
   const population_public *own = update->published, *other = near->published;
   float advantage = other->strength - own->strength, likeness = 1 - fabsf(advantage);
   float gap_m = near->distance_m - company_m;
   float company = likeness * likeness * expf(-gap_m * gap_m / 72);
-  threat threat = {place, rise(advantage, 0.35f, 14)};
+  struct threat threat = {place, rise(advantage, 0.35f, 14)};
   seen->threat += threat.strength * expf(-near->distance_m / 8);
   if (company <= seen->company) return threat;
   seen->company = company;
@@ -75,7 +76,7 @@ static threat appraise(appraisal *seen, const muster_update *update, const muste
 }
 
 /* How much everybody in sight threatens a place. */
-static float threat_at(const threat *threats, uint32_t count, vector place) {
+static float threat_at(const struct threat *threats, uint32_t count, vector place) {
   float sum = 0;
   for (uint32_t i = 0; i < count; i++) {
     float x = threats[i].place.x - place.x, y = threats[i].place.y - place.y;
@@ -86,7 +87,7 @@ static float threat_at(const threat *threats, uint32_t count, vector place) {
 
 /* Compares places around that a straight way leads to, near and far ones in turn from a random direction on. Pasture is
  * better where it is safe and nearer home. */
-static void survey(sensing_state *state, muster_update *update, const threat *threats, uint32_t count) {
+static void survey(sensing_state *state, muster_update *update, const struct threat *threats, uint32_t count) {
   float turn = muster_update_random_share(update), safest = INFINITY, richest = -INFINITY;
   vector home = {(float)(state->home_x - update->position.x), (float)(state->home_y - update->position.y)};
   for (uint32_t i = 0; i < SPOTS; i++) {
@@ -105,7 +106,7 @@ static void survey(sensing_state *state, muster_update *update, const threat *th
 static muster_atom_result sense(muster_update *update) {
   sensing_state *state = update->state;
   muster_neighbour near[NEIGHBOURS];
-  threat threats[NEIGHBOURS];
+  struct threat threats[NEIGHBOURS];
   uint32_t count = muster_update_nearby(update, sight_m, (muster_type){0}, near, NEIGHBOURS), in_sight = 0;
   state->seen = (appraisal){0};
   for (uint32_t i = 0; i < count; i++) {

@@ -68,14 +68,14 @@ static void end_set(const pursuit *self, pursuit_body *body, pursuit_set set) {
  */
 
 /* What the steps of an atom share. */
-typedef struct turn {
+struct turn {
   const pursuit *self;
   pursuit_body *body;
   pursuit_face *face; /* its own, as the frame leaves it */
-} turn;
+};
 
-static turn turn_of(muster_update *update) {
-  return (turn){update->type_user, update->state, update->published};
+static struct turn turn_of(muster_update *update) {
+  return (struct turn){update->type_user, update->state, update->published};
 }
 
 /* A fraction of a second is told exactly enough in a float. */
@@ -83,7 +83,7 @@ static float seconds(uint64_t ns) {
   return (float)((double)ns * 1e-9);
 }
 
-static void see_target(muster_update *update, const turn *it) {
+static void see_target(muster_update *update, const struct turn *it) {
   muster_position place;
   pursuit_body *body = it->body;
   body->pass_ns = it->self->frame_ns;
@@ -96,7 +96,7 @@ static void see_target(muster_update *update, const turn *it) {
   body->target_speed = face->speed_mps;
 }
 
-static void see_neighbours(muster_update *update, const turn *it) {
+static void see_neighbours(muster_update *update, const struct turn *it) {
   muster_neighbour near[PURSUIT_SIGHTS];
   uint32_t count = muster_update_nearby(update, pursuit_sight_m, (muster_type){0}, near, PURSUIT_SIGHTS);
   it->body->seen = 0;
@@ -114,7 +114,7 @@ static bool broke_limits(const pursuit_face *before, const pursuit_face *after, 
          after->speed_mps < 0.0f || after->speed_mps > pursuit_speed_max_mps;
 }
 
-static void steer(muster_update *update, const turn *it) {
+static void steer(muster_update *update, const struct turn *it) {
   pursuit_face before = *it->face;
   float elapsed_s = seconds(update->elapsed_ns);
   muster_position place = pursuit_steer(it->body, it->face, update->position, it->self->side_m, elapsed_s);
@@ -124,7 +124,7 @@ static void steer(muster_update *update, const turn *it) {
 
 /* ------------------------------------------------------------------------------------------------------- callbacks */
 
-static void think(const turn *it, uint32_t atom) {
+static void think(const struct turn *it, uint32_t atom) {
   bool coarse = it->self->version.coarse;
   pursuit_set set = pursuit_set_of(atom);
   if (set == PURSUIT_PLAN) pursuit_plan(it->body, it->face, coarse);
@@ -133,7 +133,7 @@ static void think(const turn *it, uint32_t atom) {
 }
 
 static void run_atom(muster_update *update, uint32_t atom) {
-  turn it = turn_of(update);
+  struct turn it = turn_of(update);
   if (atom == SEE_TARGET)
     see_target(update, &it);
   else if (atom == SEE_NEIGHBOURS)

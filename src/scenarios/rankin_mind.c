@@ -7,15 +7,15 @@ enum { FACTS = 12, STATES = 1 << FACTS, STEPS_AHEAD = 6, CRITICAL_EVENTS = 8, EV
 
 /* An action needs facts, and makes some true and others false. Bits: 0 rested, 1 fed, 2 has food, 3 has money,
  * 4 has goods, 5 at the market, 6 at home, 7 in company, 8 praised, 9 house in order, 10 knows news, 11 safe. */
-typedef struct action {
+struct action {
   uint16_t needs, makes, undoes;
   uint8_t effort;
-} action;
+};
 
 enum { RESTED, FED, FOOD, MONEY, GOODS, MARKET, HOME, COMPANY, PRAISED, ORDER, NEWS, SAFE };
 #define BIT(fact) ((uint16_t)(1u << (fact)))
 
-static const action actions[RANKIN_ACTIONS] = {
+static const struct action actions[RANKIN_ACTIONS] = {
     {0, BIT(MARKET), BIT(HOME) | BIT(SAFE), 2},                                        /* go to the market */
     {0, BIT(HOME) | BIT(SAFE), BIT(MARKET) | BIT(COMPANY), 2},                         /* go home */
     {BIT(MARKET) | BIT(GOODS), BIT(MONEY), BIT(GOODS), 1},                             /* sell */
@@ -47,11 +47,11 @@ static float bearing(uint32_t of, uint32_t on) {
   return (float)((int32_t)(mix(of * 131u + on) & 0xff) - 128) / 128.0f;
 }
 
-static uint16_t after(uint16_t facts, const action *action) {
+static uint16_t after(uint16_t facts, const struct action *action) {
   return (uint16_t)((facts & ~action->undoes) | action->makes);
 }
 
-static bool may(uint16_t facts, const action *action) {
+static bool may(uint16_t facts, const struct action *action) {
   return (facts & action->needs) == action->needs;
 }
 
@@ -91,13 +91,13 @@ static float desire_for(const rankin_mind *mind, uint32_t goal) {
 /* The search's memory. States are found in order of effort: a ring of lists, one for each effort within reach. */
 enum { EFFORT_MAX = 4, RING = EFFORT_MAX + 1, UNSEEN = 0xffff, NONE = 0xffff };
 
-typedef struct search {
+struct search {
   uint16_t effort[STATES], before[STATES], next[STATES];
   uint8_t by[STATES];
   uint16_t heads[RING];
-} search;
+};
 
-static void reach(search *search, uint16_t state, uint16_t from, uint8_t by, uint32_t effort) {
+static void reach(struct search *search, uint16_t state, uint16_t from, uint8_t by, uint32_t effort) {
   if (search->effort[state] <= effort) return;
   search->effort[state] = (uint16_t)effort;
   search->before[state] = from;
@@ -107,7 +107,7 @@ static void reach(search *search, uint16_t state, uint16_t from, uint8_t by, uin
 }
 
 /* Finds the least effort to reach a state in which all of `wanted` is so; UNSEEN when there is none. */
-static uint16_t find(search *search, uint16_t facts, uint16_t wanted) {
+static uint16_t find(struct search *search, uint16_t facts, uint16_t wanted) {
   memset(search->effort, 0xff, sizeof search->effort);
   memset(search->heads, 0xff, sizeof search->heads);
   reach(search, facts, NONE, 0, 0);
@@ -126,7 +126,7 @@ static uint16_t find(search *search, uint16_t facts, uint16_t wanted) {
 }
 
 /* The steps that lead to a state that was found; false when they are too many. */
-static bool take_plan(const search *search, uint16_t state, rankin_mind *mind) {
+static bool take_plan(const struct search *search, uint16_t state, rankin_mind *mind) {
   uint8_t steps[RANKIN_PLAN_MAX];
   uint32_t count = 0;
   for (; search->before[state] != NONE; state = search->before[state]) {
@@ -141,7 +141,7 @@ static bool take_plan(const search *search, uint16_t state, rankin_mind *mind) {
 
 /* What the best second goal is worth when the first one is reached: a character thinks beyond what it wants now. */
 static float worth_of_next(const rankin_mind *mind, uint16_t facts, uint32_t first) {
-  search search;
+  struct search search;
   float best = 0.0f;
   for (uint32_t goal = 0; goal < RANKIN_GOALS; goal++) {
     if (goal == first) continue;
@@ -155,7 +155,7 @@ static float worth_of_next(const rankin_mind *mind, uint16_t facts, uint32_t fir
 
 /* The goal that is worth most for the effort of its best plan, and for what can follow it. */
 static void plan_best(rankin_mind *mind) {
-  search search;
+  struct search search;
   float best = -1e9f;
   rankin_mind chosen = *mind;
   for (uint32_t goal = 0; goal < RANKIN_GOALS; goal++) {

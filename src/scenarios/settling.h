@@ -21,13 +21,13 @@ typedef struct settling_member {
   uint64_t wanted_ns; /* longest interval that counts as settled */
 } settling_member;
 
-typedef struct settling {
+struct settling {
   settling_member *members; /* those that have not settled yet come first */
   uint32_t capacity, count, left;
   uint32_t frames;                                /* since the event; stops when all have settled */
   uint32_t frames_to_nine_tenths, frames_to_last; /* 0: not reached */
   uint64_t since_ns;
-} settling;
+};
 
 /* Notes an update; to be called once in each, by the atom that ends it. */
 static inline void settling_note(const muster_update *update) {
@@ -52,16 +52,16 @@ static inline bool settling_has_lived(const settling_mark *mark, const muster_ag
 }
 
 /* Room for `capacity` agents. False when memory is refused. The caller releases it. */
-bool settling_create(settling *settling, uint32_t capacity);
-void settling_destroy(settling *settling);
+bool settling_create(struct settling *settling, uint32_t capacity);
+void settling_destroy(struct settling *settling);
 
 /* The event: nobody is watched yet. Between frames, in front of the one at `since_ns`. */
-void settling_begin(settling *settling, uint64_t since_ns);
+void settling_begin(struct settling *settling, uint64_t since_ns);
 
 /* Watches one more agent; there must be room. */
-void settling_watch(settling *settling, muster_agent agent, uint64_t wanted_ns);
+void settling_watch(struct settling *settling, muster_agent agent, uint64_t wanted_ns);
 
 /* Looks, after a frame and before the next, who has settled. O(those who have not). */
-void settling_look(settling *settling, const muster_world *world);
+void settling_look(struct settling *settling, const muster_world *world);
 
 #endif

@@ -14,7 +14,7 @@ static const double walk_mps = 1.4, run_mps = 4.0;
 /* Measured where the world fits the caches: a neighbour query, a line of sight, a walk, a blow. */
 static const uint64_t query_ns = 900, look_ns = 180, walk_ns = 150, strike_ns = 300;
 
-typedef struct profile {
+struct profile {
   const char *name;
   uint64_t period_ns, period_max_ns;
   float elasticity;
@@ -23,9 +23,9 @@ typedef struct profile {
   float importance;
   double reach_m;
   double drawn; /* by a fight: towards the gate, or away from it */
-} profile;
+};
 
-static const profile profiles[SIEGE_KINDS] = {
+static const struct profile profiles[SIEGE_KINDS] = {
     [SIEGE_BESIEGER] = {"besieger", 100000000u, 800000000u, 1.0f, 4, {24, 20, 16, 12}, 1.0f, 500.0, 1.0},
     [SIEGE_TOWNSMAN] = {"townsman", 100000000u, 1000000000u, 1.0f, 3, {24, 18, 12}, 1.0f, 300.0, -1.0},
     [SIEGE_GUARD] = {"guard", 66666667u, 500000000u, 0.5f, 4, {24, 20, 16, 12}, 1.0f, 150.0, 1.0},
@@ -128,7 +128,7 @@ muster_result siege_register(siege *self, muster_world *world) {
                                       {walk, MUSTER_ROLE_BEHAVIOUR, 150},
                                       {strike, MUSTER_ROLE_ACTION, 300}};
   for (uint32_t kind = 0; kind < SIEGE_KINDS; kind++) {
-    const profile *profile = &profiles[kind];
+    const struct profile *profile = &profiles[kind];
     siege_cast *cast = &self->casts[kind];
     *cast = (siege_cast){.self = self, .kind = (siege_kind)kind};
     muster_type_def def = muster_default_type_def();

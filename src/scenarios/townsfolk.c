@@ -31,7 +31,7 @@ static muster_result check_options(const muster_module_options *options) {
 }
 
 /* Towns stand in a square of rows. The last one takes those that are left, at least one beside its hall. */
-static void lay_out(folk *folk) {
+static void lay_out(struct folk *folk) {
   uint32_t left = folk->agents;
   folk->across = (uint32_t)ceil(sqrt((double)folk->town_count));
   for (uint32_t i = 0; i < folk->town_count; i++) {
@@ -48,7 +48,7 @@ static void lay_out(folk *folk) {
 }
 
 static void close_folk(void *instance) {
-  folk *folk = instance;
+  struct folk *folk = instance;
   free(folk->towns);
   free(folk->observers);
   free(folk);
@@ -57,7 +57,7 @@ static void close_folk(void *instance) {
 static muster_result open_folk(const muster_module_options *options, void **instance, muster_module_needs *needs) {
   muster_result result = check_options(options);
   if (result) return result;
-  folk *folk = calloc(1, sizeof *folk);
+  struct folk *folk = calloc(1, sizeof *folk);
   if (!folk) return muster_module_fail(MUSTER_E_MEMORY, "townsfolk: no memory");
   folk->seed = options->seed;
   folk->agents = options->agents ? options->agents : AGENTS_DEFAULT;
@@ -107,12 +107,12 @@ static muster_result spawn_member(folk_town *town, muster_world *world, uint32_t
   return muster_agent_is_null(town->members[member]) ? MUSTER_E_FULL : MUSTER_OK;
 }
 
-static uint32_t visited(const folk *folk, uint32_t observer, uint64_t visit) {
+static uint32_t visited(const struct folk *folk, uint32_t observer, uint64_t visit) {
   return (uint32_t)((observer + visit * (folk->across + 1)) % folk->town_count);
 }
 
 /* Where an observer is: strolling about a town, or on the straight way to the next. */
-static muster_position observer_place(const folk *folk, uint32_t observer, double seconds) {
+static muster_position observer_place(const struct folk *folk, uint32_t observer, double seconds) {
   static const double two_pi = 6.283185307179586;
   double turn_s = stay_s + ride_s, late_s = seconds + 7.0 * observer;
   uint64_t visit = (uint64_t)(late_s / turn_s);
@@ -124,7 +124,7 @@ static muster_position observer_place(const folk *folk, uint32_t observer, doubl
                            here->y + share * (next->y - here->y) + stroll_m * sin(angle), 0.0};
 }
 
-static muster_result add_observers(folk *folk, muster_world *world) {
+static muster_result add_observers(struct folk *folk, muster_world *world) {
   for (uint32_t i = 0; i < folk->observer_count; i++) {
     muster_observer_def def = muster_default_observer_def();
     def.position = observer_place(folk, i, 0.0);
@@ -135,7 +135,7 @@ static muster_result add_observers(folk *folk, muster_world *world) {
 }
 
 static muster_result populate(void *instance, muster_world *world) {
-  folk *folk = instance;
+  struct folk *folk = instance;
   muster_result result = folk_register(folk, world);
   for (uint32_t i = 0; i < folk->town_count && !result; i++) {
     folk_town *town = &folk->towns[i];
@@ -146,7 +146,7 @@ static muster_result populate(void *instance, muster_world *world) {
 }
 
 static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
-  folk *folk = instance;
+  struct folk *folk = instance;
   for (uint32_t i = 0; i < folk->observer_count; i++)
     muster_observer_move(world, folk->observers[i], observer_place(folk, i, (double)sim_now_ns * 1e-9));
 }

@@ -241,14 +241,14 @@ typedef struct folk_journal {
 } folk_journal;
 
 /* One opened scenario. */
-typedef struct folk {
+struct folk {
   uint64_t seed;
   uint32_t agents, observer_count, town_count, across; /* towns in a row of the land */
   muster_type people, halls;
   folk_town *towns;
   muster_observer *observers;
   folk_journal journal;
-} folk;
+};
 
 /* A character that thinks: what the steps of its update share. Without an update (in tests) it says nothing to others.
  */
@@ -296,7 +296,7 @@ const char *folk_first_name(const folk_town *town, uint32_t member);
 
 /* Finds who bears a name: "Anna", the first of that name, or "Anna of Ashford"; case does not matter, and '-' stands
  * for a blank. False when there is nobody. */
-bool folk_find(const folk *folk, const char *name, uint32_t *town, uint32_t *member);
+bool folk_find(const struct folk *folk, const char *name, uint32_t *town, uint32_t *member);
 
 /* The name of a role. */
 const char *folk_role_words(uint32_t role);
@@ -380,7 +380,7 @@ muster_atom_result folk_act(muster_update *update);
 folk_mind folk_mind_of(muster_update *update);
 
 /* Registers the types of people and halls. Thread of the frames, between frames. */
-muster_result folk_register(folk *folk, muster_world *world);
+muster_result folk_register(struct folk *folk, muster_world *world);
 
 /* What a hall keeps of a good when all is well, for so many people. */
 int32_t folk_stock_wanted(uint32_t people, folk_good good);

@@ -14,7 +14,7 @@ static bool save_town(const folk_town *town, muster_module_write write, void *wr
 }
 
 muster_result folk_save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
-  const folk *folk = instance;
+  const struct folk *folk = instance;
   (void)world;
   kept_land kept = {VERSION, folk->agents, folk->observer_count, folk->town_count};
   bool written = write(&kept, sizeof kept, write_user);
@@ -24,7 +24,7 @@ muster_result folk_save(void *instance, const muster_world *world, muster_module
 }
 
 muster_result folk_resume(void *instance, muster_world *world, const void *bytes, size_t count) {
-  folk *folk = instance;
+  struct folk *folk = instance;
   kept_bytes left = {.bytes = bytes, .count = count};
   kept_land kept;
   muster_result result = folk_register(folk, world);

@@ -75,7 +75,7 @@ static bool find_in(const folk_town *town, const char *name, uint32_t *member) {
   return false;
 }
 
-bool folk_find(const folk *folk, const char *name, uint32_t *town, uint32_t *member) {
+bool folk_find(const struct folk *folk, const char *name, uint32_t *town, uint32_t *member) {
   for (*town = 0; *town < folk->town_count; (*town)++)
     if (find_in(&folk->towns[*town], name, member)) return true;
   return false;

@@ -21,7 +21,7 @@ static uint64_t model_cost(const muster_cost_query *query, void *user) {
 }
 
 folk_mind folk_mind_of(muster_update *update) {
-  folk *folk = update->type_user;
+  struct folk *folk = update->type_user;
   folk_self *self = update->state;
   const folk_town *town = &folk->towns[self->town];
   bool watched = muster_agent_equal(folk->journal.agent, update->agent);
@@ -39,7 +39,7 @@ static void is_born(muster_update *update) {
   self->lived_ns = self->felt_ns = update->now_ns;
 }
 
-static muster_result register_people(folk *folk, muster_world *world) {
+static muster_result register_people(struct folk *folk, muster_world *world) {
   muster_type_def def = muster_default_type_def();
   def.name = "character";
   def.atoms = atoms;
@@ -62,7 +62,7 @@ static muster_result register_people(folk *folk, muster_world *world) {
   return folk->people.index ? MUSTER_OK : MUSTER_E_FULL;
 }
 
-static muster_result register_halls(folk *folk, muster_world *world) {
+static muster_result register_halls(struct folk *folk, muster_world *world) {
   muster_type_def def = muster_default_type_def();
   def.name = "hall";
   def.atoms = hall_atoms;
@@ -76,7 +76,7 @@ static muster_result register_halls(folk *folk, muster_world *world) {
   return folk->halls.index ? MUSTER_OK : MUSTER_E_FULL;
 }
 
-muster_result folk_register(folk *folk, muster_world *world) {
+muster_result folk_register(struct folk *folk, muster_world *world) {
   muster_result result = register_people(folk, world);
   return result ? result : register_halls(folk, world);
 }

@@ -30,12 +30,12 @@ void folk_note(folk_mind *mind, folk_entry_kind kind, uint64_t at_ns, uint32_t w
 
 /* ------------------------------------------------------------------------------------------------------------ words */
 
-typedef struct line {
+struct line {
   char text[LINE_BYTES];
   size_t length;
-} line;
+};
 
-__attribute__((format(printf, 2, 3))) static void put(line *line, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void put(struct line *line, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   int length = vsnprintf(line->text + line->length, sizeof line->text - line->length, format, arguments);
@@ -93,26 +93,26 @@ static const char *coping_words(uint32_t coping) {
 }
 
 /* The time of the town, and where and how it is. */
-static void put_begin(line *line, const folk_entry *entry) {
+static void put_begin(struct line *line, const folk_entry *entry) {
   uint32_t minute = folk_minute_of_day(entry->at_ns);
   const char *at = entry->place == FOLK_ON_WAY ? "on the way" : folk_place_words(entry->place);
   put(line, "day %u %02u:%02u  %-11s %-9s level %u  ", folk_hour_number(entry->at_ns) / 24 + 1, minute / 60,
       minute % 60, at, emotion_words(entry->emotion), entry->level);
 }
 
-static void put_event(line *line, const folk_town *town, const folk_entry *entry) {
+static void put_event(struct line *line, const folk_town *town, const folk_entry *entry) {
   bool meets = entry->what == FOLK_MET_FRIEND || entry->what == FOLK_MET_RIVAL || entry->what == FOLK_TALKED_TO ||
                entry->what == FOLK_PLAYED_WITH;
   put(line, "%s", event_words(entry->what));
   if (entry->who < town->people) put(line, "%s%s", meets ? ": " : " by ", folk_first_name(town, entry->who));
 }
 
-static void put_plan(line *line, const folk_entry *entry) {
+static void put_plan(struct line *line, const folk_entry *entry) {
   for (uint32_t i = 0; i < entry->plan.count; i++)
     put(line, "%s%s", i ? ", " : ": ", folk_deed_of(entry->plan.steps[i])->words);
 }
 
-static void put_entry(line *line, const folk_town *town, const folk_entry *entry) {
+static void put_entry(struct line *line, const folk_town *town, const folk_entry *entry) {
   put_begin(line, entry);
   switch ((folk_entry_kind)entry->kind) {
   case FOLK_ENTRY_DONE:
@@ -154,7 +154,7 @@ static void put_entry(line *line, const folk_town *town, const folk_entry *entry
 /* -------------------------------------------------------------------------------------------------------- beginning */
 
 /* Names that would have done. */
-static muster_result refuse_name(const folk *folk, const char *name) {
+static muster_result refuse_name(const struct folk *folk, const char *name) {
   char one[NAME_BYTES], other[NAME_BYTES], last[NAME_BYTES];
   const folk_town *end = &folk->towns[folk->town_count - 1];
   folk_name(&folk->towns[0], 0, one, sizeof one);
@@ -169,7 +169,7 @@ static muster_result refuse_name(const folk *folk, const char *name) {
 static void introduce(const folk_town *town, uint32_t member, const folk_self *self, muster_module_line tell,
                       void *user) {
   char name[NAME_BYTES];
-  line line = {.length = 0};
+  struct line line = {.length = 0};
   uint64_t strong = muster_traits_strongest(self->desires, FOLK_DESIRES, 3);
   folk_name(town, member, name, sizeof name);
   put(&line, "Watching %s, %s. Strongest desires:", name, folk_role_words(self->role));
@@ -185,7 +185,7 @@ static void introduce(const folk_town *town, uint32_t member, const folk_self *s
 
 muster_result folk_watch(void *instance, muster_world *world, const char *name, muster_module_line tell,
                          void *line_user) {
-  folk *folk = instance;
+  struct folk *folk = instance;
   uint32_t number, member;
   folk_self self;
   folk_face face;
@@ -212,7 +212,7 @@ static void tell_level(folk_journal *journal, const muster_world *world, muster_
   if (muster_agent_explain(world, journal->agent, &explanation) != MUSTER_OK) return;
   if (explanation.reasons & MUSTER_REASON_SPAWN_WAITING || explanation.level == journal->level) return;
   uint32_t minute = folk_minute_of_day(explanation.sim_now_ns);
-  line head = {.length = 0};
+  struct line head = {.length = 0};
   put(&head, "day %u %02u:%02u  -- runs at level %u now, every %.1f s, with importance %.2f",
       folk_hour_number(explanation.sim_now_ns) / 24 + 1, minute / 60, minute % 60, explanation.level,
       (double)explanation.period_ns * 1e-9, (double)explanation.importance);
@@ -224,7 +224,7 @@ static void tell_level(folk_journal *journal, const muster_world *world, muster_
   for (char *part = strtok_r(text, "\n", &rest); part; part = strtok_r(NULL, "\n", &rest))
     if (strncmp(part, "  Importance:", 13) == 0 || strncmp(part, "  Period:", 9) == 0 ||
         strncmp(part, "  Level ", 8) == 0) {
-      line reason = {.length = 0};
+      struct line reason = {.length = 0};
       put(&reason, "               --%s", part);
       tell(reason.text, user);
     }
@@ -238,21 +238,21 @@ static int by_time(const void *a, const void *b) {
 
 /* Time goes on in the log, but where somebody who waited for a goal is met, and lives the time since then at once. */
 void folk_watched(void *instance, const muster_world *world, muster_module_line tell, void *line_user) {
-  folk *folk = instance;
+  struct folk *folk = instance;
   folk_journal *journal = &folk->journal;
   const folk_entry *sorted[FOLK_ENTRIES_MAX];
   if (muster_agent_is_null(journal->agent)) return;
   for (uint32_t i = 0; i < journal->count; i++) sorted[i] = &journal->entries[i];
   qsort(sorted, journal->count, sizeof *sorted, by_time);
   for (uint32_t i = 0; i < journal->count; i++) {
-    line line = {.length = 0};
+    struct line line = {.length = 0};
     put_entry(&line, journal->town, sorted[i]);
     if (sorted[i]->at_ns / FOLK_MINUTE_NS < journal->told_ns / FOLK_MINUTE_NS) put(&line, " (caught up)");
     if (sorted[i]->at_ns > journal->told_ns) journal->told_ns = sorted[i]->at_ns;
     tell(line.text, line_user);
   }
   if (journal->lost) {
-    line line = {.length = 0};
+    struct line line = {.length = 0};
     put(&line, "               (%u more things happened)", journal->lost);
     tell(line.text, line_user);
   }

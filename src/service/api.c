@@ -244,7 +244,7 @@ static void show_routes(http_request *request) {
 }
 
 /* `token` is the room for it; the options point into the settings. */
-static muster_result read_options(const settings *settings, http_options *options, char token[TOKEN_BYTES]) {
+static muster_result read_options(const struct settings *settings, http_options *options, char token[TOKEN_BYTES]) {
   muster_result result = token_read(settings->token_file, token);
   if (result) error_set(result, "token_file: %s", muster_last_error());
   *options = http_default_options();
@@ -259,15 +259,15 @@ static muster_result read_options(const settings *settings, http_options *option
   return result;
 }
 
-muster_result api_reload(service *service) {
+muster_result api_reload(struct service *service) {
   http_options options;
   char token[TOKEN_BYTES];
   muster_result result = read_options(&service->settings, &options, token);
   return result ? result : http_change(service->http, &options);
 }
 
-static muster_result listen_by_tcp(service *service, bool token) {
-  const settings *settings = &service->settings;
+static muster_result listen_by_tcp(struct service *service, bool token) {
+  const struct settings *settings = &service->settings;
   muster_result result = http_listen_tcp(service->http, settings->listen, settings->listen_anywhere);
   if (result) return result;
   log_line(MUSTER_LOG_INFO, "control: also at %s, port %u", settings->listen, http_port(service->http));
@@ -275,7 +275,7 @@ static muster_result listen_by_tcp(service *service, bool token) {
   return MUSTER_OK;
 }
 
-muster_result api_open(service *service) {
+muster_result api_open(struct service *service) {
   http_options options;
   char token[TOKEN_BYTES];
   muster_result result = read_options(&service->settings, &options, token);
@@ -289,7 +289,7 @@ muster_result api_open(service *service) {
   return result || !*service->settings.listen ? result : listen_by_tcp(service, options.token != NULL);
 }
 
-void api_close(service *service) {
+void api_close(struct service *service) {
   http_destroy(service->http, NULL, NULL);
   service->http = NULL;
   live_close(service);

@@ -53,13 +53,13 @@
 #include "base/json.h"
 
 /* Begins to serve: at the service's control socket and, if the settings say so, by TCP. Loop's thread. */
-muster_result api_open(service *service);
+muster_result api_open(struct service *service);
 
 /* Takes over what the settings say anew: token, hosts, limits. On failure nothing changes. Loop's thread. */
-muster_result api_reload(service *service);
+muster_result api_reload(struct service *service);
 
 /* Ends serving; after desk_close. Null server: no-op. Loop's thread. */
-void api_close(service *service);
+void api_close(struct service *service);
 
 /* ------------------------------------------------------------------------------ for the files that answer requests */
 
@@ -67,7 +67,7 @@ void api_close(service *service);
 typedef struct api_call {
   desk_request desk; /* stands first */
   http_request *request;
-  service *service;
+  struct service *service;
   hosted_world *world;                 /* of the path; null when that names none */
   void (*work)(struct api_call *call); /* frames' thread: answers, or complains in `problem` */
   void (*release)(void *input);        /* what the input holds; may be null */

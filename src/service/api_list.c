@@ -12,7 +12,7 @@
 #define ANY UINT32_MAX
 
 typedef struct list_input {
-  page page;
+  struct page page;
   char type_name[TYPE_NAME_BYTES]; /* "" = any */
   muster_type type;                /* of that name, once it was looked up */
   uint32_t level, partition;       /* ANY */
@@ -85,7 +85,7 @@ static bool look_at(api_call *call, list_input *input, muster_agent agent) {
 
 static void list(api_call *call) {
   list_input *input = (list_input *)(void *)call->input;
-  page *page = &input->page;
+  struct page *page = &input->page;
   if (*input->type_name && !input->type.index) input->type = api_find_type(call, input->type_name);
   if (call->problem.status) return;
   page_open(call, page, "agents");

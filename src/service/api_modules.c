@@ -15,7 +15,7 @@ static void write_module(json_writer *writer, const loaded_module *loaded) {
 }
 
 static void list(api_call *call) {
-  const modules *modules = &call->service->modules;
+  const struct modules *modules = &call->service->modules;
   json_begin_array(&call->writer, "modules");
   for (uint32_t i = 0; i < modules->count; i++) write_module(&call->writer, &modules->loaded[i]);
   json_end_array(&call->writer);

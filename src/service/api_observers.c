@@ -43,7 +43,7 @@ static void write_observer(json_writer *writer, muster_observer observer, const 
 }
 
 static void list(api_call *call) {
-  page *page = (struct page *)(void *)call->input;
+  struct page *page = (struct page *)(void *)call->input;
   page_open(call, page, "observers");
   bool last = false;
   for (uint32_t looks = 0; looks < PAGE_LOOKS && page->given < page->limit; looks++) {
@@ -63,8 +63,8 @@ static void list(api_call *call) {
 
 static void list_observers(http_request *request) {
   enum { EACH_ROOM = 384 };
-  api_call *call = api_begin(request, list, sizeof(page));
-  if (call && page_begin(call, (page *)(void *)call->input, EACH_ROOM)) api_post(call);
+  api_call *call = api_begin(request, list, sizeof(struct page));
+  if (call && page_begin(call, (struct page *)(void *)call->input, EACH_ROOM)) api_post(call);
 }
 
 /* -------------------------------------------------------------------------------------------------------- changing */

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-bool page_begin(api_call *call, page *page, size_t each_room) {
+bool page_begin(api_call *call, struct page *page, size_t each_room) {
   uint64_t cursor = 0, limit = PAGE_LIMIT;
   if (!api_query_count(call->request, "cursor", 0, UINT32_MAX - 1u, &cursor, &call->problem) ||
       !api_query_count(call->request, "limit", 1, PAGE_LIMIT_MAX, &limit, &call->problem)) {
@@ -14,12 +14,12 @@ bool page_begin(api_call *call, page *page, size_t each_room) {
   return true;
 }
 
-void page_open(api_call *call, page *page, const char *name) {
+void page_open(api_call *call, struct page *page, const char *name) {
   if (!page->begun) json_begin_array(&call->writer, name);
   page->begun = true;
 }
 
-void page_close(api_call *call, page *page, bool last) {
+void page_close(api_call *call, struct page *page, bool last) {
   char next[16];
   call->again = !last && page->given < page->limit;
   if (call->again) return;

@@ -12,20 +12,20 @@
 
 enum { PAGE_LIMIT = 100, PAGE_LIMIT_MAX = 1000, PAGE_LOOKS = 4096, PAGE_LOOKS_GIVEN = 32 };
 
-typedef struct page {
+struct page {
   uint32_t cursor; /* the first index that is still to be looked at */
   uint32_t limit, given;
   bool begun;
-} page;
+};
 
 /* Reads cursor and limit of the query; `each_room` bytes hold one thing in the call's answer. False: refused, and the
  * call is gone. */
-bool page_begin(api_call *call, page *page, size_t each_room);
+bool page_begin(api_call *call, struct page *page, size_t each_room);
 
 /* Opens the list, once. Frames' thread. */
-void page_open(api_call *call, page *page, const char *name);
+void page_open(api_call *call, struct page *page, const char *name);
 
 /* Ends the work: the page is full, or the end reached (`last`), or the rest must wait. Frames' thread. */
-void page_close(api_call *call, page *page, bool last);
+void page_close(api_call *call, struct page *page, bool last);
 
 #endif

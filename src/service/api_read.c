@@ -84,9 +84,9 @@ static bool read_text(const json_t *value, const api_field *field, const char *n
   return true;
 }
 
-typedef struct place {
+struct place {
   double x, y, z;
-} place;
+};
 
 static bool read_axis(const json_t *object, const char *axis, const char *path, double *out, api_problem *problem) {
   const api_field field = {.least = -1e9, .most = 1e9};
@@ -98,7 +98,7 @@ static bool read_axis(const json_t *object, const char *axis, const char *path, 
 }
 
 static bool read_position(const json_t *value, const char *name, muster_position *out, api_problem *problem) {
-  place place = {0};
+  struct place place = {0};
   if (!json_is_object(value)) return wrong_kind(name, "an object {\"x\", \"y\", \"z\"}", problem);
   bool flat = !json_object_get(value, "z");
   if (json_object_size(value) != (flat ? 2u : 3u) || !json_object_get(value, "x") || !json_object_get(value, "y"))

@@ -76,7 +76,7 @@ static bool start(http_request *request, json_writer *writer, size_t room) {
 enum { WORLD_ROOM = 8192 };
 
 static void list_worlds(http_request *request) {
-  service *service = http_user(request);
+  struct service *service = http_user(request);
   json_writer writer;
   world_published published;
   if (!start(request, &writer, WORLD_ROOM * (service->world_count + 1u))) return;

@@ -21,7 +21,7 @@ static desk_request *dequeue(desk_queue *queue) {
 
 /* All answers that there are when it begins; `done` may post again. */
 static void hand_out(uv_async_t *answered) {
-  desk *desk = answered->data;
+  struct desk *desk = answered->data;
   uv_mutex_lock(&desk->mutex);
   desk_queue answers = desk->answers;
   desk->answers = (desk_queue){0};
@@ -29,7 +29,7 @@ static void hand_out(uv_async_t *answered) {
   for (desk_request *request; (request = dequeue(&answers)) != NULL;) request->done(request);
 }
 
-muster_result desk_open(desk *desk, uv_loop_t *loop) {
+muster_result desk_open(struct desk *desk, uv_loop_t *loop) {
   *desk = (struct desk){.answered.data = desk};
   int problem = uv_mutex_init(&desk->mutex);
   if (!problem) problem = uv_cond_init(&desk->posted);
@@ -38,19 +38,19 @@ muster_result desk_open(desk *desk, uv_loop_t *loop) {
 }
 
 static void free_locks(uv_handle_t *answered) {
-  desk *desk = answered->data;
+  struct desk *desk = answered->data;
   uv_cond_destroy(&desk->posted);
   uv_mutex_destroy(&desk->mutex);
 }
 
-void desk_close(desk *desk) {
+void desk_close(struct desk *desk) {
   desk_refuse(desk);
   hand_out(&desk->answered);
   for (desk_request *request; (request = dequeue(&desk->waiting)) != NULL;) request->done(request);
   uv_close((uv_handle_t *)&desk->answered, free_locks);
 }
 
-muster_result desk_post(desk *desk, desk_request *request) {
+muster_result desk_post(struct desk *desk, desk_request *request) {
   ASSERT(request->run && request->done);
   uv_mutex_lock(&desk->mutex);
   bool closed = desk->closed, full = desk->counts.waiting == DESK_WAITING_MAX;
@@ -68,13 +68,13 @@ muster_result desk_post(desk *desk, desk_request *request) {
   return MUSTER_OK;
 }
 
-void desk_refuse(desk *desk) {
+void desk_refuse(struct desk *desk) {
   uv_mutex_lock(&desk->mutex);
   desk->closed = true;
   uv_mutex_unlock(&desk->mutex);
 }
 
-void desk_rouse(desk *desk) {
+void desk_rouse(struct desk *desk) {
   uv_mutex_lock(&desk->mutex);
   desk->roused = true;
   uv_cond_signal(&desk->posted);
@@ -82,7 +82,7 @@ void desk_rouse(desk *desk) {
 }
 
 /* Called and left with the mutex held. */
-static void serve_one(desk *desk, struct service *service) {
+static void serve_one(struct desk *desk, struct service *service) {
   desk_request *request = dequeue(&desk->waiting);
   desk->counts.waiting--;
   uv_mutex_unlock(&desk->mutex);
@@ -94,13 +94,13 @@ static void serve_one(desk *desk, struct service *service) {
 }
 
 /* libuv waits for a length of time; over a day the rounding of one is worth nothing. */
-static void sleep_until(desk *desk, uint64_t now_ns, uint64_t until_ns) {
+static void sleep_until(struct desk *desk, uint64_t now_ns, uint64_t until_ns) {
   const uint64_t longest_ns = 86400000000000u;
   uint64_t left_ns = until_ns - now_ns;
   uv_cond_timedwait(&desk->posted, &desk->mutex, left_ns < longest_ns ? left_ns : longest_ns);
 }
 
-void desk_serve(desk *desk, struct service *service, uint64_t until_ns, uint64_t least_ns) {
+void desk_serve(struct desk *desk, struct service *service, uint64_t until_ns, uint64_t least_ns) {
   uint64_t now_ns = clock_system(), busy_until_ns = now_ns + least_ns;
   if (busy_until_ns < until_ns) busy_until_ns = until_ns;
   uv_mutex_lock(&desk->mutex);
@@ -115,7 +115,7 @@ void desk_serve(desk *desk, struct service *service, uint64_t until_ns, uint64_t
   uv_mutex_unlock(&desk->mutex);
 }
 
-desk_counts desk_read_counts(desk *desk) {
+desk_counts desk_read_counts(struct desk *desk) {
   uv_mutex_lock(&desk->mutex);
   desk_counts counts = desk->counts;
   uv_mutex_unlock(&desk->mutex);

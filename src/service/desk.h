@@ -36,7 +36,7 @@ typedef struct desk_queue {
 } desk_queue;
 
 /* All but the handle is guarded by the mutex. */
-typedef struct desk {
+struct desk {
   uv_mutex_t mutex;
   uv_cond_t posted;
   uv_async_t answered; /* wakes the loop */
@@ -44,30 +44,30 @@ typedef struct desk {
   desk_counts counts;
   bool closed; /* nothing is accepted any more */
   bool roused; /* desk_serve is to return */
-} desk;
+};
 
 /* Loop's thread. MUSTER_E_SYSTEM when the operating system refuses. */
-muster_result desk_open(desk *desk, uv_loop_t *loop);
+muster_result desk_open(struct desk *desk, uv_loop_t *loop);
 
 /* After the frames' thread has ended: calls `done` of whatever is still there (what was not run, too) and closes the
  * handle, which the loop must run once more for. Loop's thread. */
-void desk_close(desk *desk);
+void desk_close(struct desk *desk);
 
 /* Loop's thread. MUSTER_E_FULL when DESK_WAITING_MAX wait, MUSTER_E_STATE after desk_refuse. `done` is then not called.
  */
-muster_result desk_post(desk *desk, desk_request *request);
+muster_result desk_post(struct desk *desk, desk_request *request);
 
 /* From now on nothing is accepted. Any thread. */
-void desk_refuse(desk *desk);
+void desk_refuse(struct desk *desk);
 
 /* Makes desk_serve return soon, as if its time were over. Any thread. */
-void desk_rouse(desk *desk);
+void desk_rouse(struct desk *desk);
 
 /* Serves requests until `until_ns` (CLOCK_MONOTONIC; the begin of the next frame), asleep while there are none; where
  * that is past or near, for up to `least_ns` while requests wait. Frames' thread. */
-void desk_serve(desk *desk, struct service *service, uint64_t until_ns, uint64_t least_ns);
+void desk_serve(struct desk *desk, struct service *service, uint64_t until_ns, uint64_t least_ns);
 
 /* Any thread. */
-desk_counts desk_read_counts(desk *desk);
+desk_counts desk_read_counts(struct desk *desk);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(exposition *exposition, size_t more) {
+static bool make_room(struct exposition *exposition, size_t more) {
   size_t room = exposition->room ? exposition->room : 1u << 16;
   if (exposition->failed) return false;
   while (room < exposition->bytes + more) room *= 2;
@@ -21,17 +21,17 @@ static bool make_room(exposition *exposition, size_t more) {
   return true;
 }
 
-static void put(exposition *exposition, const char *text, size_t bytes) {
+static void put(struct exposition *exposition, const char *text, size_t bytes) {
   if (!make_room(exposition, bytes)) return;
   memcpy(exposition->text + exposition->bytes, text, bytes);
   exposition->bytes += bytes;
 }
 
-static void put_text(exposition *exposition, const char *text) {
+static void put_text(struct exposition *exposition, const char *text) {
   put(exposition, text, strlen(text));
 }
 
-void exposition_begin(exposition *exposition, const char *name, exposition_kind kind, const char *help) {
+void exposition_begin(struct exposition *exposition, const char *name, exposition_kind kind, const char *help) {
   static const char *const kinds[] = {"counter", "gauge", "histogram", "summary"};
   exposition->family = name;
   put_text(exposition, "# HELP ");
@@ -58,7 +58,7 @@ static size_t character_bytes(const unsigned char *text) {
   return bytes && code >= least[bytes] && code <= 0x10ffff && !surrogate ? bytes : 0;
 }
 
-static void put_value(exposition *exposition, const char *value) {
+static void put_value(struct exposition *exposition, const char *value) {
   for (size_t bytes; *value; value += bytes ? bytes : 1) {
     bytes = character_bytes((const unsigned char *)value);
     if (bytes == 0)
@@ -72,7 +72,7 @@ static void put_value(exposition *exposition, const char *value) {
   }
 }
 
-static void put_head(exposition *exposition, const char *suffix, const exposition_labels *labels) {
+static void put_head(struct exposition *exposition, const char *suffix, const exposition_labels *labels) {
   put_text(exposition, exposition->family);
   put_text(exposition, suffix);
   for (uint32_t i = 0; labels && i < labels->count; i++) {
@@ -85,7 +85,8 @@ static void put_head(exposition *exposition, const char *suffix, const expositio
   put_text(exposition, labels && labels->count ? "} " : " ");
 }
 
-void exposition_write(exposition *exposition, const char *suffix, const exposition_labels *labels, double value) {
+void exposition_write(struct exposition *exposition, const char *suffix, const exposition_labels *labels,
+                      double value) {
   char text[40];
   put_head(exposition, suffix, labels);
   if (isfinite(value))
@@ -95,7 +96,7 @@ void exposition_write(exposition *exposition, const char *suffix, const expositi
   put_text(exposition, text);
 }
 
-void exposition_write_count(exposition *exposition, const char *suffix, const exposition_labels *labels,
+void exposition_write_count(struct exposition *exposition, const char *suffix, const exposition_labels *labels,
                             uint64_t value) {
   char text[24];
   put_head(exposition, suffix, labels);
@@ -110,7 +111,7 @@ exposition_labels exposition_with(const exposition_labels *labels, const char *n
   return more;
 }
 
-void exposition_free(exposition *exposition) {
+void exposition_free(struct exposition *exposition) {
   free(exposition->text);
   *exposition = (struct exposition){0};
 }

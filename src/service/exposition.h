@@ -9,12 +9,12 @@
 #define EXPOSITION_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 /* Grows as it is written to. */
-typedef struct exposition {
+struct exposition {
   char *text; /* bytes of it; owned: exposition_free */
   size_t bytes, room;
   const char *family; /* whose samples follow */
   bool failed;        /* memory was refused: what was written is cut off */
-} exposition;
+};
 
 typedef struct exposition_label {
   const char *name;
@@ -37,17 +37,17 @@ typedef enum exposition_kind {
 } exposition_kind;
 
 /* Begins a family; each name once, and all its samples before the next. `name` and `help` are kept until then. */
-void exposition_begin(exposition *exposition, const char *name, exposition_kind kind, const char *help);
+void exposition_begin(struct exposition *exposition, const char *name, exposition_kind kind, const char *help);
 
 /* A sample of the family, whose name ends in `suffix` ("" for most). Labels may be null. */
-void exposition_write(exposition *exposition, const char *suffix, const exposition_labels *labels, double value);
-void exposition_write_count(exposition *exposition, const char *suffix, const exposition_labels *labels,
+void exposition_write(struct exposition *exposition, const char *suffix, const exposition_labels *labels, double value);
+void exposition_write_count(struct exposition *exposition, const char *suffix, const exposition_labels *labels,
                             uint64_t value);
 
 /* The labels and one more. */
 exposition_labels exposition_with(const exposition_labels *labels, const char *name, const char *value);
 
 /* Frees the text; it is empty afterwards. */
-void exposition_free(exposition *exposition);
+void exposition_free(struct exposition *exposition);
 
 #endif

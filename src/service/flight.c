@@ -23,13 +23,13 @@ enum { FATAL = sizeof fatal / sizeof *fatal, HANDLER_STACK_BYTES = 64 << 10 };
 
 /* What handlers can know. */
 static struct {
-  flight *flight; /* null: none is open */
+  struct flight *flight; /* null: none is open */
   pid_t process;
   uv_thread_t frames; /* that calls modules; known while a call is under way */
   struct sigaction before[FATAL];
 } marking;
 
-static void mark(flight *flight, int number) {
+static void mark(struct flight *flight, int number) {
   bool inside = false;
   for (uint32_t i = 0; i < flight->part_count; i++) inside = muster_flight_mark(flight->parts[i], number) || inside;
   if (inside) return;
@@ -50,7 +50,7 @@ static void take_fatal(int number, siginfo_t *info, void *context) {
   errno = kept;
 }
 
-static void watch_signals(flight *flight) {
+static void watch_signals(struct flight *flight) {
   struct sigaction action = {.sa_sigaction = take_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   sigemptyset(&action.sa_mask);
   marking.flight = flight;
@@ -169,7 +169,7 @@ static void keep_aside(const char *path, const char *reason) {
 }
 
 /* What the last run left, if it can be read; the counts with its crash. */
-static void take_last(flight *flight, int descriptor, flight_counts *counts) {
+static void take_last(struct flight *flight, int descriptor, flight_counts *counts) {
   size_t size;
   void *bytes = read_whole(descriptor, &size);
   muster_result result = bytes ? flight_file_read(bytes, size, &flight->last, counts) : MUSTER_E_INPUT;
@@ -186,12 +186,12 @@ static void take_last(flight *flight, int descriptor, flight_counts *counts) {
 
 /* ----------------------------------------------------------------------------------------------------- the new file */
 
-static muster_result refuse(const flight *flight, const char *what) {
+static muster_result refuse(const struct flight *flight, const char *what) {
   return error_set(MUSTER_E_SYSTEM, "flight recorder %s: cannot %s it: %s", flight->path, what, strerror(errno));
 }
 
 /* Disk space is set aside at once: a store into a mapped file that finds none would be fatal. */
-static void *map_more(const flight *flight, uint64_t offset, uint64_t bytes) {
+static void *map_more(const struct flight *flight, uint64_t offset, uint64_t bytes) {
   int problem = posix_fallocate(flight->descriptor, (off_t)offset, (off_t)bytes);
   errno = problem;
   if (problem) return MAP_FAILED;
@@ -199,7 +199,7 @@ static void *map_more(const flight *flight, uint64_t offset, uint64_t bytes) {
 }
 
 /* Of the process: one that was forked to write a snapshot, and outlives us for a moment, does not have it. */
-static muster_result lock(const flight *flight, int descriptor) {
+static muster_result lock(const struct flight *flight, int descriptor) {
   struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   if (fcntl(descriptor, F_SETLK, &whole) == 0) return MUSTER_OK;
   if (errno != EAGAIN && errno != EACCES) return refuse(flight, "lock");
@@ -214,7 +214,7 @@ static uint64_t unix_ns(void) {
 }
 
 /* Written beside the old one, which is replaced when all is there. */
-static muster_result begin_file(flight *flight, const flight_counts *counts) {
+static muster_result begin_file(struct flight *flight, const flight_counts *counts) {
   char fresh[PATH_BYTES + 8];
   snprintf(fresh, sizeof fresh, "%s.new", flight->path);
   unlink(fresh);
@@ -237,7 +237,7 @@ static muster_result begin_file(flight *flight, const flight_counts *counts) {
   return result;
 }
 
-static muster_result open_over(flight *flight, int before) {
+static muster_result open_over(struct flight *flight, int before) {
   flight_counts counts = {0};
   if (before >= 0) {
     muster_result result = lock(flight, before);
@@ -257,7 +257,7 @@ muster_result flight_check_path(const char *path) {
   return MUSTER_OK;
 }
 
-muster_result flight_open(flight *flight, const char *path, uint32_t crash_limit) {
+muster_result flight_open(struct flight *flight, const char *path, uint32_t crash_limit) {
   *flight = (struct flight){.descriptor = -1, .crash_limit = crash_limit};
   if (uv_mutex_init(&flight->mutex)) return error_set(MUSTER_E_SYSTEM, "flight recorder: no mutex");
   if (!path[0]) return MUSTER_OK;
@@ -272,11 +272,11 @@ muster_result flight_open(flight *flight, const char *path, uint32_t crash_limit
   return result;
 }
 
-void flight_end(flight *flight) {
+void flight_end(struct flight *flight) {
   if (flight->head) flight->head->clean = 1;
 }
 
-void flight_close(flight *flight) {
+void flight_close(struct flight *flight) {
   if (flight->head) {
     leave_signals();
     flight_end(flight);
@@ -293,18 +293,18 @@ void flight_close(flight *flight) {
 /* ----------------------------------------------------------------------------------------------------------- worlds */
 
 /* The part of a world that was closed and is opened anew; null when there is none. */
-static void *find_part(const flight *flight, const char *name, size_t bytes) {
+static void *find_part(const struct flight *flight, const char *name, size_t bytes) {
   for (uint32_t i = 0; i < flight->part_count; i++)
     if (strcmp(flight->head->parts[i].world, name) == 0 && flight->head->parts[i].bytes == bytes)
       return flight->parts[i];
   return NULL;
 }
 
-static void run_without(const flight *flight, const char *name, const char *reason) {
+static void run_without(const struct flight *flight, const char *name, const char *reason) {
   log_line(MUSTER_LOG_ERROR, "flight recorder %s: world %s runs without: %s", flight->path, name, reason);
 }
 
-void flight_attach(flight *flight, muster_world *world, const char *name, const char *module) {
+void flight_attach(struct flight *flight, muster_world *world, const char *name, const char *module) {
   if (!flight->head) return;
   size_t bytes = muster_flight_bytes(world);
   void *memory = find_part(flight, name, bytes);
@@ -332,7 +332,7 @@ void flight_attach(flight *flight, muster_world *world, const char *name, const 
   flight->parts[flight->part_count++] = memory;
 }
 
-static uint64_t crashes_of(flight *flight, const char *world, const char *type) {
+static uint64_t crashes_of(struct flight *flight, const char *world, const char *type) {
   uv_mutex_lock(&flight->mutex);
   const flight_count *count = flight_counts_find(&flight->head->counts, world, type);
   uint64_t crashes = count ? count->crashes : 0;
@@ -340,7 +340,7 @@ static uint64_t crashes_of(flight *flight, const char *world, const char *type) 
   return crashes;
 }
 
-void flight_judge(flight *flight, muster_world *world, const char *name) {
+void flight_judge(struct flight *flight, muster_world *world, const char *name) {
   const char *type;
   if (!flight->head || !flight->crash_limit) return;
   for (uint32_t i = 1; (type = muster_type_name(world, (muster_type){i})) != NULL; i++) {
@@ -356,14 +356,14 @@ void flight_judge(flight *flight, muster_world *world, const char *name) {
   }
 }
 
-void flight_forgive(flight *flight, const char *world, const char *type) {
+void flight_forgive(struct flight *flight, const char *world, const char *type) {
   if (!flight->head) return;
   uv_mutex_lock(&flight->mutex);
   if (flight_counts_forget(&flight->head->counts, world, type)) flight_head_renew_check(flight->head);
   uv_mutex_unlock(&flight->mutex);
 }
 
-uint32_t flight_read_counts(flight *flight, flight_count *counts, uint32_t capacity) {
+uint32_t flight_read_counts(struct flight *flight, flight_count *counts, uint32_t capacity) {
   if (!flight->head) return 0;
   uv_mutex_lock(&flight->mutex);
   uint32_t count = (uint32_t)flight->head->counts.count;

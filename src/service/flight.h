@@ -17,7 +17,7 @@
 
 #include <muster/muster.h>
 
-typedef struct flight {
+struct flight {
   char path[PATH_BYTES];
   int descriptor;       /* locked; -1 = there is no recorder */
   flight_head *head;    /* mapped; its counts are guarded by the mutex */
@@ -26,7 +26,7 @@ typedef struct flight {
   void *parts[WORLDS_MAX]; /* mapped */
   flight_report last;      /* does not change once it is open */
   uv_mutex_t mutex;
-} flight;
+};
 
 /* Whether every name that a recorder at `path` writes or renames is free or a regular file's; "" is well, too.
  * MUSTER_E_INPUT with the name and what it is. Any thread. */
@@ -36,27 +36,27 @@ muster_result flight_check_path(const char *path);
  * empty path: no recorder. What is damaged is kept aside as PATH.damaged. MUSTER_E_STATE when another service has the
  * file, MUSTER_E_INPUT when it is no file, MUSTER_E_SYSTEM when it cannot be written. One at a time in a process.
  * Before any thread is started. */
-muster_result flight_open(flight *flight, const char *path, uint32_t crash_limit);
+muster_result flight_open(struct flight *flight, const char *path, uint32_t crash_limit);
 
 /* The service ends in good order, and the process with it: that is noted, and nothing is taken apart. Any thread. */
-void flight_end(flight *flight);
+void flight_end(struct flight *flight);
 
 /* The service ends in good order: every world is destroyed. Null path: no-op. */
-void flight_close(flight *flight);
+void flight_close(struct flight *flight);
 
 /* Lends a world its part of the file; before its types are registered. A world for which there is no room runs without,
  * and the log says so. Frames' thread. */
-void flight_attach(flight *flight, muster_world *world, const char *name, const char *module);
+void flight_attach(struct flight *flight, muster_world *world, const char *name, const char *module);
 
 /* Puts types of a world into quarantine that have crashed the service too often; after they are registered. Frames'
  * thread. */
-void flight_judge(flight *flight, muster_world *world, const char *name);
+void flight_judge(struct flight *flight, muster_world *world, const char *name);
 
 /* A type was pardoned: its count begins anew. Any thread. */
-void flight_forgive(flight *flight, const char *world, const char *type);
+void flight_forgive(struct flight *flight, const char *world, const char *type);
 
 /* Copies the counts; returns how many there are, at most `capacity`. Any thread. */
-uint32_t flight_read_counts(flight *flight, flight_count *counts, uint32_t capacity);
+uint32_t flight_read_counts(struct flight *flight, flight_count *counts, uint32_t capacity);
 
 /* A thread that runs callbacks begins, and ends: it takes fatal signals, and has a stack for the handler, so that a
  * callback that has used up its own can be named, too. On that thread. */

@@ -50,7 +50,7 @@ static void add_last(json_writer *writer, const flight_report *last) {
   json_end_object(writer);
 }
 
-static void add_counts(json_writer *writer, flight *flight, uint32_t limit) {
+static void add_counts(json_writer *writer, struct flight *flight, uint32_t limit) {
   flight_count counts[FLIGHT_COUNTS_MAX];
   uint32_t count = flight_read_counts(flight, counts, FLIGHT_COUNTS_MAX);
   json_begin_array(writer, "crashes");
@@ -66,7 +66,7 @@ static void add_counts(json_writer *writer, flight *flight, uint32_t limit) {
 }
 
 static void show_crash(http_request *request) {
-  service *service = http_user(request);
+  struct service *service = http_user(request);
   char *text = malloc(CRASH_BYTES);
   json_writer writer;
   if (!text) {

@@ -15,7 +15,7 @@ static const uint64_t forever_ns = UINT64_MAX;
 /* Requests have at least this part of the time, however late the frames are. */
 enum { REQUESTS_PART = 10 };
 
-static void tell(service *service, bool *news) {
+static void tell(struct service *service, bool *news) {
   uv_mutex_lock(&service->news_mutex);
   *news = true;
   uv_mutex_unlock(&service->news_mutex);
@@ -29,7 +29,7 @@ static bool runs(const hosted_world *world) {
 }
 
 /* The one whose frame is next; null when all are paused. */
-static hosted_world *find_next(service *service) {
+static hosted_world *find_next(struct service *service) {
   hosted_world *next = NULL;
   for (uint32_t i = 0; i < service->world_count; i++) {
     hosted_world *world = &service->worlds[i];
@@ -39,7 +39,7 @@ static hosted_world *find_next(service *service) {
 }
 
 /* Before each frame of each world: together they are that part. */
-static uint64_t time_for_requests(const service *service, const hosted_world *next) {
+static uint64_t time_for_requests(const struct service *service, const hosted_world *next) {
   uint32_t running = 0;
   for (uint32_t i = 0; i < service->world_count; i++) running += runs(&service->worlds[i]);
   ASSERT(running > 0);
@@ -69,7 +69,7 @@ static void run_frame(hosted_world *world) {
   publish_frame(world, begin_ns, clock_system());
 }
 
-static void run_worlds(service *service) {
+static void run_worlds(struct service *service) {
   uint64_t now_ns = clock_system();
   for (uint32_t i = 0; i < service->world_count; i++) service->worlds[i].due_ns = now_ns;
   while (!service_is_to_stop(service)) {
@@ -86,7 +86,7 @@ static void run_worlds(service *service) {
 
 /* ------------------------------------------------------------------------------------------------------------- pace */
 
-muster_result frames_set_pace(service *service, hosted_world *world, uint64_t budget_ns, uint64_t period_ns) {
+muster_result frames_set_pace(struct service *service, hosted_world *world, uint64_t budget_ns, uint64_t period_ns) {
   double used = 0;
   uint64_t budget = budget_ns ? budget_ns : world->budget_ns, period = period_ns ? period_ns : world->period_ns;
   for (uint32_t i = 0; i < service->world_count; i++) {
@@ -109,7 +109,7 @@ void frames_force_pace(hosted_world *world, uint64_t budget_ns, uint64_t period_
   publish_pace(world);
 }
 
-void frames_pause(service *service, hosted_world *world, uint32_t steps) {
+void frames_pause(struct service *service, hosted_world *world, uint32_t steps) {
   world->paused = true;
   world->steps_left = steps;
   world->due_ns = clock_system();
@@ -117,7 +117,7 @@ void frames_pause(service *service, hosted_world *world, uint32_t steps) {
   desk_rouse(&service->desk); /* it may be waiting for no frame at all */
 }
 
-void frames_resume(service *service, hosted_world *world) {
+void frames_resume(struct service *service, hosted_world *world) {
   if (!world->paused) return;
   world->paused = false;
   world->steps_left = 0;
@@ -129,7 +129,7 @@ void frames_resume(service *service, hosted_world *world) {
 /* ----------------------------------------------------------------------------------------------------------- thread */
 
 void frames_main(void *argument) {
-  service *service = argument;
+  struct service *service = argument;
   flight_thread_begin();
   if (hosting_open(service) == MUSTER_OK && !service_is_to_stop(service)) {
     tell(service, &service->opened);

@@ -13,13 +13,13 @@ void frames_main(void *service);
 
 /* Changes what a world may take and how often it runs, from its next frame on; 0 = leave. MUSTER_E_ARGUMENT when it is
  * out of range, or leaves too little time for requests. Frames' thread. */
-muster_result frames_set_pace(service *service, hosted_world *world, uint64_t budget_ns, uint64_t period_ns);
+muster_result frames_set_pace(struct service *service, hosted_world *world, uint64_t budget_ns, uint64_t period_ns);
 
 /* The same for a pace that was checked beside those of the other worlds (settings_check). Frames' thread. */
 void frames_force_pace(hosted_world *world, uint64_t budget_ns, uint64_t period_ns);
 
 /* A paused world runs no frames but `steps`, and its simulation time stands still. Frames' thread. */
-void frames_pause(service *service, hosted_world *world, uint32_t steps);
-void frames_resume(service *service, hosted_world *world);
+void frames_pause(struct service *service, hosted_world *world, uint32_t steps);
+void frames_resume(struct service *service, hosted_world *world);
 
 #endif

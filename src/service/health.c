@@ -76,7 +76,7 @@ static void show_health(http_request *request) {
 }
 
 static void show_readiness(http_request *request) {
-  service *service = http_user(request);
+  struct service *service = http_user(request);
   health_world worlds[WORLDS_MAX];
   char failures[WORLDS_MAX][FAILURE_BYTES];
   char text[HEALTH_BYTES];

@@ -9,8 +9,8 @@ enum { MEMBRANE_MAX = 64, EACH_ROOM = 24576 };
 static const uint64_t slice_ns = 200000u;
 
 typedef struct herds_input {
-  page page;
-  rectangle rectangle;
+  struct page page;
+  struct rectangle rectangle;
   uint64_t partition; /* UINT64_MAX = any */
 } herds_input;
 
@@ -53,7 +53,7 @@ static void write_herd(json_writer *writer, const muster_world *world, muster_he
 }
 
 static bool passes(const herds_input *input, const muster_herd_info *info) {
-  const rectangle *rectangle = &input->rectangle;
+  const struct rectangle *rectangle = &input->rectangle;
   if (input->partition != UINT64_MAX && info->partition != input->partition) return false;
   if (!rectangle->given) return true;
   return info->position.x >= rectangle->x0 && info->position.x < rectangle->x1 && info->position.y >= rectangle->y0 &&
@@ -62,7 +62,7 @@ static bool passes(const herds_input *input, const muster_herd_info *info) {
 
 static void list(api_call *call) {
   herds_input *input = (herds_input *)(void *)call->input;
-  page *page = &input->page;
+  struct page *page = &input->page;
   const muster_world *world = call->world->world;
   uint64_t until_ns = clock_system() + slice_ns;
   page_open(call, page, "herds");

@@ -3,7 +3,7 @@
 #include "base/error.h"
 
 /* The number of an observer in the list; the count when it is not there. */
-static uint32_t find(const holds *holds, muster_observer observer) {
+static uint32_t find(const struct holds *holds, muster_observer observer) {
   uint32_t i = 0;
   for (; i < holds->count; i++) {
     const muster_observer *other = &holds->list[i].observer;
@@ -12,28 +12,28 @@ static uint32_t find(const holds *holds, muster_observer observer) {
   return i;
 }
 
-muster_result holds_put(holds *holds, muster_observer observer, muster_position position) {
+muster_result holds_put(struct holds *holds, muster_observer observer, muster_position position) {
   uint32_t i = find(holds, observer);
   if (i == HOLDS_MAX) return error_set(MUSTER_E_FULL, "%d observers are held; let go of one", HOLDS_MAX);
   if (i == holds->count) holds->count++;
-  holds->list[i] = (hold){observer, position};
+  holds->list[i] = (struct hold){observer, position};
   return MUSTER_OK;
 }
 
-bool holds_drop(holds *holds, muster_observer observer) {
+bool holds_drop(struct holds *holds, muster_observer observer) {
   uint32_t i = find(holds, observer);
   if (i == holds->count) return false;
   holds->list[i] = holds->list[--holds->count];
   return true;
 }
 
-bool holds_has(const holds *holds, muster_observer observer) {
+bool holds_has(const struct holds *holds, muster_observer observer) {
   return find(holds, observer) < holds->count;
 }
 
-void holds_apply(holds *holds, muster_world *world) {
+void holds_apply(struct holds *holds, muster_world *world) {
   for (uint32_t i = 0; i < holds->count;) {
-    const hold *hold = &holds->list[i];
+    const struct hold *hold = &holds->list[i];
     if (muster_observer_move(world, hold->observer, hold->position) == MUSTER_E_STALE)
       holds_drop(holds, hold->observer);
     else

@@ -7,28 +7,28 @@
 
 enum { HOLDS_MAX = 64 };
 
-typedef struct hold {
+struct hold {
   muster_observer observer;
   muster_position position;
-} hold;
+};
 
 /* Of one world; all zero to begin with. They are not in its snapshots. */
-typedef struct holds {
+struct holds {
   uint32_t count;
-  hold list[HOLDS_MAX];
-} holds;
+  struct hold list[HOLDS_MAX];
+};
 
 /* Holds an observer at a place from the next frame on. MUSTER_E_FULL when HOLDS_MAX others are held. */
-muster_result holds_put(holds *holds, muster_observer observer, muster_position position);
+muster_result holds_put(struct holds *holds, muster_observer observer, muster_position position);
 
 /* Leaves an observer to its world again. False: it was not held. */
-bool holds_drop(holds *holds, muster_observer observer);
+bool holds_drop(struct holds *holds, muster_observer observer);
 
 /* Whether it is held. */
-bool holds_has(const holds *holds, muster_observer observer);
+bool holds_has(const struct holds *holds, muster_observer observer);
 
 /* Moves all that are held to their places, and forgets those that are gone. Between the module's own moves and the
  * frame: the last word counts. */
-void holds_apply(holds *holds, muster_world *world);
+void holds_apply(struct holds *holds, muster_world *world);
 
 #endif

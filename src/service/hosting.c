@@ -12,7 +12,7 @@ static uint32_t at_least(uint32_t minimum, uint32_t value) {
   return value < minimum ? minimum : value;
 }
 
-static muster_result open_module(service *service, hosted_world *world) {
+static muster_result open_module(struct service *service, hosted_world *world) {
   const world_settings *settings = &world->settings;
   muster_module_options options = muster_default_module_options();
   options.agents = settings->agents;
@@ -31,7 +31,7 @@ static muster_result open_module(service *service, hosted_world *world) {
 }
 
 /* Every observer may walk once per frame, beside whatever else the module and the control ask for. */
-static muster_result create_world(service *service, hosted_world *world) {
+static muster_result create_world(struct service *service, hosted_world *world) {
   const world_settings *settings = &world->settings;
   muster_world_def def = muster_default_world_def();
   def.pool = service->pool;
@@ -93,7 +93,8 @@ static void close_world(hosted_world *world) {
 }
 
 /* Opens a world, which goes on from a snapshot's file when it is in it; *refused tells that it cannot. */
-static muster_result begin_world(service *service, hosted_world *world, const snapshot_file *file, bool *refused) {
+static muster_result begin_world(struct service *service, hosted_world *world, const struct snapshot_file *file,
+                                 bool *refused) {
   const snapshot_file_world *saved = file ? snapshot_file_find(file, world->name) : NULL;
   muster_result result = open_module(service, world);
   if (!result) result = snapshots_check_module(&service->snapshots, world->name, world->module);
@@ -106,7 +107,7 @@ static muster_result begin_world(service *service, hosted_world *world, const sn
 }
 
 /* A world that cannot be opened is left out, and the others go on without it. */
-static bool open_world(service *service, hosted_world *world, const snapshot_file *file, bool *refused) {
+static bool open_world(struct service *service, hosted_world *world, const struct snapshot_file *file, bool *refused) {
   muster_result result = begin_world(service, world, file, refused);
   world->failed = result && !*refused;
   if (world->failed) {
@@ -129,7 +130,7 @@ static void end_worker(uint32_t worker, void *user) {
   flight_thread_end();
 }
 
-static muster_result open_pool(service *service) {
+static muster_result open_pool(struct service *service) {
   muster_pool_def def = muster_default_pool_def();
   def.workers = service->settings.workers;
   def.on_worker_start = begin_worker;
@@ -139,12 +140,12 @@ static muster_result open_pool(service *service) {
   return service->pool ? MUSTER_OK : MUSTER_E_SYSTEM;
 }
 
-static void close_worlds(service *service) {
+static void close_worlds(struct service *service) {
   for (uint32_t i = service->world_count; i > 0; i--) close_world(&service->worlds[i - 1]);
 }
 
 /* Opens all worlds; false when none could be. Stops at one that cannot go on from the file, and when it is to. */
-static bool open_worlds(service *service, const snapshot_file *file, bool *refused) {
+static bool open_worlds(struct service *service, const struct snapshot_file *file, bool *refused) {
   bool any = false;
   for (uint32_t i = 0; !*refused && i < service->world_count && !service_is_to_stop(service); i++)
     any = open_world(service, &service->worlds[i], file, refused) || any;
@@ -152,7 +153,7 @@ static bool open_worlds(service *service, const snapshot_file *file, bool *refus
 }
 
 /* Tells of worlds that are in a snapshot and not here: they are in none that is written from now on. */
-static bool leaves_out(service *service, const snapshot_file *file) {
+static bool leaves_out(struct service *service, const struct snapshot_file *file) {
   bool any = false;
   for (uint32_t i = 0; i < file->world_count; i++) {
     const hosted_world *world = service_find_world(service, file->worlds[i].name);
@@ -164,8 +165,8 @@ static bool leaves_out(service *service, const snapshot_file *file) {
 }
 
 /* All worlds go on from the newest snapshot from which all can; else they begin anew. */
-static bool restore_worlds(service *service) {
-  snapshot_file file;
+static bool restore_worlds(struct service *service) {
+  struct snapshot_file file;
   bool refused = false;
   uint32_t which = 0;
   while (!service_is_to_stop(service) && snapshots_next(&service->snapshots, &which, &file)) {
@@ -182,7 +183,7 @@ static bool restore_worlds(service *service) {
   return open_worlds(service, NULL, &refused);
 }
 
-muster_result hosting_open(service *service) {
+muster_result hosting_open(struct service *service) {
   muster_result result = snapshots_lock(service);
   if (!result) result = modules_open(&service->modules, service->settings.modules);
   if (!result) result = open_pool(service);
@@ -191,7 +192,7 @@ muster_result hosting_open(service *service) {
   return result;
 }
 
-void hosting_close(service *service) {
+void hosting_close(struct service *service) {
   close_worlds(service);
   muster_pool_destroy(service->pool);
   service->pool = NULL;

@@ -50,7 +50,7 @@ void http_turn_soon(http_listener *listener) {
 /* ------------------------------------------------------------------------------------------------------ connections */
 
 static void open_connection(http_listener *listener, struct MHD_Connection *connection, void **context) {
-  http *http = listener->http;
+  struct http *http = listener->http;
   http_connection *opened = calloc(1, sizeof *opened);
   if (!opened) abort();
   opened->listener = listener;
@@ -65,7 +65,7 @@ static void open_connection(http_listener *listener, struct MHD_Connection *conn
 }
 
 static void close_connection(http_connection *connection) {
-  http *http = connection->listener->http;
+  struct http *http = connection->listener->http;
   if (connection->next) connection->next->previous = connection->previous;
   if (connection->previous) connection->previous->next = connection->next;
   if (http->connections == connection) http->connections = connection->next;
@@ -93,7 +93,7 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **c
 
 /* Shutting the socket down wakes libmicrohttpd, which then closes it. */
 static void on_sweep(uv_timer_t *timer) {
-  http *http = timer->data;
+  struct http *http = timer->data;
   uint64_t now_ms = uv_now(http->loop);
   for (http_connection *connection = http->connections; connection; connection = connection->next) {
     if (now_ms < connection->deadline_ms) continue;
@@ -123,7 +123,7 @@ static size_t unescape(void *user, struct MHD_Connection *connection, char *text
 
 /* -------------------------------------------------------------------------------------------------------- listeners */
 
-static struct MHD_Daemon *start_daemon(http *http, http_listener *listener, int descriptor) {
+static struct MHD_Daemon *start_daemon(struct http *http, http_listener *listener, int descriptor) {
   const http_options *options = &http->options;
   return MHD_start_daemon(
       MHD_USE_EPOLL | MHD_USE_SUSPEND_RESUME, 0, NULL, NULL, http_take, listener, MHD_OPTION_LISTEN_SOCKET, descriptor,
@@ -135,7 +135,7 @@ static struct MHD_Daemon *start_daemon(http *http, http_listener *listener, int 
 }
 
 /* The descriptor is the server's, also on failure. */
-static muster_result listen_with(http *http, int descriptor, bool tcp) {
+static muster_result listen_with(struct http *http, int descriptor, bool tcp) {
   if (http->listener_count == HTTP_LISTENERS_MAX) {
     close(descriptor);
     return error_set(MUSTER_E_FULL, "http: %d listeners are there already", HTTP_LISTENERS_MAX);
@@ -162,13 +162,13 @@ static muster_result listen_with(http *http, int descriptor, bool tcp) {
   return MUSTER_OK;
 }
 
-muster_result http_listen_unix(http *http, int descriptor) {
+muster_result http_listen_unix(struct http *http, int descriptor) {
   int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (own < 0) return error_set(MUSTER_E_SYSTEM, "http: %s", strerror(errno));
   return listen_with(http, own, false);
 }
 
-muster_result http_listen_tcp(http *http, const char *address, bool beyond_loopback) {
+muster_result http_listen_tcp(struct http *http, const char *address, bool beyond_loopback) {
   int descriptor;
   uint16_t port = 0;
   muster_result result = http_open_tcp(address, beyond_loopback, &descriptor, &port);
@@ -177,13 +177,13 @@ muster_result http_listen_tcp(http *http, const char *address, bool beyond_loopb
   return result;
 }
 
-uint16_t http_port(const http *http) {
+uint16_t http_port(const struct http *http) {
   return http->port;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the server */
 
-muster_result http_change(http *http, const http_options *options) {
+muster_result http_change(struct http *http, const http_options *options) {
   char *token = options->token ? strdup(options->token) : NULL;
   if (options->token && !token) return error_set(MUSTER_E_MEMORY, "http: no memory for the token");
   free(http->token);
@@ -197,8 +197,8 @@ muster_result http_change(http *http, const http_options *options) {
   return MUSTER_OK;
 }
 
-http *http_create(uv_loop_t *loop, const http_options *options) {
-  http *made = calloc(1, sizeof *made);
+struct http *http_create(uv_loop_t *loop, const http_options *options) {
+  struct http *made = calloc(1, sizeof *made);
   if (!made || http_change(made, options)) {
     free(made);
     error_set(MUSTER_E_MEMORY, "http: no memory for the server");
@@ -214,7 +214,7 @@ http *http_create(uv_loop_t *loop, const http_options *options) {
   return made;
 }
 
-static void closed_one(http *http) {
+static void closed_one(struct http *http) {
   if (--http->handles_open > 0) return;
   if (http->closed) http->closed(http->closed_user);
   free(http->token);
@@ -230,7 +230,7 @@ static void on_sweep_closed(uv_handle_t *handle) {
   closed_one(handle->data);
 }
 
-void http_destroy(http *http, void (*done)(void *user), void *user) {
+void http_destroy(struct http *http, void (*done)(void *user), void *user) {
   if (!http) return;
   http->closed = done;
   http->closed_user = user;
@@ -249,6 +249,6 @@ void http_destroy(http *http, void (*done)(void *user), void *user) {
   uv_close((uv_handle_t *)&http->sweep, on_sweep_closed);
 }
 
-void http_count(const http *http, http_counts *counts) {
+void http_count(const struct http *http, http_counts *counts) {
   *counts = http->counts;
 }

@@ -31,7 +31,7 @@
 #define HTTP_BINARY "application/octet-stream"
 #define HTTP_TEXT   "text/plain; charset=utf-8"
 
-typedef struct http http;
+struct http;
 typedef struct http_request http_request;
 
 typedef struct http_route {
@@ -76,27 +76,27 @@ static inline http_options http_default_options(void) {
 }
 
 /* Prepares a server without listeners. Null with a message when memory is short. */
-http *http_create(uv_loop_t *loop, const http_options *options);
+struct http *http_create(uv_loop_t *loop, const http_options *options);
 
 /* Listens at a unix socket that is bound and listens already; the descriptor stays the caller's, who closes it after
  * http_destroy. */
-muster_result http_listen_unix(http *http, int descriptor);
+muster_result http_listen_unix(struct http *http, int descriptor);
 
 /* Listens at "ADDRESS:PORT"; port 0 = any free one. Addresses that are not of this machine's loopback need
  * `beyond_loopback`: whoever can reach them can read, and change with the token. */
-muster_result http_listen_tcp(http *http, const char *address, bool beyond_loopback);
+muster_result http_listen_tcp(struct http *http, const char *address, bool beyond_loopback);
 
 /* The port of the TCP listener; 0 without one. */
-uint16_t http_port(const http *http);
+uint16_t http_port(const struct http *http);
 
 /* Takes over, for reloads, what can change while it runs: token, hosts, body_bytes_max, receive_ms and send_ms.
  * MUSTER_E_MEMORY changes nothing. */
-muster_result http_change(http *http, const http_options *options);
+muster_result http_change(struct http *http, const http_options *options);
 
 /* Stops listening, refuses (503) what is still unanswered and closes all connections.
  * Whoever kept a request must have answered it or know that it is gone. The loop must turn once more before `done`
  * (may be null) is called, after which nothing is left of the server. Null is a no-op. */
-void http_destroy(http *http, void (*done)(void *user), void *user);
+void http_destroy(struct http *http, void (*done)(void *user), void *user);
 
 /* How it went since the server was created. */
 typedef struct http_counts {
@@ -109,7 +109,7 @@ typedef struct http_counts {
 } http_counts;
 
 /* Copies the counts. */
-void http_count(const http *http, http_counts *counts);
+void http_count(const struct http *http, http_counts *counts);
 
 /* ------------------------------------------------------------------------------------------------------- requests */
 

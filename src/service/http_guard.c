@@ -34,7 +34,7 @@ static bool in_list(const char *list, const char *name, size_t length) {
   return false;
 }
 
-static bool knows_host(const http *http, const char *host) {
+static bool knows_host(const struct http *http, const char *host) {
   size_t length = name_length(host);
   return length > 0 && (in_list("localhost 127.0.0.1 [::1]", host, length) || in_list(http->hosts, host, length));
 }

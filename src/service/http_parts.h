@@ -9,7 +9,7 @@
 enum { HTTP_PATH_BYTES = 512, HTTP_VALUES_MAX = 4, HTTP_LISTENERS_MAX = 2, HTTP_HOSTS_BYTES = 1024 };
 
 typedef struct http_listener {
-  http *http;
+  struct http *http;
   struct MHD_Daemon *daemon; /* null: not in use */
   bool tcp;
   bool resumed;     /* an answer came to a connection that slept: libmicrohttpd is to look at it */
@@ -26,7 +26,7 @@ typedef struct http_connection {
 } http_connection;
 
 struct http_request {
-  http *http;
+  struct http *http;
   http_request *next, *previous; /* of all that are open */
   struct MHD_Connection *connection;
   http_connection *client;
@@ -69,7 +69,7 @@ const http_route *http_match(http_request *request, const char *method, char *al
 bool http_guard(http_request *request, const char *method);
 
 /* The most that the body of a request of this route may have. */
-static inline uint32_t http_body_max(const http *http, const http_route *route) {
+static inline uint32_t http_body_max(const struct http *http, const http_route *route) {
   return route->body_max < http->options.body_bytes_max ? route->body_max : http->options.body_bytes_max;
 }
 

@@ -56,7 +56,7 @@ static bool may_be_refused(const http_request *request) {
 
 /* Counts what the client has to take. False: too much waits for others, and it was refused. One alone always goes. */
 static bool reserve_answer(http_request *request, size_t bytes) {
-  http *http = request->http;
+  struct http *http = request->http;
   uint64_t waiting = http->counts.answers_waiting;
   if (bytes < LARGE_BYTES) return true;
   if (may_be_refused(request) && waiting > 0 && waiting + bytes > http->options.answers_bytes_max) {
@@ -132,7 +132,7 @@ void http_release_body(http_request *request) {
 
 /* Room for `bytes` in all. False: there is none. */
 static bool make_room(http_request *request, size_t bytes) {
-  http *http = request->http;
+  struct http *http = request->http;
   if (bytes <= request->body_room) return true;
   size_t room = request->body_room * 2 > bytes ? request->body_room * 2 : bytes;
   if (room < 4096) room = 4096;
@@ -175,7 +175,7 @@ static void refuse_body(http_request *request) {
 
 /* --------------------------------------------------------------------------------------------------------- requests */
 
-static http_request *open_request(http *http, struct MHD_Connection *connection) {
+static http_request *open_request(struct http *http, struct MHD_Connection *connection) {
   http_request *request = calloc(1, sizeof *request);
   if (!request) return NULL;
   request->http = http;
@@ -188,7 +188,7 @@ static http_request *open_request(http *http, struct MHD_Connection *connection)
 }
 
 void http_close_request(http_request *request) {
-  http *http = request->http;
+  struct http *http = request->http;
   if (request->next) request->next->previous = request->previous;
   if (request->previous) request->previous->next = request->next;
   if (http->requests == request) http->requests = request->next;

@@ -6,7 +6,7 @@
 
 struct http_stream {
   http_stream_source source;
-  http *http;
+  struct http *http;
   http_request *request; /* null once that is gone */
   bool asleep, ending;
 };

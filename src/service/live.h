@@ -84,7 +84,7 @@
 #include "service/streams.h"
 
 /* Begins to keep all of it, before http_create; and forgets it, after http_destroy. Loop's thread. */
-muster_result live_open(service *service);
-void live_close(service *service);
+muster_result live_open(struct service *service);
+void live_close(struct service *service);
 
 #endif

@@ -16,7 +16,7 @@ static void complain(const char *where, const char *message, void *user) {
 }
 
 int main(int count, char **arguments) {
-  static settings settings;
+  static struct settings settings;
   settings_call call = {0};
   bool good = settings_load(&settings, &call, count, arguments, complain, NULL);
   if (call.help) return columns_print_help(settings_show_help), EXIT_SUCCESS;

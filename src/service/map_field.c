@@ -21,7 +21,7 @@ void map_field_free(map_field *map) {
 }
 
 /* The smallest squares that are few enough. */
-static void cut(map_field *map, const rectangle *wanted) {
+static void cut(map_field *map, const struct rectangle *wanted) {
   double across = 1, columns, rows, first_x, first_y, square_m;
   for (;; across *= 2) {
     square_m = map->edge_m * across;
@@ -34,8 +34,8 @@ static void cut(map_field *map, const rectangle *wanted) {
   map->across = across;
   map->columns = (uint32_t)columns;
   map->rows = (uint32_t)rows;
-  map->rectangle = (rectangle){true, first_x * square_m, first_y * square_m, (first_x + columns) * square_m,
-                               (first_y + rows) * square_m};
+  map->rectangle = (struct rectangle){true, first_x * square_m, first_y * square_m, (first_x + columns) * square_m,
+                                      (first_y + rows) * square_m};
 }
 
 static void add(map_field *map, const muster_field_cell *cell) {
@@ -52,7 +52,7 @@ static void add(map_field *map, const muster_field_cell *cell) {
   map->cells++;
 }
 
-void map_field_look(map_field *map, const muster_world *world, const rectangle *wanted, uint32_t partition,
+void map_field_look(map_field *map, const muster_world *world, const struct rectangle *wanted, uint32_t partition,
                     uint32_t *cursor) {
   muster_field_cell cells[CELLS_AT_ONCE];
   double edge_m = muster_field_edge_m(world);

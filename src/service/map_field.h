@@ -16,10 +16,10 @@ typedef struct field_square {
 } field_square;
 
 typedef struct map_field {
-  uint32_t max;        /* squares, at most; there is room for as many */
-  double edge_m;       /* of the field's cells; 0 = nothing was seen yet */
-  double across;       /* cells along a square: 1, 2, 4, ... */
-  rectangle rectangle; /* that the squares cover */
+  uint32_t max;               /* squares, at most; there is room for as many */
+  double edge_m;              /* of the field's cells; 0 = nothing was seen yet */
+  double across;              /* cells along a square: 1, 2, 4, ... */
+  struct rectangle rectangle; /* that the squares cover */
   uint32_t columns, rows;
   uint32_t cells; /* of the field that are known in the rectangle */
   field_square *squares;
@@ -31,7 +31,7 @@ void map_field_free(map_field *map);
 
 /* Looks at some tiles of the field; begins anew when its cells have another size than before. The cursor is that of
  * muster_field_view(). Frames' thread, between frames. */
-void map_field_look(map_field *map, const muster_world *world, const rectangle *wanted, uint32_t partition,
+void map_field_look(map_field *map, const muster_world *world, const struct rectangle *wanted, uint32_t partition,
                     uint32_t *cursor);
 
 /* What a square says, by the bound that the cells in it have: all of them, since one that is not known counts as 0. */

@@ -25,7 +25,7 @@ _Static_assert(sizeof(muster_sight) == 32 && offsetof(muster_sight, x) == 8 && o
                "as service/live.h describes it");
 
 bool map_queries_equal(const map_query *a, const map_query *b) {
-  const rectangle *first = &a->rectangle, *second = &b->rectangle;
+  const struct rectangle *first = &a->rectangle, *second = &b->rectangle;
   if (a->world != b->world || a->subject != b->subject || a->partition != b->partition || a->max != b->max)
     return false;
   if (a->width != b->width || a->height != b->height || first->given != second->given) return false;
@@ -85,7 +85,7 @@ static void enter(map_gather *gather, map_phase phase) {
 
 /* A little wider than the agents stand, so that nobody is on the border. */
 static void take_extent(map_gather *gather) {
-  rectangle *rectangle = &gather->query.rectangle;
+  struct rectangle *rectangle = &gather->query.rectangle;
   const muster_extent *extent = &gather->extent;
   double margin_x = 0.5 + 0.01 * (extent->x1 - extent->x0), margin_y = 0.5 + 0.01 * (extent->y1 - extent->y0);
   rectangle->x0 = extent->x0 - margin_x;
@@ -179,11 +179,11 @@ typedef struct map_shape {
   uint16_t kind;
   uint32_t header_bytes, record_bytes, records, columns, rows;
   uint64_t found; /* agents, or cells of the field */
-  const rectangle *rectangle;
+  const struct rectangle *rectangle;
 } map_shape;
 
 static char *put_header(char *at, const map_gather *gather, const map_shape *shape) {
-  const rectangle *around = shape->rectangle;
+  const struct rectangle *around = shape->rectangle;
   const double corners[4] = {around->x0, around->y0, around->x1, around->y1};
   at = put(at, "MMAP", 4);
   at = put_u16(at, VERSION);

@@ -13,7 +13,7 @@ typedef enum map_subject { MAP_OF_AGENTS = 0, MAP_OF_FIELD } map_subject;
 typedef struct map_query {
   hosted_world *world;
   map_subject subject;
-  rectangle rectangle; /* not given: the smallest around all agents */
+  struct rectangle rectangle; /* not given: the smallest around all agents */
   uint32_t partition;
   uint32_t max;           /* agents one by one, or squares of the grid, at most */
   uint32_t width, height; /* of the raster of agents, in cells */

@@ -13,7 +13,7 @@
 
 enum { FRESH_MS = 40, WAITING_MAX = 64, RECORDS = 4096, WIDTH = 160, HEIGHT = 100, SQUARES = 16384 };
 
-typedef struct map {
+struct map {
   desk_request desk; /* stands first */
   struct map *next;
   struct maps *maps;
@@ -26,17 +26,17 @@ typedef struct map {
   uint64_t fresh_until_ms;
   void *bytes; /* null until it is there */
   size_t length;
-} map;
+};
 
-typedef struct maps {
-  service *service;
-  map *first;
+struct maps {
+  struct service *service;
+  struct map *first;
   uint32_t count;
-} maps;
+};
 
 /* ------------------------------------------------------------------------------------------------------------- maps */
 
-static void discard(map *map) {
+static void discard(struct map *map) {
   struct map **link = &map->maps->first;
   while (*link != map) link = &(*link)->next;
   *link = map->next;
@@ -46,28 +46,28 @@ static void discard(map *map) {
   free(map);
 }
 
-static void discard_stale(maps *maps) {
+static void discard_stale(struct maps *maps) {
   uint64_t now_ms = uv_now(maps->service->loop);
-  for (map *map = maps->first, *next; map; map = next) {
+  for (struct map *map = maps->first, *next; map; map = next) {
     next = map->next;
     if (map->waiting_count == 0 && now_ms >= map->fresh_until_ms) discard(map);
   }
 }
 
-static map *find(const maps *maps, const map_query *query) {
-  map *map = maps->first;
+static struct map *find(const struct maps *maps, const map_query *query) {
+  struct map *map = maps->first;
   while (map && !map_queries_equal(&map->query, query)) map = map->next;
   return map;
 }
 
 /* -------------------------------------------------------------------------------------------------------- gathering */
 
-static void refuse_all(map *map, unsigned status, const char *code, const char *message) {
+static void refuse_all(struct map *map, unsigned status, const char *code, const char *message) {
   for (uint32_t i = 0; i < map->waiting_count; i++) http_refuse(map->waiting[i], status, code, NULL, "%s", message);
   discard(map);
 }
 
-static void answer_all(map *map) {
+static void answer_all(struct map *map) {
   map->bytes = map_gather_encode(&map->gather, &map->length);
   map_gather_free(&map->gather);
   if (!map->bytes) {
@@ -81,17 +81,17 @@ static void answer_all(map *map) {
 }
 
 static void run(desk_request *request, struct service *service) {
-  map *map = (struct map *)request;
+  struct map *map = (struct map *)request;
   (void)service;
   map->ran = true;
   map->refused = !map_gather_slice(&map->gather);
   if (map->refused) strncpy(map->reason, muster_last_error(), sizeof map->reason - 1);
 }
 
-static void post(map *map);
+static void post(struct map *map);
 
 static void done(desk_request *request) {
-  map *map = (struct map *)request;
+  struct map *map = (struct map *)request;
   if (!map->ran)
     refuse_all(map, 503, "stopping", "the daemon stops");
   else if (map->refused)
@@ -102,7 +102,7 @@ static void done(desk_request *request) {
     post(map);
 }
 
-static void post(map *map) {
+static void post(struct map *map) {
   map->desk = (desk_request){.run = run, .done = done};
   map->ran = false;
   muster_result result = desk_post(&map->maps->service->desk, &map->desk);
@@ -137,8 +137,8 @@ static bool take_field_query(http_request *request, map_query *query, api_proble
   return take_common(request, query, FIELD_SQUARES_MIN, SQUARES, problem);
 }
 
-static void begin_map(maps *maps, const map_query *query, http_request *request) {
-  map *map = maps->count < MAPS_MAX ? calloc(1, sizeof *map) : NULL;
+static void begin_map(struct maps *maps, const map_query *query, http_request *request) {
+  struct map *map = maps->count < MAPS_MAX ? calloc(1, sizeof *map) : NULL;
   if (!map || !map_gather_begin(&map->gather, query)) {
     free(map);
     http_refuse(request, 429, "busy", NULL, "%u maps are being gathered; ask again later", maps->count);
@@ -156,8 +156,8 @@ static void begin_map(maps *maps, const map_query *query, http_request *request)
 typedef bool take_query(http_request *request, map_query *query, api_problem *problem);
 
 static void show(http_request *request, map_subject subject, take_query *take) {
-  service *service = http_user(request);
-  maps *maps = service->maps;
+  struct service *service = http_user(request);
+  struct maps *maps = service->maps;
   map_query query = {.world = api_world(request), .subject = subject};
   api_problem problem = {0};
   if (!query.world) return;
@@ -166,7 +166,7 @@ static void show(http_request *request, map_subject subject, take_query *take) {
     return;
   }
   discard_stale(maps);
-  map *map = find(maps, &query);
+  struct map *map = find(maps, &query);
   if (!map)
     begin_map(maps, &query, request);
   else if (map->bytes)
@@ -201,14 +201,14 @@ const http_route map_routes[] = {
 
 /* ------------------------------------------------------------------------------------------------------------ whole */
 
-muster_result maps_open(service *service) {
+muster_result maps_open(struct service *service) {
   service->maps = calloc(1, sizeof *service->maps);
   if (!service->maps) return error_set(MUSTER_E_MEMORY, "no memory for maps");
   service->maps->service = service;
   return MUSTER_OK;
 }
 
-void maps_close(service *service) {
+void maps_close(struct service *service) {
   if (!service->maps) return;
   while (service->maps->first) discard(service->maps->first);
   free(service->maps);

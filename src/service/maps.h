@@ -8,10 +8,10 @@
 enum { MAPS_MAX = 16 };
 
 /* Begins to keep maps; service->maps. MUSTER_E_MEMORY with a message. */
-muster_result maps_open(service *service);
+muster_result maps_open(struct service *service);
 
 /* Forgets them, after desk_close, which answers those who wait. */
-void maps_close(service *service);
+void maps_close(struct service *service);
 
 extern const http_route map_routes[];
 

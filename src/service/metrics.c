@@ -1,18 +1,18 @@
 #include "service/metrics.h"
 
-static void render_number(exposition *exposition, const char *name, exposition_kind kind, const char *help,
+static void render_number(struct exposition *exposition, const char *name, exposition_kind kind, const char *help,
                           uint64_t value) {
   exposition_begin(exposition, name, kind, help);
   exposition_write_count(exposition, "", NULL, value);
 }
 
-static void render_seconds(exposition *exposition, const char *name, exposition_kind kind, const char *help,
+static void render_seconds(struct exposition *exposition, const char *name, exposition_kind kind, const char *help,
                            double value) {
   exposition_begin(exposition, name, kind, help);
   exposition_write(exposition, "", NULL, value);
 }
 
-static void render_process(exposition *exposition, const metrics_facts *facts) {
+static void render_process(struct exposition *exposition, const metrics_facts *facts) {
   exposition_labels version = {1, {{"version", facts->version}}};
   exposition_begin(exposition, "muster_build_info", EXPOSITION_GAUGE, "1, with the version of the program.");
   exposition_write_count(exposition, "", &version, 1);
@@ -28,7 +28,7 @@ static void render_process(exposition *exposition, const metrics_facts *facts) {
   render_number(exposition, "muster_worlds", EXPOSITION_GAUGE, "Worlds of the service.", facts->world_count);
 }
 
-static void render_desk(exposition *exposition, const desk_counts *desk) {
+static void render_desk(struct exposition *exposition, const desk_counts *desk) {
   render_number(exposition, "muster_desk_requests_total", EXPOSITION_COUNTER,
                 "Requests that the frames' thread served between frames.", desk->run);
   render_number(exposition, "muster_desk_refused_total", EXPOSITION_COUNTER,
@@ -37,7 +37,7 @@ static void render_desk(exposition *exposition, const desk_counts *desk) {
                 desk->waiting);
 }
 
-static void render_http(exposition *exposition, const http_counts *http) {
+static void render_http(struct exposition *exposition, const http_counts *http) {
   static const char *const classes[] = {"", "1xx", "2xx", "3xx", "4xx", "5xx"};
   exposition_begin(exposition, "muster_http_requests_total", EXPOSITION_COUNTER,
                    "Requests answered, by class of status.");
@@ -54,7 +54,7 @@ static void render_http(exposition *exposition, const http_counts *http) {
                 "Bytes of large answers that clients have not taken yet.", http->answers_waiting);
 }
 
-static void render_snapshots(exposition *exposition, const metrics_facts *facts) {
+static void render_snapshots(struct exposition *exposition, const metrics_facts *facts) {
   const snapshots_status *snapshots = &facts->snapshots;
   if (!snapshots->enabled) return;
   render_number(exposition, "muster_snapshots_total", EXPOSITION_COUNTER, "Snapshots written.", snapshots->written);
@@ -74,7 +74,7 @@ static void render_snapshots(exposition *exposition, const metrics_facts *facts)
                  "How long the newest snapshot took to be written.", (double)snapshots->write_ns / 1e9);
 }
 
-static void render_crashes(exposition *exposition, const metrics_facts *facts) {
+static void render_crashes(struct exposition *exposition, const metrics_facts *facts) {
   exposition_begin(exposition, "muster_crashes_total", EXPOSITION_COUNTER,
                    "Times that the process died inside a callback of the type, since its last pardon.");
   for (uint32_t i = 0; i < facts->crash_count; i++) {
@@ -84,7 +84,7 @@ static void render_crashes(exposition *exposition, const metrics_facts *facts) {
   }
 }
 
-void metrics_render(exposition *exposition, const metrics_facts *facts) {
+void metrics_render(struct exposition *exposition, const metrics_facts *facts) {
   render_process(exposition, facts);
   render_desk(exposition, &facts->desk);
   render_http(exposition, &facts->http);

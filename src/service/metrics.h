@@ -41,19 +41,19 @@ typedef struct metrics_facts {
 } metrics_facts;
 
 /* Renders everything, but what no world or type is there for. */
-void metrics_render(exposition *exposition, const metrics_facts *facts);
+void metrics_render(struct exposition *exposition, const metrics_facts *facts);
 
 /* The families of the worlds. */
-void metrics_render_worlds(exposition *exposition, const metrics_facts *facts);
+void metrics_render_worlds(struct exposition *exposition, const metrics_facts *facts);
 
 /* What is kept from one request to the next. */
-typedef struct metrics metrics;
+struct metrics;
 
 /* Null when memory is short. Loop's thread. */
-metrics *metrics_create(void);
+struct metrics *metrics_create(void);
 
 /* Null is a no-op. Loop's thread. */
-void metrics_destroy(metrics *metrics);
+void metrics_destroy(struct metrics *metrics);
 
 /* GET /metrics, of a server whose user is the service. */
 extern const http_route metrics_routes[];

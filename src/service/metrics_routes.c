@@ -10,7 +10,7 @@
 static const uint64_t keep_ns = 100000000u;
 
 struct metrics {
-  exposition text;
+  struct exposition text;
   uint64_t changes, rendered_ns; /* of the text; 0 = none yet */
   double started_s;
   metrics_world worlds[WORLDS_MAX];
@@ -37,18 +37,18 @@ static uint64_t read_resident_bytes(void) {
   return bytes;
 }
 
-metrics *metrics_create(void) {
-  metrics *made = calloc(1, sizeof *made);
+struct metrics *metrics_create(void) {
+  struct metrics *made = calloc(1, sizeof *made);
   if (made) made->started_s = read_unix_s();
   return made;
 }
 
-void metrics_destroy(metrics *metrics) {
+void metrics_destroy(struct metrics *metrics) {
   if (metrics) exposition_free(&metrics->text);
   free(metrics);
 }
 
-static uint64_t count_changes(service *service) {
+static uint64_t count_changes(struct service *service) {
   uint64_t changes = 0;
   for (uint32_t i = 0; i < service->world_count; i++) {
     uv_mutex_lock(&service->worlds[i].mutex);
@@ -58,7 +58,7 @@ static uint64_t count_changes(service *service) {
   return changes;
 }
 
-static uint32_t gather_crashes(service *service, metrics *metrics) {
+static uint32_t gather_crashes(struct service *service, struct metrics *metrics) {
   uint32_t count = flight_read_counts(&service->flight, metrics->counts, FLIGHT_COUNTS_MAX);
   for (uint32_t i = 0; i < count; i++)
     metrics->crashes[i] =
@@ -66,7 +66,7 @@ static uint32_t gather_crashes(service *service, metrics *metrics) {
   return count;
 }
 
-static void gather(service *service, metrics *metrics, metrics_facts *facts) {
+static void gather(struct service *service, struct metrics *metrics, metrics_facts *facts) {
   *facts = (metrics_facts){.version = MUSTER_VERSION,
                            .workers = muster_pool_workers(service->pool),
                            .now_ns = clock_system(),
@@ -88,13 +88,13 @@ static void gather(service *service, metrics *metrics, metrics_facts *facts) {
   }
 }
 
-static bool is_current(const metrics *metrics, uint64_t changes, uint64_t now_ns) {
+static bool is_current(const struct metrics *metrics, uint64_t changes, uint64_t now_ns) {
   return metrics->rendered_ns && metrics->changes == changes && now_ns - metrics->rendered_ns < keep_ns;
 }
 
 static void show_metrics(http_request *request) {
-  service *service = http_user(request);
-  metrics *metrics = service->metrics;
+  struct service *service = http_user(request);
+  struct metrics *metrics = service->metrics;
   metrics_facts facts;
   /* The pool is the frames' thread's, which takes it apart in the end. */
   if (service->stage != SERVICE_RUNNING) {

@@ -9,18 +9,18 @@
 
 typedef enum field_type { FIELD_U64 = 0, FIELD_U32, FIELD_NS, FIELD_FLOAT, FIELD_DOUBLE_NS, FIELD_BOOL } field_type;
 
-typedef struct field {
+struct field {
   const char *name;
   exposition_kind kind;
   field_type type;
   size_t offset;
   const char *help;
-} field;
+};
 
 #define FIELD(kind, type, member, name, help)                                                                          \
   { name, EXPOSITION_##kind, FIELD_##type, offsetof(world_published, member), help }
 
-static const field fields[] = {
+static const struct field fields[] = {
     FIELD(COUNTER, U64, frames, "muster_frames_total", "Frames run since the start."),
     FIELD(COUNTER, U64, frames_late, "muster_frames_late_total", "Frames begun more than a period behind their time."),
     FIELD(GAUGE, NS, sim_now_ns, "muster_simulation_time_seconds", "Simulation time of the world."),
@@ -149,7 +149,7 @@ static exposition_labels labels_of(const metrics_world *world) {
   return (exposition_labels){1, {{"world", world->name}}};
 }
 
-static void write_field(exposition *exposition, const field *field, const metrics_world *world) {
+static void write_field(struct exposition *exposition, const struct field *field, const metrics_world *world) {
   const char *at = (const char *)&world->published + field->offset;
   exposition_labels labels = labels_of(world);
   union {
@@ -183,7 +183,7 @@ static void write_field(exposition *exposition, const field *field, const metric
   }
 }
 
-static void render_fields(exposition *exposition, const metrics_facts *facts) {
+static void render_fields(struct exposition *exposition, const metrics_facts *facts) {
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     exposition_begin(exposition, fields[i].name, fields[i].kind, fields[i].help);
     for (uint32_t w = 0; w < facts->world_count; w++) write_field(exposition, &fields[i], &facts->worlds[w]);
@@ -193,13 +193,13 @@ static void render_fields(exposition *exposition, const metrics_facts *facts) {
 /* ----------------------------------------------------------------------------------------------------- histograms */
 
 /* Cumulative, as Prometheus wants them. */
-typedef struct cumulative {
-  exposition *exposition;
+struct cumulative {
+  struct exposition *exposition;
   exposition_labels labels;
   uint64_t count;
-} cumulative;
+};
 
-static void write_bucket(cumulative *cumulative, uint64_t bound_ns, uint64_t more) {
+static void write_bucket(struct cumulative *cumulative, uint64_t bound_ns, uint64_t more) {
   char bound[32] = "+Inf";
   if (bound_ns != UINT64_MAX) snprintf(bound, sizeof bound, "%.9g", (double)bound_ns / 1e9);
   exposition_labels labels = exposition_with(&cumulative->labels, "le", bound);
@@ -207,28 +207,28 @@ static void write_bucket(cumulative *cumulative, uint64_t bound_ns, uint64_t mor
   exposition_write_count(cumulative->exposition, "_bucket", &labels, cumulative->count);
 }
 
-static void write_totals(const cumulative *cumulative, uint64_t sum_ns) {
+static void write_totals(const struct cumulative *cumulative, uint64_t sum_ns) {
   exposition_write(cumulative->exposition, "_sum", &cumulative->labels, (double)sum_ns / 1e9);
   exposition_write_count(cumulative->exposition, "_count", &cumulative->labels, cumulative->count);
 }
 
-static void write_timing(exposition *exposition, const exposition_labels *labels, const timing *timing) {
-  cumulative cumulative = {exposition, *labels, 0};
+static void write_timing(struct exposition *exposition, const exposition_labels *labels, const struct timing *timing) {
+  struct cumulative cumulative = {exposition, *labels, 0};
   for (uint32_t i = 0; i < TIMING_BUCKETS; i++) write_bucket(&cumulative, timing_bound_ns(i), timing->counts[i]);
   write_totals(&cumulative, timing->sum_ns);
 }
 
-static void render_timing(exposition *exposition, const metrics_facts *facts, const char *name, size_t offset,
+static void render_timing(struct exposition *exposition, const metrics_facts *facts, const char *name, size_t offset,
                           const char *help) {
   exposition_begin(exposition, name, EXPOSITION_HISTOGRAM, help);
   for (uint32_t w = 0; w < facts->world_count; w++) {
     exposition_labels labels = labels_of(&facts->worlds[w]);
     const char *timings = (const char *)&facts->worlds[w].published.timings;
-    write_timing(exposition, &labels, (const timing *)(timings + offset));
+    write_timing(exposition, &labels, (const struct timing *)(timings + offset));
   }
 }
 
-static void render_stages(exposition *exposition, const metrics_facts *facts) {
+static void render_stages(struct exposition *exposition, const metrics_facts *facts) {
   static const char *const names[MUSTER_STAGES] = {"intake",  "score", "fold", "fit",
                                                    "release", "rank",  "run",  "commit"};
   exposition_begin(exposition, "muster_stage_seconds", EXPOSITION_HISTOGRAM, "Wall time of the stages of a frame.");
@@ -239,12 +239,12 @@ static void render_stages(exposition *exposition, const metrics_facts *facts) {
     }
 }
 
-static void render_update_times(exposition *exposition, const metrics_facts *facts) {
+static void render_update_times(struct exposition *exposition, const metrics_facts *facts) {
   exposition_begin(exposition, "muster_update_seconds", EXPOSITION_HISTOGRAM,
                    "Time of updates that were timed: long ones, and one claim of sixteen of short ones.");
   for (uint32_t w = 0; w < facts->world_count; w++) {
     const muster_statistics *statistics = &facts->worlds[w].published.statistics;
-    cumulative cumulative = {exposition, labels_of(&facts->worlds[w]), 0};
+    struct cumulative cumulative = {exposition, labels_of(&facts->worlds[w]), 0};
     for (uint32_t i = 0; i < MUSTER_UPDATE_TIMES; i++)
       write_bucket(&cumulative, muster_update_time_bound(i), statistics->update_times[i]);
     write_totals(&cumulative, statistics->update_times_ns);
@@ -255,7 +255,7 @@ static void render_update_times(exposition *exposition, const metrics_facts *fac
 
 static const char digits[10][2] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
-static void render_levels(exposition *exposition, const metrics_facts *facts) {
+static void render_levels(struct exposition *exposition, const metrics_facts *facts) {
   exposition_begin(exposition, "muster_level_agents", EXPOSITION_GAUGE, "Active agents per capability level.");
   for (uint32_t w = 0; w < facts->world_count; w++)
     for (uint32_t i = 0; i < MUSTER_LEVELS; i++) {
@@ -272,9 +272,9 @@ static exposition_labels labels_of_band(const exposition_labels *world, uint32_t
   return exposition_with(world, "band", ends[band]);
 }
 
-typedef void (*write_band)(exposition *exposition, const exposition_labels *labels, const muster_band *band);
+typedef void (*write_band)(struct exposition *exposition, const exposition_labels *labels, const muster_band *band);
 
-static void render_bands(exposition *exposition, const metrics_facts *facts, write_band write) {
+static void render_bands(struct exposition *exposition, const metrics_facts *facts, write_band write) {
   for (uint32_t w = 0; w < facts->world_count; w++)
     for (uint32_t i = 0; i < MUSTER_BANDS; i++) {
       exposition_labels world = labels_of(&facts->worlds[w]), labels = labels_of_band(&world, i);
@@ -282,35 +282,36 @@ static void render_bands(exposition *exposition, const metrics_facts *facts, wri
     }
 }
 
-static void write_band_agents(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+static void write_band_agents(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
   exposition_write_count(exposition, "", labels, band->agents);
 }
 
-static void write_beyond_wish(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+static void write_beyond_wish(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
   exposition_write_count(exposition, "", labels, band->agents_beyond_wish);
 }
 
-static void write_wanted(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+static void write_wanted(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
   exposition_write(exposition, "", labels, (double)band->wanted_ns / 1e9);
 }
 
-static void write_period(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+static void write_period(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
   exposition_write(exposition, "", labels, (double)band->period_ns / 1e9);
 }
 
-static void write_interval(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+static void write_interval(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
   if (band->completed) exposition_write(exposition, "", labels, (double)band->interval_ns / 1e9);
 }
 
-static void write_agent_time(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+static void write_agent_time(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
   exposition_write(exposition, "", labels, band->agent_time_ns / 1e9);
 }
 
-static void write_band_updates(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+static void write_band_updates(struct exposition *exposition, const exposition_labels *labels,
+                               const muster_band *band) {
   exposition_write_count(exposition, "", labels, band->completed);
 }
 
-static void write_quantiles(exposition *exposition, const exposition_labels *labels,
+static void write_quantiles(struct exposition *exposition, const exposition_labels *labels,
                             const muster_quantiles *quantiles) {
   exposition_labels half = exposition_with(labels, "quantile", "0.5");
   exposition_labels most = exposition_with(labels, "quantile", "0.99");
@@ -320,15 +321,15 @@ static void write_quantiles(exposition *exposition, const exposition_labels *lab
   exposition_write(exposition, "", &all, (double)quantiles->max_ns / 1e9);
 }
 
-static void write_staleness(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+static void write_staleness(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
   write_quantiles(exposition, labels, &band->staleness);
 }
 
-static void write_age(exposition *exposition, const exposition_labels *labels, const muster_band *band) {
+static void write_age(struct exposition *exposition, const exposition_labels *labels, const muster_band *band) {
   write_quantiles(exposition, labels, &band->age);
 }
 
-static void render_importance(exposition *exposition, const metrics_facts *facts) {
+static void render_importance(struct exposition *exposition, const metrics_facts *facts) {
   static const struct {
     const char *name;
     exposition_kind kind;
@@ -373,26 +374,28 @@ static const char *label_of_type(const world_published *published, uint32_t numb
   return name;
 }
 
-typedef void (*write_cost)(exposition *exposition, const exposition_labels *labels, const muster_type_cost *cost);
+typedef void (*write_cost)(struct exposition *exposition, const exposition_labels *labels,
+                           const muster_type_cost *cost);
 
-static void write_agents(exposition *exposition, const exposition_labels *labels, const muster_type_cost *cost) {
+static void write_agents(struct exposition *exposition, const exposition_labels *labels, const muster_type_cost *cost) {
   exposition_write_count(exposition, "", labels, cost->agents);
 }
 
-static void write_mean(exposition *exposition, const exposition_labels *labels, const muster_type_cost *cost) {
+static void write_mean(struct exposition *exposition, const exposition_labels *labels, const muster_type_cost *cost) {
   exposition_write(exposition, "", labels, (double)cost->mean_ns / 1e9);
 }
 
-static void write_high(exposition *exposition, const exposition_labels *labels, const muster_type_cost *cost) {
+static void write_high(struct exposition *exposition, const exposition_labels *labels, const muster_type_cost *cost) {
   exposition_write(exposition, "", labels, (double)cost->high_ns / 1e9);
 }
 
-static void write_samples(exposition *exposition, const exposition_labels *labels, const muster_type_cost *cost) {
+static void write_samples(struct exposition *exposition, const exposition_labels *labels,
+                          const muster_type_cost *cost) {
   exposition_write_count(exposition, "", labels, cost->samples);
 }
 
 /* A level that nobody is at, and never was, is left out. */
-static void render_costs(exposition *exposition, const metrics_facts *facts, write_cost write) {
+static void render_costs(struct exposition *exposition, const metrics_facts *facts, write_cost write) {
   char text[64];
   for (uint32_t w = 0; w < facts->world_count; w++) {
     const world_published *published = &facts->worlds[w].published;
@@ -408,7 +411,7 @@ static void render_costs(exposition *exposition, const metrics_facts *facts, wri
   }
 }
 
-static void render_types(exposition *exposition, const metrics_facts *facts) {
+static void render_types(struct exposition *exposition, const metrics_facts *facts) {
   exposition_begin(exposition, "muster_type_agents", EXPOSITION_GAUGE, "Active agents per type and level.");
   render_costs(exposition, facts, write_agents);
   exposition_begin(exposition, "muster_type_update_mean_seconds", EXPOSITION_GAUGE, "Moving mean of an update's cost.");
@@ -421,7 +424,7 @@ static void render_types(exposition *exposition, const metrics_facts *facts) {
   render_costs(exposition, facts, write_samples);
 }
 
-static void render_ages(exposition *exposition, const metrics_facts *facts) {
+static void render_ages(struct exposition *exposition, const metrics_facts *facts) {
   exposition_begin(exposition, "muster_frame_age_seconds", EXPOSITION_GAUGE, "Time since the last frame's end.");
   for (uint32_t w = 0; w < facts->world_count; w++) {
     uint64_t end_ns = facts->worlds[w].published.frame_end_ns;
@@ -431,7 +434,7 @@ static void render_ages(exposition *exposition, const metrics_facts *facts) {
   }
 }
 
-void metrics_render_worlds(exposition *exposition, const metrics_facts *facts) {
+void metrics_render_worlds(struct exposition *exposition, const metrics_facts *facts) {
   exposition_begin(exposition, "muster_world_info", EXPOSITION_GAUGE, "1, with the module that a world runs.");
   for (uint32_t w = 0; w < facts->world_count; w++) {
     exposition_labels world = labels_of(&facts->worlds[w]);

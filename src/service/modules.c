@@ -38,7 +38,7 @@ static muster_result check_trust(int descriptor, const char *what) {
   return MUSTER_OK;
 }
 
-muster_result modules_open(modules *modules, const char *folder) {
+muster_result modules_open(struct modules *modules, const char *folder) {
   char what[PATH_BYTES + 32];
   *modules = (struct modules){0};
   snprintf(modules->folder, sizeof modules->folder, "%s", folder);
@@ -53,7 +53,7 @@ muster_result modules_open(modules *modules, const char *folder) {
 }
 
 /* -1 with the reason in muster_last_error(). */
-static int open_file(const modules *modules, const char *name, const char *what) {
+static int open_file(const struct modules *modules, const char *name, const char *what) {
   char file[NAME_BYTES + 8];
   snprintf(file, sizeof file, "%s.so", name);
   int descriptor = files_open_regular(modules->descriptor, file, O_RDONLY | O_NOFOLLOW, 0);
@@ -67,7 +67,7 @@ static int open_file(const modules *modules, const char *name, const char *what)
 }
 
 /* The same, of a copy that nobody can change. */
-static int open_image(const modules *modules, const char *name, const char *what) {
+static int open_image(const struct modules *modules, const char *name, const char *what) {
   int file = open_file(modules, name, what);
   if (file < 0) return -1;
   int image = module_image_make(file, name);
@@ -77,7 +77,7 @@ static int open_image(const modules *modules, const char *name, const char *what
 }
 
 muster_result modules_check(const char *folder, const char *name) {
-  modules modules;
+  struct modules modules;
   char what[NAME_BYTES + 16];
   snprintf(what, sizeof what, "module '%s'", name);
   muster_result result = modules_open(&modules, folder);
@@ -153,7 +153,7 @@ static muster_result load(loaded_module *loaded, const char *what) {
   return find_interface(loaded->handle, what, &loaded->module);
 }
 
-static muster_result check_request(const modules *modules, const char *name) {
+static muster_result check_request(const struct modules *modules, const char *name) {
   if (!modules_name_is_good(name))
     return error_set(MUSTER_E_ARGUMENT, "'%.40s' is no name of a module: give at most %u letters, digits, - and _",
                      name, NAME_BYTES - 1u);
@@ -164,7 +164,7 @@ static muster_result check_request(const modules *modules, const char *name) {
   return MUSTER_OK;
 }
 
-const muster_module *modules_load(modules *modules, const char *name) {
+const muster_module *modules_load(struct modules *modules, const char *name) {
   char what[NAME_BYTES + 16];
   for (uint32_t i = 0; i < modules->count; i++)
     if (strcmp(modules->loaded[i].name, name) == 0) return &modules->loaded[i].module;
@@ -181,7 +181,7 @@ const muster_module *modules_load(modules *modules, const char *name) {
   return &modules->loaded[modules->count++].module;
 }
 
-void modules_close(modules *modules) {
+void modules_close(struct modules *modules) {
   while (modules->count > 0) unload(&modules->loaded[--modules->count]);
   if (modules->descriptor >= 0) close(modules->descriptor);
   modules->descriptor = -1;

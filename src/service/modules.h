@@ -26,20 +26,20 @@ typedef struct loaded_module {
   muster_module module; /* as this service knows it: what an older header did not have is null */
 } loaded_module;
 
-typedef struct modules {
+struct modules {
   char folder[PATH_BYTES];
   int descriptor; /* of the folder; -1 = it was refused, or is not open */
   uint32_t count;
   loaded_module loaded[MODULES_MAX];
-} modules;
+};
 
 /* Opens the folder; with no module yet. On failure the reason is in muster_last_error(), and every module will be
  * refused. Frames' thread, as all that follows. */
-muster_result modules_open(modules *modules, const char *folder);
+muster_result modules_open(struct modules *modules, const char *folder);
 
 /* The module of that name, loaded when it is not yet; null with the reason in muster_last_error(), and nothing has
  * changed. */
-const muster_module *modules_load(modules *modules, const char *name);
+const muster_module *modules_load(struct modules *modules, const char *name);
 
 /* Whether that module could be loaded out of that folder, as far as its file tells: nothing of it is run. Else
  * MUSTER_E_INPUT or MUSTER_E_SYSTEM with the reason. Any thread. */
@@ -50,7 +50,7 @@ muster_result modules_check(const char *folder, const char *name);
 muster_result modules_check_path(const char *path);
 
 /* Unloads all; no instance is open any more. One that was closed before is a no-op. */
-void modules_close(modules *modules);
+void modules_close(struct modules *modules);
 
 /* Whether a name may be one of a module: letters, digits, - and _, at most NAME_BYTES - 1. Any thread. */
 bool modules_name_is_good(const char *name);

@@ -11,7 +11,7 @@ static bool read_number(const char *text, double *value) {
   return end != text && !*end && *value >= -1e9 && *value <= 1e9;
 }
 
-bool rectangle_read(http_request *request, rectangle *rectangle, api_problem *problem) {
+bool rectangle_read(http_request *request, struct rectangle *rectangle, api_problem *problem) {
   static const char *const names[4] = {"x0", "y0", "x1", "y1"};
   double *const corners[4] = {&rectangle->x0, &rectangle->y0, &rectangle->x1, &rectangle->y1};
   uint32_t given = 0;

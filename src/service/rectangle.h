@@ -8,12 +8,12 @@
 #define RECTANGLE_QUERIES "x0 y0 x1 y1"
 
 /* Metres: x0 <= x < x1, y0 <= y < y1. */
-typedef struct rectangle {
+struct rectangle {
   bool given;
   double x0, y0, x1, y1;
-} rectangle;
+};
 
 /* Reads all four or none. False with a problem. */
-bool rectangle_read(http_request *request, rectangle *rectangle, api_problem *problem);
+bool rectangle_read(http_request *request, struct rectangle *rectangle, api_problem *problem);
 
 #endif

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 
 /* One reload under way. */
-typedef struct reload {
+struct reload {
   desk_request request; /* first: it is the reload */
-  service *service;
-  settings next;
-} reload;
+  struct service *service;
+  struct settings next;
+};
 
 static void warn(const char *where, const char *message, void *user) {
   (void)user;
@@ -29,7 +29,7 @@ static void complain(const char *where, const char *message, void *user) {
 
 /* Frames' thread. The paces were checked together, so they are set together. */
 static void set_paces(desk_request *request, struct service *service) {
-  const reload *reload = (const struct reload *)request;
+  const struct reload *reload = (const struct reload *)request;
   for (uint32_t i = 0; i < service->world_count; i++) {
     const world_settings *world = &reload->next.worlds[i];
     frames_force_pace(&service->worlds[i], world->budget_ns, settings_period_ns(world->rate));
@@ -37,7 +37,7 @@ static void set_paces(desk_request *request, struct service *service) {
   desk_rouse(&service->desk); /* it may be waiting for a later frame */
 }
 
-static void end(service *service) {
+static void end(struct service *service) {
   service->reloads = false;
   notify_ready("reloaded");
   if (!service->reload_again) return;
@@ -47,8 +47,8 @@ static void end(service *service) {
 
 /* Loop's thread: what is the loop's own. */
 static void finish(desk_request *request) {
-  reload *reload = (struct reload *)request;
-  service *service = reload->service;
+  struct reload *reload = (struct reload *)request;
+  struct service *service = reload->service;
   if (service->stage == SERVICE_RUNNING) {
     service->settings = reload->next;
     log_set_level((muster_log_level)service->settings.log_level);
@@ -60,9 +60,9 @@ static void finish(desk_request *request) {
   free(reload);
 }
 
-static reload *load(service *service) {
+static struct reload *load(struct service *service) {
   settings_call call = {0};
-  reload *reload = calloc(1, sizeof *reload);
+  struct reload *reload = calloc(1, sizeof *reload);
   if (!reload) {
     complain("settings", "no memory to read them", NULL);
     return NULL;
@@ -75,14 +75,14 @@ static reload *load(service *service) {
   return NULL;
 }
 
-void reload_begin(service *service) {
+void reload_begin(struct service *service) {
   if (service->stage != SERVICE_RUNNING || service->reloads) {
     service->reload_again = service->stage != SERVICE_STOPPING;
     return;
   }
   service->reloads = true;
   notify_reloading();
-  reload *reload = load(service);
+  struct reload *reload = load(service);
   if (reload) {
     settings_keep_fixed(&reload->next, &service->settings, warn, NULL);
     if (desk_post(&service->desk, &reload->request) == MUSTER_OK) return;

@@ -9,6 +9,6 @@
 
 /* Loop's thread. The new paces reach the worlds between two frames; a second call in the meantime is taken up after
  * the first. */
-void reload_begin(service *service);
+void reload_begin(struct service *service);
 
 #endif

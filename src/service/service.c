@@ -26,7 +26,7 @@ static void close_handle(uv_handle_t *handle, void *user) {
 }
 
 /* The frames' thread has ended: nobody posts answers any more, and the loop ends when its handles are closed. */
-static void finish(service *service) {
+static void finish(struct service *service) {
   uv_thread_join(&service->frames);
   service->has_frames = false;
   watchdog_close(&service->watchdog);
@@ -39,7 +39,7 @@ static void finish(service *service) {
 /* What the frames' thread does in a module cannot be interrupted. No frame has been run, and the snapshots are as they
  * were. */
 static void end_start(uv_timer_t *timer) {
-  service *service = timer->data;
+  struct service *service = timer->data;
   uv_mutex_lock(&service->news_mutex);
   bool opened = service->opened;
   uv_mutex_unlock(&service->news_mutex);
@@ -50,14 +50,14 @@ static void end_start(uv_timer_t *timer) {
   _exit(service->status);
 }
 
-bool service_is_to_stop(service *service) {
+bool service_is_to_stop(struct service *service) {
   uv_mutex_lock(&service->news_mutex);
   bool stop = service->stop;
   uv_mutex_unlock(&service->news_mutex);
   return stop;
 }
 
-void service_stop(service *service, int status) {
+void service_stop(struct service *service, int status) {
   if (service->stage == SERVICE_STOPPING) return;
   if (service->stage == SERVICE_STARTING) uv_timer_start(&service->patience, end_start, START_PATIENCE_MS, 0);
   service->stage = SERVICE_STOPPING;
@@ -73,7 +73,7 @@ void service_stop(service *service, int status) {
 /* ----------------------------------------------------------------------------------------------------------- events */
 
 /* Those that could be opened. */
-static uint32_t count_running(service *service) {
+static uint32_t count_running(struct service *service) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < service->world_count; i++) {
     uv_mutex_lock(&service->worlds[i].mutex);
@@ -83,7 +83,7 @@ static uint32_t count_running(service *service) {
   return count;
 }
 
-static void become_ready(service *service) {
+static void become_ready(struct service *service) {
   char status[64];
   service->stage = SERVICE_RUNNING;
   watchdog_watch_frames(&service->watchdog);
@@ -100,7 +100,7 @@ static void become_ready(service *service) {
 }
 
 static void take_news(uv_async_t *news) {
-  service *service = news->data;
+  struct service *service = news->data;
   uv_mutex_lock(&service->news_mutex);
   bool opened = service->opened, ended = service->ended, unsaved = service->unsaved;
   uv_mutex_unlock(&service->news_mutex);
@@ -112,7 +112,7 @@ static void take_news(uv_async_t *news) {
 }
 
 static void take_signal(uv_signal_t *handle, int number) {
-  service *service = handle->data;
+  struct service *service = handle->data;
   if (number == SIGHUP) {
     reload_begin(service);
     return;
@@ -127,8 +127,8 @@ static void take_signal(uv_signal_t *handle, int number) {
 
 /* ------------------------------------------------------------------------------------------------------------ start */
 
-static muster_result prepare_worlds(service *service) {
-  const settings *settings = &service->settings;
+static muster_result prepare_worlds(struct service *service) {
+  const struct settings *settings = &service->settings;
   for (uint32_t i = 0; i < settings->world_count; i++) {
     hosted_world *world = &service->worlds[i];
     world->settings = settings->worlds[i];
@@ -142,7 +142,7 @@ static muster_result prepare_worlds(service *service) {
   return MUSTER_OK;
 }
 
-static muster_result prepare_loop(service *service) {
+static muster_result prepare_loop(struct service *service) {
   static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
   int problem = uv_mutex_init(&service->news_mutex);
   if (!problem) problem = uv_async_init(service->loop, &service->frames_news, take_news);
@@ -160,7 +160,7 @@ static muster_result prepare_loop(service *service) {
 }
 
 /* Signals are the loop's: a frame is not interrupted by one. */
-static muster_result start_frames(service *service) {
+static muster_result start_frames(struct service *service) {
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &before);
@@ -172,7 +172,7 @@ static muster_result start_frames(service *service) {
 }
 
 /* The last run's record is read before the first callback can leave another. */
-static muster_result start_measured(service *service) {
+static muster_result start_measured(struct service *service) {
   service->metrics = metrics_create();
   if (!service->metrics) return error_set(MUSTER_E_MEMORY, "no memory for the metrics");
   muster_result result = flight_open(&service->flight, service->settings.flight_file, service->settings.crash_limit);
@@ -180,7 +180,7 @@ static muster_result start_measured(service *service) {
   return result;
 }
 
-static void destroy(service *service) {
+static void destroy(struct service *service) {
   for (uint32_t i = 0; i < service->world_count; i++) uv_mutex_destroy(&service->worlds[i].mutex);
   uv_mutex_destroy(&service->news_mutex);
   snapshots_close(&service->snapshots);
@@ -190,7 +190,7 @@ static void destroy(service *service) {
 }
 
 /* The socket comes first: a second service on it ends before it has done anything. */
-static muster_result start(service *service) {
+static muster_result start(struct service *service) {
   muster_result result = control_socket_open(&service->control, service->settings.socket);
   if (result) return result;
   result = prepare_worlds(service);
@@ -201,8 +201,8 @@ static muster_result start(service *service) {
   return result;
 }
 
-int service_run(const settings *settings, int count, char **arguments) {
-  service *service = calloc(1, sizeof *service);
+int service_run(const struct settings *settings, int count, char **arguments) {
+  struct service *service = calloc(1, sizeof *service);
   if (!service) {
     log_line(MUSTER_LOG_ERROR, "no memory for the service");
     return EXIT_FAILURE;
@@ -224,7 +224,7 @@ int service_run(const settings *settings, int count, char **arguments) {
   return status;
 }
 
-hosted_world *service_find_world(service *service, const char *name) {
+hosted_world *service_find_world(struct service *service, const char *name) {
   for (uint32_t i = 0; i < service->world_count; i++)
     if (strcmp(service->worlds[i].name, name) == 0) return &service->worlds[i];
   return NULL;

@@ -64,7 +64,7 @@ typedef struct hosted_world {
   bool paused, failed;
   char failure[FAILURE_BYTES];
   uint32_t steps_left; /* frames that a paused world still runs */
-  holds holds;
+  struct holds holds;
   uint64_t statistics_ns;
   uv_mutex_t mutex;          /* guards: */
   world_published published; /* read with world_read_published */
@@ -72,10 +72,10 @@ typedef struct hosted_world {
 
 typedef enum service_stage { SERVICE_STARTING = 0, SERVICE_RUNNING, SERVICE_STOPPING } service_stage;
 
-typedef struct service {
+struct service {
   uv_loop_t *loop;
-  settings settings;  /* loop's thread, once the frames run */
-  int argument_count; /* the command line, which a reload reads again; not owned */
+  struct settings settings; /* loop's thread, once the frames run */
+  int argument_count;       /* the command line, which a reload reads again; not owned */
   char **arguments;
   bool reloads, reload_again; /* a reload is under way; another was asked for. Loop's thread */
   service_stage stage;        /* loop's thread */
@@ -84,10 +84,10 @@ typedef struct service {
   struct http *http;       /* the server of control; loop's thread */
   struct streams *streams; /* loop's thread */
   struct maps *maps;       /* loop's thread */
-  desk desk;
-  watchdog watchdog;
-  snapshots snapshots;
-  flight flight;           /* open before the threads are started */
+  struct desk desk;
+  struct watchdog watchdog;
+  struct snapshots snapshots;
+  struct flight flight;    /* open before the threads are started */
   struct metrics *metrics; /* loop's thread */
   uv_signal_t signals[4];
   uv_timer_t patience; /* with a start that is to stop */
@@ -96,7 +96,7 @@ typedef struct service {
   bool has_frames;        /* the thread exists; loop's thread */
 
   /* Frames' thread. */
-  modules modules;
+  struct modules modules;
   muster_pool *pool;
   uint32_t world_count;
   hosted_world worlds[WORLDS_MAX];
@@ -105,22 +105,22 @@ typedef struct service {
   bool opened, ended;    /* all worlds are; the thread is done with everything */
   bool unsaved;          /* there is no snapshot of the last frame */
   bool stop;             /* asked of the frames' thread */
-} service;
+};
 
 /* Runs until a signal or a failure ends it; returns the program's exit status. `settings` are what settings_load made
  * of the command line, which is kept. */
-int service_run(const settings *settings, int count, char **arguments);
+int service_run(const struct settings *settings, int count, char **arguments);
 
 /* Begins the end: the frame under way finishes, then everything is taken apart in order. A start that does not end
  * within a second, since a module or a large snapshot holds it up, is cut short: there is nothing to save yet. Loop's
  * thread; again: nothing. */
-void service_stop(service *service, int status);
+void service_stop(struct service *service, int status);
 
 /* Whether service_stop was called. Any thread. */
-bool service_is_to_stop(service *service);
+bool service_is_to_stop(struct service *service);
 
 /* The world of that name, or null. Any thread: names do not change once the worlds are open. */
-hosted_world *service_find_world(service *service, const char *name);
+hosted_world *service_find_world(struct service *service, const char *name);
 
 /* Copies what was last published. Any thread. */
 void world_read_published(hosted_world *world, world_published *copy);

@@ -9,7 +9,7 @@
 #define MUSTER_MODULES_FOLDER "/usr/local/lib/muster/modules"
 #endif
 
-void settings_default(settings *settings) {
+void settings_default(struct settings *settings) {
   *settings = (struct settings){.modules = MUSTER_MODULES_FOLDER,
                                 .socket = "/run/musterd/control.sock",
                                 .connections_max = 512,
@@ -38,13 +38,13 @@ muster_result settings_check_pace(double used, uint64_t budget_ns, uint64_t peri
                    (double)budget_ns * 1e-6, (double)period_ns * 1e-6, share * 100.0, used * 100.0);
 }
 
-world_settings *settings_find_world(settings *settings, const char *name) {
+world_settings *settings_find_world(struct settings *settings, const char *name) {
   for (uint32_t i = 0; i < settings->world_count; i++)
     if (strcmp(settings->worlds[i].name, name) == 0) return &settings->worlds[i];
   return NULL;
 }
 
-world_settings *settings_add_world(settings *settings, const char *name) {
+world_settings *settings_add_world(struct settings *settings, const char *name) {
   if (settings->world_count == WORLDS_MAX) {
     error_set(MUSTER_E_FULL, "there are %u worlds already, the most that one service hosts", (unsigned)WORLDS_MAX);
     return NULL;
@@ -55,7 +55,7 @@ world_settings *settings_add_world(settings *settings, const char *name) {
   return world;
 }
 
-static void check_worlds(const settings *settings, settings_complaint complain, void *user) {
+static void check_worlds(const struct settings *settings, settings_complaint complain, void *user) {
   double used = 0;
   for (uint32_t i = 0; i < settings->world_count; i++) {
     const world_settings *world = &settings->worlds[i];
@@ -72,7 +72,7 @@ static void check_worlds(const settings *settings, settings_complaint complain, 
   }
 }
 
-void settings_check(const settings *settings, bool mistaken, settings_complaint complain, void *user) {
+void settings_check(const struct settings *settings, bool mistaken, settings_complaint complain, void *user) {
   if (settings->world_count == 0 && !mistaken)
     complain("",
              "there is no world to host; give --world NAME=MODULE, or a section [world NAME] in the file of --config",

@@ -25,7 +25,7 @@ typedef struct world_settings {
 } world_settings;
 
 /* [server] and all worlds. Live = a reload brings it into force. */
-typedef struct settings {
+struct settings {
   uint32_t workers;            /* 0 = one per processor */
   char modules[PATH_BYTES];    /* the folder of modules */
   char socket[SOCKET_BYTES];   /* the unix socket of control */
@@ -44,14 +44,14 @@ typedef struct settings {
   uint32_t log_level;             /* live; a muster_log_level */
   uint32_t world_count;
   world_settings worlds[WORLDS_MAX];
-} settings;
+};
 
 /* Told of each mistake: what it is and what to do, and in which line of a file it is ("musterd.conf:12"); "" = in none.
  */
 typedef void (*settings_complaint)(const char *where, const char *message, void *user);
 
 /* What every field is without a file and flags. */
-void settings_default(settings *settings);
+void settings_default(struct settings *settings);
 void settings_default_world(world_settings *world);
 
 /* The period of a rate of frames per 1000 seconds. */
@@ -62,13 +62,13 @@ uint64_t settings_period_ns(uint64_t rate);
 muster_result settings_check_pace(double used, uint64_t budget_ns, uint64_t period_ns);
 
 /* The world of that name, or null. */
-world_settings *settings_find_world(settings *settings, const char *name);
+world_settings *settings_find_world(struct settings *settings, const char *name);
 
 /* A further world with its defaults; null with the reason in muster_last_error() when there are WORLDS_MAX. */
-world_settings *settings_add_world(settings *settings, const char *name);
+world_settings *settings_add_world(struct settings *settings, const char *name);
 
 /* Complains of what is missing and what contradicts. Where `mistaken`, other mistakes were told before, which may be
  * why there is no world: that is not told then. */
-void settings_check(const settings *settings, bool mistaken, settings_complaint complain, void *user);
+void settings_check(const struct settings *settings, bool mistaken, settings_complaint complain, void *user);
 
 #endif

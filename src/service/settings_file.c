@@ -26,7 +26,7 @@ static const char byte_order_mark[] = "\xef\xbb\xbf";
 /* inih tells neither lines nor empty sections. It asks for one line, calls back when that is a key, and asks for the
  * next; so the line that was given last is the one that a callback is about, and sections begin here. */
 typedef struct file_reader {
-  settings *settings;
+  struct settings *settings;
   settings_complaint complain;
   void *user;
   const char *name; /* of the file */
@@ -166,7 +166,7 @@ static int take_key(void *user, const char *section, const char *name, const cha
   return 1;
 }
 
-void settings_read_text(settings *settings, const char *name, const char *text, size_t length,
+void settings_read_text(struct settings *settings, const char *name, const char *text, size_t length,
                         settings_complaint complain_to, void *user) {
   file_reader reader = {
       .settings = settings, .complain = complain_to, .user = user, .name = name, .next = text, .end = text + length};
@@ -204,7 +204,7 @@ static char *load_file(const char *path, size_t *length) {
   return text;
 }
 
-void settings_read_file(settings *settings, const char *path, settings_complaint complain_to, void *user) {
+void settings_read_file(struct settings *settings, const char *path, settings_complaint complain_to, void *user) {
   size_t length;
   char *text = load_file(path, &length);
   if (text)

@@ -14,10 +14,10 @@ enum { SETTINGS_FILE_BYTES_MAX = 1 << 20 };
 
 /* Lays a text over the settings; every mistake is complained of with `name` and its line: sections and keys that do not
  * exist or are given twice, values that are none, lines that are neither. Any thread. */
-void settings_read_text(settings *settings, const char *name, const char *text, size_t length,
+void settings_read_text(struct settings *settings, const char *name, const char *text, size_t length,
                         settings_complaint complain, void *user);
 
 /* The same with the text of a file. */
-void settings_read_file(settings *settings, const char *path, settings_complaint complain, void *user);
+void settings_read_file(struct settings *settings, const char *path, settings_complaint complain, void *user);
 
 #endif

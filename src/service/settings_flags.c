@@ -44,7 +44,7 @@ static void make_table(flag_table *table) {
 /* -------------------------------------------------------------------------------------------------------- the flags */
 
 typedef struct flag_reader {
-  settings *settings;
+  struct settings *settings;
   world_settings *world;   /* of the last --world; null = flags of worlds are for all */
   world_settings defaults; /* of the worlds that flags begin: what was said for all */
   settings_complaint complain;
@@ -92,7 +92,7 @@ static void read_world(flag_reader *reader, const char *text) {
 }
 
 static void read_world_key(flag_reader *reader, const settings_key *key, const char *flag, const char *text) {
-  settings *settings = reader->settings;
+  struct settings *settings = reader->settings;
   muster_result result = settings_key_set(key, reader->world ? reader->world : &reader->defaults, text);
   for (uint32_t i = 0; !reader->world && !result && i < settings->world_count; i++)
     result = settings_key_set(key, &settings->worlds[i], text);
@@ -137,7 +137,7 @@ static void complain_refused(const flag_reader *reader, int answer, char *const 
     complain(reader, "unknown option -%c; see `musterd --help`", optopt);
 }
 
-void settings_read_flags(settings *settings, settings_call *call, int count, char *const *arguments,
+void settings_read_flags(struct settings *settings, settings_call *call, int count, char *const *arguments,
                          settings_complaint complain_to, void *user) {
   flag_table table;
   flag_reader reader = {.settings = settings, .complain = complain_to, .user = user};

@@ -13,7 +13,7 @@ typedef struct settings_call {
 } settings_call;
 
 /* Lays the flags over the settings; every mistake is complained of. Not two at a time: getopt_long. */
-void settings_read_flags(settings *settings, settings_call *call, int count, char *const *arguments,
+void settings_read_flags(struct settings *settings, settings_call *call, int count, char *const *arguments,
                          settings_complaint complain, void *user);
 
 /* Writes what --help shows; lines are broken where they are printed. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define SERVER_FIELD(field) offsetof(settings, field)
+#define SERVER_FIELD(field) offsetof(struct settings, field)
 #define WORLD_FIELD(field)  offsetof(world_settings, field)
 
 enum { FIXED = false, LIVE = true, SERVER_KEY = false, WORLD_KEY = true };
@@ -42,7 +42,7 @@ static const settings_key keys[] = {
     {"socket", "PATH", "the unix socket of control", SERVER_KEY, FIXED, SETTING_TEXT, SERVER_FIELD(socket), 1,
      SOCKET_BYTES},
     {"listen", "HOST:PORT", "control by TCP, too; loopback unless listen_anywhere (default: none)", SERVER_KEY, FIXED,
-     SETTING_TEXT, SERVER_FIELD(listen), 0, sizeof((settings *)0)->listen},
+     SETTING_TEXT, SERVER_FIELD(listen), 0, sizeof((struct settings *)0)->listen},
     {"listen_anywhere", "yes|no", "listen names another host than loopback on purpose (default no)", SERVER_KEY, FIXED,
      SETTING_SWITCH, SERVER_FIELD(listen_anywhere), 0, 0},
     {"token_file", "FILE", "its first line is the token that control by TCP asks for", SERVER_KEY, LIVE, SETTING_TEXT,

@@ -21,7 +21,7 @@ static void count_complaint(const char *where, const char *message, void *user) 
 }
 
 /* The flags are read twice: for the file's name, and over what the file says. */
-bool settings_load(settings *settings, settings_call *call, int count, char *const *arguments,
+bool settings_load(struct settings *settings, settings_call *call, int count, char *const *arguments,
                    settings_complaint complain, void *user) {
   complaint_count complaints = {.complain = complain, .user = user}, unheard = {0};
   settings_default(settings);
@@ -51,15 +51,15 @@ static void keep_section(bool of_world, const char *name, void *next, const void
   }
 }
 
-static const world_settings *find(const settings *settings, const char *name) {
+static const world_settings *find(const struct settings *settings, const char *name) {
   for (uint32_t i = 0; i < settings->world_count; i++)
     if (strcmp(settings->worlds[i].name, name) == 0) return &settings->worlds[i];
   return NULL;
 }
 
 /* The worlds that run, in their order, each with what may change of it. */
-static void keep_worlds(settings *next, const settings *now, settings_complaint complain, void *user) {
-  const settings found = *next;
+static void keep_worlds(struct settings *next, const struct settings *now, settings_complaint complain, void *user) {
+  const struct settings found = *next;
   next->world_count = now->world_count;
   for (uint32_t i = 0; i < now->world_count; i++) {
     const world_settings *running = &now->worlds[i];
@@ -73,7 +73,7 @@ static void keep_worlds(settings *next, const settings *now, settings_complaint 
       complain(found.worlds[i].name, "the world is new; it begins with a restart", user);
 }
 
-void settings_keep_fixed(settings *next, const settings *now, settings_complaint complain, void *user) {
+void settings_keep_fixed(struct settings *next, const struct settings *now, settings_complaint complain, void *user) {
   keep_section(false, "", next, now, complain, user);
   keep_worlds(next, now, complain, user);
 }

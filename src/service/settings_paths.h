@@ -6,10 +6,10 @@
 
 /* Complains of the token when it cannot be read, and of every name that a snapshot or the flight recorder would be
  * written to or renamed, when something else than a regular file bears it. Loop's thread. */
-void settings_check_paths(const settings *settings, settings_complaint complain, void *user);
+void settings_check_paths(const struct settings *settings, settings_complaint complain, void *user);
 
 /* Complains of each world whose module, or file for the module, would be refused. Such a world keeps no service from
  * starting: this is for --check. Loop's thread. */
-void settings_check_world_paths(const settings *settings, settings_complaint complain, void *user);
+void settings_check_world_paths(const struct settings *settings, settings_complaint complain, void *user);
 
 #endif

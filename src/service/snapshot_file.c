@@ -39,14 +39,14 @@ bool snapshot_file_takes(const muster_module *module) {
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
-typedef struct sink {
+struct sink {
   int descriptor;
   int problem; /* errno of the first write that failed */
   uint64_t bytes;
-} sink;
+};
 
 static bool write_all(const void *bytes, size_t count, void *user) {
-  sink *sink = user;
+  struct sink *sink = user;
   const unsigned char *from = bytes;
   while (count && !sink->problem) {
     ssize_t written = write(sink->descriptor, from, count);
@@ -72,14 +72,15 @@ static bool put_bytes(const void *bytes, size_t count, void *user) {
   return !writer->failed;
 }
 
-static muster_result failed(const sink *sink, const snapshot_source *source) {
+static muster_result failed(const struct sink *sink, const snapshot_source *source) {
   if (sink->problem) return error_set(MUSTER_E_SYSTEM, "cannot write: %s", strerror(sink->problem));
   char reason[256];
   snprintf(reason, sizeof reason, "%s", muster_last_error());
   return error_set(MUSTER_E_SYSTEM, "world %s: %s", source ? source->name : "?", reason);
 }
 
-static muster_result write_worlds(sink *sink, const snapshot_source *sources, uint32_t count, file_world *worlds) {
+static muster_result write_worlds(struct sink *sink, const snapshot_source *sources, uint32_t count,
+                                  file_world *worlds) {
   for (uint32_t i = 0; i < count; i++) {
     const snapshot_source *source = &sources[i];
     file_world *world = &worlds[i];
@@ -97,7 +98,7 @@ static muster_result write_worlds(sink *sink, const snapshot_source *sources, ui
   return MUSTER_OK;
 }
 
-static muster_result write_index(sink *sink, uint64_t number, const snapshot_source *sources, uint32_t count,
+static muster_result write_index(struct sink *sink, uint64_t number, const snapshot_source *sources, uint32_t count,
                                  const file_world *worlds) {
   unsigned char buffer[BUFFER_BYTES];
   const chunks_format format = format_of();
@@ -120,7 +121,7 @@ static muster_result write_index(sink *sink, uint64_t number, const snapshot_sou
 
 muster_result snapshot_file_write(int descriptor, uint64_t number, const snapshot_source *sources, uint32_t count,
                                   uint64_t *bytes) {
-  sink sink = {.descriptor = descriptor};
+  struct sink sink = {.descriptor = descriptor};
   file_world worlds[WORLDS_MAX];
   muster_result result = write_worlds(&sink, sources, count, worlds);
   if (!result) result = write_index(&sink, number, sources, count, worlds);
@@ -135,7 +136,7 @@ static muster_result damaged(const char *what) {
 }
 
 /* Reads the index's part on one world, whose bytes begin at `offset`. */
-static muster_result read_world(snapshot_file *file, chunk_reader *reader, size_t *offset, size_t end) {
+static muster_result read_world(struct snapshot_file *file, chunk_reader *reader, size_t *offset, size_t end) {
   snapshot_file_world *world = &file->worlds[file->world_count];
   file_world read;
   bool entered = chunks_enter(reader, SECTION_WORLD);
@@ -161,7 +162,7 @@ static muster_result read_world(snapshot_file *file, chunk_reader *reader, size_
   return chunks_is_read(reader) ? MUSTER_OK : damaged("what a module keeps is not whole");
 }
 
-static muster_result read_index(snapshot_file *file, size_t begin) {
+static muster_result read_index(struct snapshot_file *file, size_t begin) {
   const chunks_format format = format_of();
   chunk_reader reader;
   file_head head;
@@ -184,9 +185,9 @@ static muster_result check_end(const uint64_t end[2], uint64_t count) {
   return whole ? MUSTER_OK : damaged("it is cut, or none of musterd's");
 }
 
-muster_result snapshot_file_read(snapshot_file *file, const void *bytes, size_t count) {
+muster_result snapshot_file_read(struct snapshot_file *file, const void *bytes, size_t count) {
   uint64_t end[2];
-  *file = (snapshot_file){.bytes = (unsigned char *)(uintptr_t)bytes, .count = count};
+  *file = (struct snapshot_file){.bytes = (unsigned char *)(uintptr_t)bytes, .count = count};
   if (count >= END_BYTES) memcpy(end, file->bytes + count - END_BYTES, END_BYTES);
   muster_result result = check_end(end, count);
   if (!result) result = read_index(file, (size_t)end[0]);
@@ -196,7 +197,7 @@ muster_result snapshot_file_read(snapshot_file *file, const void *bytes, size_t 
 
 /* The end is read before anything is mapped, and pages come into memory when they are read: a file may have any size.
  */
-static muster_result map(snapshot_file *file, int descriptor) {
+static muster_result map(struct snapshot_file *file, int descriptor) {
   struct stat about;
   uint64_t end[2] = {0};
   if (fstat(descriptor, &about) != 0) return error_set(MUSTER_E_SYSTEM, "snapshot file: %s", strerror(errno));
@@ -213,7 +214,7 @@ static muster_result map(snapshot_file *file, int descriptor) {
   return result;
 }
 
-muster_result snapshot_file_open(snapshot_file *file, const char *path) {
+muster_result snapshot_file_open(struct snapshot_file *file, const char *path) {
   int descriptor = files_open_regular(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW, 0);
   if (descriptor < 0) return MUSTER_E_SYSTEM;
   muster_result result = map(file, descriptor);
@@ -221,14 +222,14 @@ muster_result snapshot_file_open(snapshot_file *file, const char *path) {
   return result;
 }
 
-const snapshot_file_world *snapshot_file_find(const snapshot_file *file, const char *name) {
+const snapshot_file_world *snapshot_file_find(const struct snapshot_file *file, const char *name) {
   for (uint32_t i = 0; i < file->world_count; i++)
     if (strcmp(file->worlds[i].name, name) == 0) return &file->worlds[i];
   return NULL;
 }
 
-void snapshot_file_close(snapshot_file *file) {
+void snapshot_file_close(struct snapshot_file *file) {
   for (uint32_t i = 0; i < file->world_count; i++) free(file->worlds[i].state);
   munmap(file->bytes, file->count);
-  *file = (snapshot_file){0};
+  *file = (struct snapshot_file){0};
 }

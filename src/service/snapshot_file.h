@@ -40,25 +40,25 @@ typedef struct snapshot_file_world {
   size_t state_bytes;
 } snapshot_file_world;
 
-typedef struct snapshot_file {
+struct snapshot_file {
   unsigned char *bytes; /* mapped */
   size_t count;
   uint64_t number;
   uint32_t world_count;
   snapshot_file_world worlds[WORLDS_MAX];
-} snapshot_file;
+};
 
 /* Maps a file and checks all of it. MUSTER_E_INPUT with the reason when it is damaged or none of this program's,
  * MUSTER_E_SYSTEM when it cannot be read; nothing is open then. */
-muster_result snapshot_file_open(snapshot_file *file, const char *path);
+muster_result snapshot_file_open(struct snapshot_file *file, const char *path);
 
 /* The same for bytes in memory, which must stay. */
-muster_result snapshot_file_read(snapshot_file *file, const void *bytes, size_t count);
+muster_result snapshot_file_read(struct snapshot_file *file, const void *bytes, size_t count);
 
 /* The world of that name, or null. */
-const snapshot_file_world *snapshot_file_find(const snapshot_file *file, const char *name);
+const snapshot_file_world *snapshot_file_find(const struct snapshot_file *file, const char *name);
 
 /* Unmaps it, and frees what it owns. */
-void snapshot_file_close(snapshot_file *file);
+void snapshot_file_close(struct snapshot_file *file);
 
 #endif

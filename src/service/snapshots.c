@@ -19,7 +19,7 @@ static const char *const endings[] = {"", ".previous"};
 
 enum { CANDIDATES = sizeof endings / sizeof *endings, ASIDE_MAX = 1000, LOCK_TRIES = 300, LOCK_TRY_US = 10000 };
 
-static void path_of(const snapshots *snapshots, const char *ending, char path[SNAPSHOT_PATH_BYTES]) {
+static void path_of(const struct snapshots *snapshots, const char *ending, char path[SNAPSHOT_PATH_BYTES]) {
   snprintf(path, SNAPSHOT_PATH_BYTES, "%s%s", snapshots->path, ending);
 }
 
@@ -36,8 +36,8 @@ muster_result snapshots_check_path(const char *path) {
   return MUSTER_OK;
 }
 
-muster_result snapshots_lock(service *service) {
-  snapshots *snapshots = &service->snapshots;
+muster_result snapshots_lock(struct service *service) {
+  struct snapshots *snapshots = &service->snapshots;
   char path[SNAPSHOT_PATH_BYTES];
   if (!snapshots->path[0]) return MUSTER_OK;
   path_of(snapshots, ".lock", path);
@@ -53,7 +53,7 @@ muster_result snapshots_lock(service *service) {
   return MUSTER_OK;
 }
 
-muster_result snapshots_open(snapshots *snapshots, uv_loop_t *loop, const settings *settings) {
+muster_result snapshots_open(struct snapshots *snapshots, uv_loop_t *loop, const struct settings *settings) {
   memcpy(snapshots->path, settings->snapshot_file, sizeof snapshots->path);
   snapshots->lock = -1;
   snapshots->pipe = -1;
@@ -68,25 +68,26 @@ muster_result snapshots_open(snapshots *snapshots, uv_loop_t *loop, const settin
   return MUSTER_OK;
 }
 
-void snapshots_close(snapshots *snapshots) {
+void snapshots_close(struct snapshots *snapshots) {
   if (snapshots->lock >= 0) close(snapshots->lock);
   uv_cond_destroy(&snapshots->idle);
   uv_mutex_destroy(&snapshots->mutex);
 }
 
-void snapshots_set_interval(snapshots *snapshots, uint64_t interval_ns) {
+void snapshots_set_interval(struct snapshots *snapshots, uint64_t interval_ns) {
   uv_mutex_lock(&snapshots->mutex);
   snapshots->interval_ns = interval_ns;
   uv_mutex_unlock(&snapshots->mutex);
 }
 
-void snapshots_read_status(snapshots *snapshots, snapshots_status *status) {
+void snapshots_read_status(struct snapshots *snapshots, snapshots_status *status) {
   uv_mutex_lock(&snapshots->mutex);
   *status = snapshots->status;
   uv_mutex_unlock(&snapshots->mutex);
 }
 
-muster_result snapshots_check_module(const snapshots *snapshots, const char *world, const muster_module *module) {
+muster_result snapshots_check_module(const struct snapshots *snapshots, const char *world,
+                                     const muster_module *module) {
   if (!snapshots->path[0] || snapshot_file_takes(module)) return MUSTER_OK;
   return error_set(MUSTER_E_STATE,
                    "world %s: module %s has no save and resume, so that it cannot be in a snapshot: host it in a "
@@ -97,7 +98,7 @@ muster_result snapshots_check_module(const snapshots *snapshots, const char *wor
 /* ------------------------------------------------------------------------------------------------------------ restore
  */
 
-bool snapshots_next(snapshots *snapshots, uint32_t *which, snapshot_file *file) {
+bool snapshots_next(struct snapshots *snapshots, uint32_t *which, struct snapshot_file *file) {
   char path[SNAPSHOT_PATH_BYTES];
   while (snapshots->path[0] && *which < CANDIDATES) {
     path_of(snapshots, endings[(*which)++], path);
@@ -108,7 +109,7 @@ bool snapshots_next(snapshots *snapshots, uint32_t *which, snapshot_file *file) 
   return false;
 }
 
-void snapshots_refuse(snapshots *snapshots, uint32_t which) {
+void snapshots_refuse(struct snapshots *snapshots, uint32_t which) {
   char path[SNAPSHOT_PATH_BYTES], aside[SNAPSHOT_PATH_BYTES + 16];
   path_of(snapshots, endings[which - 1], path);
   log_line(MUSTER_LOG_ERROR, "%s is refused: %s", path, muster_last_error());
@@ -126,7 +127,7 @@ void snapshots_refuse(snapshots *snapshots, uint32_t which) {
   uv_mutex_unlock(&snapshots->mutex);
 }
 
-static void keep_copy(const snapshots *snapshots, const char *path) {
+static void keep_copy(const struct snapshots *snapshots, const char *path) {
   char copy[SNAPSHOT_PATH_BYTES + 16];
   int problem = EEXIST;
   for (int i = 1; i <= ASIDE_MAX && problem == EEXIST; i++) {
@@ -139,7 +140,7 @@ static void keep_copy(const snapshots *snapshots, const char *path) {
     log_line(MUSTER_LOG_WARNING, "a copy of the snapshot is kept as %s", copy);
 }
 
-void snapshots_accept(snapshots *snapshots, uint32_t which, const snapshot_file *file, bool keep) {
+void snapshots_accept(struct snapshots *snapshots, uint32_t which, const struct snapshot_file *file, bool keep) {
   char path[SNAPSHOT_PATH_BYTES];
   path_of(snapshots, endings[which - 1], path);
   if (keep) keep_copy(snapshots, path);

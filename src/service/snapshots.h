@@ -34,7 +34,7 @@ typedef struct snapshots_status {
   uint32_t refused;                    /* files that were kept aside at the start */
 } snapshots_status;
 
-typedef struct snapshots {
+struct snapshots {
   char path[PATH_BYTES]; /* "" = there are none */
   int lock;
   uv_loop_t *loop;
@@ -47,14 +47,14 @@ typedef struct snapshots {
   int process, pipe; /* that writes; what it tells */
   /* frames' thread */
   uint64_t due_ns; /* CLOCK_MONOTONIC; 0 = not known yet */
-} snapshots;
+};
 
 /* Whether every name that a snapshot at `path` is written to or renamed is free or a regular file's; "" is well, too.
  * MUSTER_E_INPUT with the name and what it is. Any thread. */
 muster_result snapshots_check_path(const char *path);
 
 /* Before the frames' thread starts. Loop's thread. */
-muster_result snapshots_open(snapshots *snapshots, uv_loop_t *loop, const settings *settings);
+muster_result snapshots_open(struct snapshots *snapshots, uv_loop_t *loop, const struct settings *settings);
 
 /* Takes the lock, if there is a file; waits a little for a process that a killed service left behind, which ends within
  * moments. MUSTER_E_SYSTEM when another service writes this file, when the folder cannot be written to, or when the
@@ -62,21 +62,21 @@ muster_result snapshots_open(snapshots *snapshots, uv_loop_t *loop, const settin
 muster_result snapshots_lock(struct service *service);
 
 /* A reload changed the interval; 0 = only on demand and at the end. Any thread. */
-void snapshots_set_interval(snapshots *snapshots, uint64_t interval_ns);
+void snapshots_set_interval(struct snapshots *snapshots, uint64_t interval_ns);
 
 /* Whether there is a file and the module cannot be saved: MUSTER_E_STATE with what to do. Frames' thread. */
-muster_result snapshots_check_module(const snapshots *snapshots, const char *world, const muster_module *module);
+muster_result snapshots_check_module(const struct snapshots *snapshots, const char *world, const muster_module *module);
 
 /* Opens the next file to go on from: begin with *which = 0. False when there is none. Frames' thread, as what follows
  * up to here: */
-bool snapshots_next(snapshots *snapshots, uint32_t *which, snapshot_file *file);
+bool snapshots_next(struct snapshots *snapshots, uint32_t *which, struct snapshot_file *file);
 
 /* The one that snapshots_next found last cannot be gone on from, for the reason in muster_last_error(): it is kept
  * aside. */
-void snapshots_refuse(snapshots *snapshots, uint32_t which);
+void snapshots_refuse(struct snapshots *snapshots, uint32_t which);
 
 /* The worlds go on from it; with `keep` a copy is kept as FILE.left-out-N, since it has more than those. */
-void snapshots_accept(snapshots *snapshots, uint32_t which, const snapshot_file *file, bool keep);
+void snapshots_accept(struct snapshots *snapshots, uint32_t which, const struct snapshot_file *file, bool keep);
 
 /* Between two frames: begins one when it is time. Frames' thread. */
 void snapshots_turn(struct service *service);
@@ -93,9 +93,9 @@ void snapshots_ask(struct service *service);
 bool snapshots_finish(struct service *service);
 
 /* Any thread. */
-void snapshots_read_status(snapshots *snapshots, snapshots_status *status);
+void snapshots_read_status(struct snapshots *snapshots, snapshots_status *status);
 
 /* After the frames' thread has ended. Loop's thread. */
-void snapshots_close(snapshots *snapshots);
+void snapshots_close(struct snapshots *snapshots);
 
 #endif

@@ -22,13 +22,13 @@
 enum { NICENESS = 5 };
 
 /* What the process tells in the end, in one write. */
-typedef struct tidings {
+struct tidings {
   uint64_t bytes, took_ns;
   bool good;
   char reason[SNAPSHOT_REASON_BYTES];
-} tidings;
+};
 
-_Static_assert(sizeof(tidings) < 512, "a pipe takes it as a whole");
+_Static_assert(sizeof(struct tidings) < 512, "a pipe takes it as a whole");
 
 /* --------------------------------------------------------------------------------------------------------- the files
  */
@@ -77,7 +77,7 @@ static muster_result write_file(const char *path, uint64_t number, const snapsho
 /* -------------------------------------------------------------------------------------------------------- the process
  */
 
-static uint32_t gather(service *service, snapshot_source sources[WORLDS_MAX]) {
+static uint32_t gather(struct service *service, snapshot_source sources[WORLDS_MAX]) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < service->world_count; i++) {
     const hosted_world *world = &service->worlds[i];
@@ -92,9 +92,9 @@ static uint32_t gather(service *service, snapshot_source sources[WORLDS_MAX]) {
   return count;
 }
 
-static tidings write_now(service *service, uint64_t number) {
+static struct tidings write_now(struct service *service, uint64_t number) {
   snapshot_source sources[WORLDS_MAX];
-  tidings tidings;
+  struct tidings tidings;
   memset(&tidings, 0, sizeof tidings);
   uint64_t begin_ns = clock_system();
   uint32_t count = gather(service, sources);
@@ -119,13 +119,13 @@ static void forget_handlers(void) {
 }
 
 /* In the forked process, in which no other thread runs: no lock may be taken that another thread may have held. */
-_Noreturn static void be_writer(service *service, uint64_t number, pid_t parent, int pipe) {
+_Noreturn static void be_writer(struct service *service, uint64_t number, pid_t parent, int pipe) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(EXIT_FAILURE);
   forget_handlers();
   close_others(service->snapshots.lock, pipe);
   if (nice(NICENESS) == -1) errno = 0; /* it only comes sooner than it need */
-  tidings tidings = write_now(service, number);
+  struct tidings tidings = write_now(service, number);
   if (write(pipe, &tidings, sizeof tidings) < 0) _exit(EXIT_FAILURE);
   _exit(tidings.good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
@@ -134,17 +134,17 @@ _Noreturn static void be_writer(service *service, uint64_t number, pid_t parent,
  */
 
 /* A process that the loop listens to. */
-typedef struct listener {
+struct listener {
   uv_poll_t poll;
-  snapshots *snapshots;
-  tidings tidings;
+  struct snapshots *snapshots;
+  struct tidings tidings;
   size_t heard;
   int pipe;
   pid_t process;
-} listener;
+};
 
 /* `stood`: the frames did, for a fork; else they had ended. */
-static void note(snapshots *snapshots, const tidings *tidings, bool stood) {
+static void note(struct snapshots *snapshots, const struct tidings *tidings, bool stood) {
   uv_mutex_lock(&snapshots->mutex);
   snapshots_status *status = &snapshots->status;
   if (tidings->good) {
@@ -177,7 +177,7 @@ static void free_listener(uv_handle_t *handle) {
   free(handle->data);
 }
 
-static void hear_end(listener *listener) {
+static void hear_end(struct listener *listener) {
   int status = 0;
   uv_poll_stop(&listener->poll);
   close(listener->pipe);
@@ -192,7 +192,7 @@ static void hear_end(listener *listener) {
 }
 
 static void hear(uv_poll_t *poll, int problem, int events) {
-  listener *listener = poll->data;
+  struct listener *listener = poll->data;
   (void)problem, (void)events;
   unsigned char *to = (unsigned char *)&listener->tidings + listener->heard;
   ssize_t got = read(listener->pipe, to, sizeof listener->tidings - listener->heard);
@@ -201,9 +201,9 @@ static void hear(uv_poll_t *poll, int problem, int events) {
 }
 
 /* Whoever cannot listen waits. */
-static void listen_to(snapshots *snapshots, pid_t process, int pipe) {
-  listener *listener = calloc(1, sizeof *listener);
-  tidings none = {.reason = "no memory to hear of its end"};
+static void listen_to(struct snapshots *snapshots, pid_t process, int pipe) {
+  struct listener *listener = calloc(1, sizeof *listener);
+  struct tidings none = {.reason = "no memory to hear of its end"};
   if (!listener) {
     close(pipe);
     waitpid(process, NULL, 0);
@@ -219,7 +219,7 @@ static void listen_to(snapshots *snapshots, pid_t process, int pipe) {
 }
 
 void snapshots_take_news(uv_async_t *news) {
-  snapshots *snapshots = news->data;
+  struct snapshots *snapshots = news->data;
   uv_mutex_lock(&snapshots->mutex);
   int pipe = snapshots->pipe, process = snapshots->process;
   snapshots->pipe = -1;
@@ -231,7 +231,7 @@ void snapshots_take_news(uv_async_t *news) {
  */
 
 /* From here on one is being written; false when one is already. */
-static bool begin(snapshots *snapshots, uint64_t *number) {
+static bool begin(struct snapshots *snapshots, uint64_t *number) {
   uv_mutex_lock(&snapshots->mutex);
   bool free = !snapshots->status.running;
   snapshots->status.running = true;
@@ -240,21 +240,21 @@ static bool begin(snapshots *snapshots, uint64_t *number) {
   return free;
 }
 
-static muster_result give_up(snapshots *snapshots, const char *what) {
-  tidings tidings = {.good = false};
+static muster_result give_up(struct snapshots *snapshots, const char *what) {
+  struct tidings tidings = {.good = false};
   snprintf(tidings.reason, sizeof tidings.reason, "%s: %s", what, strerror(errno));
   note(snapshots, &tidings, true);
   return error_set(MUSTER_E_SYSTEM, "snapshot: %s", tidings.reason);
 }
 
 /* What a frame left undone is done now: afterwards memory holds all there is to save. */
-static void settle(service *service) {
+static void settle(struct service *service) {
   for (uint32_t i = 0; i < service->world_count; i++)
     if (service->worlds[i].world) muster_world_settle(service->worlds[i].world);
 }
 
-muster_result snapshots_take(service *service) {
-  snapshots *snapshots = &service->snapshots;
+muster_result snapshots_take(struct service *service) {
+  struct snapshots *snapshots = &service->snapshots;
   uint64_t number;
   int ends[2];
   if (!snapshots->path[0]) return error_set(MUSTER_E_STATE, "snapshot: snapshot_file is not set");
@@ -288,7 +288,7 @@ static void forget_asked(desk_request *request) {
   free(request);
 }
 
-void snapshots_ask(service *service) {
+void snapshots_ask(struct service *service) {
   desk_request *request = malloc(sizeof *request);
   if (!request) return;
   *request = (desk_request){.run = take_asked, .done = forget_asked};
@@ -297,8 +297,8 @@ void snapshots_ask(service *service) {
   free(request);
 }
 
-void snapshots_turn(service *service) {
-  snapshots *snapshots = &service->snapshots;
+void snapshots_turn(struct service *service) {
+  struct snapshots *snapshots = &service->snapshots;
   if (!snapshots->path[0]) return;
   uint64_t now_ns = clock_system();
   uv_mutex_lock(&snapshots->mutex);
@@ -312,15 +312,15 @@ void snapshots_turn(service *service) {
     log_line(MUSTER_LOG_WARNING, "no snapshot: the last one is still being written; snapshot_interval is too short");
 }
 
-bool snapshots_finish(service *service) {
-  snapshots *snapshots = &service->snapshots;
+bool snapshots_finish(struct service *service) {
+  struct snapshots *snapshots = &service->snapshots;
   if (!snapshots->path[0]) return true;
   uv_mutex_lock(&snapshots->mutex);
   while (snapshots->status.running) uv_cond_wait(&snapshots->idle, &snapshots->mutex);
   uint64_t number = snapshots->status.number + 1;
   uv_mutex_unlock(&snapshots->mutex);
   settle(service);
-  tidings tidings = write_now(service, number);
+  struct tidings tidings = write_now(service, number);
   note(snapshots, &tidings, false);
   return tidings.good;
 }

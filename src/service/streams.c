@@ -10,7 +10,7 @@
 
 enum { LOOK_MS = 50, TYPES_GAP_MS = 1000, COMMENT_GAP_MS = 5000, RATE = 10, RATE_MAX = 20 };
 
-typedef struct stream {
+struct stream {
   struct stream *next, *previous;
   struct streams *streams;
   http_stream *http;
@@ -21,24 +21,24 @@ typedef struct stream {
   stream_state state;
   char *event; /* what is being taken */
   size_t length, taken;
-} stream;
+};
 
-typedef struct streams {
-  service *service;
+struct streams {
+  struct service *service;
   uv_timer_t timer;
-  stream *first;
+  struct stream *first;
   uint32_t count;
   stream_texts worlds[WORLDS_MAX];
-} streams;
+};
 
-static uint64_t now_of(const streams *streams) {
+static uint64_t now_of(const struct streams *streams) {
   return uv_now(streams->service->loop);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- events */
 
 /* False: no memory for it now; then it is left out. */
-static bool put(stream *stream, const char *text, size_t length) {
+static bool put(struct stream *stream, const char *text, size_t length) {
   if (length == 0) return false;
   stream->event = malloc(length);
   if (!stream->event) return false;
@@ -49,20 +49,20 @@ static bool put(stream *stream, const char *text, size_t length) {
   return true;
 }
 
-static bool put_text(stream *stream, const stream_text *text) {
+static bool put_text(struct stream *stream, const stream_text *text) {
   return text && put(stream, text->text, text->length);
 }
 
-static bool frame_is_due(stream *stream, uint64_t now_ms) {
-  streams *streams = stream->streams;
+static bool frame_is_due(struct stream *stream, uint64_t now_ms) {
+  struct streams *streams = stream->streams;
   if (now_ms < stream->frame_ms) return false;
   const stream_state *state =
       stream_texts_look(&streams->worlds[stream->world], &streams->service->worlds[stream->world], now_ms);
   return !stream->told || !stream_states_equal(state, &stream->state);
 }
 
-static bool put_frame(stream *stream, uint64_t now_ms) {
-  streams *streams = stream->streams;
+static bool put_frame(struct stream *stream, uint64_t now_ms) {
+  struct streams *streams = stream->streams;
   stream_texts *texts = &streams->worlds[stream->world];
   const stream_text *text = stream_texts_frame(texts, &streams->service->worlds[stream->world], now_ms);
   uint64_t next_ms = stream->frame_ms + stream->gap_ms;
@@ -73,8 +73,8 @@ static bool put_frame(stream *stream, uint64_t now_ms) {
 }
 
 /* The next event, if one is due. */
-static bool choose(stream *stream) {
-  streams *streams = stream->streams;
+static bool choose(struct stream *stream) {
+  struct streams *streams = stream->streams;
   uint64_t now_ms = now_of(streams);
   if (now_ms >= stream->types_ms) {
     stream->types_ms = now_ms + TYPES_GAP_MS;
@@ -86,7 +86,7 @@ static bool choose(stream *stream) {
 }
 
 static size_t take(void *user, char *buffer, size_t bytes) {
-  stream *stream = user;
+  struct stream *stream = user;
   if (!stream->event && !choose(stream)) return 0;
   size_t left = stream->length - stream->taken, length = left < bytes ? left : bytes;
   memcpy(buffer, stream->event + stream->taken, length);
@@ -100,8 +100,8 @@ static size_t take(void *user, char *buffer, size_t bytes) {
 /* ---------------------------------------------------------------------------------------------------------- streams */
 
 static void look_at_all(uv_timer_t *timer) {
-  streams *streams = timer->data;
-  for (stream *stream = streams->first; stream; stream = stream->next) {
+  struct streams *streams = timer->data;
+  for (struct stream *stream = streams->first; stream; stream = stream->next) {
     uint64_t now_ms = now_of(streams);
     if (now_ms >= stream->types_ms || now_ms >= stream->comment_ms || frame_is_due(stream, now_ms))
       http_stream_wake(stream->http);
@@ -109,8 +109,8 @@ static void look_at_all(uv_timer_t *timer) {
 }
 
 static void closed(void *user) {
-  stream *stream = user;
-  streams *streams = stream->streams;
+  struct stream *stream = user;
+  struct streams *streams = stream->streams;
   if (stream->next) stream->next->previous = stream->previous;
   if (stream->previous) stream->previous->next = stream->next;
   if (streams->first == stream) streams->first = stream->next;
@@ -119,7 +119,7 @@ static void closed(void *user) {
   free(stream);
 }
 
-static void add(streams *streams, stream *stream) {
+static void add(struct streams *streams, struct stream *stream) {
   stream->streams = streams;
   stream->next = streams->first;
   if (stream->next) stream->next->previous = stream;
@@ -128,8 +128,8 @@ static void add(streams *streams, stream *stream) {
 }
 
 static void begin_stream(http_request *request) {
-  service *service = http_user(request);
-  streams *streams = service->streams;
+  struct service *service = http_user(request);
+  struct streams *streams = service->streams;
   api_problem problem = {0};
   uint64_t hz = RATE;
   hosted_world *world = api_world(request);
@@ -138,7 +138,7 @@ static void begin_stream(http_request *request) {
     http_refuse(request, problem.status, problem.code, problem.field, "%s", problem.message);
     return;
   }
-  stream *stream = streams->count < STREAMS_MAX ? calloc(1, sizeof *stream) : NULL;
+  struct stream *stream = streams->count < STREAMS_MAX ? calloc(1, sizeof *stream) : NULL;
   if (!stream) {
     http_refuse(request, 429, "busy", NULL, "%u streams are open; close one, or ask again later", streams->count);
     return;
@@ -161,8 +161,8 @@ const http_route stream_routes[] = {
 
 /* ------------------------------------------------------------------------------------------------------------ whole */
 
-muster_result streams_open(service *service) {
-  streams *streams = calloc(1, sizeof *streams);
+muster_result streams_open(struct service *service) {
+  struct streams *streams = calloc(1, sizeof *streams);
   if (!streams) return error_set(MUSTER_E_MEMORY, "no memory for streams");
   streams->service = service;
   uv_timer_init(service->loop, &streams->timer);
@@ -172,12 +172,12 @@ muster_result streams_open(service *service) {
 }
 
 static void release(uv_handle_t *timer) {
-  streams *streams = timer->data;
+  struct streams *streams = timer->data;
   for (uint32_t i = 0; i < WORLDS_MAX; i++) stream_texts_free(&streams->worlds[i]);
   free(streams);
 }
 
-void streams_close(service *service) {
+void streams_close(struct service *service) {
   if (!service->streams) return;
   uv_close((uv_handle_t *)&service->streams->timer, release);
   service->streams = NULL;

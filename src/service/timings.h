@@ -7,17 +7,17 @@
 
 enum { TIMING_BUCKETS = 17 }; /* the last has no bound */
 
-typedef struct timing {
+struct timing {
   uint64_t counts[TIMING_BUCKETS]; /* each value in one bucket */
   uint64_t sum_ns;
-} timing;
+};
 
 /* Of one world. */
 typedef struct world_timings {
-  timing frame;
-  timing overrun_wall;
-  timing overrun_own; /* of frames that were audited only */
-  timing stages[MUSTER_STAGES];
+  struct timing frame;
+  struct timing overrun_wall;
+  struct timing overrun_own; /* of frames that were audited only */
+  struct timing stages[MUSTER_STAGES];
   uint64_t update_cpu_ns, overhead_ns; /* sums, all workers */
 } world_timings;
 
@@ -25,7 +25,7 @@ typedef struct world_timings {
 uint64_t timing_bound_ns(uint32_t bucket);
 
 /* Counts one value. */
-void timing_add(timing *timing, uint64_t value_ns);
+void timing_add(struct timing *timing, uint64_t value_ns);
 
 /* Adds what a frame's report says. */
 void timings_add(world_timings *timings, const muster_frame_report *report);

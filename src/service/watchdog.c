@@ -10,13 +10,13 @@ static void answer(desk_request *request, struct service *service) {
 }
 
 static void answered(desk_request *request) {
-  watchdog *watchdog = (struct watchdog *)request;
+  struct watchdog *watchdog = (struct watchdog *)request;
   watchdog->asked = false;
   notify_alive();
 }
 
 static void ask(uv_timer_t *timer) {
-  watchdog *watchdog = timer->data;
+  struct watchdog *watchdog = timer->data;
   if (!watchdog->running) {
     notify_alive();
   } else if (!watchdog->asked) {
@@ -25,7 +25,7 @@ static void ask(uv_timer_t *timer) {
   }
 }
 
-muster_result watchdog_open(watchdog *watchdog, desk *desk, uv_loop_t *loop) {
+muster_result watchdog_open(struct watchdog *watchdog, struct desk *desk, uv_loop_t *loop) {
   uint64_t gap_ms = notify_alive_gap_ms();
   *watchdog = (struct watchdog){.desk = desk, .timer.data = watchdog};
   int problem = uv_timer_init(loop, &watchdog->timer);
@@ -33,10 +33,10 @@ muster_result watchdog_open(watchdog *watchdog, desk *desk, uv_loop_t *loop) {
   return problem ? error_set(MUSTER_E_SYSTEM, "no timer for signs of life: %s", uv_strerror(problem)) : MUSTER_OK;
 }
 
-void watchdog_watch_frames(watchdog *watchdog) {
+void watchdog_watch_frames(struct watchdog *watchdog) {
   watchdog->running = true;
 }
 
-void watchdog_close(watchdog *watchdog) {
+void watchdog_close(struct watchdog *watchdog) {
   uv_timer_stop(&watchdog->timer);
 }

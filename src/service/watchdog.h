@@ -6,21 +6,21 @@
 
 #include "service/desk.h"
 
-typedef struct watchdog {
+struct watchdog {
   desk_request request; /* first: it is the watchdog */
   uv_timer_t timer;
-  desk *desk;
+  struct desk *desk;
   bool asked;   /* the request is on its way */
   bool running; /* the worlds are open: before, the loop answers alone */
-} watchdog;
+};
 
 /* Does nothing where the manager does not ask for it. Loop's thread, as what follows. */
-muster_result watchdog_open(watchdog *watchdog, desk *desk, uv_loop_t *loop);
+muster_result watchdog_open(struct watchdog *watchdog, struct desk *desk, uv_loop_t *loop);
 
 /* The worlds are open: from now on the frames' thread has to answer, too. */
-void watchdog_watch_frames(watchdog *watchdog);
+void watchdog_watch_frames(struct watchdog *watchdog);
 
 /* No more signs; the loop closes the timer. */
-void watchdog_close(watchdog *watchdog);
+void watchdog_close(struct watchdog *watchdog);
 
 #endif

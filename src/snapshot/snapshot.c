@@ -16,22 +16,22 @@
 enum { BUFFER_BYTES = 65536 };
 
 /* The sections behind the head, in order. */
-static void (*const sections[SNAPSHOT_SECTIONS])(snapshot *) = {[SNAPSHOT_TYPES] = snapshot_types,
-                                                                [SNAPSHOT_CLASSES] = snapshot_classes,
-                                                                [SNAPSHOT_IDS] = snapshot_ids,
-                                                                [SNAPSHOT_AGENTS] = snapshot_agents,
-                                                                [SNAPSHOT_GRID] = snapshot_grid,
-                                                                [SNAPSHOT_WHEELS] = snapshot_wheels,
-                                                                [SNAPSHOT_READY] = snapshot_ready,
-                                                                [SNAPSHOT_TIMERS] = snapshot_timers,
-                                                                [SNAPSHOT_OBSERVERS] = snapshot_observers,
-                                                                [SNAPSHOT_SCORE] = snapshot_score,
-                                                                [SNAPSHOT_COMPANY] = snapshot_company,
-                                                                [SNAPSHOT_QUEUES] = snapshot_queues,
-                                                                [SNAPSHOT_CONDUCT] = snapshot_conduct,
-                                                                [SNAPSHOT_LEARNT] = snapshot_learnt,
-                                                                [SNAPSHOT_HERDS] = snapshot_herds,
-                                                                [SNAPSHOT_FOLDS] = snapshot_folds};
+static void (*const sections[SNAPSHOT_SECTIONS])(struct snapshot *) = {[SNAPSHOT_TYPES] = snapshot_types,
+                                                                       [SNAPSHOT_CLASSES] = snapshot_classes,
+                                                                       [SNAPSHOT_IDS] = snapshot_ids,
+                                                                       [SNAPSHOT_AGENTS] = snapshot_agents,
+                                                                       [SNAPSHOT_GRID] = snapshot_grid,
+                                                                       [SNAPSHOT_WHEELS] = snapshot_wheels,
+                                                                       [SNAPSHOT_READY] = snapshot_ready,
+                                                                       [SNAPSHOT_TIMERS] = snapshot_timers,
+                                                                       [SNAPSHOT_OBSERVERS] = snapshot_observers,
+                                                                       [SNAPSHOT_SCORE] = snapshot_score,
+                                                                       [SNAPSHOT_COMPANY] = snapshot_company,
+                                                                       [SNAPSHOT_QUEUES] = snapshot_queues,
+                                                                       [SNAPSHOT_CONDUCT] = snapshot_conduct,
+                                                                       [SNAPSHOT_LEARNT] = snapshot_learnt,
+                                                                       [SNAPSHOT_HERDS] = snapshot_herds,
+                                                                       [SNAPSHOT_FOLDS] = snapshot_folds};
 
 static const char *const names[SNAPSHOT_SECTIONS] = {[SNAPSHOT_HEAD] = "head",       [SNAPSHOT_TYPES] = "types",
                                                      [SNAPSHOT_CLASSES] = "classes", [SNAPSHOT_IDS] = "ids",
@@ -45,12 +45,12 @@ static const char *const names[SNAPSHOT_SECTIONS] = {[SNAPSHOT_HEAD] = "head",  
 
 /* Structures stand in a snapshot as they are in memory: whose differ must not read it. */
 static chunks_format format_of(void) {
-  static const size_t sizes[] = {sizeof(agent_row),    sizeof(agent_place),     sizeof(agent_begun),
-                                 sizeof(agent_alarm),  sizeof(set_state),       sizeof(set_pass),
-                                 sizeof(letter),       sizeof(command),         sizeof(observer_row),
-                                 sizeof(field_tile),   sizeof(cost_estimate),   sizeof(frame_experience),
-                                 sizeof(type_conduct), sizeof(offender),        sizeof(activation_booking),
-                                 sizeof(ease),         sizeof(activation_share)};
+  static const size_t sizes[] = {sizeof(agent_row),     sizeof(agent_place),     sizeof(agent_begun),
+                                 sizeof(agent_alarm),   sizeof(set_state),       sizeof(set_pass),
+                                 sizeof(struct letter), sizeof(struct command),  sizeof(observer_row),
+                                 sizeof(field_tile),    sizeof(cost_estimate),   sizeof(frame_experience),
+                                 sizeof(type_conduct),  sizeof(struct offender), sizeof(activation_booking),
+                                 sizeof(struct ease),   sizeof(activation_share)};
   chunks_format format = {.name = "snapshot",
                           .magic = {'M', 'U', 'S', 'N', 'A', 'P', 'S', '\n'},
                           .version = SNAPSHOT_VERSION,
@@ -62,29 +62,29 @@ static chunks_format format_of(void) {
 /* --------------------------------------------------------------------------------------------------------- exchange
  */
 
-void snapshot_exchange(snapshot *snapshot, void *value, size_t bytes) {
+void snapshot_exchange(struct snapshot *snapshot, void *value, size_t bytes) {
   if (snapshot_saves(snapshot))
     chunks_put(&snapshot->writer, value, bytes);
   else
     chunks_take(&snapshot->reader, value, bytes);
 }
 
-void snapshot_exchange_own(snapshot *snapshot, void *value, size_t bytes) {
+void snapshot_exchange_own(struct snapshot *snapshot, void *value, size_t bytes) {
   snapshot_exchange(snapshot, snapshot_checks(snapshot) ? NULL : value, bytes);
 }
 
-uint32_t snapshot_number(snapshot *snapshot, uint32_t number) {
+uint32_t snapshot_number(struct snapshot *snapshot, uint32_t number) {
   snapshot_exchange(snapshot, &number, sizeof number);
   return number;
 }
 
-uint64_t snapshot_long(snapshot *snapshot, uint64_t number) {
+uint64_t snapshot_long(struct snapshot *snapshot, uint64_t number) {
   snapshot_exchange(snapshot, &number, sizeof number);
   return number;
 }
 
 /* Other checks may follow, which set the last error: the reason is kept here until the end. */
-bool snapshot_expect(snapshot *snapshot, bool holds, const char *format, ...) {
+bool snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, ...) {
   char what[192];
   va_list arguments;
   if (holds || snapshot_saves(snapshot)) return true;
@@ -99,17 +99,17 @@ bool snapshot_expect(snapshot *snapshot, bool holds, const char *format, ...) {
   return false;
 }
 
-uint32_t snapshot_count(snapshot *snapshot, uint32_t count, uint32_t most, const char *what) {
+uint32_t snapshot_count(struct snapshot *snapshot, uint32_t count, uint32_t most, const char *what) {
   count = snapshot_number(snapshot, count);
   bool fits = snapshot_expect(snapshot, count <= most, "%u %s; there is room for %u", count, what, most);
   return fits && !snapshot->failed ? count : 0;
 }
 
-bool snapshot_expect_agent(snapshot *snapshot, uint32_t index) {
+bool snapshot_expect_agent(struct snapshot *snapshot, uint32_t index) {
   return snapshot_expect(snapshot, index < snapshot->high, "agent %u is none of %u", index, snapshot->high);
 }
 
-bool snapshot_tie(snapshot *snapshot, uint32_t index, uint32_t type, const char *what) {
+bool snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, const char *what) {
   ASSERT(snapshot_checks(snapshot));
   if (!snapshot_expect_agent(snapshot, index)) return false;
   const agent_row *row = &snapshot->rows[index];
@@ -119,7 +119,7 @@ bool snapshot_tie(snapshot *snapshot, uint32_t index, uint32_t type, const char 
   return true;
 }
 
-bool snapshot_mark(snapshot *snapshot, uint32_t index, uint16_t mark, const char *where) {
+bool snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, const char *where) {
   if (!snapshot_checks(snapshot)) return true;
   if (!snapshot_expect_agent(snapshot, index)) return false;
   ASSERT(mark && !(mark & (mark - 1)));
@@ -130,7 +130,7 @@ bool snapshot_mark(snapshot *snapshot, uint32_t index, uint16_t mark, const char
 }
 
 /* Blocks are linked from the last to the first. */
-uint32_t snapshot_list(snapshot *snapshot, const list_store *lists, agent_list list) {
+uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent_list list) {
   uint32_t count = 0, *out = snapshot->world->periods.due;
   for (agent_list at = list; at; at = lists_last(lists, at)->previous) count += lists_last(lists, at)->count;
   ASSERT(count <= snapshot->world->store.active_count);
@@ -162,12 +162,12 @@ typedef struct head_weights {
   uint64_t guarantee_ns;
 } head_weights;
 
-static void expect_choice(snapshot *snapshot, uint64_t saved, uint64_t own, const char *what) {
+static void expect_choice(struct snapshot *snapshot, uint64_t saved, uint64_t own, const char *what) {
   snapshot_expect(snapshot, saved == own, "the world's %s is %llu, that of the snapshot was %llu", what,
                   (unsigned long long)own, (unsigned long long)saved);
 }
 
-static void exchange_choices(snapshot *snapshot) {
+static void exchange_choices(struct snapshot *snapshot) {
   const muster_world_def *def = &snapshot->world->def;
   head_choices own = {def->seed,   def->clock, def->order, def->elastic, def->importance, def->activation_delay,
                       def->cell_m, 0};
@@ -225,7 +225,7 @@ static bool is_share(float value) {
   return value >= 0.0f && value <= 1.0f;
 }
 
-static void exchange_weights(snapshot *snapshot) {
+static void exchange_weights(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   head_weights weights = weights_of(&world->def);
   snapshot_exchange(snapshot, &weights, sizeof weights);
@@ -249,7 +249,7 @@ static uint32_t count_observers(const struct muster_world *world) {
   return present;
 }
 
-static void exchange_head(snapshot *snapshot) {
+static void exchange_head(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   snapshot_exchange(snapshot, &snapshot->info, sizeof snapshot->info);
   const muster_snapshot_info *info = &snapshot->info;
@@ -280,7 +280,7 @@ static void describe(const struct muster_world *world, muster_snapshot_info *inf
 /* --------------------------------------------------------------------------------------------------------- sections
  */
 
-static bool enter(snapshot *snapshot, uint32_t section) {
+static bool enter(struct snapshot *snapshot, uint32_t section) {
   ASSERT(section >= SNAPSHOT_HEAD && section < SNAPSHOT_SECTIONS);
   if (snapshot_saves(snapshot)) {
     chunks_begin(&snapshot->writer, section);
@@ -294,7 +294,7 @@ static bool enter(snapshot *snapshot, uint32_t section) {
 }
 
 /* Goes through all sections. False with the reason when it was refused. */
-static bool go_through(snapshot *snapshot) {
+static bool go_through(struct snapshot *snapshot) {
   for (uint32_t section = SNAPSHOT_HEAD; section < SNAPSHOT_SECTIONS && !snapshot->failed; section++) {
     if (!enter(snapshot, section)) break;
     if (section == SNAPSHOT_HEAD)
@@ -342,10 +342,10 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
   ASSERT(!world->commit.open && world->mailbox.sender_count == 0);
   unsigned char buffer[BUFFER_BYTES];
   const chunks_format format = format_of();
-  snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->store.rows};
+  struct snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->store.rows};
   snapshot.high = identity_high(&world->agent_ids);
   describe(world, &snapshot.info);
-  occupation before = guard_hold(world);
+  enum occupation before = guard_hold(world);
   chunks_write_to(&snapshot.writer, &format, def.write, def.user, buffer, sizeof buffer);
   go_through(&snapshot);
   bool written = chunks_finish(&snapshot.writer);
@@ -376,13 +376,13 @@ static muster_result check_new(const muster_world *world) {
   return MUSTER_OK;
 }
 
-static void reserve_herds(snapshot *snapshot, arena *arena) {
+static void reserve_herds(struct snapshot *snapshot, struct arena *arena) {
   const herd_table *table = &snapshot->world->herds;
   ASSERT(table->count <= MUSTER_HERD_TYPES_MAX);
   if (!table->count) return;
   snapshot->ties = arena_reserve(arena, snapshot->world->def.agents_max, sizeof *snapshot->ties);
   for (uint32_t i = 0; i < table->count; i++) {
-    const herd_type *type = &table->types[i];
+    const struct herd_type *type = &table->types[i];
     snapshot_herd_pool *pool = &snapshot->pools[i];
     pool->homes = arena_reserve(arena, (size_t)type->blocks_max * MUSTER_HERD_BLOCK, sizeof *pool->homes);
     pool->claims = arena_reserve(arena, type->def.unfolded_max, sizeof *pool->claims);
@@ -391,7 +391,7 @@ static void reserve_herds(snapshot *snapshot, arena *arena) {
 }
 
 /* What it remembers while it checks. */
-static bool reserve(snapshot *snapshot, arena *arena) {
+static bool reserve(struct snapshot *snapshot, struct arena *arena) {
   const muster_world_def *def = &snapshot->world->def;
   if (arena_create(arena, &def->allocator)) return false;
   snapshot->rows = arena_reserve(arena, def->agents_max, sizeof *snapshot->rows);
@@ -406,7 +406,7 @@ static bool reserve(snapshot *snapshot, arena *arena) {
   return !arena->failed;
 }
 
-static muster_result load(snapshot *snapshot) {
+static muster_result load(struct snapshot *snapshot) {
   ASSERT(snapshot_checks(snapshot) && !snapshot->failed);
   if (!go_through(snapshot)) return error_set(MUSTER_E_INPUT, "snapshot: %s", snapshot->trouble);
   struct muster_world *world = snapshot->world;
@@ -428,10 +428,10 @@ muster_result muster_world_load(muster_world *world, const muster_load_def *give
   if (!result) result = check_new(world);
   if (result) return result;
   const chunks_format format = format_of();
-  snapshot snapshot = {.world = world, .mode = SNAPSHOT_CHECKS, .load = &def};
-  arena arena = {0};
+  struct snapshot snapshot = {.world = world, .mode = SNAPSHOT_CHECKS, .load = &def};
+  struct arena arena = {0};
   result = chunks_read_from(&snapshot.reader, &format, def.bytes, def.count);
-  occupation before = guard_hold(world);
+  enum occupation before = guard_hold(world);
   if (!result) result = reserve(&snapshot, &arena) ? load(&snapshot) : MUSTER_E_MEMORY;
   guard_release(world, before);
   arena_destroy(&arena);

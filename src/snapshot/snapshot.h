@@ -79,7 +79,7 @@ enum {
 };
 enum { ENTRY_STATES = 7 /* mask */, ENTRY_IS_LISTED = 8, ENTRY_SETTLES = 16 };
 
-typedef struct snapshot {
+struct snapshot {
   struct muster_world *world;
   snapshot_mode mode;
   bool failed;
@@ -103,43 +103,44 @@ typedef struct snapshot {
   uint32_t eased;               /* of them, those that pressure lowers */
   uint8_t *ties;                /* by agent: whether it is somebody to a herd */
   snapshot_herd_pool pools[MUSTER_HERD_TYPES_MAX];
-} snapshot;
+};
 
-static inline bool snapshot_saves(const snapshot *snapshot) {
+static inline bool snapshot_saves(const struct snapshot *snapshot) {
   return snapshot->mode == SNAPSHOT_SAVES;
 }
-static inline bool snapshot_checks(const snapshot *snapshot) {
+static inline bool snapshot_checks(const struct snapshot *snapshot) {
   return snapshot->mode == SNAPSHOT_CHECKS;
 }
-static inline bool snapshot_loads(const snapshot *snapshot) {
+static inline bool snapshot_loads(const struct snapshot *snapshot) {
   return snapshot->mode == SNAPSHOT_LOADS;
 }
 
 /* Writes a value, or reads it; a null one is passed over. */
-void snapshot_exchange(snapshot *snapshot, void *value, size_t bytes);
+void snapshot_exchange(struct snapshot *snapshot, void *value, size_t bytes);
 
 /* The same for something that belongs to the world: it is not written before all was checked. */
-void snapshot_exchange_own(snapshot *snapshot, void *value, size_t bytes);
+void snapshot_exchange_own(struct snapshot *snapshot, void *value, size_t bytes);
 
 /* Writes a number and returns it, or reads it. */
-uint32_t snapshot_number(snapshot *snapshot, uint32_t number);
-uint64_t snapshot_long(snapshot *snapshot, uint64_t number);
+uint32_t snapshot_number(struct snapshot *snapshot, uint32_t number);
+uint64_t snapshot_long(struct snapshot *snapshot, uint64_t number);
 
 /* A count that may be `most`: refuses the snapshot, and returns 0, when it is more. */
-uint32_t snapshot_count(snapshot *snapshot, uint32_t count, uint32_t most, const char *what);
+uint32_t snapshot_count(struct snapshot *snapshot, uint32_t count, uint32_t most, const char *what);
 
 /* What must hold of something that was read: else the snapshot is refused, printf-style. Returns whether it does. */
-bool snapshot_expect(snapshot *snapshot, bool holds, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool snapshot_expect(struct snapshot *snapshot, bool holds, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Expects an index of an agent. */
-bool snapshot_expect_agent(snapshot *snapshot, uint32_t index);
+bool snapshot_expect_agent(struct snapshot *snapshot, uint32_t index);
 
 /* Expects an agent that has none of these marks yet, and gives them to it. Only while it checks. */
-bool snapshot_mark(snapshot *snapshot, uint32_t index, uint16_t mark, const char *where);
+bool snapshot_mark(struct snapshot *snapshot, uint32_t index, uint16_t mark, const char *where);
 
 /* Saving: writes who stands in a list, in the order in which they came, to world.periods.due, which has room for
  * everybody and is the frames'. Returns how many. */
-uint32_t snapshot_list(snapshot *snapshot, const list_store *lists, agent_list list);
+uint32_t snapshot_list(struct snapshot *snapshot, const list_store *lists, agent_list list);
 
 /* Whether a duration, or a share, can have been learnt. */
 static inline bool snapshot_is_duration(double value) {
@@ -147,32 +148,32 @@ static inline bool snapshot_is_duration(double value) {
 }
 
 /* The sections; in src/snapshot/snapshot_types.c, */
-void snapshot_types(snapshot *snapshot);
-void snapshot_classes(snapshot *snapshot);
+void snapshot_types(struct snapshot *snapshot);
+void snapshot_classes(struct snapshot *snapshot);
 /* src/snapshot/snapshot_agents.c, */
-void snapshot_ids(snapshot *snapshot);
-void snapshot_agents(snapshot *snapshot);
-void snapshot_grid(snapshot *snapshot);
-void snapshot_company(snapshot *snapshot);
+void snapshot_ids(struct snapshot *snapshot);
+void snapshot_agents(struct snapshot *snapshot);
+void snapshot_grid(struct snapshot *snapshot);
+void snapshot_company(struct snapshot *snapshot);
 /* src/snapshot/snapshot_waiting.c, */
-void snapshot_wheels(snapshot *snapshot);
-void snapshot_ready(snapshot *snapshot);
-void snapshot_timers(snapshot *snapshot);
-void snapshot_queues(snapshot *snapshot);
+void snapshot_wheels(struct snapshot *snapshot);
+void snapshot_ready(struct snapshot *snapshot);
+void snapshot_timers(struct snapshot *snapshot);
+void snapshot_queues(struct snapshot *snapshot);
 /* src/snapshot/snapshot_plan.c, */
-void snapshot_observers(snapshot *snapshot);
-void snapshot_score(snapshot *snapshot);
+void snapshot_observers(struct snapshot *snapshot);
+void snapshot_score(struct snapshot *snapshot);
 /* src/snapshot/snapshot_learnt.c, */
-void snapshot_conduct(snapshot *snapshot);
-void snapshot_learnt(snapshot *snapshot);
+void snapshot_conduct(struct snapshot *snapshot);
+void snapshot_learnt(struct snapshot *snapshot);
 /* src/snapshot/snapshot_herds.c, */
-void snapshot_herds(snapshot *snapshot);
+void snapshot_herds(struct snapshot *snapshot);
 /* and src/snapshot/snapshot_pool.c, of which the first is a part of the section before. */
-void snapshot_pool(snapshot *snapshot, uint32_t number);
-void snapshot_folds(snapshot *snapshot);
+void snapshot_pool(struct snapshot *snapshot, uint32_t number);
+void snapshot_folds(struct snapshot *snapshot);
 
 /* Expects an active agent of a type that is nothing to any herd yet, and ties it to one. Only while it checks. */
-bool snapshot_tie(snapshot *snapshot, uint32_t index, uint32_t type, const char *what);
+bool snapshot_tie(struct snapshot *snapshot, uint32_t index, uint32_t type, const char *what);
 
 /* Whether something of a herd can be there. */
 static inline bool snapshot_is_ground(double x, double y) {

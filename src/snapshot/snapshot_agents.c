@@ -17,7 +17,7 @@ static bool is_somebody(const struct muster_world *world, uint32_t index) {
 }
 
 /* The generation of an index: odd while it is somebody. */
-static void exchange_generation(snapshot *snapshot, uint32_t index) {
+static void exchange_generation(struct snapshot *snapshot, uint32_t index) {
   struct muster_world *world = snapshot->world;
   uint32_t generation = 0;
   if (snapshot_saves(snapshot)) {
@@ -30,7 +30,7 @@ static void exchange_generation(snapshot *snapshot, uint32_t index) {
 }
 
 /* Ids that are set aside for spawns from inside updates. */
-static void exchange_ids_aside(snapshot *snapshot) {
+static void exchange_ids_aside(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   uint32_t count = snapshot_count(snapshot, world->spawn_id_count, snapshot->high, "ids set aside");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -44,9 +44,9 @@ static void exchange_ids_aside(snapshot *snapshot) {
 }
 
 /* Those given back, in the order in which they are taken again. */
-static void exchange_free_ids(snapshot *snapshot) {
+static void exchange_free_ids(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  const ring *ring = &world->agent_ids.given_back;
+  const struct ring *ring = &world->agent_ids.given_back;
   uint32_t index, count = 0;
   if (snapshot_saves(snapshot))
     while (ring_peek(ring, count, &index)) count++;
@@ -63,13 +63,13 @@ static void exchange_free_ids(snapshot *snapshot) {
 }
 
 /* An index that another thread held when the process was forked comes back as the last of the free ones. */
-static void free_the_rest(snapshot *snapshot) {
+static void free_the_rest(struct snapshot *snapshot) {
   for (uint32_t i = 0; i < snapshot->high; i++)
     if (!(snapshot->marks[i] & SNAPSHOT_TAKEN) && !(snapshot->rows[i].generation & 1))
       identity_give_back(&snapshot->world->agent_ids, i);
 }
 
-void snapshot_ids(snapshot *snapshot) {
+void snapshot_ids(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   snapshot->high = snapshot_count(snapshot, snapshot->high, world->def.agents_max, "indices of agents were in use");
   uint32_t active_high = snapshot_count(snapshot, world->store.high, snapshot->high, "indices of active agents");
@@ -112,11 +112,11 @@ static bool is_zero(const void *bytes, size_t count) {
   return true;
 }
 
-static uint64_t name_of_user(const snapshot *snapshot, muster_agent agent, void *user) {
+static uint64_t name_of_user(const struct snapshot *snapshot, muster_agent agent, void *user) {
   return user && snapshot->save->name_user ? snapshot->save->name_user(agent, user, snapshot->save->user) : 0;
 }
 
-static void describe_agent(const snapshot *snapshot, uint32_t index, saved_agent *saved, saved_parts *parts) {
+static void describe_agent(const struct snapshot *snapshot, uint32_t index, saved_agent *saved, saved_parts *parts) {
   const struct muster_world *world = snapshot->world;
   const agent_store *store = &world->store;
   ASSERT(index < snapshot->high && store->rows[index].status != AGENT_FREE);
@@ -169,7 +169,7 @@ static bool has_its_status(const agent_row *row) {
   }
 }
 
-static bool is_row(const snapshot *snapshot, const agent_row *row) {
+static bool is_row(const struct snapshot *snapshot, const agent_row *row) {
   if (row->status < AGENT_PENDING || row->status > AGENT_QUARANTINED) return false;
   const agent_type *type = &snapshot->world->types.types[row->type];
   uint16_t atoms = type->has_sets || type->parallel_atoms == 0 ? 1 : type->parallel_atoms;
@@ -184,7 +184,7 @@ static bool is_row(const snapshot *snapshot, const agent_row *row) {
          row->virtual_due_ns < (uint64_t)INT64_MAX / 2;
 }
 
-static void check_agent(snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
+static void check_agent(struct snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
   ASSERT(snapshot_checks(snapshot));
   const struct muster_world *world = snapshot->world;
   uint32_t index = saved->index;
@@ -240,7 +240,7 @@ static void take_columns(struct muster_world *world, const saved_agent *saved, c
   store->lift[index] = saved->lift;
 }
 
-static void take_agent(snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
+static void take_agent(struct snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
   struct muster_world *world = snapshot->world;
   uint32_t index = saved->index;
   agent_row *row = &world->store.rows[index], read = saved->row;
@@ -276,7 +276,7 @@ static bool is_state(const type_set *set, const set_state *state) {
   return state->goes_on == 0 || (state->goes_on > set->first_atom && state->goes_on <= set->end_atom);
 }
 
-static void exchange_sets(snapshot *snapshot, const agent_type *type, uint32_t slot) {
+static void exchange_sets(struct snapshot *snapshot, const agent_type *type, uint32_t slot) {
   const set_table *sets = &type->sets;
   set_pass pass = {0};
   if (snapshot_saves(snapshot)) pass = sets->passes[slot];
@@ -296,11 +296,11 @@ static void exchange_sets(snapshot *snapshot, const agent_type *type, uint32_t s
   }
 }
 
-static void exchange_letter(snapshot *snapshot, agent_type *type, uint32_t slot, uint32_t number) {
+static void exchange_letter(struct snapshot *snapshot, agent_type *type, uint32_t slot, uint32_t number) {
   unsigned char bytes[MUSTER_MESSAGE_BYTES_MAX];
-  letter head = {0};
+  struct letter head = {0};
   if (snapshot_saves(snapshot)) {
-    const letter *saved = boxes_letter(&type->boxes, slot, number);
+    const struct letter *saved = boxes_letter(&type->boxes, slot, number);
     head = *saved;
     ASSERT(head.size <= type->boxes.message_bytes);
     memcpy(bytes, saved + 1, head.size);
@@ -312,7 +312,7 @@ static void exchange_letter(snapshot *snapshot, agent_type *type, uint32_t slot,
 }
 
 /* An update that has begun read the first of them. */
-static void exchange_box(snapshot *snapshot, agent_type *type, uint32_t slot) {
+static void exchange_box(struct snapshot *snapshot, agent_type *type, uint32_t slot) {
   uint32_t capacity = type->boxes.capacity, own = 0, begun = 0;
   if (snapshot_saves(snapshot)) {
     own = type->boxes.boxes[slot].count;
@@ -328,7 +328,7 @@ static void exchange_box(snapshot *snapshot, agent_type *type, uint32_t slot) {
   }
 }
 
-static void exchange_state(snapshot *snapshot, uint32_t index) {
+static void exchange_state(struct snapshot *snapshot, uint32_t index) {
   struct muster_world *world = snapshot->world;
   const agent_row *row = &snapshot->rows[index];
   agent_type *type = &world->types.types[row->type];
@@ -340,7 +340,7 @@ static void exchange_state(snapshot *snapshot, uint32_t index) {
   if (type->has_sets) exchange_sets(snapshot, type, slot);
 }
 
-static void exchange_agent(snapshot *snapshot, uint32_t index) {
+static void exchange_agent(struct snapshot *snapshot, uint32_t index) {
   saved_agent saved;
   saved_parts parts = {0};
   if (snapshot_saves(snapshot)) describe_agent(snapshot, index, &saved, &parts);
@@ -361,7 +361,7 @@ static void exchange_agent(snapshot *snapshot, uint32_t index) {
 }
 
 /* Whoever has an id is there, and so is everybody whom a class counts. */
-static void check_all(snapshot *snapshot) {
+static void check_all(struct snapshot *snapshot) {
   ASSERT(snapshot_checks(snapshot) && snapshot->active <= snapshot->high);
   for (uint32_t i = 0; i < snapshot->high; i++)
     if (snapshot->rows[i].generation & 1)
@@ -372,7 +372,7 @@ static void check_all(snapshot *snapshot) {
                   snapshot->active, snapshot->info.agents);
 }
 
-void snapshot_agents(snapshot *snapshot) {
+void snapshot_agents(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   uint32_t count = 0;
   for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->high; i++) count += is_somebody(world, i);
@@ -388,7 +388,7 @@ void snapshot_agents(snapshot *snapshot) {
 /* ------------------------------------------------------------------------------------------------------------- grid
  */
 
-static void exchange_placed(snapshot *snapshot, uint32_t index) {
+static void exchange_placed(struct snapshot *snapshot, uint32_t index) {
   struct muster_world *world = snapshot->world;
   index = snapshot_number(snapshot, index);
   if (snapshot_checks(snapshot)) {
@@ -398,15 +398,15 @@ static void exchange_placed(snapshot *snapshot, uint32_t index) {
   if (snapshot_loads(snapshot)) space_link(&world->space, &world->store, index);
 }
 
-static void save_list(snapshot *snapshot, agent_list list) {
+static void save_list(struct snapshot *snapshot, agent_list list) {
   struct muster_world *world = snapshot->world;
   uint32_t standing = snapshot_list(snapshot, &world->space.members, list);
   for (uint32_t k = 0; k < standing; k++) exchange_placed(snapshot, world->periods.due[k]);
 }
 
 /* Crowds come first: while they are read they are a list of their own, so that the order in it is theirs again. */
-static void save_bucket(snapshot *snapshot, uint32_t bucket) {
-  const space *space = &snapshot->world->space;
+static void save_bucket(struct snapshot *snapshot, uint32_t bucket) {
+  const struct space *space = &snapshot->world->space;
   for (uint32_t crowd = space->first_crowds[bucket]; crowd; crowd = space->crowds.cells[crowd].next) {
     uint32_t slot = 0;
     for (agent_list list; (list = crowds_next_list(&space->crowds, crowd, &slot));) save_list(snapshot, list);
@@ -414,7 +414,7 @@ static void save_bucket(snapshot *snapshot, uint32_t bucket) {
   save_list(snapshot, space->buckets[bucket].list);
 }
 
-void snapshot_grid(snapshot *snapshot) {
+void snapshot_grid(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   uint32_t count = snapshot_count(snapshot, world->store.active_count, snapshot->high, "agents in the grid");
   if (snapshot_saves(snapshot)) {
@@ -429,14 +429,14 @@ void snapshot_grid(snapshot *snapshot) {
 /* ---------------------------------------------------------------------------------------------------------- company
  */
 
-void snapshot_company(snapshot *snapshot) {
-  company *company = &snapshot->world->company;
+void snapshot_company(struct snapshot *snapshot) {
+  struct company *company = &snapshot->world->company;
   uint32_t count = snapshot_count(snapshot, company->count, company->of ? snapshot->high : 0, "agents in company");
   uint32_t next = snapshot_number(snapshot, company->next);
   if (snapshot_loads(snapshot)) company->next = next;
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? company->members[i] : 0);
-    companions companions = {0};
+    struct companions companions = {0};
     if (snapshot_saves(snapshot)) companions = company->of[index];
     snapshot_exchange(snapshot, &companions, sizeof companions);
     if (snapshot_checks(snapshot)) {

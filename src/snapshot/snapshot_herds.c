@@ -19,7 +19,7 @@ typedef struct herd_shape {
   float zone_m[MUSTER_HERD_DEPTHS];
 } herd_shape;
 
-static herd_shape shape_of(const herd_type *type) {
+static herd_shape shape_of(const struct herd_type *type) {
   herd_shape shape = {.branching = type->tree.branching,
                       .depth = type->tree.depth,
                       .totals = type->def.totals,
@@ -32,12 +32,13 @@ static herd_shape shape_of(const herd_type *type) {
   return shape;
 }
 
-static bool expect_same(snapshot *snapshot, const herd_shape *own, uint32_t saved, uint32_t is, const char *what) {
+static bool expect_same(struct snapshot *snapshot, const herd_shape *own, uint32_t saved, uint32_t is,
+                        const char *what) {
   return snapshot_expect(snapshot, saved == is, "herd type '%s': its %s is %u, in the snapshot it was %u", own->name,
                          what, is, saved);
 }
 
-static void exchange_shape(snapshot *snapshot, uint32_t number) {
+static void exchange_shape(struct snapshot *snapshot, uint32_t number) {
   herd_shape own = shape_of(&snapshot->world->herds.types[number]), saved = own;
   snapshot_exchange(snapshot, &saved, sizeof saved);
   saved.name[sizeof saved.name - 1] = '\0';
@@ -91,8 +92,8 @@ static uint8_t kind_of(const saved_slots *slots, uint32_t slot) {
 }
 
 /* What updates may not write wherever they may, and what decides what else is read. */
-static void check_slot(snapshot *snapshot, uint32_t type_number, uint32_t home, const saved_slots *slots) {
-  const herd_type *type = &snapshot->world->herds.types[type_number];
+static void check_slot(struct snapshot *snapshot, uint32_t type_number, uint32_t home, const saved_slots *slots) {
+  const struct herd_type *type = &snapshot->world->herds.types[type_number];
   const snapshot_herd_pool *pool = &snapshot->pools[type_number];
   uint32_t slot = home % MUSTER_HERD_BLOCK, herd = type->first + home, number = number_in(slots, slot);
   ASSERT(home < pool->block_count * MUSTER_HERD_BLOCK);
@@ -113,9 +114,9 @@ static void check_slot(snapshot *snapshot, uint32_t type_number, uint32_t home, 
   pool->claims[number] = home + 1;
 }
 
-static void check_block(snapshot *snapshot, uint32_t type_number, uint32_t number, const saved_block *saved,
+static void check_block(struct snapshot *snapshot, uint32_t type_number, uint32_t number, const saved_block *saved,
                         const saved_slots *slots) {
-  const herd_type *type = &snapshot->world->herds.types[type_number];
+  const struct herd_type *type = &snapshot->world->herds.types[type_number];
   if (!snapshot_tie(snapshot, saved->agent, type->block_type, "a block of herds")) return;
   snapshot_expect(snapshot,
                   snapshot_is_ground(saved->origin_x, saved->origin_y) && fabsf(saved->low_x) <= HERD_NOWHERE &&
@@ -129,7 +130,7 @@ static void check_block(snapshot *snapshot, uint32_t type_number, uint32_t numbe
   }
 }
 
-static void take_slot(struct muster_world *world, herd_type *type, uint32_t home, const saved_slots *slots) {
+static void take_slot(struct muster_world *world, struct herd_type *type, uint32_t home, const saved_slots *slots) {
   ASSERT(home < type->block_count * MUSTER_HERD_BLOCK);
   herd_block *block = herds_block_of(type, home);
   uint32_t slot = home % MUSTER_HERD_BLOCK;
@@ -150,7 +151,7 @@ static void take_slot(struct muster_world *world, herd_type *type, uint32_t home
 
 static void take_block(struct muster_world *world, uint32_t type_number, uint32_t number, const saved_block *saved,
                        const saved_slots *slots) {
-  herd_type *type = &world->herds.types[type_number];
+  struct herd_type *type = &world->herds.types[type_number];
   type->blocks[number] = (herd_block){.origin_x = saved->origin_x,
                                       .origin_y = saved->origin_y,
                                       .low_x = saved->low_x,
@@ -167,7 +168,7 @@ static void take_block(struct muster_world *world, uint32_t type_number, uint32_
   for (uint32_t i = 0; i < saved->high; i++) take_slot(world, type, number * MUSTER_HERD_BLOCK + i, slots);
 }
 
-static saved_block describe_block(const struct muster_world *world, const herd_type *type, uint32_t number,
+static saved_block describe_block(const struct muster_world *world, const struct herd_type *type, uint32_t number,
                                   saved_slots *slots) {
   const herd_block *block = &type->blocks[number];
   ASSERT(number < type->block_count && block->high <= MUSTER_HERD_BLOCK);
@@ -190,9 +191,9 @@ static saved_block describe_block(const struct muster_world *world, const herd_t
 }
 
 /* Velocities and totals are what a host made of them. */
-static void exchange_block(snapshot *snapshot, uint32_t type_number, uint32_t number) {
+static void exchange_block(struct snapshot *snapshot, uint32_t type_number, uint32_t number) {
   struct muster_world *world = snapshot->world;
-  const herd_type *type = &world->herds.types[type_number];
+  const struct herd_type *type = &world->herds.types[type_number];
   uint32_t first = number * MUSTER_HERD_BLOCK;
   saved_slots slots;
   saved_block saved = {0};
@@ -213,7 +214,7 @@ static void exchange_block(snapshot *snapshot, uint32_t type_number, uint32_t nu
 }
 
 /* The blocks that took the last herd of a partition, in the order of partitions. */
-static void exchange_open(snapshot *snapshot, herd_type *type, uint32_t blocks) {
+static void exchange_open(struct snapshot *snapshot, struct herd_type *type, uint32_t blocks) {
   uint32_t count = 0, partition = 0;
   for (uint32_t i = 0; snapshot_saves(snapshot) && i < PARTITIONS; i++) count += type->open[i] > 0;
   count = snapshot_count(snapshot, count, PARTITIONS, "partitions with herds");
@@ -229,9 +230,9 @@ static void exchange_open(snapshot *snapshot, herd_type *type, uint32_t blocks) 
   }
 }
 
-static void exchange_type(snapshot *snapshot, uint32_t number) {
+static void exchange_type(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->herds.count);
-  herd_type *type = &snapshot->world->herds.types[number];
+  struct herd_type *type = &snapshot->world->herds.types[number];
   snapshot_herd_pool *pool = &snapshot->pools[number];
   exchange_shape(snapshot, number);
   uint32_t blocks = snapshot_count(snapshot, type->block_count, type->blocks_max, "blocks of herds");
@@ -273,12 +274,12 @@ static saved_named describe_named(const herd_table *table, uint32_t number) {
                        .type = table->links[named->agent].type};
 }
 
-static void check_named(snapshot *snapshot, const saved_named *saved) {
+static void check_named(struct snapshot *snapshot, const saved_named *saved) {
   const herd_table *table = &snapshot->world->herds;
   if (!snapshot_expect(snapshot, saved->type < table->count, "a member with a name is of herd type %u",
                        saved->type + 1))
     return;
-  const herd_type *type = &table->types[saved->type];
+  const struct herd_type *type = &table->types[saved->type];
   if (!snapshot_tie(snapshot, saved->agent, type->member_type, "a member with a name")) return;
   snapshot_expect(snapshot,
                   (!saved->herd.generation || herds_type_of(table, saved->herd.index) == type) &&
@@ -301,7 +302,7 @@ static void take_named(herd_table *table, uint32_t number, const saved_named *sa
   table->links[saved->agent] = (herd_link){.entry = number, .type = (uint8_t)saved->type, .tie = HERD_TIE_NAMED};
 }
 
-static void exchange_named(snapshot *snapshot) {
+static void exchange_named(struct snapshot *snapshot) {
   herd_table *table = &snapshot->world->herds;
   uint32_t count = snapshot_count(snapshot, table->named_high, table->named_max, "members had names");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -314,7 +315,7 @@ static void exchange_named(snapshot *snapshot) {
 }
 
 /* The agent's index that is kept in reserve for folds. */
-static void exchange_spare(snapshot *snapshot) {
+static void exchange_spare(struct snapshot *snapshot) {
   herd_table *table = &snapshot->world->herds;
   uint32_t spare = snapshot_number(snapshot, table->spare);
   if (snapshot_checks(snapshot) && spare != HERD_NONE) {
@@ -325,7 +326,7 @@ static void exchange_spare(snapshot *snapshot) {
 }
 
 /* Who died out is removed by the next intake, which must know that it has to look. */
-static void exchange_dying(snapshot *snapshot) {
+static void exchange_dying(struct snapshot *snapshot) {
   herd_table *table = &snapshot->world->herds;
   uint32_t dying = snapshot_count(snapshot, table->dying, 1, "times herds died out");
   for (uint32_t i = 0; snapshot_checks(snapshot) && i < table->count; i++) {
@@ -337,7 +338,7 @@ static void exchange_dying(snapshot *snapshot) {
   if (snapshot_loads(snapshot)) table->dying = dying;
 }
 
-void snapshot_herds(snapshot *snapshot) {
+void snapshot_herds(struct snapshot *snapshot) {
   herd_table *table = &snapshot->world->herds;
   uint32_t count = snapshot_number(snapshot, table->count);
   snapshot_expect(snapshot, count == table->count, "%u herd types are registered, in the snapshot there were %u",

@@ -9,13 +9,13 @@
 /* ---------------------------------------------------------------------------------------------------------- conduct
  */
 
-static void exchange_offenders(snapshot *snapshot) {
-  offenders *offenders = &snapshot->world->conduct.offenders;
+static void exchange_offenders(struct snapshot *snapshot) {
+  struct offenders *offenders = &snapshot->world->conduct.offenders;
   uint32_t count = snapshot_count(snapshot, offenders->count, OFFENDERS_MAX, "offenders");
   uint32_t hand = snapshot_count(snapshot, offenders->hand, OFFENDERS_MAX, "offenders");
   if (snapshot_loads(snapshot)) offenders->hand = hand;
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    offender entry;
+    struct offender entry;
     memset(&entry, 0, sizeof entry);
     if (snapshot_saves(snapshot)) entry = offenders->entries[i];
     snapshot_exchange(snapshot, &entry, sizeof entry);
@@ -35,7 +35,7 @@ static void exchange_offenders(snapshot *snapshot) {
 }
 
 /* Agents that are demoted or in quarantine were counted as they came. */
-static void exchange_conduct_of_type(snapshot *snapshot, uint32_t number) {
+static void exchange_conduct_of_type(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->types.count);
   type_conduct *own = &snapshot->world->conduct.offenders.types[number], saved = *own;
   snapshot_exchange(snapshot, &saved, sizeof saved);
@@ -52,7 +52,7 @@ typedef struct saved_conduct {
   uint64_t log_begin_ns;
 } saved_conduct;
 
-void snapshot_conduct(snapshot *snapshot) {
+void snapshot_conduct(struct snapshot *snapshot) {
   conduct_state *conduct = &snapshot->world->conduct;
   saved_conduct saved = {conduct->regrade_next, conduct->regrade_left, conduct->log_lines, conduct->log_left_out,
                          conduct->log_begin_ns};
@@ -81,7 +81,7 @@ static bool is_estimate(const cost_estimate *estimate) {
 }
 
 static bool is_experience(const frame_experience *experience) {
-  const controller *controller = &experience->controller;
+  const struct controller *controller = &experience->controller;
   for (uint32_t i = 0; i < ACT_KINDS; i++)
     if (!is_estimate(&experience->act_each[i])) return false;
   return is_estimate(&experience->plan) && is_estimate(&experience->prepare) && is_estimate(&experience->rank) &&
@@ -93,7 +93,7 @@ static bool is_experience(const frame_experience *experience) {
          controller->debt_budgets <= 8.0 && controller->debt_ns < 1000000000000u;
 }
 
-static void exchange_experience(snapshot *snapshot) {
+static void exchange_experience(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   frame_experience experience = world->experience;
   double lambda = world->periods.lambda, filed = world->ready.filed_lambda;
@@ -112,7 +112,7 @@ static void exchange_experience(snapshot *snapshot) {
 }
 
 /* A booking that is further ahead than the book reaches, as none is, would have to be taken back there. */
-static void forget_beyond(snapshot *snapshot) {
+static void forget_beyond(struct snapshot *snapshot) {
   ASSERT(snapshot_loads(snapshot) && snapshot->world->classes.activation.delay_max > 0);
   activation_book *book = &snapshot->world->classes.activation;
   for (uint32_t i = 0; i < snapshot->high; i++)
@@ -120,7 +120,7 @@ static void forget_beyond(snapshot *snapshot) {
 }
 
 /* What is booked for beats to come. */
-static void exchange_book(snapshot *snapshot) {
+static void exchange_book(struct snapshot *snapshot) {
   activation_book *book = &snapshot->world->classes.activation;
   activation_book head = *book;
   activation_share share;
@@ -151,10 +151,10 @@ static void exchange_book(snapshot *snapshot) {
 }
 
 /* Of types whose sets are planned: what their agents' updates cost, by time. */
-static void exchange_rhythms(snapshot *snapshot) {
+static void exchange_rhythms(struct snapshot *snapshot) {
   rhythm_table *table = &snapshot->world->rhythms;
   for (uint32_t i = 0; table->delay_max && i < snapshot->world->types.count && !snapshot->failed; i++) {
-    rhythm *rhythm = &table->types[i];
+    struct rhythm *rhythm = &table->types[i];
     ASSERT(rhythm->cycle <= RHYTHM_CYCLE_MAX);
     uint32_t cycle = snapshot_number(snapshot, rhythm->cycle);
     snapshot_expect(snapshot, cycle == 0 || cycle == rhythm->cycle, "type %u repeats after %u updates", i + 1, cycle);
@@ -165,13 +165,13 @@ static void exchange_rhythms(snapshot *snapshot) {
 }
 
 /* Slices of types with sets. */
-static void exchange_slices(snapshot *snapshot) {
-  batch *batch = &snapshot->world->batch;
+static void exchange_slices(struct snapshot *snapshot) {
+  struct batch *batch = &snapshot->world->batch;
   if (batch->shares)
     snapshot_exchange_own(snapshot, batch->shares, snapshot->world->types.count * sizeof *batch->shares);
 }
 
-void snapshot_learnt(snapshot *snapshot) {
+void snapshot_learnt(struct snapshot *snapshot) {
   exchange_experience(snapshot);
   exchange_book(snapshot);
   exchange_rhythms(snapshot);

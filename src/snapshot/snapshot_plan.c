@@ -63,7 +63,7 @@ static void take_observer(struct muster_world *world, uint32_t index, const save
 }
 
 /* Those of which something is kept while it checks: 1 = present, 2 = its source is written. */
-static void exchange_observers(snapshot *snapshot, uint32_t ids) {
+static void exchange_observers(struct snapshot *snapshot, uint32_t ids) {
   ASSERT(ids <= snapshot->world->def.observers_max);
   struct muster_world *world = snapshot->world;
   for (uint32_t i = 0; i < ids && !snapshot->failed; i++) {
@@ -78,7 +78,7 @@ static void exchange_observers(snapshot *snapshot, uint32_t ids) {
 }
 
 /* Marks an observer once; it must have `asked`. */
-static bool mark_observer(snapshot *snapshot, uint32_t index, uint32_t high, uint8_t asked, uint8_t mark) {
+static bool mark_observer(struct snapshot *snapshot, uint32_t index, uint32_t high, uint8_t asked, uint8_t mark) {
   if (!snapshot_checks(snapshot)) return true;
   if (!snapshot_expect(snapshot, index < high, "observer %u is none of %u", index, high)) return false;
   uint8_t *is = &snapshot->observers[index];
@@ -89,8 +89,8 @@ static bool mark_observer(snapshot *snapshot, uint32_t index, uint32_t high, uin
   return true;
 }
 
-static void exchange_free_observers(snapshot *snapshot, uint32_t ids) {
-  identity *identity = &snapshot->world->observer_ids;
+static void exchange_free_observers(struct snapshot *snapshot, uint32_t ids) {
+  struct identity *identity = &snapshot->world->observer_ids;
   uint32_t index = 0, count = 0;
   if (snapshot_saves(snapshot))
     while (ring_peek(&identity->given_back, count, &index)) count++;
@@ -105,7 +105,7 @@ static void exchange_free_observers(snapshot *snapshot, uint32_t ids) {
   }
 }
 
-static void exchange_observer_queue(snapshot *snapshot, uint32_t which, uint32_t ids) {
+static void exchange_observer_queue(struct snapshot *snapshot, uint32_t which, uint32_t ids) {
   ASSERT(which < OBSERVER_QUEUES);
   observer_table *table = &snapshot->world->observers;
   observer_queue *queue = &table->queues[which];
@@ -121,14 +121,14 @@ static void exchange_observer_queue(snapshot *snapshot, uint32_t which, uint32_t
   }
 }
 
-static void exchange_source(snapshot *snapshot, uint32_t index, uint32_t ids) {
+static void exchange_source(struct snapshot *snapshot, uint32_t index, uint32_t ids) {
   index = snapshot_number(snapshot, index);
   if (!mark_observer(snapshot, index, ids, OBSERVER_IS_WRITTEN, OBSERVER_ENTERED)) return;
   if (snapshot_loads(snapshot)) observers_restore(&snapshot->world->observers, index);
 }
 
 /* Sources in the order in which they were entered: whoever comes later leads its bucket. */
-static void exchange_sources(snapshot *snapshot, uint32_t ids) {
+static void exchange_sources(struct snapshot *snapshot, uint32_t ids) {
   const observer_table *table = &snapshot->world->observers;
   uint32_t written = 0;
   for (uint32_t i = 0; i < ids; i++)
@@ -174,7 +174,7 @@ static void take_sight(observer_table *table, const saved_sight *saved) {
   table->bucket_m = saved->bucket_m;
 }
 
-void snapshot_observers(snapshot *snapshot) {
+void snapshot_observers(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   observer_table *table = &world->observers;
   saved_sight sight = {table->typical_far_m, table->linked_far_m, table->shortest_m, table->near_m,
@@ -206,15 +206,15 @@ void snapshot_observers(snapshot *snapshot) {
 /* ------------------------------------------------------------------------------------------------------------ score
  */
 
-static bool is_tile(const field *field, const field_tile *tile) {
+static bool is_tile(const struct field *field, const field_tile *tile) {
   int64_t most = INT32_MAX / (TILE_EDGE << field->doubled << FIELD_DOUBLED_MAX) - 1;
   return tile->partition < PARTITIONS && !tile->working && tile->x >= -most && tile->x <= most && tile->y >= -most &&
          tile->y <= most;
 }
 
 /* Plots that are to be looked at: each listed once, and known to be. */
-static void exchange_plots(snapshot *snapshot, uint32_t which, uint32_t tiles, const uint32_t *queued) {
-  field *field = &snapshot->world->board.field;
+static void exchange_plots(struct snapshot *snapshot, uint32_t which, uint32_t tiles, const uint32_t *queued) {
+  struct field *field = &snapshot->world->board.field;
   field_list *list = &field->lists[which];
   uint32_t places = field->tiles_max * TILE_CELLS;
   uint32_t count = snapshot_count(snapshot, list->count, places, "plots");
@@ -234,8 +234,8 @@ typedef struct saved_field {
   uint64_t forgets;
 } saved_field;
 
-static void exchange_field(snapshot *snapshot) {
-  field *field = &snapshot->world->board.field;
+static void exchange_field(struct snapshot *snapshot) {
+  struct field *field = &snapshot->world->board.field;
   uint32_t queued[FIELD_LISTS] = {0};
   ASSERT(field->tile_count <= field->tiles_max && !(field->doubled && field->halved));
   saved_field saved = {(int32_t)field->doubled - (int32_t)field->halved, field->shaped, field->tile_count,
@@ -265,7 +265,7 @@ static void exchange_field(snapshot *snapshot) {
 }
 
 /* Agents that are to be looked at, in order. */
-static void exchange_noted(snapshot *snapshot) {
+static void exchange_noted(struct snapshot *snapshot) {
   ASSERT(snapshot_saves(snapshot) || snapshot->world->board.noted_count == 0);
   score_board *board = &snapshot->world->board;
   uint32_t count = snapshot_count(snapshot, board->noted_count, snapshot->high, "agents are noted");
@@ -285,7 +285,7 @@ typedef struct saved_board {
 } saved_board;
 
 /* Whether each bin counts the agents of its importance. */
-static bool counts_importance(const snapshot *snapshot, const saved_board *saved) {
+static bool counts_importance(const struct snapshot *snapshot, const saved_board *saved) {
   uint32_t bins[IMPORTANCE_BINS] = {0};
   if (!snapshot_checks(snapshot)) return true;
   for (uint32_t i = 0; i < snapshot->high; i++)
@@ -293,12 +293,12 @@ static bool counts_importance(const snapshot *snapshot, const saved_board *saved
   return memcmp(bins, saved->importance, sizeof bins) == 0;
 }
 
-static bool is_board(const snapshot *snapshot, const saved_board *saved) {
+static bool is_board(const struct snapshot *snapshot, const saved_board *saved) {
   return counts_importance(snapshot, saved) && saved->cubes_per_m >= 0.0f && saved->cubes_per_m <= 1e6f &&
          saved->cursor <= snapshot->high;
 }
 
-static void exchange_board(snapshot *snapshot) {
+static void exchange_board(struct snapshot *snapshot) {
   score_board *board = &snapshot->world->board;
   saved_board saved = {.cubes_per_m = board->cubes_per_m,
                        .cursor = board->cursor,
@@ -315,10 +315,10 @@ static void exchange_board(snapshot *snapshot) {
   memcpy(board->importance, saved.importance, sizeof saved.importance);
 }
 
-static void exchange_ease(snapshot *snapshot) {
-  ease saved = snapshot->world->ease;
+static void exchange_ease(struct snapshot *snapshot) {
+  struct ease saved = snapshot->world->ease;
   unsigned char relapsed = saved.relapsed, gives_way = saved.gives_way;
-  snapshot_exchange(snapshot, &saved, offsetof(ease, relapsed));
+  snapshot_exchange(snapshot, &saved, offsetof(struct ease, relapsed));
   snapshot_exchange(snapshot, &relapsed, sizeof relapsed);
   snapshot_exchange(snapshot, &gives_way, sizeof gives_way);
   snapshot_expect(snapshot,
@@ -334,7 +334,7 @@ static void exchange_ease(snapshot *snapshot) {
   if (snapshot_loads(snapshot)) snapshot->world->ease = saved;
 }
 
-void snapshot_score(snapshot *snapshot) {
+void snapshot_score(struct snapshot *snapshot) {
   exchange_field(snapshot);
   if (!snapshot->failed) exchange_noted(snapshot);
   if (!snapshot->failed) exchange_board(snapshot);

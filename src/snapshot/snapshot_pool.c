@@ -27,7 +27,7 @@ typedef struct saved_lanes {
   uint16_t members[MUSTER_HERD_MEMBERS_MAX], nodes[MUSTER_HERD_MEMBERS_MAX];
 } saved_lanes;
 
-static saved_entry describe_entry(const herd_type *type, uint32_t number) {
+static saved_entry describe_entry(const struct herd_type *type, uint32_t number) {
   const herd_entry *entry = herds_entry(type, number);
   return (saved_entry){.origin_x = entry->origin_x,
                        .origin_y = entry->origin_y,
@@ -42,7 +42,7 @@ static saved_entry describe_entry(const herd_type *type, uint32_t number) {
                        .velocity_y = entry->velocity_y};
 }
 
-static bool is_time(const snapshot *snapshot, const saved_entry *saved) {
+static bool is_time(const struct snapshot *snapshot, const saved_entry *saved) {
   int64_t now_ns = (int64_t)snapshot->info.sim_now_ns;
   if (saved->state != HERD_ENTRY_SETTLING) return saved->ahead_ns == 0;
   return saved->block_ns <= snapshot->info.sim_now_ns && saved->ahead_ns >= -(int64_t)saved->block_ns &&
@@ -50,7 +50,7 @@ static bool is_time(const snapshot *snapshot, const saved_entry *saved) {
 }
 
 /* An unfolded herd and its entry know each other; of a folded one there is one entry at most. */
-static bool is_of_herd(const snapshot_herd_pool *pool, const herd_type *type, uint32_t number,
+static bool is_of_herd(const snapshot_herd_pool *pool, const struct herd_type *type, uint32_t number,
                        const saved_entry *saved) {
   uint32_t claim = pool->claims[number];
   if (saved->state == HERD_ENTRY_FREE) return !claim && saved->herd == HERD_NONE && saved->lanes == 0;
@@ -64,8 +64,8 @@ static bool is_of_herd(const snapshot_herd_pool *pool, const herd_type *type, ui
   return saved->state == HERD_ENTRY_SETTLING || type->kept;
 }
 
-static bool check_entry(snapshot *snapshot, uint32_t type_number, uint32_t number, const saved_entry *saved) {
-  const herd_type *type = &snapshot->world->herds.types[type_number];
+static bool check_entry(struct snapshot *snapshot, uint32_t type_number, uint32_t number, const saved_entry *saved) {
+  const struct herd_type *type = &snapshot->world->herds.types[type_number];
   const snapshot_herd_pool *pool = &snapshot->pools[type_number];
   bool fits = saved->state <= HERD_ENTRY_KEPT && is_of_herd(pool, type, number, saved) && is_time(snapshot, saved) &&
               snapshot_is_ground(saved->origin_x, saved->origin_y) &&
@@ -76,7 +76,8 @@ static bool check_entry(snapshot *snapshot, uint32_t type_number, uint32_t numbe
 }
 
 /* The leaves stand for different parts of the tree, from left to right. */
-static void check_lanes(snapshot *snapshot, const herd_type *type, const saved_lanes *lanes, uint32_t count) {
+static void check_lanes(struct snapshot *snapshot, const struct herd_type *type, const saved_lanes *lanes,
+                        uint32_t count) {
   uint32_t place = 0;
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     uint32_t node = lanes->nodes[i];
@@ -96,7 +97,7 @@ static void check_lanes(snapshot *snapshot, const herd_type *type, const saved_l
 static void take_lanes(struct muster_world *world, uint32_t type_number, uint32_t number, const saved_lanes *saved,
                        uint32_t count) {
   herd_table *table = &world->herds;
-  herd_type *type = &table->types[type_number];
+  struct herd_type *type = &table->types[type_number];
   herd_lanes lanes = herds_lanes(type, number);
   memcpy(lanes.x, saved->x, count * sizeof(float));
   memcpy(lanes.y, saved->y, count * sizeof(float));
@@ -113,8 +114,8 @@ static void take_lanes(struct muster_world *world, uint32_t type_number, uint32_
   type->leaves += count;
 }
 
-static void exchange_lanes(snapshot *snapshot, uint32_t type_number, uint32_t number, uint32_t count) {
-  const herd_type *type = &snapshot->world->herds.types[type_number];
+static void exchange_lanes(struct snapshot *snapshot, uint32_t type_number, uint32_t number, uint32_t count) {
+  const struct herd_type *type = &snapshot->world->herds.types[type_number];
   herd_lanes lanes = herds_lanes(type, number);
   saved_lanes saved;
   size_t bytes = count * sizeof(float);
@@ -139,7 +140,7 @@ static void exchange_lanes(snapshot *snapshot, uint32_t type_number, uint32_t nu
 }
 
 /* What is retained of the nodes of an entry. */
-static void exchange_kept(snapshot *snapshot, const herd_type *type, uint32_t number) {
+static void exchange_kept(struct snapshot *snapshot, const struct herd_type *type, uint32_t number) {
   uint32_t nodes = type->tree.first[type->tree.depth + 1];
   for (uint32_t node = 0; node < nodes && !snapshot->failed; node++) {
     herd_kept *kept = (herd_kept *)(void *)(type->kept + number * type->kept_stride + node * type->kept_each);
@@ -157,7 +158,7 @@ static void exchange_kept(snapshot *snapshot, const herd_type *type, uint32_t nu
   }
 }
 
-static void take_entry(herd_type *type, uint32_t number, const saved_entry *saved) {
+static void take_entry(struct herd_type *type, uint32_t number, const saved_entry *saved) {
   *herds_entry(type, number) = (herd_entry){.herd = saved->herd,
                                             .origin_x = saved->origin_x,
                                             .origin_y = saved->origin_y,
@@ -174,8 +175,8 @@ static void take_entry(herd_type *type, uint32_t number, const saved_entry *save
   type->entry_used += saved->state != HERD_ENTRY_FREE;
 }
 
-static void exchange_entry(snapshot *snapshot, uint32_t type_number, uint32_t number) {
-  herd_type *type = &snapshot->world->herds.types[type_number];
+static void exchange_entry(struct snapshot *snapshot, uint32_t type_number, uint32_t number) {
+  struct herd_type *type = &snapshot->world->herds.types[type_number];
   saved_entry saved = {0};
   if (snapshot_saves(snapshot)) saved = describe_entry(type, number);
   snapshot_exchange(snapshot, &saved, sizeof saved);
@@ -201,7 +202,8 @@ static uint32_t bit_of(herd_entry_state state) {
 }
 
 /* An entry of a list in which those of some states stand, each once. */
-static bool expect_entry(snapshot *snapshot, snapshot_herd_pool *pool, uint32_t number, uint32_t states, uint8_t mark) {
+static bool expect_entry(struct snapshot *snapshot, snapshot_herd_pool *pool, uint32_t number, uint32_t states,
+                         uint8_t mark) {
   if (!snapshot_checks(snapshot)) return true;
   bool fits = number < pool->entry_high && (states >> (pool->entries[number] & ENTRY_STATES) & 1u) &&
               !(pool->entries[number] & mark);
@@ -211,7 +213,8 @@ static bool expect_entry(snapshot *snapshot, snapshot_herd_pool *pool, uint32_t 
 }
 
 /* How many stand in a list: all who belong there. */
-static uint32_t exchange_count(snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t count, uint32_t states) {
+static uint32_t exchange_count(struct snapshot *snapshot, const snapshot_herd_pool *pool, uint32_t count,
+                               uint32_t states) {
   count = snapshot_count(snapshot, count, pool->entry_high, "unfolded herds in a list");
   if (snapshot_checks(snapshot))
     snapshot_expect(snapshot, count == count_entries(pool, states), "%u unfolded herds of %u are in a list", count,
@@ -220,7 +223,7 @@ static uint32_t exchange_count(snapshot *snapshot, const snapshot_herd_pool *poo
 }
 
 /* Free entries, in the order in which they are taken. */
-static void exchange_free(snapshot *snapshot, herd_type *type, snapshot_herd_pool *pool) {
+static void exchange_free(struct snapshot *snapshot, struct herd_type *type, snapshot_herd_pool *pool) {
   uint32_t next = snapshot_saves(snapshot) ? type->entry_free : 0, states = bit_of(HERD_ENTRY_FREE);
   uint32_t count = exchange_count(snapshot, pool, pool->entry_high - type->entry_used, states);
   uint32_t *last = &type->entry_free;
@@ -235,7 +238,7 @@ static void exchange_free(snapshot *snapshot, herd_type *type, snapshot_herd_poo
 }
 
 /* Entries that folded herds still have: block by block, each list in its order. */
-static void exchange_chains(snapshot *snapshot, herd_type *type, snapshot_herd_pool *pool) {
+static void exchange_chains(struct snapshot *snapshot, struct herd_type *type, snapshot_herd_pool *pool) {
   uint32_t states = bit_of(HERD_ENTRY_SETTLING) | bit_of(HERD_ENTRY_KEPT), listed = 0;
   uint32_t count = exchange_count(snapshot, pool, type->entry_used - type->unfolded, states);
   for (uint32_t i = 0; i < pool->block_count && !snapshot->failed; i++) {
@@ -258,7 +261,7 @@ static void exchange_chains(snapshot *snapshot, herd_type *type, snapshot_herd_p
 }
 
 /* Those whose time is not their block's, in order. */
-static void exchange_settling(snapshot *snapshot, herd_type *type, snapshot_herd_pool *pool) {
+static void exchange_settling(struct snapshot *snapshot, struct herd_type *type, snapshot_herd_pool *pool) {
   uint32_t states = bit_of(HERD_ENTRY_SETTLING);
   uint32_t count = exchange_count(snapshot, pool, type->settling_count, states);
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -269,9 +272,9 @@ static void exchange_settling(snapshot *snapshot, herd_type *type, snapshot_herd
   }
 }
 
-void snapshot_pool(snapshot *snapshot, uint32_t number) {
+void snapshot_pool(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->herds.count);
-  herd_type *type = &snapshot->world->herds.types[number];
+  struct herd_type *type = &snapshot->world->herds.types[number];
   snapshot_herd_pool *pool = &snapshot->pools[number];
   for (uint32_t i = 0; i < pool->entry_high && !snapshot->failed; i++) exchange_entry(snapshot, number, i);
   if (!snapshot->failed) exchange_free(snapshot, type, pool);
@@ -288,7 +291,7 @@ typedef struct saved_watcher {
 } saved_watcher;
 
 /* Where an observer was. */
-static saved_watcher exchange_watcher(snapshot *snapshot, const fold_watcher *watcher) {
+static saved_watcher exchange_watcher(struct snapshot *snapshot, const fold_watcher *watcher) {
   saved_watcher saved = {0};
   if (snapshot_saves(snapshot) && watcher->present)
     saved = (saved_watcher){watcher->x, watcher->y, watcher->partition, 1};
@@ -304,7 +307,7 @@ typedef struct saved_round {
   uint8_t begun, hurries, again, zero[5];
 } saved_round;
 
-static void exchange_round(snapshot *snapshot, uint32_t number) {
+static void exchange_round(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->herds.count);
   struct muster_world *world = snapshot->world;
   fold_round *round = &world->fold.rounds[number];
@@ -329,7 +332,7 @@ static void exchange_round(snapshot *snapshot, uint32_t number) {
 }
 
 /* Where the observers were in the last stage 3: the next intake looks from there. */
-static void exchange_watchers(snapshot *snapshot) {
+static void exchange_watchers(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   fold_board *board = &world->fold;
   uint32_t count = snapshot_count(snapshot, board->watcher_count, board->observers_max, "observers");
@@ -346,9 +349,9 @@ typedef struct saved_item {
 } saved_item;
 
 /* A herd that was there, so that its home says what it is now; and each once, which fold_note sees to. */
-static void check_item(snapshot *snapshot, const saved_item *saved) {
+static void check_item(struct snapshot *snapshot, const saved_item *saved) {
   const herd_table *table = &snapshot->world->herds;
-  const herd_type *type = herds_type_of(table, saved->herd);
+  const struct herd_type *type = herds_type_of(table, saved->herd);
   const snapshot_herd_pool *pool = type ? &snapshot->pools[type - table->types] : NULL;
   uint64_t home = type ? herds_home(type, saved->herd) : 0;
   bool fits = pool && home < (uint64_t)pool->block_count * MUSTER_HERD_BLOCK && pool->homes[home] &&
@@ -356,7 +359,7 @@ static void check_item(snapshot *snapshot, const saved_item *saved) {
   snapshot_expect(snapshot, fits, "herd %u is to change, and is none", saved->herd);
 }
 
-static void exchange_items(snapshot *snapshot) {
+static void exchange_items(struct snapshot *snapshot) {
   fold_board *board = &snapshot->world->fold;
   uint32_t count = snapshot_count(snapshot, board->item_count, FOLD_LISTED_MAX, "herds are to change");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -369,7 +372,7 @@ static void exchange_items(snapshot *snapshot) {
   }
 }
 
-void snapshot_folds(snapshot *snapshot) {
+void snapshot_folds(struct snapshot *snapshot) {
   uint32_t types = snapshot->world->herds.count;
   if (!types) return;
   for (uint32_t i = 0; i < types && !snapshot->failed; i++) exchange_round(snapshot, i);

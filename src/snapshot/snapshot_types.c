@@ -38,12 +38,13 @@ static type_shape shape_of(const agent_type *type) {
   return shape;
 }
 
-static void expect_same(snapshot *snapshot, const type_shape *own, uint64_t saved, uint64_t is, const char *what) {
+static void expect_same(struct snapshot *snapshot, const type_shape *own, uint64_t saved, uint64_t is,
+                        const char *what) {
   snapshot_expect(snapshot, saved == is, "type '%s': its %s is %llu, in the snapshot it was %llu", own->name, what,
                   (unsigned long long)is, (unsigned long long)saved);
 }
 
-static void exchange_shape(snapshot *snapshot, uint32_t number) {
+static void exchange_shape(struct snapshot *snapshot, uint32_t number) {
   type_shape own = shape_of(&snapshot->world->types.types[number]), saved = own;
   snapshot_exchange(snapshot, &saved, sizeof saved);
   saved.name[sizeof saved.name - 1] = '\0';
@@ -73,7 +74,7 @@ typedef struct saved_set {
   uint8_t role, mode, priority, zero[5];
 } saved_set;
 
-static void exchange_set(snapshot *snapshot, agent_type *type, uint32_t number) {
+static void exchange_set(struct snapshot *snapshot, agent_type *type, uint32_t number) {
   type_set *set = &type->sets.sets[number];
   saved_set own = {.period_ns = set->period_ns,
                    .period_updates = set->period_updates,
@@ -107,7 +108,7 @@ typedef struct saved_type {
   uint8_t refused, zero[3];
 } saved_type;
 
-static void take_type(snapshot *snapshot, uint32_t number, const saved_type *saved) {
+static void take_type(struct snapshot *snapshot, uint32_t number, const saved_type *saved) {
   struct muster_world *world = snapshot->world;
   agent_type *type = &world->types.types[number];
   grade_type *grade = &world->board.types[number];
@@ -126,7 +127,7 @@ static void take_type(snapshot *snapshot, uint32_t number, const saved_type *sav
   world->conduct.types_quarantined += saved->quarantined;
 }
 
-static void exchange_fate(snapshot *snapshot, uint32_t number) {
+static void exchange_fate(struct snapshot *snapshot, uint32_t number) {
   struct muster_world *world = snapshot->world;
   agent_type *type = &world->types.types[number];
   const grade_type *grade = &world->board.types[number];
@@ -145,7 +146,7 @@ static void exchange_fate(snapshot *snapshot, uint32_t number) {
   if (snapshot_loads(snapshot)) take_type(snapshot, number, &saved);
 }
 
-static void exchange_costs(snapshot *snapshot, uint32_t number) {
+static void exchange_costs(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->types.count);
   cost_estimate estimates[MUSTER_LEVELS];
   memcpy(estimates, snapshot->world->costs.estimates[number], sizeof estimates);
@@ -167,7 +168,7 @@ static void exchange_costs(snapshot *snapshot, uint32_t number) {
   if (snapshot_loads(snapshot)) snapshot->world->costs.actions[number] = actions;
 }
 
-void snapshot_types(snapshot *snapshot) {
+void snapshot_types(struct snapshot *snapshot) {
   type_table *table = &snapshot->world->types;
   uint32_t count = snapshot_number(snapshot, table->count);
   snapshot_expect(snapshot, count == table->count, "%u types are registered, in the snapshot there were %u",
@@ -214,14 +215,14 @@ static bool is_pace(const activation_pace *pace) {
          pace->late >= -0.5 && pace->late <= 0.5;
 }
 
-static bool is_class(const snapshot *snapshot, const saved_class *saved) {
+static bool is_class(const struct snapshot *snapshot, const saved_class *saved) {
   return saved->type < snapshot->world->types.count && saved->level < MUSTER_LEVELS && saved->step < ELASTICITY_STEPS &&
          saved->clock_ns < (uint64_t)INT64_MAX / 2 && saved->clock_part >= 0.0f && saved->clock_part <= 1.0f &&
          saved->cursor <= saved->clock_ns && saved->fine_cursor <= saved->clock_ns && saved->rate > 1e-12 &&
          saved->rate <= 1.0 && saved->events_per_ns >= 0.0 && saved->events_per_ns <= 1e9 && is_pace(&saved->pace);
 }
 
-static void take_class(snapshot *snapshot, const saved_class *saved) {
+static void take_class(struct snapshot *snapshot, const saved_class *saved) {
   struct muster_world *world = snapshot->world;
   agent_class *class =
       classes_get(&world->classes, &world->types.types[saved->type].def, saved->type, saved->level, saved->step);
@@ -255,7 +256,7 @@ static bool is_new_class(const saved_class *saved, uint64_t *seen) {
   return true;
 }
 
-void snapshot_classes(snapshot *snapshot) {
+void snapshot_classes(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   class_table *table = &world->classes;
   uint32_t count = snapshot_count(snapshot, table->count, table->maximum, "classes");

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Expects that an agent, in one list at the most, is as those are who stand there. */
-static bool expect_status(snapshot *snapshot, uint32_t index, agent_status status, const char *where) {
+static bool expect_status(struct snapshot *snapshot, uint32_t index, agent_status status, const char *where) {
   if (!snapshot_checks(snapshot)) return true;
   return snapshot_mark(snapshot, index, SNAPSHOT_LISTED, where) &&
          snapshot_expect(snapshot, snapshot->rows[index].status == status, "agent %u is in %s", index, where);
@@ -20,7 +20,7 @@ static bool expect_status(snapshot *snapshot, uint32_t index, agent_status statu
  */
 
 /* One list of the wheels. */
-static void exchange_slot(snapshot *snapshot, uint32_t owner, uint32_t count) {
+static void exchange_slot(struct snapshot *snapshot, uint32_t owner, uint32_t count) {
   struct muster_world *world = snapshot->world;
   uint32_t number = owner / (WHEEL_LISTS * WHEEL_SLOTS), shard = owner / WHEEL_SLOTS % WHEEL_LISTS;
   ASSERT(number < world->classes.count || snapshot_checks(snapshot));
@@ -35,7 +35,7 @@ static void exchange_slot(snapshot *snapshot, uint32_t owner, uint32_t count) {
   }
 }
 
-static void save_wheel(snapshot *snapshot, uint32_t number) {
+static void save_wheel(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->classes.count);
   const class_table *table = &snapshot->world->classes;
   for (uint32_t list = 0; list < WHEEL_LISTS * WHEEL_SLOTS; list++) {
@@ -47,7 +47,7 @@ static void save_wheel(snapshot *snapshot, uint32_t number) {
   }
 }
 
-void snapshot_wheels(snapshot *snapshot) {
+void snapshot_wheels(struct snapshot *snapshot) {
   const uint32_t lists = snapshot->classes * WHEEL_LISTS * WHEEL_SLOTS;
   if (snapshot_saves(snapshot)) {
     for (uint32_t i = 0; i < snapshot->world->classes.count; i++) save_wheel(snapshot, i);
@@ -76,7 +76,7 @@ static void file(struct muster_world *world, uint32_t bucket, uint32_t index) {
   if (bucket < READY_BUCKETS) ready->occupied[bucket / 64] |= 1ull << (bucket % 64);
 }
 
-static void exchange_bucket(snapshot *snapshot, uint32_t bucket, uint32_t count) {
+static void exchange_bucket(struct snapshot *snapshot, uint32_t bucket, uint32_t count) {
   struct muster_world *world = snapshot->world;
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
     uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? world->periods.due[i] : 0);
@@ -87,7 +87,7 @@ static void exchange_bucket(snapshot *snapshot, uint32_t bucket, uint32_t count)
   }
 }
 
-static void exchange_ring(snapshot *snapshot) {
+static void exchange_ring(struct snapshot *snapshot) {
   const ready_set *ready = &snapshot->world->ready;
   for (uint32_t bucket = 0; bucket < READY_LISTS && snapshot_saves(snapshot); bucket++) {
     uint32_t count = snapshot_list(snapshot, &ready->members, ready->lists[bucket]);
@@ -106,7 +106,7 @@ static void exchange_ring(snapshot *snapshot) {
 }
 
 /* Who stands in a line; `woken` those of the woken, else all who wait. */
-static void exchange_line(snapshot *snapshot, line *line, bool woken) {
+static void exchange_line(struct snapshot *snapshot, struct line *line, bool woken) {
   ASSERT(line->head <= line->tail && (snapshot_saves(snapshot) || line->standing == 0));
   struct muster_world *world = snapshot->world;
   uint32_t place = line->head, count = snapshot_count(snapshot, line->standing, snapshot->high, "agents in a line");
@@ -129,9 +129,9 @@ static void exchange_line(snapshot *snapshot, line *line, bool woken) {
 }
 
 /* Those who are held for the next frame. */
-static void exchange_held(snapshot *snapshot) {
+static void exchange_held(struct snapshot *snapshot) {
   ASSERT(snapshot->world->batch.held_count <= HELD_MAX);
-  batch *batch = &snapshot->world->batch;
+  struct batch *batch = &snapshot->world->batch;
   uint32_t count = snapshot_count(snapshot, batch->held_count, HELD_MAX, "agents are held");
   uint64_t held_ns = snapshot_long(snapshot, batch->held_ns);
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
@@ -145,7 +145,7 @@ static void exchange_held(snapshot *snapshot) {
 }
 
 /* Those whose action atoms wait. */
-static void exchange_acting(snapshot *snapshot) {
+static void exchange_acting(struct snapshot *snapshot) {
   ASSERT(snapshot->world->act_first < ACT_KINDS);
   struct muster_world *world = snapshot->world;
   uint32_t count = snapshot_count(snapshot, world->acting_count, snapshot->high, "agents whose actions wait");
@@ -173,7 +173,7 @@ static void count_ready(struct muster_world *world) {
   }
 }
 
-void snapshot_ready(snapshot *snapshot) {
+void snapshot_ready(struct snapshot *snapshot) {
   ready_set *ready = &snapshot->world->ready;
   int64_t low = (int64_t)snapshot_long(snapshot, (uint64_t)ready->low);
   uint64_t now_ns = snapshot_long(snapshot, ready->now_ns);
@@ -198,12 +198,12 @@ void snapshot_ready(snapshot *snapshot) {
 /* ----------------------------------------------------------------------------------------------------------- timers
  */
 
-static void exchange_timers(snapshot *snapshot, timers *timers, uint16_t mark) {
+static void exchange_timers(struct snapshot *snapshot, struct timers *timers, uint16_t mark) {
   ASSERT(timers->count <= timers->high && (snapshot_saves(snapshot) || timers->count == 0));
   uint32_t count = snapshot_count(snapshot, timers->count, snapshot->high, "times");
   uint32_t high = snapshot_count(snapshot, timers->high, snapshot->world->def.agents_max, "times at once");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    timer timer = {0};
+    struct timer timer = {0};
     if (snapshot_saves(snapshot)) timer = timers->heap[i];
     timer.agent = snapshot_number(snapshot, timer.agent);
     timer.at_ns = snapshot_long(snapshot, timer.at_ns);
@@ -218,7 +218,7 @@ static void exchange_timers(snapshot *snapshot, timers *timers, uint16_t mark) {
   if (snapshot_loads(snapshot)) timers->high = high;
 }
 
-void snapshot_timers(snapshot *snapshot) {
+void snapshot_timers(struct snapshot *snapshot) {
   exchange_timers(snapshot, &snapshot->world->timers, SNAPSHOT_TIMED);
   exchange_timers(snapshot, &snapshot->world->reactions, SNAPSHOT_REACTS);
 }
@@ -227,9 +227,9 @@ void snapshot_timers(snapshot *snapshot) {
  */
 
 /* Spawned agents, in the order of their indices. */
-static void exchange_spawns(snapshot *snapshot) {
+static void exchange_spawns(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  pending *spawns = &world->inbox.spawns;
+  struct pending *spawns = &world->inbox.spawns;
   uint32_t count = 0, next = snapshot_count(snapshot, spawns->next, world->def.agents_max + 63, "spawns");
   for (uint32_t i = 0; snapshot_saves(snapshot) && i < snapshot->high; i++) count += pending_has(spawns, i);
   count = snapshot_count(snapshot, count, snapshot->high, "spawns wait");
@@ -243,8 +243,8 @@ static void exchange_spawns(snapshot *snapshot) {
 }
 
 /* Hints of agents that somebody took care of are left out. */
-static void exchange_wakes(snapshot *snapshot) {
-  wakes *wakes = &snapshot->world->wakes;
+static void exchange_wakes(struct snapshot *snapshot) {
+  struct wakes *wakes = &snapshot->world->wakes;
   uint32_t index = 0, hints = 0, woken = 0;
   for (; snapshot_saves(snapshot) && ring_peek(&wakes->hints, hints, &index); hints++)
     woken += wakes_is_woken(wakes, index);
@@ -261,23 +261,23 @@ static void exchange_wakes(snapshot *snapshot) {
   }
 }
 
-static bool is_possible(const struct muster_world *world, const command *command) {
+static bool is_possible(const struct muster_world *world, const struct command *command) {
   if (command->kind != COMMAND_HERD_WAKE && command->kind != COMMAND_HERD_REMOVE)
     return command_is_possible(world, command);
-  const herd_type *type = herds_type_of(&world->herds, command->index);
+  const struct herd_type *type = herds_type_of(&world->herds, command->index);
   return type && command->partition < type->tree.below[0];
 }
 
-static bool exchange_command(snapshot *snapshot, command *command) {
+static bool exchange_command(struct snapshot *snapshot, struct command *command) {
   snapshot_exchange(snapshot, command, sizeof *command);
   return snapshot_expect(snapshot, snapshot_saves(snapshot) || is_possible(snapshot->world, command),
                          "command %u for %u cannot have been given", command->kind, command->index);
 }
 
 /* What other threads asked for, and what updates did. */
-static void exchange_commands(snapshot *snapshot) {
+static void exchange_commands(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  command command;
+  struct command command;
   uint32_t count = 0;
   if (snapshot_saves(snapshot))
     while (ring_peek(&world->inbox.commands, count, &command)) count++;
@@ -294,7 +294,7 @@ static void exchange_commands(snapshot *snapshot) {
   }
 }
 
-static void exchange_tunings(snapshot *snapshot) {
+static void exchange_tunings(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
   muster_world_tuning tuning;
   uint32_t count = 0;
@@ -310,9 +310,9 @@ static void exchange_tunings(snapshot *snapshot) {
   }
 }
 
-static void exchange_messages(snapshot *snapshot) {
+static void exchange_messages(struct snapshot *snapshot) {
   struct muster_world *world = snapshot->world;
-  const ring *ring = &world->inbox.messages;
+  const struct ring *ring = &world->inbox.messages;
   bool takes = inbox_takes_messages(&world->inbox);
   outgoing message = {0};
   uint32_t count = 0;
@@ -331,8 +331,8 @@ static void exchange_messages(snapshot *snapshot) {
 }
 
 /* Whom a message wakes at the next intake, and who is told of messages that were dropped. */
-static void exchange_mailbox(snapshot *snapshot) {
-  mailbox *mailbox = &snapshot->world->mailbox;
+static void exchange_mailbox(struct snapshot *snapshot) {
+  struct mailbox *mailbox = &snapshot->world->mailbox;
   uint32_t most = mailbox->places ? snapshot->high : 0, index = 0;
   uint32_t count = snapshot_count(snapshot, mailbox->wake_count, most, "agents to wake");
   for (uint32_t i = 0; i < count && !snapshot->failed; i++, index++) {
@@ -349,7 +349,7 @@ static void exchange_mailbox(snapshot *snapshot) {
     while (snapshot_saves(snapshot) && !mailbox->losses[index].count) index++;
     index = snapshot_number(snapshot, index);
     if (!snapshot_mark(snapshot, index, SNAPSHOT_LOST, "those that lost messages")) return;
-    loss loss = {0};
+    struct loss loss = {0};
     if (snapshot_saves(snapshot)) loss = mailbox->losses[index];
     snapshot_exchange(snapshot, &loss, sizeof loss);
     snapshot_expect(snapshot, loss.count > 0 && loss.begun <= loss.count, "agent %u lost what none can", index);
@@ -363,7 +363,7 @@ static void exchange_mailbox(snapshot *snapshot) {
 }
 
 /* Everybody is in the list that the status asks for, and in the grid. */
-static void check_lists(snapshot *snapshot) {
+static void check_lists(struct snapshot *snapshot) {
   ASSERT(snapshot_checks(snapshot));
   for (uint32_t i = 0; i < snapshot->high && !snapshot->failed; i++) {
     const agent_row *row = &snapshot->rows[i];
@@ -382,7 +382,7 @@ static void check_lists(snapshot *snapshot) {
   }
 }
 
-void snapshot_queues(snapshot *snapshot) {
+void snapshot_queues(struct snapshot *snapshot) {
   exchange_spawns(snapshot);
   exchange_wakes(snapshot);
   exchange_commands(snapshot);

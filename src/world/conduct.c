@@ -79,7 +79,7 @@ void conduct_demote_type(struct muster_world *world, uint32_t number) {
 /* Its classes stand still, and so do who waits in them; the ranking sends the others there. */
 static void freeze_type(struct muster_world *world, uint32_t number) {
   ASSERT(number < world->types.count && !world->types.types[number].quarantined);
-  batch *batch = &world->batch;
+  struct batch *batch = &world->batch;
   uint32_t kept = 0;
   world->types.types[number].quarantined = true;
   classes_freeze(&world->classes, number, true);

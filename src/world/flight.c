@@ -45,7 +45,7 @@ size_t muster_flight_bytes(const muster_world *world) {
 }
 
 static void lend(struct muster_world *world, void *memory) {
-  runner *runner = &world->runner;
+  struct runner *runner = &world->runner;
   runner->flight_memory = memory;
   runner->flight_lines = memory ? (flight_line *)((char *)memory + lines_offset(world->def.types_max)) : NULL;
   for (uint32_t i = 0; i < runner->state_count; i++)

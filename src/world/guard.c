@@ -53,17 +53,17 @@ muster_result guard_frame(struct muster_world *world, const char *here, const ch
 }
 
 /* A call that only reads is given a world that it must not change; that it is busy is no change of it. */
-static occupancy *occupancy_of(const struct muster_world *world) {
+static struct occupancy *occupancy_of(const struct muster_world *world) {
   return &((struct muster_world *)(uintptr_t)world)->occupancy;
 }
 
-occupation guard_hold(const struct muster_world *world) {
-  occupation before = occupancy_get(&world->occupancy);
+enum occupation guard_hold(const struct muster_world *world) {
+  enum occupation before = occupancy_get(&world->occupancy);
   occupancy_set(occupancy_of(world), OCCUPIED_BY_CALL);
   return before;
 }
 
-void guard_release(const struct muster_world *world, occupation before) {
+void guard_release(const struct muster_world *world, enum occupation before) {
   occupancy_set(occupancy_of(world), before);
 }
 
@@ -71,7 +71,7 @@ void guard_destroy(struct muster_world *world) {
   char text[CALLBACK_TEXT_BYTES];
   if (!living_take(&world->living))
     fatal("muster_world_destroy: %p is no world: it was destroyed already, or is being destroyed", (const void *)world);
-  occupation occupation = occupancy_get(&world->occupancy);
+  enum occupation occupation = occupancy_get(&world->occupancy);
   if (occupation == OCCUPIED_NOT || occupation == OCCUPIED_BY_PLAN) return;
   if (occupation == OCCUPIED_BY_CALL)
     fatal("muster_world_destroy: inside a callback of a call that takes this world: it must return first");
@@ -83,7 +83,7 @@ void guard_destroy(struct muster_world *world) {
 
 /* --------------------------------------------------------------------------------------------------------- commands */
 
-static bool is_possible_of_type(const struct muster_world *world, const command *command) {
+static bool is_possible_of_type(const struct muster_world *world, const struct command *command) {
   if (command->kind >= COMMAND_HERD_WAKE || command->index >= world->types.count) return false;
   const agent_type *type = &world->types.types[command->index];
   if (command->kind == COMMAND_PARDON_TYPE || command->kind == COMMAND_QUARANTINE_TYPE) return true;
@@ -95,7 +95,7 @@ static bool is_possible_of_type(const struct muster_world *world, const command 
   return sets_check_tuning(&type->sets, type->name, command->tuning.set, &tuning) == MUSTER_OK;
 }
 
-bool command_is_possible(const struct muster_world *world, const command *command) {
+bool command_is_possible(const struct muster_world *world, const struct command *command) {
   bool observer = command->kind >= COMMAND_OBSERVER_ADD;
   if (command->kind >= COMMAND_PARDON_TYPE) return is_possible_of_type(world, command);
   if (command->kind > COMMAND_OBSERVER_REMOVE || command->partition >= PARTITIONS) return false;

@@ -33,7 +33,7 @@ static inline muster_result guard_between(const struct muster_world *world, cons
 /* The same for one that only reads, which is also sound inside the callbacks of such a call, and while the host runs a
  * plan. */
 static inline muster_result guard_read(const struct muster_world *world, const char *what) {
-  occupation by = world ? occupancy_get(&world->occupancy) : OCCUPIED_NOT;
+  enum occupation by = world ? occupancy_get(&world->occupancy) : OCCUPIED_NOT;
   return by == OCCUPIED_BY_CALL || by == OCCUPIED_BY_PLAN ? MUSTER_OK : guard_between(world, what);
 }
 
@@ -43,13 +43,13 @@ muster_result guard_frame(struct muster_world *world, const char *here, const ch
 
 /* A call between two frames calls back from here on: none that changes the world may be made until guard_release(),
  * which is given what this returned. */
-occupation guard_hold(const struct muster_world *world);
-void guard_release(const struct muster_world *world, occupation before);
+enum occupation guard_hold(const struct muster_world *world);
+void guard_release(const struct muster_world *world, enum occupation before);
 
 /* Ends the process when the world cannot be destroyed now. */
 void guard_destroy(struct muster_world *world);
 
 /* Whether a command can have been given in this world. Frame's thread. */
-bool command_is_possible(const struct muster_world *world, const command *command);
+bool command_is_possible(const struct muster_world *world, const struct command *command);
 
 #endif

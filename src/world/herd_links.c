@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 
-void herds_close_home(struct muster_world *world, herd_type *type, uint32_t herd) {
+void herds_close_home(struct muster_world *world, struct herd_type *type, uint32_t herd) {
   ASSERT(type->herds > 0 && (homes_generation(&world->homes, herd) & 1));
   homes_turn(&world->homes, herd);
   herds_give_slot(type, herds_home(type, herd));
@@ -11,7 +11,7 @@ void herds_close_home(struct muster_world *world, herd_type *type, uint32_t herd
 }
 
 static void forget_leaf(struct muster_world *world, const herd_link *link) {
-  herd_type *type = &world->herds.types[link->type];
+  struct herd_type *type = &world->herds.types[link->type];
   herd_lanes lanes = herds_lanes(type, link->entry);
   uint32_t herd = lanes.entry->herd, number = link->entry;
   ASSERT(lanes.entry->state == HERD_ENTRY_OPEN && link->lane < lanes.entry->lanes);

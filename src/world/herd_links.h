@@ -21,6 +21,6 @@ static inline bool herds_is_block(const struct muster_world *world, uint32_t ind
 }
 
 /* Takes a herd out that has no leaf and, if folded, whose members count no more. Frame's thread. */
-void herds_close_home(struct muster_world *world, herd_type *type, uint32_t herd);
+void herds_close_home(struct muster_world *world, struct herd_type *type, uint32_t herd);
 
 #endif

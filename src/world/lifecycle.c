@@ -98,7 +98,7 @@ static void forget_acting(struct muster_world *world, uint32_t index) {
 }
 
 static void forget_held(struct muster_world *world, uint32_t index) {
-  batch *batch = &world->batch;
+  struct batch *batch = &world->batch;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < batch->held_count; i++)
     if (batch->held[i] != index) batch->held[kept++] = batch->held[i];
@@ -161,7 +161,7 @@ void lifecycle_remove(struct muster_world *world, uint32_t index) {
 
 /* ----------------------------------------------------------------------------------------------- while it is there */
 
-bool lifecycle_defer(struct muster_world *world, const command *command) {
+bool lifecycle_defer(struct muster_world *world, const struct command *command) {
   ASSERT(command->kind < COMMAND_KINDS && world->deferred_count <= world->def.commands_max);
   if (world->deferred_count == world->def.commands_max) {
     /* A wake may count on this command; it finds room elsewhere. */
@@ -175,7 +175,7 @@ bool lifecycle_defer(struct muster_world *world, const command *command) {
   return true;
 }
 
-void lifecycle_apply_wake(struct muster_world *world, const command *command) {
+void lifecycle_apply_wake(struct muster_world *world, const struct command *command) {
   agent_row *row = &world->store.rows[command->index];
   ASSERT(command->kind == COMMAND_WAKE && row->status != AGENT_FREE);
   if (row->status != AGENT_PENDING && world->types.types[row->type].quarantined) return;
@@ -207,7 +207,7 @@ void lifecycle_apply_wake(struct muster_world *world, const command *command) {
 
 void lifecycle_wake(struct muster_world *world, uint32_t index) {
   uint32_t generation = identity_generation(&world->agent_ids, index);
-  lifecycle_apply_wake(world, &(command){COMMAND_WAKE, .index = index, .generation = generation});
+  lifecycle_apply_wake(world, &(struct command){COMMAND_WAKE, .index = index, .generation = generation});
 }
 
 void lifecycle_move(struct muster_world *world, uint32_t index, space_spot spot) {

@@ -33,10 +33,10 @@ void lifecycle_forgive(struct muster_world *world, uint32_t index);
 /* Something happened to an active or pending agent: it runs ahead of the ranked. With the command that says so, which
  * is kept for the next intake when an update of it is under way. */
 void lifecycle_wake(struct muster_world *world, uint32_t index);
-void lifecycle_apply_wake(struct muster_world *world, const command *command);
+void lifecycle_apply_wake(struct muster_world *world, const struct command *command);
 
 /* Queues a command for the next intake; counts it, and returns false, when there is no room. */
-bool lifecycle_defer(struct muster_world *world, const command *command);
+bool lifecycle_defer(struct muster_world *world, const struct command *command);
 
 /* Moves an active agent, and notes it for the score when that must know. */
 void lifecycle_move(struct muster_world *world, uint32_t index, space_spot spot);

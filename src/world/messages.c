@@ -11,8 +11,8 @@
 #include "world/world_record.h"
 
 void messages_reserve(struct muster_world *world, const agent_type *type) {
-  mailbox *mailbox = &world->mailbox;
-  inbox *inbox = &world->inbox;
+  struct mailbox *mailbox = &world->mailbox;
+  struct inbox *inbox = &world->inbox;
   if (world->arena.failed || (!type->boxes.capacity && !type->def.sends_max)) return;
   if (!mailbox->places) mailbox_create(mailbox, world->def.agents_max, world->def.sends_per_frame, &world->arena);
   if (mailbox->places) world->batch.places_max = world->def.sends_per_frame;
@@ -26,20 +26,21 @@ static bool is_under_way(const agent_row *row) {
   return row->atom_next || row->status == AGENT_ACTING;
 }
 
-static bool put_into_box(struct muster_world *world, muster_agent sender, const letter *head, const void *bytes) {
+static bool put_into_box(struct muster_world *world, muster_agent sender, const struct letter *head,
+                         const void *bytes) {
   muster_agent to = head->peer;
   ASSERT(head->size <= MUSTER_MESSAGE_BYTES_MAX);
   if (!identity_is_live(&world->agent_ids, to.index, to.generation)) return false;
   const agent_row *row = &world->store.rows[to.index];
   agent_type *type = &world->types.types[row->type];
-  letter letter = {sender, head->sent_ns, head->size};
+  struct letter letter = {sender, head->sent_ns, head->size};
   if (!type->boxes.capacity || head->size > type->boxes.message_bytes) return false;
   if (!boxes_put(&type->boxes, row->state_slot, &letter, bytes)) return false;
   if (type->def.wake_on_message && !is_under_way(row)) mailbox_wake(&world->mailbox, to.index);
   return true;
 }
 
-void messages_post(struct muster_world *world, muster_agent sender, const letter *head, const void *bytes) {
+void messages_post(struct muster_world *world, muster_agent sender, const struct letter *head, const void *bytes) {
   world->statistics.messages_sent++;
   if (put_into_box(world, sender, head, bytes)) {
     world->statistics.messages_delivered++;
@@ -50,7 +51,7 @@ void messages_post(struct muster_world *world, muster_agent sender, const letter
 }
 
 void messages_set_aside_late(struct muster_world *world, batch_entry *entry) {
-  const batch *batch = &world->batch;
+  const struct batch *batch = &world->batch;
   uint32_t wanted = world->types.types[world->store.rows[entry->agent].type].def.sends_max;
   if (wanted == 0 || entry->send_base == NO_PLACES) return;
   uint32_t given;
@@ -139,7 +140,7 @@ static void fetch_ahead(const struct muster_world *world, const sendings *round,
 
 /* Delivers from the next senders in agent order, from `index` on. Returns where the others begin. */
 static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
-  mailbox *mailbox = &world->mailbox;
+  struct mailbox *mailbox = &world->mailbox;
   uint32_t senders[ROUND], count = 0;
   sendings round[ROUND];
   for (; count < ROUND && mailbox->sender_count; index++) {
@@ -157,7 +158,7 @@ static uint32_t deliver_round(struct muster_world *world, uint32_t index) {
 }
 
 bool messages_deliver(struct muster_world *world, uint64_t end_ns) {
-  mailbox *mailbox = &world->mailbox;
+  struct mailbox *mailbox = &world->mailbox;
   uint32_t places = world->batch.places + allotment_taken(&world->places_late);
   if (places > mailbox->places_high) mailbox->places_high = places;
   for (uint32_t index = 0; mailbox->sender_count;) {

@@ -11,7 +11,7 @@ void messages_reserve(struct muster_world *world, const agent_type *type);
 
 /* Delivers one message now, or drops it and notes it for the sender; a null sender is the host. The receiver is the
  * letter's peer. */
-void messages_post(struct muster_world *world, muster_agent sender, const letter *head, const void *bytes);
+void messages_post(struct muster_world *world, muster_agent sender, const struct letter *head, const void *bytes);
 
 /* Intake: delivers what other threads have sent. */
 void messages_take(struct muster_world *world);

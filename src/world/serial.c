@@ -54,7 +54,7 @@ static void mark_before_sleep(void *argument) {
   world->frame.slept = true;
 }
 
-void serial_run_crew(struct muster_world *world, crew *crew, crew_work work, uint32_t helpers) {
+void serial_run_crew(struct muster_world *world, struct crew *crew, crew_work work, uint32_t helpers) {
   ASSERT(helpers > 0 && helpers < world->pool->workers);
   crew_orders orders = {.work = work,
                         .argument = world,

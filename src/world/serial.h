@@ -13,7 +13,7 @@ uint32_t serial_helpers_for(const struct muster_world *world, uint64_t work_ns);
 
 /* Runs a crew beside the caller in a serial stage; `work` takes the world. With audit, the time for which the caller
  * sleeps until the last of them leaves is told from its own, and from what the kernel takes. */
-void serial_run_crew(struct muster_world *world, crew *crew, crew_work work, uint32_t helpers);
+void serial_run_crew(struct muster_world *world, struct crew *crew, crew_work work, uint32_t helpers);
 
 /* Whether the time is over that work has which may go on later; never when it ends at UINT64_MAX. */
 bool serial_is_over(const struct muster_world *world, uint64_t end_ns);

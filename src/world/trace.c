@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "world/world.h"
 
-void trace_create(trace *trace, const muster_world_def *def, uint32_t workers, arena *arena) {
+void trace_create(struct trace *trace, const muster_world_def *def, uint32_t workers, struct arena *arena) {
   *trace = (struct trace){0};
   if (!def->trace_frames) return;
   trace->frames_max = def->trace_frames;
@@ -18,18 +18,18 @@ void trace_create(trace *trace, const muster_world_def *def, uint32_t workers, a
   trace->tracks = arena_reserve(arena, trace->workers, sizeof *trace->tracks);
 }
 
-uint64_t trace_bytes(const trace *trace) {
+uint64_t trace_bytes(const struct trace *trace) {
   uint64_t bytes = trace_kept(trace) * sizeof *trace->ring;
   for (uint32_t i = 0; i < trace_kept(trace) * trace->workers; i++) bytes += trace->counts[i] * sizeof *trace->spans;
   return bytes;
 }
 
-static uint32_t place_of_next(const trace *trace) {
+static uint32_t place_of_next(const struct trace *trace) {
   return (uint32_t)(trace->frames % trace->frames_max);
 }
 
 void trace_begin(struct muster_world *world) {
-  trace *trace = &world->trace;
+  struct trace *trace = &world->trace;
   const frame_state *frame = &world->frame;
   if (!trace_is_on(trace)) return;
   uint32_t place = place_of_next(trace);
@@ -44,8 +44,8 @@ void trace_begin(struct muster_world *world) {
 }
 
 void trace_run(struct muster_world *world) {
-  trace *trace = &world->trace;
-  const batch *batch = &world->batch;
+  struct trace *trace = &world->trace;
+  const struct batch *batch = &world->batch;
   if (!trace_is_on(trace) || !world->runner.virtual) return;
   uint64_t now_ns = trace->ring[place_of_next(trace)].begin_ns;
   for (uint32_t i = 0; i < batch->claim_count; i++) {
@@ -53,7 +53,7 @@ void trace_run(struct muster_world *world) {
     uint64_t begin_ns = now_ns;
     ASSERT(claim->first < claim->end && claim->end <= batch->count);
     for (uint32_t k = claim->first; k < claim->end; k++) now_ns += batch->entries[k].model_ns;
-    span *span = track_add(&trace->tracks[0], begin_ns, now_ns);
+    struct span *span = track_add(&trace->tracks[0], begin_ns, now_ns);
     if (!span) continue;
     track_describe(span, &world->store, batch, claim->first, claim->end);
     span->preempted = track_preempted(batch, claim->first, claim->end);
@@ -61,7 +61,7 @@ void trace_run(struct muster_world *world) {
 }
 
 void trace_end(struct muster_world *world) {
-  trace *trace = &world->trace;
+  struct trace *trace = &world->trace;
   if (!trace_is_on(trace)) return;
   uint32_t place = place_of_next(trace);
   trace_frame *kept = &trace->ring[place];

@@ -12,27 +12,27 @@ typedef struct trace_frame {
   uint64_t begin_ns, deadline_ns; /* wall, or on the virtual timeline */
 } trace_frame;
 
-typedef struct trace {
+struct trace {
   uint32_t frames_max, spans_max; /* spans of one worker in one frame */
   uint32_t workers;               /* tracks; 1 under the virtual clock */
   uint64_t frames;                /* noted so far; the last frames_max of them are kept */
   uint64_t virtual_end_ns;        /* of the last frame on the virtual timeline */
   trace_frame *ring;
-  span *spans;        /* [worker][frame][spans_max]: near each other, for memory comes in large pages */
-  uint32_t *counts;   /* [frame][worker]: how many spans there are */
-  uint64_t *left_out; /* [frame]: spans that found no room */
-  track *tracks;      /* of the frame that runs, by worker */
-} trace;
+  struct span *spans;   /* [worker][frame][spans_max]: near each other, for memory comes in large pages */
+  uint32_t *counts;     /* [frame][worker]: how many spans there are */
+  uint64_t *left_out;   /* [frame]: spans that found no room */
+  struct track *tracks; /* of the frame that runs, by worker */
+};
 
 /* Reserves the ring when the definition asks for one. */
-void trace_create(trace *trace, const muster_world_def *def, uint32_t workers, arena *arena);
+void trace_create(struct trace *trace, const muster_world_def *def, uint32_t workers, struct arena *arena);
 
-static inline bool trace_is_on(const trace *trace) {
+static inline bool trace_is_on(const struct trace *trace) {
   return trace->frames_max > 0;
 }
 
 /* Bytes of the ring that are in use. */
-uint64_t trace_bytes(const trace *trace);
+uint64_t trace_bytes(const struct trace *trace);
 
 /* A frame begins; its clocks are set. Nothing without a trace, as the others. */
 void trace_begin(struct muster_world *world);
@@ -44,15 +44,15 @@ void trace_run(struct muster_world *world);
 void trace_end(struct muster_world *world);
 
 /* The frames kept, and the k-th of them from the oldest on: its place in the ring. */
-static inline uint32_t trace_kept(const trace *trace) {
+static inline uint32_t trace_kept(const struct trace *trace) {
   return trace->frames < trace->frames_max ? (uint32_t)trace->frames : trace->frames_max;
 }
-static inline uint32_t trace_place(const trace *trace, uint32_t k) {
+static inline uint32_t trace_place(const struct trace *trace, uint32_t k) {
   return (uint32_t)((trace->frames - trace_kept(trace) + k) % trace->frames_max);
 }
 
 /* The spans of a worker in the frame at a place of the ring. */
-static inline span *trace_spans(const trace *trace, uint32_t place, uint32_t worker) {
+static inline struct span *trace_spans(const struct trace *trace, uint32_t place, uint32_t worker) {
   return trace->spans + ((size_t)worker * trace->frames_max + place) * trace->spans_max;
 }
 

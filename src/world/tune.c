@@ -225,7 +225,7 @@ void tune_run(struct muster_world *world) {
   while (next_tuning(world, &left, &tuning)) apply(world, &tuning);
 }
 
-void tune_esteem(struct muster_world *world, const command *command) {
+void tune_esteem(struct muster_world *world, const struct command *command) {
   agent_esteem *esteem = &world->store.esteem[command->index];
   if (command->designer != ESTEEM_OF_TYPE) esteem->designer = command->designer;
   if (command->role != ESTEEM_OF_TYPE) esteem->role = command->role;
@@ -245,7 +245,7 @@ static muster_result queue_company(muster_world *world, muster_agent agent, must
   if (!guard_asks_agent(world, agent, "company", &result)) return result;
   if (!all && kind == COMMAND_MEET && !identity_is_live(&world->agent_ids, other.index, other.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", other.index, other.generation);
-  command command = {.kind = kind, .index = agent.index, .generation = agent.generation};
+  struct command command = {.kind = kind, .index = agent.index, .generation = agent.generation};
   command.other = other;
   if (ring_push(&world->inbox.commands, &command)) return MUSTER_OK;
   return error_set(MUSTER_E_FULL, "commands_max = %u commands wait for the next frame", world->def.commands_max);
@@ -266,7 +266,7 @@ static void set_lift(struct muster_world *world, uint32_t index, uint16_t lift) 
   if (store_is_active(&world->store, index)) score_note(&world->board, index);
 }
 
-void tune_company(struct muster_world *world, const command *command) {
+void tune_company(struct muster_world *world, const struct command *command) {
   ASSERT(command->kind == COMMAND_MEET || command->kind == COMMAND_PART);
   if (!world->factors) return;
   if (command->kind == COMMAND_MEET)
@@ -278,7 +278,7 @@ void tune_company(struct muster_world *world, const command *command) {
 
 /* The most important of those that it is with, if they are more so than itself; all of them without company. */
 static uint16_t worth_of_company(const struct muster_world *world, uint32_t index) {
-  const companions *companions = &world->company.of[index];
+  const struct companions *companions = &world->company.of[index];
   ASSERT(world->company.places[index] > 0 && store_is_active(&world->store, index));
   uint16_t best = world->store.standing[index], own = best;
   for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++) {
@@ -294,7 +294,7 @@ static uint16_t worth_of_company(const struct muster_world *world, uint32_t inde
 
 void tune_look_at_company(struct muster_world *world) {
   enum { LOOKS_PER_FRAME = 4096, NOTICED = 256 /* 65535ths */ };
-  company *company = &world->company;
+  struct company *company = &world->company;
   if (!world->factors) return;
   uint32_t left = company->count < LOOKS_PER_FRAME ? company->count : LOOKS_PER_FRAME;
   for (; left > 0; left--) {

@@ -49,7 +49,7 @@ typedef struct frame_experience {
   double holding;                    /* of what a batch could not run, the share that could be held; 0..1 */
   double closing_ns;                 /* kept free at the end of a budget, beyond the least: plan/controller.h */
   uint32_t planned_only;             /* frames in a row in which planning alone took longer than the budget */
-  controller controller;
+  struct controller controller;
 } frame_experience;
 
 /* What a frame expects of itself, from what the frames before it took. Asked once, when the intake is over
@@ -91,7 +91,7 @@ typedef struct frame_state {
 /* Of a band of importance, since the statistics were cleared. */
 typedef struct settled_band {
   uint64_t completed;
-  histogram staleness;
+  struct histogram staleness;
 } settled_band;
 
 /* What the completed updates of a share of the batch add up to. Shares are settled by different workers at a time. */
@@ -106,7 +106,7 @@ typedef struct settle_part {
 
 /* What is known of runaways. */
 typedef struct conduct_state {
-  offenders offenders;
+  struct offenders offenders;
   muster_offence kept[MUSTER_OFFENCES_KEPT]; /* a ring */
   uint64_t kept_count;
   uint32_t types_watched, types_quarantined;
@@ -134,9 +134,9 @@ typedef struct planner_state {
 struct recorder;
 
 struct muster_world {
-  arena arena;
-  living living;
-  occupancy occupancy;
+  struct arena arena;
+  struct living living;
+  struct occupancy occupancy;
   muster_world_def def;
   muster_pool *pool, *own_pool;
   struct recorder *recorder; /* null but in a world that records or replays */
@@ -145,59 +145,59 @@ struct muster_world {
   /* agents: what exists */
   agent_store store;
   type_table types;
-  space space;
+  struct space space;
   observer_table observers;
-  mailbox mailbox;
-  company company;
+  struct mailbox mailbox;
+  struct company company;
   herd_table herds;
 
   /* plan: who runs, when, how well */
   class_table classes;
   rhythm_table rhythms;
   cost_table costs;
-  periods periods;
+  struct periods periods;
   ready_set ready;
   score_board board;
-  timers timers;
-  timers reactions; /* of agents that must react by a time: when they are looked at next */
-  ease ease;
+  struct timers timers;
+  struct timers reactions; /* of agents that must react by a time: when they are looked at next */
+  struct ease ease;
   judge_factors factor_weights;
   const judge_factors *factors; /* null: importance is the product */
   conduct_state conduct;
   fold_board fold;
-  fold_blocks fold_blocks; /* that are looked at now */
+  struct fold_blocks fold_blocks; /* that are looked at now */
 
   /* pool and run: how it runs */
-  identity agent_ids, observer_ids;
-  identity *slots; /* by type */
-  homes homes;     /* of herds */
-  inbox inbox;
-  wakes wakes;
-  batch batch;
-  rank_result held; /* what those held from the last frame take of this one's limits */
-  crew early_crew;  /* runs them while the caller plans */
-  crew run_crew, settle_crew, act_crew, score_crew, fold_crew;
+  struct identity agent_ids, observer_ids;
+  struct identity *slots; /* by type */
+  struct homes homes;     /* of herds */
+  struct inbox inbox;
+  struct wakes wakes;
+  struct batch batch;
+  rank_result held;       /* what those held from the last frame take of this one's limits */
+  struct crew early_crew; /* runs them while the caller plans */
+  struct crew run_crew, settle_crew, act_crew, score_crew, fold_crew;
   shared_u64 score_ticket; /* items of the score stage that no worker has taken yet, several at a time */
   shared_u64 fold_ticket;  /* and blocks of herds of stage 3 */
   bool early_open;
-  visit visit; /* of the thread that runs the frame, and its seat */
+  struct visit visit; /* of the thread that runs the frame, and its seat */
   struct seat *seat;
   const update_context *outer; /* whose callbacks that thread was running before: of another world; null: of none */
-  runner runner;
-  watchdog *watchdog; /* null: none */
+  struct runner runner;
+  struct watchdog *watchdog; /* null: none */
 
-  allotment places_late; /* for messages: set aside in this frame after the ranking */
-  uint32_t *spawn_ids;   /* set aside for spawns from inside updates; kept from frame to frame */
+  struct allotment places_late; /* for messages: set aside in this frame after the ranking */
+  uint32_t *spawn_ids;          /* set aside for spawns from inside updates; kept from frame to frame */
   uint32_t spawn_id_count;
-  command *deferred;        /* what updates asked of others, in order: the next intake begins with it */
-  command *deferred_before; /* the other buffer, while the intake reads one */
+  struct command *deferred;        /* what updates asked of others, in order: the next intake begins with it */
+  struct command *deferred_before; /* the other buffer, while the intake reads one */
   uint32_t deferred_count;
   uint64_t *acting, *acting_now; /* bitmaps: agents whose action atoms wait; those of them whose turn it is, only in
                                     the stage that runs them */
   uint32_t acting_count;
   uint32_t act_kinds; /* bitmap of muster_act: those that some type has */
   uint32_t act_first; /* the one whose turn is first */
-  acts acts;          /* those who act beside each other; reserved with the first type that says so */
+  struct acts acts;   /* those who act beside each other; reserved with the first type that says so */
 
   uint8_t *marks;      /* agents_max: what became of the positions of an array */
   uint64_t *seen;      /* bitmap: agents that an array named; all clear outside its call */
@@ -211,15 +211,15 @@ struct muster_world {
       struct muster_world *world); /* 7: by workers, or as in a record; null where the host runs updates */
   bool costs_told; /* entries carry what they cost, by a model or by the host's word, instead of samples of workers */
   commit_progress commit;
-  shares settle_shares;
+  struct shares settle_shares;
   planner_state planner;
   uint32_t settle_looked_at[WHEEL_SHARDS]; /* claims, by the share that looked at them */
   frame_experience experience;
   muster_frame_report report;
   muster_statistics statistics; /* the quantiles are filled when it is read */
-  trace trace;
+  struct trace trace;
   settle_part *parts; /* WHEEL_SHARDS: what completed updates add up to */
-  bands bands;
+  struct bands bands;
   uint32_t batch_high;
   uint64_t admitted_ns; /* predicted cost of the last batch */
   uint32_t helpers;     /* workers that were called to run it */
@@ -227,7 +227,7 @@ struct muster_world {
 
 /* Whether a frame has begun and not ended. */
 static inline bool world_is_in_frame(const struct muster_world *world) {
-  occupation occupation = occupancy_get(&world->occupancy);
+  enum occupation occupation = occupancy_get(&world->occupancy);
   return occupation == OCCUPIED_BY_FRAME || occupation == OCCUPIED_BY_PLAN;
 }
 

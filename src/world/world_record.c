@@ -8,7 +8,7 @@
 /* ------------------------------------------------------------------------------------------------ what hosts spawn */
 
 static void keep_types(struct muster_world *world) {
-  recorder *recorder = world->recorder;
+  struct recorder *recorder = world->recorder;
   for (; recorder->types_known < world->types.count; recorder->types_known++) {
     recorder_put_tag(recorder, TAG_TYPES);
     fields_put_type(&recorder->tape, &world->types.types[recorder->types_known]);
@@ -16,7 +16,7 @@ static void keep_types(struct muster_world *world) {
 }
 
 static uint64_t name_of_user(const struct muster_world *world, uint32_t index) {
-  const recorder *recorder = world->recorder;
+  const struct recorder *recorder = world->recorder;
   void *user = world->store.rows[index].user;
   muster_agent agent = {index, identity_generation(&world->agent_ids, index)};
   if (!user) return 0;
@@ -24,8 +24,8 @@ static uint64_t name_of_user(const struct muster_world *world, uint32_t index) {
 }
 
 static void keep_newborn(struct muster_world *world, uint32_t index) {
-  recorder *recorder = world->recorder;
-  tape *tape = &recorder->tape;
+  struct recorder *recorder = world->recorder;
+  struct tape *tape = &recorder->tape;
   const agent_row *row = &world->store.rows[index];
   const agent_type *type = &world->types.types[row->type];
   const agent_place *place = &world->store.places[index];
@@ -57,7 +57,7 @@ _Static_assert(sizeof(muster_agent) == sizeof(muster_observer), "ids of both kin
 bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t number, const void *ids,
                         const void *values, size_t each, uint32_t count) {
   if (!recorder_records(world->recorder)) return !recorder_replays(world->recorder);
-  tape *tape = &world->recorder->tape;
+  struct tape *tape = &world->recorder->tape;
   world_record_newborns(world);
   recorder_put_tag(world->recorder, tag);
   tape_put_number(tape, number);
@@ -70,7 +70,7 @@ bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t n
 /* ------------------------------------------------------------------------------------------- what an intake takes */
 
 /* Whether a command can have been given; else the replay has diverged. New observers have their index from here on. */
-static bool accepts(struct muster_world *world, const command *command) {
+static bool accepts(struct muster_world *world, const struct command *command) {
   ASSERT(recorder_replays(world->recorder));
   if (world->recorder->tape.failed) return false;
   bool adds = command->kind == COMMAND_OBSERVER_ADD;
@@ -85,7 +85,7 @@ static bool accepts(struct muster_world *world, const command *command) {
 static uint32_t exchange_some(struct muster_world *world, recorder_tag tag, void *values, size_t each, uint32_t count,
                               uint32_t most) {
   ASSERT(count <= most);
-  recorder *recorder = world->recorder;
+  struct recorder *recorder = world->recorder;
   if (recorder_records(recorder)) world_record_newborns(world);
   if (!recorder_mark(recorder, tag)) return 0;
   if (recorder_records(recorder)) {
@@ -101,7 +101,7 @@ static uint32_t exchange_some(struct muster_world *world, recorder_tag tag, void
   return (uint32_t)recorded;
 }
 
-uint32_t world_record_commands(struct muster_world *world, command *commands, uint32_t count, uint32_t most) {
+uint32_t world_record_commands(struct muster_world *world, struct command *commands, uint32_t count, uint32_t most) {
   count = exchange_some(world, TAG_COMMANDS, commands, sizeof *commands, count, most);
   for (uint32_t i = 0; i < count && recorder_replays(world->recorder); i++)
     if (!accepts(world, &commands[i])) return i; /* nor after the tape failed */
@@ -114,7 +114,7 @@ static bool exchange_one(struct muster_world *world, recorder_tag tag, bool any,
   return recorder_exchange_one(world->recorder, tag, any, value, bytes);
 }
 
-bool world_record_command(struct muster_world *world, bool any, command *command) {
+bool world_record_command(struct muster_world *world, bool any, struct command *command) {
   if (!exchange_one(world, TAG_COMMAND, any, command, sizeof *command)) return false;
   return !recorder_replays(world->recorder) || accepts(world, command);
 }

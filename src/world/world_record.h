@@ -16,10 +16,10 @@ bool world_record_array(struct muster_world *world, recorder_tag tag, uint32_t n
                         const void *values, size_t each, uint32_t count);
 
 /* Commands that were popped, at most `most`; returns how many there are. */
-uint32_t world_record_commands(struct muster_world *world, command *commands, uint32_t count, uint32_t most);
+uint32_t world_record_commands(struct muster_world *world, struct command *commands, uint32_t count, uint32_t most);
 
 /* The next of a list of commands, of messages of the host, of tunings of the world: whether there is one, and which. */
-bool world_record_command(struct muster_world *world, bool any, command *command);
+bool world_record_command(struct muster_world *world, bool any, struct command *command);
 bool world_record_message(struct muster_world *world, bool any, outgoing *message);
 bool world_record_tuning(struct muster_world *world, bool any, muster_world_tuning *tuning);
 

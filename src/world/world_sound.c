@@ -69,7 +69,7 @@ bool agent_is_sound(const struct muster_world *world, uint32_t index, soundness 
 
 /* ------------------------------------------------------------------------------------------- admitted and acting */
 
-static void add_admitted(const struct muster_world *world, uint32_t agent, const char *where, tally *admitted,
+static void add_admitted(const struct muster_world *world, uint32_t agent, const char *where, struct tally *admitted,
                          soundness *found) {
   const agent_store *store = &world->store;
   if (!SOUND(found, agent < store->maximum && store_is_active(store, agent), "agent %u is in %s and not active", agent,
@@ -88,9 +88,9 @@ static bool is_unsettled(const struct muster_world *world, uint32_t entry, world
   return world->batch.outcomes[entry] != OUTCOME_SETTLED && world->batch.outcomes[entry] != OUTCOME_NOTICED;
 }
 
-static tally tally_batch(const struct muster_world *world, world_moment moment, soundness *found) {
-  const batch *batch = &world->batch;
-  tally admitted = {0};
+static struct tally tally_batch(const struct muster_world *world, world_moment moment, soundness *found) {
+  const struct batch *batch = &world->batch;
+  struct tally admitted = {0};
   SOUND(found, batch->held_count <= HELD_MAX, "%u agents are held", batch->held_count);
   for (uint32_t i = 0; i < batch->held_count && !found->broken; i++)
     add_admitted(world, batch->held[i], "the list of those who are held", &admitted, found);
@@ -101,7 +101,7 @@ static tally tally_batch(const struct muster_world *world, world_moment moment, 
 
 /* Somebody ADMITTED is not there, or somebody twice. */
 static bool name_admitted(const struct muster_world *world, world_moment moment, soundness *found) {
-  const batch *batch = &world->batch;
+  const struct batch *batch = &world->batch;
   for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
     uint32_t times = 0;
     if (world->store.rows[i].status != AGENT_ADMITTED) continue;
@@ -113,14 +113,14 @@ static bool name_admitted(const struct muster_world *world, world_moment moment,
 }
 
 static bool statuses_are_sound(const struct muster_world *world, world_moment moment, soundness *found) {
-  tally admitted = {0};
+  struct tally admitted = {0};
   uint32_t acting = 0;
   for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX && !found->broken; i++) {
     agent_is_sound(world, i, found);
     if (world->store.rows[i].status == AGENT_ADMITTED) tally_add(&admitted, i);
     acting += world->store.rows[i].status == AGENT_ACTING;
   }
-  tally told = tally_batch(world, moment, found);
+  struct tally told = tally_batch(world, moment, found);
   if (!found->broken && !tally_equals(&told, &admitted)) name_admitted(world, moment, found);
   uint64_t marked = sound_bits(world->acting, (world->def.agents_max + 63) / 64);
   return SOUND(found, acting == world->acting_count && marked == acting,
@@ -133,7 +133,7 @@ static bool statuses_are_sound(const struct muster_world *world, world_moment mo
 static bool penalties_are_sound(const struct muster_world *world, soundness *found) {
   const conduct_state *conduct = &world->conduct;
   uint32_t demoted = 0, quarantined = 0, types = 0;
-  tally told = {0}, seen = {0};
+  struct tally told = {0}, seen = {0};
   for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
     const agent_row *row = &world->store.rows[i];
     demoted += row->level_floor > 0;
@@ -175,7 +175,7 @@ static bool spawns_are_sound(const struct muster_world *world, soundness *found)
 /* A home's id is somebody's where a herd is. */
 static bool homes_are_sound(const struct muster_world *world, soundness *found) {
   for (uint32_t t = 0; t < world->herds.count; t++) {
-    const herd_type *type = &world->herds.types[t];
+    const struct herd_type *type = &world->herds.types[t];
     for (uint32_t home = 0; home < type->block_count * MUSTER_HERD_BLOCK && !found->broken; home++) {
       bool used = home % MUSTER_HERD_BLOCK < herds_block_of(type, home)->high;
       bool there = used && (type->members[home] || herds_number_in(type, home) != HERD_EMPTY);
@@ -203,7 +203,7 @@ bool world_is_sound(const struct muster_world *world, world_moment moment, sound
 }
 
 bool world_ids_are_sound(const struct muster_world *world, soundness *found) {
-  const identity *ids = &world->agent_ids;
+  const struct identity *ids = &world->agent_ids;
   uint32_t high = identity_high(ids), live = 0, index;
   uint32_t aside = world->spawn_id_count + (world->herds.links && world->herds.spare != HERD_NONE);
   for (uint32_t i = 0; i < high && !found->broken; i++) {

@@ -13,18 +13,18 @@
 
 enum { AGENTS_MAX = 400, FOUND_MAX = 512, EIGHTHS = 8, TYPES = 3, PARTITIONS_USED = 3 };
 
-typedef struct fixture {
-  arena arena;
+struct fixture {
+  struct arena arena;
   agent_store store;
-  space space;
-  neighbour *expected; /* store.maximum */
+  struct space space;
+  struct neighbour *expected; /* store.maximum */
   uint64_t counter;
   uint32_t cut; /* queries that were */
-} fixture;
+};
 
 /* A store of `agents` and a grid that was made for `agents_max`. */
-static fixture *create_for(uint32_t agents, uint32_t agents_max, double cell_m) {
-  fixture *fixture = calloc(1, sizeof *fixture);
+static struct fixture *create_for(uint32_t agents, uint32_t agents_max, double cell_m) {
+  struct fixture *fixture = calloc(1, sizeof *fixture);
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
   store_create(&fixture->store, agents, &fixture->arena);
@@ -34,24 +34,24 @@ static fixture *create_for(uint32_t agents, uint32_t agents_max, double cell_m) 
   return fixture;
 }
 
-static inline fixture *create(uint32_t agents_max, double cell_m) {
+static inline struct fixture *create(uint32_t agents_max, double cell_m) {
   return create_for(AGENTS_MAX, agents_max, cell_m);
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   arena_destroy(&fixture->arena);
   free(fixture);
 }
 
-static inline uint32_t draw(fixture *fixture, uint32_t below) {
+static inline uint32_t draw(struct fixture *fixture, uint32_t below) {
   return (uint32_t)(random_at(1, 0, 0, ++fixture->counter) % below);
 }
 
-static bool is_linked(const fixture *fixture, uint32_t index) {
+static bool is_linked(const struct fixture *fixture, uint32_t index) {
   return store_is_active(&fixture->store, index);
 }
 
-static void put(fixture *fixture, uint32_t index, muster_position position, uint16_t partition, uint16_t type) {
+static void put(struct fixture *fixture, uint32_t index, muster_position position, uint16_t partition, uint16_t type) {
   agent_place *place = &fixture->store.places[index];
   place->partition = partition;
   place->type = type;
@@ -60,39 +60,39 @@ static void put(fixture *fixture, uint32_t index, muster_position position, uint
   store_activate(&fixture->store, index);
 }
 
-static inline void put_at(fixture *fixture, uint32_t index, double x, double y) {
+static inline void put_at(struct fixture *fixture, uint32_t index, double x, double y) {
   put(fixture, index, (muster_position){x, y, 0}, 0, 0);
 }
 
-static inline void move_to(fixture *fixture, uint32_t index, muster_position position) {
+static inline void move_to(struct fixture *fixture, uint32_t index, muster_position position) {
   space_move(&fixture->space, &fixture->store, index, space_spot_of(&fixture->space, position));
 }
 
-static inline void take_out(fixture *fixture, uint32_t index) {
+static inline void take_out(struct fixture *fixture, uint32_t index) {
   space_unlink(&fixture->space, &fixture->store, index);
   store_deactivate(&fixture->store, index);
 }
 
 /* In eighths of a metre, so that floats and squares of distances are exact and many distances are equal. */
-static inline muster_position draw_eighths(fixture *fixture, uint32_t span_m) {
+static inline muster_position draw_eighths(struct fixture *fixture, uint32_t span_m) {
   double x = (double)draw(fixture, span_m * EIGHTHS) / EIGHTHS - span_m / 2.0;
   double y = (double)draw(fixture, span_m * EIGHTHS) / EIGHTHS - span_m / 2.0;
   return (muster_position){x, y, (double)draw(fixture, 1000)};
 }
 
-typedef struct query {
+struct query {
   uint32_t index, type, capacity;
   float radius_m;
-} query;
+};
 
 /* What the grid answers. */
-typedef struct answer {
+struct answer {
   uint32_t count;
   nearby_looks looks;
-  neighbour found[FOUND_MAX];
-} answer;
+  struct neighbour found[FOUND_MAX];
+};
 
-static void ask(const fixture *fixture, const query *query, answer *answer) {
+static void ask(const struct fixture *fixture, const struct query *query, struct answer *answer) {
   memset(answer, 0xee, sizeof *answer);
   nearby_query nearby = {query->index, query->type, query->radius_m};
   answer->count =
@@ -100,14 +100,14 @@ static void ask(const fixture *fixture, const query *query, answer *answer) {
 }
 
 static int compare(const void *a, const void *b) {
-  const neighbour *left = a, *right = b;
+  const struct neighbour *left = a, *right = b;
   if (left->distance_squared != right->distance_squared)
     return left->distance_squared < right->distance_squared ? -1 : 1;
   return left->index < right->index ? -1 : left->index > right->index;
 }
 
 /* Everyone within the radius, in the order that is promised. */
-static uint32_t look_at_everybody(const fixture *fixture, const query *query, neighbour *out) {
+static uint32_t look_at_everybody(const struct fixture *fixture, const struct query *query, struct neighbour *out) {
   const agent_place *centre = &fixture->store.places[query->index];
   muster_position from = space_position(&fixture->space, centre);
   uint32_t count = 0;
@@ -118,22 +118,22 @@ static uint32_t look_at_everybody(const fixture *fixture, const query *query, ne
     muster_position to = space_position(&fixture->space, place);
     double square = (to.x - from.x) * (to.x - from.x) + (to.y - from.y) * (to.y - from.y);
     if (square > (double)query->radius_m * (double)query->radius_m) continue;
-    out[count++] = (neighbour){i, (float)square};
+    out[count++] = (struct neighbour){i, (float)square};
   }
   qsort(out, count, sizeof *out, compare);
   return count;
 }
 
 /* Of a query that was cut: it found some of those that there are, and tells them in order. */
-static void check_cut(const neighbour *everybody, uint32_t count, const answer *answer) {
+static void check_cut(const struct neighbour *everybody, uint32_t count, const struct answer *answer) {
   for (uint32_t i = 0; i < answer->count; i++) {
     cr_assert_not_null(bsearch(&answer->found[i], everybody, count, sizeof *everybody, compare));
     if (i > 0) cr_assert_lt(compare(&answer->found[i - 1], &answer->found[i]), 0);
   }
 }
 
-static inline void check_query(fixture *fixture, const query *query) {
-  answer answer;
+static inline void check_query(struct fixture *fixture, const struct query *query) {
+  struct answer answer;
   ask(fixture, query, &answer);
   uint32_t all = look_at_everybody(fixture, query, fixture->expected);
   uint32_t wanted = all < query->capacity ? all : query->capacity;
@@ -154,16 +154,16 @@ static inline void check_query(fixture *fixture, const query *query) {
                  (double)fixture->expected[i].distance_squared);
 }
 
-static inline query draw_query(fixture *fixture) {
+static inline struct query draw_query(struct fixture *fixture) {
   static const uint32_t capacities[] = {0, 1, 2, 7, 64, AGENTS_MAX};
   static const uint32_t types[] = {UINT32_MAX, 0, 1, 2, TYPES};
-  return (query){draw(fixture, fixture->store.maximum), types[draw(fixture, 5)], capacities[draw(fixture, 6)],
-                 (float)draw(fixture, 100 * EIGHTHS) / EIGHTHS};
+  return (struct query){draw(fixture, fixture->store.maximum), types[draw(fixture, 5)], capacities[draw(fixture, 6)],
+                        (float)draw(fixture, 100 * EIGHTHS) / EIGHTHS};
 }
 
-static inline void check_some_queries(fixture *fixture, uint32_t queries) {
+static inline void check_some_queries(struct fixture *fixture, uint32_t queries) {
   for (uint32_t i = 0; i < queries; i++) {
-    query query = draw_query(fixture);
+    struct query query = draw_query(fixture);
     if (is_linked(fixture, query.index)) check_query(fixture, &query);
   }
 }

@@ -5,16 +5,16 @@
 
 enum { BLOCKS = 4, AGENTS = 8 };
 
-typedef struct fixture {
-  arena arena;
+struct fixture {
+  struct arena arena;
   herd_table table;
-  herd_type type;
-} fixture;
+  struct herd_type type;
+};
 
-static void create(fixture *fixture) {
+static void create(struct fixture *fixture) {
   cr_assert_eq(arena_create(&fixture->arena, &(muster_allocator){0}), MUSTER_OK);
-  herd_type *type = &fixture->type;
-  *type = (herd_type){.def = muster_default_herd_type_def(), .blocks_max = BLOCKS};
+  struct herd_type *type = &fixture->type;
+  *type = (struct herd_type){.def = muster_default_herd_type_def(), .blocks_max = BLOCKS};
   type->def.unfolded_max = BLOCKS;
   cr_assert(herd_tree_make(&type->tree, 2, 5));
   herds_lay_out(type);
@@ -33,23 +33,23 @@ static void create(fixture *fixture) {
 }
 
 /* A block whose every slot has a herd. */
-static void open_full_block(herd_type *type) {
+static void open_full_block(struct herd_type *type) {
   herds_open_block(type, 0, 0.0, 0.0);
   uint32_t number = type->block_count - 1;
   for (uint32_t i = 0; i < MUSTER_HERD_BLOCK; i++)
     herds_write(type, herds_take_slot(type, number), &(herd_body){.members = 32});
 }
 
-static void take_away(herd_type *type, uint32_t number, uint32_t slot) {
+static void take_away(struct herd_type *type, uint32_t number, uint32_t slot) {
   uint32_t home = number * MUSTER_HERD_BLOCK + slot;
   type->members[home] = 0;
   herds_give_slot(type, home);
 }
 
 Test(herds, gaps_of_a_block_are_filled_before_another_is_begun) {
-  static fixture fixture;
+  static struct fixture fixture;
   create(&fixture);
-  herd_type *type = &fixture.type;
+  struct herd_type *type = &fixture.type;
   for (uint32_t i = 0; i < 3; i++) open_full_block(type);
   cr_assert_eq(herds_find_block(type, 0), 3, "all are full");
   take_away(type, 1, 5);
@@ -62,9 +62,9 @@ Test(herds, gaps_of_a_block_are_filled_before_another_is_begun) {
 }
 
 Test(herds, leaves_are_where_they_were_put_however_far_the_herd_is_from_zero) {
-  static fixture fixture;
+  static struct fixture fixture;
   create(&fixture);
-  herd_type *type = &fixture.type;
+  struct herd_type *type = &fixture.type;
   herds_open_block(type, 0, 0.0, 0.0);
   herds_write(type, herds_take_slot(type, 0), &(herd_body){.members = 32});
   uint32_t number = herds_take_entry(type, 0, 3000.0, -7000.0), agents[2] = {0, 1};

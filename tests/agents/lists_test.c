@@ -9,18 +9,18 @@
 enum { AGENTS = 600, LISTS = 24, POOLS = 3, ROUNDS = 60000, NOWHERE = LISTS };
 
 /* Each list is served by pool `list % pools`; its owner is 1000 + list. */
-typedef struct fixture {
-  arena arena;
+struct fixture {
+  struct arena arena;
   list_store lists;
   uint32_t pools;
   agent_list heads[LISTS];
   list_spot spots[AGENTS];
   uint32_t where[AGENTS]; /* the list that an agent is in, or NOWHERE */
   uint32_t order[LISTS][AGENTS], count[LISTS];
-} fixture;
+};
 
-static fixture *create(uint32_t pools, uint32_t agents_max) {
-  fixture *fixture = calloc(1, sizeof *fixture);
+static struct fixture *create(uint32_t pools, uint32_t agents_max) {
+  struct fixture *fixture = calloc(1, sizeof *fixture);
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
   fixture->pools = pools;
@@ -29,19 +29,19 @@ static fixture *create(uint32_t pools, uint32_t agents_max) {
   return fixture;
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   arena_destroy(&fixture->arena);
   free(fixture);
 }
 
-static void add(fixture *fixture, uint32_t list, uint32_t agent) {
+static void add(struct fixture *fixture, uint32_t list, uint32_t agent) {
   fixture->spots[agent] = lists_add(&fixture->lists, list % fixture->pools, &fixture->heads[list], 1000 + list, agent);
   fixture->where[agent] = list;
   fixture->order[list][fixture->count[list]++] = agent;
 }
 
 /* The model does as the list promises: its last agent fills the gap. */
-static void take_out(fixture *fixture, uint32_t agent) {
+static void take_out(struct fixture *fixture, uint32_t agent) {
   uint32_t list = fixture->where[agent], *order = fixture->order[list], last = order[--fixture->count[list]];
   list_spot spot = fixture->spots[agent];
   uint32_t moved = lists_take_out(&fixture->lists, list % fixture->pools, &fixture->heads[list], spot);
@@ -57,7 +57,7 @@ static void take_out(fixture *fixture, uint32_t agent) {
 }
 
 /* Reads the last block and gives it back, as the wheel does. */
-static void drop_last(fixture *fixture, uint32_t list) {
+static void drop_last(struct fixture *fixture, uint32_t list) {
   const list_block *block = lists_last(&fixture->lists, fixture->heads[list]);
   for (uint32_t i = block->count; i-- > 0;) {
     cr_assert_eq(block->agents[i], fixture->order[list][--fixture->count[list]]);
@@ -67,7 +67,7 @@ static void drop_last(fixture *fixture, uint32_t list) {
 }
 
 /* Walks every list backwards: order, spots, owners, and that only last blocks are not full. Returns blocks in use. */
-static uint32_t check(const fixture *fixture) {
+static uint32_t check(const struct fixture *fixture) {
   uint32_t blocks = 0;
   for (uint32_t list = 0; list < LISTS; list++) {
     uint32_t left = fixture->count[list];
@@ -89,13 +89,13 @@ static uint32_t check(const fixture *fixture) {
   return blocks;
 }
 
-static uint32_t available(const fixture *fixture, uint32_t pool) {
+static uint32_t available(const struct fixture *fixture, uint32_t pool) {
   const list_pool *own = &fixture->lists.pools[pool];
   return own->free_count + own->fresh_end - own->fresh;
 }
 
 /* Every block but number 0 is in a list, in a pool, or was never given out. */
-static void check_blocks(const fixture *fixture) {
+static void check_blocks(const struct fixture *fixture) {
   uint32_t blocks = check(fixture) + fixture->lists.maximum - fixture->lists.fresh;
   for (uint32_t pool = 0; pool < fixture->pools; pool++) {
     uint32_t free = 0;
@@ -106,7 +106,7 @@ static void check_blocks(const fixture *fixture) {
   cr_assert_eq(blocks, fixture->lists.maximum - 1);
 }
 
-static void do_anything(fixture *fixture, uint64_t random, bool crowded) {
+static void do_anything(struct fixture *fixture, uint64_t random, bool crowded) {
   uint32_t agent = (uint32_t)(random % AGENTS), list = (uint32_t)(random >> 20) % LISTS;
   if (crowded) list %= 2; /* long lists of several blocks */
   if ((random >> 40) % 512 == 0 && fixture->heads[list])
@@ -119,7 +119,7 @@ static void do_anything(fixture *fixture, uint64_t random, bool crowded) {
 
 Test(lists, do_as_plain_arrays_do_over_many_random_operations) {
   for (uint32_t pools = 1; pools <= LIST_POOLS_MAX; pools++) {
-    fixture *fixture = create(pools, AGENTS);
+    struct fixture *fixture = create(pools, AGENTS);
     for (uint32_t round = 0; round < ROUNDS; round++) {
       do_anything(fixture, random_at(pools, round, 0, 0), round / 5000 % 2);
       if (round % 512 == 0) check_blocks(fixture);
@@ -130,7 +130,7 @@ Test(lists, do_as_plain_arrays_do_over_many_random_operations) {
 }
 
 Test(lists, every_agent_alone_in_a_list_finds_a_block_again_and_again) {
-  fixture *fixture = create(POOLS, AGENTS);
+  struct fixture *fixture = create(POOLS, AGENTS);
   agent_list *alone = calloc(AGENTS, sizeof *alone);
   for (uint32_t round = 0; round < 20; round++) {
     for (uint32_t i = 0; i < AGENTS; i++)
@@ -150,7 +150,7 @@ Test(lists, every_agent_alone_in_a_list_finds_a_block_again_and_again) {
 
 /* A list is filed anew into lists of one agent each while its own block is not given back yet. */
 Test(lists, a_block_is_left_for_filing_anew_when_all_others_are_in_use) {
-  fixture *fixture = create(1, AGENTS);
+  struct fixture *fixture = create(1, AGENTS);
   agent_list *alone = calloc(AGENTS, sizeof *alone), together = 0;
   for (uint32_t i = 0; i < AGENTS; i++)
     lists_add(&fixture->lists, 0, i < LIST_BLOCK_AGENTS ? &together : &alone[i], 0, i);
@@ -163,7 +163,7 @@ Test(lists, a_block_is_left_for_filing_anew_when_all_others_are_in_use) {
 }
 
 Test(lists, reuse_the_blocks_that_came_back_before_fresh_ones) {
-  fixture *fixture = create(1, AGENTS);
+  struct fixture *fixture = create(1, AGENTS);
   for (uint32_t i = 0; i < AGENTS; i++) add(fixture, 0, i);
   uint64_t bytes = lists_bytes(&fixture->lists);
   cr_assert_eq(bytes, (1 + (AGENTS + LIST_BLOCK_AGENTS - 1) / LIST_BLOCK_AGENTS) * sizeof(list_block));
@@ -179,11 +179,11 @@ Test(lists, reuse_the_blocks_that_came_back_before_fresh_ones) {
 
 /* --------------------------------------------------------------------------------------------------------- stocking */
 
-static list_pool pool_of(const fixture *fixture, uint32_t pool) {
+static list_pool pool_of(const struct fixture *fixture, uint32_t pool) {
   return fixture->lists.pools[pool];
 }
 
-static void expect_untouched(const fixture *fixture, uint32_t pool, const list_pool *before) {
+static void expect_untouched(const struct fixture *fixture, uint32_t pool, const list_pool *before) {
   const list_pool *now = &fixture->lists.pools[pool];
   cr_assert(now->free == before->free && now->free_count == before->free_count && now->fresh == before->fresh &&
                 now->fresh_end == before->fresh_end,
@@ -191,7 +191,7 @@ static void expect_untouched(const fixture *fixture, uint32_t pool, const list_p
 }
 
 /* Each pool in turn serves what was wanted of it, every agent in a list of its own, and nobody else notices. */
-static void serve_apart(fixture *fixture, const uint32_t *wanted, uint32_t agents_left) {
+static void serve_apart(struct fixture *fixture, const uint32_t *wanted, uint32_t agents_left) {
   agent_list *alone = calloc(agents_left, sizeof *alone);
   uint32_t next = 0;
   for (uint32_t pool = 0; pool < fixture->pools; pool++) cr_assert_geq(available(fixture, pool), wanted[pool]);
@@ -210,7 +210,7 @@ static void serve_apart(fixture *fixture, const uint32_t *wanted, uint32_t agent
 }
 
 Test(lists, stocked_pools_serve_what_was_wanted_without_the_reserve_or_each_other) {
-  fixture *fixture = create(4, AGENTS);
+  struct fixture *fixture = create(4, AGENTS);
   for (uint32_t round = 0; round < 300; round++) {
     uint32_t wanted[4], left = AGENTS;
     for (uint32_t pool = 0; pool < 4; pool++) {
@@ -226,7 +226,7 @@ Test(lists, stocked_pools_serve_what_was_wanted_without_the_reserve_or_each_othe
 
 Test(lists, pools_are_stocked_from_one_that_holds_all_the_free_blocks) {
   for (uint32_t rich = 0; rich < 4; rich++) {
-    fixture *fixture = create(4, AGENTS);
+    struct fixture *fixture = create(4, AGENTS);
     uint32_t everything[4] = {0}, wanted[4];
     agent_list *alone = calloc(AGENTS, sizeof *alone);
     everything[rich] = AGENTS;
@@ -243,7 +243,7 @@ Test(lists, pools_are_stocked_from_one_that_holds_all_the_free_blocks) {
 }
 
 Test(lists, are_stocked_for_all_the_agents_that_are_in_none_of_them) {
-  fixture *fixture = create(4, AGENTS);
+  struct fixture *fixture = create(4, AGENTS);
   agent_list *alone = calloc(AGENTS, sizeof *alone);
   for (uint32_t inside = 0; inside < AGENTS; inside += 37) {
     uint32_t wanted[4] = {0};
@@ -259,7 +259,7 @@ Test(lists, are_stocked_for_all_the_agents_that_are_in_none_of_them) {
 }
 
 Test(lists, stock_that_was_not_used_is_kept_when_more_is_wanted) {
-  fixture *fixture = create(4, AGENTS);
+  struct fixture *fixture = create(4, AGENTS);
   for (uint32_t wanted = 1; wanted <= AGENTS / 4; wanted++) {
     uint32_t each[4] = {wanted, wanted, wanted, wanted};
     lists_stock(&fixture->lists, each);
@@ -270,7 +270,7 @@ Test(lists, stock_that_was_not_used_is_kept_when_more_is_wanted) {
 }
 
 Test(lists, count_the_bytes_of_blocks_that_were_ever_in_use) {
-  fixture *fixture = create(2, AGENTS);
+  struct fixture *fixture = create(2, AGENTS);
   cr_assert_eq(lists_bytes(&fixture->lists), sizeof(list_block), "the block that is none");
   lists_stock(&fixture->lists, (uint32_t[]){100, 100});
   cr_assert_eq(lists_bytes(&fixture->lists), sizeof(list_block), "stock is not use");

@@ -8,21 +8,21 @@
 
 enum { SLOTS = 3, CAPACITY = 5, BYTES = 12 };
 
-static arena arena_of_test(void) {
-  arena arena;
+static struct arena arena_of_test(void) {
+  struct arena arena;
   muster_allocator allocator = {0};
   arena_create(&arena, &allocator);
   return arena;
 }
 
 static bool put(box_table *table, uint32_t slot, uint32_t number) {
-  const letter head = {{number, 1}, number * 10u, BYTES};
+  const struct letter head = {{number, 1}, number * 10u, BYTES};
   const uint32_t bytes[3] = {number, ~number, number};
   return boxes_put(table, slot, &head, bytes);
 }
 
 static void check_letter(const box_table *table, uint32_t slot, uint32_t at, uint32_t number) {
-  const letter *letter = boxes_letter(table, slot, at);
+  const struct letter *letter = boxes_letter(table, slot, at);
   const uint32_t bytes[3] = {number, ~number, number};
   cr_assert_eq(letter->peer.index, number);
   cr_assert_eq(letter->sent_ns, number * 10u);
@@ -32,15 +32,15 @@ static void check_letter(const box_table *table, uint32_t slot, uint32_t at, uin
 }
 
 /* What a box should hold: numbers from `first` to `end`, of which an update that goes on has seen those to `seen`. */
-typedef struct expected {
+struct expected {
   uint32_t first, end, seen;
   bool under_way;
-} expected;
+};
 
 Test(mailbox, boxes_hold_what_was_put_in_order_until_the_update_that_could_read_it_completes) {
-  arena arena = arena_of_test();
+  struct arena arena = arena_of_test();
   box_table table;
-  expected expected[SLOTS] = {0};
+  struct expected expected[SLOTS] = {0};
   uint32_t refused = 0, left = 0;
   boxes_create(&table, SLOTS, CAPACITY, BYTES, &arena);
   for (uint32_t step = 0; step < 20000; step++) {
@@ -70,7 +70,7 @@ Test(mailbox, boxes_hold_what_was_put_in_order_until_the_update_that_could_read_
 }
 
 Test(mailbox, an_update_that_began_with_an_empty_box_takes_nothing_out) {
-  arena arena = arena_of_test();
+  struct arena arena = arena_of_test();
   box_table table;
   boxes_create(&table, SLOTS, CAPACITY, BYTES, &arena);
   boxes_begin(&table, 1);
@@ -82,9 +82,9 @@ Test(mailbox, an_update_that_began_with_an_empty_box_takes_nothing_out) {
 }
 
 Test(mailbox, a_cleared_box_is_as_new) {
-  arena arena = arena_of_test();
+  struct arena arena = arena_of_test();
   box_table table;
-  const box empty = {0};
+  const struct box empty = {0};
   boxes_create(&table, SLOTS, CAPACITY, BYTES, &arena);
   for (uint32_t i = 0; i < CAPACITY; i++) put(&table, 2, i);
   boxes_begin(&table, 2);
@@ -94,7 +94,7 @@ Test(mailbox, a_cleared_box_is_as_new) {
 }
 
 Test(mailbox, a_type_without_boxes_reserves_nothing) {
-  arena arena = arena_of_test();
+  struct arena arena = arena_of_test();
   box_table table;
   boxes_create(&table, 1000000, 0, 0, &arena);
   cr_assert_eq(arena.block_count, 0);
@@ -106,8 +106,8 @@ Test(mailbox, senders_are_taken_in_agent_order_with_the_entry_that_they_named) {
   enum { AGENTS = 700 };
   const uint32_t agents[] = {699, 0, 63, 64, 65, 400, 1, 128, 127};
   const uint32_t sorted[] = {0, 1, 63, 64, 65, 127, 128, 400, 699};
-  arena arena = arena_of_test();
-  mailbox mailbox = {0};
+  struct arena arena = arena_of_test();
+  struct mailbox mailbox = {0};
   mailbox_create(&mailbox, AGENTS, 16, &arena);
   for (uint32_t round = 0; round < 2; round++) {
     uint32_t from = 0;
@@ -123,8 +123,8 @@ Test(mailbox, senders_are_taken_in_agent_order_with_the_entry_that_they_named) {
 }
 
 Test(mailbox, an_agent_is_woken_once_and_not_when_it_is_gone) {
-  arena arena = arena_of_test();
-  mailbox mailbox = {0};
+  struct arena arena = arena_of_test();
+  struct mailbox mailbox = {0};
   mailbox_create(&mailbox, 200, 16, &arena);
   for (uint32_t i = 0; i < 5; i++) mailbox_wake(&mailbox, 150);
   mailbox_wake(&mailbox, 3);
@@ -139,8 +139,8 @@ Test(mailbox, an_agent_is_woken_once_and_not_when_it_is_gone) {
 }
 
 Test(mailbox, losses_are_told_by_the_update_that_began_with_them) {
-  arena arena = arena_of_test();
-  mailbox mailbox = {0};
+  struct arena arena = arena_of_test();
+  struct mailbox mailbox = {0};
   mailbox_create(&mailbox, 10, 16, &arena);
   mailbox_lose(&mailbox, 4);
   mailbox_lose(&mailbox, 4);

@@ -6,24 +6,24 @@ enum { CROWD = 4000, QUERIES = 100 };
 static const double cell_m = 32.0;
 
 /* On a square of 1,024 steps; these are powers of two, so that squares of distances are exact. */
-static muster_position draw_position(fixture *fixture, double step_m) {
+static muster_position draw_position(struct fixture *fixture, double step_m) {
   double x = draw(fixture, 1024), y = draw(fixture, 1024);
   return (muster_position){x * step_m, y * step_m, 0};
 }
 
 /* A crowd on a square of 1,024 steps, of three types: the third is one of a hundred. */
-static fixture *create_crowd(double step_m) {
-  fixture *fixture = create_for(CROWD, CROWD, cell_m);
+static struct fixture *create_crowd(double step_m) {
+  struct fixture *fixture = create_for(CROWD, CROWD, cell_m);
   for (uint32_t i = 0; i < CROWD; i++)
     put(fixture, i, draw_position(fixture, step_m), 0, i % 100 == 0 ? 2 : (uint16_t)(i % 2));
   return fixture;
 }
 
 /* Queries that were cut, of QUERIES. */
-static uint32_t check_crowd(fixture *fixture, uint32_t type, uint32_t capacity, float radius_m) {
+static uint32_t check_crowd(struct fixture *fixture, uint32_t type, uint32_t capacity, float radius_m) {
   fixture->cut = 0;
   for (uint32_t i = 0; i < QUERIES; i++)
-    check_query(fixture, &(query){i * (CROWD / QUERIES), type, capacity, radius_m});
+    check_query(fixture, &(struct query){i * (CROWD / QUERIES), type, capacity, radius_m});
   return fixture->cut;
 }
 
@@ -31,7 +31,7 @@ Test(nearby, a_query_looks_at_256_agents_at_most_however_many_are_near) {
   static const double steps_m[] = {0, 0x1p-11, 0x1p-8, 0x1p-5, 0.25, 4};
   static const float radii_m[] = {0.0f, 4.0f, 40.0f, 400.0f, 1e6f};
   for (uint32_t i = 0; i < sizeof steps_m / sizeof *steps_m; i++) {
-    fixture *fixture = create_crowd(steps_m[i]);
+    struct fixture *fixture = create_crowd(steps_m[i]);
     for (uint32_t k = 0; k < sizeof radii_m / sizeof *radii_m; k++) {
       check_crowd(fixture, UINT32_MAX, 8, radii_m[k]);
       check_crowd(fixture, UINT32_MAX, AGENTS_MAX, radii_m[k]);
@@ -42,11 +42,11 @@ Test(nearby, a_query_looks_at_256_agents_at_most_however_many_are_near) {
 }
 
 Test(nearby, all_in_one_spot_are_told_that_there_are_more_and_still_find_as_many_as_they_want) {
-  fixture *fixture = create_crowd(0);
+  struct fixture *fixture = create_crowd(0);
   cr_assert_eq(check_crowd(fixture, UINT32_MAX, 8, 10.0f), QUERIES);
   for (uint32_t i = 0; i < CROWD; i++) {
-    answer answer;
-    ask(fixture, &(query){i, UINT32_MAX, 8, 10.0f}, &answer);
+    struct answer answer;
+    ask(fixture, &(struct query){i, UINT32_MAX, 8, 10.0f}, &answer);
     cr_assert_eq(answer.count, 8);
     cr_assert_leq(answer.looks.looked, 2 * BIN_AGENTS);
   }
@@ -54,11 +54,11 @@ Test(nearby, all_in_one_spot_are_told_that_there_are_more_and_still_find_as_many
 }
 
 Test(nearby, in_one_spot_everybody_is_looked_at_by_somebody) {
-  fixture *fixture = create_crowd(0);
+  struct fixture *fixture = create_crowd(0);
   bool *seen = calloc(CROWD, sizeof *seen);
   for (uint32_t i = 0; i < CROWD; i++) {
-    answer answer;
-    ask(fixture, &(query){i, UINT32_MAX, 64, 10.0f}, &answer);
+    struct answer answer;
+    ask(fixture, &(struct query){i, UINT32_MAX, 64, 10.0f}, &answer);
     for (uint32_t k = 0; k < answer.count; k++) seen[answer.found[k].index] = true;
   }
   uint32_t unseen = 0;
@@ -69,14 +69,14 @@ Test(nearby, in_one_spot_everybody_is_looked_at_by_somebody) {
 }
 
 Test(nearby, in_a_crowd_that_stands_apart_the_nearest_are_found_and_nothing_is_cut) {
-  fixture *fixture = create_crowd(0x1p-6); /* 16 on a square metre, all in one cell */
+  struct fixture *fixture = create_crowd(0x1p-6); /* 16 on a square metre, all in one cell */
   cr_assert_eq(check_crowd(fixture, UINT32_MAX, 8, 10.0f), 0);
   cr_assert_leq(check_crowd(fixture, UINT32_MAX, 64, 10.0f), QUERIES / 20);
   destroy(fixture);
 }
 
 Test(nearby, what_is_rare_in_a_crowd_may_be_missed_and_this_is_told) {
-  fixture *fixture = create_crowd(0x1p-6);
+  struct fixture *fixture = create_crowd(0x1p-6);
   cr_assert_gt(check_crowd(fixture, 2, 8, 10.0f), QUERIES / 2);
   destroy(fixture);
 }
@@ -84,13 +84,13 @@ Test(nearby, what_is_rare_in_a_crowd_may_be_missed_and_this_is_told) {
 /* ------------------------------------------------------------------------------------------------------- what decides
  */
 
-static void check_same(const fixture *one, const fixture *other, uint32_t queries) {
-  fixture drawn = {.counter = 1000000, .store.maximum = one->store.maximum};
+static void check_same(const struct fixture *one, const struct fixture *other, uint32_t queries) {
+  struct fixture drawn = {.counter = 1000000, .store.maximum = one->store.maximum};
   uint32_t cut = 0;
   for (uint32_t i = 0; i < queries; i++) {
-    query query = draw_query(&drawn);
+    struct query query = draw_query(&drawn);
     if (!is_linked(one, query.index)) continue;
-    answer first, second;
+    struct answer first, second;
     ask(one, &query, &first);
     ask(other, &query, &second);
     cr_assert_eq(first.count, second.count);
@@ -102,8 +102,8 @@ static void check_same(const fixture *one, const fixture *other, uint32_t querie
 }
 
 /* The same agents at the same places, which came in reverse, to a grid of `buckets` buckets. */
-static fixture *create_again(const fixture *from, uint32_t buckets) {
-  fixture *fixture = create_for(from->store.maximum, from->store.maximum, cell_m);
+static struct fixture *create_again(const struct fixture *from, uint32_t buckets) {
+  struct fixture *fixture = create_for(from->store.maximum, from->store.maximum, cell_m);
   if (buckets) fixture->space.mask = buckets - 1;
   for (uint32_t i = from->store.maximum; i-- > 0;) {
     const agent_place *place = &from->store.places[i];
@@ -112,7 +112,7 @@ static fixture *create_again(const fixture *from, uint32_t buckets) {
   return fixture;
 }
 
-static void wander(fixture *fixture, double step_m, uint32_t steps) {
+static void wander(struct fixture *fixture, double step_m, uint32_t steps) {
   for (uint32_t step = 0; step < steps; step++) {
     uint32_t index = draw(fixture, fixture->store.maximum);
     if (!is_linked(fixture, index))
@@ -127,7 +127,7 @@ static void wander(fixture *fixture, double step_m, uint32_t steps) {
 Test(nearby, does_not_depend_on_the_order_in_which_agents_came_nor_on_the_number_of_buckets) {
   static const double steps_m[] = {0, 0x1p-11, 0x1p-7, 0.125, 0.5};
   for (uint32_t i = 0; i < sizeof steps_m / sizeof *steps_m; i++) {
-    fixture *fixture = create_crowd(steps_m[i]);
+    struct fixture *fixture = create_crowd(steps_m[i]);
     wander(fixture, steps_m[i], 3 * CROWD);
     struct fixture *again = create_again(fixture, 0), *together = create_again(fixture, 1);
     check_same(fixture, again, 2000);
@@ -139,12 +139,12 @@ Test(nearby, does_not_depend_on_the_order_in_which_agents_came_nor_on_the_number
 }
 
 Test(nearby, crowds_that_form_and_scatter_again_leave_the_grid_as_it_was) {
-  fixture *fixture = create_crowd(0x1p-7);
+  struct fixture *fixture = create_crowd(0x1p-7);
   uint32_t blocks = fixture->space.members.fresh;
   for (uint32_t round = 0; round < 6; round++) {
     double step_m = round % 2 ? 0x1p-13 : 4;
     for (uint32_t i = 0; i < CROWD; i++) move_to(fixture, i, draw_position(fixture, step_m));
-    for (uint32_t i = 0; i < CROWD; i += 40) check_query(fixture, &(query){i, UINT32_MAX, 8, 30.0f});
+    for (uint32_t i = 0; i < CROWD; i += 40) check_query(fixture, &(struct query){i, UINT32_MAX, 8, 30.0f});
   }
   for (uint32_t i = 0; i < CROWD; i++) take_out(fixture, i);
   for (uint32_t i = 0; i <= fixture->space.mask; i++) {
@@ -162,17 +162,17 @@ Test(nearby, crowds_that_form_and_scatter_again_leave_the_grid_as_it_was) {
 }
 
 Test(nearby, a_cell_becomes_a_crowd_at_65_agents_and_a_plain_one_again_at_64) {
-  fixture *fixture = create(AGENTS_MAX, cell_m);
+  struct fixture *fixture = create(AGENTS_MAX, cell_m);
   for (uint32_t i = 0; i < CROWD_AGENTS; i++) put_at(fixture, i, i % 8, i / 8.0);
   cr_assert_eq(space_crowd(&fixture->space, 0, 0, 0), 0);
   for (uint32_t round = 0; round < 3; round++) {
     put_at(fixture, CROWD_AGENTS, 3, 3);
     cr_assert_neq(space_crowd(&fixture->space, 0, 0, 0), 0);
-    for (uint32_t i = 0; i <= CROWD_AGENTS; i++) check_query(fixture, &(query){i, UINT32_MAX, 7, 9.0f});
+    for (uint32_t i = 0; i <= CROWD_AGENTS; i++) check_query(fixture, &(struct query){i, UINT32_MAX, 7, 9.0f});
     take_out(fixture, round == 0 ? 0 : CROWD_AGENTS);
     if (round == 0) put_at(fixture, 0, 0, 0), take_out(fixture, CROWD_AGENTS);
     cr_assert_eq(space_crowd(&fixture->space, 0, 0, 0), 0);
-    for (uint32_t i = 0; i < CROWD_AGENTS; i++) check_query(fixture, &(query){i, UINT32_MAX, 7, 9.0f});
+    for (uint32_t i = 0; i < CROWD_AGENTS; i++) check_query(fixture, &(struct query){i, UINT32_MAX, 7, 9.0f});
   }
   cr_assert_eq(fixture->cut, 0);
   destroy(fixture);
@@ -182,11 +182,11 @@ Test(nearby, a_cell_becomes_a_crowd_at_65_agents_and_a_plain_one_again_at_64) {
  */
 
 Test(nearby, one_outside_of_the_crowd_finds_what_it_found_without_it) {
-  fixture *fixture = create_for(CROWD + 10, CROWD + 10, cell_m);
+  struct fixture *fixture = create_for(CROWD + 10, CROWD + 10, cell_m);
   fixture->space.mask = 0; /* the crowd is in its bucket, too */
   for (uint32_t i = CROWD; i < CROWD + 10; i++) put_at(fixture, i, 500.0 + i % 3, 500.0 + i % 4);
-  answer alone, beside;
-  query query = {CROWD + 4, UINT32_MAX, 8, 40.0f};
+  struct answer alone, beside;
+  struct query query = {CROWD + 4, UINT32_MAX, 8, 40.0f};
   ask(fixture, &query, &alone);
   for (uint32_t i = 0; i < CROWD; i++) put(fixture, i, (muster_position){400, 400, 0}, (uint16_t)(i % 2), 0);
   ask(fixture, &query, &beside);
@@ -200,12 +200,12 @@ Test(nearby, one_outside_of_the_crowd_finds_what_it_found_without_it) {
 }
 
 Test(nearby, one_who_comes_near_the_crowd_finds_its_nearest_side) {
-  fixture *fixture = create_for(CROWD + 1, CROWD + 1, cell_m);
+  struct fixture *fixture = create_for(CROWD + 1, CROWD + 1, cell_m);
   for (uint32_t i = 0; i < CROWD; i++) put(fixture, i, draw_position(fixture, 0x1p-6), 0, 0);
   static const double places[][2] = {{-8, 6}, {40, 6}, {6, -20}, {20, 31.875}, {13, 13}, {-1, -1}};
   for (uint32_t i = 0; i < sizeof places / sizeof *places; i++) {
     put_at(fixture, CROWD, places[i][0], places[i][1]);
-    check_query(fixture, &(query){CROWD, UINT32_MAX, 8, 60.0f});
+    check_query(fixture, &(struct query){CROWD, UINT32_MAX, 8, 60.0f});
     cr_assert_eq(fixture->cut, 0);
     take_out(fixture, CROWD);
   }
@@ -213,15 +213,15 @@ Test(nearby, one_who_comes_near_the_crowd_finds_its_nearest_side) {
 }
 
 Test(nearby, beyond_32_cells_a_query_of_few_agents_finds_all_and_of_many_some) {
-  fixture *fixture = create_for(CROWD, CROWD, 1.0);
+  struct fixture *fixture = create_for(CROWD, CROWD, 1.0);
   for (uint32_t i = 0; i < NEARBY_LOOKS; i++) put(fixture, i, draw_position(fixture, 4), 0, 0);
-  for (uint32_t i = 0; i < NEARBY_LOOKS; i++) check_query(fixture, &(query){i, UINT32_MAX, AGENTS_MAX, 3000.0f});
+  for (uint32_t i = 0; i < NEARBY_LOOKS; i++) check_query(fixture, &(struct query){i, UINT32_MAX, AGENTS_MAX, 3000.0f});
   cr_assert_eq(fixture->cut, 0);
   for (uint32_t i = NEARBY_LOOKS; i < CROWD; i++) put(fixture, i, draw_position(fixture, 4), 0, 0);
   for (uint32_t i = 0; i < CROWD; i += 40) {
-    answer answer;
-    check_query(fixture, &(query){i, UINT32_MAX, 8, 3000.0f});
-    ask(fixture, &(query){i, UINT32_MAX, 8, 3000.0f}, &answer);
+    struct answer answer;
+    check_query(fixture, &(struct query){i, UINT32_MAX, 8, 3000.0f});
+    ask(fixture, &(struct query){i, UINT32_MAX, 8, 3000.0f}, &answer);
     cr_assert_eq(answer.count, 8);
   }
   cr_assert_gt(fixture->cut, 0);

@@ -9,14 +9,14 @@
 
 enum { MAXIMUM = 500 };
 
-typedef struct fixture {
-  arena arena;
+struct fixture {
+  struct arena arena;
   observer_table table;
   uint64_t draws;
-} fixture;
+};
 
-static fixture *create(void) {
-  fixture *fixture = calloc(1, sizeof *fixture);
+static struct fixture *create(void) {
+  struct fixture *fixture = calloc(1, sizeof *fixture);
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
   observers_create(&fixture->table, MAXIMUM, &fixture->arena);
@@ -24,16 +24,16 @@ static fixture *create(void) {
   return fixture;
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   arena_destroy(&fixture->arena);
   free(fixture);
 }
 
-static double draw(fixture *fixture, double below) {
+static double draw(struct fixture *fixture, double below) {
   return (double)random_share(random_at(3, 0, 0, ++fixture->draws)) * below;
 }
 
-static void add(fixture *fixture, uint32_t index, muster_position position, uint32_t partition, float near_m,
+static void add(struct fixture *fixture, uint32_t index, muster_position position, uint32_t partition, float near_m,
                 float far_m) {
   muster_observer_def def = muster_default_observer_def();
   def.position = position;
@@ -43,7 +43,7 @@ static void add(fixture *fixture, uint32_t index, muster_position position, uint
   observers_add(&fixture->table, index, &def);
 }
 
-static void add_usual(fixture *fixture, uint32_t index, double x) {
+static void add_usual(struct fixture *fixture, uint32_t index, double x) {
   add(fixture, index, (muster_position){x, 0, 0}, 0, 25, 250);
 }
 
@@ -52,14 +52,14 @@ static uint32_t next(observer_table *table) {
   return index == OBSERVER_NONE ? observers_next(table, OBSERVER_WALKS) : index;
 }
 
-static void write_all(fixture *fixture) {
+static void write_all(struct fixture *fixture) {
   uint32_t index;
   observers_count(&fixture->table);
   while ((index = next(&fixture->table)) != OBSERVER_NONE) observers_write(&fixture->table, index);
 }
 
 Test(observers, wait_in_the_order_in_which_they_came_each_once) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   observer_table *table = &fixture->table;
   for (uint32_t i = 10; i-- > 0;) add_usual(fixture, i, i);
   observers_move(table, 9, (muster_position){1e6, 0, 0});
@@ -77,7 +77,7 @@ Test(observers, wait_in_the_order_in_which_they_came_each_once) {
 }
 
 Test(observers, wait_only_when_they_came_far_enough_from_where_they_were_written) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   observer_table *table = &fixture->table;
   add_usual(fixture, 3, 0);
   write_all(fixture);
@@ -93,7 +93,7 @@ Test(observers, wait_only_when_they_came_far_enough_from_where_they_were_written
 }
 
 Test(observers, who_leap_come_before_those_who_walk_and_are_written_once) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   observer_table *table = &fixture->table;
   for (uint32_t i = 0; i < 4; i++) add_usual(fixture, i, 0);
   write_all(fixture);
@@ -113,7 +113,7 @@ Test(observers, who_leap_come_before_those_who_walk_and_are_written_once) {
 }
 
 Test(observers, who_walked_and_then_left_is_due_whichever_queue_is_asked_first) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   observer_table *table = &fixture->table;
   add_usual(fixture, 0, 0);
   write_all(fixture);
@@ -127,7 +127,7 @@ Test(observers, who_walked_and_then_left_is_due_whichever_queue_is_asked_first) 
 }
 
 Test(observers, the_nearest_is_told_whoever_came_first) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   const double places[] = {70, -20, 30, -90};
   for (uint32_t i = 0; i < 4; i++) add_usual(fixture, i, places[i]);
   cr_assert_eq(observers_nearest(&fixture->table, (muster_position){0, 0, 0}, 0), 1);
@@ -138,7 +138,7 @@ Test(observers, the_nearest_is_told_whoever_came_first) {
 
 /* Most see 16 m, too many see 256 m to be called few: what is usual is so much that those see four times as far. */
 Test(observers, what_is_usual_lets_few_see_more_than_four_times_as_far) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   for (uint32_t i = 0; i < 100; i++) add(fixture, i, (muster_position){0, 0, 0}, 0, 5, i < 60 ? 16 : 256);
   write_all(fixture);
   cr_assert_float_eq(fixture->table.typical_far_m, 64.0f, 1e-3);
@@ -153,7 +153,7 @@ static float importance_at(const observer_source *row, double x, double y, doubl
   return (float)fmin(fmax(share, 0.0), 1.0);
 }
 
-static float best_of(const fixture *fixture, uint32_t partition, double x, double y, double z) {
+static float best_of(const struct fixture *fixture, uint32_t partition, double x, double y, double z) {
   float best = 0.0f;
   for (uint32_t i = 0; i < fixture->table.high; i++) {
     const observer_source *row = &fixture->table.sources[i];
@@ -163,7 +163,7 @@ static float best_of(const fixture *fixture, uint32_t partition, double x, doubl
 }
 
 /* At points in the box, the best of those that were found is the best of all. */
-static uint32_t check_box(fixture *fixture, double span_m, float edge_m, double height_m) {
+static uint32_t check_box(struct fixture *fixture, double span_m, float edge_m, double height_m) {
   sight_list list;
   sight_box box = {
       draw(fixture, span_m) - span_m / 2, draw(fixture, span_m) - span_m / 2, {0}, {0}, (uint32_t)draw(fixture, 2)};
@@ -177,7 +177,7 @@ static uint32_t check_box(fixture *fixture, double span_m, float edge_m, double 
     float point[3], found = 0.0f;
     for (uint32_t i = 0; i < 3; i++) point[i] = box.low[i] + (float)draw(fixture, (double)(box.high[i] - box.low[i]));
     for (uint32_t i = 0; i < list.count; i++) {
-      const sight *sight = &list.sights[i];
+      const struct sight *sight = &list.sights[i];
       float dx = point[0] - sight->x, dy = point[1] - sight->y, dz = point[2] - sight->z;
       found = fmaxf(found, sight_importance(sight, sqrtf(dx * dx + dy * dy + dz * dz)));
     }
@@ -189,7 +189,7 @@ static uint32_t check_box(fixture *fixture, double span_m, float edge_m, double 
 }
 
 static void check_world(uint32_t observers, double span_m, bool alike, double height_m) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   uint32_t checked = 0;
   fixture->draws = (uint64_t)(span_m * 1000) + observers;
   for (uint32_t i = 0; i < observers; i++) {
@@ -217,7 +217,7 @@ Test(observers, that_matter_are_found_whatever_they_see_and_how_high_they_are) {
 }
 
 Test(observers, on_top_of_each_other_are_one_to_whoever_looks) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   for (uint32_t i = 0; i < MAXIMUM; i++) add_usual(fixture, i, 100);
   write_all(fixture);
   sight_list list;
@@ -228,7 +228,7 @@ Test(observers, on_top_of_each_other_are_one_to_whoever_looks) {
 }
 
 Test(observers, of_which_too_many_may_matter_are_asked_for_one_by_one) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   for (uint32_t i = 0; i < MAXIMUM; i++) { /* a ring around the box: each is nearest to some point of it */
     double angle = i * 6.283185307 / MAXIMUM;
     add(fixture, i, (muster_position){100 * cos(angle), 100 * sin(angle), 0}, 0, 25, 250);
@@ -245,7 +245,7 @@ Test(observers, of_which_too_many_may_matter_are_asked_for_one_by_one) {
 }
 
 Test(observers, stay_findable_while_they_come_move_and_go_and_see_more_or_less) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   observer_table *table = &fixture->table;
   for (uint32_t step = 0; step < 300; step++) {
     float far_m = step < 100 ? 100.0f : step < 200 ? 1500.0f : 30.0f;
@@ -268,7 +268,7 @@ Test(observers, stay_findable_while_they_come_move_and_go_and_see_more_or_less) 
 Test(observers, are_found_at_either_end_of_a_line) {
   for (uint32_t axis = 0; axis < 2; axis++)
     for (int side = -1; side <= 1; side += 2) {
-      fixture *fixture = create();
+      struct fixture *fixture = create();
       sight_list list;
       sight_box box = {0, 0, {0, 0, 0}, {0, 0, 0}, 0};
       box.low[axis] = -5000;
@@ -284,7 +284,7 @@ Test(observers, are_found_at_either_end_of_a_line) {
 
 /* One that sees half a metre far matters to whoever stands where it is, in a box around it or at its very place. */
 Test(observers, that_see_no_further_than_a_box_are_found_inside_it) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   sight_list list;
   add(fixture, 0, (muster_position){5, 5, 5}, 0, 0.25f, 0.5f);
   write_all(fixture);
@@ -299,7 +299,7 @@ Test(observers, that_see_no_further_than_a_box_are_found_inside_it) {
 
 /* Its middle is seen by nobody, and its northern end lies at the corner. */
 Test(observers, are_found_at_the_far_end_of_a_line_that_ends_at_the_corner) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   sight_list list;
   add(fixture, 0, (muster_position){0, -4990, 0}, 0, 5, 25);
   write_all(fixture);

@@ -6,11 +6,11 @@
 
 enum { SPAWNED_MS = 100, DELAY_MS = 20, PERIOD_MS = 35 };
 
-typedef struct fixture {
-  arena arena;
+struct fixture {
+  struct arena arena;
   muster_atom atoms[2];
   set_table table;
-} fixture;
+};
 
 static muster_atom_result do_nothing(muster_update *update) {
   (void)update;
@@ -22,7 +22,7 @@ static uint64_t ns_of(uint32_t ms) {
 }
 
 /* An agent with one set, spawned at SPAWNED_MS; `period_ms` 0 = in every second update. */
-static void create(fixture *fixture, uint32_t period_ms) {
+static void create(struct fixture *fixture, uint32_t period_ms) {
   static const muster_atom atom = {do_nothing, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_allocator allocator = {0};
   muster_type_def type = muster_default_type_def();
@@ -40,19 +40,19 @@ static void create(fixture *fixture, uint32_t period_ms) {
   sets_begin(&fixture->table, 0, ns_of(SPAWNED_MS));
 }
 
-static bool is_active(const fixture *fixture, uint32_t ms) {
+static bool is_active(const struct fixture *fixture, uint32_t ms) {
   const set_table *table = &fixture->table;
   return pass_active(table, table->states, table->passes, 0, ns_of(ms), false) != 0;
 }
 
 /* It is not active before `ms`, and is at `ms`. */
-static void is_active_from(const fixture *fixture, uint32_t ms) {
+static void is_active_from(const struct fixture *fixture, uint32_t ms) {
   cr_assert_not(is_active(fixture, ms - 1), "active a millisecond before %u ms", ms);
   cr_assert(is_active(fixture, ms), "not active at %u ms", ms);
 }
 
 /* An update in which the set is run from `began_ms` to `ended_ms`. */
-static void run_until(fixture *fixture, uint32_t began_ms, uint32_t ended_ms) {
+static void run_until(struct fixture *fixture, uint32_t began_ms, uint32_t ended_ms) {
   set_table *table = &fixture->table;
   uint16_t active = pass_active(table, table->states, table->passes, 0, ns_of(began_ms), false);
   cr_assert_eq(active, 1, "not active at %u ms", began_ms);
@@ -62,11 +62,11 @@ static void run_until(fixture *fixture, uint32_t began_ms, uint32_t ended_ms) {
   cr_assert_not(pass_end(table, table->states, table->passes, 0, 0), "nothing was cut");
 }
 
-static void run_at(fixture *fixture, uint32_t ms) {
+static void run_at(struct fixture *fixture, uint32_t ms) {
   run_until(fixture, ms, ms);
 }
 
-static void tune(fixture *fixture, uint32_t period_ms) {
+static void tune(struct fixture *fixture, uint32_t period_ms) {
   muster_set_tuning tuning = muster_default_set_tuning();
   tuning.period_updates = 0;
   tuning.period_ns = ns_of(period_ms);
@@ -74,14 +74,14 @@ static void tune(fixture *fixture, uint32_t period_ms) {
 }
 
 Test(set_phase, begins_with_the_delay) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture, PERIOD_MS);
   is_active_from(&fixture, SPAWNED_MS + DELAY_MS);
   arena_destroy(&fixture.arena);
 }
 
 Test(set_phase, is_kept_when_updates_come_late_or_not_at_all) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture, PERIOD_MS);
   run_at(&fixture, 121);
   is_active_from(&fixture, 155);
@@ -94,7 +94,7 @@ Test(set_phase, is_kept_when_updates_come_late_or_not_at_all) {
 
 /* It was due again while it ran. */
 Test(set_phase, counts_from_where_a_run_began) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture, PERIOD_MS);
   run_until(&fixture, 121, 170);
   cr_assert(is_active(&fixture, 170));
@@ -104,7 +104,7 @@ Test(set_phase, counts_from_where_a_run_began) {
 }
 
 Test(set_phase, stays_when_the_period_becomes_shorter) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture, PERIOD_MS);
   run_at(&fixture, 126); /* due next at 155 */
   tune(&fixture, 10);
@@ -120,7 +120,7 @@ Test(set_phase, stays_when_the_period_becomes_shorter) {
 
 /* Where the last run and the next are whole new periods apart, the next one is a period away, not at once. */
 Test(set_phase, leaves_a_whole_period_after_a_run_that_was_in_phase) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture, PERIOD_MS);
   run_at(&fixture, 125); /* due next at 155, three of the new periods away */
   tune(&fixture, 10);
@@ -131,7 +131,7 @@ Test(set_phase, leaves_a_whole_period_after_a_run_that_was_in_phase) {
 }
 
 Test(set_phase, lets_the_next_run_be_when_the_period_becomes_longer) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture, PERIOD_MS);
   run_at(&fixture, 121);
   tune(&fixture, 100);
@@ -142,7 +142,7 @@ Test(set_phase, lets_the_next_run_be_when_the_period_becomes_longer) {
 }
 
 Test(set_phase, of_a_set_that_counted_updates_counts_from_the_spawn) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture, 0);
   run_at(&fixture, 110); /* the first of two updates */
   cr_assert_not(is_active(&fixture, 111));

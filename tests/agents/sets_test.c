@@ -10,14 +10,14 @@ static muster_atom_result do_nothing(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-typedef struct fixture {
-  arena arena;
+struct fixture {
+  struct arena arena;
   muster_atom atoms[64];
   set_table table;
-} fixture;
+};
 
 /* `roles` names a set each: p, b or a. Each has one atom and priority 50, unless `priorities` says otherwise. */
-static void create(fixture *fixture, const char *roles, const uint32_t *priorities, muster_set_order order) {
+static void create(struct fixture *fixture, const char *roles, const uint32_t *priorities, muster_set_order order) {
   static const muster_atom atom = {do_nothing, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_set_def sets[MUSTER_SETS_MAX];
   muster_type_def type = muster_default_type_def();
@@ -41,8 +41,8 @@ static void create(fixture *fixture, const char *roles, const uint32_t *prioriti
 }
 
 /* In which order a pass over all of them runs, as letters. */
-static const char *order_of(const fixture *fixture, const set_pass *kept, uint16_t active, char text[17]) {
-  pass pass;
+static const char *order_of(const struct fixture *fixture, const set_pass *kept, uint16_t active, char text[17]) {
+  struct pass pass;
   pass_open(&pass, &fixture->table, kept, active, UINT64_MAX, UINT64_MAX);
   uint32_t count = 0, number;
   while ((number = pass_next(&pass, 0, 0)) != MUSTER_SETS_MAX) text[count++] = (char)('a' + number);
@@ -53,7 +53,7 @@ static const char *order_of(const fixture *fixture, const set_pass *kept, uint16
 
 Test(sets, order_is_by_role_then_by_priority_then_as_defined) {
   static const uint32_t priorities[] = {50, 50, 60, 50, 70, 10};
-  fixture fixture;
+  struct fixture fixture;
   char text[17];
   set_pass kept = {0};
   create(&fixture, "abbpbp", priorities, MUSTER_SETS_BY_PRIORITY);
@@ -67,7 +67,7 @@ Test(sets, order_is_by_role_then_by_priority_then_as_defined) {
 }
 
 Test(sets, who_is_owed_time_leads_its_role_from_behind_the_last_on) {
-  fixture fixture;
+  struct fixture fixture;
   char text[17];
   create(&fixture, "ppbbbb", NULL, MUSTER_SETS_BY_PRIORITY);
   set_pass kept = {.owed = 0x2d, .last = {1, 5}}; /* a, c, d and f; last ran a, and e */
@@ -84,7 +84,7 @@ Test(sets, who_is_owed_time_leads_its_role_from_behind_the_last_on) {
 Test(sets, shares_are_of_what_is_left) {
   enum { WALKS = 2000 };
   for (uint32_t walk = 0; walk < WALKS; walk++) {
-    fixture fixture;
+    struct fixture fixture;
     char roles[MUSTER_SETS_MAX + 1] = {0};
     uint32_t priorities[MUSTER_SETS_MAX], count = 1 + (uint32_t)(random_at(1, walk, 0, 0) % MUSTER_SETS_MAX),
                                           weight = 0;
@@ -98,7 +98,7 @@ Test(sets, shares_are_of_what_is_left) {
     for (uint32_t i = 0; i < count; i++)
       if ((active >> i & 1) && roles[i] == 'b') weight += priorities[i];
     set_pass kept = {.owed = (uint16_t)random_at(6, walk, 0, 0)};
-    pass pass;
+    struct pass pass;
     pass_open(&pass, &fixture.table, &kept, active, end_ns, UINT64_MAX);
     for (uint32_t number; (number = pass_next(&pass, clock_ns, 0)) != MUSTER_SETS_MAX;) {
       cr_assert((active >> number & 1) && !(seen >> number & 1), "set %u in walk %u", number, walk);
@@ -119,10 +119,10 @@ Test(sets, shares_are_of_what_is_left) {
 }
 
 Test(sets, the_end_of_the_frame_is_told_from_the_end_of_a_share) {
-  fixture fixture;
+  struct fixture fixture;
   set_pass kept = {0};
   create(&fixture, "bb", NULL, MUSTER_SETS_BY_PRIORITY);
-  pass pass;
+  struct pass pass;
   pass_open(&pass, &fixture.table, &kept, 3, 100, 1000);
   cr_assert_eq(pass_next(&pass, 0, 0), 0);
   cr_assert_not(pass_goes_on(&pass, &fixture.table.sets[0], 50, 10));
@@ -134,7 +134,7 @@ Test(sets, the_end_of_the_frame_is_told_from_the_end_of_a_share) {
 }
 
 Test(sets, periods_in_time_keep_their_phase) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture, "b", NULL, MUSTER_SETS_BY_PRIORITY);
   set_table *table = &fixture.table;
   set_state *state = sets_states_of(table, 0);
@@ -176,7 +176,7 @@ Test(sets, may_be_asked_to_yield_at_the_first_question) {
 }
 
 Test(sets, who_is_cut_and_begins_anew_has_no_progress) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture, "b", NULL, MUSTER_SETS_BY_PRIORITY);
   type_set *set = &fixture.table.sets[0];
   set_state state = {.goes_on = 1, .progress = 20000, .reported = true};

@@ -2,7 +2,7 @@
 #include "grid.h"
 
 static void check_random_world(double cell_m, uint32_t agents, uint32_t span_m, uint64_t seed) {
-  fixture *fixture = create(agents, cell_m);
+  struct fixture *fixture = create(agents, cell_m);
   fixture->counter = seed << 32;
   for (uint32_t i = 0; i < agents; i++)
     put(fixture, i, draw_eighths(fixture, span_m), (uint16_t)draw(fixture, PARTITIONS_USED),
@@ -22,7 +22,7 @@ Test(space, finds_the_same_agents_in_the_same_order_as_a_look_at_everybody) {
 
 Test(space, finds_them_in_a_crowd_on_few_places_where_most_distances_are_equal) {
   for (uint64_t run = 0; run < 10; run++) {
-    fixture *fixture = create(AGENTS_MAX, 8.0);
+    struct fixture *fixture = create(AGENTS_MAX, 8.0);
     fixture->counter = run << 32;
     for (uint32_t i = 0; i < AGENTS_MAX; i++)
       put_at(fixture, i, (double)draw(fixture, 5) - 2.0, (double)draw(fixture, 5) - 2.0);
@@ -32,7 +32,7 @@ Test(space, finds_them_in_a_crowd_on_few_places_where_most_distances_are_equal) 
 }
 
 Test(space, tells_agents_of_different_cells_apart_that_share_a_bucket) {
-  fixture *fixture = create(AGENTS_MAX, 4.0);
+  struct fixture *fixture = create(AGENTS_MAX, 4.0);
   fixture->space.mask = 0; /* one bucket for all */
   for (uint32_t i = 0; i < AGENTS_MAX; i++)
     put(fixture, i, draw_eighths(fixture, 100), (uint16_t)draw(fixture, PARTITIONS_USED),
@@ -42,7 +42,7 @@ Test(space, tells_agents_of_different_cells_apart_that_share_a_bucket) {
 }
 
 Test(space, stays_right_while_agents_come_move_and_go) {
-  fixture *fixture = create(AGENTS_MAX, 16.0);
+  struct fixture *fixture = create(AGENTS_MAX, 16.0);
   for (uint32_t step = 0; step < 20000; step++) {
     uint32_t index = draw(fixture, AGENTS_MAX);
     if (!is_linked(fixture, index)) {
@@ -64,39 +64,39 @@ Test(space, stays_right_while_agents_come_move_and_go) {
 }
 
 Test(space, a_step_inside_a_cell_is_seen_too) {
-  fixture *fixture = create(2, 32.0);
+  struct fixture *fixture = create(2, 32.0);
   put_at(fixture, 0, 1, 1);
   put_at(fixture, 1, 4, 5);
-  check_query(fixture, &(query){0, UINT32_MAX, 1, 5.0f});
+  check_query(fixture, &(struct query){0, UINT32_MAX, 1, 5.0f});
   move_to(fixture, 1, (muster_position){4, 5.125, 0});
-  check_query(fixture, &(query){0, UINT32_MAX, 1, 5.0f});
-  answer answer;
-  ask(fixture, &(query){0, UINT32_MAX, 1, 5.0f}, &answer);
+  check_query(fixture, &(struct query){0, UINT32_MAX, 1, 5.0f});
+  struct answer answer;
+  ask(fixture, &(struct query){0, UINT32_MAX, 1, 5.0f}, &answer);
   cr_assert_eq(answer.count, 0);
   destroy(fixture);
 }
 
 Test(space, the_circle_is_closed_on_every_side_also_across_zero) {
-  fixture *fixture = create(8, 1.0);
+  struct fixture *fixture = create(8, 1.0);
   static const double sides[8][2] = {{3, 0},     {-3, 0},     {0, 3},     {0, -3},
                                      {3.125, 0}, {-3.125, 0}, {0, 3.125}, {0, -3.125}};
   put_at(fixture, 8, 0, 0);
   for (uint32_t i = 0; i < 8; i++) put_at(fixture, i, sides[i][0], sides[i][1]);
-  answer answer;
-  ask(fixture, &(query){8, UINT32_MAX, 8, 3.0f}, &answer);
+  struct answer answer;
+  ask(fixture, &(struct query){8, UINT32_MAX, 8, 3.0f}, &answer);
   cr_assert_eq(answer.count, 4);
   for (uint32_t i = 0; i < 4; i++) cr_assert_eq(answer.found[i].index, i);
   destroy(fixture);
 }
 
 Test(space, a_radius_that_is_negative_or_no_number_finds_nobody) {
-  fixture *fixture = create(2, 32.0);
+  struct fixture *fixture = create(2, 32.0);
   static const float radii_m[] = {0.0f, -1.0f, NAN};
   put_at(fixture, 0, 0, 0);
   put_at(fixture, 1, 0, 0);
   for (uint32_t i = 0; i < 3; i++) {
-    answer answer;
-    ask(fixture, &(query){0, UINT32_MAX, 2, radii_m[i]}, &answer);
+    struct answer answer;
+    ask(fixture, &(struct query){0, UINT32_MAX, 2, radii_m[i]}, &answer);
     cr_assert_eq(answer.count, i == 0 ? 1 : 0);
     cr_assert_not(answer.looks.cut);
   }
@@ -104,13 +104,13 @@ Test(space, a_radius_that_is_negative_or_no_number_finds_nobody) {
 }
 
 Test(space, a_radius_of_many_cells_finds_everyone_within_it) {
-  fixture *fixture = create(4, 0.5);
+  struct fixture *fixture = create(4, 0.5);
   put_at(fixture, 0, 0, 0);
   put_at(fixture, 1, 20, 0);
   put_at(fixture, 2, -90, 30);
   put_at(fixture, 3, 101, 0);
-  check_query(fixture, &(query){0, UINT32_MAX, 4, 100.0f});
-  check_query(fixture, &(query){0, UINT32_MAX, 4, INFINITY});
+  check_query(fixture, &(struct query){0, UINT32_MAX, 4, 100.0f});
+  check_query(fixture, &(struct query){0, UINT32_MAX, 4, INFINITY});
   destroy(fixture);
 }
 
@@ -119,18 +119,18 @@ Test(space, keeps_its_word_at_any_distance_from_the_origin) {
   static const double cells[] = {0.5, 32.0, 10000.0};
   for (uint32_t run = 0; run < 60; run++) {
     double cell_m = cells[run % 3];
-    fixture *fixture = create(AGENTS_MAX, cell_m);
+    struct fixture *fixture = create(AGENTS_MAX, cell_m);
     fixture->counter = (uint64_t)run << 32;
     double corner = run < 30 ? -1e9 : 1e9 - 20.0 * cell_m;
     for (uint32_t i = 0; i < AGENTS_MAX; i++)
       put_at(fixture, i, corner + 20.0 * cell_m * (double)random_share(random_at(2, run, i, 0)),
              corner + 20.0 * cell_m * (double)random_share(random_at(2, run, i, 1)));
     for (uint32_t i = 0; i < AGENTS_MAX; i++) {
-      answer answer;
+      struct answer answer;
       float radius_m = (float)cell_m * 5.0f * random_share(random_at(3, run, i, 0));
-      ask(fixture, &(query){i, UINT32_MAX, AGENTS_MAX, radius_m}, &answer);
+      ask(fixture, &(struct query){i, UINT32_MAX, AGENTS_MAX, radius_m}, &answer);
       cr_assert_not(answer.looks.cut);
-      query fewest = {i, UINT32_MAX, AGENTS_MAX, radius_m * 0.9999f}, most = fewest;
+      struct query fewest = {i, UINT32_MAX, AGENTS_MAX, radius_m * 0.9999f}, most = fewest;
       most.radius_m = radius_m * 1.0001f;
       uint32_t few = look_at_everybody(fixture, &fewest, fixture->expected);
       uint32_t many = look_at_everybody(fixture, &most, fixture->expected);
@@ -142,7 +142,7 @@ Test(space, keeps_its_word_at_any_distance_from_the_origin) {
   }
 }
 
-static void check_kept(const space *space, muster_position position) {
+static void check_kept(const struct space *space, muster_position position) {
   agent_place place = {0};
   space_place(space, &place, position);
   muster_position is = space_position(space, &place);
@@ -154,7 +154,7 @@ static void check_kept(const space *space, muster_position position) {
 Test(space, keeps_a_position_to_the_millimetre_at_any_distance_from_the_origin) {
   static const double cells[] = {0.5, 32.0, 10000.0};
   for (uint32_t cell = 0; cell < 3; cell++) {
-    space space = {.cell_m = cells[cell]};
+    struct space space = {.cell_m = cells[cell]};
     for (uint32_t i = 0; i < 10000; i++) {
       double reach = pow(10.0, (double)(i % 10));
       double x = (2.0 * (double)random_share(random_at(4, cell, i, 0)) - 1.0) * reach;

@@ -8,12 +8,12 @@
 
 enum { AGENTS_MAX = 8, STATE_BYTES = 20, PUBLISHED_BYTES = 12 };
 
-typedef struct fixture {
-  arena arena;
+struct fixture {
+  struct arena arena;
   agent_store store;
   type_table types;
-  space space;
-} fixture;
+  struct space space;
+};
 
 static muster_atom_result think(muster_update *update) {
   (void)update;
@@ -21,8 +21,8 @@ static muster_atom_result think(muster_update *update) {
 }
 
 /* Type 1 keeps state, type 2 has none. */
-static fixture create(void) {
-  fixture fixture;
+static struct fixture create(void) {
+  struct fixture fixture;
   muster_allocator allocator = {0};
   arena_create(&fixture.arena, &allocator);
   store_create(&fixture.store, AGENTS_MAX, &fixture.arena);
@@ -47,7 +47,7 @@ static muster_agent_def valid(void) {
 }
 
 static muster_result check(const muster_agent_def *def, muster_agent_def *out) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   muster_result result = spawn_check(def, fixture.types.count, out);
   arena_destroy(&fixture.arena);
   return result;
@@ -147,7 +147,7 @@ Test(spawn, reads_a_longer_definition_of_a_newer_program_when_the_rest_is_zero) 
 }
 
 Test(spawn, writes_a_pending_agent_over_whatever_was_there) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   const uint32_t index = 5, slot = 2;
   memset(&fixture.store.rows[index], 0xff, sizeof *fixture.store.rows);
   memset(&fixture.store.places[index], 0xff, sizeof *fixture.store.places);
@@ -181,7 +181,7 @@ static bool all_are(const unsigned char *bytes, uint32_t count, unsigned char va
 }
 
 Test(spawn, copies_state_and_published_state_into_its_own_slot_and_no_further) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   const agent_type *type = &fixture.types.types[0];
   unsigned char state[STATE_BYTES], published[PUBLISHED_BYTES];
   memset(state, 1, sizeof state);
@@ -204,7 +204,7 @@ Test(spawn, copies_state_and_published_state_into_its_own_slot_and_no_further) {
 }
 
 Test(spawn, zeroes_the_state_that_an_earlier_agent_left) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   const agent_type *type = &fixture.types.types[0];
   memset(type_state(type, 1), 0xee, STATE_BYTES);
   memset(type_published(type, 1, 0), 0xee, PUBLISHED_BYTES);
@@ -218,7 +218,7 @@ Test(spawn, zeroes_the_state_that_an_earlier_agent_left) {
 }
 
 Test(spawn, of_a_type_without_state_needs_none) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   unsigned char ignored[64] = {9};
   muster_agent_def def = valid();
   def.type.index = 2;

@@ -9,10 +9,10 @@
 
 enum { MAXIMUM = 300 };
 
-typedef struct fixture {
-  arena arena;
+struct fixture {
+  struct arena arena;
   agent_store store;
-} fixture;
+};
 
 /* Blocks of exactly the size asked for, so that a sanitizer sees who reads beyond one. */
 static void *allocate_exactly(size_t bytes, size_t alignment, void *user) {
@@ -26,8 +26,8 @@ static void release(void *memory, size_t bytes, void *user) {
   free(memory);
 }
 
-static fixture *create(uint32_t maximum) {
-  fixture *fixture = calloc(1, sizeof *fixture);
+static struct fixture *create(uint32_t maximum) {
+  struct fixture *fixture = calloc(1, sizeof *fixture);
   muster_allocator allocator = {allocate_exactly, release, NULL};
   arena_create(&fixture->arena, &allocator);
   store_create(&fixture->store, maximum, &fixture->arena);
@@ -35,7 +35,7 @@ static fixture *create(uint32_t maximum) {
   return fixture;
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   arena_destroy(&fixture->arena);
   free(fixture);
 }
@@ -46,7 +46,7 @@ static uint32_t next_of(const bool *active, uint32_t maximum, uint32_t from) {
 }
 
 Test(store, is_empty_at_first) {
-  fixture *fixture = create(MAXIMUM);
+  struct fixture *fixture = create(MAXIMUM);
   cr_assert_eq(fixture->store.active_count, 0);
   cr_assert_eq(store_next_active(&fixture->store, 0), UINT32_MAX);
   for (uint32_t i = 0; i < MAXIMUM; i++) cr_assert_not(store_is_active(&fixture->store, i));
@@ -54,7 +54,7 @@ Test(store, is_empty_at_first) {
 }
 
 Test(store, lists_the_active_agents_in_order_whatever_comes_and_goes) {
-  fixture *fixture = create(MAXIMUM);
+  struct fixture *fixture = create(MAXIMUM);
   agent_store *store = &fixture->store;
   bool active[MAXIMUM] = {false};
   uint32_t count = 0;
@@ -77,7 +77,7 @@ Test(store, lists_the_active_agents_in_order_whatever_comes_and_goes) {
 Test(store, finds_every_active_agent_once_from_the_first_to_the_last) {
   static const uint32_t maxima[] = {1, 2, 63, 64, 65, 127, 128, 129, MAXIMUM};
   for (uint32_t m = 0; m < sizeof maxima / sizeof *maxima; m++) {
-    fixture *fixture = create(maxima[m]);
+    struct fixture *fixture = create(maxima[m]);
     uint32_t expected = 0;
     for (uint32_t i = 0; i < maxima[m]; i += 1 + i % 3) store_activate(&fixture->store, i);
     for (uint32_t i = 0; (i = store_next_active(&fixture->store, i)) != UINT32_MAX; i++) {
@@ -91,7 +91,7 @@ Test(store, finds_every_active_agent_once_from_the_first_to_the_last) {
 }
 
 Test(store, every_active_index_is_below_high) {
-  fixture *fixture = create(MAXIMUM);
+  struct fixture *fixture = create(MAXIMUM);
   store_activate(&fixture->store, 5);
   cr_assert_eq(fixture->store.high, 6);
   store_activate(&fixture->store, MAXIMUM - 1);
@@ -103,7 +103,7 @@ Test(store, every_active_index_is_below_high) {
 }
 
 Test(store, counts_active_agents_per_level) {
-  fixture *fixture = create(MAXIMUM);
+  struct fixture *fixture = create(MAXIMUM);
   agent_store *store = &fixture->store;
   for (uint32_t i = 0; i < MAXIMUM; i++) {
     store->rows[i].level = (uint8_t)(i % MUSTER_LEVELS);
@@ -124,7 +124,7 @@ Test(store, counts_active_agents_per_level) {
 }
 
 Test(store, tells_when_memory_is_refused) {
-  arena arena;
+  struct arena arena;
   agent_store store;
   muster_allocator allocator = {0};
   arena_create(&arena, &allocator);

@@ -9,13 +9,13 @@
 
 enum { TYPES_MAX = 4, AGENTS_MAX = 10 };
 
-typedef struct fixture {
-  arena arena;
+struct fixture {
+  struct arena arena;
   type_table table;
-} fixture;
+};
 
-static fixture create(void) {
-  fixture fixture;
+static struct fixture create(void) {
+  struct fixture fixture;
   muster_allocator allocator = {0};
   arena_create(&fixture.arena, &allocator);
   types_create(&fixture.table, TYPES_MAX, &fixture.arena);
@@ -23,7 +23,7 @@ static fixture create(void) {
   return fixture;
 }
 
-static uint32_t enter(fixture *fixture, const muster_type_def *def) {
+static uint32_t enter(struct fixture *fixture, const muster_type_def *def) {
   return types_register(&fixture->table, def, AGENTS_MAX, &fixture->arena);
 }
 
@@ -44,7 +44,7 @@ static muster_type_def valid(void) {
 
 /* The message names the type and the field. */
 static void check_refused(const muster_type_def *def, const char *field) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   cr_assert_eq(enter(&fixture, def), UINT32_MAX, "%s was accepted", field);
   cr_assert_eq(fixture.table.count, 0);
   cr_assert_not_null(strstr(muster_last_error(), field), "'%s' does not name %s", muster_last_error(), field);
@@ -53,7 +53,7 @@ static void check_refused(const muster_type_def *def, const char *field) {
 }
 
 static void check_accepted(const muster_type_def *def, const char *what) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   cr_assert_eq(enter(&fixture, def), 0, "%s: %s", what, muster_last_error());
   arena_destroy(&fixture.arena);
 }
@@ -171,7 +171,7 @@ Test(types, refuse_an_atom_without_a_callback_a_known_role_or_its_place) {
 }
 
 Test(types, refuse_a_definition_that_was_not_initialised) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   muster_type_def zero = {0};
   cr_assert_eq(enter(&fixture, &zero), UINT32_MAX);
   cr_assert_not_null(strstr(muster_last_error(), "muster_default_type_def"));
@@ -182,7 +182,7 @@ Test(types, refuse_a_definition_that_was_not_initialised) {
 }
 
 Test(types, refuse_one_more_than_there_is_room_for) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   muster_type_def def = valid();
   for (uint32_t i = 0; i < TYPES_MAX; i++) cr_assert_eq(enter(&fixture, &def), i);
   cr_assert_eq(enter(&fixture, &def), UINT32_MAX);
@@ -192,7 +192,7 @@ Test(types, refuse_one_more_than_there_is_room_for) {
 }
 
 Test(types, keep_copies_of_the_name_and_the_atoms) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   char name[] = "a name of more than thirty-one bytes, all told";
   muster_atom atoms[] = {{think, MUSTER_ROLE_PERCEPTION, 0},
                          {think, MUSTER_ROLE_BEHAVIOUR, 5000},
@@ -218,7 +218,7 @@ Test(types, keep_copies_of_the_name_and_the_atoms) {
 }
 
 Test(types, a_type_of_action_atoms_alone_has_nothing_to_run_in_parallel) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   const muster_atom atoms[] = {{think, MUSTER_ROLE_ACTION, 0}};
   muster_type_def def = valid();
   def.atoms = atoms;
@@ -228,7 +228,7 @@ Test(types, a_type_of_action_atoms_alone_has_nothing_to_run_in_parallel) {
 }
 
 Test(types, without_a_name_is_called_agent) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   muster_type_def def = valid();
   def.name = NULL;
   cr_assert_eq(enter(&fixture, &def), 0);
@@ -237,7 +237,7 @@ Test(types, without_a_name_is_called_agent) {
 }
 
 Test(types, a_shorter_definition_of_an_older_program_gets_the_defaults_of_what_it_does_not_know) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   muster_type_def def = valid();
   size_t known = offsetof(muster_type_def, model_cost_ns) + sizeof def.model_cost_ns;
   memset((char *)&def + known, 0xff, sizeof def - known);
@@ -256,7 +256,7 @@ Test(types, a_shorter_definition_of_an_older_program_gets_the_defaults_of_what_i
 }
 
 Test(types, a_longer_definition_of_a_newer_program_is_read_when_the_rest_is_zero) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   struct {
     muster_type_def known;
     uint64_t unknown[4];
@@ -271,7 +271,7 @@ Test(types, a_longer_definition_of_a_newer_program_is_read_when_the_rest_is_zero
 }
 
 Test(types, give_every_agent_state_of_its_own) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   muster_type_def def = valid();
   def.state_bytes = 13;
   def.published_bytes = 3;
@@ -293,7 +293,7 @@ Test(types, give_every_agent_state_of_its_own) {
 }
 
 Test(types, without_state_have_none) {
-  fixture fixture = create();
+  struct fixture fixture = create();
   muster_type_def def = valid();
   cr_assert_eq(enter(&fixture, &def), 0);
   cr_assert_null(type_state(&fixture.table.types[0], 3));
@@ -303,7 +303,7 @@ Test(types, without_state_have_none) {
 
 Test(types, a_refused_allocation_registers_nothing_and_spoils_nothing) {
   for (uint32_t room = 0; room < 3; room++) {
-    fixture fixture = create();
+    struct fixture fixture = create();
     muster_type_def def = valid();
     def.state_bytes = def.published_bytes = 8;
     arena_block first = fixture.arena.blocks[0];

@@ -13,15 +13,15 @@
 enum { HOST_BLOCKS_MAX = 64 };
 
 /* A host's allocator that remembers what it handed out, and refuses after `allowed` blocks. */
-typedef struct host {
+struct host {
   uint32_t calls, allowed, held;
   void *memory[HOST_BLOCKS_MAX];
   size_t bytes[HOST_BLOCKS_MAX];
   uint32_t wrong_alignments, wrong_releases, releases_out_of_order;
-} host;
+};
 
 static void *host_allocate(size_t bytes, size_t alignment, void *user) {
-  host *host = user;
+  struct host *host = user;
   host->wrong_alignments += alignment != 64;
   if (host->calls++ >= host->allowed || host->held == HOST_BLOCKS_MAX) return NULL;
   size_t rounded = (bytes + 63) / 64 * 64;
@@ -32,13 +32,13 @@ static void *host_allocate(size_t bytes, size_t alignment, void *user) {
   return memory;
 }
 
-static bool is_expected(const host *host, void *memory, size_t bytes, uint32_t block) {
+static bool is_expected(const struct host *host, void *memory, size_t bytes, uint32_t block) {
   return host->memory[block] == memory && host->bytes[block] == bytes;
 }
 
 /* Blocks come back last first, but for the arena's own table, which was first and comes last. */
 static void host_release(void *memory, size_t bytes, void *user) {
-  host *host = user;
+  struct host *host = user;
   uint32_t block = 0;
   while (block < host->held && !is_expected(host, memory, bytes, block)) block++;
   if (block == host->held) {
@@ -52,7 +52,7 @@ static void host_release(void *memory, size_t bytes, void *user) {
   free(memory);
 }
 
-static muster_allocator allocator_of(host *host) {
+static muster_allocator allocator_of(struct host *host) {
   return (muster_allocator){host_allocate, host_release, host};
 }
 
@@ -63,7 +63,7 @@ static bool is_zero(const unsigned char *memory, size_t bytes) {
 }
 
 Test(arena, blocks_are_zeroed_aligned_and_apart) {
-  arena arena;
+  struct arena arena;
   muster_allocator system = {0};
   unsigned char *blocks[40];
   cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
@@ -82,7 +82,7 @@ Test(arena, blocks_are_zeroed_aligned_and_apart) {
 }
 
 Test(arena, a_large_block_costs_address_space_only) {
-  arena arena;
+  struct arena arena;
   muster_allocator system = {0};
   const size_t bytes = (size_t)8 << 30;
   cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
@@ -104,7 +104,7 @@ static uint32_t resident_pages(unsigned char *memory, size_t bytes) {
 
 Test(arena, of_large_blocks_the_share_that_is_to_be_ready_is_committed_at_once) {
   enum { BYTES = 16 << 20 };
-  arena arena;
+  struct arena arena;
   muster_allocator system = {0};
   cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
   unsigned char *before = arena_reserve(&arena, 1, BYTES);
@@ -121,7 +121,7 @@ Test(arena, of_large_blocks_the_share_that_is_to_be_ready_is_committed_at_once) 
 
 Test(arena, what_frames_touch_first_comes_by_small_pages) {
   enum { BYTES = 16 << 20 };
-  arena arena;
+  struct arena arena;
   muster_allocator system = {0};
   cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
   unsigned char *block = arena_reserve_for_frames(&arena, 1, BYTES);
@@ -136,9 +136,9 @@ Test(arena, what_frames_touch_first_comes_by_small_pages) {
 }
 
 Test(arena, a_host_allocator_gets_everything_back_in_the_size_that_was_asked_for) {
-  host host = {.allowed = UINT32_MAX};
+  struct host host = {.allowed = UINT32_MAX};
   muster_allocator allocator = allocator_of(&host);
-  arena arena;
+  struct arena arena;
   cr_assert_eq(arena_create(&arena, &allocator), MUSTER_OK);
   for (uint32_t i = 1; i <= 20; i++) {
     unsigned char *block = arena_reserve(&arena, i, 24);
@@ -155,9 +155,9 @@ Test(arena, a_host_allocator_gets_everything_back_in_the_size_that_was_asked_for
 
 Test(arena, a_refusal_is_remembered_and_what_was_taken_is_given_back) {
   for (uint32_t allowed = 1; allowed < 8; allowed++) {
-    host host = {.allowed = allowed};
+    struct host host = {.allowed = allowed};
     muster_allocator allocator = allocator_of(&host);
-    arena arena;
+    struct arena arena;
     cr_assert_eq(arena_create(&arena, &allocator), MUSTER_OK);
     for (uint32_t i = 1; i < 8; i++) {
       void *block = arena_reserve(&arena, i, 1000);
@@ -172,9 +172,9 @@ Test(arena, a_refusal_is_remembered_and_what_was_taken_is_given_back) {
 }
 
 Test(arena, a_refused_table_leaves_nothing_behind) {
-  host host = {.allowed = 0};
+  struct host host = {.allowed = 0};
   muster_allocator allocator = allocator_of(&host);
-  arena arena;
+  struct arena arena;
   cr_assert_eq(arena_create(&arena, &allocator), MUSTER_E_MEMORY);
   arena_destroy(&arena);
   cr_assert_eq(host.calls, 1);
@@ -182,9 +182,9 @@ Test(arena, a_refused_table_leaves_nothing_behind) {
 }
 
 Test(arena, sizes_that_overflow_or_are_empty_are_refused_without_asking_the_host) {
-  host host = {.allowed = UINT32_MAX};
+  struct host host = {.allowed = UINT32_MAX};
   muster_allocator allocator = allocator_of(&host);
-  arena arena;
+  struct arena arena;
   cr_assert_eq(arena_create(&arena, &allocator), MUSTER_OK);
   cr_assert_null(arena_reserve(&arena, SIZE_MAX / 2, 3));
   cr_assert(arena.failed);
@@ -199,7 +199,7 @@ Test(arena, sizes_that_overflow_or_are_empty_are_refused_without_asking_the_host
 }
 
 Test(arena, one_block_more_than_it_has_room_for_is_refused) {
-  arena arena;
+  struct arena arena;
   muster_allocator system = {0};
   cr_assert_eq(arena_create(&arena, &system), MUSTER_OK);
   for (uint32_t i = 0; i < ARENA_BLOCKS_MAX; i++) cr_assert_not_null(arena_reserve(&arena, 1, 8));
@@ -220,7 +220,7 @@ Test(arena, a_host_without_a_release_function_keeps_its_memory) {
   static _Alignas(64) unsigned char own[ARENA_BLOCKS_MAX * sizeof(arena_block) + 4096];
   unsigned char *next = own;
   muster_allocator allocator = {borrow, NULL, &next};
-  arena arena;
+  struct arena arena;
   cr_assert_eq(arena_create(&arena, &allocator), MUSTER_OK);
   unsigned char *block = arena_reserve(&arena, 10, 10);
   cr_assert(block > own && block < own + sizeof own);

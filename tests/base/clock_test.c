@@ -56,13 +56,13 @@ Test(clock, knows_what_reading_it_costs) {
   cr_assert_gt(source.thread_cpu_ns, 0);
 }
 
-typedef struct reading {
+struct reading {
   const clock_source *source;
   uint64_t now;
-} reading;
+};
 
 static void *read_on_another_thread(void *argument) {
-  reading *reading = argument;
+  struct reading *reading = argument;
   reading->now = clock_now(reading->source);
   return NULL;
 }
@@ -70,7 +70,7 @@ static void *read_on_another_thread(void *argument) {
 Test(clock, values_of_one_source_are_comparable_between_threads) {
   clock_source source = clock_calibrate();
   for (uint32_t i = 0; i < 200; i++) {
-    reading reading = {&source, 0};
+    struct reading reading = {&source, 0};
     pthread_t thread;
     uint64_t before = clock_now(&source);
     cr_assert_eq(pthread_create(&thread, NULL, read_on_another_thread, &reading), 0);

@@ -143,21 +143,21 @@ Test(error, every_result_has_the_name_that_the_header_gives_it) {
   cr_assert_not_null(muster_result_name((muster_result)(MUSTER_E_INPUT + 1)));
 }
 
-typedef struct logged {
+struct logged {
   uint32_t lines;
   muster_log_level level;
   char message[600];
-} logged;
+};
 
 static void keep_line(muster_log_level level, const char *message, void *user) {
-  logged *logged = user;
+  struct logged *logged = user;
   logged->lines++;
   logged->level = level;
   snprintf(logged->message, sizeof logged->message, "%s", message);
 }
 
 Test(log, hands_every_level_to_the_hosts_sink) {
-  logged logged = {0};
+  struct logged logged = {0};
   muster_log_sink sink = {keep_line, &logged};
   static const muster_log_level levels[] = {MUSTER_LOG_INFO, MUSTER_LOG_WARNING, MUSTER_LOG_ERROR};
   for (uint32_t i = 0; i < 3; i++) {
@@ -170,7 +170,7 @@ Test(log, hands_every_level_to_the_hosts_sink) {
 }
 
 Test(log, cuts_a_line_at_511_bytes) {
-  logged logged = {0};
+  struct logged logged = {0};
   muster_log_sink sink = {keep_line, &logged};
   char text[2000];
   memset(text, 'y', sizeof text);

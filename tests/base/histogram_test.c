@@ -20,7 +20,7 @@ static uint64_t exact_quantile(const uint64_t *sorted, uint32_t count, double sh
   return sorted[rank > 0 ? rank - 1 : 0];
 }
 
-static void check_quantiles(const histogram *histogram, uint64_t *values, uint32_t count) {
+static void check_quantiles(const struct histogram *histogram, uint64_t *values, uint32_t count) {
   static const double shares[] = {0.0, 0.001, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1.0};
   qsort(values, count, sizeof *values, compare);
   for (uint32_t i = 0; i < sizeof shares / sizeof *shares; i++) {
@@ -44,7 +44,7 @@ static uint64_t any_magnitude(uint64_t run, uint64_t i) {
 Test(histogram, quantiles_of_any_magnitude_lie_within_a_32nd_above_those_of_the_sorted_values) {
   static uint64_t values[VALUES_MAX];
   for (uint32_t run = 0; run < 200; run++) {
-    histogram histogram = {0};
+    struct histogram histogram = {0};
     uint32_t count = 1 + (uint32_t)(random_at(2, run, 0, 0) % (run < 100 ? 20 : VALUES_MAX));
     for (uint32_t i = 0; i < count; i++) histogram_add(&histogram, values[i] = any_magnitude(run, i));
     check_quantiles(&histogram, values, count);
@@ -54,7 +54,7 @@ Test(histogram, quantiles_of_any_magnitude_lie_within_a_32nd_above_those_of_the_
 Test(histogram, quantiles_of_a_narrow_range_lie_within_a_32nd_too) {
   static uint64_t values[VALUES_MAX];
   for (uint32_t run = 0; run < 50; run++) {
-    histogram histogram = {0};
+    struct histogram histogram = {0};
     for (uint32_t i = 0; i < VALUES_MAX; i++)
       histogram_add(&histogram, values[i] = 1000000 + random_at(3, run, i, 0) % 100000);
     check_quantiles(&histogram, values, VALUES_MAX);
@@ -63,7 +63,7 @@ Test(histogram, quantiles_of_a_narrow_range_lie_within_a_32nd_too) {
 
 Test(histogram, tells_values_below_64_exactly) {
   for (uint64_t value = 0; value < 64; value++) {
-    histogram histogram = {0};
+    struct histogram histogram = {0};
     histogram_add(&histogram, value);
     histogram_add(&histogram, UINT64_MAX);
     cr_assert_eq(histogram_quantile(&histogram, 0.5), value);
@@ -73,7 +73,7 @@ Test(histogram, tells_values_below_64_exactly) {
 Test(histogram, holds_values_on_both_sides_of_every_power_of_two) {
   for (uint32_t octave = 1; octave < 64; octave++)
     for (uint64_t value = (1ull << octave) - 1; value <= (1ull << octave) + 1; value++) {
-      histogram histogram = {0};
+      struct histogram histogram = {0};
       histogram_add(&histogram, value);
       histogram_add(&histogram, UINT64_MAX);
       uint64_t told = histogram_quantile(&histogram, 0.5);
@@ -83,7 +83,7 @@ Test(histogram, holds_values_on_both_sides_of_every_power_of_two) {
 }
 
 Test(histogram, holds_the_smallest_and_the_largest_value) {
-  histogram histogram = {0};
+  struct histogram histogram = {0};
   histogram_add(&histogram, 0);
   cr_assert_eq(histogram_quantile(&histogram, 1.0), 0);
   histogram_add(&histogram, UINT64_MAX);
@@ -92,14 +92,14 @@ Test(histogram, holds_the_smallest_and_the_largest_value) {
 }
 
 Test(histogram, is_zero_while_nothing_was_counted) {
-  histogram histogram = {0};
+  struct histogram histogram = {0};
   cr_assert_eq(histogram_quantile(&histogram, 0.0), 0);
   cr_assert_eq(histogram_quantile(&histogram, 0.5), 0);
   cr_assert_eq(histogram_quantile(&histogram, 1.0), 0);
 }
 
 Test(histogram, a_larger_share_never_has_a_smaller_value) {
-  histogram histogram = {0};
+  struct histogram histogram = {0};
   for (uint32_t i = 0; i < 1000; i++) histogram_add(&histogram, any_magnitude(4, i));
   uint64_t last = 0;
   for (uint32_t share = 0; share <= 1000; share++) {

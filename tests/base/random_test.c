@@ -53,9 +53,9 @@ Test(random, no_two_of_a_million_neighbouring_numbers_are_equal) {
 }
 
 /* How many of 64 bits differ on average between two streams; unrelated ones differ in 32, give or take 0.06. */
-typedef uint64_t (*stream)(uint64_t which, uint64_t counter);
+typedef uint64_t (*stream_function)(uint64_t which, uint64_t counter);
 
-static void check_unrelated(stream stream, const char *what) {
+static void check_unrelated(stream_function stream, const char *what) {
   enum { NUMBERS = 4096, STREAMS = 16 };
   for (uint64_t a = 0; a < STREAMS; a++)
     for (uint64_t b = a + 1; b < STREAMS; b++) {

@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------------------------------------- the interpreter */
 
-typedef enum operation {
+enum operation {
   OP_PUSH,       /* a number */
   OP_COUNT_DOWN, /* takes one from the top: jumps while more than zero is left, else drops it */
   OP_SEE,        /* pushes whether a player is within so many metres */
@@ -18,16 +18,16 @@ typedef enum operation {
   OP_PATROL,     /* goes round its post, so many metres a second */
   OP_SELL,       /* earns so many coins an hour */
   OP_END
-} operation;
+};
 
-typedef struct instruction {
-  operation operation;
+struct instruction {
+  enum operation operation;
   int32_t argument;
-} instruction;
+};
 
 enum { PROGRAMS = 5, PROGRAM_MAX = 12 };
 
-static const instruction programs[PROGRAMS][PROGRAM_MAX] = {
+static const struct instruction programs[PROGRAMS][PROGRAM_MAX] = {
     /* 0: a guard */
     {{OP_SEE, 40},
      {OP_UNLESS, 7},
@@ -68,26 +68,26 @@ static void enter_machine(void) {
   machine.busy = true;
 }
 
-static double distance_to(const bot_server *server, const bot *bot, uint32_t player) {
+static double distance_to(const bot_server *server, const struct bot *bot, uint32_t player) {
   const bot_player *other = &server->players[player];
   if (player >= PLAYERS_MAX || !other->present) return INFINITY;
   return hypot(other->x - bot->x, other->y - bot->y);
 }
 
-static bool sees(const bot_server *server, const bot *bot, double metres) {
+static bool sees(const bot_server *server, const struct bot *bot, double metres) {
   for (uint32_t i = 0; i < PLAYERS_MAX; i++)
     if (distance_to(server, bot, i) <= metres) return true;
   return false;
 }
 
-static void go_towards(bot *bot, double x, double y, double metres) {
+static void go_towards(struct bot *bot, double x, double y, double metres) {
   double distance = hypot(x - bot->x, y - bot->y), share = distance > metres ? metres / distance : 1.0;
   bot->x += (x - bot->x) * share;
   bot->y += (y - bot->y) * share;
 }
 
 /* What an instruction does to the bot. */
-static void act(const bot_server *server, bot *bot, const instruction *instruction) {
+static void act(const bot_server *server, struct bot *bot, const struct instruction *instruction) {
   double argument = instruction->argument;
   switch (instruction->operation) {
   case OP_LOOK: {
@@ -110,7 +110,7 @@ static void act(const bot_server *server, bot *bot, const instruction *instructi
 }
 
 /* What an instruction does to the interpreter; returns which is next. */
-static uint32_t step(const bot_server *server, bot *bot, const instruction *instruction, uint32_t next) {
+static uint32_t step(const bot_server *server, struct bot *bot, const struct instruction *instruction, uint32_t next) {
   switch (instruction->operation) {
   case OP_PUSH:
     machine.stack[machine.depth++] = instruction->argument;
@@ -133,7 +133,7 @@ static uint32_t step(const bot_server *server, bot *bot, const instruction *inst
 }
 
 /* Begins a script, or goes on with one that was stopped, for at most so many instructions. */
-static uint32_t run_script(const bot_server *server, bot *bot, uint32_t most) {
+static uint32_t run_script(const bot_server *server, struct bot *bot, uint32_t most) {
   bot_script *script = &bot->script;
   uint32_t count = 0, next = script->next;
   enter_machine();
@@ -217,7 +217,7 @@ uint32_t bot_server_add(bot_server *server, bot_kind kind, double x, double y) {
   uint32_t number = 0;
   while (number < BOTS_MAX && server->bots[number].present) number++;
   if (number == BOTS_MAX) return BOTS_MAX;
-  bot *bot = &server->bots[number];
+  struct bot *bot = &server->bots[number];
   *bot = (struct bot){.present = true,
                       .kind = kind,
                       .x = x,
@@ -271,20 +271,20 @@ static uint64_t read_clock(void) {
 }
 
 /* How far a stopped script is, in steps; never back. */
-static uint32_t progress_of(const bot *bot, uint32_t part_first) {
+static uint32_t progress_of(const struct bot *bot, uint32_t part_first) {
   uint32_t least = part_first ? part_first : 1;
   uint32_t steps = (uint32_t)((uint64_t)bot->script.done * STEPS / longest[bot->script.program]);
   return steps < least ? least : steps < STEPS ? steps : STEPS - 1;
 }
 
-static void begin_script(bot *bot, const muster_plan_entry *entry) {
+static void begin_script(struct bot *bot, const muster_plan_entry *entry) {
   if (bot->script.running) return;
   bot->script = (bot_script){.program = program_of(bot->kind, entry->level)};
   bot->seconds = (double)entry->elapsed_ns * 1e-9; /* was: 0.05 */
 }
 
 /* Runs the script of one entry, whole or for the length of its slice, and says what became of it. */
-static muster_plan_result run_bot(bot_server *server, bot *bot, const muster_plan_entry *entry) {
+static muster_plan_result run_bot(bot_server *server, struct bot *bot, const muster_plan_entry *entry) {
   uint64_t begin_ns = read_clock();
   uint64_t most = server->options.measured ? UINT32_MAX : entry->slice_ns / BOT_INSTRUCTION_NS;
   begin_script(bot, entry);
@@ -316,7 +316,7 @@ static bool run_bots(bot_server *server) {
   server->script_ns = 0;
   for (uint32_t i = 0; i < plan.count; i++) {
     const muster_plan_entry *entry = &server->entries[i];
-    bot *bot = &server->bots[entry->user];
+    struct bot *bot = &server->bots[entry->user];
     if (server->options.measured && read_clock() - begin_ns + entry->slice_ns > plan.run_ns && i > 0) break;
     if (!bot->present || !muster_agent_equal(bot->agent, entry->agent)) continue; /* its removal is still queued */
     server->results[done] = run_bot(server, bot, entry);

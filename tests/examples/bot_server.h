@@ -37,7 +37,7 @@ typedef struct bot_script {
   int64_t stack[BOT_STACK_MAX];
 } bot_script;
 
-typedef struct bot {
+struct bot {
   bool present;
   bot_kind kind;
   double x, y, post_x, post_y;
@@ -49,7 +49,7 @@ typedef struct bot {
   uint64_t lived_ns; /* the time that these covered */
   uint64_t born_ns;
   muster_agent agent; /* Muster */
-} bot;
+};
 
 typedef struct bot_player {
   bool present;
@@ -65,7 +65,7 @@ typedef struct bot_options {
 typedef struct bot_server {
   bot_options options;
   uint64_t now_ns;
-  bot bots[BOTS_MAX];
+  struct bot bots[BOTS_MAX];
   bot_player players[PLAYERS_MAX];
   uint64_t script_ns; /* what the scripts of the last tick took */
   uint64_t stopped;   /* scripts that were, and went on later */

@@ -28,7 +28,7 @@ static void tick(bot_server *server, uint32_t ticks) {
 static double runs_between(const bot_server *server, bot_kind kind, double from, double to) {
   double runs = 0, bots = 0;
   for (uint32_t i = 0; i < BOTS_MAX; i++) {
-    const bot *bot = &server->bots[i];
+    const struct bot *bot = &server->bots[i];
     if (!bot->present || bot->kind != kind || bot->post_x < from || bot->post_x >= to) continue;
     runs += (double)bot->runs;
     bots++;
@@ -69,7 +69,7 @@ Test(bot_server, what_bots_do_in_an_hour_does_not_depend_on_how_often_they_run) 
     bot_server_join(server, 1000, 5);
     tick(server, 1200);
     for (uint32_t i = 0; i < BOTS; i++) {
-      const bot *bot = &server->bots[i];
+      const struct bot *bot = &server->bots[i];
       uint64_t age_ns = server->now_ns - bot->born_ns;
       cr_assert_leq(bot->lived_ns, age_ns);
       cr_assert_gt(bot->lived_ns + 15000000000u, age_ns, "bot %u lags by %lu ns", i,
@@ -107,7 +107,7 @@ Test(bot_server, never_runs_a_bot_that_was_removed_or_took_the_place_of_one) {
   for (uint32_t i = 0; i < BOTS; i += 4) cr_assert_neq(bot_server_add(server, BOT_MERCHANT, i, 20), BOTS_MAX);
   tick(server, 400);
   for (uint32_t i = 0; i < BOTS; i++) {
-    const bot *bot = &server->bots[i];
+    const struct bot *bot = &server->bots[i];
     if (!bot->present) continue;
     cr_assert_gt(bot->runs, 0);
     cr_assert_leq(bot->lived_ns, server->now_ns - bot->born_ns, "bot %u lived for what was before it", i);

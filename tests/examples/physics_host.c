@@ -4,17 +4,17 @@
 
 /* A task in flight. Muster keeps pointers to the group and the range until the group is complete, so both stay where
  * they are: in an array of slots, not on somebody's stack. */
-typedef struct slot {
+struct slot {
   muster_group group; /* of this task alone, so that it can be waited for alone */
   muster_range range;
   physics_task *task;
   physics_range_task *range_task;
   void *task_context;
-} slot;
+};
 
 struct physics_host {
-  slot slots[PHYSICS_TASKS_MAX];
-  slot *free[PHYSICS_TASKS_MAX]; /* a stack: the engine calls from one thread, so nothing here needs a lock */
+  struct slot slots[PHYSICS_TASKS_MAX];
+  struct slot *free[PHYSICS_TASKS_MAX]; /* a stack: the engine calls from one thread, so nothing here needs a lock */
   uint32_t free_count;
   physics_refusal refusal;
   muster_pool *pool;
@@ -48,14 +48,14 @@ physics_refusal physics_host_refusal(const physics_host *host) {
   return host->refusal;
 }
 
-static slot *take_slot(physics_host *host, bool sane) {
+static struct slot *take_slot(physics_host *host, bool sane) {
   host->refusal = !sane ? PHYSICS_NOT_A_TASK : host->free_count == 0 ? PHYSICS_TOO_MANY_IN_FLIGHT : PHYSICS_ACCEPTED;
   return host->refusal ? NULL : host->free[--host->free_count];
 }
 
 /* Hands the slot out as a handle, if Muster took the job. On an error nothing was submitted, and nothing is run here
  * instead: the task may be one of a gang. */
-static void *keep_slot(physics_host *host, slot *slot, muster_result result) {
+static void *keep_slot(physics_host *host, struct slot *slot, muster_result result) {
   if (result == MUSTER_OK) return slot;
   host->free[host->free_count++] = slot;
   host->refusal = result == MUSTER_E_FULL ? PHYSICS_QUEUE_FULL : PHYSICS_STOPPED;
@@ -63,14 +63,14 @@ static void *keep_slot(physics_host *host, slot *slot, muster_result result) {
 }
 
 static void run_task(void *argument, uint32_t worker) {
-  const slot *slot = argument;
+  const struct slot *slot = argument;
   (void)worker; /* the modern shape has no use for it */
   slot->task(slot->task_context);
 }
 
 void *physics_enqueue(physics_task *task, void *task_context, void *user) {
   physics_host *host = user;
-  slot *slot = take_slot(host, task != NULL);
+  struct slot *slot = take_slot(host, task != NULL);
   if (!slot) return NULL;
   slot->task = task;
   slot->task_context = task_context;
@@ -79,14 +79,14 @@ void *physics_enqueue(physics_task *task, void *task_context, void *user) {
 }
 
 static void run_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  const slot *slot = argument;
+  const struct slot *slot = argument;
   slot->range_task((int32_t)begin, (int32_t)end, worker, slot->task_context);
 }
 
 void *physics_enqueue_range(physics_range_task *task, int32_t item_count, int32_t min_range, void *task_context,
                             void *user) {
   physics_host *host = user;
-  slot *slot = take_slot(host, task && item_count >= 0 && min_range >= 0);
+  struct slot *slot = take_slot(host, task && item_count >= 0 && min_range >= 0);
   if (!slot) return NULL;
   slot->range_task = task;
   slot->task_context = task_context;
@@ -99,7 +99,7 @@ void *physics_enqueue_range(physics_range_task *task, int32_t item_count, int32_
 
 void physics_finish(void *handle, void *user) {
   physics_host *host = user;
-  slot *slot = handle;
+  struct slot *slot = handle;
   if (!slot) return;
   /* Three waits would do for some tasks, and only one for all:
    *

@@ -73,7 +73,7 @@ Test(physics_host, has_256_in_flight_from_one_thread_and_says_clearly_that_it_ha
 Test(physics_host, finishing_runs_its_own_task_that_nobody_has_started_and_no_unrelated_long_one) {
   muster_pool *pool = create_pool(2);
   physics_host *host = create_host(pool);
-  gate busy = {0}, unrelated = {0};
+  struct gate busy = {0}, unrelated = {0};
   shared_u64 ran = {0};
   hold_workers(pool, &busy, 1, NULL); /* the only thread has something long to do */
   for (uint32_t i = 0; i < 10; i++) submit(pool, MUSTER_PRIORITY_HIGH, stand_at_gate, &unrelated, NULL);
@@ -88,7 +88,7 @@ Test(physics_host, finishing_runs_its_own_task_that_nobody_has_started_and_no_un
 }
 
 typedef struct slow_task {
-  gate gate;
+  struct gate gate;
 } slow_task;
 
 static void run_slowly(void *context) {
@@ -106,7 +106,7 @@ Test(physics_host, finishing_a_task_that_runs_elsewhere_waits_without_picking_up
   muster_pool *pool = create_pool(2);
   physics_host *host = create_host(pool);
   slow_task slow = {0};
-  gate unrelated = {0};
+  struct gate unrelated = {0};
   void *handle = enqueue(host, run_slowly, &slow);
   await_count(&slow.gate.arrived, 1);
   for (uint32_t i = 0; i < 10; i++) submit(pool, MUSTER_PRIORITY_NORMAL, stand_at_gate, &unrelated, NULL);
@@ -121,13 +121,13 @@ Test(physics_host, finishing_a_task_that_runs_elsewhere_waits_without_picking_up
 }
 
 /* A solver in stages: each member waits at the end of a stage until all have come. */
-typedef struct gang {
+struct gang {
   uint64_t members, stages;
   shared_u64 arrived;
-} gang;
+};
 
 static void run_stages(void *context) {
-  gang *gang = context;
+  struct gang *gang = context;
   for (uint64_t stage = 1; stage <= gang->stages; stage++) {
     count_up(&gang->arrived);
     await_count(&gang->arrived, stage * gang->members);
@@ -140,7 +140,7 @@ static void run_gangs(uint32_t workers, uint32_t rounds) {
   void *handles[16];
   shared_u64 ran = {0};
   for (uint32_t round = 0; round < rounds; round++) {
-    gang gang = {.members = workers, .stages = 5};
+    struct gang gang = {.members = workers, .stages = 5};
     for (uint32_t i = 0; i < round % 9; i++) submit(pool, MUSTER_PRIORITY_NORMAL, count_job, &ran, NULL);
     for (uint32_t i = 0; i < workers; i++) handles[i] = enqueue(host, run_stages, &gang);
     for (uint32_t i = 0; i < workers; i++) physics_finish(handles[i], host);
@@ -158,8 +158,8 @@ Test(physics_host, runs_a_gang_while_long_jobs_wait_in_the_pool) {
   muster_pool *pool = create_pool(3);
   physics_host *host = create_host(pool);
   for (uint32_t round = 0; round < 200 / SLOWER; round++) {
-    gate busy = {0}, queued = {0};
-    gang gang = {.members = 3, .stages = 3};
+    struct gate busy = {0}, queued = {0};
+    struct gang gang = {.members = 3, .stages = 3};
     void *handles[3];
     hold_workers(pool, &busy, 2, NULL);
     for (uint32_t i = 0; i < 5; i++) submit(pool, MUSTER_PRIORITY_LOW, stand_at_gate, &queued, NULL);
@@ -182,7 +182,7 @@ Test(physics_host, says_clearly_that_the_queue_is_full_and_has_run_nothing) {
   def.jobs_max = 64;
   muster_pool *pool = create_pool_as(&def);
   physics_host *host = create_host(pool);
-  gate busy = {0};
+  struct gate busy = {0};
   shared_u64 ran = {0}, refused = {0};
   void *handles[64];
   hold_workers(pool, &busy, 1, NULL);
@@ -228,16 +228,16 @@ Test(physics_host, refuses_what_is_no_task_and_everything_once_the_pool_has_stop
 
 enum { ITEMS = 5000, WORKERS_MAX = 64 };
 
-typedef struct sweep {
+struct sweep {
   uint32_t workers;
   int32_t item_count, min_range;
   shared_u32 visits[ITEMS];
   shared_u32 inside[WORKERS_MAX]; /* scratch memory is one worker's while it is inside */
   shared_u64 wrong, shared_scratch;
-} sweep;
+};
 
 static void sweep_items(int32_t start, int32_t end, uint32_t worker, void *context) {
-  sweep *sweep = context;
+  struct sweep *sweep = context;
   if (worker >= sweep->workers || start < 0 || start >= end || end > sweep->item_count ||
       (end - start < sweep->min_range && end != sweep->item_count)) {
     count_up(&sweep->wrong);
@@ -251,7 +251,7 @@ static void sweep_items(int32_t start, int32_t end, uint32_t worker, void *conte
 Test(physics_host, runs_ranges_over_every_item_once_with_dense_worker_indices) {
   muster_pool *pool = create_pool(4);
   physics_host *host = create_host(pool);
-  sweep *sweep = calloc(1, sizeof *sweep);
+  struct sweep *sweep = calloc(1, sizeof *sweep);
   cr_assert_leq(physics_host_workers(host), WORKERS_MAX);
   for (int32_t round = 0; round < 400 / SLOWER; round++) {
     memset(sweep, 0, sizeof *sweep);
@@ -290,22 +290,22 @@ Test(physics_host, has_many_ranges_in_flight_and_finishes_them_in_any_order) {
 
 enum { BODIES = 3000, SUBSTEPS = 4 };
 
-typedef struct engine {
+struct engine {
   physics_host *host;
   uint64_t members;
   uint64_t position[BODIES], velocity[BODIES], force[BODIES]; /* plain: tasks and stages must make them visible */
   shared_u64 next[SUBSTEPS * 2], arrived;
-} engine;
+};
 
 /* What a body's neighbours do to it. */
 static void find_forces(int32_t start, int32_t end, uint32_t worker, void *context) {
-  engine *engine = context;
+  struct engine *engine = context;
   (void)worker;
   for (int32_t i = start; i < end; i++)
     engine->force[i] = engine->position[(i + 1) % BODIES] * 31 + engine->position[(i + BODIES - 1) % BODIES] * 17;
 }
 
-static void run_stage(engine *engine, uint32_t stage, uint64_t body) {
+static void run_stage(struct engine *engine, uint32_t stage, uint64_t body) {
   if (stage % 2 == 0)
     engine->velocity[body] += engine->force[body] + stage;
   else
@@ -314,7 +314,7 @@ static void run_stage(engine *engine, uint32_t stage, uint64_t body) {
 
 /* Each member of the gang draws bodies of the stage, and then waits until all have done theirs. */
 static void solve(void *context) {
-  engine *engine = context;
+  struct engine *engine = context;
   for (uint32_t stage = 0; stage < SUBSTEPS * 2; stage++) {
     for (uint64_t body; (body = fetch_add_relaxed_u64(&engine->next[stage], 1)) < BODIES;)
       run_stage(engine, stage, body);
@@ -323,7 +323,7 @@ static void solve(void *context) {
   }
 }
 
-static void step(engine *engine) {
+static void step(struct engine *engine) {
   void *gang[16];
   void *forces = enqueue_range(engine->host, find_forces, BODIES, 64, engine);
   physics_finish(forces, engine->host);
@@ -333,7 +333,7 @@ static void step(engine *engine) {
   for (uint64_t i = 0; i < engine->members; i++) physics_finish(gang[i], engine->host);
 }
 
-static void step_alone(engine *engine) {
+static void step_alone(struct engine *engine) {
   find_forces(0, BODIES, 0, engine);
   for (uint32_t stage = 0; stage < SUBSTEPS * 2; stage++)
     for (uint64_t body = 0; body < BODIES; body++) run_stage(engine, stage, body);
@@ -341,7 +341,7 @@ static void step_alone(engine *engine) {
 
 Test(physics_host, an_engine_computes_the_same_as_without_threads) {
   muster_pool *pool = create_pool(3);
-  engine *engine = calloc(1, sizeof *engine), *alone = calloc(1, sizeof *alone);
+  struct engine *engine = calloc(1, sizeof *engine), *alone = calloc(1, sizeof *alone);
   engine->host = create_host(pool);
   engine->members = 3;
   for (uint64_t i = 0; i < BODIES; i++) alone->position[i] = engine->position[i] = i * i + 1;

@@ -21,13 +21,13 @@ static const char usage[] =
     "                      and prints the median and the worst of how many it took; fails when one found nothing\n"
     "  --list              names the cases\n";
 
-typedef struct options {
+struct options {
   const char *names[64];
   uint32_t name_count;
   uint64_t schedules, seed, replay;
   uint32_t until_caught;
   bool replays, list;
-} options;
+};
 
 static void refuse(const char *what, const char *argument) {
   fprintf(stderr, "explore: %s %s\n%s", what, argument, usage);
@@ -41,8 +41,8 @@ static uint64_t read_number(const char *option, const char *text) {
   return value;
 }
 
-static options read_options(int count, char **arguments) {
-  options options = {.schedules = 500000, .seed = 1};
+static struct options read_options(int count, char **arguments) {
+  struct options options = {.schedules = 500000, .seed = 1};
   for (int i = 1; i < count; i++) {
     const char *option = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
     if (!strcmp(option, "--help")) {
@@ -70,7 +70,7 @@ static options read_options(int count, char **arguments) {
   return options;
 }
 
-static bool is_named(const options *options, const explore_case *subject) {
+static bool is_named(const struct options *options, const explore_case *subject) {
   for (uint32_t i = 0; i < options->name_count; i++) {
     size_t length = strlen(options->names[i]);
     if (!strncmp(subject->name, options->names[i], length) &&
@@ -86,7 +86,7 @@ static double seconds_now(void) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static bool run_case(const options *options, const explore_case *subject) {
+static bool run_case(const struct options *options, const explore_case *subject) {
   double begin = seconds_now();
   explore_result result = explore_run(subject, options->seed, options->schedules);
   double seconds = seconds_now() - begin;
@@ -101,7 +101,7 @@ static bool run_case(const options *options, const explore_case *subject) {
   return false;
 }
 
-static bool replay_case(const options *options, const explore_case *subject) {
+static bool replay_case(const struct options *options, const explore_case *subject) {
   explore_result result = explore_replay(subject, options->replay, UINT32_MAX);
   printf("%s: %s\n", subject->name, result.failed ? result.message : "nothing wrong");
   return !result.failed;
@@ -113,7 +113,7 @@ static int compare_numbers(const void *left, const void *right) {
 }
 
 /* One line: the case, the median and the worst number of schedules, and what was found first. */
-static bool catch_case(const options *options, const explore_case *subject) {
+static bool catch_case(const struct options *options, const explore_case *subject) {
   enum { SEEDS_MAX = 1000 };
   static uint64_t needed[SEEDS_MAX];
   explore_result first = {0};
@@ -133,7 +133,7 @@ static bool catch_case(const options *options, const explore_case *subject) {
 }
 
 int main(int count, char **arguments) {
-  options options = read_options(count, arguments);
+  struct options options = read_options(count, arguments);
   uint32_t cases = 0;
   bool fine = true;
   setvbuf(stdout, NULL, _IOLBF, 0);

@@ -15,20 +15,20 @@
 enum { STACK_BYTES = 64 * 1024, MEMORY_BYTES = 1 << 20, HEAP_BYTES = 4096, POISON = 0xa5, STEPS_MAX = 20000 };
 enum { PAUSE_NS = 100000 };
 
-typedef struct fibre {
+struct fibre {
   switch_context context;
   void *local;
   const uint32_t *word; /* it sleeps until this... */
   uint32_t value;       /* ...differs */
-} fibre;
+};
 
 explore_present explore_now = {.countdown = INT64_MAX, .until_spurious = INT64_MAX};
 
 static struct {
   const explore_case *subject;
   void *state;
-  schedule schedule;
-  fibre fibres[EXPLORE_FIBRES_MAX];
+  struct schedule schedule;
+  struct fibre fibres[EXPLORE_FIBRES_MAX];
   uint32_t current;
   uint32_t ready, asleep, quiet; /* sets of fibres */
   uint64_t steps, steps_max, length;
@@ -190,7 +190,7 @@ void explore_pause(void) {
 void explore_block(const uint32_t *word, uint32_t value) {
   if (!run.inside) explore_fail("sleeps outside of the schedule");
   while (*(const volatile uint32_t *)word == value) {
-    fibre *fibre = &run.fibres[run.current];
+    struct fibre *fibre = &run.fibres[run.current];
     fibre->word = word;
     fibre->value = value;
     run.ready &= ~(1u << run.current);

@@ -15,7 +15,7 @@ struct muster_pool *little_pool(uint32_t workers, uint32_t guests) {
   pool->seat_count = pool_first_blocking(pool) + pool->def.blocking_threads_max;
   pool->seats = explore_memory(pool->seat_count * sizeof *pool->seats);
   for (uint32_t i = 0; i < pool->seat_count; i++)
-    pool->seats[i] = (seat){.pool = pool, .index = i, .processor = {UINT32_MAX}};
+    pool->seats[i] = (struct seat){.pool = pool, .index = i, .processor = {UINT32_MAX}};
   pool->free_guests.value = pool_all_guests(pool);
   queue_create(&pool->queue, LANE_JOBS, &pool->arena);
   followers_create(&pool->followers, CONTINUATIONS, &pool->arena);
@@ -23,8 +23,8 @@ struct muster_pool *little_pool(uint32_t workers, uint32_t guests) {
 }
 
 void little_worker(struct muster_pool *pool, uint32_t index, uint32_t claim_most) {
-  visit visit;
-  seat *seat = &pool->seats[index];
+  struct visit visit;
+  struct seat *seat = &pool->seats[index];
   visit_settle(&visit, seat);
   while (!pool_is_stopping(pool))
     if (!worker_serve(seat, QUEUE_ALL, claim_most) && !worker_steal(seat, QUEUE_ALL)) worker_sleep(seat);
@@ -32,7 +32,7 @@ void little_worker(struct muster_pool *pool, uint32_t index, uint32_t claim_most
 }
 
 void little_spinning_worker(struct muster_pool *pool, uint32_t index) {
-  visit visit;
+  struct visit visit;
   visit_settle(&visit, &pool->seats[index]);
   worker_run(&pool->seats[index]);
   visit_end(&visit);

@@ -6,7 +6,7 @@ static uint64_t mix(uint64_t value) {
   return value ^ (value >> 31);
 }
 
-uint32_t schedule_draw(schedule *schedule, uint32_t bound) {
+uint32_t schedule_draw(struct schedule *schedule, uint32_t bound) {
   if (!schedule->bits_left) {
     schedule->bits = mix(schedule->key + ++schedule->counter * 0x9e3779b97f4a7c15ull);
     schedule->bits_left = 4;
@@ -17,7 +17,7 @@ uint32_t schedule_draw(schedule *schedule, uint32_t bound) {
   return piece * bound >> 16;
 }
 
-static void draw_changes(schedule *schedule, uint64_t length) {
+static void draw_changes(struct schedule *schedule, uint64_t length) {
   schedule->changes = 1 + schedule_draw(schedule, SCHEDULE_CHANGES_MAX);
   if (length > 65536) length = 65536;
   for (uint32_t i = 0; i < schedule->changes; i++) {
@@ -29,7 +29,7 @@ static void draw_changes(schedule *schedule, uint64_t length) {
   }
 }
 
-void schedule_begin(schedule *schedule, uint64_t seed, uint32_t fibres, uint64_t length, bool uniform) {
+void schedule_begin(struct schedule *schedule, uint64_t seed, uint32_t fibres, uint64_t length, bool uniform) {
   static const uint32_t bursts[] = {2, 5, 15, 60}, patience[] = {2, 20, 100, 100};
   schedule->key = mix(seed ^ 0x6d757374657221ull);
   schedule->counter = 0;
@@ -47,17 +47,17 @@ void schedule_begin(schedule *schedule, uint64_t seed, uint32_t fibres, uint64_t
   draw_changes(schedule, length);
 }
 
-void schedule_yield(schedule *schedule, uint32_t fibre) {
+void schedule_yield(struct schedule *schedule, uint32_t fibre) {
   schedule->priorities[fibre] = --schedule->lowest;
 }
 
-void schedule_change(schedule *schedule, uint64_t step, uint32_t fibre) {
+void schedule_change(struct schedule *schedule, uint64_t step, uint32_t fibre) {
   if (schedule->strategy != SCHEDULE_PRIORITIES) return;
   while (schedule->changes && schedule->change_at[schedule->changes - 1] <= step) schedule->changes--;
   schedule_yield(schedule, fibre);
 }
 
-uint32_t schedule_pick(schedule *schedule, uint32_t ready) {
+uint32_t schedule_pick(struct schedule *schedule, uint32_t ready) {
   uint32_t best = (uint32_t)__builtin_ctz(ready);
   if (!(ready & (ready - 1))) return best;
   if (schedule->strategy == SCHEDULE_PRIORITIES) {
@@ -71,7 +71,7 @@ uint32_t schedule_pick(schedule *schedule, uint32_t ready) {
   return (uint32_t)__builtin_ctz(ready);
 }
 
-int64_t schedule_plan(schedule *schedule, uint64_t step) {
+int64_t schedule_plan(struct schedule *schedule, uint64_t step) {
   switch (schedule->strategy) {
   case SCHEDULE_BURSTS:
     return 1 + schedule_draw(schedule, 2 * schedule->burst);

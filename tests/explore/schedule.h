@@ -18,7 +18,7 @@ typedef enum schedule_strategy { SCHEDULE_UNIFORM = 0, SCHEDULE_BURSTS, SCHEDULE
 
 enum { SCHEDULE_CHANGES_MAX = 5 };
 
-typedef struct schedule {
+struct schedule {
   uint64_t key, counter, bits; /* of the numbers; bits are what is left of the last one */
   uint32_t bits_left;
   schedule_strategy strategy;
@@ -28,24 +28,24 @@ typedef struct schedule {
   int32_t priorities[8];                    /* by fibre */
   uint32_t changes;                         /* left */
   uint64_t change_at[SCHEDULE_CHANGES_MAX]; /* steps, the latest first */
-} schedule;
+};
 
 /* Begins the schedule of a seed, in a case that takes about `length` steps. */
-void schedule_begin(schedule *schedule, uint64_t seed, uint32_t fibres, uint64_t length, bool uniform);
+void schedule_begin(struct schedule *schedule, uint64_t seed, uint32_t fibres, uint64_t length, bool uniform);
 
 /* A number below `bound` (at most 65,536). */
-uint32_t schedule_draw(schedule *schedule, uint32_t bound);
+uint32_t schedule_draw(struct schedule *schedule, uint32_t bound);
 
 /* At `step`: the running fibre's burst is over. */
-void schedule_change(schedule *schedule, uint64_t step, uint32_t fibre);
+void schedule_change(struct schedule *schedule, uint64_t step, uint32_t fibre);
 
 /* Puts a fibre behind all others: it spins. */
-void schedule_yield(schedule *schedule, uint32_t fibre);
+void schedule_yield(struct schedule *schedule, uint32_t fibre);
 
 /* One of the fibres in a set that is not empty. */
-uint32_t schedule_pick(schedule *schedule, uint32_t ready);
+uint32_t schedule_pick(struct schedule *schedule, uint32_t ready);
 
 /* The number of points until the next choice. */
-int64_t schedule_plan(schedule *schedule, uint64_t step);
+int64_t schedule_plan(struct schedule *schedule, uint64_t step);
 
 #endif

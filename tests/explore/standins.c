@@ -22,26 +22,26 @@ uint64_t clock_now(const clock_source *source) {
   return explore_now.clock_ns;
 }
 
-muster_result arena_create(arena *arena, const muster_allocator *allocator) {
+muster_result arena_create(struct arena *arena, const muster_allocator *allocator) {
   (void)allocator;
   arena->failed = false;
   return MUSTER_OK;
 }
 
-void arena_destroy(arena *arena) {
+void arena_destroy(struct arena *arena) {
   (void)arena;
 }
 
-void *arena_reserve(arena *arena, size_t count, size_t each) {
+void *arena_reserve(struct arena *arena, size_t count, size_t each) {
   (void)arena;
   return explore_memory(count * each);
 }
 
-void *arena_reserve_for_frames(arena *arena, size_t count, size_t each) {
+void *arena_reserve_for_frames(struct arena *arena, size_t count, size_t each) {
   return arena_reserve(arena, count, each);
 }
 
-void arena_make_ready(const arena *arena, void *memory, size_t bytes) {
+void arena_make_ready(const struct arena *arena, void *memory, size_t bytes) {
   (void)arena;
   (void)memory;
   (void)bytes;

@@ -14,6 +14,6 @@
 
 #include "pool/visit.c"
 
-static visit **visits_of_fibre(void) {
-  return (visit **)explore_local();
+static struct visit **visits_of_fibre(void) {
+  return (struct visit **)explore_local();
 }

@@ -18,10 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 enum { FILES_MAX = 256, BYTES_MAX = 1 << 16 };
 
-typedef struct input {
+struct input {
   uint8_t *data;
   size_t bytes;
-} input;
+};
 
 static uint64_t random_state = 1;
 
@@ -33,7 +33,7 @@ static uint64_t next_random(uint64_t limit) {
   return (random_state * 0x2545f4914f6cdd1du >> 32) % limit;
 }
 
-static bool read_input(const char *folder, const char *name, input *input) {
+static bool read_input(const char *folder, const char *name, struct input *input) {
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = fopen(path, "rb");
@@ -55,7 +55,7 @@ static int is_visible(const struct dirent *found) {
 }
 
 /* Reads the folder's files in the order of their names; -1 when it cannot. */
-static int read_folder(const char *folder, input *inputs) {
+static int read_folder(const char *folder, struct input *inputs) {
   struct dirent **found;
   int count = scandir(folder, &found, is_visible, compare_names), kept = 0;
   for (int i = 0; i < count; i++) {
@@ -106,7 +106,7 @@ static size_t cut(uint8_t *data, size_t bytes, size_t at, size_t length) {
   return bytes - length;
 }
 
-static size_t mutate_once(uint8_t *data, size_t bytes, const input *other) {
+static size_t mutate_once(uint8_t *data, size_t bytes, const struct input *other) {
   static const char *const words[] = {",",      "\"",    "\"\"", "\n",    "\r\n",
                                       "\r",     "nan",   "-inf", "1e999", "-",
                                       "x",      "y",     "z",    "kind",  "world",
@@ -136,10 +136,10 @@ static size_t mutate_once(uint8_t *data, size_t bytes, const input *other) {
   }
 }
 
-static void feed_mutations(const input *inputs, int count, unsigned long mutations) {
+static void feed_mutations(const struct input *inputs, int count, unsigned long mutations) {
   static uint8_t data[BYTES_MAX];
   for (unsigned long i = 0; i < mutations; i++) {
-    const input *base = &inputs[next_random((uint64_t)count)];
+    const struct input *base = &inputs[next_random((uint64_t)count)];
     size_t bytes = base->bytes;
     memcpy(data, base->data, bytes);
     for (uint64_t steps = next_random(6) + 1; steps > 0; steps--)
@@ -149,7 +149,7 @@ static void feed_mutations(const input *inputs, int count, unsigned long mutatio
 }
 
 int main(int argc, char **argv) {
-  static input inputs[FILES_MAX];
+  static struct input inputs[FILES_MAX];
   if (argc != 3) {
     fprintf(stderr, "replay: give a folder and a number of mutations\n");
     return 2;

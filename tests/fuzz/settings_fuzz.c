@@ -25,7 +25,7 @@ static void check_field(const settings_key *key, const void *section) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-  static settings settings;
+  static struct settings settings;
   unsigned complaints = 0;
   const settings_key *key;
   settings_default(&settings);

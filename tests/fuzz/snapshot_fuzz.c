@@ -148,20 +148,20 @@ static void run_frames(muster_world *world, uint64_t now_ns, int frames) {
 /* ------------------------------------------------------------------------------------------------- the good snapshot
  */
 
-typedef struct buffer {
+struct buffer {
   unsigned char bytes[BYTES_MAX];
   size_t count;
-} buffer;
+};
 
 static bool keep(const void *bytes, size_t count, void *user) {
-  buffer *buffer = user;
+  struct buffer *buffer = user;
   if (count > BYTES_MAX - buffer->count) return false;
   memcpy(buffer->bytes + buffer->count, bytes, count);
   buffer->count += count;
   return true;
 }
 
-static void make_good(buffer *good) {
+static void make_good(struct buffer *good) {
   muster_world *world = new_world();
   muster_agent_def agent = muster_default_agent_def();
   muster_observer_def observer = muster_default_observer_def();
@@ -195,13 +195,13 @@ static void make_good(buffer *good) {
 }
 
 /* Its sections, one after the other. */
-typedef struct parts {
+struct parts {
   chunks_format format;
   unsigned char bytes[BYTES_MAX];
   size_t begin[SNAPSHOT_SECTIONS + 1];
-} parts;
+};
 
-static void take_apart(const buffer *good, parts *parts) {
+static void take_apart(const struct buffer *good, struct parts *parts) {
   chunk_reader reader;
   size_t at = 0;
   memcpy(parts->format.magic, good->bytes, sizeof parts->format.magic);
@@ -217,7 +217,7 @@ static void take_apart(const buffer *good, parts *parts) {
   parts->begin[SNAPSHOT_SECTIONS] = at;
 }
 
-static void change(const parts *parts, unsigned char *bytes, const uint8_t change[CHANGE_BYTES]) {
+static void change(const struct parts *parts, unsigned char *bytes, const uint8_t change[CHANGE_BYTES]) {
   uint32_t section = SNAPSHOT_HEAD + change[0] % (SNAPSHOT_SECTIONS - SNAPSHOT_HEAD), width = 1u << change[1] % 4;
   size_t length = parts->begin[section + 1] - parts->begin[section], at = (size_t)change[2] << 8 | change[3];
   unsigned char value[8] = {change[4], change[5], change[6], change[7]};
@@ -252,9 +252,9 @@ static void load(const void *bytes, size_t count, bool sure) {
   muster_world_destroy(world);
 }
 
-static void load_changed(const parts *parts, const uint8_t *changes, size_t count) {
+static void load_changed(const struct parts *parts, const uint8_t *changes, size_t count) {
   static unsigned char changed[BYTES_MAX], space[4096];
-  static buffer sealed;
+  static struct buffer sealed;
   chunk_writer writer;
   memcpy(changed, parts->bytes, parts->begin[SNAPSHOT_SECTIONS]);
   for (size_t left = count; left >= CHANGE_BYTES; left -= CHANGE_BYTES, changes += CHANGE_BYTES)
@@ -270,14 +270,14 @@ static void load_changed(const parts *parts, const uint8_t *changes, size_t coun
 }
 
 static void read_file(const uint8_t *data, size_t bytes) {
-  snapshot_file file;
+  struct snapshot_file file;
   if (snapshot_file_read(&file, data, bytes) != MUSTER_OK) return;
   for (uint32_t i = 0; i < file.world_count; i++) free(file.worlds[i].state);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
-  static buffer good;
-  static parts parts;
+  static struct buffer good;
+  static struct parts parts;
   if (!good.count) {
     make_good(&good);
     take_apart(&good, &parts);

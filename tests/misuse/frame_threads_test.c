@@ -6,14 +6,14 @@
 #include <pthread.h>
 
 /* Inside a callback of the frame, by its own thread or by another. */
-typedef struct asked {
+struct asked {
   muster_world *world;
   muster_type type;
   muster_agent agent;
   muster_observer observer;
   const char *let_pass; /* the first function that did not refuse, or said nothing of the frame */
   uint32_t asked;
-} asked;
+};
 
 static bool sink(const char *text, size_t length, void *user) {
   (void)text;
@@ -79,7 +79,7 @@ static bool take_bytes(const void *bytes, size_t count, void *user) {
   muster_module_fail(MUSTER_OK, "-");                                                                                  \
   if (!a->let_pass && !((__VA_ARGS__) && strstr(muster_last_error(), "not inside a frame"))) a->let_pass = #FUNCTION;
 
-static void ask_all(asked *a) {
+static void ask_all(struct asked *a) {
   const muster_frame frame = {UINT64_MAX / 4, 5000000};
   muster_type_def type = muster_default_type_def();
   muster_herd_type_def herd_type = muster_default_herd_type_def();
@@ -138,8 +138,8 @@ static void touch(muster_update *update) {
   ask_all(update->type_user);
 }
 
-static asked ask(const muster_atom *atom, void (*on_spawned)(muster_update *)) {
-  asked a = {0};
+static struct asked ask(const muster_atom *atom, void (*on_spawned)(muster_update *)) {
+  struct asked a = {0};
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.trace_frames = 2;
@@ -162,7 +162,7 @@ static asked ask(const muster_atom *atom, void (*on_spawned)(muster_update *)) {
 
 Test(frame, calls_that_belong_between_frames_are_refused_in_atoms) {
   static const muster_atom behaviour = {.run = ask_in_atom}, action = {.run = ask_in_atom, .role = MUSTER_ROLE_ACTION};
-  asked a = ask(&behaviour, NULL);
+  struct asked a = ask(&behaviour, NULL);
   cr_assert_null(a.let_pass, "%s was let pass in a behaviour atom", a.let_pass);
   cr_assert_gt(a.asked, 0);
   a = ask(&action, NULL);
@@ -172,26 +172,26 @@ Test(frame, calls_that_belong_between_frames_are_refused_in_atoms) {
 
 Test(frame, calls_that_belong_between_frames_are_refused_in_on_spawned) {
   static const muster_atom atom = {.run = nothing};
-  asked a = ask(&atom, touch);
+  struct asked a = ask(&atom, touch);
   cr_assert_null(a.let_pass, "%s was let pass", a.let_pass);
   cr_assert_eq(a.asked, 1);
 }
 
 Test(frame, calls_that_belong_between_frames_are_refused_on_another_thread_while_a_frame_runs) {
   static const muster_atom atom = {.run = ask_beside};
-  asked a = ask(&atom, NULL);
+  struct asked a = ask(&atom, NULL);
   cr_assert_null(a.let_pass, "%s was let pass", a.let_pass);
   cr_assert_gt(a.asked, 0);
 }
 
 /* What a callback of a call between two frames may do. */
-typedef struct saving {
+struct saving {
   muster_world *world;
   muster_result read, ran, saved;
-} saving;
+};
 
 static bool ask_in_write(const void *bytes, size_t count, void *user) {
-  saving *saving = user;
+  struct saving *saving = user;
   muster_statistics statistics = muster_default_statistics();
   muster_save_def save = muster_default_save_def();
   save.write = take_bytes;
@@ -205,7 +205,7 @@ static bool ask_in_write(const void *bytes, size_t count, void *user) {
 
 Test(frame, in_a_callback_of_a_save_reading_is_allowed_and_a_frame_is_refused) {
   little_world little = little_world_create(1, NULL);
-  saving saving = {.world = little.world, .read = MUSTER_E_INPUT};
+  struct saving saving = {.world = little.world, .read = MUSTER_E_INPUT};
   muster_save_def def = muster_default_save_def();
   def.write = ask_in_write;
   def.user = &saving;

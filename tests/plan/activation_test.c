@@ -11,13 +11,13 @@ enum { FRAME_NS = 33333333, DELAY = 3 };
 
 enum { POPULATION = 5000 };
 
-typedef struct population {
+struct population {
   uint32_t periods[POPULATION], delays[POPULATION];
   float costs[POPULATION];
-} population;
+};
 
-static population *create_population(const uint32_t periods[3], bool varied) {
-  population *population = calloc(1, sizeof *population);
+static struct population *create_population(const uint32_t periods[3], bool varied) {
+  struct population *population = calloc(1, sizeof *population);
   for (uint32_t i = 0; i < POPULATION; i++) {
     population->periods[i] = periods[i % 3];
     population->costs[i] = varied ? 1.0f + (float)(random_at(3, i, 0, 0) % 1000) / 250.0f : 1.0f;
@@ -26,7 +26,7 @@ static population *create_population(const uint32_t periods[3], bool varied) {
 }
 
 /* The fullest frame over the mean, once the load repeats. */
-static double peak_of(const population *population, uint32_t cycle) {
+static double peak_of(const struct population *population, uint32_t cycle) {
   double *load = calloc(cycle, sizeof *load), sum = 0, most = 0;
   for (uint32_t i = 0; i < POPULATION; i++)
     for (uint32_t t = population->delays[i] % population->periods[i]; t < cycle; t += population->periods[i])
@@ -45,7 +45,7 @@ Test(activation, offline_plans_keep_their_bounds_and_level_what_may_be_levelled)
     double most;
   } cases[] = {{{4, 6, 8}, 1.05}, {{2, 4, 8}, 1.05}, {{3, 5, 7}, 1.15}, {{5, 7, 11}, 1.15}};
   for (uint32_t i = 0; i < 8; i++) {
-    population *population = create_population(cases[i / 2].periods, i % 2);
+    struct population *population = create_population(cases[i / 2].periods, i % 2);
     uint32_t cycle = activation_cycle(population->periods, POPULATION, 1 << 16),
              delay_max = cases[i / 2].periods[2] - 1;
     double before = peak_of(population, cycle);
@@ -107,7 +107,7 @@ static int64_t plain_sum(const plain_book *plain, uint32_t beat) {
   return sum;
 }
 
-static activation_book book_of(arena *arena, uint32_t delay_max) {
+static activation_book book_of(struct arena *arena, uint32_t delay_max) {
   muster_allocator allocator = {0};
   activation_book book;
   arena_create(arena, &allocator);
@@ -117,7 +117,7 @@ static activation_book book_of(arena *arena, uint32_t delay_max) {
 }
 
 Test(activation, what_is_booked_is_taken_back_and_passes_whatever_shard_it_came_from) {
-  arena arena;
+  struct arena arena;
   activation_book book = book_of(&arena, DELAY);
   plain_book plain = {0};
   for (uint32_t step = 0; step < 40000; step++) {
@@ -152,7 +152,7 @@ Test(activation, what_is_booked_is_taken_back_and_passes_whatever_shard_it_came_
 }
 
 Test(activation, only_the_beats_that_it_may_use_are_judged_and_the_first_with_room_is_taken) {
-  arena arena;
+  struct arena arena;
   activation_book book = book_of(&arena, DELAY);
   activation_turn(&book, FRAME_NS);
   static const uint32_t booked[] = {900, 60, 800, 1001, 1200, 1000, 0};
@@ -172,7 +172,7 @@ Test(activation, only_the_beats_that_it_may_use_are_judged_and_the_first_with_ro
 }
 
 Test(activation, shards_see_what_they_add_themselves_for_all_until_the_next_turn) {
-  arena arena;
+  struct arena arena;
   activation_book book = book_of(&arena, DELAY);
   activation_turn(&book, FRAME_NS);
   activation_share_out(&book, (uint32_t[ACTIVATION_SHARDS]){5, 0, 7, 0});
@@ -186,7 +186,7 @@ Test(activation, shards_see_what_they_add_themselves_for_all_until_the_next_turn
 }
 
 Test(activation, beats_follow_frames_that_come_early_late_and_at_another_rate) {
-  arena arena;
+  struct arena arena;
   activation_book book = book_of(&arena, DELAY);
   uint64_t frames = 0;
   for (uint32_t i = 0; i < 1000; i++, frames++) activation_turn(&book, FRAME_NS);
@@ -216,15 +216,16 @@ Test(activation, beats_follow_frames_that_come_early_late_and_at_another_rate) {
 
 enum { AGENTS = 5000, FRAMES = 1200, WARM_UP = 200 };
 
-typedef struct watched {
+struct watched {
   uint32_t runs[AGENTS];
   uint64_t period_ns[AGENTS];
   uint64_t due_ns[AGENTS]; /* by the period, of the last run */
   uint32_t load[FRAMES];
-} watched;
+};
 
-static planner *create_planner(uint32_t delay_max, const uint32_t periods[3], uint32_t agents, watched *watched) {
-  planner *planner = planner_create(MUSTER_ELASTIC_RATE, agents, 3);
+static struct planner *create_planner(uint32_t delay_max, const uint32_t periods[3], uint32_t agents,
+                                      struct watched *watched) {
+  struct planner *planner = planner_create(MUSTER_ELASTIC_RATE, agents, 3);
   activation_create(&planner->classes.activation, delay_max, agents, &planner->arena);
   for (uint32_t i = 0; i < 3; i++) {
     planner_register(planner, i, (uint64_t)periods[i] * FRAME_NS, (uint64_t)periods[i] * FRAME_NS);
@@ -242,7 +243,7 @@ static planner *create_planner(uint32_t delay_max, const uint32_t periods[3], ui
 
 /* Runs frames and checks of every run that it comes in the frame of its period, or at most D frames later and before
  * the next one. */
-static void watch(planner *planner, watched *watched, uint32_t delay_max) {
+static void watch(struct planner *planner, struct watched *watched, uint32_t delay_max) {
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     planner_frame(planner, FRAME_NS, INFINITY);
     watched->load[frame] = planner->batch.count;
@@ -256,7 +257,7 @@ static void watch(planner *planner, watched *watched, uint32_t delay_max) {
   }
 }
 
-static double peak_of_frames(const watched *watched) {
+static double peak_of_frames(const struct watched *watched) {
   double sum = 0, most = 0;
   for (uint32_t i = WARM_UP; i < FRAMES; i++) {
     sum += watched->load[i];
@@ -271,13 +272,13 @@ Test(activation, runs_keep_their_rate_and_their_bound_and_frames_lose_their_peak
     double most;
   } cases[] = {{{4, 6, 8}, 1.05}, {{2, 4, 8}, 1.05}, {{3, 5, 7}, 1.15}, {{5, 7, 11}, 1.15}};
   static const uint32_t populations[] = {AGENTS, 200};
-  watched *planned = calloc(1, sizeof *planned), *plain = calloc(1, sizeof *plain);
+  struct watched *planned = calloc(1, sizeof *planned), *plain = calloc(1, sizeof *plain);
   for (uint32_t i = 0; i < 8; i++) {
     uint32_t agents = populations[i / 4];
-    *planned = *plain = (watched){0};
-    planner *with = create_planner(DELAY, cases[i % 4].periods, agents, planned);
+    *planned = *plain = (struct watched){0};
+    struct planner *with = create_planner(DELAY, cases[i % 4].periods, agents, planned);
     watch(with, planned, DELAY);
-    planner *without = create_planner(0, cases[i % 4].periods, agents, plain);
+    struct planner *without = create_planner(0, cases[i % 4].periods, agents, plain);
     watch(without, plain, 0);
     double peak = peak_of_frames(planned), before = peak_of_frames(plain);
     cr_assert_leq(peak, agents == AGENTS ? 1.01 : cases[i % 4].most + 0.05, "case %u: %.4f", i, peak);
@@ -294,8 +295,8 @@ Test(activation, runs_keep_their_rate_and_their_bound_and_frames_lose_their_peak
 
 Test(activation, nobody_is_put_off_further_than_the_bound_even_where_frames_stay_uneven) {
   static const uint32_t periods[] = {20, 21, 22};
-  watched *watched = calloc(1, sizeof *watched);
-  planner *planner = create_planner(1, periods, 90, watched);
+  struct watched *watched = calloc(1, sizeof *watched);
+  struct planner *planner = create_planner(1, periods, 90, watched);
   watch(planner, watched, 1);
   cr_assert_gt(peak_of_frames(watched), 1.3);
   planner_destroy(planner);
@@ -303,7 +304,7 @@ Test(activation, nobody_is_put_off_further_than_the_bound_even_where_frames_stay
 }
 
 /* Of all who wait, what they have in the book is what the book has. */
-static void expect_sums(planner *planner) {
+static void expect_sums(struct planner *planner) {
   activation_book *book = &planner->classes.activation;
   int64_t sum = 0, booked = 0;
   for (uint32_t i = 0; i < planner->count; i++)
@@ -320,8 +321,8 @@ static void expect_sums(planner *planner) {
 Test(activation, sums_hold_while_agents_stretch_change_class_and_are_woken) {
   enum { CROWD = 900 };
   static const uint32_t periods[] = {4, 6, 30};
-  watched *watched = calloc(1, sizeof *watched);
-  planner *planner = create_planner(DELAY, periods, CROWD, watched);
+  struct watched *watched = calloc(1, sizeof *watched);
+  struct planner *planner = create_planner(DELAY, periods, CROWD, watched);
   for (uint32_t frame = 0; frame < 600; frame++) {
     uint64_t random = random_at(11, frame, 0, 0);
     uint32_t agent = (uint32_t)(random % CROWD);
@@ -339,8 +340,8 @@ Test(activation, sums_hold_while_agents_stretch_change_class_and_are_woken) {
 
 Test(activation, a_woken_agent_keeps_the_frame_that_it_has_booked) {
   static const uint32_t periods[] = {30, 30, 30};
-  watched *watched = calloc(1, sizeof *watched);
-  planner *planner = create_planner(DELAY, periods, 3, watched);
+  struct watched *watched = calloc(1, sizeof *watched);
+  struct planner *planner = create_planner(DELAY, periods, 3, watched);
   for (uint32_t i = 0; i < 40; i++) planner_frame(planner, FRAME_NS, INFINITY);
   activation_booking before = planner->classes.activation.bookings[1];
   cr_assert_gt(before.cost_ns, 0);

@@ -4,7 +4,7 @@
 
 enum { AGENTS = 1000, FRAMES = 2000 };
 
-static bands told;
+static struct bands told;
 
 Test(bands, end_at_quarters_and_none_is_a_band_of_its_own) {
   const struct {
@@ -19,7 +19,7 @@ Test(bands, end_at_quarters_and_none_is_a_band_of_its_own) {
 
 /* Spawned, walking in and out, removed: see crowd_check_bands(). */
 Test(bands, are_counted_by_class_as_importance_changes) {
-  crowd *crowd = crowd_create_plain(AGENTS, 4, 32.0f);
+  struct crowd *crowd = crowd_create_plain(AGENTS, 4, 32.0f);
   for (uint32_t i = 0; i < 4; i++) crowd_observe(crowd, i, crowd_place(crowd, 400), 0, 25, 250);
   crowd_settle(crowd);
   for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, crowd_place(crowd, 600), 0, 0);
@@ -42,9 +42,9 @@ Test(bands, are_counted_by_class_as_importance_changes) {
 /* The first hundred agents are 1 ns old, the next hundred 2, the next 4: each value has a bucket of its own. */
 Test(bands, all_agents_are_looked_at_alike) {
   enum { PARTS = 10 };
-  crowd *crowd = crowd_create_plain(AGENTS, 1, 32.0f);
+  struct crowd *crowd = crowd_create_plain(AGENTS, 1, 32.0f);
   const uint64_t now_ns = 1u << PARTS;
-  told = (bands){0};
+  told = (struct bands){0};
   for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, crowd_place(crowd, 600), 0, i % 2 ? 1.0f : 0.0f);
   for (uint32_t i = 0; i < AGENTS; i++) crowd->store.rows[i].last_update_ns = now_ns - (1u << i / (AGENTS / PARTS));
   crowd->store.high = AGENTS;
@@ -52,7 +52,7 @@ Test(bands, all_agents_are_looked_at_alike) {
     bands_end_frame(&told, &crowd->classes, &crowd->store, now_ns, frame);
   cr_assert_eq(told.ages[0].total + told.ages[4].total, FRAMES * BANDS_LOOKS);
   for (uint32_t part = 0; part < PARTS; part++) {
-    histogram one = {0};
+    struct histogram one = {0};
     histogram_add(&one, 1u << part);
     uint64_t looks = 0;
     for (uint32_t bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++)
@@ -66,8 +66,8 @@ Test(bands, all_agents_are_looked_at_alike) {
 
 /* A world of fewer: everybody, once in each frame. */
 Test(bands, a_frame_looks_at_nobody_twice) {
-  crowd *crowd = crowd_create_plain(AGENTS, 1, 32.0f);
-  told = (bands){0};
+  struct crowd *crowd = crowd_create_plain(AGENTS, 1, 32.0f);
+  told = (struct bands){0};
   for (uint32_t i = 0; i < 10; i++) crowd_spawn(crowd, i, crowd_place(crowd, 600), 0, 1.0f);
   crowd->store.high = 10;
   for (uint32_t i = 0; i < 10; i++) crowd->store.rows[i].last_update_ns = 1000 - i;

@@ -10,18 +10,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct crowd {
-  arena arena;
+struct crowd {
+  struct arena arena;
   muster_world_def def;
   agent_store store;
   type_table types;
-  space space;
+  struct space space;
   observer_table observers;
   class_table classes;
   score_board board;
   score_inputs inputs;
   uint64_t draws, seed;
-} crowd;
+};
 
 static inline muster_atom_result crowd_nothing(muster_update *update) {
   (void)update;
@@ -37,15 +37,15 @@ static inline muster_type_def crowd_type(void) {
   return type;
 }
 
-static inline void crowd_register(crowd *crowd, const muster_type_def *type) {
+static inline void crowd_register(struct crowd *crowd, const muster_type_def *type) {
   uint32_t index = types_register(&crowd->types, type, crowd->def.agents_max, &crowd->arena);
   cr_assert_neq(index, UINT32_MAX, "%s", muster_last_error());
   classes_reserve(&crowd->classes, type, index);
 }
 
 /* Without a type. */
-static inline crowd *crowd_create(uint32_t agents_max, uint32_t observers_max, float cell_m) {
-  crowd *crowd = calloc(1, sizeof *crowd);
+static inline struct crowd *crowd_create(uint32_t agents_max, uint32_t observers_max, float cell_m) {
+  struct crowd *crowd = calloc(1, sizeof *crowd);
   muster_allocator allocator = {0};
   crowd->def = papers_world_def();
   crowd->def.agents_max = agents_max;
@@ -65,28 +65,28 @@ static inline crowd *crowd_create(uint32_t agents_max, uint32_t observers_max, f
   return crowd;
 }
 
-static inline crowd *crowd_create_plain(uint32_t agents_max, uint32_t observers_max, float cell_m) {
-  crowd *crowd = crowd_create(agents_max, observers_max, cell_m);
+static inline struct crowd *crowd_create_plain(uint32_t agents_max, uint32_t observers_max, float cell_m) {
+  struct crowd *crowd = crowd_create(agents_max, observers_max, cell_m);
   muster_type_def type = crowd_type();
   crowd_register(crowd, &type);
   return crowd;
 }
 
-static inline void crowd_destroy(crowd *crowd) {
+static inline void crowd_destroy(struct crowd *crowd) {
   arena_destroy(&crowd->arena);
   free(crowd);
 }
 
-static inline double crowd_draw(crowd *crowd) {
+static inline double crowd_draw(struct crowd *crowd) {
   return (double)random_share(random_at(crowd->seed, 0, 0, ++crowd->draws));
 }
 
-static inline muster_position crowd_place(crowd *crowd, double span_m) {
+static inline muster_position crowd_place(struct crowd *crowd, double span_m) {
   double x = crowd_draw(crowd) * span_m, y = crowd_draw(crowd) * span_m, z = crowd_draw(crowd) * 80.0;
   return (muster_position){x - span_m / 2, y - span_m / 2, z};
 }
 
-static inline agent_row *crowd_spawn(crowd *crowd, uint32_t index, muster_position position, uint32_t partition,
+static inline agent_row *crowd_spawn(struct crowd *crowd, uint32_t index, muster_position position, uint32_t partition,
                                      float floor) {
   agent_store *store = &crowd->store;
   store->rows[index] =
@@ -101,13 +101,13 @@ static inline agent_row *crowd_spawn(crowd *crowd, uint32_t index, muster_positi
   return &store->rows[index];
 }
 
-static inline void crowd_move(crowd *crowd, uint32_t index, muster_position position) {
+static inline void crowd_move(struct crowd *crowd, uint32_t index, muster_position position) {
   space_spot spot = space_spot_of(&crowd->space, position);
   if (score_notices(&crowd->board, &crowd->store.places[index], spot)) score_note(&crowd->board, index);
   space_move(&crowd->space, &crowd->store, index, spot);
 }
 
-static inline void crowd_observe(crowd *crowd, uint32_t index, muster_position position, uint32_t partition,
+static inline void crowd_observe(struct crowd *crowd, uint32_t index, muster_position position, uint32_t partition,
                                  float near_m, float far_m) {
   muster_observer_def def = muster_default_observer_def();
   def.position = position;
@@ -118,7 +118,7 @@ static inline void crowd_observe(crowd *crowd, uint32_t index, muster_position p
 }
 
 /* One stage, in `parts` calls as from so many threads. */
-static inline score_summary crowd_frame(crowd *crowd, uint32_t units, uint32_t parts) {
+static inline score_summary crowd_frame(struct crowd *crowd, uint32_t units, uint32_t parts) {
   uint32_t items = score_prepare(&crowd->board, &crowd->inputs, units);
   for (uint32_t i = parts; i-- > 0;)
     score_range(&crowd->board, &crowd->inputs, items * i / parts, items * (i + 1) / parts);
@@ -127,14 +127,14 @@ static inline score_summary crowd_frame(crowd *crowd, uint32_t units, uint32_t p
 }
 
 /* Frames until nothing waits. */
-static inline uint32_t crowd_settle(crowd *crowd) {
+static inline uint32_t crowd_settle(struct crowd *crowd) {
   uint32_t frames = 1;
   while (crowd_frame(crowd, SCORE_UNITS_MAX, 1).waiting) cr_assert_lt(frames++, 10000, "it never ends");
   return frames;
 }
 
 /* Importance by distance, by a look at every observer. */
-static inline float crowd_importance(const crowd *crowd, uint32_t index, double *margin) {
+static inline float crowd_importance(const struct crowd *crowd, uint32_t index, double *margin) {
   const agent_place *place = &crowd->store.places[index];
   muster_position at = space_position(&crowd->space, place);
   float best = 0.0f;
@@ -152,7 +152,7 @@ static inline float crowd_importance(const crowd *crowd, uint32_t index, double 
 }
 
 /* The worst error of anybody's importance. Well inside near_m and well outside far_m any error counts as 1. */
-static inline float crowd_worst(const crowd *crowd, float tolerance) {
+static inline float crowd_worst(const struct crowd *crowd, float tolerance) {
   float worst = 0.0f;
   for (uint32_t i = 0; (i = store_next_active(&crowd->store, i)) != UINT32_MAX; i++) {
     double beyond;
@@ -164,13 +164,13 @@ static inline float crowd_worst(const crowd *crowd, float tolerance) {
   return worst;
 }
 
-static inline void crowd_check(const crowd *crowd, float tolerance) {
+static inline void crowd_check(const struct crowd *crowd, float tolerance) {
   float worst = crowd_worst(crowd, tolerance);
   cr_assert_leq(worst, tolerance, "the worst error is %g", (double)worst);
 }
 
 /* Every class knows how many of its members are in each band. */
-static inline void crowd_check_bands(const crowd *crowd) {
+static inline void crowd_check_bands(const struct crowd *crowd) {
   uint32_t(*found)[MUSTER_BANDS] = calloc(crowd->classes.count, sizeof *found);
   for (uint32_t i = 0; (i = store_next_active(&crowd->store, i)) != UINT32_MAX; i++)
     found[crowd->store.rows[i].class][band_of(crowd->store.rows[i].importance)]++;
@@ -184,7 +184,7 @@ static inline void crowd_check_bands(const crowd *crowd) {
 }
 
 /* Bins, bands, levels and members add up. */
-static inline void crowd_check_sums(const crowd *crowd) {
+static inline void crowd_check_sums(const struct crowd *crowd) {
   crowd_check_bands(crowd);
   uint32_t binned = 0, members = 0, levelled = 0;
   for (uint32_t bin = 0; bin < IMPORTANCE_BINS; bin++) binned += crowd->board.importance[bin];

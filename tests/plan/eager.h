@@ -15,13 +15,13 @@ typedef struct eager_agent {
   uint32_t runs;
 } eager_agent;
 
-typedef struct eager {
+struct eager {
   muster_elastic elastic;
   eager_agent *agents;
   fit_kind *kinds; /* one each */
   uint32_t count;
   double now_s, lambda;
-} eager;
+};
 
 static inline fit_kind eager_kind(muster_elastic elastic, const eager_agent *agent) {
   bool root = elastic == MUSTER_ELASTIC_SQUARE_ROOT;
@@ -32,7 +32,7 @@ static inline fit_kind eager_kind(muster_elastic elastic, const eager_agent *age
 }
 
 /* One frame in which everyone who is due runs. Returns what they cost, in seconds. */
-static inline double eager_frame(eager *eager, double elapsed_s, double desired) {
+static inline double eager_frame(struct eager *eager, double elapsed_s, double desired) {
   fit_rule rule = eager->elastic == MUSTER_ELASTIC_SQUARE_ROOT ? FIT_SQUARE_ROOT : FIT_ELASTIC;
   double released_s = 0;
   for (uint32_t i = 0; i < eager->count; i++) eager->kinds[i] = eager_kind(eager->elastic, &eager->agents[i]);

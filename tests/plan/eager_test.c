@@ -17,26 +17,26 @@ static double in_force(double elasticity) {
 
 enum { TYPES = 9, MEMBERS = 50, AGENTS = TYPES * MEMBERS, FRAMES = 12000, FRAME_MS = 20 };
 
-typedef struct comparison {
+struct comparison {
   bool rounded; /* the reference has elasticities as they are in force, not as they were set */
   bool steady;  /* elasticities do not change, so that what rounding does to a rate does not average out */
-  planner *planner;
-  eager eager;
+  struct planner *planner;
+  struct eager eager;
   eager_agent agents[AGENTS];
   fit_kind kinds[AGENTS];
   uint32_t runs[AGENTS];
   uint64_t cost_ns[TYPES];
   uint64_t counter;
-} comparison;
+};
 
 /* Periods from 40 to 100 ms that may be stretched to 2, 5 and 12 times as much. */
-static comparison *comparison_create(muster_elastic elastic, bool rounded, bool steady) {
+static struct comparison *comparison_create(muster_elastic elastic, bool rounded, bool steady) {
   static const uint64_t nominal_ms[3] = {40, 60, 100}, ratios[3] = {2, 5, 12};
-  comparison *comparison = calloc(1, sizeof *comparison);
+  struct comparison *comparison = calloc(1, sizeof *comparison);
   comparison->rounded = rounded;
   comparison->steady = steady;
   comparison->planner = planner_create(elastic, AGENTS, TYPES);
-  comparison->eager = (eager){elastic, comparison->agents, comparison->kinds, AGENTS, 0, 0};
+  comparison->eager = (struct eager){elastic, comparison->agents, comparison->kinds, AGENTS, 0, 0};
   for (uint32_t type = 0; type < TYPES; type++) {
     uint64_t period_ns = nominal_ms[type % 3] * 1000000;
     planner_register(comparison->planner, type, period_ns, period_ns * ratios[type / 3]);
@@ -52,13 +52,13 @@ static comparison *comparison_create(muster_elastic elastic, bool rounded, bool 
   return comparison;
 }
 
-static void comparison_destroy(comparison *comparison) {
+static void comparison_destroy(struct comparison *comparison) {
   planner_destroy(comparison->planner);
   free(comparison);
 }
 
 /* Costs swing by a half with a period of their own per type; three agents a frame get another elasticity. */
-static void disturb(comparison *comparison, uint32_t frame) {
+static void disturb(struct comparison *comparison, uint32_t frame) {
   for (uint32_t type = 0; type < TYPES; type++) {
     double swing = 1 + 0.5 * sin(frame * 0.001 * (double)(type + 1));
     uint64_t cost_ns = (uint64_t)((double)comparison->cost_ns[type] * swing);
@@ -73,13 +73,13 @@ static void disturb(comparison *comparison, uint32_t frame) {
   }
 }
 
-static double nominal_sum(const comparison *comparison) {
+static double nominal_sum(const struct comparison *comparison) {
   double sum = 0;
   for (uint32_t i = 0; i < AGENTS; i++) sum += comparison->agents[i].cost_s / comparison->agents[i].nominal_s;
   return sum;
 }
 
-static void expect_rates(const comparison *comparison, double mean_bound, double worst_bound) {
+static void expect_rates(const struct comparison *comparison, double mean_bound, double worst_bound) {
   double worst = 0, sum = 0;
   for (uint32_t i = 0; i < AGENTS; i++) {
     double error = fabs((double)comparison->runs[i] / comparison->agents[i].wanted - 1);
@@ -91,26 +91,26 @@ static void expect_rates(const comparison *comparison, double mean_bound, double
   cr_assert_leq(sum / AGENTS, mean_bound);
 }
 
-static void run_both(comparison *comparison) {
+static void run_both(struct comparison *comparison) {
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     disturb(comparison, frame);
     double desired = nominal_sum(comparison) * (0.6 + 0.3 * sin(frame * 0.003));
     planner_frame(comparison->planner, FRAME_MS * 1000000, desired);
     eager_frame(&comparison->eager, FRAME_MS * 1e-3, desired);
-    const batch *batch = &comparison->planner->batch;
+    const struct batch *batch = &comparison->planner->batch;
     for (uint32_t i = 0; i < batch->count; i++) comparison->runs[batch->entries[i].agent]++;
   }
 }
 
 Test(class_clocks, realise_exact_rates_while_costs_elasticities_and_the_budget_change) {
-  comparison *comparison = comparison_create(MUSTER_ELASTIC_RATE, true, false);
+  struct comparison *comparison = comparison_create(MUSTER_ELASTIC_RATE, true, false);
   run_both(comparison);
   expect_rates(comparison, 0.001, 0.007);
   comparison_destroy(comparison);
 }
 
 Test(class_clocks, realise_the_rates_of_the_square_root_rule_as_well) {
-  comparison *comparison = comparison_create(MUSTER_ELASTIC_SQUARE_ROOT, true, false);
+  struct comparison *comparison = comparison_create(MUSTER_ELASTIC_SQUARE_ROOT, true, false);
   run_both(comparison);
   expect_rates(comparison, 0.001, 0.007);
   comparison_destroy(comparison);
@@ -118,8 +118,8 @@ Test(class_clocks, realise_the_rates_of_the_square_root_rule_as_well) {
 
 /* The elastic rule magnifies what rounding takes or adds where little is left of a rate. */
 Test(class_clocks, lose_little_to_rounded_elasticities_and_less_under_the_square_root_rule) {
-  comparison *elastic = comparison_create(MUSTER_ELASTIC_RATE, false, true);
-  comparison *root = comparison_create(MUSTER_ELASTIC_SQUARE_ROOT, false, true);
+  struct comparison *elastic = comparison_create(MUSTER_ELASTIC_RATE, false, true);
+  struct comparison *root = comparison_create(MUSTER_ELASTIC_SQUARE_ROOT, false, true);
   run_both(elastic);
   run_both(root);
   expect_rates(elastic, 0.015, 0.15);
@@ -143,7 +143,7 @@ static double desired_ms(uint32_t frame) {
 }
 
 static void step_class_clocks(step_record *record) {
-  planner *planner = planner_create(MUSTER_ELASTIC_RATE, STEP_AGENTS, 1);
+  struct planner *planner = planner_create(MUSTER_ELASTIC_RATE, STEP_AGENTS, 1);
   planner_register(planner, 0, 100000000, 1200000000);
   costs_guess(&planner->costs, 0, STEP_COST_NS);
   for (uint32_t i = 0; i < STEP_AGENTS; i++) planner_add(planner, 0, 1, random_at(87, i, 0, 0));
@@ -156,7 +156,7 @@ static void step_class_clocks(step_record *record) {
 }
 
 static void step_eager(step_record *record) {
-  eager eager = {MUSTER_ELASTIC_RATE, NULL, NULL, STEP_AGENTS, 0, 0};
+  struct eager eager = {MUSTER_ELASTIC_RATE, NULL, NULL, STEP_AGENTS, 0, 0};
   eager.agents = calloc(STEP_AGENTS, sizeof *eager.agents);
   eager.kinds = calloc(STEP_AGENTS, sizeof *eager.kinds);
   for (uint32_t i = 0; i < STEP_AGENTS; i++) {

@@ -12,7 +12,7 @@ Test(ease, nobody_of_the_most_important_tenth_stays_down_by_the_band) {
   board.importance[LOW >> 8] = POPULATION - IMPORTANT;
   board.importance[HIGH >> 8] = IMPORTANT;
   uint32_t stay = 0, go = 0;
-  ease ease;
+  struct ease ease;
   ease_create(&ease, 0.5);
   ease.depth = 0.89;
   for (uint32_t index = 0; index < POPULATION; index++) {

@@ -9,7 +9,7 @@ static const float promised = 0.05f;
 enum { AGENTS = 3000, OBSERVERS = 60 };
 
 /* How a random world is. */
-typedef struct world {
+struct world {
   double span_m;
   float cell_m;
   uint32_t observers, partitions;
@@ -17,20 +17,20 @@ typedef struct world {
   double step_m;   /* of observers */
   double stroll_m; /* of agents */
   uint64_t seed;
-} world;
+};
 
-static float far_of(crowd *crowd, const world *world, float near_m) {
+static float far_of(struct crowd *crowd, const struct world *world, float near_m) {
   return world->alike ? 250.0f : near_m + 30.0f + (float)crowd_draw(crowd) * 400.0f;
 }
 
-static void add_observer(crowd *crowd, const world *world, uint32_t index) {
+static void add_observer(struct crowd *crowd, const struct world *world, uint32_t index) {
   float near_m = world->alike ? 25.0f : (float)crowd_draw(crowd) * 60.0f;
   uint32_t partition = (uint32_t)(crowd_draw(crowd) * world->partitions) * 777;
   crowd_observe(crowd, index, crowd_place(crowd, world->span_m), partition, near_m, far_of(crowd, world, near_m));
 }
 
-static crowd *populate(const world *world, uint32_t agents) {
-  crowd *crowd = crowd_create_plain(AGENTS, OBSERVERS, world->cell_m);
+static struct crowd *populate(const struct world *world, uint32_t agents) {
+  struct crowd *crowd = crowd_create_plain(AGENTS, OBSERVERS, world->cell_m);
   crowd->seed = world->seed;
   for (uint32_t i = 0; i < world->observers; i++) add_observer(crowd, world, i);
   for (uint32_t i = 0; i < agents; i++)
@@ -39,7 +39,7 @@ static crowd *populate(const world *world, uint32_t agents) {
   return crowd;
 }
 
-static muster_position step_from(crowd *crowd, muster_position from, double step_m) {
+static muster_position step_from(struct crowd *crowd, muster_position from, double step_m) {
   from.x += (crowd_draw(crowd) - 0.5) * 2 * step_m;
   from.y += (crowd_draw(crowd) - 0.5) * 2 * step_m;
   from.z += (crowd_draw(crowd) - 0.5) * 0.2 * step_m;
@@ -47,7 +47,7 @@ static muster_position step_from(crowd *crowd, muster_position from, double step
 }
 
 /* Observers walk, a few teleport, come or go; agents stroll. */
-static void live_a_frame(crowd *crowd, const world *world) {
+static void live_a_frame(struct crowd *crowd, const struct world *world) {
   for (uint32_t i = 0; i < world->observers; i++) {
     const observer_row *row = &crowd->observers.rows[i];
     double chance = crowd_draw(crowd);
@@ -64,8 +64,8 @@ static void live_a_frame(crowd *crowd, const world *world) {
     crowd_move(crowd, i, step_from(crowd, space_position(&crowd->space, &crowd->store.places[i]), world->stroll_m));
 }
 
-static void check_world(const world *world) {
-  crowd *crowd = populate(world, AGENTS);
+static void check_world(const struct world *world) {
+  struct crowd *crowd = populate(world, AGENTS);
   crowd_settle(crowd);
   crowd_check(crowd, promised);
   for (uint32_t frame = 0; frame < 60; frame++) {
@@ -80,31 +80,31 @@ static void check_world(const world *world) {
 }
 
 Test(field, keeps_importance_right_while_observers_walk_and_teleport) {
-  const world worlds[] = {{1000, 32, 10, 1, true, 2, 0, 1},  {3000, 32, 60, 1, true, 3, 0, 2},
-                          {3000, 32, 60, 3, true, 30, 0, 3}, {600, 32, 60, 1, true, 1, 0, 4},
-                          {2000, 128, 30, 1, true, 5, 0, 5}, {1500, 8, 30, 2, true, 5, 0, 6},
-                          {100, 32, 60, 1, true, 0.5, 0, 7}};
+  const struct world worlds[] = {{1000, 32, 10, 1, true, 2, 0, 1},  {3000, 32, 60, 1, true, 3, 0, 2},
+                                 {3000, 32, 60, 3, true, 30, 0, 3}, {600, 32, 60, 1, true, 1, 0, 4},
+                                 {2000, 128, 30, 1, true, 5, 0, 5}, {1500, 8, 30, 2, true, 5, 0, 6},
+                                 {100, 32, 60, 1, true, 0.5, 0, 7}};
   for (uint32_t i = 0; i < sizeof worlds / sizeof *worlds; i++) check_world(&worlds[i]);
 }
 
 Test(field, keeps_importance_right_when_observers_see_differently_far) {
-  const world worlds[] = {{1000, 32, 10, 1, false, 2, 0, 11},
-                          {2500, 32, 60, 1, false, 3, 0, 12},
-                          {2500, 32, 60, 3, false, 20, 0, 13},
-                          {800, 2, 30, 1, false, 1, 0, 14}};
+  const struct world worlds[] = {{1000, 32, 10, 1, false, 2, 0, 11},
+                                 {2500, 32, 60, 1, false, 3, 0, 12},
+                                 {2500, 32, 60, 3, false, 20, 0, 13},
+                                 {800, 2, 30, 1, false, 1, 0, 14}};
   for (uint32_t i = 0; i < sizeof worlds / sizeof *worlds; i++) check_world(&worlds[i]);
 }
 
 Test(field, keeps_importance_right_while_agents_stroll) {
-  const world worlds[] = {
+  const struct world worlds[] = {
       {1000, 32, 20, 1, true, 2, 0.14, 21}, {2000, 32, 60, 2, false, 3, 0.5, 22}, {2000, 32, 40, 1, true, 3, 40, 23}};
   for (uint32_t i = 0; i < sizeof worlds / sizeof *worlds; i++) check_world(&worlds[i]);
 }
 
 /* When cells are believed to be empty, agents in them are forgotten: the comparison would tell. */
 Test(field, whose_cells_are_wrong_would_be_caught) {
-  const world world = {1000, 32, 10, 1, true, 2, 0, 31};
-  crowd *crowd = populate(&world, AGENTS);
+  const struct world world = {1000, 32, 10, 1, true, 2, 0, 31};
+  struct crowd *crowd = populate(&world, AGENTS);
   crowd_settle(crowd);
   cr_assert_leq(crowd_worst(crowd, promised), promised);
   for (uint32_t i = 0; i < crowd->board.field.tile_count; i++)
@@ -117,8 +117,8 @@ Test(field, whose_cells_are_wrong_would_be_caught) {
 
 /* Of two worlds that live alike, one does its work in parts and from back to front. */
 Test(field, the_number_of_parts_of_the_work_makes_no_difference) {
-  const world world = {2000, 32, 60, 2, true, 10, 1, 41};
-  crowd *one = populate(&world, AGENTS), *other = populate(&world, AGENTS);
+  const struct world world = {2000, 32, 60, 2, true, 10, 1, 41};
+  struct crowd *one = populate(&world, AGENTS), *other = populate(&world, AGENTS);
   for (uint32_t frame = 0; frame < 40; frame++) {
     live_a_frame(one, &world);
     live_a_frame(other, &world);
@@ -134,8 +134,8 @@ Test(field, the_number_of_parts_of_the_work_makes_no_difference) {
 }
 
 Test(field, when_all_observers_teleport_every_frame_the_work_is_bounded_and_nothing_is_lost) {
-  const world world = {4000, 32, 60, 1, true, 0, 0, 51};
-  crowd *crowd = populate(&world, AGENTS);
+  const struct world world = {4000, 32, 60, 1, true, 0, 0, 51};
+  struct crowd *crowd = populate(&world, AGENTS);
   crowd_settle(crowd);
   for (uint32_t frame = 0; frame < 50; frame++) {
     for (uint32_t i = 0; i < world.observers; i++)
@@ -151,8 +151,8 @@ Test(field, when_all_observers_teleport_every_frame_the_work_is_bounded_and_noth
 }
 
 Test(field, observers_that_see_the_whole_world_or_next_to_nothing_are_heeded_too) {
-  const world world = {2000, 32, 20, 1, true, 3, 0, 61};
-  crowd *crowd = populate(&world, AGENTS);
+  const struct world world = {2000, 32, 20, 1, true, 3, 0, 61};
+  struct crowd *crowd = populate(&world, AGENTS);
   crowd_observe(crowd, 30, (muster_position){0, 0, 0}, 0, 100, 1e6f);
   crowd_observe(crowd, 31, (muster_position){300, 0, 0}, 0, 0, 0.25f);
   crowd_settle(crowd);
@@ -172,7 +172,7 @@ Test(field, observers_that_see_the_whole_world_or_next_to_nothing_are_heeded_too
 
 Test(field, all_agents_in_one_cell_have_a_turn_each) {
   enum { CROWD = 20000 };
-  crowd *crowd = crowd_create_plain(CROWD, 4, 32.0f);
+  struct crowd *crowd = crowd_create_plain(CROWD, 4, 32.0f);
   for (uint32_t i = 0; i < CROWD; i++)
     crowd_spawn(crowd, i, (muster_position){crowd_draw(crowd) * 10, crowd_draw(crowd) * 10, 0}, 0, 0);
   crowd_observe(crowd, 0, (muster_position){130, 0, 0}, 0, 25, 250);
@@ -189,7 +189,7 @@ Test(field, all_agents_in_one_cell_have_a_turn_each) {
 }
 
 Test(field, observers_on_top_of_each_other_work) {
-  crowd *crowd = crowd_create_plain(AGENTS, OBSERVERS, 32.0f);
+  struct crowd *crowd = crowd_create_plain(AGENTS, OBSERVERS, 32.0f);
   for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, crowd_place(crowd, 800), 0, 0);
   for (uint32_t i = 0; i < OBSERVERS; i++) crowd_observe(crowd, i, (muster_position){10, 10, 2}, 0, 25, 250);
   crowd_settle(crowd);
@@ -202,7 +202,7 @@ Test(field, observers_on_top_of_each_other_work) {
 
 /* Tiles for one observer are 4,096; one whose far_m is 100 km covers more. */
 Test(field, of_which_more_is_seen_than_there_are_tiles_forgets_and_stays_right) {
-  crowd *crowd = crowd_create_plain(AGENTS, 4, 32.0f);
+  struct crowd *crowd = crowd_create_plain(AGENTS, 4, 32.0f);
   for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, crowd_place(crowd, 3000), 0, 0);
   crowd_observe(crowd, 0, (muster_position){0, 0, 0}, 0, 25, 250);
   crowd_settle(crowd);
@@ -220,8 +220,8 @@ Test(field, of_which_more_is_seen_than_there_are_tiles_forgets_and_stays_right) 
 }
 
 Test(field, observers_that_all_see_further_from_now_on_get_larger_cells) {
-  const world world = {2000, 32, 20, 1, true, 3, 0, 71};
-  crowd *crowd = populate(&world, AGENTS);
+  const struct world world = {2000, 32, 20, 1, true, 3, 0, 71};
+  struct crowd *crowd = populate(&world, AGENTS);
   crowd_settle(crowd);
   double edge_m = crowd->board.field.edge_m;
   for (uint32_t i = 0; i < world.observers; i++) observers_remove(&crowd->observers, i);
@@ -234,7 +234,7 @@ Test(field, observers_that_all_see_further_from_now_on_get_larger_cells) {
 }
 
 /* Takes all that a list holds. */
-static void take_all(field *field, uint32_t list) {
+static void take_all(struct field *field, uint32_t list) {
   uint8_t low[PLOT_CELLS_MAX];
   field_plot plot;
   memset(low, FIELD_EMPTY, sizeof low);
@@ -244,8 +244,8 @@ static void take_all(field *field, uint32_t list) {
 /* Every kilometre an observer looks around; what changed little at the hundredth waits until tiles are forgotten. */
 Test(field, what_is_listed_stays_where_it_is_when_other_tiles_are_forgotten) {
   enum { WAITS_KM = 100, FAR_M = 250 };
-  arena arena;
-  field field;
+  struct arena arena;
+  struct field field;
   cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
   field_create(&field, 4, 32.0, &arena);
   uint32_t scanned = 0, plots = 0;
@@ -268,8 +268,8 @@ Test(field, what_is_listed_stays_where_it_is_when_other_tiles_are_forgotten) {
 
 Test(field, has_tiles_for_all_the_observers_that_there_may_be) {
   enum { MANY = 1000 };
-  arena arena;
-  field field;
+  struct arena arena;
+  struct field field;
   cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
   field_create(&field, MANY, 32.0, &arena);
   uint32_t scanned = 0;

@@ -9,19 +9,19 @@
 enum { OBSERVERS = 300, AGENTS = 64 };
 
 /* One herd type with an unfolded herd, on memory of its own. */
-typedef struct scene {
-  arena arena;
+struct scene {
+  struct arena arena;
   herd_table table;
-  herd_type type;
+  struct herd_type type;
   observer_table observers;
   fold_board board;
   uint32_t number; /* of the entry */
-} scene;
+};
 
-static void scene_create(scene *scene) {
+static void scene_create(struct scene *scene) {
   cr_assert_eq(arena_create(&scene->arena, &(muster_allocator){0}), MUSTER_OK);
-  herd_type *type = &scene->type;
-  *type = (herd_type){.def = muster_default_herd_type_def(), .blocks_max = 4};
+  struct herd_type *type = &scene->type;
+  *type = (struct herd_type){.def = muster_default_herd_type_def(), .blocks_max = 4};
   type->def.unfolded_max = 4;
   cr_assert(herd_tree_make(&type->tree, 2, 5));
   herds_lay_out(type);
@@ -45,7 +45,7 @@ static void scene_create(scene *scene) {
   herds_write(type, 0, &(herd_body){.members = 32});
 }
 
-static void observe(scene *scene, uint32_t index, double x, double y, uint32_t partition) {
+static void observe(struct scene *scene, uint32_t index, double x, double y, uint32_t partition) {
   muster_observer_def def = muster_default_observer_def();
   def.position = (muster_position){x, y, 0.0};
   def.partition = partition;
@@ -54,7 +54,7 @@ static void observe(scene *scene, uint32_t index, double x, double y, uint32_t p
 }
 
 /* The herd of the scene consists of these nodes at these places. */
-static herd_lanes unfold(scene *scene, const herd_body *bodies, uint32_t count) {
+static herd_lanes unfold(struct scene *scene, const herd_body *bodies, uint32_t count) {
   uint32_t agents[AGENTS];
   for (uint32_t i = 0; i < count; i++) agents[i] = i;
   scene->number = herds_take_entry(&scene->type, 0, 0.0, 0.0);
@@ -63,7 +63,7 @@ static herd_lanes unfold(scene *scene, const herd_body *bodies, uint32_t count) 
 }
 
 Test(fold, finds_the_nearest_of_many_observers_of_the_partition) {
-  static scene scene;
+  static struct scene scene;
   scene_create(&scene);
   for (uint32_t i = 0; i < OBSERVERS; i++)
     observe(&scene, i, 5000.0 * (double)random_share(random_at(1, i, 0, 0)) - 2500.0,
@@ -84,9 +84,9 @@ Test(fold, finds_the_nearest_of_many_observers_of_the_partition) {
 }
 
 Test(fold, a_leaf_unfolds_in_the_zone_of_the_depth_below_it) {
-  static scene scene;
+  static struct scene scene;
   scene_create(&scene);
-  const herd_type *type = &scene.type;
+  const struct herd_type *type = &scene.type;
   for (uint32_t depth = 0; depth < 5; depth++) {
     float zone_m = 50.0f * (float)(5 - depth);
     cr_assert(fold_unfolds(type, depth, zone_m - 0.01f));
@@ -97,7 +97,7 @@ Test(fold, a_leaf_unfolds_in_the_zone_of_the_depth_below_it) {
 }
 
 Test(fold, the_nearest_leaf_is_unfolded_first) {
-  static scene scene;
+  static struct scene scene;
   scene_create(&scene);
   herd_lanes lanes =
       unfold(&scene, (herd_body[]){{.x = 190, .node = 1, .members = 16}, {.x = 170, .node = 2, .members = 16}}, 2);
@@ -109,7 +109,7 @@ Test(fold, the_nearest_leaf_is_unfolded_first) {
 
 /* Whether two leaves of depth 1 about a place are folded for an observer at zero. */
 static bool folds_at(double x, double apart, uint32_t pin, uint64_t now_ns) {
-  static scene scene;
+  static struct scene scene;
   scene_create(&scene);
   herd_lanes lanes = unfold(
       &scene, (herd_body[]){{.x = x - apart, .node = 1, .members = 16}, {.x = x + apart, .node = 2, .members = 16}}, 2);
@@ -136,7 +136,7 @@ Test(fold, siblings_that_are_held_do_not_fold_until_their_time_is_over) {
 }
 
 Test(fold, siblings_fold_only_when_all_of_them_are_leaves) {
-  static scene scene;
+  static struct scene scene;
   scene_create(&scene);
   herd_body bodies[3] = {
       {.x = 900, .node = 1, .members = 16}, {.x = 900, .node = 5, .members = 8}, {.x = 900, .node = 6, .members = 8}};
@@ -150,7 +150,7 @@ Test(fold, siblings_fold_only_when_all_of_them_are_leaves) {
 }
 
 Test(fold, the_list_is_in_order_of_unfolding_and_distance) {
-  static scene scene;
+  static struct scene scene;
   scene_create(&scene);
   fold_board *board = &scene.board;
   for (uint32_t i = 0; i < FOLD_LISTED_MAX; i++)
@@ -172,7 +172,7 @@ Test(fold, the_list_is_in_order_of_unfolding_and_distance) {
 
 Test(fold, of_observers_out_of_reach_nothing_is_measured) {
   static const double places[4][2] = {{5000, 0}, {-5000, 0}, {0, 5000}, {0, -5000}};
-  static scene scene;
+  static struct scene scene;
   for (uint32_t i = 0; i < 4; i++) {
     scene_create(&scene);
     herd_lanes lanes =
@@ -185,15 +185,15 @@ Test(fold, of_observers_out_of_reach_nothing_is_measured) {
 
 /* A herd's worth in the first block, and one in the second; both seen by one observer, or not. */
 static uint32_t listed_at(double x) {
-  static scene scene;
+  static struct scene scene;
   scene_create(&scene);
-  herd_type *type = &scene.type;
+  struct herd_type *type = &scene.type;
   herds_open_block(type, 0, 0.0, 0.0);
   uint32_t second = herds_take_slot(type, 1);
   herds_write(type, second, &(herd_body){.members = 32});
   observe(&scene, 0, x, 0.0, 0);
   scene.board.item_count = 0;
-  fold_blocks blocks = fold_next_blocks(&scene.board, type, 0, 2);
+  struct fold_blocks blocks = fold_next_blocks(&scene.board, type, 0, 2);
   cr_assert_eq(blocks.count, 2);
   for (uint32_t i = 2; i-- > 0;) fold_look(&scene.board, &blocks, i, i + 1, 0); /* workers come in any order */
   fold_list(&scene.board, &blocks);
@@ -210,7 +210,7 @@ Test(fold, herds_in_the_outermost_zone_are_listed_whichever_block_was_looked_at_
 }
 
 Test(fold, the_middle_of_an_unfolded_herd_is_that_of_its_members) {
-  static scene scene;
+  static struct scene scene;
   scene_create(&scene);
   herd_lanes lanes = unfold(&scene,
                             (herd_body[]){{.x = 10, .y = -4, .velocity_x = 1, .node = 1, .members = 24},
@@ -226,17 +226,17 @@ Test(fold, the_middle_of_an_unfolded_herd_is_that_of_its_members) {
 }
 
 Test(fold, blocks_are_given_out_in_parts_one_behind_the_other) {
-  static scene scene;
+  static struct scene scene;
   scene_create(&scene);
-  fold_blocks first = fold_next_blocks(&scene.board, &scene.type, 0, FOLD_BLOCKS + 3);
-  fold_blocks rest = fold_next_blocks(&scene.board, &scene.type, 0, 3);
+  struct fold_blocks first = fold_next_blocks(&scene.board, &scene.type, 0, FOLD_BLOCKS + 3);
+  struct fold_blocks rest = fold_next_blocks(&scene.board, &scene.type, 0, 3);
   cr_assert(first.first == 0 && first.count == FOLD_BLOCKS);
   cr_assert(rest.first == FOLD_BLOCKS && rest.count == 3);
   arena_destroy(&scene.arena);
 }
 
 Test(fold, who_is_kept_on_the_list_is_listed_once_and_who_is_not_may_come_again) {
-  static scene scene;
+  static struct scene scene;
   scene_create(&scene);
   fold_board *board = &scene.board;
   for (uint32_t herd = 7; herd < 10; herd++) fold_note(board, herd, 1.0f, false);

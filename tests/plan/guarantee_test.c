@@ -9,8 +9,8 @@
 
 enum { AGENTS_MAX = 96, FRAME_NS = 10000000, FRAMES = 600, SEEDS = 600, ATOMS = RANKING_ATOMS_MAX };
 
-typedef struct game {
-  ranking ranking;
+struct game {
+  struct ranking ranking;
   uint32_t count, x; /* N, x */
   uint64_t seed, drawn;
   uint64_t released[AGENTS_MAX]; /* frame in which it became due; 0: it is not */
@@ -18,14 +18,15 @@ typedef struct game {
   uint32_t runs[AGENTS_MAX];
   uint64_t worst;          /* wait, in frames */
   bool keeps_all_progress; /* whoever began before counts as almost done for ever */
-} game;
+};
 
-static double draw(game *game) {
+static double draw(struct game *game) {
   return (double)random_share(random_at(game->seed, 0, 0, ++game->drawn));
 }
 
-static game *game_create(uint64_t seed, uint32_t count, uint32_t x, uint64_t guarantee_ns, const float weights[4]) {
-  game *game = calloc(1, sizeof *game);
+static struct game *game_create(uint64_t seed, uint32_t count, uint32_t x, uint64_t guarantee_ns,
+                                const float weights[4]) {
+  struct game *game = calloc(1, sizeof *game);
   muster_world_def def = papers_world_def();
   game->seed = seed;
   game->count = count;
@@ -42,23 +43,23 @@ static game *game_create(uint64_t seed, uint32_t count, uint32_t x, uint64_t gua
   return game;
 }
 
-static void game_destroy(game *game) {
+static void game_destroy(struct game *game) {
   ranking_destroy(&game->ranking);
   free(game);
 }
 
-static void release(game *game, uint32_t agent) {
+static void release(struct game *game, uint32_t agent) {
   game->released[agent] = game->ranking.frame;
   ready_release(&game->ranking.ready, &game->ranking.store, agent, game->ranking.limits.now_ns, game->ranking.frame);
 }
 
-static void note_wait(game *game, uint32_t agent) {
+static void note_wait(struct game *game, uint32_t agent) {
   uint64_t wait = game->ranking.frame - game->released[agent];
   if (game->released[agent] && wait > game->worst) game->worst = wait;
 }
 
 /* The counters as the commit keeps them: the run counter decays over the gap and is frozen while the agent waits. */
-static void complete(game *game, uint32_t agent) {
+static void complete(struct game *game, uint32_t agent) {
   agent_row *row = &game->ranking.store.rows[agent];
   float gap = (float)(game->ranking.frame * FRAME_NS - row->last_update_ns) / (float)FRAME_NS;
   row->runs = (uint16_t)((float)row->runs * powf(15.0f / 16.0f, gap) + (float)RUNS_ONE / 16.0f);
@@ -70,7 +71,7 @@ static void complete(game *game, uint32_t agent) {
 }
 
 /* One frame; `settle` decides what becomes of an admitted agent. */
-static void play_frame(game *game, void (*settle)(struct game *game, uint32_t agent)) {
+static void play_frame(struct game *game, void (*settle)(struct game *game, uint32_t agent)) {
   ranking_begin_frame(&game->ranking, (game->ranking.frame + 1) * FRAME_NS);
   for (uint32_t i = 0; i < game->count; i++)
     if (!game->released[i] && game->returns[i] <= game->ranking.frame) release(game, i);
@@ -79,7 +80,7 @@ static void play_frame(game *game, void (*settle)(struct game *game, uint32_t ag
   for (uint32_t i = 0; i < game->ranking.batch.count; i++) settle(game, game->ranking.batch.entries[i].agent);
 }
 
-static void finish(game *game) {
+static void finish(struct game *game) {
   for (uint32_t i = 0; i < game->count; i++) note_wait(game, i);
 }
 
@@ -87,7 +88,7 @@ static void finish(game *game) {
 
 /* Credits an agent for nothing it did: importance and run counter at an extreme, progress before it began. Some updates
  * are interrupted again and again, though not those that the guarantee has let in. */
-static void settle_with_malice(game *game, uint32_t agent) {
+static void settle_with_malice(struct game *game, uint32_t agent) {
   agent_row *row = &game->ranking.store.rows[agent];
   bool guaranteed = (game->ranking.frame - game->released[agent]) * FRAME_NS >= game->ranking.def.guarantee_ns;
   if (!guaranteed && draw(game) < 0.2) {
@@ -105,7 +106,7 @@ static void settle_with_malice(game *game, uint32_t agent) {
   if (favourite && choice < 0.8) row->atom_next = ATOMS;
 }
 
-static float extreme_weight(game *game) {
+static float extreme_weight(struct game *game) {
   static const float choices[5] = {0.0f, 1e-6f, 0.01f, 0.5f, 1.0f};
   return choices[(uint32_t)(draw(game) * 5)];
 }
@@ -113,12 +114,12 @@ static float extreme_weight(game *game) {
 Test(guarantee, bounds_every_wait_for_adversarial_progress_and_any_weights) {
   double tightest = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
-    game dice = {.seed = seed + 1000};
+    struct game dice = {.seed = seed + 1000};
     uint32_t count = 1 + (uint32_t)(draw(&dice) * AGENTS_MAX), x = 1 + (uint32_t)(draw(&dice) * 12);
     uint64_t guarantee_ns = 1000000 + (uint64_t)(draw(&dice) * 600e6);
     float weights[4];
     for (int i = 0; i < 4; i++) weights[i] = extreme_weight(&dice);
-    game *game = game_create(seed, count, x, guarantee_ns, weights);
+    struct game *game = game_create(seed, count, x, guarantee_ns, weights);
     for (uint32_t frame = 0; frame < FRAMES; frame++) play_frame(game, settle_with_malice);
     finish(game);
     uint64_t bound = (guarantee_ns + FRAME_NS - 1) / FRAME_NS + (count + x - 1) / x + 1;
@@ -141,20 +142,20 @@ static double importance_of_role(uint32_t character) {
   return (double)(character % ROLES + 1) / ROLES;
 }
 
-typedef struct character {
+struct character {
   double importance, runs, progress;
   uint64_t last;
   uint32_t count;
-} character;
+};
 
 /* pri = i + s - rc + p with all weights 1. Published: s normalised to 0..1, so that whoever waits longer than S gains
  * nothing more by it. */
-static double priority_of(const character *character, uint64_t frame, bool capped) {
+static double priority_of(const struct character *character, uint64_t frame, bool capped) {
   double waited = (double)(frame - character->last) / SCALE;
   return character->importance + (capped ? fmin(waited, 1) : waited) - character->runs + character->progress;
 }
 
-static uint32_t pick(const character *characters, const bool *taken, uint64_t frame, bool capped) {
+static uint32_t pick(const struct character *characters, const bool *taken, uint64_t frame, bool capped) {
   uint32_t best = CHARACTERS;
   for (uint32_t i = 0; i < CHARACTERS; i++)
     if (!taken[i] && (best == CHARACTERS ||
@@ -166,7 +167,7 @@ static uint32_t pick(const character *characters, const bool *taken, uint64_t fr
 /* Runs 40 characters of four roles, 4 in a frame; whoever has begun stays almost done. Returns how many
  * never ran. */
 static uint32_t never_ran(bool capped, uint64_t frames) {
-  character characters[CHARACTERS] = {0};
+  struct character characters[CHARACTERS] = {0};
   for (uint32_t i = 0; i < CHARACTERS; i++) characters[i].importance = importance_of_role(i);
   for (uint64_t frame = 1; frame <= frames; frame++) {
     bool taken[CHARACTERS] = {false};
@@ -190,7 +191,7 @@ Test(guarantee, is_needed_since_the_published_formula_starves_26_of_40_for_ever)
   cr_assert_eq(never_ran(false, 1000), 0);
 }
 
-static void settle_almost_done(game *game, uint32_t agent) {
+static void settle_almost_done(struct game *game, uint32_t agent) {
   note_wait(game, agent);
   complete(game, agent);
   game->returns[agent] = game->ranking.frame + 1;
@@ -198,7 +199,7 @@ static void settle_almost_done(game *game, uint32_t agent) {
 
 Test(guarantee, lets_the_same_40_run_where_the_published_formula_starves) {
   const float weights[4] = {1, 1, 1, 1};
-  game *game = game_create(0, CHARACTERS, PER_FRAME, SCALE * (uint64_t)FRAME_NS, weights);
+  struct game *game = game_create(0, CHARACTERS, PER_FRAME, SCALE * (uint64_t)FRAME_NS, weights);
   game->keeps_all_progress = true;
   for (uint32_t i = 0; i < CHARACTERS; i++)
     game->ranking.store.rows[i].importance = share_of((float)importance_of_role(i));
@@ -221,7 +222,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
 /* The frame in which the dear one is admitted, with one that is woken before every frame; 0: never. */
 static uint64_t frame_of_the_dear_one(bool planned) {
   muster_world_def def = papers_world_def();
-  ranking ranking = {0};
+  struct ranking ranking = {0};
   uint64_t found = 0, now_ns = 0;
   def.agents_max = CAST;
   def.guarantee_ns = WAIT_FRAMES * (uint64_t)FRAME_NS;
@@ -264,15 +265,15 @@ Test(guarantee, lets_who_costs_more_than_a_frame_has_run_though_another_is_woken
 
 enum { BELLS = 12, OTHERS = 40, X = 8 };
 
-typedef struct alarm {
-  ranking ranking;
+struct alarm {
+  struct ranking ranking;
   uint64_t released[BELLS + OTHERS]; /* frame; 0: it does not wait */
   uint64_t worst;                    /* of the others, in frames */
   uint32_t bells_ran;
-} alarm;
+};
 
-static void alarm_frame(alarm *alarm) {
-  ranking *ranking = &alarm->ranking;
+static void alarm_frame(struct alarm *alarm) {
+  struct ranking *ranking = &alarm->ranking;
   uint64_t now_ns = ranking->limits.now_ns + FRAME_NS;
   ranking_begin_frame(ranking, now_ns);
   for (uint32_t i = 0; i < BELLS + OTHERS; i++) {
@@ -296,7 +297,7 @@ static void alarm_frame(alarm *alarm) {
 /* Admission by number, by cost, and by modelled cost. */
 static void check_share_of_the_woken(bool by_number, bool virtual) {
   enum { FRAMES_LONG = 400 };
-  alarm *alarm = calloc(1, sizeof *alarm);
+  struct alarm *alarm = calloc(1, sizeof *alarm);
   muster_world_def def = papers_world_def();
   def.agents_max = BELLS + OTHERS;
   def.guarantee_ns = WAIT_FRAMES * (uint64_t)FRAME_NS;

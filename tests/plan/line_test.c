@@ -8,28 +8,28 @@
 
 enum { AGENTS = 200, ROUNDS = 40000 };
 
-typedef struct fixture {
-  arena arena;
-  line line;
+struct fixture {
+  struct arena arena;
+  struct line line;
   bool stands[AGENTS];
   uint32_t standing[AGENTS], count;
   uint32_t longest; /* the tail's highest */
-} fixture;
+};
 
-static fixture *create(void) {
-  fixture *fixture = calloc(1, sizeof *fixture);
+static struct fixture *create(void) {
+  struct fixture *fixture = calloc(1, sizeof *fixture);
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
   line_create(&fixture->line, AGENTS, &fixture->arena);
   return fixture;
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   arena_destroy(&fixture->arena);
   free(fixture);
 }
 
-static void join(fixture *fixture, uint32_t agent) {
+static void join(struct fixture *fixture, uint32_t agent) {
   fixture->stands[agent] = true;
   line_join(&fixture->line, agent);
   fixture->standing[fixture->count++] = agent;
@@ -37,7 +37,7 @@ static void join(fixture *fixture, uint32_t agent) {
   cr_assert_leq(fixture->line.tail, 2 * fixture->line.standing + LINE_SLACK + 1);
 }
 
-static void leave(fixture *fixture, uint32_t agent) {
+static void leave(struct fixture *fixture, uint32_t agent) {
   uint32_t kept = 0;
   fixture->stands[agent] = false;
   line_leave(&fixture->line, agent);
@@ -47,7 +47,7 @@ static void leave(fixture *fixture, uint32_t agent) {
   fixture->count = kept;
 }
 
-static void check(const fixture *fixture) {
+static void check(const struct fixture *fixture) {
   uint32_t place = fixture->line.head;
   cr_assert_eq(fixture->line.standing, fixture->count);
   for (uint32_t i = 0; i < fixture->count; i++) cr_assert_eq(line_next(&fixture->line, &place), fixture->standing[i]);
@@ -56,7 +56,7 @@ static void check(const fixture *fixture) {
 }
 
 Test(line, keeps_the_order_of_arrival_whoever_leaves_and_comes_again) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   for (uint32_t round = 0; round < ROUNDS; round++) {
     uint64_t random = random_at(1, round, 0, 0);
     uint32_t agent = (uint32_t)(random % AGENTS);
@@ -75,7 +75,7 @@ Test(line, keeps_the_order_of_arrival_whoever_leaves_and_comes_again) {
 
 /* The head never moves, so that nothing but closing up can make room. */
 Test(line, memory_is_bounded_while_one_waits_at_the_head_and_others_come_and_go_for_ever) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   join(fixture, 0);
   for (uint32_t round = 0; round < ROUNDS; round++) {
     uint32_t agent = 1 + round % (AGENTS - 1);
@@ -89,7 +89,7 @@ Test(line, memory_is_bounded_while_one_waits_at_the_head_and_others_come_and_go_
 }
 
 Test(line, everybody_fits_and_closing_up_while_all_stand_changes_nothing) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   for (uint32_t i = 0; i < AGENTS; i++) join(fixture, i);
   for (uint32_t turns = 0; turns < 20 * AGENTS; turns++) { /* the first goes to the end */
     uint32_t first = fixture->standing[0];
@@ -103,7 +103,7 @@ Test(line, everybody_fits_and_closing_up_while_all_stand_changes_nothing) {
 }
 
 Test(line, begins_anew_when_the_last_has_left) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   for (uint32_t i = 0; i < 10; i++) join(fixture, i);
   for (uint32_t i = 0; i < 10; i++) leave(fixture, (i + 5) % 10);
   cr_assert(fixture->line.head == 0 && fixture->line.tail == 0);
@@ -113,7 +113,7 @@ Test(line, begins_anew_when_the_last_has_left) {
 }
 
 Test(line, the_head_passes_over_those_who_left_and_no_further) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   for (uint32_t i = 0; i < 10; i++) join(fixture, i);
   leave(fixture, 0);
   leave(fixture, 1);
@@ -128,7 +128,7 @@ Test(line, the_head_passes_over_those_who_left_and_no_further) {
 }
 
 Test(line, the_head_passes_over_no_more_places_at_a_time_than_asked) {
-  fixture *fixture = create();
+  struct fixture *fixture = create();
   for (uint32_t i = 0; i < 10; i++) join(fixture, i);
   for (uint32_t i = 0; i < 5; i++) leave(fixture, i);
   line_settle(&fixture->line, 2);

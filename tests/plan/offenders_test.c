@@ -7,13 +7,13 @@ enum { AGENTS = 4096, TYPES = 2 };
 
 #define SECOND_NS 1000000000u
 
-typedef struct fixture {
-  arena arena;
-  offenders offenders;
+struct fixture {
+  struct arena arena;
+  struct offenders offenders;
   uint64_t frame, now_ns;
-} fixture;
+};
 
-static void create(fixture *fixture) {
+static void create(struct fixture *fixture) {
   muster_allocator allocator = {0};
   *fixture = (struct fixture){0};
   cr_assert_eq(arena_create(&fixture->arena, &allocator), MUSTER_OK);
@@ -21,7 +21,7 @@ static void create(fixture *fixture) {
   cr_assert_not(fixture->arena.failed);
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   arena_destroy(&fixture->arena);
 }
 
@@ -30,16 +30,16 @@ static offender_terms terms_of(bool cheapest) {
 }
 
 /* A frame passes_ns later, in which an agent of type 0 offends. */
-static offender_verdict offend(fixture *fixture, uint32_t agent, bool cheapest, uint64_t passes_ns) {
+static offender_verdict offend(struct fixture *fixture, uint32_t agent, bool cheapest, uint64_t passes_ns) {
   offender_terms terms = terms_of(cheapest);
-  offence offence = {.agent = agent, .generation = 1, .duration_ns = 1000};
+  struct offence offence = {.agent = agent, .generation = 1, .duration_ns = 1000};
   fixture->frame++;
   fixture->now_ns += passes_ns;
   return offenders_strike(&fixture->offenders, &offence, &terms, fixture->frame, fixture->now_ns);
 }
 
 Test(offenders, the_third_strike_demotes_and_the_count_begins_anew) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture);
   for (uint32_t round = 0; round < 2; round++) {
     cr_assert_eq(offend(&fixture, 7, false, 1000), OFFENDER_LET_OFF);
@@ -52,9 +52,9 @@ Test(offenders, the_third_strike_demotes_and_the_count_begins_anew) {
 }
 
 Test(offenders, several_atoms_of_one_frame_are_one_strike) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture);
-  offence offence = {.agent = 3, .generation = 1, .duration_ns = 1000};
+  struct offence offence = {.agent = 3, .generation = 1, .duration_ns = 1000};
   offender_terms terms = terms_of(false);
   for (uint32_t i = 0; i < 10; i++)
     cr_assert_eq(offenders_strike(&fixture.offenders, &offence, &terms, 1, 5), OFFENDER_LET_OFF);
@@ -63,7 +63,7 @@ Test(offenders, several_atoms_of_one_frame_are_one_strike) {
 }
 
 Test(offenders, each_window_of_good_conduct_takes_a_strike_away) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture);
   for (uint32_t i = 0; i < 20; i++) cr_assert_eq(offend(&fixture, 7, false, SECOND_NS), OFFENDER_LET_OFF);
   cr_assert_eq(offend(&fixture, 7, false, SECOND_NS - 1), OFFENDER_LET_OFF);
@@ -72,9 +72,9 @@ Test(offenders, each_window_of_good_conduct_takes_a_strike_away) {
 }
 
 Test(offenders, zero_strikes_stand_for_never) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture);
-  offence offence = {.agent = 3, .generation = 1, .duration_ns = 1000};
+  struct offence offence = {.agent = 3, .generation = 1, .duration_ns = 1000};
   const offender_terms never = {0, 0, false, SECOND_NS}, only_quarantine = {0, 2, false, SECOND_NS},
                        only_demote = {2, 0, true, SECOND_NS};
   for (uint64_t frame = 1; frame < 50; frame++) {
@@ -88,7 +88,7 @@ Test(offenders, zero_strikes_stand_for_never) {
 }
 
 Test(offenders, forgets_who_is_gone_and_nobody_else) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture);
   for (uint32_t agent = 10; agent < 20; agent++) {
     offend(&fixture, agent, false, 10);
@@ -110,7 +110,7 @@ Test(offenders, forgets_who_is_gone_and_nobody_else) {
 
 /* Two seconds were bad of the three that it takes: whoever forgets the type forgets them. */
 Test(offenders, a_type_that_is_forgotten_begins_anew) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture);
   type_conduct *conduct = &fixture.offenders.types[0];
   *conduct = (type_conduct){.bad_windows = 2, .window_begin_ns = 5, .window_samples = 7, .window_offences = 3};
@@ -123,7 +123,7 @@ Test(offenders, a_type_that_is_forgotten_begins_anew) {
 }
 
 Test(offenders, a_full_table_lets_the_mild_go_and_keeps_who_has_more_strikes) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture);
   for (uint32_t agent = 0; agent < OFFENDERS_MAX; agent++) {
     offend(&fixture, agent, false, 10);
@@ -140,7 +140,7 @@ Test(offenders, a_full_table_lets_the_mild_go_and_keeps_who_has_more_strikes) {
 }
 
 Test(offenders, of_equals_in_a_full_table_the_one_that_has_been_there_longest_goes) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture);
   for (uint32_t agent = 0; agent <= OFFENDERS_MAX; agent++) offend(&fixture, agent, false, 0);
   for (uint32_t agent = 0; agent <= OFFENDERS_MAX; agent++)
@@ -149,7 +149,7 @@ Test(offenders, of_equals_in_a_full_table_the_one_that_has_been_there_longest_go
 }
 
 /* A second in which `agents` of type 0 offend once each while it had so many updates. */
-static offender_verdict pass_second(fixture *fixture, uint32_t agents, uint64_t updates, bool cheapest,
+static offender_verdict pass_second(struct fixture *fixture, uint32_t agents, uint64_t updates, bool cheapest,
                                     uint64_t *samples) {
   offender_terms terms = terms_of(cheapest);
   if (agents) offenders_count(&fixture->offenders, 0, agents, *samples, fixture->now_ns);
@@ -162,7 +162,7 @@ static offender_verdict pass_second(fixture *fixture, uint32_t agents, uint64_t 
 }
 
 Test(offenders, a_type_is_judged_by_its_share_and_by_how_many_agents_offend) {
-  fixture fixture;
+  struct fixture fixture;
   uint64_t samples = 1000;
   create(&fixture);
   fixture.now_ns = 5 * (uint64_t)SECOND_NS;
@@ -173,7 +173,7 @@ Test(offenders, a_type_is_judged_by_its_share_and_by_how_many_agents_offend) {
 }
 
 Test(offenders, a_type_at_its_cheapest_level_needs_bad_seconds_in_a_row) {
-  fixture fixture;
+  struct fixture fixture;
   uint64_t samples = 1;
   create(&fixture);
   fixture.now_ns = SECOND_NS;
@@ -188,14 +188,14 @@ Test(offenders, a_type_at_its_cheapest_level_needs_bad_seconds_in_a_row) {
 }
 
 /* A frame later an atom of the agent is blocked. */
-static offender_verdict block(fixture *fixture, uint32_t agent, const offender_terms *terms) {
-  offence offence = {.agent = agent, .generation = 1, .duration_ns = 1000, .kind = OFFENCE_BLOCKED};
+static offender_verdict block(struct fixture *fixture, uint32_t agent, const offender_terms *terms) {
+  struct offence offence = {.agent = agent, .generation = 1, .duration_ns = 1000, .kind = OFFENCE_BLOCKED};
   fixture->now_ns += 1000;
   return offenders_strike(&fixture->offenders, &offence, terms, ++fixture->frame, fixture->now_ns);
 }
 
 Test(offenders, who_is_blocked_repeatedly_is_demoted_and_never_put_into_quarantine) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture);
   offender_terms terms = terms_of(false);
   for (uint32_t i = 0; i < 2; i++) cr_assert_eq(block(&fixture, 7, &terms), OFFENDER_LET_OFF);
@@ -208,7 +208,7 @@ Test(offenders, who_is_blocked_repeatedly_is_demoted_and_never_put_into_quaranti
 }
 
 Test(offenders, strikes_of_both_kinds_demote_together) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture);
   offender_terms terms = terms_of(false);
   cr_assert_eq(block(&fixture, 7, &terms), OFFENDER_LET_OFF);
@@ -218,7 +218,7 @@ Test(offenders, strikes_of_both_kinds_demote_together) {
 }
 
 Test(offenders, who_has_no_cheaper_level_and_no_quarantine_is_told_of_each_third_time) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture);
   offender_terms terms = {.strikes_demote = 3, .cheapest = true, .window_ns = SECOND_NS};
   for (uint32_t i = 1; i <= 30; i++)
@@ -229,7 +229,7 @@ Test(offenders, who_has_no_cheaper_level_and_no_quarantine_is_told_of_each_third
 }
 
 Test(offenders, a_type_is_not_judged_by_atoms_that_were_blocked) {
-  fixture fixture;
+  struct fixture fixture;
   create(&fixture);
   offender_terms terms = terms_of(true);
   for (uint32_t i = 0; i < 20; i++) block(&fixture, i, &terms);
@@ -239,7 +239,7 @@ Test(offenders, a_type_is_not_judged_by_atoms_that_were_blocked) {
 }
 
 Test(offenders, each_window_counts_its_own_agents) {
-  fixture fixture;
+  struct fixture fixture;
   uint64_t samples = 1;
   create(&fixture);
   fixture.now_ns = SECOND_NS;
@@ -256,7 +256,7 @@ Test(offenders, each_window_counts_its_own_agents) {
 }
 
 Test(offenders, a_window_of_too_few_updates_lets_off_and_stays_open) {
-  fixture fixture;
+  struct fixture fixture;
   uint64_t samples = 1;
   create(&fixture);
   fixture.now_ns = SECOND_NS;

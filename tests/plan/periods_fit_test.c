@@ -9,15 +9,15 @@
 
 enum { PERIOD_NS = 100000000, COST_NS = 1000000, STEP = 10 };
 
-typedef struct fixture {
-  arena arena;
+struct fixture {
+  struct arena arena;
   class_table classes;
   cost_table costs;
-  periods periods;
+  struct periods periods;
   muster_type_def types[2];
-} fixture;
+};
 
-static void create(fixture *fixture) {
+static void create(struct fixture *fixture) {
   muster_world_def def = papers_world_def();
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
@@ -32,14 +32,14 @@ static void create(fixture *fixture) {
   }
 }
 
-static agent_class *join(fixture *fixture, uint32_t type, uint32_t step, uint32_t members) {
+static agent_class *join(struct fixture *fixture, uint32_t type, uint32_t step, uint32_t members) {
   agent_class *class = classes_get(&fixture->classes, &fixture->types[type], type, 0, step);
   for (uint32_t i = 0; i < members; i++) classes_join(&fixture->classes, class, 0);
   return class;
 }
 
 /* Fits to a share of what all would take; the mean deviation in ns. */
-static double fit(fixture *fixture, double share, double *nominal) {
+static double fit(struct fixture *fixture, double share, double *nominal) {
   fit_result all = periods_fit(&fixture->periods, &fixture->classes, &fixture->costs, 1e9).fit;
   *nominal = all.nominal_sum;
   double desired = share * all.nominal_sum;
@@ -52,7 +52,7 @@ static void expect_near(double value, double wanted, const char *what) {
 }
 
 Test(periods_fit, stretches_in_proportion_to_elasticity_and_reports_the_mean_of_agents) {
-  fixture fixture;
+  struct fixture fixture;
   double nominal;
   create(&fixture);
   agent_class *stiff = join(&fixture, 0, STEP, 3), *soft = join(&fixture, 1, STEP + 8, 1); /* an octave softer */
@@ -67,7 +67,7 @@ Test(periods_fit, stretches_in_proportion_to_elasticity_and_reports_the_mean_of_
 }
 
 Test(periods_fit, leaves_out_types_that_stand_still) {
-  fixture fixture;
+  struct fixture fixture;
   double nominal;
   create(&fixture);
   agent_class *running = join(&fixture, 0, STEP, 2);
@@ -84,7 +84,7 @@ Test(periods_fit, leaves_out_types_that_stand_still) {
 }
 
 Test(periods_fit, is_of_those_who_are_left) {
-  fixture fixture;
+  struct fixture fixture;
   double nominal;
   create(&fixture);
   agent_class *classes[4];
@@ -111,7 +111,7 @@ Test(periods_fit, is_of_those_who_are_left) {
 
 /* What is only called asks for as much as it usually has, and never gives way. */
 Test(periods_fit, keeps_free_what_calls_usually_take) {
-  fixture fixture;
+  struct fixture fixture;
   double nominal;
   create(&fixture);
   fixture.types[1].elapsed = MUSTER_ELAPSED_EVENTS;
@@ -127,7 +127,7 @@ Test(periods_fit, keeps_free_what_calls_usually_take) {
 
 /* The longest period that a type may have, of the shortest. */
 Test(periods_fit, keeps_to_the_longest_period_however_long_that_is) {
-  fixture fixture;
+  struct fixture fixture;
   double nominal;
   create(&fixture);
   fixture.types[0].period_ns = 100000u;

@@ -7,17 +7,17 @@
 
 enum { CROWD = 50000, CLASSES = 5, PERIOD_NS = 100000000, MOST = 8192 };
 
-typedef struct fixture {
+struct fixture {
   ready_fixture *set;
   class_table classes;
-  periods periods;
+  struct periods periods;
   muster_type_def type;
   agent_class *of[CLASSES];
   uint8_t *released; /* by agent */
-} fixture;
+};
 
-static fixture *create(uint32_t agents, uint64_t period_ns) {
-  fixture *fixture = calloc(1, sizeof *fixture);
+static struct fixture *create(uint32_t agents, uint64_t period_ns) {
+  struct fixture *fixture = calloc(1, sizeof *fixture);
   muster_world_def def = papers_world_def();
   fixture->set = ready_fixture_create(&def, agents);
   fixture->type = muster_default_type_def();
@@ -31,13 +31,13 @@ static fixture *create(uint32_t agents, uint64_t period_ns) {
   return fixture;
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   ready_fixture_destroy(fixture->set);
   free(fixture->released);
   free(fixture);
 }
 
-static void hang(fixture *fixture, uint32_t agent, uint64_t due_ns) {
+static void hang(struct fixture *fixture, uint32_t agent, uint64_t due_ns) {
   agent_class *class = fixture->of[agent % CLASSES];
   agent_row *row = &fixture->set->store.rows[agent];
   row->class = class->number;
@@ -47,7 +47,7 @@ static void hang(fixture *fixture, uint32_t agent, uint64_t due_ns) {
 }
 
 /* A frame's release; returns how many. Who is released runs at once. */
-static uint32_t release(fixture *fixture, uint64_t elapsed_ns, uint32_t most) {
+static uint32_t release(struct fixture *fixture, uint64_t elapsed_ns, uint32_t most) {
   ready_fixture *set = fixture->set;
   begin_frame_at(set, set->now_ns + elapsed_ns);
   uint32_t due = periods_release(&fixture->periods, &fixture->classes, &set->store, &set->ready, elapsed_ns, most,
@@ -68,7 +68,7 @@ static uint32_t release(fixture *fixture, uint64_t elapsed_ns, uint32_t most) {
 }
 
 Test(periods, a_crowd_that_is_due_at_once_is_released_over_frames_each_bounded_and_nobody_twice) {
-  fixture *fixture = create(CROWD, PERIOD_NS);
+  struct fixture *fixture = create(CROWD, PERIOD_NS);
   for (uint32_t i = 0; i < CROWD; i++) hang(fixture, i, random_at(1, i, 0, 0) % PERIOD_NS);
   uint32_t total = release(fixture, 2ull * PERIOD_NS, MOST), frames = 1;
   cr_assert_geq(total, MOST);
@@ -88,7 +88,7 @@ Test(periods, a_crowd_that_is_due_at_once_is_released_over_frames_each_bounded_a
 Test(periods, classes_follow_one_another_wherever_the_room_of_a_frame_ends) {
   enum { EACH = 5 * LIST_BLOCK_AGENTS, AGENTS = CLASSES * EACH };
   for (uint32_t room = 1; room <= AGENTS + 1; room += room < 3 * EACH ? 1 : EACH) {
-    fixture *fixture = create(AGENTS, PERIOD_NS);
+    struct fixture *fixture = create(AGENTS, PERIOD_NS);
     for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, i, 1 + i % 3 * (PERIOD_NS / 3));
     uint32_t total = 0, frames = 0;
     for (; total < AGENTS && frames <= AGENTS; frames++) total += release(fixture, PERIOD_NS, room);
@@ -101,7 +101,7 @@ Test(periods, classes_follow_one_another_wherever_the_room_of_a_frame_ends) {
 /* A slot of a period of a minute is half a second wide: who hangs in it and is not due must not use up every frame. */
 Test(periods, a_crowd_that_is_not_due_yet_in_the_current_slot_delays_nobody_who_is) {
   enum { LONG_NS = 2000000000 };
-  fixture *fixture = create(CROWD, 30ull * LONG_NS);
+  struct fixture *fixture = create(CROWD, 30ull * LONG_NS);
   for (uint32_t i = 0; i < CROWD; i++) hang(fixture, i, LONG_NS / 8 + i);
   uint64_t slot_ns = 1ull << fixture->of[0]->slot_shift;
   cr_assert_gt(slot_ns, LONG_NS / 8 + CROWD, "all of them hang in the first slot");

@@ -11,31 +11,31 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-typedef struct planner {
-  arena arena;
+struct planner {
+  struct arena arena;
   muster_world_def def;
   agent_store store;
   type_table types;
-  space space;
+  struct space space;
   observer_table observers;
   class_table classes;
   cost_table costs;
   score_board board;
   score_inputs inputs;
-  periods periods;
+  struct periods periods;
   ready_set ready;
-  batch batch;
+  struct batch batch;
   uint64_t now_ns, frame;
   uint32_t count;
-} planner;
+};
 
 static inline muster_atom_result planner_nothing(muster_update *update) {
   (void)update;
   return MUSTER_ATOM_NEXT;
 }
 
-static inline planner *planner_create(muster_elastic elastic, uint32_t agents_max, uint32_t types_max) {
-  planner *planner = calloc(1, sizeof *planner);
+static inline struct planner *planner_create(muster_elastic elastic, uint32_t agents_max, uint32_t types_max) {
+  struct planner *planner = calloc(1, sizeof *planner);
   muster_allocator allocator = {0};
   planner->def = papers_world_def();
   planner->def.agents_max = agents_max;
@@ -56,13 +56,14 @@ static inline planner *planner_create(muster_elastic elastic, uint32_t agents_ma
   return planner;
 }
 
-static inline void planner_destroy(planner *planner) {
+static inline void planner_destroy(struct planner *planner) {
   arena_destroy(&planner->arena);
   free(planner);
 }
 
 /* Types are numbered from 0 in the order of registration. */
-static inline void planner_register(planner *planner, uint32_t index, uint64_t period_ns, uint64_t period_max_ns) {
+static inline void planner_register(struct planner *planner, uint32_t index, uint64_t period_ns,
+                                    uint64_t period_max_ns) {
   muster_atom atom = {planner_nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_type_def type = muster_default_type_def();
   type.atoms = &atom;
@@ -74,7 +75,7 @@ static inline void planner_register(planner *planner, uint32_t index, uint64_t p
 }
 
 /* A new agent, due at a random part of its period. */
-static inline uint32_t planner_add(planner *planner, uint32_t type, double elasticity, uint64_t random) {
+static inline uint32_t planner_add(struct planner *planner, uint32_t type, double elasticity, uint64_t random) {
   uint32_t index = planner->count++;
   planner->store.rows[index].type = (uint16_t)type;
   planner->store.rows[index].elasticity_step = (uint8_t)elasticity_step_of((float)elasticity);
@@ -85,13 +86,13 @@ static inline uint32_t planner_add(planner *planner, uint32_t type, double elast
   return index;
 }
 
-static inline void planner_set_elasticity(planner *planner, uint32_t index, double elasticity) {
+static inline void planner_set_elasticity(struct planner *planner, uint32_t index, double elasticity) {
   planner->store.rows[index].elasticity_step = (uint8_t)elasticity_step_of((float)elasticity);
   score_tuned_agent(&planner->board, &planner->inputs, index);
 }
 
 /* Plans one frame in which everyone who is due runs; they are the entries of the batch. */
-static inline fit_result planner_frame(planner *planner, uint64_t elapsed_ns, double desired) {
+static inline fit_result planner_frame(struct planner *planner, uint64_t elapsed_ns, double desired) {
   planner->now_ns += elapsed_ns;
   planner->frame++;
   rank_limits limits = {.now_ns = planner->now_ns, .capacity_ns = UINT64_MAX, .updates_max = UINT32_MAX};

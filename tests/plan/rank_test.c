@@ -7,8 +7,8 @@
 
 enum { AGENTS = 64, FRAME_NS = 10000000 };
 
-static ranking *create(muster_order order) {
-  ranking *ranking = calloc(1, sizeof *ranking);
+static struct ranking *create(muster_order order) {
+  struct ranking *ranking = calloc(1, sizeof *ranking);
   muster_world_def def = muster_default_world_def();
   def.agents_max = AGENTS;
   def.order = order;
@@ -16,24 +16,24 @@ static ranking *create(muster_order order) {
   return ranking;
 }
 
-static void destroy(ranking *ranking) {
+static void destroy(struct ranking *ranking) {
   ranking_destroy(ranking);
   free(ranking);
 }
 
-static void release(ranking *ranking, uint32_t agent, uint64_t last_update_ns, float importance) {
+static void release(struct ranking *ranking, uint32_t agent, uint64_t last_update_ns, float importance) {
   ranking->store.rows[agent] = (agent_row){.last_update_ns = last_update_ns, .importance = share_of(importance)};
   ready_release(&ranking->ready, &ranking->store, agent, ranking->limits.now_ns, ranking->frame);
   ready_enlist(&ranking->ready, &ranking->store, agent);
 }
 
-static double published_priority(const ranking *ranking, const agent_row *row) {
+static double published_priority(const struct ranking *ranking, const agent_row *row) {
   double waited = (double)(ranking->limits.now_ns - row->last_update_ns) / (double)ranking->def.guarantee_ns;
   return (double)share_value(row->importance) + waited - (double)row->runs / RUNS_ONE;
 }
 
 Test(rank, follows_the_priority_formula_with_uncapped_ageing) {
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 5000000000u);
   for (uint32_t i = 0; i < AGENTS; i++) {
     uint64_t random = random_at(3, i, 0, 0);
@@ -54,7 +54,7 @@ Test(rank, follows_the_priority_formula_with_uncapped_ageing) {
 }
 
 Test(rank, follows_the_papers_order_by_delays_and_then_by_elapsed_time) {
-  ranking *ranking = create(MUSTER_ORDER_DELAYS);
+  struct ranking *ranking = create(MUSTER_ORDER_DELAYS);
   ranking_begin_frame(ranking, 1000000000u);
   release(ranking, 0, 900000000u, 1.0f);
   release(ranking, 1, 800000000u, 0.0f);
@@ -68,7 +68,7 @@ Test(rank, follows_the_papers_order_by_delays_and_then_by_elapsed_time) {
 }
 
 Test(rank, puts_woken_agents_first_and_then_whoever_waited_longer_than_the_guarantee) {
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 1000000000u);
   release(ranking, 0, 990000000u, 0.0f);
   ranking_begin_frame(ranking, 1000000000u + ranking->def.guarantee_ns);
@@ -86,7 +86,7 @@ Test(rank, puts_woken_agents_first_and_then_whoever_waited_longer_than_the_guara
 /* An update of the woken takes three times as long: while both wait, each has half of the time. */
 Test(rank, the_woken_and_the_guaranteed_have_equal_time) {
   enum { WOKEN = 4, ALL = 20, FIRST = ALL - WOKEN };
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking->costs.estimates[0][1] = ranking->costs.estimates[0][0];
   ranking->costs.estimates[0][1].mean_ns *= 3.0;
   ranking->costs.estimates[0][1].predicted_ns *= 3;
@@ -107,7 +107,7 @@ Test(rank, the_woken_and_the_guaranteed_have_equal_time) {
 }
 
 Test(rank, admits_by_cost_and_leaves_the_rest_ready_in_their_place) {
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 1000000000u);
   for (uint32_t i = 0; i < 10; i++) release(ranking, i, 900000000u + i, 0.5f);
   ranking->limits.capacity_ns = 3000 * 4 - 1;
@@ -122,7 +122,7 @@ Test(rank, admits_by_cost_and_leaves_the_rest_ready_in_their_place) {
 }
 
 Test(rank, charges_each_entry_what_ranking_and_settling_it_takes) {
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 1000000000u);
   for (uint32_t i = 0; i < 20; i++) release(ranking, i, 900000000u + i, 0.5f);
   ranking->limits.capacity_ns = 5000 * 4 - 1;
@@ -143,7 +143,7 @@ Test(rank, charges_each_entry_what_ranking_and_settling_it_takes) {
 }
 
 Test(rank, what_a_host_runs_is_charged_for_the_atoms_that_it_has_left) {
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking->limits.planned = true;
   ranking_begin_frame(ranking, 1000000000u);
   ranking->store.rows[0] = (agent_row){.last_update_ns = 900000000u, .atom_next = 2};
@@ -156,7 +156,7 @@ Test(rank, what_a_host_runs_is_charged_for_the_atoms_that_it_has_left) {
 }
 
 Test(rank, admits_the_head_whatever_it_costs_when_nothing_else_ran) {
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 1000000000u);
   release(ranking, 0, 0, 0.5f);
   ranking->limits.virtual = true;
@@ -168,7 +168,7 @@ Test(rank, admits_the_head_whatever_it_costs_when_nothing_else_ran) {
 }
 
 Test(rank, cuts_an_update_between_two_atoms_when_virtual_time_ends) {
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 1000000000u);
   for (uint32_t i = 0; i < 3; i++) release(ranking, i, i, 0.5f);
   ranking->limits.virtual = true;
@@ -182,7 +182,7 @@ Test(rank, cuts_an_update_between_two_atoms_when_virtual_time_ends) {
 }
 
 Test(rank, cuts_claims_at_twenty_microseconds_and_leaves_long_updates_alone) {
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 1000000000u);
   for (uint32_t i = 0; i < AGENTS; i++) release(ranking, i, i, 0.5f);
   ranking_admit(ranking);
@@ -203,7 +203,7 @@ Test(rank, cuts_claims_at_twenty_microseconds_and_leaves_long_updates_alone) {
 
 Test(rank, sums_up_by_how_much_the_updates_of_a_claim_may_take_longer) {
   enum { MARGIN_NS = 700 };
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking_begin_frame(ranking, 1000000000u);
   ranking->costs.estimates[0][0].margin_ns = MARGIN_NS;
   for (uint32_t i = 0; i < AGENTS; i++) release(ranking, i, i, 0.5f);
@@ -217,7 +217,7 @@ Test(rank, sums_up_by_how_much_the_updates_of_a_claim_may_take_longer) {
 
 /* Runs `frames` frames in which everyone is always due and x are run; returns the longest wait in frames. One agent in
  * four is important and gets all progress credit there is; `key` spreads the rest. */
-static uint64_t longest_wait(ranking *ranking, uint32_t x, uint32_t frames) {
+static uint64_t longest_wait(struct ranking *ranking, uint32_t x, uint32_t frames) {
   uint64_t released[AGENTS], worst = 0;
   ranking_begin_frame(ranking, 1000000000u);
   for (uint32_t i = 0; i < AGENTS; i++) {
@@ -247,7 +247,7 @@ static uint64_t longest_wait(ranking *ranking, uint32_t x, uint32_t frames) {
 
 Test(rank, nobody_waits_longer_than_the_guarantee_plus_one_round_of_the_population) {
   for (uint32_t x = 1; x <= 16; x *= 2) {
-    ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+    struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
     ranking->ready.importance_unit = 1ll << 46; /* as if ageing did not count */
     uint64_t bound = ranking->def.guarantee_ns / FRAME_NS + (AGENTS + x - 1) / x + 1;
     uint64_t worst = longest_wait(ranking, x, 1000);
@@ -257,7 +257,7 @@ Test(rank, nobody_waits_longer_than_the_guarantee_plus_one_round_of_the_populati
 }
 
 Test(rank, starves_the_unimportant_when_the_guarantee_is_taken_away_and_ageing_does_not_count) {
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   ranking->ready.importance_unit = 1ll << 46;
   ranking->ready.weights.guarantee_ns = 1e15;
   cr_assert_geq(longest_wait(ranking, 4, 1000), 900);
@@ -265,13 +265,13 @@ Test(rank, starves_the_unimportant_when_the_guarantee_is_taken_away_and_ageing_d
 }
 
 Test(rank, ageing_alone_keeps_everyone_running) {
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   cr_assert_leq(longest_wait(ranking, 4, 1000), 2 * ranking->def.guarantee_ns / FRAME_NS + AGENTS / 4 + 1);
   destroy(ranking);
 }
 
 Test(ready, keeps_every_agent_through_jumps_of_time_and_extreme_keys) {
-  ranking *ranking = create(MUSTER_ORDER_PRIORITY);
+  struct ranking *ranking = create(MUSTER_ORDER_PRIORITY);
   uint64_t now_ns = 0;
   for (uint32_t i = 0; i < AGENTS; i++) {
     now_ns += random_at(9, i, 0, 0) % 20000000000u;

@@ -9,17 +9,17 @@
 
 enum { RANKING_ATOMS_MAX = 16 };
 
-typedef struct ranking {
-  arena arena;
+struct ranking {
+  struct arena arena;
   muster_world_def def;
   agent_store store;
   type_table types;
   cost_table costs;
   ready_set ready;
-  batch batch;
+  struct batch batch;
   rank_limits limits;
   uint64_t frame;
-} ranking;
+};
 
 static inline muster_atom_result ranking_nothing(muster_update *update) {
   (void)update;
@@ -27,7 +27,7 @@ static inline muster_atom_result ranking_nothing(muster_update *update) {
 }
 
 /* Room for `def->agents_max` agents of one type with so many atoms, 1,000 ns each. */
-static inline void ranking_create(ranking *ranking, const muster_world_def *def, uint32_t atom_count) {
+static inline void ranking_create(struct ranking *ranking, const muster_world_def *def, uint32_t atom_count) {
   muster_allocator allocator = {0};
   muster_atom atoms[RANKING_ATOMS_MAX];
   muster_type_def type = muster_default_type_def();
@@ -47,18 +47,18 @@ static inline void ranking_create(ranking *ranking, const muster_world_def *def,
   ranking->limits = (rank_limits){.capacity_ns = UINT64_MAX, .updates_max = UINT32_MAX};
 }
 
-static inline void ranking_destroy(ranking *ranking) {
+static inline void ranking_destroy(struct ranking *ranking) {
   arena_destroy(&ranking->arena);
 }
 
-static inline void ranking_begin_frame(ranking *ranking, uint64_t now_ns) {
+static inline void ranking_begin_frame(struct ranking *ranking, uint64_t now_ns) {
   ranking->frame++;
   ranking->limits.now_ns = now_ns;
   ready_advance(&ranking->ready, &ranking->store, now_ns);
 }
 
 /* Who is admitted stands in the batch. */
-static inline void ranking_admit(ranking *ranking) {
+static inline void ranking_admit(struct ranking *ranking) {
   rank_result held = rank_held(&ranking->store, &ranking->types, &ranking->costs, &ranking->limits, &ranking->batch);
   rank_fill(&ranking->ready, &ranking->store, &ranking->types, &ranking->costs, &ranking->limits, held,
             &ranking->batch);

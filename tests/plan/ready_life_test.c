@@ -17,23 +17,23 @@ static void plain_leave(plain_line *line, uint32_t agent) {
   line->count = kept;
 }
 
-typedef struct life {
+struct life {
   ready_fixture *fixture;
   plain_line woken;
   uint32_t longest_woken, longest_waiting; /* the lines' tails at their highest */
   uint32_t woken_runs, preempted, removed;
-} life;
+};
 
-static agent_row *row_of(const life *life, uint32_t agent) {
+static agent_row *row_of(const struct life *life, uint32_t agent) {
   return &life->fixture->store.rows[agent];
 }
 
-static uint64_t draw(const life *life, uint32_t agent, uint32_t what) {
+static uint64_t draw(const struct life *life, uint32_t agent, uint32_t what) {
   return random_at(11, life->fixture->frame, agent, what);
 }
 
 /* As the intake does it. */
-static void wake(life *life, uint32_t agent) {
+static void wake(struct life *life, uint32_t agent) {
   ready_fixture *fixture = life->fixture;
   agent_row *row = row_of(life, agent);
   if (row->woken) return;
@@ -47,7 +47,7 @@ static void wake(life *life, uint32_t agent) {
   ready_enlist(&fixture->ready, &fixture->store, agent);
 }
 
-static void take_away(life *life, uint32_t agent) {
+static void take_away(struct life *life, uint32_t agent) {
   ready_fixture *fixture = life->fixture;
   agent_row *row = row_of(life, agent);
   uint32_t generation = row->generation;
@@ -59,7 +59,7 @@ static void take_away(life *life, uint32_t agent) {
   life->removed++;
 }
 
-static void check_lines(life *life) {
+static void check_lines(struct life *life) {
   const ready_set *ready = &life->fixture->ready;
   uint32_t place = ready->woken.head, ready_count = 0, begun = 0, enlisted = 0, index;
   for (uint32_t i = 0; i < life->woken.count; i++) cr_assert_eq(ready_next_woken(ready, &place), life->woken.agents[i]);
@@ -82,7 +82,7 @@ static void check_lines(life *life) {
 }
 
 /* Everything that comes between two frames: agents are woken and removed, and others become due. */
-static void begin_frame(life *life, uint64_t elapsed_ns) {
+static void begin_frame(struct life *life, uint64_t elapsed_ns) {
   ready_fixture *fixture = life->fixture;
   fixture->now_ns += elapsed_ns;
   for (uint32_t i = 0; i < AGENTS; i++) {
@@ -100,7 +100,7 @@ static void begin_frame(life *life, uint64_t elapsed_ns) {
 }
 
 /* What became of an admitted agent: complete, preempted, or it did not run. */
-static void settle(life *life, uint32_t agent) {
+static void settle(struct life *life, uint32_t agent) {
   ready_fixture *fixture = life->fixture;
   agent_row *row = row_of(life, agent);
   uint64_t fate = draw(life, agent, 5) % 8;
@@ -119,7 +119,7 @@ static void settle(life *life, uint32_t agent) {
   ready_put_back(&fixture->ready, &fixture->store, agent);
 }
 
-static void run_frame(life *life, uint32_t most) {
+static void run_frame(struct life *life, uint32_t most) {
   ready_fixture *fixture = life->fixture;
   uint32_t admitted[AGENTS], count = 0, place = fixture->ready.woken.head, index;
   check_lines(life);
@@ -142,7 +142,7 @@ static void run_frame(life *life, uint32_t most) {
 static void live(muster_order order, uint32_t most) {
   muster_world_def def = papers_world_def();
   def.order = order;
-  life life = {.fixture = ready_fixture_create(&def, AGENTS)};
+  struct life life = {.fixture = ready_fixture_create(&def, AGENTS)};
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     uint64_t elapsed_ns = 1000000 + draw(&life, 0, 6) % 20000000;
     if (frame % 500 == 499) elapsed_ns = 30000000000u;

@@ -13,7 +13,7 @@
 enum { SET_FRAME_NS = 10000000 };
 
 typedef struct ready_fixture {
-  arena arena;
+  struct arena arena;
   muster_world_def def;
   agent_store store;
   type_table types;

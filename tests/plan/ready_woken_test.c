@@ -36,7 +36,7 @@ Test(ready_woken, who_left_the_head_of_the_line_is_passed_over_once_and_for_all)
   muster_world_def def = muster_default_world_def();
   def.order = MUSTER_ORDER_PRIORITY;
   ready_fixture *set = ready_fixture_create(&def, AGENTS);
-  const line *woken = &set->ready.woken;
+  const struct line *woken = &set->ready.woken;
   begin_frame_at(set, SET_FRAME_NS);
   for (uint32_t agent = 0; agent < AGENTS; agent++) release_row(set, agent, (agent_row){.woken = 1});
   ready_admit(&set->ready, &set->store, 0);

@@ -9,8 +9,8 @@
 
 enum { AGENTS = 1000, TYPES = 2, SETS = 4, ATOM_NS = 1000 };
 
-typedef struct fixture {
-  arena arena;
+struct fixture {
+  struct arena arena;
   muster_type_def def;
   muster_set_def sets[SETS];
   muster_atom atoms[SETS];
@@ -18,13 +18,13 @@ typedef struct fixture {
   rhythm_table rhythms;
   uint32_t begins[AGENTS], time[AGENTS];
   bool joined[AGENTS];
-} fixture;
+};
 
 /* One set in every update, three with periods, the later the longer; the last begins two updates later. */
-static fixture *create(uint32_t delay_max, const uint32_t periods[3]) {
+static struct fixture *create(uint32_t delay_max, const uint32_t periods[3]) {
   static const muster_atom lasting[] = {
       {NULL, 0, ATOM_NS}, {NULL, 0, 2 * ATOM_NS}, {NULL, 0, 3 * ATOM_NS}, {NULL, 0, 4 * ATOM_NS}};
-  fixture *fixture = calloc(1, sizeof *fixture);
+  struct fixture *fixture = calloc(1, sizeof *fixture);
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
   for (uint32_t i = 0; i < SETS; i++) {
@@ -44,19 +44,19 @@ static fixture *create(uint32_t delay_max, const uint32_t periods[3]) {
   return fixture;
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   arena_destroy(&fixture->arena);
   free(fixture);
 }
 
-static void join(fixture *fixture, uint32_t agent, uint32_t time) {
+static void join(struct fixture *fixture, uint32_t agent, uint32_t time) {
   fixture->begins[agent] = rhythm_join(&fixture->rhythms, 1, agent, time);
   fixture->time[agent] = time;
   fixture->joined[agent] = true;
 }
 
 /* What all agents run at a time, by the numbers of their updates alone. */
-static int64_t load_at(const fixture *fixture, uint32_t time) {
+static int64_t load_at(const struct fixture *fixture, uint32_t time) {
   int64_t load_ns = 0;
   for (uint32_t i = 0; i < AGENTS; i++) {
     if (!fixture->joined[i]) continue;
@@ -71,7 +71,7 @@ static int64_t load_at(const fixture *fixture, uint32_t time) {
 
 Test(rhythm, the_ring_tells_what_everybody_runs_while_agents_come_and_go) {
   static const uint32_t periods[] = {4, 6, 8};
-  fixture *fixture = create(3, periods);
+  struct fixture *fixture = create(3, periods);
   for (uint32_t step = 0; step < 5000; step++) {
     uint64_t random = random_at(1, step, 0, 0);
     uint32_t agent = (uint32_t)(random % AGENTS), time = 100 + step / 50;
@@ -90,7 +90,7 @@ Test(rhythm, the_ring_tells_what_everybody_runs_while_agents_come_and_go) {
   destroy(fixture);
 }
 
-static double peak_of(const fixture *fixture, uint32_t cycle) {
+static double peak_of(const struct fixture *fixture, uint32_t cycle) {
   double sum = 0, most = 0;
   for (uint32_t i = 0; i < cycle; i++) {
     double load = (double)load_at(fixture, 2 * cycle + i);
@@ -101,7 +101,7 @@ static double peak_of(const fixture *fixture, uint32_t cycle) {
 }
 
 static double peak_with(uint32_t delay_max, const uint32_t periods[3], uint32_t cycle) {
-  fixture *fixture = create(delay_max, periods);
+  struct fixture *fixture = create(delay_max, periods);
   for (uint32_t i = 0; i < AGENTS; i++) join(fixture, i, 7);
   double peak = peak_of(fixture, cycle);
   destroy(fixture);
@@ -120,7 +120,7 @@ Test(rhythm, a_crowd_that_is_spawned_at_once_loses_its_peaks_the_more_it_may_shi
 
 Test(rhythm, types_that_take_long_to_repeat_or_were_changed_are_left_alone) {
   static const uint32_t periods[] = {29, 31, 37}, composite[] = {4, 6, 8};
-  fixture *fixture = create(3, periods);
+  struct fixture *fixture = create(3, periods);
   for (uint32_t i = 0; i < 20; i++) {
     join(fixture, i, 5);
     cr_assert_eq(fixture->begins[i], 0);

@@ -9,17 +9,17 @@ static muster_position at(double x) {
   return (muster_position){x, 0, 0};
 }
 
-static crowd *create(void) {
+static struct crowd *create(void) {
   return crowd_create_plain(AGENTS, 8, 32.0f);
 }
 
 /* Observers from now on. */
-static void observe(crowd *crowd, uint32_t index, double x, uint32_t partition) {
+static void observe(struct crowd *crowd, uint32_t index, double x, uint32_t partition) {
   crowd_observe(crowd, index, at(x), partition, 25, 250);
   crowd_settle(crowd);
 }
 
-static void step_to(crowd *crowd, uint32_t index, double x) {
+static void step_to(struct crowd *crowd, uint32_t index, double x) {
   crowd_move(crowd, index, at(x));
   crowd_settle(crowd);
 }
@@ -29,7 +29,7 @@ static float importance_of(const agent_row *row) {
 }
 
 Test(score, importance_falls_from_near_to_far_and_takes_the_nearest_observer_of_the_partition) {
-  crowd *crowd = create();
+  struct crowd *crowd = create();
   observe(crowd, 0, 0, 0);
   observe(crowd, 1, 1000, 0);
   observe(crowd, 2, 500, 7);
@@ -47,7 +47,7 @@ Test(score, importance_falls_from_near_to_far_and_takes_the_nearest_observer_of_
 }
 
 Test(score, importance_sets_the_level_and_the_elasticity) {
-  crowd *crowd = create();
+  struct crowd *crowd = create();
   observe(crowd, 0, 0, 0);
   const agent_row *near = crowd_spawn(crowd, 0, at(0), 0, 0), *far = crowd_spawn(crowd, 1, at(5000), 0, 0);
   cr_assert_eq(near->level, 0);
@@ -59,7 +59,7 @@ Test(score, importance_sets_the_level_and_the_elasticity) {
 }
 
 Test(score, a_step_to_and_fro_on_a_border_does_not_flap_the_level) {
-  crowd *crowd = create();
+  struct crowd *crowd = create();
   observe(crowd, 0, 0, 0);
   const agent_row *row = crowd_spawn(crowd, 0, at(134), 0, 0);
   cr_assert_eq(row->level, 0);
@@ -78,7 +78,7 @@ Test(score, a_step_to_and_fro_on_a_border_does_not_flap_the_level) {
 }
 
 Test(score, an_exempt_agent_keeps_elasticity_zero_wherever_it_is) {
-  crowd *crowd = create();
+  struct crowd *crowd = create();
   observe(crowd, 0, 0, 0);
   agent_row *row = crowd_spawn(crowd, 0, at(0), 0, 0);
   row->elasticity_step = 0;
@@ -91,7 +91,7 @@ Test(score, an_exempt_agent_keeps_elasticity_zero_wherever_it_is) {
 }
 
 Test(score, an_observer_that_comes_is_felt_at_once_where_it_is_and_nowhere_else) {
-  crowd *crowd = create();
+  struct crowd *crowd = create();
   for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, at(i * 10.0), 0, 0);
   crowd_observe(crowd, 0, at(500), 0, 25, 250);
   score_summary summary = crowd_frame(crowd, SCORE_UNITS_MAX, 1);
@@ -103,7 +103,7 @@ Test(score, an_observer_that_comes_is_felt_at_once_where_it_is_and_nowhere_else)
 }
 
 Test(score, where_nothing_changed_nobody_is_looked_at) {
-  crowd *crowd = create();
+  struct crowd *crowd = create();
   for (uint32_t i = 0; i < AGENTS; i++) crowd_spawn(crowd, i, at(i), 0, 0);
   observe(crowd, 0, 500, 0);
   for (int i = 0; i < 5; i++) cr_assert_eq(crowd_frame(crowd, SCORE_UNITS_MAX, 1).agents, 0);
@@ -116,7 +116,7 @@ Test(score, where_nothing_changed_nobody_is_looked_at) {
 }
 
 Test(score, leaves_an_admitted_agent_alone_and_comes_back_to_it) {
-  crowd *crowd = create();
+  struct crowd *crowd = create();
   agent_row *row = crowd_spawn(crowd, 0, at(0), 0, 0);
   wheel_remove(&crowd->classes, &crowd->classes.classes[row->class], &crowd->store, 0);
   row->status = AGENT_ADMITTED;
@@ -134,7 +134,7 @@ Test(score, leaves_an_admitted_agent_alone_and_comes_back_to_it) {
 }
 
 Test(score, factors_and_the_type_lower_importance_but_not_below_the_floor) {
-  crowd *crowd = crowd_create(8, 8, 32.0f);
+  struct crowd *crowd = crowd_create(8, 8, 32.0f);
   muster_type_def type = crowd_type();
   type.importance = 0.5f;
   crowd_register(crowd, &type);
@@ -154,7 +154,7 @@ Test(score, factors_and_the_type_lower_importance_but_not_below_the_floor) {
 }
 
 Test(score, notices_a_walk_by_its_cubes_also_below_the_ground) {
-  crowd *crowd = create();
+  struct crowd *crowd = create();
   observe(crowd, 0, 0, 0); /* cubes of 1.125 m */
   agent_row *row = crowd_spawn(crowd, 0, (muster_position){100, 0, -1}, 0, 0);
   double worst = 0;
@@ -176,7 +176,7 @@ Test(score, notices_a_walk_by_its_cubes_also_below_the_ground) {
 }
 
 Test(score, forgetting_an_agent_leaves_no_trace) {
-  crowd *crowd = create();
+  struct crowd *crowd = create();
   crowd_observe(crowd, 0, at(0), 0, 25, 250);
   crowd_frame(crowd, SCORE_UNITS_MAX, 1);
   const agent_row *row = crowd_spawn(crowd, 0, at(0), 0, 0);

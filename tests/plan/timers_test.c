@@ -7,11 +7,11 @@
 
 enum { AGENTS = 300, ACTIONS = 200000 };
 
-typedef struct model {
+struct model {
   uint64_t at_ns[AGENTS]; /* 0 = none */
-} model;
+};
 
-static uint32_t first_due(const model *model, uint64_t now_ns) {
+static uint32_t first_due(const struct model *model, uint64_t now_ns) {
   uint32_t first = UINT32_MAX;
   for (uint32_t i = 0; i < AGENTS; i++)
     if (model->at_ns[i] && model->at_ns[i] <= now_ns && (first == UINT32_MAX || model->at_ns[i] < model->at_ns[first]))
@@ -20,9 +20,9 @@ static uint32_t first_due(const model *model, uint64_t now_ns) {
 }
 
 Test(timers, who_is_due_comes_out_in_order_of_time_and_then_of_agents) {
-  arena arena;
-  timers timers;
-  model model = {0};
+  struct arena arena;
+  struct timers timers;
+  struct model model = {0};
   cr_assert_eq(arena_create(&arena, &(muster_allocator){0}), MUSTER_OK);
   timers_create(&timers, AGENTS, &arena);
   uint64_t now_ns = 1;

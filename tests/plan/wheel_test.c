@@ -18,16 +18,16 @@ static void wheel_insert_next(class_table *classes, agent_class *class, uint32_t
   wheel_insert(classes, class, shard, store, index);
 }
 
-typedef struct fixture {
-  arena arena;
+struct fixture {
+  struct arena arena;
   agent_store store;
   class_table classes;
   muster_type_def type;
   uint32_t due[AGENTS + LIST_BLOCK_AGENTS];
-} fixture;
+};
 
-static fixture *create(uint64_t period_ns, uint64_t longest_ns) {
-  fixture *fixture = calloc(1, sizeof *fixture);
+static struct fixture *create(uint64_t period_ns, uint64_t longest_ns) {
+  struct fixture *fixture = calloc(1, sizeof *fixture);
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
   store_create(&fixture->store, AGENTS, &fixture->arena);
@@ -38,20 +38,20 @@ static fixture *create(uint64_t period_ns, uint64_t longest_ns) {
   return fixture;
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   arena_destroy(&fixture->arena);
   free(fixture);
 }
 
 /* Who hangs in slots that the clock has reached. */
-static uint32_t take_reached(fixture *fixture, agent_class *class, uint32_t capacity) {
+static uint32_t take_reached(struct fixture *fixture, agent_class *class, uint32_t capacity) {
   uint32_t count = wheel_empty_passed(&fixture->classes, class, fixture->due, capacity);
   if (count < capacity) count += wheel_empty_current(&fixture->classes, class, fixture->due + count, capacity - count);
   return count;
 }
 
 /* Both halves of a release, for one class. */
-static uint32_t advance(fixture *fixture, agent_class *class, uint64_t elapsed_ns) {
+static uint32_t advance(struct fixture *fixture, agent_class *class, uint64_t elapsed_ns) {
   wheel_advance(class, elapsed_ns);
   uint32_t count = take_reached(fixture, class, AGENTS);
   uint32_t due = 0;
@@ -60,12 +60,12 @@ static uint32_t advance(fixture *fixture, agent_class *class, uint64_t elapsed_n
   return due;
 }
 
-static agent_class *class_of(fixture *fixture, uint32_t step) {
+static agent_class *class_of(struct fixture *fixture, uint32_t step) {
   return classes_get(&fixture->classes, &fixture->type, 0, 0, step);
 }
 
 Test(wheel, releases_exactly_those_whose_time_has_come_at_every_step) {
-  fixture *fixture = create(100000000, 1000000000);
+  struct fixture *fixture = create(100000000, 1000000000);
   agent_class *class = class_of(fixture, 5);
   uint64_t due[AGENTS];
   for (uint32_t i = 0; i < AGENTS; i++) {
@@ -87,7 +87,7 @@ Test(wheel, releases_exactly_those_whose_time_has_come_at_every_step) {
 }
 
 Test(wheel, keeps_phase_over_ten_thousand_periods_of_an_odd_length_against_the_frame) {
-  fixture *fixture = create(33333333, 33333333);
+  struct fixture *fixture = create(33333333, 33333333);
   agent_class *class = class_of(fixture, 5);
   fixture->store.rows[0].virtual_due_ns = 1000;
   wheel_insert(&fixture->classes, class, 0, &fixture->store, 0);
@@ -104,7 +104,7 @@ Test(wheel, keeps_phase_over_ten_thousand_periods_of_an_odd_length_against_the_f
 }
 
 Test(wheel, skips_missed_periods_but_keeps_the_phase) {
-  fixture *fixture = create(10000000, 10000000);
+  struct fixture *fixture = create(10000000, 10000000);
   agent_class *class = class_of(fixture, 5);
   fixture->store.rows[0].virtual_due_ns = 3000000;
   wheel_insert(&fixture->classes, class, 0, &fixture->store, 0);
@@ -115,7 +115,7 @@ Test(wheel, skips_missed_periods_but_keeps_the_phase) {
 }
 
 Test(wheel, runs_slower_at_a_lower_rate_and_retimes_those_that_wait) {
-  fixture *fixture = create(100000000, 1000000000);
+  struct fixture *fixture = create(100000000, 1000000000);
   agent_class *class = class_of(fixture, 5);
   fixture->store.rows[0].virtual_due_ns = 100000000;
   wheel_insert(&fixture->classes, class, 0, &fixture->store, 0);
@@ -128,7 +128,7 @@ Test(wheel, runs_slower_at_a_lower_rate_and_retimes_those_that_wait) {
 }
 
 Test(wheel, moves_an_agent_between_classes_with_what_remains_of_its_period) {
-  fixture *fixture = create(100000000, 1000000000);
+  struct fixture *fixture = create(100000000, 1000000000);
   agent_class *from = class_of(fixture, 5), *to = class_of(fixture, 9);
   advance(fixture, to, 777000000);
   fixture->store.rows[0].virtual_due_ns = 100000000;
@@ -144,7 +144,7 @@ Test(wheel, moves_an_agent_between_classes_with_what_remains_of_its_period) {
 }
 
 Test(wheel, removes_from_anywhere_in_a_slot) {
-  fixture *fixture = create(100000000, 1000000000);
+  struct fixture *fixture = create(100000000, 1000000000);
   agent_class *class = class_of(fixture, 5);
   for (uint32_t i = 0; i < 9; i++) {
     fixture->store.rows[i].virtual_due_ns = 50000000;
@@ -159,7 +159,7 @@ Test(wheel, removes_from_anywhere_in_a_slot) {
 
 /* ------------------------------------------------------------------------------------------------ shards, capacity */
 
-static void hang(fixture *fixture, agent_class *class, uint32_t shard, uint32_t agent, uint64_t due_ns) {
+static void hang(struct fixture *fixture, agent_class *class, uint32_t shard, uint32_t agent, uint64_t due_ns) {
   fixture->store.rows[agent].virtual_due_ns = due_ns;
   fixture->store.rows[agent].class = class->number;
   wheel_insert(&fixture->classes, class, shard, &fixture->store, agent);
@@ -173,7 +173,7 @@ static void expect_empty(const agent_class *class) {
 }
 
 Test(wheel, agents_of_all_shards_are_removed_from_anywhere_and_emptied_in_one_go) {
-  fixture *fixture = create(100000000, 1000000000);
+  struct fixture *fixture = create(100000000, 1000000000);
   agent_class *class = class_of(fixture, 5);
   uint8_t met[AGENTS] = {0};
   for (uint32_t i = 0; i < AGENTS; i++) hang(fixture, class, i % WHEEL_SHARDS, i, random_at(4, i, 0, 0) % 60000000u);
@@ -192,7 +192,7 @@ Test(wheel, agents_of_all_shards_are_removed_from_anywhere_and_emptied_in_one_go
 }
 
 Test(wheel, a_slot_that_held_only_removed_agents_is_not_visited) {
-  fixture *fixture = create(100000000, 1000000000);
+  struct fixture *fixture = create(100000000, 1000000000);
   agent_class *class = class_of(fixture, 5);
   for (uint32_t shard = 0; shard < WHEEL_SHARDS; shard++) hang(fixture, class, shard, shard, 50000000);
   for (uint32_t shard = 0; shard < WHEEL_SHARDS; shard++)
@@ -204,7 +204,7 @@ Test(wheel, a_slot_that_held_only_removed_agents_is_not_visited) {
 
 Test(wheel, with_little_room_it_goes_on_where_it_stopped_and_loses_nobody) {
   for (uint32_t capacity = 1; capacity <= 64; capacity *= 4) {
-    fixture *fixture = create(100000000, 1000000000);
+    struct fixture *fixture = create(100000000, 1000000000);
     agent_class *class = class_of(fixture, 5);
     uint8_t met[AGENTS] = {0};
     for (uint32_t i = 0; i < AGENTS; i++)
@@ -229,7 +229,7 @@ Test(wheel, with_little_room_it_goes_on_where_it_stopped_and_loses_nobody) {
 /* A crowd hangs at one time, so that each period it takes several frames to let it go. */
 Test(wheel, with_little_room_phases_are_kept_and_nobody_misses_a_turn) {
   enum { PERIOD_NS = 100000000, FRAME_NS = 1000000, ROOM = 20, PERIODS = 50 };
-  fixture *fixture = create(PERIOD_NS, 1000000000);
+  struct fixture *fixture = create(PERIOD_NS, 1000000000);
   agent_class *class = class_of(fixture, 5);
   uint64_t phase_ns[AGENTS], runs[AGENTS] = {0};
   for (uint32_t i = 0; i < AGENTS; i++) {
@@ -266,7 +266,7 @@ Test(classes, round_elasticity_to_an_eighth_of_an_octave_and_keep_zero) {
 }
 
 Test(classes, list_exactly_those_that_have_members) {
-  fixture *fixture = create(100000000, 1000000000);
+  struct fixture *fixture = create(100000000, 1000000000);
   agent_class *a = class_of(fixture, 1), *b = class_of(fixture, 2), *c = class_of(fixture, 3);
   cr_assert_eq(class_of(fixture, 2), b);
   classes_join(&fixture->classes, a, 0);
@@ -286,7 +286,7 @@ Test(classes, list_exactly_those_that_have_members) {
 /* What is fetched ahead is of changes that there are: behind them stands an agent beyond all memory. */
 Test(wheel, nothing_is_fetched_for_changes_behind_the_last) {
   enum { CHANGES = 20, ROOM = 2 * CHANGES };
-  fixture *fixture = create(100000000, 1000000000);
+  struct fixture *fixture = create(100000000, 1000000000);
   agent_class *class = class_of(fixture, 5);
   for (uint32_t i = 0; i < CHANGES; i++) {
     fixture->store.rows[i].class = class->number;

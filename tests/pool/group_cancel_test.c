@@ -23,7 +23,7 @@ Test(group_cancel, drops_what_has_not_started_and_says_how_many) {
 Test(group_cancel, does_not_disturb_a_job_that_runs_and_the_group_is_complete_when_that_ends) {
   muster_pool *pool = create_pool(3);
   muster_group group = new_group(pool);
-  gate gate = {0};
+  struct gate gate = {0};
   shared_u64 ran = {0};
   hold_workers(pool, &gate, 2, &group);
   for (uint32_t i = 0; i < 50; i++) submit(pool, 4, count_job, &ran, &group);
@@ -40,7 +40,7 @@ Test(group_cancel, drops_also_what_a_worker_has_claimed_and_not_started) {
   muster_pool *pool = create_pool(2);
   for (uint32_t round = 0; round < 100 / SLOWER; round++) {
     muster_group warm = new_group(pool), group = new_group(pool);
-    gate before = {0}, gate = {0};
+    struct gate before = {0}, gate = {0};
     shared_u64 ran = {0};
     for (uint32_t i = 0; i < 200; i++) submit(pool, 4, do_nothing, NULL, &warm); /* jobs are short: claims are long */
     cr_assert_eq(muster_group_wait_asleep(&warm), MUSTER_OK);
@@ -62,12 +62,12 @@ Test(group_cancel, wakes_those_who_wait) {
   muster_pool *pool = create_pool(2);
   for (uint32_t way = 0; way < 3; way++) {
     muster_group held = new_group(pool), group = new_group(pool);
-    gate gate = {0};
+    struct gate gate = {0};
     uint64_t slept = sleeps_of(pool, 0);
     hold_workers(pool, &gate, 1, &held);
     submit(pool, 7, do_nothing, NULL, &held);
     cr_assert_eq(muster_job_submit_after(&held, 7, do_nothing, NULL, &group), MUSTER_OK);
-    waiter waiter = {.group = &held, .way = WAIT_ASLEEP};
+    struct waiter waiter = {.group = &held, .way = WAIT_ASLEEP};
     start_waiter(&waiter);
     await_sleep(pool, 0, slept + 1);
     cr_assert_eq(muster_group_cancel(&held), 1);
@@ -84,7 +84,7 @@ Test(group_cancel, drops_pinned_and_blocking_jobs_too) {
   def.blocking_threads_max = 1;
   muster_pool *pool = create_pool_as(&def);
   muster_group group = new_group(pool), other = new_group(pool);
-  gate gate = {0};
+  struct gate gate = {0};
   shared_u64 ran = {0};
   cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &group), MUSTER_OK);
   await_count(&gate.arrived, 1);
@@ -134,7 +134,7 @@ Test(group_cancel, counts_a_range_once_when_none_of_it_had_started) {
   muster_pool *pool = create_pool(4);
   muster_group group = new_group(pool), held = new_group(pool);
   muster_range ranges[10];
-  gate gate = {0};
+  struct gate gate = {0};
   shared_u64 indices = {0}, ran = {0};
   hold_workers(pool, &gate, 3, &held);
   for (uint32_t i = 0; i < 10; i++) {
@@ -150,7 +150,7 @@ Test(group_cancel, counts_a_range_once_when_none_of_it_had_started) {
 }
 
 typedef struct held_range {
-  gate gate;
+  struct gate gate;
   shared_u64 pieces;
 } held_range;
 
@@ -182,14 +182,14 @@ Test(group_cancel, stops_a_range_that_runs_between_two_pieces_and_does_not_count
 
 /* ----------------------------------------------------------------------------------------------------------- racing */
 
-typedef struct canceller {
+struct canceller {
   muster_group *group;
   shared_u64 rounds_begun, rounds_done;
   uint64_t rounds, dropped;
-} canceller;
+};
 
 static void *cancel_in_time(void *argument) {
-  canceller *canceller = argument;
+  struct canceller *canceller = argument;
   for (uint64_t round = 1; round <= canceller->rounds; round++) {
     await_count(&canceller->rounds_begun, round);
     canceller->dropped += muster_group_cancel(canceller->group);
@@ -203,7 +203,7 @@ Test(group_cancel, racing_with_workers_and_a_waiter_every_job_either_runs_or_is_
   muster_pool *pool = create_pool(3);
   muster_group group = new_group(pool);
   shared_u64 ran = {0};
-  canceller canceller = {.group = &group, .rounds = ROUNDS};
+  struct canceller canceller = {.group = &group, .rounds = ROUNDS};
   pthread_t thread = start_thread(cancel_in_time, &canceller);
   for (uint64_t round = 1; round <= ROUNDS; round++) {
     for (uint32_t i = 0; i < JOBS; i++) {
@@ -229,7 +229,7 @@ Test(group_cancel, racing_with_workers_every_range_either_starts_or_is_counted) 
   muster_pool *pool = create_pool(3);
   muster_group group = new_group(pool);
   touched_range *ranges = aligned_alloc(64, RANGES * sizeof *ranges);
-  canceller canceller = {.group = &group, .rounds = ROUNDS};
+  struct canceller canceller = {.group = &group, .rounds = ROUNDS};
   pthread_t thread = start_thread(cancel_in_time, &canceller);
   uint64_t touched = 0;
   for (uint64_t round = 1; round <= ROUNDS; round++) {

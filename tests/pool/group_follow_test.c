@@ -12,7 +12,7 @@ Test(group_follow, a_job_runs_after_all_jobs_of_the_group_and_not_before) {
   muster_pool *pool = create_pool(4);
   for (uint32_t round = 0; round < ROUNDS; round++) {
     muster_group first = new_group(pool), then = new_group(pool);
-    notes notes = {0};
+    struct notes notes = {0};
     noted_job early = {&notes, 1}, late = {&notes, 2};
     for (uint32_t i = 0; i < JOBS; i++) {
       submit(pool, MUSTER_PRIORITY_LOW, note_job, &early, &first);
@@ -33,7 +33,7 @@ Test(group_follow, jobs_that_follow_one_group_are_queued_in_the_order_in_which_t
   enum { JOBS = 300 };
   muster_pool *pool = create_pool(1);
   muster_group first = new_group(pool), then = new_group(pool);
-  notes notes = {0};
+  struct notes notes = {0};
   noted_job jobs[JOBS];
   submit(pool, 0, do_nothing, NULL, &first);
   for (uint32_t i = 0; i < JOBS; i++) {
@@ -67,7 +67,7 @@ Test(group_follow, a_follower_may_have_no_group) {
   muster_pool *pool = create_pool(2);
   muster_group first = new_group(pool);
   shared_u64 ran = {0};
-  gate gate = {0};
+  struct gate gate = {0};
   hold_workers(pool, &gate, 1, &first);
   follow(&first, 3, count_job, &ran, NULL);
   cr_assert_eq(read_count(&ran), 0);
@@ -81,9 +81,9 @@ Test(group_follow, chains_run_in_order_at_any_length) {
   for (uint32_t workers = 1; workers <= 4; workers++) {
     muster_pool *pool = create_pool(workers);
     muster_group *groups = aligned_alloc(64, sizeof *groups * (LINKS + 1));
-    notes notes = {0};
+    struct notes notes = {0};
     noted_job links[LINKS];
-    gate gate = {0};
+    struct gate gate = {0};
     for (uint32_t i = 0; i <= LINKS; i++) muster_group_init(&groups[i], pool);
     cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &groups[0]), MUSTER_OK);
     for (uint32_t i = 0; i < LINKS; i++) {
@@ -121,14 +121,14 @@ Test(group_follow, a_cycle_cannot_be_built) {
 
 /* ------------------------------------------------------------------------------- waiting for what has to come first */
 
-typedef struct dependent {
+struct dependent {
   muster_pool *pool;
   uint64_t together;
   shared_u64 *arrived, *ran;
-} dependent;
+};
 
 static void wait_for_a_chain(void *argument, uint32_t worker) {
-  const dependent *dependent = argument;
+  const struct dependent *dependent = argument;
   (void)worker;
   muster_group groups[4];
   for (uint32_t i = 0; i < 4; i++) muster_group_init(&groups[i], dependent->pool);
@@ -142,7 +142,7 @@ static void wait_for_a_chain(void *argument, uint32_t worker) {
 Test(group_follow, a_wait_for_the_last_link_of_a_chain_ends_also_when_nobody_else_would_run_the_first) {
   muster_pool *pool = create_pool(1);
   shared_u64 arrived = {0}, ran = {0};
-  dependent dependent = {pool, 1, &arrived, &ran};
+  struct dependent dependent = {pool, 1, &arrived, &ran};
   wait_for_a_chain(&dependent, 0);
   cr_assert_eq(read_count(&ran), 4);
   muster_pool_destroy(pool);
@@ -153,7 +153,7 @@ Test(group_follow, waits_for_the_last_links_of_chains_end_also_when_all_workers_
   muster_pool *pool = create_pool(WORKERS);
   muster_group group = new_group(pool);
   shared_u64 arrived = {0}, ran = {0};
-  dependent dependent = {pool, WORKERS, &arrived, &ran};
+  struct dependent dependent = {pool, WORKERS, &arrived, &ran};
   for (uint32_t i = 0; i < WORKERS; i++) submit(pool, 4, wait_for_a_chain, &dependent, &group);
   wait_for(&group);
   cr_assert_eq(read_count(&ran), 4 * WORKERS);
@@ -241,15 +241,15 @@ Test(group_follow, a_long_chain_is_dropped_on_one_stack) {
 
 /* ------------------------------------------------------------------------------------------- racing with completion */
 
-typedef struct racer {
+struct racer {
   muster_pool *pool;
   muster_group *after, *group;
   shared_u64 ran, rounds_begun, rounds_done;
   uint64_t rounds, wrong;
-} racer;
+};
 
 static void *follow_in_time(void *argument) {
-  racer *racer = argument;
+  struct racer *racer = argument;
   for (uint64_t round = 1; round <= racer->rounds; round++) {
     await_count(&racer->rounds_begun, round);
     for (uint32_t i = 0; i < 5; i++)
@@ -263,7 +263,7 @@ Test(group_follow, no_follower_is_lost_or_run_twice_that_comes_while_the_group_c
   enum { ROUNDS = 20000 / SLOWER };
   muster_pool *pool = create_pool(2);
   muster_group after = new_group(pool), group = new_group(pool);
-  racer racer = {.pool = pool, .after = &after, .group = &group, .rounds = ROUNDS};
+  struct racer racer = {.pool = pool, .after = &after, .group = &group, .rounds = ROUNDS};
   pthread_t thread = start_thread(follow_in_time, &racer);
   for (uint64_t round = 1; round <= ROUNDS; round++) {
     for (uint32_t i = 0; i < round % 4; i++) submit(pool, 3, do_nothing, NULL, &after);

@@ -19,7 +19,7 @@ Test(group, a_wait_takes_jobs_of_the_group_out_of_what_a_worker_has_claimed_and_
   muster_pool *pool = create_pool(2);
   for (uint32_t round = 0; round < 300 / SLOWER; round++) {
     muster_group warm = new_group(pool), own = new_group(pool);
-    gate before = {0}, gate = {0};
+    struct gate before = {0}, gate = {0};
     shared_u64 ran = {0};
     for (uint32_t i = 0; i < 200; i++) submit(pool, 4, do_nothing, NULL, &warm); /* jobs are short: claims are long */
     cr_assert_eq(muster_group_wait_asleep(&warm), MUSTER_OK);
@@ -41,13 +41,13 @@ Test(group, a_helping_wait_runs_jobs_down_to_the_given_priority_and_none_less_ur
   for (uint32_t least = 0; least < MUSTER_PRIORITIES; least++) {
     muster_pool *pool = create_pool(1);
     muster_group own = new_group(pool);
-    gate gate = {0};
+    struct gate gate = {0};
     shared_u64 urgent = {0}, rest = {0}, ran = {0};
     cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &own), MUSTER_OK);
     for (uint32_t priority = 0; priority < MUSTER_PRIORITIES; priority++)
       submit(pool, priority, count_job, priority <= least ? &urgent : &rest, NULL);
     submit(pool, MUSTER_PRIORITIES - 1, count_job, &ran, &own); /* its own are run whatever their priority */
-    waiter waiter = {.group = &own, .way = WAIT_HELPING, .least_urgent = least};
+    struct waiter waiter = {.group = &own, .way = WAIT_HELPING, .least_urgent = least};
     start_waiter(&waiter);
     await_sleep(pool, 0, 1);
     cr_assert_eq(read_count(&ran), 1);
@@ -62,10 +62,10 @@ Test(group, a_helping_wait_runs_jobs_down_to_the_given_priority_and_none_less_ur
 Test(group, a_helping_wait_helps_while_its_group_is_held_up_elsewhere) {
   muster_pool *pool = create_pool(1);
   muster_group own = new_group(pool);
-  gate gate = {0};
+  struct gate gate = {0};
   shared_u64 urgent = {0};
   cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &own), MUSTER_OK);
-  waiter waiter = {.group = &own, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_HIGH};
+  struct waiter waiter = {.group = &own, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_HIGH};
   start_waiter(&waiter);
   for (uint32_t i = 0; i < 100; i++) {
     if (i % 10 == 9) await_sleep(pool, 0, i / 10 + 1); /* each time it is woken */
@@ -89,7 +89,7 @@ Test(group, a_wait_asleep_runs_nothing_not_even_jobs_of_the_group) {
   muster_pool *pool = create_pool(2);
   for (uint32_t round = 0; round < 50; round++) {
     muster_group own = new_group(pool);
-    gate gate = {0};
+    struct gate gate = {0};
     shared_u64 ran = {0};
     uint64_t jobs_before, jobs_after;
     muster_pool_statistics sum = muster_default_pool_statistics();
@@ -119,13 +119,13 @@ Test(group, a_wait_asleep_in_a_pool_of_one_worker_is_refused) {
 }
 
 /* Jobs that spin on each other: each needs a thread of its own. */
-typedef struct gang {
+struct gang {
   uint64_t members;
   shared_u64 arrived;
-} gang;
+};
 
 static void meet(void *argument, uint32_t worker) {
-  gang *gang = argument;
+  struct gang *gang = argument;
   (void)worker;
   uint64_t number = count_up(&gang->arrived) - 1;
   await_count(&gang->arrived, (number / gang->members + 1) * gang->members);
@@ -135,7 +135,7 @@ Test(group, a_gang_of_as_many_as_there_are_worker_threads_meets_while_the_caller
   muster_pool *pool = create_pool(5);
   for (uint32_t round = 0; round < 1000 / SLOWER; round++) {
     muster_group warm = new_group(pool), group = new_group(pool);
-    gang gang = {.members = 4};
+    struct gang gang = {.members = 4};
     for (uint32_t i = 0; i < round % 32; i++) submit(pool, MUSTER_PRIORITY_NORMAL, do_nothing, NULL, &warm);
     for (uint32_t i = 0; i < gang.members; i++) submit(pool, MUSTER_PRIORITY_NORMAL, meet, &gang, &group);
     cr_assert_eq(muster_group_wait_asleep(&group), MUSTER_OK);
@@ -146,16 +146,16 @@ Test(group, a_gang_of_as_many_as_there_are_worker_threads_meets_while_the_caller
 
 /* ---------------------------------------------------------------------------------------------- waiting inside jobs */
 
-typedef struct family {
+struct family {
   muster_pool *pool;
   muster_group *group, *parent;
   uint32_t depth;
   shared_u64 *ran;
   muster_result result;
-} family;
+};
 
 static void wait_for_own_group(void *argument, uint32_t worker) {
-  family *family = argument;
+  struct family *family = argument;
   (void)worker;
   family->result = muster_group_wait(family->group);
   if (family->result == MUSTER_E_STATE) family->result = muster_group_wait_helping(family->group, 7);
@@ -165,7 +165,7 @@ static void wait_for_own_group(void *argument, uint32_t worker) {
 Test(group, a_job_that_waits_for_its_own_group_is_told_so) {
   muster_pool *pool = create_pool(2);
   muster_group group = new_group(pool);
-  family family = {.pool = pool, .group = &group};
+  struct family family = {.pool = pool, .group = &group};
   submit(pool, 0, wait_for_own_group, &family, &group);
   wait_for(&group);
   cr_assert_eq(family.result, MUSTER_E_STATE);
@@ -173,7 +173,7 @@ Test(group, a_job_that_waits_for_its_own_group_is_told_so) {
 }
 
 static void run_inner_that_waits_for_outer(void *argument, uint32_t worker) {
-  family *family = argument;
+  struct family *family = argument;
   (void)worker;
   muster_group inner = new_group(family->pool);
   muster_job_submit(family->pool, 0, wait_for_own_group, family, &inner); /* family->group is the outer one */
@@ -183,7 +183,7 @@ static void run_inner_that_waits_for_outer(void *argument, uint32_t worker) {
 Test(group, a_job_nested_in_a_wait_on_the_same_thread_is_told_so_too) {
   muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
-  family family = {.pool = pool, .group = &group};
+  struct family family = {.pool = pool, .group = &group};
   submit(pool, 0, run_inner_that_waits_for_outer, &family, &group);
   wait_for(&group);
   cr_assert_eq(family.result, MUSTER_E_STATE);
@@ -192,12 +192,12 @@ Test(group, a_job_nested_in_a_wait_on_the_same_thread_is_told_so_too) {
 
 static void have_children(void *argument, uint32_t worker) {
   enum { CHILDREN = 3 };
-  const family *parent = argument;
+  const struct family *parent = argument;
   (void)worker;
   count_up(parent->ran);
   if (parent->depth == 0) return;
   muster_group group = new_group(parent->pool);
-  family child = {.pool = parent->pool, .depth = parent->depth - 1, .ran = parent->ran};
+  struct family child = {.pool = parent->pool, .depth = parent->depth - 1, .ran = parent->ran};
   for (uint32_t i = 0; i < CHILDREN; i++) muster_job_submit(parent->pool, 4, have_children, &child, &group);
   if (parent->depth % 2)
     muster_group_wait(&group);
@@ -211,7 +211,7 @@ Test(group, jobs_wait_for_jobs_that_wait_for_jobs) {
     for (uint32_t round = 0; round < 40 / SLOWER; round++) {
       shared_u64 ran = {0};
       muster_group group = new_group(pool);
-      family family = {.pool = pool, .depth = 6, .ran = &ran};
+      struct family family = {.pool = pool, .depth = 6, .ran = &ran};
       submit(pool, 4, have_children, &family, &group);
       wait_for(&group);
       cr_assert_eq(read_count(&ran), 1 + 3 + 9 + 27 + 81 + 243 + 729);
@@ -227,12 +227,12 @@ Test(group, all_who_wait_asleep_for_a_group_wake) {
   muster_pool *pool = create_pool(2);
   for (uint32_t round = 0; round < 100 / SLOWER; round++) {
     muster_group group = new_group(pool);
-    gate gate = {0};
-    waiter waiters[WAITERS];
+    struct gate gate = {0};
+    struct waiter waiters[WAITERS];
     uint64_t slept = sleeps_of(pool, UINT32_MAX);
     hold_workers(pool, &gate, 1, &group);
     for (uint32_t i = 0; i < WAITERS; i++) {
-      waiters[i] = (waiter){.group = &group, .way = (int)(i % 3), .least_urgent = i};
+      waiters[i] = (struct waiter){.group = &group, .way = (int)(i % 3), .least_urgent = i};
       start_waiter(&waiters[i]);
     }
     await_sleep(pool, UINT32_MAX, slept + WAITERS - 2);
@@ -246,7 +246,7 @@ typedef struct late_submit {
   muster_pool *pool;
   muster_group *group;
   shared_u64 *ran;
-  gate gate;
+  struct gate gate;
 } late_submit;
 
 static void submit_late(void *argument, uint32_t worker) {
@@ -260,11 +260,11 @@ static void submit_late(void *argument, uint32_t worker) {
 Test(group, a_waiter_asleep_wakes_for_a_job_of_its_group_although_somebody_else_sleeps_who_helps_with_others) {
   muster_pool *pool = create_pool(1);
   muster_group held = new_group(pool), own = new_group(pool);
-  gate gate = {0};
+  struct gate gate = {0};
   shared_u64 ran = {0};
   late_submit late = {.pool = pool, .group = &own, .ran = &ran};
-  waiter helper = {.group = &held, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_URGENT};
-  waiter owner = {.group = &own, .way = WAIT_OWN};
+  struct waiter helper = {.group = &held, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_URGENT};
+  struct waiter owner = {.group = &own, .way = WAIT_OWN};
   cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &held), MUSTER_OK);
   cr_assert_eq(muster_job_submit_blocking(pool, submit_late, &late, &own), MUSTER_OK);
   start_waiter(&helper);
@@ -281,10 +281,10 @@ Test(group, a_waiter_asleep_wakes_for_a_job_of_its_group_although_somebody_else_
 Test(group, of_two_sleeping_helpers_one_that_may_runs_what_the_other_may_not) {
   muster_pool *pool = create_pool(1);
   muster_group first = new_group(pool), second = new_group(pool);
-  gate gate = {0};
+  struct gate gate = {0};
   shared_u64 ran = {0};
-  waiter choosy = {.group = &first, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_URGENT};
-  waiter helpful = {.group = &second, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_LOW};
+  struct waiter choosy = {.group = &first, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_URGENT};
+  struct waiter helpful = {.group = &second, .way = WAIT_HELPING, .least_urgent = MUSTER_PRIORITY_LOW};
   cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &first), MUSTER_OK);
   cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &second), MUSTER_OK);
   start_waiter(&choosy); /* takes index 0, and is found first */

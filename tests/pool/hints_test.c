@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-static arena memory;
+static struct arena memory;
 
 static void begin(void) {
   cr_assert_eq(arena_create(&memory, &(muster_allocator){0}), MUSTER_OK);
@@ -17,7 +17,7 @@ static void end(void) {
 
 Test(hints, of_a_wake_that_was_returned_is_found_again) {
   begin();
-  wakes wakes = {0};
+  struct wakes wakes = {0};
   uint32_t agent = 99;
   wakes_create(&wakes, 16, 8, &memory);
   cr_assert(wakes_push(&wakes, 5));
@@ -45,11 +45,11 @@ Test(hints, of_sleepers_are_found_at_every_index_the_lowest_first) {
 Test(hints, of_what_a_wait_depends_on_name_each_group_once) {
   begin();
   follower_table table = {0};
-  group groups[3] = {0};
-  const group *traced[8] = {&groups[0]};
+  struct group groups[3] = {0};
+  const struct group *traced[8] = {&groups[0]};
   followers_create(&table, 8, &memory);
   for (uint32_t i = 0; i < 4; i++) /* two jobs of the first follow the second, of which two follow the third */
-    followers_fill(&table, followers_take(&table), &(job){.group = &groups[i / 2]}, 0, &groups[i / 2 + 1]);
+    followers_fill(&table, followers_take(&table), &(struct job){.group = &groups[i / 2]}, 0, &groups[i / 2 + 1]);
   cr_assert_eq(followers_trace(&table, traced, 1, 8), 3);
   cr_assert(traced[1] == &groups[1] && traced[2] == &groups[2]);
   end();

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct fixture {
-  arena arena;
-  identity identity;
-} fixture;
+struct fixture {
+  struct arena arena;
+  struct identity identity;
+};
 
-static fixture *create(uint32_t maximum) {
-  fixture *fixture = aligned_alloc(64, (sizeof *fixture + 63) / 64 * 64);
+static struct fixture *create(uint32_t maximum) {
+  struct fixture *fixture = aligned_alloc(64, (sizeof *fixture + 63) / 64 * 64);
   muster_allocator allocator = {0};
   memset(fixture, 0, sizeof *fixture);
   arena_create(&fixture->arena, &allocator);
@@ -24,7 +24,7 @@ static fixture *create(uint32_t maximum) {
   return fixture;
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   arena_destroy(&fixture->arena);
   free(fixture);
 }
@@ -32,7 +32,7 @@ static void destroy(fixture *fixture) {
 Test(identity, hands_out_every_index_once_and_then_none) {
   static const uint32_t maxima[] = {1, 2, 3, 4, 100, 128};
   for (uint32_t m = 0; m < sizeof maxima / sizeof *maxima; m++) {
-    fixture *fixture = create(maxima[m]);
+    struct fixture *fixture = create(maxima[m]);
     bool held[128] = {false};
     for (uint32_t i = 0; i < maxima[m]; i++) {
       cr_assert_eq(identity_available(&fixture->identity), maxima[m] - i);
@@ -48,7 +48,7 @@ Test(identity, hands_out_every_index_once_and_then_none) {
 }
 
 Test(identity, takes_what_was_given_back_first_before_what_was_given_back_later) {
-  fixture *fixture = create(8);
+  struct fixture *fixture = create(8);
   static const uint32_t order[8] = {3, 7, 0, 5, 1, 6, 2, 4};
   for (uint32_t i = 0; i < 8; i++) identity_take(&fixture->identity);
   for (uint32_t round = 0; round < 20; round++) {
@@ -60,7 +60,7 @@ Test(identity, takes_what_was_given_back_first_before_what_was_given_back_later)
 }
 
 Test(identity, prefers_what_was_given_back_to_what_was_never_used) {
-  fixture *fixture = create(10);
+  struct fixture *fixture = create(10);
   cr_assert_eq(identity_take(&fixture->identity), 0);
   cr_assert_eq(identity_take(&fixture->identity), 1);
   identity_give_back(&fixture->identity, 0);
@@ -73,8 +73,8 @@ Test(identity, prefers_what_was_given_back_to_what_was_never_used) {
 Test(identity, follows_a_record_that_says_who_takes_which_index) {
   enum { MAXIMUM = 100 };
   uint64_t held[(MAXIMUM + 63) / 64] = {0};
-  fixture *fixture = create(MAXIMUM);
-  identity *identity = &fixture->identity;
+  struct fixture *fixture = create(MAXIMUM);
+  struct identity *identity = &fixture->identity;
   identity->held = held;
   cr_assert_eq(identity_take(identity), IDENTITY_NONE);
   cr_assert(identity_claim(identity, 70));
@@ -93,8 +93,8 @@ Test(identity, follows_a_record_that_says_who_takes_which_index) {
 }
 
 Test(identity, is_live_from_open_to_close_and_its_generation_is_odd_meanwhile) {
-  fixture *fixture = create(4);
-  identity *identity = &fixture->identity;
+  struct fixture *fixture = create(4);
+  struct identity *identity = &fixture->identity;
   uint32_t index = identity_take(identity);
   cr_assert_eq(identity_generation(identity, index) % 2, 0);
   uint32_t generation = identity_open(identity, index);
@@ -108,8 +108,8 @@ Test(identity, is_live_from_open_to_close_and_its_generation_is_odd_meanwhile) {
 }
 
 Test(identity, knows_nobody_under_null_even_foreign_or_future_generations) {
-  fixture *fixture = create(4);
-  identity *identity = &fixture->identity;
+  struct fixture *fixture = create(4);
+  struct identity *identity = &fixture->identity;
   uint32_t index = identity_take(identity), generation = identity_open(identity, index);
   cr_assert_not(identity_is_live(identity, index, 0));
   cr_assert_not(identity_is_live(identity, index, generation + 1));
@@ -123,8 +123,8 @@ Test(identity, knows_nobody_under_null_even_foreign_or_future_generations) {
 }
 
 Test(identity, an_id_stays_stale_however_often_its_index_is_used_again) {
-  fixture *fixture = create(1);
-  identity *identity = &fixture->identity;
+  struct fixture *fixture = create(1);
+  struct identity *identity = &fixture->identity;
   uint32_t generations[1000];
   for (uint32_t i = 0; i < 1000; i++) {
     uint32_t index = identity_take(identity);
@@ -140,8 +140,8 @@ Test(identity, an_id_stays_stale_however_often_its_index_is_used_again) {
 
 Test(identity, agrees_with_a_plain_list_over_a_random_life) {
   enum { MAXIMUM = 37 };
-  fixture *fixture = create(MAXIMUM);
-  identity *identity = &fixture->identity;
+  struct fixture *fixture = create(MAXIMUM);
+  struct identity *identity = &fixture->identity;
   uint32_t generations[MAXIMUM] = {0}, held = 0;
   for (uint32_t step = 0; step < 50000; step++) {
     uint32_t index = (uint32_t)(random_at(1, step, 0, 0) % MAXIMUM);
@@ -168,16 +168,16 @@ Test(identity, agrees_with_a_plain_list_over_a_random_life) {
 
 enum { THREADS = 8, ROUNDS = 20000, MAXIMUM_MAX = 64 };
 
-typedef struct crowd {
-  identity *identity;
-  ring *leaving; /* to the frame's thread */
+struct crowd {
+  struct identity *identity;
+  struct ring *leaving; /* to the frame's thread */
   pthread_barrier_t start;
   shared_u32 holders[MAXIMUM_MAX];
   shared_u64 double_holders, not_live, takers_left;
-} crowd;
+};
 
 static void *take_and_give_back(void *argument) {
-  crowd *crowd = argument;
+  struct crowd *crowd = argument;
   pthread_barrier_wait(&crowd->start);
   for (uint32_t i = 0; i < ROUNDS; i++) {
     uint32_t index = identity_take(crowd->identity);
@@ -193,12 +193,12 @@ static void *take_and_give_back(void *argument) {
   return NULL;
 }
 
-typedef struct leaver {
+struct leaver {
   uint32_t index, generation;
-} leaver;
+};
 
 static void *take_open_and_leave(void *argument) {
-  crowd *crowd = argument;
+  struct crowd *crowd = argument;
   pthread_barrier_wait(&crowd->start);
   for (uint32_t i = 0; i < ROUNDS; i++) {
     uint32_t index = identity_take(crowd->identity);
@@ -207,7 +207,7 @@ static void *take_open_and_leave(void *argument) {
       continue;
     }
     if (exchange_acquire_u32(&crowd->holders[index], 1)) fetch_add_relaxed_u64(&crowd->double_holders, 1);
-    leaver leaver = {index, identity_open(crowd->identity, index)};
+    struct leaver leaver = {index, identity_open(crowd->identity, index)};
     if (!identity_is_live(crowd->identity, index, leaver.generation)) fetch_add_relaxed_u64(&crowd->not_live, 1);
     while (!ring_push(crowd->leaving, &leaver)) sched_yield();
   }
@@ -216,8 +216,8 @@ static void *take_open_and_leave(void *argument) {
 }
 
 static void *close_and_give_back(void *argument) {
-  crowd *crowd = argument;
-  leaver leaver;
+  struct crowd *crowd = argument;
+  struct leaver leaver;
   pthread_barrier_wait(&crowd->start);
   for (;;) {
     bool over = load_acquire_u64(&crowd->takers_left) == 0;
@@ -234,7 +234,7 @@ static void *close_and_give_back(void *argument) {
 }
 
 /* When everybody has left, every index can be taken exactly once more. */
-static void check_all_there(identity *identity) {
+static void check_all_there(struct identity *identity) {
   bool taken[MAXIMUM_MAX] = {false};
   for (uint32_t i = 0; i < identity->maximum; i++) {
     uint32_t index = identity_take(identity);
@@ -246,11 +246,11 @@ static void check_all_there(identity *identity) {
 }
 
 static void run_crowd(uint32_t maximum, void *(*work)(void *), bool framed) {
-  fixture *fixture = create(maximum);
-  crowd *crowd = calloc(1, sizeof *crowd);
+  struct fixture *fixture = create(maximum);
+  struct crowd *crowd = calloc(1, sizeof *crowd);
   pthread_t threads[THREADS];
-  ring leaving = {0};
-  ring_create(&leaving, 16, sizeof(leaver), &fixture->arena);
+  struct ring leaving = {0};
+  ring_create(&leaving, 16, sizeof(struct leaver), &fixture->arena);
   crowd->identity = &fixture->identity;
   crowd->leaving = &leaving;
   store_release_u64(&crowd->takers_left, THREADS - 1);

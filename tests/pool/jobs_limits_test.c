@@ -224,7 +224,7 @@ Test(jobs_limits, pinned_and_blocking_jobs_have_room_of_their_own_that_ends) {
   muster_pool *pool = create_small(1);
   muster_group pinned = new_group(pool), blocking = new_group(pool);
   shared_u64 ran = {0};
-  gate gate = {0};
+  struct gate gate = {0};
   for (uint32_t i = 0; i < ROOM; i++) cr_assert_eq(muster_job_submit_pinned(pool, count_job, &ran, &pinned), MUSTER_OK);
   cr_assert_eq(muster_job_submit_pinned(pool, count_job, &ran, &pinned), MUSTER_E_FULL);
   cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &blocking), MUSTER_OK);

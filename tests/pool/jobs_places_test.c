@@ -4,7 +4,7 @@
 /* ------------------------------------------------------------------------------------------------------ pinned jobs */
 
 typedef struct pinned_job {
-  notes *notes;
+  struct notes *notes;
   uint32_t id;
   pthread_t main;
   shared_u64 *elsewhere;
@@ -17,8 +17,8 @@ static void note_pinned(void *argument, uint32_t worker) {
   write_note(job->notes, job->id);
 }
 
-static void submit_pinned(muster_pool *pool, pinned_job *jobs, uint32_t count, notes *notes, shared_u64 *elsewhere,
-                          muster_group *group) {
+static void submit_pinned(muster_pool *pool, pinned_job *jobs, uint32_t count, struct notes *notes,
+                          shared_u64 *elsewhere, muster_group *group) {
   for (uint32_t i = 0; i < count; i++) {
     jobs[i] = (pinned_job){notes, i, pthread_self(), elsewhere};
     cr_assert_eq(muster_job_submit_pinned(pool, note_pinned, &jobs[i], group), MUSTER_OK);
@@ -32,7 +32,7 @@ static void *try_to_run_pinned(void *argument) {
 Test(jobs_places, pinned_jobs_run_on_the_main_thread_alone_in_order_as_many_as_it_allows) {
   enum { JOBS = 30 };
   muster_pool *pool = create_pool(4);
-  notes notes = {0};
+  struct notes notes = {0};
   shared_u64 elsewhere = {0};
   pinned_job jobs[JOBS];
   void *ran_elsewhere;
@@ -65,7 +65,7 @@ Test(jobs_places, run_pinned_runs_those_that_wait_now_and_not_those_that_they_su
 Test(jobs_places, the_main_thread_runs_pinned_jobs_of_the_group_that_it_waits_for_and_no_others) {
   muster_pool *pool = create_pool(3);
   muster_group group = new_group(pool), other = new_group(pool);
-  notes notes = {0}, others = {0};
+  struct notes notes = {0}, others = {0};
   shared_u64 elsewhere = {0};
   pinned_job jobs[20], other_jobs[5];
   submit_pinned(pool, other_jobs, 5, &others, &elsewhere, &other);
@@ -95,7 +95,7 @@ static void submit_pinned_when_main_sleeps(void *argument, uint32_t worker) {
 Test(jobs_places, the_main_thread_wakes_for_a_pinned_job_while_it_waits) {
   muster_pool *pool = create_pool(2);
   muster_group group = new_group(pool);
-  notes notes = {0};
+  struct notes notes = {0};
   shared_u64 elsewhere = {0};
   pinned_job job = {&notes, 0, pthread_self(), &elsewhere};
   late_pinned late = {pool, &group, &job};
@@ -133,12 +133,12 @@ Test(jobs_places, the_main_thread_runs_pinned_jobs_also_when_all_seats_are_taken
   def.guests_max = 2;
   muster_pool *pool = create_pool_as(&def);
   muster_group groups[WAITERS];
-  waiter waiters[WAITERS];
+  struct waiter waiters[WAITERS];
   shared_u64 ran = {0};
   for (uint32_t i = 0; i < WAITERS; i++) {
     muster_group_init(&groups[i], pool);
     cr_assert_eq(muster_job_submit_pinned(pool, count_job, &ran, &groups[i]), MUSTER_OK);
-    waiters[i] = (waiter){.group = &groups[i], .way = WAIT_OWN};
+    waiters[i] = (struct waiter){.group = &groups[i], .way = WAIT_OWN};
     start_waiter(&waiters[i]);
   }
   await_sleep(pool, UINT32_MAX, 2);
@@ -165,13 +165,13 @@ static uint64_t own_number(void) {
 
 static void enter_and_nest(register_of_indices *all, uint32_t worker, uint32_t depth);
 
-typedef struct nested {
+struct nested {
   register_of_indices *all;
   uint32_t depth;
-} nested;
+};
 
 static void nested_job(void *argument, uint32_t worker) {
-  const nested *nested = argument;
+  const struct nested *nested = argument;
   enter_and_nest(nested->all, worker, nested->depth);
 }
 
@@ -191,7 +191,8 @@ static void enter_and_nest(register_of_indices *all, uint32_t worker, uint32_t d
   if (!outermost && nobody != own_number()) count_up(&all->doubles);
   if (muster_pool_current_index(all->pool) != worker) count_up(&all->changed);
   if (depth > 0) {
-    nested inner = {all, depth - 1}, innermost = {all, 0}; /* blocking jobs that wait for such would use them all up */
+    struct nested inner = {all, depth - 1},
+                  innermost = {all, 0}; /* blocking jobs that wait for such would use them all up */
     muster_group group;
     muster_group_init(&group, all->pool);
     muster_job_submit(all->pool, 4, nested_job, &inner, &group);
@@ -206,7 +207,7 @@ static void enter_and_nest(register_of_indices *all, uint32_t worker, uint32_t d
 }
 
 static void *nest_as_guest(void *argument) {
-  nested nested = {argument, 2};
+  struct nested nested = {argument, 2};
   for (uint32_t round = 0; round < 40 / SLOWER; round++) {
     muster_parallel_for(nested.all->pool, 3, 4, 1, nested_piece, &nested);
     muster_group group = new_group(nested.all->pool);

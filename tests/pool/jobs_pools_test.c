@@ -22,14 +22,14 @@ Test(jobs_pools, keep_their_jobs_apart) {
 }
 
 /* A job of pool a waits for one of pool b, which waits for one of pool a, and so on down. */
-typedef struct ladder {
+struct ladder {
   muster_pool *pools[2];
   uint32_t depth;
   shared_u64 *steps, *changed;
-} ladder;
+};
 
 static void climb(void *argument, uint32_t worker) {
-  const ladder *ladder = argument;
+  const struct ladder *ladder = argument;
   muster_pool *here = ladder->pools[0], *there = ladder->pools[1];
   count_up(ladder->steps);
   if (muster_pool_current_index(here) != worker) count_up(ladder->changed);
@@ -43,7 +43,7 @@ static void climb(void *argument, uint32_t worker) {
 }
 
 static void *climb_from_outside(void *argument) {
-  const ladder *ladder = argument;
+  const struct ladder *ladder = argument;
   muster_group group;
   muster_group_init(&group, ladder->pools[0]);
   for (uint32_t i = 0; i < 40 / SLOWER; i++) {
@@ -60,7 +60,7 @@ static void climb_with(uint32_t workers, uint32_t threads) {
   def.guests_max = workers + threads; /* a seat for everybody who may wait at once */
   shared_u64 steps = {0}, changed = {0};
   muster_pool *first = create_pool_as(&def), *second = create_pool_as(&def);
-  ladder ladders[2] = {{{first, second}, DEPTH, &steps, &changed}, {{second, first}, DEPTH, &steps, &changed}};
+  struct ladder ladders[2] = {{{first, second}, DEPTH, &steps, &changed}, {{second, first}, DEPTH, &steps, &changed}};
   pthread_t *started = calloc(threads, sizeof *started);
   for (uint32_t i = 0; i < threads; i++) started[i] = start_thread(climb_from_outside, &ladders[i % 2]);
   for (uint32_t i = 0; i < threads; i++) pthread_join(started[i], NULL);

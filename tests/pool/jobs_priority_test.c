@@ -3,7 +3,7 @@
 
 enum { JOBS = 300 };
 
-static void fill(noted_job *jobs, notes *notes, uint32_t count) {
+static void fill(noted_job *jobs, struct notes *notes, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) jobs[i] = (noted_job){notes, i};
 }
 
@@ -12,7 +12,7 @@ Test(jobs_priority, jobs_of_one_priority_run_first_in_first_out) {
   muster_group group = new_group(pool);
   noted_job jobs[JOBS];
   for (uint32_t priority = 0; priority < MUSTER_PRIORITIES; priority++) {
-    notes notes = {0};
+    struct notes notes = {0};
     fill(jobs, &notes, JOBS);
     for (uint32_t i = 0; i < JOBS; i++) submit(pool, priority, note_job, &jobs[i], &group);
     if (priority % 2)
@@ -29,8 +29,8 @@ Test(jobs_priority, a_worker_thread_runs_them_first_in_first_out_too) {
   muster_group group = new_group(pool);
   noted_job jobs[JOBS];
   for (uint32_t round = 0; round < 50 / SLOWER; round++) {
-    notes notes = {0};
-    gate gate = {0};
+    struct notes notes = {0};
+    struct gate gate = {0};
     fill(jobs, &notes, JOBS);
     hold_workers(pool, &gate, 1, &group);
     for (uint32_t i = 0; i < JOBS; i++) submit(pool, round % 8, note_job, &jobs[i], &group);
@@ -45,8 +45,8 @@ Test(jobs_priority, the_most_urgent_run_first_whatever_was_submitted_first) {
   muster_pool *pool = create_pool(2);
   muster_group group = new_group(pool);
   noted_job jobs[JOBS];
-  notes notes = {0};
-  gate gate = {0};
+  struct notes notes = {0};
+  struct gate gate = {0};
   fill(jobs, &notes, JOBS);
   hold_workers(pool, &gate, 1, &group);
   /* Job i is of priority 7 - i / per, and the least urgent are submitted first. */
@@ -62,7 +62,7 @@ Test(jobs_priority, the_most_urgent_run_first_whatever_was_submitted_first) {
 Test(jobs_priority, a_waiter_takes_the_more_urgent_jobs_of_its_group_first) {
   muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
-  notes notes = {0};
+  struct notes notes = {0};
   noted_job jobs[MUSTER_PRIORITIES];
   fill(jobs, &notes, MUSTER_PRIORITIES);
   for (uint32_t priority = MUSTER_PRIORITIES; priority-- > 0;)
@@ -74,22 +74,22 @@ Test(jobs_priority, a_waiter_takes_the_more_urgent_jobs_of_its_group_first) {
 
 /* ------------------------------------------------------------------------------------------------------- giving way */
 
-typedef struct intrusion {
+struct intrusion {
   muster_pool *pool;
   muster_group *group;
-  notes *notes;
+  struct notes *notes;
   noted_job urgent;
   uint32_t after; /* the id of the job that submits it */
-} intrusion;
+};
 
 typedef struct intruded_job {
-  intrusion *intrusion;
+  struct intrusion *intrusion;
   uint32_t id;
 } intruded_job;
 
 static void note_and_intrude(void *argument, uint32_t worker) {
   const intruded_job *job = argument;
-  intrusion *intrusion = job->intrusion;
+  struct intrusion *intrusion = job->intrusion;
   (void)worker;
   write_note(intrusion->notes, job->id);
   if (job->id == intrusion->after)
@@ -102,9 +102,9 @@ Test(jobs_priority, between_any_two_jobs_a_worker_gives_way_to_a_more_urgent_one
   muster_pool *pool = create_pool(2);
   muster_group group = new_group(pool);
   for (uint32_t round = 0; round < 200 / SLOWER; round++) {
-    notes notes = {0};
-    gate gate = {0};
-    intrusion intrusion = {pool, &group, &notes, {&notes, URGENT}, round % CHAIN};
+    struct notes notes = {0};
+    struct gate gate = {0};
+    struct intrusion intrusion = {pool, &group, &notes, {&notes, URGENT}, round % CHAIN};
     intruded_job jobs[CHAIN];
     hold_workers(pool, &gate, 1, &group);
     for (uint32_t i = 0; i < CHAIN; i++) {
@@ -120,18 +120,18 @@ Test(jobs_priority, between_any_two_jobs_a_worker_gives_way_to_a_more_urgent_one
   muster_pool_destroy(pool);
 }
 
-typedef struct pieces {
+struct pieces {
   muster_pool *pool;
   muster_group *group;
-  notes notes;
+  struct notes notes;
   noted_job urgent;
   uint64_t until; /* the piece that holds this index submits the urgent job */
   uint32_t piece; /* that submitted it */
   uint32_t count;
-} pieces;
+};
 
 static void note_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  pieces *pieces = argument;
+  struct pieces *pieces = argument;
   (void)worker;
   write_note(&pieces->notes, pieces->count);
   if (begin <= pieces->until && pieces->until < end) {
@@ -146,7 +146,7 @@ Test(jobs_priority, between_any_two_pieces_of_a_range_its_workers_give_way_to_a_
   muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
   for (uint64_t until = 0; until < 90; until += 7) {
-    pieces pieces = {.pool = pool, .group = &group, .urgent = {&pieces.notes, URGENT}, .until = until};
+    struct pieces pieces = {.pool = pool, .group = &group, .urgent = {&pieces.notes, URGENT}, .until = until};
     muster_parallel_for(pool, MUSTER_PRIORITY_FRAME, 100, 1, note_piece, &pieces);
     cr_assert(muster_group_is_complete(&group), "the urgent job has not run");
     cr_assert_eq(note_at(&pieces.notes, pieces.piece + 1), URGENT);
@@ -157,7 +157,7 @@ Test(jobs_priority, between_any_two_pieces_of_a_range_its_workers_give_way_to_a_
 Test(jobs_priority, a_range_does_not_give_way_to_jobs_of_its_own_priority_or_less_urgent_ones) {
   muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
-  pieces pieces = {.pool = pool, .group = &group, .until = UINT64_MAX};
+  struct pieces pieces = {.pool = pool, .group = &group, .until = UINT64_MAX};
   noted_job equal = {&pieces.notes, 777};
   submit(pool, MUSTER_PRIORITY_HIGH, note_job, &equal, &group);
   submit(pool, MUSTER_PRIORITY_LOW, note_job, &equal, &group);
@@ -169,19 +169,19 @@ Test(jobs_priority, a_range_does_not_give_way_to_jobs_of_its_own_priority_or_les
 
 /* ------------------------------------------------------------------------------------------------------------ yield */
 
-typedef struct yielding {
+struct yielding {
   muster_pool *pool;
   uint32_t index, other_index, ran, priority;
-  notes notes;
-} yielding;
+  struct notes notes;
+};
 
 static void note_index(void *argument, uint32_t worker) {
-  yielding *yielding = argument;
+  struct yielding *yielding = argument;
   if (worker != yielding->index) yielding->other_index++;
 }
 
 static void yield_inside(void *argument, uint32_t worker) {
-  yielding *yielding = argument;
+  struct yielding *yielding = argument;
   yielding->index = worker;
   for (uint32_t priority = 0; priority < MUSTER_PRIORITIES; priority++)
     muster_job_submit(yielding->pool, priority, note_index, yielding, NULL);
@@ -192,7 +192,7 @@ Test(jobs_priority, a_job_that_yields_runs_what_is_more_urgent_and_nothing_else_
   for (uint32_t priority = 0; priority < MUSTER_PRIORITIES; priority++) {
     muster_pool *pool = create_pool(1);
     muster_group group = new_group(pool);
-    yielding yielding = {.pool = pool, .priority = priority};
+    struct yielding yielding = {.pool = pool, .priority = priority};
     submit(pool, priority, yield_inside, &yielding, &group);
     wait_for(&group);
     cr_assert_eq(yielding.ran, priority);
@@ -204,7 +204,7 @@ Test(jobs_priority, a_job_that_yields_runs_what_is_more_urgent_and_nothing_else_
 
 Test(jobs_priority, yielding_outside_of_jobs_runs_what_is_more_urgent_as_a_guest) {
   muster_pool *pool = create_pool(1);
-  notes notes = {0};
+  struct notes notes = {0};
   noted_job jobs[4];
   fill(jobs, &notes, 4);
   for (uint32_t i = 0; i < 4; i++) submit(pool, i / 2 + 1, note_job, &jobs[i], NULL);

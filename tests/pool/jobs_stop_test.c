@@ -62,7 +62,7 @@ Test(jobs_stop, afterwards_every_submit_is_refused) {
 Test(jobs_stop, waits_for_what_runs_on_workers_and_blocking_threads_and_drops_what_follows_it) {
   muster_pool *pool = create_pool(2);
   muster_group group = new_group(pool), then = new_group(pool), last = new_group(pool);
-  gate gate = {0};
+  struct gate gate = {0};
   shared_u64 ran = {0};
   hold_workers(pool, &gate, 1, &group);
   cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &group), MUSTER_OK);
@@ -83,10 +83,10 @@ Test(jobs_stop, waits_for_what_runs_on_workers_and_blocking_threads_and_drops_wh
 Test(jobs_stop, waits_for_a_job_that_runs_on_a_guest) {
   muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
-  gate gate = {0};
+  struct gate gate = {0};
   submit(pool, 0, stand_at_gate, &gate, &group);
   submit(pool, 0, do_nothing, NULL, &group);
-  waiter waiter = {.group = &group, .way = WAIT_OWN};
+  struct waiter waiter = {.group = &group, .way = WAIT_OWN};
   start_waiter(&waiter);
   await_count(&gate.arrived, 1);
   pthread_t thread = start_thread(stop_pool, pool);
@@ -100,14 +100,14 @@ Test(jobs_stop, waits_for_a_job_that_runs_on_a_guest) {
 
 /* ------------------------------------------------------------------------------- jobs that wait for what is dropped */
 
-typedef struct hopeful {
+struct hopeful {
   muster_pool *pool;
   uint32_t way;
   shared_u64 waiting, done, ran, blocked;
-} hopeful;
+};
 
 static void block_until_dropped(void *argument, uint32_t worker) {
-  hopeful *hopeful = argument;
+  struct hopeful *hopeful = argument;
   (void)worker;
   count_up(&hopeful->blocked);
   while (muster_job_submit(hopeful->pool, 7, do_nothing, NULL, NULL) != MUSTER_E_STATE) sched_yield();
@@ -115,7 +115,7 @@ static void block_until_dropped(void *argument, uint32_t worker) {
 
 /* Nobody will ever run what these wait for, once the pool stops: its threads leave, and the main thread stops it. */
 static void wait_in_vain(void *argument, uint32_t worker) {
-  hopeful *hopeful = argument;
+  struct hopeful *hopeful = argument;
   muster_group group, then;
   (void)worker;
   muster_group_init(&group, hopeful->pool);
@@ -139,7 +139,7 @@ Test(jobs_stop, ends_also_when_jobs_wait_for_jobs_that_nobody_will_run) {
     def.workers = 3;
     def.blocking_threads_max = 1;
     muster_pool *pool = create_pool_as(&def);
-    hopeful hopeful = {.pool = pool, .way = round % 6};
+    struct hopeful hopeful = {.pool = pool, .way = round % 6};
     cr_assert_eq(muster_job_submit_blocking(pool, block_until_dropped, &hopeful, NULL), MUSTER_OK);
     await_count(&hopeful.blocked, 1);
     for (uint32_t i = 0; i < 2; i++) submit(pool, 0, wait_in_vain, &hopeful, NULL);
@@ -153,15 +153,15 @@ Test(jobs_stop, ends_also_when_jobs_wait_for_jobs_that_nobody_will_run) {
 
 /* ------------------------------------------------------------------------------------------------------ from inside */
 
-typedef struct insider {
+struct insider {
   muster_pool *pool;
   uint64_t dropped;
   muster_result after;
   shared_u64 calls;
-} insider;
+};
 
 static void stop_from_inside(void *argument, uint32_t worker) {
-  insider *insider = argument;
+  struct insider *insider = argument;
   (void)worker;
   insider->dropped += muster_pool_stop(insider->pool);
   insider->after = muster_job_submit(insider->pool, 7, do_nothing, NULL, NULL);
@@ -176,7 +176,7 @@ Test(jobs_stop, inside_a_job_or_a_piece_of_a_range_nothing_happens) {
   for (uint32_t workers = 1; workers <= 3; workers++) {
     muster_pool *pool = create_pool(workers);
     muster_group group = new_group(pool);
-    insider insider = {.pool = pool};
+    struct insider insider = {.pool = pool};
     submit(pool, 0, stop_from_inside, &insider, &group);
     wait_for(&group);
     cr_assert_eq(insider.after, MUSTER_OK);
@@ -276,7 +276,7 @@ Test(jobs_stop, a_parallel_for_whose_help_is_dropped_is_finished_by_its_caller) 
   enum { WORKERS = PIECES };
   for (uint32_t round = 0; round < 60 / SLOWER; round++) {
     muster_pool *pool = create_pool(WORKERS);
-    gate gate = {0};
+    struct gate gate = {0};
     shared_u64 ran = {0};
     busy_host host = {.pool = pool, .ran = &ran};
     hold_workers(pool, &gate, WORKERS - 1, NULL);

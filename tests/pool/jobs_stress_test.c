@@ -5,21 +5,21 @@
 
 enum { GROUPS = 4, ACTIONS = 400 / SLOWER };
 
-typedef struct storm {
+struct storm {
   muster_pool *pool;
   uint64_t seed;
   shared_u64 accepted, ran, dropped, pinned_accepted;
   shared_u64 wrong_sums, wrong_results, doubles;
   shared_u64 holders[512];
-} storm;
+};
 
 typedef struct storm_thread {
-  storm *storm;
+  struct storm *storm;
   uint64_t number;
   pthread_t thread;
 } storm_thread;
 
-static uint64_t draw(const storm *storm, uint64_t number, uint64_t step) {
+static uint64_t draw(const struct storm *storm, uint64_t number, uint64_t step) {
   return random_at(storm->seed, number, 0, step);
 }
 
@@ -30,7 +30,7 @@ static uint64_t own_number(void) {
 }
 
 /* Notes who is inside under an index; a thread may find itself, further out. */
-static void check_index(storm *storm, uint32_t worker) {
+static void check_index(struct storm *storm, uint32_t worker) {
   uint64_t nobody = 0;
   if (compare_exchange_ordered_u64(&storm->holders[worker], &nobody, own_number()))
     store_ordered_u64(&storm->holders[worker], 0);
@@ -39,7 +39,7 @@ static void check_index(storm *storm, uint32_t worker) {
 }
 
 static void plain_job(void *argument, uint32_t worker) {
-  storm *storm = argument;
+  struct storm *storm = argument;
   check_index(storm, worker);
   count_up(&storm->ran);
 }
@@ -49,14 +49,14 @@ static void add_piece(void *argument, uint64_t begin, uint64_t end, uint32_t wor
   fetch_add_relaxed_u64(argument, end - begin);
 }
 
-static void note_result(storm *storm, muster_result result) {
+static void note_result(struct storm *storm, muster_result result) {
   if (result == MUSTER_OK)
     count_up(&storm->accepted);
   else if (result != MUSTER_E_FULL)
     count_up(&storm->wrong_results);
 }
 
-static void check_parallel_for(storm *storm, uint64_t random) {
+static void check_parallel_for(struct storm *storm, uint64_t random) {
   shared_u64 sum = {0};
   uint64_t count = random % 300;
   if (muster_parallel_for(storm->pool, (uint32_t)(random >> 9) % 8, count, random % 5, add_piece, &sum) != MUSTER_OK ||
@@ -66,7 +66,7 @@ static void check_parallel_for(storm *storm, uint64_t random) {
 
 /* A job that does what the host does: submits, waits, ranges. */
 static void busy_job(void *argument, uint32_t worker) {
-  storm *storm = argument;
+  struct storm *storm = argument;
   check_index(storm, worker);
   uint64_t random = draw(storm, own_number(), count_up(&storm->ran));
   muster_group group, then;
@@ -85,7 +85,7 @@ static void busy_job(void *argument, uint32_t worker) {
   if (muster_pool_current_index(storm->pool) != worker) count_up(&storm->doubles);
 }
 
-static void wait_somehow(storm *storm, muster_group *group, uint64_t random) {
+static void wait_somehow(struct storm *storm, muster_group *group, uint64_t random) {
   muster_result result = MUSTER_OK;
   if (random % 4 == 0) result = muster_group_wait_helping(group, (uint32_t)(random >> 40) % 8);
   if (random % 4 == 1 && muster_pool_workers(storm->pool) > 1) result = muster_group_wait_asleep(group);
@@ -93,7 +93,7 @@ static void wait_somehow(storm *storm, muster_group *group, uint64_t random) {
   if (result != MUSTER_OK || !muster_group_is_complete(group)) count_up(&storm->wrong_results);
 }
 
-static void act(storm *storm, muster_group *groups, uint64_t random) {
+static void act(struct storm *storm, muster_group *groups, uint64_t random) {
   muster_pool *pool = storm->pool;
   muster_group *group = &groups[random >> 32 & (GROUPS - 1)];
   uint32_t priority = (uint32_t)(random >> 48) % 8;
@@ -134,7 +134,7 @@ static void act(storm *storm, muster_group *groups, uint64_t random) {
 /* Each has groups of its own, on the heap: AddressSanitizer sees who touches them once they are gone. */
 static void *rage(void *argument) {
   const storm_thread *thread = argument;
-  storm *storm = thread->storm;
+  struct storm *storm = thread->storm;
   for (uint64_t part = 0; part < 4; part++) {
     muster_group *groups = aligned_alloc(64, GROUPS * sizeof *groups);
     for (uint32_t i = 0; i < GROUPS; i++) muster_group_init(&groups[i], storm->pool);
@@ -147,7 +147,7 @@ static void *rage(void *argument) {
 }
 
 static void run_storm(const muster_pool_def *def, uint32_t threads, uint64_t seed) {
-  storm *storm = aligned_alloc(64, (sizeof *storm + 63) / 64 * 64);
+  struct storm *storm = aligned_alloc(64, (sizeof *storm + 63) / 64 * 64);
   *storm = (struct storm){.seed = seed};
   storm->pool = create_pool_as(def);
   storm_thread *all = calloc(threads, sizeof *all);
@@ -208,15 +208,15 @@ Test(jobs_stress, with_fewer_seats_for_guests_than_threads) {
 
 /* ---------------------------------------------------------------------------------------------- sleeping and waking */
 
-typedef struct relay {
+struct relay {
   muster_pool *pool;
   muster_group *group;
   uint64_t left;
   uint32_t priority;
-} relay;
+};
 
 static void pass_on(void *argument, uint32_t worker) {
-  relay *relay = argument;
+  struct relay *relay = argument;
   (void)worker;
   if (relay->left-- > 1) muster_job_submit(relay->pool, relay->priority, pass_on, relay, relay->group);
 }
@@ -228,10 +228,10 @@ Test(jobs_stress, no_wake_is_lost_in_relays_of_single_jobs) {
   for (uint32_t workers = 2; workers <= 8; workers *= 2) {
     muster_pool *pool = create_pool(workers);
     muster_group groups[RELAYS];
-    relay relays[RELAYS];
+    struct relay relays[RELAYS];
     for (uint32_t i = 0; i < RELAYS; i++) {
       muster_group_init(&groups[i], pool);
-      relays[i] = (relay){pool, &groups[i], LENGTH, i * 3};
+      relays[i] = (struct relay){pool, &groups[i], LENGTH, i * 3};
       submit(pool, i, pass_on, &relays[i], &groups[i]);
     }
     for (uint32_t i = 0; i < RELAYS; i++) cr_assert_eq(muster_group_wait_asleep(&groups[i]), MUSTER_OK);
@@ -254,13 +254,13 @@ Test(jobs_stress, no_wake_is_lost_when_the_workers_have_gone_to_sleep_before_eac
 
 /* ------------------------------------------------------------------------------------------------------------ gangs */
 
-typedef struct gang {
+struct gang {
   uint64_t members;
   shared_u64 arrived, ran;
-} gang;
+};
 
 static void meet(void *argument, uint32_t worker) {
-  gang *gang = argument;
+  struct gang *gang = argument;
   (void)worker;
   uint64_t number = count_up(&gang->arrived) - 1;
   await_count(&gang->arrived, (number / gang->members + 1) * gang->members);
@@ -272,7 +272,7 @@ Test(jobs_stress, gangs_meet_whatever_runs_beside_them) {
     muster_pool *pool = create_pool(workers);
     for (uint32_t round = 0; round < 1500 / SLOWER; round++) {
       muster_group group = new_group(pool), other = new_group(pool);
-      gang gang = {.members = workers - 1};
+      struct gang gang = {.members = workers - 1};
       for (uint32_t i = 0; i < round % 40; i++) submit(pool, 3, do_nothing, NULL, &other);
       for (uint32_t i = 0; i < workers - 1; i++) submit(pool, 3, meet, &gang, &group);
       for (uint32_t i = 0; i < round % 7; i++) submit(pool, i, do_nothing, NULL, &other);

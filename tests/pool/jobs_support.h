@@ -100,17 +100,17 @@ static inline void await_sleep(const muster_pool *pool, uint32_t index, uint64_t
 }
 
 /* A thread that waits for a group in one of the three ways. */
-typedef struct waiter {
+struct waiter {
   muster_group *group;
   enum { WAIT_OWN, WAIT_HELPING, WAIT_ASLEEP } way;
   uint32_t least_urgent;
   muster_result result;
   shared_u64 returned;
   pthread_t thread;
-} waiter;
+};
 
 static inline void *run_waiter(void *argument) {
-  waiter *waiter = argument;
+  struct waiter *waiter = argument;
   if (waiter->way == WAIT_OWN) waiter->result = muster_group_wait(waiter->group);
   if (waiter->way == WAIT_HELPING) waiter->result = muster_group_wait_helping(waiter->group, waiter->least_urgent);
   if (waiter->way == WAIT_ASLEEP) waiter->result = muster_group_wait_asleep(waiter->group);
@@ -118,11 +118,11 @@ static inline void *run_waiter(void *argument) {
   return NULL;
 }
 
-static inline void start_waiter(waiter *waiter) {
+static inline void start_waiter(struct waiter *waiter) {
   waiter->thread = start_thread(run_waiter, waiter);
 }
 
-static inline void join_waiter(waiter *waiter) {
+static inline void join_waiter(struct waiter *waiter) {
   pthread_join(waiter->thread, NULL);
   cr_assert_eq(waiter->result, MUSTER_OK);
 }
@@ -130,24 +130,24 @@ static inline void join_waiter(waiter *waiter) {
 /* ------------------------------------------------------------------------------------------------------------ gates */
 
 /* Jobs that come to a gate stay there until it is opened: what holds workers while a test arranges what comes next. */
-typedef struct gate {
+struct gate {
   shared_u64 arrived, open, left;
-} gate;
+};
 
 static inline void stand_at_gate(void *argument, uint32_t worker) {
-  gate *gate = argument;
+  struct gate *gate = argument;
   (void)worker;
   count_up(&gate->arrived);
   await_count(&gate->open, 1);
   count_up(&gate->left);
 }
 
-static inline void open_gate(gate *gate) {
+static inline void open_gate(struct gate *gate) {
   store_ordered_u64(&gate->open, 1);
 }
 
 /* Occupies `count` worker threads. */
-static inline void hold_workers(muster_pool *pool, gate *gate, uint32_t count, muster_group *group) {
+static inline void hold_workers(muster_pool *pool, struct gate *gate, uint32_t count, muster_group *group) {
   for (uint32_t i = 0; i < count; i++) {
     submit(pool, MUSTER_PRIORITY_URGENT, stand_at_gate, gate, group);
     await_count(&gate->arrived, i + 1);
@@ -159,17 +159,17 @@ static inline void hold_workers(muster_pool *pool, gate *gate, uint32_t count, m
 enum { NOTES_MAX = 4096 };
 
 /* Who ran, in the order in which they ran. */
-typedef struct notes {
+struct notes {
   shared_u64 count;
   shared_u32 ids[NOTES_MAX];
-} notes;
+};
 
 typedef struct noted_job {
-  notes *notes;
+  struct notes *notes;
   uint32_t id;
 } noted_job;
 
-static inline void write_note(notes *notes, uint32_t id) {
+static inline void write_note(struct notes *notes, uint32_t id) {
   uint64_t place = fetch_add_relaxed_u64(&notes->count, 1);
   if (place < NOTES_MAX) store_relaxed_u32(&notes->ids[place], id);
 }
@@ -180,11 +180,11 @@ static inline void note_job(void *argument, uint32_t worker) {
   write_note(job->notes, job->id);
 }
 
-static inline uint32_t note_at(const notes *notes, uint64_t place) {
+static inline uint32_t note_at(const struct notes *notes, uint64_t place) {
   return load_relaxed_u32(&notes->ids[place]);
 }
 
-static inline void check_notes_ascend(const notes *notes, uint64_t count) {
+static inline void check_notes_ascend(const struct notes *notes, uint64_t count) {
   cr_assert_eq(read_count(&notes->count), count);
   for (uint64_t i = 0; i < count; i++)
     cr_assert_eq(note_at(notes, i), i, "place %u has job %u", (unsigned)i, note_at(notes, i));

@@ -26,14 +26,14 @@ Test(jobs, of_no_group_run_too) {
 
 /* ---------------------------------------------------------------------------------------------- who runs, and where */
 
-typedef struct place {
+struct place {
   const muster_pool *pool;
   pthread_t thread;
   uint32_t worker, current;
-} place;
+};
 
 static void write_place(void *argument, uint32_t worker) {
-  place *place = argument;
+  struct place *place = argument;
   place->thread = pthread_self();
   place->worker = worker;
   place->current = muster_pool_current_index(place->pool);
@@ -42,7 +42,7 @@ static void write_place(void *argument, uint32_t worker) {
 Test(jobs, in_a_pool_of_one_worker_run_only_inside_a_wait_on_the_waiting_thread_as_index_zero) {
   muster_pool *pool = create_pool(1);
   muster_group group = new_group(pool);
-  place place = {.pool = pool};
+  struct place place = {.pool = pool};
   shared_u64 ran = {0};
   for (uint32_t i = 0; i < 100; i++) submit(pool, MUSTER_PRIORITY_NORMAL, count_job, &ran, &group);
   submit(pool, MUSTER_PRIORITY_NORMAL, write_place, &place, &group);
@@ -105,7 +105,7 @@ Test(jobs, a_group_that_was_never_used_is_complete) {
 Test(jobs, a_group_is_incomplete_while_a_job_of_it_waits_or_runs) {
   muster_pool *pool = create_pool(2);
   muster_group group = new_group(pool);
-  gate gate = {0};
+  struct gate gate = {0};
   hold_workers(pool, &gate, 1, &group);
   cr_assert_not(muster_group_is_complete(&group), "it runs");
   submit(pool, MUSTER_PRIORITY_LOW, do_nothing, NULL, &group);
@@ -118,17 +118,17 @@ Test(jobs, a_group_is_incomplete_while_a_job_of_it_waits_or_runs) {
 
 enum { WORDS = 512 };
 
-typedef struct page {
+struct page {
   uint64_t in[WORDS], out[WORDS]; /* plain: submit and completion must make them visible */
-} page;
+};
 
 static void copy_page(void *argument, uint32_t worker) {
-  page *page = argument;
+  struct page *page = argument;
   (void)worker;
   for (uint32_t i = 0; i < WORDS; i++) page->out[i] = page->in[i] * 3 + 1;
 }
 
-static uint64_t wrong_words(const page *page, uint64_t round) {
+static uint64_t wrong_words(const struct page *page, uint64_t round) {
   uint64_t wrong = 0;
   for (uint64_t i = 0; i < WORDS; i++) wrong += page->out[i] != (round + i) * 3 + 1;
   return wrong;
@@ -137,7 +137,7 @@ static uint64_t wrong_words(const page *page, uint64_t round) {
 Test(jobs, what_the_submitter_wrote_is_visible_to_the_job_and_what_the_job_wrote_to_whoever_sees_it_complete) {
   enum { ROUNDS = 3000 / SLOWER, PAGES = 4 };
   muster_pool *pool = create_pool(3);
-  page *pages = calloc(PAGES, sizeof *pages);
+  struct page *pages = calloc(PAGES, sizeof *pages);
   muster_group group = new_group(pool);
   for (uint64_t round = 0; round < ROUNDS; round++) {
     for (uint32_t p = 0; p < PAGES; p++) {
@@ -172,15 +172,15 @@ Test(jobs, a_group_may_be_freed_as_soon_as_it_is_seen_complete) {
 
 /* ----------------------------------------------------------------------------------------------------- many threads */
 
-typedef struct submitter {
+struct submitter {
   muster_pool *pool;
   shared_u64 ran;
   uint64_t rounds, wrong;
   pthread_t thread;
-} submitter;
+};
 
 static void *submit_and_wait(void *argument) {
-  submitter *submitter = argument;
+  struct submitter *submitter = argument;
   muster_group group = new_group(submitter->pool);
   for (uint64_t round = 1; round <= submitter->rounds; round++) {
     for (uint32_t i = 0; i < 10; i++)
@@ -194,9 +194,9 @@ static void *submit_and_wait(void *argument) {
 Test(jobs, come_from_many_threads_at_once_that_the_pool_does_not_own) {
   enum { THREADS = 16 };
   muster_pool *pool = create_pool(3);
-  submitter submitters[THREADS];
+  struct submitter submitters[THREADS];
   for (uint32_t i = 0; i < THREADS; i++) {
-    submitters[i] = (submitter){.pool = pool, .rounds = 300 / SLOWER};
+    submitters[i] = (struct submitter){.pool = pool, .rounds = 300 / SLOWER};
     submitters[i].thread = start_thread(submit_and_wait, &submitters[i]);
   }
   for (uint32_t i = 0; i < THREADS; i++) {
@@ -272,7 +272,7 @@ Test(jobs, that_were_taken_from_what_another_had_claimed_are_counted_as_stolen) 
   muster_pool *pool = create_pool(3);
   for (uint32_t round = 0; round < ROUNDS && statistics_of(pool, UINT32_MAX).jobs_stolen == 0; round++) {
     muster_group warm = new_group(pool), group = new_group(pool);
-    gate before = {0}, gate = {0};
+    struct gate before = {0}, gate = {0};
     shared_u64 ran = {0};
     for (uint32_t i = 0; i < 200; i++) submit(pool, 4, do_nothing, NULL, &warm); /* jobs are short: claims are long */
     cr_assert_eq(muster_group_wait_asleep(&warm), MUSTER_OK);

@@ -18,7 +18,7 @@ Test(jobs_threads, blocking_jobs_run_beside_each_other_outside_the_workers_up_to
   muster_pool *pool = create_for_blocking(2, THREADS);
   for (uint32_t round = 0; round < 50 / SLOWER; round++) {
     muster_group blocking = new_group(pool), group = new_group(pool);
-    gate gate = {0};
+    struct gate gate = {0};
     shared_u64 ran = {0};
     for (uint32_t i = 0; i < 2 * THREADS; i++)
       cr_assert_eq(muster_job_submit_blocking(pool, stand_at_gate, &gate, &blocking), MUSTER_OK);
@@ -153,33 +153,33 @@ Test(jobs_threads, threads_bear_the_pools_name_and_their_number) {
 
 enum { WORKERS = 5 };
 
-typedef struct hooks {
+struct hooks {
   shared_u64 started[WORKERS], slept[WORKERS], woken[WORKERS], stopped[WORKERS];
   shared_u64 wrong;
-} hooks;
+};
 
 static void on_start(uint32_t worker, void *user) {
-  hooks *hooks = user;
+  struct hooks *hooks = user;
   if (worker == 0 || worker >= WORKERS || count_up(&hooks->started[worker]) != 1) count_up(&hooks->wrong);
 }
 
 static void on_sleep(uint32_t worker, void *user) {
-  hooks *hooks = user;
+  struct hooks *hooks = user;
   if (count_up(&hooks->slept[worker]) != read_count(&hooks->woken[worker]) + 1) count_up(&hooks->wrong);
 }
 
 static void on_wake(uint32_t worker, void *user) {
-  hooks *hooks = user;
+  struct hooks *hooks = user;
   if (count_up(&hooks->woken[worker]) != read_count(&hooks->slept[worker])) count_up(&hooks->wrong);
 }
 
 static void on_stop(uint32_t worker, void *user) {
-  hooks *hooks = user;
+  struct hooks *hooks = user;
   if (read_count(&hooks->woken[worker]) != read_count(&hooks->slept[worker])) count_up(&hooks->wrong);
   if (count_up(&hooks->stopped[worker]) != 1) count_up(&hooks->wrong);
 }
 
-static muster_pool *create_hooked(hooks *hooks) {
+static muster_pool *create_hooked(struct hooks *hooks) {
   muster_pool_def def = muster_default_pool_def();
   def.workers = WORKERS;
   def.on_worker_start = on_start;
@@ -192,7 +192,7 @@ static muster_pool *create_hooked(hooks *hooks) {
 
 Test(jobs_threads, hooks_tell_of_each_start_sleep_wake_and_stop_in_pairs) {
   for (uint32_t round = 0; round < 20; round++) {
-    hooks hooks = {0};
+    struct hooks hooks = {0};
     muster_pool *pool = create_hooked(&hooks);
     muster_group group = new_group(pool);
     for (uint32_t i = 1; i < WORKERS; i++) await_sleep(pool, i, 1);
@@ -213,8 +213,8 @@ Test(jobs_threads, hooks_tell_of_each_start_sleep_wake_and_stop_in_pairs) {
 
 typedef struct long_wait {
   muster_pool *pool;
-  hooks *hooks;
-  gate gate;
+  struct hooks *hooks;
+  struct gate gate;
   shared_u64 told;
 } long_wait;
 
@@ -229,7 +229,7 @@ static void wait_for_gate(void *argument, uint32_t worker) {
 }
 
 Test(jobs_threads, hooks_tell_also_of_a_worker_that_sleeps_inside_a_wait) {
-  hooks hooks = {0};
+  struct hooks hooks = {0};
   muster_pool *pool = create_hooked(&hooks);
   muster_group group = new_group(pool);
   for (uint32_t i = 1; i < WORKERS; i++) await_sleep(pool, i, 1);
@@ -247,13 +247,13 @@ Test(jobs_threads, hooks_tell_also_of_a_worker_that_sleeps_inside_a_wait) {
 
 /* --------------------------------------------------------------------------------------------------------- affinity */
 
-typedef struct mask {
+struct mask {
   cpu_set_t set;
   bool read;
-} mask;
+};
 
 static void read_mask(void *argument, uint32_t worker) {
-  mask *mask = argument;
+  struct mask *mask = argument;
   (void)worker;
   mask->read = sched_getaffinity(0, sizeof mask->set, &mask->set) == 0;
 }
@@ -261,7 +261,7 @@ static void read_mask(void *argument, uint32_t worker) {
 typedef struct blocking_in_job {
   muster_pool *pool;
   muster_group *group;
-  mask mask;
+  struct mask mask;
 } blocking_in_job;
 
 static void submit_blocking_in_job(void *argument, uint32_t worker) {
@@ -271,7 +271,7 @@ static void submit_blocking_in_job(void *argument, uint32_t worker) {
 }
 
 Test(jobs_threads, the_affinity_of_the_host_is_left_alone_and_blocking_threads_have_the_same) {
-  mask before = {0}, after = {0}, blocking = {0};
+  struct mask before = {0}, after = {0}, blocking = {0};
   read_mask(&before, 0);
   muster_pool *pool = create_pool(0);
   muster_group group = new_group(pool);
@@ -291,7 +291,7 @@ Test(jobs_threads, the_affinity_of_the_host_is_left_alone_and_blocking_threads_h
 }
 
 Test(jobs_threads, workers_are_bound_to_nothing_when_that_is_asked_for) {
-  mask host = {0}, worker = {0};
+  struct mask host = {0}, worker = {0};
   read_mask(&host, 0);
   muster_pool_def def = muster_default_pool_def();
   def.workers = 2;

@@ -2,23 +2,23 @@
 #include "pool/jobs_support.h"
 #include "pool/lane.h"
 
-typedef struct bench {
-  arena arena;
-  lane lane;
-} bench;
+struct bench {
+  struct arena arena;
+  struct lane lane;
+};
 
-static void set_up(bench *bench, uint32_t capacity) {
+static void set_up(struct bench *bench, uint32_t capacity) {
   cr_assert_eq(arena_create(&bench->arena, &(muster_allocator){0}), MUSTER_OK);
   memset(&bench->lane, 0, sizeof bench->lane);
   lane_create(&bench->lane, capacity, &bench->arena);
   cr_assert_not(bench->arena.failed);
 }
 
-static job numbered(uint64_t number, uint64_t group) {
-  return (job){NULL, (void *)(uintptr_t)number, (struct group *)(uintptr_t)group};
+static struct job numbered(uint64_t number, uint64_t group) {
+  return (struct job){NULL, (void *)(uintptr_t)number, (struct group *)(uintptr_t)group};
 }
 
-static uint64_t number_of(const job *job) {
+static uint64_t number_of(const struct job *job) {
   return (uintptr_t)job->argument;
 }
 
@@ -26,25 +26,25 @@ static const struct group *group_named(uint64_t name) {
   return (const struct group *)(uintptr_t)name;
 }
 
-static bool push(bench *bench, uint64_t number, uint64_t group) {
-  job job = numbered(number, group);
+static bool push(struct bench *bench, uint64_t number, uint64_t group) {
+  struct job job = numbered(number, group);
   return lane_push(&bench->lane, &job);
 }
 
 /* Claims up to `most` and starts them; returns how many were claimed, and counts those that were still there. */
-static uint32_t claim(lane *lane, uint32_t most, const struct group *only, uint64_t *got, uint32_t *got_count) {
+static uint32_t claim(struct lane *lane, uint32_t most, const struct group *only, uint64_t *got, uint32_t *got_count) {
   uint64_t first;
   uint32_t count = lane_look(lane, most, only, &first);
   if (!count || !lane_claim(lane, first, count)) return 0;
   for (uint32_t i = 0; i < count; i++) {
-    job job;
+    struct job job;
     if (lane_start(lane, first + i, &job)) got[(*got_count)++] = number_of(&job);
   }
   return count;
 }
 
 Test(lane, is_first_in_first_out_over_many_laps) {
-  bench bench;
+  struct bench bench;
   set_up(&bench, 4);
   uint64_t pushed = 0, got[4], taken = 0;
   for (uint32_t round = 0; round < 1000; round++) {
@@ -60,7 +60,7 @@ Test(lane, is_first_in_first_out_over_many_laps) {
 }
 
 Test(lane, refuses_what_exceeds_its_capacity_and_has_room_once_a_job_has_started) {
-  bench bench;
+  struct bench bench;
   uint64_t got[4];
   uint32_t count = 0;
   set_up(&bench, 4);
@@ -79,8 +79,8 @@ Test(lane, refuses_what_exceeds_its_capacity_and_has_room_once_a_job_has_started
 }
 
 Test(lane, a_job_taken_out_of_turn_is_not_started_and_the_others_keep_their_order) {
-  bench bench;
-  job job;
+  struct bench bench;
+  struct job job;
   set_up(&bench, 8);
   for (uint64_t lap = 0; lap < 50; lap++) {
     uint64_t got[8], first = lane_head(&bench.lane);
@@ -100,8 +100,8 @@ Test(lane, a_job_taken_out_of_turn_is_not_started_and_the_others_keep_their_orde
 }
 
 Test(lane, a_job_may_be_taken_out_between_its_claim_and_its_start) {
-  bench bench;
-  job job;
+  struct bench bench;
+  struct job job;
   set_up(&bench, 4);
   for (uint32_t lap = 0; lap < 50; lap++) {
     uint64_t first;
@@ -126,7 +126,7 @@ Test(lane, a_job_may_be_taken_out_between_its_claim_and_its_start) {
 }
 
 Test(lane, a_claim_for_a_group_stops_at_the_first_job_of_another) {
-  bench bench;
+  struct bench bench;
   uint64_t first;
   set_up(&bench, 8);
   for (uint64_t i = 0; i < 8; i++) cr_assert(push(&bench, i, i < 3 ? 1 : 2));
@@ -138,8 +138,8 @@ Test(lane, a_claim_for_a_group_stops_at_the_first_job_of_another) {
 }
 
 Test(lane, a_sweep_frees_the_places_of_what_was_taken_out_at_the_head_and_nothing_else) {
-  bench bench;
-  job job;
+  struct bench bench;
+  struct job job;
   set_up(&bench, 8);
   for (uint32_t lap = 0; lap < 50; lap++) {
     uint64_t got[8], first = lane_head(&bench.lane);
@@ -161,19 +161,19 @@ Test(lane, a_sweep_frees_the_places_of_what_was_taken_out_at_the_head_and_nothin
 
 enum { JOBS = 60000 / SLOWER, PRODUCERS = 2, CLAIMERS = 2, TAKERS = 2, GROUPS = 3 };
 
-typedef struct market {
-  bench bench;
+struct market {
+  struct bench bench;
   shared_u32 *got; /* by job */
   shared_u64 total, wrong_group, out_of_order;
-} market;
+};
 
-typedef struct trader {
-  market *market;
+struct trader {
+  struct market *market;
   uint32_t number;
   pthread_t thread;
-} trader;
+};
 
-static void note_got(market *market, const job *job) {
+static void note_got(struct market *market, const struct job *job) {
   uint64_t number = number_of(job);
   fetch_add_relaxed_u32(&market->got[number], 1);
   if ((uintptr_t)job->group != 1 + number % GROUPS) fetch_add_relaxed_u64(&market->wrong_group, 1);
@@ -181,7 +181,7 @@ static void note_got(market *market, const job *job) {
 }
 
 static void *produce(void *argument) {
-  const trader *trader = argument;
+  const struct trader *trader = argument;
   for (uint64_t i = trader->number; i < JOBS; i += PRODUCERS)
     while (!push(&trader->market->bench, i, 1 + i % GROUPS)) sched_yield();
   return NULL;
@@ -189,9 +189,9 @@ static void *produce(void *argument) {
 
 /* Jobs of one producer that one claimer gets come in order. */
 static void *claim_and_start(void *argument) {
-  const trader *trader = argument;
-  market *market = trader->market;
-  lane *lane = &market->bench.lane;
+  const struct trader *trader = argument;
+  struct market *market = trader->market;
+  struct lane *lane = &market->bench.lane;
   uint64_t latest[PRODUCERS] = {0};
   while (load_ordered_u64(&market->total) < JOBS) {
     uint64_t first;
@@ -201,7 +201,7 @@ static void *claim_and_start(void *argument) {
       continue;
     }
     for (uint32_t i = 0; i < count; i++) {
-      job job;
+      struct job job;
       if (!lane_start(lane, first + i, &job)) continue;
       uint64_t *before = &latest[number_of(&job) % PRODUCERS];
       if (number_of(&job) < *before) fetch_add_relaxed_u64(&market->out_of_order, 1);
@@ -213,15 +213,15 @@ static void *claim_and_start(void *argument) {
 }
 
 static void *take_out(void *argument) {
-  const trader *trader = argument;
-  market *market = trader->market;
-  lane *lane = &market->bench.lane;
+  const struct trader *trader = argument;
+  struct market *market = trader->market;
+  struct lane *lane = &market->bench.lane;
   const struct group *only = trader->number ? group_named(trader->number) : NULL;
   while (load_ordered_u64(&market->total) < JOBS) {
     /* From behind the head on, where claimed jobs stand that have not started. */
     uint64_t head = lane_head(lane), tail = lane_tail(lane);
     for (uint64_t position = head > 8 ? head - 8 : 0; position < tail; position++) {
-      job job;
+      struct job job;
       if (lane_take_out(lane, position, only, &job)) note_got(market, &job);
     }
     sched_yield();
@@ -230,14 +230,14 @@ static void *take_out(void *argument) {
 }
 
 static void run_market(uint32_t capacity) {
-  market *market = calloc(1, sizeof *market);
-  trader traders[PRODUCERS + CLAIMERS + TAKERS];
+  struct market *market = calloc(1, sizeof *market);
+  struct trader traders[PRODUCERS + CLAIMERS + TAKERS];
   set_up(&market->bench, capacity);
   market->got = calloc(JOBS, sizeof *market->got);
   for (uint32_t i = 0; i < PRODUCERS + CLAIMERS + TAKERS; i++) {
     void *(*run)(void *) = i < PRODUCERS ? produce : i < PRODUCERS + CLAIMERS ? claim_and_start : take_out;
     uint32_t number = i < PRODUCERS ? i : (i - PRODUCERS) % 2;
-    traders[i] = (trader){market, number, 0};
+    traders[i] = (struct trader){market, number, 0};
     cr_assert_eq(pthread_create(&traders[i].thread, NULL, run, &traders[i]), 0);
   }
   for (uint32_t i = 0; i < PRODUCERS + CLAIMERS + TAKERS; i++) pthread_join(traders[i].thread, NULL);

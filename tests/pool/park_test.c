@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 Test(park, a_wait_with_an_outdated_ticket_returns_at_once) {
-  parking parking = {0};
+  struct parking parking = {0};
   for (uint32_t i = 0; i < 1000; i++) {
     uint32_t ticket = park_ticket(&parking);
     cr_assert_not(park_is_stale(&parking, ticket));
@@ -19,7 +19,7 @@ Test(park, a_wait_with_an_outdated_ticket_returns_at_once) {
 }
 
 Test(park, every_wake_makes_another_ticket) {
-  parking parking = {0};
+  struct parking parking = {0};
   uint32_t last = park_ticket(&parking);
   for (uint32_t i = 0; i < 1000; i++) {
     park_wake(&parking);
@@ -31,24 +31,24 @@ Test(park, every_wake_makes_another_ticket) {
 enum { ROUNDS = 100000 };
 
 /* Two threads that pass a number to and fro. The number itself is plain: the wake carries it. */
-typedef struct side {
-  _Alignas(64) parking parking;
+struct side {
+  _Alignas(64) struct parking parking;
   shared_u32 arrived;
   uint64_t letter;
-} side;
+};
 
-typedef struct table {
-  side ping, pong;
+struct table {
+  struct side ping, pong;
   uint64_t wrong;
-} table;
+};
 
-static void send(side *to, uint32_t round, uint64_t letter) {
+static void send(struct side *to, uint32_t round, uint64_t letter) {
   to->letter = letter;
   store_release_u32(&to->arrived, round);
   park_wake(&to->parking);
 }
 
-static uint64_t receive(side *own, uint32_t round) {
+static uint64_t receive(struct side *own, uint32_t round) {
   for (;;) {
     uint32_t ticket = park_ticket(&own->parking);
     if (load_acquire_u32(&own->arrived) == round) return own->letter;
@@ -62,7 +62,7 @@ static void dawdle(uint32_t side, uint32_t round) {
 }
 
 static void *answer(void *argument) {
-  table *table = argument;
+  struct table *table = argument;
   for (uint32_t round = 1; round <= ROUNDS; round++) {
     uint64_t letter = receive(&table->pong, round);
     dawdle(1, round);
@@ -72,7 +72,7 @@ static void *answer(void *argument) {
 }
 
 Test(park, loses_no_wake_in_100000_ping_pongs) {
-  static table table;
+  static struct table table;
   pthread_t thread;
   cr_assert_eq(pthread_create(&thread, NULL, answer, &table), 0);
   for (uint32_t round = 1; round <= ROUNDS; round++) {
@@ -86,13 +86,13 @@ Test(park, loses_no_wake_in_100000_ping_pongs) {
 
 enum { WAKERS = 4, WAKES = 20000 };
 
-typedef struct bell {
-  _Alignas(64) parking parking;
+struct bell {
+  _Alignas(64) struct parking parking;
   _Alignas(64) shared_u64 rung;
-} bell;
+};
 
 static void *ring_the_bell(void *argument) {
-  bell *bell = argument;
+  struct bell *bell = argument;
   for (uint32_t i = 0; i < WAKES; i++) {
     fetch_add_relaxed_u64(&bell->rung, 1);
     park_wake(&bell->parking);
@@ -101,7 +101,7 @@ static void *ring_the_bell(void *argument) {
 }
 
 Test(park, a_waiter_hears_the_last_of_many_wakers) {
-  static bell bell;
+  static struct bell bell;
   pthread_t threads[WAKERS];
   for (uint32_t i = 0; i < WAKERS; i++) cr_assert_eq(pthread_create(&threads[i], NULL, ring_the_bell, &bell), 0);
   for (;;) {

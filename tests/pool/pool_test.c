@@ -18,8 +18,8 @@ static muster_pool *create(uint32_t workers) {
 }
 
 static void run_crew_as(muster_pool *pool, const crew_orders *orders) {
-  crew crew;
-  visit visit;
+  struct crew crew;
+  struct visit visit;
   crew_run(&crew, visit_begin(&visit, pool), orders, CREW_ALL);
   visit_end(&visit);
 }
@@ -106,19 +106,19 @@ Test(pool, of_one_worker_runs_everything_on_the_caller) {
   muster_pool_destroy(pool);
 }
 
-typedef struct nap {
+struct nap {
   roll_call roll;
   uint64_t sleeps, elsewhere;
-} nap;
+};
 
 static void answer_after_a_while(void *argument, uint32_t worker) {
-  nap *nap = argument;
+  struct nap *nap = argument;
   answer_roll_call(&nap->roll, worker);
   for (uint32_t i = 0; worker > 0 && i < 5000; i++) pause_processor();
 }
 
 static void note_sleep(void *argument) {
-  nap *nap = argument;
+  struct nap *nap = argument;
   nap->sleeps++;
   nap->elsewhere += !pthread_equal(pthread_self(), nap->roll.caller);
 }
@@ -127,7 +127,7 @@ Test(pool, a_caller_without_patience_sleeps_until_the_last_worker_left_and_is_to
   muster_pool *pool = create(3);
   uint64_t sleeps = 0;
   for (uint32_t run = 0; run < 2000; run++) {
-    nap nap = {.roll = {.workers = 3, .caller = pthread_self(), .wait_for_all = true}};
+    struct nap nap = {.roll = {.workers = 3, .caller = pthread_self(), .wait_for_all = true}};
     run_crew_as(pool, &(crew_orders){.work = answer_after_a_while, .argument = &nap, .before_sleep = note_sleep});
     check_roll(&nap.roll);
     for (uint32_t i = 0; i < 3; i++) cr_assert_eq(nap.roll.written[i], i + 1);
@@ -142,14 +142,14 @@ Test(pool, a_caller_without_patience_sleeps_until_the_last_worker_left_and_is_to
 
 enum { ITEMS = 4096 };
 
-typedef struct harvest {
+struct harvest {
   shared_u64 next;
   uint64_t field[ITEMS]; /* plain: each item belongs to whoever drew its number */
   uint64_t seed;
-} harvest;
+};
 
 static void reap(void *argument, uint32_t worker) {
-  harvest *harvest = argument;
+  struct harvest *harvest = argument;
   (void)worker;
   for (;;) {
     uint64_t item = fetch_add_relaxed_u64(&harvest->next, 1);
@@ -159,7 +159,7 @@ static void reap(void *argument, uint32_t worker) {
 }
 
 /* Each round builds on what the workers of the round before wrote. */
-static uint64_t wrong_after_rounds(muster_pool *pool, harvest *harvest, uint64_t rounds) {
+static uint64_t wrong_after_rounds(muster_pool *pool, struct harvest *harvest, uint64_t rounds) {
   uint64_t *expected = calloc(ITEMS, sizeof *expected), wrong = 0;
   for (uint64_t round = 0; round < rounds; round++) {
     harvest->seed = round * 7 + 1;
@@ -176,7 +176,7 @@ static uint64_t wrong_after_rounds(muster_pool *pool, harvest *harvest, uint64_t
 
 Test(pool, the_caller_sees_what_every_worker_wrote_and_the_next_crew_does_too) {
   muster_pool *pool = create(4);
-  harvest *harvest = calloc(1, sizeof *harvest);
+  struct harvest *harvest = calloc(1, sizeof *harvest);
   cr_assert_eq(wrong_after_rounds(pool, harvest, 300), 0);
   free(harvest);
   muster_pool_destroy(pool);
@@ -186,14 +186,14 @@ Test(pool, the_caller_sees_what_every_worker_wrote_and_the_next_crew_does_too) {
 
 enum { GUESTS = 8, CALLERS_MAX = GUESTS + 4 };
 
-typedef struct caller {
+struct caller {
   muster_pool *pool;
   uint64_t rounds, wrong;
-} caller;
+};
 
 static void *call(void *argument) {
-  caller *caller = argument;
-  harvest *harvest = calloc(1, sizeof *harvest);
+  struct caller *caller = argument;
+  struct harvest *harvest = calloc(1, sizeof *harvest);
   caller->wrong = wrong_after_rounds(caller->pool, harvest, caller->rounds);
   free(harvest);
   return NULL;
@@ -202,9 +202,9 @@ static void *call(void *argument) {
 static void run_callers(uint32_t callers, uint32_t workers, uint64_t rounds) {
   muster_pool *pool = create(workers);
   pthread_t threads[CALLERS_MAX];
-  caller all[CALLERS_MAX];
+  struct caller all[CALLERS_MAX];
   for (uint32_t i = 0; i < callers; i++) {
-    all[i] = (caller){.pool = pool, .rounds = rounds};
+    all[i] = (struct caller){.pool = pool, .rounds = rounds};
     cr_assert_eq(pthread_create(&threads[i], NULL, call, &all[i]), 0);
   }
   for (uint32_t i = 0; i < callers; i++) {
@@ -224,14 +224,14 @@ Test(pool, serves_more_callers_than_it_has_seats_for_guests) {
 
 /* ------------------------------------------------------------------------------------------------ birth and death */
 
-typedef struct hooks {
+struct hooks {
   shared_u32 started[WORKERS_MAX], stopped[WORKERS_MAX];
   pthread_t threads[WORKERS_MAX];
   shared_u64 strangers, elsewhere, before_start;
-} hooks;
+};
 
 static void on_start(uint32_t worker, void *user) {
-  hooks *hooks = user;
+  struct hooks *hooks = user;
   if (worker == 0 || worker >= WORKERS_MAX || exchange_acquire_u32(&hooks->started[worker], 1)) {
     fetch_add_relaxed_u64(&hooks->strangers, 1);
     return;
@@ -240,7 +240,7 @@ static void on_start(uint32_t worker, void *user) {
 }
 
 static void on_stop(uint32_t worker, void *user) {
-  hooks *hooks = user;
+  struct hooks *hooks = user;
   if (worker == 0 || worker >= WORKERS_MAX || exchange_acquire_u32(&hooks->stopped[worker], 1)) {
     fetch_add_relaxed_u64(&hooks->strangers, 1);
     return;
@@ -249,13 +249,13 @@ static void on_stop(uint32_t worker, void *user) {
 }
 
 static void look_for_start(void *argument, uint32_t worker) {
-  hooks *hooks = argument;
+  struct hooks *hooks = argument;
   if (worker > 0 && !load_relaxed_u32(&hooks->started[worker])) fetch_add_relaxed_u64(&hooks->before_start, 1);
 }
 
 Test(pool, calls_each_hook_once_on_each_thread_before_its_first_and_after_its_last_work) {
   for (uint32_t run = 0; run < 200; run++) {
-    hooks hooks = {0};
+    struct hooks hooks = {0};
     uint32_t workers = 1 + run % 6;
     muster_pool_def def = muster_default_pool_def();
     def.workers = workers;
@@ -280,13 +280,13 @@ Test(pool, destroying_none_is_nothing) {
   muster_pool_destroy(NULL);
 }
 
-typedef struct host {
+struct host {
   uint32_t calls, allowed;
   int64_t held;
-} host;
+};
 
 static void *host_allocate(size_t bytes, size_t alignment, void *user) {
-  host *host = user;
+  struct host *host = user;
   if (host->calls++ >= host->allowed) return NULL;
   size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void *memory = aligned_alloc(alignment, rounded);
@@ -296,14 +296,14 @@ static void *host_allocate(size_t bytes, size_t alignment, void *user) {
 
 static void host_release(void *memory, size_t bytes, void *user) {
   (void)bytes;
-  ((host *)user)->held--;
+  ((struct host *)user)->held--;
   free(memory);
 }
 
 Test(pool, a_refused_allocation_leaves_nothing_behind) {
   bool created = false;
   for (uint32_t allowed = 0; !created; allowed++) {
-    host host = {.allowed = allowed};
+    struct host host = {.allowed = allowed};
     muster_pool_def def = muster_default_pool_def();
     def.workers = 3;
     def.allocator = (muster_allocator){host_allocate, host_release, &host};
@@ -409,9 +409,9 @@ Test(pool, a_crew_without_helpers_calls_nobody) {
   shared_u64 calls = {0};
   crew_orders orders = {.work = count_call, .argument = &calls, .patience_ns = UINT64_MAX};
   for (uint32_t i = 0; i < 100; i++) {
-    crew crew;
-    visit visit;
-    seat *seat = visit_begin(&visit, pool);
+    struct crew crew;
+    struct visit visit;
+    struct seat *seat = visit_begin(&visit, pool);
     crew_open(&crew, seat, &orders, 0);
     cr_assert_eq(group_count(&crew.group), 0);
     crew_close(&crew, seat);

@@ -4,32 +4,32 @@
 
 enum { CAPACITY = 64 };
 
-typedef struct bench {
-  arena arena;
-  queue queue;
-} bench;
+struct bench {
+  struct arena arena;
+  struct queue queue;
+};
 
-static void set_up(bench *bench) {
+static void set_up(struct bench *bench) {
   cr_assert_eq(arena_create(&bench->arena, &(muster_allocator){0}), MUSTER_OK);
   memset(&bench->queue, 0, sizeof bench->queue);
   queue_create(&bench->queue, CAPACITY, &bench->arena);
   cr_assert_not(bench->arena.failed);
 }
 
-static bool take_one(lane *lane) {
+static bool take_one(struct lane *lane) {
   uint64_t first;
-  job job;
+  struct job job;
   return lane_look(lane, 1, NULL, &first) && lane_claim(lane, first, 1) && lane_start(lane, first, &job);
 }
 
 Test(queue, a_push_sets_the_bit_of_its_priority_and_settling_clears_those_over_empty_lanes) {
-  bench bench;
+  struct bench bench;
   set_up(&bench);
   cr_assert_eq(queue_occupied(&bench.queue), 0);
   cr_assert_not(queue_has_work(&bench.queue, QUEUE_ALL));
   cr_assert_not(queue_settle(&bench.queue));
   for (uint32_t lane = 0; lane < MUSTER_PRIORITIES; lane++) {
-    cr_assert(queue_push(&bench.queue, lane, &(job){0}));
+    cr_assert(queue_push(&bench.queue, lane, &(struct job){0}));
     cr_assert_eq(queue_occupied(&bench.queue), (2u << lane) - 1);
     cr_assert(queue_may_have(&bench.queue, 1u << lane));
     cr_assert_eq(queue_may_have(&bench.queue, ~((2u << lane) - 1)), false);
@@ -44,10 +44,10 @@ Test(queue, a_push_sets_the_bit_of_its_priority_and_settling_clears_those_over_e
 }
 
 Test(queue, pinned_and_blocking_jobs_have_lanes_and_no_bits) {
-  bench bench;
+  struct bench bench;
   set_up(&bench);
-  cr_assert(queue_push(&bench.queue, LANE_PINNED, &(job){0}));
-  cr_assert(queue_push(&bench.queue, LANE_BLOCKING, &(job){0}));
+  cr_assert(queue_push(&bench.queue, LANE_PINNED, &(struct job){0}));
+  cr_assert(queue_push(&bench.queue, LANE_BLOCKING, &(struct job){0}));
   cr_assert_eq(queue_occupied(&bench.queue), 0);
   cr_assert(lane_has_work(&bench.queue.lanes[LANE_PINNED]));
   cr_assert(lane_has_work(&bench.queue.lanes[LANE_BLOCKING]));
@@ -55,18 +55,18 @@ Test(queue, pinned_and_blocking_jobs_have_lanes_and_no_bits) {
 }
 
 Test(queue, a_full_lane_refuses_and_leaves_the_others_alone) {
-  bench bench;
+  struct bench bench;
   set_up(&bench);
-  for (uint32_t i = 0; i < CAPACITY; i++) cr_assert(queue_push(&bench.queue, 5, &(job){0}));
-  cr_assert_not(queue_push(&bench.queue, 5, &(job){0}));
-  cr_assert(queue_push(&bench.queue, 4, &(job){0}));
+  for (uint32_t i = 0; i < CAPACITY; i++) cr_assert(queue_push(&bench.queue, 5, &(struct job){0}));
+  cr_assert_not(queue_push(&bench.queue, 5, &(struct job){0}));
+  cr_assert(queue_push(&bench.queue, 4, &(struct job){0}));
   arena_destroy(&bench.arena);
 }
 
 Test(queue, a_fair_part_leaves_something_for_the_other_workers) {
-  bench bench;
+  struct bench bench;
   set_up(&bench);
-  const lane *lane = &bench.queue.lanes[2];
+  const struct lane *lane = &bench.queue.lanes[2];
   for (uint32_t waiting = 0; waiting <= CAPACITY; waiting++) {
     for (uint32_t workers = 1; workers <= 16; workers++) {
       uint32_t part = queue_fair_part(lane, 8, workers);
@@ -74,20 +74,20 @@ Test(queue, a_fair_part_leaves_something_for_the_other_workers) {
       cr_assert(part == 1 || part * 2 * workers <= waiting, "%u of %u for one of %u", part, waiting, workers);
     }
     cr_assert_eq(queue_fair_part(lane, 8, 0), 8);
-    if (waiting < CAPACITY) cr_assert(queue_push(&bench.queue, 2, &(job){0}));
+    if (waiting < CAPACITY) cr_assert(queue_push(&bench.queue, 2, &(struct job){0}));
   }
   arena_destroy(&bench.arena);
 }
 
 /* ------------------------------------------------------------------------------------------------ bits and settlers */
 
-typedef struct contest {
-  bench bench;
+struct contest {
+  struct bench bench;
   shared_u64 pushed, taken, settled, missed, over;
-} contest;
+};
 
 static void *settle_all_the_time(void *argument) {
-  contest *contest = argument;
+  struct contest *contest = argument;
   while (!load_ordered_u64(&contest->over)) {
     queue_settle(&contest->bench.queue);
     fetch_add_relaxed_u64(&contest->settled, 1);
@@ -99,7 +99,7 @@ static void *settle_all_the_time(void *argument) {
 /* The producer takes what it pushed itself when nobody else has it, and then the bit must be there for everybody. */
 Test(queue, no_bit_is_lost_between_those_who_push_and_those_who_settle) {
   enum { SETTLERS = 3, ROUNDS = 200000 / SLOWER };
-  contest *contest = calloc(1, sizeof *contest);
+  struct contest *contest = calloc(1, sizeof *contest);
   pthread_t threads[SETTLERS];
   set_up(&contest->bench);
   for (uint32_t i = 0; i < SETTLERS; i++)
@@ -107,7 +107,7 @@ Test(queue, no_bit_is_lost_between_those_who_push_and_those_who_settle) {
   uint64_t missed = 0;
   for (uint32_t round = 0; round < ROUNDS; round++) {
     uint32_t lane = round % MUSTER_PRIORITIES;
-    cr_assert(queue_push(&contest->bench.queue, lane, &(job){0}));
+    cr_assert(queue_push(&contest->bench.queue, lane, &(struct job){0}));
     if (round % 64 == 0) sched_yield();
     /* A settler may have it cleared for a moment, but sets it back: without end if the bit is lost. */
     for (uint32_t looks = 0; !queue_may_have(&contest->bench.queue, 1u << lane); looks++) {

@@ -3,15 +3,15 @@
 
 enum { INDICES = 20000 };
 
-typedef struct field {
+struct field {
   uint64_t count, grain;
   uint32_t indices_max; /* of workers */
   shared_u32 visits[INDICES];
   shared_u64 wrong, short_pieces, pieces;
-} field;
+};
 
 static void visit_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  field *field = argument;
+  struct field *field = argument;
   if (begin >= end || end > field->count || worker >= field->indices_max) {
     count_up(&field->wrong);
     return;
@@ -22,7 +22,7 @@ static void visit_piece(void *argument, uint64_t begin, uint64_t end, uint32_t w
   for (uint64_t i = begin; i < end; i++) fetch_add_relaxed_u32(&field->visits[i], 1);
 }
 
-static void check_field(const field *field) {
+static void check_field(const struct field *field) {
   cr_assert_eq(read_count(&field->wrong), 0, "a piece out of bounds, shorter than the grain or under a strange index");
   cr_assert_leq(read_count(&field->short_pieces), 1);
   for (uint64_t i = 0; i < field->count; i++)
@@ -31,7 +31,7 @@ static void check_field(const field *field) {
 }
 
 static void check_count(muster_pool *pool, uint64_t count, uint64_t grain) {
-  static field field;
+  static struct field field;
   memset(&field, 0, sizeof field);
   field.count = count;
   field.grain = grain ? grain : 1;
@@ -78,13 +78,13 @@ Test(range, of_nothing_wakes_nobody) {
   muster_pool_destroy(pool);
 }
 
-typedef struct vastness {
+struct vastness {
   shared_u64 sum, pieces, wrong;
   uint64_t count;
-} vastness;
+};
 
 static void measure_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  vastness *vastness = argument;
+  struct vastness *vastness = argument;
   (void)worker;
   if (begin >= end || end > vastness->count) count_up(&vastness->wrong);
   fetch_add_relaxed_u64(&vastness->sum, end - begin);
@@ -95,13 +95,13 @@ Test(range, counts_as_large_as_a_number_can_be_do_not_wrap_around) {
   muster_pool *pool = create_pool(4);
   for (uint32_t round = 0; round < 500 / SLOWER; round++)
     for (uint32_t shift = 55; shift < 64; shift++) {
-      vastness vastness = {.count = UINT64_MAX - round % 3};
+      struct vastness vastness = {.count = UINT64_MAX - round % 3};
       cr_assert_eq(muster_parallel_for(pool, 4, vastness.count, 1ull << shift, measure_piece, &vastness), MUSTER_OK);
       cr_assert_eq(read_count(&vastness.wrong), 0);
       cr_assert_eq(read_count(&vastness.sum), vastness.count);
       cr_assert_leq(read_count(&vastness.pieces), 1ull << (64 - shift));
     }
-  vastness whole = {.count = UINT64_MAX};
+  struct vastness whole = {.count = UINT64_MAX};
   cr_assert_eq(muster_parallel_for(pool, 4, UINT64_MAX, UINT64_MAX, measure_piece, &whole), MUSTER_OK);
   cr_assert_eq(read_count(&whole.pieces), 1);
   muster_pool_destroy(pool);
@@ -109,16 +109,16 @@ Test(range, counts_as_large_as_a_number_can_be_do_not_wrap_around) {
 
 /* ------------------------------------------------------------------------------------------------ several at a time */
 
-typedef struct square {
+struct square {
   muster_pool *pool;
   uint64_t side;
   uint32_t depth;
   shared_u64 *cells;
   shared_u64 changed_index;
-} square;
+};
 
 static void count_cells(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  square *square = argument;
+  struct square *square = argument;
   if (square->depth == 0) {
     fetch_add_relaxed_u64(square->cells, end - begin);
     return;
@@ -136,7 +136,7 @@ Test(range, may_be_nested_and_a_thread_keeps_its_index) {
     muster_pool *pool = create_pool(workers);
     for (uint32_t round = 0; round < 16 / SLOWER; round++) {
       shared_u64 cells = {0};
-      square square = {.pool = pool, .side = 12, .depth = 2, .cells = &cells};
+      struct square square = {.pool = pool, .side = 12, .depth = 2, .cells = &cells};
       cr_assert_eq(muster_parallel_for(pool, 3, square.side, 1, count_cells, &square), MUSTER_OK);
       cr_assert_eq(read_count(&cells), 12 * 12 * 12);
       cr_assert_eq(read_count(&square.changed_index), 0);
@@ -145,16 +145,16 @@ Test(range, may_be_nested_and_a_thread_keeps_its_index) {
   }
 }
 
-typedef struct issuer {
+struct issuer {
   muster_pool *pool;
   pthread_t thread;
   uint64_t rounds, wrong;
-} issuer;
+};
 
 static void *issue_ranges(void *argument) {
-  issuer *issuer = argument;
+  struct issuer *issuer = argument;
   for (uint64_t round = 0; round < issuer->rounds; round++) {
-    vastness vastness = {.count = 100 + round % 900};
+    struct vastness vastness = {.count = 100 + round % 900};
     issuer->wrong += muster_parallel_for(issuer->pool, (uint32_t)(round % 8), vastness.count, 1 + round % 7,
                                          measure_piece, &vastness) != MUSTER_OK;
     issuer->wrong += read_count(&vastness.sum) != vastness.count || read_count(&vastness.wrong) > 0;
@@ -165,9 +165,9 @@ static void *issue_ranges(void *argument) {
 Test(range, may_be_issued_by_more_threads_at_once_than_there_are_seats_for) {
   enum { THREADS = 12 };
   muster_pool *pool = create_pool(3);
-  issuer issuers[THREADS];
+  struct issuer issuers[THREADS];
   for (uint32_t i = 0; i < THREADS; i++) {
-    issuers[i] = (issuer){.pool = pool, .rounds = 1000 / SLOWER};
+    issuers[i] = (struct issuer){.pool = pool, .rounds = 1000 / SLOWER};
     issuers[i].thread = start_thread(issue_ranges, &issuers[i]);
   }
   for (uint32_t i = 0; i < THREADS; i++) {
@@ -185,7 +185,7 @@ Test(range, submitted_runs_inside_its_group_beside_other_jobs) {
     muster_pool *pool = create_pool(workers);
     muster_group group = new_group(pool);
     muster_range ranges[RANGES];
-    vastness vastness[RANGES];
+    struct vastness vastness[RANGES];
     shared_u64 ran = {0};
     for (uint32_t round = 0; round < 100 / SLOWER; round++) {
       for (uint32_t i = 0; i < RANGES; i++) {
@@ -209,10 +209,10 @@ Test(range, submitted_to_a_full_priority_is_refused_and_a_parallel_for_is_done_b
   muster_pool *pool = create_pool_as(&def);
   muster_group held = new_group(pool), group = new_group(pool);
   muster_range range;
-  gate gate = {0};
+  struct gate gate = {0};
   hold_workers(pool, &gate, 1, &held);
   for (uint32_t i = 0; i < 64; i++) submit(pool, 4, do_nothing, NULL, &held);
-  vastness vastness = {.count = 1000};
+  struct vastness vastness = {.count = 1000};
   cr_assert_eq(muster_range_submit(&range, pool, 4, 1000, 1, measure_piece, &vastness, &group), MUSTER_E_FULL);
   cr_assert(muster_group_is_complete(&group));
   cr_assert_eq(read_count(&vastness.pieces), 0);
@@ -223,13 +223,13 @@ Test(range, submitted_to_a_full_priority_is_refused_and_a_parallel_for_is_done_b
   muster_pool_destroy(pool);
 }
 
-typedef struct meeting {
+struct meeting {
   uint64_t members;
   shared_u64 arrived;
-} meeting;
+};
 
 static void meet_in_piece(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  meeting *meeting = argument;
+  struct meeting *meeting = argument;
   (void)begin;
   (void)end;
   (void)worker;
@@ -242,7 +242,7 @@ Test(range, all_workers_come_to_a_parallel_for_and_to_a_submitted_one) {
   enum { WORKERS = 4 };
   muster_pool *pool = create_pool(WORKERS);
   for (uint32_t round = 0; round < 1000 / SLOWER; round++) {
-    meeting first = {.members = WORKERS}, second = {.members = WORKERS - 1};
+    struct meeting first = {.members = WORKERS}, second = {.members = WORKERS - 1};
     muster_group group = new_group(pool);
     muster_range range;
     cr_assert_eq(muster_parallel_for(pool, 4, WORKERS, 1, meet_in_piece, &first), MUSTER_OK);

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-typedef struct fixture {
-  arena arena;
-  ring ring;
-} fixture;
+struct fixture {
+  struct arena arena;
+  struct ring ring;
+};
 
-static fixture *create(uint32_t capacity, uint32_t value_bytes) {
-  fixture *fixture = aligned_alloc(64, (sizeof *fixture + 63) / 64 * 64);
+static struct fixture *create(uint32_t capacity, uint32_t value_bytes) {
+  struct fixture *fixture = aligned_alloc(64, (sizeof *fixture + 63) / 64 * 64);
   muster_allocator allocator = {0};
   memset(fixture, 0, sizeof *fixture);
   arena_create(&fixture->arena, &allocator);
@@ -25,7 +25,7 @@ static fixture *create(uint32_t capacity, uint32_t value_bytes) {
   return fixture;
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   arena_destroy(&fixture->arena);
   free(fixture);
 }
@@ -34,7 +34,7 @@ static void destroy(fixture *fixture) {
 Test(ring, a_large_one_comes_into_memory_little_by_little) {
   enum { CAPACITY = 1 << 20, BYTES = CAPACITY * 16, PAGE = 4096 };
   static unsigned char pages[BYTES / PAGE];
-  fixture *fixture = create(CAPACITY, 4);
+  struct fixture *fixture = create(CAPACITY, 4);
   uint32_t value = 1, resident = 0;
   cr_assert(ring_push(&fixture->ring, &value));
   cr_assert_eq(mincore(fixture->ring.slots, BYTES, pages), 0);
@@ -45,7 +45,7 @@ Test(ring, a_large_one_comes_into_memory_little_by_little) {
 }
 
 Test(ring, starts_empty) {
-  fixture *fixture = create(8, 4);
+  struct fixture *fixture = create(8, 4);
   uint32_t value = 77;
   cr_assert_not(ring_pop(&fixture->ring, &value));
   cr_assert_eq(value, 77);
@@ -55,7 +55,7 @@ Test(ring, starts_empty) {
 
 Test(ring, zeroed_memory_is_an_empty_queue) {
   _Alignas(64) unsigned char memory[64 * 16] = {0};
-  ring ring = {.mask = 63, .value_bytes = 4, .slot_bytes = 16, .slots = memory};
+  struct ring ring = {.mask = 63, .value_bytes = 4, .slot_bytes = 16, .slots = memory};
   uint32_t value = 0;
   cr_assert_not(ring_pop(&ring, &value));
   for (uint32_t i = 0; i < 64; i++) cr_assert(ring_push(&ring, &i));
@@ -66,7 +66,7 @@ Test(ring, zeroed_memory_is_an_empty_queue) {
 Test(ring, holds_at_least_its_capacity_and_refuses_what_is_more_than_full) {
   static const uint32_t capacities[] = {1, 2, 3, 4, 5, 7, 8, 9, 100, 1000};
   for (uint32_t c = 0; c < sizeof capacities / sizeof *capacities; c++) {
-    fixture *fixture = create(capacities[c], 4);
+    struct fixture *fixture = create(capacities[c], 4);
     for (uint32_t round = 0; round < 5; round++) {
       uint32_t pushed = 0, value;
       while (pushed <= 2 * capacities[c] && ring_push(&fixture->ring, &pushed)) pushed++;
@@ -83,7 +83,7 @@ Test(ring, holds_at_least_its_capacity_and_refuses_what_is_more_than_full) {
 Test(ring, is_first_in_first_out_over_many_rounds) {
   static const uint32_t capacities[] = {2, 4, 16, 256};
   for (uint32_t c = 0; c < sizeof capacities / sizeof *capacities; c++) {
-    fixture *fixture = create(capacities[c], 4);
+    struct fixture *fixture = create(capacities[c], 4);
     uint32_t in = 0, out = 0, value;
     for (uint32_t step = 0; step < 100000; step++) {
       bool push = random_at(capacities[c], step / 300, 0, step) % 8 < (step / 300 % 2 ? 5 : 3);
@@ -106,7 +106,7 @@ Test(ring, is_first_in_first_out_over_many_rounds) {
 
 Test(ring, carries_values_of_any_size_whole) {
   for (uint32_t bytes = 1; bytes <= 80; bytes++) {
-    fixture *fixture = create(4, bytes);
+    struct fixture *fixture = create(4, bytes);
     unsigned char in[96], out[96];
     for (uint32_t i = 0; i < 20; i++) {
       memset(in, (int)(i + 1), sizeof in);
@@ -125,8 +125,8 @@ Test(ring, carries_values_of_any_size_whole) {
 }
 
 Test(ring, tells_when_memory_is_refused) {
-  arena arena;
-  ring ring = {0};
+  struct arena arena;
+  struct ring ring = {0};
   muster_allocator allocator = {0};
   arena_create(&arena, &allocator);
   arena.block_count = ARENA_BLOCKS_MAX;
@@ -141,42 +141,42 @@ Test(ring, tells_when_memory_is_refused) {
 enum { THREADS = 4, VALUES = 20000, VALUE_WORDS = 3 };
 
 /* Three words that belong together, so that a torn value is seen. */
-typedef struct message {
+struct message {
   uint32_t producer, number, check;
-} message;
+};
 
-typedef struct crowd {
-  ring *ring;
+struct crowd {
+  struct ring *ring;
   uint32_t consumers;
   pthread_barrier_t start;
   shared_u64 taken;
   uint32_t counts[THREADS][VALUES]; /* [producer][number]; of one consumer's thread, added up at its end */
   pthread_mutex_t adding;
   uint32_t torn, out_of_order;
-} crowd;
+};
 
-typedef struct member {
-  crowd *crowd;
+struct member {
+  struct crowd *crowd;
   uint32_t index;
-} member;
+};
 
 static void *produce(void *argument) {
-  member *member = argument;
+  struct member *member = argument;
   pthread_barrier_wait(&member->crowd->start);
   for (uint32_t i = 0; i < VALUES; i++) {
-    message message = {member->index, i, member->index * 31 + i * 17};
+    struct message message = {member->index, i, member->index * 31 + i * 17};
     while (!ring_push(member->crowd->ring, &message)) sched_yield();
   }
   return NULL;
 }
 
 static void *consume(void *argument) {
-  crowd *crowd = ((member *)argument)->crowd;
+  struct crowd *crowd = ((struct member *)argument)->crowd;
   uint32_t(*counts)[VALUES] = calloc(THREADS, sizeof *counts);
   uint32_t next[THREADS] = {0}, torn = 0, out_of_order = 0;
   pthread_barrier_wait(&crowd->start);
   while (load_relaxed_u64(&crowd->taken) < (uint64_t)THREADS * VALUES) {
-    message message;
+    struct message message;
     if (!ring_pop(crowd->ring, &message)) {
       sched_yield();
       continue;
@@ -202,16 +202,16 @@ static void *consume(void *argument) {
 }
 
 static void run_crowd(uint32_t capacity, uint32_t consumers) {
-  fixture *fixture = create(capacity, sizeof(message));
-  crowd *crowd = calloc(1, sizeof *crowd);
+  struct fixture *fixture = create(capacity, sizeof(struct message));
+  struct crowd *crowd = calloc(1, sizeof *crowd);
   pthread_t threads[2 * THREADS];
-  member members[2 * THREADS];
+  struct member members[2 * THREADS];
   crowd->ring = &fixture->ring;
   crowd->consumers = consumers;
   pthread_barrier_init(&crowd->start, NULL, THREADS + consumers);
   pthread_mutex_init(&crowd->adding, NULL);
   for (uint32_t i = 0; i < THREADS + consumers; i++) {
-    members[i] = (member){crowd, i};
+    members[i] = (struct member){crowd, i};
     cr_assert_eq(pthread_create(&threads[i], NULL, i < THREADS ? produce : consume, &members[i]), 0);
   }
   for (uint32_t i = 0; i < THREADS + consumers; i++) pthread_join(threads[i], NULL);

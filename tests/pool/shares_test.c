@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 Test(shares, nobody_finds_any_before_they_are_opened_nor_among_none) {
-  shares shares = {0};
+  struct shares shares = {0};
   cr_assert_eq(shares_take(&shares, 0), SHARE_NONE);
   shares_open(&shares, 0);
   for (uint32_t own = 0; own < SHARES_MAX; own++) cr_assert_eq(shares_take(&shares, own), SHARE_NONE);
@@ -15,7 +15,7 @@ Test(shares, nobody_finds_any_before_they_are_opened_nor_among_none) {
 Test(shares, one_taker_gets_its_own_first_and_then_every_other_once) {
   for (uint32_t count = 1; count < SHARES_MAX; count++)
     for (uint32_t own = 0; own < count; own++) {
-      shares shares = {0};
+      struct shares shares = {0};
       uint32_t taken = 0, share;
       shares_open(&shares, count);
       cr_assert_eq((share = shares_take(&shares, own)), own);
@@ -29,7 +29,7 @@ Test(shares, one_taker_gets_its_own_first_and_then_every_other_once) {
 }
 
 Test(shares, who_has_none_of_its_own_takes_what_is_left) {
-  shares shares = {0};
+  struct shares shares = {0};
   shares_open(&shares, 3);
   uint32_t first = shares_take(&shares, SHARES_MAX - 1);
   cr_assert_lt(first, 3);
@@ -40,7 +40,7 @@ Test(shares, who_has_none_of_its_own_takes_what_is_left) {
 }
 
 Test(shares, opened_anew_they_are_all_there_whatever_was_left_before) {
-  shares shares = {0};
+  struct shares shares = {0};
   for (uint32_t taken = 0; taken <= 4; taken++) {
     shares_open(&shares, 4);
     for (uint32_t i = 0; i < taken; i++) cr_assert_neq(shares_take(&shares, i), SHARE_NONE);
@@ -54,16 +54,16 @@ Test(shares, opened_anew_they_are_all_there_whatever_was_left_before) {
 
 enum { THREADS = 4, ROUNDS = 3000 };
 
-typedef struct crowd {
-  shares shares[ROUNDS];
+struct crowd {
+  struct shares shares[ROUNDS];
   uint32_t count;
   pthread_barrier_t start;
   shared_u32 taken[ROUNDS][SHARES_MAX];
   shared_u32 next_number, beyond;
-} crowd;
+};
 
 static void *take_all(void *argument) {
-  crowd *crowd = argument;
+  struct crowd *crowd = argument;
   uint32_t own = fetch_add_relaxed_u32(&crowd->next_number, 1), share;
   pthread_barrier_wait(&crowd->start);
   for (uint32_t round = 0; round < ROUNDS; round++)
@@ -75,7 +75,7 @@ static void *take_all(void *argument) {
 }
 
 Test(shares, four_threads_take_each_of_thousands_of_shares_once) {
-  crowd *crowd = calloc(1, sizeof *crowd);
+  struct crowd *crowd = calloc(1, sizeof *crowd);
   pthread_t threads[THREADS];
   crowd->count = THREADS + 1;
   for (uint32_t round = 0; round < ROUNDS; round++) shares_open(&crowd->shares[round], crowd->count);

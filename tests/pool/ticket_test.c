@@ -66,16 +66,16 @@ Test(ticket, as_many_workers_as_there_may_be_cannot_push_it_over_the_end_of_the_
 
 enum { THREADS = 8, NUMBERS = 50000 };
 
-typedef struct crowd {
+struct crowd {
   shared_u64 ticket;
   uint32_t count;
   pthread_barrier_t start;
   shared_u64 beyond, out_of_order;
   shared_u32 taken[NUMBERS];
-} crowd;
+};
 
 static void *take_all(void *argument) {
-  crowd *crowd = argument;
+  struct crowd *crowd = argument;
   uint32_t number, last = 0;
   bool any = false;
   pthread_barrier_wait(&crowd->start);
@@ -92,7 +92,7 @@ static void *take_all(void *argument) {
   return NULL;
 }
 
-static void run_batch(crowd *crowd, uint32_t count) {
+static void run_batch(struct crowd *crowd, uint32_t count) {
   pthread_t threads[THREADS];
   crowd->count = count;
   for (uint32_t i = 0; i < count; i++) store_relaxed_u32(&crowd->taken[i], 0);
@@ -108,7 +108,7 @@ static void run_batch(crowd *crowd, uint32_t count) {
 }
 
 Test(ticket, eight_threads_take_every_number_once_and_none_beyond) {
-  crowd *crowd = calloc(1, sizeof *crowd);
+  struct crowd *crowd = calloc(1, sizeof *crowd);
   pthread_barrier_init(&crowd->start, NULL, THREADS);
   for (uint32_t i = 0; i < 10; i++) run_batch(crowd, NUMBERS);
   for (uint32_t count = 0; count < 100; count++) run_batch(crowd, count % 20);

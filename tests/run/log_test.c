@@ -9,7 +9,7 @@ enum { COMMANDS = 600 };
 static logged_command log_of[COMMANDS], scratch[COMMANDS];
 
 static void sort(uint32_t count) {
-  runner runner = {.log_max = COMMANDS, .log_scratch = scratch};
+  struct runner runner = {.log_max = COMMANDS, .log_scratch = scratch};
   static worker_state state;
   state.log = log_of;
   state.log_count = count;

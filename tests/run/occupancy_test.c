@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 Test(occupancy, is_of_the_thread_that_set_it_until_it_ends) {
-  occupancy occupancy = {0};
+  struct occupancy occupancy = {0};
   cr_assert_not(occupancy_is_mine(&occupancy));
   occupancy_set(&occupancy, OCCUPIED_BY_FRAME);
   cr_assert(occupancy_is_mine(&occupancy));
@@ -18,7 +18,7 @@ Test(occupancy, is_of_the_thread_that_set_it_until_it_ends) {
  * there, wherever in memory that is. */
 Test(occupancy, was_left_only_when_both_places_are_in_the_threads_own_stack) {
   char here[64], *heap = malloc(sizeof here);
-  occupancy occupancy = {.stack = here};
+  struct occupancy occupancy = {.stack = here};
   cr_assert(heap != NULL);
   occupancy_set(&occupancy, OCCUPIED_BY_FRAME);
   cr_assert(occupancy_was_left(&occupancy, here + 1));

@@ -9,26 +9,26 @@
 
 enum { AGENTS = 1000, SPAWNERS = 3, EACH = 20000 };
 
-typedef struct fixture {
-  arena arena;
-  pending pending;
-} fixture;
+struct fixture {
+  struct arena arena;
+  struct pending pending;
+};
 
-static fixture *create(uint32_t agents) {
-  fixture *fixture = calloc(1, sizeof *fixture);
+static struct fixture *create(uint32_t agents) {
+  struct fixture *fixture = calloc(1, sizeof *fixture);
   muster_allocator allocator = {0};
   arena_create(&fixture->arena, &allocator);
   pending_create(&fixture->pending, agents, &fixture->arena);
   return fixture;
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   arena_destroy(&fixture->arena);
   free(fixture);
 }
 
 Test(pending, gives_each_agent_once_and_no_more_than_asked_for) {
-  fixture *fixture = create(AGENTS);
+  struct fixture *fixture = create(AGENTS);
   uint8_t waiting[AGENTS] = {0};
   uint32_t agents[64], count = 0;
   for (uint32_t step = 0; step < 20000; step++) {
@@ -49,7 +49,7 @@ Test(pending, gives_each_agent_once_and_no_more_than_asked_for) {
 }
 
 Test(pending, goes_on_after_the_last_one_so_that_nobody_is_passed_over_for_ever) {
-  fixture *fixture = create(AGENTS);
+  struct fixture *fixture = create(AGENTS);
   uint32_t agent, frames = 0;
   pending_add(&fixture->pending, AGENTS - 1);
   for (uint32_t i = 0; i < 100; i++) pending_add(&fixture->pending, i);
@@ -61,25 +61,25 @@ Test(pending, goes_on_after_the_last_one_so_that_nobody_is_passed_over_for_ever)
   destroy(fixture);
 }
 
-typedef struct spawner {
-  fixture *fixture;
+struct spawner {
+  struct fixture *fixture;
   uint32_t first;
-} spawner;
+};
 
 static void *spawn(void *argument) {
-  const spawner *spawner = argument;
+  const struct spawner *spawner = argument;
   for (uint32_t i = 0; i < EACH; i++) pending_add(&spawner->fixture->pending, spawner->first + i * SPAWNERS);
   return NULL;
 }
 
 Test(pending, loses_nobody_while_threads_spawn_into_the_same_words) {
-  fixture *fixture = create(SPAWNERS * EACH);
+  struct fixture *fixture = create(SPAWNERS * EACH);
   pthread_t threads[SPAWNERS];
-  spawner spawners[SPAWNERS];
+  struct spawner spawners[SPAWNERS];
   uint8_t *seen = calloc(SPAWNERS * EACH, 1);
   uint32_t agents[16], total = 0;
   for (uint32_t i = 0; i < SPAWNERS; i++) {
-    spawners[i] = (spawner){fixture, i};
+    spawners[i] = (struct spawner){fixture, i};
     pthread_create(&threads[i], NULL, spawn, &spawners[i]);
   }
   while (total < SPAWNERS * EACH) {

@@ -8,7 +8,7 @@
  * now by the processor's: it was away from it in between. */
 static uint64_t late_of(uint64_t atom_began_ns, bool on_both_clocks) {
   static worker_state state;
-  static runner runner;
+  static struct runner runner;
   const uint64_t claim_ns = 1000000000000000u, end_ns = 2 * claim_ns;
   memset(&state, 0, sizeof state);
   runner.promised_ns = end_ns - 1;

@@ -10,13 +10,13 @@
 enum { AGENTS = 300 };
 
 /* What an agent writes down about itself. */
-typedef struct diary {
+struct diary {
   uint64_t updates, steps, elapsed_ns, last_now_ns;
   uint32_t wrong;
-} diary;
+};
 
 static muster_atom_result first_step(muster_update *update) {
-  diary *diary = update->state;
+  struct diary *diary = update->state;
   diary->wrong += diary->steps++ % 3 != 0;
   diary->wrong += update->now_ns < diary->last_now_ns || update->now_ns - diary->last_now_ns != update->elapsed_ns;
   diary->wrong += update->worker >= 16;
@@ -26,13 +26,13 @@ static muster_atom_result first_step(muster_update *update) {
 }
 
 static muster_atom_result second_step(muster_update *update) {
-  diary *diary = update->state;
+  struct diary *diary = update->state;
   diary->wrong += diary->steps++ % 3 != 1;
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result last_step(muster_update *update) {
-  diary *diary = update->state;
+  struct diary *diary = update->state;
   diary->wrong += diary->steps++ % 3 != 2;
   diary->updates++;
   return MUSTER_ATOM_NEXT;
@@ -43,21 +43,21 @@ static muster_type_def diarist(const muster_atom *atoms, uint32_t count) {
   def.name = "diarist";
   def.atoms = atoms;
   def.atom_count = count;
-  def.state_bytes = sizeof(diary);
+  def.state_bytes = sizeof(struct diary);
   def.period_ns = def.period_max_ns = 20000000;
   return def;
 }
 
 /* Spawned before the first frame, at which its time begins. */
 static muster_agent spawn_diarist(const little_world *little) {
-  const diary diary = {.last_now_ns = FRAME_NS};
+  const struct diary diary = {.last_now_ns = FRAME_NS};
   muster_agent_def def = muster_default_agent_def();
   def.type = little->type;
   def.state = &diary;
   return muster_agent_spawn(little->world, &def);
 }
 
-static const diary *diary_of(const little_world *little, muster_agent agent) {
+static const struct diary *diary_of(const little_world *little, muster_agent agent) {
   return info_of(little, agent).state;
 }
 
@@ -74,7 +74,7 @@ static uint64_t check_diaries(uint32_t workers, bool acts) {
   run_frames(&little, 200);
   uint64_t updates = 0;
   for (uint32_t i = 0; i < AGENTS; i++) {
-    const diary *diary = diary_of(&little, agents[i]);
+    const struct diary *diary = diary_of(&little, agents[i]);
     cr_assert_eq(diary->wrong, 0, "agent %u was told wrong times or ran its atoms out of order", i);
     cr_assert_gt(diary->updates, 0, "agent %u never ran", i);
     cr_assert_eq(diary->elapsed_ns, diary->last_now_ns - FRAME_NS);
@@ -97,13 +97,13 @@ Test(runner, runs_every_admitted_update_once_atom_by_atom_in_order_on_any_number
   }
 }
 
-typedef struct touch {
+struct touch {
   uint32_t count;
   uint64_t now_ns, elapsed_ns;
-} touch;
+};
 
 static void note_touch(muster_update *update) {
-  touch *touch = update->user;
+  struct touch *touch = update->user;
   touch->count++;
   touch->now_ns = update->now_ns;
   touch->elapsed_ns = update->elapsed_ns;
@@ -116,7 +116,7 @@ Test(runner, the_first_touch_of_an_agent_is_told_the_time_of_its_frame_and_that_
   def.on_spawned = note_touch;
   register_type(&little, &def);
   for (uint32_t i = 0; i < 5; i++) {
-    touch touch = {0};
+    struct touch touch = {0};
     muster_agent_def agent = muster_default_agent_def();
     agent.type = little.type;
     agent.user = &touch;
@@ -136,7 +136,7 @@ Test(runner, the_last_touch_of_an_agent_is_told_the_time_of_its_frame) {
   def.on_removed = note_touch;
   def.period_ns = def.period_max_ns = 1000000000;
   register_type(&little, &def);
-  touch touch = {0};
+  struct touch touch = {0};
   muster_agent_def agent_def = muster_default_agent_def();
   agent_def.type = little.type;
   agent_def.user = &touch;
@@ -264,17 +264,17 @@ Test(runner, counts_an_atom_over_its_limit_also_when_it_finishes_the_update) {
 /* Twenty agents whose updates take a thousand times what is predicted, so that a frame ends long after its deadline. */
 enum { DAWDLERS = 20 };
 
-typedef struct dawdler {
+struct dawdler {
   bool removed;
   uint32_t acted_after;
-} dawdler;
+};
 
-typedef struct dawdlers {
+struct dawdlers {
   clock_source clock;
   little_world little;
-  dawdler all[DAWDLERS];
+  struct dawdler all[DAWDLERS];
   muster_agent agents[DAWDLERS];
-} dawdlers;
+};
 
 static muster_atom_result dawdle_for_long(muster_update *update) {
   dawdle(update->type_user, 1000000);
@@ -282,17 +282,17 @@ static muster_atom_result dawdle_for_long(muster_update *update) {
 }
 
 static muster_atom_result act_unless_removed(muster_update *update) {
-  dawdler *dawdler = update->user;
+  struct dawdler *dawdler = update->user;
   dawdler->acted_after += dawdler->removed;
   return MUSTER_ATOM_NEXT;
 }
 
 static void note_removal(muster_update *update) {
-  dawdler *dawdler = update->user;
+  struct dawdler *dawdler = update->user;
   dawdler->removed = true;
 }
 
-static void create_dawdlers(dawdlers *dawdlers, muster_role second_role) {
+static void create_dawdlers(struct dawdlers *dawdlers, muster_role second_role) {
   const muster_atom atoms[] = {
       {dawdle_for_long, MUSTER_ROLE_BEHAVIOUR, 100},
       {second_role == MUSTER_ROLE_ACTION ? act_unless_removed : dawdle_for_long, second_role, 100}};
@@ -316,7 +316,7 @@ static void create_dawdlers(dawdlers *dawdlers, muster_role second_role) {
 }
 
 static void check_removal_after(uint32_t frames) {
-  dawdlers *dawdlers = calloc(1, sizeof *dawdlers);
+  struct dawdlers *dawdlers = calloc(1, sizeof *dawdlers);
   create_dawdlers(dawdlers, MUSTER_ROLE_ACTION);
   for (uint32_t i = 0; i < frames; i++) run_frame_with(&dawdlers->little, 1500000);
   for (uint32_t i = 0; i < DAWDLERS; i += 2)
@@ -335,7 +335,7 @@ Test(runner, an_agent_removed_while_its_actions_wait_is_never_touched_again) {
 }
 
 Test(runner, a_frame_never_reports_more_carried_agents_than_there_are) {
-  static dawdlers dawdlers;
+  static struct dawdlers dawdlers;
   create_dawdlers(&dawdlers, MUSTER_ROLE_BEHAVIOUR);
   for (uint32_t i = 0; i < 12; i++) {
     muster_frame_report report = run_frame_with(&dawdlers.little, i % 2 ? 1500000 : 1000000000);
@@ -349,13 +349,13 @@ Test(runner, a_frame_never_reports_more_carried_agents_than_there_are) {
 
 enum { DRAWS = 5000 };
 
-typedef struct draws {
+struct draws {
   uint32_t count;
   uint64_t numbers[2 * DRAWS];
-} draws;
+};
 
 static muster_atom_result draw_many(muster_update *update) {
-  draws *draws = update->user;
+  struct draws *draws = update->user;
   for (uint32_t i = 0; i < DRAWS && draws->count < 2 * DRAWS; i++)
     draws->numbers[draws->count++] = muster_update_random(update);
   return MUSTER_ATOM_NEXT;
@@ -369,7 +369,7 @@ static int compare(const void *a, const void *b) {
 static void check_draws(muster_role second_role) {
   const muster_atom atoms[] = {{draw_many, MUSTER_ROLE_BEHAVIOUR, 1000}, {draw_many, second_role, 1000}};
   little_world little = world_of_one_type(atoms, 2, FRAME_NS);
-  draws *draws = calloc(1, sizeof *draws);
+  struct draws *draws = calloc(1, sizeof *draws);
   muster_agent_def def = muster_default_agent_def();
   def.type = little.type;
   def.user = draws;
@@ -389,13 +389,13 @@ Test(runner, an_update_never_draws_the_same_random_number_twice) {
   check_draws(MUSTER_ROLE_ACTION);
 }
 
-typedef struct breeder {
+struct breeder {
   muster_agent_def child;
   uint32_t asked, granted;
-} breeder;
+};
 
 static muster_atom_result breed(muster_update *update) {
-  breeder *breeder = update->type_user;
+  struct breeder *breeder = update->type_user;
   for (uint32_t i = 0; i < 3; i++) {
     breeder->asked++;
     breeder->granted += !muster_agent_is_null(muster_update_spawn(update, &breeder->child));
@@ -407,7 +407,7 @@ Test(runner, an_update_spawns_no_more_than_its_type_may_in_its_parallel_atoms_an
   const muster_atom egg_atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}};
   const muster_atom atoms[] = {{breed, MUSTER_ROLE_BEHAVIOUR, 1000}, {breed, MUSTER_ROLE_ACTION, 1000}};
   little_world little = world_of_one_type(egg_atoms, 1, FRAME_NS);
-  breeder breeder = {.child = muster_default_agent_def()};
+  struct breeder breeder = {.child = muster_default_agent_def()};
   breeder.child.type = little.type;
   muster_type_def def = muster_default_type_def();
   def.atoms = atoms;
@@ -424,13 +424,13 @@ Test(runner, an_update_spawns_no_more_than_its_type_may_in_its_parallel_atoms_an
 
 enum { PREY = 40 };
 
-typedef struct hunt {
+struct hunt {
   muster_agent prey[PREY];
   uint32_t results[MUSTER_E_INPUT + 1];
-} hunt;
+};
 
 static muster_atom_result eat_everybody(muster_update *update) {
-  hunt *hunt = update->type_user;
+  struct hunt *hunt = update->type_user;
   memset(hunt->results, 0, sizeof hunt->results);
   for (uint32_t i = 0; i < PREY; i++)
     if (!muster_agent_is_null(hunt->prey[i])) hunt->results[muster_update_remove(update, hunt->prey[i])]++;
@@ -444,7 +444,7 @@ Test(runner, who_could_not_be_eaten_for_want_of_room_is_eaten_later) {
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.commands_max = 16;
   little_world little = little_world_create(1, &world);
-  static hunt hunt;
+  static struct hunt hunt;
   muster_type_def def = muster_default_type_def();
   def.atoms = prey_atoms;
   def.atom_count = 1;
@@ -464,13 +464,13 @@ Test(runner, who_could_not_be_eaten_for_want_of_room_is_eaten_later) {
   little_world_destroy(&little);
 }
 
-typedef struct spawner {
+struct spawner {
   little_world little;
   pthread_barrier_t start;
-} spawner;
+};
 
 static void *spawn_a_thousand(void *argument) {
-  spawner *spawner = argument;
+  struct spawner *spawner = argument;
   const little_world *little = &spawner->little;
   muster_agent_def def = muster_default_agent_def();
   uintptr_t refused = 0;
@@ -482,7 +482,7 @@ static void *spawn_a_thousand(void *argument) {
 
 Test(runner, other_threads_may_spawn_while_further_types_are_registered) {
   const muster_atom atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}};
-  spawner spawner = {.little = world_of_one_type(atoms, 1, FRAME_NS)};
+  struct spawner spawner = {.little = world_of_one_type(atoms, 1, FRAME_NS)};
   little_world others = spawner.little;
   pthread_t thread;
   void *refused;

@@ -7,19 +7,19 @@
 
 enum { AGENTS = 9, BURNT_NS = 1000000, ROOM_NS = 4 * BURNT_NS, TRIES = 1000 };
 
-typedef struct crowd {
+struct crowd {
   bool burns;
   uint32_t ran;
-} crowd;
+};
 
 static muster_atom_result live(muster_update *update) {
-  crowd *crowd = update->type_user;
+  struct crowd *crowd = update->type_user;
   crowd->ran++;
   if (crowd->burns) burn(BURNT_NS);
   return MUSTER_ATOM_NEXT;
 }
 
-static little_world world_of(crowd *crowd) {
+static little_world world_of(struct crowd *crowd) {
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_world_def def = muster_default_world_def();
   def.audit = true;
@@ -40,9 +40,9 @@ static little_world world_of(crowd *crowd) {
 
 /* Runs the last batch once more: its first agent alone, which always runs, and the others as one claim whose prediction
  * is true of half of them, and that has time for three. How many ran. */
-static uint32_t run_batch(const little_world *little, crowd *crowd, uint32_t margin_ns) {
-  runner *runner = &little->world->runner;
-  batch *batch = &little->world->batch;
+static uint32_t run_batch(const little_world *little, struct crowd *crowd, uint32_t margin_ns) {
+  struct runner *runner = &little->world->runner;
+  struct batch *batch = &little->world->batch;
   memset(batch->outcomes, OUTCOME_NOT_RUN, AGENTS);
   for (uint32_t i = 0; i < AGENTS; i++) batch->entries[i].predicted_ns = BURNT_NS / 4;
   batch->claims[0] = (batch_claim){.first = 0, .end = 1, .ran_by = CLAIM_LEFT};
@@ -61,7 +61,7 @@ static uint32_t run_batch(const little_world *little, crowd *crowd, uint32_t mar
 }
 
 Test(timed_claims, one_that_may_be_late_is_left_between_two_updates) {
-  static crowd crowd;
+  static struct crowd crowd;
   uint32_t begun = 0;
   uint64_t longest_ns = 0;
   little_world little = world_of(&crowd);
@@ -82,7 +82,7 @@ Test(timed_claims, one_that_may_be_late_is_left_between_two_updates) {
 
 /* Whose percentile lies in time, no clock is read: it costs as much as a small update. */
 Test(timed_claims, one_that_should_be_in_time_is_not_looked_at) {
-  static crowd crowd;
+  static struct crowd crowd;
   uint32_t begun = 0;
   little_world little = world_of(&crowd);
   for (uint32_t i = 0; i < TRIES && begun < 3; i++) {

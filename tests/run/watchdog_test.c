@@ -11,18 +11,18 @@ enum { POSTS = 4, STILL = 0, NEXT_AGENT, NEXT_ATOM, OUTSIDE, HANG_SECONDS = 100 
 #define STUCK_NS 300000000u
 #define QUICK_NS 10000000u
 
-typedef struct kennel {
-  arena arena;
+struct kennel {
+  struct arena arena;
   watch_post *posts;
   agent_type types[POSTS];
   type_table table;
   muster_log_sink sink;
   shared_u32 still_lines, other_lines, back_lines;
-  watchdog *watchdog;
-} kennel;
+  struct watchdog *watchdog;
+};
 
 static void hear(muster_log_level level, const char *message, void *user) {
-  kennel *kennel = user;
+  struct kennel *kennel = user;
   (void)level;
   if (!strstr(message, "'still'"))
     fetch_add_relaxed_u32(&kennel->other_lines, 1);
@@ -30,9 +30,9 @@ static void hear(muster_log_level level, const char *message, void *user) {
     fetch_add_relaxed_u32(strstr(message, "came back") ? &kennel->back_lines : &kennel->still_lines, 1);
 }
 
-static kennel *build_kennel(uint32_t posts, uint64_t stuck_ns) {
+static struct kennel *build_kennel(uint32_t posts, uint64_t stuck_ns) {
   static const char *const names[POSTS] = {"still", "next agent", "next atom", "outside"};
-  static kennel kennel;
+  static struct kennel kennel;
   muster_allocator allocator = {0};
   alarm(HANG_SECONDS);
   cr_assert_eq(arena_create(&kennel.arena, &allocator), MUSTER_OK);
@@ -45,8 +45,8 @@ static kennel *build_kennel(uint32_t posts, uint64_t stuck_ns) {
   return &kennel;
 }
 
-static kennel *open_kennel(void) {
-  kennel *kennel = build_kennel(POSTS, STUCK_NS);
+static struct kennel *open_kennel(void) {
+  struct kennel *kennel = build_kennel(POSTS, STUCK_NS);
   for (uint32_t i = 0; i < POSTS; i++) {
     watch_begin(&kennel->posts[i]);
     watch_type(&kennel->posts[i], i);
@@ -58,7 +58,7 @@ static kennel *open_kennel(void) {
 }
 
 Test(watchdog, only_who_stands_still_inside_a_claim_is_stuck) {
-  kennel *kennel = open_kennel();
+  struct kennel *kennel = open_kennel();
   watch_incident incident;
   for (uint32_t i = 0; load_relaxed_u32(&kennel->still_lines) == 0; i++) {
     watch_agent(&kennel->posts[NEXT_AGENT], i % 7, 3);
@@ -81,13 +81,13 @@ Test(watchdog, only_who_stands_still_inside_a_claim_is_stuck) {
 }
 
 Test(watchdog, one_that_was_never_started_is_stopped) {
-  arena arena;
+  struct arena arena;
   muster_allocator allocator = {0};
   type_table table = {0};
   muster_log_sink sink = {0};
   cr_assert_eq(arena_create(&arena, &allocator), MUSTER_OK);
   watch_post *posts = arena_reserve(&arena, 1, sizeof *posts);
-  watchdog *watchdog = watchdog_create(posts, 1, STUCK_NS, &table, &sink, &arena);
+  struct watchdog *watchdog = watchdog_create(posts, 1, STUCK_NS, &table, &sink, &arena);
   cr_assert_not_null(watchdog);
   watchdog_stop(watchdog);
   watchdog_stop(NULL);
@@ -96,7 +96,7 @@ Test(watchdog, one_that_was_never_started_is_stopped) {
 
 /* It sleeps while no frames are run, and the next frame finds it awake. */
 Test(watchdog, dozes_between_frames_and_wakes_for_one) {
-  kennel *kennel = build_kennel(1, QUICK_NS);
+  struct kennel *kennel = build_kennel(1, QUICK_NS);
   watch_incident incident;
   cr_assert(watchdog_start(kennel->watchdog));
   for (uint32_t round = 1; round <= 3; round++) {
@@ -114,7 +114,7 @@ Test(watchdog, dozes_between_frames_and_wakes_for_one) {
 
 /* As long as a frame runs, it does not doze, however long that takes before a worker begins. */
 Test(watchdog, stays_awake_while_a_frame_runs) {
-  kennel *kennel = build_kennel(1, QUICK_NS);
+  struct kennel *kennel = build_kennel(1, QUICK_NS);
   watch_incident incident;
   watchdog_frame_begins(kennel->watchdog);
   cr_assert(watchdog_start(kennel->watchdog));

@@ -20,7 +20,7 @@ Test(flashcrowd, is_the_same_on_any_number_of_workers) {
 
 Test(flashcrowd, keeps_the_budget_and_the_wait_bound) {
   muster_module_options options = options_for(1);
-  scene it = scene_open(muster_module_flashcrowd(), &options, 2, CAPACITY_NS);
+  struct scene it = scene_open(muster_module_flashcrowd(), &options, 2, CAPACITY_NS);
   scene_frames(&it, 640);
   double overload = scene_overload(&it);
   cr_assert(overload > 1.5 && overload < 3.0, "%g times what fits", overload);
@@ -33,7 +33,7 @@ Test(flashcrowd, keeps_the_budget_and_the_wait_bound) {
 /* Under twice the load; the population of the exempt is 1 in 100. */
 Test(flashcrowd, after_a_jump_the_new_neighbourhood_soon_runs_as_often_as_it_should) {
   muster_module_options options = options_for(2);
-  scene it = scene_open(muster_module_flashcrowd(), &options, 2, CAPACITY_NS);
+  struct scene it = scene_open(muster_module_flashcrowd(), &options, 2, CAPACITY_NS);
   scene_frames(&it, 3 * 300 + 90);
   cr_assert_eq(scene_reported(&it, "jumps"), 3);
   cr_assert_eq(scene_reported(&it, "jumps_settled"), 3);
@@ -51,7 +51,7 @@ Test(flashcrowd, costs_more_where_the_crowd_is) {
   double looks_each[2];
   for (int i = 0; i < 2; i++) {
     options.observers = i ? 500 : 1;
-    scene it = scene_open(muster_module_flashcrowd(), &options, 1, 10000000);
+    struct scene it = scene_open(muster_module_flashcrowd(), &options, 1, 10000000);
     scene_frames(&it, 60);
     looks_each[i] = scene_reported(&it, "looks") / scene_reported(&it, "updates");
     cr_assert_gt(scene_reported(&it, "crowded_updates"), 1000);
@@ -64,7 +64,7 @@ Test(flashcrowd, the_guarantee_alone_bounds_every_wait) {
   muster_module_options options = options_for(6);
   muster_world_def rules = papers_world_def();
   rules.weight_wait = 0.0f; /* nobody's priority rises with age */
-  scene it = scene_open_with(muster_module_flashcrowd(), &options, 2, CAPACITY_NS, &rules);
+  struct scene it = scene_open_with(muster_module_flashcrowd(), &options, 2, CAPACITY_NS, &rules);
   scene_frames(&it, 400);
   cr_assert_gt(it.longest_wait_ns, rules.guarantee_ns, "or nobody needed it");
   scene_check_waits(&it);

@@ -6,15 +6,15 @@
 
 enum { ROOM = 64 };
 
-typedef struct arrays {
+struct arrays {
   _Alignas(32) float x[ROOM], y[ROOM], velocity_x[ROOM], velocity_y[ROOM];
   _Alignas(32) uint16_t members[ROOM];
-} arrays;
+};
 
-static herd_flock_bodies bodies_of(const arrays *arrays, uint32_t count) {
+static herd_flock_bodies bodies_of(const struct arrays *arrays, uint32_t count) {
   return (herd_flock_bodies){count, arrays->x, arrays->y, arrays->velocity_x, arrays->velocity_y, NULL};
 }
-static herd_flock_next next_of(arrays *arrays) {
+static herd_flock_next next_of(struct arrays *arrays) {
   return (herd_flock_next){arrays->x, arrays->y, arrays->velocity_x, arrays->velocity_y};
 }
 
@@ -23,7 +23,7 @@ static float between(uint32_t *random, float low, float high) {
   return low + (high - low) * herd_upper_share(*random);
 }
 
-static void scatter(arrays *arrays, uint32_t count, float spread_m, uint32_t random) {
+static void scatter(struct arrays *arrays, uint32_t count, float spread_m, uint32_t random) {
   for (uint32_t i = 0; i < ROOM; i++) {
     bool there = i < count;
     arrays->x[i] = there ? between(&random, -spread_m, spread_m) : herd_flock_nowhere_m;
@@ -42,7 +42,7 @@ static void check_close(const float *a, const float *b, uint32_t count, float to
 Test(herd_flock, both_forms_of_a_step_agree) {
   herd_ground ground = herd_ground_of(4000.0f, 3);
   for (uint32_t round = 0; round < 500; round++) {
-    arrays from, one, other;
+    struct arrays from, one, other;
     uint32_t count = 1 + round % 33;
     scatter(&from, count, round % 3 ? 12.0f : 40.0f, round);
     herd_flock_step step = {.rules = &herd_flock_paper,
@@ -66,7 +66,7 @@ Test(herd_flock, both_forms_of_a_step_agree) {
 
 Test(herd_flock, both_forms_of_looking_around_agree) {
   for (uint32_t round = 0; round < 500; round++) {
-    arrays from;
+    struct arrays from;
     herd_flock_sense one, other;
     uint32_t count = 1 + round % 40;
     scatter(&from, count, 25.0f, round);
@@ -82,7 +82,7 @@ Test(herd_flock, both_forms_of_looking_around_agree) {
 
 /* Somebody who stands for three counts as three who stand there. */
 Test(herd_flock, members_count) {
-  arrays from;
+  struct arrays from;
   herd_flock_sense sense;
   scatter(&from, 3, 1.0f, 1);
   from.x[0] = from.y[0] = 0.0f;
@@ -132,14 +132,14 @@ Test(herd_flock, forces_count_as_often_as_their_probabilities_say) {
 }
 
 /* How a herd is after it lived for a while in updates of one length. */
-typedef struct shape {
+struct shape {
   double speed_mps, spread_m, fastest_mps;
-} shape;
+};
 
-static shape live_for(float seconds, float update_s, const herd_flock_rules *rules, uint32_t seed) {
+static struct shape live_for(float seconds, float update_s, const herd_flock_rules *rules, uint32_t seed) {
   enum { MEMBERS = 32 };
-  arrays now, next;
-  shape shape = {0};
+  struct arrays now, next;
+  struct shape shape = {0};
   scatter(&now, MEMBERS, 10.0f, seed);
   for (uint32_t i = 0; i < MEMBERS; i++) now.velocity_x[i] = now.velocity_y[i] = 0.5f;
   next = now;
@@ -172,8 +172,8 @@ Test(herd_flock, throttled_herds_walk_as_fast_and_stay_together_as_well) {
   herd_flock_rules rules = herd_flock_paper;
   rules.drag_per_s = 0.3f;
   for (uint32_t seed = 1; seed <= 3; seed++) {
-    shape often = live_for(300.0f, 0.5f, &rules, seed);
-    shape seldom = live_for(300.0f, 2.0f, &rules, seed), rarely = live_for(300.0f, 4.0f, &rules, seed);
+    struct shape often = live_for(300.0f, 0.5f, &rules, seed);
+    struct shape seldom = live_for(300.0f, 2.0f, &rules, seed), rarely = live_for(300.0f, 4.0f, &rules, seed);
     cr_assert_float_eq(seldom.speed_mps / often.speed_mps, 1.0, 0.2);
     cr_assert_lt(often.spread_m, 12.0);
     cr_assert_float_eq(rarely.speed_mps / often.speed_mps, 1.0, 0.2);
@@ -181,7 +181,7 @@ Test(herd_flock, throttled_herds_walk_as_fast_and_stay_together_as_well) {
     cr_assert_lt(rarely.spread_m, 12.0);
     cr_assert_lt(rarely.fastest_mps, 6.0);
   }
-  shape paper = live_for(300.0f, 0.5f, &herd_flock_paper, 1);
+  struct shape paper = live_for(300.0f, 0.5f, &herd_flock_paper, 1);
   cr_assert_leq(paper.fastest_mps, 20.001);
   cr_assert_gt(paper.speed_mps, 10.0);
 }

@@ -3,7 +3,7 @@
 #include "scenarios/herd_scene.h"
 
 /* Deer = first + births - deaths - killed. */
-static void check_numbers(const scene *it) {
+static void check_numbers(const struct scene *it) {
   double deer = scene_reported(it, "deer"), births = scene_reported(it, "births");
   double deaths = scene_reported(it, "deaths"), killed = scene_reported(it, "killed");
   cr_assert_eq(deer, scene_reported(it, "first_deer") + births - deaths - killed,
@@ -22,7 +22,7 @@ Test(herd, the_same_seed_gives_the_same_world) {
 
 Test(herd, every_deer_is_accounted_for_at_all_times) {
   herd_choice choice = {.visible_m = 35.0f, .observer_mps = 2.0f, .wolves = 24, .members = 31, .pace = 50};
-  scene it = herd_scene(8192, 12, 2, HERD_CAPACITY_NS, &choice);
+  struct scene it = herd_scene(8192, 12, 2, HERD_CAPACITY_NS, &choice);
   for (uint32_t i = 0; i < 600; i++) {
     scene_frame(&it, SCENE_FRAME_NS);
     check_numbers(&it);
@@ -37,7 +37,7 @@ Test(herd, every_deer_is_accounted_for_at_all_times) {
 
 Test(herd, wolves_take_deer_of_herds_at_every_level) {
   herd_choice choice = {.visible_m = 35.0f, .observer_mps = 2.0f, .wolves = 64, .members = 32, .pace = 0};
-  scene it = herd_scene(32768, 24, 1, HERD_CAPACITY_NS, &choice);
+  struct scene it = herd_scene(32768, 24, 1, HERD_CAPACITY_NS, &choice);
   for (uint32_t i = 0; i < 1200; i++) scene_frame(&it, 3 * SCENE_FRAME_NS);
   check_numbers(&it);
   double killed = scene_reported(&it, "killed"), folded = scene_reported(&it, "killed_folded");
@@ -49,7 +49,7 @@ Test(herd, wolves_take_deer_of_herds_at_every_level) {
 }
 
 Test(herd, leaves_are_few_beside_those_they_stand_for) {
-  scene it = herd_scene(262144, 2, 1, HERD_CAPACITY_NS, NULL);
+  struct scene it = herd_scene(262144, 2, 1, HERD_CAPACITY_NS, NULL);
   scene_frames(&it, 60);
   cr_assert_eq(scene_reported(&it, "first_deer"), 262144.0);
   double leaves = scene_reported(&it, "leaves");
@@ -60,7 +60,7 @@ Test(herd, leaves_are_few_beside_those_they_stand_for) {
 }
 
 Test(herd, a_last_herd_has_the_rest) {
-  scene it = herd_scene(32 * 5 + 7, 1, 1, HERD_CAPACITY_NS, NULL);
+  struct scene it = herd_scene(32 * 5 + 7, 1, 1, HERD_CAPACITY_NS, NULL);
   scene_frames(&it, 3);
   cr_assert_eq(scene_reported(&it, "first_deer"), 32.0 * 5 + 7);
   cr_assert_eq(scene_reported(&it, "herds_folded") + scene_reported(&it, "herds_unfolded"), 6.0);

@@ -4,14 +4,14 @@
 enum { DEER = 16384, PACE = 20, SECONDS = 60 };
 
 /* Numbers per deer and second. */
-typedef struct outcome {
+struct outcome {
   double grazed_g; /* with what is still owed: for the time since the last updates */
   double births, deaths;
   double unfolded, pressure; /* share of herds in the end, and in the last frame */
-} outcome;
+};
 
 /* Deer times time since they were last updated. */
-static double owed_s(const scene *it) {
+static double owed_s(const struct scene *it) {
   double owed = 0;
   muster_herd_info info = muster_default_herd_info();
   muster_herd herd = muster_herd_next(it->world, (muster_herd){0, 0});
@@ -23,9 +23,9 @@ static double owed_s(const scene *it) {
 }
 
 /* Herds of 16 at first, so that there is room for births all the time. */
-static outcome live(uint32_t observers, uint64_t frame_ns, uint64_t capacity_ns) {
+static struct outcome live(uint32_t observers, uint64_t frame_ns, uint64_t capacity_ns) {
   herd_choice choice = {.visible_m = 35.0f, .wolves = 0, .members = 16, .pace = PACE};
-  scene it = herd_scene(DEER, observers, 1, capacity_ns, &choice);
+  struct scene it = herd_scene(DEER, observers, 1, capacity_ns, &choice);
   muster_frame_report report = muster_default_frame_report();
   for (uint64_t frames = SECONDS * 1000000000ull / frame_ns; frames > 0; frames--) report = scene_frame(&it, frame_ns);
   const herd_world *self = it.instance;
@@ -33,17 +33,17 @@ static outcome live(uint32_t observers, uint64_t frame_ns, uint64_t capacity_ns)
   double born = scene_reported(&it, "births") + scene_reported(&it, "fawns_waiting");
   double lived_s = self->deer_s - owed_s(&it); /* by those who have been updated since */
   double grazed_g = scene_reported(&it, "grazed_kg") * 1e3 + owed_s(&it) * (double)herd_grazing_g;
-  outcome outcome = {.grazed_g = grazed_g / self->deer_s,
-                     .births = (born + scene_reported(&it, "fawns_orphaned")) / lived_s,
-                     .deaths = scene_reported(&it, "deaths") / lived_s,
-                     .unfolded = unfolded / (folded + unfolded),
-                     .pressure = (double)report.pressure};
+  struct outcome outcome = {.grazed_g = grazed_g / self->deer_s,
+                            .births = (born + scene_reported(&it, "fawns_orphaned")) / lived_s,
+                            .deaths = scene_reported(&it, "deaths") / lived_s,
+                            .unfolded = unfolded / (folded + unfolded),
+                            .pressure = (double)report.pressure};
   scene_close(&it);
   return outcome;
 }
 
 /* Grazing is exact, births and deaths are drawn. */
-static void check(const outcome *outcome, const char *what) {
+static void check(const struct outcome *outcome, const char *what) {
   cr_assert_float_eq(outcome->grazed_g / (double)herd_grazing_g, 1.0, 0.0005, "%s: grazed %g of what it should", what,
                      outcome->grazed_g / (double)herd_grazing_g);
   cr_assert_float_eq(outcome->births / ((double)herd_births * PACE), 1.0, 0.06, "%s: births %g", what, outcome->births);
@@ -51,20 +51,20 @@ static void check(const outcome *outcome, const char *what) {
 }
 
 Test(herd_time, far_herds_live_as_the_rates_say) {
-  outcome often = live(1, 100000000, 100000000), seldom = live(1, 3000000000u, 100000000);
+  struct outcome often = live(1, 100000000, 100000000), seldom = live(1, 3000000000u, 100000000);
   cr_assert_lt(often.unfolded, 0.1);
   check(&often, "far");
   check(&seldom, "far, looked at every 3 s");
 }
 
 Test(herd_time, near_herds_live_as_the_rates_say) {
-  outcome often = live(150, 100000000, 1000000000);
+  struct outcome often = live(150, 100000000, 1000000000);
   cr_assert_gt(often.unfolded, 0.8);
   check(&often, "near");
 }
 
 Test(herd_time, near_herds_live_as_the_rates_say_under_pressure) {
-  outcome throttled = live(150, 100000000, 60000);
+  struct outcome throttled = live(150, 100000000, 60000);
   cr_assert_gt(throttled.unfolded, 0.8);
   cr_assert_gt(throttled.pressure, 0.6, "%g", throttled.pressure);
   check(&throttled, "near, under pressure");

@@ -20,7 +20,7 @@ Test(hostile, is_the_same_on_any_number_of_workers) {
 
 Test(hostile, keeps_its_invariants_its_budget_and_the_wait_bound) {
   muster_module_options options = options_for(1);
-  scene it = scene_open(muster_module_hostile(), &options, 2, CAPACITY_NS);
+  struct scene it = scene_open(muster_module_hostile(), &options, 2, CAPACITY_NS);
   scene_frames(&it, 400);
   double overload = scene_overload(&it);
   cr_assert(overload > 1.5 && overload < 3.0, "%g times what fits", overload);
@@ -36,7 +36,7 @@ Test(hostile, keeps_its_invariants_its_budget_and_the_wait_bound) {
 /* Each kind does what it is there for, or the test before proves nothing. */
 Test(hostile, is_hostile) {
   muster_module_options options = options_for(2);
-  scene it = scene_open(muster_module_hostile(), &options, 2, CAPACITY_NS);
+  struct scene it = scene_open(muster_module_hostile(), &options, 2, CAPACITY_NS);
   uint64_t longest_ns = 0;
   for (uint32_t i = 0; i < 350; i++) {
     muster_frame_report report = scene_frame(&it, SCENE_FRAME_NS);
@@ -66,7 +66,7 @@ Test(hostile, the_guarantee_alone_bounds_every_wait) {
   muster_module_options options = options_for(6);
   muster_world_def rules = papers_world_def();
   rules.weight_wait = 0.0f; /* nobody's priority rises with age */
-  scene it = scene_open_with(muster_module_hostile(), &options, 2, CAPACITY_NS, &rules);
+  struct scene it = scene_open_with(muster_module_hostile(), &options, 2, CAPACITY_NS, &rules);
   scene_frames(&it, 300);
   cr_assert_gt(it.longest_wait_ns, rules.guarantee_ns, "or nobody needed it");
   scene_check_waits(&it);

@@ -17,12 +17,12 @@ static muster_module_options options_for(uint32_t agents, uint64_t seed) {
   return options;
 }
 
-static void expect(const scene *it, const char *name, double value) {
+static void expect(const struct scene *it, const char *name, double value) {
   double reported = scene_reported(it, name);
   cr_assert_eq(reported, value, "%s is %g, should be %g", name, reported, value);
 }
 
-static void expect_all_is_right(const scene *it) {
+static void expect_all_is_right(const struct scene *it) {
   static const char *const none[] = {"answered_twice", "answered_wrongly",     "ways_invalid", "orders_lost",
                                      "misplaced",      "followers_miscounted", "violations"};
   for (size_t i = 0; i < sizeof none / sizeof *none; i++) expect(it, none[i], 0);
@@ -33,7 +33,7 @@ typedef struct demand {
   uint32_t walkers, goals;
 } demand;
 
-static demand demand_of(const scene *it, uint32_t order, bool forbidden) {
+static demand demand_of(const struct scene *it, uint32_t order, bool forbidden) {
   const pathstorm *self = it->instance;
   bool named[PATHSTORM_PLACES + PATHSTORM_FORBIDDEN] = {false};
   demand all = {0, 0};
@@ -53,7 +53,7 @@ Test(pathstorm, is_the_same_on_any_number_of_workers) {
 
 Test(pathstorm, answers_every_order_with_a_way_or_that_there_is_none) {
   muster_module_options options = options_for(250, 1);
-  scene it = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
+  struct scene it = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
   scene_frames(&it, 31 * SECOND);
   uint32_t nowhere = 0;
   for (uint32_t order = 1; order <= 3; order++) nowhere += demand_of(&it, order, true).walkers;
@@ -76,7 +76,7 @@ Test(pathstorm, answers_every_order_with_a_way_or_that_there_is_none) {
 
 Test(pathstorm, cuts_searches_to_their_share_of_the_frame) {
   muster_module_options options = options_for(WALKERS, 1);
-  scene it = scene_open(muster_module_pathstorm(), &options, 2, 1000000);
+  struct scene it = scene_open(muster_module_pathstorm(), &options, 2, 1000000);
   uint64_t cuts = 0, longest_ns = 0;
   for (uint32_t i = 0; i < 3 * SECOND; i++) {
     muster_frame_report report = scene_frame(&it, SCENE_FRAME_NS);
@@ -93,7 +93,7 @@ Test(pathstorm, cuts_searches_to_their_share_of_the_frame) {
 
 Test(pathstorm, searches_once_for_all_who_want_to_one_goal) {
   muster_module_options options = options_for(WALKERS, 2);
-  scene it = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
+  struct scene it = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
   scene_frames(&it, 4 * SECOND);
   demand there = demand_of(&it, 1, false), nowhere = demand_of(&it, 1, true);
   uint32_t goals = there.goals + nowhere.goals;
@@ -111,7 +111,7 @@ Test(pathstorm, searches_once_for_all_who_want_to_one_goal) {
 /* The first storm finds out; the second comes while that is remembered, the third after it was forgotten. */
 Test(pathstorm, remembers_for_a_while_what_cannot_be_reached) {
   muster_module_options options = options_for(WALKERS, 2);
-  scene it = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
+  struct scene it = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
   scene_frames(&it, 18 * SECOND);
   demand first = demand_of(&it, 1, true), second = demand_of(&it, 2, true), third = demand_of(&it, 3, true);
   cr_assert_eq(first.goals, PATHSTORM_FORBIDDEN, "or the second storm has to search for one of them");
@@ -129,7 +129,7 @@ Test(pathstorm, remembers_for_a_while_what_cannot_be_reached) {
 Test(pathstorm, asks_again_when_a_request_was_lost) {
   enum { CROWD = 6000 };
   muster_module_options options = options_for(CROWD, 1);
-  scene it = scene_open(muster_module_pathstorm(), &options, 2, 100000000);
+  struct scene it = scene_open(muster_module_pathstorm(), &options, 2, 100000000);
   scene_frames(&it, 4 * SECOND);
   cr_assert_gt(scene_reported(&it, "requests"), CROWD);
   expect(&it, "orders", CROWD);
@@ -140,7 +140,7 @@ Test(pathstorm, asks_again_when_a_request_was_lost) {
 
 Test(pathstorm, ends_at_the_goals) {
   muster_module_options options = options_for(20, 5);
-  scene it = scene_open(muster_module_pathstorm(), &options, 1, CAPACITY_NS);
+  struct scene it = scene_open(muster_module_pathstorm(), &options, 1, CAPACITY_NS);
   scene_frames(&it, 31 * SECOND);
   cr_assert_gt(scene_reported(&it, "arrivals"), 5);
   expect(&it, "without_a_free_field", 0);
@@ -151,8 +151,8 @@ Test(pathstorm, ends_at_the_goals) {
 /* The same answers, at the price of atoms as long as a search: all of them offend, and stalls are what it shows. */
 Test(pathstorm, shows_what_slices_are_good_for) {
   muster_module_options options = options_for(WALKERS, 1);
-  scene sliced = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
-  scene whole = scene_open(muster_module_pathstorm_whole(), &options, 2, CAPACITY_NS);
+  struct scene sliced = scene_open(muster_module_pathstorm(), &options, 2, CAPACITY_NS);
+  struct scene whole = scene_open(muster_module_pathstorm_whole(), &options, 2, CAPACITY_NS);
   uint64_t longest_sliced_ns = 0, longest_whole_ns = 0, offences = 0;
   for (uint32_t i = 0; i < 5 * SECOND; i++) {
     muster_frame_report in_slices = scene_frame(&sliced, SCENE_FRAME_NS);

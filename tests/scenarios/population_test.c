@@ -152,18 +152,18 @@ Test(population, refuses_a_file_that_may_not_be_read) {
 
 /* --------------------------------------------------------------------------------------------------------- a world */
 
-typedef struct stage {
+struct stage {
   const muster_module *module;
   void *instance;
   muster_module_needs needs;
   muster_pool *pool;
   muster_world *world;
   uint64_t now_ns;
-} stage;
+};
 
 /* capacity_ns is the virtual clock's; 0 = the budget. */
-static stage raise_stage(const muster_module_options *options, uint32_t workers, uint64_t capacity_ns) {
-  stage stage = {.module = muster_module_population(), .needs.size = sizeof stage.needs};
+static struct stage raise_stage(const muster_module_options *options, uint32_t workers, uint64_t capacity_ns) {
+  struct stage stage = {.module = muster_module_population(), .needs.size = sizeof stage.needs};
   cr_assert_eq(stage.module->open(options, &stage.instance, &stage.needs), MUSTER_OK, "%s", muster_last_error());
   muster_pool_def pool = muster_default_pool_def();
   pool.workers = workers;
@@ -183,7 +183,7 @@ static stage raise_stage(const muster_module_options *options, uint32_t workers,
   return stage;
 }
 
-static void run_frames(stage *stage, uint32_t frames) {
+static void run_frames(struct stage *stage, uint32_t frames) {
   for (uint32_t i = 0; i < frames; i++) {
     stage->now_ns += FRAME_NS;
     stage->module->before_frame(stage->instance, stage->world, stage->now_ns);
@@ -192,7 +192,7 @@ static void run_frames(stage *stage, uint32_t frames) {
   }
 }
 
-static void strike_stage(stage *stage) {
+static void strike_stage(struct stage *stage) {
   muster_world_destroy(stage->world);
   stage->module->close(stage->instance);
   muster_pool_destroy(stage->pool);
@@ -208,7 +208,7 @@ static void keep_wanted(const char *name, double value, void *user) {
   if (strcmp(name, wanted->name) == 0) wanted->value = value;
 }
 
-static double reported(const stage *stage, const char *name) {
+static double reported(const struct stage *stage, const char *name) {
   wanted_number wanted = {name, NAN};
   stage->module->report(stage->instance, stage->world, keep_wanted, &wanted);
   cr_assert_not(isnan(wanted.value), "the report has no '%s'", name);
@@ -224,7 +224,7 @@ static muster_module_options village_options(uint64_t seed) {
 
 static uint64_t village_hash(uint32_t workers, uint64_t seed, uint64_t capacity_ns) {
   muster_module_options options = village_options(seed);
-  stage stage = raise_stage(&options, workers, capacity_ns);
+  struct stage stage = raise_stage(&options, workers, capacity_ns);
   run_frames(&stage, 200);
   uint64_t hash = muster_world_hash(stage.world);
   strike_stage(&stage);
@@ -243,7 +243,7 @@ Test(population, the_village_is_the_same_on_any_number_of_workers) {
 
 Test(population, the_village_comes_to_life) {
   muster_module_options options = village_options(1);
-  stage stage = raise_stage(&options, 1, 0);
+  struct stage stage = raise_stage(&options, 1, 0);
   cr_assert_eq(stage.needs.agents, 600);
   cr_assert_eq(stage.needs.observers, 16);
   run_frames(&stage, 200);
@@ -264,19 +264,19 @@ Test(population, the_village_comes_to_life) {
   strike_stage(&stage);
 }
 
-typedef struct census {
+struct census {
   uint32_t agents, moved, important;
-} census;
+};
 
 /* Agents are compared with their rows, in whose order they were spawned. */
-static void take_census(const stage *stage, const population_rows *rows, census *partitions) {
+static void take_census(const struct stage *stage, const population_rows *rows, struct census *partitions) {
   muster_agent_info info = muster_default_agent_info();
   muster_agent agent = {0};
   for (uint32_t i = 0; i < rows->count; i++) {
     agent = muster_agent_next(stage->world, agent);
     cr_assert_eq(muster_agent_read(stage->world, agent, &info), MUSTER_OK);
     cr_assert_eq(info.partition, rows->rows[i].world);
-    census *census = &partitions[info.partition];
+    struct census *census = &partitions[info.partition];
     const muster_position *home = &rows->rows[i].position;
     double gone_m = hypot(info.position.x - home->x, info.position.y - home->y);
     cr_assert_lt(gone_m, 120, "agent %u ran away", i);
@@ -292,10 +292,10 @@ Test(population, each_world_is_a_partition_with_observers_of_its_own) {
   options.observers = 1;
   population_rows rows;
   cr_assert_eq(population_file_read(VILLAGE, 'y', &rows), MUSTER_OK);
-  stage stage = raise_stage(&options, 1, 0);
+  struct stage stage = raise_stage(&options, 1, 0);
   cr_assert_eq(stage.needs.observers, 2);
   run_frames(&stage, 100);
-  census partitions[2] = {{0}};
+  struct census partitions[2] = {{0}};
   take_census(&stage, &rows, partitions);
   cr_assert_eq(partitions[0].agents, 360);
   cr_assert_eq(partitions[1].agents, 240);
@@ -317,7 +317,7 @@ Test(population, observers_go_where_most_agents_are) {
   muster_module_options options = muster_default_module_options();
   options.path = path;
   options.observers = 10;
-  stage stage = raise_stage(&options, 1, 0);
+  struct stage stage = raise_stage(&options, 1, 0);
   run_frames(&stage, 20); /* importance follows within a few frames */
   uint32_t important[2] = {0};
   muster_agent_info info = muster_default_agent_info();
@@ -337,7 +337,7 @@ Test(population, observers_go_where_most_agents_are) {
 static void check_patrols(const char *path, uint64_t capacity_ns, double *shortest_ns) {
   muster_module_options options = muster_default_module_options();
   options.path = path;
-  stage stage = raise_stage(&options, 1, capacity_ns);
+  struct stage stage = raise_stage(&options, 1, capacity_ns);
   run_frames(&stage, 300);
   double wanted_m = 0;
   *shortest_ns = INFINITY;
@@ -370,7 +370,7 @@ Test(population, patrols_walk_as_far_when_they_are_throttled) {
 Test(population, a_part_of_the_village_is_as_many_agents_as_asked_for) {
   muster_module_options options = village_options(1);
   options.agents = 100;
-  stage stage = raise_stage(&options, 1, 0);
+  struct stage stage = raise_stage(&options, 1, 0);
   cr_assert_eq(stage.needs.agents, 100);
   run_frames(&stage, 10);
   double agents = reported(&stage, "routine_agents") + reported(&stage, "steering_agents") +

@@ -14,10 +14,10 @@ static muster_module_options options_for(uint32_t agents, uint64_t seed) {
 }
 
 /* What a test wants other than the defaults of scene.h. */
-static scene open_version(uint32_t agents, const pursuit_version *version, uint32_t workers, uint64_t capacity_ns,
-                          uint32_t delay) {
+static struct scene open_version(uint32_t agents, const pursuit_version *version, uint32_t workers,
+                                 uint64_t capacity_ns, uint32_t delay) {
   muster_module_options options = options_for(agents, 1);
-  scene it = {.module = muster_module_pursuit(), .capacity_ns = capacity_ns, .completed_least = UINT32_MAX};
+  struct scene it = {.module = muster_module_pursuit(), .capacity_ns = capacity_ns, .completed_least = UINT32_MAX};
   cr_assert_eq(it.module->open(&options, &it.instance, &it.needs), MUSTER_OK);
   pursuit_choose(it.instance, version);
   muster_pool_def pool = muster_default_pool_def();
@@ -36,7 +36,7 @@ static scene open_version(uint32_t agents, const pursuit_version *version, uint3
   return it;
 }
 
-static void run_frames(scene *it, uint32_t frames) {
+static void run_frames(struct scene *it, uint32_t frames) {
   for (uint32_t i = 0; i < frames; i++) scene_frame(it, PURSUIT_UPDATE_NS);
 }
 
@@ -65,7 +65,7 @@ Test(pursuit, is_the_same_on_any_number_of_workers) {
 }
 
 static uint64_t hash_of(const pursuit_version *version, uint32_t workers) {
-  scene it = open_version(3 * AGENTS, version, workers, 2000000, 2);
+  struct scene it = open_version(3 * AGENTS, version, workers, 2000000, 2);
   run_frames(&it, 2 * CYCLE);
   cr_assert_eq(scene_reported(&it, "violations"), 0);
   uint64_t hash = muster_world_hash(it.world);
@@ -85,7 +85,7 @@ typedef struct moment {
 } moment;
 
 /* What each agent did since its last update, by what others see of it. */
-static void check_limits(const scene *it, moment *moments, uint32_t agents) {
+static void check_limits(const struct scene *it, moment *moments, uint32_t agents) {
   muster_agent_info info = muster_default_agent_info();
   double side_m = pursuit_side_m(agents);
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
@@ -110,7 +110,7 @@ static void check_limits(const scene *it, moment *moments, uint32_t agents) {
 static void expect_limits_to_hold(uint64_t capacity_ns) {
   static moment moments[AGENTS];
   memset(moments, 0, sizeof moments);
-  scene it = open_version(AGENTS, &plain_version, 1, capacity_ns, 0);
+  struct scene it = open_version(AGENTS, &plain_version, 1, capacity_ns, 0);
   for (uint32_t i = 0; i < 10 * CYCLE; i++) {
     run_frames(&it, 1);
     check_limits(&it, moments, AGENTS);
@@ -126,7 +126,7 @@ Test(pursuit, nobody_exceeds_his_limits) {
 }
 
 Test(pursuit, pursuers_come_nearer_to_their_targets) {
-  scene it = open_version(2 * AGENTS, &plain_version, 1, AMPLE_NS, 0);
+  struct scene it = open_version(2 * AGENTS, &plain_version, 1, AMPLE_NS, 0);
   run_frames(&it, 2);
   double at_first_m = scene_reported(&it, "target_distance_m");
   run_frames(&it, 600);
@@ -140,7 +140,7 @@ Test(pursuit, pursuers_come_nearer_to_their_targets) {
 
 /* ------------------------------------------------------------------------------------------------------------- sets */
 
-static double of_set(const scene *it, uint32_t set, const char *what) {
+static double of_set(const struct scene *it, uint32_t set, const char *what) {
   char name[64];
   snprintf(name, sizeof name, "%s_%s", pursuit_set_name((pursuit_set)set), what);
   for (char *letter = name; *letter; letter++)
@@ -149,7 +149,7 @@ static double of_set(const scene *it, uint32_t set, const char *what) {
 }
 
 Test(pursuit, with_time_for_all_every_set_keeps_its_period) {
-  scene it = open_version(AGENTS, &coarse_version, 1, AMPLE_NS, 0);
+  struct scene it = open_version(AGENTS, &coarse_version, 1, AMPLE_NS, 0);
   run_frames(&it, 1 + 10 * CYCLE); /* the intake is a frame */
   for (uint32_t set = 0; set < PURSUIT_SETS; set++) {
     cr_assert_eq(of_set(&it, set, "runs"), AGENTS * 10.0 * CYCLE / pursuit_period((pursuit_set)set));
@@ -161,7 +161,7 @@ Test(pursuit, with_time_for_all_every_set_keeps_its_period) {
 
 /* The tallies must tell a world without time from one with it. */
 Test(pursuit, with_too_little_time_sets_are_late) {
-  scene it = open_version(3 * AGENTS, &coarse_version, 1, 3000000, 0);
+  struct scene it = open_version(3 * AGENTS, &coarse_version, 1, 3000000, 0);
   run_frames(&it, 1 + 10 * CYCLE);
   double late = 0;
   for (uint32_t set = 0; set < PURSUIT_SETS; set++) late += of_set(&it, set, "late");
@@ -173,7 +173,7 @@ Test(pursuit, with_too_little_time_sets_are_late) {
 /* ---------------------------------------------------------------------------------------------------------- peaking */
 
 static uint64_t fullest_frame_ns(uint32_t delay, uint64_t *sum_ns) {
-  scene it = open_version(2 * AGENTS, &coarse_version, 1, AMPLE_NS, delay);
+  struct scene it = open_version(2 * AGENTS, &coarse_version, 1, AMPLE_NS, delay);
   uint64_t most_ns = 0;
   *sum_ns = 0;
   for (uint32_t i = 0; i < 1 + 2 * CYCLE; i++) {

@@ -12,7 +12,7 @@
 
 #define SCENE_FRAME_NS 33333333u
 
-typedef struct scene {
+struct scene {
   const muster_module *module;
   void *instance;
   muster_module_needs needs;
@@ -25,10 +25,10 @@ typedef struct scene {
   uint32_t completed_least;                  /* in a frame at whose end work waited */
   uint32_t agents_max, late_max;
   double nominal, desired; /* utilisations, summed over frames */
-} scene;
+};
 
 /* A scene of a module that was opened: pool, world, and what the module puts there. */
-static inline void scene_enter(scene *it, const muster_module_options *options, uint32_t workers,
+static inline void scene_enter(struct scene *it, const muster_module_options *options, uint32_t workers,
                                const muster_world_def *rules) {
   muster_pool_def pool = muster_default_pool_def();
   pool.workers = workers;
@@ -48,29 +48,29 @@ static inline void scene_enter(scene *it, const muster_module_options *options, 
   cr_assert_eq(it->module->populate(it->instance, it->world), MUSTER_OK, "%s", muster_last_error());
 }
 
-static inline scene scene_open_with(const muster_module *module, const muster_module_options *options, uint32_t workers,
-                                    uint64_t capacity_ns, const muster_world_def *rules) {
-  scene it = {.module = module, .capacity_ns = capacity_ns, .completed_least = UINT32_MAX};
+static inline struct scene scene_open_with(const muster_module *module, const muster_module_options *options,
+                                           uint32_t workers, uint64_t capacity_ns, const muster_world_def *rules) {
+  struct scene it = {.module = module, .capacity_ns = capacity_ns, .completed_least = UINT32_MAX};
   it.needs.size = sizeof it.needs;
   cr_assert_eq(module->open(options, &it.instance, &it.needs), MUSTER_OK, "%s", muster_last_error());
   scene_enter(&it, options, workers, rules);
   return it;
 }
 
-static inline scene scene_open(const muster_module *module, const muster_module_options *options, uint32_t workers,
-                               uint64_t capacity_ns) {
+static inline struct scene scene_open(const muster_module *module, const muster_module_options *options,
+                                      uint32_t workers, uint64_t capacity_ns) {
   muster_world_def rules = muster_default_world_def();
   return scene_open_with(module, options, workers, capacity_ns, &rules);
 }
 
-static inline void scene_close(scene *it) {
+static inline void scene_close(struct scene *it) {
   muster_world_destroy(it->world);
   it->module->close(it->instance);
   muster_pool_destroy(it->pool);
 }
 
 /* One frame, so long after the last. */
-static inline muster_frame_report scene_frame(scene *it, uint64_t frame_ns) {
+static inline muster_frame_report scene_frame(struct scene *it, uint64_t frame_ns) {
   muster_frame_report report = muster_default_frame_report();
   it->now_ns += frame_ns;
   if (it->module->before_frame) it->module->before_frame(it->instance, it->world, it->now_ns);
@@ -94,7 +94,7 @@ static inline muster_frame_report scene_frame(scene *it, uint64_t frame_ns) {
   return report;
 }
 
-static inline void scene_frames(scene *it, uint32_t frames) {
+static inline void scene_frames(struct scene *it, uint32_t frames) {
   for (uint32_t i = 0; i < frames; i++) scene_frame(it, SCENE_FRAME_NS);
 }
 
@@ -109,7 +109,7 @@ static inline void scene_keep(const char *name, double value, void *user) {
 }
 
 /* A number of the module's report. */
-static inline double scene_reported(const scene *it, const char *name) {
+static inline double scene_reported(const struct scene *it, const char *name) {
   scene_figure wanted = {name, (double)NAN};
   it->module->report(it->instance, it->world, scene_keep, &wanted);
   cr_assert(!isnan(wanted.value), "the report has no '%s'", name);
@@ -117,24 +117,24 @@ static inline double scene_reported(const scene *it, const char *name) {
 }
 
 /* As report.h has it: x is the least that a frame completed while work waited. */
-static inline uint64_t scene_wait_bound_ns(const scene *it, uint64_t frame_ns) {
+static inline uint64_t scene_wait_bound_ns(const struct scene *it, uint64_t frame_ns) {
   uint64_t round = (it->late_max + it->completed_least - 1) / it->completed_least;
   return it->turn_longest_ns + (round + 1) * frame_ns;
 }
 
-static inline void scene_check_waits(const scene *it) {
+static inline void scene_check_waits(const struct scene *it) {
   cr_assert_leq(it->longest_wait_ns, scene_wait_bound_ns(it, SCENE_FRAME_NS), "%llu ns, %u updates at least",
                 (unsigned long long)it->longest_wait_ns, it->completed_least);
 }
 
 /* How many times the capacity everything at its shortest period would take. */
-static inline double scene_overload(const scene *it) {
+static inline double scene_overload(const struct scene *it) {
   return it->nominal / it->desired;
 }
 
 static inline uint64_t scene_hash_after(const muster_module *module, const muster_module_options *options,
                                         uint32_t workers, uint64_t capacity_ns, uint32_t frames) {
-  scene it = scene_open(module, options, workers, capacity_ns);
+  struct scene it = scene_open(module, options, workers, capacity_ns);
   scene_frames(&it, frames);
   uint64_t hash = muster_world_hash(it.world);
   scene_close(&it);

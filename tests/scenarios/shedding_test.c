@@ -15,20 +15,20 @@ enum { CHARACTERS = 10000, PLAYERS = 3, FRAMES = 1200, EVENTS_MAX = 256 };
 #define LONGEST_NS  2400000000u
 
 /* What a character was after each of its updates, and when they were. */
-typedef struct life {
+struct life {
   muster_agent agent;
   float importance; /* the least */
   bool fell;        /* it was at another level than 0 */
   uint32_t updates;
   uint64_t at_ns[EVENTS_MAX];
   rankin_mind minds[EVENTS_MAX];
-} life;
+};
 
-typedef struct crowd {
+struct crowd {
   little_world little;
-  life *lives;
+  struct life *lives;
   uint32_t eased_most;
-} crowd;
+};
 
 static muster_atom_result decide(muster_update *update) {
   rankin_think(update->state, update->level, muster_update_random(update));
@@ -59,7 +59,7 @@ static muster_position place_of(uint32_t number) {
   return (muster_position){20.0 * (number % 100), 20.0 * (number / 100 % 100), 0};
 }
 
-static void populate(crowd *crowd) {
+static void populate(struct crowd *crowd) {
   for (uint32_t i = 0; i < CHARACTERS; i++) {
     rankin_mind mind;
     muster_agent_def def = muster_default_agent_def();
@@ -79,7 +79,7 @@ static void populate(crowd *crowd) {
   }
 }
 
-static void note(const crowd *crowd, life *life) {
+static void note(const struct crowd *crowd, struct life *life) {
   muster_agent_info info = info_of(&crowd->little, life->agent);
   const rankin_mind *mind = info.state;
   if (mind->runs == life->updates) return;
@@ -90,8 +90,8 @@ static void note(const crowd *crowd, life *life) {
   life->fell |= info.level > 0;
 }
 
-static crowd live(float level_pressure) {
-  crowd crowd = {.lives = calloc(CHARACTERS, sizeof *crowd.lives)};
+static struct crowd live(float level_pressure) {
+  struct crowd crowd = {.lives = calloc(CHARACTERS, sizeof *crowd.lives)};
   cr_assert_not_null(crowd.lives);
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
@@ -111,14 +111,14 @@ static crowd live(float level_pressure) {
   return crowd;
 }
 
-static bool same_life(const life *one, const life *other) {
+static bool same_life(const struct life *one, const struct life *other) {
   return one->updates == other->updates && memcmp(one->at_ns, other->at_ns, one->updates * sizeof *one->at_ns) == 0 &&
          memcmp(one->minds, other->minds, one->updates * sizeof *one->minds) == 0;
 }
 
 /* What is seen of one character, with levels that fall and without. Those who fall live otherwise: so the comparison
  * can tell. Those who matter and have to give way as well have more of the time that the others leave. */
-static void compare(const life *with, const life *without, uint32_t *watched, uint32_t *fallen) {
+static void compare(const struct life *with, const struct life *without, uint32_t *watched, uint32_t *fallen) {
   if (with->importance >= 0.99f) {
     cr_assert(same_life(with, without), "%u updates with shedding, %u without", with->updates, without->updates);
     cr_assert_gt(with->updates, 100);
@@ -132,7 +132,7 @@ static void compare(const life *with, const life *without, uint32_t *watched, ui
 }
 
 Test(shedding, a_watched_character_lives_the_same_whether_levels_fall_or_not) {
-  crowd with = live(0.5f), without = live(0.0f);
+  struct crowd with = live(0.5f), without = live(0.0f);
   uint32_t watched = 0, fallen = 0;
   for (uint32_t i = 0; i < CHARACTERS; i++) compare(&with.lives[i], &without.lives[i], &watched, &fallen);
   cr_assert_geq(watched, 50);

@@ -20,7 +20,7 @@ static muster_module_options options_for(uint64_t seed) {
 }
 
 /* Everybody in the order of ids. */
-static uint32_t read_all(const scene *it, muster_agent_info *infos) {
+static uint32_t read_all(const struct scene *it, muster_agent_info *infos) {
   uint32_t count = 0;
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(it->world, agent)) {
@@ -42,7 +42,7 @@ static double ranked(double *values, uint32_t count, double part) {
   return values[(uint32_t)(part * (count - 1))];
 }
 
-static bool is_named(const scene *it, const muster_agent_info *info, const char *name) {
+static bool is_named(const struct scene *it, const muster_agent_info *info, const char *name) {
   return strcmp(muster_type_name(it->world, info->type), name) == 0;
 }
 
@@ -66,18 +66,19 @@ static uint32_t band_of(float importance) {
  * ages of all of them, so that those count who did not run. */
 enum { CAPTAINS = 5, SHARES };
 
-typedef struct shares {
+struct shares {
   double *parts[SHARES];
   uint32_t count[SHARES], room;
-} shares;
+};
 
-static void add_part(const scene *it, shares *shares, const muster_agent_info *info, uint64_t elapsed_ns) {
+static void add_part(const struct scene *it, struct shares *shares, const muster_agent_info *info,
+                     uint64_t elapsed_ns) {
   uint32_t band = is_named(it, info, "captain") ? CAPTAINS : band_of(info->importance);
   if (shares->count[band] == shares->room) return;
   shares->parts[band][shares->count[band]++] = (double)elapsed_ns / (double)(info->period_ns + SCENE_FRAME_NS);
 }
 
-static void watch(scene *it, shares *shares, muster_agent_info *infos, uint32_t frames) {
+static void watch(struct scene *it, struct shares *shares, muster_agent_info *infos, uint32_t frames) {
   for (uint32_t i = 0; i < frames; i++) {
     scene_frame(it, SCENE_FRAME_NS);
     uint32_t count = read_all(it, infos);
@@ -92,9 +93,9 @@ static void watch(scene *it, shares *shares, muster_agent_info *infos, uint32_t 
 /* The captains, who are exempt, keep their period. */
 Test(siege, shares_alike_within_each_band_of_importance) {
   muster_module_options options = options_for(1);
-  scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
+  struct scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
   muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
-  shares shares = {.room = 2000000};
+  struct shares shares = {.room = 2000000};
   for (uint32_t i = 0; i < SHARES; i++) shares.parts[i] = calloc(shares.room, sizeof **shares.parts);
   scene_frames(&it, ARRIVED_FRAMES);
   watch(&it, &shares, infos, WINDOW_FRAMES);
@@ -112,13 +113,13 @@ Test(siege, shares_alike_within_each_band_of_importance) {
  */
 
 /* What an update costs in a fight, in ns: 900 to see who is near, 180 for each look at a player, 150 to walk. */
-static double cost_by_hand(const scene *it, const muster_agent_info *info) {
+static double cost_by_hand(const struct scene *it, const muster_agent_info *info) {
   static const uint32_t fighters[] = {24, 20, 16, 12}, townsmen[] = {24, 18, 12}, animals[] = {24, 12};
   const uint32_t *looks = is_named(it, info, "townsman") ? townsmen : is_named(it, info, "animal") ? animals : fighters;
   return 900.0 + 180.0 * looks[info->level] + 150.0;
 }
 
-static double period_by_hand(const scene *it, const muster_agent_info *info) {
+static double period_by_hand(const struct scene *it, const muster_agent_info *info) {
   return is_named(it, info, "guard") ? 1e9 / 15.0 : is_named(it, info, "animal") ? 2e8 : 1e8;
 }
 
@@ -126,7 +127,7 @@ static double period_by_hand(const scene *it, const muster_agent_info *info) {
  * their updates, which takes 300 ns more. */
 Test(siege, says_what_the_important_alone_would_take) {
   muster_module_options options = options_for(4);
-  scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
+  struct scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
   muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
   scene_frames(&it, SETTLED_FRAMES);
   muster_frame_report report = scene_frame(&it, SCENE_FRAME_NS);
@@ -154,7 +155,7 @@ Test(siege, says_what_the_important_alone_would_take) {
 /* Those whom no player sees: their wish is stretched, all by as much, and they are held by it. */
 Test(siege, holds_the_edge_of_the_crowd_by_the_stretched_wish) {
   muster_module_options options = options_for(5);
-  scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
+  struct scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
   muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
   uint64_t *updates = calloc(AGENTS, sizeof *updates);
   scene_frames(&it, ARRIVED_FRAMES);
@@ -185,14 +186,14 @@ Test(siege, holds_the_edge_of_the_crowd_by_the_stretched_wish) {
 /* ------------------------------------------------------------------------------------------------------------- levels
  */
 
-static uint32_t at_best_level(const scene *it, muster_agent_info *infos) {
+static uint32_t at_best_level(const struct scene *it, muster_agent_info *infos) {
   uint32_t count = read_all(it, infos), best = 0;
   for (uint32_t i = 0; i < count; i++) best += infos[i].level == 0 && !is_named(it, &infos[i], "captain");
   return best;
 }
 
 /* As each agent says itself. */
-static uint32_t count_eased(const scene *it) {
+static uint32_t count_eased(const struct scene *it) {
   muster_agent_explanation why = muster_default_agent_explanation();
   uint32_t count = 0;
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
@@ -204,7 +205,7 @@ static uint32_t count_eased(const scene *it) {
 /* The players go back to their camps after 20 s; levels come back slowly. */
 Test(siege, lowers_levels_and_gives_them_back) {
   muster_module_options options = options_for(6);
-  scene it = {.module = muster_module_siege(), .capacity_ns = CAPACITY_NS, .completed_least = UINT32_MAX};
+  struct scene it = {.module = muster_module_siege(), .capacity_ns = CAPACITY_NS, .completed_least = UINT32_MAX};
   muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
   it.needs.size = sizeof it.needs;
   cr_assert_eq(it.module->open(&options, &it.instance, &it.needs), MUSTER_OK, "%s", muster_last_error());
@@ -231,7 +232,7 @@ Test(siege, lowers_levels_and_gives_them_back) {
 /* -------------------------------------------------------------------------------------------------------------- waits
  */
 
-static uint64_t longest_period_ns(const scene *it, muster_agent_info *infos) {
+static uint64_t longest_period_ns(const struct scene *it, muster_agent_info *infos) {
   uint32_t count = read_all(it, infos);
   uint64_t longest_ns = 0;
   for (uint32_t i = 0; i < count; i++)
@@ -244,7 +245,7 @@ static uint64_t longest_period_ns(const scene *it, muster_agent_info *infos) {
 Test(siege, lets_nobody_wait_beyond_the_bound) {
   enum { LATELY = 150 };
   muster_module_options options = options_for(7);
-  scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
+  struct scene it = scene_open(muster_module_siege(), &options, 2, CAPACITY_NS);
   muster_agent_info *infos = calloc(AGENTS, sizeof *infos);
   uint64_t lately_ns[LATELY] = {0};
   for (uint32_t i = 0; i < ARRIVED_FRAMES + WINDOW_FRAMES; i++) {

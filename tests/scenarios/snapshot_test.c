@@ -5,15 +5,15 @@
 enum { BEFORE = 60, AFTER = 60 };
 
 /* A module with its world. */
-typedef struct staged {
+struct staged {
   const muster_module *module;
   void *instance;
   muster_world *world;
   uint64_t now_ns;
-} staged;
+};
 
-static staged stage(const muster_module *module, const muster_module_options *options) {
-  staged staged = {.module = module};
+static struct staged stage(const muster_module *module, const muster_module_options *options) {
+  struct staged staged = {.module = module};
   muster_module_needs needs = {.size = sizeof needs};
   cr_assert_eq(module->open(options, &staged.instance, &needs), MUSTER_OK, "%s", muster_last_error());
   muster_world_def def = muster_default_world_def();
@@ -27,12 +27,12 @@ static staged stage(const muster_module *module, const muster_module_options *op
   return staged;
 }
 
-static void strike(staged *staged) {
+static void strike(struct staged *staged) {
   muster_world_destroy(staged->world);
   staged->module->close(staged->instance);
 }
 
-static muster_frame_report run(staged *staged) {
+static muster_frame_report run(struct staged *staged) {
   muster_frame_report report = muster_default_frame_report();
   staged->now_ns += 33333333;
   if (staged->module->before_frame) staged->module->before_frame(staged->instance, staged->world, staged->now_ns);
@@ -48,7 +48,7 @@ static bool refuse(const void *bytes, size_t count, void *user) {
 
 static muster_result resume(const muster_module *module, const muster_module_options *options, const void *bytes,
                             size_t count) {
-  staged other = stage(module, options);
+  struct staged other = stage(module, options);
   muster_result result = module->resume(other.instance, other.world, bytes, count);
   strike(&other);
   return result;
@@ -71,22 +71,22 @@ static void expect_refusals(const muster_module *module, const muster_module_opt
 }
 
 /* Numbers of a report, but for those that Muster counts: its statistics begin anew. */
-typedef struct numbers {
+struct numbers {
   double values[64];
   uint32_t count;
-} numbers;
+};
 
 static void note_number(const char *name, double value, void *user) {
   static const char *const anew[] = {"folds",         "unfolds",       "unfolds_refused",
                                      "folds_refused", "herds_refused", "changes_in_sight"};
-  numbers *numbers = user;
+  struct numbers *numbers = user;
   for (size_t i = 0; i < sizeof anew / sizeof *anew; i++)
     if (strcmp(name, anew[i]) == 0) return;
   numbers->values[numbers->count++] = value;
 }
 
-static void expect_same_report(const staged *one, const staged *other) {
-  numbers own = {0}, others = {0};
+static void expect_same_report(const struct staged *one, const struct staged *other) {
+  struct numbers own = {0}, others = {0};
   one->module->report(one->instance, one->world, note_number, &own);
   other->module->report(other->instance, other->world, note_number, &others);
   cr_assert(own.count > 0 && own.count == others.count);
@@ -94,7 +94,7 @@ static void expect_same_report(const staged *one, const staged *other) {
 }
 
 static void compare_after(int before, const muster_module *module, const muster_module_options *options) {
-  staged whole = stage(module, options), resumed = stage(module, options);
+  struct staged whole = stage(module, options), resumed = stage(module, options);
   saved_world kept = {0};
   cr_assert_eq(module->populate(whole.instance, whole.world), MUSTER_OK, "%s", muster_last_error());
   for (int i = 0; i < before; i++) run(&whole);

@@ -15,39 +15,39 @@ static muster_module_options options_for(uint32_t agents) {
   return options;
 }
 
-static scene town_open(uint32_t agents, uint32_t workers, uint64_t capacity_ns) {
+static struct scene town_open(uint32_t agents, uint32_t workers, uint64_t capacity_ns) {
   muster_module_options options = options_for(agents);
   return scene_open(muster_module_townsfolk(), &options, workers, capacity_ns);
 }
 
 /* --------------------------------------------------------------------------------------------------- conservation */
 
-typedef struct goods {
+struct goods {
   double coins, bread, grain, tools;
-} goods;
+};
 
-static double figure(const scene *it, const char *name) {
+static double figure(const struct scene *it, const char *name) {
   return scene_reported(it, name);
 }
 
 /* What there is of each good, less what was made and plus what is gone: always the same. */
-static goods goods_of(const scene *it) {
-  return (goods){.coins = figure(it, "coins_in_all"),
-                 .bread = figure(it, "bread_in_stock") + figure(it, "bread_at_home") + figure(it, "meals_eaten") -
-                          figure(it, "bread_made") - figure(it, "bread_brought"),
-                 .grain = figure(it, "grain_in_stock") + figure(it, "grain_used") - figure(it, "grain_made") -
-                          figure(it, "grain_brought"),
-                 .tools = figure(it, "tools_in_stock") + figure(it, "tools_used") - figure(it, "tools_made") -
-                          figure(it, "tools_brought")};
+static struct goods goods_of(const struct scene *it) {
+  return (struct goods){.coins = figure(it, "coins_in_all"),
+                        .bread = figure(it, "bread_in_stock") + figure(it, "bread_at_home") +
+                                 figure(it, "meals_eaten") - figure(it, "bread_made") - figure(it, "bread_brought"),
+                        .grain = figure(it, "grain_in_stock") + figure(it, "grain_used") - figure(it, "grain_made") -
+                                 figure(it, "grain_brought"),
+                        .tools = figure(it, "tools_in_stock") + figure(it, "tools_used") - figure(it, "tools_made") -
+                                 figure(it, "tools_brought")};
 }
 
 static void conserves(uint32_t agents, uint64_t capacity_ns) {
-  scene it = town_open(agents, 1, capacity_ns);
+  struct scene it = town_open(agents, 1, capacity_ns);
   scene_frame(&it, QUARTER_NS);
-  goods begin = goods_of(&it);
+  struct goods begin = goods_of(&it);
   for (uint32_t i = 0; i < 60; i++) {
     for (uint32_t k = 0; k < 50; k++) scene_frame(&it, QUARTER_NS);
-    goods now = goods_of(&it);
+    struct goods now = goods_of(&it);
     cr_assert_eq(now.coins, begin.coins, "coins: %g, then %g", begin.coins, now.coins);
     cr_assert_eq(now.bread, begin.bread, "bread: %g, then %g", begin.bread, now.bread);
     cr_assert_eq(now.grain, begin.grain, "grain: %g, then %g", begin.grain, now.grain);
@@ -79,7 +79,7 @@ static days live_four_days(uint64_t capacity_ns) {
   enum { FRAMES = 4 * 1440 * 4 };
   muster_module_options options = options_for(6 * FOLK_TOWN_AGENTS);
   options.observers = 1;
-  scene it = scene_open(muster_module_townsfolk(), &options, 1, capacity_ns);
+  struct scene it = scene_open(muster_module_townsfolk(), &options, 1, capacity_ns);
   days sums = {0};
   for (uint32_t i = 0; i < FRAMES; i++) sums.cpu_ns += (double)scene_frame(&it, QUARTER_NS).update_cpu_ns / FRAMES;
   muster_statistics statistics = muster_default_statistics();
@@ -111,7 +111,7 @@ Test(townsfolk, a_tenth_of_the_cpu_holds_as_many_meals_wages_and_goods) {
 
 /* --------------------------------------------------------------------------------------------------------- levels */
 
-static void tune_all(scene *it, float floor) {
+static void tune_all(struct scene *it, float floor) {
   muster_agent_tuning tuning = muster_default_agent_tuning();
   tuning.importance_floor = floor;
   for (muster_agent agent = muster_agent_next(it->world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
@@ -122,8 +122,8 @@ static void tune_all(scene *it, float floor) {
 /* Meals and wages of the second and third day, and what an update cost, when all are kept at a level. */
 static days live_at(float importance, const char *effort, double *mean_cost_ns, double *mean_effort) {
   enum { FRAMES = 1440 * 4 };
-  scene it = town_open(FOLK_TOWN_AGENTS, 1, AMPLE_NS);
-  const folk *folk = it.instance;
+  struct scene it = town_open(FOLK_TOWN_AGENTS, 1, AMPLE_NS);
+  const struct folk *folk = it.instance;
   days sums = {0};
   for (uint32_t i = 0; i < folk->observer_count; i++) muster_observer_remove(it.world, folk->observers[i]);
   scene_frame(&it, QUARTER_NS);
@@ -167,13 +167,13 @@ Test(townsfolk, levels_cost_less_in_order_and_the_cheapest_a_twentieth_and_all_e
   cr_assert_leq(effort[3] * 20.0, effort[0], "%g and %g steps of reasoning", effort[3], effort[0]);
 }
 
-static const folk_self *self_of(const scene *it, muster_agent agent, muster_agent_info *info) {
+static const folk_self *self_of(const struct scene *it, muster_agent agent, muster_agent_info *info) {
   *info = muster_default_agent_info();
   cr_assert_eq(muster_agent_read(it->world, agent, info), MUSTER_OK);
   return info->state;
 }
 
-static void set_floor(scene *it, muster_agent agent, float floor) {
+static void set_floor(struct scene *it, muster_agent agent, float floor) {
   muster_agent_tuning tuning = muster_default_agent_tuning();
   tuning.importance_floor = floor;
   muster_agent_tune(it->world, agent, &tuning);
@@ -181,8 +181,8 @@ static void set_floor(scene *it, muster_agent agent, float floor) {
 
 /* The last town is far from all observers. */
 Test(townsfolk, who_is_promoted_runs_at_the_new_level_by_its_next_update_and_keeps_its_state) {
-  scene it = town_open(16 * FOLK_TOWN_AGENTS, 1, AMPLE_NS);
-  const folk *folk = it.instance;
+  struct scene it = town_open(16 * FOLK_TOWN_AGENTS, 1, AMPLE_NS);
+  const struct folk *folk = it.instance;
   muster_agent agent = folk->towns[15].members[6];
   muster_agent_info info;
   for (uint32_t i = 0; i < 800; i++) scene_frame(&it, QUARTER_NS);
@@ -225,7 +225,7 @@ Test(townsfolk, four_workers_give_the_same_towns_too) {
 /* --------------------------------------------------------------------------------------------------------- people */
 
 Test(townsfolk, people_meet_talk_quarrel_give_and_plan) {
-  scene it = town_open(98, 1, AMPLE_NS);
+  struct scene it = town_open(98, 1, AMPLE_NS);
   muster_statistics statistics = muster_default_statistics();
   for (uint32_t i = 0; i < 2 * 1440 * 4; i++) scene_frame(&it, QUARTER_NS);
   muster_statistics_read(it.world, &statistics);
@@ -239,13 +239,13 @@ Test(townsfolk, people_meet_talk_quarrel_give_and_plan) {
   scene_close(&it);
 }
 
-static bool same_name(const folk *folk, uint32_t town, uint32_t member, uint32_t other) {
+static bool same_name(const struct folk *folk, uint32_t town, uint32_t member, uint32_t other) {
   return strcmp(folk_first_name(&folk->towns[town], member), folk_first_name(&folk->towns[town], other)) == 0;
 }
 
 Test(townsfolk, names_are_found_and_unique_in_a_town) {
-  scene it = town_open(300 * FOLK_TOWN_AGENTS, 1, AMPLE_NS);
-  const folk *folk = it.instance;
+  struct scene it = town_open(300 * FOLK_TOWN_AGENTS, 1, AMPLE_NS);
+  const struct folk *folk = it.instance;
   for (uint32_t town = 0; town < 300; town += 23)
     for (uint32_t member = 0; member < FOLK_TOWN_PEOPLE; member++) {
       char name[64];
@@ -295,7 +295,7 @@ static void take_line(const char *text, void *user) {
 }
 
 static lines watch_days(const char *name, uint32_t count, uint64_t capacity_ns) {
-  scene it = town_open(98, 1, capacity_ns);
+  struct scene it = town_open(98, 1, capacity_ns);
   lines seen = {.in_order = true};
   const muster_module *module = it.module;
   cr_assert_eq(module->watch(it.instance, it.world, name, take_line, &seen), MUSTER_OK, "%s", muster_last_error());
@@ -340,8 +340,8 @@ static void keep_clock(const char *text, void *user) {
 Test(townsfolk, what_an_update_tells_of_is_put_in_order) {
   char clocks[64] = "";
   lines seen = {0};
-  scene it = town_open(98, 1, AMPLE_NS);
-  folk *folk = it.instance;
+  struct scene it = town_open(98, 1, AMPLE_NS);
+  struct folk *folk = it.instance;
   cr_assert_eq(it.module->watch(it.instance, it.world, "Anna", take_line, &seen), MUSTER_OK);
   folk->journal.entries[0] = (folk_entry){.at_ns = 50 * FOLK_MINUTE_NS, .kind = FOLK_ENTRY_EVENT, .who = FOLK_NOBODY};
   folk->journal.entries[1] = (folk_entry){.at_ns = 20 * FOLK_MINUTE_NS, .kind = FOLK_ENTRY_DONE, .what = FOLK_REST};
@@ -355,7 +355,7 @@ Test(townsfolk, watching_changes_nothing) {
   uint64_t hashes[2];
   for (uint32_t i = 0; i < 2; i++) {
     lines seen = {0};
-    scene it = town_open(98, 1, AMPLE_NS);
+    struct scene it = town_open(98, 1, AMPLE_NS);
     if (i) cr_assert_eq(it.module->watch(it.instance, it.world, "Clara", take_line, &seen), MUSTER_OK);
     scene_frames(&it, 300);
     hashes[i] = muster_world_hash(it.world);
@@ -366,7 +366,7 @@ Test(townsfolk, watching_changes_nothing) {
 
 Test(townsfolk, who_is_nobody_cannot_be_watched_and_names_are_given_that_can) {
   lines seen = {0};
-  scene it = town_open(98, 1, AMPLE_NS);
+  struct scene it = town_open(98, 1, AMPLE_NS);
   cr_assert_eq(it.module->watch(it.instance, it.world, "Gandalf", take_line, &seen), MUSTER_E_ARGUMENT);
   cr_assert_not_null(strstr(muster_last_error(), "nobody is called 'Gandalf'"), "%s", muster_last_error());
   cr_assert_not_null(strstr(muster_last_error(), "'Anna of Ashford'"), "%s", muster_last_error());
@@ -384,7 +384,7 @@ Test(townsfolk, refuses_options_that_make_no_sense_and_says_why) {
 Test(townsfolk, any_number_of_agents_lives_in_towns_with_a_hall_each) {
   static const uint32_t agents[] = {2, 3, 48, 49, 50, 51, 98, 99, 100, 147, 148};
   for (uint32_t i = 0; i < sizeof agents / sizeof *agents; i++) {
-    scene it = town_open(agents[i], 1, AMPLE_NS);
+    struct scene it = town_open(agents[i], 1, AMPLE_NS);
     scene_frames(&it, 3);
     cr_assert_eq(it.agents_max, agents[i]);
     cr_assert_eq(figure(&it, "people") + figure(&it, "towns"), agents[i]);

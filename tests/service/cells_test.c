@@ -42,7 +42,7 @@ typedef struct square {
   uint32_t flags;
 } square;
 
-static square squares[SQUARES_MAX];
+static struct square squares[SQUARES_MAX];
 
 static cells_head ask_cells(const char *query) {
   char path[256];
@@ -53,10 +53,10 @@ static cells_head ask_cells(const char *query) {
   cr_assert_geq(reply.length, sizeof head);
   memcpy(&head, reply.body, sizeof head);
   cr_assert(memcmp(head.magic, "MMAP", 4) == 0 && head.version == 2 && head.kind == 3);
-  cr_assert(head.header_bytes == sizeof head && head.record_bytes == sizeof(square));
-  cr_assert_eq(reply.length, sizeof head + head.records * sizeof(square));
+  cr_assert(head.header_bytes == sizeof head && head.record_bytes == sizeof(struct square));
+  cr_assert_eq(reply.length, sizeof head + head.records * sizeof(struct square));
   cr_assert_leq(head.records, head.columns * head.rows);
-  memcpy(squares, reply.body + sizeof head, head.records * sizeof(square));
+  memcpy(squares, reply.body + sizeof head, head.records * sizeof(struct square));
   for (uint32_t i = 0; i < head.records; i++)
     cr_assert(squares[i].index < head.columns * head.rows && (i == 0 || squares[i - 1].index < squares[i].index));
   return head;
@@ -67,7 +67,7 @@ static void pause_world(void) {
 }
 
 /* The square at a place, or null. */
-static const square *square_at(const cells_head *head, double x, double y) {
+static const struct square *square_at(const cells_head *head, double x, double y) {
   double edge_m = (head->x1 - head->x0) / head->columns;
   uint32_t index = (uint32_t)((y - head->y0) / edge_m) * head->columns + (uint32_t)((x - head->x0) / edge_m);
   for (uint32_t i = 0; i < head->records; i++)
@@ -122,7 +122,7 @@ Test(cells, are_a_bound_of_what_every_agent_in_them_gets) {
     float place[2];
     memcpy(place, map + 96 + (size_t)i * 32, sizeof place);
     double x = corner[0] + (double)place[0], y = corner[1] + (double)place[1];
-    const square *here = square_at(&head, x, y);
+    const struct square *here = square_at(&head, x, y);
     if (!here || here->flags & (WAITING | EMPTY)) continue; /* it may have come in the last frame */
     double given = given_at(all, count, x, y);
     cr_assert((double)here->importance <= given + OLD_NEWS, "%g at %g, %g, not %g", (double)here->importance, x, y,
@@ -136,7 +136,7 @@ Test(cells, are_a_bound_of_what_every_agent_in_them_gets) {
 /* ----------------------------------------------------------------------------------------------------- their number */
 
 Test(cells, come_as_larger_squares_where_they_are_too_many) {
-  static square fine[SQUARES_MAX];
+  static struct square fine[SQUARES_MAX];
   pause_world();
   cells_head whole = ask_cells("?x0=-100&y0=-100&x1=100&y1=100&max=65536");
   memcpy(fine, squares, sizeof fine);
@@ -152,7 +152,7 @@ Test(cells, come_as_larger_squares_where_they_are_too_many) {
     for (uint32_t i = 0; i < whole.records; i++) {
       double x = whole.x0 + (fine[i].index % whole.columns + 0.5) * edge_m;
       double y = whole.y0 + (fine[i].index / whole.columns + 0.5) * edge_m;
-      const square *around = square_at(&head, x, y);
+      const struct square *around = square_at(&head, x, y);
       cr_assert_not_null(around);
       if (!(fine[i].flags & EMPTY)) cr_assert_leq(around->importance, fine[i].importance);
       if (!(fine[i].flags & EMPTY)) cr_assert(!(around->flags & EMPTY));

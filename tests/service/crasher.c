@@ -16,11 +16,11 @@
 
 enum { BOMBS = 3, SHEEP = 200, LIT = 10 };
 
-typedef struct crasher {
+struct crasher {
   char how[16], where[16];
   char victim[1100];
   muster_agent bombs[BOMBS];
-} crasher;
+};
 
 static uint32_t recurse(volatile uint32_t depth) {
   volatile char room[4096];
@@ -37,7 +37,7 @@ static void spin(void) {
   while ((now.tv_sec - begin.tv_sec) * 1000000000 + now.tv_nsec - begin.tv_nsec < SPIN_NS);
 }
 
-static void crash(const crasher *crasher, const muster_update *update) {
+static void crash(const struct crasher *crasher, const muster_update *update) {
   if (strcmp(crasher->how, "sleep") == 0) {
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     return;
@@ -56,7 +56,7 @@ static void crash(const crasher *crasher, const muster_update *update) {
   *forbidden = 1;
 }
 
-static bool is_lit(const crasher *crasher, const muster_update *update, const char *where) {
+static bool is_lit(const struct crasher *crasher, const muster_update *update, const char *where) {
   if (strcmp(crasher->how, "none") == 0 || strcmp(crasher->where, where)) return false;
   return update->agent.index == crasher->bombs[1].index && *(uint32_t *)update->state >= LIT;
 }
@@ -77,13 +77,13 @@ static muster_atom_result act(muster_update *update) {
 }
 
 static void be_born(muster_update *update) {
-  const crasher *crasher = update->type_user;
+  const struct crasher *crasher = update->type_user;
   if (strcmp(crasher->where, "spawned") == 0 && strcmp(crasher->how, "none")) crash(crasher, update);
 }
 
 static muster_result open_crasher(const muster_module_options *options, void **instance, muster_module_needs *needs) {
   FILE *file = options->path ? fopen(options->path, "re") : NULL;
-  crasher *crasher = calloc(1, sizeof *crasher);
+  struct crasher *crasher = calloc(1, sizeof *crasher);
   bool read = file && crasher && fscanf(file, "%15s %15s", crasher->how, crasher->where) >= 1;
   if (file) fclose(file);
   if (!read) {
@@ -103,14 +103,14 @@ static muster_agent spawn(muster_world *world, muster_type type) {
 }
 
 static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
-  const crasher *crasher = instance;
+  const struct crasher *crasher = instance;
   (void)world;
   if (sim_now_ns > 50000000 && strcmp(crasher->how, "none") && strcmp(crasher->where, "module") == 0)
     crash(crasher, &(muster_update){0});
 }
 
 /* Tells that it is there, and goes on when somebody removes what it told by. */
-static void linger(const crasher *crasher) {
+static void linger(const struct crasher *crasher) {
   enum { TRY_US = 1000 };
   FILE *file = fopen(crasher->victim, "we");
   if (file) fclose(file);
@@ -120,7 +120,7 @@ static void linger(const crasher *crasher) {
 static muster_result populate(void *instance, muster_world *world) {
   static const muster_atom atoms[] = {
       {burn, MUSTER_ROLE_PERCEPTION, 1000}, {explode, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, 1000}};
-  crasher *crasher = instance;
+  struct crasher *crasher = instance;
   if (strcmp(crasher->where, "populate") == 0) linger(crasher);
   muster_type_def def = muster_default_type_def();
   def.name = "sheep";
@@ -141,7 +141,7 @@ static muster_result populate(void *instance, muster_world *world) {
 }
 
 static void close_crasher(void *instance) {
-  crasher *crasher = instance;
+  struct crasher *crasher = instance;
   if (strcmp(crasher->where, "close") == 0) linger(crasher);
   free(crasher);
 }

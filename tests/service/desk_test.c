@@ -34,12 +34,12 @@ static void done(desk_request *request) {
   events.done_by = uv_thread_self();
 }
 
-static muster_result post(desk *desk, errand *errand, uint32_t number) {
+static muster_result post(struct desk *desk, errand *errand, uint32_t number) {
   *errand = (struct errand){.request = {.run = run, .done = done}, .number = number};
   return desk_post(desk, &errand->request);
 }
 
-static void end(desk *desk, uv_loop_t *loop) {
+static void end(struct desk *desk, uv_loop_t *loop) {
   desk_close(desk);
   uv_run(loop, UV_RUN_DEFAULT);
   cr_expect(uv_loop_close(loop) == 0, "handles are left open");
@@ -53,7 +53,7 @@ static void serve_to_the_end(void *desk) {
 Test(desk, requests_run_on_the_one_thread_and_are_done_on_the_other_in_order) {
   static errand errands[REQUESTS];
   uv_loop_t loop;
-  desk desk;
+  struct desk desk;
   uv_thread_t frames, self = uv_thread_self();
   cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
   cr_assert(uv_thread_create(&frames, serve_to_the_end, &desk) == 0);
@@ -72,7 +72,7 @@ Test(desk, requests_run_on_the_one_thread_and_are_done_on_the_other_in_order) {
 Test(desk, more_than_fit_are_refused_and_none_is_lost) {
   static errand errands[DESK_WAITING_MAX + 1];
   uv_loop_t loop;
-  desk desk;
+  struct desk desk;
   cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
   for (uint32_t i = 0; i < DESK_WAITING_MAX; i++) cr_assert(post(&desk, &errands[i], i) == MUSTER_OK);
   cr_expect(post(&desk, &errands[DESK_WAITING_MAX], 0) == MUSTER_E_FULL);
@@ -87,7 +87,7 @@ Test(desk, more_than_fit_are_refused_and_none_is_lost) {
 Test(desk, when_the_next_frame_is_due_requests_have_what_is_set_aside) {
   static errand errand;
   uv_loop_t loop;
-  desk desk;
+  struct desk desk;
   cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
   cr_assert(post(&desk, &errand, 0) == MUSTER_OK);
   desk_serve(&desk, NULL, 0, 0);
@@ -101,7 +101,7 @@ Test(desk, when_the_next_frame_is_due_requests_have_what_is_set_aside) {
 Test(desk, whoever_is_roused_leaves_requests_for_later) {
   static errand errand;
   uv_loop_t loop;
-  desk desk;
+  struct desk desk;
   cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
   cr_assert(post(&desk, &errand, 0) == MUSTER_OK);
   desk_rouse(&desk);
@@ -114,7 +114,7 @@ Test(desk, whoever_is_roused_leaves_requests_for_later) {
 Test(desk, a_desk_that_refuses_takes_nothing_more) {
   static errand errand;
   uv_loop_t loop;
-  desk desk;
+  struct desk desk;
   cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
   desk_refuse(&desk);
   cr_expect(post(&desk, &errand, 0) == MUSTER_E_STATE);

@@ -247,7 +247,7 @@ Test(flight_file, counts_types_of_one_name_in_two_worlds_apart) {
 
 /* ---------------------------------------------------------------------------------------------------- the recorder */
 
-static flight recorder;
+static struct flight recorder;
 
 static void make_folder(char folder[64], char path[96]) {
   snprintf(folder, 64, "/tmp/muster-flight-XXXXXX");

@@ -19,7 +19,7 @@ typedef struct test_server {
   uv_thread_t thread;
   uv_async_t stop;
   uv_timer_t late;
-  http *http;
+  struct http *http;
   http_request *kept[LATE_MAX];
   uint32_t kept_count, most_kept;
 } test_server;

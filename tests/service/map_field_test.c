@@ -7,7 +7,7 @@
 
 enum { AGENTS = 4000, SQUARES = 4096 };
 
-static const rectangle around = {true, -300, -300, 300, 300};
+static const struct rectangle around = {true, -300, -300, 300, 300};
 
 static void observe(const little_world *little, double x, float far_m) {
   muster_observer_def def = muster_default_observer_def();

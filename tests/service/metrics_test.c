@@ -14,7 +14,7 @@ typedef struct facts {
   metrics_facts facts;
   metrics_world *worlds;
   metrics_crash crash;
-  exposition text;
+  struct exposition text;
 } facts;
 
 static void fill_world(metrics_world *world, const char *name) {

@@ -14,7 +14,7 @@
 /* A folder of modules of its own for one test. */
 typedef struct shelf {
   char folder[64];
-  modules modules;
+  struct modules modules;
 } shelf;
 
 static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -11,13 +11,13 @@
 
 enum { WORDS_MAX = 32 };
 
-static void read_text(settings *settings, const char *text, complaints *all) {
+static void read_text(struct settings *settings, const char *text, complaints *all) {
   *all = (complaints){0};
   settings_default(settings);
   settings_read_text(settings, "test.conf", text, strlen(text), complaints_add, all);
 }
 
-static void read_flags(settings *settings, settings_call *call, const char *line, complaints *all) {
+static void read_flags(struct settings *settings, settings_call *call, const char *line, complaints *all) {
   char words[1024], *arguments[WORDS_MAX] = {"musterd"};
   int count = 1;
   snprintf(words, sizeof words, "%s", line);
@@ -27,7 +27,7 @@ static void read_flags(settings *settings, settings_call *call, const char *line
 }
 
 Test(settings, every_key_of_a_file_is_taken) {
-  settings settings;
+  struct settings settings;
   complaints all;
   read_text(&settings,
             "# all of them\n"
@@ -91,7 +91,7 @@ Test(settings, each_mistake_in_a_file_is_told_with_its_line) {
       {"[server\nworkers = 1\n", "test.conf:1: this is no [section]"},
   };
   for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-    settings settings;
+    struct settings settings;
     complaints all;
     read_text(&settings, mistakes[i].text, &all);
     if (strncmp(mistakes[i].text, "[server\n", 8) == 0) all.count--; /* and its key stands before any section */
@@ -100,7 +100,7 @@ Test(settings, each_mistake_in_a_file_is_told_with_its_line) {
 }
 
 Test(settings, all_mistakes_are_told_at_once_and_what_is_not_wrong_is_taken) {
-  settings settings;
+  struct settings settings;
   complaints all;
   read_text(&settings, "[server]\nworkers = x\ncrash_limit = 5\nmodules\n[world a]\nhz = y\nagents = 8\n", &all);
   cr_expect(all.count == 3, "%s", all.text);
@@ -108,7 +108,7 @@ Test(settings, all_mistakes_are_told_at_once_and_what_is_not_wrong_is_taken) {
 }
 
 Test(settings, zero_bytes_and_long_lines_are_refused_and_marks_and_line_ends_of_windows_are_not) {
-  settings settings;
+  struct settings settings;
   complaints all = {0};
   settings_default(&settings);
   static const char zero[] = "[server]\nworkers = 1\0 2\n";
@@ -131,7 +131,7 @@ Test(settings, zero_bytes_and_long_lines_are_refused_and_marks_and_line_ends_of_
 }
 
 Test(settings, more_worlds_than_one_service_hosts_are_refused) {
-  settings settings;
+  struct settings settings;
   complaints all;
   char text[1024] = "";
   for (int i = 0; i < WORLDS_MAX + 1; i++) sprintf(text + strlen(text), "[world w%d]\nmodule = m\n", i);
@@ -150,7 +150,7 @@ Test(settings, what_is_missing_or_contradicts_is_told_of_the_whole) {
       {"[world a]\nmodule = m\nagents = 5\nagents_max = 4\n", "agents is more than agents_max"},
   };
   for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-    settings settings;
+    struct settings settings;
     complaints all;
     read_text(&settings, mistakes[i].text, &all);
     settings_check(&settings, false, complaints_add, &all);
@@ -159,7 +159,7 @@ Test(settings, what_is_missing_or_contradicts_is_told_of_the_whole) {
 }
 
 Test(settings, flags_override_the_file_of_one_world_or_of_all) {
-  settings settings;
+  struct settings settings;
   settings_call call = {0};
   complaints all;
   read_text(&settings, "[server]\nworkers = 1\n[world a]\nmodule = m\n[world b]\nmodule = m\nagents = 7\n", &all);
@@ -189,7 +189,7 @@ Test(settings, each_mistake_among_flags_is_told_with_the_flag) {
       {"-x", "unknown option -x"},
   };
   for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-    settings settings;
+    struct settings settings;
     settings_call call = {0};
     complaints all;
     settings_default(&settings);
@@ -198,7 +198,7 @@ Test(settings, each_mistake_among_flags_is_told_with_the_flag) {
   }
 }
 
-static bool load_file(settings *settings, const char *path, complaints *all) {
+static bool load_file(struct settings *settings, const char *path, complaints *all) {
   char file[256], *arguments[] = {"musterd", "--config", file, "--world", "a=m", NULL};
   settings_call call = {0};
   *all = (complaints){0};
@@ -207,7 +207,7 @@ static bool load_file(settings *settings, const char *path, complaints *all) {
 }
 
 Test(settings, a_file_that_is_none_is_refused) {
-  settings settings;
+  struct settings settings;
   complaints all;
   cr_expect(!load_file(&settings, "/nonexistent/musterd.conf", &all));
   complaints_expect(&all, "/nonexistent/musterd.conf: cannot be opened");
@@ -228,7 +228,7 @@ Test(settings, a_file_that_is_none_is_refused) {
 
 /* A reload may change what is live, and nothing else. */
 Test(settings, what_cannot_change_is_kept_and_told) {
-  settings now, next;
+  struct settings now, next;
   complaints all;
   read_text(&now, "[server]\nworkers = 1\ncrash_limit = 1\n[world a]\nmodule = m\nhz = 10\n[world b]\nmodule = m\n",
             &all);
@@ -249,7 +249,7 @@ Test(settings, what_cannot_change_is_kept_and_told) {
 
 /* What is installed must be good, and tell of every key. */
 Test(settings, the_file_that_is_installed_is_good_and_names_every_key) {
-  settings settings;
+  struct settings settings;
   complaints all;
   char text[16384];
   cr_assert(load_file(&settings, MUSTER_SOURCE_DIR "/src/service/etc/musterd.conf", &all), "%s", all.text);
@@ -272,7 +272,7 @@ Test(settings, the_file_that_is_installed_is_good_and_names_every_key) {
 }
 
 Test(settings, lines_may_begin_with_blanks_and_a_file_with_a_whole_byte_order_mark) {
-  settings settings;
+  struct settings settings;
   complaints all;
   read_text(&settings, "[server]\n\tworkers = 3\n  crash_limit = 7\n \t log_level = error\n", &all);
   cr_expect(all.count == 0, "%s", all.text);
@@ -288,7 +288,7 @@ Test(settings, lines_may_begin_with_blanks_and_a_file_with_a_whole_byte_order_ma
 }
 
 Test(settings, a_flag_of_all_worlds_changes_those_that_there_are) {
-  static settings settings;
+  static struct settings settings;
   complaints all;
   settings_call call = {0};
   read_text(&settings, "[world a]\nmodule = m\n[world b]\nmodule = m\n", &all);

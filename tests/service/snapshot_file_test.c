@@ -52,14 +52,14 @@ static unsigned char *write_two(size_t *count) {
   return text;
 }
 
-static void forget(snapshot_file *file) {
+static void forget(struct snapshot_file *file) {
   for (uint32_t i = 0; i < file->world_count; i++) free(file->worlds[i].state);
 }
 
 Test(snapshot_file, has_the_worlds_and_what_their_modules_keep) {
   size_t count;
   unsigned char *bytes = write_two(&count);
-  snapshot_file file;
+  struct snapshot_file file;
   cr_assert_eq(snapshot_file_read(&file, bytes, count), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(file.number, 7);
   cr_assert_eq(file.world_count, 2);
@@ -77,7 +77,7 @@ Test(snapshot_file, has_the_worlds_and_what_their_modules_keep) {
 Test(snapshot_file, that_was_cut_anywhere_is_refused) {
   size_t count;
   unsigned char *bytes = write_two(&count);
-  snapshot_file file;
+  struct snapshot_file file;
   for (size_t i = 0; i < count; i++) {
     unsigned char *cut = malloc(i + 1); /* so that a sanitizer sees what is read behind the end */
     memcpy(cut, bytes, i);
@@ -91,7 +91,7 @@ Test(snapshot_file, of_which_any_bit_was_flipped_is_refused) {
   enum { FLIPS = 10000 };
   size_t count;
   unsigned char *bytes = write_two(&count);
-  snapshot_file file;
+  struct snapshot_file file;
   uint64_t random = 88172645463325252u;
   for (int i = 0; i < FLIPS; i++) {
     random ^= random << 13;
@@ -115,7 +115,7 @@ static long most_memory_kb(void) {
 }
 
 static void expect_refused(const char *path, const char *says) {
-  snapshot_file file;
+  struct snapshot_file file;
   cr_expect_eq(snapshot_file_open(&file, path), MUSTER_E_INPUT);
   cr_expect(strstr(muster_last_error(), says), "%s", muster_last_error());
 }
@@ -161,7 +161,7 @@ Test(snapshot_file, modules_without_both_functions_are_not_taken) {
 }
 
 Test(snapshot_file, of_an_end_alone_is_told_from_one_that_was_cut) {
-  snapshot_file file;
+  struct snapshot_file file;
   const uint64_t end[2] = {0, ~0ull};
   cr_assert_eq(snapshot_file_read(&file, end, sizeof end), MUSTER_E_INPUT);
   cr_assert_not(strstr(muster_last_error(), "it is cut"), "%s", muster_last_error());

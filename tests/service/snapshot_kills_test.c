@@ -36,7 +36,7 @@ static int take_lock(const musterd *service) {
 static uint64_t describe_newest(const musterd *service, char lines[2][256]) {
   static const char *const names[] = {"main", "town"};
   char path[256];
-  snapshot_file file;
+  struct snapshot_file file;
   int lock = take_lock(service);
   path_of(service, "state", path);
   muster_result result = snapshot_file_open(&file, path);

@@ -33,7 +33,7 @@ static void forget_log(const musterd *service) {
 /* What a file says of a world, as the log will say it. */
 static void describe(const musterd *service, const char *name, const char *world, char line[256]) {
   char path[256];
-  snapshot_file file;
+  struct snapshot_file file;
   path_of(service, name, path);
   cr_assert_eq(snapshot_file_open(&file, path), MUSTER_OK, "%s", muster_last_error());
   const snapshot_file_world *saved = snapshot_file_find(&file, world);
@@ -45,7 +45,7 @@ static void describe(const musterd *service, const char *name, const char *world
 
 static unsigned long long number_of(const musterd *service, const char *name) {
   char path[256];
-  snapshot_file file;
+  struct snapshot_file file;
   path_of(service, name, path);
   cr_assert_eq(snapshot_file_open(&file, path), MUSTER_OK, "%s", muster_last_error());
   unsigned long long number = file.number;

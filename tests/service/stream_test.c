@@ -13,7 +13,7 @@ enum { PATIENT_MS = 60000, IMPATIENT_MS = 100 };
 
 typedef struct test_server {
   uv_loop_t loop;
-  http *http;
+  struct http *http;
   http_stream *stream;
   const char *next; /* what there is to read; null = nothing now, "*" = always more */
   uint32_t reads, closed;

@@ -14,16 +14,16 @@
 
 enum { PATIENCE_MS = 60000 };
 
-static void wipe(terminal *terminal, int line, int from, int to) {
+static void wipe(struct terminal *terminal, int line, int from, int to) {
   for (int column = from; column < to; column++) terminal->cells[line][column] = ' ';
   terminal->cells[line][terminal->columns] = '\0';
 }
 
-static void wipe_all(terminal *terminal) {
+static void wipe_all(struct terminal *terminal) {
   for (int line = 0; line < terminal->lines; line++) wipe(terminal, line, 0, terminal->columns);
 }
 
-static void put(terminal *terminal, char character) {
+static void put(struct terminal *terminal, char character) {
   if (terminal->column < terminal->columns && terminal->line < terminal->lines)
     terminal->cells[terminal->line][terminal->column] = character;
   terminal->column++;
@@ -32,7 +32,7 @@ static void put(terminal *terminal, char character) {
 
 /* ------------------------------------------------------------------------------------------------------ sequences */
 
-static void move_cells(terminal *terminal, int by) {
+static void move_cells(struct terminal *terminal, int by) {
   char *line = terminal->cells[terminal->line];
   int columns = terminal->columns, column = terminal->column, count = by < 0 ? -by : by;
   if (column >= columns) return;
@@ -47,18 +47,18 @@ static void move_cells(terminal *terminal, int by) {
   }
 }
 
-static void erase_some(terminal *terminal, int count) {
+static void erase_some(struct terminal *terminal, int count) {
   int end = terminal->column + count;
   wipe(terminal, terminal->line, terminal->column, end < terminal->columns ? end : terminal->columns);
 }
 
-static void erase_below(terminal *terminal) {
+static void erase_below(struct terminal *terminal) {
   erase_some(terminal, terminal->columns);
   for (int line = terminal->line + 1; line < terminal->lines; line++) wipe(terminal, line, 0, terminal->columns);
 }
 
 /* What moves the cursor or changes text; colours and modes change neither. */
-static void obey(terminal *terminal, char final, int first, int second) {
+static void obey(struct terminal *terminal, char final, int first, int second) {
   int count = first > 0 ? first : 1;
   if (final == 'H') {
     terminal->line = count - 1;
@@ -84,7 +84,7 @@ static void obey(terminal *terminal, char final, int first, int second) {
 }
 
 /* True when the sequence is complete. */
-static bool take_escape(terminal *terminal, char character) {
+static bool take_escape(struct terminal *terminal, char character) {
   int first = 0, second = 0;
   cr_assert_lt(terminal->escape_length, (int)sizeof terminal->escape - 1);
   terminal->escape[terminal->escape_length++] = character;
@@ -100,7 +100,7 @@ static bool take_escape(terminal *terminal, char character) {
   return true;
 }
 
-static void take(terminal *terminal, char character) {
+static void take(struct terminal *terminal, char character) {
   unsigned char byte = (unsigned char)character;
   if (terminal->escape_length >= 0) {
     if (take_escape(terminal, character)) terminal->escape_length = -1;
@@ -122,7 +122,7 @@ static void take(terminal *terminal, char character) {
 
 /* -------------------------------------------------------------------------------------------------------- the whole */
 
-void terminal_start(terminal *terminal, const char *program, char *const *arguments, int lines, int columns,
+void terminal_start(struct terminal *terminal, const char *program, char *const *arguments, int lines, int columns,
                     bool unicode) {
   struct winsize size = {.ws_row = (unsigned short)lines, .ws_col = (unsigned short)columns};
   cr_assert(lines <= TERMINAL_LINES_MAX && columns <= TERMINAL_COLUMNS_MAX);
@@ -138,7 +138,7 @@ void terminal_start(terminal *terminal, const char *program, char *const *argume
 }
 
 /* False: the program has ended. */
-static bool read_some(terminal *terminal) {
+static bool read_some(struct terminal *terminal) {
   char bytes[4096];
   struct pollfd ready = {.fd = terminal->descriptor, .events = POLLIN};
   cr_assert(poll(&ready, 1, PATIENCE_MS) > 0, "the program writes nothing more");
@@ -147,25 +147,25 @@ static bool read_some(terminal *terminal) {
   return length > 0;
 }
 
-const char *terminal_line(const terminal *terminal, const char *text) {
+const char *terminal_line(const struct terminal *terminal, const char *text) {
   for (int line = 0; line < terminal->lines; line++)
     if (strstr(terminal->cells[line], text)) return terminal->cells[line];
   return NULL;
 }
 
-void terminal_await(terminal *terminal, const char *text) {
+void terminal_await(struct terminal *terminal, const char *text) {
   while (!terminal_line(terminal, text)) cr_assert(read_some(terminal), "it ended without showing '%s'", text);
 }
 
-void terminal_read(terminal *terminal) {
+void terminal_read(struct terminal *terminal) {
   cr_assert(read_some(terminal), "it ended");
 }
 
-void terminal_type(const terminal *terminal, const char *keys) {
+void terminal_type(const struct terminal *terminal, const char *keys) {
   cr_assert_eq(write(terminal->descriptor, keys, strlen(keys)), (ssize_t)strlen(keys));
 }
 
-void terminal_resize(terminal *terminal, int lines, int columns) {
+void terminal_resize(struct terminal *terminal, int lines, int columns) {
   struct winsize size = {.ws_row = (unsigned short)lines, .ws_col = (unsigned short)columns};
   terminal->lines = lines;
   terminal->columns = columns;
@@ -173,7 +173,7 @@ void terminal_resize(terminal *terminal, int lines, int columns) {
   cr_assert_eq(ioctl(terminal->descriptor, TIOCSWINSZ, &size), 0);
 }
 
-int terminal_wait(terminal *terminal) {
+int terminal_wait(struct terminal *terminal) {
   int status;
   while (read_some(terminal)) continue;
   cr_assert_eq(waitpid(terminal->process, &status, 0), terminal->process);

@@ -8,7 +8,7 @@
 #define WORLD "/v1/worlds/main"
 
 static musterd service;
-static terminal screen;
+static struct terminal screen;
 
 /* Paused: then the figures of the API and those of the screen are of the same frame. */
 static void start(void) {

@@ -17,7 +17,7 @@ enum { PATIENT_MS = 60000, IMPATIENT_MS = 100 };
 
 typedef struct test_server {
   uv_loop_t loop;
-  http *http;
+  struct http *http;
 } test_server;
 
 static test_server server;

@@ -62,8 +62,8 @@ Test(watchdog, frames_that_do_not_answer_stop_the_signs_of_life) {
   strcat(path, "/notices");
   int notices = listen_for_notices(path);
   uv_loop_t loop;
-  desk desk;
-  watchdog watchdog;
+  struct desk desk;
+  struct watchdog watchdog;
   cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
   cr_assert(watchdog_open(&watchdog, &desk, &loop) == MUSTER_OK);
   cr_expect(turn(&loop, notices) > 0, "while the worlds are opened, the loop answers alone");

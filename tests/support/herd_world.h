@@ -4,10 +4,10 @@
 
 #include "support/little_world.h"
 
-typedef struct deer {
+struct deer {
   float velocity_x, velocity_y, total; /* as a muster_herd_body with one total */
   float own;
-} deer;
+};
 
 typedef struct herd_world {
   little_world little;
@@ -22,7 +22,7 @@ static inline muster_atom_result stand_still(muster_update *update) {
 /* Moves on by its velocity and adds a second's worth of its total for each member and second. */
 static inline muster_atom_result walk_on(muster_update *update) {
   muster_flock flock;
-  deer *deer = update->published;
+  struct deer *deer = update->published;
   double seconds = (double)update->elapsed_ns * 1e-9;
   if (!muster_update_flock(update, &flock)) return MUSTER_ATOM_NEXT;
   muster_position position = update->position;
@@ -48,7 +48,7 @@ static inline muster_type_def deer_def(const muster_atom *atom) {
   def.atoms = atom;
   def.atom_count = 1;
   def.period_ns = 100000000u;
-  def.published_bytes = sizeof(deer);
+  def.published_bytes = sizeof(struct deer);
   def.state_bytes = sizeof(uint64_t);
   return def;
 }

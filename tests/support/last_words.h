@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef struct last_words {
+struct last_words {
   char text[4096];
   bool aborted; /* by SIGABRT; else it ended in another way, which the text tells behind what was said */
-} last_words;
+};
 
 static inline void last_words_child(int out, void (*misuse)(void)) {
   const struct rlimit none = {0, 0};
@@ -26,8 +26,8 @@ static inline void last_words_child(int out, void (*misuse)(void)) {
 }
 
 /* Whatever the misuse needs it creates itself: threads do not follow into the child. */
-static inline last_words last_words_of(void (*misuse)(void)) {
-  last_words words = {0};
+static inline struct last_words last_words_of(void (*misuse)(void)) {
+  struct last_words words = {0};
   int pipes[2], status = 0;
   cr_assert_eq(pipe(pipes), 0);
   fflush(NULL);
@@ -48,7 +48,7 @@ static inline last_words last_words_of(void (*misuse)(void)) {
 /* Whether the misuse aborted with a line of Muster's that contains the text. */
 #define assert_aborts(MISUSE, TEXT)                                                                                    \
   do {                                                                                                                 \
-    last_words words_ = last_words_of(MISUSE);                                                                         \
+    struct last_words words_ = last_words_of(MISUSE);                                                                  \
     cr_assert(words_.aborted, "it did not abort, but said: %s", words_.text);                                          \
     cr_assert_not_null(strstr(words_.text, "muster: "), "it said: %s", words_.text);                                   \
     cr_assert_not_null(strstr(words_.text, TEXT), "it said: %s", words_.text);                                         \

@@ -6,31 +6,31 @@
 
 enum { DIARY_MAX = 200 };
 
-typedef struct received {
+struct received {
   muster_agent sender;
   uint64_t sent_ns, read_ns, value;
   uint32_t size;
-} received;
+};
 
 /* The state of an agent. */
-typedef struct diary {
+struct diary {
   uint32_t updates, count, lost, sent, refused, misaligned;
-  received letters[DIARY_MAX];
-} diary;
+  struct received letters[DIARY_MAX];
+};
 
 /* An agent's user pointer: every update sends `each` numbers to `to`; null sends nothing. */
-typedef struct plan {
+struct plan {
   muster_agent to;
   uint32_t each;
   bool in_action;
-} plan;
+};
 
 static inline void read_letters(muster_update *update) {
   muster_message messages[64];
-  diary *diary = update->state;
+  struct diary *diary = update->state;
   uint32_t count = muster_update_messages(update, messages, 64);
   for (uint32_t i = 0; i < count && diary->count < DIARY_MAX; i++) {
-    received *received = &diary->letters[diary->count++];
+    struct received *received = &diary->letters[diary->count++];
     *received = (struct received){messages[i].sender, messages[i].sent_ns, update->now_ns, 0, messages[i].size};
     memcpy(&received->value, messages[i].bytes, received->size < 8 ? received->size : 8);
     diary->misaligned += (uintptr_t)messages[i].bytes % 8 != 0;
@@ -44,8 +44,8 @@ static inline uint64_t letter_value(uint32_t sender, uint32_t number) {
 }
 
 static inline void send_letters(muster_update *update) {
-  const plan *plan = update->user;
-  diary *diary = update->state;
+  const struct plan *plan = update->user;
+  struct diary *diary = update->state;
   for (uint32_t i = 0; plan && i < plan->each; i++) {
     uint64_t value = letter_value(update->agent.index, diary->sent);
     muster_result result = muster_update_send(update, plan->to, &value, sizeof value);
@@ -55,15 +55,15 @@ static inline void send_letters(muster_update *update) {
 }
 
 static inline muster_atom_result correspond(muster_update *update) {
-  const plan *plan = update->user;
-  ((diary *)update->state)->updates++;
+  const struct plan *plan = update->user;
+  ((struct diary *)update->state)->updates++;
   read_letters(update);
   if (plan && !plan->in_action) send_letters(update);
   return MUSTER_ATOM_NEXT;
 }
 
 static inline muster_atom_result act(muster_update *update) {
-  const plan *plan = update->user;
+  const struct plan *plan = update->user;
   if (plan && plan->in_action) send_letters(update);
   return MUSTER_ATOM_NEXT;
 }
@@ -75,7 +75,7 @@ static inline muster_type_def correspondent_type(void) {
   def.name = "correspondent";
   def.atoms = atoms;
   def.atom_count = 2;
-  def.state_bytes = sizeof(diary);
+  def.state_bytes = sizeof(struct diary);
   def.period_ns = def.period_max_ns = FRAME_NS;
   def.messages_max = 16;
   def.message_bytes = 8;
@@ -83,7 +83,7 @@ static inline muster_type_def correspondent_type(void) {
   return def;
 }
 
-static inline muster_agent spawn_with(const little_world *little, const plan *plan, float importance) {
+static inline muster_agent spawn_with(const little_world *little, const struct plan *plan, float importance) {
   muster_agent_def def = muster_default_agent_def();
   def.type = little->type;
   def.user = (void *)(uintptr_t)plan;
@@ -93,7 +93,7 @@ static inline muster_agent spawn_with(const little_world *little, const plan *pl
   return agent;
 }
 
-static inline diary *diary_of(const little_world *little, muster_agent agent) {
+static inline struct diary *diary_of(const little_world *little, muster_agent agent) {
   return info_of(little, agent).state;
 }
 

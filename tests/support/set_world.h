@@ -7,25 +7,26 @@
 enum { CALLS_MAX = 4096, SET_ATOMS = 8, ATOM_NS = 10000 };
 
 /* One call of an atom. */
-typedef struct call {
+struct call {
   uint32_t agent, set, atom;
   uint64_t now_ns, elapsed_ns;
-} call;
+};
 
 /* What the atoms of a world wrote, and what they are to answer; the type's user. One worker only. */
-typedef struct calls {
+struct calls {
   uint32_t count;
-  call calls[CALLS_MAX];
+  struct call calls[CALLS_MAX];
   muster_atom_result answers[MUSTER_SETS_MAX][SET_ATOMS];
   void (*inside)(muster_update *update, uint32_t atom); /* in each atom; may be null */
   char text[2 * CALLS_MAX + 1];
-} calls;
+};
 
 static inline muster_atom_result note_call(muster_update *update, uint32_t atom) {
-  calls *calls = update->type_user;
+  struct calls *calls = update->type_user;
   if (calls->inside) calls->inside(update, atom);
   if (calls->count < CALLS_MAX)
-    calls->calls[calls->count++] = (call){update->agent.index, update->set, atom, update->now_ns, update->elapsed_ns};
+    calls->calls[calls->count++] =
+        (struct call){update->agent.index, update->set, atom, update->now_ns, update->elapsed_ns};
   return calls->answers[update->set][atom];
 }
 
@@ -61,7 +62,7 @@ static inline muster_set_def set_of(uint32_t count, muster_mode mode, uint32_t p
 }
 
 /* A type of these sets that wants to run in every frame. */
-static inline muster_type_def type_of_sets(const muster_set_def *sets, uint32_t count, calls *calls) {
+static inline muster_type_def type_of_sets(const muster_set_def *sets, uint32_t count, struct calls *calls) {
   muster_type_def type = muster_default_type_def();
   type.name = "setter";
   type.sets = sets;
@@ -72,7 +73,7 @@ static inline muster_type_def type_of_sets(const muster_set_def *sets, uint32_t 
 }
 
 /* The calls since the last time: set and atom, "a0a1b0" = two atoms of the first set, then one of the second. */
-static inline const char *text_of(calls *calls) {
+static inline const char *text_of(struct calls *calls) {
   for (uint32_t i = 0; i < calls->count; i++) {
     calls->text[2 * i] = (char)('a' + calls->calls[i].set);
     calls->text[2 * i + 1] = (char)('0' + calls->calls[i].atom);
@@ -83,7 +84,7 @@ static inline const char *text_of(calls *calls) {
 }
 
 /* Runs a frame; what it ran. */
-static inline const char *run_and_tell(little_world *little, calls *calls) {
+static inline const char *run_and_tell(little_world *little, struct calls *calls) {
   run_frame(little);
   return text_of(calls);
 }

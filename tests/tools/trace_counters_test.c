@@ -6,13 +6,13 @@
 
 enum { AGENTS = 300, FRAMES = 24 };
 
-typedef struct text {
+struct text {
   char *bytes;
   size_t length;
-} text;
+};
 
 static bool take(const char *part, size_t length, void *user) {
-  text *text = user;
+  struct text *text = user;
   text->bytes = realloc(text->bytes, text->length + length);
   cr_assert_not_null(text->bytes);
   memcpy(text->bytes + text->length, part, length);
@@ -39,7 +39,7 @@ static little_world traced_world(void) {
 }
 
 static json_t *read_trace(const little_world *little) {
-  text text = {0};
+  struct text text = {0};
   cr_assert_eq(muster_trace_write(little->world, take, &text), MUSTER_OK, "%s", muster_last_error());
   json_t *trace = json_loadb(text.bytes, text.length, JSON_REJECT_DUPLICATES, NULL);
   cr_assert_not_null(trace);

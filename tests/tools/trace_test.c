@@ -83,14 +83,14 @@ static void check_trace(json_t *trace) {
   }
 }
 
-typedef struct sums {
+struct sums {
   uint64_t frames, begins, ends, updates, completed, preempted, carried, stopped, counters[3], budget_ns;
   uint64_t waiting; /* the most actions that waited after a frame */
-} sums;
+};
 
-static sums sums_of(json_t *trace) {
+static struct sums sums_of(json_t *trace) {
   static const char *const counters[] = {"pressure", "carried", "budget used %"};
-  sums sums = {0};
+  struct sums sums = {0};
   size_t i;
   json_t *event;
   json_array_foreach(program_member(trace, "traceEvents"), i, event) {
@@ -114,7 +114,7 @@ static sums sums_of(json_t *trace) {
 Test(trace, of_virtual_time_is_sound_and_holds_what_the_frames_report) {
   json_t *trace = trace_of(SHORT " --workers 2 --trace-frames 40 --trace -");
   check_trace(trace);
-  sums sums = sums_of(trace);
+  struct sums sums = sums_of(trace);
   cr_assert_eq(sums.frames, 40);
   cr_assert_eq(sums.begins, 40);
   cr_assert_eq(sums.ends, 40);
@@ -136,7 +136,7 @@ Test(trace, of_the_wall_clock_is_sound_and_has_every_stage_of_every_frame) {
   json_t *event;
   check_trace(trace);
   json_array_foreach(program_member(trace, "traceEvents"), i, event) stages += is(event, "X", "stage");
-  sums sums = sums_of(trace);
+  struct sums sums = sums_of(trace);
   cr_assert_eq(sums.frames, 20);
   cr_assert_eq(stages, sums.frames * 8);
   cr_assert_eq(sums.begins, sums.frames);

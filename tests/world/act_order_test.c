@@ -152,16 +152,16 @@ Test(act_order, who_acted_waits_for_those_who_waited_longer) {
 
 enum { HUNTERS_NEAR = 3, HUNTERS_FAR = 3 };
 
-typedef struct hunt {
+struct hunt {
   muster_agent prey, other_prey;
   muster_result results[2 * (HUNTERS_NEAR + HUNTERS_FAR)];
   uint32_t hunters, prey_acts, states;
   uint64_t region, far_region;
-} hunt;
+};
 
 /* Each says how it went in a place of its own. */
 static muster_atom_result kill(muster_update *update) {
-  hunt *hunt = update->type_user;
+  struct hunt *hunt = update->type_user;
   uint32_t number = update->agent.index - 1;
   hunt->results[number] = muster_update_remove(update, hunt->prey);
   hunt->results[hunt->hunters + number] = muster_update_remove(update, hunt->other_prey);
@@ -169,12 +169,12 @@ static muster_atom_result kill(muster_update *update) {
 }
 
 static muster_atom_result run_away(muster_update *update) {
-  hunt *hunt = update->type_user;
+  struct hunt *hunt = update->type_user;
   hunt->prey_acts++;
   return MUSTER_ATOM_NEXT;
 }
 
-static void add_prey(little_world *little, hunt *hunt, muster_act act, muster_agent *prey) {
+static void add_prey(little_world *little, struct hunt *hunt, muster_act act, muster_agent *prey) {
   const muster_atom flees[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {run_away, MUSTER_ROLE_ACTION, 1000}};
   muster_type_def def = type_of(act, flees);
   def.user = hunt;
@@ -183,9 +183,9 @@ static void add_prey(little_world *little, hunt *hunt, muster_act act, muster_ag
 }
 
 /* One prey is the very first of all agents, one the very last. */
-static hunt hunt_with(muster_act act) {
+static struct hunt hunt_with(muster_act act) {
   const muster_atom hunts[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {kill, MUSTER_ROLE_ACTION, 1000}};
-  static hunt hunt;
+  static struct hunt hunt;
   hunt = (struct hunt){.hunters = HUNTERS_NEAR + HUNTERS_FAR};
   little_world little = create(4);
   add_prey(&little, &hunt, act, &hunt.other_prey);
@@ -212,26 +212,26 @@ static hunt hunt_with(muster_act act) {
   return seen;
 }
 
-static void check_results(const hunt *hunt, const muster_result *results, uint32_t contested) {
+static void check_results(const struct hunt *hunt, const muster_result *results, uint32_t contested) {
   for (uint32_t i = 0; i < hunt->hunters; i++)
     cr_assert_eq(results[i], i > 0 && i < contested ? MUSTER_E_STALE : MUSTER_OK, "hunter %u: %s", i,
                  muster_result_name(results[i]));
 }
 
 Test(act_order, a_prey_is_eaten_once_and_acts_no_more) {
-  hunt hunt = hunt_with(MUSTER_ACT_SERIAL);
+  struct hunt hunt = hunt_with(MUSTER_ACT_SERIAL);
   check_results(&hunt, hunt.results, hunt.hunters);
   check_results(&hunt, hunt.results + hunt.hunters, hunt.hunters);
 }
 
 Test(act_order, a_prey_is_eaten_once_by_those_of_its_region) {
-  hunt hunt = hunt_with(MUSTER_ACT_REGION);
+  struct hunt hunt = hunt_with(MUSTER_ACT_REGION);
   check_results(&hunt, hunt.results, HUNTERS_NEAR);
   check_results(&hunt, hunt.results + hunt.hunters, HUNTERS_NEAR);
 }
 
 Test(act_order, parallel_hunters_all_get_it) {
-  hunt hunt = hunt_with(MUSTER_ACT_PARALLEL);
+  struct hunt hunt = hunt_with(MUSTER_ACT_PARALLEL);
   check_results(&hunt, hunt.results, 0);
 }
 
@@ -241,14 +241,14 @@ Test(act_order, who_is_removed_before_its_turn_does_not_act) {
   cr_assert_eq(hunt_with(MUSTER_ACT_REGION).prey_acts, with_parallel - 1);
 }
 
-typedef struct view {
+struct view {
   muster_agent agents[4];
   uint64_t regions[4];
   bool reaches[4][4];
-} view;
+};
 
 static muster_atom_result look(muster_update *update) {
-  view *view = update->type_user;
+  struct view *view = update->type_user;
   view->regions[update->agent.index] = muster_update_region(update);
   for (uint32_t i = 0; i < 4; i++)
     view->reaches[update->agent.index][i] = muster_update_state_of(update, view->agents[i]) != NULL;
@@ -256,9 +256,9 @@ static muster_atom_result look(muster_update *update) {
 }
 
 /* Two in one cell, one in the next, one in the same cell of another partition. */
-static view look_with(muster_act act) {
+static struct view look_with(muster_act act) {
   const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000}, {look, MUSTER_ROLE_ACTION, 1000}};
-  static view view;
+  static struct view view;
   view = (struct view){0};
   little_world little = create(2);
   muster_type_def def = type_of(act, atoms);
@@ -278,7 +278,7 @@ static view look_with(muster_act act) {
 }
 
 Test(act_order, a_region_is_a_cell_and_its_actions_reach_no_further) {
-  view view = look_with(MUSTER_ACT_REGION), serial = look_with(MUSTER_ACT_SERIAL);
+  struct view view = look_with(MUSTER_ACT_REGION), serial = look_with(MUSTER_ACT_SERIAL);
   for (uint32_t i = 0; i < 4; i++)
     for (uint32_t k = 0; k < 4; k++) {
       bool same = i == k || (i < 2 && k < 2);
@@ -349,7 +349,7 @@ Test(act_order, the_longest_chain_of_a_region_is_begun_first) {
   for (uint32_t i = 0; i < 3; i++) spawn_at(&little, 100000.0 * (1 + i));
   uint32_t first = spawn_at(&little, 0).index;
   for (uint32_t i = 1; i < CROWDED; i++) spawn_at(&little, 0);
-  const acts *acts = &little.world->acts;
+  const struct acts *acts = &little.world->acts;
   for (uint32_t i = 0; i < 100 && acts->claim_count < 4; i++) run_frame(&little);
   cr_assert_eq(acts->claim_count, 4, "%u chains, %u acts", acts->claim_count, acts->count);
   cr_assert_eq(acts->entries[acts->chains[0]].agent, first);

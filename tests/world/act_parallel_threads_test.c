@@ -7,14 +7,14 @@
 
 enum { AGENTS = 300, FRAMES = 20, PATIENCE = 500000 };
 
-typedef struct crowd {
+struct crowd {
   atomic_uint acted[AGENTS]; /* by user number */
   atomic_uint inside, met, waited;
-} crowd;
+};
 
 /* Two of them meet inside, or somebody waited in vain. */
 static muster_atom_result meet(muster_update *update) {
-  crowd *crowd = update->type_user;
+  struct crowd *crowd = update->type_user;
   atomic_fetch_add((atomic_uint *)update->user, 1);
   atomic_fetch_add(&crowd->inside, 1);
   for (uint32_t i = 0; i < PATIENCE && !atomic_load(&crowd->met) && !atomic_load(&crowd->waited); i++) {
@@ -26,7 +26,7 @@ static muster_atom_result meet(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static void spawn_crowd(little_world *little, crowd *crowd) {
+static void spawn_crowd(little_world *little, struct crowd *crowd) {
   const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {meet, MUSTER_ROLE_ACTION, 2000}};
   muster_type_def def = actors_def(atoms, MUSTER_ACT_PARALLEL, crowd);
   register_type(little, &def);
@@ -39,7 +39,7 @@ static void spawn_crowd(little_world *little, crowd *crowd) {
 }
 
 Test(act_parallel_threads, two_meet_inside_their_actions_and_each_acts_exactly_once) {
-  static crowd crowd;
+  static struct crowd crowd;
   little_world little = little_world_create(2, NULL);
   spawn_crowd(&little, &crowd);
   uint32_t rounds = 0;
@@ -73,7 +73,7 @@ static muster_atom_result take_long(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static little_world create_slow(crowd *crowd, muster_act act) {
+static little_world create_slow(struct crowd *crowd, muster_act act) {
   const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {take_long, MUSTER_ROLE_ACTION, 2000}};
   muster_world_def world = muster_default_world_def();
   little_world little = little_world_create(WORKERS, &world);
@@ -97,7 +97,7 @@ static little_world create_slow(crowd *crowd, muster_act act) {
 }
 
 /* How often who acted least did so, and how often all did together. */
-static uint32_t count_acts(crowd *crowd, uint32_t *acts) {
+static uint32_t count_acts(struct crowd *crowd, uint32_t *acts) {
   uint32_t least = UINT32_MAX;
   *acts = 0;
   for (uint32_t i = 0; i < PEOPLE; i++) {
@@ -110,7 +110,7 @@ static uint32_t count_acts(crowd *crowd, uint32_t *acts) {
 
 /* There is time for a few in each frame, or for none: the others wait, but nobody for ever, and acts are offences. */
 static void act_too_long(muster_act act, uint64_t budget_ns) {
-  static crowd crowd;
+  static struct crowd crowd;
   little_world little = create_slow(&crowd, act);
   uint32_t least = 0, frames = 0, acts = 0, waited = 0;
   for (; least < 3 && frames < 2000; frames++) {

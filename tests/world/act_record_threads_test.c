@@ -70,7 +70,7 @@ static void register_all(little_world *little) {
   }
 }
 
-static void record_run(recorded *run, uint32_t workers) {
+static void record_run(struct recorded *run, uint32_t workers) {
   little_world little = create(workers);
   uint64_t waited = 0;
   recorded_begin(run, little.world);
@@ -90,7 +90,7 @@ static void record_run(recorded *run, uint32_t workers) {
   little_world_destroy(&little);
 }
 
-static void replay_run(const recorded *run, uint32_t workers) {
+static void replay_run(const struct recorded *run, uint32_t workers) {
   little_world little = create(workers);
   recorded_replay(run, little.world);
   register_all(&little);
@@ -107,7 +107,7 @@ static void replay_run(const recorded *run, uint32_t workers) {
 
 Test(act_record_threads, what_acted_beside_each_other_is_replayed_on_any_number_of_workers) {
   for (uint32_t workers = 1; workers <= 4; workers *= 2) {
-    recorded run;
+    struct recorded run;
     record_run(&run, workers);
     for (uint32_t others = 1; others <= 4; others *= 4) replay_run(&run, others);
     recorded_forget(&run);

@@ -9,22 +9,22 @@
 enum { CELLS = 24, AGENTS = 480, FRAMES = 30, PATIENCE = 200000 };
 
 /* What the host keeps for one region: touched by its agents alone, while nobody else of it acts. */
-typedef struct cell {
+struct cell {
   _Alignas(64) uint64_t region;
   uint64_t acts;
   muster_agent inside, seated;
   uint32_t last, acted; /* of this frame */
   uint64_t mixed, out_of_order;
-} cell;
+};
 
-typedef struct town {
-  cell cells[CELLS];
+struct town {
+  struct cell cells[CELLS];
   uint32_t patience;
   atomic_uint inside, met; /* met: two regions' agents acted at the same time */
-} town;
+};
 
 /* Until two regions were seen beside each other, agents wait for another one, within bounds. */
-static void meet(town *town) {
+static void meet(struct town *town) {
   atomic_fetch_add(&town->inside, 1);
   for (uint32_t i = 0; i < town->patience && !atomic_load(&town->met); i++) {
     if (atomic_load(&town->inside) > 1) atomic_store(&town->met, 1);
@@ -34,8 +34,8 @@ static void meet(town *town) {
 }
 
 static muster_atom_result visit(muster_update *update) {
-  town *town = update->type_user;
-  cell *cell = &town->cells[(uint32_t)(update->position.x / 10.0)];
+  struct town *town = update->type_user;
+  struct cell *cell = &town->cells[(uint32_t)(update->position.x / 10.0)];
   cell->mixed += !muster_agent_is_null(cell->inside);
   cell->mixed += cell->region && cell->region != muster_update_region(update);
   cell->region = muster_update_region(update);
@@ -54,7 +54,7 @@ static muster_atom_result visit(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static void populate(little_world *little, town *town, muster_agent agents[AGENTS]) {
+static void populate(little_world *little, struct town *town, muster_agent agents[AGENTS]) {
   const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {visit, MUSTER_ROLE_ACTION, 2000}};
   muster_type_def def = actors_def(atoms, MUSTER_ACT_REGION, town);
   register_type(little, &def);
@@ -62,9 +62,9 @@ static void populate(little_world *little, town *town, muster_agent agents[AGENT
 }
 
 /* Each frame all of a region act: each once, in order, and the first of them has the seat. */
-static void check(town *town, const muster_agent agents[AGENTS], bool all) {
+static void check(struct town *town, const muster_agent agents[AGENTS], bool all) {
   for (uint32_t i = 0; i < CELLS; i++) {
-    cell *cell = &town->cells[i];
+    struct cell *cell = &town->cells[i];
     uint32_t first = 0;
     while (first * 7 % CELLS != i) first++;
     cr_assert_eq(cell->mixed, 0, "cell %u: two acted in it at the same time", i);
@@ -78,7 +78,7 @@ static void check(town *town, const muster_agent agents[AGENTS], bool all) {
 }
 
 static void run_town(muster_clock clock) {
-  static town town;
+  static struct town town;
   muster_agent agents[AGENTS];
   bool virtual = clock == MUSTER_CLOCK_VIRTUAL; /* then all workers are called, however little there is to do */
   town = (struct town){.patience = virtual ? PATIENCE : 10};

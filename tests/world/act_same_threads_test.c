@@ -65,10 +65,10 @@ static muster_atom_result act(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-typedef struct outcome {
+struct outcome {
   uint64_t hash, waited, told, heard, killed;
   muster_statistics sums;
-} outcome;
+};
 
 /* Half of the acting is a set of its own, which is active in every other update. */
 static void use_sets(muster_type_def *def, muster_set_def sets[3], const muster_atom atoms[2]) {
@@ -110,14 +110,14 @@ static void populate(little_world *little, bool with_sets) {
   }
 }
 
-static outcome run_world(uint32_t workers, bool with_sets) {
+static struct outcome run_world(uint32_t workers, bool with_sets) {
   muster_world_def world = muster_default_world_def();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 3000;
   world.cell_m = 12.0f;
   world.sends_per_frame = 256;
   little_world little = little_world_create(workers, &world);
-  outcome outcome = {.sums = muster_default_statistics()};
+  struct outcome outcome = {.sums = muster_default_statistics()};
   populate(&little, with_sets);
   for (uint32_t i = 0; i < 80; i++) outcome.waited += run_frame_with(&little, i % 5 ? 900000 : 150000).actions_waiting;
   muster_agent agent = {0};
@@ -137,12 +137,12 @@ static outcome run_world(uint32_t workers, bool with_sets) {
 }
 
 static void compare_workers(bool with_sets) {
-  outcome one = run_world(1, with_sets);
+  struct outcome one = run_world(1, with_sets);
   cr_assert_gt(one.waited, 100, "actions waited: %lu", (unsigned long)one.waited);
   cr_assert(one.sums.spawned > 1000 && one.sums.removed > 100 && one.sums.messages_delivered > 100);
   cr_assert(one.sums.messages_refused > 0 && one.sums.wakes_timed > 0 && one.sums.woken > 0);
   for (uint32_t workers = 2; workers <= 8; workers *= 2) {
-    outcome many = run_world(workers, with_sets);
+    struct outcome many = run_world(workers, with_sets);
     cr_assert_eq(many.told, one.told, "%u workers: actions saw something else", workers);
     cr_assert_eq(many.heard, one.heard, "%u workers: messages came otherwise", workers);
     cr_assert_eq(many.killed, one.killed, "%u workers: others were first to remove", workers);

@@ -8,16 +8,16 @@
 
 enum { CLERKS = 120, OTHERS = 40, FRAMES = 40, MONEY_EACH = 1000 };
 
-typedef struct bank {
+struct bank {
   int64_t accounts[CLERKS]; /* touched by serial actions alone */
   uint32_t last, acted;     /* of this frame */
   uint32_t out_of_order;
   atomic_uint others_inside, serial_inside, disturbed;
-} bank;
+};
 
 /* Others have time to come in between. */
 static muster_atom_result transfer(muster_update *update) {
-  bank *bank = update->type_user;
+  struct bank *bank = update->type_user;
   uint32_t from = (uint32_t)(muster_update_random(update) % CLERKS),
            to = (uint32_t)(from + 1 + update->agent.index) % CLERKS;
   atomic_fetch_add(&bank->disturbed, atomic_fetch_add(&bank->serial_inside, 1) > 0);
@@ -36,7 +36,7 @@ static muster_atom_result transfer(muster_update *update) {
 }
 
 static muster_atom_result bustle(muster_update *update) {
-  bank *bank = update->type_user;
+  struct bank *bank = update->type_user;
   atomic_fetch_add(&bank->others_inside, 1);
   atomic_fetch_add(&bank->disturbed, atomic_load(&bank->serial_inside) > 0);
   sched_yield();
@@ -44,8 +44,8 @@ static muster_atom_result bustle(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static void spawn_type(little_world *little, bank *bank, muster_act act, muster_atom_result (*run)(muster_update *),
-                       uint32_t count) {
+static void spawn_type(little_world *little, struct bank *bank, muster_act act,
+                       muster_atom_result (*run)(muster_update *), uint32_t count) {
   const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {run, MUSTER_ROLE_ACTION, 2000}};
   muster_type_def def = actors_def(atoms, act, bank);
   register_type(little, &def);
@@ -53,7 +53,7 @@ static void spawn_type(little_world *little, bank *bank, muster_act act, muster_
 }
 
 /* Between two frames: the sum is what it was, and everyone acted once, in agent order. */
-static void check(bank *bank, uint32_t acted) {
+static void check(struct bank *bank, uint32_t acted) {
   int64_t sum = 0;
   for (uint32_t i = 0; i < CLERKS; i++) sum += bank->accounts[i];
   cr_assert_eq(sum, (int64_t)CLERKS * MONEY_EACH, "money was made or lost: %ld", (long)sum);
@@ -64,7 +64,7 @@ static void check(bank *bank, uint32_t acted) {
 }
 
 Test(act_serial_threads, money_moved_between_anybody_by_anybody_stays_as_much_as_it_was) {
-  static bank bank;
+  static struct bank bank;
   little_world little = little_world_create(4, NULL);
   for (uint32_t i = 0; i < CLERKS; i++) bank.accounts[i] = MONEY_EACH;
   spawn_type(&little, &bank, MUSTER_ACT_PARALLEL, bustle, OTHERS);

@@ -42,17 +42,17 @@ static muster_type_def kind_of(uint32_t kind) {
   return type;
 }
 
-typedef struct outcome {
+struct outcome {
   uint64_t hash, completed, carried;
   double peak;
-} outcome;
+};
 
 static uint64_t mixed(uint64_t hash, uint64_t value) {
   return (hash ^ value) * 0x100000001b3u;
 }
 
 /* Spawns, removes, tunes and wakes while frames run, and reads in the end what everyone has lived through. */
-static outcome run_world(uint32_t workers, uint32_t delay, uint64_t budget_ns) {
+static struct outcome run_world(uint32_t workers, uint32_t delay, uint64_t budget_ns) {
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.agents_max = AGENTS_MAX;
@@ -69,7 +69,7 @@ static outcome run_world(uint32_t workers, uint32_t delay, uint64_t budget_ns) {
     little.type = types[i % KINDS];
     agents[i] = spawn_at(&little, i);
   }
-  outcome outcome = {0};
+  struct outcome outcome = {0};
   double sum = 0, most = 0;
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     uint32_t i = frame * 7919 % AGENTS;
@@ -102,8 +102,8 @@ static outcome run_world(uint32_t workers, uint32_t delay, uint64_t budget_ns) {
 Test(activation_world, is_the_same_on_any_number_of_workers) {
   static const uint64_t budgets_ns[] = {5000000, 300000};
   for (uint32_t i = 0; i < 2; i++) {
-    outcome one = run_world(1, DELAY, budgets_ns[i]), three = run_world(3, DELAY, budgets_ns[i]);
-    outcome again = run_world(1, DELAY, budgets_ns[i]), off = run_world(1, 0, budgets_ns[i]);
+    struct outcome one = run_world(1, DELAY, budgets_ns[i]), three = run_world(3, DELAY, budgets_ns[i]);
+    struct outcome again = run_world(1, DELAY, budgets_ns[i]), off = run_world(1, 0, budgets_ns[i]);
     cr_assert_eq(one.hash, three.hash);
     cr_assert_eq(one.hash, again.hash);
     cr_assert_neq(one.hash, off.hash, "planning must make a difference");
@@ -114,7 +114,7 @@ Test(activation_world, is_the_same_on_any_number_of_workers) {
 }
 
 Test(activation_world, frames_are_even_although_agents_come_go_and_are_woken) {
-  outcome with = run_world(1, DELAY, 5000000), without = run_world(1, 0, 5000000);
+  struct outcome with = run_world(1, DELAY, 5000000), without = run_world(1, 0, 5000000);
   cr_assert_lt(with.peak - 1.0, 0.5 * (without.peak - 1.0), "%.4f with planning, %.4f without", with.peak,
                without.peak);
   cr_assert_eq(with.carried, 0);

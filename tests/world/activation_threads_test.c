@@ -4,34 +4,34 @@
 
 enum { AGENTS = 3000, FRAMES = 120, PERIOD_FRAMES = 3, DELAY = 2 };
 
-typedef struct life {
+struct life {
   uint64_t born_ns, lived_ns;
   uint32_t runs;
-} life;
+};
 
 /* By agent, in the end. */
-typedef struct lives {
-  life of[AGENTS];
-} lives;
+struct lives {
+  struct life of[AGENTS];
+};
 
 static void be_born(muster_update *update) {
-  ((life *)update->state)->born_ns = update->now_ns;
+  ((struct life *)update->state)->born_ns = update->now_ns;
 }
 
 static muster_atom_result live(muster_update *update) {
-  life *self = update->state;
+  struct life *self = update->state;
   self->lived_ns += update->elapsed_ns;
   self->runs++;
   return MUSTER_ATOM_NEXT;
 }
 
 static void die(muster_update *update) {
-  lives *lives = update->type_user;
-  lives->of[update->agent.index % AGENTS] = *(const life *)update->state;
+  struct lives *lives = update->type_user;
+  lives->of[update->agent.index % AGENTS] = *(const struct life *)update->state;
 }
 
 Test(activation_threads, everyone_runs_as_often_as_its_period_says) {
-  static lives lives;
+  static struct lives lives;
   static const muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, 500};
   muster_world_def def = muster_default_world_def();
   def.agents_max = AGENTS;
@@ -41,7 +41,7 @@ Test(activation_threads, everyone_runs_as_often_as_its_period_says) {
   type.atoms = &atom;
   type.atom_count = 1;
   type.period_ns = type.period_max_ns = PERIOD_FRAMES * FRAME_NS;
-  type.state_bytes = sizeof(life);
+  type.state_bytes = sizeof(struct life);
   type.on_spawned = be_born;
   type.on_removed = die;
   type.user = &lives;
@@ -51,7 +51,7 @@ Test(activation_threads, everyone_runs_as_often_as_its_period_says) {
   uint64_t now_ns = little.now_ns;
   little_world_destroy(&little);
   for (uint32_t i = 0; i < AGENTS; i++) {
-    const life *life = &lives.of[i];
+    const struct life *life = &lives.of[i];
     uint64_t age_ns = now_ns - life->born_ns, owed_ns = age_ns - life->lived_ns;
     cr_assert(age_ns > 0 && life->lived_ns <= age_ns, "agent %u", i);
     cr_assert_lt(owed_ns, (PERIOD_FRAMES + DELAY + 1) * (uint64_t)FRAME_NS, "agent %u was forgotten", i);

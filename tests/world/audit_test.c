@@ -16,16 +16,16 @@ enum {
 };
 
 /* What the callbacks of a test share. */
-typedef struct stage {
+struct stage {
   pthread_t caller;
   uint64_t burnt_ns; /* that they burn */
   atomic_uint burns; /* how often, in this frame */
   atomic_uint left;  /* how often they may in this frame */
   const char *line;  /* of the log, at which its sink burns */
   muster_agent other;
-} stage;
+};
 
-static void burn_once(stage *stage) {
+static void burn_once(struct stage *stage) {
   uint32_t left = atomic_load(&stage->left);
   while (left && !atomic_compare_exchange_weak(&stage->left, &left, left - 1)) continue;
   if (!left) return;
@@ -39,7 +39,7 @@ static muster_atom_result burn_here(muster_update *update) {
 }
 
 static muster_atom_result burn_beside_the_caller(muster_update *update) {
-  stage *stage = update->type_user;
+  struct stage *stage = update->type_user;
   if (!pthread_equal(pthread_self(), stage->caller))
     burn_once(stage);
   else
@@ -48,12 +48,12 @@ static muster_atom_result burn_beside_the_caller(muster_update *update) {
 }
 
 static void burn_at_a_line(muster_log_level level, const char *message, void *user) {
-  stage *stage = user;
+  struct stage *stage = user;
   (void)level;
   if (stage->line && strstr(message, stage->line)) burn_once(stage);
 }
 
-static muster_world_def audited(stage *stage) {
+static muster_world_def audited(struct stage *stage) {
   muster_world_def def = muster_default_world_def();
   def.audit = true;
   def.debt_budgets = 0.0f; /* each frame has the same budget */
@@ -61,7 +61,7 @@ static muster_world_def audited(stage *stage) {
   return def;
 }
 
-static muster_type_def actor(stage *stage, const muster_atom *atoms, uint32_t count) {
+static muster_type_def actor(struct stage *stage, const muster_atom *atoms, uint32_t count) {
   muster_type_def def = muster_default_type_def();
   def.atoms = atoms;
   def.atom_count = count;
@@ -73,7 +73,7 @@ static muster_type_def actor(stage *stage, const muster_atom *atoms, uint32_t co
 }
 
 /* A world of one worker with one agent whose atom burns in each frame. */
-static little_world world_of_one(stage *stage, uint64_t burnt_ns) {
+static little_world world_of_one(struct stage *stage, uint64_t burnt_ns) {
   static const muster_atom atom = {burn_here, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_world_def def = audited(stage);
   *stage = (struct stage){.burnt_ns = burnt_ns};
@@ -85,7 +85,8 @@ static little_world world_of_one(stage *stage, uint64_t burnt_ns) {
 }
 
 /* A frame in which so much may be burnt, and what its process had of the processors. */
-static muster_frame_report run_burning(little_world *little, stage *stage, uint64_t budget_ns, uint64_t *cpu_ns) {
+static muster_frame_report run_burning(little_world *little, struct stage *stage, uint64_t budget_ns,
+                                       uint64_t *cpu_ns) {
   atomic_store(&stage->burns, 0);
   atomic_store(&stage->left, 1);
   *cpu_ns = cpu_of(CLOCK_PROCESS_CPUTIME_ID);
@@ -95,7 +96,8 @@ static muster_frame_report run_burning(little_world *little, stage *stage, uint6
 }
 
 /* Of a frame in which burnt_ns were burnt, and that was late by late_ns of them at least. */
-static void check_late(const muster_frame_report *report, const stage *stage, uint64_t late_ns, uint64_t cpu_ns) {
+static void check_late(const muster_frame_report *report, const struct stage *stage, uint64_t late_ns,
+                       uint64_t cpu_ns) {
   uint64_t burnt_ns = stage->burnt_ns - LITTLE_NS;
   late_ns -= LITTLE_NS;
   cr_assert_geq(report->overrun_own_ns, late_ns, "frame %llu is late by %llu ns", (unsigned long long)report->frame,
@@ -112,18 +114,19 @@ static void check_late(const muster_frame_report *report, const stage *stage, ui
 }
 
 /* What a frame of a test burns in. */
-typedef enum place { IN_A_CLAIM, IN_AN_ACTION, OUTSIDE_OF_ATOMS } place;
+enum place { IN_A_CLAIM, IN_AN_ACTION, OUTSIDE_OF_ATOMS };
 
 /* What is known of the longest atom and claim of frames that burnt. An atom's own time leaves out what the kernel may
  * have taken in it, or before it: so that only a frame in which it took nothing knows it. */
-static void check_longest(const muster_frame_report *report, const stage *stage, place place, uint64_t *atom_ns) {
+static void check_longest(const muster_frame_report *report, const struct stage *stage, enum place place,
+                          uint64_t *atom_ns) {
   if (place == IN_A_CLAIM) cr_assert_geq(report->longest_claim_ns, stage->burnt_ns - LITTLE_NS);
   if (place == OUTSIDE_OF_ATOMS) cr_assert_not(muster_frame_kept(report), "no atom was so long");
   if (report->longest_atom_ns > *atom_ns) *atom_ns = report->longest_atom_ns;
 }
 
 /* Runs frames until something was burnt in so many of them, each of which must be late by it. */
-static void expect_late(little_world *little, stage *stage, uint64_t late_ns, place place) {
+static void expect_late(little_world *little, struct stage *stage, uint64_t late_ns, enum place place) {
   uint64_t atom_ns = 0;
   uint32_t late = 0;
   for (uint32_t i = 0; i < 1000 && late < FRAMES; i++) {
@@ -144,7 +147,7 @@ static void expect_late(little_world *little, stage *stage, uint64_t late_ns, pl
 
 /* An atom that crosses the promised end counts whole. */
 Test(audit, an_atom_that_crosses_the_end_is_late_as_a_whole) {
-  static stage stage;
+  static struct stage stage;
   little_world little = world_of_one(&stage, BURNT_NS);
   expect_late(&little, &stage, BURNT_NS, IN_A_CLAIM);
   little_world_destroy(&little);
@@ -152,14 +155,14 @@ Test(audit, an_atom_that_crosses_the_end_is_late_as_a_whole) {
 
 /* The least by which a frame can be late: a promised end that lies later must not pass. */
 Test(audit, so_is_one_that_ends_soon_after_it) {
-  static stage stage;
+  static struct stage stage;
   little_world little = world_of_one(&stage, BUDGET_NS + BUDGET_NS / 4);
   expect_late(&little, &stage, BUDGET_NS + BUDGET_NS / 4, IN_A_CLAIM);
   little_world_destroy(&little);
 }
 
 Test(audit, a_frame_that_had_time_for_it_is_not_late) {
-  static stage stage;
+  static struct stage stage;
   little_world little = world_of_one(&stage, BURNT_NS);
   for (uint32_t i = 0; i < FRAMES; i++) {
     uint64_t cpu_ns, budget_ns = 10000000000u; /* nobody takes the processor away for so long */
@@ -183,7 +186,7 @@ static muster_atom_result burn_little(muster_update *update) {
 Test(audit, an_update_of_several_atoms_is_late_from_the_one_on_that_crosses_the_end) {
   static const muster_atom atoms[] = {{burn_little, MUSTER_ROLE_BEHAVIOUR, 1000},
                                       {burn_here, MUSTER_ROLE_BEHAVIOUR, 1000}};
-  static stage stage;
+  static struct stage stage;
   muster_world_def def = audited(&stage);
   uint64_t least_ns = UINT64_MAX;
   stage = (struct stage){.burnt_ns = BURNT_NS};
@@ -206,7 +209,7 @@ Test(audit, an_update_of_several_atoms_is_late_from_the_one_on_that_crosses_the_
 
 Test(audit, so_is_a_set) {
   static const muster_atom atom = {burn_here, MUSTER_ROLE_BEHAVIOUR, 1000};
-  static stage stage;
+  static struct stage stage;
   muster_world_def def = audited(&stage);
   muster_type_def type = actor(&stage, NULL, 0);
   muster_set_def set = muster_default_set_def();
@@ -229,7 +232,7 @@ static muster_atom_result burn_in_the_second_cycle(muster_update *update) {
 
 Test(audit, so_is_a_further_cycle) {
   static const muster_atom atom = {burn_in_the_second_cycle, MUSTER_ROLE_BEHAVIOUR, 1000};
-  static stage stage;
+  static struct stage stage;
   muster_world_def def = audited(&stage);
   def.cycles_max = 2;
   def.cycles_importance = 0.0f;
@@ -247,7 +250,7 @@ Test(audit, so_is_a_further_cycle) {
 
 /* ----------------------------------------------------------------------------------------------------- in an action */
 
-static void expect_late_actions(const muster_type_def *type, stage *stage) {
+static void expect_late_actions(const muster_type_def *type, struct stage *stage) {
   muster_world_def def = audited(stage);
   *stage = (struct stage){.burnt_ns = BURNT_NS};
   little_world little = little_world_create(1, &def);
@@ -259,7 +262,7 @@ static void expect_late_actions(const muster_type_def *type, stage *stage) {
 
 Test(audit, an_action_is_late_by_what_it_computes_past_the_end) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {burn_here, MUSTER_ROLE_ACTION, 1000}};
-  static stage stage;
+  static struct stage stage;
   for (muster_act act = MUSTER_ACT_SERIAL; act <= MUSTER_ACT_PARALLEL; act++) {
     muster_type_def type = actor(&stage, atoms, 2);
     type.act = act;
@@ -269,7 +272,7 @@ Test(audit, an_action_is_late_by_what_it_computes_past_the_end) {
 
 Test(audit, so_is_an_action_set) {
   static const muster_atom acts = {burn_here, MUSTER_ROLE_ACTION, 1000};
-  static stage stage;
+  static struct stage stage;
   muster_type_def type = actor(&stage, NULL, 0);
   muster_set_def set = muster_default_set_def();
   set.atoms = &acts;
@@ -283,7 +286,7 @@ Test(audit, so_is_an_action_set) {
 Test(audit, an_action_of_another_worker_counts_as_one_of_the_caller) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000},
                                       {burn_beside_the_caller, MUSTER_ROLE_ACTION, LITTLE_NS}};
-  static stage stage;
+  static struct stage stage;
   if (muster_available_processors() < 2) cr_skip_test("nobody works beside the caller");
   muster_world_def def = audited(&stage);
   stage = (struct stage){.caller = pthread_self(), .burnt_ns = BURNT_NS};
@@ -300,7 +303,7 @@ Test(audit, an_action_of_another_worker_counts_as_one_of_the_caller) {
  */
 
 static muster_atom_result ask_too_much(muster_update *update) {
-  const stage *stage = update->type_user;
+  const struct stage *stage = update->type_user;
   for (uint32_t i = 0; i < COMMANDS; i++) muster_update_wake_at(update, stage->other, update->now_ns + 1);
   return MUSTER_ATOM_FINISH;
 }
@@ -308,7 +311,7 @@ static muster_atom_result ask_too_much(muster_update *update) {
 Test(audit, settling_is_late_by_what_it_computes_past_the_end) {
   static const muster_atom asks = {ask_too_much, MUSTER_ROLE_BEHAVIOUR, 1000};
   static const muster_atom idles = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
-  static stage stage;
+  static struct stage stage;
   muster_world_def def = audited(&stage);
   stage = (struct stage){.burnt_ns = BURNT_NS, .line = "were dropped"};
   little_world little = little_world_create(1, &def);
@@ -331,7 +334,7 @@ static muster_atom_result offend(muster_update *update) {
 /* Judgement is the last thing that a commit does. */
 Test(audit, the_serial_tail_is_late_by_what_it_computes_past_the_end) {
   static const muster_atom atom = {offend, MUSTER_ROLE_BEHAVIOUR, 1000};
-  static stage stage;
+  static struct stage stage;
   muster_world_def def = audited(&stage);
   stage = (struct stage){.burnt_ns = BURNT_NS, .line = "down to level"};
   little_world little = little_world_create(1, &def);
@@ -359,15 +362,15 @@ Test(audit, the_serial_tail_is_late_by_what_it_computes_past_the_end) {
 }
 
 static bool burn_and_write(const void *bytes, size_t count, void *user) {
-  recorded *run = user;
+  struct recorded *run = user;
   burn(BURNT_NS);
   return recorded_write(bytes, count, run);
 }
 
 /* What a host does with the record of a frame is part of the frame, and a replay tells the same of it. */
 Test(audit, so_is_what_writing_the_record_computes) {
-  static recorded run;
-  static stage stage;
+  static struct recorded run;
+  static struct stage stage;
   muster_world_def def = audited(&stage);
   static const muster_atom idles = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_type_def type = actor(&stage, &idles, 1);
@@ -410,7 +413,7 @@ Test(audit, so_is_what_writing_the_record_computes) {
 
 /* A frame that repays is late only after its whole budget: so that is what it was given. */
 Test(audit, a_frame_that_repays_was_given_all_of_its_budget) {
-  static stage stage;
+  static struct stage stage;
   static const muster_atom atom = {burn_here, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_world_def def = audited(&stage);
   uint64_t most_ns = 0;
@@ -440,7 +443,7 @@ Test(audit, a_virtual_frame_tells_of_its_longest_atom) {
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 300000},
                                       {nothing, MUSTER_ROLE_BEHAVIOUR, 200000},
                                       {nothing, MUSTER_ROLE_ACTION, 50000}};
-  static stage stage;
+  static struct stage stage;
   for (uint32_t count = 2; count <= 4; count++) {
     little_world little = little_world_create(1, NULL);
     muster_type_def type = actor(&stage, atoms + (count == 2), count == 2 ? 1 : count);
@@ -457,7 +460,7 @@ Test(audit, a_virtual_frame_tells_of_its_longest_atom) {
 
 Test(audit, a_virtual_action_is_an_atom) {
   static const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {nothing, MUSTER_ROLE_ACTION, 700000}};
-  static stage stage;
+  static struct stage stage;
   for (muster_act act = MUSTER_ACT_SERIAL; act <= MUSTER_ACT_PARALLEL; act++) {
     little_world little = little_world_create(1, NULL);
     muster_type_def type = actor(&stage, atoms, 2);

@@ -17,16 +17,16 @@ enum {
   SLEPT_NS = 8000000
 };
 
-typedef struct crowd {
+struct crowd {
   pthread_t caller;
   atomic_bool sleeps;          /* one of the others does, in this frame */
   atomic_uint computed, slept; /* actions of the caller, and of others */
-} crowd;
+};
 
 /* Computes, and its frame's end is yet to come. But when another worker is to sleep, it sleeps until long after that.
  */
 static muster_atom_result act(muster_update *update) {
-  crowd *crowd = update->type_user;
+  struct crowd *crowd = update->type_user;
   bool others = !pthread_equal(pthread_self(), crowd->caller);
   if (others && atomic_exchange(&crowd->sleeps, false)) {
     atomic_fetch_add(&crowd->slept, 1);
@@ -39,7 +39,7 @@ static muster_atom_result act(muster_update *update) {
 }
 
 Test(audit_wait, what_the_caller_sleeps_through_is_no_overrun_of_its_own) {
-  static crowd crowd;
+  static struct crowd crowd;
   if (muster_available_processors() < 2) cr_skip_test("nobody works beside the caller");
   const muster_atom atoms[] = {{nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, {act, MUSTER_ROLE_ACTION, BURNT_NS}};
   muster_world_def world = muster_default_world_def();

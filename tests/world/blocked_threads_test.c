@@ -11,17 +11,17 @@ enum { SLEEP_MS = 50, NAP_MS = 20, BUDGET_NS = 10000000, THOUSANDS = 4000, TRIES
 /* Above what the machine makes of an honest atom, below what the sleepers do. */
 static const uint64_t limit_ns = 5000000u;
 
-typedef struct hall {
+struct hall {
   little_world little;
   uint32_t sleeper, sleeps_ms; /* index of the agent that sleeps; UINT32_MAX = none does */
   uint32_t asleep_atom;
   shared_u32 turns, slept_at, last_at; /* turns taken in this frame; the sleeper's, and the latest of the others */
   shared_u32 lines;
   char line[512];
-} hall;
+};
 
 static void hear(muster_log_level level, const char *message, void *user) {
-  hall *hall = user;
+  struct hall *hall = user;
   if (level != MUSTER_LOG_WARNING || !strstr(message, "blocked")) return;
   fetch_add_relaxed_u32(&hall->lines, 1);
   strncpy(hall->line, message, sizeof hall->line - 1);
@@ -32,18 +32,18 @@ static void sleep_ms(uint32_t duration_ms) {
 }
 
 static bool sleeps_in(const muster_update *update, uint32_t atom) {
-  const hall *hall = update->type_user;
+  const struct hall *hall = update->type_user;
   return update->agent.index == hall->sleeper && hall->asleep_atom == atom;
 }
 
 static muster_atom_result look_around(muster_update *update) {
-  hall *hall = update->type_user;
+  struct hall *hall = update->type_user;
   if (sleeps_in(update, 0)) sleep_ms(hall->sleeps_ms);
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result live(muster_update *update) {
-  hall *hall = update->type_user;
+  struct hall *hall = update->type_user;
   uint32_t turn = fetch_add_relaxed_u32(&hall->turns, 1) + 1;
   bool sleeps = sleeps_in(update, 1);
   if (sleeps) sleep_ms(hall->sleeps_ms);
@@ -52,21 +52,21 @@ static muster_atom_result live(muster_update *update) {
 }
 
 static muster_atom_result act(muster_update *update) {
-  hall *hall = update->type_user;
+  struct hall *hall = update->type_user;
   if (sleeps_in(update, 2)) sleep_ms(hall->sleeps_ms);
   return MUSTER_ATOM_NEXT;
 }
 
 static const muster_atom all_atoms[] = {{.run = look_around}, {.run = live}, {.run = act, .role = MUSTER_ROLE_ACTION}};
 
-static void open_hall(hall *hall, uint32_t workers, uint32_t sleeps_ms) {
+static void open_hall(struct hall *hall, uint32_t workers, uint32_t sleeps_ms) {
   muster_world_def def = muster_default_world_def();
   *hall = (struct hall){.sleeper = UINT32_MAX, .sleeps_ms = sleeps_ms, .asleep_atom = 1};
   def.log = (muster_log_sink){hear, hall};
   hall->little = little_world_create(workers, &def);
 }
 
-static muster_type_def type_of(hall *hall) {
+static muster_type_def type_of(struct hall *hall) {
   muster_type_def def = muster_default_type_def();
   def.name = "townsman";
   def.atoms = all_atoms;
@@ -78,32 +78,32 @@ static muster_type_def type_of(hall *hall) {
   return def;
 }
 
-static muster_frame_report run(hall *hall) {
+static muster_frame_report run(struct hall *hall) {
   store_relaxed_u32(&hall->turns, 0);
   store_relaxed_u32(&hall->slept_at, 0);
   store_relaxed_u32(&hall->last_at, 0);
   return run_frame_with(&hall->little, BUDGET_NS);
 }
 
-static muster_statistics statistics_of(const hall *hall) {
+static muster_statistics statistics_of(const struct hall *hall) {
   muster_statistics statistics = muster_default_statistics();
   muster_statistics_read(hall->little.world, &statistics);
   return statistics;
 }
 
-static muster_conduct conduct_of(const hall *hall) {
+static muster_conduct conduct_of(const struct hall *hall) {
   muster_conduct conduct = muster_default_conduct();
   muster_conduct_read(hall->little.world, hall->little.type, &conduct);
   return conduct;
 }
 
 /* Frames until an atom is told to have blocked. */
-static void run_until_told(hall *hall) {
+static void run_until_told(struct hall *hall) {
   for (uint32_t i = 0; i < TRIES && statistics_of(hall).atoms_blocked == 0; i++) run(hall);
   cr_assert_gt(statistics_of(hall).atoms_blocked, 0, "nobody was told of");
 }
 
-static void expect_named(const hall *hall, muster_agent sleeper, uint32_t atom) {
+static void expect_named(const struct hall *hall, muster_agent sleeper, uint32_t atom) {
   muster_offence offences[MUSTER_OFFENCES_KEPT];
   char name[64];
   uint32_t count = muster_offences_read(hall->little.world, offences, MUSTER_OFFENCES_KEPT), blocked = 0;
@@ -134,7 +134,7 @@ static void expect_named(const hall *hall, muster_agent sleeper, uint32_t atom) 
  * same frame: more than those that it had taken along, and all of them, where the machine runs them all without it. In
  * one of many at least, since it may run somebody else meanwhile. */
 static void expect_only_it_is_late(uint32_t workers) {
-  hall hall;
+  struct hall hall;
   open_hall(&hall, workers, SLEEP_MS);
   muster_type_def type = type_of(&hall);
   muster_agent_def first = muster_default_agent_def();
@@ -177,7 +177,7 @@ Test(blocked, the_same_where_one_thread_does_everything) {
 }
 
 Test(blocked, time_that_an_atom_waits_is_no_cost_of_its_type) {
-  hall hall;
+  struct hall hall;
   open_hall(&hall, 1, NAP_MS);
   muster_type_def type = type_of(&hall);
   muster_type_cost cost = muster_default_type_cost();
@@ -193,7 +193,7 @@ Test(blocked, time_that_an_atom_waits_is_no_cost_of_its_type) {
 
 /* Not even where the host asked for quarantine: no CPU clock says that it did anything. */
 Test(blocked, who_blocks_repeatedly_goes_down_its_levels_and_no_further) {
-  hall hall;
+  struct hall hall;
   open_hall(&hall, 1, NAP_MS);
   muster_type_def type = type_of(&hall);
   type.level_count = 3;
@@ -215,7 +215,7 @@ Test(blocked, who_blocks_repeatedly_goes_down_its_levels_and_no_further) {
 
 Test(blocked, the_atom_is_named_also_when_it_is_one_of_several_or_an_action) {
   for (uint32_t atom = 0; atom < 3; atom += 2) {
-    hall hall;
+    struct hall hall;
     open_hall(&hall, 2, NAP_MS);
     muster_type_def type = type_of(&hall);
     type.atom_count = 3;
@@ -233,7 +233,7 @@ Test(blocked, the_atom_is_named_also_when_it_is_one_of_several_or_an_action) {
 Test(blocked, so_it_is_in_sets) {
   static const muster_atom atoms[] = {{.run = look_around}, {.run = live}};
   muster_set_def set = muster_default_set_def();
-  hall hall;
+  struct hall hall;
   set.atoms = atoms;
   set.atom_count = 2;
   open_hall(&hall, 2, NAP_MS);
@@ -252,7 +252,7 @@ Test(blocked, so_it_is_in_sets) {
 }
 
 Test(blocked, a_storm_of_them_writes_one_line_for_a_while) {
-  hall hall;
+  struct hall hall;
   open_hall(&hall, 1, NAP_MS);
   muster_type_def type = type_of(&hall);
   register_type(&hall.little, &type);
@@ -271,8 +271,8 @@ Test(blocked, a_storm_of_them_writes_one_line_for_a_while) {
 
 /* Penalties follow from what clocks said, and so they are in the record. */
 Test(blocked, a_replay_without_anybody_asleep_comes_to_the_same_penalties) {
-  recorded recorded;
-  hall hall, again;
+  struct recorded recorded;
+  struct hall hall, again;
   open_hall(&hall, 2, NAP_MS);
   muster_type_def type = type_of(&hall);
   type.level_count = 2;

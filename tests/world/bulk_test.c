@@ -6,14 +6,14 @@
 
 enum { AGENTS = 5000 };
 
-typedef struct fixture {
+struct fixture {
   little_world little;
   muster_agent agents[AGENTS];
   muster_position places[AGENTS];
-} fixture;
+};
 
-static fixture *create(uint32_t workers, muster_atom_result (*run)(muster_update *), void *user) {
-  fixture *fixture = calloc(1, sizeof *fixture);
+static struct fixture *create(uint32_t workers, muster_atom_result (*run)(muster_update *), void *user) {
+  struct fixture *fixture = calloc(1, sizeof *fixture);
   fixture->little = little_world_create(workers, NULL);
   muster_atom atom = {run, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_type_def type = muster_default_type_def();
@@ -26,39 +26,39 @@ static fixture *create(uint32_t workers, muster_atom_result (*run)(muster_update
   return fixture;
 }
 
-static void destroy(fixture *fixture) {
+static void destroy(struct fixture *fixture) {
   little_world_destroy(&fixture->little);
   free(fixture);
 }
 
-static uint64_t positions_refused(const fixture *fixture) {
+static uint64_t positions_refused(const struct fixture *fixture) {
   muster_statistics statistics = muster_default_statistics();
   muster_statistics_read(fixture->little.world, &statistics);
   return statistics.positions_refused;
 }
 
-static uint32_t move(fixture *fixture, uint32_t count) {
+static uint32_t move(struct fixture *fixture, uint32_t count) {
   return muster_agents_move(fixture->little.world, fixture->agents, fixture->places, count);
 }
 
-static void check_places(const fixture *fixture) {
+static void check_places(const struct fixture *fixture) {
   for (uint32_t i = 0; i < AGENTS; i++) {
     muster_position is = info_of(&fixture->little, fixture->agents[i]).position, wanted = fixture->places[i];
     cr_assert(fabs(is.x - wanted.x) < 1e-3 && fabs(is.y - wanted.y) < 1e-3 && fabs(is.z - wanted.z) < 1e-3);
   }
 }
 
-static void observe_the_middle(const fixture *fixture) {
+static void observe_the_middle(const struct fixture *fixture) {
   muster_observer_def def = muster_default_observer_def();
   muster_observer_add(fixture->little.world, &def);
 }
 
-static void settle(fixture *fixture) {
+static void settle(struct fixture *fixture) {
   while (run_frame(&fixture->little).score_waiting) continue;
 }
 
 /* With an observer in the middle everybody's importance follows from where the array put them. */
-static void check_importance(const fixture *fixture) {
+static void check_importance(const struct fixture *fixture) {
   for (uint32_t i = 0; i < AGENTS; i++) {
     muster_position at = fixture->places[i];
     double distance = sqrt(at.x * at.x + at.y * at.y + at.z * at.z);
@@ -67,7 +67,7 @@ static void check_importance(const fixture *fixture) {
   }
 }
 
-static void scatter(fixture *fixture, uint32_t frame, double span_m) {
+static void scatter(struct fixture *fixture, uint32_t frame, double span_m) {
   for (uint32_t i = 0; i < AGENTS; i++) {
     uint64_t random = (uint64_t)(i * 7919u + frame * 104729u + 1) * 0x9e3779b97f4a7c15u;
     random = (random ^ random >> 29) * 0xbf58476d1ce4e5b9u;
@@ -78,7 +78,7 @@ static void scatter(fixture *fixture, uint32_t frame, double span_m) {
 
 Test(bulk, agents_are_where_the_array_says_at_once_and_importance_follows) {
   for (uint32_t workers = 1; workers <= 4; workers += 3) {
-    fixture *fixture = create(workers, nothing, NULL);
+    struct fixture *fixture = create(workers, nothing, NULL);
     observe_the_middle(fixture);
     for (uint32_t frame = 0; frame < 5; frame++) {
       scatter(fixture, frame, 600); /* across the world, every frame */
@@ -92,7 +92,7 @@ Test(bulk, agents_are_where_the_array_says_at_once_and_importance_follows) {
 }
 
 Test(bulk, small_steps_add_up) {
-  fixture *fixture = create(2, nothing, NULL);
+  struct fixture *fixture = create(2, nothing, NULL);
   observe_the_middle(fixture);
   scatter(fixture, 1, 600);
   for (uint32_t frame = 0; frame < 200; frame++) {
@@ -116,7 +116,7 @@ static muster_atom_result look_around(muster_update *update) {
 
 Test(bulk, all_agents_go_into_one_cell_and_out_again) {
   uint32_t neighbours = UINT32_MAX;
-  fixture *fixture = create(2, look_around, &neighbours);
+  struct fixture *fixture = create(2, look_around, &neighbours);
   for (uint32_t frame = 0; frame < 20; frame++) {
     for (uint32_t i = 0; i < AGENTS; i++)
       fixture->places[i] = frame % 2 ? (muster_position){i * 100.0, 0, 0} : (muster_position){1, 1, 0};
@@ -128,7 +128,7 @@ Test(bulk, all_agents_go_into_one_cell_and_out_again) {
 }
 
 Test(bulk, stale_ids_and_bad_positions_are_passed_over_and_counted) {
-  fixture *fixture = create(1, nothing, NULL);
+  struct fixture *fixture = create(1, nothing, NULL);
   scatter(fixture, 3, 100);
   muster_agent_remove(fixture->little.world, fixture->agents[7]);
   run_frame(&fixture->little);
@@ -146,7 +146,7 @@ Test(bulk, stale_ids_and_bad_positions_are_passed_over_and_counted) {
 
 Test(bulk, of_two_positions_for_one_agent_the_later_one_holds) {
   for (uint32_t workers = 1; workers <= 4; workers += 3) {
-    fixture *fixture = create(workers, nothing, NULL);
+    struct fixture *fixture = create(workers, nothing, NULL);
     for (uint32_t i = 0; i < AGENTS; i++) {
       fixture->agents[i] = fixture->agents[i % 10];
       fixture->places[i] = (muster_position){i % 3 ? i : 5.0 + i * 1e-4, 0, 0};
@@ -159,7 +159,7 @@ Test(bulk, of_two_positions_for_one_agent_the_later_one_holds) {
 }
 
 Test(bulk, agents_come_in_any_order) {
-  fixture *fixture = create(4, nothing, NULL);
+  struct fixture *fixture = create(4, nothing, NULL);
   for (uint32_t i = 0; i < AGENTS / 2; i++) {
     muster_agent agent = fixture->agents[i];
     fixture->agents[i] = fixture->agents[AGENTS - 1 - i];
@@ -172,7 +172,7 @@ Test(bulk, agents_come_in_any_order) {
 }
 
 Test(bulk, an_agent_that_waits_for_its_intake_is_moved_too) {
-  fixture *fixture = create(1, nothing, NULL);
+  struct fixture *fixture = create(1, nothing, NULL);
   muster_agent agent = spawn_at(&fixture->little, 0);
   cr_assert_eq(muster_agents_move(fixture->little.world, &agent, &(muster_position){50, 60, 70}, 1), 1);
   run_frame(&fixture->little);
@@ -181,7 +181,7 @@ Test(bulk, an_agent_that_waits_for_its_intake_is_moved_too) {
 }
 
 Test(bulk, observers_are_moved_also_those_that_wait_to_be_added) {
-  fixture *fixture = create(1, nothing, NULL);
+  struct fixture *fixture = create(1, nothing, NULL);
   muster_observer_def def = muster_default_observer_def();
   muster_observer observer = muster_observer_add(fixture->little.world, &def);
   muster_position there = {3000, 0, 0}, back = {0, 0, 0};
@@ -200,7 +200,7 @@ Test(bulk, observers_are_moved_also_those_that_wait_to_be_added) {
 }
 
 Test(bulk, factors_are_set_at_once_and_followed_by_importance) {
-  fixture *fixture = create(1, nothing, NULL);
+  struct fixture *fixture = create(1, nothing, NULL);
   float *values = calloc(AGENTS, sizeof *values);
   muster_observer_def def = muster_default_observer_def();
   def.near_m = 10000;
@@ -236,7 +236,7 @@ static muster_atom_result move_from_inside(muster_update *update) {
 
 Test(bulk, calls_inside_a_frame_and_without_arrays_do_nothing) {
   bool ran = false;
-  fixture *fixture = create(1, move_from_inside, &ran);
+  struct fixture *fixture = create(1, move_from_inside, &ran);
   muster_world *world = fixture->little.world;
   run_frames(&fixture->little, 20);
   cr_assert(ran);

@@ -11,27 +11,27 @@ static const uint64_t budget_ns = 40000000u;
 static const uint64_t paced_ns = 37000000u;   /* of the frame, when the others have their turn */
 static const uint64_t runaway_ns = 12000000u; /* more than what is left then, also when the memory of it fades */
 
-typedef struct part {
+struct part {
   uint64_t begin_ns; /* of the frame */
   uint64_t turns;    /* taken in all */
   bool paces, offends;
   uint64_t paced, runaway, steady; /* turn of each in this frame; 0 = it did not run */
   clock_source clock;
-} part;
+};
 
-static void spin_until(const part *part, uint64_t end_ns) {
+static void spin_until(const struct part *part, uint64_t end_ns) {
   while (clock_now(&part->clock) < end_ns) continue;
 }
 
 static muster_atom_result pace(muster_update *update) {
-  part *part = update->type_user;
+  struct part *part = update->type_user;
   if (part->paces) spin_until(part, part->begin_ns + paced_ns);
   part->paced = ++part->turns;
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result run_away(muster_update *update) {
-  part *part = update->type_user;
+  struct part *part = update->type_user;
   /* Its own time: what the kernel takes away is no offence. */
   uint64_t end_ns = clock_thread_cpu() + runaway_ns;
   while (part->offends && clock_thread_cpu() < end_ns) continue;
@@ -40,14 +40,14 @@ static muster_atom_result run_away(muster_update *update) {
 }
 
 static muster_atom_result stay(muster_update *update) {
-  part *part = update->type_user;
+  struct part *part = update->type_user;
   spin_until(part, clock_now(&part->clock) + 25000u);
   part->steady = ++part->turns;
   return MUSTER_ATOM_NEXT;
 }
 
 /* One agent of a type of its own; the dearest claims are claims of one update each. */
-static void cast(little_world *little, part *part, const muster_atom *atom, float floor, uint64_t limit_ns) {
+static void cast(little_world *little, struct part *part, const muster_atom *atom, float floor, uint64_t limit_ns) {
   muster_type_def def = muster_default_type_def();
   muster_agent_def agent = muster_default_agent_def();
   def.atoms = atom;
@@ -62,19 +62,19 @@ static void cast(little_world *little, part *part, const muster_atom *atom, floa
   cr_assert(!muster_agent_is_null(muster_agent_spawn(little->world, &agent)), "%s", muster_last_error());
 }
 
-static void run(little_world *little, part *part) {
+static void run(little_world *little, struct part *part) {
   part->paced = part->runaway = part->steady = 0;
   part->begin_ns = clock_now(&part->clock);
   run_frame_with(little, budget_ns);
 }
 
 /* In so many of the rounds who came after the pacer ran in its frame. */
-typedef struct seen {
+struct seen {
   uint32_t runaway, steady;
-} seen;
+};
 
-static seen run_rounds(little_world *little, part *part) {
-  seen seen = {0};
+static struct seen run_rounds(little_world *little, struct part *part) {
+  struct seen seen = {0};
   for (uint32_t i = 0; i < ROUNDS; i++) {
     part->paces = true;
     run(little, part);
@@ -95,7 +95,7 @@ Test(conduct, types_with_runaways_start_nothing_shortly_before_the_end_until_the
   def.stuck_ns = 0;
   def.debt_budgets = 0;
   little_world little = little_world_create(1, &def);
-  part part = {.clock = clock_calibrate()};
+  struct part part = {.clock = clock_calibrate()};
   cast(&little, &part, paces, 1.0f, 1000000000u);
   cast(&little, &part, stays, 0.5f, 1000000000u);
   cast(&little, &part, runs_away, 0.0f, 1000000u);
@@ -107,7 +107,7 @@ Test(conduct, types_with_runaways_start_nothing_shortly_before_the_end_until_the
   muster_statistics_read(little.world, &statistics);
   cr_assert_gt(statistics.atoms_over_limit, 0);
   for (uint32_t i = 0; i < 20; i++) run(&little, &part); /* the mean forgets */
-  seen seen = run_rounds(&little, &part);
+  struct seen seen = run_rounds(&little, &part);
   cr_assert_eq(seen.runaway, 0, "started %u times where another runaway would have crossed the end", seen.runaway);
   cr_assert_gt(seen.steady, 0, "the others waited with it");
   cr_assert_gt(part.runaway, 0, "it does not run at all any more");

@@ -7,26 +7,26 @@
 enum { LIMIT_NS = 100000, HONEST_NS = 2000, OVER_NS = 150000, CROWD = 64 };
 
 /* What the model asks: who offends at which levels, and from which simulation time on. */
-typedef struct scene {
+struct scene {
   little_world little;
   uint32_t guilty[CROWD]; /* by agent's index: costs too much at levels below; 0 = never */
   uint32_t lines;         /* warnings */
   char last[512];
-} scene;
+};
 
-typedef struct state {
+struct state {
   uint64_t elapsed_sum_ns;
   uint32_t runs, level;
-} state;
+};
 
 static inline uint64_t cost_of(const muster_cost_query *query, void *user) {
-  const scene *scene = user;
+  const struct scene *scene = user;
   bool over = query->atom == 0 && query->agent.index < CROWD && query->level < scene->guilty[query->agent.index];
   return over ? OVER_NS : HONEST_NS;
 }
 
 static inline muster_atom_result live(muster_update *update) {
-  state *state = update->state;
+  struct state *state = update->state;
   state->elapsed_sum_ns += update->elapsed_ns;
   state->runs++;
   state->level = update->level;
@@ -41,18 +41,18 @@ static inline muster_atom_result act(muster_update *update) {
 static const muster_atom scene_atoms[] = {{.run = live}, {.run = act, .role = MUSTER_ROLE_ACTION, .model_ns = 500}};
 
 static inline void count_line(muster_log_level level, const char *message, void *user) {
-  scene *scene = user;
+  struct scene *scene = user;
   if (level != MUSTER_LOG_WARNING) return;
   scene->lines++;
   strncpy(scene->last, message, sizeof scene->last - 1);
 }
 
-static inline muster_type_def type_of(scene *scene, uint32_t levels) {
+static inline muster_type_def type_of(struct scene *scene, uint32_t levels) {
   muster_type_def type = muster_default_type_def();
   type.name = "suspect";
   type.atoms = scene_atoms;
   type.atom_count = 1;
-  type.state_bytes = sizeof(state);
+  type.state_bytes = sizeof(struct state);
   type.period_ns = type.period_max_ns = FRAME_NS;
   type.limit_ns = LIMIT_NS;
   type.strikes_quarantine = 3; /* by default nothing is put there */
@@ -63,7 +63,7 @@ static inline muster_type_def type_of(scene *scene, uint32_t levels) {
   return type;
 }
 
-static inline void open_scene(scene *scene, uint32_t workers) {
+static inline void open_scene(struct scene *scene, uint32_t workers) {
   muster_world_def def = muster_default_world_def();
   *scene = (struct scene){0};
   def.clock = MUSTER_CLOCK_VIRTUAL;
@@ -71,32 +71,32 @@ static inline void open_scene(scene *scene, uint32_t workers) {
   scene->little = little_world_create(workers, &def);
 }
 
-static inline void open_scene_of(scene *scene, uint32_t levels) {
+static inline void open_scene_of(struct scene *scene, uint32_t levels) {
   open_scene(scene, 2);
   muster_type_def type = type_of(scene, levels);
   register_type(&scene->little, &type);
 }
 
-static inline void close_scene(scene *scene) {
+static inline void close_scene(struct scene *scene) {
   little_world_destroy(&scene->little);
 }
 
-static const state *state_of(const scene *scene, muster_agent agent) {
+static const struct state *state_of(const struct scene *scene, muster_agent agent) {
   return info_of(&scene->little, agent).state;
 }
 
 /* A frame in which the agent completes an update for certain: its first period begins at a random phase. */
-static inline void settle_in(scene *scene, muster_agent agent) {
+static inline void settle_in(struct scene *scene, muster_agent agent) {
   while (state_of(scene, agent)->runs == 0) run_frame(&scene->little);
 }
 
-static inline muster_conduct conduct_of(const scene *scene) {
+static inline muster_conduct conduct_of(const struct scene *scene) {
   muster_conduct conduct = muster_default_conduct();
   cr_assert_eq(muster_conduct_read(scene->little.world, scene->little.type, &conduct), MUSTER_OK);
   return conduct;
 }
 
-static inline muster_statistics statistics_of(const scene *scene) {
+static inline muster_statistics statistics_of(const struct scene *scene) {
   muster_statistics statistics = muster_default_statistics();
   muster_statistics_read(scene->little.world, &statistics);
   return statistics;

@@ -2,7 +2,7 @@
 #include "world/conduct_scene.h"
 
 Test(conduct, three_strikes_per_level_and_three_more_bring_an_agent_into_quarantine) {
-  scene scene;
+  struct scene scene;
   open_scene_of(&scene, 3);
   muster_agent agent = spawn_at(&scene.little, 0);
   settle_in(&scene, agent);
@@ -36,7 +36,7 @@ Test(conduct, three_strikes_per_level_and_three_more_bring_an_agent_into_quarant
 }
 
 Test(conduct, offences_and_conduct_are_told) {
-  scene scene;
+  struct scene scene;
   muster_offence offences[MUSTER_OFFENCES_KEPT + 1];
   open_scene_of(&scene, 2);
   muster_agent agent = spawn_at(&scene.little, 0);
@@ -68,7 +68,7 @@ Test(conduct, offences_and_conduct_are_told) {
 }
 
 Test(conduct, a_pardoned_agent_comes_back_at_its_level_and_is_told_all_the_time) {
-  scene scene;
+  struct scene scene;
   open_scene_of(&scene, 2);
   muster_agent agent = spawn_at(&scene.little, 0);
   settle_in(&scene, agent);
@@ -98,7 +98,7 @@ Test(conduct, a_pardoned_agent_comes_back_at_its_level_and_is_told_all_the_time)
 }
 
 Test(conduct, strikes_far_apart_are_forgotten) {
-  scene scene;
+  struct scene scene;
   open_scene_of(&scene, 2);
   muster_agent agent = spawn_at(&scene.little, 0);
   settle_in(&scene, agent);
@@ -113,14 +113,14 @@ Test(conduct, strikes_far_apart_are_forgotten) {
   close_scene(&scene);
 }
 
-static void offend_twice(scene *scene, muster_agent agent) {
+static void offend_twice(struct scene *scene, muster_agent agent) {
   scene->guilty[agent.index] = MUSTER_LEVELS;
   run_frames(&scene->little, 2);
   scene->guilty[agent.index] = 0;
 }
 
 Test(conduct, a_pardon_or_a_removal_ends_strikes) {
-  scene scene;
+  struct scene scene;
   open_scene_of(&scene, 2);
   muster_agent agent = spawn_at(&scene.little, 0);
   settle_in(&scene, agent);
@@ -148,7 +148,7 @@ Test(conduct, a_pardon_or_a_removal_ends_strikes) {
 }
 
 Test(conduct, zero_strikes_never_punish) {
-  scene scene;
+  struct scene scene;
   open_scene(&scene, 1);
   muster_type_def type = type_of(&scene, 2);
   type.strikes_demote = type.strikes_quarantine = 0;
@@ -164,7 +164,7 @@ Test(conduct, zero_strikes_never_punish) {
 }
 
 Test(conduct, strikes_out_of_range_are_refused) {
-  scene scene;
+  struct scene scene;
   open_scene(&scene, 1);
   muster_type_def type = type_of(&scene, 2);
   type.strikes_demote = 10001;
@@ -181,7 +181,7 @@ Test(conduct, strikes_out_of_range_are_refused) {
 }
 
 Test(conduct, agents_in_quarantine_can_be_moved_removed_and_followed_by_others_under_their_index) {
-  scene scene;
+  struct scene scene;
   open_scene_of(&scene, 1);
   muster_agent agents[8];
   for (uint32_t i = 0; i < 7; i++) agents[i] = spawn_at(&scene.little, i);
@@ -209,7 +209,7 @@ Test(conduct, agents_in_quarantine_can_be_moved_removed_and_followed_by_others_u
 
 /* Preempted between two atoms, and waiting for its action atoms: both go on where they stopped. */
 static muster_atom_result step(muster_update *update) {
-  state *state = update->state;
+  struct state *state = update->state;
   state->runs++;
   return MUSTER_ATOM_NEXT;
 }
@@ -217,7 +217,7 @@ static muster_atom_result step(muster_update *update) {
 Test(conduct, an_update_that_had_begun_goes_on_after_the_pardon) {
   static const muster_atom steps[] = {
       {.run = step, .model_ns = OVER_NS}, {.run = step, .model_ns = HONEST_NS}, {.run = step, .model_ns = 900000}};
-  scene scene;
+  struct scene scene;
   open_scene(&scene, 1);
   muster_type_def type = type_of(&scene, 1);
   type.atoms = steps;
@@ -241,7 +241,7 @@ Test(conduct, an_update_that_had_begun_goes_on_after_the_pardon) {
 }
 
 static muster_atom_result act_once(muster_update *update) {
-  state *state = update->state;
+  struct state *state = update->state;
   state->level++;
   return MUSTER_ATOM_FINISH;
 }
@@ -249,7 +249,7 @@ static muster_atom_result act_once(muster_update *update) {
 Test(conduct, who_waits_for_action_atoms_acts_after_the_pardon) {
   static const muster_atom acting[] = {{.run = step, .model_ns = OVER_NS},
                                        {.run = act_once, .role = MUSTER_ROLE_ACTION, .model_ns = 50000}};
-  scene scene;
+  struct scene scene;
   open_scene(&scene, 1);
   muster_type_def type = type_of(&scene, 1);
   type.atoms = acting;
@@ -283,7 +283,7 @@ Test(conduct, who_waits_for_action_atoms_acts_after_the_pardon) {
 }
 
 Test(conduct, a_storm_writes_few_lines) {
-  scene scene;
+  struct scene scene;
   open_scene_of(&scene, 1);
   for (uint32_t i = 0; i < CROWD; i++) scene.guilty[spawn_at(&scene.little, 0).index] = MUSTER_LEVELS;
   run_frames(&scene.little, 110);
@@ -294,7 +294,7 @@ Test(conduct, a_storm_writes_few_lines) {
 }
 
 static uint64_t hash_of_life(uint32_t workers) {
-  scene scene;
+  struct scene scene;
   open_scene(&scene, workers);
   muster_type_def type = type_of(&scene, 3);
   type.atom_count = 2;
@@ -324,10 +324,10 @@ Test(conduct, the_same_agents_are_punished_on_any_number_of_workers) {
 }
 
 Test(conduct, the_well_behaved_are_left_alone) {
-  scene guilty, honest;
+  struct scene guilty, honest;
   uint32_t runs[2][8];
   for (uint32_t round = 0; round < 2; round++) {
-    scene *scene = round ? &guilty : &honest;
+    struct scene *scene = round ? &guilty : &honest;
     open_scene_of(scene, 2);
     muster_agent agents[8], offender = {0, 0};
     for (uint32_t i = 0; i < 8; i++) agents[i] = spawn_at(&scene->little, i);

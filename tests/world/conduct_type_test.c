@@ -3,7 +3,7 @@
 
 /* Half of forty agents offend twice in a second, which is a fifth of all updates, until each is demoted. */
 Test(conduct_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back) {
-  scene scene;
+  struct scene scene;
   open_scene(&scene, 2);
   muster_type_def type = type_of(&scene, 2);
   type.strikes_demote = 2;
@@ -32,7 +32,7 @@ Test(conduct_type, a_type_goes_down_a_level_with_all_its_agents_and_comes_back) 
 }
 
 Test(conduct_type, a_type_in_quarantine_is_not_run_until_it_is_pardoned) {
-  scene scene;
+  struct scene scene;
   open_scene(&scene, 2);
   muster_type_def type = type_of(&scene, 1), other = type_of(&scene, 1);
   type.strikes_quarantine = 3;
@@ -78,7 +78,7 @@ Test(conduct_type, a_type_in_quarantine_is_not_run_until_it_is_pardoned) {
 
 /* Ten of sixty fit a frame, so most of the type is ready and waits when it goes into quarantine. */
 Test(conduct_type, who_is_about_to_run_when_its_type_goes_into_quarantine_does_not) {
-  scene scene;
+  struct scene scene;
   open_scene(&scene, 2);
   muster_type_def type = type_of(&scene, 1);
   type.strikes_quarantine = 1;

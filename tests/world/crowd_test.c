@@ -7,20 +7,20 @@
 enum { CROWD = 20000, PART_MIN = 256, PART_NS = 250, BUDGET_PART = 8, LOOKS = 16 };
 
 /* What an agent was told; its definition's user. */
-typedef struct fate {
+struct fate {
   muster_agent agent;
   uint32_t spawned, removed, updates;
   bool wrong; /* told in the wrong order */
-} fate;
+};
 
-typedef struct crowd {
+struct crowd {
   little_world little;
-  fate fates[2 * CROWD];
+  struct fate fates[2 * CROWD];
   uint32_t count;
-} crowd;
+};
 
 static muster_atom_result live(muster_update *update) {
-  fate *fate = update->user;
+  struct fate *fate = update->user;
   fate->updates++;
   if (fate->spawned != 1 || fate->removed != 0) fate->wrong = true;
   ((uint64_t *)update->state)[0] += update->elapsed_ns;
@@ -32,18 +32,18 @@ static muster_atom_result live(muster_update *update) {
 }
 
 static void note_spawned(muster_update *update) {
-  fate *fate = update->user;
+  struct fate *fate = update->user;
   if (fate->spawned++ || fate->removed || !muster_agent_equal(fate->agent, update->agent)) fate->wrong = true;
 }
 
 static void note_removed(muster_update *update) {
-  fate *fate = update->user;
+  struct fate *fate = update->user;
   if (fate->removed++ || !fate->spawned || !muster_agent_equal(fate->agent, update->agent)) fate->wrong = true;
 }
 
-static crowd *create(uint32_t workers) {
+static struct crowd *create(uint32_t workers) {
   static const muster_atom atoms[] = {{live, MUSTER_ROLE_BEHAVIOUR, 200}};
-  crowd *crowd = calloc(1, sizeof *crowd);
+  struct crowd *crowd = calloc(1, sizeof *crowd);
   muster_world_def world = muster_default_world_def();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.commands_max = 2 * CROWD;
@@ -58,14 +58,14 @@ static crowd *create(uint32_t workers) {
   return crowd;
 }
 
-static void destroy(crowd *crowd) {
+static void destroy(struct crowd *crowd) {
   little_world_destroy(&crowd->little);
   free(crowd);
 }
 
-static void spawn(crowd *crowd, uint32_t count) {
+static void spawn(struct crowd *crowd, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
-    fate *fate = &crowd->fates[crowd->count++];
+    struct fate *fate = &crowd->fates[crowd->count++];
     muster_agent_def def = muster_default_agent_def();
     def.type = crowd->little.type;
     def.position = (muster_position){i % 150 * 3.0, i / 150.0 * 3.0, 0};
@@ -75,7 +75,7 @@ static void spawn(crowd *crowd, uint32_t count) {
   }
 }
 
-static void order_removal(crowd *crowd, uint32_t first, uint32_t step) {
+static void order_removal(struct crowd *crowd, uint32_t first, uint32_t step) {
   for (uint32_t i = first; i < crowd->count; i += step)
     cr_assert_eq(muster_agent_remove(crowd->little.world, crowd->fates[i].agent), MUSTER_OK);
 }
@@ -85,15 +85,15 @@ static uint32_t most_of(uint64_t budget_ns) {
   return (uint32_t)(most > PART_MIN ? most : PART_MIN) + LOOKS - 1;
 }
 
-typedef struct heard {
+struct heard {
   uint32_t spawned, removed;
-} heard;
+};
 
 /* How many were told of their beginning and of their end; nobody twice or in the wrong order. */
-static heard count_heard(const crowd *crowd) {
-  heard heard = {0};
+static struct heard count_heard(const struct crowd *crowd) {
+  struct heard heard = {0};
   for (uint32_t i = 0; i < crowd->count; i++) {
-    const fate *fate = &crowd->fates[i];
+    const struct fate *fate = &crowd->fates[i];
     cr_assert(!fate->wrong && fate->spawned <= 1 && fate->removed <= 1, "agent %u was told wrongly", i);
     heard.spawned += fate->spawned;
     heard.removed += fate->removed;
@@ -102,13 +102,13 @@ static heard count_heard(const crowd *crowd) {
 }
 
 static void check_spawning(uint64_t budget_ns) {
-  crowd *crowd = create(1);
+  struct crowd *crowd = create(1);
   uint32_t before = 0, frames = 0, most = most_of(budget_ns);
   spawn(crowd, CROWD);
   cr_assert(!info_of(&crowd->little, crowd->fates[CROWD - 1].agent).active);
   for (; before < CROWD; frames++) {
     muster_frame_report report = run_frame_with(&crowd->little, budget_ns);
-    heard heard = count_heard(crowd);
+    struct heard heard = count_heard(crowd);
     cr_assert(heard.spawned > before && heard.spawned - before <= most, "%u in a frame", heard.spawned - before);
     cr_assert_eq(report.spawns_waiting, CROWD - heard.spawned);
     cr_assert_eq(report.agents, heard.spawned);
@@ -127,7 +127,7 @@ Test(crowd, a_large_spawn_is_spread_over_frames_by_their_budget) {
 }
 
 static void check_removal(uint64_t budget_ns) {
-  crowd *crowd = create(1);
+  struct crowd *crowd = create(1);
   uint32_t before = 0, frames = 0, most = most_of(budget_ns);
   spawn(crowd, CROWD);
   run_frame_with(&crowd->little, 1000000000u);
@@ -135,7 +135,7 @@ static void check_removal(uint64_t budget_ns) {
   order_removal(crowd, 0, 1);
   for (; before < CROWD; frames++) {
     muster_frame_report report = run_frame_with(&crowd->little, budget_ns);
-    heard heard = count_heard(crowd);
+    struct heard heard = count_heard(crowd);
     cr_assert(heard.removed > before && heard.removed - before <= most, "%u in a frame", heard.removed - before);
     cr_assert_eq(report.commands_waiting, CROWD - heard.removed);
     cr_assert_eq(report.agents, CROWD - heard.removed);
@@ -153,14 +153,14 @@ Test(crowd, a_large_removal_is_spread_over_frames_by_their_budget) {
 }
 
 Test(crowd, who_is_removed_while_the_spawn_still_waits_hears_of_both_or_of_neither) {
-  crowd *crowd = create(1);
+  struct crowd *crowd = create(1);
   muster_frame_report report;
   spawn(crowd, CROWD);
   run_frame(&crowd->little);
   order_removal(crowd, 0, 2);
   do report = run_frame(&crowd->little);
   while (report.spawns_waiting + report.commands_waiting > 0);
-  heard heard = count_heard(crowd);
+  struct heard heard = count_heard(crowd);
   cr_assert_eq(report.agents, CROWD / 2);
   cr_assert_eq(heard.spawned - heard.removed, CROWD / 2);
   cr_assert(heard.removed > 0 && heard.removed < CROWD / 2, "%u were removed while active", heard.removed);
@@ -175,7 +175,7 @@ enum { HASHES = 40 };
 
 /* Crowds come while others go. */
 static void run_history(uint32_t workers, uint64_t hashes[HASHES]) {
-  crowd *crowd = create(workers);
+  struct crowd *crowd = create(workers);
   spawn(crowd, CROWD);
   for (uint32_t frame = 0; frame < HASHES; frame++) {
     if (frame == 5) order_removal(crowd, 1, 3);

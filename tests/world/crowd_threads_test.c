@@ -11,30 +11,30 @@
 enum { TYPES = 4, PEOPLE = 4000, AGENTS_MAX = 8000, FRAMES = 120, BUDGET_NS = 12000000, SHORT_BUDGET_NS = 300000 };
 
 /* What agents that are gone had done. */
-typedef struct ledger {
+struct ledger {
   uint64_t spawned, removed, updates, wrong;
-} ledger;
+};
 
-typedef struct person {
+struct person {
   uint64_t born_ns, lived_ns, updates, wrong;
   double x; /* where it went last */
   uint32_t alive, atoms;
-} person;
+};
 
-static void expect(person *person, bool condition) {
+static void expect(struct person *person, bool condition) {
   person->wrong += !condition;
 }
 
 static void be_born(muster_update *update) {
-  person *self = update->state;
-  ((ledger *)update->type_user)->spawned++;
-  *self = (person){.born_ns = update->now_ns, .x = update->position.x, .alive = 1};
+  struct person *self = update->state;
+  ((struct ledger *)update->type_user)->spawned++;
+  *self = (struct person){.born_ns = update->now_ns, .x = update->position.x, .alive = 1};
   expect(self, update->elapsed_ns == 0);
 }
 
 static void die(muster_update *update) {
-  person *self = update->state;
-  ledger *ledger = update->type_user;
+  struct person *self = update->state;
+  struct ledger *ledger = update->type_user;
   expect(self, self->alive == 1 && self->born_ns + self->lived_ns <= update->now_ns);
   self->alive = 0;
   ledger->removed++;
@@ -44,7 +44,7 @@ static void die(muster_update *update) {
 
 /* Every kind of update ends with one of these. */
 static void live(muster_update *update) {
-  person *self = update->state;
+  struct person *self = update->state;
   expect(self, self->alive == 1);
   expect(self, self->born_ns + self->lived_ns + update->elapsed_ns == update->now_ns);
   self->lived_ns += update->elapsed_ns;
@@ -53,7 +53,7 @@ static void live(muster_update *update) {
 }
 
 static muster_atom_result look(muster_update *update) {
-  person *self = update->state;
+  struct person *self = update->state;
   muster_neighbour near[8];
   bool looks = muster_update_random(update) % 8 == 0;
   uint32_t count = looks ? muster_update_nearby(update, 12.0f, (muster_type){0}, near, 8) : 0;
@@ -68,7 +68,7 @@ static muster_atom_result look(muster_update *update) {
 
 /* Some of them far into another cell. */
 static muster_atom_result walk(muster_update *update) {
-  person *self = update->state;
+  struct person *self = update->state;
   muster_position to = update->position;
   expect(self, fabs(to.x - self->x) < 1e-3);
   double stride_m = muster_update_random(update) % 8 ? 1.0 : 40.0;
@@ -110,23 +110,23 @@ static const kind kinds[TYPES] = {{walker, 2, 0, 10000000, 1.0f},
                                   {breeder, 2, 1, 60000000, 8.0f},
                                   {actor, 2, 0, 100000000, 0.25f}};
 
-typedef struct scene {
+struct scene {
   little_world little;
   muster_type types[TYPES];
-  ledger ledger;
+  struct ledger ledger;
   muster_observer observer;
   uint64_t completed, released, woken; /* sums of the reports */
-} scene;
+};
 
-static muster_agent spawn(scene *scene, uint32_t number) {
+static muster_agent spawn(struct scene *scene, uint32_t number) {
   muster_agent_def def = muster_default_agent_def();
   def.type = scene->types[number % TYPES];
   def.position = (muster_position){number % 60 * 5.0, number / 60 % 60 * 5.0, 0};
   return muster_agent_spawn(scene->little.world, &def);
 }
 
-static scene *create(uint32_t people, uint32_t agents_max) {
-  scene *scene = calloc(1, sizeof *scene);
+static struct scene *create(uint32_t people, uint32_t agents_max) {
+  struct scene *scene = calloc(1, sizeof *scene);
   muster_world_def world = papers_world_def();
   world.agents_max = agents_max;
   scene->little = little_world_create(2, &world);
@@ -138,7 +138,7 @@ static scene *create(uint32_t people, uint32_t agents_max) {
     def.period_ns = kinds[i].period_ns;
     def.elasticity = kinds[i].elasticity;
     def.period_max_ns = 10 * def.period_ns;
-    def.state_bytes = sizeof(person);
+    def.state_bytes = sizeof(struct person);
     def.published_bytes = sizeof(uint64_t);
     def.level_count = 1 + i;
     def.user = &scene->ledger;
@@ -154,7 +154,7 @@ static scene *create(uint32_t people, uint32_t agents_max) {
 }
 
 /* What a host does between two frames: some come, go, are woken, moved and tuned; the observer walks on. */
-static void disturb(scene *scene, uint32_t frame) {
+static void disturb(struct scene *scene, uint32_t frame) {
   muster_world *world = scene->little.world;
   muster_agent agent = {0};
   muster_agent_tuning tuning = muster_default_agent_tuning();
@@ -172,13 +172,13 @@ static void disturb(scene *scene, uint32_t frame) {
 }
 
 /* What the reports say against what the agents say. Returns the updates of those who live. */
-static uint64_t check_agents(const scene *scene, const muster_frame_report *report) {
+static uint64_t check_agents(const struct scene *scene, const muster_frame_report *report) {
   uint32_t levels[MUSTER_LEVELS] = {0}, count = 0;
   uint64_t updates = 0;
   muster_agent agent = {0};
   while (!muster_agent_is_null(agent = muster_agent_next(scene->little.world, agent))) {
     muster_agent_info info = info_of(&scene->little, agent);
-    const person *self = info.state;
+    const struct person *self = info.state;
     cr_assert(info.active && self->alive == 1);
     cr_assert_eq(self->wrong, 0, "agent %u of type %u saw %lu wrong things", agent.index, info.type.index,
                  (unsigned long)self->wrong);
@@ -192,7 +192,7 @@ static uint64_t check_agents(const scene *scene, const muster_frame_report *repo
   return updates;
 }
 
-static muster_frame_report run(scene *scene, uint64_t budget_ns) {
+static muster_frame_report run(struct scene *scene, uint64_t budget_ns) {
   muster_frame_report report = run_frame_with(&scene->little, budget_ns);
   scene->completed += report.completed;
   scene->released += report.released;
@@ -201,15 +201,15 @@ static muster_frame_report run(scene *scene, uint64_t budget_ns) {
 }
 
 /* Nothing comes any more, and there is time: until nobody waits. */
-static muster_frame_report settle(scene *scene) {
+static muster_frame_report settle(struct scene *scene) {
   muster_frame_report report;
   do report = run(scene, 2000000000u);
   while (report.carried + report.preempted + report.actions_waiting + report.spawns_waiting + report.commands_waiting);
   return report;
 }
 
-static void check_sums(const scene *scene, uint64_t updates, const muster_frame_report *report) {
-  const ledger *ledger = &scene->ledger;
+static void check_sums(const struct scene *scene, uint64_t updates, const muster_frame_report *report) {
+  const struct ledger *ledger = &scene->ledger;
   muster_statistics sums = muster_default_statistics();
   muster_statistics_read(scene->little.world, &sums);
   cr_assert_eq(ledger->wrong, 0, "those who are gone saw %lu wrong things", (unsigned long)ledger->wrong);
@@ -224,11 +224,11 @@ static void check_sums(const scene *scene, uint64_t updates, const muster_frame_
 }
 
 /* Who lives has lived from its birth to its last update. */
-static void check_times(const scene *scene) {
+static void check_times(const struct scene *scene) {
   muster_agent agent = {0};
   while (!muster_agent_is_null(agent = muster_agent_next(scene->little.world, agent))) {
     muster_agent_info info = info_of(&scene->little, agent);
-    const person *self = info.state;
+    const struct person *self = info.state;
     cr_assert_eq(self->born_ns + self->lived_ns, info.last_update_ns);
     cr_assert_leq(info.last_update_ns, scene->little.now_ns);
     cr_assert_float_eq(info.position.x, self->x, 1e-3);
@@ -236,7 +236,7 @@ static void check_times(const scene *scene) {
 }
 
 Test(crowd_threads, everyone_lives_through_the_time_that_passed_and_all_counts_agree) {
-  scene *scene = create(PEOPLE, AGENTS_MAX);
+  struct scene *scene = create(PEOPLE, AGENTS_MAX);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     muster_frame_report report = run(scene, frame % 4 == 3 ? SHORT_BUDGET_NS : BUDGET_NS);
     if (frame % 25 == 0) check_agents(scene, &report);
@@ -256,14 +256,14 @@ Test(crowd_threads, everyone_lives_through_the_time_that_passed_and_all_counts_a
 
 enum { PRODUCERS = 2, ROUNDS = 200, TOGETHER = 32 };
 
-typedef struct producer {
-  scene *scene;
+struct producer {
+  struct scene *scene;
   pthread_t thread;
-} producer;
+};
 
 /* Orders the removal of everyone three times, so that late commands name agents whose places others take. */
 static void *spawn_and_remove(void *argument) {
-  producer *producer = argument;
+  struct producer *producer = argument;
   muster_world *world = producer->scene->little.world;
   muster_agent agents[TOGETHER];
   for (uint32_t left = ROUNDS * TOGETHER; left > 0;) {
@@ -279,8 +279,8 @@ static void *spawn_and_remove(void *argument) {
 }
 
 Test(crowd_threads, removals_that_come_too_late_touch_nobody_else) {
-  scene *scene = create(0, 1200); /* places are taken again soon */
-  producer producers[PRODUCERS] = {0};
+  struct scene *scene = create(0, 1200); /* places are taken again soon */
+  struct producer producers[PRODUCERS] = {0};
   for (uint32_t i = 0; i < PRODUCERS; i++) {
     producers[i].scene = scene;
     pthread_create(&producers[i].thread, NULL, spawn_and_remove, &producers[i]);

@@ -4,10 +4,10 @@
 enum { BUDGET_NS = 5000000, UPDATE_NS = 50000, SPIKE_NS = 200000000 };
 
 /* What the cost model is told by the test. */
-typedef struct costs {
+struct costs {
   bool spike;       /* the next update takes 200 ms */
   uint64_t next_ns; /* or so long, when not 0 */
-} costs;
+};
 
 static muster_atom_result pass(muster_update *update) {
   (void)update;
@@ -15,7 +15,7 @@ static muster_atom_result pass(muster_update *update) {
 }
 
 static uint64_t cost_of(const muster_cost_query *query, void *user) {
-  costs *costs = user;
+  struct costs *costs = user;
   (void)query;
   uint64_t cost_ns = costs->spike ? SPIKE_NS : costs->next_ns ? costs->next_ns : UPDATE_NS;
   costs->spike = false;
@@ -24,7 +24,7 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
 }
 
 /* 400 agents that would each like 50 us in every frame of 10 ms: four times the budget. */
-static little_world crowded(const muster_world_def *def, costs *costs) {
+static little_world crowded(const muster_world_def *def, struct costs *costs) {
   static const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, UPDATE_NS};
   little_world little = little_world_create(1, def);
   muster_type_def type = muster_default_type_def();
@@ -48,7 +48,7 @@ static muster_world_def virtual_def(float debt_budgets) {
 
 Test(debt, an_overrun_is_repaid_a_third_of_a_budget_at_a_time_and_one_budget_at_most) {
   muster_world_def def = virtual_def(1.0f);
-  costs costs = {0};
+  struct costs costs = {0};
   little_world little = crowded(&def, &costs);
   costs.spike = true;
   muster_frame_report spike = run_frame_with(&little, BUDGET_NS);
@@ -75,7 +75,7 @@ Test(debt, an_overrun_is_repaid_a_third_of_a_budget_at_a_time_and_one_budget_at_
 Test(debt, a_frame_that_repays_is_not_late_within_its_budget_and_owes_again_what_it_did_not_repay) {
   enum { LONG_NS = BUDGET_NS - 500000 };
   muster_world_def def = virtual_def(1.0f);
-  costs costs = {0};
+  struct costs costs = {0};
   little_world little = crowded(&def, &costs);
   costs.spike = true;
   uint64_t debt_ns = run_frame_with(&little, BUDGET_NS).debt_ns;
@@ -89,7 +89,7 @@ Test(debt, a_frame_that_repays_is_not_late_within_its_budget_and_owes_again_what
 
 Test(debt, is_not_asked_for_where_the_host_wants_none) {
   muster_world_def def = virtual_def(0.0f);
-  costs costs = {0};
+  struct costs costs = {0};
   little_world little = crowded(&def, &costs);
   costs.spike = true;
   cr_assert_eq(run_frame_with(&little, BUDGET_NS).debt_ns, 0);
@@ -101,7 +101,7 @@ Test(debt, is_not_asked_for_where_the_host_wants_none) {
 
 Test(debt, a_frame_keeps_the_budget_that_it_was_given_whatever_the_one_before_had) {
   muster_world_def def = virtual_def(1.0f);
-  costs costs = {0};
+  struct costs costs = {0};
   little_world little = crowded(&def, &costs);
   static const uint64_t budgets_ns[] = {5000000, 1000000, 8000000, 100000, 5000000, 2000000};
   for (uint32_t i = 0; i < 60; i++) {

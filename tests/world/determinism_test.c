@@ -56,11 +56,11 @@ static muster_atom_result act(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-typedef struct outcome {
+struct outcome {
   uint64_t hash, spawned, removed, preempted, completed;
-} outcome;
+};
 
-static outcome run_world(uint32_t workers, uint64_t seed, muster_order order) {
+static struct outcome run_world(uint32_t workers, uint64_t seed, muster_order order) {
   const muster_atom atoms[] = {
       {look, MUSTER_ROLE_PERCEPTION, 3000}, {walk, MUSTER_ROLE_BEHAVIOUR, 1500}, {act, MUSTER_ROLE_ACTION, 2000}};
   muster_world_def world = muster_default_world_def();
@@ -89,18 +89,19 @@ static outcome run_world(uint32_t workers, uint64_t seed, muster_order order) {
   }
   muster_statistics sums = muster_default_statistics();
   muster_statistics_read(little.world, &sums);
-  outcome outcome = {muster_world_hash(little.world), sums.spawned, sums.removed, sums.preempted, sums.completed};
+  struct outcome outcome = {muster_world_hash(little.world), sums.spawned, sums.removed, sums.preempted,
+                            sums.completed};
   little_world_destroy(&little);
   return outcome;
 }
 
 static void compare_workers(muster_order order) {
-  outcome one = run_world(1, 7, order);
+  struct outcome one = run_world(1, 7, order);
   cr_assert_gt(one.spawned, 1600, "animals were born: %lu", (unsigned long)one.spawned);
   cr_assert_gt(one.removed, 100);
   if (order != MUSTER_ORDER_DELAYS) cr_assert_gt(one.preempted, 0);
   for (uint32_t workers = 2; workers <= 16; workers *= 2) {
-    outcome many = run_world(workers, 7, order);
+    struct outcome many = run_world(workers, 7, order);
     cr_assert(!memcmp(&one, &many, sizeof one), "%u workers: hash %lx, one worker %lx", workers,
               (unsigned long)many.hash, (unsigned long)one.hash);
   }

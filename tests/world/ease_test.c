@@ -3,17 +3,17 @@
 
 enum { CROWD = 500, LEVELS = 3 };
 
-typedef struct life {
+struct life {
   uint64_t elapsed_ns;
   uint32_t changes; /* of level */
   uint32_t level, runs;
-} life;
+};
 
 static const uint32_t costs_ns[MUSTER_LEVELS] = {100000, 30000, 10000, 1};
 static uint32_t load; /* the model costs so many hundredths; one world at a time */
 
 static muster_atom_result live(muster_update *update) {
-  life *life = update->state;
+  struct life *life = update->state;
   cr_assert_lt(update->level, LEVELS, "level %u does not exist", update->level);
   life->elapsed_ns += update->elapsed_ns;
   if (life->runs++) life->changes += life->level != update->level;
@@ -36,7 +36,7 @@ static little_world create(float level_pressure) {
   muster_type_def type = muster_default_type_def();
   type.atoms = &atom;
   type.atom_count = 1;
-  type.state_bytes = sizeof(life);
+  type.state_bytes = sizeof(struct life);
   type.level_count = LEVELS;
   type.level_importance[0] = type.level_importance[1] = 0.0f; /* by importance, all are at 0 */
   type.model_cost_ns = cost_of;
@@ -57,7 +57,7 @@ static void spawn_crowd(const little_world *little, muster_agent agents[CROWD], 
   }
 }
 
-static const life *life_of(const little_world *little, muster_agent agent) {
+static const struct life *life_of(const little_world *little, muster_agent agent) {
   return info_of(little, agent).state;
 }
 
@@ -151,7 +151,7 @@ Test(ease, tries_ever_less_often_where_no_depth_fits) {
   muster_type_def type = muster_default_type_def();
   type.atoms = &atom;
   type.atom_count = 1;
-  type.state_bytes = sizeof(life);
+  type.state_bytes = sizeof(struct life);
   type.level_count = 2;
   type.level_importance[0] = 0.0f;
   type.model_cost_ns = huge_cost;
@@ -190,7 +190,7 @@ Test(ease, ends_with_the_load_and_state_survives) {
   cr_assert_eq(report.levels[0], CROWD);
   for (uint32_t i = 0; i < CROWD; i++) {
     muster_agent_info info = info_of(&little, agents[i]);
-    const life *life = info.state;
+    const struct life *life = info.state;
     cr_assert_eq(life->elapsed_ns, info.last_update_ns - FRAME_NS, "agent %u lost time", i);
     cr_assert_eq(life->level, 0);
   }

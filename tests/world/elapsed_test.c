@@ -6,24 +6,24 @@ enum { HENS = 200, EGGS_EACH = 51, HEN_NS = 100000 };
 
 static const uint64_t second_ns = 1000000000u, egg_ns = 600000000000u, period_ns = 10000000000u;
 
-typedef struct hen {
+struct hen {
   uint64_t toward_ns; /* the next egg */
   uint64_t eggs;
-} hen;
+};
 
-typedef struct yard {
+struct yard {
   uint64_t told_at_most_ns, caught_up, updates, without_time, late;
-} yard;
+};
 
 static void note(muster_update *update) {
-  yard *yard = update->type_user;
+  struct yard *yard = update->type_user;
   yard->updates++;
   yard->without_time += update->elapsed_ns == 0;
   if (update->elapsed_ns > yard->told_at_most_ns) yard->told_at_most_ns = update->elapsed_ns;
 }
 
 static muster_atom_result lay_over_time(muster_update *update) {
-  hen *hen = update->state;
+  struct hen *hen = update->state;
   note(update);
   for (hen->toward_ns += update->elapsed_ns; hen->toward_ns >= egg_ns; hen->toward_ns -= egg_ns) hen->eggs++;
   return MUSTER_ATOM_NEXT;
@@ -31,7 +31,7 @@ static muster_atom_result lay_over_time(muster_update *update) {
 
 /* Knows fixed steps only, and one egg in a step at most. */
 static muster_atom_result lay_in_steps(muster_update *update) {
-  hen *hen = update->state;
+  struct hen *hen = update->state;
   note(update);
   cr_assert_eq(update->elapsed_ns, update->steps * update->step_ns);
   for (uint32_t step = 0; step < update->steps; step++) {
@@ -44,14 +44,14 @@ static muster_atom_result lay_in_steps(muster_update *update) {
 }
 
 static void lay_in_closed_form(muster_update *update) {
-  hen *hen = update->state;
-  ((yard *)update->type_user)->caught_up++;
+  struct hen *hen = update->state;
+  ((struct yard *)update->type_user)->caught_up++;
   hen->eggs += (hen->toward_ns + update->elapsed_ns) / egg_ns;
   hen->toward_ns = (hen->toward_ns + update->elapsed_ns) % egg_ns;
 }
 
 static muster_atom_result lay_at_most_one(muster_update *update) {
-  hen *hen = update->state;
+  struct hen *hen = update->state;
   note(update);
   hen->toward_ns += update->elapsed_ns;
   if (hen->toward_ns < egg_ns) return MUSTER_ATOM_NEXT;
@@ -77,12 +77,12 @@ static const muster_atom by_contract[] = {[MUSTER_ELAPSED_DELTA] = {.run = lay_o
                                           [MUSTER_ELAPSED_ANALYTIC] = {.run = lay_at_most_one, .model_ns = HEN_NS},
                                           [MUSTER_ELAPSED_EVENTS] = {.run = lay_and_ask, .model_ns = HEN_NS}};
 
-static muster_type_def hen_type(muster_elapsed contract, yard *yard) {
+static muster_type_def hen_type(muster_elapsed contract, struct yard *yard) {
   muster_type_def def = muster_default_type_def();
   def.name = "hen";
   def.atoms = &by_contract[contract];
   def.atom_count = 1;
-  def.state_bytes = sizeof(hen);
+  def.state_bytes = sizeof(struct hen);
   def.period_ns = period_ns;
   def.period_max_ns = 40 * period_ns;
   def.elapsed = contract;
@@ -118,7 +118,7 @@ static uint64_t count_eggs(const little_world *little) {
   muster_agent agent = {0, 0};
   while (!muster_agent_is_null(agent = muster_agent_next(little->world, agent))) {
     muster_agent_info info = info_of(little, agent);
-    const hen *hen = info.state;
+    const struct hen *hen = info.state;
     cr_assert_eq(hen->eggs, (info.last_update_ns - second_ns) / egg_ns, "agent %u: %llu eggs up to %llu ns",
                  agent.index, (unsigned long long)hen->eggs, (unsigned long long)info.last_update_ns);
     eggs += hen->eggs;
@@ -127,7 +127,7 @@ static uint64_t count_eggs(const little_world *little) {
 }
 
 /* Lets the hens live for EGGS_EACH eggs, at a capacity for one of `throttle` of the updates that they want. */
-static uint64_t eggs_under(muster_elapsed contract, uint32_t throttle, yard *yard) {
+static uint64_t eggs_under(muster_elapsed contract, uint32_t throttle, struct yard *yard) {
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   little_world little = little_world_create(1, &def);
@@ -149,8 +149,8 @@ static uint64_t eggs_under(muster_elapsed contract, uint32_t throttle, yard *yar
   return eggs;
 }
 
-static yard lay(muster_elapsed contract, uint32_t throttle) {
-  yard yard = {0};
+static struct yard lay(muster_elapsed contract, uint32_t throttle) {
+  struct yard yard = {0};
   uint64_t eggs = eggs_under(contract, throttle, &yard);
   cr_assert_eq(eggs, HENS * EGGS_EACH, "contract %d under %u x: %llu eggs", (int)contract, throttle,
                (unsigned long long)eggs);
@@ -172,7 +172,7 @@ Test(elapsed, hens_lay_the_same_in_whole_steps) {
 
 Test(elapsed, hens_lay_the_same_when_a_closed_form_catches_up) {
   for (uint32_t i = 0; i < 3; i++) {
-    yard yard = lay(MUSTER_ELAPSED_ANALYTIC, throttles[i]);
+    struct yard yard = lay(MUSTER_ELAPSED_ANALYTIC, throttles[i]);
     cr_assert_leq(yard.told_at_most_ns, 15 * second_ns);
     if (throttles[i] == 20) cr_assert_gt(yard.caught_up, yard.updates / 2);
     if (throttles[i] == 1) cr_assert_lt(yard.caught_up, yard.updates / 10);
@@ -193,18 +193,18 @@ typedef struct telling {
 enum { IN_PARTS = 12 };
 
 /* What the cost model was asked, of each agent and atom: the same as the atom is told. */
-typedef struct queries {
+struct queries {
   muster_cost_query of[IN_PARTS][3];
-} queries;
+};
 
 static uint64_t note_query(const muster_cost_query *query, void *user) {
-  queries *queries = user;
+  struct queries *queries = user;
   queries->of[query->agent.index][query->atom] = *query;
   return 400000;
 }
 
 static void compare(const muster_update *update, uint32_t atom) {
-  const muster_cost_query *query = &((const queries *)update->type_user)->of[update->agent.index][atom];
+  const muster_cost_query *query = &((const struct queries *)update->type_user)->of[update->agent.index][atom];
   cr_assert_eq(query->elapsed_ns, update->elapsed_ns);
   cr_assert_eq(query->steps, update->steps);
 }
@@ -239,7 +239,7 @@ static muster_atom_result last_part(muster_update *update) {
 static void count_catching_up(muster_update *update) {
   telling *own = update->state;
   cr_assert_eq(own->parts, 0);
-  cr_assert_eq(((const queries *)update->type_user)->of[update->agent.index][0].catch_up_ns, update->elapsed_ns);
+  cr_assert_eq(((const struct queries *)update->type_user)->of[update->agent.index][0].catch_up_ns, update->elapsed_ns);
   own->caught_up++;
 }
 
@@ -249,7 +249,7 @@ static const muster_atom parts[] = {{.run = first_part, .model_ns = 400000},
                                     {.run = last_part, .role = MUSTER_ROLE_ACTION, .model_ns = 400000}};
 
 static void run_in_parts(muster_type_def *type) {
-  queries queries = {0};
+  struct queries queries = {0};
   little_world little = little_world_create(1, NULL);
   type->atoms = parts;
   type->atom_count = 4;

@@ -7,7 +7,7 @@
 enum { WORKERS_MOST = 64 };
 
 /* What the recorder said in the last call of each callback. */
-typedef struct notes {
+struct notes {
   little_world little;
   void *memory;
   size_t bytes;
@@ -15,10 +15,10 @@ typedef struct notes {
   uint32_t calls[MUSTER_FLIGHT_DOINGS];
   uint32_t atoms[4]; /* calls, by number of the atom as noted */
   bool marked;
-} notes;
+};
 
 static void note(muster_update *update, muster_flight_doing expected) {
-  notes *notes = update->type_user;
+  struct notes *notes = update->type_user;
   muster_flight_entry entries[WORKERS_MOST];
   uint32_t count = 0;
   muster_result result = muster_flight_read(notes->memory, notes->bytes, entries, WORKERS_MOST, &count);
@@ -55,7 +55,7 @@ static void note_removed(muster_update *update) {
   note(update, MUSTER_FLIGHT_ON_REMOVED);
 }
 
-static void open_notes(notes *notes, uint32_t workers) {
+static void open_notes(struct notes *notes, uint32_t workers) {
   *notes = (struct notes){0};
   notes->little = little_world_create(workers, NULL);
   notes->bytes = muster_flight_bytes(notes->little.world);
@@ -64,7 +64,7 @@ static void open_notes(notes *notes, uint32_t workers) {
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
 }
 
-static void close_notes(notes *notes) {
+static void close_notes(struct notes *notes) {
   little_world_destroy(&notes->little);
   free(notes->memory);
 }
@@ -73,7 +73,7 @@ static const muster_atom atoms[] = {{note_atom, MUSTER_ROLE_PERCEPTION, 1000},
                                     {note_atom, MUSTER_ROLE_BEHAVIOUR, 1000},
                                     {note_action, MUSTER_ROLE_ACTION, 1000}};
 
-static muster_type_def noted(notes *notes) {
+static muster_type_def noted(struct notes *notes) {
   muster_type_def type = muster_default_type_def();
   type.name = "noted";
   type.atoms = atoms;
@@ -85,7 +85,7 @@ static muster_type_def noted(notes *notes) {
   return type;
 }
 
-static uint32_t count_inside(const notes *notes) {
+static uint32_t count_inside(const struct notes *notes) {
   uint32_t count = UINT32_MAX;
   muster_result result = muster_flight_read(notes->memory, notes->bytes, NULL, 0, &count);
   cr_assert_eq(result, MUSTER_OK, "%s", muster_last_error());
@@ -93,7 +93,7 @@ static uint32_t count_inside(const notes *notes) {
 }
 
 Test(flight, each_callback_of_an_agent_is_noted_while_it_runs) {
-  notes notes;
+  struct notes notes;
   open_notes(&notes, 1);
   muster_type_def type = noted(&notes);
   type.elapsed = MUSTER_ELAPSED_ANALYTIC;
@@ -118,7 +118,7 @@ Test(flight, each_callback_of_an_agent_is_noted_while_it_runs) {
 }
 
 Test(flight, atoms_of_sets_are_noted_by_their_number_in_the_type) {
-  notes notes;
+  struct notes notes;
   open_notes(&notes, 1);
   muster_set_def sets[2] = {muster_default_set_def(), muster_default_set_def()};
   sets[0].atoms = atoms;
@@ -142,14 +142,14 @@ Test(flight, atoms_of_sets_are_noted_by_their_number_in_the_type) {
 }
 
 static muster_atom_result mark(muster_update *update) {
-  notes *notes = update->type_user;
+  struct notes *notes = update->type_user;
   notes->marked = muster_flight_mark(notes->memory, 11);
   note(update, MUSTER_FLIGHT_ATOM);
   return MUSTER_ATOM_NEXT;
 }
 
 Test(flight, a_mark_names_the_thread_that_is_inside_and_nobody_outside) {
-  notes notes;
+  struct notes notes;
   open_notes(&notes, 1);
   muster_type_def type = noted(&notes);
   type.atoms = &(muster_atom){mark, MUSTER_ROLE_BEHAVIOUR, 1000};
@@ -170,7 +170,7 @@ static void *mark_from_elsewhere(void *memory) {
 }
 
 static muster_atom_result let_another_mark(muster_update *update) {
-  notes *notes = update->type_user;
+  struct notes *notes = update->type_user;
   pthread_t other;
   void *marked = notes;
   pthread_create(&other, NULL, mark_from_elsewhere, notes->memory);
@@ -181,7 +181,7 @@ static muster_atom_result let_another_mark(muster_update *update) {
 }
 
 Test(flight, a_mark_of_another_thread_leaves_the_innocent_alone) {
-  notes notes;
+  struct notes notes;
   open_notes(&notes, 1);
   muster_type_def type = noted(&notes);
   type.atoms = &(muster_atom){let_another_mark, MUSTER_ROLE_BEHAVIOUR, 1000};
@@ -221,7 +221,7 @@ Test(flight, memory_that_does_not_do_is_refused) {
 
 /* A recording of a worker that died inside an atom. */
 static size_t record_death(unsigned char **copy) {
-  notes notes;
+  struct notes notes;
   open_notes(&notes, 2);
   muster_type_def type = noted(&notes);
   register_type(&notes.little, &type);
@@ -334,7 +334,7 @@ Test(flight_reader, survives_garbage) {
  */
 
 Test(flight, a_type_in_quarantine_by_the_hosts_word_rests_until_a_pardon) {
-  notes notes;
+  struct notes notes;
   open_notes(&notes, 1);
   muster_type_def type = noted(&notes);
   register_type(&notes.little, &type);

@@ -4,7 +4,7 @@
 
 enum { LOG_MAX = 4096 };
 
-typedef struct journal {
+struct journal {
   uint32_t count;
   uint32_t agents[LOG_MAX];
   uint64_t elapsed_ns[LOG_MAX];
@@ -12,10 +12,10 @@ typedef struct journal {
   muster_agent prey;
   uint32_t eaten, refused;
   bool flag;
-} journal;
+};
 
 static void note(muster_update *update) {
-  journal *journal = update->type_user;
+  struct journal *journal = update->type_user;
   journal->sum_ns += update->elapsed_ns;
   if (journal->count == LOG_MAX) return;
   journal->agents[journal->count] = update->agent.index;
@@ -32,7 +32,7 @@ static muster_atom_result pass(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static muster_type_def type_of(const muster_atom *atoms, uint32_t count, journal *journal) {
+static muster_type_def type_of(const muster_atom *atoms, uint32_t count, struct journal *journal) {
   muster_type_def def = muster_default_type_def();
   def.atoms = atoms;
   def.atom_count = count;
@@ -43,7 +43,7 @@ static muster_type_def type_of(const muster_atom *atoms, uint32_t count, journal
 Test(frame, the_elapsed_times_of_an_agent_add_up_to_the_time_that_passed_however_it_is_throttled) {
   const muster_atom atoms[] = {{note_update, MUSTER_ROLE_BEHAVIOUR, 100000}};
   for (uint64_t budget_ns = 10000; budget_ns <= 10000000; budget_ns *= 10) {
-    journal journal = {0};
+    struct journal journal = {0};
     little_world little = papers_world(1);
     muster_type_def def = type_of(atoms, 1, &journal);
     register_type(&little, &def);
@@ -61,7 +61,7 @@ Test(frame, the_elapsed_times_of_an_agent_add_up_to_the_time_that_passed_however
 
 Test(frame, periods_stretch_so_that_demand_fits_and_never_beyond_the_longest) {
   const muster_atom atoms[] = {{note_update, MUSTER_ROLE_BEHAVIOUR, 100000}};
-  journal journal = {0};
+  struct journal journal = {0};
   little_world little = papers_world(1);
   muster_type_def def = type_of(atoms, 1, &journal);
   def.period_ns = 20000000;
@@ -105,7 +105,7 @@ static muster_atom_result publish_count(muster_update *update) {
 }
 
 static muster_atom_result read_neighbour(muster_update *update) {
-  journal *journal = update->type_user;
+  struct journal *journal = update->type_user;
   const uint64_t *seen = muster_update_published_of(update, journal->prey);
   cr_assert_not_null(seen);
   note(update);
@@ -115,7 +115,7 @@ static muster_atom_result read_neighbour(muster_update *update) {
 
 Test(frame, others_see_published_state_as_of_the_last_commit) {
   const muster_atom atoms[] = {{publish_count, MUSTER_ROLE_BEHAVIOUR, 0}, {read_neighbour, MUSTER_ROLE_BEHAVIOUR, 0}};
-  journal journal = {0};
+  struct journal journal = {0};
   little_world little = little_world_create(1, NULL);
   muster_type_def def = type_of(atoms, 2, &journal);
   def.published_bytes = 8;
@@ -136,7 +136,7 @@ Test(frame, others_see_published_state_as_of_the_last_commit) {
 }
 
 static muster_atom_result eat(muster_update *update) {
-  journal *journal = update->type_user;
+  struct journal *journal = update->type_user;
   note(update);
   if (muster_agent_is_null(journal->prey) || muster_agent_equal(update->agent, journal->prey)) return MUSTER_ATOM_NEXT;
   muster_result result = muster_update_remove(update, journal->prey);
@@ -147,7 +147,7 @@ static muster_atom_result eat(muster_update *update) {
 
 Test(frame, action_atoms_run_in_agent_order_and_a_prey_is_eaten_once) {
   const muster_atom atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 0}, {eat, MUSTER_ROLE_ACTION, 0}};
-  journal journal = {0};
+  struct journal journal = {0};
   little_world little = little_world_create(4, NULL);
   muster_type_def def = type_of(atoms, 2, &journal);
   def.period_ns = def.period_max_ns = FRAME_NS;
@@ -168,7 +168,7 @@ Test(frame, action_atoms_run_in_agent_order_and_a_prey_is_eaten_once) {
 
 Test(frame, action_atoms_without_time_lead_the_next_commit_and_none_is_lost) {
   const muster_atom atoms[] = {{pass, MUSTER_ROLE_BEHAVIOUR, 1000}, {note_update, MUSTER_ROLE_ACTION, 200000}};
-  journal journal = {0};
+  struct journal journal = {0};
   little_world little = little_world_create(1, NULL);
   muster_type_def def = type_of(atoms, 2, &journal);
   def.period_ns = def.period_max_ns = 100000000;
@@ -201,7 +201,7 @@ static muster_atom_result slice(muster_update *update) {
 Test(frame, a_preempted_update_goes_on_where_it_stopped) {
   muster_atom atoms[10];
   for (int i = 0; i < 10; i++) atoms[i] = (muster_atom){slice, MUSTER_ROLE_BEHAVIOUR, 100000};
-  journal journal = {0};
+  struct journal journal = {0};
   little_world little = little_world_create(1, NULL);
   muster_type_def def = type_of(atoms, 10, &journal);
   def.state_bytes = 16;
@@ -226,14 +226,14 @@ static muster_atom_result finish_early(muster_update *update) {
 }
 
 static muster_atom_result never(muster_update *update) {
-  ((journal *)update->type_user)->flag = true;
+  ((struct journal *)update->type_user)->flag = true;
   return MUSTER_ATOM_NEXT;
 }
 
 Test(frame, an_atom_that_finishes_skips_the_rest_and_the_actions) {
   const muster_atom atoms[] = {
       {finish_early, MUSTER_ROLE_BEHAVIOUR, 0}, {never, MUSTER_ROLE_BEHAVIOUR, 0}, {never, MUSTER_ROLE_ACTION, 0}};
-  journal journal = {0};
+  struct journal journal = {0};
   little_world little = little_world_create(1, NULL);
   muster_type_def def = type_of(atoms, 3, &journal);
   register_type(&little, &def);
@@ -245,7 +245,7 @@ Test(frame, an_atom_that_finishes_skips_the_rest_and_the_actions) {
 }
 
 static muster_atom_result breed(muster_update *update) {
-  journal *journal = update->type_user;
+  struct journal *journal = update->type_user;
   muster_agent_def def = muster_default_agent_def();
   def.type = update->type;
   def.position = update->position;
@@ -261,7 +261,7 @@ static muster_atom_result breed(muster_update *update) {
 
 Test(frame, an_update_spawns_as_many_as_its_type_may_and_the_rest_is_refused_and_counted) {
   const muster_atom atoms[] = {{breed, MUSTER_ROLE_BEHAVIOUR, 0}};
-  journal journal = {0};
+  struct journal journal = {0};
   little_world little = little_world_create(1, NULL);
   muster_type_def def = type_of(atoms, 1, &journal);
   def.spawns_max = 2;
@@ -281,7 +281,7 @@ Test(frame, an_update_spawns_as_many_as_its_type_may_and_the_rest_is_refused_and
 }
 
 static muster_atom_result frame_inside(muster_update *update) {
-  journal *journal = update->type_user;
+  struct journal *journal = update->type_user;
   journal->flag = muster_frame_run(update->world, &(muster_frame){UINT32_MAX, 1000000}) == MUSTER_E_STATE &&
                   muster_type_register(update->world, &(muster_type_def){0}).index == 0;
   return MUSTER_ATOM_NEXT;
@@ -289,7 +289,7 @@ static muster_atom_result frame_inside(muster_update *update) {
 
 Test(frame, refuses_what_makes_no_sense_and_changes_nothing) {
   const muster_atom atoms[] = {{frame_inside, MUSTER_ROLE_BEHAVIOUR, 0}};
-  journal journal = {0};
+  struct journal journal = {0};
   little_world little = little_world_create(1, NULL);
   muster_type_def def = type_of(atoms, 1, &journal);
   register_type(&little, &def);
@@ -331,7 +331,7 @@ Test(frame, counts_positions_that_are_not_finite_and_keeps_the_old_one) {
 Test(frame, every_class_counts_among_the_bytes_that_are_in_use) {
   enum { TYPES = 8 };
   const muster_atom atom = {pass, MUSTER_ROLE_BEHAVIOUR, 1000};
-  journal journal = {0};
+  struct journal journal = {0};
   little_world little = little_world_create(1, NULL);
   for (uint32_t i = 0; i < TYPES; i++) {
     muster_type_def def = type_of(&atom, 1, &journal);

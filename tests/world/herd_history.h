@@ -9,35 +9,35 @@
 enum { HERDS = 4, NAMED = 4, OBSERVERS = 2, FRAMES = 16, LEAVES = 64, TOTALS = 2 };
 
 /* As it begins, so do all published states. */
-typedef struct face {
+struct face {
   float velocity_x, velocity_y;
   float totals[TOTALS];
-} face;
+};
 
 typedef struct leaf_state {
   uint32_t members;
 } leaf_state;
 
 /* Of some members together. */
-typedef struct sums {
+struct sums {
   double members, x, y, velocity_x, velocity_y, totals[TOTALS];
-} sums;
+};
 
 /* What became of a herd. */
-typedef struct ledger {
+struct ledger {
   muster_herd herd;
-  sums now, lost; /* in the tree and named; taken or removed, of which members and totals count */
-  bool shifted;   /* somebody was taken, or it was pushed: where the rest is on the average was unknown before */
-  bool touched;   /* somebody was taken in the last commit */
+  struct sums now, lost; /* in the tree and named; taken or removed, of which members and totals count */
+  bool shifted;          /* somebody was taken, or it was pushed: where the rest is on the average was unknown before */
+  bool touched;          /* somebody was taken in the last commit */
   bool removed, gone;
   uint32_t named_count;
   muster_agent named[NAMED];
   muster_position places[NAMED];
-} ledger;
+};
 
-typedef enum deed { TAKE = 0, PUSH, WAKE, DEEDS } deed;
+enum deed { TAKE = 0, PUSH, WAKE, DEEDS };
 
-typedef struct history {
+struct history {
   little_world little;
   uint64_t random;
   muster_herd_type_def def;
@@ -45,14 +45,14 @@ typedef struct history {
   muster_type hunter_type;
   uint32_t herd_count, failing; /* of 256 callbacks */
   bool orders, ending;          /* the hunter has one; the world is being destroyed */
-  deed deed;
+  enum deed deed;
   uint32_t order_herd, order_count;
-  ledger herds[HERDS];
+  struct ledger herds[HERDS];
   muster_observer observers[OBSERVERS];
   muster_agent pending; /* a leaf whose removal is queued, and its herd's ledger */
-  ledger *pending_of;
+  struct ledger *pending_of;
   uint64_t changes;
-} history;
+};
 
 static inline uint64_t mix(uint64_t value) {
   value += 0x9e3779b97f4a7c15u;
@@ -61,12 +61,12 @@ static inline uint64_t mix(uint64_t value) {
   return value ^ value >> 31;
 }
 
-static inline uint32_t draw(history *history, uint32_t below) {
+static inline uint32_t draw(struct history *history, uint32_t below) {
   history->random = mix(history->random);
   return (uint32_t)(history->random >> 32) % below;
 }
 
-static inline double place_in(history *history, double half_m) {
+static inline double place_in(struct history *history, double half_m) {
   return (draw(history, 20001) / 10000.0 - 1.0) * half_m;
 }
 
@@ -95,23 +95,23 @@ static inline muster_atom_result stand(muster_update *update) {
 
 /* Only whose removal was asked for stood for somebody: a leaf from which all were taken goes the same way. */
 static inline void leave(muster_update *update) {
-  history *history = update->type_user;
+  struct history *history = update->type_user;
   const leaf_state *state = update->state;
-  const face *face = update->published;
-  ledger *ledger = history->pending_of;
+  const struct face *face = update->published;
+  struct ledger *ledger = history->pending_of;
   if (history->ending || !ledger || ledger->removed || !muster_agent_equal(update->agent, history->pending)) return;
   ledger->lost.members += state->members;
   for (uint32_t i = 0; i < TOTALS; i++) ledger->lost.totals[i] += (double)face->totals[i];
   ledger->shifted = true;
 }
 
-static inline bool fails(const history *history, const muster_herd_change *change) {
+static inline bool fails(const struct history *history, const muster_herd_change *change) {
   return (mix(change->now_ns + change->node * 977u + change->herd.index) & 255u) < history->failing;
 }
 
 /* What every change must look like. */
 static inline void check_change(const muster_herd_change *change) {
-  history *history = change->user;
+  struct history *history = change->user;
   uint32_t members = 0, branching = history->def.branching;
   cr_assert(change->child_count > 0 && change->child_count <= branching);
   for (uint32_t i = 0; i < change->child_count; i++) {
@@ -127,7 +127,7 @@ static inline void check_change(const muster_herd_change *change) {
 }
 
 static inline muster_result unfold(const muster_herd_change *change) {
-  history *history = change->user;
+  struct history *history = change->user;
   check_change(change);
   if (fails(history, change)) return MUSTER_E_STATE;
   for (uint32_t i = 0; i < change->child_count; i++)
@@ -137,7 +137,7 @@ static inline muster_result unfold(const muster_herd_change *change) {
 }
 
 static inline muster_result fold(const muster_herd_change *change) {
-  history *history = change->user;
+  struct history *history = change->user;
   check_change(change);
   if (fails(history, change)) return MUSTER_E_STATE;
   if (change->parent_state) ((leaf_state *)change->parent_state)->members = change->members;
@@ -154,7 +154,7 @@ static inline void pass(muster_herd_block *block) {
 /* -------------------------------------------------------------------------------------------------------- the hunter
  */
 
-static inline void take(history *history, muster_update *update, ledger *ledger) {
+static inline void take(struct history *history, muster_update *update, struct ledger *ledger) {
   float totals[MUSTER_HERD_TOTALS] = {0};
   uint32_t taken = muster_update_herd_take(update, ledger->herd, history->order_count, totals);
   cr_assert_leq(taken, history->order_count);
@@ -165,9 +165,9 @@ static inline void take(history *history, muster_update *update, ledger *ledger)
 }
 
 static inline muster_atom_result hunt(muster_update *update) {
-  history *history = update->type_user;
+  struct history *history = update->type_user;
   if (!history->orders) return MUSTER_ATOM_FINISH;
-  ledger *ledger = &history->herds[history->order_herd];
+  struct ledger *ledger = &history->herds[history->order_herd];
   muster_herd_near near[8];
   uint32_t count = muster_update_herds_nearby(update, 1000.0f, near, 8);
   cr_assert_leq(count, history->herd_count);
@@ -189,7 +189,7 @@ static inline uint32_t capacity_of(uint32_t branching, uint32_t depth) {
   return members;
 }
 
-static inline void register_types(history *history) {
+static inline void register_types(struct history *history) {
   const muster_atom stands = {.run = stand}, hunts = {.run = hunt, .role = MUSTER_ROLE_ACTION};
   muster_type_def leaf = muster_default_type_def(), hunter = muster_default_type_def();
   leaf.atoms = &stands;
@@ -197,7 +197,7 @@ static inline void register_types(history *history) {
   leaf.atom_count = hunter.atom_count = 1;
   leaf.user = hunter.user = history;
   leaf.state_bytes = sizeof(leaf_state);
-  leaf.published_bytes = sizeof(face);
+  leaf.published_bytes = sizeof(struct face);
   leaf.on_removed = leave;
   leaf.period_ns = leaf.period_max_ns = hunter.period_ns = hunter.period_max_ns = FRAME_NS;
   register_type(&history->little, &leaf);
@@ -205,7 +205,7 @@ static inline void register_types(history *history) {
   cr_assert_neq(history->hunter_type.index, 0);
 }
 
-static inline void register_herds(history *history) {
+static inline void register_herds(struct history *history) {
   static const uint32_t shapes[][2] = {{2, 1}, {2, 3}, {2, 5}, {3, 2}, {3, 3}, {4, 2}, {4, 3}, {7, 1}};
   static const uint64_t looks[] = {1000000, 10000000, 30000000};
   const uint32_t *shape = shapes[draw(history, sizeof shapes / sizeof *shapes)];
@@ -232,7 +232,7 @@ static inline void register_herds(history *history) {
   cr_assert_neq(history->type.index, 0, "%s", muster_last_error());
 }
 
-static inline void add_herds(history *history) {
+static inline void add_herds(struct history *history) {
   muster_herd_def defs[HERDS] = {0};
   muster_herd herds[HERDS];
   uint32_t most = capacity_of(history->def.branching, history->def.depth);
@@ -250,13 +250,13 @@ static inline void add_herds(history *history) {
   for (uint32_t i = 0; i < history->herd_count; i++) history->herds[i].herd = herds[i];
 }
 
-static inline void add_hunter(const history *history) {
+static inline void add_hunter(const struct history *history) {
   muster_agent_def def = muster_default_agent_def();
   def.type = history->hunter_type;
   cr_assert(!muster_agent_is_null(muster_agent_spawn(history->little.world, &def)));
 }
 
-static inline void add_observer(history *history, uint32_t number) {
+static inline void add_observer(struct history *history, uint32_t number) {
   muster_observer_def def = muster_default_observer_def();
   def.position.x = place_in(history, 150.0);
   def.partition = number % 2 && draw(history, 2);

@@ -15,8 +15,8 @@ enum { HISTORIES = 2500 }; /* of each of four tests */
 /* ------------------------------------------------------------------------------------------------------------ checks
  */
 
-static void add_agent(sums *sums, const muster_agent_info *info, double members) {
-  const face *face = info->published;
+static void add_agent(struct sums *sums, const muster_agent_info *info, double members) {
+  const struct face *face = info->published;
   sums->members += members;
   sums->x += members * info->position.x;
   sums->y += members * info->position.y;
@@ -26,13 +26,13 @@ static void add_agent(sums *sums, const muster_agent_info *info, double members)
 }
 
 /* Of the tree by what the herd says of itself, and of the named by their agents. */
-static sums sums_of(const history *history, const ledger *ledger, const muster_herd_info *herd) {
+static struct sums sums_of(const struct history *history, const struct ledger *ledger, const muster_herd_info *herd) {
   double members = herd->members;
-  sums sums = {.members = members,
-               .x = members * herd->position.x,
-               .y = members * herd->position.y,
-               .velocity_x = members * (double)herd->velocity_x,
-               .velocity_y = members * (double)herd->velocity_y};
+  struct sums sums = {.members = members,
+                      .x = members * herd->position.x,
+                      .y = members * herd->position.y,
+                      .velocity_x = members * (double)herd->velocity_x,
+                      .velocity_y = members * (double)herd->velocity_y};
   for (uint32_t i = 0; i < TOTALS; i++) sums.totals[i] = (double)herd->totals[i];
   for (uint32_t i = 0; i < ledger->named_count; i++) {
     muster_agent_info info = info_of(&history->little, ledger->named[i]);
@@ -41,13 +41,13 @@ static sums sums_of(const history *history, const ledger *ledger, const muster_h
   return sums;
 }
 
-static void check_close(double a, double b, double tolerance, const char *what, const ledger *ledger) {
+static void check_close(double a, double b, double tolerance, const char *what, const struct ledger *ledger) {
   cr_assert_leq(fabs(a - b), tolerance, "herd %u: %s was %.9g and is %.9g", ledger->herd.index, what, a, b);
 }
 
 /* Numbers exactly, the rest to the rounding of floats that some dozen changes leave. */
-static void check_kept(ledger *ledger, const sums *now) {
-  const sums *then = &ledger->now;
+static void check_kept(struct ledger *ledger, const struct sums *now) {
+  const struct sums *then = &ledger->now;
   double members = then->members;
   cr_assert_eq(now->members + ledger->lost.members, then->members, "herd %u: %g members and %g lost of %g",
                ledger->herd.index, now->members, ledger->lost.members, then->members);
@@ -80,10 +80,10 @@ static bool is_above(uint32_t branching, uint32_t node, uint32_t below) {
 }
 
 /* Each leaf is an agent of this herd, none stands above another, and together they are the herd. */
-static uint32_t check_leaves(const history *history, const ledger *ledger, const muster_herd_info *herd) {
+static uint32_t check_leaves(const struct history *history, const struct ledger *ledger, const muster_herd_info *herd) {
   muster_agent agents[LEAVES];
   uint32_t nodes[LEAVES], count, members = 0;
-  sums sums = {0};
+  struct sums sums = {0};
   count = muster_herd_leaves(history->little.world, ledger->herd, agents, nodes, LEAVES);
   cr_assert_eq(count, herd->leaves);
   for (uint32_t i = 0; i < count; i++) {
@@ -109,7 +109,7 @@ static uint32_t check_leaves(const history *history, const ledger *ledger, const
   return count;
 }
 
-static void check_named(const history *history, const ledger *ledger) {
+static void check_named(const struct history *history, const struct ledger *ledger) {
   for (uint32_t i = 0; i < ledger->named_count; i++) {
     muster_agent_info info = info_of(&history->little, ledger->named[i]);
     cr_assert(info.active);
@@ -118,7 +118,7 @@ static void check_named(const history *history, const ledger *ledger) {
 }
 
 /* Whoever is of the member type stands for somebody. */
-static void check_agents(const history *history, uint32_t leaves, uint32_t named) {
+static void check_agents(const struct history *history, uint32_t leaves, uint32_t named) {
   uint32_t found = 0;
   muster_agent_info info = muster_default_agent_info();
   const muster_world *world = history->little.world;
@@ -131,7 +131,7 @@ static void check_agents(const history *history, uint32_t leaves, uint32_t named
 }
 
 /* Returns how many leaves it has. */
-static uint32_t check_herd(history *history, ledger *ledger, uint64_t *represented) {
+static uint32_t check_herd(struct history *history, struct ledger *ledger, uint64_t *represented) {
   muster_herd_info info = muster_default_herd_info();
   check_named(history, ledger);
   *represented += ledger->named_count;
@@ -147,13 +147,13 @@ static uint32_t check_herd(history *history, ledger *ledger, uint64_t *represent
     return 0;
   }
   cr_assert_eq(info.named, ledger->named_count);
-  sums now = sums_of(history, ledger, &info);
+  struct sums now = sums_of(history, ledger, &info);
   check_kept(ledger, &now);
   *represented += info.members;
   return check_leaves(history, ledger, &info);
 }
 
-static void check_all(history *history, const muster_frame_report *report) {
+static void check_all(struct history *history, const muster_frame_report *report) {
   uint32_t leaves = 0, named = 0, unfolded = 0;
   uint64_t represented = 1; /* the hunter */
   for (uint32_t i = 0; i < history->herd_count; i++) {
@@ -172,7 +172,7 @@ static void check_all(history *history, const muster_frame_report *report) {
 /* ------------------------------------------------------------------------------------------------------------ events
  */
 
-static void name_one(history *history, ledger *ledger) {
+static void name_one(struct history *history, struct ledger *ledger) {
   muster_herd_info before = muster_default_herd_info();
   if (ledger->named_count == NAMED || ledger->touched || ledger->removed || history->pending_of) return;
   if (muster_herd_read(history->little.world, ledger->herd, &before) != MUSTER_OK) return;
@@ -186,11 +186,11 @@ static void name_one(history *history, ledger *ledger) {
   muster_herd_info after = muster_default_herd_info();
   cr_assert_eq(muster_herd_read(history->little.world, ledger->herd, &after), MUSTER_OK);
   cr_assert(after.members == before.members - 1 && after.named == before.named + 1);
-  sums now = sums_of(history, ledger, &after);
+  struct sums now = sums_of(history, ledger, &after);
   check_kept(ledger, &now);
 }
 
-static void remove_leaf(history *history, ledger *ledger) {
+static void remove_leaf(struct history *history, struct ledger *ledger) {
   muster_agent agents[LEAVES];
   uint32_t count = muster_herd_leaves(history->little.world, ledger->herd, agents, NULL, LEAVES);
   if (count == 0 || ledger->touched || history->pending_of) return;
@@ -199,31 +199,31 @@ static void remove_leaf(history *history, ledger *ledger) {
   cr_assert_eq(muster_agent_remove(history->little.world, history->pending), MUSTER_OK);
 }
 
-static void leap(history *history) {
+static void leap(struct history *history) {
   muster_observer observer = history->observers[draw(history, OBSERVERS)];
   muster_herd_info info = muster_default_herd_info();
-  const ledger *ledger = &history->herds[draw(history, history->herd_count)];
+  const struct ledger *ledger = &history->herds[draw(history, history->herd_count)];
   muster_position to = {place_in(history, 150.0), place_in(history, 150.0), 0.0};
   if (draw(history, 2) && muster_herd_read(history->little.world, ledger->herd, &info) == MUSTER_OK)
     to = (muster_position){info.position.x + place_in(history, 15.0), info.position.y, 0.0};
   muster_observer_move(history->little.world, observer, to);
 }
 
-static void replace_observer(history *history) {
+static void replace_observer(struct history *history) {
   uint32_t number = draw(history, OBSERVERS);
   muster_observer_remove(history->little.world, history->observers[number]);
   add_observer(history, number);
 }
 
-static void give_order(history *history) {
+static void give_order(struct history *history) {
   history->orders = true;
-  history->deed = (deed)draw(history, DEEDS);
+  history->deed = (enum deed)draw(history, DEEDS);
   history->order_herd = draw(history, history->herd_count);
   history->order_count = 1 + draw(history, 5);
 }
 
-static void happen(history *history) {
-  ledger *ledger = &history->herds[draw(history, history->herd_count)];
+static void happen(struct history *history) {
+  struct ledger *ledger = &history->herds[draw(history, history->herd_count)];
   muster_world *world = history->little.world;
   uint32_t what = draw(history, 40);
   if (what < 20) leap(history);
@@ -238,7 +238,7 @@ static void happen(history *history) {
 /* --------------------------------------------------------------------------------------------------------- histories
  */
 
-static void begin(history *history, uint64_t seed, muster_pool *pool) {
+static void begin(struct history *history, uint64_t seed, muster_pool *pool) {
   muster_world_def def = muster_default_world_def();
   history->random = mix(seed);
   history->herd_count = 1 + draw(history, HERDS);
@@ -259,12 +259,12 @@ static void begin(history *history, uint64_t seed, muster_pool *pool) {
   for (uint32_t i = 0; i < OBSERVERS; i++) add_observer(history, i);
 }
 
-static void end(history *history) {
+static void end(struct history *history) {
   history->ending = true;
   little_world_destroy(&history->little);
 }
 
-static void note_beginning(history *history) {
+static void note_beginning(struct history *history) {
   muster_herd_info info = muster_default_herd_info();
   for (uint32_t i = 0; i < history->herd_count; i++) {
     cr_assert_eq(muster_herd_read(history->little.world, history->herds[i].herd, &info), MUSTER_OK);
@@ -273,11 +273,11 @@ static void note_beginning(history *history) {
 }
 
 /* What happened in many histories. */
-typedef struct events {
+struct events {
   uint64_t changes, unfolds_refused, folds_refused, named, gone;
-} events;
+};
 
-static void note_events(const history *history, events *events) {
+static void note_events(const struct history *history, struct events *events) {
   muster_statistics statistics = muster_default_statistics();
   muster_statistics_read(history->little.world, &statistics);
   cr_assert_eq(statistics.herds_refused, 0);
@@ -292,8 +292,8 @@ static void note_events(const history *history, events *events) {
 }
 
 /* Returns the hash of the world in the end. */
-static uint64_t live_through(uint64_t seed, muster_pool *pool, events *events) {
-  history history = {0};
+static uint64_t live_through(uint64_t seed, muster_pool *pool, struct events *events) {
+  struct history history = {0};
   begin(&history, seed, pool);
   note_beginning(&history);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
@@ -310,7 +310,7 @@ static uint64_t live_through(uint64_t seed, muster_pool *pool, events *events) {
 }
 
 static void live_histories(uint64_t first) {
-  events events = {0};
+  struct events events = {0};
   prctl(PR_SET_THP_DISABLE, 1, 0, 0,
         0); /* little worlds by the thousand: zeroing huge pages is most of what they take */
   muster_pool_def def = muster_default_pool_def();
@@ -344,11 +344,11 @@ Test(herd_history, nobody_is_lost_or_doubled_4) {
 }
 
 /* The same herd unfolds into the same children at the same time, whatever happened to others, and to it. */
-static void visit(history *history, double x) {
+static void visit(struct history *history, double x) {
   muster_observer_move(history->little.world, history->observers[0], (muster_position){x, 0, 0});
 }
 
-static void begin_plain(history *history) {
+static void begin_plain(struct history *history) {
   muster_world_def def = muster_default_world_def();
   muster_herd_def herds[2] = {{.members = 21, .velocity_x = 1.0f}, {.members = 32}};
   muster_herd ids[2];
@@ -375,7 +375,7 @@ static void begin_plain(history *history) {
 }
 
 Test(herd_history, children_are_the_same_whatever_happened_before) {
-  history one = {0}, other = {0};
+  struct history one = {0}, other = {0};
   muster_agent agents[2][LEAVES];
   uint32_t nodes[2][LEAVES];
   begin_plain(&one);
@@ -397,8 +397,8 @@ Test(herd_history, children_are_the_same_whatever_happened_before) {
     cr_assert_eq(nodes[0][i], nodes[1][i]);
     cr_assert_float_eq(a.position.x, b.position.x, 1e-3);
     cr_assert_float_eq(a.position.y, b.position.y, 1e-3);
-    cr_assert_float_eq((double)((const face *)a.published)->velocity_x, (double)((const face *)b.published)->velocity_x,
-                       1e-4);
+    cr_assert_float_eq((double)((const struct face *)a.published)->velocity_x,
+                       (double)((const struct face *)b.published)->velocity_x, 1e-4);
   }
   end(&one);
   end(&other);

@@ -193,22 +193,22 @@ Test(herd_members, are_explained) {
 
 /* -------------------------------------------------------------------------------------------------------- predators */
 
-typedef struct hunt {
+struct hunt {
   muster_herd herd;
   uint32_t wanted, taken, found;
   float totals[MUSTER_HERD_TOTALS];
   muster_result pushed, refused[2]; /* what no herd's velocity can be */
   bool outside;                     /* take was refused in a parallel atom */
-} hunt;
+};
 
 static muster_atom_result lurk(muster_update *update) {
-  hunt *hunt = update->type_user;
+  struct hunt *hunt = update->type_user;
   hunt->outside |= muster_update_herd_take(update, hunt->herd, 1, NULL) != 0;
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result strike(muster_update *update) {
-  hunt *hunt = update->type_user;
+  struct hunt *hunt = update->type_user;
   muster_herd_near near[8];
   hunt->found = muster_update_herds_nearby(update, 100.0f, near, 8);
   hunt->pushed = muster_update_herd_push(update, hunt->herd, 1.0f, 2.0f);
@@ -219,7 +219,7 @@ static muster_atom_result strike(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static herd_world world_with_wolf(hunt *hunt) {
+static herd_world world_with_wolf(struct hunt *hunt) {
   herd_world herds = herd_world_create(1, NULL, NULL);
   const muster_atom atoms[2] = {{.role = MUSTER_ROLE_BEHAVIOUR, .run = lurk},
                                 {.role = MUSTER_ROLE_ACTION, .run = strike}};
@@ -238,7 +238,7 @@ static herd_world world_with_wolf(hunt *hunt) {
 }
 
 Test(herd_members, are_taken_out_of_folded_herds_with_their_share) {
-  hunt hunt = {0};
+  struct hunt hunt = {0};
   herd_world herds = world_with_wolf(&hunt);
   cr_assert_eq(hunt.found, 1);
   cr_assert_eq(hunt.pushed, MUSTER_OK);
@@ -261,7 +261,7 @@ Test(herd_members, are_taken_out_of_folded_herds_with_their_share) {
 }
 
 Test(herd_members, are_taken_from_the_nearest_leaf_of_an_unfolded_herd) {
-  hunt hunt = {0};
+  struct hunt hunt = {0};
   herd_world herds = world_with_wolf(&hunt);
   observe(&herds, 30.0 + 220.0, 0.0);
   run_frames(&herds.little, 3);
@@ -285,9 +285,9 @@ Test(herd_members, are_taken_from_the_nearest_leaf_of_an_unfolded_herd) {
 
 /* -------------------------------------------------------------------------------------------------------- the flock */
 
-typedef struct sights {
+struct sights {
   uint32_t leaves, named, wrong;
-} sights;
+};
 
 static bool is_padded(const muster_flock *flock) {
   for (uint32_t i = flock->count; i % 8 != 0; i++)
@@ -305,7 +305,7 @@ static bool is_itself(const muster_update *update, const muster_flock *flock) {
 }
 
 static muster_atom_result look_around(muster_update *update) {
-  sights *sights = update->type_user;
+  struct sights *sights = update->type_user;
   muster_flock flock;
   if (!muster_update_flock(update, &flock)) {
     sights->wrong++;
@@ -321,7 +321,7 @@ static muster_atom_result look_around(muster_update *update) {
 }
 
 Test(herd_members, see_their_flock) {
-  sights sights = {0};
+  struct sights sights = {0};
   const muster_atom atom = {.role = MUSTER_ROLE_BEHAVIOUR, .run = look_around, .model_ns = 1000};
   muster_type_def deer = deer_def(&atom);
   deer.user = &sights;

@@ -77,7 +77,7 @@ Test(herd_rules, planner_and_recorded_worlds_have_no_herds) {
   cr_assert(strstr(muster_last_error(), "planner"));
   muster_world_destroy(world);
   herd_world herds = herd_world_create(1, NULL, NULL);
-  recorded run = {0};
+  struct recorded run = {0};
   muster_record_def record = muster_default_record_def();
   record.write = recorded_write;
   record.user = &run;
@@ -151,14 +151,14 @@ Test(herd_rules, without_agents_herds_stay_coarse_and_can_still_be_folded) {
 
 /* -------------------------------------------------------------------------------------------------------- callbacks */
 
-typedef struct host {
+struct host {
   uint32_t unfolds, folds;
   bool refuses, removes;
   muster_world *world;
-} host;
+};
 
 static muster_result on_unfold(const muster_herd_change *change) {
-  host *host = change->user;
+  struct host *host = change->user;
   host->unfolds++;
   if (host->refuses) return MUSTER_E_FULL;
   if (host->removes) muster_herd_remove(change->world, change->herd);
@@ -174,14 +174,14 @@ static muster_result on_unfold(const muster_herd_change *change) {
 }
 
 static muster_result on_fold(const muster_herd_change *change) {
-  host *host = change->user;
+  struct host *host = change->user;
   host->folds++;
   if (host->refuses) return MUSTER_E_FULL;
   if (change->parent_state) *(uint64_t *)change->parent_state = *(uint64_t *)change->child_states[0];
   return MUSTER_OK;
 }
 
-static herd_world world_of_host(host *host, bool retains) {
+static herd_world world_of_host(struct host *host, bool retains) {
   muster_herd_type_def def = muster_default_herd_type_def();
   def.unfold = retains ? NULL : on_unfold;
   def.fold = retains ? NULL : on_fold;
@@ -191,7 +191,7 @@ static herd_world world_of_host(host *host, bool retains) {
 }
 
 Test(herd_rules, a_callback_that_refuses_leaves_the_herd_as_it_was) {
-  host host = {.refuses = true};
+  struct host host = {.refuses = true};
   herd_world herds = world_of_host(&host, false);
   muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
   muster_observer observer = observe(&herds, 0.0, 0.0);
@@ -217,7 +217,7 @@ Test(herd_rules, a_callback_that_refuses_leaves_the_herd_as_it_was) {
 }
 
 Test(herd_rules, a_callback_may_remove_the_herd_that_it_unfolds) {
-  host host = {.removes = true};
+  struct host host = {.removes = true};
   herd_world herds = world_of_host(&host, false);
   add_herd(&herds, 0.0, 0.0, 32);
   observe(&herds, 0.0, 0.0);
@@ -227,7 +227,7 @@ Test(herd_rules, a_callback_may_remove_the_herd_that_it_unfolds) {
 }
 
 Test(herd_rules, retained_members_come_back_where_they_were_with_their_state) {
-  host host = {0};
+  struct host host = {0};
   herd_world herds = world_of_host(&host, true);
   muster_herd herd = add_herd(&herds, 0.0, 0.0, 32);
   muster_observer observer = observe(&herds, 0.0, 0.0);

@@ -15,17 +15,17 @@ typedef struct sighting {
   bool visible;
 } sighting;
 
-typedef struct watch {
-  scene it;
+struct watch {
+  struct scene it;
   const herd_world *herds;
   float visible_m;
   sighting *sightings; /* by index of the agent */
   uint32_t *seen, seen_count, *seen_before, seen_before_count;
   uint64_t checked, crossings; /* individuals that were followed into the next frame, or came into sight in it */
   double dead;
-} watch;
+};
 
-static bool is_visible(const watch *watch, muster_position place) {
+static bool is_visible(const struct watch *watch, muster_position place) {
   for (uint32_t i = 0; i < watch->herds->observers; i++) {
     double x = place.x - watch->herds->places[i].x, y = place.y - watch->herds->places[i].y;
     if (x * x + y * y <= (double)(watch->visible_m * watch->visible_m)) return true;
@@ -33,7 +33,7 @@ static bool is_visible(const watch *watch, muster_position place) {
   return false;
 }
 
-static void follow(watch *watch, muster_agent agent, const muster_agent_info *info, bool visible) {
+static void follow(struct watch *watch, muster_agent agent, const muster_agent_info *info, bool visible) {
   sighting *old = &watch->sightings[agent.index];
   bool known = old->generation == agent.generation && old->frame + 1 == watch->it.frames;
   if (visible && watch->it.frames > SETTLING) {
@@ -52,7 +52,7 @@ static void follow(watch *watch, muster_agent agent, const muster_agent_info *in
 }
 
 /* Leaves that stand for several have no business where members are visible. */
-static void look_at(watch *watch, muster_herd herd) {
+static void look_at(struct watch *watch, muster_herd herd) {
   muster_agent agents[HERD_MEMBERS];
   uint32_t nodes[HERD_MEMBERS];
   muster_agent_info info = muster_default_agent_info();
@@ -67,11 +67,11 @@ static void look_at(watch *watch, muster_herd herd) {
   }
 }
 
-static double dead_of(const watch *watch) {
+static double dead_of(const struct watch *watch) {
   return scene_reported(&watch->it, "killed") + scene_reported(&watch->it, "deaths");
 }
 
-static void look_around(watch *watch) {
+static void look_around(struct watch *watch) {
   muster_herd_info info = muster_default_herd_info();
   uint32_t *seen = watch->seen_before, gone = 0;
   watch->seen_before = watch->seen;
@@ -94,8 +94,8 @@ static void look_around(watch *watch) {
   watch->dead = dead;
 }
 
-static watch begin(uint32_t observers, uint64_t capacity_ns, const herd_choice *choice) {
-  watch watch = {.it = herd_scene(AGENTS, observers, 1, capacity_ns, choice), .visible_m = choice->visible_m};
+static struct watch begin(uint32_t observers, uint64_t capacity_ns, const herd_choice *choice) {
+  struct watch watch = {.it = herd_scene(AGENTS, observers, 1, capacity_ns, choice), .visible_m = choice->visible_m};
   watch.herds = watch.it.instance;
   watch.sightings = calloc(watch.it.needs.agents_max, sizeof *watch.sightings);
   watch.seen = calloc(AGENTS, sizeof *watch.seen);
@@ -104,14 +104,14 @@ static watch begin(uint32_t observers, uint64_t capacity_ns, const herd_choice *
   return watch;
 }
 
-static void end(watch *watch) {
+static void end(struct watch *watch) {
   scene_close(&watch->it);
   free(watch->sightings);
   free(watch->seen);
   free(watch->seen_before);
 }
 
-static void run(watch *watch, uint32_t frames) {
+static void run(struct watch *watch, uint32_t frames) {
   muster_statistics statistics = muster_default_statistics();
   for (uint32_t i = 0; i < frames; i++) {
     scene_frame(&watch->it, SCENE_FRAME_NS);
@@ -127,21 +127,21 @@ static void run(watch *watch, uint32_t frames) {
 
 Test(herd_sight, nobody_pops_among_walking_observers) {
   herd_choice choice = {.visible_m = 35.0f, .observer_mps = 2.0f, .wolves = 0, .members = 32, .pace = 1.0f};
-  watch watch = begin(8, 20000000, &choice);
+  struct watch watch = begin(8, 20000000, &choice);
   run(&watch, 900);
   end(&watch);
 }
 
 Test(herd_sight, nobody_pops_among_riders) {
   herd_choice choice = {.visible_m = 30.0f, .observer_mps = 8.0f, .wolves = 0, .members = 32, .pace = 1.0f};
-  watch watch = begin(8, 20000000, &choice);
+  struct watch watch = begin(8, 20000000, &choice);
   run(&watch, 600);
   end(&watch);
 }
 
 Test(herd_sight, nobody_pops_where_wolves_hunt) {
   herd_choice choice = {.visible_m = 30.0f, .observer_mps = 3.0f, .wolves = 60, .members = 32, .pace = 1.0f};
-  watch watch = begin(8, 20000000, &choice);
+  struct watch watch = begin(8, 20000000, &choice);
   run(&watch, 600);
   end(&watch);
 }

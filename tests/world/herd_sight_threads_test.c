@@ -3,7 +3,7 @@
 
 static uint64_t run(uint32_t workers) {
   herd_choice choice = {.visible_m = 35.0f, .observer_mps = 4.0f, .wolves = 12, .members = 31, .pace = 50};
-  scene it = herd_scene(65536, 6, workers, HERD_CAPACITY_NS, &choice);
+  struct scene it = herd_scene(65536, 6, workers, HERD_CAPACITY_NS, &choice);
   scene_frames(&it, 60);
   double first = scene_reported(&it, "first_deer"), births = scene_reported(&it, "births");
   double gone = scene_reported(&it, "deaths") + scene_reported(&it, "killed");

@@ -46,10 +46,10 @@ Test(herd_sound, what_is_broken_between_agents_and_herds_is_named) {
   herd_busy busy = herd_busy_driven(100, 40);
   struct muster_world *world = busy.little.world;
   herd_table *table = &world->herds;
-  herd_type *type = &table->types[0];
+  struct herd_type *type = &table->types[0];
   uint32_t leaf = find(world, HERD_TIE_LEAF), named = find(world, HERD_TIE_NAMED), block = find(world, HERD_TIE_BLOCK);
   herd_link link = table->links[leaf];
-  herd_type *of_leaf = &table->types[link.type];
+  struct herd_type *of_leaf = &table->types[link.type];
   herd_lanes lanes = herds_lanes(of_leaf, link.entry);
   char words[64];
   snprintf(words, sizeof words, "agent %u is in lane", leaf);

@@ -96,7 +96,7 @@ Test(herd_survivors, leave_room_for_herds_of_other_partitions) {
 /* One leaf publishes what is no number. */
 static muster_atom_result publish_nonsense(muster_update *update) {
   muster_flock flock;
-  deer *deer = update->published;
+  struct deer *deer = update->published;
   if (muster_update_flock(update, &flock) && flock.self == 3) deer->velocity_x = deer->total = NAN;
   return MUSTER_ATOM_NEXT;
 }

@@ -9,14 +9,14 @@ static const muster_atom walk = {.role = MUSTER_ROLE_BEHAVIOUR, .run = walk_on, 
 
 enum { HERDS = 4096 };
 
-typedef struct waker {
+struct waker {
   muster_world *world;
   const muster_herd *herds;
   atomic_bool stop;
-} waker;
+};
 
 static void *wake_members(void *argument) {
-  waker *waker = argument;
+  struct waker *waker = argument;
   for (uint32_t i = 0; !atomic_load(&waker->stop); i++) {
     muster_herd_wake(waker->world, waker->herds[i * 7 % HERDS], i % 32);
     if (i % 16 == 0) usleep(500);
@@ -36,7 +36,7 @@ Test(herd_threads, keep_all_members_while_workers_run_and_another_thread_wakes_s
   herd_world herds = herd_world_of(4, &world, &def, &deer);
   for (uint32_t i = 0; i < HERDS; i++) ids[i] = add_herd(&herds, (double)(i % 64) * 30.0, (double)(i / 64) * 30.0, 32);
   muster_observer observer = observe(&herds, 0.0, 0.0);
-  waker waker = {.world = herds.little.world, .herds = ids};
+  struct waker waker = {.world = herds.little.world, .herds = ids};
   pthread_t thread;
   cr_assert_eq(pthread_create(&thread, NULL, wake_members, &waker), 0);
   muster_agent named = {0, 0};

@@ -84,13 +84,13 @@ Test(importance, has_no_factors_that_are_not_shares) {
 }
 
 /* A model that halves what observers give, and checks what it is told. */
-typedef struct model {
+struct model {
   uint32_t asked, largest, unobserved;
   float answer; /* in place of its own, unless 2 */
-} model;
+};
 
 static void halve(const muster_importance_query *queries, float *importances, uint32_t count, void *user) {
-  model *model = user;
+  struct model *model = user;
   model->asked += count;
   if (count > model->largest) model->largest = count;
   for (uint32_t i = 0; i < count; i++) {
@@ -107,7 +107,7 @@ static void halve(const muster_importance_query *queries, float *importances, ui
   }
 }
 
-static little_world modelled_world(model *model, muster_log_sink log) {
+static little_world modelled_world(struct model *model, muster_log_sink log) {
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.log = log;
@@ -122,7 +122,7 @@ static little_world modelled_world(model *model, muster_log_sink log) {
 /* They stand side by side, so that they are looked at together. */
 Test(importance, a_types_idea_is_of_its_own_agents_alone) {
   enum { EACH = 8 };
-  model model = {.answer = 1.0f};
+  struct model model = {.answer = 1.0f};
   muster_agent agents[2 * EACH];
   little_world little = modelled_world(&model, (muster_log_sink){0});
   muster_type modelled = little.type;
@@ -143,7 +143,7 @@ Test(importance, a_types_idea_is_of_its_own_agents_alone) {
 }
 
 Test(importance, may_be_a_types_own_idea) {
-  model model = {.answer = 2.0f};
+  struct model model = {.answer = 2.0f};
   little_world little = modelled_world(&model, (muster_log_sink){0});
   muster_agent near = spawn_at(&little, 10), far = spawn_at(&little, 137.5), away = spawn_at(&little, 3000);
   run_frame(&little);
@@ -161,7 +161,7 @@ Test(importance, may_be_a_types_own_idea) {
 }
 
 Test(importance, models_are_asked_about_at_most_64_agents_at_once) {
-  model model = {.answer = 2.0f};
+  struct model model = {.answer = 2.0f};
   little_world little = modelled_world(&model, (muster_log_sink){0});
   for (uint32_t i = 0; i < 500; i++) spawn_at(&little, i % 10);
   run_frames(&little, 5);
@@ -178,7 +178,7 @@ static void count_warnings(muster_log_level level, const char *message, void *us
 }
 
 static void check_answer(float answer, float expected) {
-  model model = {.answer = answer};
+  struct model model = {.answer = answer};
   uint32_t warnings = 0;
   little_world little = modelled_world(&model, (muster_log_sink){count_warnings, &warnings});
   muster_agent agent = spawn_at(&little, 10);

@@ -11,24 +11,24 @@ enum { AGENTS = 2000, OBSERVERS = 12, PLAIN = 0, EXEMPT, CALLED, KINDS };
 static const uint32_t cost_ns[KINDS] = {20000, 50000, 30000};
 static const uint64_t period_ns[KINDS] = {50000000u, 100000000u, 100000000u};
 
-typedef struct theatre {
+struct theatre {
   little_world little;
   muster_type types[KINDS];
   muster_observer observers[OBSERVERS];
   uint32_t random;
-} theatre;
+};
 
-static double draw(theatre *theatre) {
+static double draw(struct theatre *theatre) {
   theatre->random = theatre->random * 1664525u + 1013904223u;
   return (double)(theatre->random >> 8) / 0x1p24;
 }
 
-static muster_position somewhere(theatre *theatre) {
+static muster_position somewhere(struct theatre *theatre) {
   double x = 1200.0 * draw(theatre);
   return (muster_position){x, 1200.0 * draw(theatre), 0};
 }
 
-static void register_kinds(theatre *theatre) {
+static void register_kinds(struct theatre *theatre) {
   for (uint32_t kind = 0; kind < KINDS; kind++) {
     muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, cost_ns[kind]};
     muster_type_def def = muster_default_type_def();
@@ -43,8 +43,8 @@ static void register_kinds(theatre *theatre) {
   }
 }
 
-static theatre open_theatre(void) {
-  theatre theatre = {.random = 5};
+static struct theatre open_theatre(void) {
+  struct theatre theatre = {.random = 5};
   muster_world_def world = muster_default_world_def();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.level_pressure = 0.5f;
@@ -62,14 +62,14 @@ static theatre open_theatre(void) {
   return theatre;
 }
 
-static uint32_t kind_of(const theatre *theatre, muster_type type) {
+static uint32_t kind_of(const struct theatre *theatre, muster_type type) {
   uint32_t kind = 0;
   while (theatre->types[kind].index != type.index) kind++;
   return kind;
 }
 
 /* By hand, in processors; and how many there are. */
-static double wanted_by_important(const theatre *theatre, uint32_t *count) {
+static double wanted_by_important(const struct theatre *theatre, uint32_t *count) {
   const muster_world *world = theatre->little.world;
   double sum = 0;
   *count = 0;
@@ -84,7 +84,7 @@ static double wanted_by_important(const theatre *theatre, uint32_t *count) {
   return sum;
 }
 
-static void expect_right(const theatre *theatre, const muster_frame_report *report) {
+static void expect_right(const struct theatre *theatre, const muster_frame_report *report) {
   uint32_t count;
   double wanted = wanted_by_important(theatre, &count);
   cr_assert(count > 20 && count < AGENTS / 2, "%u are important", count);
@@ -93,7 +93,7 @@ static void expect_right(const theatre *theatre, const muster_frame_report *repo
 }
 
 /* Somebody becomes important, or no longer is, by each of the ways there are. */
-static void stir(theatre *theatre) {
+static void stir(struct theatre *theatre) {
   const muster_world *world = theatre->little.world;
   muster_agent_tuning tuning = muster_default_agent_tuning();
   for (uint32_t i = 0; i < OBSERVERS; i += 3)
@@ -110,7 +110,7 @@ static void stir(theatre *theatre) {
 }
 
 Test(important_load, is_the_sum_over_those_who_are_important_now) {
-  theatre theatre = open_theatre();
+  struct theatre theatre = open_theatre();
   uint32_t eased = 0;
   for (uint32_t i = 0; i < 400; i++) {
     muster_frame_report report = run_frame_with(&theatre.little, SHORT_NS);
@@ -162,7 +162,7 @@ Test(important_load, leaves_out_who_is_in_quarantine) {
 
 /* A snapshot does not say it: it follows. */
 Test(important_load, is_the_same_after_a_snapshot) {
-  theatre theatre = open_theatre(), other = {.random = 5};
+  struct theatre theatre = open_theatre(), other = {.random = 5};
   muster_world_def world = muster_default_world_def();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   run_frames(&theatre.little, 30);

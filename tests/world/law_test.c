@@ -10,16 +10,16 @@ enum { AGENTS = 10000, OBSERVERS = 10, WARM_UP = 400, COST_NS = 20000, BANDS = 5
 #define SHORTEST_NS 50000000u
 #define LONGEST_NS  2000000000u
 
-typedef struct diary {
+struct diary {
   uint64_t last_ns, runs, longest_ns; /* the last run, and between two */
   bool asked;
-} diary;
+};
 
 static const uint64_t *clock_of_test;
 static uint32_t reactions_left; /* that agents of no importance are still to ask for */
 
 static muster_atom_result note(muster_update *update) {
-  diary *diary = update->state;
+  struct diary *diary = update->state;
   uint64_t gap_ns = *clock_of_test - diary->last_ns;
   if (diary->runs && gap_ns > diary->longest_ns) diary->longest_ns = gap_ns;
   diary->last_ns = *clock_of_test;
@@ -32,18 +32,18 @@ static muster_atom_result note(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-typedef struct town {
+struct town {
   little_world little;
   muster_agent agents[AGENTS];
   uint64_t budget_ns;
-} town;
+};
 
 static muster_type_def noting(void) {
   static const muster_atom atoms[] = {{note, MUSTER_ROLE_BEHAVIOUR, COST_NS}};
   muster_type_def def = muster_default_type_def();
   def.atoms = atoms;
   def.atom_count = 1;
-  def.state_bytes = sizeof(diary);
+  def.state_bytes = sizeof(struct diary);
   def.period_ns = SHORTEST_NS;
   def.period_max_ns = LONGEST_NS;
   def.limit_ns = 1000000000u;
@@ -65,9 +65,9 @@ static double draw(uint32_t *random) {
 }
 
 /* So many agents, whose wishes are `load` times what a frame of 10 ms holds, in a square with a few observers. */
-static town *town_open(double load, const muster_world_def *world, const muster_type_def *type) {
+static struct town *town_open(double load, const muster_world_def *world, const muster_type_def *type) {
   static const double side_m = 1400.0;
-  town *town = calloc(1, sizeof *town);
+  struct town *town = calloc(1, sizeof *town);
   muster_observer_def observer = muster_default_observer_def();
   uint32_t random = 7;
   town->little = little_world_create(1, world);
@@ -83,18 +83,18 @@ static town *town_open(double load, const muster_world_def *world, const muster_
   return town;
 }
 
-static muster_frame_report town_run(town *town, uint32_t frames) {
+static muster_frame_report town_run(struct town *town, uint32_t frames) {
   muster_frame_report report = muster_default_frame_report();
   for (uint32_t i = 0; i < frames; i++) report = run_frame_with(&town->little, town->budget_ns);
   return report;
 }
 
-static void town_close(town *town) {
+static void town_close(struct town *town) {
   little_world_destroy(&town->little);
   free(town);
 }
 
-static const diary *diary_of(const town *town, uint32_t i) {
+static const struct diary *diary_of(const struct town *town, uint32_t i) {
   return info_of(&town->little, town->agents[i]).state;
 }
 
@@ -102,27 +102,27 @@ static uint32_t band_of(float importance) {
   return importance <= 0.0f ? 0 : importance <= 0.25f ? 1 : importance <= 0.5f ? 2 : importance < 0.9f ? 3 : 4;
 }
 
-typedef struct band {
+struct band {
   double agents, runs, period_s; /* of the law, mean of rates */
-} band;
+};
 
 /* A window of frames, band by band. */
-static void measure(town *town, uint32_t frames, band bands[BANDS]) {
+static void measure(struct town *town, uint32_t frames, struct band bands[BANDS]) {
   uint64_t *before = calloc(AGENTS, sizeof *before);
   for (uint32_t i = 0; i < AGENTS; i++) before[i] = diary_of(town, i)->runs;
   town_run(town, frames);
   for (uint32_t i = 0; i < AGENTS; i++) {
     muster_agent_info info = info_of(&town->little, town->agents[i]);
-    band *band = &bands[band_of(info.importance)];
+    struct band *band = &bands[band_of(info.importance)];
     band->agents++;
-    band->runs += (double)(((const diary *)info.state)->runs - before[i]);
+    band->runs += (double)(((const struct diary *)info.state)->runs - before[i]);
     band->period_s += 1e9 / (double)info.period_ns;
   }
   for (uint32_t i = 0; i < BANDS; i++) bands[i].period_s = bands[i].agents / bands[i].period_s;
   free(before);
 }
 
-static double interval_s(const band *band, uint32_t frames) {
+static double interval_s(const struct band *band, uint32_t frames) {
   return band->agents * frames * FRAME_NS * 1e-9 / band->runs;
 }
 
@@ -133,9 +133,9 @@ Test(law_of_importance, holds_for_each_band_at_every_load) {
   for (uint32_t k = 0; k < sizeof loads / sizeof *loads; k++) {
     muster_world_def world = lawful();
     muster_type_def type = noting();
-    band bands[BANDS] = {0};
+    struct band bands[BANDS] = {0};
     uint32_t frames = (uint32_t)(2000 * fmax(1.0, loads[k]));
-    town *town = town_open(loads[k], &world, &type);
+    struct town *town = town_open(loads[k], &world, &type);
     muster_frame_report report = town_run(town, WARM_UP + frames / 4);
     measure(town, frames, bands);
     cr_assert_float_eq((double)report.pressure, loads[k], 0.1 * loads[k]);
@@ -154,10 +154,10 @@ Test(law_of_importance, holds_for_each_band_at_every_load) {
 Test(law_of_importance, is_what_the_elastic_rule_does_not_keep) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
-  band bands[BANDS] = {0};
+  struct band bands[BANDS] = {0};
   world.elastic = MUSTER_ELASTIC_RATE;
   world.order = MUSTER_ORDER_PRIORITY;
-  town *town = town_open(3.0, &world, &type);
+  struct town *town = town_open(3.0, &world, &type);
   town_run(town, WARM_UP);
   measure(town, 3000, bands);
   cr_assert_gt(interval_s(&bands[4], 3000), 0.8 * interval_s(&bands[0], 3000));
@@ -170,11 +170,11 @@ Test(law_of_importance, lets_nobody_wait_for_much_longer_than_its_period) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
   world.weight_wait = 0.5f;
-  town *town = town_open(4.0, &world, &type);
+  struct town *town = town_open(4.0, &world, &type);
   town_run(town, 4000);
   for (uint32_t i = 0; i < AGENTS; i++) {
     muster_agent_info info = info_of(&town->little, town->agents[i]);
-    const diary *diary = info.state;
+    const struct diary *diary = info.state;
     cr_assert_gt(diary->runs, 1);
     cr_assert_lt((double)diary->longest_ns, 2.1 * (double)info.period_ns + 10.0 * FRAME_NS,
                  "agent %u of importance %g: %g of %g s", i, (double)info.importance, (double)diary->longest_ns * 1e-9,
@@ -188,7 +188,7 @@ Test(law_of_importance, keeps_half_for_the_others_beside_too_many_exempt) {
   muster_world_def world = lawful();
   muster_type_def type = noting(), exempt = noting();
   world.agents_max = 2 * AGENTS;
-  town *town = town_open(1.0, &world, &type);
+  struct town *town = town_open(1.0, &world, &type);
   exempt.name = "exempt";
   exempt.elasticity = 0.0f;
   register_type(&town->little, &exempt);
@@ -201,8 +201,8 @@ Test(law_of_importance, keeps_half_for_the_others_beside_too_many_exempt) {
   muster_frame_report report = town_run(town, 6000);
   cr_assert_float_eq((double)report.held_load, 3.0, 0.1);
   for (uint32_t i = 0; i < AGENTS; i++) cr_assert_gt(diary_of(town, i)->runs, 2, "agent %u", i);
-  double one = (double)((const diary *)info_of(&town->little, first).state)->runs;
-  double other = (double)((const diary *)info_of(&town->little, last).state)->runs;
+  double one = (double)((const struct diary *)info_of(&town->little, first).state)->runs;
+  double other = (double)((const struct diary *)info_of(&town->little, last).state)->runs;
   cr_assert_float_eq(one, other, 0.1 * one);
   cr_assert_float_eq(one * SHORTEST_NS / (6000.0 * FRAME_NS), 1.0 / 6.0, 0.03);
   town_close(town);
@@ -212,7 +212,7 @@ Test(law_of_importance, keeps_half_for_the_others_beside_too_many_exempt) {
 Test(law_of_importance, recovers_from_frames_of_nearly_nothing) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
-  town *town = town_open(0.5, &world, &type);
+  struct town *town = town_open(0.5, &world, &type);
   town_run(town, WARM_UP);
   for (uint32_t i = 0; i < 100; i++) run_frame_with(&town->little, 10000u);
   uint64_t began_ns = town->little.now_ns;
@@ -225,7 +225,7 @@ Test(law_of_importance, recovers_from_frames_of_nearly_nothing) {
 Test(law_of_importance, reaches_at_once_who_has_become_important) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
-  town *town = town_open(6.0, &world, &type);
+  struct town *town = town_open(6.0, &world, &type);
   town_run(town, 3000);
   uint32_t chosen = 0;
   while (info_of(&town->little, town->agents[chosen]).importance > 0.0f) chosen++;
@@ -244,7 +244,7 @@ Test(law_of_importance, reaches_at_once_who_has_become_important) {
 Test(law_of_importance, keeps_times_to_react_by_under_load) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
-  town *town = town_open(6.0, &world, &type);
+  struct town *town = town_open(6.0, &world, &type);
   town_run(town, 2000);
   reactions_left = 20;
   for (uint32_t i = 0; i < 100 && reactions_left; i++) town_run(town, 1);
@@ -263,7 +263,7 @@ Test(law_of_importance, passes_nobody_over_for_the_woken) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
   world.commands_max = 2 * AGENTS;
-  town *town = town_open(1.0, &world, &type);
+  struct town *town = town_open(1.0, &world, &type);
   town_run(town, WARM_UP);
   for (uint32_t frame = 0; frame < 10000; frame++) {
     for (uint32_t i = 0; i < WOKEN; i++) muster_agent_wake(town->little.world, town->agents[i]);
@@ -271,7 +271,7 @@ Test(law_of_importance, passes_nobody_over_for_the_woken) {
   }
   for (uint32_t i = WOKEN; i < AGENTS; i++) {
     muster_agent_info info = info_of(&town->little, town->agents[i]);
-    const diary *diary = info.state;
+    const struct diary *diary = info.state;
     cr_assert_gt(diary->runs, 2, "agent %u", i);
     if (info.importance > 0.0f) continue; /* its period grew meanwhile */
     cr_assert_lt((double)diary->longest_ns, 2.5 * (double)info.period_ns + 10.0 * FRAME_NS, "agent %u: %g of %g s", i,
@@ -285,7 +285,7 @@ Test(law_of_importance, can_be_tuned) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
   muster_world_tuning tuning = muster_default_world_tuning();
-  town *town = town_open(3.0, &world, &type);
+  struct town *town = town_open(3.0, &world, &type);
   uint32_t chosen = 0, other = 0;
   town_run(town, WARM_UP);
   while (info_of(&town->little, town->agents[chosen]).importance < 0.9f) chosen++;
@@ -312,7 +312,7 @@ Test(law_of_importance, is_explained) {
   muster_world_def world = lawful();
   muster_type_def type = noting();
   char words[2048];
-  town *town = town_open(3.0, &world, &type);
+  struct town *town = town_open(3.0, &world, &type);
   muster_frame_report report = town_run(town, WARM_UP);
   cr_assert_gt(report.agents_beyond_wish, AGENTS / 2);
   uint32_t chosen = 0;

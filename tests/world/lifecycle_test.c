@@ -1,23 +1,23 @@
 /* Agents come, are moved, woken and tuned, and go. */
 #include "support/little_world.h"
 
-typedef struct ledger {
+struct ledger {
   uint32_t spawned, removed, updates;
-} ledger;
+};
 
 static muster_atom_result count_update(muster_update *update) {
-  ((ledger *)update->type_user)->updates++;
+  ((struct ledger *)update->type_user)->updates++;
   return MUSTER_ATOM_NEXT;
 }
 
 static void count_spawned(muster_update *update) {
-  ((ledger *)update->type_user)->spawned++;
+  ((struct ledger *)update->type_user)->spawned++;
 }
 static void count_removed(muster_update *update) {
-  ((ledger *)update->type_user)->removed++;
+  ((struct ledger *)update->type_user)->removed++;
 }
 
-static muster_type_def counting_type(ledger *ledger) {
+static muster_type_def counting_type(struct ledger *ledger) {
   static const muster_atom atoms[] = {{count_update, MUSTER_ROLE_BEHAVIOUR, 0}};
   muster_type_def def = muster_default_type_def();
   def.atoms = atoms;
@@ -30,7 +30,7 @@ static muster_type_def counting_type(ledger *ledger) {
   return def;
 }
 
-static little_world counting_world(ledger *ledger) {
+static little_world counting_world(struct ledger *ledger) {
   little_world little = little_world_create(1, NULL);
   muster_type_def def = counting_type(ledger);
   register_type(&little, &def);
@@ -38,7 +38,7 @@ static little_world counting_world(ledger *ledger) {
 }
 
 Test(lifecycle, an_id_is_valid_at_once_and_the_agent_active_after_the_next_intake) {
-  ledger ledger = {0};
+  struct ledger ledger = {0};
   little_world little = counting_world(&ledger);
   muster_agent agent = spawn_at(&little, 3);
   cr_assert(muster_agent_exists(little.world, agent));
@@ -52,7 +52,7 @@ Test(lifecycle, an_id_is_valid_at_once_and_the_agent_active_after_the_next_intak
 }
 
 Test(lifecycle, a_removed_agent_is_touched_once_more_and_its_id_never_means_another) {
-  ledger ledger = {0};
+  struct ledger ledger = {0};
   little_world little = counting_world(&ledger);
   muster_agent first = spawn_at(&little, 0);
   run_frames(&little, 20);
@@ -71,7 +71,7 @@ Test(lifecycle, a_removed_agent_is_touched_once_more_and_its_id_never_means_anot
 }
 
 Test(lifecycle, an_agent_removed_before_its_intake_was_never_there) {
-  ledger ledger = {0};
+  struct ledger ledger = {0};
   little_world little = counting_world(&ledger);
   muster_agent agent = spawn_at(&little, 0);
   muster_agent_remove(little.world, agent);
@@ -82,7 +82,7 @@ Test(lifecycle, an_agent_removed_before_its_intake_was_never_there) {
 }
 
 Test(lifecycle, destroying_the_world_removes_everybody_once) {
-  ledger ledger = {0};
+  struct ledger ledger = {0};
   little_world little = counting_world(&ledger);
   for (int i = 0; i < 50; i++) spawn_at(&little, i);
   run_frames(&little, 3);
@@ -91,7 +91,7 @@ Test(lifecycle, destroying_the_world_removes_everybody_once) {
 }
 
 Test(lifecycle, the_population_stops_at_its_maximum_and_goes_on_after_removals) {
-  ledger ledger = {0};
+  struct ledger ledger = {0};
   muster_world_def world = muster_default_world_def();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 10;
@@ -115,7 +115,7 @@ Test(lifecycle, the_population_stops_at_its_maximum_and_goes_on_after_removals) 
 }
 
 Test(lifecycle, a_mass_spawn_is_spread_over_frames_and_told) {
-  ledger ledger = {0};
+  struct ledger ledger = {0};
   little_world little = counting_world(&ledger);
   for (int i = 0; i < 5000; i++) spawn_at(&little, i);
   uint32_t waiting = run_frame(&little).spawns_waiting, frames = 1;
@@ -127,7 +127,7 @@ Test(lifecycle, a_mass_spawn_is_spread_over_frames_and_told) {
 }
 
 Test(lifecycle, a_woken_agent_runs_in_the_next_frame_and_its_period_goes_on_as_before) {
-  ledger ledger = {0};
+  struct ledger ledger = {0};
   little_world little = little_world_create(1, NULL);
   muster_type_def type = counting_type(&ledger);
   type.period_ns = type.period_max_ns = 1000000000u;
@@ -146,7 +146,7 @@ Test(lifecycle, a_woken_agent_runs_in_the_next_frame_and_its_period_goes_on_as_b
 }
 
 Test(lifecycle, a_pending_agent_can_be_moved_woken_and_tuned) {
-  ledger ledger = {0};
+  struct ledger ledger = {0};
   little_world little = counting_world(&ledger);
   muster_agent agent = spawn_at(&little, 0);
   muster_agent_tuning tuning = muster_default_agent_tuning();
@@ -172,7 +172,7 @@ Test(lifecycle, a_pending_agent_can_be_moved_woken_and_tuned) {
 }
 
 Test(lifecycle, an_elasticity_that_is_set_does_not_follow_importance_by_the_papers_rules) {
-  ledger ledger = {0};
+  struct ledger ledger = {0};
   little_world little = papers_world(1);
   muster_type_def type = counting_type(&ledger);
   register_type(&little, &type);
@@ -186,7 +186,7 @@ Test(lifecycle, an_elasticity_that_is_set_does_not_follow_importance_by_the_pape
 }
 
 Test(lifecycle, agents_are_listed_in_order_and_only_while_active) {
-  ledger ledger = {0};
+  struct ledger ledger = {0};
   little_world little = counting_world(&ledger);
   muster_agent agents[100];
   for (uint32_t i = 0; i < 100; i++) agents[i] = spawn_at(&little, i);
@@ -204,7 +204,7 @@ Test(lifecycle, agents_are_listed_in_order_and_only_while_active) {
 }
 
 Test(lifecycle, importance_follows_observers_that_come_move_and_go) {
-  ledger ledger = {0};
+  struct ledger ledger = {0};
   little_world little = counting_world(&ledger);
   muster_agent agent = spawn_at(&little, 0);
   muster_observer_def def = muster_default_observer_def();
@@ -223,7 +223,7 @@ Test(lifecycle, importance_follows_observers_that_come_move_and_go) {
 }
 
 Test(lifecycle, a_wake_of_who_is_due_already_is_counted_like_any_other) {
-  ledger ledger = {0};
+  struct ledger ledger = {0};
   muster_world_def world = muster_default_world_def();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.updates_per_frame = 1;

@@ -10,14 +10,14 @@
 
 enum { SENDERS = 400 };
 
-typedef struct reader {
+struct reader {
   uint64_t last_sent_ns, last_value, count, wrong;
-} reader;
+};
 
 /* Whatever is read, over all frames, stands in order of frame, sender and number, and nothing stands twice. */
 static muster_atom_result read_in_order(muster_update *update) {
   static muster_message messages[1024];
-  reader *self = update->state;
+  struct reader *self = update->state;
   uint32_t count = muster_update_messages(update, messages, 1024);
   for (uint32_t i = 0; i < count; i++) {
     uint64_t value;
@@ -60,7 +60,7 @@ static void check_late_commits(uint32_t workers) {
   muster_world_def world = muster_default_world_def();
   little_world little = little_world_create(workers, &world);
   muster_type_def def = correspondent_type();
-  plan plan = {.each = 2};
+  struct plan plan = {.each = 2};
   muster_agent senders[SENDERS];
   uint64_t burn_until_ns = 0;
   def.atoms = &writes;
@@ -72,7 +72,7 @@ static void check_late_commits(uint32_t workers) {
   register_type(&little, &def);
   spawn_with(&little, NULL, workers > 1 ? 1 : 0);
   def.atoms = &reads;
-  def.state_bytes = sizeof(reader);
+  def.state_bytes = sizeof(struct reader);
   def.messages_max = 1024;
   register_type(&little, &def);
   plan.to = spawn_with(&little, NULL, 0.9f);
@@ -87,7 +87,7 @@ static void check_late_commits(uint32_t workers) {
   plan.each = 0;
   burn_until_ns = 0;
   for (uint32_t frame = 0; frame < 5; frame++) run_frame_with(&little, 1000000000);
-  const reader *reader = info_of(&little, plan.to).state;
+  const struct reader *reader = info_of(&little, plan.to).state;
   cr_assert_gt(late, 0, "no commit was late: this test shows nothing");
   cr_assert_eq(reader->wrong, 0, "%lu of %lu out of order", (unsigned long)reader->wrong, (unsigned long)reader->count);
   cr_assert_eq(sums_of(&little).messages_sent, total_sent(&little, senders));
@@ -105,7 +105,7 @@ Test(messages_order, a_delivery_that_runs_out_of_time_goes_on_with_the_next_send
   static const muster_atom writes = {correspond, MUSTER_ROLE_BEHAVIOUR, 1000};
   little_world little = little_world_create(1, NULL);
   muster_type_def def = correspondent_type();
-  plan plan = {.each = 1};
+  struct plan plan = {.each = 1};
   def.atoms = &writes;
   def.atom_count = 1;
   def.messages_max = 1024;
@@ -150,7 +150,7 @@ Test(messages_order, a_commit_that_is_late_with_messages_alone_delivers_them_in_
   def.user = &burn_until_ns;
   def.period_ns = def.period_max_ns = 86400000000000u;
   register_type(&little, &def);
-  plan plan = {.each = 4};
+  struct plan plan = {.each = 4};
   muster_agent receiver = plan.to = spawn_with(&little, NULL, 0), sender = spawn_with(&little, &plan, 0);
   run_frame(&little);
   muster_agent_wake(little.world, sender);
@@ -173,13 +173,13 @@ Test(messages_order, what_is_lost_is_told_whole_when_workers_settle_side_by_side
   def.atoms = &atom;
   def.atom_count = 1;
   def.period_ns = def.period_max_ns = 3 * FRAME_NS;
-  plan plans[HEARERS] = {0};
+  struct plan plans[HEARERS] = {0};
   muster_agent agents[AGENTS];
   for (uint32_t i = 0; i < AGENTS; i++) {
     if (i % (AGENTS / 4) == 0) register_type(&little, &def); /* workers settle class by class */
     agents[i] = spawn_with(&little, &plans[i % HEARERS], 0);
   }
-  for (uint32_t i = 0; i < HEARERS; i++) plans[i] = (plan){.to = agents[i * 100], .each = 2};
+  for (uint32_t i = 0; i < HEARERS; i++) plans[i] = (struct plan){.to = agents[i * 100], .each = 2};
   for (uint32_t i = 0; i < 60; i++) run_frame_with(&little, 50000000);
   for (uint32_t i = 0; i < HEARERS; i++) plans[i].each = 0;
   for (uint32_t i = 0; i < 10; i++) run_frame_with(&little, 1000000000);
@@ -195,12 +195,12 @@ Test(messages_order, what_is_lost_is_told_whole_when_workers_settle_side_by_side
   little_world_destroy(&little);
 }
 
-typedef struct friends {
+struct friends {
   muster_agent agents[2];
-} friends;
+};
 
 static muster_atom_result wake_friends(muster_update *update) {
-  const friends *friends = update->type_user;
+  const struct friends *friends = update->type_user;
   for (uint32_t i = 0; i < 2; i++) muster_update_wake(update, friends->agents[i]);
   send_letters(update);
   return MUSTER_ATOM_NEXT;
@@ -213,8 +213,8 @@ Test(messages_order, of_agents_woken_while_the_frame_runs_are_sent_as_far_as_pla
   muster_world_def world = muster_default_world_def();
   world.sends_per_frame = 7;
   little_world little = little_world_create(1, &world);
-  friends friends = {0};
-  plan plan = {.each = 6};
+  struct friends friends = {0};
+  struct plan plan = {.each = 6};
   muster_type_def def = correspondent_type();
   def.atoms = &writes;
   def.atom_count = 1;
@@ -231,7 +231,7 @@ Test(messages_order, of_agents_woken_while_the_frame_runs_are_sent_as_far_as_pla
   muster_agent waker = spawn_with(&little, &plan, 1);
   uint32_t frames = 0;
   while (sums_of(&little).messages_sent < 7 * 3 && frames++ < 20) run_frame_with(&little, 1000000000);
-  const diary *first = diary_of(&little, friends.agents[0]), *second = diary_of(&little, friends.agents[1]);
+  const struct diary *first = diary_of(&little, friends.agents[0]), *second = diary_of(&little, friends.agents[1]);
   cr_assert_eq(first->updates + second->updates, 2 * 3, "both run in the frame that wakes them");
   cr_assert_eq(first->sent + second->sent, 5 * 3, "two places are the waker's, 4 may go to the one and 1 to the other");
   cr_assert_eq(first->refused + second->refused, 7 * 3);
@@ -239,7 +239,7 @@ Test(messages_order, of_agents_woken_while_the_frame_runs_are_sent_as_far_as_pla
   plan.each = 0;
   muster_agent_wake(little.world, receiver);
   run_frame_with(&little, 1000000000);
-  const diary *letters = diary_of(&little, receiver);
+  const struct diary *letters = diary_of(&little, receiver);
   uint32_t of_waker = 0;
   cr_assert_eq(letters->count, 16);
   for (uint32_t i = 0; i < letters->count; i++) {
@@ -311,11 +311,11 @@ static void bequeath(muster_update *update) {
     muster_update_send(update, near[0].agent, &self->memory, 8);
 }
 
-typedef struct outcome {
+struct outcome {
   uint64_t hash, sent, delivered, dropped, refused, woken, preempted, removed;
-} outcome;
+};
 
-static outcome run_gossip(uint32_t workers, uint64_t seed) {
+static struct outcome run_gossip(uint32_t workers, uint64_t seed) {
   const muster_atom atoms[] = {{listen, MUSTER_ROLE_PERCEPTION, 2000},
                                {spread, MUSTER_ROLE_BEHAVIOUR, 3000},
                                {quarrel, MUSTER_ROLE_ACTION, 2000}};
@@ -345,7 +345,7 @@ static outcome run_gossip(uint32_t workers, uint64_t seed) {
     run_frame_with(&little, 500000 + i % 7 * 1000);
   }
   muster_statistics sums = sums_of(&little);
-  outcome outcome = {
+  struct outcome outcome = {
       muster_world_hash(little.world), sums.messages_sent, sums.messages_delivered, sums.messages_dropped,
       sums.messages_refused,           sums.woken,         sums.preempted,          sums.removed};
   check_balance(&little);
@@ -355,7 +355,7 @@ static outcome run_gossip(uint32_t workers, uint64_t seed) {
 
 Test(messages_order, a_world_full_of_messages_is_the_same_on_1_to_16_workers) {
   for (uint64_t seed = 7; seed < 9; seed++) {
-    outcome one = run_gossip(1, seed);
+    struct outcome one = run_gossip(1, seed);
     cr_assert_gt(one.delivered, 10000);
     cr_assert_gt(one.dropped, 1000);
     cr_assert_gt(one.refused, 1000);
@@ -363,7 +363,7 @@ Test(messages_order, a_world_full_of_messages_is_the_same_on_1_to_16_workers) {
     cr_assert_gt(one.preempted, 10);
     if (seed % 2) cr_assert_gt(one.woken, 1000);
     for (uint32_t workers = 2; workers <= 16; workers *= 2) {
-      outcome many = run_gossip(workers, seed);
+      struct outcome many = run_gossip(workers, seed);
       cr_assert(!memcmp(&one, &many, sizeof one), "seed %u, %u workers: hash %lx, one worker %lx", (unsigned)seed,
                 workers, (unsigned long)many.hash, (unsigned long)one.hash);
     }
@@ -393,13 +393,13 @@ Test(messages_order, what_waits_in_a_box_is_part_of_the_worlds_hash) {
 
 enum { PRODUCERS = 4, EACH = 1000, RECEIVERS = 3 };
 
-typedef struct tally {
+struct tally {
   uint32_t next[PRODUCERS], wrong;
-} tally;
+};
 
 static muster_atom_result tally_up(muster_update *update) {
   static muster_message messages[RECEIVERS][256];
-  tally *self = update->state;
+  struct tally *self = update->state;
   muster_message *mine = messages[(uintptr_t)update->user];
   uint32_t count = muster_update_messages(update, mine, 256);
   for (uint32_t i = 0; i < count; i++) {
@@ -412,16 +412,16 @@ static muster_atom_result tally_up(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-typedef struct producer {
+struct producer {
   muster_world *world;
   const muster_agent *receivers;
   pthread_t thread;
   uint64_t number;
   uint32_t failed;
-} producer;
+};
 
 static void *produce(void *argument) {
-  producer *producer = argument;
+  struct producer *producer = argument;
   for (uint64_t i = 0; i < EACH; i++)
     for (uint32_t receiver = 0; receiver < RECEIVERS; receiver++) {
       uint64_t value = producer->number << 32 | i;
@@ -442,14 +442,14 @@ Test(messages_order, threads_of_the_host_send_while_frames_run_and_each_ones_ord
   muster_type_def def = correspondent_type();
   def.atoms = &atom;
   def.atom_count = 1;
-  def.state_bytes = sizeof(tally);
+  def.state_bytes = sizeof(struct tally);
   def.messages_max = 256; /* an update in every frame, and 64 in the queue: never full */
   register_type(&little, &def);
   muster_agent receivers[RECEIVERS];
   for (uintptr_t i = 0; i < RECEIVERS; i++) receivers[i] = spawn_with(&little, (void *)i, 1);
-  producer producers[PRODUCERS] = {0};
+  struct producer producers[PRODUCERS] = {0};
   for (uint32_t i = 0; i < PRODUCERS; i++) {
-    producers[i] = (producer){.world = little.world, .receivers = receivers, .number = i};
+    producers[i] = (struct producer){.world = little.world, .receivers = receivers, .number = i};
     pthread_create(&producers[i].thread, NULL, produce, &producers[i]);
   }
   while (sums_of(&little).messages_sent < (uint64_t)PRODUCERS * EACH * RECEIVERS) run_frame(&little);
@@ -460,7 +460,7 @@ Test(messages_order, threads_of_the_host_send_while_frames_run_and_each_ones_ord
   run_frames(&little, 2);
   cr_assert_eq(sums_of(&little).messages_dropped, 0);
   for (uint32_t i = 0; i < RECEIVERS; i++) {
-    const tally *tally = info_of(&little, receivers[i]).state;
+    const struct tally *tally = info_of(&little, receivers[i]).state;
     cr_assert_eq(tally->wrong, 0);
     for (uint32_t k = 0; k < PRODUCERS; k++) cr_assert_eq(tally->next[k], EACH);
   }

@@ -4,25 +4,25 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-typedef struct attempt {
+struct attempt {
   muster_agent to;
   const void *bytes;
   uint32_t size;
   const char *complaint; /* part of the message that is expected; null: none */
   muster_result expected;
-} attempt;
+};
 
-typedef struct attempts {
-  attempt list[16];
+struct attempts {
+  struct attempt list[16];
   uint32_t count, right;
-} attempts;
+};
 
 static muster_atom_result try_all(muster_update *update) {
-  attempts *attempts = update->user;
+  struct attempts *attempts = update->user;
   if (!attempts) return MUSTER_ATOM_NEXT;
   attempts->right = 0;
   for (uint32_t i = 0; i < attempts->count; i++) {
-    const attempt *attempt = &attempts->list[i];
+    const struct attempt *attempt = &attempts->list[i];
     muster_result result = muster_update_send(update, attempt->to, attempt->bytes, attempt->size);
     bool said = !attempt->complaint || strstr(muster_last_error(), attempt->complaint);
     attempts->right += result == attempt->expected && said;
@@ -43,7 +43,7 @@ static void check_attempts(muster_role role) {
   def.message_bytes = 0;
   register_type(&little, &def);
   muster_agent boxless = spawn_with(&little, NULL, 0);
-  attempts attempts = {0};
+  struct attempts attempts = {0};
   muster_agent_def agent = muster_default_agent_def();
   agent.type = little.type;
   agent.user = &attempts;
@@ -53,19 +53,19 @@ static void check_attempts(muster_role role) {
   muster_agent receiver = spawn_with(&little, NULL, 0), gone = spawn_with(&little, NULL, 0);
   muster_agent_remove(little.world, gone);
   run_frames(&little, 2);
-  const attempt list[] = {{receiver, NULL, 8, "bytes", MUSTER_E_ARGUMENT},
-                          {receiver, bytes, 9, "message_bytes = 8", MUSTER_E_ARGUMENT},
-                          {receiver, bytes, 300, "message_bytes = 8", MUSTER_E_ARGUMENT},
-                          {receiver, bytes, UINT32_MAX, "message_bytes = 8", MUSTER_E_ARGUMENT},
-                          {boxless, bytes, 8, "messages_max", MUSTER_E_ARGUMENT},
-                          {sender, NULL, 0, "messages_max", MUSTER_E_ARGUMENT},
-                          {gone, bytes, 8, "gone", MUSTER_E_STALE},
-                          {{0, 0}, bytes, 8, "gone", MUSTER_E_STALE},
-                          {{UINT32_MAX, 1}, bytes, 8, "gone", MUSTER_E_STALE},
-                          {receiver, bytes, 8, NULL, MUSTER_OK},
-                          {receiver, NULL, 0, NULL, MUSTER_OK},
-                          {receiver, bytes, 1, NULL, MUSTER_OK},
-                          {receiver, bytes, 1, "sends_max", MUSTER_E_FULL}};
+  const struct attempt list[] = {{receiver, NULL, 8, "bytes", MUSTER_E_ARGUMENT},
+                                 {receiver, bytes, 9, "message_bytes = 8", MUSTER_E_ARGUMENT},
+                                 {receiver, bytes, 300, "message_bytes = 8", MUSTER_E_ARGUMENT},
+                                 {receiver, bytes, UINT32_MAX, "message_bytes = 8", MUSTER_E_ARGUMENT},
+                                 {boxless, bytes, 8, "messages_max", MUSTER_E_ARGUMENT},
+                                 {sender, NULL, 0, "messages_max", MUSTER_E_ARGUMENT},
+                                 {gone, bytes, 8, "gone", MUSTER_E_STALE},
+                                 {{0, 0}, bytes, 8, "gone", MUSTER_E_STALE},
+                                 {{UINT32_MAX, 1}, bytes, 8, "gone", MUSTER_E_STALE},
+                                 {receiver, bytes, 8, NULL, MUSTER_OK},
+                                 {receiver, NULL, 0, NULL, MUSTER_OK},
+                                 {receiver, bytes, 1, NULL, MUSTER_OK},
+                                 {receiver, bytes, 1, "sends_max", MUSTER_E_FULL}};
   attempts.count = sizeof list / sizeof *list;
   memcpy(attempts.list, list, sizeof list);
   run_frames(&little, 2);
@@ -142,14 +142,14 @@ Test(messages_rules, definitions_out_of_range_are_refused_with_the_name_of_the_f
   little_world_destroy(&little);
 }
 
-typedef struct allowance {
+struct allowance {
   int left;
   bool refuses_once;
-} allowance;
+};
 
 static void *sparing_allocate(size_t bytes, size_t alignment, void *user) {
   void *memory = NULL;
-  allowance *allowance = user;
+  struct allowance *allowance = user;
   if (allowance->left == 0) {
     if (allowance->refuses_once) allowance->left = -1;
     return NULL;
@@ -164,7 +164,7 @@ static void sparing_release(void *memory, size_t bytes, void *user) {
 }
 
 static void check_refused_memory(bool refuses_once) {
-  allowance allowance = {1000, refuses_once};
+  struct allowance allowance = {1000, refuses_once};
   muster_world_def world = muster_default_world_def();
   world.clock = MUSTER_CLOCK_VIRTUAL;
   world.agents_max = 10;
@@ -179,7 +179,7 @@ static void check_refused_memory(bool refuses_once) {
   cr_assert_gt(refusals, 8);
   little.type.index = 1;
   muster_agent receiver = spawn_with(&little, NULL, 0);
-  plan plan = {.to = receiver, .each = 1};
+  struct plan plan = {.to = receiver, .each = 1};
   spawn_with(&little, &plan, 0);
   cr_assert_eq(muster_agent_send(little.world, receiver, "", 0), MUSTER_OK);
   run_frames(&little, 5);
@@ -197,7 +197,7 @@ Test(messages_rules, an_agent_that_wants_it_is_woken_once_by_what_is_delivered) 
     little_world little = little_world_create(2, NULL);
     muster_type_def def = correspondent_type();
     register_type(&little, &def);
-    plan plan = {.each = 0};
+    struct plan plan = {.each = 0};
     muster_agent sender = spawn_with(&little, &plan, 0);
     def.period_ns = def.period_max_ns = 10000000000u;
     def.wake_on_message = wants;
@@ -269,10 +269,10 @@ Test(messages_rules, what_is_sent_at_birth_is_there_at_once) {
   def.period_ns = def.period_max_ns = 10000000000u;
   register_type(&little, &def);
   run_frames(&little, 3);
-  plan plan = {.to = receiver, .each = 6};
+  struct plan plan = {.to = receiver, .each = 6};
   muster_agent newborn = spawn_with(&little, &plan, 0);
   run_frame(&little);
-  const diary *diary = diary_of(&little, receiver);
+  const struct diary *diary = diary_of(&little, receiver);
   cr_assert_eq(diary->count, 4, "on_spawned may send sends_max");
   cr_assert_eq(diary->letters[0].read_ns, little.now_ns);
   cr_assert(muster_agent_equal(diary->letters[0].sender, newborn));
@@ -285,10 +285,10 @@ Test(messages_rules, a_frame_full_of_messages_allocates_nothing) {
   muster_type_def def = correspondent_type();
   def.wake_on_message = true;
   register_type(&little, &def);
-  static plan plans[AGENTS];
+  static struct plan plans[AGENTS];
   muster_agent agents[AGENTS];
   for (uint32_t i = 0; i < AGENTS; i++) {
-    plans[i] = (plan){.each = 4, .in_action = i % 2};
+    plans[i] = (struct plan){.each = 4, .in_action = i % 2};
     agents[i] = spawn_with(&little, &plans[i], 0);
   }
   for (uint32_t i = 0; i < AGENTS; i++) plans[i].to = agents[i * 7 % AGENTS / 5];

@@ -23,7 +23,7 @@ static bool check_order(uint32_t workers) {
   def.atom_count = 1;
   def.messages_max = 64;
   register_type(&little, &def);
-  plan plan = {.each = 3};
+  struct plan plan = {.each = 3};
   muster_agent senders[SENDERS], receiver = spawn_with(&little, NULL, 0.5f);
   for (uint32_t i = 0; i < SENDERS; i++) senders[i] = spawn_with(&little, &plan, (float)(i * 7 % SENDERS) / SENDERS);
   plan.to = receiver;
@@ -31,7 +31,7 @@ static bool check_order(uint32_t workers) {
   cr_assert_eq(info_of(&little, receiver).messages, SENDERS * 3);
   plan.each = 0;
   run_frames(&little, 2);
-  const diary *diary = diary_of(&little, receiver);
+  const struct diary *diary = diary_of(&little, receiver);
   cr_assert_eq(diary->count, SENDERS * 3);
   for (uint32_t i = 0; i < SENDERS * 3; i++) {
     cr_assert(muster_agent_equal(diary->letters[i].sender, senders[i / 3]), "letter %u", i);
@@ -54,7 +54,7 @@ Test(messages, are_read_once_by_the_next_update_as_they_were_sent) {
     little_world little = little_world_create(2, NULL);
     muster_type_def def = correspondent_type();
     register_type(&little, &def);
-    plan plan = {.each = 2, .in_action = in_action};
+    struct plan plan = {.each = 2, .in_action = in_action};
     muster_agent receiver = spawn_with(&little, NULL, 0), sender = spawn_with(&little, &plan, 0);
     plan.to = receiver;
     run_frame(&little);
@@ -64,7 +64,7 @@ Test(messages, are_read_once_by_the_next_update_as_they_were_sent) {
     uint64_t sent_ns = little.now_ns;
     plan.each = 0;
     run_frames(&little, 3);
-    const diary *diary = diary_of(&little, receiver);
+    const struct diary *diary = diary_of(&little, receiver);
     cr_assert_eq(diary->count, before + 2);
     cr_assert_eq(diary->misaligned, 0);
     for (uint32_t i = before; i < before + 2; i++) {
@@ -83,12 +83,12 @@ Test(messages, of_parallel_atoms_come_before_those_of_action_atoms_of_the_same_f
   little_world little = little_world_create(2, NULL);
   muster_type_def def = correspondent_type();
   register_type(&little, &def);
-  plan thinker = {.each = 1}, actor = {.each = 1, .in_action = true};
+  struct plan thinker = {.each = 1}, actor = {.each = 1, .in_action = true};
   muster_agent acts = spawn_with(&little, &actor, 1), thinks = spawn_with(&little, &thinker, 0);
   muster_agent receiver = spawn_with(&little, NULL, 0);
   thinker.to = actor.to = receiver;
   run_frames(&little, 5);
-  const diary *diary = diary_of(&little, receiver);
+  const struct diary *diary = diary_of(&little, receiver);
   cr_assert_geq(diary->count, 6);
   cr_assert_lt(acts.index, thinks.index);
   for (uint32_t i = diary->count - 4; i < diary->count; i++)
@@ -102,7 +102,7 @@ Test(messages, beyond_the_box_are_dropped_counted_and_told_to_their_sender_once)
     muster_type_def def = correspondent_type();
     def.messages_max = 5;
     register_type(&little, &def);
-    plan first_plan = {.each = 3, .in_action = in_action}, second_plan = {.each = 4, .in_action = in_action};
+    struct plan first_plan = {.each = 3, .in_action = in_action}, second_plan = {.each = 4, .in_action = in_action};
     muster_agent receiver = spawn_with(&little, NULL, 0), first = spawn_with(&little, &first_plan, 0);
     muster_agent second = spawn_with(&little, &second_plan, 1);
     first_plan.to = second_plan.to = receiver;
@@ -122,7 +122,7 @@ Test(messages, beyond_the_box_are_dropped_counted_and_told_to_their_sender_once)
     run_frame(&little);
     check_told(&little, second, 2);
     check_told(&little, first, 0);
-    const diary *diary = diary_of(&little, receiver);
+    const struct diary *diary = diary_of(&little, receiver);
     cr_assert_eq(diary->count, 5, "the oldest stay");
     for (uint32_t i = 0; i < 5; i++) cr_assert(muster_agent_equal(diary->letters[i].sender, i < 3 ? first : second));
     muster_statistics sums = sums_of(&little);
@@ -139,11 +139,11 @@ Test(messages, beyond_what_an_update_may_send_are_refused_and_counted) {
     little_world little = little_world_create(1, NULL);
     muster_type_def def = correspondent_type();
     register_type(&little, &def);
-    plan plan = {.each = 7, .in_action = in_action};
+    struct plan plan = {.each = 7, .in_action = in_action};
     muster_agent receiver = spawn_with(&little, NULL, 0), sender = spawn_with(&little, &plan, 0);
     plan.to = receiver;
     run_frames(&little, 10);
-    const diary *diary = diary_of(&little, sender);
+    const struct diary *diary = diary_of(&little, sender);
     cr_assert_eq(diary->sent, diary->updates * 4);
     cr_assert_eq(diary->refused, diary->updates * 3);
     cr_assert_eq(sums_of(&little).messages_refused, diary->refused);
@@ -160,7 +160,7 @@ Test(messages, of_all_updates_of_a_frame_take_the_places_that_the_world_has_in_o
     little_world little = little_world_create(workers, &world);
     muster_type_def def = correspondent_type();
     register_type(&little, &def);
-    plan plan = {.each = 4};
+    struct plan plan = {.each = 4};
     muster_agent unimportant = spawn_with(&little, &plan, 0.1f), middle = spawn_with(&little, &plan, 0.5f);
     muster_agent important = spawn_with(&little, &plan, 1), least = spawn_with(&little, &plan, 0);
     def.sends_max = 0;
@@ -272,7 +272,7 @@ Test(messages, go_with_a_removed_agent_and_the_next_holder_of_its_place_starts_e
   def.user = &last_words;
   def.on_removed = note_last_words;
   register_type(&little, &def);
-  plan plan = {.each = 4};
+  struct plan plan = {.each = 4};
   muster_agent receiver = spawn_with(&little, NULL, 0), sender = spawn_with(&little, &plan, 0);
   plan.to = receiver;
   run_frames(&little, 3);
@@ -313,14 +313,14 @@ Test(messages, of_a_sender_that_is_gone_are_still_read) {
   little_world little = little_world_create(1, NULL);
   muster_type_def def = correspondent_type();
   register_type(&little, &def);
-  plan plan = {.each = 1};
+  struct plan plan = {.each = 1};
   muster_agent sender = spawn_with(&little, &plan, 0);
   plan.to = spawn_with(&little, NULL, 0);
   run_frames(&little, 2);
   uint32_t sent = diary_of(&little, sender)->sent;
   muster_agent_remove(little.world, sender);
   run_frames(&little, 2);
-  const diary *diary = diary_of(&little, plan.to);
+  const struct diary *diary = diary_of(&little, plan.to);
   cr_assert_eq(diary->count, sent);
   cr_assert(muster_agent_equal(diary->letters[sent - 1].sender, sender));
   cr_assert(!muster_agent_exists(little.world, sender));
@@ -343,7 +343,7 @@ Test(messages, reach_an_agent_before_its_first_update) {
   cr_assert_eq(muster_agent_send(little.world, doomed, &value, sizeof value), MUSTER_OK);
   muster_agent_remove(little.world, doomed);
   run_frames(&little, 3);
-  const diary *diary = diary_of(&little, agent);
+  const struct diary *diary = diary_of(&little, agent);
   cr_assert_eq(diary->count, 10, "on_spawned and the first update read them");
   for (uint32_t i = 0; i < 10; i++) cr_assert_eq(diary->letters[i].value, 40 + i % 5);
   cr_assert(muster_agent_is_null(diary->letters[0].sender));

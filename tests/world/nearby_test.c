@@ -2,14 +2,14 @@
 #include "support/snapshots.h"
 #include "support/square_world.h"
 
-typedef struct sight {
+struct sight {
   bool before, cut, after_a_little_one;
   uint32_t count;
-} sight;
+};
 
 static muster_atom_result look(muster_update *update) {
   muster_neighbour near[4];
-  sight *sight = update->user;
+  struct sight *sight = update->user;
   sight->before = muster_update_nearby_cut(update);
   sight->count = muster_update_nearby(update, 10.0f, (muster_type){0}, near, 4);
   sight->cut = muster_update_nearby_cut(update);
@@ -30,7 +30,7 @@ static little_world lookers(void) {
   return little;
 }
 
-static void spawn_looker(const little_world *little, double x, sight *sight) {
+static void spawn_looker(const little_world *little, double x, struct sight *sight) {
   muster_agent_def def = muster_default_agent_def();
   def.type = little->type;
   def.position.x = x;
@@ -41,7 +41,7 @@ static void spawn_looker(const little_world *little, double x, sight *sight) {
 Test(nearby, a_query_in_a_crowd_tells_that_it_was_cut_and_one_outside_does_not) {
   enum { CROWD = 600, LONE = 3 };
   little_world little = lookers();
-  sight crowd[CROWD], lone[LONE];
+  struct sight crowd[CROWD], lone[LONE];
   for (uint32_t i = 0; i < CROWD; i++) spawn_looker(&little, 0, &crowd[i]);
   for (uint32_t i = 0; i < LONE; i++) spawn_looker(&little, 200.0 + i, &lone[i]);
   muster_frame_report report = run_frame(&little);

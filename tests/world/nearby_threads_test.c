@@ -1,27 +1,27 @@
 /* A crowd on several workers: the same world on any number of them, and no race between those who look and walk. */
 #include "support/square_world.h"
 
-typedef struct outcome {
+struct outcome {
   uint64_t hash, cut, completed, removed;
-} outcome;
+};
 
-static outcome run_square(uint32_t workers) {
+static struct outcome run_square(uint32_t workers) {
   little_world little = square_world(workers, MUSTER_CLOCK_VIRTUAL);
   square_populate(&little);
   run_frames(&little, 400);
   muster_statistics sums = muster_default_statistics();
   muster_statistics_read(little.world, &sums);
-  outcome outcome = {muster_world_hash(little.world), sums.nearby_cut, sums.completed, sums.removed};
+  struct outcome outcome = {muster_world_hash(little.world), sums.nearby_cut, sums.completed, sums.removed};
   little_world_destroy(&little);
   return outcome;
 }
 
 Test(nearby_threads, a_crowd_is_the_same_on_1_2_and_4_workers) {
-  outcome one = run_square(1);
+  struct outcome one = run_square(1);
   cr_assert_gt(one.cut, one.completed / 100);
   cr_assert_gt(one.removed, 50);
   for (uint32_t workers = 2; workers <= 4; workers *= 2) {
-    outcome many = run_square(workers);
+    struct outcome many = run_square(workers);
     cr_assert(!memcmp(&one, &many, sizeof one), "%u workers: hash %lx, one worker %lx", workers,
               (unsigned long)many.hash, (unsigned long)one.hash);
   }

@@ -7,20 +7,20 @@ enum { AGENTS = 1000, WARM_UP = 1500, WINDOW = 1000, WOKEN = 12 };
 #define SHORTEST_NS 50000000u
 #define LONGEST_NS  2000000000u
 
-typedef struct thought {
+struct thought {
   uint64_t thought_ns, acted, waited_ns, waited_most_ns; /* from thinking to acting */
-} thought;
+};
 
 static const uint64_t *clock_of_test;
 
 static muster_atom_result think(muster_update *update) {
-  thought *thought = update->state;
+  struct thought *thought = update->state;
   thought->thought_ns = *clock_of_test;
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result act(muster_update *update) {
-  thought *thought = update->state;
+  struct thought *thought = update->state;
   uint64_t waited_ns = *clock_of_test - thought->thought_ns;
   thought->acted++;
   thought->waited_ns += waited_ns;
@@ -28,14 +28,14 @@ static muster_atom_result act(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-typedef struct crowd {
+struct crowd {
   little_world little;
   muster_agent agents[AGENTS];
   uint64_t budget_ns;
-} crowd;
+};
 
 /* All at the longest period would take twice what there is. */
-static void open_crowd(crowd *crowd, const muster_atom *atoms, uint32_t count) {
+static void open_crowd(struct crowd *crowd, const muster_atom *atoms, uint32_t count) {
   muster_world_def world = muster_default_world_def();
   muster_type_def type = muster_default_type_def();
   world.clock = MUSTER_CLOCK_VIRTUAL;
@@ -44,7 +44,7 @@ static void open_crowd(crowd *crowd, const muster_atom *atoms, uint32_t count) {
   clock_of_test = &crowd->little.now_ns;
   type.atoms = atoms;
   type.atom_count = count;
-  type.state_bytes = sizeof(thought);
+  type.state_bytes = sizeof(struct thought);
   type.period_ns = SHORTEST_NS;
   type.period_max_ns = LONGEST_NS;
   type.limit_ns = 1000000000u;
@@ -55,7 +55,7 @@ static void open_crowd(crowd *crowd, const muster_atom *atoms, uint32_t count) {
   for (uint32_t i = 0; i < AGENTS; i++) crowd->agents[i] = spawn_at(&crowd->little, i);
 }
 
-static muster_frame_report frame_of(crowd *crowd, uint32_t woken) {
+static muster_frame_report frame_of(struct crowd *crowd, uint32_t woken) {
   static uint32_t next;
   for (uint32_t i = 0; i < woken; i++, next = (next + 7) % AGENTS)
     muster_agent_wake(crowd->little.world, crowd->agents[next]);
@@ -65,7 +65,7 @@ static muster_frame_report frame_of(crowd *crowd, uint32_t woken) {
 /* Wakes bring two fifths of the updates that there is time for. A quarter of everybody may wait: more would be late. */
 Test(overload, periods_make_room_for_those_who_are_woken) {
   static const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 1000000}};
-  crowd crowd;
+  struct crowd crowd;
   open_crowd(&crowd, atoms, 1);
   double carried = 0;
   uint64_t woken = 0;
@@ -83,12 +83,12 @@ Test(overload, periods_make_room_for_those_who_are_woken) {
 /* Thinking and acting take as long, and there is time for half of what all want. */
 Test(overload, who_has_thought_acts_soon) {
   static const muster_atom atoms[] = {{think, MUSTER_ROLE_BEHAVIOUR, 500000}, {act, MUSTER_ROLE_ACTION, 500000}};
-  crowd crowd;
+  struct crowd crowd;
   open_crowd(&crowd, atoms, 2);
   for (uint32_t i = 0; i < WARM_UP + WINDOW; i++) frame_of(&crowd, 0);
   uint64_t waited_ns = 0, waited_most_ns = 0, acted = 0;
   for (uint32_t i = 0; i < AGENTS; i++) {
-    const thought *thought = info_of(&crowd.little, crowd.agents[i]).state;
+    const struct thought *thought = info_of(&crowd.little, crowd.agents[i]).state;
     waited_ns += thought->waited_ns;
     acted += thought->acted;
     if (thought->waited_most_ns > waited_most_ns) waited_most_ns = thought->waited_most_ns;

@@ -433,14 +433,14 @@ Test(planner_rules, a_host_without_a_pool_has_no_thread_but_its_own) {
 }
 
 /* A pool helps with scores. The host runs and reports on another thread than the one that plans. */
-typedef struct reporter {
+struct reporter {
   planned_world *planned;
   uint32_t count;
   muster_frame_report report;
-} reporter;
+};
 
 static void *report_elsewhere(void *argument) {
-  reporter *reporter = argument;
+  struct reporter *reporter = argument;
   planned_world *planned = reporter->planned;
   for (uint32_t i = 0; i < reporter->count; i++) {
     planned->results[i] = result_as_planned(&planned->entries[i], 1);
@@ -470,7 +470,7 @@ Test(planner_rules, a_world_with_a_pool_is_planned_and_reported_by_any_thread) {
     uint32_t left_out = frame % 2 ? 7 : 0;
     muster_observer_move(planned->little.world, observer, (muster_position){frame * 50.0, 0, 0});
     uint32_t count = plan_with(planned, 1000000000u, ENTRIES_MAX);
-    reporter reporter = {planned, count > left_out ? count - left_out : 0, {0}};
+    struct reporter reporter = {planned, count > left_out ? count - left_out : 0, {0}};
     pthread_t thread;
     cr_assert_eq(pthread_create(&thread, NULL, report_elsewhere, &reporter), 0);
     pthread_join(thread, NULL);

@@ -8,17 +8,17 @@ enum { KINDS = 3, CROWD = 1500, FRAMES = 300, OBSERVERS = 3 };
 static const uint32_t parts_of[KINDS] = {3, 1, 5};
 
 /* What was run: one line for each run of an update. */
-typedef struct run {
+struct run {
   uint32_t agent, kind, level, first, end;
   uint64_t elapsed_ns;
-} run;
+};
 
-typedef struct record {
+struct record {
   uint32_t count;
-  run runs[ENTRIES_MAX];
-} record;
+  struct run runs[ENTRIES_MAX];
+};
 
-static record executed; /* by one worker */
+static struct record executed; /* by one worker */
 
 /* Anything will do that says the same to both hosts. */
 static uint64_t mix(uint64_t a, uint64_t b) {
@@ -40,11 +40,11 @@ static uint64_t cost_of(const muster_cost_query *query, void *user) {
 
 /* Atoms in a row for one agent are one run. */
 static muster_atom_result execute(muster_update *update) {
-  record *record = &executed;
-  run *last = &record->runs[record->count ? record->count - 1 : 0];
+  struct record *record = &executed;
+  struct run *last = &record->runs[record->count ? record->count - 1 : 0];
   if (record->count == 0 || last->agent != update->agent.index) {
     last = &record->runs[record->count++];
-    *last = (run){update->agent.index, update->type.index - 1, update->level, 0, 0, update->elapsed_ns};
+    *last = (struct run){update->agent.index, update->type.index - 1, update->level, 0, 0, update->elapsed_ns};
   }
   last->end++;
   return MUSTER_ATOM_NEXT;
@@ -78,14 +78,14 @@ static void register_kinds(muster_world *world, muster_type *types, bool atoms) 
   }
 }
 
-typedef struct scene {
+struct scene {
   muster_world *world;
   muster_type types[KINDS];
   muster_agent agents[CROWD];
   muster_observer observers[OBSERVERS];
-} scene;
+};
 
-static muster_agent spawn(scene *scene, uint32_t number) {
+static muster_agent spawn(struct scene *scene, uint32_t number) {
   muster_agent_def def = muster_default_agent_def();
   def.type = scene->types[number % KINDS];
   def.position = (muster_position){number * 1.5, 0, 0};
@@ -95,8 +95,8 @@ static muster_agent spawn(scene *scene, uint32_t number) {
   return agent;
 }
 
-static scene scene_create(muster_world *world, bool atoms) {
-  scene scene = {.world = world};
+static struct scene scene_create(muster_world *world, bool atoms) {
+  struct scene scene = {.world = world};
   register_kinds(world, scene.types, atoms);
   for (uint32_t i = 0; i < CROWD; i++) scene.agents[i] = spawn(&scene, i);
   muster_observer_def observer = muster_default_observer_def();
@@ -105,7 +105,7 @@ static scene scene_create(muster_world *world, bool atoms) {
 }
 
 /* What players and the game do while frames go on. */
-static void disturb(scene *scene, uint32_t frame) {
+static void disturb(struct scene *scene, uint32_t frame) {
   muster_agent_tuning tuning = muster_default_agent_tuning();
   for (uint32_t i = 0; i < OBSERVERS; i++)
     muster_observer_move(scene->world, scene->observers[i], (muster_position){frame * 6.0 + i * 300.0, 10, 0});
@@ -129,11 +129,11 @@ static muster_world_def scene_world(muster_order order, uint32_t updates_per_fra
   return def;
 }
 
-static void note_plan(const planned_world *planned, record *record) {
+static void note_plan(const planned_world *planned, struct record *record) {
   for (record->count = 0; record->count < planned->plan.count; record->count++) {
     const muster_plan_entry *entry = &planned->entries[record->count];
-    record->runs[record->count] = (run){entry->agent.index, entry->type.index - 1, entry->level,
-                                        entry->part_first,  entry->part_end,       entry->elapsed_ns};
+    record->runs[record->count] = (struct run){entry->agent.index, entry->type.index - 1, entry->level,
+                                               entry->part_first,  entry->part_end,       entry->elapsed_ns};
   }
 }
 
@@ -165,7 +165,7 @@ static void compare_reports(const muster_frame_report *one, const muster_frame_r
 }
 
 /* Atoms are not told their number: the executor's record knows how many ran, the planner's also which. */
-static void compare_records(const record *planned, const record *run, uint32_t frame) {
+static void compare_records(const struct record *planned, const struct record *run, uint32_t frame) {
   cr_assert_eq(planned->count, run->count, "frame %u: %u planned, %u run", frame, planned->count, run->count);
   for (uint32_t i = 0; i < run->count; i++) {
     struct run is = run->runs[i], should = planned->runs[i];
@@ -183,12 +183,12 @@ static muster_statistics sums_of(const muster_world *world) {
 }
 
 static void compare_with_executor(muster_order order, uint32_t updates_per_frame, uint32_t workers) {
-  static record planned_record;
+  static struct record planned_record;
   muster_world_def def = scene_world(order, updates_per_frame);
   little_world little = little_world_create(1, &def);
   def.planner_workers = workers;
   planned_world *planned = planned_world_create(&def);
-  scene run_scene = scene_create(little.world, true), plan_scene = scene_create(planned->little.world, false);
+  struct scene run_scene = scene_create(little.world, true), plan_scene = scene_create(planned->little.world, false);
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     executed.count = 0;
     muster_frame_report run = run_frame(&little);
@@ -229,7 +229,7 @@ Test(planner, gives_it_in_the_papers_order_and_with_a_number_of_updates_for_each
 static uint64_t run_scene_with(uint32_t share_of_256, bool shuffled) {
   muster_world_def def = scene_world(MUSTER_ORDER_PRIORITY, 0);
   planned_world *planned = planned_world_create(&def);
-  scene scene = scene_create(planned->little.world, false);
+  struct scene scene = scene_create(planned->little.world, false);
   uint64_t hash = 0;
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     uint32_t count = plan(planned);
@@ -252,14 +252,14 @@ Test(planner, does_not_care_in_which_order_it_is_reported_to) {
 /* 400 agents of 50 us, of which the host finds time for 20 in a frame where 40 are planned: a turn takes 200 ms. */
 enum { HERD = 400, EACH_FRAME = 20, TURN_NS = HERD / EACH_FRAME * FRAME_NS, PATIENCE_NS = 50000000 };
 
-typedef struct waiter {
+struct waiter {
   uint64_t last_ns; /* simulation time of its last run */
   uint32_t runs, delays;
   bool carried; /* it was planned and left out */
   uint64_t planned_frame;
-} waiter;
+};
 
-static void look_at_entry(waiter *waiter, const muster_plan_entry *entry, uint64_t frame, bool runs) {
+static void look_at_entry(struct waiter *waiter, const muster_plan_entry *entry, uint64_t frame, bool runs) {
   if (waiter->carried)
     cr_assert_eq(entry->delays, (waiter->delays + frame - waiter->planned_frame) % 256, "its age is kept");
   if (waiter->runs) cr_assert_eq(entry->elapsed_ns, entry->now_ns - waiter->last_ns);
@@ -272,7 +272,7 @@ static void look_at_entry(waiter *waiter, const muster_plan_entry *entry, uint64
 }
 
 Test(planner, carries_what_the_host_leaves_out_with_its_age_and_keeps_the_bound) {
-  static waiter waiters[HERD];
+  static struct waiter waiters[HERD];
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   def.capacity_ns = 2000000;

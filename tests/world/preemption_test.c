@@ -9,7 +9,7 @@
 
 enum { ATOMS = 3, AGENTS = 8 };
 
-typedef struct stage {
+struct stage {
   muster_pool *pool;
   muster_agent agents[AGENTS];
   char course[64]; /* what ran, in order; one worker at a time writes */
@@ -22,9 +22,9 @@ typedef struct stage {
   uint32_t wakes; /* the agent to wake */
   bool waits_for_guard;
   shared_u32 guard_began, urgent_began;
-} stage;
+};
 
-static void note(stage *stage, char what) {
+static void note(struct stage *stage, char what) {
   uint32_t at = fetch_add_relaxed_u32(&stage->length, 1);
   if (at < sizeof stage->course - 1) stage->course[at] = what;
 }
@@ -35,7 +35,7 @@ static void spin_ns(uint64_t wait_ns) {
 }
 
 static void urgent_job(void *argument, uint32_t worker) {
-  stage *stage = argument;
+  struct stage *stage = argument;
   (void)worker;
   note(stage, 'u');
   store_release_u32(&stage->urgent_began, 1);
@@ -45,7 +45,7 @@ static void urgent_job(void *argument, uint32_t worker) {
 }
 
 static muster_atom_result first_atom(muster_update *update) {
-  stage *stage = update->type_user;
+  struct stage *stage = update->type_user;
   stage->randoms[0] = muster_update_random(update);
   note(stage, '0');
   while (stage->waits_for_guard && !load_acquire_u32(&stage->guard_began)) sched_yield();
@@ -57,7 +57,7 @@ static muster_atom_result first_atom(muster_update *update) {
 }
 
 static muster_atom_result second_atom(muster_update *update) {
-  stage *stage = update->type_user;
+  struct stage *stage = update->type_user;
   stage->randoms[1] = muster_update_random(update);
   note(stage, '1');
   store_release_u32(&stage->next_atom_ran, 1);
@@ -65,7 +65,7 @@ static muster_atom_result second_atom(muster_update *update) {
 }
 
 static muster_atom_result third_atom(muster_update *update) {
-  stage *stage = update->type_user;
+  struct stage *stage = update->type_user;
   stage->randoms[2] = muster_update_random(update);
   note(stage, '2');
   return MUSTER_ATOM_FINISH;
@@ -74,7 +74,7 @@ static muster_atom_result third_atom(muster_update *update) {
 static const muster_atom atoms[ATOMS] = {
     {.run = first_atom, .model_ns = 1000000}, {.run = second_atom}, {.run = third_atom}};
 
-static muster_type_def staged_type(stage *stage) {
+static muster_type_def staged_type(struct stage *stage) {
   muster_type_def type = muster_default_type_def();
   type.name = "staged";
   type.atoms = atoms;
@@ -85,7 +85,7 @@ static muster_type_def staged_type(stage *stage) {
   return type;
 }
 
-static little_world stage_world(stage *stage, uint32_t workers) {
+static little_world stage_world(struct stage *stage, uint32_t workers) {
   muster_world_def def = muster_default_world_def();
   little_world little = little_world_create(workers, &def);
   stage->pool = little.pool;
@@ -96,7 +96,7 @@ static little_world stage_world(stage *stage, uint32_t workers) {
 }
 
 /* Frames until the agent has begun an update; the spawn has a random phase. */
-static muster_frame_report run_until_update(little_world *little, stage *stage) {
+static muster_frame_report run_until_update(little_world *little, struct stage *stage) {
   muster_frame_report report;
   do report = run_frame_with(little, 10000000000u);
   while (load_relaxed_u32(&stage->length) == 0);
@@ -110,7 +110,7 @@ static uint64_t interrupted(const little_world *little) {
 }
 
 Test(preemption, an_urgent_job_runs_between_two_atoms_and_the_update_goes_on_in_the_same_frame) {
-  stage stage = {.priority = MUSTER_PRIORITY_URGENT, .submits = 1};
+  struct stage stage = {.priority = MUSTER_PRIORITY_URGENT, .submits = 1};
   little_world little = stage_world(&stage, 1);
   muster_frame_report report = run_until_update(&little, &stage);
   cr_assert_str_eq(stage.course, "0u12");
@@ -122,7 +122,7 @@ Test(preemption, an_urgent_job_runs_between_two_atoms_and_the_update_goes_on_in_
 
 Test(preemption, a_job_that_is_no_more_urgent_than_a_frame_waits) {
   for (uint32_t priority = MUSTER_PRIORITY_FRAME; priority < MUSTER_PRIORITIES; priority++) {
-    stage stage = {.priority = priority, .submits = 1};
+    struct stage stage = {.priority = priority, .submits = 1};
     little_world little = stage_world(&stage, 1);
     run_until_update(&little, &stage);
     cr_assert_str_eq(stage.course, "012");
@@ -132,7 +132,7 @@ Test(preemption, a_job_that_is_no_more_urgent_than_a_frame_waits) {
 }
 
 Test(preemption, an_interrupted_update_draws_the_numbers_that_it_would_have_drawn) {
-  stage calm = {0}, interrupted_stage = {.submits = 1};
+  struct stage calm = {0}, interrupted_stage = {.submits = 1};
   little_world first = stage_world(&calm, 1), second = stage_world(&interrupted_stage, 1);
   run_until_update(&first, &calm);
   run_until_update(&second, &interrupted_stage);
@@ -146,7 +146,7 @@ Test(preemption, an_interrupted_update_draws_the_numbers_that_it_would_have_draw
 
 /* Keeps the other worker busy until the job has begun. */
 static muster_atom_result guard(muster_update *update) {
-  stage *stage = update->type_user;
+  struct stage *stage = update->type_user;
   store_release_u32(&stage->guard_began, 1);
   while (!load_acquire_u32(&stage->urgent_began)) sched_yield();
   return MUSTER_ATOM_FINISH;
@@ -158,7 +158,7 @@ static const muster_atom guards[] = {{.run = guard, .model_ns = 1000000}};
  * other worker. */
 Test(preemption, another_worker_goes_on_with_an_interrupted_update) {
   for (uint32_t run = 0; run < 50; run++) {
-    stage stage = {.submits = 1, .waits_for_atom = true, .waits_for_guard = true};
+    struct stage stage = {.submits = 1, .waits_for_atom = true, .waits_for_guard = true};
     little_world little = stage_world(&stage, 2);
     muster_type_def type = staged_type(&stage);
     type.name = "guard";
@@ -175,7 +175,7 @@ Test(preemption, another_worker_goes_on_with_an_interrupted_update) {
 }
 
 Test(preemption, an_update_whose_time_ran_out_meanwhile_goes_on_in_the_next_frame) {
-  stage stage = {.submits = 1, .job_ns = 20000000u};
+  struct stage stage = {.submits = 1, .job_ns = 20000000u};
   little_world little = stage_world(&stage, 1);
   muster_frame_report report;
   do report = run_frame_with(&little, 10000000u);
@@ -193,14 +193,14 @@ Test(preemption, an_update_whose_time_ran_out_meanwhile_goes_on_in_the_next_fram
 /* ------------------------------------------------------------------------------------------------ woken in a frame */
 
 static muster_atom_result wake_another(muster_update *update) {
-  stage *stage = update->type_user;
+  struct stage *stage = update->type_user;
   note(stage, 'w');
   muster_update_wake(update, stage->agents[stage->wakes]);
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result sleepy_atom(muster_update *update) {
-  stage *stage = update->type_user;
+  struct stage *stage = update->type_user;
   note(stage, 's');
   if (stage->submits) {
     stage->submits--;
@@ -213,7 +213,7 @@ static const muster_atom waking[] = {{.run = wake_another}, {.run = third_atom}}
 static const muster_atom sleepy[] = {{.run = sleepy_atom}};
 
 /* A type whose agents wake agents[wakes] every frame, and one whose agents have a period of a minute. */
-static little_world waking_world(stage *stage, uint32_t workers, muster_clock clock, uint32_t spawns_max) {
+static little_world waking_world(struct stage *stage, uint32_t workers, muster_clock clock, uint32_t spawns_max) {
   muster_world_def def = muster_default_world_def();
   def.clock = clock;
   little_world little = little_world_create(workers, &def);
@@ -227,7 +227,7 @@ static little_world waking_world(stage *stage, uint32_t workers, muster_clock cl
   return little;
 }
 
-static void add_waker(little_world *little, stage *stage) {
+static void add_waker(little_world *little, struct stage *stage) {
   muster_type_def type = staged_type(stage);
   type.name = "waker";
   type.atoms = waking;
@@ -237,7 +237,7 @@ static void add_waker(little_world *little, stage *stage) {
 }
 
 Test(preemption, who_is_woken_by_an_update_runs_between_its_atoms) {
-  stage stage = {.wakes = 3};
+  struct stage stage = {.wakes = 3};
   little_world little = waking_world(&stage, 1, MUSTER_CLOCK_WALL, 0);
   add_waker(&little, &stage);
   muster_frame_report report = run_until_update(&little, &stage);
@@ -251,7 +251,7 @@ Test(preemption, who_is_woken_by_an_update_runs_between_its_atoms) {
 }
 
 Test(preemption, under_the_virtual_clock_who_is_woken_waits_for_the_next_intake) {
-  stage stage = {.wakes = 3};
+  struct stage stage = {.wakes = 3};
   little_world little = waking_world(&stage, 1, MUSTER_CLOCK_VIRTUAL, 0);
   add_waker(&little, &stage);
   run_until_update(&little, &stage);
@@ -260,7 +260,7 @@ Test(preemption, under_the_virtual_clock_who_is_woken_waits_for_the_next_intake)
 }
 
 Test(preemption, an_agent_whose_type_spawns_is_run_in_the_next_frame) {
-  stage stage = {.wakes = 3};
+  struct stage stage = {.wakes = 3};
   little_world little = waking_world(&stage, 1, MUSTER_CLOCK_WALL, 1);
   add_waker(&little, &stage);
   run_until_update(&little, &stage);
@@ -272,7 +272,7 @@ Test(preemption, an_agent_whose_type_spawns_is_run_in_the_next_frame) {
 }
 
 Test(preemption, who_wakes_itself_runs_in_every_frame_once) {
-  stage stage = {.submits = 10};
+  struct stage stage = {.submits = 10};
   little_world little = waking_world(&stage, 2, MUSTER_CLOCK_WALL, 0);
   run_frame_with(&little, 10000000000u);
   uint32_t before = load_relaxed_u32(&stage.length);
@@ -305,7 +305,7 @@ static void *ring_all(void *argument) {
 /* After the last wake every agent runs once more; no agent runs twice in a frame, or on two workers (each update would
  * see no time elapsed, which the frame report counts as a completion like any other: the sums tell). */
 Test(preemption, wakes_of_other_threads_are_all_followed_by_a_run) {
-  stage stage = {0};
+  struct stage stage = {0};
   little_world little = waking_world(&stage, 2, MUSTER_CLOCK_WALL, 0);
   run_frame_with(&little, 1000000u);
   for (uint32_t round = 0; round < 20; round++) {
@@ -326,7 +326,7 @@ Test(preemption, wakes_of_other_threads_are_all_followed_by_a_run) {
 }
 
 Test(preemption, a_wake_of_an_agent_that_is_removed_and_of_the_one_after_it_are_two_things) {
-  stage stage = {0};
+  struct stage stage = {0};
   little_world little = waking_world(&stage, 1, MUSTER_CLOCK_WALL, 0);
   run_frame_with(&little, 10000000000u);
   for (uint32_t round = 0; round < 100; round++) {
@@ -343,7 +343,7 @@ Test(preemption, a_wake_of_an_agent_that_is_removed_and_of_the_one_after_it_are_
 }
 
 Test(preemption, too_many_wakes_are_refused_and_none_that_was_taken_is_lost) {
-  stage stage = {0};
+  struct stage stage = {0};
   muster_world_def def = muster_default_world_def();
   def.commands_max = 16;
   little_world little = little_world_create(1, &def);

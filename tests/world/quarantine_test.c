@@ -27,7 +27,7 @@ static bool rests(uint32_t frame) {
 }
 
 Test(quarantine, by_the_hosts_word_keeps_a_type_from_running_until_a_pardon_and_is_replayed) {
-  recorded run;
+  struct recorded run;
   little_world little = open_world();
   recorded_begin(&run, little.world);
   for (uint32_t i = 0; i < AGENTS; i++) spawn_at(&little, i);

@@ -4,24 +4,24 @@
 enum { CROWD = 200, PER_FRAME = 4, REACTORS = 10, BY_NS = 30 * FRAME_NS };
 
 /* What the updates of a type share: serial in these worlds of one worker. */
-typedef struct script {
+struct script {
   bool reacts;    /* asks for a time */
   uint64_t by_ns; /* after the appraisal */
   uint32_t appraised;
   uint32_t in_time, late; /* updates after an appraisal */
   uint64_t longest_ns;    /* from an appraisal to its reaction */
   uint64_t again_ns;      /* a second time, asked for in the same update; 0 = none */
-} script;
+};
 
-typedef struct witness {
+struct witness {
   uint64_t appraised_ns;
   uint32_t runs;
-} witness;
+};
 
 /* The first update appraises; the next one is the reaction. */
 static muster_atom_result live(muster_update *update) {
-  script *script = update->type_user;
-  witness *witness = update->state;
+  struct script *script = update->type_user;
+  struct witness *witness = update->state;
   if (witness->runs++ == 0) {
     witness->appraised_ns = update->now_ns;
     script->appraised++;
@@ -37,8 +37,8 @@ static muster_atom_result live(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static muster_type register_one(const little_world *little, const muster_atom *atom, script *script, uint64_t period_ns,
-                                uint32_t state_bytes) {
+static muster_type register_one(const little_world *little, const muster_atom *atom, struct script *script,
+                                uint64_t period_ns, uint32_t state_bytes) {
   muster_type_def type = muster_default_type_def();
   type.atoms = atom;
   type.atom_count = 1;
@@ -50,7 +50,7 @@ static muster_type register_one(const little_world *little, const muster_atom *a
 }
 
 /* An overloaded crowd of the important, and a few who are not and appraise something. */
-static little_world crowded_world(script *script, uint64_t period_ns, uint32_t crowd, muster_order order) {
+static little_world crowded_world(struct script *script, uint64_t period_ns, uint32_t crowd, muster_order order) {
   static const muster_atom plain = {nothing, MUSTER_ROLE_BEHAVIOUR, 1000}, alive = {live, MUSTER_ROLE_BEHAVIOUR, 1000};
   muster_world_def def = muster_default_world_def();
   def.clock = MUSTER_CLOCK_VIRTUAL;
@@ -58,7 +58,7 @@ static little_world crowded_world(script *script, uint64_t period_ns, uint32_t c
   def.updates_per_frame = PER_FRAME;
   little_world little = little_world_create(1, &def);
   muster_type one_of_many = register_one(&little, &plain, NULL, 2 * FRAME_NS, 0);
-  little.type = register_one(&little, &alive, script, period_ns, sizeof(witness));
+  little.type = register_one(&little, &alive, script, period_ns, sizeof(struct witness));
   for (uint32_t i = 0; i < crowd; i++) {
     muster_agent_def agent = muster_default_agent_def();
     agent.type = one_of_many;
@@ -76,7 +76,7 @@ static muster_statistics statistics_of(const little_world *little) {
 }
 
 static void reactions_meet_times(muster_order order) {
-  script with = {.reacts = true, .by_ns = BY_NS}, without = {.by_ns = BY_NS};
+  struct script with = {.reacts = true, .by_ns = BY_NS}, without = {.by_ns = BY_NS};
   little_world little = crowded_world(&with, 2 * FRAME_NS, CROWD, order);
   run_frames(&little, 400);
   cr_assert_eq(with.appraised, REACTORS);
@@ -99,7 +99,7 @@ Test(reactions, meet_times_that_a_plain_order_misses) {
 
 /* Nobody else is there: the period alone would be too long. */
 Test(reactions, come_ahead_of_the_period) {
-  script script = {.reacts = true, .by_ns = BY_NS};
+  struct script script = {.reacts = true, .by_ns = BY_NS};
   little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
   run_frames(&little, 400);
   cr_assert_eq(script.in_time, REACTORS, "%u in time, %u late", script.in_time, script.late);
@@ -108,7 +108,7 @@ Test(reactions, come_ahead_of_the_period) {
 
 /* As long as there is time left, it does not press: it only moves forward among the others, frame by frame. */
 Test(reactions, move_forward_before_they_press) {
-  script script = {.reacts = true, .by_ns = 64 * FRAME_NS};
+  struct script script = {.reacts = true, .by_ns = 64 * FRAME_NS};
   little_world little = crowded_world(&script, 2 * FRAME_NS, 150, MUSTER_ORDER_PRIORITY);
   run_frames(&little, 800);
   cr_assert_eq(script.in_time, REACTORS);
@@ -118,7 +118,7 @@ Test(reactions, move_forward_before_they_press) {
 }
 
 Test(reactions, keep_the_earlier_of_two_times) {
-  script script = {.reacts = true, .by_ns = 6 * FRAME_NS, .again_ns = 200 * FRAME_NS};
+  struct script script = {.reacts = true, .by_ns = 6 * FRAME_NS, .again_ns = 200 * FRAME_NS};
   little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
   run_frames(&little, 400);
   cr_assert_eq(script.in_time, REACTORS);
@@ -147,7 +147,7 @@ Test(reactions, refuse_times_beyond_all_worlds_and_can_be_taken_back) {
 
 /* Those that are removed, or in quarantine with their type, leave nothing behind. */
 Test(reactions, end_with_their_agents) {
-  script script = {.reacts = true, .by_ns = 50 * FRAME_NS};
+  struct script script = {.reacts = true, .by_ns = 50 * FRAME_NS};
   little_world little = crowded_world(&script, 300 * FRAME_NS, 0, MUSTER_ORDER_PRIORITY);
   uint32_t frames = 0;
   while (script.appraised < REACTORS && frames++ < 400) run_frame(&little);

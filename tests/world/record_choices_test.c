@@ -82,7 +82,8 @@ static uint64_t budget_of(muster_clock clock, uint32_t frame, uint64_t budget_ns
   return clock == MUSTER_CLOCK_VIRTUAL ? budget_ns : budget_ns >> (frame < 45 ? 6 : frame < 60 ? 3 : 0);
 }
 
-static void record_run(recorded *run, uint32_t workers, muster_clock clock, uint32_t frames, uint64_t budget_ns) {
+static void record_run(struct recorded *run, uint32_t workers, muster_clock clock, uint32_t frames,
+                       uint64_t budget_ns) {
   muster_world_def def = choices(clock);
   little_world little = little_world_create(workers, &def);
   muster_agent agents[CREATURES];
@@ -109,7 +110,7 @@ static void record_run(recorded *run, uint32_t workers, muster_clock clock, uint
   little_world_destroy(&little);
 }
 
-static void replay_run(const recorded *run, uint32_t workers, muster_clock clock) {
+static void replay_run(const struct recorded *run, uint32_t workers, muster_clock clock) {
   muster_world_def def = choices(clock);
   little_world little = little_world_create(workers, &def);
   recorded_replay(run, little.world);
@@ -130,7 +131,7 @@ static void replay_run(const recorded *run, uint32_t workers, muster_clock clock
   little_world_destroy(&little);
 }
 
-static bool has_all(const recorded *run) {
+static bool has_all(const struct recorded *run) {
   uint64_t eased = 0;
   for (uint32_t i = 0; i < run->frames; i++) eased += run->reports[i].agents_eased;
   return run->sums.cycles && run->sums.reactions_met + run->sums.reactions_late && eased;
@@ -138,7 +139,7 @@ static bool has_all(const recorded *run) {
 
 static void check_all(uint32_t workers, muster_clock clock) {
   enum { FRAMES = 90 };
-  static recorded run;
+  static struct recorded run;
   bool all = false;
   /* On a machine of unknown speed: with which budget there is pressure, and yet time for further cycles. */
   for (uint64_t budget_ns = 256000000; budget_ns > 500000 && !all; budget_ns /= 2) {
@@ -171,7 +172,7 @@ Test(record_choices, are_replayed_in_the_order_of_deadlines) {
 /* No worker makes a difference: recorded apart, the runs are the same. */
 Test(record_choices, give_the_same_world_on_1_to_8_workers) {
   enum { FRAMES = 60 };
-  static recorded one, many;
+  static struct recorded one, many;
   record_run(&one, 1, MUSTER_CLOCK_VIRTUAL, FRAMES, 2000000);
   for (uint32_t workers = 2; workers <= 8; workers *= 2) {
     record_run(&many, workers, MUSTER_CLOCK_VIRTUAL, FRAMES, 2000000);
@@ -188,7 +189,7 @@ Test(record_choices, give_the_same_world_on_1_to_8_workers) {
 /* Each time on its own: a record with one of them is refused, and the world goes on by what it had measured itself. */
 Test(record_choices, times_that_no_clock_measures_are_not_taken_from_a_record) {
   little_world little = little_world_create(1, NULL);
-  recorded run;
+  struct recorded run;
   recorded_begin(&run, little.world);
   struct muster_world *world = little.world;
   frame_experience *read = &world->experience, own = *read;

@@ -45,20 +45,20 @@ typedef struct penalties {
 } penalties;
 
 /* What is told of them at the end. */
-typedef struct told {
+struct told {
   muster_offence offences[MUSTER_OFFENCES_KEPT];
   uint32_t count;
   muster_conduct conduct;
-} told;
+};
 
-static told told_of(const little_world *little) {
-  told all = {.conduct = muster_default_conduct()};
+static struct told told_of(const little_world *little) {
+  struct told all = {.conduct = muster_default_conduct()};
   all.count = muster_offences_read(little->world, all.offences, MUSTER_OFFENCES_KEPT);
   cr_assert_eq(muster_conduct_read(little->world, (muster_type){1}, &all.conduct), MUSTER_OK);
   return all;
 }
 
-static void check_told(const told *one, const told *other) {
+static void check_told(const struct told *one, const struct told *other) {
   cr_assert_eq(one->count, other->count);
   for (uint32_t i = 0; i < one->count; i++) {
     const muster_offence *a = &one->offences[i], *b = &other->offences[i];
@@ -81,7 +81,7 @@ static penalties penalties_of(const little_world *little) {
   return all;
 }
 
-static told record_run(recorded *run, penalties *each) {
+static struct told record_run(struct recorded *run, penalties *each) {
   little_world little = open_world(2);
   muster_agent agents[AGENTS];
   recorded_begin(run, little.world);
@@ -93,12 +93,12 @@ static told record_run(recorded *run, penalties *each) {
     each[i] = penalties_of(&little);
   }
   recorded_end(run, little.world);
-  told told = told_of(&little);
+  struct told told = told_of(&little);
   little_world_destroy(&little);
   return told;
 }
 
-static void replay_run(const recorded *run, const penalties *each, const told *wanted, uint32_t workers) {
+static void replay_run(const struct recorded *run, const penalties *each, const struct told *wanted, uint32_t workers) {
   little_world little = open_world(workers);
   recorded_replay(run, little.world);
   register_it(&little);
@@ -121,16 +121,16 @@ static void replay_run(const recorded *run, const penalties *each, const told *w
   cr_assert_eq(sums.demotions, run->sums.demotions);
   cr_assert_eq(sums.quarantines, run->sums.quarantines);
   cr_assert_eq(sums.pardons, run->sums.pardons);
-  told told = told_of(&little);
+  struct told told = told_of(&little);
   check_told(&told, wanted);
   little_world_destroy(&little);
 }
 
 Test(record_overruns, are_replayed_on_any_number_of_workers) {
-  static recorded run;
+  static struct recorded run;
   static penalties each[FRAMES];
   replays = false;
-  told told = record_run(&run, each);
+  struct told told = record_run(&run, each);
   cr_assert_geq(run.sums.atoms_over_limit, 6 * (uint64_t)GUILTY, "the guilty were over their limit at both levels");
   cr_assert_geq(run.sums.quarantines, GUILTY);
   cr_assert_eq(run.sums.pardons, 1);

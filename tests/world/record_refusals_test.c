@@ -66,7 +66,7 @@ static void silence(muster_log_level level, const char *message, void *user) {
 }
 
 /* A run of some frames with a bit of everything between them. */
-static void drive(little_world *little, recorded *run, uint32_t frames) {
+static void drive(little_world *little, struct recorded *run, uint32_t frames) {
   muster_agent agents[AGENTS];
   muster_position places[AGENTS];
   muster_observer_def watcher = muster_default_observer_def();
@@ -84,7 +84,7 @@ static void drive(little_world *little, recorded *run, uint32_t frames) {
   }
 }
 
-static void record_little(recorded *run, muster_clock clock) {
+static void record_little(struct recorded *run, muster_clock clock) {
   muster_world_def def = world_def(clock);
   muster_type_def type = type_def();
   little_world little = little_world_create(1, &def);
@@ -126,7 +126,7 @@ static muster_result outcome_of(const void *bytes, size_t count, muster_clock cl
 }
 
 Test(record_refusals, a_byte_changed_anywhere_is_refused_with_its_place) {
-  static recorded run;
+  static struct recorded run;
   uint32_t frames;
   record_little(&run, MUSTER_CLOCK_VIRTUAL);
   cr_assert_eq(outcome_of(run.bytes, run.count, MUSTER_CLOCK_VIRTUAL, false, &frames), MUSTER_E_STATE);
@@ -145,10 +145,10 @@ Test(record_refusals, a_byte_changed_anywhere_is_refused_with_its_place) {
 }
 
 /* Copies a record with some bits of one byte of its sections changed and all checksums right. */
-static size_t forge(const recorded *run, size_t which, unsigned char bits, unsigned char *out) {
+static size_t forge(const struct recorded *run, size_t which, unsigned char bits, unsigned char *out) {
   static unsigned char section_bytes[1 << 20];
   uint32_t layout;
-  tape from, to;
+  struct tape from, to;
   tape_section section;
   bool cut;
   size_t count, length = 0, seen = 0;
@@ -169,7 +169,7 @@ static size_t forge(const recorded *run, size_t which, unsigned char bits, unsig
 }
 
 static void check_forged(muster_clock clock) {
-  static recorded run;
+  static struct recorded run;
   uint32_t frames, diverged = 0;
   record_little(&run, clock);
   unsigned char *forged = malloc(run.count);
@@ -193,17 +193,17 @@ Test(record_refusals, so_does_one_of_the_wall_clock) {
 }
 
 /* Where the index of an observer that is added stands, as forge() counts bytes. */
-static size_t find_added(const recorded *run, uint32_t index) {
+static size_t find_added(const struct recorded *run, uint32_t index) {
   uint32_t layout;
-  tape from;
+  struct tape from;
   tape_section section;
   bool cut;
   size_t seen = 0;
   memcpy(&layout, run->bytes + 12, sizeof layout);
   cr_assert_eq(tape_read_from(&from, run->bytes, run->count, layout), MUSTER_OK);
   for (; tape_next(&from, &section, &cut) == MUSTER_OK; seen += section.bytes)
-    for (size_t i = 0; i + sizeof(command) <= section.bytes; i++) {
-      command command;
+    for (size_t i = 0; i + sizeof(struct command) <= section.bytes; i++) {
+      struct command command;
       memcpy(&command, run->bytes + section.at + i, sizeof command);
       if (command.kind == COMMAND_OBSERVER_ADD && command.index == index && command.generation == 1)
         return seen + i + offsetof(struct command, index);
@@ -213,7 +213,7 @@ static size_t find_added(const recorded *run, uint32_t index) {
 }
 
 Test(record_refusals, an_observer_gets_an_index_that_was_given_back_but_none_that_is_held) {
-  static recorded run;
+  static struct recorded run;
   uint32_t frames;
   muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
   muster_type_def type = type_def();
@@ -243,7 +243,7 @@ Test(record_refusals, an_observer_gets_an_index_that_was_given_back_but_none_tha
 }
 
 Test(record_refusals, a_record_that_was_cut_is_refused_or_replayed_as_far_as_it_goes) {
-  static recorded run;
+  static struct recorded run;
   uint32_t frames, most = 0;
   record_little(&run, MUSTER_CLOCK_WALL);
   for (size_t count = 0; count < run.count; count += 97) {
@@ -264,7 +264,7 @@ Test(record_refusals, what_is_no_record_is_refused) {
   cr_assert_not_null(strstr(muster_last_error(), "offset 0: this is no record"), "%s", muster_last_error());
 }
 
-static void expect_type_refused(const recorded *run, const muster_type_def *type, const char *says) {
+static void expect_type_refused(const struct recorded *run, const muster_type_def *type, const char *says) {
   muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
   little_world little = little_world_create(1, &def);
   recorded_replay(run, little.world);
@@ -276,7 +276,7 @@ static void expect_type_refused(const recorded *run, const muster_type_def *type
 }
 
 Test(record_refusals, another_type_is_named_with_its_field) {
-  static recorded run;
+  static struct recorded run;
   record_little(&run, MUSTER_CLOCK_VIRTUAL);
   muster_type_def type = type_def();
   expect_type_refused(&run, NULL, "type 1 is not registered");
@@ -292,7 +292,7 @@ Test(record_refusals, another_type_is_named_with_its_field) {
 }
 
 Test(record_refusals, another_world_is_named_with_its_field) {
-  static recorded run;
+  static struct recorded run;
   record_little(&run, MUSTER_CLOCK_VIRTUAL);
   muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL), read = muster_default_world_def();
   muster_record_info info = muster_default_record_info();
@@ -313,7 +313,7 @@ Test(record_refusals, another_world_is_named_with_its_field) {
 
 /* An update that does otherwise than it did is noticed by the hash of its frame. */
 Test(record_refusals, an_update_that_does_something_else_diverges_in_its_frame) {
-  static recorded run;
+  static struct recorded run;
   record_little(&run, MUSTER_CLOCK_VIRTUAL);
   muster_type_def type = type_def();
   const muster_atom lazy[] = {{breed, MUSTER_ROLE_BEHAVIOUR, 20000}, {breed, MUSTER_ROLE_ACTION, 1000}};
@@ -326,7 +326,7 @@ Test(record_refusals, only_a_new_world_can_begin) {
   muster_record_def record = muster_default_record_def();
   muster_type_def type = type_def();
   little_world little = little_world_create(1, NULL);
-  recorded run = {0};
+  struct recorded run = {0};
   record.write = recorded_write;
   record.user = &run;
   register_type(&little, &type);
@@ -338,7 +338,7 @@ Test(record_refusals, only_a_new_world_can_begin) {
 }
 
 Test(record_refusals, a_world_that_replays_takes_no_frame_and_ignores_its_host) {
-  static recorded run;
+  static struct recorded run;
   record_little(&run, MUSTER_CLOCK_VIRTUAL);
   muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
   muster_type_def type = type_def();
@@ -346,7 +346,7 @@ Test(record_refusals, a_world_that_replays_takes_no_frame_and_ignores_its_host) 
   recorded_replay(&run, little.world);
   register_type(&little, &type);
   cr_assert_eq(muster_frame_run(little.world, &(muster_frame){1, 1000000}), MUSTER_E_STATE);
-  recorded own = {0};
+  struct recorded own = {0};
   for (uint32_t i = 0; i < FRAMES; i++) {
     muster_agent agent = spawn_at(&little, 3);
     cr_assert_eq(agent.index, i);
@@ -364,7 +364,7 @@ Test(record_refusals, a_world_that_replays_takes_no_frame_and_ignores_its_host) 
 /* The first frames fit, one that moves too many does not. */
 Test(record_refusals, a_full_buffer_ends_the_recording_and_what_was_written_is_whole) {
   enum { WHOLE = 4, MANY = 4000 };
-  static recorded run;
+  static struct recorded run;
   static muster_agent agents[MANY];
   static muster_position places[MANY];
   uint32_t lines = 0, frames;
@@ -375,7 +375,7 @@ Test(record_refusals, a_full_buffer_ends_the_recording_and_what_was_written_is_w
   def.log = (muster_log_sink){silence, &lines};
   little_world little = little_world_create(1, &def);
   lines = 0;
-  run = (recorded){0};
+  run = (struct recorded){0};
   record.write = recorded_write;
   record.user = &run;
   record.buffer_bytes = 65536;
@@ -410,13 +410,13 @@ static void *user_of(muster_agent agent, uint64_t name, void *user) {
 }
 
 Test(record_refusals, user_pointers_come_back_by_their_names) {
-  static recorded run;
+  static struct recorded run;
   uint64_t values[] = {0, 1, 2, 3}, copies[] = {0, 1, 2, 3};
   muster_world_def def = world_def(MUSTER_CLOCK_VIRTUAL);
   muster_type_def type = type_def();
   muster_record_def record = muster_default_record_def();
   little_world little = little_world_create(1, &def);
-  run = (recorded){0};
+  run = (struct recorded){0};
   record.write = recorded_write;
   record.user = &run;
   record.hash_every = 1;

@@ -140,15 +140,15 @@ static muster_world_def world_def(muster_clock clock) {
 
 /* ------------------------------------------------------------------------------------------------ the recorded run */
 
-typedef struct meddler {
+struct meddler {
   muster_world *world;
   muster_agent agents[LISTENERS];
   atomic_bool stop;
-} meddler;
+};
 
 /* Another thread that never rests: it wakes, moves, tunes, sends and spawns while frames run. */
 static void *meddle(void *argument) {
-  meddler *meddler = argument;
+  struct meddler *meddler = argument;
   muster_agent_tuning tuning = muster_default_agent_tuning();
   muster_agent_def def = muster_default_agent_def();
   def.type = (muster_type){1};
@@ -170,7 +170,7 @@ static void *meddle(void *argument) {
   return NULL;
 }
 
-static void populate(muster_world *world, meddler *meddler, muster_observer *watchers) {
+static void populate(muster_world *world, struct meddler *meddler, muster_observer *watchers) {
   muster_agent_def def = muster_default_agent_def();
   muster_observer_def observer = muster_default_observer_def();
   for (uint32_t i = 0; i < CREATURES + LISTENERS; i++) {
@@ -183,7 +183,8 @@ static void populate(muster_world *world, meddler *meddler, muster_observer *wat
 }
 
 /* Between two frames: arrays. */
-static void move_many(muster_world *world, const meddler *meddler, const muster_observer *watchers, uint32_t frame) {
+static void move_many(muster_world *world, const struct meddler *meddler, const muster_observer *watchers,
+                      uint32_t frame) {
   muster_position places[LISTENERS];
   float values[LISTENERS];
   for (uint32_t i = 0; i < LISTENERS; i++) {
@@ -204,11 +205,11 @@ static uint64_t budget_of(muster_clock clock, uint32_t frame, uint32_t times) {
   return times * (900000ull << frame * 3 % LENGTHS);
 }
 
-static void record_run(recorded *run, uint32_t workers, muster_clock clock, uint32_t times) {
+static void record_run(struct recorded *run, uint32_t workers, muster_clock clock, uint32_t times) {
   muster_observer watchers[WATCHERS];
   muster_world_def def = world_def(clock);
   little_world little = little_world_create(workers, &def);
-  meddler meddler = {.world = little.world};
+  struct meddler meddler = {.world = little.world};
   pthread_t thread;
   recorded_begin(run, little.world);
   register_both(little.world);
@@ -225,7 +226,7 @@ static void record_run(recorded *run, uint32_t workers, muster_clock clock, uint
 }
 
 /* Replays on so many workers; every frame must leave the world that the recorded one did. */
-static void replay_run(const recorded *run, uint32_t workers, muster_clock clock) {
+static void replay_run(const struct recorded *run, uint32_t workers, muster_clock clock) {
   muster_world_def def = world_def(clock);
   little_world little = little_world_create(workers, &def);
   recorded_replay(run, little.world);
@@ -255,7 +256,7 @@ static bool has_all(const muster_statistics *sums) {
 
 static void check_all(uint32_t workers, muster_clock clock) {
   enum { TIMES_MAX = 8 };
-  static recorded run;
+  static struct recorded run;
   uint32_t times = 1;
   record_run(&run, workers, clock, times);
   for (; clock == MUSTER_CLOCK_WALL && times < TIMES_MAX && !has_all(&run.sums); times *= 2) {
@@ -302,7 +303,7 @@ static void crowd_register(little_world *little) {
 /* More are due than a frame releases, so the order in which agents hang in their wheels matters; and that follows from
  * who settled them beside whom. */
 static void check_crowd(uint32_t workers) {
-  static recorded run;
+  static struct recorded run;
   little_world little = crowd_create(workers);
   recorded_begin(&run, little.world);
   crowd_register(&little);

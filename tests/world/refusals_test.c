@@ -28,21 +28,21 @@ int __wrap_snprintf(char *text, size_t bytes, const char *format, ...) {
   return written;
 }
 
-typedef struct plan {
+struct plan {
   muster_agent to, gone;
   muster_type type;
   uint32_t sent;
   uint64_t refused[MUSTER_E_INPUT + 1];
-} plan;
+};
 
-static void note(plan *plan, muster_result result, muster_result expected) {
+static void note(struct plan *plan, muster_result result, muster_result expected) {
   cr_assert_eq(result, expected, "%s instead of %s", muster_result_name(result), muster_result_name(expected));
   cr_assert_eq(muster_last_result(), expected);
   plan->refused[result]++;
 }
 
 static muster_atom_result send_too_much(muster_update *update) {
-  plan *plan = update->user;
+  struct plan *plan = update->user;
   if (!plan) return MUSTER_ATOM_NEXT;
   for (uint32_t i = 0; i < SENDS; i++)
     if (muster_update_send(update, plan->to, "hen", 4) == MUSTER_OK)
@@ -63,14 +63,14 @@ static muster_type_def sender_type(const muster_atom *atom) {
   return type;
 }
 
-static muster_agent spawn_with(const little_world *little, plan *plan) {
+static muster_agent spawn_with(const little_world *little, struct plan *plan) {
   muster_agent_def def = muster_default_agent_def();
   def.type = little->type;
   def.user = plan;
   return muster_agent_spawn(little->world, &def);
 }
 
-static void run_until_refused(little_world *little, const plan *plan) {
+static void run_until_refused(little_world *little, const struct plan *plan) {
   for (uint32_t frames = 0; plan->refused[MUSTER_E_FULL] == 0; frames++) {
     cr_assert_lt(frames, 100);
     run_frame(little);
@@ -84,7 +84,7 @@ Test(refusals, of_a_hundred_thousand_sends_in_one_update_make_no_words) {
     little_world little = little_world_create(1, NULL);
     muster_type_def type = sender_type(&atom);
     register_type(&little, &type);
-    plan plan = {.to = spawn_with(&little, NULL)};
+    struct plan plan = {.to = spawn_with(&little, NULL)};
     spawn_with(&little, &plan);
     run_frame(&little);
     words_made = 0;
@@ -100,7 +100,7 @@ Test(refusals, of_a_hundred_thousand_sends_in_one_update_make_no_words) {
 }
 
 static muster_atom_result do_all_wrong(muster_update *update) {
-  plan *plan = update->user;
+  struct plan *plan = update->user;
   if (!plan) return MUSTER_ATOM_NEXT;
   muster_agent_def def = muster_default_agent_def();
   def.type = plan->type;
@@ -127,7 +127,7 @@ Test(refusals, of_whatever_an_update_asks_for_make_no_words) {
   little_world little = little_world_create(1, NULL);
   muster_type_def type = sender_type(&atom);
   register_type(&little, &type);
-  plan plan = {.to = spawn_with(&little, NULL), .gone = spawn_with(&little, NULL), .type = little.type};
+  struct plan plan = {.to = spawn_with(&little, NULL), .gone = spawn_with(&little, NULL), .type = little.type};
   muster_agent_remove(little.world, plan.gone);
   spawn_with(&little, &plan);
   run_frame(&little);
@@ -152,7 +152,7 @@ Test(refusals, of_what_a_host_asks_for_make_no_words) {
   little_world little = little_world_create(1, &def);
   muster_type_def type = sender_type(&atom);
   register_type(&little, &type);
-  plan plan = {.to = spawn_with(&little, NULL)};
+  struct plan plan = {.to = spawn_with(&little, NULL)};
   muster_observer_def observer = muster_default_observer_def();
   muster_observer_add(little.world, &observer);
   while (muster_agent_move(little.world, plan.to, (muster_position){0, 0, 0}) == MUSTER_OK) {

@@ -4,10 +4,10 @@
 
 enum { AGENTS = 3000, FRAMES = 120, ATOMS = 6 };
 
-typedef struct mind {
+struct mind {
   uint64_t sum, told_ns;
   uint32_t calls;
-} mind;
+};
 
 /* The agent goes, often with sets that are owed time, and another one comes. */
 static void replace(muster_update *update) {
@@ -20,7 +20,7 @@ static void replace(muster_update *update) {
 
 /* Costs, results and what is told depend on the agent: all of it shows in its state. */
 static muster_atom_result think(muster_update *update) {
-  mind *mind = update->state;
+  struct mind *mind = update->state;
   uint64_t random = muster_update_random(update);
   mind->sum = mind->sum * 31 + random + update->set + update->elapsed_ns;
   mind->told_ns += update->elapsed_ns;
@@ -37,7 +37,7 @@ static muster_atom_result think(muster_update *update) {
 }
 
 static muster_atom_result act(muster_update *update) {
-  mind *mind = muster_update_state_of(update, update->agent);
+  struct mind *mind = muster_update_state_of(update, update->agent);
   mind->sum = mind->sum * 7 + update->elapsed_ns;
   return MUSTER_ATOM_NEXT;
 }
@@ -71,7 +71,7 @@ static void register_thinkers(little_world *little) {
   muster_type_def type = muster_default_type_def();
   type.sets = sets;
   type.set_count = 5;
-  type.state_bytes = sizeof(mind);
+  type.state_bytes = sizeof(struct mind);
   type.period_ns = 3 * FRAME_NS;
   type.model_cost_ns = cost_of;
   type.slice_ns = 15000;
@@ -134,7 +134,7 @@ Test(sets_determinism, the_same_world_on_any_number_of_workers) {
 }
 
 Test(sets_determinism, the_same_world_in_a_replay) {
-  recorded run;
+  struct recorded run;
   little_world little = little_world_create(2, NULL);
   register_thinkers(&little);
   recorded_begin(&run, little.world);
@@ -157,7 +157,7 @@ Test(sets_determinism, the_same_world_in_a_replay) {
 Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_their_place) {
   little_world little = little_world_create(1, NULL);
   register_thinkers(&little);
-  command command = {.kind = COMMAND_SET_TUNE, .index = 1};
+  struct command command = {.kind = COMMAND_SET_TUNE, .index = 1};
   muster_set_tuning tuning = muster_default_set_tuning();
   command.tuning.priority = (uint8_t)tuning.priority;
   command.tuning.period_updates = tuning.period_updates;
@@ -171,7 +171,7 @@ Test(sets_determinism, a_replay_takes_commands_for_types_and_none_for_herds_in_t
 }
 
 Test(sets_determinism, a_replay_knows_another_set) {
-  recorded run;
+  struct recorded run;
   static const muster_atom atom = {think, MUSTER_ROLE_BEHAVIOUR, 0};
   muster_set_def set = muster_default_set_def();
   muster_type_def type = muster_default_type_def();
@@ -179,7 +179,7 @@ Test(sets_determinism, a_replay_knows_another_set) {
   set.atom_count = 1;
   type.sets = &set;
   type.set_count = 1;
-  type.state_bytes = sizeof(mind);
+  type.state_bytes = sizeof(struct mind);
   little_world little = little_world_create(1, NULL);
   register_type(&little, &type);
   recorded_begin(&run, little.world);

@@ -1,7 +1,7 @@
 /* Types with sets: in which order they run, what becomes of one that is cut, and who is owed time. */
 #include "support/set_world.h"
 
-static calls noted;
+static struct calls noted;
 
 static void reset(void) {
   memset(&noted, 0, sizeof noted);

@@ -2,7 +2,7 @@
 #include "support/papers_rules.h"
 #include "support/set_world.h"
 
-static calls noted;
+static struct calls noted;
 
 static void reset(void) {
   memset(&noted, 0, sizeof noted);
@@ -121,7 +121,7 @@ Test(sets_periods, no_time_is_lost_or_told_twice) {
     if (frame % 7 == 0) muster_agent_wake(little.world, agent);
     run_frame_with(&little, frame % 5 == 0 ? 40000u : 5000000u);
     for (uint32_t i = 0; i < noted.count; i++) {
-      const call *call = &noted.calls[i];
+      const struct call *call = &noted.calls[i];
       if (call->atom == 0) began_ns[call->set] = call->now_ns;
       cr_assert_eq(call->now_ns, began_ns[call->set], "set %u, atom %u", call->set, call->atom);
       cr_assert_eq(call->now_ns - call->elapsed_ns, spawned_ns + told_ns[call->set], "set %u, atom %u", call->set,

@@ -5,7 +5,7 @@
 
 enum { GUARD_BYTES = 4096, GUARD = 0x5a, AGENTS = 8 };
 
-static calls noted;
+static struct calls noted;
 static uint32_t spoilt;
 
 /* Memory with a guard behind it. */

@@ -1,7 +1,7 @@
 /* Types with sets: what is refused, and with which words. */
 #include "support/set_world.h"
 
-static calls noted;
+static struct calls noted;
 
 /* Registers a type of one set after a change of either; the error. */
 static const char *refusal(void (*change)(muster_type_def *type, muster_set_def *set)) {

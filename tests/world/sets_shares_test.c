@@ -1,7 +1,7 @@
 /* Types with sets: how an update's time is shared among its sets, and a frame's among its agents. */
 #include "support/set_world.h"
 
-static calls noted;
+static struct calls noted;
 
 static void reset(void) {
   memset(&noted, 0, sizeof noted);
@@ -60,12 +60,12 @@ Test(sets_shares, each_set_that_has_its_turn_runs_an_atom) {
 }
 
 /* Counts calls of atoms by agent. */
-typedef struct tally {
+struct tally {
   uint32_t calls[64];
-} tally;
+};
 
 static muster_atom_result count_call(muster_update *update) {
-  tally *tally = update->type_user;
+  struct tally *tally = update->type_user;
   tally->calls[update->agent.index]++;
   return MUSTER_ATOM_NEXT;
 }
@@ -76,7 +76,7 @@ enum { LONG_SET = 1000 };
  * second in one frame. */
 static void run_two(uint32_t first, uint32_t second, uint64_t slice_ns, uint32_t ran[2]) {
   static muster_atom atoms[LONG_SET];
-  static tally tally;
+  static struct tally tally;
   for (uint32_t i = 0; i < LONG_SET; i++) atoms[i] = (muster_atom){count_call, MUSTER_ROLE_BEHAVIOUR, ATOM_NS};
   muster_set_def set = set_of(0, MUSTER_MODE_SLICEABLE, 50);
   set.atoms = atoms;

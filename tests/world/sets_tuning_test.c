@@ -1,7 +1,7 @@
 /* Types with sets: changes while their agents run. */
 #include "support/set_world.h"
 
-static calls noted;
+static struct calls noted;
 
 static void reset(void) {
   memset(&noted, 0, sizeof noted);

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-static calls noted;
+static struct calls noted;
 static muster_pool *pool;
 
 static uint64_t real_ns(void) {
@@ -18,7 +18,7 @@ static uint64_t urgent_until_ns; /* what is urgent takes until then */
 /* A call of nobody, in between. */
 static void be_urgent(void *argument, uint32_t worker) {
   (void)argument, (void)worker;
-  noted.calls[noted.count++] = (call){.set = (uint32_t)'!' - 'a', .atom = (uint32_t)'!' - '0'};
+  noted.calls[noted.count++] = (struct call){.set = (uint32_t)'!' - 'a', .atom = (uint32_t)'!' - '0'};
   while (real_ns() < urgent_until_ns) continue;
 }
 

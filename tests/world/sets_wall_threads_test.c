@@ -5,17 +5,17 @@
 enum { AGENTS = 400, SETS = 4, ATOMS = 8, FRAMES = 60 };
 
 /* What an agent knows of its own sets; only its own worker writes it. */
-typedef struct mind {
+struct mind {
   uint64_t told_ns[SETS]; /* of completed runs */
   uint64_t began_ns[SETS];
   uint32_t next[SETS]; /* the atom that must come next, when the set is sliceable */
   uint32_t broken;     /* rules */
   uint32_t runs[SETS];
   uint64_t spawned_ns;
-} mind;
+};
 
 static void be_born(muster_update *update) {
-  mind *mind = update->state;
+  struct mind *mind = update->state;
   mind->spawned_ns = update->now_ns;
 }
 
@@ -28,7 +28,7 @@ static void spin(uint32_t rounds) {
 }
 
 static muster_atom_result think(muster_update *update, uint32_t atom) {
-  mind *mind = update->state;
+  struct mind *mind = update->state;
   uint32_t set = update->set;
   uint64_t random = muster_update_random(update);
   spin((uint32_t)(random >> 40) % 3000);
@@ -81,7 +81,7 @@ static void register_thinkers(little_world *little, uint64_t slice_ns) {
   muster_type_def type = muster_default_type_def();
   type.sets = sets;
   type.set_count = SETS;
-  type.state_bytes = sizeof(mind);
+  type.state_bytes = sizeof(struct mind);
   type.period_ns = 3 * FRAME_NS;
   type.user = little->pool;
   type.on_spawned = be_born;
@@ -102,7 +102,7 @@ static void run_world(uint64_t slice_ns, uint64_t budget_ns) {
   for (uint32_t frame = 0; frame < FRAMES; frame++) {
     run_frame_with(&little, budget_ns);
     for (uint32_t i = 0; i < AGENTS; i++) {
-      const mind *mind = info_of(&little, agents[i]).state;
+      const struct mind *mind = info_of(&little, agents[i]).state;
       cr_assert_eq(mind->broken, 0, "agent %u in frame %u", i, frame);
       for (uint32_t set = 0; set < SETS; set++) {
         muster_set_info info = muster_default_set_info();
@@ -114,7 +114,7 @@ static void run_world(uint64_t slice_ns, uint64_t budget_ns) {
     }
   }
   for (uint32_t i = 0; i < AGENTS; i++) {
-    const mind *mind = info_of(&little, agents[i]).state;
+    const struct mind *mind = info_of(&little, agents[i]).state;
     for (uint32_t set = 0; set < SETS; set++) runs += mind->runs[set];
   }
   cr_assert_gt(runs, 0);

@@ -11,15 +11,15 @@ enum { TAIL_BYTES = 64, BYTES_MAX = 4096 };
 
 /* What calls need: a world with an agent, an observer, a herd and a type with a set; a new one; a planner's; and the
  * bytes of a record and a snapshot of a new world. */
-typedef struct scene {
+struct scene {
   little_world little;
   muster_world *fresh, *planned;
   muster_agent agent;
   muster_observer observer;
   muster_herd_type herds;
   muster_herd herd;
-  recorded record, snapshot;
-} scene;
+  struct recorded record, snapshot;
+};
 
 static const muster_atom atom = {nothing, MUSTER_ROLE_BEHAVIOUR, 0};
 
@@ -33,7 +33,7 @@ static muster_world *new_world(uint32_t planner_workers) {
   return world;
 }
 
-static void open_bytes(scene *scene) {
+static void open_bytes(struct scene *scene) {
   muster_save_def save = muster_default_save_def();
   muster_world *world = new_world(0);
   save.write = recorded_write;
@@ -44,8 +44,8 @@ static void open_bytes(scene *scene) {
   muster_world_destroy(world);
 }
 
-static scene open_scene(void) {
-  scene scene = {.fresh = new_world(0), .planned = new_world(1)};
+static struct scene open_scene(void) {
+  struct scene scene = {.fresh = new_world(0), .planned = new_world(1)};
   scene.little = (little_world){.world = new_world(0)};
   muster_set_def set = muster_default_set_def();
   set.atoms = &atom;
@@ -69,7 +69,7 @@ static scene open_scene(void) {
   return scene;
 }
 
-static void close_scene(scene *scene) {
+static void close_scene(struct scene *scene) {
   muster_world_destroy(scene->little.world);
   muster_world_destroy(scene->fresh);
   muster_world_destroy(scene->planned);
@@ -93,28 +93,28 @@ static muster_result stopped(muster_pool *pool) {
   return result;
 }
 
-static muster_result viewed(const scene *scene, const muster_view *view) {
+static muster_result viewed(const struct scene *scene, const muster_view *view) {
   muster_sight sights[8];
   uint32_t cursor = 0;
   return made(muster_agents_view(scene->little.world, view, sights, 8, &cursor) == 1);
 }
 
 /* Of one struct: how it is set, and the call that takes it. */
-typedef struct entry {
+struct entry {
   const sized *kind;
   bool is_read; /* by the library: a definition */
-  void (*prepare)(scene *scene, void *given);
-  muster_result (*call)(scene *scene, void *given);
-} entry;
+  void (*prepare)(struct scene *scene, void *given);
+  muster_result (*call)(struct scene *scene, void *given);
+};
 
 #define ENTRY(name, set, result)                                                                                       \
-  static void prepare_##name(scene *scene, void *given) {                                                              \
+  static void prepare_##name(struct scene *scene, void *given) {                                                       \
     muster_##name *it = given;                                                                                         \
     (void)scene;                                                                                                       \
     *it = muster_default_##name();                                                                                     \
     set;                                                                                                               \
   }                                                                                                                    \
-  static muster_result call_##name(scene *scene, void *given) {                                                        \
+  static muster_result call_##name(struct scene *scene, void *given) {                                                 \
     muster_##name *it = given;                                                                                         \
     (void)scene;                                                                                                       \
     return result;                                                                                                     \
@@ -155,7 +155,7 @@ ENTRY(record_status, NOTHING, muster_record_status_read(scene->little.world, it)
 ENTRY(record_info, NOTHING, muster_record_look(scene->record.bytes, scene->record.count, it, NULL))
 ENTRY(snapshot_info, NOTHING, muster_snapshot_look(scene->snapshot.bytes, scene->snapshot.count, it))
 
-static muster_result call_pool_statistics(scene *scene, void *given) {
+static muster_result call_pool_statistics(struct scene *scene, void *given) {
   (void)scene;
   muster_pool_def def = muster_default_pool_def();
   def.workers = 1;
@@ -165,7 +165,7 @@ static muster_result call_pool_statistics(scene *scene, void *given) {
   return result;
 }
 
-static void prepare_pool_statistics(scene *scene, void *given) {
+static void prepare_pool_statistics(struct scene *scene, void *given) {
   (void)scene;
   *(muster_pool_statistics *)given = muster_default_pool_statistics();
 }
@@ -176,37 +176,37 @@ static void prepare_pool_statistics(scene *scene, void *given) {
   { SIZED(name), false, prepare_##name, call_##name }
 
 /* Hands every entry over in a scene of its own, with a struct that is set and followed by zeros. */
-static void each(void (*expect)(scene *scene, const entry *entry, void *given)) {
-  const entry entries[] = {READ(world_def),
-                           READ(pool_def),
-                           READ(type_def),
-                           READ(agent_def),
-                           READ(agent_tuning),
-                           READ(observer_def),
-                           READ(world_tuning),
-                           READ(set_tuning),
-                           READ(herd_type_def),
-                           READ(view),
-                           READ(record_def),
-                           READ(replay_def),
-                           READ(save_def),
-                           READ(load_def),
-                           WRITTEN(frame_report),
-                           WRITTEN(statistics),
-                           WRITTEN(type_cost),
-                           WRITTEN(agent_info),
-                           WRITTEN(agent_explanation),
-                           WRITTEN(conduct),
-                           WRITTEN(set_info),
-                           WRITTEN(herd_info),
-                           WRITTEN(plan_summary),
-                           WRITTEN(record_status),
-                           WRITTEN(record_info),
-                           WRITTEN(snapshot_info),
-                           WRITTEN(pool_statistics)};
+static void each(void (*expect)(struct scene *scene, const struct entry *entry, void *given)) {
+  const struct entry entries[] = {READ(world_def),
+                                  READ(pool_def),
+                                  READ(type_def),
+                                  READ(agent_def),
+                                  READ(agent_tuning),
+                                  READ(observer_def),
+                                  READ(world_tuning),
+                                  READ(set_tuning),
+                                  READ(herd_type_def),
+                                  READ(view),
+                                  READ(record_def),
+                                  READ(replay_def),
+                                  READ(save_def),
+                                  READ(load_def),
+                                  WRITTEN(frame_report),
+                                  WRITTEN(statistics),
+                                  WRITTEN(type_cost),
+                                  WRITTEN(agent_info),
+                                  WRITTEN(agent_explanation),
+                                  WRITTEN(conduct),
+                                  WRITTEN(set_info),
+                                  WRITTEN(herd_info),
+                                  WRITTEN(plan_summary),
+                                  WRITTEN(record_status),
+                                  WRITTEN(record_info),
+                                  WRITTEN(snapshot_info),
+                                  WRITTEN(pool_statistics)};
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     _Alignas(64) unsigned char bytes[BYTES_MAX] = {0};
-    scene scene = open_scene();
+    struct scene scene = open_scene();
     cr_assert_lt(entries[i].kind->whole + TAIL_BYTES, sizeof bytes, "%s", entries[i].kind->name);
     entries[i].prepare(&scene, bytes);
     expect(&scene, &entries[i], bytes);
@@ -218,7 +218,7 @@ static void set_size(void *given, uint32_t size) {
   memcpy(given, &size, sizeof size);
 }
 
-static void expect_taken(scene *scene, const entry *entry, void *given) {
+static void expect_taken(struct scene *scene, const struct entry *entry, void *given) {
   cr_expect_eq(entry->call(scene, given), MUSTER_OK, "%s: %s", entry->kind->name, muster_last_error());
 }
 
@@ -226,7 +226,7 @@ Test(sizes, what_a_default_function_set_is_taken) {
   each(expect_taken);
 }
 
-static void expect_refused(scene *scene, const entry *entry, void *given) {
+static void expect_refused(struct scene *scene, const struct entry *entry, void *given) {
   const uint32_t sizes[] = {0, 1, entry->kind->first - 1, 65537, UINT32_MAX};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     char words[128];
@@ -243,7 +243,7 @@ Test(sizes, that_no_header_ever_had_are_refused) {
   each(expect_refused);
 }
 
-static void expect_older_taken(scene *scene, const entry *entry, void *given) {
+static void expect_older_taken(struct scene *scene, const struct entry *entry, void *given) {
   uint32_t first = entry->kind->first;
   memset((unsigned char *)given + first, 0x5a, TAIL_BYTES + entry->kind->whole - first);
   set_size(given, first);
@@ -257,7 +257,7 @@ Test(sizes, of_the_first_headers_are_taken_and_nothing_beyond_is_read_or_written
   each(expect_older_taken);
 }
 
-static void expect_newer_taken(scene *scene, const entry *entry, void *given) {
+static void expect_newer_taken(struct scene *scene, const struct entry *entry, void *given) {
   uint32_t size = entry->kind->whole + TAIL_BYTES;
   set_size(given, size);
   if (!entry->is_read) memset((unsigned char *)given + entry->kind->whole, 0x5a, TAIL_BYTES);
@@ -271,7 +271,7 @@ Test(sizes, of_newer_headers_are_taken_when_what_only_they_know_is_zero) {
   each(expect_newer_taken);
 }
 
-static void expect_unknown_refused(scene *scene, const entry *entry, void *given) {
+static void expect_unknown_refused(struct scene *scene, const struct entry *entry, void *given) {
   uint32_t size = entry->kind->whole + TAIL_BYTES;
   if (!entry->is_read) return;
   set_size(given, size);

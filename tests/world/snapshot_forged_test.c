@@ -37,13 +37,14 @@ static saved_world save_observed(void) {
 }
 
 /* The place number `which` in the section at which these bytes stand. */
-static unsigned char *find(const parts *parts, uint32_t section, const void *bytes, size_t count, uint32_t which) {
+static unsigned char *find(const struct parts *parts, uint32_t section, const void *bytes, size_t count,
+                           uint32_t which) {
   for (size_t at = parts->begin[section]; at + count <= parts->begin[section + 1]; at++)
     if (memcmp(parts->bytes + at, bytes, count) == 0 && which-- == 0) return parts->bytes + at;
   return NULL;
 }
 
-static muster_result load_parts(const parts *parts) {
+static muster_result load_parts(const struct parts *parts) {
   little_world little = new_world();
   saved_world saved = put_together(parts);
   muster_result result = load_world(little.world, saved.bytes, saved.count);
@@ -57,7 +58,8 @@ static muster_result load_parts(const parts *parts) {
 }
 
 /* With the bytes at a place replaced. */
-static void expect_forged(const parts *parts, unsigned char *place, const void *bytes, size_t count, const char *why) {
+static void expect_forged(const struct parts *parts, unsigned char *place, const void *bytes, size_t count,
+                          const char *why) {
   unsigned char kept[64];
   memcpy(kept, place, count);
   memcpy(place, bytes, count);
@@ -70,14 +72,14 @@ static void expect_forged(const parts *parts, unsigned char *place, const void *
   memcpy(place, kept, count);
 }
 
-static void expect_sight(const parts *parts, uint32_t which, float from_m, float to_m, const char *why) {
+static void expect_sight(const struct parts *parts, uint32_t which, float from_m, float to_m, const char *why) {
   const float was[2] = {near_m, far_m}, is[2] = {from_m, to_m};
   unsigned char *place = find(parts, SECTION_OBSERVERS, was, sizeof was, which);
   cr_assert_not_null(place, "the snapshot has no such observer");
   expect_forged(parts, place, is, sizeof is, why);
 }
 
-static void expect_place(const parts *parts, uint32_t which, muster_position at, const char *why) {
+static void expect_place(const struct parts *parts, uint32_t which, muster_position at, const char *why) {
   unsigned char *place = find(parts, SECTION_OBSERVERS, &stands, sizeof stands, which);
   cr_assert_not_null(place, "the snapshot has no such observer");
   expect_forged(parts, place, &at, sizeof at, why);
@@ -87,7 +89,7 @@ static void expect_place(const parts *parts, uint32_t which, muster_position at,
 Test(snapshot_forged, observers_that_see_as_none_can) {
   static const char why[] = "observer 0 is what none can be";
   saved_world saved = save_observed();
-  parts parts = take_apart(&saved);
+  struct parts parts = take_apart(&saved);
   cr_assert_eq(load_parts(&parts), MUSTER_OK, "%s", muster_last_error());
   for (uint32_t which = 1; which <= 2; which++) {
     expect_sight(&parts, which, -0.001f, far_m, why);
@@ -105,7 +107,7 @@ Test(snapshot_forged, observers_that_see_as_none_can) {
 Test(snapshot_forged, observers_that_stand_where_none_can) {
   static const char why[] = "observer 0 is what none can be";
   saved_world saved = save_observed();
-  parts parts = take_apart(&saved);
+  struct parts parts = take_apart(&saved);
   for (uint32_t which = 0; which < 2; which++) {
     expect_place(&parts, which, (muster_position){1.0000001e9, 0, 0}, why);
     expect_place(&parts, which, (muster_position){0, -1.0000001e9, 0}, why);
@@ -120,7 +122,7 @@ Test(snapshot_forged, observers_that_stand_where_none_can) {
 Test(snapshot_forged, reaches_that_do_not_fit_each_other) {
   static const char why[] = "observers that see as none can";
   saved_world saved = save_observed();
-  parts parts = take_apart(&saved);
+  struct parts parts = take_apart(&saved);
   float *sight = (float *)(void *)(parts.bytes + parts.begin[SECTION_OBSERVERS]), values[5];
   memcpy(values, sight, sizeof values);
   enum { TYPICAL, LINKED, SHORTEST, NEAR, FAR };
@@ -145,7 +147,7 @@ Test(snapshot_forged, reaches_that_do_not_fit_each_other) {
 Test(snapshot_forged, frames_and_times_that_no_world_comes_to) {
   static const char why[] = "no world has run";
   saved_world saved = save_observed();
-  parts parts = take_apart(&saved);
+  struct parts parts = take_apart(&saved);
   unsigned char *head = parts.bytes + parts.begin[SECTION_HEAD];
   unsigned char *frames = head + offsetof(muster_snapshot_info, frames);
   unsigned char *now_ns = head + offsetof(muster_snapshot_info, sim_now_ns);
@@ -166,7 +168,7 @@ Test(snapshot_forged, frames_and_times_that_no_world_comes_to) {
 Test(snapshot_forged, answers_that_are_neither_yes_nor_no) {
   static const char why[] = "levels that give way as none can";
   saved_world saved = save_observed();
-  parts parts = take_apart(&saved);
+  struct parts parts = take_apart(&saved);
   for (size_t i = 1; i <= 2; i++)
     for (unsigned char value = 0; value <= 2; value++)
       expect_forged(&parts, parts.bytes + parts.begin[SECTION_SCORE + 1] - i, &value, 1, value < 2 ? NULL : why);
@@ -180,13 +182,13 @@ Test(snapshot_forged, levels_that_give_way_as_none_can) {
   static const struct {
     size_t offset;
     double good, bad;
-  } fields[] = {{offsetof(ease, from), 1.0, 1.001},      {offsetof(ease, from), 0.0, -0.001},
-                {offsetof(ease, from), 0.5, NAN},        {offsetof(ease, pressure), 2.0, 2.001},
-                {offsetof(ease, pressure), 0.0, -0.001}, {offsetof(ease, depth), 1.5, 1.501},
-                {offsetof(ease, depth), 0.0, -0.001}};
+  } fields[] = {{offsetof(struct ease, from), 1.0, 1.001},      {offsetof(struct ease, from), 0.0, -0.001},
+                {offsetof(struct ease, from), 0.5, NAN},        {offsetof(struct ease, pressure), 2.0, 2.001},
+                {offsetof(struct ease, pressure), 0.0, -0.001}, {offsetof(struct ease, depth), 1.5, 1.501},
+                {offsetof(struct ease, depth), 0.0, -0.001}};
   saved_world saved = save_observed();
-  parts parts = take_apart(&saved);
-  unsigned char *begin = parts.bytes + parts.begin[SECTION_SCORE + 1] - 2 - offsetof(ease, relapsed);
+  struct parts parts = take_apart(&saved);
+  unsigned char *begin = parts.bytes + parts.begin[SECTION_SCORE + 1] - 2 - offsetof(struct ease, relapsed);
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     expect_forged(&parts, begin + fields[i].offset, &fields[i].good, sizeof(double), NULL);
     expect_forged(&parts, begin + fields[i].offset, &fields[i].bad, sizeof(double), why);
@@ -198,7 +200,7 @@ Test(snapshot_forged, levels_that_give_way_as_none_can) {
 /* A list of waiting agents begins with its number; a number that is no more than a sign ends them all. */
 Test(snapshot_forged, agents_in_wheels_that_there_are_not) {
   saved_world saved = save_observed();
-  parts parts = take_apart(&saved);
+  struct parts parts = take_apart(&saved);
   const uint32_t beyond = UINT32_MAX - 1;
   uint32_t list;
   memcpy(&list, parts.bytes + parts.begin[SECTION_WHEELS], sizeof list);
@@ -219,7 +221,7 @@ static const busy_kind *planned_kind(void) {
   return kind;
 }
 
-static muster_result load_planned(const parts *parts) {
+static muster_result load_planned(const struct parts *parts) {
   little_world little = busy_world(planned_kind(), 1);
   saved_world saved = put_together(parts);
   muster_result result = load_world(little.world, saved.bytes, saved.count);
@@ -234,7 +236,7 @@ Test(snapshot_forged, costs_of_actions_that_were_never_measured) {
   for (uint32_t frame = 0; frame < FRAMES; frame++) busy_frame(&little, planned_kind(), frame);
   const frame_experience learnt = little.world->experience;
   saved_world saved = save_world(little.world);
-  parts parts = take_apart(&saved);
+  struct parts parts = take_apart(&saved);
   unsigned char *place = find(&parts, SECTION_LEARNT, &learnt, sizeof learnt, 0);
   cr_assert_not_null(place);
   for (uint32_t kind = 0; kind < ACT_KINDS; kind++) {
@@ -262,7 +264,7 @@ Test(snapshot_forged, paces_that_are_behind_by_more_than_half_a_beat) {
   for (uint32_t i = 0; i < table->count; i++)
     if (table->classes[i].pace.beat_ns > 0) paces[1] = table->classes[i].pace;
   saved_world saved = save_world(little.world);
-  parts parts = take_apart(&saved);
+  struct parts parts = take_apart(&saved);
   for (uint32_t which = 0; which < 2; which++) {
     activation_pace pace = paces[which];
     unsigned char *place = find(&parts, which ? SECTION_CLASSES : SECTION_LEARNT, &pace, sizeof pace, 0);

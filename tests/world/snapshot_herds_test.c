@@ -3,11 +3,11 @@
 #include "support/snapshots.h"
 
 /* What worlds were seen to hold when they were saved. */
-typedef struct seen {
+struct seen {
   uint32_t unfolded, folded, waiting, named, gone;
-} seen;
+};
 
-static void look_round(const herd_busy *busy, seen *seen) {
+static void look_round(const herd_busy *busy, struct seen *seen) {
   const muster_world *world = busy->little.world;
   muster_herd_info info = muster_default_herd_info();
   muster_frame_report report = muster_default_frame_report();
@@ -39,7 +39,7 @@ static void expect_same_herds(const muster_world *one, const muster_world *other
   }
 }
 
-static void compare(uint32_t before, uint32_t unfolded, uint32_t workers, uint32_t after, seen *seen) {
+static void compare(uint32_t before, uint32_t unfolded, uint32_t workers, uint32_t after, struct seen *seen) {
   herd_busy whole = herd_busy_driven(before, unfolded);
   look_round(&whole, seen);
   saved_world saved = save_world(whole.little.world);
@@ -70,24 +70,24 @@ static void compare(uint32_t before, uint32_t unfolded, uint32_t workers, uint32
 }
 
 Test(snapshot_herds, go_on_bit_for_bit_on_one_worker) {
-  seen seen = {0};
+  struct seen seen = {0};
   for (uint32_t before = 20; before < 200; before += 30) compare(before, 40, 1, 80, &seen);
   cr_assert(seen.unfolded && seen.folded && seen.waiting && seen.named && seen.gone, "%u %u %u %u %u", seen.unfolded,
             seen.folded, seen.waiting, seen.named, seen.gone);
 }
 
 Test(snapshot_herds, go_on_bit_for_bit_on_four_workers) {
-  seen seen = {0};
+  struct seen seen = {0};
   for (uint32_t before = 35; before < 130; before += 45) compare(before, 40, 4, 80, &seen);
 }
 
 Test(snapshot_herds, at_any_moment) {
-  seen seen = {0};
+  struct seen seen = {0};
   for (uint32_t before = 0; before < 40; before++) compare(before, 40, 1 + before % 2, 12, &seen);
 }
 
 Test(snapshot_herds, without_room_for_more_unfolded_ones) {
-  seen seen = {0};
+  struct seen seen = {0};
   for (uint32_t before = 30; before < 90; before += 30) compare(before, 5, 2, 50, &seen);
 }
 

@@ -51,18 +51,18 @@ Test(snapshot_ids, stay_and_go_on) {
 }
 
 /* Where a snapshot goes to, and whose pointers are named. */
-typedef struct named {
+struct named {
   saved_world saved;
   int things[4];
-} named;
+};
 
 static bool write_named(const void *bytes, size_t count, void *user) {
-  return saved_world_write(bytes, count, &((named *)user)->saved);
+  return saved_world_write(bytes, count, &((struct named *)user)->saved);
 }
 
 static uint64_t name_it(muster_agent agent, void *agent_user, void *user) {
   (void)agent;
-  return (uint64_t)((int *)agent_user - ((named *)user)->things) + 1;
+  return (uint64_t)((int *)agent_user - ((struct named *)user)->things) + 1;
 }
 
 static void *find_it(muster_agent agent, uint64_t name, void *user) {
@@ -70,7 +70,7 @@ static void *find_it(muster_agent agent, uint64_t name, void *user) {
   return (int *)user + name - 1;
 }
 
-static void spawn_named(const little_world *little, named *named, muster_agent agents[4]) {
+static void spawn_named(const little_world *little, struct named *named, muster_agent agents[4]) {
   for (int i = 0; i < 4; i++) {
     muster_agent_def def = muster_default_agent_def();
     def.type = little->type;
@@ -80,7 +80,7 @@ static void spawn_named(const little_world *little, named *named, muster_agent a
 }
 
 Test(snapshot_ids, user_pointers_are_the_hosts_to_name_and_to_find) {
-  named named = {0};
+  struct named named = {0};
   int after[4];
   muster_agent agents[4];
   little_world little = counting_world(MUSTER_CLOCK_VIRTUAL, 1), loaded = counting_world(MUSTER_CLOCK_VIRTUAL, 1);

@@ -202,7 +202,7 @@ Test(sound, lists_that_hold_somebody_wrongly_are_named) {
   world->spawn_id_count++;
   expect_broken(world, &world->spawn_ids[world->spawn_id_count - 1], &waiting, 4, of(waiting, "active, and its id"));
   world->spawn_id_count--;
-  timer late = {UINT64_MAX, world->timers.heap[0].agent};
+  struct timer late = {UINT64_MAX, world->timers.heap[0].agent};
   expect_broken(world, &world->timers.heap[0], &late, sizeof late, "before its turn");
   expect_sound(world, "put back", 100);
   pending_add(&world->inbox.spawns, waiting);
@@ -216,7 +216,8 @@ Test(sound, company_that_is_listed_wrongly_is_named) {
   uint32_t member = world->company.members[0];
   cr_assert_gt(world->company.count, 0);
   expect_broken(world, &world->company.places[member], &(uint32_t){999999}, 4, of(member, "in company"));
-  expect_broken(world, &world->company.of[member], &(companions){0}, sizeof(companions), of(member, "in nobody's"));
+  expect_broken(world, &world->company.of[member], &(struct companions){0}, sizeof(struct companions),
+                of(member, "in nobody's"));
   expect_broken(world, &world->company.count, &(uint32_t){0}, 4, "in company");
   little_world_destroy(&little);
 }

@@ -8,12 +8,12 @@ enum { AGENTS = 2000, WINDOW = 500, WINDOWS = 12 };
 static const uint64_t step_ns = 10000000u;
 
 /* What an update costs: so much, and so much for each 10 ms that it is told of. */
-typedef struct price {
+struct price {
   uint64_t each_ns, step_ns;
-} price;
+};
 
 static uint64_t cost_of(const muster_cost_query *query, void *user) {
-  const price *price = user;
+  const struct price *price = user;
   return price->each_ns + price->step_ns * (query->elapsed_ns / step_ns);
 }
 
@@ -30,7 +30,7 @@ static muster_atom_result walk(muster_update *update) {
 static const muster_atom walk_only[] = {{.run = walk}};
 
 /* Updates of 100 ms, whose period may be stretched to a second, with frames of 10 ms and 5 ms for them. */
-static little_world build(muster_elapsed contract, const price *price) {
+static little_world build(muster_elapsed contract, const struct price *price) {
   little_world little = little_world_create(1, NULL);
   muster_type_def type = muster_default_type_def();
   type.limit_ns = 1000000000u; /* nobody is put into quarantine */
@@ -49,11 +49,11 @@ static little_world build(muster_elapsed contract, const price *price) {
   return little;
 }
 
-typedef struct course {
+struct course {
   uint64_t completed[WINDOWS]; /* in each window of frames */
   uint64_t stalest_ns[WINDOWS];
   float pressure;
-} course;
+};
 
 static muster_statistics statistics_of(const little_world *little) {
   muster_statistics statistics = muster_default_statistics();
@@ -61,8 +61,8 @@ static muster_statistics statistics_of(const little_world *little) {
   return statistics;
 }
 
-static course run(little_world *little) {
-  course course = {0};
+static struct course run(little_world *little) {
+  struct course course = {0};
   for (uint32_t window = 0; window < WINDOWS; window++) {
     muster_statistics_clear(little->world);
     for (uint32_t i = 0; i < WINDOW; i++) course.pressure = run_frame(little).pressure;
@@ -76,7 +76,7 @@ static course run(little_world *little) {
 }
 
 /* The second half of the run is like the quarter before it. */
-static void settles(const course *course) {
+static void settles(const struct course *course) {
   const uint32_t half = WINDOWS / 2;
   for (uint32_t window = half; window < WINDOWS; window++)
     cr_assert(course->completed[window] * 10 > course->completed[half - 1] * 9 &&
@@ -87,13 +87,13 @@ static void settles(const course *course) {
 
 /* 200 updates of 50 us are due in a frame of 5 ms. Nearly nothing of that is the update's own: who waits twice as long
  * costs twice as much. */
-static const price steep = {200, 5000};
+static const struct price steep = {200, 5000};
 /* The same at 100 ms, but most of it is the update's own. */
-static const price floored = {40000, 1000};
+static const struct price floored = {40000, 1000};
 
 Test(spiral, a_cost_that_grows_from_nothing_spirals_with_the_whole_time) {
   little_world little = build(MUSTER_ELAPSED_DELTA, &steep);
-  course course = run(&little);
+  struct course course = run(&little);
   cr_assert_gt(course.pressure, 1.0f);
   cr_assert_lt(course.completed[WINDOWS - 1] * 10, course.completed[0]);
   cr_assert_leq(course.completed[WINDOWS - 1], WINDOW * 11 / 10); /* the one that each frame runs whatever it costs */
@@ -104,7 +104,7 @@ Test(spiral, a_cost_that_grows_from_nothing_spirals_with_the_whole_time) {
 
 Test(spiral, a_floor_under_the_cost_ends_it) {
   little_world little = build(MUSTER_ELAPSED_DELTA, &floored);
-  course course = run(&little);
+  struct course course = run(&little);
   cr_assert(course.pressure > 0.05f && course.pressure < 1.0f, "%g", (double)course.pressure);
   settles(&course);
   for (uint32_t window = 1; window < WINDOWS; window++) cr_assert_lt(course.stalest_ns[window], 1000000000u);
@@ -113,7 +113,7 @@ Test(spiral, a_floor_under_the_cost_ends_it) {
 
 Test(spiral, bounded_steps_with_a_floor_keep_up) {
   little_world little = build(MUSTER_ELAPSED_STEPS, &floored);
-  course course = run(&little);
+  struct course course = run(&little);
   cr_assert(course.pressure > 0.05f && course.pressure < 1.0f, "%g", (double)course.pressure);
   settles(&course);
   for (uint32_t window = 1; window < WINDOWS; window++) cr_assert_lt(course.stalest_ns[window], 1000000000u);
@@ -124,7 +124,7 @@ Test(spiral, bounded_steps_with_a_floor_keep_up) {
 /* Steps that no period can hold pile up, but updates go on as often as before; and none is lost. */
 Test(spiral, bounded_steps_settle_where_the_whole_time_spirals_and_are_caught_up) {
   little_world little = build(MUSTER_ELAPSED_STEPS, &steep);
-  course course = run(&little);
+  struct course course = run(&little);
   cr_assert_gt(course.pressure, 1.0f);
   settles(&course);
   cr_assert_geq(course.completed[WINDOWS - 1], WINDOW * 5000000ull * 9 / (200 + 100 * 5000) / 10);

@@ -6,12 +6,12 @@ enum { CROWD = 400 };
 
 static _Thread_local bool is_caller;
 
-typedef struct tally {
+struct tally {
   uint32_t by_caller, by_others;
-} tally;
+};
 
 static muster_atom_result count(muster_update *update) {
-  tally *tally = update->state;
+  struct tally *tally = update->state;
   if (is_caller)
     tally->by_caller++;
   else
@@ -24,16 +24,16 @@ static void populate(little_world *little) {
   muster_type_def type = muster_default_type_def();
   type.atoms = atoms;
   type.atom_count = 1;
-  type.state_bytes = sizeof(tally);
+  type.state_bytes = sizeof(struct tally);
   type.period_ns = FRAME_NS;
   register_type(little, &type);
   for (uint32_t i = 0; i < CROWD; i++) spawn_at(little, i);
 }
 
-static tally sum_of(const little_world *little) {
-  tally sum = {0, 0};
+static struct tally sum_of(const little_world *little) {
+  struct tally sum = {0, 0};
   for (muster_agent agent = {0, 0}; !muster_agent_is_null(agent = muster_agent_next(little->world, agent));) {
-    const tally *one = info_of(little, agent).state;
+    const struct tally *one = info_of(little, agent).state;
     sum.by_caller += one->by_caller;
     sum.by_others += one->by_others;
   }
@@ -58,7 +58,7 @@ Test(steering, a_world_of_one_worker_runs_on_the_calling_thread_alone) {
   cr_assert_eq(muster_world_set_workers(little.world, 1), MUSTER_OK);
   cr_assert_eq(muster_world_workers(little.world), 1);
   run_frames(&little, 30);
-  tally sum = sum_of(&little);
+  struct tally sum = sum_of(&little);
   cr_assert_gt(sum.by_caller, 0);
   cr_assert_eq(sum.by_others, 0);
   cr_assert_eq(muster_world_set_workers(little.world, 0), MUSTER_OK);

@@ -30,11 +30,11 @@ static muster_type_def remembering_type(void) {
   return def;
 }
 
-typedef struct producer {
+struct producer {
   const little_world *little;
   pthread_t thread;
   uint32_t number, removed, failed;
-} producer;
+};
 
 static muster_result until_there_is_room(muster_result (*call)(muster_world *, muster_agent), muster_world *world,
                                          muster_agent agent) {
@@ -45,7 +45,7 @@ static muster_result until_there_is_room(muster_result (*call)(muster_world *, m
 }
 
 static void *produce(void *argument) {
-  producer *producer = argument;
+  struct producer *producer = argument;
   muster_world *world = producer->little->world;
   for (uint32_t i = 0; i < EACH; i++) {
     muster_agent agent = spawn_at(producer->little, producer->number * 1000.0 + i);
@@ -66,9 +66,9 @@ Test(threads, commands_from_many_threads_all_take_effect_while_frames_run) {
   little_world little = little_world_create(4, &def);
   muster_type_def type = remembering_type();
   register_type(&little, &type);
-  producer producers[PRODUCERS] = {0};
+  struct producer producers[PRODUCERS] = {0};
   for (uint32_t i = 0; i < PRODUCERS; i++) {
-    producers[i] = (producer){.little = &little, .number = i};
+    producers[i] = (struct producer){.little = &little, .number = i};
     pthread_create(&producers[i].thread, NULL, produce, &producers[i]);
   }
   muster_statistics sums = muster_default_statistics();

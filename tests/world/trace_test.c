@@ -30,14 +30,14 @@ static little_world traced_world(uint32_t workers, muster_clock clock, uint32_t 
   return little;
 }
 
-typedef struct text {
+struct text {
   char *bytes;
   size_t length, capacity, longest_part;
   uint32_t parts, parts_taken; /* given, and how many of them are taken before one is refused */
-} text;
+};
 
 static bool take(const char *part, size_t length, void *user) {
-  text *text = user;
+  struct text *text = user;
   if (++text->parts > text->parts_taken) return false;
   if (length > text->longest_part) text->longest_part = length;
   while (text->length + length >= text->capacity) {
@@ -51,8 +51,8 @@ static bool take(const char *part, size_t length, void *user) {
   return true;
 }
 
-static text write_trace(const little_world *little) {
-  text text = {.parts_taken = UINT32_MAX};
+static struct text write_trace(const little_world *little) {
+  struct text text = {.parts_taken = UINT32_MAX};
   cr_assert_eq(muster_trace_write(little->world, take, &text), MUSTER_OK, "%s", muster_last_error());
   cr_assert_eq(strlen(text.bytes), text.length);
   return text;
@@ -100,7 +100,7 @@ static uint64_t updates_of_frame(const char *text, uint64_t frame) {
 
 Test(trace, is_not_kept_unless_asked_for) {
   little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 0, 10);
-  text text = {.parts_taken = UINT32_MAX};
+  struct text text = {.parts_taken = UINT32_MAX};
   run_frames(&little, 3);
   cr_assert_eq(muster_trace_write(little.world, take, &text), MUSTER_E_STATE);
   cr_assert_not_null(strstr(muster_last_error(), "trace_frames"));
@@ -128,7 +128,7 @@ Test(trace, refuses_absurd_sizes_and_missing_sinks) {
 Test(trace, stops_when_a_part_is_refused) {
   little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 8, 200);
   run_frames(&little, 20);
-  text text = {.parts_taken = 1};
+  struct text text = {.parts_taken = 1};
   cr_assert_eq(muster_trace_write(little.world, take, &text), MUSTER_E_SYSTEM);
   cr_assert_eq(text.parts, 2);
   free(text.bytes);
@@ -138,7 +138,7 @@ Test(trace, stops_when_a_part_is_refused) {
 Test(trace, comes_in_parts_of_16_kib) {
   little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 8, 200);
   run_frames(&little, 20);
-  text text = write_trace(&little);
+  struct text text = write_trace(&little);
   cr_assert_leq(text.longest_part, 16384);
   cr_assert_gt(text.parts, 2);
   free(text.bytes);
@@ -147,7 +147,7 @@ Test(trace, comes_in_parts_of_16_kib) {
 
 Test(trace, keeps_the_last_frames_and_no_others) {
   little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 5, 20);
-  text text = write_trace(&little);
+  struct text text = write_trace(&little);
   cr_assert_eq(count_of(text.bytes, "\"cat\":\"frame\",\"name\":\"frame "), 0);
   free(text.bytes);
   for (uint64_t frame = 1; frame <= 13; frame++) {
@@ -164,7 +164,7 @@ Test(trace, keeps_the_last_frames_and_no_others) {
 
 /* 200 sheep want 18 ms of every 10, of which 5 are given: updates are cut between atoms in most frames. */
 Test(trace, of_virtual_time_is_the_same_on_any_number_of_workers) {
-  text texts[2];
+  struct text texts[2];
   for (uint32_t i = 0; i < 2; i++) {
     little_world little = traced_world(i ? 4 : 1, MUSTER_CLOCK_VIRTUAL, 16, 200);
     run_frames(&little, 40);
@@ -183,7 +183,7 @@ Test(trace, of_virtual_time_holds_what_the_reports_say) {
   muster_frame_report reports[40];
   little_world little = traced_world(2, MUSTER_CLOCK_VIRTUAL, 16, 200);
   for (uint32_t i = 0; i < 40; i++) reports[i] = run_frame(&little);
-  text text = write_trace(&little);
+  struct text text = write_trace(&little);
   for (uint32_t i = 24; i < 40; i++)
     cr_assert_eq(updates_of_frame(text.bytes, i + 1), reports[i].completed + reports[i].preempted);
   free(text.bytes);
@@ -203,7 +203,7 @@ Test(trace, of_many_workers_holds_what_the_reports_say) {
     done[frame % FRAMES] = report.completed + report.preempted;
     completed += done[frame++ % FRAMES];
   }
-  text text = write_trace(&little);
+  struct text text = write_trace(&little);
   for (uint32_t i = 0; i < FRAMES; i++) updates += updates_of_frame(text.bytes, frame - i);
   /* A commit that ran out of time settles its last updates in the next frame. */
   cr_assert_geq(updates, completed);
@@ -224,7 +224,7 @@ static double real_in(const char *event, const char *name) {
 Test(trace, frames_that_were_charged_more_than_their_period_push_the_next_back) {
   little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 16, 200);
   for (uint32_t i = 0; i < 16; i++) run_frame_with(&little, 20000000);
-  text text = write_trace(&little);
+  struct text text = write_trace(&little);
   double end = 0, longest = 0;
   for (const char *event = text.bytes; (event = next_event(event, "frame"));) {
     double begin = real_in(event, "ts"), duration = real_in(event, "dur");
@@ -237,19 +237,19 @@ Test(trace, frames_that_were_charged_more_than_their_period_push_the_next_back) 
   little_world_destroy(&little);
 }
 
-typedef struct urgency {
+struct urgency {
   muster_pool *pool;
   uint32_t submits, ran;
-} urgency;
+};
 
 static void urgent_job(void *argument, uint32_t worker) {
-  urgency *urgency = argument;
+  struct urgency *urgency = argument;
   (void)worker;
   urgency->ran++;
 }
 
 static muster_atom_result submit(muster_update *update) {
-  urgency *urgency = update->type_user;
+  struct urgency *urgency = update->type_user;
   if (urgency->submits == 0) return MUSTER_ATOM_NEXT;
   urgency->submits--;
   muster_job_submit(urgency->pool, MUSTER_PRIORITY_URGENT, urgent_job, urgency, NULL);
@@ -258,7 +258,7 @@ static muster_atom_result submit(muster_update *update) {
 
 Test(trace, tells_of_updates_that_gave_way_and_of_what_went_first) {
   static const muster_atom atoms[] = {{submit, MUSTER_ROLE_BEHAVIOUR, 0}, {nothing, MUSTER_ROLE_BEHAVIOUR, 0}};
-  urgency urgency = {.submits = 1};
+  struct urgency urgency = {.submits = 1};
   muster_world_def def = muster_default_world_def();
   def.trace_frames = 64;
   little_world little = little_world_create(1, &def);
@@ -271,7 +271,7 @@ Test(trace, tells_of_updates_that_gave_way_and_of_what_went_first) {
   spawn_at(&little, 0);
   uint64_t completed = 0, updates = 0;
   while (completed < 3) completed += run_frame_with(&little, 10000000000u).completed;
-  text text = write_trace(&little);
+  struct text text = write_trace(&little);
   cr_assert_eq(urgency.ran, 1);
   cr_assert_eq(count_of(text.bytes, "\"name\":\"interrupted\""), 1);
   cr_assert_eq(count_of(text.bytes, "\"name\":\"urgent jobs\""), 1);
@@ -294,7 +294,7 @@ Test(trace, counts_what_finds_no_room) {
   for (uint32_t i = 0; i < 200; i++) spawn_at(&little, i);
   muster_frame_report report = {0};
   for (uint32_t i = 0; i < 20; i++) report = run_frame(&little);
-  text text = write_trace(&little);
+  struct text text = write_trace(&little);
   const char *last = NULL;
   for (const char *event = text.bytes; (event = next_event(event, "frame"));) last = event;
   cr_assert_gt(report.completed, 16);
@@ -307,7 +307,7 @@ Test(trace, counts_what_finds_no_room) {
 Test(trace, tells_of_the_woken) {
   little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 4, 1);
   run_frames(&little, 3);
-  text text = write_trace(&little);
+  struct text text = write_trace(&little);
   cr_assert_eq(count_of(text.bytes, "\"name\":\"woken\""), 0);
   free(text.bytes);
   muster_agent_wake(little.world, muster_agent_next(little.world, (muster_agent){0, 0}));
@@ -321,7 +321,7 @@ Test(trace, tells_of_the_woken) {
 Test(trace, names_the_frame_and_each_worker_that_ran_anything) {
   little_world little = traced_world(1, MUSTER_CLOCK_VIRTUAL, 8, 10);
   run_frames(&little, 8);
-  text text = write_trace(&little);
+  struct text text = write_trace(&little);
   cr_assert_eq(count_of(text.bytes, "\"thread_name\""), 2);
   cr_assert_eq(count_of(text.bytes, "\"args\":{\"name\":\"virtual worker\"}"), 1);
   free(text.bytes);
@@ -338,7 +338,7 @@ Test(trace, escapes_the_names_of_types) {
   register_type(&little, &type);
   spawn_at(&little, 0);
   run_frames(&little, 4);
-  text text = write_trace(&little);
+  struct text text = write_trace(&little);
   cr_assert_not_null(strstr(text.bytes, "\"name\":\"a \\\"wolf\\\"\\\\\\u000a\""), "%s", text.bytes);
   free(text.bytes);
   little_world_destroy(&little);

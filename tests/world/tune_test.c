@@ -6,13 +6,13 @@
 
 enum { CROWD = 40, PER_FRAME = 4, COST_NS = 100000 };
 
-typedef struct tally {
+struct tally {
   uint32_t runs, cycles, messages;
   uint64_t elapsed_ns, last_cycle_elapsed_ns;
-} tally;
+};
 
 static muster_atom_result count(muster_update *update) {
-  tally *tally = update->state;
+  struct tally *tally = update->state;
   tally->runs += update->cycle == 0;
   tally->cycles++;
   tally->elapsed_ns += update->elapsed_ns;
@@ -26,14 +26,14 @@ static void register_counters(little_world *little) {
   muster_type_def type = muster_default_type_def();
   type.atoms = atoms;
   type.atom_count = 1;
-  type.state_bytes = sizeof(tally);
+  type.state_bytes = sizeof(struct tally);
   type.period_ns = FRAME_NS;
   type.period_max_ns = 100 * FRAME_NS;
   type.messages_max = 4;
   register_type(little, &type);
 }
 
-static const tally *tally_of(const little_world *little, muster_agent agent) {
+static const struct tally *tally_of(const little_world *little, muster_agent agent) {
   return info_of(little, agent).state;
 }
 
@@ -202,8 +202,9 @@ Test(tune, gives_the_important_further_cycles_in_which_no_time_passes) {
   run_frames(&little, 10);
   muster_agent_send(little.world, agents[CROWD - 1], NULL, 0);
   run_frames(&little, 10);
-  const tally *most = tally_of(&little, agents[CROWD - 1]), *middle = tally_of(&little, agents[CROWD * 3 / 4 - 1]);
-  const tally *least = tally_of(&little, agents[0]);
+  const struct tally *most = tally_of(&little, agents[CROWD - 1]),
+                     *middle = tally_of(&little, agents[CROWD * 3 / 4 - 1]);
+  const struct tally *least = tally_of(&little, agents[0]);
   cr_assert_gt(most->runs, 10);
   cr_assert_eq(most->cycles, 5 * most->runs);
   cr_assert_eq(middle->cycles, 3 * middle->runs);

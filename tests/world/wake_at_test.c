@@ -273,15 +273,15 @@ Test(wake_at, a_removed_agent_is_not_run_by_what_was_asked_in_the_same_frame) {
 
 enum { RING = 50 };
 
-typedef struct relay {
+struct relay {
   muster_agent agents[RING];
   uint64_t passed_ns; /* when the last was asked for */
   uint32_t passes;
-} relay;
+};
 
 /* Each asks the one after it for 25 ms later. */
 static muster_atom_result pass_on(muster_update *update) {
-  relay *relay = update->type_user;
+  struct relay *relay = update->type_user;
   note_run(update);
   if (relay->passes) cr_assert_eq(update->wake_at_ns, relay->passed_ns);
   relay->passed_ns = update->now_ns + 25000000;
@@ -294,7 +294,7 @@ static muster_atom_result pass_on(muster_update *update) {
 }
 
 static void run_relay(muster_role role, uint32_t workers) {
-  relay relay = {0};
+  struct relay relay = {0};
   const muster_atom atoms[] = {{.run = work_hard, .model_ns = 1000}, {.run = pass_on, .role = role, .model_ns = 1000}};
   muster_type_def type = sleeper_type();
   type.atoms = atoms;
@@ -348,14 +348,14 @@ Test(wake_at, more_agents_than_a_log_holds_ask_for_themselves) {
   little_world_destroy(&little);
 }
 
-typedef struct asking {
+struct asking {
   muster_world *world;
   const muster_agent *agents;
   uint32_t count;
-} asking;
+};
 
 static void *ask_from_elsewhere(void *argument) {
-  const asking *asking = argument;
+  const struct asking *asking = argument;
   for (uint32_t i = 0; i < asking->count; i++)
     cr_assert_eq(muster_agent_wake_at(asking->world, asking->agents[i], (300 + i) * (uint64_t)FRAME_NS), MUSTER_OK);
   return NULL;
@@ -368,7 +368,7 @@ Test(wake_at, other_threads_ask_while_frames_run) {
   muster_agent agents[AGENTS];
   for (uint32_t i = 0; i < AGENTS; i++) agents[i] = spawn_at(&little, i);
   run_frames(&little, 1);
-  asking asking = {little.world, agents, AGENTS};
+  struct asking asking = {little.world, agents, AGENTS};
   pthread_t thread;
   cr_assert_eq(pthread_create(&thread, NULL, ask_from_elsewhere, &asking), 0);
   run_frames(&little, 100);
@@ -438,7 +438,7 @@ Test(wake_at, periods_make_room_for_those_who_have_none) {
 /* ------------------------------------------------------------------------------------------------------ determinism */
 
 static muster_atom_result wander_in_time(muster_update *update) {
-  relay *relay = update->type_user;
+  struct relay *relay = update->type_user;
   note_run(update);
   uint64_t ahead_ns = muster_update_random(update) % (20ull * FRAME_NS);
   muster_update_wake_at(update, update->agent, update->now_ns + ahead_ns);
@@ -449,7 +449,7 @@ static muster_atom_result wander_in_time(muster_update *update) {
 }
 
 static uint64_t hash_on(uint32_t workers, uint64_t last_asked_ns) {
-  relay relay = {0};
+  struct relay relay = {0};
   const muster_atom atoms[] = {{.run = wander_in_time, .model_ns = 300000}};
   muster_type_def type = sleeper_type();
   type.atoms = atoms;

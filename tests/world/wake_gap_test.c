@@ -6,27 +6,27 @@
 
 enum { CROWD = 400, SENTRIES = 30, GAP = 5 };
 
-typedef struct sentry {
+struct sentry {
   uint64_t woken_ns; /* when the wake that is not answered yet was sent; 0 = none waits */
   uint64_t ran_ns;
   uint64_t runs, wakes, worst_ns, least_gap_ns;
-} sentry;
+};
 
-typedef struct fort {
-  sentry sentries[SENTRIES];
+struct fort {
+  struct sentry sentries[SENTRIES];
   muster_agent agents[SENTRIES];
   uint64_t calls; /* how many times an update of the crowd has called a sentry */
   bool sends;     /* by message */
-} fort;
+};
 
-static void note_wake(sentry *sentry, uint64_t now_ns) {
+static void note_wake(struct sentry *sentry, uint64_t now_ns) {
   sentry->wakes++;
   if (!sentry->woken_ns) sentry->woken_ns = now_ns;
 }
 
 /* The sentry's period is far longer than the test: whatever it runs for is a wake. */
 static muster_atom_result answer(muster_update *update) {
-  sentry *own = update->user;
+  struct sentry *own = update->user;
   cr_assert_neq(own->woken_ns, 0, "it ran and nobody had woken it");
   uint64_t waited_ns = update->now_ns - own->woken_ns, gap_ns = update->now_ns - own->ran_ns;
   if (waited_ns > own->worst_ns) own->worst_ns = waited_ns;
@@ -40,7 +40,7 @@ static muster_atom_result answer(muster_update *update) {
 /* One of the crowd calls a sentry in one of its updates of sixteen. An action atom, so that the test's own notes are
  * written by one at a time. */
 static muster_atom_result call(muster_update *update) {
-  fort *fort = update->type_user;
+  struct fort *fort = update->type_user;
   uint64_t random = muster_update_random(update);
   if (random % 16) return MUSTER_ATOM_NEXT;
   uint32_t number = (uint32_t)(random >> 32) % SENTRIES;
@@ -63,7 +63,7 @@ static const muster_atom crowd_atoms[] = {{.run = work, .model_ns = 50000},
 static const muster_atom sentry_atoms[] = {{.run = answer, .model_ns = 100000}};
 
 /* 400 of the crowd want 20 ms in each frame of 10 ms: twice what there is. */
-static little_world build(fort *fort, uint32_t workers, uint64_t gap_ns) {
+static little_world build(struct fort *fort, uint32_t workers, uint64_t gap_ns) {
   little_world little = little_world_create(workers, NULL);
   muster_type_def crowd = muster_default_type_def(), sentry = muster_default_type_def();
   crowd.atoms = crowd_atoms;
@@ -90,7 +90,7 @@ static little_world build(fort *fort, uint32_t workers, uint64_t gap_ns) {
   return little;
 }
 
-static uint64_t sum_of_runs(const fort *fort) {
+static uint64_t sum_of_runs(const struct fort *fort) {
   uint64_t runs = 0;
   for (uint32_t i = 0; i < SENTRIES; i++) runs += fort->sentries[i].runs;
   return runs;
@@ -101,7 +101,7 @@ static muster_frame_report run_at_full_load(little_world *little) {
 }
 
 /* The host wakes some in each frame, too, each of them twice. */
-static void run_with_wakes(little_world *little, fort *fort, uint32_t frames) {
+static void run_with_wakes(little_world *little, struct fort *fort, uint32_t frames) {
   for (uint32_t frame = 0; frame < frames; frame++) {
     for (uint32_t i = frame % 7; i < SENTRIES; i += 7) {
       note_wake(&fort->sentries[i], little->now_ns + FRAME_NS);
@@ -121,13 +121,13 @@ static muster_statistics statistics_of(const little_world *little) {
 
 Test(wake_gap, who_is_woken_runs_in_that_frame_or_the_next) {
   for (uint32_t sends = 0; sends < 2; sends++) {
-    fort fort = {.sends = sends};
+    struct fort fort = {.sends = sends};
     little_world little = build(&fort, 2, 0);
     run_with_wakes(&little, &fort, 500);
     run_frames(&little, 1);
     cr_assert_gt(fort.calls, 1000);
     for (uint32_t i = 0; i < SENTRIES; i++) {
-      const sentry *own = &fort.sentries[i];
+      const struct sentry *own = &fort.sentries[i];
       cr_assert_gt(own->runs, 80);
       cr_assert_leq(own->worst_ns, FRAME_NS, "sentry %u waited %llu ns", i, (unsigned long long)own->worst_ns);
     }
@@ -138,12 +138,12 @@ Test(wake_gap, who_is_woken_runs_in_that_frame_or_the_next) {
 
 Test(wake_gap, a_gap_keeps_runs_apart_and_no_wake_is_lost) {
   for (uint32_t sends = 0; sends < 2; sends++) {
-    fort fort = {.sends = sends};
+    struct fort fort = {.sends = sends};
     little_world little = build(&fort, 2, GAP * FRAME_NS - 1);
     run_with_wakes(&little, &fort, 500);
     uint64_t wakes = 0;
     for (uint32_t i = 0; i < SENTRIES; i++) {
-      const sentry *own = &fort.sentries[i];
+      const struct sentry *own = &fort.sentries[i];
       wakes += own->wakes;
       cr_assert_gt(own->runs, 50);
       cr_assert_leq(own->runs, 500 / GAP + 1);
@@ -234,13 +234,13 @@ Test(wake_gap, a_run_by_period_answers_a_wake_that_waits) {
 }
 
 /* On the wall clock workers take wakes between two atoms: that path keeps the gap, too. */
-typedef struct caller {
+struct caller {
   muster_agent sleeper;
   shared_u32 calls;
-} caller;
+};
 
 static muster_atom_result wake_sleeper(muster_update *update) {
-  caller *caller = update->type_user;
+  struct caller *caller = update->type_user;
   fetch_add_relaxed_u32(&caller->calls, 1);
   cr_assert_eq(muster_update_wake(update, caller->sleeper), MUSTER_OK);
   return MUSTER_ATOM_NEXT;
@@ -249,7 +249,7 @@ static muster_atom_result wake_sleeper(muster_update *update) {
 static const muster_atom callers_atoms[] = {{.run = wake_sleeper}, {.run = wake_sleeper}, {.run = work}};
 
 static uint64_t runs_on_the_wall_clock(uint64_t gap_frames, uint64_t *delayed) {
-  caller caller = {0};
+  struct caller caller = {0};
   little_world little = build_alone(MUSTER_CLOCK_WALL, gap_frames, &caller.sleeper, 1000000);
   muster_type_def type = muster_default_type_def();
   type.atoms = callers_atoms;

@@ -11,7 +11,7 @@
 
 enum { OTHERS = 200, STUCK_NS = 10000000, HANG_SECONDS = 100 };
 
-typedef struct stage {
+struct stage {
   little_world little;
   muster_type sticky, other;
   shared_u32 others_done, gate, stuck_lines, back_lines;
@@ -20,10 +20,10 @@ typedef struct stage {
   const char *opens;         /* which words open it */
   uint32_t sticky_runs;
   uint32_t guilty; /* the agent whose atom takes a millisecond of CPU; UINT32_MAX = nobody's */
-} stage;
+};
 
 static void hear(muster_log_level level, const char *message, void *user) {
-  stage *stage = user;
+  struct stage *stage = user;
   if (level != MUSTER_LOG_WARNING || strstr(message, "'other'")) return;
   if (strstr(message, "came back")) fetch_add_relaxed_u32(&stage->back_lines, 1);
   if (!strstr(message, "has been stuck")) return;
@@ -35,21 +35,21 @@ static void hear(muster_log_level level, const char *message, void *user) {
 }
 
 static muster_atom_result wait_at_gate(muster_update *update) {
-  stage *stage = update->type_user;
+  struct stage *stage = update->type_user;
   stage->sticky_runs++;
   while (!load_acquire_u32(&stage->gate)) sched_yield();
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result doze_at_gate(muster_update *update) {
-  stage *stage = update->type_user;
+  struct stage *stage = update->type_user;
   stage->sticky_runs++;
   while (!load_acquire_u32(&stage->gate)) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result run_other(muster_update *update) {
-  stage *stage = update->type_user;
+  struct stage *stage = update->type_user;
   uint64_t end_ns = clock_thread_cpu() + 1000000;
   while (update->agent.index == stage->guilty && clock_thread_cpu() < end_ns) continue;
   fetch_add_relaxed_u32(&stage->others_done, 1);
@@ -61,7 +61,7 @@ static muster_atom_result pass(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static void open_stage(stage *stage, uint32_t workers, const muster_world_def *given) {
+static void open_stage(struct stage *stage, uint32_t workers, const muster_world_def *given) {
   alarm(HANG_SECONDS);
   muster_world_def def = *given;
   *stage = (struct stage){.guilty = UINT32_MAX, .opens = "computing"};
@@ -76,7 +76,7 @@ static muster_world_def watched(void) {
 }
 
 /* Long updates by their first guess, so that each has a claim of its own. One strike is enough. */
-static muster_type register_as(stage *stage, const char *name, const muster_atom *atoms, uint32_t count) {
+static muster_type register_as(struct stage *stage, const char *name, const muster_atom *atoms, uint32_t count) {
   muster_type_def type = muster_default_type_def();
   type.name = name;
   type.atoms = atoms;
@@ -89,33 +89,33 @@ static muster_type register_as(stage *stage, const char *name, const muster_atom
   return stage->little.type;
 }
 
-static muster_agent spawn_woken(stage *stage, muster_type type) {
+static muster_agent spawn_woken(struct stage *stage, muster_type type) {
   stage->little.type = type;
   muster_agent agent = spawn_at(&stage->little, 0);
   cr_assert_eq(muster_agent_wake(stage->little.world, agent), MUSTER_OK);
   return agent;
 }
 
-static muster_agent set_sticky(stage *stage) {
+static muster_agent set_sticky(struct stage *stage) {
   static const muster_atom atoms[] = {{.run = wait_at_gate, .model_ns = 30000}};
   stage->sticky = register_as(stage, "sticky", atoms, 1);
   return spawn_woken(stage, stage->sticky);
 }
 
-static muster_statistics statistics_of(const stage *stage) {
+static muster_statistics statistics_of(const struct stage *stage) {
   muster_statistics statistics = muster_default_statistics();
   muster_statistics_read(stage->little.world, &statistics);
   return statistics;
 }
 
-static uint64_t stuck_of(const stage *stage, muster_type type) {
+static uint64_t stuck_of(const struct stage *stage, muster_type type) {
   muster_conduct conduct = muster_default_conduct();
   muster_conduct_read(stage->little.world, type, &conduct);
   return conduct.stuck;
 }
 
 /* The offence that an agent was found in, of the latest. */
-static muster_offence offence_of(const stage *stage, muster_agent agent) {
+static muster_offence offence_of(const struct stage *stage, muster_agent agent) {
   muster_offence offences[16];
   uint32_t count = muster_offences_read(stage->little.world, offences, 16);
   for (uint32_t i = 0; i < count; i++)
@@ -124,13 +124,13 @@ static muster_offence offence_of(const stage *stage, muster_agent agent) {
   return (muster_offence){0};
 }
 
-static void await_return(stage *stage, uint32_t lines) {
+static void await_return(struct stage *stage, uint32_t lines) {
   while (load_acquire_u32(&stage->back_lines) < lines) sched_yield();
 }
 
 Test(watchdog, the_others_finish_the_frame_while_one_worker_is_stuck) {
   static const muster_atom atoms[] = {{.run = run_other, .model_ns = 30000}};
-  stage stage;
+  struct stage stage;
   muster_world_def def = watched();
   open_stage(&stage, 3, &def);
   stage.wanted = OTHERS;
@@ -160,7 +160,7 @@ Test(watchdog, the_others_finish_the_frame_while_one_worker_is_stuck) {
 
 Test(watchdog, an_action_atom_that_holds_the_frames_own_thread_is_noticed) {
   static const muster_atom atoms[] = {{.run = pass}, {.run = wait_at_gate, .role = MUSTER_ROLE_ACTION}};
-  stage stage;
+  struct stage stage;
   muster_world_def def = watched();
   open_stage(&stage, 2, &def);
   muster_type type = register_as(&stage, "actor", atoms, 2);
@@ -174,7 +174,8 @@ Test(watchdog, an_action_atom_that_holds_the_frames_own_thread_is_noticed) {
   little_world_destroy(&stage.little);
 }
 
-static muster_type register_parallel(stage *stage, const char *name, muster_atom_result (*act)(muster_update *)) {
+static muster_type register_parallel(struct stage *stage, const char *name,
+                                     muster_atom_result (*act)(muster_update *)) {
   const muster_atom atoms[] = {{.run = pass}, {.run = act, .role = MUSTER_ROLE_ACTION, .model_ns = 30000}};
   muster_type_def type = muster_default_type_def();
   type.name = name;
@@ -190,7 +191,7 @@ static muster_type register_parallel(stage *stage, const char *name, muster_atom
 
 /* The few that share a claim with it must wait for it. */
 Test(watchdog, the_others_act_while_one_is_stuck_in_its_action) {
-  stage stage;
+  struct stage stage;
   muster_world_def def = watched();
   open_stage(&stage, 3, &def);
   stage.wanted = OTHERS - 16;
@@ -208,7 +209,7 @@ Test(watchdog, the_others_act_while_one_is_stuck_in_its_action) {
 }
 
 Test(watchdog, under_the_virtual_clock_nobody_is_punished) {
-  stage stage;
+  struct stage stage;
   muster_world_def def = watched();
   def.clock = MUSTER_CLOCK_VIRTUAL;
   open_stage(&stage, 2, &def);
@@ -222,7 +223,7 @@ Test(watchdog, under_the_virtual_clock_nobody_is_punished) {
 /* By default. */
 Test(watchdog, an_agent_that_computes_for_so_long_goes_down_a_level) {
   static const muster_atom atoms[] = {{.run = wait_at_gate}};
-  stage stage;
+  struct stage stage;
   muster_world_def def = watched();
   open_stage(&stage, 2, &def);
   muster_type_def type = muster_default_type_def();
@@ -244,7 +245,7 @@ Test(watchdog, an_agent_that_computes_for_so_long_goes_down_a_level) {
 /* An atom that waits is told of as well; but no clock says that it does anything. */
 Test(watchdog, nobody_is_punished_for_wall_time_alone) {
   static const muster_atom atoms[] = {{.run = doze_at_gate, .model_ns = 30000}};
-  stage stage;
+  struct stage stage;
   muster_world_def def = watched();
   open_stage(&stage, 2, &def);
   stage.opens = "waiting";
@@ -263,7 +264,7 @@ Test(watchdog, nobody_is_punished_for_wall_time_alone) {
 /* Without the line this test never ends. */
 static void expect_told_alone(muster_pool *pool) {
   static const muster_atom atoms[] = {{.run = wait_at_gate, .model_ns = 30000}};
-  stage stage = {.guilty = UINT32_MAX, .opens = "computing"};
+  struct stage stage = {.guilty = UINT32_MAX, .opens = "computing"};
   muster_world_def def = watched();
   alarm(HANG_SECONDS);
   def.pool = pool;
@@ -298,7 +299,7 @@ static muster_atom_result sleep_a_while(muster_update *update) {
 /* Time that an atom slept is not its own: no CPU time over the limit. And nobody watches here. */
 Test(watchdog, a_world_without_one_says_nothing) {
   static const muster_atom atoms[] = {{.run = sleep_a_while, .model_ns = 30000}};
-  stage stage;
+  struct stage stage;
   muster_world_def def = watched();
   def.stuck_ns = 0;
   open_stage(&stage, 2, &def);
@@ -318,7 +319,7 @@ Test(watchdog, a_world_without_one_says_nothing) {
 
 Test(watchdog, ends_with_its_world_at_any_time) {
   for (uint32_t i = 0; i < 20; i++) {
-    stage stage;
+    struct stage stage;
     muster_world_def def = watched();
     def.stuck_ns = i % 2 ? STUCK_NS : 3600000000000u;
     open_stage(&stage, 2, &def);
@@ -335,7 +336,7 @@ Test(watchdog, ends_with_its_world_at_any_time) {
  * then on, and three strikes later it is out. */
 Test(watchdog, an_offender_among_short_updates_is_found_within_a_few_frames) {
   static const muster_atom atoms[] = {{.run = run_other}};
-  stage stage;
+  struct stage stage;
   muster_world_def def = watched();
   def.stuck_ns = 500000000u;
   open_stage(&stage, 2, &def);

@@ -24,7 +24,7 @@ enum { JSON_BYTES = 1 << 20 };
 
 /* Where the bench is. On a terminal each step shows, elsewhere each round. */
 typedef struct bench_progress {
-  progress line;
+  struct progress line;
   const bench_options *options;
   uint32_t round;
 } bench_progress;
@@ -77,7 +77,7 @@ static bool take_of_all(bench_results *results, bench_progress *progress, const 
 static bool run_rounds(bench_results *results, bench_samples *samples) {
   const bench_options *options = results->options;
   bench_progress progress = {.line = progress_begin(), .options = options};
-  noise before = noise_begin();
+  struct noise before = noise_begin();
   bool room = true;
   for (progress.round = 0; progress.round < options->rounds && room; progress.round++) {
     show_round(&progress);
@@ -89,7 +89,7 @@ static bool run_rounds(bench_results *results, bench_samples *samples) {
   return room;
 }
 
-static int deliver(const bench_results *results, output *json, char *text) {
+static int deliver(const bench_results *results, struct output *json, char *text) {
   json_writer writer;
   bool quiet = results->options->json && strcmp(results->options->json, "-") == 0;
   if (!quiet) bench_print(results);
@@ -116,7 +116,7 @@ static int check_presence(const bench_options *options, const bench_systems *sys
   return STATUS_OK;
 }
 
-static int run_bench(const bench_options *options, const bench_systems *systems, output *json) {
+static int run_bench(const bench_options *options, const bench_systems *systems, struct output *json) {
   bench_results results = {.options = options, .systems = systems};
   bench_samples *samples = bench_samples_create();
   char *text = malloc(JSON_BYTES);
@@ -138,7 +138,7 @@ static int run_bench(const bench_options *options, const bench_systems *systems,
 int bench_command(int count, char **arguments) {
   bench_options options;
   bench_systems systems;
-  output json = {.descriptor = -1};
+  struct output json = {.descriptor = -1};
   int status;
   if (count > 1 && strcmp(arguments[1], "activation") == 0) return bench_activation_command(count - 1, arguments + 1);
 #ifdef MUSTER_HAS_CTL

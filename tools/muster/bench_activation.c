@@ -191,7 +191,7 @@ static void write_json(const activation_report *report, json_writer *writer) {
 
 static const char *take_all(activation_report *report) {
   const char *wrong = NULL;
-  noise begin = noise_begin();
+  struct noise begin = noise_begin();
   activation_bench_cases(report->cases);
   activation_bench_rings(report->rings);
   for (uint32_t i = 0; i < ACTIVATION_CASES && !wrong; i++)
@@ -204,7 +204,7 @@ static const char *take_all(activation_report *report) {
   return wrong;
 }
 
-static int deliver(const activation_report *report, output *json, char *text) {
+static int deliver(const activation_report *report, struct output *json, char *text) {
   json_writer writer;
   const char *file = report->options->json;
   if (!file || strcmp(file, "-") != 0) {
@@ -222,7 +222,7 @@ static int deliver(const activation_report *report, output *json, char *text) {
 int bench_activation_command(int count, char **arguments) {
   activation_options options;
   activation_report report = {.options = &options};
-  output json = {.descriptor = -1};
+  struct output json = {.descriptor = -1};
   int status;
   if (!read_options(&options, count, arguments, &status)) return status;
   if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;

@@ -83,7 +83,7 @@ static json_t *run(const all_options *options, const all_step *step, all_conditi
   double others, stolen;
   int ended = STATUS_OK, output = memfd_create("printed", MFD_CLOEXEC);
   split(options, step, words, arguments);
-  noise before = noise_begin();
+  struct noise before = noise_begin();
   int refused = output < 0 ? errno : start(arguments, output, &conditions->real_time, &child);
   if (refused)
     complain_failure("`muster %s` cannot be run: %s", step->command, strerror(refused));

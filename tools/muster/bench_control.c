@@ -128,7 +128,7 @@ static void plot_traces(FILE *script, const control_response *response, uint32_t
 }
 
 static bool draw(const control_response *responses, const char *folder) {
-  plot plot;
+  struct plot plot;
   if (!plot_begin(&plot, folder, "control", 1400, 1000)) return false;
   fprintf(plot.script,
           "set multiplot layout 4,2 title 'updates in a frame and mean period, frames 200 to 320'\n"
@@ -139,7 +139,7 @@ static bool draw(const control_response *responses, const char *folder) {
   return plot_end(&plot);
 }
 
-static int deliver(const control_response *responses, const control_options *options, output *json, char *text) {
+static int deliver(const control_response *responses, const control_options *options, struct output *json, char *text) {
   json_writer writer;
   bool quiet = options->json && strcmp(options->json, "-") == 0;
   if (!quiet) print(responses);
@@ -152,7 +152,7 @@ static int deliver(const control_response *responses, const control_options *opt
   return all_within(responses) ? STATUS_OK : complain_failure("a response is out of bounds; the rows say which");
 }
 
-static int measure(const void *user, output *json) {
+static int measure(const void *user, struct output *json) {
   const control_options *options = user;
   control_response *responses = calloc(CONTROL_RESPONSES, sizeof *responses);
   char *text = malloc(JSON_BYTES);

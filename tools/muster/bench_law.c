@@ -206,7 +206,7 @@ static bool read_options(law_options *options, int count, char **arguments, int 
 
 typedef struct law_table {
   const law_options *options;
-  progress line;
+  struct progress line;
   law_row *rows;
   uint32_t count, most;
 } law_table;
@@ -275,7 +275,7 @@ static int judge(const law_table *table) {
                           table->count);
 }
 
-static int deliver(const law_table *table, output *json) {
+static int deliver(const law_table *table, struct output *json) {
   json_writer writer;
   size_t bytes = (size_t)JSON_BYTES_PER_ROW * (table->count + 1);
   if (!is_quiet(table->options)) law_print_end(table->rows, table->count);
@@ -291,7 +291,7 @@ static int deliver(const law_table *table, output *json) {
   return judge(table);
 }
 
-static int measure(const void *user, output *json) {
+static int measure(const void *user, struct output *json) {
   const law_options *options = user;
   law_table table = {.options = options, .line = progress_begin()};
   for (uint32_t i = 0; i < WORLDS; i++)

@@ -8,7 +8,7 @@ enum { TRIALS = 3 };
 #define BUDGET_LEAST_NS 10000u
 
 /* A module that spreads its agents over several partitions reports how many. */
-static uint32_t count_partitions(const host *host) {
+static uint32_t count_partitions(const struct host *host) {
   host_figures figures;
   host_read_figures(host, &figures);
   double count = host_figure(&figures, "partitions");

@@ -24,7 +24,7 @@ typedef struct load_setup {
 
 /* A world that runs, and room to see all of it. */
 typedef struct load_world {
-  host host;
+  struct host host;
   muster_sight *sights;
   uint32_t room;
   uint32_t partitions; /* in which agents are: 0 .. partitions - 1 */

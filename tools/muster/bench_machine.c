@@ -73,7 +73,7 @@ static bool read_option(void *user, int option, const char *text) {
 
 static int complete(bench_machine_options *options, int count, char **arguments) {
   char budget[TEXT_BYTES], period[TEXT_BYTES];
-  pacing pacing = {.rate = options->rate};
+  struct pacing pacing = {.rate = options->rate};
   options->period_ns = pacing_sim_time(&pacing, 1);
   if (options->workers == 0) options->workers = muster_available_processors();
   if (optind < count) return complain_usage("one bench at a time: '%s' is too many", arguments[optind]);
@@ -102,8 +102,8 @@ static bool read_options(bench_machine_options *options, int count, char **argum
 /* What happens between frames. */
 typedef struct machine_pause {
   const bench_machine_options *options;
-  progress progress;
-  pacing pacing;
+  struct progress progress;
+  struct pacing pacing;
 } machine_pause;
 
 static void wait_for_frame(void *user, uint64_t frame) {
@@ -121,7 +121,7 @@ static const char *measure(bench_machine_results *results) {
                          .budget_ns = options->budget_ns,
                          .wait = wait_for_frame,
                          .user = &pause};
-  noise begin = noise_begin();
+  struct noise begin = noise_begin();
   int scheduler = sched_getscheduler(0);
   results->real_time = scheduler == SCHED_FIFO || scheduler == SCHED_RR;
   const char *wrong = machine_measure(&setup, &results->report);
@@ -130,7 +130,7 @@ static const char *measure(bench_machine_results *results) {
   return wrong;
 }
 
-static int deliver(const bench_machine_results *results, output *json, char *text) {
+static int deliver(const bench_machine_results *results, struct output *json, char *text) {
   json_writer writer;
   const char *file = results->options->json;
   if (!file || strcmp(file, "-") != 0) bench_machine_print(results);
@@ -143,7 +143,7 @@ static int deliver(const bench_machine_results *results, output *json, char *tex
 int bench_machine_command(int count, char **arguments) {
   bench_machine_options options;
   bench_machine_results results = {.options = &options};
-  output json = {.descriptor = -1};
+  struct output json = {.descriptor = -1};
   int status;
   if (!read_options(&options, count, arguments, &status)) return status;
   if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;

@@ -96,7 +96,7 @@ static void show_step(const char *doing, void *user) {
   progress_step(user, "%s", doing);
 }
 
-static int deliver(const quality_report *report, const quality_options *options, output *json, char *text) {
+static int deliver(const quality_report *report, const quality_options *options, struct output *json, char *text) {
   json_writer writer;
   bool quiet = options->json && strcmp(options->json, "-") == 0;
   if (!quiet) quality_print(report);
@@ -110,10 +110,10 @@ static int deliver(const quality_report *report, const quality_options *options,
   return complain_failure("the law of importance misses the target; the rows say where");
 }
 
-static int measure(const void *user, output *json) {
+static int measure(const void *user, struct output *json) {
   const quality_options *options = user;
   quality_report report = {.setup = options->setup};
-  progress line = progress_begin();
+  struct progress line = progress_begin();
   report.setup.show = show_step;
   report.setup.user = &line;
   const char *wrong = quality_measure(&report.setup, report.cases, &report.count);

@@ -137,7 +137,7 @@ static void plot_panel(const char *crowd, uint32_t judge, FILE *script) {
 }
 
 bool quality_plot(const quality_report *report, const char *folder) {
-  plot plot;
+  struct plot plot;
   uint32_t columns = report->count / QUALITY_SHARES;
   if (!plot_begin(&plot, folder, "quality", 420 * (int)columns, 900)) return false;
   for (uint32_t i = 0; i < report->count; i += QUALITY_SHARES)

@@ -16,7 +16,7 @@ enum { JSON_BYTES_EACH = 1024, JSON_BYTES_BESIDE = 1 << 17 };
 
 /* Where the bench is. On a terminal each step shows, elsewhere each row. */
 typedef struct scale_progress {
-  progress line;
+  struct progress line;
   char row[128];
 } scale_progress;
 
@@ -91,7 +91,7 @@ static const char *measure_spawning(bench_scale_results *results, scale_progress
 
 static int measure(bench_scale_results *results) {
   scale_progress progress = {.line = progress_begin()};
-  noise before = noise_begin();
+  struct noise before = noise_begin();
   const char *wrong = measure_rows(results, &progress);
   if (!wrong) wrong = measure_spawning(results, &progress);
   progress_end(&progress.line);
@@ -101,7 +101,7 @@ static int measure(bench_scale_results *results) {
   return STATUS_OK;
 }
 
-static int write_json(const bench_scale_results *results, output *json) {
+static int write_json(const bench_scale_results *results, struct output *json) {
   json_writer writer;
   size_t bytes = JSON_BYTES_BESIDE + (size_t)results->row_count * JSON_BYTES_EACH;
   char *text = malloc(bytes);
@@ -113,7 +113,7 @@ static int write_json(const bench_scale_results *results, output *json) {
   return status;
 }
 
-static int deliver(const bench_scale_results *results, output *json) {
+static int deliver(const bench_scale_results *results, struct output *json) {
   const bench_scale_options *options = results->options;
   if (!options->json || strcmp(options->json, "-") != 0) bench_scale_print(results);
   int status = options->json ? write_json(results, json) : STATUS_OK;
@@ -121,7 +121,7 @@ static int deliver(const bench_scale_results *results, output *json) {
   return status;
 }
 
-static int run_bench(const void *user, output *json) {
+static int run_bench(const void *user, struct output *json) {
   const bench_scale_options *options = user;
   size_t most = (size_t)options->agents.count * options->observers.count * options->workers.count;
   bench_scale_results *results = calloc(1, sizeof *results);

@@ -25,7 +25,7 @@ static void print_curve(FILE *script, const bench_scale_results *results, uint32
 
 bool bench_scale_plot(const bench_scale_results *results, const char *folder) {
   const bench_scale_list *observers = &results->options->observers, *workers = &results->options->workers;
-  plot plot;
+  struct plot plot;
   if (!plot_begin(&plot, folder, "scale", 1200, 760)) return false;
   for (uint32_t i = 0; i < observers->count; i++)
     for (uint32_t j = 0; j < workers->count; j++)

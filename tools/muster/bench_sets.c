@@ -111,7 +111,7 @@ static void plan_rows(sets_report *report) {
 
 static const char *take_all(sets_report *report) {
   const char *wrong = NULL;
-  noise begin = noise_begin();
+  struct noise begin = noise_begin();
   plan_rows(report);
   for (uint32_t i = 0; i < report->overhead_count && !wrong; i++)
     wrong = sets_measure_overhead(report->options->rounds, &report->overheads[i]);
@@ -185,7 +185,7 @@ static void write_json(const sets_report *report, json_writer *writer) {
   json_end_object(writer);
 }
 
-static int deliver(const sets_report *report, output *json, char *text) {
+static int deliver(const sets_report *report, struct output *json, char *text) {
   json_writer writer;
   const char *file = report->options->json;
   if (!file || strcmp(file, "-") != 0) print(report);
@@ -198,7 +198,7 @@ static int deliver(const sets_report *report, output *json, char *text) {
 int bench_sets_command(int count, char **arguments) {
   sets_options options;
   sets_report report = {.options = &options};
-  output json = {.descriptor = -1};
+  struct output json = {.descriptor = -1};
   int status;
   if (!read_options(&options, count, arguments, &status)) return status;
   if (options.json && !output_open(&json, options.json)) return STATUS_FAILED;

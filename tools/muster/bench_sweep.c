@@ -76,7 +76,7 @@ static void show_load(double load, void *user) {
   progress_step(user, "load %.2f of 0.3 to 12", load);
 }
 
-static int deliver(const sweep_report *report, const sweep_options *options, output *json, char *text) {
+static int deliver(const sweep_report *report, const sweep_options *options, struct output *json, char *text) {
   json_writer writer;
   bool quiet = options->json && strcmp(options->json, "-") == 0;
   if (!quiet) sweep_print(report);
@@ -90,9 +90,9 @@ static int deliver(const sweep_report *report, const sweep_options *options, out
   return complain_failure("there is a cliff; the rows say where");
 }
 
-static int measure(const void *user, output *json) {
+static int measure(const void *user, struct output *json) {
   const sweep_options *options = user;
-  progress line = progress_begin();
+  struct progress line = progress_begin();
   sweep_report report = {
       .setup = {
           .seed = options->seed, .agents = options->quick ? AGENTS_QUICK : AGENTS, .show = show_load, .user = &line}};

@@ -114,7 +114,7 @@ void sweep_write_json(const sweep_report *report, json_writer *writer) {
 /* ------------------------------------------------------------------------------------------------------ as a figure */
 
 bool sweep_plot(const sweep_report *report, const char *folder) {
-  plot plot;
+  struct plot plot;
   if (!plot_begin(&plot, folder, "sweep", 1000, 640)) return false;
   fprintf(plot.script, "$loads << END\n");
   for (uint32_t i = 0; i < SWEEP_LOADS; i++) {

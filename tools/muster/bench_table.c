@@ -48,14 +48,14 @@ static bool has_reference(const bench_results *results, const bench_series *seri
 }
 
 /* A table's columns. */
-typedef struct columns {
+struct columns {
   const bench_system *systems[BENCH_SYSTEMS_MAX];
   uint32_t count;
-} columns;
+};
 
 /* Muster always is the first. */
-static columns choose_columns(const bench_results *results, bool references) {
-  columns columns = {.count = 0};
+static struct columns choose_columns(const bench_results *results, bool references) {
+  struct columns columns = {.count = 0};
   for (uint32_t i = 0; i < results->systems->present_count; i++) {
     const bench_system *system = results->systems->present[i];
     bool first = is_muster(system);
@@ -68,7 +68,7 @@ static columns choose_columns(const bench_results *results, bool references) {
 /* --------------------------------------------------------------------------------------------------------- verdicts */
 
 /* How Muster's p50 stands to the best other's. Figures around nothing have no ratio. */
-static void print_verdict(const bench_results *results, const bench_series *series, const columns *columns) {
+static void print_verdict(const bench_results *results, const bench_series *series, const struct columns *columns) {
   const bench_row *own = columns->count ? row_of(results, columns->systems[0], series) : NULL;
   const bench_row *other = own && is_muster(own->system) ? bench_rows_best_other(&results->rows, own) : NULL;
   if (!other) return;
@@ -84,14 +84,14 @@ static void print_verdict(const bench_results *results, const bench_series *seri
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
 
-static void print_head(const char *title, const columns *columns, bool verdicts) {
+static void print_head(const char *title, const struct columns *columns, bool verdicts) {
   printf("\n%-*s", TITLE_COLUMNS + UNIT_COLUMNS, title);
   for (uint32_t i = 0; i < columns->count; i++) printf(" %*s", COLUMN, columns->systems[i]->key);
   puts(verdicts && columns->count > 1 ? "   muster is" : "");
 }
 
 /* `choose` picks what of the quantiles is shown. */
-static void print_cells(const bench_results *results, const bench_series *series, const columns *columns,
+static void print_cells(const bench_results *results, const bench_series *series, const struct columns *columns,
                         double (*choose)(const bench_quantiles *)) {
   char text[CELL_BYTES];
   for (uint32_t i = 0; i < columns->count; i++) {
@@ -108,13 +108,13 @@ static double choose_p99(const bench_quantiles *quantiles) {
   return quantiles->p99;
 }
 
-static bool has_row(const bench_results *results, const bench_series *series, const columns *columns) {
+static bool has_row(const bench_results *results, const bench_series *series, const struct columns *columns) {
   for (uint32_t i = 0; i < columns->count; i++)
     if (row_of(results, columns->systems[i], series)) return true;
   return false;
 }
 
-static void print_series(const bench_results *results, const bench_series *series, const columns *columns,
+static void print_series(const bench_results *results, const bench_series *series, const struct columns *columns,
                          bool verdicts) {
   printf("%-*s%-*s", TITLE_COLUMNS, series->title, UNIT_COLUMNS, series->unit);
   print_cells(results, series, columns, choose_p50);
@@ -125,7 +125,7 @@ static void print_series(const bench_results *results, const bench_series *serie
 }
 
 static void print_table(const bench_results *results, bool references, const char *title) {
-  columns columns = choose_columns(results, references);
+  struct columns columns = choose_columns(results, references);
   if (columns.count == 0 || (references && columns.count < 2)) return;
   print_head(title, &columns, !references);
   for (const bench_measure *const *measure = results->options->suite->measures; *measure; measure++)

@@ -11,14 +11,14 @@
 
 enum { TIMEOUT_S = 30, ANSWER_BYTES_MAX = 64 << 20 };
 
-typedef struct answer {
+struct answer {
   char *text;
   size_t bytes;
   long status;
-} answer;
+};
 
 static size_t take(char *piece, size_t size, size_t count, void *user) {
-  answer *answer = user;
+  struct answer *answer = user;
   size_t bytes = size * count;
   char *text = answer->bytes + bytes < ANSWER_BYTES_MAX ? realloc(answer->text, answer->bytes + bytes + 1) : NULL;
   if (!text) return 0;
@@ -45,7 +45,7 @@ static bool add_token(const ctl_options *options, struct curl_slist **headers) {
 }
 
 static void prepare(CURL *curl, const ctl_options *options, const char *method, const char *path, const char *body,
-                    answer *answer) {
+                    struct answer *answer) {
   char url[2048];
   snprintf(url, sizeof url, "%s%s", options->url ? options->url : "http://localhost", path);
   curl_easy_setopt(curl, CURLOPT_URL, url);
@@ -61,7 +61,7 @@ static void prepare(CURL *curl, const ctl_options *options, const char *method, 
 
 /* False after a complaint. */
 static bool exchange(const ctl_options *options, const char *method, const char *path, const char *body,
-                     answer *answer) {
+                     struct answer *answer) {
   struct curl_slist *headers = NULL;
   CURL *curl = curl_easy_init();
   if (!curl) return complain_failure("no memory for a request"), false;
@@ -91,7 +91,7 @@ static void complain_of(const json_t *document, long status) {
 }
 
 bool ctl_ask(const ctl_options *options, const char *method, const char *path, json_t *body, json_t **document) {
-  answer answer = {0};
+  struct answer answer = {0};
   json_error_t error;
   char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
   json_decref(body);

@@ -83,25 +83,25 @@ static void write_cell(char cell[CELL_BYTES], const json_t *value, ctl_kind kind
 
 /* --------------------------------------------------------------------------------------------------------- tables */
 
-typedef struct table {
+struct table {
   const json_t *rows; /* an array, or one object */
   size_t count;
   const ctl_column *columns;
   size_t widths[COLUMNS_MAX]; /* 0 = is not shown */
-} table;
+};
 
-static const json_t *row_of(const table *table, size_t index) {
+static const json_t *row_of(const struct table *table, size_t index) {
   return json_is_array(table->rows) ? json_array_get(table->rows, index) : table->rows;
 }
 
-static bool is_shown(const table *table, const ctl_column *column) {
+static bool is_shown(const struct table *table, const ctl_column *column) {
   bool any = column->kind != CTL_FLAG;
   for (size_t i = 0; !any && i < table->count; i++) any = json_is_true(value_at(row_of(table, i), column->path));
   return any;
 }
 
 /* The width of the table. */
-static size_t measure(table *table) {
+static size_t measure(struct table *table) {
   char cell[CELL_BYTES];
   size_t width = 0;
   for (size_t k = 0; table->columns[k].title; k++) {
@@ -123,7 +123,7 @@ static bool stands_left(ctl_kind kind) {
 }
 
 /* A line of the table; the titles where `row` is null. No blanks end it. */
-static void print_row(const table *table, const json_t *row) {
+static void print_row(const struct table *table, const json_t *row) {
   char cell[CELL_BYTES];
   size_t blanks = 0;
   for (size_t k = 0; table->columns[k].title; k++) {
@@ -141,7 +141,7 @@ static void print_row(const table *table, const json_t *row) {
   putchar('\n');
 }
 
-static void print_block(const table *table, const json_t *row) {
+static void print_block(const struct table *table, const json_t *row) {
   char cell[CELL_BYTES];
   for (size_t k = 0; table->columns[k].title; k++) {
     if (!table->widths[k]) continue;
@@ -151,7 +151,7 @@ static void print_block(const table *table, const json_t *row) {
 }
 
 void ctl_show_table(const json_t *rows, const ctl_column *columns) {
-  table table = {.rows = rows, .count = json_is_array(rows) ? json_array_size(rows) : 1, .columns = columns};
+  struct table table = {.rows = rows, .count = json_is_array(rows) ? json_array_size(rows) : 1, .columns = columns};
   int room = columns_known(STDOUT_FILENO);
   bool fits = measure(&table) <= (size_t)room || room == 0;
   if (fits) print_row(&table, NULL);

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef enum choice { CHOICE_MOST_IMPORTANT = 0, CHOICE_MOST_DELAYED, CHOICES, CHOICE_INDEX = CHOICES } choice;
+enum choice { CHOICE_MOST_IMPORTANT = 0, CHOICE_MOST_DELAYED, CHOICES, CHOICE_INDEX = CHOICES };
 
 static const char *const choices[CHOICES] = {"most-important", "most-delayed"};
 
 /* Which agent --agent means. False after a complaint. */
-static bool read_choice(const char *text, choice *choice, uint32_t *index) {
+static bool read_choice(const char *text, enum choice *choice, uint32_t *index) {
   if (*text >= '0' && *text <= '9') {
     *choice = CHOICE_INDEX;
     return parse_count32("--agent", text, 0, UINT32_MAX - 1, index);
@@ -44,13 +44,13 @@ static muster_agent agent_at(const muster_world *world, uint32_t index) {
 }
 
 /* What a choice looks at of an agent; the greatest is meant. */
-static double worth_of(choice choice, const muster_agent_info *info) {
+static double worth_of(enum choice choice, const muster_agent_info *info) {
   if (choice == CHOICE_MOST_IMPORTANT) return (double)info->importance;
   /* Above all numbers of nanoseconds when it waits; later updates are worth less. */
   return (info->delays ? 1e19 : 0.0) - (double)info->last_update_ns;
 }
 
-static muster_agent agent_most(const muster_world *world, choice choice) {
+static muster_agent agent_most(const muster_world *world, enum choice choice) {
   muster_agent agent = {0, 0}, most = {0, 0};
   double greatest = 0;
   while (!muster_agent_is_null(agent = muster_agent_next(world, agent))) {
@@ -64,7 +64,7 @@ static muster_agent agent_most(const muster_world *world, choice choice) {
   return most;
 }
 
-static bool write_explanation(run *run, const muster_agent_explanation *explanation) {
+static bool write_explanation(struct run *run, const muster_agent_explanation *explanation) {
   char text[16384];
   size_t length = muster_explanation_json(explanation, text, sizeof text);
   if (length) return output_commit(&run->json, text, length);
@@ -72,7 +72,7 @@ static bool write_explanation(run *run, const muster_agent_explanation *explanat
   return false;
 }
 
-static int tell(run *run, const muster_agent_explanation *explanation) {
+static int tell(struct run *run, const muster_agent_explanation *explanation) {
   char text[4096];
   if (run->options.json && !write_explanation(run, explanation)) return STATUS_FAILED;
   if (run_options_take_output(&run->options)) return STATUS_OK;
@@ -83,8 +83,8 @@ static int tell(run *run, const muster_agent_explanation *explanation) {
   return STATUS_OK;
 }
 
-static int explain(run *run) {
-  choice choice;
+static int explain(struct run *run) {
+  enum choice choice;
   uint32_t index = 0;
   const muster_world *world = run->host.world;
   if (!read_choice(run->options.agent, &choice, &index)) return STATUS_USAGE;
@@ -102,9 +102,9 @@ int explain_command(int count, char **arguments) {
 #ifdef MUSTER_HAS_CTL
   if (ctl_is_meant(count, arguments)) return ctl_explain_command(count, arguments, run_explain_help);
 #endif
-  run run = {0};
+  struct run run = {0};
   int status;
-  choice choice;
+  enum choice choice;
   uint32_t index;
   if (!run_options_read(&run.options, RUN_TO_EXPLAIN, count, arguments, &status)) return status;
   if (!run.options.agent) run.options.agent = choices[CHOICE_MOST_DELAYED];

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool open_module(host *host, const host_setup *setup) {
+static bool open_module(struct host *host, const host_setup *setup) {
   const muster_module *module = setup->module;
   if (module->abi != MUSTER_MODULE_ABI) {
     muster_module_fail(MUSTER_E_INPUT, "module '%s' was built for ABI %u, this program for %u", module->name,
@@ -22,7 +22,7 @@ static uint32_t at_least(uint32_t minimum, uint32_t value) {
 }
 
 /* Every observer may walk once per frame, beside whatever else the module asks for. */
-static bool create_world(host *host, const host_setup *setup) {
+static bool create_world(struct host *host, const host_setup *setup) {
   muster_pool_def pool = muster_default_pool_def();
   pool.workers = setup->workers;
   host->pool = muster_pool_create(&pool);
@@ -39,7 +39,7 @@ static bool create_world(host *host, const host_setup *setup) {
   return host->world && (!setup->prepare || setup->prepare(setup->prepare_user, host->world));
 }
 
-bool host_open(host *host, const host_setup *setup) {
+bool host_open(struct host *host, const host_setup *setup) {
   *host = (struct host){0};
   if (!open_module(host, setup)) return false;
   if (create_world(host, setup) && host->module->populate(host->instance, host->world) == MUSTER_OK) return true;
@@ -47,14 +47,14 @@ bool host_open(host *host, const host_setup *setup) {
   return false;
 }
 
-void host_close(host *host) {
+void host_close(struct host *host) {
   muster_world_destroy(host->world);
   muster_pool_destroy(host->pool);
   if (host->module) host->module->close(host->instance);
   *host = (struct host){0};
 }
 
-bool host_run_frame(host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_frame_report *report) {
+bool host_run_frame(struct host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_frame_report *report) {
   sim_now_ns += host->skipped_ns;
   if (host->module->before_frame) host->module->before_frame(host->instance, host->world, sim_now_ns);
   muster_frame frame = {.sim_now_ns = sim_now_ns, .budget_ns = budget_ns};
@@ -65,7 +65,7 @@ bool host_run_frame(host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_
   return muster_frame_report_read(host->world, report) == MUSTER_OK;
 }
 
-bool host_is_in(const host *host, const muster_frame_report *report, uint32_t *calm) {
+bool host_is_in(const struct host *host, const muster_frame_report *report, uint32_t *calm) {
   enum { CALM_FRAMES = 30 };
   bool spawned = report->spawns_waiting == 0 || report->agents >= host->needs.agents;
   bool herds = report->herds_folded + report->herds_unfolded > 0;
@@ -81,7 +81,7 @@ static void take_figure(const char *name, double value, void *user) {
   figures->values[figures->count++] = value;
 }
 
-void host_read_figures(const host *host, host_figures *figures) {
+void host_read_figures(const struct host *host, host_figures *figures) {
   figures->count = 0;
   if (host->module->report) host->module->report(host->instance, host->world, take_figure, figures);
 }

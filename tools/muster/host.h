@@ -15,7 +15,7 @@ typedef struct host_setup {
   bool replays; /* prepared to: frames come from a record, and what the module asks of the world changes nothing */
 } host_setup;
 
-typedef struct host {
+struct host {
   const muster_module *module;
   void *instance; /* the module's; null when not open */
   muster_module_needs needs;
@@ -23,18 +23,18 @@ typedef struct host {
   muster_world *world;
   uint64_t skipped_ns; /* simulation time that the module has let pass beside the frames' own */
   bool replays;
-} host;
+};
 
 /* Opens the module, creates pool and world and populates it. False with the reason in muster_last_error(); nothing is
  * left behind then. */
-bool host_open(host *host, const host_setup *setup);
+bool host_open(struct host *host, const host_setup *setup);
 
 /* Takes everything apart; a host that is not open is a no-op. */
-void host_close(host *host);
+void host_close(struct host *host);
 
 /* Runs one frame that brings the world to `sim_now_ns`, later by what the module skips, the module's part before it
  * included, and reads its report. False with the reason in muster_last_error(). */
-bool host_run_frame(host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_frame_report *report);
+bool host_run_frame(struct host *host, uint64_t sim_now_ns, uint64_t budget_ns, muster_frame_report *report);
 
 enum { HOST_INTAKE_FRAMES_MAX = 10000 };
 
@@ -42,7 +42,7 @@ enum { HOST_INTAKE_FRAMES_MAX = 10000 };
  * not waited for. Births may keep spawns waiting for good, so a population of the size that was asked for counts as in.
  * Herds change wherever observers walk, so theirs are in when for some frames, `calm`, which begins as 0, no more
  * changes waited than the frame made. */
-bool host_is_in(const host *host, const muster_frame_report *report, uint32_t *calm);
+bool host_is_in(const struct host *host, const muster_frame_report *report, uint32_t *calm);
 
 enum { HOST_FIGURES_MAX = 64, HOST_FIGURE_NAME_BYTES = 48 };
 
@@ -54,7 +54,7 @@ typedef struct host_figures {
 } host_figures;
 
 /* Asks the module; figures beyond the maximum are left out. */
-void host_read_figures(const host *host, host_figures *figures);
+void host_read_figures(const struct host *host, host_figures *figures);
 
 /* The figure of that name, or NaN when there is none. */
 double host_figure(const host_figures *figures, const char *name);

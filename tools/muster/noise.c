@@ -17,8 +17,8 @@ static double seconds_of(int who) {
          (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-noise noise_begin(void) {
-  noise noise = {.own = seconds_of(RUSAGE_SELF) + seconds_of(RUSAGE_CHILDREN)};
+struct noise noise_begin(void) {
+  struct noise noise = {.own = seconds_of(RUSAGE_SELF) + seconds_of(RUSAGE_CHILDREN)};
   double user, nice, system, idle, waiting, interrupts, soft_interrupts, stolen;
   double unit = (double)sysconf(_SC_CLK_TCK);
   FILE *file = fopen("/proc/stat", "r");
@@ -34,8 +34,8 @@ noise noise_begin(void) {
   return noise;
 }
 
-bool noise_end(const noise *begin, double *others_share, double *stolen_share) {
-  noise end = noise_begin();
+bool noise_end(const struct noise *begin, double *others_share, double *stolen_share) {
+  struct noise end = noise_begin();
   double seconds = end.seconds - begin->seconds;
   *others_share = *stolen_share = 0;
   if (!begin->known || !end.known || seconds < seconds_least) return false;

@@ -5,19 +5,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct noise {
+struct noise {
   bool known;
   double seconds;      /* of all processors together: */
   double busy, stolen; /* by whomever, and by the host of this virtual machine */
   double own;          /* of this process and its children that have ended */
-} noise;
+};
 
 /* Reads /proc/stat; `known` is false where there is none. */
-noise noise_begin(void);
+struct noise noise_begin(void);
 
 /* The shares of all processors that other processes, and the host, have taken since then. False with zeros when that is
  * not known, or it is so short ago that the kernel's counts, in hundredths of a second, say nothing. */
-bool noise_end(const noise *begin, double *others_share, double *stolen_share);
+bool noise_end(const struct noise *begin, double *others_share, double *stolen_share);
 
 /* Whether shares are so large that what was measured meanwhile is also of what others did. */
 bool noise_is_loud(double others_share, double stolen_share);

@@ -111,7 +111,7 @@ static void write_results(json_writer *writer, const osborne_results *results) {
 }
 
 static bool measure(osborne_results *results, const char *plots) {
-  progress line = progress_begin();
+  struct progress line = progress_begin();
   bool done = osborne_keep(&results->kept) && osborne_compare(&results->plan, plots, &line, &results->compare) &&
               osborne_scale(results, &line);
   progress_end(&line);

@@ -145,10 +145,10 @@ typedef struct osborne_results {
 } osborne_results;
 
 /* Runs the comparison; draws the picture of its world into a folder unless that is null. False after a complaint. */
-bool osborne_compare(const osborne_plan *plan, const char *plots, progress *line, osborne_comparison *compare);
+bool osborne_compare(const osborne_plan *plan, const char *plots, struct progress *line, osborne_comparison *compare);
 
 /* Doubles the herds until a cycle takes 100 ms or memory ends, in both ways. False after a complaint. */
-bool osborne_scale(osborne_results *results, progress *line);
+bool osborne_scale(osborne_results *results, struct progress *line);
 
 /* ------------------------------------------------------------------------------------------------------------ show */
 

@@ -95,7 +95,7 @@ static void sum_up(osborne_comparison *out, uint32_t each) {
   }
 }
 
-static bool run_rounds(comparison *it, progress *line) {
+static bool run_rounds(comparison *it, struct progress *line) {
   uint32_t each = it->plan->cycles / OSBORNE_ROUNDS;
   for (uint32_t round = 0; round < OSBORNE_ROUNDS; round++) {
     progress_step(line, "osborne: with and without level of detail, round %u of %d", round + 1, OSBORNE_ROUNDS);
@@ -107,7 +107,7 @@ static bool run_rounds(comparison *it, progress *line) {
   return true;
 }
 
-bool osborne_compare(const osborne_plan *plan, const char *plots, progress *line, osborne_comparison *compare) {
+bool osborne_compare(const osborne_plan *plan, const char *plots, struct progress *line, osborne_comparison *compare) {
   comparison it = {.plan = plan, .out = compare};
   *compare = (osborne_comparison){.leaves_least = UINT32_MAX, .complete = true, .cycles = plan->cycles};
   bool done = open_all(&it) && run_rounds(&it, line) && (!plots || osborne_picture(&it.world, plots));

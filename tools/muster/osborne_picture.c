@@ -108,7 +108,7 @@ static void print_view(FILE *script, const osborne_world *it) {
 }
 
 bool osborne_picture(const osborne_world *it, const char *folder) {
-  plot plot;
+  struct plot plot;
   if (!plot_begin(&plot, folder, "osborne-herds", 1600, 880)) return false;
   fprintf(plot.script, "$player << END\n%.2f %.2f\nEND\n", it->place.x, it->place.y);
   print_folded(plot.script, it);

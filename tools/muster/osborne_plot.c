@@ -8,7 +8,7 @@ static const char colours[] = "set linetype 1 lc rgb '#1f77b4'\nset linetype 2 l
 
 static bool plot_comparison(const osborne_results *results, const char *folder) {
   const osborne_comparison *compare = &results->compare;
-  plot plot;
+  struct plot plot;
   if (!plot_begin(&plot, folder, "osborne-compare", 1200, 640)) return false;
   fprintf(plot.script, "$cycles << END\n");
   for (uint32_t i = 0; i < compare->cycles; i++)
@@ -62,7 +62,7 @@ static void print_axes(FILE *script) {
 
 static bool plot_sizes(const osborne_results *results, const char *folder) {
   double side_km = results->plan.side_m * 1e-3;
-  plot plot;
+  struct plot plot;
   if (!plot_begin(&plot, folder, "osborne-scale", 1200, 760)) return false;
   print_rows(plot.script, &results->doublings[OSBORNE_SAME_SQUARE], "same");
   print_rows(plot.script, &results->doublings[OSBORNE_SAME_DENSITY], "grows");

@@ -57,7 +57,7 @@ static bool time_world(const osborne_plan *plan, const osborne_def *def, uint32_
   return done;
 }
 
-static bool time_size(osborne_results *results, const osborne_def *def, progress *line, osborne_size *size) {
+static bool time_size(osborne_results *results, const osborne_def *def, struct progress *line, osborne_size *size) {
   char agents[TEXT_BYTES];
   text_count(agents, (uint64_t)def->herds * OSBORNE_MEMBERS);
   *size = (osborne_size){.side_m = def->side_m, .complete = true, .workers = 1};
@@ -72,7 +72,7 @@ static bool time_size(osborne_results *results, const osborne_def *def, progress
   return true;
 }
 
-static bool time_sizes(osborne_results *results, progress *line, osborne_doubling *doubling) {
+static bool time_sizes(osborne_results *results, struct progress *line, osborne_doubling *doubling) {
   const osborne_plan *plan = &results->plan;
   doubling->end = OSBORNE_END_PLAN;
   for (uint64_t herds = plan->herds; herds <= plan->most && doubling->sizes < OSBORNE_SIZES_MAX; herds *= 2) {
@@ -100,7 +100,7 @@ static uint32_t machine_workers(void) {
   return workers;
 }
 
-bool osborne_scale(osborne_results *results, progress *line) {
+bool osborne_scale(osborne_results *results, struct progress *line) {
   results->workers = machine_workers();
   results->doublings[OSBORNE_SAME_DENSITY].grows = true;
   for (int i = 0; i < OSBORNE_DOUBLINGS; i++)

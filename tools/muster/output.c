@@ -12,14 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool refuse(output *output, const char *path) {
+static bool refuse(struct output *output, const char *path) {
   int reason = errno;
   output_discard(output);
   complain_failure("cannot write '%s': %s; choose another file", path, strerror(reason));
   return false;
 }
 
-static bool open_directly(output *output, const char *path) {
+static bool open_directly(struct output *output, const char *path) {
   output->descriptor = strcmp(path, "-") == 0 ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CLOEXEC);
   return output->descriptor >= 0 || refuse(output, path);
 }
@@ -32,7 +32,7 @@ static void open_to_others(int descriptor) {
 }
 
 /* Whoever interrupts the program waits until the file is gone from where it is written, or it would stay there. */
-static void hold_signals(output *output) {
+static void hold_signals(struct output *output) {
   sigset_t stopping;
   sigemptyset(&stopping);
   sigaddset(&stopping, SIGINT);
@@ -41,7 +41,7 @@ static void hold_signals(output *output) {
   sigprocmask(SIG_BLOCK, &stopping, &output->signals);
 }
 
-static bool make_temporary(output *output) {
+static bool make_temporary(struct output *output) {
   snprintf(output->temporary, sizeof output->temporary, "%s.XXXXXX", output->path);
   hold_signals(output);
   output->descriptor = mkostemp(output->temporary, O_CLOEXEC);
@@ -56,7 +56,7 @@ static bool make_temporary(output *output) {
   return false;
 }
 
-static void drop_temporary(output *output) {
+static void drop_temporary(struct output *output) {
   if (!*output->temporary) return;
   unlink(output->temporary);
   output->temporary[0] = '\0';
@@ -78,7 +78,7 @@ static bool resolve(const char *path, char whole[PATH_MAX]) {
   return false;
 }
 
-bool output_open(output *output, const char *path) {
+bool output_open(struct output *output, const char *path) {
   struct stat status;
   *output = (struct output){.descriptor = -1};
   if (strcmp(path, "-") == 0) return open_directly(output, path);
@@ -113,16 +113,16 @@ static bool write_whole(int descriptor, const char *text, size_t length) {
   return true;
 }
 
-static const char *place_of(const output *output) {
+static const char *place_of(const struct output *output) {
   return *output->path ? output->path : "the result";
 }
 
-bool output_write(output *output, const char *text, size_t length) {
+bool output_write(struct output *output, const char *text, size_t length) {
   if (output->descriptor < 0 && !make_temporary(output)) return refuse(output, place_of(output));
   return write_whole(output->descriptor, text, length) || refuse(output, place_of(output));
 }
 
-bool output_commit(output *output, const char *text, size_t length) {
+bool output_commit(struct output *output, const char *text, size_t length) {
   const char *place = place_of(output);
   if (!output_write(output, text, length)) return false;
   int descriptor = output->descriptor;
@@ -135,21 +135,21 @@ bool output_commit(output *output, const char *text, size_t length) {
   return true;
 }
 
-bool output_commit_json(output *output, json_writer *writer) {
+bool output_commit_json(struct output *output, json_writer *writer) {
   if (json_finish(writer)) return output_commit(output, writer->buffer, writer->length);
   complain_failure("the JSON report is larger than %zu bytes", writer->capacity);
   return false;
 }
 
-void output_discard(output *output) {
+void output_discard(struct output *output) {
   if (output->descriptor >= 0) close(output->descriptor);
   output->descriptor = -1;
   drop_temporary(output);
 }
 
-int output_of_work(const char *plots, const char *json, int (*work)(const void *options, output *json),
+int output_of_work(const char *plots, const char *json, int (*work)(const void *options, struct output *json),
                    const void *options) {
-  output output = {.descriptor = -1};
+  struct output output = {.descriptor = -1};
   if (plots && !plots_prepare(plots)) return STATUS_FAILED;
   if (json && !output_open(&output, json)) return STATUS_FAILED;
   int status = work(options, &output);

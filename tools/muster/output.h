@@ -10,39 +10,39 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct output {
+struct output {
   int descriptor;                /* -1: nothing was written yet */
   char path[PATH_MAX];           /* where the result belongs; empty when it goes to its place directly */
   char temporary[PATH_MAX + 16]; /* where it is written; empty while it is not */
   sigset_t signals;              /* that were held back before it was written */
-} output;
+};
 
 /* Makes sure that `path` can be written, before the work whose result it will hold. "-" is standard output. What
  * exists and is not a plain file (a pipe, a device) is written directly, a symbolic link is followed. Complains and
  * returns false when it cannot be written; nothing is left behind then. */
-bool output_open(output *output, const char *path);
+bool output_open(struct output *output, const char *path);
 
 /* Whether two results would be one file, or both standard output. What is no plain file may be named twice. */
 bool output_is_same(const char *path, const char *other);
 
 /* Writes a part of a result that comes in parts; output_commit ends it with the last. Complains and returns false on
  * failure; the output is closed then. */
-bool output_write(output *output, const char *text, size_t length);
+bool output_write(struct output *output, const char *text, size_t length);
 
 /* Writes the result and puts it in its place. Complains and returns false on failure; what stood there before then
  * stands there still. Closes either way. */
-bool output_commit(output *output, const char *text, size_t length);
+bool output_commit(struct output *output, const char *text, size_t length);
 
 /* Ends the document and commits it. Complains and returns false also when the document did not fit its buffer; the
  * output is open then. */
-bool output_commit_json(output *output, json_writer *writer);
+bool output_commit_json(struct output *output, json_writer *writer);
 
 /* Closes without a result; nothing is left behind. Does nothing when not open. */
-void output_discard(output *output);
+void output_discard(struct output *output);
 
 /* Runs work whose results go into a folder of plots and into a JSON file, each null or made sure of before it begins.
  * Returns its exit status, or that of a complaint. */
-int output_of_work(const char *plots, const char *json, int (*work)(const void *options, output *json),
+int output_of_work(const char *plots, const char *json, int (*work)(const void *options, struct output *json),
                    const void *options);
 
 #endif

@@ -11,16 +11,16 @@ static uint64_t now_ns(void) {
   return (uint64_t)now.tv_sec * second_ns + (uint64_t)now.tv_nsec;
 }
 
-pacing pacing_begin(uint64_t rate, bool paced) {
-  return (pacing){.rate = rate, .paced = paced, .start_ns = now_ns()};
+struct pacing pacing_begin(uint64_t rate, bool paced) {
+  return (struct pacing){.rate = rate, .paced = paced, .start_ns = now_ns()};
 }
 
-uint64_t pacing_sim_time(const pacing *pacing, uint64_t number) {
+uint64_t pacing_sim_time(const struct pacing *pacing, uint64_t number) {
   __extension__ typedef unsigned __int128 wide;
   return (uint64_t)((wide)number * 1000 * second_ns / pacing->rate);
 }
 
-void pacing_wait(pacing *pacing, uint64_t number) {
+void pacing_wait(struct pacing *pacing, uint64_t number) {
   if (!pacing->paced) return;
   uint64_t due_ns = pacing->start_ns + pacing_sim_time(pacing, number), now = now_ns();
   if (now >= due_ns) {

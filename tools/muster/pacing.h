@@ -5,20 +5,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct pacing {
+struct pacing {
   uint64_t rate;     /* frames per 1000 seconds */
   bool paced;        /* false: frames follow each other without a pause */
   uint64_t start_ns; /* CLOCK_MONOTONIC of frame 0 */
-} pacing;
+};
 
 /* Frame 0 is now. */
-pacing pacing_begin(uint64_t rate, bool paced);
+struct pacing pacing_begin(uint64_t rate, bool paced);
 
 /* The simulation time of frame `number`: exactly number / rate, rounded down, so that no error adds up. */
-uint64_t pacing_sim_time(const pacing *pacing, uint64_t number);
+uint64_t pacing_sim_time(const struct pacing *pacing, uint64_t number);
 
 /* Sleeps until frame `number` is due on the wall. Who is more than a frame late does not hurry to catch up: the
  * schedule moves on by what was lost. */
-void pacing_wait(pacing *pacing, uint64_t number);
+void pacing_wait(struct pacing *pacing, uint64_t number);
 
 #endif

@@ -34,7 +34,7 @@ static void print_quoted(FILE *stream, const char *text) {
   fputc('\'', stream);
 }
 
-bool plot_begin(plot *plot, const char *folder, const char *name, int width, int height) {
+bool plot_begin(struct plot *plot, const char *folder, const char *name, int width, int height) {
   char image[PATH_MAX];
   int length = snprintf(plot->path, sizeof plot->path, "%s/%s.gp", folder, name);
   snprintf(image, sizeof image, "%s/%s.png", folder, name);
@@ -66,7 +66,7 @@ static bool run_gnuplot(const char *script) {
   return false;
 }
 
-bool plot_end(plot *plot) {
+bool plot_end(struct plot *plot) {
   bool failed = ferror(plot->script) != 0;
   failed |= fclose(plot->script) != 0;
   if (!failed) return run_gnuplot(plot->path);

@@ -15,14 +15,14 @@ static uint64_t now_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-progress progress_begin(void) {
-  progress progress = {.terminal = isatty(STDERR_FILENO)};
+struct progress progress_begin(void) {
+  struct progress progress = {.terminal = isatty(STDERR_FILENO)};
   progress.interval_ns = progress.terminal ? terminal_interval_ns : other_interval_ns;
   progress.next_ns = now_ns() + progress.interval_ns;
   return progress;
 }
 
-bool progress_is_due(progress *progress) {
+bool progress_is_due(struct progress *progress) {
   uint64_t now = now_ns();
   if (now < progress->next_ns) return false;
   progress->next_ns = now + progress->interval_ns;
@@ -30,7 +30,7 @@ bool progress_is_due(progress *progress) {
 }
 
 /* A line that is wider than the terminal would leave a part of itself behind whenever it is rewritten. */
-static void put(progress *progress, const char *format, va_list arguments) {
+static void put(struct progress *progress, const char *format, va_list arguments) {
   char line[256];
   vsnprintf(line, sizeof line, format, arguments);
   if (progress->terminal)
@@ -40,14 +40,14 @@ static void put(progress *progress, const char *format, va_list arguments) {
   progress->shown = true;
 }
 
-void progress_put(progress *progress, const char *format, ...) {
+void progress_put(struct progress *progress, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   put(progress, format, arguments);
   va_end(arguments);
 }
 
-void progress_step(progress *progress, const char *format, ...) {
+void progress_step(struct progress *progress, const char *format, ...) {
   va_list arguments;
   if (!progress->terminal && !progress_is_due(progress)) return;
   va_start(arguments, format);
@@ -55,7 +55,7 @@ void progress_step(progress *progress, const char *format, ...) {
   va_end(arguments);
 }
 
-void progress_end(progress *progress) {
+void progress_end(struct progress *progress) {
   if (progress->terminal && progress->shown) fprintf(stderr, "\r\033[K");
   progress->shown = false;
 }

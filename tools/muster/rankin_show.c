@@ -48,7 +48,7 @@ void rankin_print(const rankin_results *results) {
 }
 
 bool rankin_plot(const rankin_results *results, const char *folder) {
-  plot plot;
+  struct plot plot;
   if (!plot_begin(&plot, folder, "rankin-stress", 1000, 640)) return false;
   fprintf(plot.script, "$stress << END\n");
   for (uint32_t size = 0; size < RANKIN_SIZES; size++) {

@@ -9,14 +9,14 @@ enum { MS = 1000000, SLICES = 4, CHARACTERS = 40, PER_TICK = 4, TICKS = 400, ATO
 static const uint64_t tick_ns = 30 * (uint64_t)MS;
 
 /* What callbacks note. */
-typedef struct notes {
+struct notes {
   uint32_t tick;
   uint32_t completed, important; /* updates; of the important, in this tick */
   double ticks;                  /* sum over those that are complete */
-} notes;
+};
 
 static muster_atom_result begin_update(muster_update *update) {
-  const notes *notes = update->type_user;
+  const struct notes *notes = update->type_user;
   *(uint32_t *)update->state = notes->tick;
   return MUSTER_ATOM_NEXT;
 }
@@ -27,14 +27,14 @@ static muster_atom_result go_on(muster_update *update) {
 }
 
 static muster_atom_result end_update(muster_update *update) {
-  notes *notes = update->type_user;
+  struct notes *notes = update->type_user;
   notes->completed++;
   notes->ticks += notes->tick - *(uint32_t *)update->state + 1;
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result note_important(muster_update *update) {
-  ((notes *)update->type_user)->important++;
+  ((struct notes *)update->type_user)->important++;
   return MUSTER_ATOM_NEXT;
 }
 
@@ -47,7 +47,7 @@ static muster_world_def little_world(void) {
   return def;
 }
 
-static muster_type_def little_type(notes *notes) {
+static muster_type_def little_type(struct notes *notes) {
   muster_type_def def = muster_default_type_def();
   def.state_bytes = sizeof(uint64_t);
   def.period_ns = def.period_max_ns = tick_ns;
@@ -65,7 +65,7 @@ static bool spawn_all(muster_world *world, const muster_type_def *type, uint32_t
   return true;
 }
 
-static bool run_ticks(muster_world *world, notes *notes, rankin_slices *slices) {
+static bool run_ticks(muster_world *world, struct notes *notes, rankin_slices *slices) {
   muster_frame_report report = muster_default_frame_report();
   for (notes->tick = 0; notes->tick < TICKS; notes->tick++) {
     notes->important = 0;
@@ -92,7 +92,7 @@ bool rankin_run_progress(float weight, rankin_slices *slices) {
                                      {.run = end_update, .model_ns = MS}};
   muster_world_def def = little_world();
   muster_set_def set = muster_default_set_def();
-  notes notes = {0};
+  struct notes notes = {0};
   muster_type_def type = little_type(&notes);
   *slices = (rankin_slices){0};
   def.updates_per_frame = PER_TICK;
@@ -111,7 +111,7 @@ bool rankin_run_long(uint32_t count, rankin_slices *slices) {
   const muster_atom brief = {.run = note_important, .model_ns = MS};
   muster_atom atoms[ATOMS_MAX + 1];
   muster_world_def def = little_world();
-  notes notes = {0};
+  struct notes notes = {0};
   muster_type_def long_type = little_type(&notes), important = little_type(&notes);
   *slices = (rankin_slices){0};
   def.capacity_ns = 10 * (uint64_t)MS;

@@ -75,7 +75,7 @@ static bool read_note(run_options *options, char *note) {
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
-bool recording_open(recording *recording, const run_options *options) {
+bool recording_open(struct recording *recording, const run_options *options) {
   bool standard = strcmp(options->record, "-") == 0;
   *recording = (struct recording){.path = standard ? "standard output" : options->record, .options = options};
   if (standard)
@@ -88,7 +88,7 @@ bool recording_open(recording *recording, const run_options *options) {
 }
 
 static bool write_some(const void *bytes, size_t count, void *user) {
-  const recording *recording = user;
+  const struct recording *recording = user;
   const char *from = bytes;
   while (count > 0) {
     ssize_t written = write(recording->descriptor, from, count);
@@ -101,7 +101,7 @@ static bool write_some(const void *bytes, size_t count, void *user) {
 }
 
 bool recording_begin(void *user, muster_world *world) {
-  recording *recording = user;
+  struct recording *recording = user;
   char note[RECORDING_NOTE_BYTES];
   muster_record_def def = muster_default_record_def();
   def.note_bytes = (uint32_t)write_note(recording->options, note, sizeof note);
@@ -114,7 +114,7 @@ bool recording_begin(void *user, muster_world *world) {
   return false;
 }
 
-bool recording_end(recording *recording, muster_world *world) {
+bool recording_end(struct recording *recording, muster_world *world) {
   muster_record_status status = muster_default_record_status();
   if (recording->descriptor < 0) return true;
   muster_record_status_read(world, &status);
@@ -129,7 +129,7 @@ bool recording_end(recording *recording, muster_world *world) {
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
-static bool map_file(replaying *replaying, const char *path) {
+static bool map_file(struct replaying *replaying, const char *path) {
   struct stat status;
   int descriptor = open(path, O_RDONLY | O_CLOEXEC);
   bool known = descriptor >= 0 && fstat(descriptor, &status) == 0;
@@ -146,7 +146,7 @@ static bool map_file(replaying *replaying, const char *path) {
   return true;
 }
 
-static bool read_info(replaying *replaying, const char *path, uint64_t until) {
+static bool read_info(struct replaying *replaying, const char *path, uint64_t until) {
   replaying->info = muster_default_record_info();
   if (muster_record_look(replaying->bytes, replaying->count, &replaying->info, NULL) != MUSTER_OK) {
     complain_failure("'%s': %s", path, muster_last_error());
@@ -164,7 +164,7 @@ static bool read_info(replaying *replaying, const char *path, uint64_t until) {
   return false;
 }
 
-bool replaying_open(replaying *replaying, const char *path, uint64_t until) {
+bool replaying_open(struct replaying *replaying, const char *path, uint64_t until) {
   int status;
   const char *file;
   *replaying = (struct replaying){0};
@@ -179,7 +179,7 @@ bool replaying_open(replaying *replaying, const char *path, uint64_t until) {
 }
 
 bool replaying_begin(void *user, muster_world *world) {
-  const replaying *replaying = user;
+  const struct replaying *replaying = user;
   muster_replay_def def = muster_default_replay_def();
   def.bytes = replaying->bytes;
   def.count = replaying->count;
@@ -187,7 +187,7 @@ bool replaying_begin(void *user, muster_world *world) {
   return muster_replay_begin(world, &def) == MUSTER_OK;
 }
 
-void replaying_close(replaying *replaying) {
+void replaying_close(struct replaying *replaying) {
   if (replaying->bytes) munmap((void *)(uintptr_t)replaying->bytes, replaying->count);
   replaying->bytes = NULL;
 }

@@ -9,38 +9,38 @@
 enum { RECORDING_NOTE_BYTES = 2 * PATH_MAX };
 
 /* The file that is being written. */
-typedef struct recording {
+struct recording {
   int descriptor; /* -1: not open */
   const char *path;
   const run_options *options;
-} recording;
+};
 
 /* Opens the file, before the work that it will hold. Complains and returns false when it cannot be written. */
-bool recording_open(recording *recording, const run_options *options);
+bool recording_open(struct recording *recording, const run_options *options);
 
 /* Makes a new world record into it; `user` is the recording. False with the reason in muster_last_error(). */
 bool recording_begin(void *user, muster_world *world);
 
 /* Ends the recording and closes the file. Complains and returns false when it does not hold the whole run. One that is
  * not open is a no-op. */
-bool recording_end(recording *recording, muster_world *world);
+bool recording_end(struct recording *recording, muster_world *world);
 
 /* A file that is replayed, and what it says of its run. */
-typedef struct replaying {
+struct replaying {
   const void *bytes; /* null: not open */
   size_t count;
   muster_record_info info;
   run_options options; /* of the recorded run; its texts stand in `note` */
   char note[RECORDING_NOTE_BYTES];
-} replaying;
+};
 
 /* Opens and checks a file. Complains and returns false when it holds no run: `until` frames of it suffice. */
-bool replaying_open(replaying *replaying, const char *path, uint64_t until);
+bool replaying_open(struct replaying *replaying, const char *path, uint64_t until);
 
 /* Makes a new world replay it; `user` is what was opened. False with the reason in muster_last_error(). */
 bool replaying_begin(void *user, muster_world *world);
 
 /* Closes; what is not open is a no-op. */
-void replaying_close(replaying *replaying);
+void replaying_close(struct replaying *replaying);
 
 #endif

@@ -54,7 +54,7 @@ static bool read_option(void *user, int option, const char *text) {
 
 int replay_command(int count, char **arguments) {
   static const option_reader reader = {"replay", long_options, show_help, read_option};
-  static replaying replaying;
+  static struct replaying replaying;
   replay_options options = {.until = UINT64_MAX};
   int status;
   if (!options_read(&reader, &options, count, arguments, &status)) return status;

@@ -177,7 +177,7 @@ static void print_levels(FILE *stream, const run_summary *summary) {
           text_bytes(scheduling, summary->scheduling_bytes_per_agent));
 }
 
-static void print_type(FILE *stream, const host *host, muster_type type, const char *name) {
+static void print_type(FILE *stream, const struct host *host, muster_type type, const char *name) {
   for (uint32_t level = 0; level < MUSTER_LEVELS; level++) {
     muster_type_cost cost = muster_default_type_cost();
     char agents[TEXT_BYTES], mean[TEXT_BYTES], high[TEXT_BYTES];
@@ -188,7 +188,7 @@ static void print_type(FILE *stream, const host *host, muster_type type, const c
   }
 }
 
-static void print_types(FILE *stream, const host *host) {
+static void print_types(FILE *stream, const struct host *host) {
   const char *name;
   fprintf(stream, "\nCost by type          level    agents      mean       p95\n");
   for (uint32_t i = 1; (name = muster_type_name(host->world, (muster_type){i})) != NULL; i++)
@@ -212,13 +212,13 @@ static void print_world(FILE *stream, const run_summary *summary) {
     fprintf(stream, "  %-24s %.10g\n", figures->names[i], figures->values[i]);
 }
 
-typedef struct reported {
+struct reported {
   const run_summary *summary;
-  const host *host;
-} reported;
+  const struct host *host;
+};
 
 static void write_report(FILE *stream, const void *user) {
-  const reported *reported = user;
+  const struct reported *reported = user;
   const run_summary *summary = reported->summary;
   print_title(stream, summary);
   print_frame_times(stream, summary);
@@ -235,7 +235,7 @@ static void write_report(FILE *stream, const void *user) {
   print_world(stream, summary);
 }
 
-bool report_print(const run_summary *summary, const host *host) {
-  reported reported = {summary, host};
+bool report_print(const run_summary *summary, const struct host *host) {
+  struct reported reported = {summary, host};
   return columns_print_all(write_report, &reported);
 }

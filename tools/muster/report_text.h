@@ -8,6 +8,6 @@
 
 /* Prints the report, its lines broken where the terminal ends; the host is asked for the costs of its agent types.
  * False when memory is short. */
-bool report_print(const run_summary *summary, const host *host);
+bool report_print(const run_summary *summary, const struct host *host);
 
 #endif

@@ -178,7 +178,7 @@ static bool reproduce_wanted(const repro_options *options, json_writer *writer, 
   return done;
 }
 
-static int run_papers(const repro_options *options, output *json, char *text) {
+static int run_papers(const repro_options *options, struct output *json, char *text) {
   json_writer writer;
   uint32_t failed = 0;
   bool quiet = options->json && strcmp(options->json, "-") == 0;
@@ -191,7 +191,7 @@ static int run_papers(const repro_options *options, output *json, char *text) {
 
 int repro_command(int count, char **arguments) {
   repro_options options = {0};
-  output json = {.descriptor = -1};
+  struct output json = {.descriptor = -1};
   int status;
   if (!read_options(&options, count, arguments, &status)) return status;
   if (options.plots && !plots_prepare(options.plots)) return STATUS_FAILED;

@@ -41,7 +41,7 @@ static host_setup setup_of(const run_options *options) {
 
 /* Interruptions are not delivered but waited for between frames, so that the report of what was run can be written.
  * Threads inherit this, so it comes before the pool. */
-static void hold_back_signals(run *run) {
+static void hold_back_signals(struct run *run) {
   sigemptyset(&run->stop_signals);
   sigaddset(&run->stop_signals, SIGINT);
   sigaddset(&run->stop_signals, SIGTERM);
@@ -49,7 +49,7 @@ static void hold_back_signals(run *run) {
 }
 
 /* Whether the run is to end after this frame. */
-static bool is_last(run *run) {
+static bool is_last(struct run *run) {
   struct timespec at_once = {0};
   int signal = sigtimedwait(&run->stop_signals, NULL, &at_once);
   if (signal > 0) run->signal = signal;
@@ -57,21 +57,21 @@ static bool is_last(run *run) {
 }
 
 static void write_line(const char *text, void *user) {
-  run *run = user;
+  struct run *run = user;
   progress_end(&run->progress);
   puts(text);
 }
 
 /* True when there is nobody to find, too. */
-static bool find_watched(run *run) {
-  const host *host = &run->host;
+static bool find_watched(struct run *run) {
+  const struct host *host = &run->host;
   if (!run->options.watch) return true;
   return host->module->watch(host->instance, host->world, run->options.watch, write_line, run) == MUSTER_OK;
 }
 
 /* False when the frame failed. */
-static bool run_frame(run *run, muster_frame_report *report) {
-  host *host = &run->host;
+static bool run_frame(struct run *run, muster_frame_report *report) {
+  struct host *host = &run->host;
   run->frame++;
   pacing_wait(&run->pacing, run->frame);
   if (!host_run_frame(host, pacing_sim_time(&run->pacing, run->frame), run->options.budget_ns, report)) return false;
@@ -79,7 +79,7 @@ static bool run_frame(run *run, muster_frame_report *report) {
   return true;
 }
 
-static void show_warm_up(run *run, bool all_in, uint64_t rest, const muster_frame_report *report) {
+static void show_warm_up(struct run *run, bool all_in, uint64_t rest, const muster_frame_report *report) {
   char agents[TEXT_BYTES], all[TEXT_BYTES];
   if (!progress_is_due(&run->progress)) return;
   text_count(agents, report->agents);
@@ -91,7 +91,7 @@ static void show_warm_up(run *run, bool all_in, uint64_t rest, const muster_fram
                  text_count(all, run->host.needs.agents), run->frame);
 }
 
-static void show_frame(run *run, const muster_frame_report *report) {
+static void show_frame(struct run *run, const muster_frame_report *report) {
   char agents[TEXT_BYTES], wall[TEXT_BYTES], pressure[TEXT_BYTES];
   progress_put(&run->progress, "frame %" PRIu64 " of %" PRIu64 ": %s agents, pressure %s, frame time %s",
                run->record.frames, run->options.frames, text_count(agents, report->agents),
@@ -100,7 +100,7 @@ static void show_frame(run *run, const muster_frame_report *report) {
 
 /* Runs until the population is in, which large ones take several frames for, and then for as long as was asked for, so
  * that estimates have settled. */
-static bool warm_up(run *run, bool *stopped) {
+static bool warm_up(struct run *run, bool *stopped) {
   muster_frame_report report;
   uint64_t rest = run->options.warm_up;
   uint32_t calm = 0;
@@ -117,7 +117,7 @@ static bool warm_up(run *run, bool *stopped) {
   return true;
 }
 
-static bool run_frames(run *run, bool *stopped) {
+static bool run_frames(struct run *run, bool *stopped) {
   muster_frame_report report;
   while (!*stopped && run->record.frames < run->options.frames) {
     if (!run_frame(run, &report)) return false;
@@ -129,11 +129,11 @@ static bool run_frames(run *run, bool *stopped) {
   return true;
 }
 
-bool run_write_json(run *run, json_writer *writer) {
+bool run_write_json(struct run *run, json_writer *writer) {
   return output_commit_json(&run->json, writer);
 }
 
-static bool write_json(run *run, const run_summary *summary) {
+static bool write_json(struct run *run, const run_summary *summary) {
   char text[JSON_BYTES];
   json_writer writer;
   json_start(&writer, text, sizeof text);
@@ -146,12 +146,12 @@ static bool write_trace_part(const char *text, size_t length, void *user) {
 }
 
 /* The output complains when it cannot be written. */
-static bool write_trace(run *run) {
+static bool write_trace(struct run *run) {
   return muster_trace_write(run->host.world, write_trace_part, &run->trace) == MUSTER_OK &&
          output_commit(&run->trace, "", 0);
 }
 
-static int report(run *run) {
+static int report(struct run *run) {
   run_summary summary;
   summarise(&summary, &run->options, &run->host, &run->record);
   summary.signal = run->signal;
@@ -168,23 +168,23 @@ static int report(run *run) {
   return complain_failure("out of memory for the report");
 }
 
-static int tell(run *run, int (*report)(struct run *run)) {
+static int tell(struct run *run, int (*write_report)(struct run *run)) {
   if (run->record.frames == 0 && run->host.replays) return STATUS_OK; /* ended in the warm-up */
   if (run->record.frames == 0)
     return complain_failure(
         "interrupted in frame %" PRIu64 ", before the first counted one: there is nothing to report", run->frame);
   if (run->options.trace && !write_trace(run)) return STATUS_FAILED;
-  return report(run);
+  return write_report(run);
 }
 
-static void say_replayed(const run *run) {
+static void say_replayed(const struct run *run) {
   const char *json = run->options.json;
   fprintf(json && strcmp(json, "-") == 0 ? stderr : stdout, "replayed %llu frames bit for bit\n",
           (unsigned long long)run->frame);
 }
 
 /* The world, and who watches beside it. False after a complaint, with nothing left behind. */
-static bool open_world(run *run) {
+static bool open_world(struct run *run) {
   const char *wrong = NULL;
   progress_step(&run->progress, "making the world of '%s'", run->options.scenario);
   bool opened = host_open(&run->host, &run->setup);
@@ -200,12 +200,12 @@ static bool open_world(run *run) {
   return false;
 }
 
-static void close_world(run *run) {
+static void close_world(struct run *run) {
   machine_crew_destroy(run->machine, NULL);
   host_close(&run->host);
 }
 
-static int run_world(run *run, int (*report)(struct run *run)) {
+static int run_world(struct run *run, int (*write_report)(struct run *run)) {
   bool stopped = false;
   run->progress = progress_begin();
   if (!open_world(run)) return STATUS_FAILED;
@@ -218,7 +218,7 @@ static int run_world(run *run, int (*report)(struct run *run)) {
   if (!found)
     complain_usage("%s", muster_last_error());
   else
-    status = ran ? tell(run, report)
+    status = ran ? tell(run, write_report)
                  : complain_failure("frame %llu: %s", (unsigned long long)run->frame, muster_last_error());
   if (ran && run->signal) status = 128 + run->signal;
   if (ran && run->host.replays) say_replayed(run);
@@ -228,7 +228,7 @@ static int run_world(run *run, int (*report)(struct run *run)) {
 }
 
 /* All results, before the run. */
-static bool open_outputs(run *run) {
+static bool open_outputs(struct run *run) {
   run->json.descriptor = run->trace.descriptor = run->recording.descriptor = -1;
   return (!run->options.json || output_open(&run->json, run->options.json)) &&
          (!run->options.trace || output_open(&run->trace, run->options.trace)) &&
@@ -236,12 +236,12 @@ static bool open_outputs(run *run) {
 }
 
 /* With what the options and the setup say. */
-static int run_prepared(run *run, int (*report)(struct run *run)) {
+static int run_prepared(struct run *run, int (*write_report)(struct run *run)) {
   int status = STATUS_FAILED;
   hold_back_signals(run);
   if (open_outputs(run)) {
     if (record_create(&run->record, run->options.frames))
-      status = run_world(run, report);
+      status = run_world(run, write_report);
     else
       complain_failure("out of memory for %llu frames; lower --frames", (unsigned long long)run->options.frames);
   }
@@ -251,18 +251,18 @@ static int run_prepared(run *run, int (*report)(struct run *run)) {
   return status;
 }
 
-int run_and_report(run *run, int (*report)(struct run *run)) {
+int run_and_report(struct run *run, int (*write_report)(struct run *run)) {
   run->setup = setup_of(&run->options);
   run->last = UINT64_MAX;
   if (run->options.record) {
     run->setup.prepare = recording_begin;
     run->setup.prepare_user = &run->recording;
   }
-  return run_prepared(run, report);
+  return run_prepared(run, write_report);
 }
 
-int run_replayed(replaying *replaying, uint32_t workers, uint64_t last) {
-  run run = {.options = replaying->options, .last = last, .whole = last == replaying->info.frames};
+int run_replayed(struct replaying *replaying, uint32_t workers, uint64_t last) {
+  struct run run = {.options = replaying->options, .last = last, .whole = last == replaying->info.frames};
   run.setup = setup_of(&run.options);
   run.setup.workers = workers;
   run.setup.world.audit = false; /* what was measured then is in the record */
@@ -273,7 +273,7 @@ int run_replayed(replaying *replaying, uint32_t workers, uint64_t last) {
 }
 
 int run_command(int count, char **arguments) {
-  run run = {0};
+  struct run run = {0};
   int status;
   if (!run_options_read(&run.options, RUN_TO_REPORT, count, arguments, &status)) return status;
   return run_and_report(&run, report);

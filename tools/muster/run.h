@@ -15,16 +15,16 @@
 
 #include <signal.h>
 
-typedef struct run {
+struct run {
   run_options options;
   host_setup setup;
-  host host;
-  output json, trace;
-  pacing pacing;
-  progress progress;
+  struct host host;
+  struct output json, trace;
+  struct pacing pacing;
+  struct progress progress;
   run_record record;
-  recording recording;
-  noise noise;           /* as the counted frames began */
+  struct recording recording;
+  struct noise noise;    /* as the counted frames began */
   machine_crew *machine; /* watches between the frames; null = nobody */
   machine_report seen;   /* by them */
   sigset_t stop_signals;
@@ -32,17 +32,17 @@ typedef struct run {
   uint64_t frame; /* frames run so far, warm-up included */
   uint64_t last;  /* the run ends after this one */
   bool whole;     /* what is replayed is replayed to its end */
-} run;
+};
 
 /* Runs what `run->options` ask for, and then tells of it: `report` returns the exit status and may use the host, which
  * still has its population. Writes the trace and the recording, when they were asked for. Returns the exit status: that
  * of a shell for a signal, 128 more than its number, when one ended the run early. */
-int run_and_report(run *run, int (*report)(struct run *run));
+int run_and_report(struct run *run, int (*report)(struct run *run));
 
 /* Replays a run up to frame `last` on so many workers and reports it. Returns the exit status. */
-int run_replayed(replaying *replaying, uint32_t workers, uint64_t last);
+int run_replayed(struct replaying *replaying, uint32_t workers, uint64_t last);
 
 /* Ends a document and puts it where --json says. False after a complaint. */
-bool run_write_json(run *run, json_writer *writer);
+bool run_write_json(struct run *run, json_writer *writer);
 
 #endif

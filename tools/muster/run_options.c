@@ -185,7 +185,7 @@ bool run_options_take_output(const run_options *options) {
 /* The machine is watched for as long as a frame, in the time that frames leave. */
 static int find_contradiction_of_machine(const run_options *options, run_purpose purpose) {
   char budget[TEXT_BYTES], period[TEXT_BYTES];
-  pacing pacing = {.rate = options->rate};
+  struct pacing pacing = {.rate = options->rate};
   uint64_t period_ns = pacing_sim_time(&pacing, 1);
   if (purpose != RUN_TO_REPORT) return complain_usage("--machine is for `muster run`, whose report tells of it");
   if (!options->audit || options->virtual_clock)

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-static void find_worst(runaways *runaways, const muster_world *world) {
+static void find_worst(struct runaways *runaways, const muster_world *world) {
   const char *name;
   for (uint32_t i = 1; (name = muster_type_name(world, (muster_type){i})) != NULL; i++) {
     muster_conduct conduct = muster_default_conduct();
@@ -22,7 +22,7 @@ static void find_worst(runaways *runaways, const muster_world *world) {
 }
 
 /* Of the worst, as far as one of its type is among those that are kept. */
-static uint64_t limit_of_worst(const runaways *runaways, const muster_world *world) {
+static uint64_t limit_of_worst(const struct runaways *runaways, const muster_world *world) {
   muster_offence offences[MUSTER_OFFENCES_KEPT];
   uint32_t count = muster_offences_read(world, offences, MUSTER_OFFENCES_KEPT);
   for (uint32_t i = 0; i < count; i++) {
@@ -32,21 +32,22 @@ static uint64_t limit_of_worst(const runaways *runaways, const muster_world *wor
   return 0;
 }
 
-runaways runaways_of(const host *host, const muster_statistics *statistics, const muster_frame_report *last) {
-  runaways found = {.offences = statistics->atoms_over_limit,
-                    .blocked = statistics->atoms_blocked,
-                    .demotions = statistics->demotions,
-                    .quarantines = statistics->quarantines,
-                    .stuck = statistics->stuck,
-                    .agents_demoted = last->agents_demoted,
-                    .agents_quarantined = last->agents_quarantined,
-                    .types_quarantined = last->types_quarantined};
+struct runaways runaways_of(const struct host *host, const muster_statistics *statistics,
+                            const muster_frame_report *last) {
+  struct runaways found = {.offences = statistics->atoms_over_limit,
+                           .blocked = statistics->atoms_blocked,
+                           .demotions = statistics->demotions,
+                           .quarantines = statistics->quarantines,
+                           .stuck = statistics->stuck,
+                           .agents_demoted = last->agents_demoted,
+                           .agents_quarantined = last->agents_quarantined,
+                           .types_quarantined = last->types_quarantined};
   find_worst(&found, host->world);
   if (found.worst_type) found.worst_limit_ns = limit_of_worst(&found, host->world);
   return found;
 }
 
-static void print_blocked(FILE *stream, const runaways *runaways) {
+static void print_blocked(FILE *stream, const struct runaways *runaways) {
   char blocked[TEXT_BYTES], worst[TEXT_BYTES];
   if (!runaways->blocked) return;
   fprintf(stream, "          %s atom%s blocked", text_count(blocked, runaways->blocked),
@@ -56,7 +57,7 @@ static void print_blocked(FILE *stream, const runaways *runaways) {
           runaways->blocked_agent.generation, runaways->blocked_type, runaways->blocked_atom);
 }
 
-void runaways_print(FILE *stream, const runaways *runaways) {
+void runaways_print(FILE *stream, const struct runaways *runaways) {
   char offences[TEXT_BYTES], worst[TEXT_BYTES];
   bool penalties = runaways->agents_demoted || runaways->agents_quarantined || runaways->types_quarantined;
   if (!runaways->offences && !runaways->blocked && !runaways->stuck && !penalties) return;
@@ -73,7 +74,7 @@ void runaways_print(FILE *stream, const runaways *runaways) {
   if (runaways->stuck) fprintf(stream, "          a worker was stuck %" PRIu64 " times\n", runaways->stuck);
 }
 
-void runaways_json(json_writer *writer, const runaways *runaways) {
+void runaways_json(json_writer *writer, const struct runaways *runaways) {
   json_begin_object(writer, "runaways");
   json_uint(writer, "offences", runaways->offences);
   json_uint(writer, "blocked", runaways->blocked);

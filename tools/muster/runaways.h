@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-typedef struct runaways {
+struct runaways {
   uint64_t offences, blocked, demotions, quarantines, stuck; /* of the counted frames */
   uint32_t agents_demoted, agents_quarantined, types_quarantined;
   const char *worst_type;            /* since the world was created; null = nobody ever offended */
@@ -16,15 +16,16 @@ typedef struct runaways {
   uint64_t blocked_ns;
   muster_agent blocked_agent;
   uint32_t blocked_atom;
-} runaways;
+};
 
 /* Gathers them at the end of a run. */
-runaways runaways_of(const host *host, const muster_statistics *statistics, const muster_frame_report *last);
+struct runaways runaways_of(const struct host *host, const muster_statistics *statistics,
+                            const muster_frame_report *last);
 
 /* Writes lines for people, if there was anything. */
-void runaways_print(FILE *stream, const runaways *runaways);
+void runaways_print(FILE *stream, const struct runaways *runaways);
 
 /* Writes the member "runaways". */
-void runaways_json(json_writer *writer, const runaways *runaways);
+void runaways_json(json_writer *writer, const struct runaways *runaways);
 
 #endif

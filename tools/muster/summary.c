@@ -81,7 +81,7 @@ static void sum_up_work(run_summary *summary, const run_options *options, const 
   for (uint32_t i = 0; i < MUSTER_LEVELS; i++) summary->levels[i] = record->last.levels[i];
 }
 
-void summarise(run_summary *summary, const run_options *options, const host *host, run_record *record) {
+void summarise(run_summary *summary, const run_options *options, const struct host *host, run_record *record) {
   *summary = (run_summary){.options = options,
                            .scenario = options->path ? options->path : options->module->name,
                            .frames = record->frames,

@@ -33,7 +33,7 @@ typedef struct run_summary {
   double budget_used_share; /* of the CPU given in frames at whose end work waited; NaN when it never did */
   double capacity_share;    /* CPU used of workers x budget (virtual: of the capacity), all frames */
   muster_statistics statistics;
-  runaways runaways;
+  struct runaways runaways;
   double overhead_per_update_ns, overhead_per_frame_ns, overhead_share;
   double period_deviation_ns;
   double utilisation_desired, utilisation_achieved;
@@ -51,7 +51,7 @@ typedef struct run_summary {
 
 /* Sums a run up. Sorts the record's values, which are out of order afterwards. At least one frame must have been
  * counted. */
-void summarise(run_summary *summary, const run_options *options, const host *host, run_record *record);
+void summarise(run_summary *summary, const run_options *options, const struct host *host, run_record *record);
 
 /* The name of a stage, such as "intake". */
 const char *stage_name(muster_stage stage);

@@ -7,10 +7,10 @@
 
 /* -------------------------------------------------------------------------------------------------- elastic periods */
 
-typedef struct fit {
+struct fit {
   double compressed[TAN_WONG_ANIMATS]; /* U_i */
   bool longest[TAN_WONG_ANIMATS];
-} fit;
+};
 
 static double elasticity_of(tan_wong_rule rule, const tan_wong_task *task) {
   if (task->elasticity <= 0) return 0;
@@ -21,7 +21,7 @@ static double elasticity_of(tan_wong_rule rule, const tan_wong_task *task) {
 }
 
 /* One round of figure 2: true when nobody else came to the longest period. */
-static bool compress(tan_wong_rule rule, const tan_wong_task *tasks, uint32_t count, double desired, fit *fit) {
+static bool compress(tan_wong_rule rule, const tan_wong_task *tasks, uint32_t count, double desired, struct fit *fit) {
   double fixed = 0, nominal = 0, variable = 0, elasticity = 0;
   for (uint32_t i = 0; i < count; i++) {
     double full = tasks[i].cost_ms / tasks[i].nominal_ms;
@@ -47,7 +47,7 @@ static bool compress(tan_wong_rule rule, const tan_wong_task *tasks, uint32_t co
 }
 
 static void fit_elastic(tan_wong_rule rule, tan_wong_task *tasks, uint32_t count, double desired) {
-  fit fit = {0};
+  struct fit fit = {0};
   while (!compress(rule, tasks, count, desired, &fit)) continue;
   for (uint32_t i = 0; i < count; i++) tasks[i].period_ms = tasks[i].cost_ms / fit.compressed[i];
 }
@@ -100,11 +100,11 @@ typedef struct model_animat {
   uint32_t updates;
 } model_animat;
 
-typedef struct model {
+struct model {
   double now_ms, c_ms; /* of this frame */
   tan_wong_task tasks[TAN_WONG_ANIMATS];
   model_animat animats[TAN_WONG_ANIMATS];
-} model;
+};
 
 /* Most delays first, then who ran longest ago. */
 static bool comes_first(const model_animat *left, const model_animat *right) {
@@ -112,7 +112,7 @@ static bool comes_first(const model_animat *left, const model_animat *right) {
 }
 
 /* The next one that is due; null when nobody is. */
-static model_animat *next_due(model *model) {
+static model_animat *next_due(struct model *model) {
   model_animat *first = NULL;
   for (uint32_t i = 0; i < TAN_WONG_ANIMATS; i++) {
     model_animat *animat = &model->animats[i];
@@ -123,7 +123,7 @@ static model_animat *next_due(model *model) {
 }
 
 /* T_last := T_next, T_next += T_i; whole periods that were missed are skipped. */
-static void run_animat(model *model, model_animat *animat) {
+static void run_animat(struct model *model, model_animat *animat) {
   const tan_wong_task *task = &model->tasks[animat - model->animats];
   model->c_ms += task->cost_ms;
   animat->deviation_ms += model->now_ms - animat->ran_ms - task->nominal_ms;
@@ -133,7 +133,7 @@ static void run_animat(model *model, model_animat *animat) {
   animat->last_ms += floor((model->now_ms - animat->last_ms) / task->period_ms) * task->period_ms;
 }
 
-static void run_model_frame(model *model, double budget_ms) {
+static void run_model_frame(struct model *model, double budget_ms) {
   model_animat *animat;
   model->c_ms = 0;
   while (model->c_ms < budget_ms && (animat = next_due(model))) run_animat(model, animat);
@@ -142,7 +142,7 @@ static void run_model_frame(model *model, double budget_ms) {
 }
 
 /* Animats begin spread over their period. */
-static void begin_model(model *model, const tan_wong_plan *plan) {
+static void begin_model(struct model *model, const tan_wong_plan *plan) {
   for (uint32_t i = 0; i < TAN_WONG_ANIMATS; i++) {
     const tan_wong_species *species = &plan->species[i % TAN_WONG_SPECIES];
     double nominal_ms = (double)species->period_ns * 1e-6;
@@ -155,7 +155,7 @@ static void begin_model(model *model, const tan_wong_plan *plan) {
   }
 }
 
-static void forget_intervals(model *model) {
+static void forget_intervals(struct model *model) {
   for (uint32_t i = 0; i < TAN_WONG_ANIMATS; i++) {
     model->animats[i].deviation_ms = 0;
     model->animats[i].updates = 0;
@@ -163,7 +163,7 @@ static void forget_intervals(model *model) {
 }
 
 tan_wong_row tan_wong_model(tan_wong_rule rule, const tan_wong_plan *plan) {
-  model model = {0};
+  struct model model = {0};
   double budget_ms = (double)plan->budget_ns * 1e-6, rest_ms = (double)plan->rest_ns * 1e-6, frame_ms = rest_ms;
   double c_ms = 0, frames_ms = 0, assigned_ms = 0, deviation_ms = 0, updates = 0,
          counted = plan->frames - plan->warm_up;

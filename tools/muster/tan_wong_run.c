@@ -9,7 +9,7 @@
 /* A run, and what it is asked before its world has animats. */
 typedef struct run {
   const tan_wong_plan *plan;
-  host host;
+  struct host host;
 } run;
 
 static bool choose_species(void *user, muster_world *world) {
@@ -55,18 +55,19 @@ static void count_updates(const muster_world *world, double updates[TAN_WONG_SPE
 }
 
 /* What is counted begins after the warm-up. */
-typedef struct counting {
+struct counting {
   uint64_t begin_ns;
   double before[TAN_WONG_SPECIES];
-} counting;
+};
 
-static void begin_counting(const host *host, uint64_t sim_now_ns, counting *counting) {
+static void begin_counting(const struct host *host, uint64_t sim_now_ns, struct counting *counting) {
   *counting = (struct counting){.begin_ns = sim_now_ns};
   muster_statistics_clear(host->world);
   count_updates(host->world, counting->before);
 }
 
-static void end_counting(const host *host, uint64_t sim_now_ns, const counting *counting, tan_wong_outcome *outcome) {
+static void end_counting(const struct host *host, uint64_t sim_now_ns, const struct counting *counting,
+                         tan_wong_outcome *outcome) {
   double updates[TAN_WONG_SPECIES] = {0}, passed_ms = (double)(sim_now_ns - counting->begin_ns) * 1e-6;
   count_updates(host->world, updates);
   for (int i = 0; i < TAN_WONG_SPECIES; i++)
@@ -74,10 +75,11 @@ static void end_counting(const host *host, uint64_t sim_now_ns, const counting *
         passed_ms * TAN_WONG_ANIMATS / TAN_WONG_SPECIES / fmax(updates[i] - counting->before[i], 1);
 }
 
-static bool run_frames(const tan_wong_plan *plan, host *host, tan_wong_frame *frames, tan_wong_outcome *outcome) {
+static bool run_frames(const tan_wong_plan *plan, struct host *host, tan_wong_frame *frames,
+                       tan_wong_outcome *outcome) {
   muster_frame_report report;
   uint64_t sim_now_ns = 0;
-  counting counting = {0};
+  struct counting counting = {0};
   for (uint32_t i = 0; i < plan->frames; i++) {
     if (i == plan->warm_up) begin_counting(host, sim_now_ns, &counting);
     if (!host_run_frame(host, sim_now_ns, plan->budget_ns, &report)) return false;
@@ -95,14 +97,14 @@ static bool run_frames(const tan_wong_plan *plan, host *host, tan_wong_frame *fr
   return true;
 }
 
-static void read_statistics(const host *host, tan_wong_outcome *outcome) {
+static void read_statistics(const struct host *host, tan_wong_outcome *outcome) {
   muster_statistics statistics = muster_default_statistics();
   muster_statistics_read(host->world, &statistics);
   outcome->interval_deviation_ms = statistics.interval_deviation_ns * 1e-6;
   outcome->longest_wait_ms = (double)statistics.longest_wait_ns * 1e-6;
 }
 
-static tan_wong_animat animat_of(const host *host) {
+static tan_wong_animat animat_of(const struct host *host) {
   host_figures figures;
   host_read_figures(host, &figures);
   return (tan_wong_animat){.cost_ms = host_figure(&figures, "model_cost_ns") * 1e-6,

@@ -87,7 +87,7 @@ static bool is_drawn(const tan_wong_results *results, size_t column) {
 }
 
 static bool plot_table(const tan_wong_results *results, const char *folder) {
-  plot plot;
+  struct plot plot;
   if (!plot_begin(&plot, folder, "tan-wong-table2", 1200, 760)) return false;
   for (size_t column = 0; column < COLUMNS; column++) {
     if (!is_drawn(results, column)) continue;
@@ -117,7 +117,7 @@ static bool plot_table(const tan_wong_results *results, const char *folder) {
 }
 
 static bool plot_disturbance(const tan_wong_results *results, const char *folder) {
-  plot plot;
+  struct plot plot;
   const tan_wong_plan *plan = &results->disturbance;
   double budget_ms = (double)plan->budget_ns * 1e-6;
   if (!plot_begin(&plot, folder, "tan-wong-figure5", 1200, 640)) return false;

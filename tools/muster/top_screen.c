@@ -22,25 +22,25 @@
 
 enum { PAIR_CALM = 1, PAIR_LOUD, PAIR_DIM, TABLE_LINE = 10, TYPES_LEAST = 4, LABEL_CELLS = 10, WIDE_COLUMNS = 80 };
 
-typedef struct screen {
+struct screen {
   top_state *state;
   bool unicode, helps, lost; /* lost: the last look failed */
   uint32_t selected, first;  /* types: the chosen one, and the first that is shown */
   int complaints, terminal;  /* where complaints go meanwhile, and where they went */
   char message[256];
-} screen;
+};
 
 /* ------------------------------------------------------------------------------------------------------- complaints */
 
 /* A line on standard error would tear the screen: it is kept, and shown in the last line. */
-static void catch_complaints(screen *screen) {
+static void catch_complaints(struct screen *screen) {
   fflush(stderr);
   screen->terminal = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
   screen->complaints = memfd_create("complaints", MFD_CLOEXEC);
   if (screen->complaints >= 0) dup2(screen->complaints, STDERR_FILENO);
 }
 
-static void read_complaint(screen *screen) {
+static void read_complaint(struct screen *screen) {
   fflush(stderr);
   ssize_t length = pread(screen->complaints, screen->message, sizeof screen->message - 1, 0);
   screen->message[length > 0 ? length : 0] = '\0';
@@ -48,7 +48,7 @@ static void read_complaint(screen *screen) {
   if (ftruncate(screen->complaints, 0) == 0) lseek(screen->complaints, 0, SEEK_SET);
 }
 
-static void release_complaints(const screen *screen) {
+static void release_complaints(const struct screen *screen) {
   fflush(stderr);
   if (screen->terminal >= 0) dup2(screen->terminal, STDERR_FILENO);
   close(screen->terminal);
@@ -95,7 +95,7 @@ static void put_bar(int line, const char *label, double value, double mark, doub
   if (loud) attroff(A_BOLD);
 }
 
-static void draw_head(const screen *screen) {
+static void draw_head(const struct screen *screen) {
   const top_state *state = screen->state;
   const top_world *world = &state->world;
   char time[TOP_DRAWING_BYTES], name[TOP_DRAWING_BYTES];
@@ -108,7 +108,7 @@ static void draw_head(const screen *screen) {
       state->world_index + 1, state->world_count);
 }
 
-static void draw_bars(const screen *screen) {
+static void draw_bars(const struct screen *screen) {
   const top_world *world = &screen->state->world;
   char says[96], first[TEXT_BYTES], second[TEXT_BYTES];
   double budget = (double)world->budget_ns;
@@ -121,7 +121,7 @@ static void draw_bars(const screen *screen) {
   put_bar(3, "Workers", world->fitted, -1, world->desired, says);
 }
 
-static void draw_line(const screen *screen, int line, const char *label, const top_history *history,
+static void draw_line(const struct screen *screen, int line, const char *label, const top_history *history,
                       double least_full) {
   char columns[TOP_DRAWING_BYTES];
   put(line, 0, "%s", label);
@@ -130,7 +130,7 @@ static void draw_line(const screen *screen, int line, const char *label, const t
   attroff(COLOR_PAIR(PAIR_CALM));
 }
 
-static void draw_numbers(const screen *screen) {
+static void draw_numbers(const struct screen *screen) {
   const top_state *state = screen->state;
   const top_world *world = &state->world;
   char agents[TEXT_BYTES], levels[TOP_LEVELS][TEXT_BYTES], bytes[TEXT_BYTES];
@@ -162,7 +162,7 @@ static void draw_type(const top_type *type, int line) {
 }
 
 /* Below the types, where these keep some lines. Returns how many lines that takes. */
-static int draw_bands(const screen *screen) {
+static int draw_bands(const struct screen *screen) {
   const muster_band *bands = screen->state->world.bands;
   char line[BANDS_LINE_BYTES];
   int first = LINES - 1 - (int)MUSTER_BANDS - 1;
@@ -174,7 +174,7 @@ static int draw_bands(const screen *screen) {
   return (int)MUSTER_BANDS + 2;
 }
 
-static void draw_table(screen *screen) {
+static void draw_table(struct screen *screen) {
   const top_state *state = screen->state;
   int room = LINES - TABLE_LINE - 1 - draw_bands(screen);
   uint32_t rows = room > 0 ? (uint32_t)room : 0;
@@ -212,7 +212,7 @@ static void draw_help(void) {
   for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++) put(TABLE_LINE + i, 2, "%s", lines[i]);
 }
 
-static void draw(screen *screen) {
+static void draw(struct screen *screen) {
   erase();
   draw_head(screen);
   draw_bars(screen);
@@ -233,7 +233,7 @@ static void draw(screen *screen) {
 
 /* ------------------------------------------------------------------------------------------------------------- keys */
 
-static void look(screen *screen) {
+static void look(struct screen *screen) {
   screen->lost = !top_look(screen->state);
   if (screen->lost)
     read_complaint(screen);
@@ -241,7 +241,7 @@ static void look(screen *screen) {
     *screen->message = '\0';
 }
 
-static void change(screen *screen, const char *end, const char *member, json_t *value) {
+static void change(struct screen *screen, const char *end, const char *member, json_t *value) {
   bool well = top_change(screen->state, end, member, value);
   if (well)
     look(screen);
@@ -249,12 +249,12 @@ static void change(screen *screen, const char *end, const char *member, json_t *
     read_complaint(screen);
 }
 
-static void change_budget(screen *screen, double factor) {
+static void change_budget(struct screen *screen, double factor) {
   double budget_ns = (double)screen->state->world.budget_ns * factor;
   change(screen, "", "budget_ns", json_integer((json_int_t)budget_ns));
 }
 
-static void switch_world(screen *screen) {
+static void switch_world(struct screen *screen) {
   top_state *state = screen->state;
   if (state->world_count == 0) return;
   uint32_t next = (state->world_index + 1) % state->world_count;
@@ -263,7 +263,7 @@ static void switch_world(screen *screen) {
   look(screen);
 }
 
-static bool sort_by_key(screen *screen, int key) {
+static bool sort_by_key(struct screen *screen, int key) {
   static const char keys[TOP_ORDERS + 1] = "PMHAN";
   const char *found = key > 0 && key < 128 ? strchr(keys, key) : NULL;
   if (key == 'R')
@@ -275,7 +275,7 @@ static bool sort_by_key(screen *screen, int key) {
 }
 
 /* False: the end. */
-static bool take_key(screen *screen, int key) {
+static bool take_key(struct screen *screen, int key) {
   const top_world *world = &screen->state->world;
   if (key == 3 || (!screen->helps && (key == 'q' || key == 'Q'))) return false;
   if (screen->helps || key == 'h' || key == '?')
@@ -303,7 +303,7 @@ static int64_t now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void show(screen *screen, int interval_ms) {
+static void show(struct screen *screen, int interval_ms) {
   int64_t next_ms = now_ms() + interval_ms;
   for (bool goes_on = true; goes_on;) {
     draw(screen);
@@ -326,7 +326,7 @@ static void begin_colours(void) {
 }
 
 int top_screen(top_state *state, int interval_ms) {
-  screen screen = {.state = state, .complaints = -1, .terminal = -1};
+  struct screen screen = {.state = state, .complaints = -1, .terminal = -1};
   setlocale(LC_CTYPE, "");
   screen.unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
   if (!top_look(state)) return STATUS_FAILED;

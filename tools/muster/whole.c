@@ -21,6 +21,6 @@ char *whole_read(const char *path) {
 }
 
 bool whole_write(const char *path, const char *text, size_t length) {
-  output output;
+  struct output output;
   return output_open(&output, path) && output_commit(&output, text, length);
 }

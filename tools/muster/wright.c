@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* What is not managed is what the others are compared with. */
-static bool measure_overhead(const wright_version *version, progress *line, wright_row *row) {
+static bool measure_overhead(const wright_version *version, struct progress *line, wright_row *row) {
   row->overhead_ns = version->managed ? (double)NAN : 0.0;
   progress_step(line, "wright: %s, what its scheduling costs", version->name);
   if (version->managed && version->workers == 1 && !wright_measure_overhead(version, &row->overhead_ns)) return false;
@@ -13,7 +13,7 @@ static bool measure_overhead(const wright_version *version, progress *line, wrig
 }
 
 static bool measure_versions(wright_results *results) {
-  progress line = progress_begin();
+  struct progress line = progress_begin();
   bool measured = true;
   for (uint32_t i = 0; measured && i < WRIGHT_VERSIONS; i++)
     measured = wright_run_crowds(&wright_versions[i], &results->rows[i]) &&

@@ -123,7 +123,7 @@ bool wright_run(const wright_version *version, uint32_t agents, wright_outcome *
 bool wright_run_crowds(const wright_version *version, wright_row *row);
 
 /* And how many agents a version serves; `line` shows which is tried. False after a complaint. */
-bool wright_find_limits(const wright_version *version, progress *line, wright_row *row);
+bool wright_find_limits(const wright_version *version, struct progress *line, wright_row *row);
 
 /* ---------------------------------------------------------------------------------------------------------- costs */
 

@@ -16,7 +16,7 @@ static const uint64_t ample_ns = 10000000000;
  */
 
 typedef struct costs {
-  host host;
+  struct host host;
   clock_source clock;
   pursuit_meter meter;
   uint64_t now_ns;

@@ -62,7 +62,7 @@ double wright_update_ns(void) {
 
 typedef struct run {
   const wright_version *version;
-  host host;
+  struct host host;
   uint64_t now_ns;
   uint64_t begin_ns, work_ns, most_ns; /* since the intake of all agents */
   uint64_t ran, missed;                /* updates in this second */
@@ -220,14 +220,14 @@ static bool is_troubled(const wright_outcome *outcome) {
 enum { PROBES_MAX = 128 };
 
 /* Populations that were tried: both searches come by many of them. */
-typedef struct probes {
+struct probes {
   const wright_version *version;
-  progress *line;
+  struct progress *line;
   uint32_t count, agents[PROBES_MAX];
   wright_outcome outcomes[PROBES_MAX];
-} probes;
+};
 
-static const wright_outcome *probe(probes *probes, uint32_t agents) {
+static const wright_outcome *probe(struct probes *probes, uint32_t agents) {
   for (uint32_t i = 0; i < probes->count; i++)
     if (probes->agents[i] == agents) return &probes->outcomes[i];
   if (probes->count == PROBES_MAX) probes->count--; /* no search is that long: only the last is forgotten */
@@ -239,7 +239,7 @@ static const wright_outcome *probe(probes *probes, uint32_t agents) {
 }
 
 /* The most agents before some that are too many: in steps of a quarter, then by halves. `outcome` is theirs. */
-static bool search(probes *probes, bool (*is_too_many)(const wright_outcome *), uint32_t *most,
+static bool search(struct probes *probes, bool (*is_too_many)(const wright_outcome *), uint32_t *most,
                    wright_outcome *outcome) {
   uint32_t served = 0, too_many = 0;
   for (uint32_t agents = AGENTS_LEAST * probes->version->workers; too_many - served != 1;) {
@@ -258,8 +258,8 @@ static bool search(probes *probes, bool (*is_too_many)(const wright_outcome *), 
   return true;
 }
 
-bool wright_find_limits(const wright_version *version, progress *line, wright_row *row) {
-  probes probes = {.version = version, .line = line};
+bool wright_find_limits(const wright_version *version, struct progress *line, wright_row *row) {
+  struct probes probes = {.version = version, .line = line};
   wright_outcome untroubled;
   return search(&probes, is_degraded, &row->agents, &row->limit) &&
          search(&probes, is_troubled, &row->untroubled, &untroubled);

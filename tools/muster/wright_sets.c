@@ -17,19 +17,19 @@ static const uint64_t ample_ns = 1000000000;
  */
 
 /* What the runs of one set came to. */
-typedef struct tally {
+struct tally {
   uint64_t began, atoms;
-} tally;
+};
 
 static muster_atom_result begin_set(muster_update *update) {
-  tally *own = (tally *)update->type_user + update->set;
+  struct tally *own = (struct tally *)update->type_user + update->set;
   own->began++;
   own->atoms++;
   return MUSTER_ATOM_NEXT;
 }
 
 static muster_atom_result go_on(muster_update *update) {
-  ((tally *)update->type_user)[update->set].atoms++;
+  ((struct tally *)update->type_user)[update->set].atoms++;
   return MUSTER_ATOM_NEXT;
 }
 
@@ -50,7 +50,7 @@ typedef struct little_type {
   uint32_t priority;
   uint64_t slice_ns;
   float importance;
-  tally *tallies; /* of its sets */
+  struct tally *tallies; /* of its sets */
 } little_type;
 
 static bool open_little(little_world *it, uint64_t capacity_ns, uint32_t delay) {
@@ -110,7 +110,7 @@ static bool close_little(little_world *it, bool done) {
 /* ----------------------------------------------------------------------------------------------- processes by frames
  */
 
-static uint64_t began_in_all(const tally *tallies, uint32_t count) {
+static uint64_t began_in_all(const struct tally *tallies, uint32_t count) {
   uint64_t began = 0;
   for (uint32_t i = 0; i < count; i++) began += tallies[i].began;
   return began;
@@ -121,7 +121,7 @@ static bool count_processes(const uint32_t periods[PERIODS], uint32_t agents, ui
                             uint32_t counts[WRIGHT_FRAMES + 1]) {
   little_world it;
   little_set sets[PERIODS];
-  tally tallies[PERIODS] = {{0}};
+  struct tally tallies[PERIODS] = {{0}};
   little_type type = {.sets = sets, .count = PERIODS, .tallies = tallies};
   for (uint32_t i = 0; i < PERIODS; i++) sets[i] = (little_set){.priority = 50, .atoms = 1, .period = periods[i]};
   bool done = open_little(&it, ample_ns, delay) && add_little(&it, &type, agents) && run_little(&it, 1);
@@ -168,7 +168,7 @@ static bool share_among_agents(wright_manager *manager) {
   static const little_set endless = {.priority = 50, .atoms = ATOMS_MANY, .period = 1, .mode = MUSTER_MODE_SLICEABLE};
   static const little_set brief = {.priority = 50, .atoms = 1, .period = 1};
   little_world it;
-  tally modest = {0}, greedy[WRIGHT_PARTS] = {{0}};
+  struct tally modest = {0}, greedy[WRIGHT_PARTS] = {{0}};
   little_type first = {.sets = &brief, .count = 1, .priority = 100, .importance = 1.0f, .tallies = &modest};
   bool done = open_little(&it, CAPACITY * ATOM_NS, 0) && add_little(&it, &first, 1);
   for (uint32_t i = 0; done && i < WRIGHT_PARTS; i++) {
@@ -186,7 +186,7 @@ static bool share_among_agents(wright_manager *manager) {
 static bool share_among_sets(wright_manager *manager) {
   enum { FRAMES = 20, SLICE = 100 };
   little_world it;
-  tally tallies[WRIGHT_PARTS] = {{0}};
+  struct tally tallies[WRIGHT_PARTS] = {{0}};
   little_set sets[WRIGHT_PARTS];
   little_type type = {.sets = sets, .count = WRIGHT_PARTS, .slice_ns = SLICE * ATOM_NS, .tallies = tallies};
   for (uint32_t i = 0; i < WRIGHT_PARTS; i++)
@@ -213,7 +213,7 @@ static bool read_completed(const little_world *it, uint64_t *completed) {
 static bool run_mode(muster_mode mode, wright_mode *out) {
   const little_set set = {.priority = 50, .atoms = 3 * WRIGHT_MODE_ATOMS, .period = 1, .mode = mode};
   little_world it;
-  tally tally = {0};
+  struct tally tally = {0};
   little_type type = {.sets = &set, .count = 1, .slice_ns = WRIGHT_MODE_ATOMS * ATOM_NS, .tallies = &tally};
   bool done = open_little(&it, ample_ns, 0) && add_little(&it, &type, 1) && run_little(&it, 1 + WRIGHT_MODE_FRAMES) &&
               read_completed(&it, &out->completed);
@@ -225,7 +225,7 @@ static bool run_mode(muster_mode mode, wright_mode *out) {
 /* Three sets, of which a frame's time holds one. */
 static bool take_turns(wright_manager *manager) {
   little_world it;
-  tally tallies[WRIGHT_PARTS] = {{0}};
+  struct tally tallies[WRIGHT_PARTS] = {{0}};
   little_set sets[WRIGHT_PARTS];
   little_type type = {.sets = sets, .count = WRIGHT_PARTS, .slice_ns = WRIGHT_MODE_ATOMS * ATOM_NS, .tallies = tallies};
   for (uint32_t i = 0; i < WRIGHT_PARTS; i++)

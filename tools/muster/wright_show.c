@@ -117,7 +117,7 @@ void wright_print_costs(const double costs_ns[PURSUIT_ATOMS]) {
  */
 
 static bool plot_processes(const wright_results *results, const char *folder) {
-  plot plot;
+  struct plot plot;
   if (!plot_begin(&plot, folder, "wright-peaking", 1200, 640)) return false;
   fprintf(plot.script, "$frames << END\n");
   for (int i = 0; i < WRIGHT_FRAMES; i++)
@@ -134,7 +134,7 @@ static bool plot_processes(const wright_results *results, const char *folder) {
 }
 
 static bool plot_loads(const wright_results *results, const char *folder) {
-  plot plot;
+  struct plot plot;
   if (!plot_begin(&plot, folder, "wright-loads", 1200, 640)) return false;
   fprintf(plot.script, "$frames << END\n");
   for (int i = 0; i < WRIGHT_FRAMES; i++)

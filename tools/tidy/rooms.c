@@ -10,13 +10,13 @@ enum { ROOMS_MAX = 16, BELOW_MAX = 14, FACE_MAX = 20 };
 /* An arrow goes from a room to one that stands above it in this table, so there is no circle. `below` says to which.
  * Other rooms include the headers of its face alone, and each of these is included by some; a room without a face is
  * included by none. The headers of base have nothing to do with each other: each of them is its face. */
-typedef struct room {
+struct room {
   const char *name;
   const char *below[BELOW_MAX];
   const char *face[FACE_MAX];
-} room;
+};
 
-static const room rooms[] = {
+static const struct room rooms[] = {
     {"base", {NULL}, {"*"}},
     {"agents",
      {"base"},

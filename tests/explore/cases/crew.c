@@ -6,23 +6,23 @@
 
 enum { ITEMS = 3 };
 
-typedef struct state {
+struct state {
   struct muster_pool *pool;
-  crew *crew;      /* of the frame; null outside */
-  uint32_t next;   /* item */
-  uint32_t items;  /* so far; a crew's work may add some */
-  uint8_t done[8]; /* by item */
-  uint32_t inside; /* the crew's work */
-  bool may_come;   /* the crew is open, or somebody who came is not known to have left */
-  uint32_t helped; /* times that somebody else than the caller worked */
-  bool one_worker; /* is all that comes */
-  bool closed;     /* then: crew_close has returned... */
-  bool left;       /* ...before that worker left */
-  parking came;
-} state;
+  struct crew *crew; /* of the frame; null outside */
+  uint32_t next;     /* item */
+  uint32_t items;    /* so far; a crew's work may add some */
+  uint8_t done[8];   /* by item */
+  uint32_t inside;   /* the crew's work */
+  bool may_come;     /* the crew is open, or somebody who came is not known to have left */
+  uint32_t helped;   /* times that somebody else than the caller worked */
+  bool one_worker;   /* is all that comes */
+  bool closed;       /* then: crew_close has returned... */
+  bool left;         /* ...before that worker left */
+  struct parking came;
+};
 
 static void *prepare_with(uint32_t workers) {
-  state *state = explore_memory(sizeof *state);
+  struct state *state = explore_memory(sizeof *state);
   state->pool = little_pool(workers, 2);
   return state;
 }
@@ -36,13 +36,13 @@ static void *prepare_three(void) {
 }
 
 static void check(void *argument) {
-  const state *state = argument;
+  const struct state *state = argument;
   little_pool_check_empty(state->pool);
 }
 
 /* What everybody does in a crew: takes items until there are none. Item 0 adds one more and calls for help. */
 static void work(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   EXPLORE_CHECK(state->may_come);
   state->inside++;
   EXPLORE_CHECK(!state->left);
@@ -64,7 +64,7 @@ static void work(void *argument, uint32_t worker) {
   state->inside--;
 }
 
-static void open_crew(state *state, seat *seat) {
+static void open_crew(struct state *state, struct seat *seat) {
   state->crew = explore_new(sizeof *state->crew);
   state->may_come = true;
   state->next = 0;
@@ -73,7 +73,7 @@ static void open_crew(state *state, seat *seat) {
   crew_open(state->crew, seat, &(crew_orders){.work = work, .argument = state}, CREW_ALL);
 }
 
-static void close_crew(state *state, seat *seat) {
+static void close_crew(struct state *state, struct seat *seat) {
   crew_close(state->crew, seat);
   state->closed = state->one_worker;
   crew_wait(state->crew, seat);
@@ -83,13 +83,13 @@ static void close_crew(state *state, seat *seat) {
 }
 
 /* `frames` crews, one after the other. */
-static void run_frames(state *state, uint32_t fibre, uint32_t frames) {
+static void run_frames(struct state *state, uint32_t fibre, uint32_t frames) {
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  visit visit;
-  seat *seat = visit_begin(&visit, state->pool);
+  struct visit visit;
+  struct seat *seat = visit_begin(&visit, state->pool);
   for (uint32_t frame = 0; frame < frames; frame++) {
     open_crew(state, seat);
     work(state, seat->index);
@@ -110,13 +110,13 @@ static void run_two_frames(void *argument, uint32_t fibre) {
 
 /* The caller closes when its time is up, whatever is left: those who came finish, the others do not start. */
 static void run_deadline(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  visit visit;
-  seat *seat = visit_begin(&visit, state->pool);
+  struct visit visit;
+  struct seat *seat = visit_begin(&visit, state->pool);
   open_crew(state, seat);
   close_crew(state, seat);
   uint32_t done = 0;
@@ -128,7 +128,7 @@ static void run_deadline(void *argument, uint32_t fibre) {
 
 /* The caller does nothing itself until a worker has come. */
 static void come(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   EXPLORE_CHECK(state->may_come);
   state->helped++;
@@ -136,13 +136,13 @@ static void come(void *argument, uint32_t worker) {
 }
 
 static void run_comes(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  visit visit;
-  seat *seat = visit_begin(&visit, state->pool);
+  struct visit visit;
+  struct seat *seat = visit_begin(&visit, state->pool);
   state->crew = explore_new(sizeof *state->crew);
   state->may_come = true;
   crew_open(state->crew, seat, &(crew_orders){.work = come, .argument = state}, CREW_ALL);
@@ -154,19 +154,19 @@ static void run_comes(void *argument, uint32_t fibre) {
 
 /* The only worker is busy until the frame is over: the caller's wait must not be for it. */
 static void be_busy(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   for (uint32_t ticket; ticket = park_ticket(&state->came), state->may_come;) park_wait(&state->came, ticket);
 }
 
 static void run_busy(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  visit visit;
-  seat *seat = visit_begin(&visit, state->pool);
+  struct visit visit;
+  struct seat *seat = visit_begin(&visit, state->pool);
   state->may_come = true;
   EXPLORE_CHECK(!muster_job_submit(state->pool, 0, be_busy, state, NULL));
   explore_until_quiet();
@@ -180,7 +180,7 @@ static void run_busy(void *argument, uint32_t fibre) {
 
 /* A call that comes when the crew closes: the only one who comes does not come again after it left a closed crew. */
 static void begin_late_call(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   state->one_worker = true;
 }
 
@@ -194,14 +194,14 @@ static void work_for_one(void *argument, uint32_t worker) {
 }
 
 static void run_two_callers(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 2) {
     little_worker(state->pool, 1, 2);
     return;
   }
-  visit visit;
-  seat *seat = visit_begin(&visit, state->pool);
-  crew *crew = explore_new(sizeof *crew);
+  struct visit visit;
+  struct seat *seat = visit_begin(&visit, state->pool);
+  struct crew *crew = explore_new(sizeof *crew);
   uint32_t *inside = explore_new(sizeof *inside);
   crew_run(crew, seat, &(crew_orders){.work = work_for_one, .argument = inside}, CREW_ALL);
   EXPLORE_CHECK(*inside == 0);

@@ -5,21 +5,21 @@
 
 enum { INDICES = 2 };
 
-typedef struct state {
-  identity identity;
-  arena arena;
+struct state {
+  struct identity identity;
+  struct arena arena;
   uint32_t holder[INDICES]; /* fibre + 1 */
   uint64_t known;           /* {generation:32 | index:32} of an open id, for others to look at; 0 = none */
   bool closed;              /* the known one */
-} state;
+};
 
 static void *prepare(void) {
-  state *state = explore_memory(sizeof *state);
+  struct state *state = explore_memory(sizeof *state);
   identity_create(&state->identity, INDICES, &state->arena);
   return state;
 }
 
-static uint32_t take(state *state) {
+static uint32_t take(struct state *state) {
   uint32_t index;
   while ((index = identity_take(&state->identity)) == IDENTITY_NONE) explore_yield();
   EXPLORE_CHECK(index < INDICES && state->holder[index] == 0);
@@ -27,7 +27,7 @@ static uint32_t take(state *state) {
   return index;
 }
 
-static void give_back(state *state, uint32_t index) {
+static void give_back(struct state *state, uint32_t index) {
   EXPLORE_CHECK(state->holder[index] == explore_fibre() + 1);
   state->holder[index] = 0;
   identity_give_back(&state->identity, index);
@@ -35,7 +35,7 @@ static void give_back(state *state, uint32_t index) {
 
 /* Three that each take one of two indices, twice. */
 static void run_one_holder(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   (void)fibre;
   for (uint32_t round = 0; round < 2; round++) {
     uint32_t index = take(state);
@@ -48,7 +48,7 @@ static void run_one_holder(void *argument, uint32_t fibre) {
 }
 
 static void check_one_holder(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   EXPLORE_CHECK(identity_available(&state->identity) == INDICES);
   for (uint32_t i = 0; i < INDICES; i++) EXPLORE_CHECK(identity_take(&state->identity) != IDENTITY_NONE);
   EXPLORE_CHECK(identity_take(&state->identity) == IDENTITY_NONE);
@@ -56,7 +56,7 @@ static void check_one_holder(void *argument) {
 
 /* Somebody looks whether an id is live, while it is closed and its index opened again. */
 static void run_stale(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 0) {
     uint32_t index = take(state);
     state->known = (uint64_t)identity_open(&state->identity, index) << 32 | index;

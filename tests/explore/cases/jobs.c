@@ -6,21 +6,21 @@
 
 enum { JOBS = 4, GROUPS = 2 };
 
-typedef struct state {
+struct state {
   struct muster_pool *pool;
   muster_group *groups[GROUPS]; /* of the schedule */
   uint8_t ran[JOBS];
   uint64_t submitted, dropped;
-} state;
+};
 
 static void *prepare(void) {
-  state *state = explore_memory(sizeof *state);
+  struct state *state = explore_memory(sizeof *state);
   state->pool = little_pool(2, 2);
   return state;
 }
 
 static void begin(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   for (uint32_t i = 0; i < GROUPS; i++) {
     state->groups[i] = explore_new(sizeof(muster_group));
     muster_group_init(state->groups[i], state->pool);
@@ -28,15 +28,15 @@ static void begin(void *argument) {
 }
 
 static void check(void *argument) {
-  const state *state = argument;
+  const struct state *state = argument;
   little_pool_check_empty(state->pool);
 }
 
-static void submit_plain(state *state, uint32_t number, uint32_t group) {
+static void submit_plain(struct state *state, uint32_t number, uint32_t group) {
   EXPLORE_CHECK(!muster_job_submit(state->pool, 4, little_job, &state->ran[number], state->groups[group]));
 }
 
-static void wait_and_free(state *state, uint32_t group) {
+static void wait_and_free(struct state *state, uint32_t group) {
   EXPLORE_CHECK(!muster_group_wait(state->groups[group]));
   explore_delete(state->groups[group]);
 }
@@ -44,14 +44,14 @@ static void wait_and_free(state *state, uint32_t group) {
 /* ---------------------------------------------------------------------------------------------------- continuations */
 
 static void run_after(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   EXPLORE_CHECK(state->ran[0] && state->ran[1]);
   little_job(&state->ran[2], worker);
 }
 
 /* What follows two jobs runs after both, once; both groups go as soon as they are complete. */
 static void run_continuation(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -67,7 +67,7 @@ static void run_continuation(void *argument, uint32_t fibre) {
 
 /* The follower's group is waited for asleep: whoever completes the first group must find it somebody. */
 static void run_followed_asleep(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -82,7 +82,7 @@ static void run_followed_asleep(void *argument, uint32_t fibre) {
 
 /* Lanes are full: the job that follows is run by whoever completes the group. */
 static void run_no_room(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -90,10 +90,10 @@ static void run_no_room(void *argument, uint32_t fibre) {
   state->ran[1] = 1;
   submit_plain(state, 0, 0);
   EXPLORE_CHECK(!muster_job_submit_after(state->groups[0], 4, run_after, state, state->groups[1]));
-  static const job filler = {little_job, NULL, NULL};
+  static const struct job filler = {little_job, NULL, NULL};
   unsigned char *ran = explore_new(8);
   for (uint32_t i = 0; i < 4; i++) {
-    job job = filler;
+    struct job job = filler;
     job.argument = &ran[i];
     if (muster_job_submit(state->pool, 4, job.run, job.argument, NULL)) ran[i] = 1; /* MUSTER_E_FULL */
   }
@@ -105,7 +105,7 @@ static void run_no_room(void *argument, uint32_t fibre) {
 
 /* Two that each let a job follow another: nodes go from hand to hand. */
 static void run_two_chains(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 1) {
     little_worker(state->pool, 1, 2);
     return;
@@ -123,7 +123,7 @@ static void run_two_chains(void *argument, uint32_t fibre) {
 /* The only worker waits, inside of a job, for a group of which one job follows another group, and sleeps when it learns
  * of that: it has to run all of them itself. */
 static void run_waiting(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   EXPLORE_CHECK(!muster_group_wait(state->groups[1]));
   EXPLORE_CHECK(state->ran[0] && state->ran[1] && state->ran[2]);
@@ -131,18 +131,18 @@ static void run_waiting(void *argument, uint32_t worker) {
 }
 
 static void run_before(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  group *after = (group *)(void *)state->groups[1];
+  struct group *after = (struct group *)(void *)state->groups[1];
   group_add(after, 1, 4);
   EXPLORE_CHECK(!muster_job_submit(state->pool, 2, run_waiting, state, NULL));
   submit_plain(state, 0, 0);
   EXPLORE_CHECK(!muster_job_submit_after(state->groups[0], 4, little_job, &state->ran[2], state->groups[1]));
   if (explore_draw(2)) {
-    EXPLORE_CHECK(worker_push(state->pool, NULL, 4, &(job){little_job, &state->ran[1], after}));
+    EXPLORE_CHECK(worker_push(state->pool, NULL, 4, &(struct job){little_job, &state->ran[1], after}));
   } else { /* it comes to nothing: what follows is all that is left */
     state->ran[1] = 1;
     worker_complete(state->pool, NULL, after, 1);
@@ -160,14 +160,14 @@ static void run_on_main(void *argument, uint32_t worker) {
 }
 
 static void submit_pinned(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   EXPLORE_CHECK(!muster_job_submit_pinned(state->pool, run_on_main, &state->ran[1], state->groups[0]));
 }
 
 /* The main thread, asleep in a wait, is woken for a pinned job of the group that it waits for. */
 static void run_pinned(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -183,10 +183,10 @@ static void run_pinned(void *argument, uint32_t fibre) {
 
 /* Fibre 2 is the one thread for blocking jobs, from when it is started. */
 static void run_blocking(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   struct muster_pool *pool = state->pool;
   if (fibre == 2) {
-    visit visit;
+    struct visit visit;
     if (pool->threads_started == 0) explore_block(&pool->threads_started, 0);
     visit_settle(&visit, &pool->seats[pool_first_blocking(pool)]);
     blocking_run(visit.seat);
@@ -206,7 +206,7 @@ static void run_blocking(void *argument, uint32_t fibre) {
 
 /* Somebody submits and waits while the pool stops: what was accepted runs or is dropped, and the wait ends. */
 static void run_stop(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 0) {
     muster_pool_stop(state->pool);
   } else if (fibre == 1) {
@@ -221,7 +221,7 @@ static void run_stop(void *argument, uint32_t fibre) {
 
 /* The job that follows is dropped, or runs, when the pool stops; its group ends either way. */
 static void run_stop_followed(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 0) {
     muster_pool_stop(state->pool);
   } else if (fibre == 1) {

@@ -5,17 +5,17 @@
 
 enum { JOBS = 4, CAPACITY = 2 };
 
-typedef struct state {
-  lane lane;
-  arena arena;
+struct state {
+  struct lane lane;
+  struct arena arena;
   uint64_t position[JOBS]; /* where a claimer found it */
   uint8_t got[JOBS];
   uint32_t got_count, pushed;
   bool freed[JOBS]; /* its start has returned */
-} state;
+};
 
 static void *prepare(void) {
-  state *state = explore_memory(sizeof *state);
+  struct state *state = explore_memory(sizeof *state);
   lane_create(&state->lane, CAPACITY, &state->arena);
   return state;
 }
@@ -31,16 +31,16 @@ static void second_function(void *argument, uint32_t worker) {
 }
 
 /* The three words of a job belong together. Even jobs are of one group, odd ones of another. */
-static job job_of(uint32_t number) {
-  return (job){number & 1 ? second_function : first_function, (void *)(uintptr_t)(number + 1),
-               (struct group *)(uintptr_t)(16 + 16 * (number & 1))};
+static struct job job_of(uint32_t number) {
+  return (struct job){number & 1 ? second_function : first_function, (void *)(uintptr_t)(number + 1),
+                      (struct group *)(uintptr_t)(16 + 16 * (number & 1))};
 }
 
 static const struct group *group_of(uint32_t number) {
   return job_of(number).group;
 }
 
-static uint32_t note_job(state *state, const job *job) {
+static uint32_t note_job(struct state *state, const struct job *job) {
   uint32_t number = (uint32_t)(uintptr_t)job->argument - 1;
   EXPLORE_CHECK(number < JOBS);
   EXPLORE_CHECK(job->run == job_of(number).run && job->group == job_of(number).group);
@@ -50,19 +50,19 @@ static uint32_t note_job(state *state, const job *job) {
   return number;
 }
 
-static void push(state *state, uint32_t number) {
-  job job = job_of(number);
+static void push(struct state *state, uint32_t number) {
+  struct job job = job_of(number);
   while (!lane_push(&state->lane, &job)) explore_yield();
 }
 
 /* Claims up to two and starts them; false when there was nothing. */
-static bool serve(state *state, uint32_t most, const struct group *only) {
+static bool serve(struct state *state, uint32_t most, const struct group *only) {
   uint64_t first;
   uint32_t count = lane_look(&state->lane, most, only, &first);
   if (!count) return false;
   if (!lane_claim(&state->lane, first, count)) return true;
   for (uint32_t i = 0; i < count; i++) {
-    job job;
+    struct job job;
     if (!lane_start(&state->lane, first + i, &job)) continue;
     uint32_t number = note_job(state, &job);
     state->position[number] = first + i;
@@ -71,15 +71,15 @@ static bool serve(state *state, uint32_t most, const struct group *only) {
   return true;
 }
 
-static void serve_until(state *state, uint32_t jobs, uint32_t most, const struct group *only) {
+static void serve_until(struct state *state, uint32_t jobs, uint32_t most, const struct group *only) {
   while (state->got_count < jobs)
     if (!serve(state, most, only)) explore_yield();
 }
 
-static void take_out_until(state *state, uint32_t jobs, const struct group *only) {
+static void take_out_until(struct state *state, uint32_t jobs, const struct group *only) {
   while (state->got_count < jobs) {
     uint64_t head = lane_head(&state->lane), tail = lane_tail(&state->lane);
-    job job;
+    struct job job;
     /* From before head on: jobs that were claimed and not started can be taken, too. */
     for (uint64_t position = head >= CAPACITY ? head - CAPACITY : 0; position < tail; position++)
       if (lane_take_out(&state->lane, position, only, &job)) note_job(state, &job);
@@ -88,11 +88,11 @@ static void take_out_until(state *state, uint32_t jobs, const struct group *only
 }
 
 /* A lane that everything left still takes as many as it holds, and gives them back in order. */
-static void check_reusable(state *state) {
+static void check_reusable(struct state *state) {
   uint64_t first;
   EXPLORE_CHECK(!lane_has_work(&state->lane));
   for (uint32_t lap = 0; lap < 2; lap++) {
-    job job = job_of(lap), found;
+    struct job job = job_of(lap), found;
     for (uint32_t i = 0; i < CAPACITY; i++) EXPLORE_CHECK(lane_push(&state->lane, &job));
     EXPLORE_CHECK(!lane_push(&state->lane, &job));
     EXPLORE_CHECK(lane_look(&state->lane, CAPACITY, NULL, &first) == CAPACITY);
@@ -104,7 +104,7 @@ static void check_reusable(state *state) {
 /* ------------------------------------------------------------------------------- producers and consumers, two laps */
 
 static void run_each_once(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre >= 2) {
     serve_until(state, JOBS, 2, NULL);
   } else {
@@ -114,7 +114,7 @@ static void run_each_once(void *argument, uint32_t fibre) {
 }
 
 static void check_each_once(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   /* First in, first out: a producer's second job stands behind its first. */
   EXPLORE_CHECK(state->position[0] < state->position[1]);
   EXPLORE_CHECK(state->position[2] < state->position[3]);
@@ -124,7 +124,7 @@ static void check_each_once(void *argument) {
 /* ---------------------------------------------------------------------------------- starting against taking out */
 
 static void run_take_out(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 0) {
     for (uint32_t i = 0; i < 3; i++) push(state, i);
   } else if (fibre == 1) {
@@ -136,7 +136,7 @@ static void run_take_out(void *argument, uint32_t fibre) {
 }
 
 static void run_two_takers(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre < 2) {
     take_out_until(state, 2, NULL);
   } else {
@@ -156,20 +156,20 @@ static void check_take_out(void *argument) {
 
 /* Nobody claims: what was taken out is swept away by whoever wants to push. */
 static void run_sweep(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     take_out_until(state, 3, NULL);
     return;
   }
   for (uint32_t i = 0; i < 3; i++) {
-    job job = job_of(i);
+    struct job job = job_of(i);
     while (!lane_push(&state->lane, &job))
       if (!lane_sweep(&state->lane)) explore_yield();
   }
 }
 
 static void check_sweep(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   EXPLORE_CHECK(lane_sweep(&state->lane) && !lane_sweep(&state->lane));
   check_reusable(state);
 }
@@ -177,7 +177,7 @@ static void check_sweep(void *argument) {
 /* ----------------------------------------------------------------------------------------------- jobs of one group */
 
 static void run_only(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 0) {
     for (uint32_t i = 0; i < JOBS; i++) push(state, i);
   } else if (fibre == 1) {
@@ -185,7 +185,7 @@ static void run_only(void *argument, uint32_t fibre) {
       uint64_t first;
       uint32_t count = lane_look(&state->lane, 2, group_of(0), &first);
       if (count && lane_claim(&state->lane, first, count)) {
-        job job;
+        struct job job;
         for (uint32_t i = 0; i < count; i++)
           if (lane_start(&state->lane, first + i, &job)) EXPLORE_CHECK(note_job(state, &job) % 2 == 0);
       } else {
@@ -202,13 +202,13 @@ static void run_only(void *argument, uint32_t fibre) {
 
 /* A push fails only when the job that stood in its slot a lap ago was not started before. */
 static void run_full(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     serve_until(state, JOBS, 1, NULL);
     return;
   }
   while (state->pushed < JOBS) {
-    job job = job_of(state->pushed);
+    struct job job = job_of(state->pushed);
     bool room = state->pushed < CAPACITY || state->freed[state->pushed - CAPACITY];
     if (lane_push(&state->lane, &job)) {
       state->pushed++;
@@ -221,13 +221,13 @@ static void run_full(void *argument, uint32_t fibre) {
 
 /* Three jobs and room for two: one is refused. */
 static void run_refused(void *argument, uint32_t fibre) {
-  state *state = argument;
-  job job = job_of(fibre);
+  struct state *state = argument;
+  struct job job = job_of(fibre);
   if (lane_push(&state->lane, &job)) state->pushed++;
 }
 
 static void check_refused(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   EXPLORE_CHECK(state->pushed == CAPACITY);
   EXPLORE_CHECK(serve(state, CAPACITY, NULL) && state->got_count == CAPACITY);
   check_reusable(state);

@@ -5,19 +5,19 @@
 
 enum { SPAWNERS = 2, EACH = 2, AGENTS = SPAWNERS * EACH, INTAKE = SPAWNERS };
 
-typedef struct state {
-  arena arena;
-  pending pending;
+struct state {
+  struct arena arena;
+  struct pending pending;
   uint8_t written[AGENTS], taken[AGENTS];
-} state;
+};
 
 static void *prepare(void) {
-  state *state = explore_memory(sizeof *state);
+  struct state *state = explore_memory(sizeof *state);
   pending_create(&state->pending, AGENTS, &state->arena);
   return state;
 }
 
-static void take(state *state, uint32_t most) {
+static void take(struct state *state, uint32_t most) {
   uint32_t agents[AGENTS], count = pending_take(&state->pending, agents, most);
   EXPLORE_CHECK(count <= most && pending_count(&state->pending) <= AGENTS);
   for (uint32_t i = 0; i < count; i++) {
@@ -27,7 +27,7 @@ static void take(state *state, uint32_t most) {
 }
 
 static void run(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == INTAKE) {
     for (uint32_t i = 0; i < 3; i++) take(state, i == 1 ? 1 : AGENTS);
     return;
@@ -40,7 +40,7 @@ static void run(void *argument, uint32_t fibre) {
 
 /* Whoever came too late for the intake waits for the next. */
 static void check(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   take(state, AGENTS);
   for (uint32_t i = 0; i < AGENTS; i++) EXPLORE_CHECK(state->taken[i]);
   EXPLORE_CHECK(pending_count(&state->pending) == 0);

@@ -7,29 +7,29 @@
 
 enum { JOBS = 4, CAPACITY = 4 };
 
-typedef struct state {
-  queue queue;
-  arena arena;
+struct state {
+  struct queue queue;
+  struct arena arena;
   uint8_t ran[JOBS];
-} state;
+};
 
 static void *prepare(void) {
-  state *state = explore_memory(sizeof *state);
+  struct state *state = explore_memory(sizeof *state);
   queue_create(&state->queue, CAPACITY, &state->arena);
   return state;
 }
 
-static void push(state *state, uint32_t lane, uint32_t number) {
-  job job = {little_job, &state->ran[number], NULL};
+static void push(struct state *state, uint32_t lane, uint32_t number) {
+  struct job job = {little_job, &state->ran[number], NULL};
   EXPLORE_CHECK(queue_push(&state->queue, lane, &job));
 }
 
 /* Claims one job of the lanes whose bits are set, and runs it. */
-static void serve(state *state) {
+static void serve(struct state *state) {
   for (uint32_t bits = queue_occupied(&state->queue); bits; bits &= bits - 1) {
-    lane *lane = &state->queue.lanes[__builtin_ctz(bits)];
+    struct lane *lane = &state->queue.lanes[__builtin_ctz(bits)];
     uint64_t first;
-    job job;
+    struct job job;
     if (!lane_look(lane, 1, NULL, &first) || !lane_claim(lane, first, 1)) continue;
     if (lane_start(lane, first, &job)) job.run(job.argument, 0);
     return;
@@ -37,7 +37,7 @@ static void serve(state *state) {
 }
 
 static void check(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   for (uint32_t i = 0; i < MUSTER_PRIORITIES; i++)
     EXPLORE_CHECK(!lane_has_work(&state->queue.lanes[i]) || (queue_occupied(&state->queue) >> i & 1));
   EXPLORE_CHECK(queue_has_work(&state->queue, QUEUE_ALL) == queue_settle(&state->queue));
@@ -47,7 +47,7 @@ static void check(void *argument) {
 
 /* A worker that settles, claims and settles again, while jobs arrive in one lane. */
 static void run_settle(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 0) {
     push(state, 1, 0);
     push(state, 1, 1);
@@ -59,14 +59,14 @@ static void run_settle(void *argument, uint32_t fibre) {
 }
 
 static void check_settle(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   check(state);
   EXPLORE_CHECK(state->ran[0] && state->ran[1]);
 }
 
 /* Two that settle, two that push, two lanes. */
 static void run_two_settlers(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre < 2) {
     push(state, fibre, fibre);
     push(state, 1, 2 + fibre);
@@ -78,7 +78,7 @@ static void run_two_settlers(void *argument, uint32_t fibre) {
 }
 
 static void check_two_settlers(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   check(state);
   for (uint32_t i = 0; i < JOBS; i++) EXPLORE_CHECK(state->ran[i]);
 }
@@ -89,7 +89,7 @@ static void begin_last_look(void *argument) {
 }
 
 static void run_last_look(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   (void)fibre;
   EXPLORE_CHECK(queue_settle(&state->queue));
 }

@@ -6,17 +6,17 @@
 
 enum { INDICES = 5 };
 
-typedef struct state {
+struct state {
   struct muster_pool *pool;
   uint8_t ran[2][INDICES]; /* by range and index */
   bool over[2];
   muster_group *group;
   muster_range *range;
   uint64_t dropped;
-} state;
+};
 
 static void *prepare_with(uint32_t workers) {
-  state *state = explore_memory(sizeof *state);
+  struct state *state = explore_memory(sizeof *state);
   state->pool = little_pool(workers, 2);
   return state;
 }
@@ -30,18 +30,18 @@ static void *prepare_three(void) {
 }
 
 static void begin(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   state->range = explore_new(sizeof *state->range);
   state->group = explore_new(sizeof *state->group);
   muster_group_init(state->group, state->pool);
 }
 
 static void check(void *argument) {
-  const state *state = argument;
+  const struct state *state = argument;
   little_pool_check_empty(state->pool);
 }
 
-static void run_indices(state *state, uint32_t range, uint64_t begin, uint64_t end) {
+static void run_indices(struct state *state, uint32_t range, uint64_t begin, uint64_t end) {
   EXPLORE_CHECK(begin < end && end <= INDICES && !state->over[range]);
   for (uint64_t i = begin; i < end; i++) {
     EXPLORE_CHECK(!state->ran[range][i]);
@@ -62,13 +62,13 @@ static void second(void *argument, uint64_t begin, uint64_t end, uint32_t worker
   run_indices(argument, 1, begin, end);
 }
 
-static void check_all(state *state, uint32_t range) {
+static void check_all(struct state *state, uint32_t range) {
   state->over[range] = true;
   for (uint32_t i = 0; i < INDICES; i++) EXPLORE_CHECK(state->ran[range][i]);
 }
 
 static void run_for(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -80,7 +80,7 @@ static void run_for(void *argument, uint32_t fibre) {
 
 /* Two threads that the pool does not own, and one worker. */
 static void run_two_callers(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 2) {
     little_worker(state->pool, 1, 2);
     return;
@@ -92,7 +92,7 @@ static void run_two_callers(void *argument, uint32_t fibre) {
 
 /* The third index of the first range runs the second one. */
 static void outer(void *argument, uint64_t begin, uint64_t end, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   run_indices(state, 0, begin, end);
   if (begin > 2 || end <= 2) return;
@@ -101,7 +101,7 @@ static void outer(void *argument, uint64_t begin, uint64_t end, uint32_t worker)
 }
 
 static void run_nested(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -113,7 +113,7 @@ static void run_nested(void *argument, uint32_t fibre) {
 
 /* A range on its own: submitted, waited for, its memory freed. */
 static void run_submitted(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -128,7 +128,7 @@ static void run_submitted(void *argument, uint32_t fibre) {
 
 /* Cancelled by its owner: counted as dropped when it had not started, and over when the group is complete. */
 static void run_cancelled(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;

@@ -5,31 +5,31 @@
 
 enum { VALUES = 4, CAPACITY = 2 };
 
-typedef struct value {
+struct value {
   uint64_t number, twice;
-} value;
+};
 
-typedef struct state {
-  ring ring;
-  arena arena;
+struct state {
+  struct ring ring;
+  struct arena arena;
   uint8_t got[VALUES];
   uint32_t got_count, pushed;
   int32_t last[2][2]; /* by consumer and producer: the last number plus one */
-} state;
+};
 
 static void *prepare(void) {
-  state *state = explore_memory(sizeof *state);
-  ring_create(&state->ring, CAPACITY, sizeof(value), &state->arena);
+  struct state *state = explore_memory(sizeof *state);
+  ring_create(&state->ring, CAPACITY, sizeof(struct value), &state->arena);
   return state;
 }
 
-static void push(state *state, uint64_t number) {
-  value value = {number, 2 * number};
+static void push(struct state *state, uint64_t number) {
+  struct value value = {number, 2 * number};
   while (!ring_push(&state->ring, &value)) explore_yield();
 }
 
-static bool pop(state *state, uint64_t *number) {
-  value value = {99, 99};
+static bool pop(struct state *state, uint64_t *number) {
+  struct value value = {99, 99};
   if (!ring_pop(&state->ring, &value)) return false;
   EXPLORE_CHECK(value.number < VALUES && value.twice == 2 * value.number);
   EXPLORE_CHECK(!state->got[value.number]);
@@ -39,7 +39,7 @@ static bool pop(state *state, uint64_t *number) {
   return true;
 }
 
-static void pop_until(state *state, uint32_t consumer, uint32_t count) {
+static void pop_until(struct state *state, uint32_t consumer, uint32_t count) {
   while (state->got_count < count) {
     uint64_t number;
     if (!pop(state, &number)) {
@@ -53,8 +53,8 @@ static void pop_until(state *state, uint32_t consumer, uint32_t count) {
 }
 
 static void check(void *argument) {
-  state *state = argument;
-  value value = {0, 0};
+  struct state *state = argument;
+  struct value value = {0, 0};
   for (uint32_t i = 0; i < CAPACITY; i++) EXPLORE_CHECK(ring_push(&state->ring, &value));
   EXPLORE_CHECK(!ring_push(&state->ring, &value) && ring_count(&state->ring) == CAPACITY);
   for (uint32_t i = 0; i < CAPACITY; i++) EXPLORE_CHECK(ring_pop(&state->ring, &value));
@@ -63,7 +63,7 @@ static void check(void *argument) {
 
 /* Two laps through a ring of two. */
 static void run_each_once(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre >= 2) {
     pop_until(state, fibre - 2, VALUES);
   } else {
@@ -74,13 +74,13 @@ static void run_each_once(void *argument, uint32_t fibre) {
 
 /* Three values and room for two: one is refused. */
 static void run_refused(void *argument, uint32_t fibre) {
-  state *state = argument;
-  value value = {fibre, 2 * fibre};
+  struct state *state = argument;
+  struct value value = {fibre, 2 * fibre};
   if (ring_push(&state->ring, &value)) state->pushed++;
 }
 
 static void check_refused(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   uint64_t number;
   EXPLORE_CHECK(state->pushed == CAPACITY);
   for (uint32_t i = 0; i < CAPACITY; i++) EXPLORE_CHECK(pop(state, &number));
@@ -94,10 +94,10 @@ static void begin_sure(void *argument) {
 }
 
 static void run_sure(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   (void)fibre;
   for (uint32_t round = 0; round < 2; round++) {
-    value value;
+    struct value value;
     if (!ring_pop(&state->ring, &value)) continue;
     EXPLORE_CHECK(value.number < 2 && value.twice == 2 * value.number);
     EXPLORE_CHECK(!state->got[value.number]);
@@ -109,7 +109,7 @@ static void run_sure(void *argument, uint32_t fibre) {
 }
 
 static void check_sure(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   uint64_t number;
   EXPLORE_CHECK(pop(state, &number) && pop(state, &number));
   check(state);

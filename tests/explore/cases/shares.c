@@ -5,38 +5,38 @@
 
 enum { TAKERS = 3, SHARES = 4 };
 
-typedef struct state {
-  shares shares;
+struct state {
+  struct shares shares;
   uint32_t count;
   uint8_t taken[SHARES];
-} state;
+};
 
 static void *prepare(void) {
-  return explore_memory(sizeof(state));
+  return explore_memory(sizeof(struct state));
 }
 
 /* A share for each of three takers, and one more. */
 static void begin_more(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   state->count = SHARES;
   shares_open(&state->shares, state->count);
 }
 
 /* One share for two: both look at it, one has it. */
 static void begin_one(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   state->count = 1;
   shares_open(&state->shares, state->count);
 }
 
-static uint32_t count_taken(const state *state) {
+static uint32_t count_taken(const struct state *state) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < SHARES; i++) count += state->taken[i];
   return count;
 }
 
 static void run(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   uint32_t share;
   while ((share = shares_take(&state->shares, fibre)) != SHARE_NONE) {
     EXPLORE_CHECK(share < state->count);
@@ -48,7 +48,7 @@ static void run(void *argument, uint32_t fibre) {
 }
 
 static void check(void *argument) {
-  const state *state = argument;
+  const struct state *state = argument;
   EXPLORE_CHECK(count_taken(state) == state->count);
 }
 

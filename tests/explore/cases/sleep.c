@@ -6,16 +6,16 @@
 
 enum { JOBS = 3 };
 
-typedef struct state {
+struct state {
   struct muster_pool *pool;
   uint8_t ran[JOBS];
-  parking met;      /* of jobs that wait for each other */
-  uint32_t arrived; /* there */
+  struct parking met; /* of jobs that wait for each other */
+  uint32_t arrived;   /* there */
   uint64_t submitted, dropped;
-} state;
+};
 
 static void *prepare_with(uint32_t workers) {
-  state *state = explore_memory(sizeof *state);
+  struct state *state = explore_memory(sizeof *state);
   state->pool = little_pool(workers, 1);
   return state;
 }
@@ -32,13 +32,13 @@ static void *prepare_four(void) {
   return prepare_with(4);
 }
 
-static void submit(state *state, uint32_t priority, uint32_t number) {
+static void submit(struct state *state, uint32_t priority, uint32_t number) {
   EXPLORE_CHECK(!muster_job_submit(state->pool, priority, little_job, &state->ran[number], NULL));
   state->submitted++;
 }
 
 /* Nothing moves any more: whatever was submitted must have run. */
-static void stop_quiet(state *state) {
+static void stop_quiet(struct state *state) {
   explore_until_quiet();
   for (uint32_t i = 0; i < state->submitted; i++)
     if (!state->ran[i]) explore_fail("all sleep, and job %u has not run", i);
@@ -46,12 +46,12 @@ static void stop_quiet(state *state) {
 }
 
 static void check(void *argument) {
-  const state *state = argument;
+  const struct state *state = argument;
   little_pool_check_empty(state->pool);
 }
 
 static void run_one_worker(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 1) {
     little_worker(state->pool, 1, 1);
     return;
@@ -62,7 +62,7 @@ static void run_one_worker(void *argument, uint32_t fibre) {
 }
 
 static void run_two_submitters(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 2) {
     little_worker(state->pool, 1, 2);
   } else {
@@ -72,7 +72,7 @@ static void run_two_submitters(void *argument, uint32_t fibre) {
 }
 
 static void run_two_workers(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -83,12 +83,12 @@ static void run_two_workers(void *argument, uint32_t fibre) {
 
 /* Both workers sleep: one job moves one event count, by one. */
 static void run_directed(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  const seat *seats = state->pool->seats;
+  const struct seat *seats = state->pool->seats;
   explore_until_quiet();
   uint32_t before = park_ticket(&seats[1].parking) + park_ticket(&seats[2].parking);
   submit(state, 4, 0);
@@ -100,7 +100,7 @@ static void run_directed(void *argument, uint32_t fibre) {
 /* Jobs of which each goes on only when all have begun: none may be held where a worker, asleep or about to sleep, does
  * not see it. */
 static void meet(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   state->ran[state->arrived++] = 1;
   park_wake(&state->met);
@@ -108,7 +108,7 @@ static void meet(void *argument, uint32_t worker) {
     park_wait(&state->met, ticket);
 }
 
-static void run_gang_of(state *state, uint32_t fibre, uint32_t count) {
+static void run_gang_of(struct state *state, uint32_t fibre, uint32_t count) {
   if (fibre > 0) {
     little_worker(state->pool, fibre, 3);
     return;
@@ -128,8 +128,8 @@ static void run_gang_of_three(void *argument, uint32_t fibre) {
 
 /* The same when all sleep and one of them is woken for all three: each who gets one wakes the next. */
 static void run_gang_by_one_wake(void *argument, uint32_t fibre) {
-  state *state = argument;
-  const job job = {meet, state, NULL};
+  struct state *state = argument;
+  const struct job job = {meet, state, NULL};
   if (fibre > 0) {
     little_worker(state->pool, fibre, 3);
     return;
@@ -143,7 +143,7 @@ static void run_gang_by_one_wake(void *argument, uint32_t fibre) {
 
 /* The workers' loop as it is, with spinning. */
 static void run_spinning(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_spinning_worker(state->pool, fibre);
     return;
@@ -155,7 +155,7 @@ static void run_spinning(void *argument, uint32_t fibre) {
 
 /* A stop at any moment: everybody leaves, and what was submitted has run or was dropped. */
 static void run_stop(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -166,7 +166,7 @@ static void run_stop(void *argument, uint32_t fibre) {
 }
 
 static void check_stop(void *argument) {
-  const state *state = argument;
+  const struct state *state = argument;
   EXPLORE_CHECK(state->ran[0] + state->ran[1] + state->dropped == 2);
   little_pool_check_empty(state->pool);
 }

@@ -5,22 +5,22 @@
 
 enum { FIRST = 1, SECOND = 3 };
 
-typedef struct state {
+struct state {
   shared_u64 ticket;
   uint8_t claimed[2][SECOND + 1]; /* by batch and index */
   uint32_t batch;                 /* that is open */
-} state;
+};
 
 static void *prepare(void) {
-  return explore_memory(sizeof(state));
+  return explore_memory(sizeof(struct state));
 }
 
 static void begin_first(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   ticket_open(&state->ticket, FIRST);
 }
 
-static bool take(state *state) {
+static bool take(struct state *state) {
   uint32_t index = ticket_take(&state->ticket);
   if (index == TICKET_NONE) return false;
   EXPLORE_CHECK(index < SECOND);
@@ -35,7 +35,7 @@ static bool take(state *state) {
 
 /* Three take all of one batch. */
 static void begin_one_batch(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   ticket_open(&state->ticket, SECOND);
   state->batch = 1;
 }
@@ -46,7 +46,7 @@ static void run_one_batch(void *argument, uint32_t fibre) {
 }
 
 static void check_second(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   while (take(state)) continue;
   for (uint32_t i = 0; i < SECOND; i++) EXPLORE_CHECK(state->claimed[1][i]);
 }
@@ -55,7 +55,7 @@ static void check_second(void *argument) {
  * opening is a store, so nobody is asked to know the batch: an index that only the second has is claimed once, the
  * other at most twice. */
 static void run_two_batches(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 0) ticket_open(&state->ticket, SECOND);
   for (uint32_t takes = 0; takes < 3; takes++) {
     uint32_t index = ticket_take(&state->ticket);
@@ -66,7 +66,7 @@ static void run_two_batches(void *argument, uint32_t fibre) {
 }
 
 static void check_two_batches(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   for (uint32_t index; (index = ticket_take(&state->ticket)) != TICKET_NONE;) state->claimed[0][index]++;
   for (uint32_t i = 0; i < SECOND; i++)
     EXPLORE_CHECK(state->claimed[0][i] == 1 || (i < FIRST && state->claimed[0][i] == 2));

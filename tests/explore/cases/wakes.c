@@ -6,21 +6,21 @@
 
 enum { AGENTS = 2, HINTS = 8 };
 
-typedef struct state {
-  wakes wakes;
-  arena arena;
+struct state {
+  struct wakes wakes;
+  struct arena arena;
   uint32_t events[AGENTS]; /* that happened to an agent */
   uint32_t seen[AGENTS];   /* by its runs */
   uint32_t runners[AGENTS];
-} state;
+};
 
 static void *prepare(void) {
-  state *state = explore_memory(sizeof *state);
+  struct state *state = explore_memory(sizeof *state);
   wakes_create(&state->wakes, AGENTS, HINTS, &state->arena);
   return state;
 }
 
-static void run_agent(state *state, uint32_t agent) {
+static void run_agent(struct state *state, uint32_t agent) {
   EXPLORE_CHECK(++state->runners[agent] == 1);
   explore_moment();
   state->seen[agent] = state->events[agent];
@@ -28,12 +28,12 @@ static void run_agent(state *state, uint32_t agent) {
   state->runners[agent]--;
 }
 
-static void push(state *state, uint32_t agent) {
+static void push(struct state *state, uint32_t agent) {
   EXPLORE_CHECK(wakes_push(&state->wakes, agent));
 }
 
 /* As a worker and then the commit do: a hint, a run, and once more when it was woken meanwhile. */
-static void serve(state *state, uint32_t times) {
+static void serve(struct state *state, uint32_t times) {
   for (uint32_t agent; times > 0; times--) {
     if (!wakes_pop(&state->wakes, &agent) || !wakes_begin(&state->wakes, agent)) continue;
     run_agent(state, agent);
@@ -42,7 +42,7 @@ static void serve(state *state, uint32_t times) {
 }
 
 static void run_word(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre < 2) {
     serve(state, 3);
     return;
@@ -55,7 +55,7 @@ static void run_word(void *argument, uint32_t fibre) {
 
 /* What is left is the next intake's. */
 static void check_word(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   for (uint32_t agent; wakes_pop(&state->wakes, &agent);)
     if (wakes_settle(&state->wakes, agent)) run_agent(state, agent);
   EXPLORE_CHECK(!wakes_wait(&state->wakes));
@@ -64,7 +64,7 @@ static void check_word(void *argument) {
 
 /* An agent that was queued, taken care of and queued again has two hints. */
 static void begin_two_hints(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   push(state, 0);
   wakes_settle(&state->wakes, 0);
   state->events[0]++;

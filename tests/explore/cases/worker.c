@@ -7,18 +7,18 @@
 
 enum { JOBS = 4, GROUPS = 3 };
 
-typedef struct state {
+struct state {
   struct muster_pool *pool;
   muster_group *groups[GROUPS]; /* of the schedule */
   uint8_t ran[JOBS];
-  parking event; /* something that jobs wait for */
+  struct parking event; /* something that jobs wait for */
   uint32_t happened;
   bool urgent_in, urgent_ran, urgent_before; /* submitted; ran; submitted when the last job ended */
   uint8_t inside[8];                         /* by worker index: fibre + 1 that runs something there */
-} state;
+};
 
 static void *prepare_with(uint32_t workers) {
-  state *state = explore_memory(sizeof *state);
+  struct state *state = explore_memory(sizeof *state);
   state->pool = little_pool(workers, 2);
   return state;
 }
@@ -32,7 +32,7 @@ static void *prepare_three(void) {
 }
 
 static void begin(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   for (uint32_t i = 0; i < GROUPS; i++) {
     state->groups[i] = explore_new(sizeof(muster_group));
     muster_group_init(state->groups[i], state->pool);
@@ -40,38 +40,38 @@ static void begin(void *argument) {
 }
 
 static void check(void *argument) {
-  const state *state = argument;
+  const struct state *state = argument;
   little_pool_check_empty(state->pool);
 }
 
-static void submit(state *state, uint32_t priority, muster_job_function run, void *argument, uint32_t group) {
+static void submit(struct state *state, uint32_t priority, muster_job_function run, void *argument, uint32_t group) {
   EXPLORE_CHECK(!muster_job_submit(state->pool, priority, run, argument, group < GROUPS ? state->groups[group] : NULL));
 }
 
-static void submit_plain(state *state, uint32_t number, uint32_t group) {
+static void submit_plain(struct state *state, uint32_t number, uint32_t group) {
   submit(state, 4, little_job, &state->ran[number], group);
 }
 
 /* The same for a job that its group counts already, so that somebody may wait for it before it is there. */
-static void push_counted(state *state, uint32_t number, uint32_t group) {
-  job job = {little_job, &state->ran[number], (struct group *)(void *)state->groups[group]};
+static void push_counted(struct state *state, uint32_t number, uint32_t group) {
+  struct job job = {little_job, &state->ran[number], (struct group *)(void *)state->groups[group]};
   EXPLORE_CHECK(worker_push(state->pool, NULL, 4, &job));
 }
 
-static void count_in(state *state, uint32_t group) {
+static void count_in(struct state *state, uint32_t group) {
   group_add((struct group *)(void *)state->groups[group], 1, 4);
 }
 
-static void wait_and_free(state *state, uint32_t group) {
+static void wait_and_free(struct state *state, uint32_t group) {
   EXPLORE_CHECK(!muster_group_wait(state->groups[group]));
   explore_delete(state->groups[group]);
 }
 
-static void await_event(state *state) {
+static void await_event(struct state *state) {
   for (uint32_t ticket; ticket = park_ticket(&state->event), !state->happened;) park_wait(&state->event, ticket);
 }
 
-static void let_happen(state *state) {
+static void let_happen(struct state *state) {
   state->happened++;
   park_wake(&state->event);
 }
@@ -85,7 +85,7 @@ static void wait_for_event(void *argument, uint32_t worker) {
 /* ---------------------------------------------------------------------------------------------------------- waiting */
 
 static void run_wait(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -97,7 +97,7 @@ static void run_wait(void *argument, uint32_t fibre) {
 }
 
 static void run_wait_asleep(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -112,14 +112,14 @@ static void run_wait_asleep(void *argument, uint32_t fibre) {
 
 /* A job that submits another of its own group. */
 static void run_and_add(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   submit_plain(state, 1, 0);
   state->ran[0] = 1;
 }
 
 static void run_added(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -134,7 +134,7 @@ static void run_added(void *argument, uint32_t fibre) {
 
 /* A job with a group of its own, which it frees. */
 static void run_inner(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   submit_plain(state, 0, 1);
   submit_plain(state, 1, 1);
@@ -144,7 +144,7 @@ static void run_inner(void *argument, uint32_t worker) {
 }
 
 static void run_nested(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -157,7 +157,7 @@ static void run_nested(void *argument, uint32_t fibre) {
 
 /* Two claims of two jobs, of which the first waits for a job that may stand second in the other's claim. */
 static void wait_for_first(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   EXPLORE_CHECK(!muster_group_wait(state->groups[0]));
   EXPLORE_CHECK(state->ran[0]);
@@ -165,7 +165,7 @@ static void wait_for_first(void *argument, uint32_t worker) {
 }
 
 static void wait_for_second(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   EXPLORE_CHECK(!muster_group_wait(state->groups[1]));
   EXPLORE_CHECK(state->ran[1]);
@@ -173,7 +173,7 @@ static void wait_for_second(void *argument, uint32_t worker) {
 }
 
 static void run_crossed(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -191,7 +191,7 @@ static void run_crossed(void *argument, uint32_t fibre) {
 
 /* The same inside of one claim: it waits for a job that the waiter itself holds. */
 static void run_own_claim(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 3);
     return;
@@ -208,7 +208,7 @@ static void run_own_claim(void *argument, uint32_t fibre) {
 /* A chain: a job waits for a job that waits for a job. Whoever sleeps at the first link must come when the last one
  * stands behind the middle one in somebody's claim. */
 static void wait_for_middle(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   EXPLORE_CHECK(!muster_group_wait(state->groups[1]));
   EXPLORE_CHECK(state->ran[2]);
@@ -216,7 +216,7 @@ static void wait_for_middle(void *argument, uint32_t worker) {
 }
 
 static void run_chain(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -237,7 +237,7 @@ static void run_chain(void *argument, uint32_t fibre) {
 /* Two jobs wait, and a worker may claim both at any moment; the first lasts until somebody has looked for the second.
  */
 static void begin_sight(void *argument) {
-  state *state = argument;
+  struct state *state = argument;
   begin(state);
   submit(state, 4, wait_for_event, state, GROUPS);
   count_in(state, 0);
@@ -246,15 +246,15 @@ static void begin_sight(void *argument) {
 
 /* A waiter's one look finds it, wherever it stands. */
 static void run_sight(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
   }
-  visit visit;
+  struct visit visit;
   uint64_t scan[LANES] = {0};
-  seat *seat = visit_begin(&visit, state->pool);
-  EXPLORE_CHECK(worker_help(seat, (const group *)(const void *)state->groups[0], scan));
+  struct seat *seat = visit_begin(&visit, state->pool);
+  EXPLORE_CHECK(worker_help(seat, (const struct group *)(const void *)state->groups[0], scan));
   visit_end(&visit);
   let_happen(state);
   EXPLORE_CHECK(little_pool_stop_quiet(state->pool) == 0 && state->ran[0]);
@@ -262,7 +262,7 @@ static void run_sight(void *argument, uint32_t fibre) {
 
 /* So does a cancel. */
 static void run_sight_cancel(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -277,7 +277,7 @@ static void run_sight_cancel(void *argument, uint32_t fibre) {
 
 /* With one worker: a job that is not urgent begins only if none was in when the job before it ended. */
 static void run_patient(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   EXPLORE_CHECK(!state->urgent_before || state->urgent_ran);
   explore_moment();
@@ -286,13 +286,13 @@ static void run_patient(void *argument, uint32_t worker) {
 }
 
 static void run_urgent(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   state->urgent_ran = true;
 }
 
 static void run_urgency(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 3);
     return;
@@ -312,7 +312,7 @@ static void make_event(void *argument, uint32_t worker) {
 
 /* Two urgent jobs, of which the first waits for the second, and one that is not urgent and waits for it, too: when one
  * worker claimed both, the other must not turn to the third before it has taken the second out of the claim. */
-static void run_inversion_after(state *state, uint32_t fibre, bool others) {
+static void run_inversion_after(struct state *state, uint32_t fibre, bool others) {
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -322,7 +322,7 @@ static void run_inversion_after(state *state, uint32_t fibre, bool others) {
   submit(state, 1, make_event, state, 0);
   submit(state, 4, wait_for_event, state, 0);
   explore_until_quiet();
-  EXPLORE_CHECK(group_is_complete((group *)state->groups[0]));
+  EXPLORE_CHECK(group_is_complete((struct group *)state->groups[0]));
   EXPLORE_CHECK(muster_pool_stop(state->pool) == 0);
 }
 
@@ -339,7 +339,7 @@ static void run_inversion_again(void *argument, uint32_t fibre) {
 
 /* The group's job waits for a job of no group: somebody must run that, the helping waiter if nobody else. */
 static void run_helping(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre == 1) {
     little_worker(state->pool, 1, 2);
   } else if (fibre == 2) {
@@ -354,14 +354,14 @@ static void run_helping(void *argument, uint32_t fibre) {
 
 /* A waiter that does not help leaves alone what is not of its group. */
 static void not_on_the_guest(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   (void)worker;
   EXPLORE_CHECK(explore_fibre() != 0);
   state->ran[2] = 1;
 }
 
 static void run_restricted(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -378,7 +378,7 @@ static void run_restricted(void *argument, uint32_t fibre) {
  */
 
 static void run_cancel(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   if (fibre > 0) {
     little_worker(state->pool, fibre, 2);
     return;
@@ -396,7 +396,7 @@ static void run_cancel(void *argument, uint32_t fibre) {
  */
 
 static void sit_alone(void *argument, uint32_t worker) {
-  state *state = argument;
+  struct state *state = argument;
   EXPLORE_CHECK(worker < muster_pool_indices(state->pool));
   EXPLORE_CHECK(worker == muster_pool_current_index(state->pool));
   EXPLORE_CHECK(!state->inside[worker]);
@@ -407,14 +407,14 @@ static void sit_alone(void *argument, uint32_t worker) {
 
 /* Three guests for two seats, and no workers: everybody gets one in time, and none is shared. */
 static void run_seats(void *argument, uint32_t fibre) {
-  state *state = argument;
+  struct state *state = argument;
   submit(state, 4, sit_alone, state, fibre);
   wait_and_free(state, fibre);
 }
 
 /* What was taken out stays in the way until somebody claims; nobody is left to. */
 static void check_seats(void *argument) {
-  const state *state = argument;
+  const struct state *state = argument;
   EXPLORE_CHECK(load_relaxed_u64(&state->pool->free_guests) == pool_all_guests(state->pool));
 }
 
