@@ -14,7 +14,7 @@ static void join(struct company *company, uint32_t agent) {
   company->places[agent] = company->count;
 }
 
-static void leave(struct company *company, uint32_t agent) {
+static void company_leave(struct company *company, uint32_t agent) {
   uint32_t place = company->places[agent];
   if (!place) return;
   uint32_t last = company->members[--company->count];
@@ -46,5 +46,5 @@ void company_part(struct company *company, uint32_t agent, muster_agent other) {
     *companions = (struct companions){0};
   else
     take_out(companions, other);
-  if (muster_agent_is_null(companions->others[0])) leave(company, agent);
+  if (muster_agent_is_null(companions->others[0])) company_leave(company, agent);
 }

@@ -78,7 +78,7 @@ static uint32_t empty_node(struct crowds *crowds, uint32_t number, uint32_t *age
   return count;
 }
 
-static void file(struct crowds *crowds, agent_store *store, uint32_t node, uint32_t index);
+static void crowds_file(struct crowds *crowds, agent_store *store, uint32_t node, uint32_t index);
 
 /* A bin has become too large: a node takes its place. */
 static void part_bin(struct crowds *crowds, agent_store *store, uint32_t number, uint32_t depth) {
@@ -87,11 +87,11 @@ static void part_bin(struct crowds *crowds, agent_store *store, uint32_t number,
   uint32_t count = empty_bin(crowds, slot, agents, 0), node = take_node(crowds, number, depth);
   ASSERT(count == BIN_AGENTS + 1 && depth < CROWD_QUARTERS + NUMBER_LEVELS);
   slot->to = CROWD_NODE | node;
-  for (uint32_t i = 0; i < count; i++) file(crowds, store, node, agents[i]);
+  for (uint32_t i = 0; i < count; i++) crowds_file(crowds, store, node, agents[i]);
 }
 
 /* Puts an agent into its bin below a node. */
-static void file(struct crowds *crowds, agent_store *store, uint32_t node, uint32_t index) {
+static void crowds_file(struct crowds *crowds, agent_store *store, uint32_t node, uint32_t index) {
   for (;;) {
     uint32_t depth = crowds->nodes[node].depth;
     uint32_t number = node * 4 + part_of(crowds, &store->places[index], index, depth);
@@ -109,7 +109,7 @@ static void file(struct crowds *crowds, agent_store *store, uint32_t node, uint3
 void crowds_add(struct crowds *crowds, agent_store *store, uint32_t number, uint32_t index) {
   crowd_slot *slot = &crowds->cells[number].slot;
   slot->count++;
-  file(crowds, store, node_of(slot), index);
+  crowds_file(crowds, store, node_of(slot), index);
 }
 
 uint32_t crowds_open(struct crowds *crowds, agent_store *store, const uint32_t *agents, uint32_t count) {
@@ -177,7 +177,7 @@ void crowds_move(struct crowds *crowds, agent_store *store, uint32_t index, floa
   uint32_t depth = CROWD_QUARTERS - (32 - (uint32_t)__builtin_clz(differs)); /* of the smallest square with both */
   uint32_t node = lists_block_of(crowds->lists, spot)->owner >> 2;
   while (crowds->nodes[node].depth > depth) node = crowds->nodes[node].parent >> 2;
-  file(crowds, store, node, index);
+  crowds_file(crowds, store, node, index);
   take_out_below(crowds, store, node, spot);
 }
 

@@ -83,7 +83,7 @@ void herds_give_slot(struct herd_type *type, uint32_t home) {
   herds_put_number(type, home, HERD_EMPTY);
 }
 
-static void widen(herd_block *block, float x, float y) {
+static void agents_herds_widen(herd_block *block, float x, float y) {
   block->low_x = fminf(block->low_x, x);
   block->low_y = fminf(block->low_y, y);
   block->high_x = fmaxf(block->high_x, x);
@@ -99,7 +99,7 @@ void herds_write(struct herd_type *type, uint32_t home, const herd_body *body) {
   type->velocity_y[home] = (float)body->velocity_y;
   type->members[home] = (uint16_t)body->members;
   for (uint32_t t = 0; t < type->def.totals; t++) type->totals[t][home] = (float)body->totals[t];
-  widen(block, type->x[home], type->y[home]);
+  agents_herds_widen(block, type->x[home], type->y[home]);
 }
 
 herd_body herds_body(const struct herd_type *type, uint32_t home) {

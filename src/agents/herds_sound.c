@@ -7,7 +7,7 @@ typedef struct tie_counts {
   uint32_t leaves, blocks, named;
 } tie_counts;
 
-static bool is_leaf(const herd_table *table, const herd_link *link, uint32_t agent, soundness *found) {
+static bool herds_sound_is_leaf(const herd_table *table, const herd_link *link, uint32_t agent, soundness *found) {
   const struct herd_type *type = &table->types[link->type];
   if (!SOUND(found, link->entry < type->entry_high, "agent %u is a leaf of entry %u of %u", agent, link->entry,
              type->entry_high))
@@ -31,7 +31,7 @@ static void count_link(const herd_table *table, const agent_row *row, uint32_t a
   uint32_t asked = link->tie == HERD_TIE_BLOCK ? type->block_type : type->member_type;
   SOUND(found, row->type == asked, "agent %u is of type %u, and of a herd whose agents are of type %u", agent,
         row->type, asked);
-  if (link->tie == HERD_TIE_LEAF) counts[link->type].leaves += is_leaf(table, link, agent, found);
+  if (link->tie == HERD_TIE_LEAF) counts[link->type].leaves += herds_sound_is_leaf(table, link, agent, found);
   if (link->tie == HERD_TIE_NAMED)
     counts->named += SOUND(found, link->entry < table->named_high && table->named[link->entry].agent == agent,
                            "agent %u is a named member, and its place %u is another's", agent, link->entry);
@@ -137,7 +137,7 @@ static void count_block(const struct herd_type *type, uint32_t number, home_coun
   counts->gaps += block->high - live;
 }
 
-static int64_t check_type(const struct herd_type *type, const tie_counts *ties, soundness *found) {
+static int64_t herds_sound_check_type(const struct herd_type *type, const tie_counts *ties, soundness *found) {
   entry_counts entries = {0};
   home_counts homes = {0};
   for (uint32_t i = 0; i < type->entry_high && !found->broken; i++) count_entry(type, i, &entries, found);
@@ -170,7 +170,7 @@ bool herds_are_sound(const herd_table *table, const agent_store *store, soundnes
   SOUND(found, ties->named == table->named_count, "%u named members are counted as %u", ties->named,
         table->named_count);
   for (uint32_t i = 0; i < table->count && !found->broken; i++)
-    members += check_type(&table->types[i], &ties[i], found);
+    members += herds_sound_check_type(&table->types[i], &ties[i], found);
   return SOUND(found, members == table->members, "%lld members of herds are counted as %lld", (long long)members,
                (long long)table->members);
 }

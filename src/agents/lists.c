@@ -35,7 +35,7 @@ static bool take_fresh(list_store *lists, list_pool *pool, uint32_t wanted) {
   return count > 0;
 }
 
-static uint32_t take_block(list_store *lists, list_pool *pool) {
+static uint32_t lists_take_block(list_store *lists, list_pool *pool) {
   uint32_t number = pool->free;
   if (!number) {
     ASSERT(pool->fresh < pool->fresh_end);
@@ -52,7 +52,7 @@ static void take_of_others(list_store *lists, list_pool *pool, const uint32_t *w
   for (uint32_t i = 0; i < lists->pool_count; i++) {
     list_pool *other = &lists->pools[i];
     if (other == pool || available(other) <= (wanted ? wanted[i] : 0)) continue;
-    give_back(lists, pool, take_block(lists, other));
+    give_back(lists, pool, lists_take_block(lists, other));
     found = true;
     break;
   }
@@ -71,7 +71,7 @@ void lists_stock(list_store *lists, const uint32_t *wanted) {
 list_block *lists_grow(list_store *lists, uint32_t pool_number, agent_list *list, uint32_t owner) {
   list_pool *pool = &lists->pools[pool_number];
   if (!available(pool) && !take_fresh(lists, pool, CHUNK_BLOCKS)) take_of_others(lists, pool, NULL);
-  uint32_t number = take_block(lists, pool);
+  uint32_t number = lists_take_block(lists, pool);
   list_block *block = &lists->blocks[number];
   block->previous = *list;
   block->count = 0;

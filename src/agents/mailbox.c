@@ -13,7 +13,7 @@ static void put(uint64_t *bits, uint32_t *count, uint32_t agent, bool value) {
   *count += value ? 1u : UINT32_MAX;
 }
 
-static uint32_t take(uint64_t *bits, uint32_t *count, uint32_t from) {
+static uint32_t mailbox_take(uint64_t *bits, uint32_t *count, uint32_t from) {
   ASSERT(*count > 0);
   uint32_t word = from / 64;
   uint64_t left = bits[word] & (UINT64_MAX << (from % 64));
@@ -41,7 +41,7 @@ void mailbox_add_sender(struct mailbox *mailbox, uint32_t agent, uint32_t entry)
 }
 
 uint32_t mailbox_take_sender(struct mailbox *mailbox, uint32_t from) {
-  return take(mailbox->senders, &mailbox->sender_count, from);
+  return mailbox_take(mailbox->senders, &mailbox->sender_count, from);
 }
 
 void mailbox_wake(struct mailbox *mailbox, uint32_t agent) {
@@ -49,7 +49,7 @@ void mailbox_wake(struct mailbox *mailbox, uint32_t agent) {
 }
 
 uint32_t mailbox_take_wake(struct mailbox *mailbox, uint32_t from) {
-  return take(mailbox->to_wake, &mailbox->wake_count, from);
+  return mailbox_take(mailbox->to_wake, &mailbox->wake_count, from);
 }
 
 void mailbox_lose(struct mailbox *mailbox, uint32_t agent) {

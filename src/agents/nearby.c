@@ -36,7 +36,7 @@ static bool is_full(const struct search *search) {
   return search->count == search->capacity;
 }
 
-static void keep(struct search *search, struct neighbour candidate) {
+static void nearby_keep(struct search *search, struct neighbour candidate) {
   uint32_t slot = is_full(search) ? search->count - 1 : search->count++;
   for (; slot > 0 && comes_before(candidate, search->out[slot - 1]); slot--) search->out[slot] = search->out[slot - 1];
   search->out[slot] = candidate;
@@ -44,13 +44,13 @@ static void keep(struct search *search, struct neighbour candidate) {
 }
 
 /* Looks at an agent of a cell whose corner has this offset. */
-static inline void look_at(struct search *search, uint32_t index, const agent_place *place, float offset_x,
-                           float offset_y) {
+static inline void nearby_look_at(struct search *search, uint32_t index, const agent_place *place, float offset_x,
+                                  float offset_y) {
   float x = offset_x + place->x, y = offset_y + place->y, distance_squared = x * x + y * y;
   if (!(distance_squared <= search->reach_squared) || index == search->query.index) return;
   if (search->query.type != UINT32_MAX && place->type != search->query.type) return;
   struct neighbour candidate = {index, distance_squared};
-  if (!is_full(search) || comes_before(candidate, search->out[search->count - 1])) keep(search, candidate);
+  if (!is_full(search) || comes_before(candidate, search->out[search->count - 1])) nearby_keep(search, candidate);
 }
 
 /* Whether so many more may be looked at; else the query is cut, and ends. */
@@ -82,7 +82,7 @@ static inline void look_at_cell(struct search *search, const searched_cell *cell
       const agent_place *place = &search->store->places[block->agents[k]];
       if (!is_in(search, cell, place)) continue;
       search->looks.looked++;
-      look_at(search, block->agents[k], place, cell->offset_x, cell->offset_y);
+      nearby_look_at(search, block->agents[k], place, cell->offset_x, cell->offset_y);
     }
   }
 }
@@ -164,7 +164,8 @@ static bool look_at_bin(struct search *search, const crowd_slot *bin) {
   for (agent_list list = bin->to; list; list = lists_last(lists, list)->previous) {
     const list_block *block = lists_last(lists, list);
     for (uint32_t i = 0; i < block->count; i++)
-      look_at(search, block->agents[i], &search->store->places[block->agents[i]], search->crowd_x, search->crowd_y);
+      nearby_look_at(search, block->agents[i], &search->store->places[block->agents[i]], search->crowd_x,
+                     search->crowd_y);
   }
   return true;
 }
@@ -322,12 +323,12 @@ static void look_at_others(struct search *search, int32_t rings) {
     const agent_place *place = &store->places[i];
     int64_t dx = (int64_t)place->cell_x - search->centre->cell_x, dy = (int64_t)place->cell_y - search->centre->cell_y;
     if (place->partition != search->centre->partition || (llabs(dx) < rings && llabs(dy) < rings)) continue;
-    look_at(search, i, place, (float)dx * search->cell_m - search->centre->x,
-            (float)dy * search->cell_m - search->centre->y);
+    nearby_look_at(search, i, place, (float)dx * search->cell_m - search->centre->x,
+                   (float)dy * search->cell_m - search->centre->y);
   }
 }
 
-static void look_around(struct search *search, int32_t rings) {
+static void nearby_look_around(struct search *search, int32_t rings) {
   for (int32_t ring = 0;; ring++) {
     float distance_m = ring_distance(search, ring);
     if (distance_m * distance_m > search->reach_squared) return;
@@ -347,7 +348,7 @@ static int32_t rings_of(float cells) {
   return rings;
 }
 
-static void look(struct search *search) {
+static void nearby_look(struct search *search) {
   const agent_store *store = search->store;
   float across = 2.0f * search->query.radius_m / search->cell_m + 2.0f, worth = (float)store->active_count + 64.0f;
   bool wide = across * across > worth || across > 2.0f * NEARBY_RINGS;
@@ -356,7 +357,7 @@ static void look(struct search *search) {
   else if (!wide && gather_cells(search))
     look_at_cells(search);
   else
-    look_around(search, wide ? rings_of(worth) : NEARBY_RINGS + 1);
+    nearby_look_around(search, wide ? rings_of(worth) : NEARBY_RINGS + 1);
 }
 
 uint32_t nearby_find(const struct space *space, const agent_store *store, const nearby_query *query,
@@ -376,7 +377,7 @@ uint32_t nearby_find(const struct space *space, const agent_store *store, const 
   search.slack_m = search.cell_m * 1e-4f;
   search.looks = *looks;
   search.cell_count = 0;
-  look(&search);
+  nearby_look(&search);
   *looks = search.looks;
   return search.count;
 }

@@ -30,7 +30,7 @@ void observers_create(observer_table *table, uint32_t maximum, struct arena *are
   table->far_sighted = arena_reserve(arena, maximum, sizeof *table->far_sighted);
 }
 
-static void enqueue(observer_table *table, uint32_t which, uint32_t index) {
+static void observers_enqueue(observer_table *table, uint32_t which, uint32_t index) {
   observer_queue *queue = &table->queues[which];
   observer_row *row = &table->rows[index];
   if (row->queued[which]) return;
@@ -48,7 +48,7 @@ void observers_add(observer_table *table, uint32_t index, const muster_observer_
   row->present = true;
   if (index >= table->high) table->high = index + 1;
   table->counted = false;
-  enqueue(table, OBSERVER_LEAPS, index);
+  observers_enqueue(table, OBSERVER_LEAPS, index);
 }
 
 /* Whether an observer is further from its source than a share of importance. */
@@ -65,17 +65,17 @@ void observers_move(observer_table *table, uint32_t index, muster_position posit
   ASSERT(row->present);
   row->position = position;
   if (!is_away(row, source, OBSERVER_STEP)) return;
-  enqueue(table, is_away(row, source, OBSERVER_LEAP) ? OBSERVER_LEAPS : OBSERVER_WALKS, index);
+  observers_enqueue(table, is_away(row, source, OBSERVER_LEAP) ? OBSERVER_LEAPS : OBSERVER_WALKS, index);
 }
 
 void observers_remove(observer_table *table, uint32_t index) {
   ASSERT(table->rows[index].present);
   table->rows[index].present = false;
   table->counted = false;
-  enqueue(table, OBSERVER_LEAPS, index);
+  observers_enqueue(table, OBSERVER_LEAPS, index);
 }
 
-static uint32_t dequeue(observer_table *table, uint32_t which) {
+static uint32_t observers_dequeue(observer_table *table, uint32_t which) {
   observer_queue *queue = &table->queues[which];
   if (!queue->count) return OBSERVER_NONE;
   uint32_t index = queue->waiting[queue->head];
@@ -93,8 +93,9 @@ static bool is_due(const observer_table *table, uint32_t index) {
 }
 
 uint32_t observers_next(observer_table *table, uint32_t which) {
-  uint32_t index = dequeue(table, which);
-  while (which == OBSERVER_WALKS && index != OBSERVER_NONE && !is_due(table, index)) index = dequeue(table, which);
+  uint32_t index = observers_dequeue(table, which);
+  while (which == OBSERVER_WALKS && index != OBSERVER_NONE && !is_due(table, index))
+    index = observers_dequeue(table, which);
   return index;
 }
 

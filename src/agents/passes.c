@@ -3,7 +3,7 @@
 #include "base/assert.h"
 
 /* Whether the period of a set has passed. */
-static bool is_due(const type_set *set, const set_state *state, uint32_t updates, uint64_t now_ns) {
+static bool agents_passes_is_due(const type_set *set, const set_state *state, uint32_t updates, uint64_t now_ns) {
   if (state->unit != set->unit) return true;
   if (set->period_ns == 0) return updates % set->period_updates == set->delay_updates % set->period_updates;
   uint64_t due_ns = state->due_ns, began_ns = state->began_ns;
@@ -22,7 +22,7 @@ uint16_t pass_active(const set_table *table, const set_state *states, const set_
   uint32_t active = (table->always | kept->owed) & there;
   for (uint32_t rest = there & ~active; rest; rest &= rest - 1) {
     uint32_t number = (uint32_t)__builtin_ctz(rest);
-    if (is_due(&table->sets[number], &states[number], kept->updates, now_ns)) active |= 1u << number;
+    if (agents_passes_is_due(&table->sets[number], &states[number], kept->updates, now_ns)) active |= 1u << number;
   }
   return (uint16_t)active;
 }
@@ -92,7 +92,7 @@ void pass_begin(const set_table *table, set_state *states, set_pass *kept, uint1
   for (uint32_t rest = continues ? 0u : active & ~(uint32_t)table->always; rest; rest &= rest - 1) {
     uint32_t number = (uint32_t)__builtin_ctz(rest);
     const type_set *set = &table->sets[number];
-    if (is_due(set, &states[number], kept->updates, now_ns)) count_period(set, &states[number], now_ns);
+    if (agents_passes_is_due(set, &states[number], kept->updates, now_ns)) count_period(set, &states[number], now_ns);
   }
 }
 

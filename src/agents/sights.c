@@ -75,7 +75,7 @@ static inline void consider(const sight_box *box, struct sight sight, sight_list
   list->provider = sight.observer;
 }
 
-static inline void offer(const observer_table *table, const sight_box *box, uint32_t index, sight_list *list) {
+static inline void sights_offer(const observer_table *table, const sight_box *box, uint32_t index, sight_list *list) {
   const observer_source *source = &table->sources[index];
   consider(box,
            (struct sight){.x = (float)(source->position.x - box->corner_x),
@@ -118,7 +118,7 @@ static void look_into(struct search *search, int32_t east, int32_t north, sight_
     const observer_source *source = &table->sources[link - 1];
     list->looks++;
     if (source->bucket_x == number_x && source->bucket_y == number_y && source->partition == box->partition)
-      offer(table, box, link - 1, list);
+      sights_offer(table, box, link - 1, list);
     link = source->next;
     if (is_settled(list)) return;
   }
@@ -126,7 +126,7 @@ static void look_into(struct search *search, int32_t east, int32_t north, sight_
 }
 
 /* The buckets whose larger offset from the middle is `ring`. */
-static void look_around(struct search *search, int32_t ring, sight_list *list) {
+static void sights_look_around(struct search *search, int32_t ring, sight_list *list) {
   for (int32_t north = -ring; north <= ring && !is_settled(list); north++) {
     int32_t step = north == -ring || north == ring || ring == 0 ? 1 : 2 * ring;
     for (int32_t east = -ring; east <= ring && !is_settled(list); east += step) look_into(search, east, north, list);
@@ -159,18 +159,18 @@ static void search_buckets(const observer_table *table, const sight_box *box, si
   find_reach(&search, list);
   for (int32_t ring = 0; !is_settled(list); ring++) {
     if (ring > 0 && margin_of(&search, ring) > search.reach_m) break;
-    look_around(&search, ring, list);
+    sights_look_around(&search, ring, list);
   }
 }
 
-static void clear(sight_list *list) {
+static void sights_clear(sight_list *list) {
   list->count = list->looks = 0;
   list->crowded = false;
   list->lowest = 0.0f;
   list->provider = OBSERVER_NONE;
 }
 
-static void finish(const sight_box *box, sight_list *list) {
+static void sights_finish(const sight_box *box, sight_list *list) {
   if (!list->crowded) thin_out(box, list);
   bool alike = true;
   for (uint32_t i = 1; i < list->count; i++)
@@ -186,18 +186,18 @@ bool sights_may_see(const observer_table *table, muster_position position, uint3
 }
 
 void sights_gather(const observer_table *table, const sight_box *box, sight_list *list) {
-  clear(list);
+  sights_clear(list);
   list->looks = table->far_sighted_count;
   for (uint32_t i = 0; i < table->far_sighted_count && !is_settled(list); i++)
     if (table->sources[table->far_sighted[i]].partition == box->partition)
-      offer(table, box, table->far_sighted[i], list);
+      sights_offer(table, box, table->far_sighted[i], list);
   if (table->far_m > 0.0f && !is_settled(list)) search_buckets(table, box, list);
-  finish(box, list);
+  sights_finish(box, list);
 }
 
 void sights_narrow(const sight_list *around, const sight_box *box, sight_list *list) {
   ASSERT(!around->crowded);
-  clear(list);
+  sights_clear(list);
   for (uint32_t i = 0; i < around->count && !is_settled(list); i++) consider(box, around->sights[i], list);
-  finish(box, list);
+  sights_finish(box, list);
 }

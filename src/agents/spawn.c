@@ -10,7 +10,7 @@ static bool is_share(float value) {
   return value >= 0.0f && value <= 1.0f;
 }
 
-static muster_result check_factors(const muster_agent_def *def) {
+static muster_result spawn_check_factors(const muster_agent_def *def) {
   if (!is_share(def->designer) || !(def->role <= 1.0f))
     return error_set(MUSTER_E_ARGUMENT, "agent: designer %g must be 0..1, role %g at most 1 (negative: the type's)",
                      (double)def->designer, (double)def->role);
@@ -35,7 +35,7 @@ muster_result spawn_check(const muster_agent_def *given, uint32_t types, muster_
   if (!(def->elasticity <= 1024.0f))
     return error_set(MUSTER_E_ARGUMENT, "agent: elasticity %g must be at most 1024 (negative: the type's)",
                      (double)def->elasticity);
-  return check_factors(def);
+  return spawn_check_factors(def);
 }
 
 static void write_state(const agent_type *type, uint32_t slot, const muster_agent_def *def) {

@@ -28,7 +28,7 @@ muster_agent muster_agent_spawn(muster_world *world, const muster_agent_def *giv
   return agent;
 }
 
-static muster_result send(muster_world *world, muster_agent agent, struct command command) {
+static muster_result agents_api_send(muster_world *world, muster_agent agent, struct command command) {
   muster_result result;
   if (!guard_asks_agent(world, agent, "agent", &result)) return result;
   command.index = agent.index;
@@ -39,7 +39,7 @@ static muster_result send(muster_world *world, muster_agent agent, struct comman
 }
 
 muster_result muster_agent_remove(muster_world *world, muster_agent agent) {
-  return send(world, agent, (struct command){.kind = COMMAND_REMOVE});
+  return agents_api_send(world, agent, (struct command){.kind = COMMAND_REMOVE});
 }
 
 static muster_result check_position(muster_position position) {
@@ -50,7 +50,7 @@ static muster_result check_position(muster_position position) {
 
 muster_result muster_agent_move(muster_world *world, muster_agent agent, muster_position position) {
   muster_result result = check_position(position);
-  return result ? result : send(world, agent, (struct command){.kind = COMMAND_MOVE, .position = position});
+  return result ? result : agents_api_send(world, agent, (struct command){.kind = COMMAND_MOVE, .position = position});
 }
 
 muster_result muster_agent_wake(muster_world *world, muster_agent agent) {
@@ -70,7 +70,7 @@ muster_result muster_agent_wake_at(muster_world *world, muster_agent agent, uint
   muster_result result = agents_check_time(at_ns);
   struct command command = {.kind = COMMAND_WAKE_AT};
   command.at_ns = at_ns;
-  return result ? result : send(world, agent, command);
+  return result ? result : agents_api_send(world, agent, command);
 }
 
 static uint8_t esteem_or_none(float value) {
@@ -91,15 +91,15 @@ muster_result muster_agent_tune(muster_world *world, muster_agent agent, const m
     return error_set(MUSTER_E_ARGUMENT, "tuning: designer %g and role %g must be at most 1", (double)tuning.designer,
                      (double)tuning.role);
   muster_position factors = {(double)tuning.visibility, (double)tuning.bulk, (double)tuning.interactivity};
-  return send(world, agent,
-              (struct command){.kind = COMMAND_TUNE,
-                               .position = factors,
-                               .first = tuning.importance_floor,
-                               .second = tuning.elasticity,
-                               .derive = tuning.derive_elasticity,
-                               .esteemed = tuning.designer >= 0.0f || tuning.role >= 0.0f,
-                               .designer = esteem_or_none(tuning.designer),
-                               .role = esteem_or_none(tuning.role)});
+  return agents_api_send(world, agent,
+                         (struct command){.kind = COMMAND_TUNE,
+                                          .position = factors,
+                                          .first = tuning.importance_floor,
+                                          .second = tuning.elasticity,
+                                          .derive = tuning.derive_elasticity,
+                                          .esteemed = tuning.designer >= 0.0f || tuning.role >= 0.0f,
+                                          .designer = esteem_or_none(tuning.designer),
+                                          .role = esteem_or_none(tuning.role)});
 }
 
 muster_result muster_agent_send(muster_world *world, muster_agent agent, const void *bytes, uint32_t size) {

@@ -68,7 +68,7 @@ static void move_range(void *argument, uint64_t begin, uint64_t end, uint32_t wo
 }
 
 /* Moves those that were marked; counts the others. */
-static uint32_t follow(const bulk_moves *moves, uint32_t count) {
+static uint32_t bulk_api_follow(const bulk_moves *moves, uint32_t count) {
   struct muster_world *world = moves->world;
   uint32_t moved = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -105,13 +105,13 @@ static uint32_t move_some(bulk_moves *moves, uint32_t count) {
   if (come_once(world, moves->agents, count)) {
     if (count < WORTH_SHARING || muster_parallel_for(world->pool, MUSTER_PRIORITY_FRAME, count, 256, move_range, moves))
       move_range(moves, 0, count, 0);
-    return follow(moves, count);
+    return bulk_api_follow(moves, count);
   }
   uint32_t moved = 0;
   for (uint32_t i = 0; i < count; i++) {
     bulk_moves one = {world, moves->agents + i, moves->positions + i};
     move_range(&one, 0, 1, 0);
-    moved += follow(&one, 1);
+    moved += bulk_api_follow(&one, 1);
   }
   return moved;
 }
@@ -164,7 +164,7 @@ uint32_t bulk_set_factor(struct muster_world *world, muster_factor factor, const
 }
 
 /* One that waits to be added is moved after that. */
-static bool move_observer(struct muster_world *world, muster_observer observer, muster_position position) {
+static bool bulk_api_move_observer(struct muster_world *world, muster_observer observer, muster_position position) {
   if (world->observers.rows[observer.index].present) {
     observers_move(&world->observers, observer.index, position);
     return true;
@@ -188,7 +188,7 @@ uint32_t bulk_move_observers(struct muster_world *world, const muster_observer *
   for (uint32_t i = 0; i < count; i++) {
     if (!identity_is_live(&world->observer_ids, observers[i].index, observers[i].generation)) continue;
     if (space_accepts(positions[i]))
-      moved += move_observer(world, observers[i], positions[i]);
+      moved += bulk_api_move_observer(world, observers[i], positions[i]);
     else
       world->statistics.positions_refused++;
   }

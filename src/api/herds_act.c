@@ -27,8 +27,8 @@ struct search {
   uint32_t count, capacity;
 };
 
-static void offer(struct search *search, const struct herd_type *type, uint32_t herd, double x, double y,
-                  uint32_t members, uint32_t leaves) {
+static void herds_act_offer(struct search *search, const struct herd_type *type, uint32_t herd, double x, double y,
+                            uint32_t members, uint32_t leaves) {
   double dx = x - search->position.x, dy = y - search->position.y;
   float distance_m = (float)sqrt(dx * dx + dy * dy);
   if (!(distance_m <= search->radius_m)) return;
@@ -59,8 +59,8 @@ static void search_block(struct search *search, const struct herd_type *type, ui
   for (uint32_t i = first; i < first + block->high; i++) {
     float dx = type->x[i] - x, dy = type->y[i] - y;
     if (!(dx * dx + dy * dy <= square) || !type->members[i]) continue;
-    offer(search, type, type->first + i, block->origin_x + (double)type->x[i], block->origin_y + (double)type->y[i],
-          type->members[i], 0);
+    herds_act_offer(search, type, type->first + i, block->origin_x + (double)type->x[i],
+                    block->origin_y + (double)type->y[i], type->members[i], 0);
   }
 }
 
@@ -70,7 +70,8 @@ static void search_unfolded(struct search *search, const struct herd_type *type,
     if (lanes.entry->state != HERD_ENTRY_OPEN) continue;
     if (herds_block_of(type, herds_home(type, lanes.entry->herd))->partition != partition) continue;
     herd_body whole = herds_whole(type, &lanes);
-    if (whole.members) offer(search, type, lanes.entry->herd, whole.x, whole.y, whole.members, lanes.entry->lanes);
+    if (whole.members)
+      herds_act_offer(search, type, lanes.entry->herd, whole.x, whole.y, whole.members, lanes.entry->lanes);
   }
 }
 

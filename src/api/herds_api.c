@@ -80,7 +80,7 @@ static muster_result check_member(const struct muster_world *world, const muster
   return MUSTER_OK;
 }
 
-static muster_result check_world(const struct muster_world *world, const muster_herd_type_def *def) {
+static muster_result herds_api_check_world(const struct muster_world *world, const muster_herd_type_def *def) {
   if (world_is_planned(world))
     return error_set(MUSTER_E_STATE, "herd type '%s': not in a planner world: Muster runs its blocks", def->name);
   if (recorder_records(world->recorder) || recorder_replays(world->recorder))
@@ -211,7 +211,7 @@ muster_herd_type muster_herd_type_register(muster_world *world, const muster_her
   muster_herd_type_def def = muster_default_herd_type_def();
   if (sized_read(SIZED(herd_type_def), given, &def)) return none;
   if (!def.name) def.name = "herd";
-  if (check_world(world, &def) || check_tree(&def, &tree) || check_zones(&def) || check_numbers(&def) ||
+  if (herds_api_check_world(world, &def) || check_tree(&def, &tree) || check_zones(&def) || check_numbers(&def) ||
       check_member(world, &def))
     return none;
   world->arena.ready = (double)world->def.agents_ready / world->def.agents_max;
@@ -266,8 +266,8 @@ static muster_result open_block(struct muster_world *world, struct herd_type *ty
   return MUSTER_OK;
 }
 
-static muster_result add(struct muster_world *world, struct herd_type *type, const muster_herd_def *def,
-                         uint32_t number, muster_herd *herd) {
+static muster_result herds_api_add(struct muster_world *world, struct herd_type *type, const muster_herd_def *def,
+                                   uint32_t number, muster_herd *herd) {
   muster_result result = check_herd(type, def, number);
   if (result) return result;
   if (type->herds == type->def.herds_max)
@@ -312,7 +312,8 @@ uint32_t muster_herds_add(muster_world *world, muster_herd_type type, const must
   enum occupation before = guard_hold(world);
   begin(world, &visit);
   for (; added < count; added++)
-    if (add(world, &world->herds.types[type.index - 1], &defs[added], added, herds ? &herds[added] : NULL)) break;
+    if (herds_api_add(world, &world->herds.types[type.index - 1], &defs[added], added, herds ? &herds[added] : NULL))
+      break;
   visit_end(&visit);
   guard_release(world, before);
   return added;

@@ -39,7 +39,7 @@ static muster_result check_plan(struct muster_world *world, const muster_frame *
   return frame_check(world, frame);
 }
 
-static muster_plan_entry describe(const struct muster_world *world, const batch_entry *entry) {
+static muster_plan_entry planner_describe(const struct muster_world *world, const batch_entry *entry) {
   const agent_row *row = &world->store.rows[entry->agent];
   uint64_t began_ns = row->atom_next ? world->store.begun[entry->agent].started_ns : world->frame.now_ns;
   elapsed_told told = elapsed_tell(&world->types.types[row->type], row->last_update_ns, began_ns);
@@ -64,13 +64,13 @@ PREFETCH_FUNCTION prefetch_described(const struct muster_world *world, uint32_t 
   __builtin_prefetch(&world->planner.numbers[batch->entries[number + AHEAD].agent], 1);
 }
 
-static uint64_t hand_out(struct muster_world *world, muster_plan_entry *entries) {
+static uint64_t planner_hand_out(struct muster_world *world, muster_plan_entry *entries) {
   const struct batch *batch = &world->batch;
   uint64_t slices_ns = 0;
   for (uint32_t i = 0; i < batch->count; i++) {
     prefetch_described(world, i);
     world->planner.numbers[batch->entries[i].agent] = i;
-    entries[i] = describe(world, &batch->entries[i]);
+    entries[i] = planner_describe(world, &batch->entries[i]);
     slices_ns += entries[i].slice_ns;
   }
   return slices_ns;
@@ -84,7 +84,7 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
   world->planner.capacity = capacity;
   frame_begin(world, frame);
   frame_plan(world);
-  muster_plan_summary whole = {.count = world->batch.count, .slices_ns = hand_out(world, entries)};
+  muster_plan_summary whole = {.count = world->batch.count, .slices_ns = planner_hand_out(world, entries)};
   whole.run_ns = frame_time_to_run(world);
   frame_leave(world, OCCUPIED_BY_PLAN);
   return sized_write(SIZED(plan_summary), &whole, summary);
@@ -93,7 +93,7 @@ CALLS_OUT muster_result muster_plan(muster_world *world, const muster_frame *fra
 /* ------------------------------------------------------------------------------------------------------- the report */
 
 /* The number of an agent's entry; the batch's count when it has none. */
-static uint32_t number_of(const struct muster_world *world, muster_agent agent) {
+static uint32_t planner_number_of(const struct muster_world *world, muster_agent agent) {
   const struct batch *batch = &world->batch;
   if (agent.index >= world->def.agents_max) return batch->count;
   uint32_t number = world->planner.numbers[agent.index];
@@ -116,7 +116,7 @@ static muster_result check_part(const struct muster_world *world, const muster_p
 /* Whoever was looked at before is marked as seen. */
 static muster_result check_result(struct muster_world *world, const muster_plan_result *result, uint32_t place) {
   muster_agent agent = result->agent;
-  if (number_of(world, agent) == world->batch.count)
+  if (planner_number_of(world, agent) == world->batch.count)
     return error_set(MUSTER_E_ARGUMENT, "report: results[%u].agent %u (generation %u) is not in the plan", place,
                      agent.index, agent.generation);
   if (world->seen[agent.index / 64] >> (agent.index % 64) & 1)
@@ -162,7 +162,7 @@ static void note_longest(muster_frame_report *report, const muster_plan_result *
 /* Puts a result where a worker would have put it. */
 static void take_result(struct muster_world *world, const muster_plan_result *result) {
   struct batch *batch = &world->batch;
-  uint32_t number = number_of(world, result->agent);
+  uint32_t number = planner_number_of(world, result->agent);
   batch_result *taken = &batch->results[number];
   bool continued = result->outcome == MUSTER_PLAN_CONTINUED;
   if (result->outcome == MUSTER_PLAN_NOT_RUN) return;

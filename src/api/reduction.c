@@ -28,7 +28,7 @@ uint64_t muster_traits_strongest(const float *traits, uint32_t count, uint32_t k
 
 /* ----------------------------------------------------------------------------------------------------- event filter */
 
-static void give_back(muster_event_filter *filter, uint64_t now_ns) {
+static void reduction_give_back(muster_event_filter *filter, uint64_t now_ns) {
   if (now_ns <= filter->seen_ns) return;
   uint64_t passed_ns = now_ns - filter->seen_ns;
   filter->spent_ns -= passed_ns < filter->spent_ns ? passed_ns : filter->spent_ns;
@@ -47,7 +47,7 @@ static bool fits_rate(muster_event_filter *filter, const muster_event_rule *rule
 bool muster_event_passes(muster_event_filter *filter, const muster_event_rule *rule, uint64_t now_ns,
                          float importance) {
   if ((!filter || !rule) && error_missing("event", "filter and its rule")) return false;
-  give_back(filter, now_ns);
+  reduction_give_back(filter, now_ns);
   bool passes =
       importance >= rule->importance_least && (importance >= rule->importance_sure || fits_rate(filter, rule));
   if (passes)

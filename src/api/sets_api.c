@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static muster_result check_type(const muster_world *world, muster_type type) {
+static muster_result sets_api_check_type(const muster_world *world, muster_type type) {
   uint32_t types = inbox_types(&world->inbox);
   if (type.index == 0 || type.index > types)
     return error_set(MUSTER_E_ARGUMENT, "type %u is none of the %u that are registered", type.index, types);
@@ -22,7 +22,7 @@ static muster_result push(muster_world *world, const struct command *command) {
 muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t set, const muster_set_tuning *given) {
   muster_set_tuning tuning = muster_default_set_tuning();
   muster_result result = guard_any(world, "set");
-  if (!result) result = check_type(world, type);
+  if (!result) result = sets_api_check_type(world, type);
   if (result) return result;
   result = sized_read(SIZED(set_tuning), given, &tuning);
   if (result) return result;
@@ -40,7 +40,7 @@ muster_result muster_set_tune(muster_world *world, muster_type type, uint32_t se
 
 muster_result muster_type_prioritise(muster_world *world, muster_type type, uint32_t priority) {
   muster_result result = guard_any(world, "priority");
-  if (!result) result = check_type(world, type);
+  if (!result) result = sets_api_check_type(world, type);
   if (result) return result;
   if (priority > MUSTER_PRIORITY_MAX)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': priority %u must be at most %u",
@@ -50,7 +50,7 @@ muster_result muster_type_prioritise(muster_world *world, muster_type type, uint
   return push(world, &command);
 }
 
-static struct set_counts counts_of(const muster_world *world, uint32_t type, uint32_t set) {
+static struct set_counts sets_api_counts_of(const muster_world *world, uint32_t type, uint32_t set) {
   struct set_counts sum = {0};
   for (uint32_t i = 0; i < world->runner.state_count; i++) {
     const struct set_counts *one = &world->runner.states[i].set_counts[type * MUSTER_SETS_MAX + set];
@@ -71,7 +71,7 @@ muster_result muster_agent_set_info(const muster_world *world, muster_agent agen
   if (set >= type->sets.count)
     return error_set(MUSTER_E_ARGUMENT, "type '%s': set %u is none of its %u", type->name, set, type->sets.count);
   const type_set *named = &type->sets.sets[set];
-  struct set_counts counts = counts_of(world, row->type, set);
+  struct set_counts counts = sets_api_counts_of(world, row->type, set);
   muster_set_info whole = {.name = named->name, .runs = counts.runs, .cuts = counts.cuts};
   if (store_is_active(&world->store, agent.index)) { /* what stands in the slot of a pending one is not its own */
     const set_state *state = &sets_states_of(&type->sets, row->state_slot)[set];

@@ -47,7 +47,7 @@ static bool reaches(const update_context *context, muster_agent agent) {
 }
 
 /* Beside others commands wait in the worker's log; in serial phases they go straight to the next intake. */
-static muster_result send(update_context *context, const struct command *command) {
+static muster_result update_api_send(update_context *context, const struct command *command) {
   worker_state *worker = context->worker;
   if (!is_beside(context))
     return lifecycle_defer(context->public.world, command) ? MUSTER_OK
@@ -61,7 +61,7 @@ static muster_result send(update_context *context, const struct command *command
 }
 
 muster_result update_send(muster_update *update, const struct command *command) {
-  return send(context_of(update), command);
+  return update_api_send(context_of(update), command);
 }
 
 static bool is_live(const update_context *context, muster_agent agent) {
@@ -115,7 +115,8 @@ muster_result muster_update_remove(muster_update *update, muster_agent agent) {
   bool in_region = acts && context->act == MUSTER_ACT_REGION && reaches(context, agent);
   uint8_t *removed = in_region ? &context->public.world->acts.removed[agent.index] : NULL;
   if ((acts && row->doomed) || (removed && *removed)) return stale(agent);
-  result = send(context, &(struct command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
+  result =
+      update_api_send(context, &(struct command){COMMAND_REMOVE, .index = agent.index, .generation = agent.generation});
   if (result != MUSTER_OK) return result;
   if (serial) row->doomed = 1;
   if (removed) *removed = 1;
@@ -129,7 +130,8 @@ muster_result muster_update_wake(muster_update *update, muster_agent agent) {
   if (!is_live(context, agent)) return stale(agent);
   /* Under the virtual clock what one update does to another must not depend on workers: the next intake does it. */
   if (context->phase != PHASE_PARALLEL || update->world->def.clock == MUSTER_CLOCK_VIRTUAL)
-    return send(context, &(struct command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
+    return update_api_send(context,
+                           &(struct command){COMMAND_WAKE, .index = agent.index, .generation = agent.generation});
   if (!update->world->timed) return MUSTER_OK; /* in a replay: its record knows when the agent ran */
   if (!wakes_push(context->runner->wakes, agent.index)) {
     context->worker->commands_dropped++;
@@ -148,7 +150,7 @@ muster_result muster_update_wake_at(muster_update *update, muster_agent agent, u
   if (agent.index != update->agent.index) {
     struct command command = {.kind = COMMAND_WAKE_AT, .index = agent.index, .generation = agent.generation};
     command.at_ns = at_ns;
-    return send(context, &command);
+    return update_api_send(context, &command);
   }
   /* Its own worker alone writes here, so it needs no room in a log. */
   uint64_t *asked_ns = &context->runner->store->alarms[agent.index].asked_ns;
@@ -185,7 +187,7 @@ static muster_result send_company(muster_update *update, muster_agent other, com
   if (kind == COMMAND_MEET && !is_live(context, other)) return stale(other);
   struct command command = {.kind = kind, .index = self.index, .generation = self.generation};
   command.other = other;
-  return send(context, &command);
+  return update_api_send(context, &command);
 }
 
 muster_result muster_update_meet(muster_update *update, muster_agent other) {

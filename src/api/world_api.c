@@ -38,7 +38,7 @@ static muster_result check_sizes(const muster_world_def *def) {
   return MUSTER_OK;
 }
 
-static muster_result check_choices(const muster_world_def *def) {
+static muster_result world_api_check_choices(const muster_world_def *def) {
   if ((unsigned)def->clock > MUSTER_CLOCK_VIRTUAL || (unsigned)def->order > MUSTER_ORDER_DEADLINE ||
       (unsigned)def->elastic > MUSTER_ELASTIC_IMPORTANCE)
     return error_set(MUSTER_E_ARGUMENT, "world: clock %d, order %d and elastic %d must be known values",
@@ -167,7 +167,7 @@ static bool provide_pool(struct muster_world *world) {
 muster_world *muster_world_create(const muster_world_def *given) {
   muster_world_def def = muster_default_world_def();
   if (sized_read(SIZED(world_def), given, &def)) return NULL;
-  if (check_sizes(&def) || check_choices(&def) || tune_check_def(&def)) return NULL;
+  if (check_sizes(&def) || world_api_check_choices(&def) || tune_check_def(&def)) return NULL;
   struct arena arena;
   if (arena_create(&arena, &def.allocator)) return NULL;
   arena.ready = (double)def.agents_ready / def.agents_max;

@@ -64,7 +64,7 @@ void arena_make_ready(const struct arena *arena, void *memory, size_t bytes) {
     madvise(memory, ready < mapped_bytes(bytes) ? ready : mapped_bytes(bytes), MADV_POPULATE_WRITE);
 }
 
-static void *reserve(struct arena *arena, size_t count, size_t each) {
+static void *base_arena_reserve(struct arena *arena, size_t count, size_t each) {
   size_t bytes;
   if (__builtin_mul_overflow(count, each, &bytes)) bytes = 0;
   void *memory = bytes && arena->block_count < ARENA_BLOCKS_MAX ? block_allocate(&arena->allocator, bytes) : NULL;
@@ -78,13 +78,13 @@ static void *reserve(struct arena *arena, size_t count, size_t each) {
 }
 
 void *arena_reserve(struct arena *arena, size_t count, size_t each) {
-  void *memory = reserve(arena, count, each);
+  void *memory = base_arena_reserve(arena, count, each);
   if (memory) arena_make_ready(arena, memory, count * each);
   return memory;
 }
 
 void *arena_reserve_for_frames(struct arena *arena, size_t count, size_t each) {
-  void *memory = reserve(arena, count, each);
+  void *memory = base_arena_reserve(arena, count, each);
   if (memory && !arena->allocator.allocate)
     madvise(memory, mapped_bytes(arena->blocks[arena->block_count - 1].bytes), MADV_NOHUGEPAGE);
   if (memory) arena_make_ready(arena, memory, count * each);

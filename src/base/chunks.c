@@ -98,7 +98,7 @@ static bool is_next(const chunk_reader *reader, uint32_t section) {
   return header.section == section;
 }
 
-static muster_result check_head(const chunk_reader *reader) {
+static muster_result chunks_check_head(const chunk_reader *reader) {
   const chunks_format *format = reader->format;
   uint32_t found[2];
   if (reader->count < sizeof format->magic || memcmp(reader->bytes, format->magic, sizeof format->magic) != 0)
@@ -140,7 +140,7 @@ muster_result chunks_read_from(chunk_reader *reader, const chunks_format *format
   *reader = (chunk_reader){.format = format, .bytes = bytes, .count = count, .end = CHUNKS_HEADER_BYTES};
   uint32_t section = CHUNKS_END + 1;
   uint64_t checksum = 0;
-  muster_result result = check_head(reader);
+  muster_result result = chunks_check_head(reader);
   for (uint64_t number = 0; !result && section != CHUNKS_END; number++)
     result = check_chunk(reader, number, &checksum, &section);
   if (result) return result;

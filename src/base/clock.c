@@ -53,7 +53,7 @@ static clock_pair read_pair(void) {
   return best;
 }
 
-static uint64_t cost_of(const clock_source *source, bool thread_cpu) {
+static uint64_t clock_cost_of(const clock_source *source, bool thread_cpu) {
   enum { READS = 64 };
   uint64_t start = read_system_clock(CLOCK_MONOTONIC), sum = 0;
   for (int i = 0; i < READS; i++) sum += thread_cpu ? clock_thread_cpu() : clock_now(source);
@@ -73,8 +73,8 @@ clock_source clock_calibrate(void) {
     if (source.counter)
       source.scale = (uint64_t)((((wide)(last.system_ns - first.system_ns)) << 32) / (last.counter - first.counter));
   }
-  source.read_ns = cost_of(&source, false);
-  source.thread_cpu_ns = cost_of(&source, true);
+  source.read_ns = clock_cost_of(&source, false);
+  source.thread_cpu_ns = clock_cost_of(&source, true);
   return source;
 }
 

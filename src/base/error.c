@@ -51,7 +51,7 @@ static bool is_digit(char letter) {
 }
 
 /* What a conversion with this letter and so many l takes; VALUE_NONE when it cannot be kept. */
-static value_kind kind_of(char letter, uint32_t longs) {
+static value_kind error_kind_of(char letter, uint32_t longs) {
   static const value_kind integers[] = {VALUE_INT, VALUE_LONG, VALUE_LONG_LONG};
   if (strchr("diuxXo", letter)) return longs < 3 ? integers[longs] : VALUE_NONE;
   if (longs) return VALUE_NONE;
@@ -69,7 +69,7 @@ static struct conversion read_conversion(const char *at) {
   while (*at == 'h') at++;
   for (; *at == 'l' || *at == 'z' || *at == 'j' || *at == 't'; at++) longs++;
   found.end = at + 1;
-  found.kind = *at ? kind_of(*at, longs) : VALUE_NONE;
+  found.kind = *at ? error_kind_of(*at, longs) : VALUE_NONE;
   return found;
 }
 
@@ -127,7 +127,7 @@ static void keep_values(struct failure *failure, va_list arguments) {
 }
 
 /* Written apart first: a message may quote the one before. */
-static void write_now(struct failure *failure, const char *format, va_list arguments) {
+static void error_write_now(struct failure *failure, const char *format, va_list arguments) {
   char message[MESSAGE_BYTES];
   vsnprintf(message, sizeof message, format, arguments);
   memcpy(failure->text, message, sizeof message);
@@ -144,7 +144,7 @@ muster_result error_keep(muster_result result, const char *format, ...) {
   if (failure->keeps)
     keep_values(failure, arguments);
   else
-    write_now(failure, format, arguments);
+    error_write_now(failure, format, arguments);
   va_end(arguments);
   return result;
 }
@@ -155,7 +155,7 @@ muster_result muster_module_fail(muster_result result, const char *format, ...) 
   if (!format) return error_set(result, "module: it failed without a reason");
   last.result = result;
   va_start(arguments, format);
-  write_now(&last, format, arguments);
+  error_write_now(&last, format, arguments);
   va_end(arguments);
   return result;
 }

@@ -28,7 +28,7 @@ static muster_result refuse_kind(mode_t mode) {
 }
 
 /* Ends an attempt; `reason` is the errno of a call that failed, or 0 when the message is set already. */
-static int give_up(int descriptor, int reason) {
+static int files_give_up(int descriptor, int reason) {
   if (reason) error_set(MUSTER_E_SYSTEM, "cannot be opened: %s", strerror(reason));
   if (descriptor >= 0) close(descriptor);
   errno = reason ? reason : EINVAL;
@@ -40,11 +40,11 @@ static int give_up(int descriptor, int reason) {
 int files_open_regular(int folder, const char *path, int flags, mode_t mode) {
   struct stat status;
   bool known = fstatat(folder, path, &status, flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0) == 0;
-  if (known && !S_ISREG(status.st_mode)) return refuse_kind(status.st_mode), give_up(-1, 0);
+  if (known && !S_ISREG(status.st_mode)) return refuse_kind(status.st_mode), files_give_up(-1, 0);
   int descriptor = openat(folder, path, (flags & ~O_TRUNC) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
-  if (descriptor < 0 || fstat(descriptor, &status) != 0) return give_up(descriptor, errno);
-  if (!S_ISREG(status.st_mode)) return refuse_kind(status.st_mode), give_up(descriptor, 0);
-  if (flags & O_TRUNC && ftruncate(descriptor, 0) != 0) return give_up(descriptor, errno);
+  if (descriptor < 0 || fstat(descriptor, &status) != 0) return files_give_up(descriptor, errno);
+  if (!S_ISREG(status.st_mode)) return refuse_kind(status.st_mode), files_give_up(descriptor, 0);
+  if (flags & O_TRUNC && ftruncate(descriptor, 0) != 0) return files_give_up(descriptor, errno);
   return descriptor;
 }
 

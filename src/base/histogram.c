@@ -3,7 +3,7 @@
 #include "base/assert.h"
 
 /* Values below 32 have a bucket each; above, the five bits after the leading one choose the step. */
-static uint32_t bucket_of(uint64_t value) {
+static uint32_t histogram_bucket_of(uint64_t value) {
   if (value < HISTOGRAM_STEPS) return (uint32_t)value;
   uint32_t octave = 63u - (uint32_t)__builtin_clzll(value);
   uint32_t step = (uint32_t)(value >> (octave - 5)) & (HISTOGRAM_STEPS - 1);
@@ -19,7 +19,7 @@ static uint64_t bucket_upper_end(uint32_t bucket) {
 }
 
 void histogram_add(struct histogram *histogram, uint64_t value) {
-  uint32_t bucket = bucket_of(value);
+  uint32_t bucket = histogram_bucket_of(value);
   ASSERT(bucket < HISTOGRAM_BUCKETS);
   histogram->counts[bucket]++;
   histogram->total++;

@@ -15,7 +15,7 @@ void json_start(json_writer *writer, char *buffer, size_t capacity) {
 }
 
 /* One byte always stays free for the terminating zero. */
-static void put(json_writer *writer, const char *text, size_t length) {
+static void json_put(json_writer *writer, const char *text, size_t length) {
   if (writer->overflow || length > writer->capacity - 1 - writer->length) {
     writer->overflow = true;
     return;
@@ -26,7 +26,7 @@ static void put(json_writer *writer, const char *text, size_t length) {
 }
 
 static void put_text(json_writer *writer, const char *text) {
-  put(writer, text, strlen(text));
+  json_put(writer, text, strlen(text));
 }
 
 static void put_line_break(json_writer *writer) {
@@ -77,7 +77,7 @@ static void put_quoted(json_writer *writer, const char *text) {
     else if (*next < 0x20 || *next == '"' || *next == '\\')
       put_escaped(writer, *next);
     else
-      put(writer, (const char *)next, length);
+      json_put(writer, (const char *)next, length);
     next += length ? length : 1;
   }
   put_text(writer, "\"");
@@ -98,7 +98,7 @@ static void put_name(json_writer *writer, const char *name) {
   put_text(writer, ": ");
 }
 
-static void begin(json_writer *writer, const char *name, const char *opening, char closing) {
+static void json_begin(json_writer *writer, const char *name, const char *opening, char closing) {
   ASSERT(writer->depth < JSON_DEPTH_MAX);
   put_name(writer, name);
   put_text(writer, opening);
@@ -107,25 +107,25 @@ static void begin(json_writer *writer, const char *name, const char *opening, ch
   writer->closing[writer->depth] = closing;
 }
 
-static void end(json_writer *writer, char closing) {
+static void json_end(json_writer *writer, char closing) {
   ASSERT(writer->depth > 0 && writer->closing[writer->depth] == closing);
   bool members = writer->has_members[writer->depth];
   writer->depth--;
   if (members) put_line_break(writer);
-  put(writer, &closing, 1);
+  json_put(writer, &closing, 1);
 }
 
 void json_begin_object(json_writer *writer, const char *name) {
-  begin(writer, name, "{", '}');
+  json_begin(writer, name, "{", '}');
 }
 void json_end_object(json_writer *writer) {
-  end(writer, '}');
+  json_end(writer, '}');
 }
 void json_begin_array(json_writer *writer, const char *name) {
-  begin(writer, name, "[", ']');
+  json_begin(writer, name, "[", ']');
 }
 void json_end_array(json_writer *writer) {
-  end(writer, ']');
+  json_end(writer, ']');
 }
 
 void json_string(json_writer *writer, const char *name, const char *text) {

@@ -12,7 +12,7 @@ __extension__ typedef unsigned __int128 wide;
 
 /* Reads digits with an optional fraction; returns where they end, or null when there are none, too many decimals, or
  * more than fits. */
-static const char *read_decimal(const char *text, wide *value) {
+static const char *quantity_read_decimal(const char *text, wide *value) {
   const char *next = text;
   *value = 0;
   for (; *next >= '0' && *next <= '9'; next++) {
@@ -34,7 +34,7 @@ static const char *read_decimal(const char *text, wide *value) {
 
 muster_result quantity_count(const char *text, uint64_t minimum, uint64_t maximum, uint64_t *value) {
   wide number;
-  const char *end = strchr(text, '.') ? NULL : read_decimal(text, &number);
+  const char *end = strchr(text, '.') ? NULL : quantity_read_decimal(text, &number);
   if (!end || *end != '\0' || number / one < minimum || number / one > maximum)
     return error_set(MUSTER_E_ARGUMENT, "give a whole number from %" PRIu64 " to %" PRIu64, minimum, maximum);
   *value = (uint64_t)(number / one);
@@ -63,7 +63,7 @@ static const unit *unit_for(uint64_t ns) {
 
 muster_result quantity_duration(const char *text, uint64_t minimum_ns, uint64_t maximum_ns, uint64_t *value_ns) {
   wide number;
-  const char *end = read_decimal(text, &number);
+  const char *end = quantity_read_decimal(text, &number);
   uint64_t unit_ns = end ? unit_of(end) : 0;
   if (!unit_ns) return error_set(MUSTER_E_ARGUMENT, "give a duration with its unit us, ms or s, such as 10ms");
   wide ns = number * unit_ns / one;
@@ -78,7 +78,7 @@ muster_result quantity_duration(const char *text, uint64_t minimum_ns, uint64_t 
 
 muster_result quantity_rate(const char *text, uint64_t minimum, uint64_t maximum, uint64_t *thousandths) {
   wide number;
-  const char *end = read_decimal(text, &number);
+  const char *end = quantity_read_decimal(text, &number);
   if (!end || *end != '\0' || number < (wide)minimum * (one / 1000) || number > (wide)maximum * (one / 1000) ||
       number % (one / 1000) != 0)
     return error_set(MUSTER_E_ARGUMENT, "give a number from %g to %g, such as 30 or 59.94", (double)minimum / 1000.0,

@@ -65,7 +65,7 @@ static bool all_are_serial(const struct muster_world *world) {
 /* ------------------------------------------------------------------------------------------------------ one by one */
 
 /* Runs the action atoms of one agent and completes its update. */
-static void act(struct muster_world *world, uint32_t index) {
+static void act_act(struct muster_world *world, uint32_t index) {
   uint64_t began_ns = world->store.begun[index].started_ns;
   ASSERT(world->acting_count > 0 && world->store.rows[index].status == AGENT_ACTING);
   world->acting_count--;
@@ -94,7 +94,7 @@ static bool act_serially(struct muster_world *world, uint64_t *bits, act_turn *t
       if (recorder_choose(world->recorder, !turn->first && begin_ns + each_ns > turn->end_ns)) return false;
       turn->first = false;
       bits[word] &= ~(left & -left);
-      act(world, index);
+      act_act(world, index);
       uint64_t blocked_ns = runner_caller(&world->runner)->blocked_ns ? audit_blocked(world) : 0;
       turn->end_ns += blocked_ns;
       estimate_add_clipped(each, (double)(act_clock(world) - begin_ns - blocked_ns), 5e3);
@@ -125,7 +125,7 @@ static double each_ns_of(const struct muster_world *world) {
 }
 
 /* Virtual clock: how many of the list can act; charges them. */
-static uint32_t charge(struct muster_world *world, act_turn *turn) {
+static uint32_t act_charge(struct muster_world *world, act_turn *turn) {
   const struct acts *acts = &world->acts;
   cost_estimate *each = &world->experience.act_each[acts->kind];
   uint64_t each_ns = (uint64_t)each_ns_of(world);
@@ -142,11 +142,11 @@ static uint32_t charge(struct muster_world *world, act_turn *turn) {
 }
 
 /* What is known before they run of who runs, and until when. */
-static void choose(struct muster_world *world, act_turn *turn) {
+static void act_choose(struct muster_world *world, act_turn *turn) {
   struct acts *acts = &world->acts;
   acts->timed = world->timed;
   if (world->runner.virtual)
-    acts->count = charge(world, turn);
+    acts->count = act_charge(world, turn);
   else
     frame_record_choose_acted(world);
   if (acts->count == 0) return;
@@ -160,7 +160,7 @@ static void choose(struct muster_world *world, act_turn *turn) {
 }
 
 /* Ids for spawns and places for messages, in agent order: who comes late may find fewer. */
-static void set_aside(struct muster_world *world) {
+static void act_set_aside(struct muster_world *world) {
   uint32_t ids = world->spawn_id_count, places = world->batch.places_max;
   ASSERT(world->acts.count <= world->acting_count);
   for (uint32_t i = 0; i < world->acts.count; i++) {
@@ -241,7 +241,7 @@ static void keep_ids(struct muster_world *world) {
   world->spawn_id_count -= seen - kept;
 }
 
-static void post(struct muster_world *world, const act_entry *entry, const batch_result *result) {
+static void act_post(struct muster_world *world, const act_entry *entry, const batch_result *result) {
   muster_agent sender = {entry->agent, world->store.rows[entry->agent].generation};
   uint32_t sends = result->sends < entry->send_limit ? result->sends : entry->send_limit;
   ASSERT(entry->send_base + entry->send_limit <= world->batch.places_max);
@@ -281,7 +281,7 @@ static uint32_t settle_list(struct muster_world *world, uint64_t *bits) {
     bits[entry->agent / 64] &= ~(1ull << (entry->agent % 64));
     world->acting_count--;
     settle_effects(world, entry->agent, &acts->results[i]);
-    if (acts->results[i].sends) post(world, entry, &acts->results[i]);
+    if (acts->results[i].sends) act_post(world, entry, &acts->results[i]);
     if (entry->late_atoms) note_offences(world, entry);
     update_complete(world, 0, entry->agent, world->store.begun[entry->agent].started_ns);
   }
@@ -293,8 +293,8 @@ static bool act_beside(struct muster_world *world, uint64_t *bits, muster_act ki
   list_waiting(world, bits, kind);
   uint32_t listed = world->acts.count;
   if (listed == 0) return true;
-  choose(world, turn);
-  set_aside(world);
+  act_choose(world, turn);
+  act_set_aside(world);
   run_list(world);
   if (world->acts.timed) {
     turn->end_ns += audit_blocked(world);

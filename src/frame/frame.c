@@ -210,7 +210,7 @@ static void take_prepaid(struct muster_world *world) {
 }
 
 /* The calling thread has the world in its hands, and enters the pool. */
-static void enter(struct muster_world *world) {
+static void frame_enter(struct muster_world *world) {
   occupancy_set(&world->occupancy, OCCUPIED_BY_FRAME);
   world->seat = visit_begin(&world->visit, world->pool);
   world->runner.caller = visit_index(world->seat);
@@ -218,7 +218,7 @@ static void enter(struct muster_world *world) {
 }
 
 void frame_resume(struct muster_world *world) {
-  enter(world);
+  frame_enter(world);
   audit_stage(world, MUSTER_STAGE_RUN);
 }
 
@@ -246,7 +246,7 @@ void frame_begin(struct muster_world *world, const muster_frame *frame) {
   frame_record_begin(world, frame);
   world->runner.now_ns = frame->sim_now_ns;
   world->runner.frame = world->frames;
-  enter(world);
+  frame_enter(world);
   watch_begin(runner_caller(&world->runner)->post);
   watchdog_frame_begins(world->watchdog);
   audit_begin(world);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_frame(struct muster_world *world, const muster_frame *frame) {
+static void record_put_frame(struct muster_world *world, const muster_frame *frame) {
   struct recorder *recorder = world->recorder;
   world_record_newborns(world);
   recorder_put_tag(recorder, TAG_FRAME);
@@ -20,7 +20,7 @@ static void put_frame(struct muster_world *world, const muster_frame *frame) {
 void frame_record_begin(struct muster_world *world, const muster_frame *frame) {
   struct recorder *recorder = world->recorder;
   uint64_t *budget_ns = &world->frame.budget_ns;
-  if (recorder_records(recorder)) put_frame(world, frame);
+  if (recorder_records(recorder)) record_put_frame(world, frame);
   recorder_exchange(recorder, TAG_BUDGET, budget_ns, sizeof *budget_ns);
   /* Calls between frames and what past ones owe take at most so much of it. */
   if (recorder_replays(recorder) && (*budget_ns > frame->budget_ns || *budget_ns < frame->budget_ns / 8)) {

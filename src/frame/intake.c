@@ -96,7 +96,7 @@ static void apply_to_type(struct muster_world *world, const struct command *comm
   }
 }
 
-static void apply(struct muster_world *world, const struct command *command) {
+static void intake_apply(struct muster_world *world, const struct command *command) {
   ASSERT(command->kind < COMMAND_KINDS);
   if (command->kind >= COMMAND_HERD_WAKE) {
     herds_apply(world, command);
@@ -237,7 +237,7 @@ static uint32_t apply_few(struct muster_world *world, uint32_t most) {
   }
   prefetch_agents(world, agents, agent_count);
   if (removals) prefetch_lists(world, agents, list_existing(world, commands, count, agents));
-  for (uint32_t i = 0; i < count; i++) apply(world, &commands[i]);
+  for (uint32_t i = 0; i < count; i++) intake_apply(world, &commands[i]);
   return count;
 }
 
@@ -250,7 +250,7 @@ static void apply_commands(struct muster_world *world) {
   world->deferred = world->deferred_before; /* callbacks may defer anew */
   world->deferred_before = deferred;
   world->deferred_count = 0;
-  for (uint32_t i = 0; i < count; i++) apply(world, &deferred[i]);
+  for (uint32_t i = 0; i < count; i++) intake_apply(world, &deferred[i]);
   apply_wakes(world);
   intake_share share = begin_share(world);
   uint32_t left = ring_count(&world->inbox.commands);
@@ -310,7 +310,7 @@ static void wake_receivers(struct muster_world *world) {
     ASSERT(identity_generation(&world->agent_ids, index) & 1);
     if (world->store.rows[index].status == AGENT_ADMITTED) continue;
     uint32_t generation = identity_generation(&world->agent_ids, index);
-    apply(world, &(struct command){COMMAND_WAKE, .index = index, .generation = generation});
+    intake_apply(world, &(struct command){COMMAND_WAKE, .index = index, .generation = generation});
   }
 }
 

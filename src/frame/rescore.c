@@ -11,7 +11,7 @@ enum { AGENT_NS = 60, ITEMS_EACH = 16, SCORE_UNIT_NS = 160, SCORE_BUDGET_PART = 
 enum { EASE_LOOK_NS = 20, EASE_LOOKS_MIN = 2048 };
 
 /* A crew's work: takes items until there are none. */
-static void work(void *argument, uint32_t worker) {
+static void rescore_work(void *argument, uint32_t worker) {
   struct muster_world *world = argument;
   score_inputs inputs = world_score_inputs(world);
   bool helper = worker != world->runner.caller && !world->runner.virtual;
@@ -54,7 +54,7 @@ void rescore_run(struct muster_world *world) {
   uint32_t helpers = serial_helpers_for(world, (uint64_t)board->agent_count * AGENT_NS);
   if (helpers > 0) {
     ticket_open(&world->score_ticket, (items + ITEMS_EACH - 1) / ITEMS_EACH);
-    serial_run_crew(world, &world->score_crew, work, helpers);
+    serial_run_crew(world, &world->score_crew, rescore_work, helpers);
   } else {
     score_range(board, &inputs, 0, items);
   }

@@ -82,7 +82,7 @@ struct allowance {
   uint64_t left_ns;
 };
 
-static bool take(struct allowance *allowance, uint32_t agents) {
+static bool herds_take(struct allowance *allowance, uint32_t agents) {
   uint64_t cost_ns = (uint64_t)agents * CHANGE_NS;
   if (allowance->left_ns < cost_ns) return false;
   allowance->left_ns -= cost_ns;
@@ -90,7 +90,7 @@ static bool take(struct allowance *allowance, uint32_t agents) {
 }
 
 /* Whether there is room for another unfolding; it is refused else, and costs the intake nothing. */
-static bool has_room(struct muster_world *world, const struct herd_type *type, bool entry) {
+static bool herds_has_room(struct muster_world *world, const struct herd_type *type, bool entry) {
   bool pool = !entry || type->entry_free || type->entry_high < type->def.unfolded_max;
   if (pool && identity_available(&world->agent_ids) >= type->tree.branching) return true;
   world->statistics.unfolds_refused++;
@@ -108,15 +108,15 @@ static bool change_unfolded(struct muster_world *world, struct herd_type *type, 
     fold_near near = fold_measure(board, type, &lanes);
     siblings = fold_next_folding(board, type, &lanes, &near, from, world->frame.now_ns);
     if (!siblings.count) break;
-    if (!take(allowance, siblings.count + 1)) return false;
+    if (!herds_take(allowance, siblings.count + 1)) return false;
     if (herds_fold_lanes(world, type, number, siblings.first, siblings.count)) from = siblings.first + siblings.count;
   }
   number = herds_open_entry(type, herd);
   for (bool measured = false; number != HERD_NONE;) {
     herd_lanes lanes = herds_lanes(type, number);
     if (!measured) fold_measure(board, type, &lanes);
-    if ((lane = fold_next_unfolding(board, type, &lanes)) == HERD_NONE || !has_room(world, type, false)) break;
-    if (!take(allowance, agents)) return false;
+    if ((lane = fold_next_unfolding(board, type, &lanes)) == HERD_NONE || !herds_has_room(world, type, false)) break;
+    if (!herds_take(allowance, agents)) return false;
     measured = herds_unfold_lane(world, type, number, lane) != MUSTER_OK;
     if (measured) board->distances[lane] = FOLD_FAR; /* it is busy, or was refused: now the others */
   }
@@ -130,8 +130,8 @@ static bool change(struct muster_world *world, const fold_item *item, struct all
   if (!type->members[home] && herds_number_in(type, home) >= HERD_EMPTY) return true; /* gone since */
   if (herds_open_entry(type, item->herd) == HERD_NONE) {
     if (!fold_unfolds(type, 0, fold_herd_distance(&world->fold, type, home))) return true;
-    if (!has_room(world, type, herds_entry_of_folded(type, item->herd) == HERD_NONE)) return true;
-    if (!take(allowance, type->tree.branching)) return false;
+    if (!herds_has_room(world, type, herds_entry_of_folded(type, item->herd) == HERD_NONE)) return true;
+    if (!herds_take(allowance, type->tree.branching)) return false;
     if (herds_unfold_root(world, type, item->herd)) return true;
   }
   return change_unfolded(world, type, item->herd, allowance);
@@ -153,7 +153,7 @@ static void change_listed(struct muster_world *world) {
 /* ------------------------------------------------------------------------------------------------------- the stages */
 
 /* Entries of folded herds whose block was brought forward since. */
-static void settle(struct muster_world *world, struct herd_type *type) {
+static void herds_settle(struct muster_world *world, struct herd_type *type) {
   for (uint32_t i = 0; i < type->settling_count;) {
     uint32_t number = type->settling[i];
     herd_entry *entry = herds_entry(type, number);
@@ -208,7 +208,7 @@ void herds_intake(struct muster_world *world) {
   if (!table->count) return;
   herds_gather(world);
   for (uint32_t i = 0; i < table->count; i++) {
-    settle(world, &table->types[i]);
+    herds_settle(world, &table->types[i]);
     if (table->dying) remove_dying(world, &table->types[i]);
     begin_fresh(world, &table->types[i]);
   }

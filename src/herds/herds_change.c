@@ -168,7 +168,8 @@ static bool recall_children(struct change *change) {
 /* --------------------------------------------------------------------------------------------------------- the host */
 
 /* Asks the host's callback, if there is one. */
-static muster_result ask(const struct change *change, muster_result (*callback)(const muster_herd_change *)) {
+static muster_result herds_change_ask(const struct change *change,
+                                      muster_result (*callback)(const muster_herd_change *)) {
   uint32_t nodes[HERD_CHILDREN_MAX];
   uint16_t members[HERD_CHILDREN_MAX];
   muster_agent agents[HERD_CHILDREN_MAX];
@@ -254,7 +255,7 @@ static muster_result make_children(struct change *change) {
       return refuse_unfolding(change, i,
                               error_set(MUSTER_E_FULL, "agents_max = %u agents exist", world->def.agents_max));
   }
-  if (ask(change, change->type->def.unfold) == MUSTER_OK) return MUSTER_OK;
+  if (herds_change_ask(change, change->type->def.unfold) == MUSTER_OK) return MUSTER_OK;
   return refuse_unfolding(change, change->count,
                           error_set(MUSTER_E_FULL, "herd %u: the host's unfold refused", change->herd));
 }
@@ -274,8 +275,8 @@ static void enter_children(const struct change *change, uint32_t lane) {
 }
 
 /* Room for children is most of it, and left as it is. */
-static void begin(struct change *change, struct muster_world *world, struct herd_type *type, uint32_t herd,
-                  uint32_t number) {
+static void herds_change_begin(struct change *change, struct muster_world *world, struct herd_type *type, uint32_t herd,
+                               uint32_t number) {
   change->world = world;
   change->type = type;
   change->member = &world->types.types[type->member_type];
@@ -315,7 +316,7 @@ muster_result herds_unfold_root(struct muster_world *world, struct herd_type *ty
                      type->def.unfolded_max);
   }
   struct change change;
-  begin(&change, world, type, herd, number);
+  herds_change_begin(&change, world, type, herd, number);
   change.parent = body;
   change.last_ns = herds_reached(world, type, herd);
   muster_result result = make_children(&change);
@@ -346,7 +347,7 @@ muster_result herds_unfold_lane(struct muster_world *world, struct herd_type *ty
   if (is_busy(world, agent) || lanes.members[lane] == 0)
     return error_set(MUSTER_E_STATE, "herd %u: a leaf is in the middle of an update", lanes.entry->herd);
   struct change change;
-  begin(&change, world, type, lanes.entry->herd, number);
+  herds_change_begin(&change, world, type, lanes.entry->herd, number);
   change.parent = body_of(&change, &lanes, lane);
   change.parent_agent = agent;
   change.last_ns = world->store.rows[agent].last_update_ns;
@@ -446,7 +447,7 @@ muster_result herds_fold_lanes(struct muster_world *world, struct herd_type *typ
                                uint32_t count) {
   herd_lanes lanes = herds_lanes(type, number);
   struct change change;
-  begin(&change, world, type, lanes.entry->herd, number);
+  herds_change_begin(&change, world, type, lanes.entry->herd, number);
   change.count = count;
   ASSERT(count > 0 && count <= HERD_CHILDREN_MAX && first + count <= lanes.entry->lanes);
   for (uint32_t i = 0; i < count; i++) {
@@ -461,7 +462,7 @@ muster_result herds_fold_lanes(struct muster_world *world, struct herd_type *typ
   bool root = change.parent.node == 0;
   if (!root && !make_parent(&change))
     return refuse_folding(&change, error_set(MUSTER_E_FULL, "agents_max = %u agents exist", world->def.agents_max));
-  muster_result result = ask(&change, type->def.fold);
+  muster_result result = herds_change_ask(&change, type->def.fold);
   if (result) return refuse_folding(&change, result);
   if (root) {
     fold_root(&change);

@@ -43,7 +43,7 @@ static void tell_settling(const struct herd_type *type, const herd_block *block,
   }
 }
 
-static muster_herd_block show(const struct herd_type *type, uint32_t number, const herd_scratch *scratch) {
+static muster_herd_block herds_update_show(const struct herd_type *type, uint32_t number, const herd_scratch *scratch) {
   uint32_t first = number * MUSTER_HERD_BLOCK;
   const herd_block *block = &type->blocks[number];
   muster_herd_block shown = {.count = (block->high + 7u) & ~7u,
@@ -61,7 +61,7 @@ static muster_herd_block show(const struct herd_type *type, uint32_t number, con
   return shown;
 }
 
-static void save(const struct herd_type *type, const muster_herd_block *block, herd_scratch *scratch) {
+static void herds_update_save(const struct herd_type *type, const muster_herd_block *block, herd_scratch *scratch) {
   size_t bytes = block->count * sizeof(float);
   memcpy(scratch->x, block->x, bytes);
   memcpy(scratch->y, block->y, bytes);
@@ -76,12 +76,12 @@ static void update(struct muster_world *world, struct herd_type *type, uint32_t 
   const herd_block *block = &type->blocks[number];
   uint32_t first = type->first + number * MUSTER_HERD_BLOCK;
   ASSERT(number < type->block_count && block->high <= MUSTER_HERD_BLOCK);
-  muster_herd_block shown = show(type, number, scratch);
+  muster_herd_block shown = herds_update_show(type, number, scratch);
   shown.now_ns = now_ns;
   shown.random = random_at(world->def.seed, first, now_ns, block_stream);
   tell_elapsed(shown.members, (float)((double)elapsed_ns * 1e-9), scratch->elapsed_s, shown.count);
   if (block->entry) tell_settling(type, block, scratch, elapsed_ns);
-  save(type, &shown, scratch);
+  herds_update_save(type, &shown, scratch);
   number_herds(scratch->herds, first, shown.count);
   muster_herd_block given = shown;
   if (type->def.run_block) {

@@ -45,7 +45,7 @@ static void write_reasons(json_writer *writer, uint32_t reasons) {
   json_end_array(writer);
 }
 
-static void write_observer(json_writer *writer, const muster_agent_explanation *explanation) {
+static void explain_json_write_observer(json_writer *writer, const muster_agent_explanation *explanation) {
   if (!isfinite(explanation->distance_m)) {
     json_null(writer, "observer");
     return;
@@ -70,7 +70,7 @@ static void write_importance(json_writer *writer, const muster_agent_explanation
   json_bool(writer, "modelled", explanation->modelled);
   json_number(writer, "by_model", (double)explanation->by_model);
   json_number(writer, "floor", (double)explanation->floor);
-  write_observer(writer, explanation);
+  explain_json_write_observer(writer, explanation);
   json_end_object(writer);
 }
 
@@ -83,7 +83,7 @@ static void write_level(json_writer *writer, const muster_agent_explanation *exp
   json_end_object(writer);
 }
 
-static void write_period(json_writer *writer, const muster_agent_explanation *explanation) {
+static void explain_json_write_period(json_writer *writer, const muster_agent_explanation *explanation) {
   json_begin_object(writer, "period");
   json_uint(writer, "in_force_ns", explanation->period_ns);
   json_uint(writer, "nominal_ns", explanation->nominal_ns);
@@ -116,7 +116,7 @@ static void write_turn(json_writer *writer, const muster_agent_explanation *expl
   json_end_object(writer);
 }
 
-static void write_cost(json_writer *writer, const muster_agent_explanation *explanation) {
+static void explain_json_write_cost(json_writer *writer, const muster_agent_explanation *explanation) {
   json_begin_object(writer, "cost");
   json_uint(writer, "mean_ns", explanation->cost_mean_ns);
   json_uint(writer, "high_ns", explanation->cost_high_ns);
@@ -137,9 +137,9 @@ static void write_whole(json_writer *writer, const muster_agent_explanation *exp
   write_reasons(writer, explanation->reasons);
   write_importance(writer, explanation);
   write_level(writer, explanation);
-  write_period(writer, explanation);
+  explain_json_write_period(writer, explanation);
   write_turn(writer, explanation);
-  write_cost(writer, explanation);
+  explain_json_write_cost(writer, explanation);
   json_string(writer, "words", words);
   json_end_object(writer);
 }

@@ -179,7 +179,7 @@ static void write_decisions(trace_writer *writer, const trace_frame *kept, uint6
       report->levels[0], report->levels[1], report->levels[2], report->levels[3], left_out);
 }
 
-static void write_frame(trace_writer *writer, uint32_t place) {
+static void trace_write_frame(trace_writer *writer, uint32_t place) {
   const struct trace *trace = &writer->world->trace;
   const trace_frame *kept = &trace->ring[place];
   const muster_frame_report *report = &kept->report;
@@ -218,7 +218,7 @@ muster_result muster_trace_write(const muster_world *world, muster_trace_sink si
                             : "wall time");
   put(&writer, "\"traceEvents\":[");
   write_names(&writer);
-  for (uint32_t k = 0; k < kept; k++) write_frame(&writer, trace_place(trace, k));
+  for (uint32_t k = 0; k < kept; k++) trace_write_frame(&writer, trace_place(trace, k));
   put(&writer, "\n]}\n");
   hand_over(&writer);
   guard_release(world, before);

@@ -42,7 +42,7 @@ static uint8_t flags_of(const struct muster_world *world, const agent_row *row) 
                    (row->status == AGENT_ACTING ? MUSTER_SIGHT_ACTING : 0));
 }
 
-static void see(const struct muster_world *world, uint32_t index, muster_sight *sight) {
+static void view_see(const struct muster_world *world, uint32_t index, muster_sight *sight) {
   const agent_row *row = &world->store.rows[index];
   const agent_class *class = &world->classes.classes[row->class];
   uint64_t now_ns = world->last_now_ns;
@@ -59,8 +59,8 @@ static void see(const struct muster_world *world, uint32_t index, muster_sight *
 
 /* Looks at the agents with index first .. end - 1, of which most are active, until the room is used up; returns where
  * that was. Places stand together, so those outside cost half a cache line each. */
-static uint32_t look(const struct muster_world *world, const muster_view *view, uint32_t first, uint32_t end,
-                     muster_sight *sights, uint32_t capacity, uint32_t *count) {
+static uint32_t view_look(const struct muster_world *world, const muster_view *view, uint32_t first, uint32_t end,
+                          muster_sight *sights, uint32_t capacity, uint32_t *count) {
   for (uint32_t index = first; index < end; index++) {
     if (!store_is_active(&world->store, index)) continue;
     const agent_place *place = &world->store.places[index];
@@ -72,7 +72,7 @@ static uint32_t look(const struct muster_world *world, const muster_view *view, 
     muster_sight *sight = &sights[(*count)++];
     sight->x = (float)x;
     sight->y = (float)y;
-    see(world, index, sight);
+    view_see(world, index, sight);
   }
   return end;
 }
@@ -95,7 +95,7 @@ uint32_t muster_agents_view(const muster_world *world, const muster_view *given,
   if (view_check(world, given && sights && capacity > 0, cursor, "view of agents")) return 0;
   if (!view_take(given, &view, cursor)) return 0;
   uint32_t end = end_of(world, *cursor, view.looks_max);
-  *cursor = next_cursor(world, look(world, &view, *cursor, end, sights, capacity, &count));
+  *cursor = next_cursor(world, view_look(world, &view, *cursor, end, sights, capacity, &count));
   return count;
 }
 
@@ -147,7 +147,7 @@ uint32_t muster_agents_raster(const muster_world *world, const muster_view *give
   uint32_t end = end_of(world, *cursor, view.looks_max), index = *cursor;
   while (index < end) {
     uint32_t count = 0;
-    index = look(world, &view, index, end, sights, AT_ONCE, &count);
+    index = view_look(world, &view, index, end, sights, AT_ONCE, &count);
     muster_raster_add(&whole, sights, count);
     added += count;
   }
@@ -157,7 +157,7 @@ uint32_t muster_agents_raster(const muster_world *world, const muster_view *give
 
 /* ---------------------------------------------------------------------------------------------------------- extent */
 
-static void widen(muster_extent *extent, muster_position at) {
+static void view_widen(muster_extent *extent, muster_position at) {
   bool first = extent->agents == 0;
   extent->agents++;
   if (first || at.x < extent->x0) extent->x0 = at.x;
@@ -174,7 +174,7 @@ muster_result muster_agents_extent(const muster_world *world, uint32_t partition
   for (uint32_t index = *cursor; index < end; index++) {
     const agent_place *place = &world->store.places[index];
     if (!store_is_active(&world->store, index) || place->partition != partition) continue;
-    if (!world->types.types[place->type].blocks) widen(extent, space_position(&world->space, place));
+    if (!world->types.types[place->type].blocks) view_widen(extent, space_position(&world->space, place));
   }
   *cursor = next_cursor(world, end);
   return MUSTER_OK;

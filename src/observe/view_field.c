@@ -15,7 +15,7 @@ static int64_t cells_to(const struct field *field, double at_m, double (*round_o
   return (int64_t)round_off(fmin(fmax(at_m, -1e12), 1e12) / field->edge_m);
 }
 
-static cell_range range_of(const struct field *field, const muster_view *view) {
+static cell_range view_field_range_of(const struct field *field, const muster_view *view) {
   return (cell_range){.first_x = cells_to(field, view->x0, floor),
                       .first_y = cells_to(field, view->y0, floor),
                       .end_x = cells_to(field, view->x1, ceil),
@@ -31,8 +31,8 @@ static bool meets(const cell_range *range, const field_tile *tile) {
 }
 
 /* Whether a cell of a tile is in the range; then what is known of it. */
-static bool see(const struct field *field, const cell_range *range, const field_tile *tile, uint32_t cell,
-                muster_field_cell *seen) {
+static bool view_field_see(const struct field *field, const cell_range *range, const field_tile *tile, uint32_t cell,
+                           muster_field_cell *seen) {
   int64_t x = (int64_t)tile->x * TILE_EDGE + cell % TILE_EDGE, y = (int64_t)tile->y * TILE_EDGE + cell / TILE_EDGE;
   if (x < range->first_x || y < range->first_y || x >= range->end_x || y >= range->end_y) return false;
   bool empty = tile->low[cell] == FIELD_EMPTY, waiting = tile->listed >> cell & 1;
@@ -44,12 +44,12 @@ static bool see(const struct field *field, const cell_range *range, const field_
 }
 
 /* The cells of a tile from one on, until the room is used up; returns where that was. */
-static uint32_t look(const struct field *field, const cell_range *range, const field_tile *tile, uint32_t first,
-                     muster_field_cell *cells, uint32_t capacity, uint32_t *count) {
+static uint32_t view_field_look(const struct field *field, const cell_range *range, const field_tile *tile,
+                                uint32_t first, muster_field_cell *cells, uint32_t capacity, uint32_t *count) {
   if (!meets(range, tile)) return TILE_CELLS;
   for (uint32_t cell = first; cell < TILE_CELLS; cell++) {
     if (*count == capacity) return cell;
-    if (see(field, range, tile, cell, &cells[*count])) ++*count;
+    if (view_field_see(field, range, tile, cell, &cells[*count])) ++*count;
   }
   return TILE_CELLS;
 }
@@ -60,10 +60,10 @@ uint32_t muster_field_view(const muster_world *world, const muster_view *given, 
   if (view_check(world, given && cells && capacity > 0, cursor, "view of the field")) return 0;
   if (!view_take(given, &view, cursor)) return 0;
   const struct field *field = &world->board.field;
-  cell_range range = range_of(field, &view);
+  cell_range range = view_field_range_of(field, &view);
   uint32_t tile = *cursor / TILE_CELLS, cell = *cursor % TILE_CELLS, count = 0;
   for (uint32_t looks = 0; looks < view.looks_max && tile < field->tile_count; looks++) {
-    cell = look(field, &range, &field->tiles[tile], cell, cells, capacity, &count);
+    cell = view_field_look(field, &range, &field->tiles[tile], cell, cells, capacity, &count);
     if (cell < TILE_CELLS) break;
     cell = 0;
     tile++;

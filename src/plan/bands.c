@@ -15,8 +15,8 @@ void bands_begin_frame(struct bands *bands, const class_table *classes, const ag
     bands->agent_time_ns[band] += (double)classes->in_band[band] * (double)elapsed_ns;
 }
 
-static void look_at(struct bands *bands, const class_table *classes, const agent_store *store, uint32_t index,
-                    uint64_t now_ns) {
+static void bands_look_at(struct bands *bands, const class_table *classes, const agent_store *store, uint32_t index,
+                          uint64_t now_ns) {
   const agent_row *row = &store->rows[index];
   if (!store_is_active(store, index) || row->status == AGENT_QUARANTINED) return;
   if (!classes_in_bands(classes, &classes->classes[row->class])) return;
@@ -27,7 +27,7 @@ void bands_end_frame(struct bands *bands, const class_table *classes, const agen
                      uint64_t frame) {
   uint32_t index = first_index(store, frame), looks = store->high < BANDS_LOOKS ? store->high : BANDS_LOOKS;
   for (uint32_t i = 0; i < looks; i++) {
-    look_at(bands, classes, store, index, now_ns);
+    bands_look_at(bands, classes, store, index, now_ns);
     index = index + 1 < store->high ? index + 1 : 0;
   }
 }

@@ -11,8 +11,8 @@ static uint64_t draw_of(const struct filling *filling, const agent_type *type, c
   return type->has_sets ? filling->limits->now_ns : row->last_update_ns;
 }
 
-static uint64_t model_cost(const struct filling *filling, const agent_type *type, uint32_t index, uint32_t atom,
-                           const elapsed_told *told) {
+static uint64_t charge_model_cost(const struct filling *filling, const agent_type *type, uint32_t index, uint32_t atom,
+                                  const elapsed_told *told) {
   const agent_row *row = &filling->store->rows[index];
   if (!type->def.model_cost_ns) return type->def.atoms[atom].model_ns;
   uint64_t began_ns = row->atom_next ? filling->store->begun[index].started_ns : filling->limits->now_ns;
@@ -67,7 +67,7 @@ bool charge_model(struct filling *filling, const agent_type *type, batch_entry *
   uint64_t began_ns = first ? filling->store->begun[entry->agent].started_ns : filling->limits->now_ns;
   elapsed_told told = elapsed_tell(type, row->last_update_ns, began_ns);
   for (; atom < type->parallel_atoms; atom++) {
-    uint64_t cost_ns = model_cost(filling, type, entry->agent, atom, &told);
+    uint64_t cost_ns = charge_model_cost(filling, type, entry->agent, atom, &told);
     bool very_first = filling->batch->count == 0 && atom == first;
     if (spent_ns + cost_ns > left && !very_first) break;
     spent_ns += cost_ns;
@@ -137,7 +137,7 @@ void charge_weigh(struct filling *filling) {
 }
 
 /* The entry is no longer among those that are ready once it is admitted: so its weight is taken off then. */
-static uint32_t slice_of(const struct filling *filling, const agent_type *type, uint32_t number) {
+static uint32_t charge_slice_of(const struct filling *filling, const agent_type *type, uint32_t number) {
   uint64_t slice_ns = type->def.slice_ns ? type->def.slice_ns : UINT32_MAX, weight = filling->weight;
   uint32_t last_ns = filling->batch->shares[number];
   if (type->def.priority && filling->ready && weight > 0) {
@@ -154,8 +154,9 @@ static uint32_t slice_of(const struct filling *filling, const agent_type *type, 
 void charge_begin_pass(struct filling *filling, const agent_type *type, const batch_entry *entry) {
   ASSERT(filling->limits->classes);
   const agent_row *row = &filling->store->rows[entry->agent];
-  filling->batch->passes[filling->batch->count] = (batch_pass){
-      .slice_ns = slice_of(filling, type, row->type), .continues = periods_continues(filling->limits->classes, row)};
+  filling->batch->passes[filling->batch->count] =
+      (batch_pass){.slice_ns = charge_slice_of(filling, type, row->type),
+                   .continues = periods_continues(filling->limits->classes, row)};
   filling->batch->shares[row->type] = filling->batch->passes[filling->batch->count].slice_ns;
 }
 
@@ -171,11 +172,11 @@ struct charging {
 };
 
 static uint64_t cost_of(const struct charging *charging, uint32_t atom) {
-  return model_cost(charging->filling, charging->type, charging->entry->agent, atom, &charging->told);
+  return charge_model_cost(charging->filling, charging->type, charging->entry->agent, atom, &charging->told);
 }
 
 /* What the set that is next would be told, and its first atom cost. */
-static uint64_t look_ahead(struct charging *charging, const type_set *set, const set_state *state) {
+static uint64_t charge_look_ahead(struct charging *charging, const type_set *set, const set_state *state) {
   bool goes_on = set->mode == MUSTER_MODE_SLICEABLE && state->goes_on;
   charging->told.now_ns = goes_on ? state->began_ns : charging->filling->limits->now_ns;
   charging->told.elapsed_ns = charging->told.now_ns - state->last_ns;
@@ -208,7 +209,7 @@ bool charge_model_pass(struct filling *filling, const agent_type *type, batch_en
   pass_open(&charging.pass, table, kept, active, end_ns, left);
   planned->step = batch->step_count;
   for (uint32_t number; (number = pass_peek(&charging.pass)) != MUSTER_SETS_MAX;) {
-    uint64_t cost_ns = look_ahead(&charging, &table->sets[number], &charging.states[number]);
+    uint64_t cost_ns = charge_look_ahead(&charging, &table->sets[number], &charging.states[number]);
     if (charging.spent_ns == 0 && cost_ns > left && batch->count > 0) {
       batch->step_count = planned->step; /* sets that cost nothing may have had their turn */
       return false;

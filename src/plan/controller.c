@@ -50,7 +50,7 @@ static void owe(struct controller *controller, const controller_sample *sample) 
 }
 
 /* How far the share moves for an error. */
-static double step_for(struct controller *controller, double error) {
+static double controller_step_for(struct controller *controller, double error) {
   if (fabs(error) < large_error) {
     controller->one_sided = 0;
   } else if (error > 0) {
@@ -78,7 +78,7 @@ void controller_learn(struct controller *controller, const controller_sample *sa
     controller->share += fmin((1.0 - controller->share) * gain, slew);
   if (!sample->waited || spike || sample->offered_ns <= 0) return;
   double used = fmin(fmax(sample->used_ns / sample->offered_ns, least_share), most_share);
-  controller->share += step_for(controller, used - controller->share);
+  controller->share += controller_step_for(controller, used - controller->share);
 }
 
 /* ---------------------------------------------------------------------------------------------- the end of a budget */

@@ -95,7 +95,7 @@ static void notice_change(cost_estimate *estimate, double cost_ns, double window
   estimate->window = WINDOW_CHANGED; /* until the frame ends: what was before the change says little */
 }
 
-static void add(cost_estimate *estimate, double cost_ns, double part) {
+static void plan_costs_add(cost_estimate *estimate, double cost_ns, double part) {
   estimate->samples++;
   uint64_t window = estimate->window ? estimate->window : WINDOW_LEAST;
   if (window > estimate->samples) window = estimate->samples;
@@ -109,11 +109,11 @@ static void add(cost_estimate *estimate, double cost_ns, double part) {
 }
 
 void estimate_add(cost_estimate *estimate, double cost_ns) {
-  add(estimate, cost_ns, 1.0);
+  plan_costs_add(estimate, cost_ns, 1.0);
 }
 
 void estimate_add_offending(cost_estimate *estimate, double cost_ns) {
-  add(estimate, cost_ns, 1.0 / LIMIT_OVER_HIGH);
+  plan_costs_add(estimate, cost_ns, 1.0 / LIMIT_OVER_HIGH);
 }
 
 void estimate_add_clipped(cost_estimate *estimate, double cost_ns, double floor_ns) {

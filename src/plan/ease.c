@@ -123,8 +123,8 @@ static void step(struct ease *ease) {
 /* -------------------------------------------------------------------------------------------------------- the agents
  */
 
-static void look_at(struct ease *ease, const score_board *board, const score_inputs *inputs, const ease_lines *lines,
-                    uint32_t index) {
+static void ease_look_at(struct ease *ease, const score_board *board, const score_inputs *inputs,
+                         const ease_lines *lines, uint32_t index) {
   agent_store *store = inputs->store;
   const agent_row *row = &store->rows[index];
   const grade_type *type = &board->types[row->type];
@@ -161,6 +161,6 @@ void ease_run(struct ease *ease, score_board *board, const score_inputs *inputs,
     }
     ease->left -= index - ease->cursor + 1;
     ease->cursor = index + 1;
-    look_at(ease, board, inputs, &lines, index);
+    ease_look_at(ease, board, inputs, &lines, index);
   }
 }

@@ -45,7 +45,7 @@ bool field_shape(struct field *field, float usual_far_m) {
 }
 
 /* Where the tile is in the index, or the free place that it would take. */
-static uint32_t *place_of(const struct field *field, int32_t x, int32_t y, uint32_t partition) {
+static uint32_t *field_place_of(const struct field *field, int32_t x, int32_t y, uint32_t partition) {
   uint64_t key = (uint64_t)(uint32_t)x << 32 | (uint32_t)y;
   uint32_t at = (uint32_t)random_mix(key + partition * 0x9e3779b97f4a7c15u) & field->index_mask;
   for (; field->index[at]; at = (at + 1) & field->index_mask) {
@@ -57,7 +57,7 @@ static uint32_t *place_of(const struct field *field, int32_t x, int32_t y, uint3
 
 uint32_t field_find(const struct field *field, const agent_place *place) {
   int32_t x, y;
-  uint32_t cell = field_cell_in_tile(field, place, &x, &y), number = *place_of(field, x, y, place->partition);
+  uint32_t cell = field_cell_in_tile(field, place, &x, &y), number = *field_place_of(field, x, y, place->partition);
   return number ? (number - 1) * TILE_CELLS + cell : FIELD_NO_CELL;
 }
 
@@ -73,12 +73,12 @@ static void index_tiles(struct field *field) {
   memset(field->index, 0, ((size_t)field->index_mask + 1) * sizeof *field->index);
   for (uint32_t i = 0; i < field->tile_count; i++) {
     const field_tile *tile = &field->tiles[i];
-    *place_of(field, tile->x, tile->y, tile->partition) = i + 1;
+    *field_place_of(field, tile->x, tile->y, tile->partition) = i + 1;
   }
 }
 
 /* Forgets the tiles without a listed plot. Listed ones get other numbers: the lists are made anew, in their order. */
-static void forget(struct field *field) {
+static void field_forget(struct field *field) {
   uint32_t *numbers = field->index; /* not needed any more: from old to new tile, for a moment */
   uint32_t kept = 0;
   field->forgets++;
@@ -104,11 +104,11 @@ void field_restore(struct field *field, bool shaped, int32_t shift) {
 }
 
 static field_tile *tile_at(struct field *field, int32_t x, int32_t y, uint32_t partition) {
-  uint32_t *place = place_of(field, x, y, partition);
+  uint32_t *place = field_place_of(field, x, y, partition);
   if (*place) return &field->tiles[*place - 1];
-  if (field->tile_count == field->tiles_max && field_waiting(field) <= field->forget_below) forget(field);
+  if (field->tile_count == field->tiles_max && field_waiting(field) <= field->forget_below) field_forget(field);
   if (field->tile_count == field->tiles_max) return NULL;
-  place = place_of(field, x, y, partition);
+  place = field_place_of(field, x, y, partition);
   field_tile *tile = &field->tiles[field->tile_count++];
   *place = field->tile_count;
   *tile = (field_tile){.x = x, .y = y, .partition = partition};

@@ -38,7 +38,7 @@ struct ground {
   double origin_x, origin_y;
 };
 
-static void offer(const fold_watcher *watcher, const struct ground *ground, fold_near *near) {
+static void fold_offer(const fold_watcher *watcher, const struct ground *ground, fold_near *near) {
   if (watcher->partition != ground->partition || watcher->x < ground->low_x || watcher->x > ground->high_x ||
       watcher->y < ground->low_y || watcher->y > ground->high_y)
     return;
@@ -58,7 +58,7 @@ static void offer_cell(const fold_board *board, const struct ground *ground, dou
   for (; next; next = board->watchers[next - 1].next) {
     const fold_watcher *watcher = &board->watchers[next - 1];
     double x = floor(watcher->x / board->bucket_m), y = floor(watcher->y / board->bucket_m);
-    if (x >= cell_x && x <= cell_x && y >= cell_y && y <= cell_y) offer(watcher, ground, near);
+    if (x >= cell_x && x <= cell_x && y >= cell_y && y <= cell_y) fold_offer(watcher, ground, near);
   }
 }
 
@@ -70,7 +70,7 @@ static fold_near find_near(const fold_board *board, const fold_scratch *scratch,
   double low_y = floor(ground->low_y / board->bucket_m), high_y = floor(ground->high_y / board->bucket_m);
   double cells = (high_x - low_x + 1.0) * (high_y - low_y + 1.0);
   if (board->watcher_count <= FEW || !(cells < (double)board->watcher_count)) {
-    for (uint32_t i = 0; i < board->watcher_count; i++) offer(&board->watchers[i], ground, &near);
+    for (uint32_t i = 0; i < board->watcher_count; i++) fold_offer(&board->watchers[i], ground, &near);
     return near;
   }
   for (double y = low_y; y <= high_y; y += 1.0)
@@ -313,7 +313,7 @@ static bool have_leapt(const struct herd_type *type, const fold_round *round, co
   return false;
 }
 
-static void begin_round(fold_round *round, const observer_table *observers, bool hurries, uint64_t now_ns) {
+static void fold_begin_round(fold_round *round, const observer_table *observers, bool hurries, uint64_t now_ns) {
   for (uint32_t i = 0; i < observers->high; i++) {
     const observer_row *row = &observers->rows[i];
     round->from[i] = (fold_watcher){row->position.x, row->position.y, 0, row->partition, row->present};
@@ -344,7 +344,7 @@ fold_limits fold_due(fold_board *board, const struct herd_type *type, uint32_t n
   if (leapt && round->hurries)
     round->again = true;
   else if (leapt)
-    begin_round(round, observers, true, now_ns);
+    fold_begin_round(round, observers, true, now_ns);
   return (fold_limits){due_of(round, type, now_ns, round->blocks, type->block_count, most.blocks),
                        due_of(round, type, now_ns, round->entries, type->entry_high, most.entries)};
 }
@@ -354,7 +354,7 @@ void fold_end(fold_board *board, const struct herd_type *type, uint32_t number, 
   fold_round *round = &board->rounds[number];
   bool complete = round->blocks >= type->block_count && round->entries >= type->entry_high;
   if (complete && (round->hurries || now_ns - round->begin_ns >= type->def.look_ns))
-    begin_round(round, observers, round->again, now_ns);
+    fold_begin_round(round, observers, round->again, now_ns);
 }
 
 /* ---------------------------------------------------------------------------------------- which herds are to change */
@@ -384,7 +384,7 @@ static bool comes_before(const fold_item *a, const fold_item *b) {
 }
 
 /* Lets an item of a heap, the last one on top, sink to its place. */
-static void sink(fold_item *items, uint32_t at, uint32_t count) {
+static void fold_sink(fold_item *items, uint32_t at, uint32_t count) {
   fold_item sinking = items[at];
   for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
     if (child + 1 < count && comes_before(&items[child], &items[child + 1])) child++;
@@ -397,12 +397,12 @@ static void sink(fold_item *items, uint32_t at, uint32_t count) {
 /* By a heap: in place, unlike the C library's qsort. */
 void fold_sort(fold_board *board) {
   fold_item *items = board->items;
-  for (uint32_t i = board->item_count / 2; i > 0; i--) sink(items, i - 1, board->item_count);
+  for (uint32_t i = board->item_count / 2; i > 0; i--) fold_sink(items, i - 1, board->item_count);
   for (uint32_t left = board->item_count; left > 1; left--) {
     fold_item last = items[left - 1];
     items[left - 1] = items[0];
     items[0] = last;
-    sink(items, 0, left - 1);
+    fold_sink(items, 0, left - 1);
   }
 }
 

@@ -61,7 +61,7 @@ void grade_level_bounds(const grade_type *type, uint32_t level, float *low, floa
 }
 
 /* The elasticity step for an importance; `current` resists by the hysteresis, 0 does not. */
-static uint32_t step_for(const grade_type *type, const agent_row *row, float importance, uint32_t current) {
+static uint32_t grade_step_for(const grade_type *type, const agent_row *row, float importance, uint32_t current) {
   bool set = row->elasticity_step != ELASTICITY_DERIVED;
   if (set && (!type->weighs_set || row->elasticity_step == 0)) return row->elasticity_step;
   if (!set && type->rigid) return 0;
@@ -80,7 +80,7 @@ static agent_class *class_for(class_table *classes, const type_table *types, con
 agent_class *grade_new(class_table *classes, const type_table *types, const grade_type *type, agent_row *row) {
   float importance = share_value(row->importance);
   row->level = level_for(type, row, importance, UINT32_MAX) & 15u;
-  return class_for(classes, types, row, row->level, step_for(type, row, importance, 0));
+  return class_for(classes, types, row, row->level, grade_step_for(type, row, importance, 0));
 }
 
 bool grade_decide(const class_table *classes, const grade_type *type, agent_store *store, uint32_t index,
@@ -98,7 +98,7 @@ bool grade_decide(const class_table *classes, const grade_type *type, agent_stor
   const agent_class *class = &classes->classes[row->class];
   float now = share_value(row->importance);
   uint32_t eased = store->eased[index], level = eased_level_for(type, row, now, eased, eased);
-  uint32_t step = step_for(type, row, now, class->step);
+  uint32_t step = grade_step_for(type, row, now, class->step);
   bool stays = level == row->level && step == class->step;
   change->level = (uint8_t)(stays ? GRADE_STAYS : level);
   change->step = (uint8_t)step;

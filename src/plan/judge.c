@@ -130,7 +130,7 @@ static float product_of(const judge_inputs *inputs, const judge_batch *batch, ui
 
 /* The four factors. What company gives was found after an earlier score; what the agent is without it is noted, where
  * `standing` is given, for those who are in its company. */
-static float sum_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i, uint16_t *standing) {
+static float judge_sum_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i, uint16_t *standing) {
   uint32_t index = batch->agents[i];
   const agent_row *row = &inputs->store->rows[index];
   const judge_factors *weights = inputs->factors;
@@ -145,7 +145,7 @@ static float sum_of(const judge_inputs *inputs, const judge_batch *batch, uint32
 }
 
 static float merit_of(const judge_inputs *inputs, const judge_batch *batch, uint32_t i, uint16_t *standing) {
-  return inputs->factors ? sum_of(inputs, batch, i, standing) : product_of(inputs, batch, i);
+  return inputs->factors ? judge_sum_of(inputs, batch, i, standing) : product_of(inputs, batch, i);
 }
 
 static void fill_query(const judge_inputs *inputs, const judge_batch *batch, uint32_t i,

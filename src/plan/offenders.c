@@ -33,7 +33,7 @@ static bool is_milder(const struct offender *one, const struct offender *other) 
 }
 
 /* Lets the mildest of the next few go. */
-static void make_room(struct offenders *offenders) {
+static void offenders_make_room(struct offenders *offenders) {
   uint32_t mildest = offenders->hand % offenders->count;
   for (uint32_t i = 1; i < OFFENDERS_WEIGHED; i++) {
     uint32_t number = (offenders->hand + i) % offenders->count;
@@ -43,10 +43,10 @@ static void make_room(struct offenders *offenders) {
   remove_entry(offenders, mildest);
 }
 
-static struct offender *entry_of(struct offenders *offenders, const struct offence *offence) {
+static struct offender *offenders_entry_of(struct offenders *offenders, const struct offence *offence) {
   uint32_t place = offenders->places[offence->agent];
   if (place) return &offenders->entries[place - 1];
-  if (offenders->count == OFFENDERS_MAX) make_room(offenders);
+  if (offenders->count == OFFENDERS_MAX) offenders_make_room(offenders);
   struct offender *entry = &offenders->entries[offenders->count++];
   *entry = (struct offender){.agent = offence->agent, .type = offence->type};
   offenders->places[offence->agent] = (uint16_t)offenders->count;
@@ -76,7 +76,7 @@ static offender_verdict sentence(const struct offender *entry, const offender_te
 offender_verdict offenders_strike(struct offenders *offenders, const struct offence *offence,
                                   const offender_terms *terms, uint64_t frame, uint64_t now_ns) {
   type_conduct *conduct = &offenders->types[offence->type];
-  struct offender *entry = entry_of(offenders, offence);
+  struct offender *entry = offenders_entry_of(offenders, offence);
   bool blocked = offence->kind == OFFENCE_BLOCKED;
   if (entry->frame == frame) return OFFENDER_LET_OFF;
   if (!blocked && (entry->frame == 0 || entry->last_ns + 1 < conduct->window_begin_ns)) conduct->window_agents++;

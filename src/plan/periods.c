@@ -34,8 +34,8 @@ static double cost_of(const agent_class *class, const cost_table *costs) {
   return costs_of(costs, class->type, class->level)->mean_ns + costs->actions[class->type].each_ns;
 }
 
-static fit_kind kind_of(const struct periods *periods, const class_table *classes, const agent_class *class,
-                        const cost_table *costs) {
+static fit_kind periods_kind_of(const struct periods *periods, const class_table *classes, const agent_class *class,
+                                const cost_table *costs) {
   double cost_ns = cost_of(class, costs);
   return (fit_kind){.members = classes->frozen[class->type] ? 0.0 : (double)class->members,
                     .nominal = cost_ns / (double)class->nominal_ns,
@@ -53,7 +53,7 @@ static fit_kind kind_of_events(const agent_class *class, const cost_table *costs
 static fit_kind kind_for(const struct periods *periods, const class_table *classes, const agent_class *class,
                          const cost_table *costs) {
   return class->elapsed == MUSTER_ELAPSED_EVENTS ? kind_of_events(class, costs)
-                                                 : kind_of(periods, classes, class, costs);
+                                                 : periods_kind_of(periods, classes, class, costs);
 }
 
 /* What is left to periods of the desired utilisation, when agents without one have run, and those whom wakes bring an

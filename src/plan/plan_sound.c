@@ -140,8 +140,8 @@ static void count_in_line(const ready_set *ready, const agent_row *row, uint32_t
         agent, agent_status_name((agent_status)row->status));
 }
 
-static void count_ready(const ready_set *ready, const agent_row *row, uint32_t agent, ready_counts *counts,
-                        soundness *found) {
+static void plan_sound_count_ready(const ready_set *ready, const agent_row *row, uint32_t agent, ready_counts *counts,
+                                   soundness *found) {
   bool woken = ready->woken.stamps[agent] != 0;
   counts->ready++;
   counts->begun += (row->atom_next | row->owes) > 0;
@@ -200,7 +200,7 @@ bool ready_is_sound(const ready_set *ready, const agent_store *store, soundness 
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++) {
     const agent_row *row = &store->rows[i];
     count_in_line(ready, row, i, &counts, found);
-    if (row->status == AGENT_READY) count_ready(ready, row, i, &counts, found);
+    if (row->status == AGENT_READY) plan_sound_count_ready(ready, row, i, &counts, found);
   }
   if (found->broken) return false;
   for (uint32_t i = 0; i < ready->types->count; i++) tally_add_times(&types, i, ready->counts_of[i]);

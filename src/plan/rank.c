@@ -6,7 +6,7 @@
 /* How many agents that do not fit are passed over, in the hope that shorter ones behind them do. */
 enum { PASSED_OVER_MAX = 256, SAMPLED_ONE_IN = 16, LEARNING_SAMPLES = 64 };
 
-static inline bool is_full(const struct filling *filling) {
+static inline bool rank_is_full(const struct filling *filling) {
   const struct batch *batch = filling->batch;
   bool full = batch->count >= filling->limits->updates_max ||
               filling_taken_ns(filling) >= filling->limits->capacity_ns || filling->passed_over > PASSED_OVER_MAX;
@@ -44,8 +44,8 @@ static void charge_slice(const struct filling *filling, batch_entry *entry) {
 }
 
 /* Charges an agent what its update costs; false when it does not fit. */
-static inline bool charge(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
-                          batch_entry *entry) {
+static inline bool rank_charge(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
+                               batch_entry *entry) {
   const agent_row *row = &filling->store->rows[entry->agent];
   if (type->has_sets) charge_begin_pass(filling, type, entry);
   if (filling->limits->virtual)
@@ -57,7 +57,7 @@ static inline bool charge(struct filling *filling, const cost_estimate *estimate
 }
 
 /* Ids set aside for its spawns and places for its messages. */
-static void set_aside(struct filling *filling, const agent_type *type, batch_entry *entry) {
+static void rank_set_aside(struct filling *filling, const agent_type *type, batch_entry *entry) {
   struct batch *batch = filling->batch;
   uint32_t ids_left = filling->limits->spawn_ids - filling->result.spawn_ids;
   entry->spawn_base = filling->result.spawn_ids;
@@ -108,14 +108,14 @@ static inline void claim_for(struct filling *filling, const cost_estimate *estim
 static inline void append(struct filling *filling, const cost_estimate *estimate, const agent_type *type,
                           batch_entry *entry) {
   struct batch *batch = filling->batch;
-  if (type->spawns_max | type->sends_max) set_aside(filling, type, entry);
+  if (type->spawns_max | type->sends_max) rank_set_aside(filling, type, entry);
   filling->result.predicted_ns += entry->model_ns ? entry->model_ns : entry->predicted_ns;
   claim_for(filling, estimate, type, entry);
   batch->outcomes[batch->count++] = OUTCOME_NOT_RUN;
 }
 
 /* Begins the entry behind the last one. */
-static inline batch_entry *begin_entry(const struct batch *batch, uint32_t index) {
+static inline batch_entry *rank_begin_entry(const struct batch *batch, uint32_t index) {
   batch_entry *entry = &batch->entries[batch->count];
   entry->model_ns = 0;
   entry->agent = index;
@@ -145,8 +145,8 @@ static inline void admit(struct filling *filling, uint32_t index) {
     divert(filling, index);
     return;
   }
-  batch_entry *entry = begin_entry(filling->batch, index);
-  if (!charge(filling, estimate, type, entry)) {
+  batch_entry *entry = rank_begin_entry(filling->batch, index);
+  if (!rank_charge(filling, estimate, type, entry)) {
     filling->passed_over++;
     return;
   }
@@ -180,13 +180,14 @@ static void admit_surely(struct filling *filling, uint32_t index) {
 
 /* So it comes before even the woken. One in a frame, so that the woken lose no more than that. */
 static void admit_overdue(struct filling *filling) {
-  uint32_t index = is_full(filling) ? UINT32_MAX : find_overdue(filling);
+  uint32_t index = rank_is_full(filling) ? UINT32_MAX : find_overdue(filling);
   if (index != UINT32_MAX) admit_surely(filling, index);
 }
 
 static void admit_woken(struct filling *filling) {
   uint32_t place = filling->ready->woken.head, index;
-  while (!is_full(filling) && (index = ready_next_woken(filling->ready, &place)) != UINT32_MAX) admit(filling, index);
+  while (!rank_is_full(filling) && (index = ready_next_woken(filling->ready, &place)) != UINT32_MAX)
+    admit(filling, index);
 }
 
 /* The next in the line by release who has waited longer than the guarantee. */
@@ -203,7 +204,7 @@ static uint32_t next_guaranteed(const struct filling *filling, uint32_t *place) 
 
 static void admit_guaranteed(struct filling *filling) {
   uint32_t place = filling->ready->waiting.head, index;
-  while (!is_full(filling) && (index = next_guaranteed(filling, &place)) != UINT32_MAX) admit(filling, index);
+  while (!rank_is_full(filling) && (index = next_guaranteed(filling, &place)) != UINT32_MAX) admit(filling, index);
 }
 
 /* The woken and the guaranteed, each with half of the time and of the updates until one of them has no more: so that it
@@ -212,7 +213,7 @@ static void admit_in_turn(struct filling *filling) {
   enum { GUARANTEED, WOKEN, BOTH };
   uint32_t places[BOTH] = {filling->ready->waiting.head, filling->ready->woken.head}, counts[BOTH] = {0};
   uint64_t took_ns[BOTH] = {0};
-  while (!is_full(filling)) {
+  while (!rank_is_full(filling)) {
     uint32_t before = filling->batch->count;
     uint64_t before_ns = filling_taken_ns(filling);
     int turn = took_ns[WOKEN] <= took_ns[GUARANTEED] && counts[WOKEN] <= counts[GUARANTEED] ? WOKEN : GUARANTEED;
@@ -240,7 +241,8 @@ static void admit_first(struct filling *filling) {
 static void admit_ranked(struct filling *filling) {
   uint32_t index;
   ready_begin_walk(filling->ready);
-  while (!is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX) admit(filling, index);
+  while (!rank_is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX)
+    admit(filling, index);
 }
 
 /* ------------------------------------------------------------------------------------------- the order of deadlines */
@@ -254,7 +256,7 @@ static void admit_by_deadline(struct filling *filling) {
   bool first = true;
   uint32_t index;
   ready_begin_walk(filling->ready);
-  while (!is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX) {
+  while (!rank_is_full(filling) && (index = ready_next(filling->ready, filling->store)) != UINT32_MAX) {
     bool woken = filling->store->rows[index].woken, late = is_late(filling, index);
     uint64_t before_ns = filling_taken_ns(filling);
     (first && late ? admit_surely : admit)(filling, index);
@@ -276,7 +278,7 @@ rank_result rank_held(agent_store *store, const type_table *types, const cost_ta
     const agent_row *row = &store->rows[batch->held[i]];
     const agent_type *type = &types->types[row->type];
     const cost_estimate *estimate = costs_of(costs, row->type, row->level);
-    batch_entry *entry = begin_entry(batch, batch->held[i]);
+    batch_entry *entry = rank_begin_entry(batch, batch->held[i]);
     charge_mean(estimate, row, type, entry);
     if (type->has_sets) charge_begin_pass(&filling, type, entry);
     if (type->has_sets) charge_slice(&filling, entry);

@@ -13,7 +13,7 @@ static int64_t unit_of(double value_ns) {
 /* Wide enough for whoever runs least often: in the papers' orders, for how long ago that was; in that of deadlines, for
  * how far ahead they lie where wishes have stretched by a usual factor. Those that lie further ahead, at most, wait as
  * if they did not. */
-static uint32_t widen(const ready_set *ready, uint32_t shift) {
+static uint32_t plan_ready_widen(const ready_set *ready, uint32_t shift) {
   const double stretch = 8.0, most_ns = 200e9;
   double covered_ns = (double)ready->longest_ns * 1.25, buckets = READY_PAST_BUCKETS;
   if (ready->weights.order == MUSTER_ORDER_DELAYS) return shift;
@@ -30,7 +30,7 @@ static uint32_t width_for(const ready_set *ready, const muster_world_def *def, d
   double share_ns = ready->weights.guarantee_ns / wait / 256.0;
   uint64_t width_ns = def->order == MUSTER_ORDER_PRIORITY ? (uint64_t)fmin(share_ns, 1e15) : 1000000u;
   uint32_t shift = 64u - (uint32_t)__builtin_clzll(width_ns | 1u);
-  return widen(ready, shift);
+  return plan_ready_widen(ready, shift);
 }
 
 /* Next to no weight of waiting would make the other terms longer than keys are: 2^48 ns are 78 hours. */
@@ -38,7 +38,7 @@ static double weight_of_wait(const muster_world_def *def, double others) {
   return fmax(fmax((double)def->weight_wait, 1e-6), (double)def->guarantee_ns * others / 0x1p48);
 }
 
-static void weigh(ready_set *ready, const muster_world_def *def) {
+static void ready_weigh(ready_set *ready, const muster_world_def *def) {
   double others = (double)(def->weight_importance + def->weight_runs + def->weight_progress + def->weight_reduction);
   double wait = weight_of_wait(def, others), guarantee_ns = (double)def->guarantee_ns;
   ready->weights = (ready_weights){
@@ -60,7 +60,7 @@ static void weigh(ready_set *ready, const muster_world_def *def) {
 void ready_create(ready_set *ready, const muster_world_def *def, const type_table *types, const agent_class *classes,
                   struct arena *arena) {
   *ready = (ready_set){.types = types, .classes = classes};
-  weigh(ready, def);
+  ready_weigh(ready, def);
   ready->low = ready_first_low(ready);
   lists_create(&ready->members, 1, def->agents_max, arena);
   line_create(&ready->woken, def->agents_max, arena);
@@ -222,7 +222,7 @@ static void refile_all(ready_set *ready, agent_store *store) {
 
 void ready_widen(ready_set *ready, agent_store *store, uint64_t longest_ns) {
   if (longest_ns > ready->longest_ns) ready->longest_ns = longest_ns;
-  uint32_t shift = widen(ready, ready->width_shift);
+  uint32_t shift = plan_ready_widen(ready, ready->width_shift);
   if (shift == ready->width_shift) return;
   ready->width_shift = shift;
   refile_all(ready, store);
@@ -250,7 +250,7 @@ uint32_t ready_count_late(const ready_set *ready) {
 
 void ready_reweigh(ready_set *ready, agent_store *store, const muster_world_def *def) {
   ready_keep_fresh(ready, store);
-  weigh(ready, def);
+  ready_weigh(ready, def);
   refile_all(ready, store);
 }
 

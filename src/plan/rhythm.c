@@ -54,7 +54,7 @@ typedef struct finding {
   double weighed;
 } finding;
 
-static finding look(const struct rhythm *rhythm, uint32_t first) {
+static finding rhythm_look(const struct rhythm *rhythm, uint32_t first) {
   finding found = {0};
   for (uint32_t i = 0, at = first; i < rhythm->cycle; i++, at = at + 1 < rhythm->cycle ? at + 1 : 0) {
     int64_t with_ns = rhythm->load_ns[at] + rhythm->cost_ns[i];
@@ -73,9 +73,9 @@ uint32_t rhythm_join(rhythm_table *table, uint32_t type, uint32_t agent, uint32_
   if (!table->delay_max || !table->types[type].cycle) return 0;
   const struct rhythm *rhythm = &table->types[type];
   uint32_t cycle = rhythm->cycle, first = time % cycle, best = 0;
-  finding least = look(rhythm, first);
+  finding least = rhythm_look(rhythm, first);
   for (uint32_t shift = 1; shift <= table->delay_max && shift < cycle; shift++) {
-    finding found = look(rhythm, (first + shift) % cycle);
+    finding found = rhythm_look(rhythm, (first + shift) % cycle);
     if (found.most_ns > least.most_ns || (found.most_ns == least.most_ns && found.weighed >= least.weighed)) continue;
     least = found;
     best = shift;

@@ -81,7 +81,7 @@ void score_forget_agent(score_board *board, const score_inputs *inputs, uint32_t
   classes_leave(inputs->classes, &inputs->classes->classes[row->class], row->importance);
 }
 
-static void apply_change(score_board *board, const score_inputs *inputs, const grade_change *change) {
+static void score_apply_change(score_board *board, const score_inputs *inputs, const grade_change *change) {
   board->importance[change->before >> 8]--;
   board->importance[change->after >> 8]++;
   grade_move_band(inputs->classes, inputs->store, change);
@@ -96,7 +96,7 @@ void score_tuned_agent(score_board *board, const score_inputs *inputs, uint32_t 
   float importance = judge_one(board, inputs, index);
   const grade_type *type = &board->types[inputs->store->rows[index].type];
   if (grade_decide(inputs->classes, type, inputs->store, index, importance, true, &change))
-    apply_change(board, inputs, &change);
+    score_apply_change(board, inputs, &change);
 }
 
 static bool is_noted(const score_board *board, uint32_t index) {
@@ -160,7 +160,7 @@ static void shape_cubes(score_board *board, const score_inputs *inputs) {
 }
 
 /* Who came or went may change the usual far_m, and the field with it. */
-static void count_observers(score_board *board, const score_inputs *inputs) {
+static void score_count_observers(score_board *board, const score_inputs *inputs) {
   observer_table *observers = inputs->observers;
   if (observers->counted) return;
   observers_count(observers);
@@ -261,7 +261,7 @@ static void take_plots(score_board *board, const score_inputs *inputs, uint32_t 
 }
 
 /* An agent from anywhere, unless its cell is worked on anyway. */
-static bool take_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
+static bool score_take_agent(score_board *board, const score_inputs *inputs, uint32_t index) {
   uint32_t cell = field_find(&board->field, &inputs->store->places[index]);
   if (cell != FIELD_NO_CELL && field_is_working(&board->field, cell)) return false;
   judge_inputs judged = judge_inputs_of(inputs);
@@ -285,7 +285,7 @@ static void take_noted(score_board *board, const score_inputs *inputs, uint32_t 
     board->noted_head = (board->noted_head + 1) % board->noted_max;
     board->noted_count--;
     /* The note stays until the work is done, so that nobody is worked on twice. */
-    if (!store_is_active(inputs->store, index) || !take_agent(board, inputs, index)) forget_note(board, index);
+    if (!store_is_active(inputs->store, index) || !score_take_agent(board, inputs, index)) forget_note(board, index);
   }
 }
 
@@ -298,7 +298,7 @@ static void take_round(score_board *board, const score_inputs *inputs, uint32_t 
     uint32_t next = index == UINT32_MAX ? store->high : index + 1, passed = next - board->cursor;
     board->cursor = next;
     board->cursor_left = board->cursor_left > passed ? board->cursor_left - passed : 0;
-    if (index != UINT32_MAX && !is_noted(board, index)) take_agent(board, inputs, index);
+    if (index != UINT32_MAX && !is_noted(board, index)) score_take_agent(board, inputs, index);
   }
 }
 
@@ -309,7 +309,7 @@ uint32_t score_prepare(score_board *board, const score_inputs *inputs, uint32_t 
   if (units > SCORE_UNITS_MAX) units = SCORE_UNITS_MAX;
   if (units < SCORE_UNITS_MIN) units = SCORE_UNITS_MIN;
   learn_types(board, inputs->types);
-  count_observers(board, inputs);
+  score_count_observers(board, inputs);
   /* Everything is listed before anything is taken, so that no plot is taken twice. Who comes or leaps is felt soon:
    * that has a limit of its own. */
   write_observers(board, inputs, OBSERVER_LEAPS, units);
@@ -482,7 +482,7 @@ void score_apply(score_board *board, const score_inputs *inputs) {
   uint32_t count = settle_items(board);
   for (uint32_t i = 0; i < count; i++) {
     grade_prefetch(inputs->classes, inputs->store, &board->changes[i], count - i);
-    apply_change(board, inputs, &board->changes[i]);
+    score_apply_change(board, inputs, &board->changes[i]);
   }
   board->summary.waiting =
       observers_waiting(inputs->observers) + field_waiting(&board->field) + board->noted_count + board->cursor_left;

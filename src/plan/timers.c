@@ -19,7 +19,7 @@ static void put(struct timers *timers, uint32_t place, struct timer timer) {
 }
 
 /* Moves a timer from a free place towards the root, to where it belongs. */
-static void rise(struct timers *timers, uint32_t place, struct timer timer) {
+static void timers_rise(struct timers *timers, uint32_t place, struct timer timer) {
   while (place > 0) {
     uint32_t parent = (place - 1) / CHILDREN;
     if (!is_before(&timer, &timers->heap[parent])) break;
@@ -30,7 +30,7 @@ static void rise(struct timers *timers, uint32_t place, struct timer timer) {
 }
 
 /* The same away from the root. */
-static void sink(struct timers *timers, uint32_t place, struct timer timer) {
+static void timers_sink(struct timers *timers, uint32_t place, struct timer timer) {
   for (;;) {
     uint32_t first = place * CHILDREN + 1, least = first;
     if (first >= timers->count) break;
@@ -44,18 +44,18 @@ static void sink(struct timers *timers, uint32_t place, struct timer timer) {
 }
 
 /* Fills a free place. */
-static void fill(struct timers *timers, uint32_t place, struct timer timer) {
+static void timers_fill(struct timers *timers, uint32_t place, struct timer timer) {
   if (place > 0 && is_before(&timer, &timers->heap[(place - 1) / CHILDREN]))
-    rise(timers, place, timer);
+    timers_rise(timers, place, timer);
   else
-    sink(timers, place, timer);
+    timers_sink(timers, place, timer);
 }
 
 void timers_set(struct timers *timers, uint32_t agent, uint64_t at_ns) {
   uint32_t place = timers->places[agent];
   if (place == 0) place = ++timers->count;
   if (timers->count > timers->high) timers->high = timers->count;
-  fill(timers, place - 1, (struct timer){at_ns, agent});
+  timers_fill(timers, place - 1, (struct timer){at_ns, agent});
 }
 
 void timers_cancel(struct timers *timers, uint32_t agent) {
@@ -64,7 +64,7 @@ void timers_cancel(struct timers *timers, uint32_t agent) {
   ASSERT(timers->heap[place].agent == agent);
   timers->places[agent] = 0;
   struct timer last = timers->heap[--timers->count];
-  if (place < timers->count) fill(timers, place, last);
+  if (place < timers->count) timers_fill(timers, place, last);
 }
 
 uint32_t timers_take_due(struct timers *timers, uint64_t now_ns) {

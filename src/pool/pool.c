@@ -90,7 +90,7 @@ static void create_seats(struct muster_pool *pool) {
   store_ordered_u64(&pool->free_guests, pool_all_guests(pool));
 }
 
-static bool prepare(struct muster_pool *pool, const muster_pool_def *def) {
+static bool pool_prepare(struct muster_pool *pool, const muster_pool_def *def) {
   pool->def = *def;
   snprintf(pool->name, sizeof pool->name, "%s", def->name ? def->name : "muster");
   pool->def.name = pool->name;
@@ -119,7 +119,7 @@ muster_pool *muster_pool_create(const muster_pool_def *given) {
   }
   pool->arena = arena;
   living_add(&pool->living);
-  if (!prepare(pool, &def) || !threads_start(pool)) {
+  if (!pool_prepare(pool, &def) || !threads_start(pool)) {
     muster_pool_destroy(pool);
     return NULL;
   }

@@ -90,7 +90,7 @@ static bool keeps_apart(const struct muster_pool *pool) {
   return pool->def.affinity == MUSTER_AFFINITY_APART && pool->workers > 1 && pool->workers <= pool->processor_count;
 }
 
-static void make_room(struct muster_pool *pool, uint32_t processor) {
+static void processors_make_room(struct muster_pool *pool, uint32_t processor) {
   uint32_t idle = 0;
   if (!is_own_processor(pool, processor)) return;
   /* Ordered: caller_processor and placed_ns belong to whoever holds `placing`. */
@@ -108,7 +108,7 @@ void threads_keep_apart(struct muster_pool *pool, uint32_t index) {
   if (!keeps_apart(pool) || index == 0 || index >= pool->workers) return;
   int processor = sched_getcpu();
   if (processor >= 0 && load_relaxed_u32(&pool->seats[index].processor) == (uint32_t)processor)
-    make_room(pool, (uint32_t)processor);
+    processors_make_room(pool, (uint32_t)processor);
 }
 
 void threads_keep_all_apart(struct muster_pool *pool) {
@@ -118,7 +118,7 @@ void threads_keep_all_apart(struct muster_pool *pool) {
   bool crowded = pool->caller_processor == UINT32_MAX;
   for (uint32_t i = 1; i < pool->workers && !crowded; i++)
     crowded = load_relaxed_u32(&pool->seats[i].processor) == (uint32_t)processor;
-  if (crowded) make_room(pool, (uint32_t)processor);
+  if (crowded) processors_make_room(pool, (uint32_t)processor);
 }
 
 /* ------------------------------------------------------------------------------------------------------- giving up */

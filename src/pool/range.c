@@ -18,7 +18,7 @@ static uint64_t piece_of(const struct range *range, uint64_t next, uint32_t work
 }
 
 /* The very first piece is taken also when the range is cancelled: then the cancel has not counted it as dropped. */
-static bool take_piece(struct range *range, uint32_t workers, uint64_t *next, uint64_t *end) {
+static bool range_take_piece(struct range *range, uint32_t workers, uint64_t *next, uint64_t *end) {
   *next = load_relaxed_u64(&range->next);
   do {
     if (*next == range->count || (*next > 0 && is_cancelled(range))) return false;
@@ -29,14 +29,14 @@ static bool take_piece(struct range *range, uint32_t workers, uint64_t *next, ui
 }
 
 /* Works the range off, together with whoever else does. */
-static CALLS_OUT void work_off(struct seat *seat, struct range *range) {
+static CALLS_OUT void range_work_off(struct seat *seat, struct range *range) {
   MUST_RETURN(leaving_job);
   const struct muster_pool *pool = seat->pool;
   uint32_t more_urgent = (1u << range->lane) - 1u;
   uint64_t clock_ns = clock_now(&pool->clock);
   for (;;) {
     uint64_t next, end;
-    if (!take_piece(range, pool->workers, &next, &end)) return;
+    if (!range_take_piece(range, pool->workers, &next, &end)) return;
     range->run(range->argument, next, end, seat->index);
     uint64_t now_ns = clock_now(&pool->clock);
     store_relaxed_u64(&range->cost_ps, (now_ns - clock_ns) * 1000u / (end - next) + 1);
@@ -46,7 +46,7 @@ static CALLS_OUT void work_off(struct seat *seat, struct range *range) {
 
 void range_help(void *argument, uint32_t worker) {
   struct range *range = argument;
-  work_off(&range->group->pool->seats[worker], range);
+  range_work_off(&range->group->pool->seats[worker], range);
 }
 
 /* Calls for up to `helpers`, as many as there is room for; returns how many. */
@@ -63,8 +63,8 @@ static uint32_t call_helpers(struct muster_pool *pool, struct seat *seat, struct
   return called;
 }
 
-static void prepare(struct range *range, uint32_t lane, uint64_t count, uint64_t grain, muster_range_function run,
-                    void *argument, const struct group *group) {
+static void range_prepare(struct range *range, uint32_t lane, uint64_t count, uint64_t grain, muster_range_function run,
+                          void *argument, const struct group *group) {
   *range = (struct range){.lane = lane,
                           .count = count,
                           .grain = grain ? grain : 1,
@@ -89,10 +89,10 @@ muster_result muster_parallel_for(muster_pool *pool, uint32_t priority, uint64_t
   struct visit visit;
   struct seat *seat = visit_begin(&visit, pool);
   group_prepare(&group, pool, 0);
-  prepare(&range, priority, count, grain, run, argument, &group);
+  range_prepare(&range, priority, count, grain, run, argument, &group);
   range.attended = true;
   call_helpers(pool, seat, &range, &group, worth_calling(&range, pool->workers) - 1);
-  work_off(seat, &range);
+  range_work_off(seat, &range);
   uint64_t dropped = 0;
   uint32_t entries = group_is_complete(&group) ? 0 : worker_take_out_all(pool, &group, &dropped);
   if (entries) worker_complete(pool, seat, &group, entries);
@@ -110,7 +110,7 @@ muster_result muster_range_submit(muster_range *given, muster_pool *pool, uint32
   if (!result) result = request_check_group(pool, group);
   if (result || count == 0) return result;
   struct seat *seat = visit_seat(pool);
-  prepare(range, priority, count, grain, run, argument, group);
+  range_prepare(range, priority, count, grain, run, argument, group);
   group_add(group, 1, priority); /* the first helper may be done before the last is called */
   uint32_t called = call_helpers(pool, seat, range, group, worth_calling(range, pool->workers));
   worker_complete(pool, seat, group, 1);

@@ -21,7 +21,7 @@ static void *worker_main(void *argument) {
 }
 
 /* A thread may be started from a worker that is bound to a processor: it gets all of them. */
-static bool create_thread(struct muster_pool *pool, uint32_t index, void *(*run)(void *)) {
+static bool threads_create_thread(struct muster_pool *pool, uint32_t index, void *(*run)(void *)) {
   pthread_attr_t attributes;
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -35,7 +35,7 @@ static bool create_thread(struct muster_pool *pool, uint32_t index, void *(*run)
 
 bool threads_start_one(struct muster_pool *pool, uint32_t index, void *(*run)(void *), const char *suffix) {
   char name[32];
-  if (!create_thread(pool, index, run)) return false;
+  if (!threads_create_thread(pool, index, run)) return false;
   snprintf(name, sizeof name, "%.10s%s%u", pool->name, suffix, index % 1000);
   pthread_setname_np(pool->threads[index], name);
   return true;

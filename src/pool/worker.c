@@ -138,7 +138,7 @@ static bool run_claimed(struct seat *seat, uint32_t lanes) {
 }
 
 /* Claims positions that lane_look found; false when somebody else did. */
-static bool claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t count) {
+static bool worker_claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t count) {
   struct queue *queue = &seat->pool->queue;
   /* Ordered, before head moves: whoever looks at lanes first and at claims then sees every job in one of them. */
   if (count > 1) store_ordered_u64(&seat->claim, claim_pack(lane, first, count));
@@ -152,7 +152,7 @@ static bool claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t cou
 static uint32_t claim_from(struct seat *seat, uint32_t lane, uint32_t most, const struct group *only, uint64_t *first) {
   for (;;) {
     uint32_t count = lane_look(&seat->pool->queue.lanes[lane], most, only, first);
-    if (count == 0 || claim(seat, lane, *first, count)) return count;
+    if (count == 0 || worker_claim(seat, lane, *first, count)) return count;
   }
 }
 
@@ -170,7 +170,7 @@ bool worker_is_wanted(struct seat *seat, uint32_t lanes) {
   return false;
 }
 
-static uint32_t run_claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to);
+static uint32_t worker_run_claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to);
 
 /* Runs what is most urgent in `lanes` (bits), the lanes and the claims of others; adds to `ran` how many jobs it was.
  * False when there was nothing; true also when somebody was faster, so that one should look anew. */
@@ -186,9 +186,9 @@ static bool serve(struct seat *seat, uint32_t lanes, uint32_t most, uint32_t *ra
     /* What stands here may have come after the look at the more urgent lanes, and what is more urgent before it. */
     if (more_urgent && queue_has_work(queue, more_urgent)) return true;
     if (more_urgent && run_claimed(seat, more_urgent)) return *ran += 1, true;
-    if (!claim(seat, number, first, count)) return true;
+    if (!worker_claim(seat, number, first, count)) return true;
     pass_on_wake(seat, count > 1); /* of a claim of several, others may take some */
-    *ran += run_claim(seat, number, first, count, lanes);
+    *ran += worker_run_claim(seat, number, first, count, lanes);
     return true;
   }
   return false;
@@ -220,7 +220,7 @@ static void note_cost(struct seat *seat, uint64_t begin_ns, uint32_t jobs) {
 
 /* Between two jobs, those of the lanes `way_to` that are more urgent go first. Returns how many of the claimed were
  * still there. */
-static uint32_t run_claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to) {
+static uint32_t worker_run_claim(struct seat *seat, uint32_t lane, uint64_t first, uint32_t count, uint32_t way_to) {
   struct muster_pool *pool = seat->pool;
   uint64_t begin_ns = clock_now(&pool->clock);
   struct ended ended = {NULL, 0};
@@ -277,7 +277,7 @@ void worker_drop(struct muster_pool *pool, uint32_t number) {
 bool worker_serve_lane(struct seat *seat, uint32_t lane, uint32_t *ran) {
   uint64_t first;
   uint32_t count = claim_from(seat, lane, 1, NULL, &first);
-  if (count) *ran += run_claim(seat, lane, first, count, 0);
+  if (count) *ran += worker_run_claim(seat, lane, first, count, 0);
   return count > 0;
 }
 
@@ -348,7 +348,7 @@ bool worker_help(struct seat *seat, const struct group *group, uint64_t *scan) {
     uint32_t most = queue_fair_part(&pool->queue.lanes[lane], claim_size(seat), pool->workers);
     uint32_t count = claim_from(seat, lane, most, group, &first);
     if (!count) continue;
-    run_claim(seat, lane, first, count, 0);
+    worker_run_claim(seat, lane, first, count, 0);
     return true;
   }
   return run_out_of_turn(seat, lanes, group, scan);

@@ -20,7 +20,7 @@ static uint32_t layout_of_structures(void) {
   return layout;
 }
 
-static muster_result check_new(const muster_world *world, const char *what) {
+static muster_result record_api_check_new(const muster_world *world, const char *what) {
   muster_result result = guard_between(world, what);
   if (result) return result;
   if (world_is_planned(world))
@@ -57,7 +57,7 @@ static struct recorder *reserve(muster_world *world) {
   return recorder;
 }
 
-static void put_head(const muster_world *world, struct recorder *recorder) {
+static void record_api_put_head(const muster_world *world, struct recorder *recorder) {
   tape_put_number(&recorder->tape, world->runner.workers);
   tape_put_number(&recorder->tape, world->runner.state_count);
   fields_put_world(&recorder->tape, &world->def);
@@ -69,7 +69,7 @@ muster_result muster_record_begin(muster_world *world, const muster_record_def *
   if (!world) return error_missing("record", "world");
   muster_record_def def = muster_default_record_def();
   muster_result result = sized_read(SIZED(record_def), given, &def);
-  if (!result) result = check_new(world, "record");
+  if (!result) result = record_api_check_new(world, "record");
   if (!result) result = check_types(world);
   if (!result) result = check_record(&def);
   if (result) return result;
@@ -83,7 +83,7 @@ muster_result muster_record_begin(muster_world *world, const muster_record_def *
     return MUSTER_E_MEMORY;
   }
   tape_write_to(&recorder->tape, bytes, def.buffer_bytes, layout_of_structures());
-  put_head(world, recorder);
+  record_api_put_head(world, recorder);
   size_t count;
   const void *head = tape_close(&recorder->tape, TAPE_HEAD, 0, &count);
   enum occupation before = guard_hold(world);
@@ -190,7 +190,7 @@ static muster_result check_replay(const muster_world *world, const muster_replay
                                   uint64_t *frames) {
   struct tape tape;
   bool cut = false;
-  muster_result result = check_new(world, "replay");
+  muster_result result = record_api_check_new(world, "replay");
   if (!result) result = read_head(&tape, def->bytes, def->count, head);
   if (!result) result = count_frames(&tape, frames, &cut);
   if (result && !(cut && def->accept_cut)) return result;

@@ -86,8 +86,8 @@ union values {
   float factors[TOGETHER];
 };
 
-static void hand_over(struct muster_world *world, recorder_tag tag, muster_factor factor, const muster_agent *ids,
-                      const union values *values, uint32_t count) {
+static void replay_hand_over(struct muster_world *world, recorder_tag tag, muster_factor factor,
+                             const muster_agent *ids, const union values *values, uint32_t count) {
   muster_observer observers[TOGETHER];
   memcpy(observers, ids, count * sizeof *observers);
   if (tag == TAG_MOVES) bulk_move_agents(world, ids, values->positions, count);
@@ -109,12 +109,12 @@ static void replay_array(struct muster_world *world, recorder_tag tag) {
   const unsigned char *from = tape_take_place(tape, (size_t)count * sizeof *ids);
   const unsigned char *of = tape_take_place(tape, (size_t)count * each);
   if (!from || !of) return;
-  if (count == 0) hand_over(world, tag, (muster_factor)factor, ids, &values, 0);
+  if (count == 0) replay_hand_over(world, tag, (muster_factor)factor, ids, &values, 0);
   for (uint64_t i = 0, some; i < count; i += some) {
     some = count - i < TOGETHER ? count - i : TOGETHER;
     memcpy(ids, from + i * sizeof *ids, some * sizeof *ids);
     memcpy(&values, of + i * each, some * each);
-    hand_over(world, tag, (muster_factor)factor, ids, &values, (uint32_t)some);
+    replay_hand_over(world, tag, (muster_factor)factor, ids, &values, (uint32_t)some);
   }
 }
 
@@ -144,7 +144,7 @@ bool replay_until_frame(struct muster_world *world, muster_frame *frame) {
 /* --------------------------------------------------------------------------------------------------------- stage 7 */
 
 /* Appends an entry to what is to be run, to the last claim if it may. */
-static void claim(struct muster_world *world, uint32_t entry, uint32_t *count) {
+static void replay_claim(struct muster_world *world, uint32_t entry, uint32_t *count) {
   enum { EACH = 32 };
   batch_claim *claims = world->recorder->claims, *last = *count ? &claims[*count - 1] : NULL;
   if (last && last->end == entry && last->end - last->first < EACH)
@@ -162,7 +162,7 @@ static bool take_outcome(struct muster_world *world, uint32_t entry, uint64_t ho
     if (how - 2 <= first || how - 2 >= given->atom_end) return false;
     given->atom_end = (uint16_t)(how - 2);
   }
-  claim(world, entry, claims);
+  replay_claim(world, entry, claims);
   return true;
 }
 
@@ -189,7 +189,7 @@ static bool may_be_woken(const struct muster_world *world, uint64_t agent) {
   return (row->status == AGENT_WAITING || row->status == AGENT_READY) && row->atom_next == 0;
 }
 
-static uint32_t take_woken(struct muster_world *world, uint32_t *claims) {
+static uint32_t replay_take_woken(struct muster_world *world, uint32_t *claims) {
   struct tape *tape = &world->recorder->tape;
   struct batch *batch = &world->batch;
   uint64_t woken = tape_take_number(tape);
@@ -229,7 +229,8 @@ void replay_run(struct muster_world *world) {
   struct batch *batch = &world->batch;
   batch_claim *claims = batch->claims;
   uint32_t claim_count = batch->claim_count, count = 0, woken = 0;
-  if (recorder_mark(world->recorder, TAG_OUTCOMES) && take_batch(world, &count)) woken = take_woken(world, &count);
+  if (recorder_mark(world->recorder, TAG_OUTCOMES) && take_batch(world, &count))
+    woken = replay_take_woken(world, &count);
   frame_record_take_cycles(world);
   batch->claims = world->recorder->claims;
   batch->claim_count = count;

@@ -57,7 +57,7 @@ static void chain(struct acts *acts) {
 }
 
 /* Small enough that the workers end together, large enough that few tickets are taken. */
-static void cut(struct acts *acts) {
+static void acts_cut(struct acts *acts) {
   enum { CLAIMS_EACH = 16, ENTRIES_MOST = 64 };
   uint32_t entries = acts->count / (acts->runner->workers * CLAIMS_EACH) + 1;
   acts->claim_entries = entries < ENTRIES_MOST ? entries : ENTRIES_MOST;
@@ -72,11 +72,11 @@ void acts_open(struct acts *acts) {
   if (acts->kind == MUSTER_ACT_REGION)
     chain(acts);
   else
-    cut(acts);
+    acts_cut(acts);
   ticket_open(&acts->ticket, acts->claim_count);
 }
 
-static void run_atoms(worker_state *state) {
+static void acts_run_atoms(worker_state *state) {
   const struct runner *runner = state->context.runner;
   const agent_type *type = state->context.type;
   bool wall = !runner->virtual, finished = false;
@@ -104,7 +104,7 @@ static void run_actions(worker_state *state) {
   if (state->context.type->has_sets)
     passes_act(state, state->context.runner);
   else
-    run_atoms(state);
+    acts_run_atoms(state);
   callback_leave(&state->context);
   watch_leave(state->post);
   flight_leave(state->flight);
@@ -142,7 +142,7 @@ static bool run_entry(struct acts *acts, worker_state *state, uint32_t number, u
   return true;
 }
 
-static bool run_claim(struct acts *acts, worker_state *state, uint32_t claim, uint64_t *clock_ns) {
+static bool acts_run_claim(struct acts *acts, worker_state *state, uint32_t claim, uint64_t *clock_ns) {
   bool sure = acts->sure && claim == 0;
   if (acts->kind == MUSTER_ACT_REGION) {
     uint32_t entry = acts->chains[claim];
@@ -162,7 +162,7 @@ static bool run_claim(struct acts *acts, worker_state *state, uint32_t claim, ui
 static void run_claims(struct acts *acts, worker_state *state, uint64_t *clock_ns) {
   uint32_t claim;
   while ((claim = ticket_take(&acts->ticket)) != TICKET_NONE)
-    if (!run_claim(acts, state, claim, clock_ns)) return;
+    if (!acts_run_claim(acts, state, claim, clock_ns)) return;
 }
 
 /* A worker's part from its beginning to its end, which `run` is. */

@@ -43,7 +43,7 @@ static void suspect(worker_state *state, uint16_t type, uint32_t agent) {
   if (agent) state->suspects[i].agent = agent;
 }
 
-static void note(worker_state *state, uint32_t atom, uint8_t kind, uint64_t duration_ns) {
+static void run_conduct_note(worker_state *state, uint32_t atom, uint8_t kind, uint64_t duration_ns) {
   const muster_update *update = &state->context.public;
   offences_add(&state->offences, &(struct offence){.duration_ns = duration_ns,
                                                    .agent = update->agent.index,
@@ -62,7 +62,7 @@ static void note_over(worker_state *state, uint32_t atom, uint64_t own_ns) {
     *state->context.late_atoms |= 1ull << (number < 63 ? number : 63);
     return;
   }
-  note(state, atom, OFFENCE_OVER, own_ns);
+  run_conduct_note(state, atom, OFFENCE_OVER, own_ns);
 }
 
 uint64_t conduct_long_atom(worker_state *state, const struct runner *runner, uint32_t atom, uint64_t *atom_ns,
@@ -82,7 +82,7 @@ uint64_t conduct_long_atom(worker_state *state, const struct runner *runner, uin
   if (*atom_ns > limit_ns) note_over(state, atom, *atom_ns);
   if (why == ABSENCE_WAITED) {
     state->blocked_ns += away_ns;
-    if (away_ns > limit_ns) note(state, atom, OFFENCE_BLOCKED, away_ns);
+    if (away_ns > limit_ns) run_conduct_note(state, atom, OFFENCE_BLOCKED, away_ns);
   }
   if (why != ABSENCE_PREEMPTED && away_ns > limit_ns)
     suspect(state, (uint16_t)(update->type.index - 1), update->agent.index + 1);

@@ -72,7 +72,7 @@ static bool gives_way(const struct walk *walk) {
 }
 
 /* The atoms of a set from *atom up to `end`. */
-static enum turn run_atoms(struct walk *walk, const type_set *set, uint32_t *atom, uint32_t end) {
+static enum turn passes_run_atoms(struct walk *walk, const type_set *set, uint32_t *atom, uint32_t end) {
   update_context *context = &walk->state->context;
   bool may_be_cut = set->mode != MUSTER_MODE_RUN, goes_on = true;
   for (;;) {
@@ -104,7 +104,7 @@ static enum turn run_set(struct walk *walk, uint32_t number, uint32_t end, bool 
   uint32_t atom = own->goes_on ? own->goes_on - 1u : set->first_atom;
   tell_set(&walk->state->context, walk->table, number, own);
   tell_share(walk, set);
-  enum turn turn = run_atoms(walk, set, &atom, end);
+  enum turn turn = passes_run_atoms(walk, set, &atom, end);
   if (turn == TURN_PAUSED) {
     pass_pause(own, atom);
     return turn;

@@ -92,7 +92,8 @@ static void tell_elapsed(update_context *context, const agent_type *type, const 
   context->public.steps = told.steps;
 }
 
-static inline void tell(update_context *context, const struct runner *runner, uint32_t index, uint64_t began_ns) {
+static inline void runner_tell(update_context *context, const struct runner *runner, uint32_t index,
+                               uint64_t began_ns) {
   const agent_row *row = &runner->store->rows[index];
   const agent_type *type = &runner->types->types[row->type];
   muster_update *update = &context->public;
@@ -153,8 +154,8 @@ static void catch_up(worker_state *state) {
 
 /* Runs the atoms of an entry from `first` up to `end`; with `timed`, reads the clock between atoms and stops when the
  * next is not expected to end in time. *clock_ns is the clock after the last atom when timed. */
-static inline enum interruption run_atoms(worker_state *state, const struct runner *runner, uint32_t entry_index,
-                                          uint32_t first, uint32_t end, uint64_t *clock_ns, bool timed) {
+static inline enum interruption runner_run_atoms(worker_state *state, const struct runner *runner, uint32_t entry_index,
+                                                 uint32_t first, uint32_t end, uint64_t *clock_ns, bool timed) {
   batch_result *result = state->context.result;
   const agent_type *type = state->context.type;
   enum interruption interruption = INTERRUPTED_NOT;
@@ -184,11 +185,12 @@ static inline enum interruption run_atoms(worker_state *state, const struct runn
 static inline enum interruption run_update(worker_state *state, const struct runner *runner, uint32_t entry_index,
                                            uint32_t first, uint64_t *clock_ns, bool timed) {
   if (state->context.type->has_sets) return passes_run(state, runner, entry_index, clock_ns, timed);
-  return run_atoms(state, runner, entry_index, first, runner->batch->entries[entry_index].atom_end, clock_ns, timed);
+  return runner_run_atoms(state, runner, entry_index, first, runner->batch->entries[entry_index].atom_end, clock_ns,
+                          timed);
 }
 
 /* Prepares the context for an entry; returns the atom that is next. */
-static inline uint32_t begin_entry(worker_state *state, const struct runner *runner, uint32_t entry_index) {
+static inline uint32_t runner_begin_entry(worker_state *state, const struct runner *runner, uint32_t entry_index) {
   const batch_entry *entry = &runner->batch->entries[entry_index];
   const agent_row *row = &runner->store->rows[entry->agent];
   update_context *context = &state->context;
@@ -202,7 +204,7 @@ static inline uint32_t begin_entry(worker_state *state, const struct runner *run
   context->spawn_limit = entry->spawn_limit;
   watch_agent(state->post, entry->agent, row->generation);
   flight_agent(state->flight, entry->agent, row->generation);
-  tell(context, runner, entry->agent, next ? runner->store->begun[entry->agent].started_ns : runner->now_ns);
+  runner_tell(context, runner, entry->agent, next ? runner->store->begun[entry->agent].started_ns : runner->now_ns);
   if (runner->batch->outcomes[entry_index] == OUTCOME_PREEMPTED) {
     context->random_counter |= result->random_count; /* interrupted in this frame: goes on */
     return result->atom_next;
@@ -264,7 +266,7 @@ static uint64_t run_timed(worker_state *state, struct runner *runner, const batc
   for (uint32_t i = claim->first; i < claim->end; i++) {
     if (i > claim->first && !claim->sure && !has_time_for(state, runner, i, clock_ns)) break;
     prefetch_entries(runner, &fetching, i);
-    uint32_t next = begin_entry(state, runner, i);
+    uint32_t next = runner_begin_entry(state, runner, i);
     if (conduct_suspects(state->context.type, state->context.public.agent.index))
       conduct_begin_suspect(state, runner, state->context.public.agent.index);
     uint64_t begin_ns = clock_now(&runner->clock), end_ns = begin_ns, reads_ns = runner->clock.read_ns;
@@ -288,14 +290,15 @@ static void guess_cost(const struct runner *runner, uint32_t entry_index) {
   result->cost_ns = (uint32_t)((uint64_t)entry->predicted_ns * result->atom_next / entry->atom_end);
 }
 
-static uint64_t run_claim(worker_state *state, struct runner *runner, const batch_claim *claim, uint64_t clock_ns) {
+static uint64_t runner_run_claim(worker_state *state, struct runner *runner, const batch_claim *claim,
+                                 uint64_t clock_ns) {
   state->context.phase = PHASE_PARALLEL;
   if (!runner->virtual && claim->timed) return run_timed(state, runner, claim, clock_ns);
   struct fetching fetching = fetching_for(state, runner, claim);
   prefetch_claim(state, runner, claim);
   for (uint32_t i = claim->first; i < claim->end; i++) {
     prefetch_entries(runner, &fetching, i);
-    uint32_t next = begin_entry(state, runner, i);
+    uint32_t next = runner_begin_entry(state, runner, i);
     enum interruption interruption = run_update(state, runner, i, next, &clock_ns, false);
     if (interruption) guess_cost(runner, i);
     if (cycles_are_left(runner, i)) cycles_run(state, runner, i, &clock_ns);
@@ -380,7 +383,7 @@ void runner_before_sleep(void *argument) {
   runner_caller(runner)->audit.end_cpu_ns = clock_thread_cpu();
 }
 
-static void work_off(worker_state *state, struct runner *runner, bool early_only) {
+static void runner_work_off(worker_state *state, struct runner *runner, bool early_only) {
   bool wall = !runner->virtual;
   uint64_t clock_ns = wall ? clock_now(&runner->clock) : 0, begin_ns = clock_ns, claims_ns = 0;
   uint64_t cpu_ns = runner->audit ? clock_thread_cpu() : 0, begin_cpu_ns = cpu_ns, jobs_ns = state->jobs_ns;
@@ -394,7 +397,7 @@ static void work_off(worker_state *state, struct runner *runner, bool early_only
     watch_enter(state->post);
     callback_enter(&state->context);
     claim.timed |= wall && may_be_late(state, runner, &claim, clock_ns);
-    uint64_t blocked_ns = state->blocked_ns, end_ns = run_claim(state, runner, &claim, clock_ns);
+    uint64_t blocked_ns = state->blocked_ns, end_ns = runner_run_claim(state, runner, &claim, clock_ns);
     callback_leave(&state->context);
     watch_leave(state->post);
     flight_leave(state->flight);
@@ -418,7 +421,7 @@ static void work_off(worker_state *state, struct runner *runner, bool early_only
   state->audit.end_cpu_ns = cpu_ns;
 }
 
-static CALLS_OUT void work(struct runner *runner, uint32_t worker, bool early_only) {
+static CALLS_OUT void run_runner_work(struct runner *runner, uint32_t worker, bool early_only) {
   MUST_RETURN(leaving_update);
   worker_state *state = &runner->states[worker];
   if (state->inside) return;
@@ -427,18 +430,18 @@ static CALLS_OUT void work(struct runner *runner, uint32_t worker, bool early_on
   watch_begin(state->post);
   state->takes_woken = !early_only && !runner->virtual && !runner->rations_woken;
   const update_context *outer = callback_begin(&state->context);
-  work_off(state, runner, early_only);
+  runner_work_off(state, runner, early_only);
   callback_end(outer);
   state->context.phase = PHASE_OUTSIDE;
   state->inside = false;
 }
 
 void runner_work_early(void *argument, uint32_t worker) {
-  work(argument, worker, true);
+  run_runner_work(argument, worker, true);
 }
 
 void runner_work(void *argument, uint32_t worker) {
-  work(argument, worker, false);
+  run_runner_work(argument, worker, false);
 }
 
 uint64_t runner_take_blocked(struct runner *runner) {
@@ -458,7 +461,7 @@ muster_update *runner_begin_outside(worker_state *state, uint32_t index, update_
   context->spawn_base = 0;
   bool begun = phase == PHASE_ACT || runner->store->rows[index].atom_next;
   context->public.set = 0;
-  tell(context, runner, index, begun ? runner->store->begun[index].started_ns : runner->now_ns);
+  runner_tell(context, runner, index, begun ? runner->store->begun[index].started_ns : runner->now_ns);
   context->spawn_limit = context->type->def.spawns_max;
   return &context->public;
 }

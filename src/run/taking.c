@@ -24,7 +24,7 @@ static uint32_t slice_of(const struct runner *runner, uint32_t type) {
 }
 
 /* Puts a woken agent behind the batch, if it waits for its period and wins the swap; else it is the next intake's. */
-static bool admit_woken(worker_state *state, struct runner *runner, uint32_t agent, batch_claim *claim) {
+static bool taking_admit_woken(worker_state *state, struct runner *runner, uint32_t agent, batch_claim *claim) {
   const agent_row *row = &runner->store->rows[agent];
   const agent_type *type = &runner->types->types[row->type];
   if (!takes_wake(runner, agent)) {
@@ -43,11 +43,11 @@ static bool admit_woken(worker_state *state, struct runner *runner, uint32_t age
 }
 
 /* A claim of the next agent that was woken; false when there is none that can be run now. */
-static bool take_woken(worker_state *state, struct runner *runner, batch_claim *claim) {
+static bool taking_take_woken(worker_state *state, struct runner *runner, batch_claim *claim) {
   uint32_t agent;
   claim->end = 0;
   while (state->takes_woken && wakes_pop(runner->wakes, &agent)) {
-    if (!admit_woken(state, runner, agent, claim)) {
+    if (!taking_admit_woken(state, runner, agent, claim)) {
       wakes_return(runner->wakes, agent); /* no room to note it: the next intake finds it where it was */
       state->takes_woken = false;
     }
@@ -91,7 +91,7 @@ bool taking_next(worker_state *state, struct runner *runner, bool early_only, ui
   enum { AHEAD = 8 };
   bool wall = !runner->virtual, late = wall && clock_ns >= runner_stop_ns(runner, state);
   uint32_t number;
-  if (!late && take_woken(state, runner, claim)) return true;
+  if (!late && taking_take_woken(state, runner, claim)) return true;
   while (!late && ring_pop(&runner->rests, claim))
     if (fits(state, runner, claim, clock_ns)) return true;
   while ((number = take_claim(runner, early_only)) != TICKET_NONE) {

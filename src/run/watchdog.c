@@ -66,7 +66,7 @@ static double milliseconds(uint64_t duration_ns) {
 }
 
 /* False when the worker is in no claim, or moved on while we looked. */
-static bool look(const watch_post *post, sighting *seen) {
+static bool run_watchdog_look(const watch_post *post, sighting *seen) {
   seen->place = load_acquire_u64(&post->place);
   seen->agent = load_acquire_u64(&post->agent);
   seen->type = load_acquire_u32(&post->type);
@@ -82,7 +82,8 @@ static uint64_t cpu_since(const sighting *seen) {
 }
 
 /* The first time, and again when the worker turns out to compute. */
-static void tell(struct watchdog *watchdog, uint32_t worker, sighting *seen, bool noticed, uint64_t now_ns) {
+static void run_watchdog_tell(struct watchdog *watchdog, uint32_t worker, sighting *seen, bool noticed,
+                              uint64_t now_ns) {
   uint64_t wall_ns = now_ns - seen->since_ns, cpu_ns = cpu_since(seen);
   bool computes = cpu_ns >= watchdog->stuck_ns - watchdog->stuck_ns / LOOKS;
   if (!noticed && !computes) return;
@@ -108,14 +109,14 @@ static void tell_of_return(const struct watchdog *watchdog, uint32_t worker, con
             watchdog->types->types[seen->type].name);
 }
 
-static void look_at(struct watchdog *watchdog, uint32_t worker, uint64_t now_ns) {
+static void run_watchdog_look_at(struct watchdog *watchdog, uint32_t worker, uint64_t now_ns) {
   sighting *before = &watchdog->sightings[worker], seen;
-  bool inside = look(&watchdog->posts[worker], &seen);
+  bool inside = run_watchdog_look(&watchdog->posts[worker], &seen);
   if (inside && before->place == seen.place && before->agent == seen.agent) {
     before->type = seen.type; /* written after the agent, when it is another than before */
     if (before->looks < LOOKS) before->looks++;
     bool noticed = before->looks == LOOKS && !before->told;
-    if (before->looks == LOOKS && !before->computes) tell(watchdog, worker, before, noticed, now_ns);
+    if (before->looks == LOOKS && !before->computes) run_watchdog_tell(watchdog, worker, before, noticed, now_ns);
     before->told |= noticed;
     return;
   }
@@ -161,7 +162,7 @@ static void *watch(void *argument) {
   struct watchdog *watchdog = argument;
   while (sleep_on(watchdog)) {
     uint64_t now_ns = clock_system();
-    for (uint32_t i = 0; i < watchdog->count; i++) look_at(watchdog, i, now_ns);
+    for (uint32_t i = 0; i < watchdog->count; i++) run_watchdog_look_at(watchdog, i, now_ns);
     doze_off(watchdog);
   }
   return NULL;
@@ -195,7 +196,7 @@ static bool make_condition(struct watchdog *watchdog) {
 }
 
 /* The host's signals are for the host's threads. */
-static bool create_thread(struct watchdog *watchdog) {
+static bool run_watchdog_create_thread(struct watchdog *watchdog) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -206,7 +207,7 @@ static bool create_thread(struct watchdog *watchdog) {
 
 bool watchdog_start(struct watchdog *watchdog) {
   bool prepared = !pthread_mutex_init(&watchdog->mutex, NULL) && make_condition(watchdog);
-  watchdog->started = prepared && create_thread(watchdog);
+  watchdog->started = prepared && run_watchdog_create_thread(watchdog);
   if (!watchdog->started) error_set(MUSTER_E_SYSTEM, "the operating system refused to start the world's watchdog");
   return watchdog->started;
 }

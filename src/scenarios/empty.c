@@ -61,7 +61,7 @@ struct life {
  */
 
 /* The greatest need decides; what is done satisfies it for a while. */
-static void choose_activity(struct life *own, float random_share) {
+static void empty_choose_activity(struct life *own, float random_share) {
   uint32_t best = 0;
   for (uint32_t i = 1; i < ACTIVITIES; i++)
     if (own->needs[i] > own->needs[best]) best = i;
@@ -78,7 +78,7 @@ static void pass_time(struct life *own, float seconds) {
 
 /* The elapsed time passes activity by activity; after a long pause not every one that would have come is lived through.
  */
-static muster_atom_result live(muster_update *update) {
+static muster_atom_result empty_live(muster_update *update) {
   const empty *self = update->type_user;
   struct life *own = update->state;
   float left_s = (float)update->elapsed_ns * 1e-9f;
@@ -87,7 +87,7 @@ static muster_atom_result live(muster_update *update) {
     float step_s = fminf(left_s, fmaxf(own->activity_left_s, 0.0f));
     pass_time(own, step_s);
     left_s -= step_s;
-    if (own->activity_left_s <= 0.0f) choose_activity(own, muster_update_random_share(update));
+    if (own->activity_left_s <= 0.0f) empty_choose_activity(own, muster_update_random_share(update));
   }
   settling_note(update);
   return MUSTER_ATOM_FINISH;
@@ -96,7 +96,7 @@ static muster_atom_result live(muster_update *update) {
 /* -------------------------------------------------------------------------------------------------------------- open
  */
 
-static void free_all(empty *self) {
+static void empty_free_all(empty *self) {
   free(self->members);
   free(self->homes);
   free(self->observers);
@@ -104,7 +104,7 @@ static void free_all(empty *self) {
   free(self);
 }
 
-static empty *make(const muster_module_options *options) {
+static empty *empty_make(const muster_module_options *options) {
   empty *self = calloc(1, sizeof *self);
   if (!self) return NULL;
   self->seed = options->seed;
@@ -115,7 +115,7 @@ static empty *make(const muster_module_options *options) {
   self->observers = calloc(self->observer_count, sizeof *self->observers);
   bool watches = settling_create(&self->settling, self->agents);
   if (watches && self->members && self->homes && self->observers) return self;
-  free_all(self);
+  empty_free_all(self);
   return NULL;
 }
 
@@ -124,7 +124,7 @@ static muster_result open_villages(const muster_module_options *options, void **
   muster_result result = wanted_check("empty", options, AGENTS_MAX, OBSERVERS_MAX);
   if (!result) result = labour_calibrate("empty", &turns_per_ns);
   if (result) return result;
-  empty *self = make(options);
+  empty *self = empty_make(options);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "empty: no memory for %u agents", options->agents);
   self->turns = (uint64_t)((double)labour_ns * turns_per_ns);
   *instance = self;
@@ -136,7 +136,7 @@ static muster_result open_villages(const muster_module_options *options, void **
 }
 
 static void close_villages(void *instance) {
-  free_all(instance);
+  empty_free_all(instance);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- populate
@@ -152,7 +152,7 @@ static muster_position village_place(const empty *self, uint64_t village) {
 }
 
 /* Everybody lives in a village, nearer to its middle than not. */
-static muster_position home_of(const empty *self, uint32_t number) {
+static muster_position empty_home_of(const empty *self, uint32_t number) {
   uint64_t random = population_mix(self->seed ^ population_mix(number));
   muster_position place = village_place(self, number % VILLAGES);
   double away_m = village_m * share_of(random), angle = 6.283185307179586 * share_of(random + 1);
@@ -165,8 +165,8 @@ static enum kind kind_of(uint32_t number) {
   return number % 5 == 4 ? ANIMAL : VILLAGER;
 }
 
-static muster_type register_kind(empty *self, muster_world *world, enum kind kind) {
-  muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, (uint32_t)labour_ns + 200};
+static muster_type empty_register_kind(empty *self, muster_world *world, enum kind kind) {
+  muster_atom atom = {empty_live, MUSTER_ROLE_BEHAVIOUR, (uint32_t)labour_ns + 200};
   muster_type_def def = muster_default_type_def();
   def.name = kind == VILLAGER ? "villager" : "animal";
   def.atoms = &atom;
@@ -179,17 +179,17 @@ static muster_type register_kind(empty *self, muster_world *world, enum kind kin
   return muster_type_register(world, &def);
 }
 
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result empty_populate(void *instance, muster_world *world) {
   empty *self = instance;
   muster_agent_def def = muster_default_agent_def();
   for (uint32_t kind = 0; kind < KINDS; kind++) {
-    self->types[kind] = register_kind(self, world, (enum kind)kind);
+    self->types[kind] = empty_register_kind(self, world, (enum kind)kind);
     if (!self->types[kind].index) return MUSTER_E_FULL;
   }
   for (uint32_t i = 0; i < self->agents; i++) {
     struct life life = {.activity_left_s = 300.0f * (float)share_of(self->seed + i)};
     def.type = self->types[kind_of(i)];
-    def.position = self->homes[i] = home_of(self, i);
+    def.position = self->homes[i] = empty_home_of(self, i);
     def.state = &life;
     self->members[i] = muster_agent_spawn(world, &def);
     if (muster_agent_is_null(self->members[i])) return MUSTER_E_FULL;
@@ -225,7 +225,7 @@ static void leave(empty *self, muster_world *world) {
   for (uint32_t i = 0; i < self->observer_count; i++) muster_observer_remove(world, self->observers[i]);
 }
 
-static void note_settled(empty *self) {
+static void empty_note_settled(empty *self) {
   const struct settling *settling = &self->settling;
   self->settled_visits++;
   self->frames_to_nine_tenths += settling->frames_to_nine_tenths;
@@ -234,7 +234,7 @@ static void note_settled(empty *self) {
   if (settling->frames_to_last > self->last_max) self->last_max = settling->frames_to_last;
 }
 
-static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+static void empty_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
   empty *self = instance;
   if (!self->begun) {
     self->begin_ns = self->last_ns = sim_now_ns;
@@ -247,7 +247,7 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
   self->quiet_frames += !self->visited;
   uint32_t left = self->settling.left;
   settling_look(&self->settling, world);
-  if (left && !self->settling.left) note_settled(self);
+  if (left && !self->settling.left) empty_note_settled(self);
   if (sim_now_ns < self->changes_ns) return;
   self->visited = !self->visited;
   self->changes_ns = sim_now_ns + (self->visited ? visit_ns : quiet_ns);
@@ -268,7 +268,7 @@ static uint64_t skip_ns(void *instance, uint64_t sim_now_ns) {
 /* ------------------------------------------------------------------------------------------------------------ report
  */
 
-static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
+static void empty_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   const empty *self = instance;
   uint64_t agents = 0, activities = 0, longest_ns = 0, lifetime_errors = 0;
   muster_agent_info info = muster_default_agent_info();
@@ -305,9 +305,9 @@ const muster_module *muster_module_empty(void) {
                                        .name = "empty",
                                        .summary = "hours without an observer, in steps of a minute; then an arrival",
                                        .open = open_villages,
-                                       .populate = populate,
-                                       .before_frame = before_frame,
-                                       .report = report,
+                                       .populate = empty_populate,
+                                       .before_frame = empty_before_frame,
+                                       .report = empty_report,
                                        .close = close_villages,
                                        .skip_ns = skip_ns};
   return &module;

@@ -46,7 +46,7 @@ typedef struct life {
 /* ----------------------------------------------------------------------------------------------------------- updates
  */
 
-static muster_atom_result live(muster_update *update) {
+static muster_atom_result fixed_live(muster_update *update) {
   const fixed *self = update->type_user;
   life *own = update->state;
   labour_spend(self->turns);
@@ -64,7 +64,7 @@ static uint64_t wanted_cost(const muster_module_options *options) {
   return has && options->cost_ns ? options->cost_ns : cost_default_ns;
 }
 
-static muster_result check_options(const muster_module_options *options) {
+static muster_result fixed_check_options(const muster_module_options *options) {
   muster_result result = wanted_check("fixed", options, AGENTS_MAX, OBSERVERS_MAX);
   if (result) return result;
   uint64_t cost_ns = wanted_cost(options);
@@ -77,7 +77,7 @@ static muster_result check_options(const muster_module_options *options) {
 
 static muster_result open_square(const muster_module_options *options, void **instance, muster_module_needs *needs) {
   double turns_per_ns = 0;
-  muster_result result = check_options(options);
+  muster_result result = fixed_check_options(options);
   if (!result) result = labour_calibrate("fixed", &turns_per_ns);
   if (result) return result;
   uint32_t observers = options->observers ? options->observers : OBSERVERS_DEFAULT;
@@ -127,8 +127,8 @@ static muster_position place_of(const fixed *self, uint64_t number) {
   return (muster_position){share_of(random) * side_m, share_of(population_mix(random)) * side_m, 0.0};
 }
 
-static muster_type register_type(fixed *self, muster_world *world) {
-  muster_atom atom = {live, MUSTER_ROLE_BEHAVIOUR, (uint32_t)self->cost_ns};
+static muster_type fixed_register_type(fixed *self, muster_world *world) {
+  muster_atom atom = {fixed_live, MUSTER_ROLE_BEHAVIOUR, (uint32_t)self->cost_ns};
   muster_type_def def = muster_default_type_def();
   def.name = "fixed";
   def.atoms = &atom;
@@ -141,7 +141,7 @@ static muster_type register_type(fixed *self, muster_world *world) {
   return muster_type_register(world, &def);
 }
 
-static bool add_walker(fixed *self, muster_world *world, uint32_t number) {
+static bool fixed_add_walker(fixed *self, muster_world *world, uint32_t number) {
   muster_observer_def def = muster_default_observer_def();
   struct walker *walker = &self->walkers[number];
   def.position = place_of(self, UINT32_MAX + (uint64_t)number);
@@ -154,17 +154,17 @@ static bool add_walker(fixed *self, muster_world *world, uint32_t number) {
   return walker->observer.generation != 0;
 }
 
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result fixed_populate(void *instance, muster_world *world) {
   fixed *self = instance;
   muster_agent_def def = muster_default_agent_def();
-  def.type = register_type(self, world);
+  def.type = fixed_register_type(self, world);
   if (!def.type.index) return MUSTER_E_ARGUMENT;
   for (uint32_t i = 0; i < self->agents; i++) {
     def.position = place_of(self, i);
     if (muster_agent_is_null(muster_agent_spawn(world, &def))) return MUSTER_E_FULL;
   }
   for (uint32_t i = 0; i < self->walker_count; i++)
-    if (!add_walker(self, world, i)) return MUSTER_E_FULL;
+    if (!fixed_add_walker(self, world, i)) return MUSTER_E_FULL;
   return MUSTER_OK;
 }
 
@@ -175,7 +175,7 @@ static double between_edges(double way_m) {
   return lap_m <= side_m ? lap_m : 2 * side_m - lap_m;
 }
 
-static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+static void fixed_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
   fixed *self = instance;
   if (!self->begun) self->begin_ns = sim_now_ns;
   self->begun = true;
@@ -196,7 +196,7 @@ static muster_result complete(void *instance, const muster_world *world, muster_
   return MUSTER_OK;
 }
 
-static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
+static void fixed_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   const fixed *self = instance;
   life all = {0};
   uint32_t agents = 0;
@@ -238,7 +238,7 @@ static muster_result resume_square(void *instance, muster_world *world, const vo
   fixed *self = instance;
   kept_bytes left = {.bytes = bytes, .count = count};
   kept_square kept;
-  if (!register_type(self, world).index) return MUSTER_E_ARGUMENT;
+  if (!fixed_register_type(self, world).index) return MUSTER_E_ARGUMENT;
   kept_take(&left, &kept, sizeof kept);
   if (kept.version != KEPT_VERSION || kept.agents != self->agents || kept.walker_count != self->walker_count ||
       kept.cost_ns != self->cost_ns || kept.begun > 1)
@@ -256,9 +256,9 @@ const muster_module *muster_module_fixed(void) {
                                        .name = "fixed",
                                        .summary = "updates of exactly one cost (--cost 5us) all over a square of 10 km",
                                        .open = open_square,
-                                       .populate = populate,
-                                       .before_frame = before_frame,
-                                       .report = report,
+                                       .populate = fixed_populate,
+                                       .before_frame = fixed_before_frame,
+                                       .report = fixed_report,
                                        .close = close_square,
                                        .takes_cost = true,
                                        .complete = complete,

@@ -20,7 +20,7 @@ static const double rain_mps = 40.0, golden_rad = 2.399963; /* neighbours on a s
 /* -------------------------------------------------------------------------------------------------------------- open
  */
 
-static void free_all(flashcrowd *self) {
+static void flashcrowd_free_all(flashcrowd *self) {
   free(self->homes);
   free(self->members);
   free(self->kinds);
@@ -30,7 +30,7 @@ static void free_all(flashcrowd *self) {
   free(self);
 }
 
-static flashcrowd *make(const muster_module_options *options) {
+static flashcrowd *flashcrowd_make(const muster_module_options *options) {
   flashcrowd *self = calloc(1, sizeof *self);
   if (!self) return NULL;
   self->seed = options->seed;
@@ -43,7 +43,7 @@ static flashcrowd *make(const muster_module_options *options) {
   self->places = calloc(self->observer_count, sizeof *self->places);
   bool watches = settling_create(&self->settling, self->agents);
   if (watches && self->homes && self->members && self->kinds && self->observers && self->places) return self;
-  free_all(self);
+  flashcrowd_free_all(self);
   return NULL;
 }
 
@@ -63,7 +63,7 @@ static void found_towns(flashcrowd *self) {
 static muster_result open_map(const muster_module_options *options, void **instance, muster_module_needs *needs) {
   muster_result result = wanted_check("flashcrowd", options, AGENTS_MAX, OBSERVERS_MAX);
   if (result) return result;
-  flashcrowd *self = make(options);
+  flashcrowd *self = flashcrowd_make(options);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "flashcrowd: no memory for %u agents", options->agents);
   found_towns(self);
   *instance = self;
@@ -76,14 +76,14 @@ static muster_result open_map(const muster_module_options *options, void **insta
 }
 
 static void close_map(void *instance) {
-  free_all(instance);
+  flashcrowd_free_all(instance);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- populate
  */
 
 /* Every other agent lives in a town, nearer to its middle than not; the rest anywhere. */
-static muster_position home_of(const flashcrowd *self, uint32_t number) {
+static muster_position flashcrowd_home_of(const flashcrowd *self, uint32_t number) {
   uint64_t random = population_mix(self->seed * 0x9e3779b97f4a7c15u + number);
   double first = share_of(random), second = share_of(random + 1);
   if (number % 2)
@@ -96,18 +96,18 @@ static muster_position home_of(const flashcrowd *self, uint32_t number) {
 
 /* Notes who the number-th agent is. */
 static void note_member(flashcrowd *self, uint32_t number, muster_agent agent) {
-  muster_position home = home_of(self, number);
+  muster_position home = flashcrowd_home_of(self, number);
   self->members[number] = agent;
   self->kinds[number] = (uint8_t)flashcrowd_kind_of(number);
   self->homes[2 * (size_t)agent.index] = (float)home.x;
   self->homes[2 * (size_t)agent.index + 1] = (float)home.y;
 }
 
-static bool spawn_one(flashcrowd *self, muster_world *world, uint32_t number) {
+static bool flashcrowd_spawn_one(flashcrowd *self, muster_world *world, uint32_t number) {
   flashcrowd_kind kind = flashcrowd_kind_of(number);
   muster_agent_def def = muster_default_agent_def();
   def.type = self->casts[kind].type;
-  def.position = home_of(self, number);
+  def.position = flashcrowd_home_of(self, number);
   flashcrowd_state state = {.home_x = (float)def.position.x, .home_y = (float)def.position.y};
   def.state = &state;
   if (kind == FLASHCROWD_STORY) {
@@ -121,7 +121,7 @@ static bool spawn_one(flashcrowd *self, muster_world *world, uint32_t number) {
 }
 
 /* Where the crowd is at a time, and everybody in it: on a spiral that draws together. */
-static void gather(flashcrowd *self, double seconds) {
+static void flashcrowd_gather(flashcrowd *self, double seconds) {
   uint64_t jump = (uint64_t)(seconds / jump_s);
   double radius_m = arrival_m + (gathered_m - arrival_m) * (seconds / jump_s - (double)jump);
   self->crowd_x = self->town_x[jump % FLASHCROWD_TOWNS];
@@ -133,12 +133,12 @@ static void gather(flashcrowd *self, double seconds) {
   }
 }
 
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result flashcrowd_populate(void *instance, muster_world *world) {
   flashcrowd *self = instance;
   muster_result result = flashcrowd_register(self, world);
   for (uint32_t i = 0; i < self->agents && !result; i++)
-    if (!spawn_one(self, world, i)) result = MUSTER_E_FULL;
-  gather(self, 0.0);
+    if (!flashcrowd_spawn_one(self, world, i)) result = MUSTER_E_FULL;
+  flashcrowd_gather(self, 0.0);
   for (uint32_t i = 0; i < self->observer_count && !result; i++) {
     muster_observer_def def = muster_default_observer_def();
     def.position = self->places[i];
@@ -152,7 +152,7 @@ static muster_result populate(void *instance, muster_world *world) {
  */
 
 /* What the last jump came to, when all have settled or the next one comes. */
-static void note_settled(flashcrowd *self) {
+static void flashcrowd_note_settled(flashcrowd *self) {
   const struct settling *settling = &self->settling;
   if (settling->count == 0 || !settling->frames_to_last) return;
   self->settled_jumps++;
@@ -177,7 +177,7 @@ static void watch_neighbourhood(flashcrowd *self, uint64_t sim_now_ns) {
   self->watched = self->settling.count;
 }
 
-static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+static void flashcrowd_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
   flashcrowd *self = instance;
   if (!self->begun) self->begin_ns = self->last_ns = sim_now_ns;
   self->begun = true;
@@ -186,8 +186,8 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
   double seconds = (double)(sim_now_ns - self->begin_ns) * 1e-9;
   uint32_t left = self->settling.left;
   settling_look(&self->settling, world);
-  if (left && !self->settling.left) note_settled(self);
-  gather(self, seconds);
+  if (left && !self->settling.left) flashcrowd_note_settled(self);
+  flashcrowd_gather(self, seconds);
   muster_observers_move(world, self->observers, self->places, self->observer_count);
   if ((uint64_t)(seconds / jump_s) == self->jumps) return;
   self->jumps = (uint64_t)(seconds / jump_s);
@@ -207,7 +207,7 @@ typedef struct kept_map {
   uint64_t since_ns;
 } kept_map;
 
-static kept_map describe(const flashcrowd *self) {
+static kept_map flashcrowd_describe(const flashcrowd *self) {
   const struct settling *settling = &self->settling;
   return (kept_map){.version = VERSION,
                     .agents = self->agents,
@@ -232,7 +232,7 @@ static kept_map describe(const flashcrowd *self) {
                     .since_ns = settling->since_ns};
 }
 
-static void take_back(flashcrowd *self, const kept_map *kept) {
+static void flashcrowd_take_back(flashcrowd *self, const kept_map *kept) {
   self->begun = kept->begun;
   self->begin_ns = kept->begin_ns;
   self->frame_ns = kept->frame_ns;
@@ -252,10 +252,11 @@ static void take_back(flashcrowd *self, const kept_map *kept) {
   self->settling.since_ns = kept->since_ns;
 }
 
-static muster_result save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
+static muster_result flashcrowd_save(void *instance, const muster_world *world, muster_module_write write,
+                                     void *write_user) {
   const flashcrowd *self = instance;
   const struct settling *settling = &self->settling;
-  kept_map kept = describe(self);
+  kept_map kept = flashcrowd_describe(self);
   (void)world;
   bool written = write(&kept, sizeof kept, write_user) &&
                  write(self->members, self->agents * sizeof *self->members, write_user) &&
@@ -264,7 +265,7 @@ static muster_result save(void *instance, const muster_world *world, muster_modu
   return written ? MUSTER_OK : kept_unwritten("flashcrowd");
 }
 
-static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+static muster_result flashcrowd_resume(void *instance, muster_world *world, const void *bytes, size_t count) {
   flashcrowd *self = instance;
   kept_bytes left = {.bytes = bytes, .count = count};
   kept_map kept;
@@ -282,8 +283,8 @@ static muster_result resume(void *instance, muster_world *world, const void *byt
     if (self->members[i].index >= self->agents) return kept_refused("flashcrowd");
     note_member(self, i, self->members[i]);
   }
-  take_back(self, &kept);
-  gather(self, (double)(kept.last_ns - kept.begin_ns) * 1e-9);
+  flashcrowd_take_back(self, &kept);
+  flashcrowd_gather(self, (double)(kept.last_ns - kept.begin_ns) * 1e-9);
   return MUSTER_OK;
 }
 
@@ -295,7 +296,7 @@ typedef struct sums {
   double walked_m;
 } sums;
 
-static void add_one(const flashcrowd *self, const muster_agent_info *info, sums *all) {
+static void flashcrowd_add_one(const flashcrowd *self, const muster_agent_info *info, sums *all) {
   const flashcrowd_state *own = info->state;
   bool story = info->type.index == self->casts[FLASHCROWD_STORY].type.index;
   all->agents++;
@@ -309,13 +310,13 @@ static void add_one(const flashcrowd *self, const muster_agent_info *info, sums 
   all->lifetime_errors += !settling_has_lived(&own->mark, info);
 }
 
-static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
+static void flashcrowd_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   const flashcrowd *self = instance;
   sums all = {0};
   muster_agent_info info = muster_default_agent_info();
   for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(world, agent))
-    if (muster_agent_read(world, agent, &info) == MUSTER_OK) add_one(self, &info, &all);
+    if (muster_agent_read(world, agent, &info) == MUSTER_OK) flashcrowd_add_one(self, &info, &all);
   double settled = self->settled_jumps ? (double)self->settled_jumps : 1.0;
   emit("population", (double)all.agents, emit_user);
   emit("crowd", self->observer_count, emit_user);
@@ -341,11 +342,11 @@ const muster_module *muster_module_flashcrowd(void) {
                                        .name = "flashcrowd",
                                        .summary = "500 observers gather in a town, and every 10 s in another one",
                                        .open = open_map,
-                                       .populate = populate,
-                                       .before_frame = before_frame,
-                                       .report = report,
+                                       .populate = flashcrowd_populate,
+                                       .before_frame = flashcrowd_before_frame,
+                                       .report = flashcrowd_report,
                                        .close = close_map,
-                                       .save = save,
-                                       .resume = resume};
+                                       .save = flashcrowd_save,
+                                       .resume = flashcrowd_resume};
   return &module;
 }

@@ -68,7 +68,7 @@ static uint32_t watch_crowd(const flashcrowd *self, muster_position here, uint32
   return seen;
 }
 
-static muster_atom_result look_around(muster_update *update) {
+static muster_atom_result flashcrowd_atoms_look_around(muster_update *update) {
   const flashcrowd *self = ((const flashcrowd_cast *)update->type_user)->self;
   flashcrowd_state *own = update->state;
   muster_position here = update->position;
@@ -83,7 +83,7 @@ static muster_atom_result look_around(muster_update *update) {
 }
 
 /* Citizens within earshot walk towards the crowd and stop before it; everybody else is where home is, or on the way. */
-static muster_atom_result walk(muster_update *update) {
+static muster_atom_result flashcrowd_atoms_walk(muster_update *update) {
   const flashcrowd_cast *cast = update->type_user;
   const flashcrowd *self = cast->self;
   flashcrowd_state *own = update->state;
@@ -106,7 +106,7 @@ static muster_atom_result walk(muster_update *update) {
 }
 
 /* As the updates: by where the agent lives, from which it does not go far. */
-static uint64_t model_cost(const muster_cost_query *query, void *user) {
+static uint64_t flashcrowd_atoms_model_cost(const muster_cost_query *query, void *user) {
   const flashcrowd *self = ((const flashcrowd_cast *)user)->self;
   const float *home = &self->homes[2 * (size_t)query->agent.index];
   if (query->atom == 1) return walk_ns;
@@ -121,7 +121,8 @@ static uint64_t model_cost(const muster_cost_query *query, void *user) {
 }
 
 muster_result flashcrowd_register(flashcrowd *self, muster_world *world) {
-  static const muster_atom atoms[] = {{look_around, MUSTER_ROLE_PERCEPTION, 1500}, {walk, MUSTER_ROLE_BEHAVIOUR, 150}};
+  static const muster_atom atoms[] = {{flashcrowd_atoms_look_around, MUSTER_ROLE_PERCEPTION, 1500},
+                                      {flashcrowd_atoms_walk, MUSTER_ROLE_BEHAVIOUR, 150}};
   for (uint32_t kind = 0; kind < FLASHCROWD_KINDS; kind++) {
     flashcrowd_cast *cast = &self->casts[kind];
     *cast = (flashcrowd_cast){.self = self, .kind = (flashcrowd_kind)kind};
@@ -135,7 +136,7 @@ muster_result flashcrowd_register(flashcrowd *self, muster_world *world) {
     def.elasticity = profiles[kind].elasticity;
     def.user = cast;
     def.on_spawned = settling_born;
-    def.model_cost_ns = model_cost;
+    def.model_cost_ns = flashcrowd_atoms_model_cost;
     cast->type = muster_type_register(world, &def);
     if (cast->type.index == 0) return MUSTER_E_FULL;
   }

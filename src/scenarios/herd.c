@@ -142,7 +142,7 @@ static muster_herd_def first_herd(const herd_world *self, uint32_t number) {
   return def;
 }
 
-static muster_result add_herds(herd_world *self, muster_world *world) {
+static muster_result herd_add_herds(herd_world *self, muster_world *world) {
   enum { AT_ONCE = 512 };
   muster_herd_def defs[AT_ONCE];
   for (uint32_t first = 0; first < self->herds; first += AT_ONCE) {
@@ -182,7 +182,7 @@ void herd_begin_walks(herd_world *self) {
   }
 }
 
-static muster_result add_observers(herd_world *self, muster_world *world) {
+static muster_result herd_add_observers(herd_world *self, muster_world *world) {
   herd_begin_walks(self);
   for (uint32_t i = 0; i < self->observers; i++) {
     muster_observer_def def = muster_default_observer_def();
@@ -202,12 +202,12 @@ muster_result herd_register(herd_world *self, muster_world *world) {
   return self->herd_type.index ? MUSTER_OK : MUSTER_E_ARGUMENT;
 }
 
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result herd_populate(void *instance, muster_world *world) {
   herd_world *self = instance;
   muster_result result = herd_register(self, world);
-  if (!result) result = add_herds(self, world);
+  if (!result) result = herd_add_herds(self, world);
   if (!result) result = add_wolves(self, world);
-  return result ? result : add_observers(self, world);
+  return result ? result : herd_add_observers(self, world);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ frames
@@ -220,7 +220,7 @@ static double between_fences(double way_m) {
   return (lap_m <= side_m ? lap_m : 2 * side_m - lap_m) - 0.5 * side_m;
 }
 
-static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+static void herd_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
   herd_world *self = instance;
   muster_frame_report report = muster_default_frame_report();
   if (!self->begun) self->begin_ns = self->now_ns = sim_now_ns;
@@ -245,8 +245,8 @@ const muster_module *muster_module_herd(void) {
                                        .name = "herd",
                                        .summary = "deer in herds of 32, agents only near somebody, and wolves",
                                        .open = open_herds,
-                                       .populate = populate,
-                                       .before_frame = before_frame,
+                                       .populate = herd_populate,
+                                       .before_frame = herd_before_frame,
                                        .report = herd_report,
                                        .close = close_herds,
                                        .save = herd_save,

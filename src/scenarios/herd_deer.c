@@ -13,7 +13,7 @@ static uint32_t company_of(const muster_flock *flock) {
 }
 
 /* Walks with the others. The place is kept by Muster as a double: what is added to it is the way gone. */
-static void walk(muster_update *update, const muster_flock *flock, float elapsed_s) {
+static void herd_deer_walk(muster_update *update, const muster_flock *flock, float elapsed_s) {
   const herd_world *self = update->type_user;
   herd_deer *deer = update->state;
   herd_face *face = update->published;
@@ -41,7 +41,7 @@ static void walk(muster_update *update, const muster_flock *flock, float elapsed
 }
 
 /* Grazes, and draws who is born and who dies, by the same rates as a far herd. */
-static void pass_time(muster_update *update, const muster_flock *flock, float elapsed_s) {
+static void herd_deer_pass_time(muster_update *update, const muster_flock *flock, float elapsed_s) {
   const herd_world *self = update->type_user;
   herd_face *face = update->published;
   herd_deer *deer = update->state;
@@ -55,21 +55,21 @@ static void pass_time(muster_update *update, const muster_flock *flock, float el
   deer->dying = dying < flock->members ? dying : flock->members;
 }
 
-static muster_atom_result live(muster_update *update) {
+static muster_atom_result herd_deer_live(muster_update *update) {
   muster_flock flock;
   herd_deer *deer = update->state;
   float elapsed_s = (float)update->elapsed_ns * 1e-9f;
   if (!muster_update_flock(update, &flock)) return MUSTER_ATOM_FINISH;
   deer->herd = flock.herd;
   deer->members = flock.members;
-  walk(update, &flock, elapsed_s);
-  pass_time(update, &flock, elapsed_s);
+  herd_deer_walk(update, &flock, elapsed_s);
+  herd_deer_pass_time(update, &flock, elapsed_s);
   return deer->dying ? MUSTER_ATOM_NEXT : MUSTER_ATOM_FINISH;
 }
 
 /* The leaf nearest to oneself is oneself. When nobody is left of it, this update is never published: what it grazed in
  * it is noted here. */
-static muster_atom_result die(muster_update *update) {
+static muster_atom_result herd_deer_die(muster_update *update) {
   herd_world *self = update->type_user;
   herd_deer *deer = update->state;
   float totals[MUSTER_HERD_TOTALS] = {0};
@@ -121,8 +121,8 @@ muster_result herd_fold_deer(const muster_herd_change *change) {
 }
 
 muster_type herd_register_deer(herd_world *self, muster_world *world) {
-  const muster_atom atoms[] = {{.run = live, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 600},
-                               {.run = die, .role = MUSTER_ROLE_ACTION, .model_ns = 500}};
+  const muster_atom atoms[] = {{.run = herd_deer_live, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 600},
+                               {.run = herd_deer_die, .role = MUSTER_ROLE_ACTION, .model_ns = 500}};
   muster_type_def def = muster_default_type_def();
   def.name = "deer";
   def.atoms = atoms;

@@ -24,7 +24,7 @@ static uint32_t next_random(uint32_t random) {
 /* ------------------------------------------------------------------------------------------------- one body at a time
  */
 
-static void shorten(float *x, float *y, float most) {
+static void herd_flock_shorten(float *x, float *y, float most) {
   float square = *x * *x + *y * *y;
   if (square <= most * most) return;
   float part = most / sqrtf(square);
@@ -95,7 +95,7 @@ static void add_forces(const herd_flock_step *step, const herd_flock_sense *sens
   if (drawn.pulled) pull(step, sense, rules->cohesion.weight_n * part * (float)drawn.pulled, body, force_x, force_y);
   if (drawn.wandered) wander(rules, &drawn, part, body, force_x, force_y);
   /* Whoever is pushed that hard is elsewhere after 500 ms: no more than that much of it, however long the step. */
-  shorten(force_x, force_y, rules->force_max_n * part);
+  herd_flock_shorten(force_x, force_y, rules->force_max_n * part);
 }
 
 void herd_flock_steer(const herd_flock_step *step, const herd_flock_sense *sense, uint32_t number,
@@ -106,7 +106,7 @@ void herd_flock_steer(const herd_flock_step *step, const herd_flock_sense *sense
   float gain = step_s / rules->mass_kg, kept = 1.0f / (1.0f + rules->drag_per_s * step_s);
   float velocity_x = (body->velocity_x + force_x * gain) * kept,
         velocity_y = (body->velocity_y + force_y * gain) * kept;
-  shorten(&velocity_x, &velocity_y, rules->speed_max_mps);
+  herd_flock_shorten(&velocity_x, &velocity_y, rules->speed_max_mps);
   float way_x = 0.5f * (body->velocity_x + velocity_x), way_y = 0.5f * (body->velocity_y + velocity_y);
   if (step->ground &&
       herd_ground_hold(step->ground, step->origin_x + body->x, step->origin_y + body->y, step_s, &way_x, &way_y)) {

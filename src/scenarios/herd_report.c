@@ -8,7 +8,7 @@ typedef struct census {
   double grazed_by_dead_g;
 } census;
 
-static census take_census(const herd_world *self, const muster_world *world) {
+static census herd_report_take_census(const herd_world *self, const muster_world *world) {
   census sums = {.deaths = self->tally.deaths, .grazed_by_dead_g = self->tally.grazed_by_dead_g};
   muster_herd_info info = muster_default_herd_info();
   for (uint32_t i = 0; i < self->block_count; i++) {
@@ -33,7 +33,7 @@ static census take_census(const herd_world *self, const muster_world *world) {
 /* Numbers of members: first = deer + deaths + killed - births. */
 void herd_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   const herd_world *self = instance;
-  census sums = take_census(self, world);
+  census sums = herd_report_take_census(self, world);
   muster_statistics statistics = muster_default_statistics();
   muster_frame_report frame = muster_default_frame_report();
   muster_statistics_read(world, &statistics);

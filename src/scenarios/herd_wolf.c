@@ -11,7 +11,7 @@ static const float trot_mps = 3.0f, run_mps = 9.0f, flight_mps = 7.0f;
 static const float meal_s = 120.0f;
 
 /* Towards the aim; once there, on in the same direction. */
-static muster_atom_result walk(muster_update *update) {
+static muster_atom_result herd_wolf_walk(muster_update *update) {
   const herd_world *self = update->type_user;
   herd_wolf *wolf = update->state;
   float elapsed_s = (float)update->elapsed_ns * 1e-9f;
@@ -66,7 +66,7 @@ static bool take_one(muster_update *update, herd_world *self, muster_herd herd) 
 }
 
 /* An individual is removed as any agent; of a leaf that stands for several, one deer is taken. */
-static bool strike(muster_update *update, herd_world *self, const muster_neighbour *prey) {
+static bool herd_wolf_strike(muster_update *update, herd_world *self, const muster_neighbour *prey) {
   const herd_deer *deer = muster_update_state_of(update, prey->agent);
   if (!deer) return false;
   if (deer->members != 1) return take_one(update, self, deer->herd);
@@ -105,12 +105,12 @@ static muster_atom_result hunt(muster_update *update) {
   wolf->runs = 1;
   wolf->aim_x = near[0].position.x;
   wolf->aim_y = near[0].position.y;
-  if (near[0].distance_m <= strike_m && strike(update, self, &near[0])) eat(wolf);
+  if (near[0].distance_m <= strike_m && herd_wolf_strike(update, self, &near[0])) eat(wolf);
   return MUSTER_ATOM_NEXT;
 }
 
 muster_type herd_register_wolves(herd_world *self, muster_world *world) {
-  const muster_atom atoms[] = {{.run = walk, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 300},
+  const muster_atom atoms[] = {{.run = herd_wolf_walk, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 300},
                                {.run = hunt, .role = MUSTER_ROLE_ACTION, .model_ns = 2500}};
   muster_type_def def = muster_default_type_def();
   def.name = "wolf";

@@ -29,7 +29,7 @@ static const double turn_rad = 6.283185307179586, walk_rps = 0.1; /* of the othe
 /* -------------------------------------------------------------------------------------------------------------- open
  */
 
-static void free_all(hostile *self) {
+static void hostile_free_all(hostile *self) {
   free(self->members);
   free(self->heard);
   free(self->observers);
@@ -37,7 +37,7 @@ static void free_all(hostile *self) {
   free(self);
 }
 
-static hostile *make(const muster_module_options *options) {
+static hostile *hostile_make(const muster_module_options *options) {
   hostile *self = calloc(1, sizeof *self);
   if (!self) return NULL;
   self->seed = options->seed;
@@ -49,7 +49,7 @@ static hostile *make(const muster_module_options *options) {
   self->observers = calloc(self->observer_count, sizeof *self->observers);
   self->places = calloc(self->observer_count, sizeof *self->places);
   if (self->members && self->heard && self->observers && self->places) return self;
-  free_all(self);
+  hostile_free_all(self);
   return NULL;
 }
 
@@ -62,7 +62,7 @@ static muster_result open_arena(const muster_module_options *options, void **ins
                               options->agents, AGENTS_MIN);
   result = labour_calibrate("hostile", &turns_per_ns);
   if (result) return result;
-  hostile *self = make(options);
+  hostile *self = hostile_make(options);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "hostile: no memory for %u agents", options->agents);
   self->turns_per_ns = turns_per_ns;
   hostile_cast_all(self);
@@ -76,7 +76,7 @@ static muster_result open_arena(const muster_module_options *options, void **ins
 }
 
 static void close_arena(void *instance) {
-  free_all(instance);
+  hostile_free_all(instance);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- populate
@@ -103,7 +103,7 @@ static muster_result spawn_cast(hostile *self, muster_world *world, const hostil
 }
 
 /* Every other observer steps to and fro before the flappers, over the boundary of a level; the rest go around. */
-static muster_position observer_place(const hostile *self, uint32_t observer, double seconds) {
+static muster_position hostile_observer_place(const hostile *self, uint32_t observer, double seconds) {
   if (observer % 2 == 0) {
     double distance_m = self->tally.frames % 2 ? near_step_m : far_step_m;
     return (muster_position){site_x + distance_m, 0.0, 0.0};
@@ -113,21 +113,21 @@ static muster_position observer_place(const hostile *self, uint32_t observer, do
   return (muster_position){radius_m * cos(angle), radius_m * sin(angle), 0.0};
 }
 
-static muster_result add_observers(hostile *self, muster_world *world) {
+static muster_result hostile_add_observers(hostile *self, muster_world *world) {
   for (uint32_t i = 0; i < self->observer_count; i++) {
     muster_observer_def def = muster_default_observer_def();
-    def.position = observer_place(self, i, 0.0);
+    def.position = hostile_observer_place(self, i, 0.0);
     self->observers[i] = muster_observer_add(world, &def);
     if (self->observers[i].generation == 0) return MUSTER_E_FULL;
   }
   return MUSTER_OK;
 }
 
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result hostile_populate(void *instance, muster_world *world) {
   hostile *self = instance;
   muster_result result = hostile_register(self, world);
   for (uint32_t kind = 0; kind < HOSTILE_KINDS && !result; kind++) result = spawn_cast(self, world, &self->casts[kind]);
-  return result ? result : add_observers(self, world);
+  return result ? result : hostile_add_observers(self, world);
 }
 
 /* ---------------------------------------------------------------------------------------------------- between frames
@@ -144,7 +144,7 @@ static void call_chorus(hostile *self, muster_world *world) {
   }
 }
 
-static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+static void hostile_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
   hostile *self = instance;
   hostile_check_census(self, world);
   if (!self->begun) self->begin_ns = sim_now_ns;
@@ -154,7 +154,7 @@ static void before_frame(void *instance, muster_world *world, uint64_t sim_now_n
   self->tally.flips += expensive != self->expensive;
   self->expensive = expensive;
   double seconds = (double)(sim_now_ns - self->begin_ns) * 1e-9;
-  for (uint32_t i = 0; i < self->observer_count; i++) self->places[i] = observer_place(self, i, seconds);
+  for (uint32_t i = 0; i < self->observer_count; i++) self->places[i] = hostile_observer_place(self, i, seconds);
   muster_observers_move(world, self->observers, self->places, self->observer_count);
   if (self->tally.frames % CALL_FRAMES == 30) call_chorus(self, world);
 }
@@ -170,7 +170,8 @@ typedef struct kept_arena {
   hostile_tally tally;
 } kept_arena;
 
-static muster_result save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
+static muster_result hostile_save(void *instance, const muster_world *world, muster_module_write write,
+                                  void *write_user) {
   const hostile *self = instance;
   kept_arena kept = {.version = VERSION,
                      .agents = self->agents,
@@ -189,7 +190,7 @@ static muster_result save(void *instance, const muster_world *world, muster_modu
   return written ? MUSTER_OK : kept_unwritten("hostile");
 }
 
-static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+static muster_result hostile_resume(void *instance, muster_world *world, const void *bytes, size_t count) {
   hostile *self = instance;
   kept_bytes left = {.bytes = bytes, .count = count};
   kept_arena kept;
@@ -217,11 +218,11 @@ const muster_module *muster_module_hostile(void) {
                                        .name = "hostile",
                                        .summary = "everything that breaks schedulers, and invariants that must hold",
                                        .open = open_arena,
-                                       .populate = populate,
-                                       .before_frame = before_frame,
+                                       .populate = hostile_populate,
+                                       .before_frame = hostile_before_frame,
                                        .report = hostile_report,
                                        .close = close_arena,
-                                       .save = save,
-                                       .resume = resume};
+                                       .save = hostile_save,
+                                       .resume = hostile_resume};
   return &module;
 }

@@ -134,7 +134,7 @@ muster_atom_result hostile_ring(muster_update *update) {
 }
 
 /* The messages of one sender all go to the same receiver, which alone writes what was heard of it. */
-static void listen(muster_update *update) {
+static void hostile_atoms_listen(muster_update *update) {
   enum { AT_ONCE = 16 };
   const hostile *self = ((const hostile_cast *)update->type_user)->self;
   hostile_life *life = update->state;
@@ -155,7 +155,7 @@ muster_atom_result hostile_gossip(muster_update *update) {
   uint32_t place = life->number - cast->first;
   muster_agent hub = cast->self->members[cast->first + place / HOSTILE_AUDIENCE * HOSTILE_AUDIENCE];
   spend(update);
-  listen(update);
+  hostile_atoms_listen(update);
   life->lost += muster_update_messages_lost(update);
   for (uint32_t i = 0; i < 3; i++) {
     struct rumour rumour = {.number = life->number, .count = life->sent + 1};

@@ -104,7 +104,7 @@ static void choose_atoms(hostile_kind kind, muster_type_def *def) {
   def->atom_count = of_kind[kind].count;
 }
 
-static muster_type register_kind(hostile_cast *cast, muster_world *world) {
+static muster_type hostile_casts_register_kind(hostile_cast *cast, muster_world *world) {
   const struct profile *profile = &profiles[cast->kind];
   muster_type_def def = muster_default_type_def();
   def.name = profile->name;
@@ -129,7 +129,7 @@ static muster_type register_kind(hostile_cast *cast, muster_world *world) {
 
 muster_result hostile_register(hostile *self, muster_world *world) {
   for (uint32_t kind = 0; kind < HOSTILE_KINDS; kind++) {
-    self->casts[kind].type = register_kind(&self->casts[kind], world);
+    self->casts[kind].type = hostile_casts_register_kind(&self->casts[kind], world);
     if (self->casts[kind].type.index == 0) return MUSTER_E_FULL;
   }
   return MUSTER_OK;

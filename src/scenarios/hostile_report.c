@@ -26,7 +26,7 @@ static bool has_lived_as_long(const hostile_life *life, const muster_agent_info 
   return life->lived_ns == completed_ns || life->lived_ns == completed_ns + life->last_elapsed_ns;
 }
 
-static void count_one(const hostile *self, const muster_agent_info *info, census *sums) {
+static void hostile_report_count_one(const hostile *self, const muster_agent_info *info, census *sums) {
   const hostile_life *life = info->state;
   sums->count++;
   for (uint32_t kind = 0; kind < HOSTILE_KINDS; kind++)
@@ -45,12 +45,12 @@ static void count_one(const hostile *self, const muster_agent_info *info, census
   sums->place_errors += !isfinite(info->position.x) || !isfinite(info->position.y) || !isfinite(info->position.z);
 }
 
-static census take_census(const hostile *self, const muster_world *world) {
+static census hostile_report_take_census(const hostile *self, const muster_world *world) {
   census sums = {0};
   muster_agent_info info = muster_default_agent_info();
   for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(world, agent))
-    if (muster_agent_read(world, agent, &info) == MUSTER_OK) count_one(self, &info, &sums);
+    if (muster_agent_read(world, agent, &info) == MUSTER_OK) hostile_report_count_one(self, &info, &sums);
   return sums;
 }
 
@@ -81,7 +81,8 @@ static void emit_deeds(const hostile *self, const census *sums, muster_module_em
 }
 
 /* Each must be 0. Gossips never die, so whatever was heard, waits or was lost had been sent. */
-static void emit_violations(const hostile *self, const census *sums, muster_module_emit emit, void *emit_user) {
+static void hostile_report_emit_violations(const hostile *self, const census *sums, muster_module_emit emit,
+                                           void *emit_user) {
   const hostile_tally *tally = &self->tally;
   uint64_t arrived = sums->heard + sums->in_boxes + sums->lost;
   double invented = arrived > sums->sent ? (double)(arrived - sums->sent) : 0.0;
@@ -99,10 +100,10 @@ static void emit_violations(const hostile *self, const census *sums, muster_modu
 
 void hostile_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   const hostile *self = instance;
-  census sums = take_census(self, world);
+  census sums = hostile_report_take_census(self, world);
   emit("population", sums.count, emit_user);
   emit("population_max", self->tally.population_max, emit_user);
   emit_kinds(&sums, emit, emit_user);
   emit_deeds(self, &sums, emit, emit_user);
-  emit_violations(self, &sums, emit, emit_user);
+  hostile_report_emit_violations(self, &sums, emit, emit_user);
 }

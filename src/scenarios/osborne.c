@@ -84,7 +84,7 @@ static uint32_t random_of(const muster_herd herd, uint64_t now_ns) {
 }
 
 /* A leaf flocks with the other leaves of its herd, as one body. */
-static muster_atom_result live(muster_update *update) {
+static muster_atom_result osborne_live(muster_update *update) {
   const herd_ground ground = osborne_ground(update->type_user);
   animal *own = update->published;
   muster_flock flock;
@@ -190,7 +190,7 @@ HERD_CLONES static void run_block(muster_herd_block *block) {
 /* --------------------------------------------------------------------------------------------------------- population
  */
 
-static muster_result add_herds(muster_world *world, const osborne_def *def, muster_herd_type type) {
+static muster_result osborne_add_herds(muster_world *world, const osborne_def *def, muster_herd_type type) {
   muster_herd_def *herds = calloc(ADDED_AT_ONCE, sizeof *herds);
   if (!herds) return muster_module_fail(MUSTER_E_MEMORY, "out of memory for %u herds", def->herds);
   for (uint32_t first = 0; first < def->herds; first += ADDED_AT_ONCE) {
@@ -208,7 +208,7 @@ static muster_result add_herds(muster_world *world, const osborne_def *def, must
 }
 
 static muster_type register_leaves(muster_world *world, const osborne_def *osborne) {
-  muster_atom atom = {.run = live};
+  muster_atom atom = {.run = osborne_live};
   muster_type_def def = muster_default_type_def();
   def.name = "animal";
   def.atoms = &atom;
@@ -235,5 +235,5 @@ muster_result osborne_populate(muster_world *world, const osborne_def *osborne, 
   def.run_block = run_block;
   def.user = (void *)(uintptr_t)osborne;
   *type = muster_herd_type_register(world, &def);
-  return type->index == 0 ? MUSTER_E_ARGUMENT : add_herds(world, osborne, *type);
+  return type->index == 0 ? MUSTER_E_ARGUMENT : osborne_add_herds(world, osborne, *type);
 }

@@ -28,7 +28,7 @@ void osborne_loop_close(osborne_loop *loop) {
   free(loop);
 }
 
-static void begin(const osborne_def *def, uint32_t herd, struct band *band) {
+static void osborne_loop_begin(const osborne_def *def, uint32_t herd, struct band *band) {
   float velocity_x, velocity_y;
   osborne_herd_velocity(def, herd, &velocity_x, &velocity_y);
   for (uint32_t i = 0; i < OSBORNE_MEMBERS; i++) {
@@ -53,7 +53,7 @@ osborne_loop *osborne_loop_open(const osborne_def *def, bool vectorised) {
   }
   for (uint32_t herd = 0; herd < def->herds; herd++) {
     loop->origins[herd] = osborne_herd_place(def, herd);
-    begin(def, herd, &loop->seen[herd]);
+    osborne_loop_begin(def, herd, &loop->seen[herd]);
     loop->made[herd] = loop->seen[herd]; /* its memory is there before the first cycle */
   }
   return loop;

@@ -46,7 +46,7 @@ bool pathstorm_is_reachable(const pathstorm *self, uint32_t from, uint32_t to) {
 
 /* ------------------------------------------------------------------------------------------------------------- open */
 
-static void free_all(pathstorm *self) {
+static void pathstorm_free_all(pathstorm *self) {
   pathstorm_solvers_destroy(self);
   for (uint32_t i = 0; i < PATHSTORM_FIELDS; i++) free(self->fields[i].ways);
   pathstorm_map_destroy(&self->map);
@@ -76,7 +76,7 @@ static bool make_map(pathstorm *self) {
   return pathstorm_map_finish(&self->map);
 }
 
-static pathstorm *make(const muster_module_options *options, bool whole) {
+static pathstorm *pathstorm_make(const muster_module_options *options, bool whole) {
   pathstorm *self = calloc(1, sizeof *self);
   if (!self) return NULL;
   self->seed = options->seed;
@@ -89,7 +89,7 @@ static pathstorm *make(const muster_module_options *options, bool whole) {
   self->places = calloc(self->observer_count, sizeof *self->places);
   bool all = self->grants && self->walker_ids && self->observers && self->places;
   if (all && make_map(self) && make_fields(self) && pathstorm_solvers_create(self)) return self;
-  free_all(self);
+  pathstorm_free_all(self);
   return NULL;
 }
 
@@ -128,10 +128,10 @@ static muster_result open_either(const char *name, bool whole, const muster_modu
                                  muster_module_needs *needs) {
   muster_result result = wanted_check(name, options, WALKERS_MAX, OBSERVERS_MAX);
   if (result) return result;
-  pathstorm *self = make(options, whole);
+  pathstorm *self = pathstorm_make(options, whole);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "%s: no memory for %u agents", name, options->agents);
   if (!choose_goals(self)) {
-    free_all(self);
+    pathstorm_free_all(self);
     return muster_module_fail(MUSTER_E_ARGUMENT, "%s: seed %llu gives a map in one piece; take another one", name,
                               (unsigned long long)options->seed);
   }
@@ -153,7 +153,7 @@ static muster_result open_whole(const muster_module_options *options, void **ins
 }
 
 static void close_storm(void *instance) {
-  free_all(instance);
+  pathstorm_free_all(instance);
 }
 
 /* --------------------------------------------------------------------------------------------------------- populate */
@@ -167,7 +167,7 @@ static void walk_observers(pathstorm *self, double seconds) {
   }
 }
 
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result pathstorm_populate(void *instance, muster_world *world) {
   pathstorm *self = instance;
   muster_result result = pathstorm_solvers_spawn(self, world);
   if (!result) result = pathstorm_walkers_spawn(self, world);
@@ -193,7 +193,7 @@ static void give_orders(pathstorm *self, muster_world *world) {
   }
 }
 
-static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+static void pathstorm_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
   pathstorm *self = instance;
   if (!self->begun) self->begin_ns = sim_now_ns;
   self->begun = true;
@@ -218,8 +218,8 @@ const muster_module *muster_module_pathstorm(void) {
                                        .name = "pathstorm",
                                        .summary = "everybody is ordered across a large map at once, every 10 s",
                                        .open = open_sliced,
-                                       .populate = populate,
-                                       .before_frame = before_frame,
+                                       .populate = pathstorm_populate,
+                                       .before_frame = pathstorm_before_frame,
                                        .report = pathstorm_report,
                                        .close = close_storm};
   return &module;
@@ -231,8 +231,8 @@ const muster_module *muster_module_pathstorm_whole(void) {
                                        .name = "pathstorm-whole",
                                        .summary = "the same, but each search is one atom: what slices are good for",
                                        .open = open_whole,
-                                       .populate = populate,
-                                       .before_frame = before_frame,
+                                       .populate = pathstorm_populate,
+                                       .before_frame = pathstorm_before_frame,
                                        .report = pathstorm_report,
                                        .close = close_storm};
   return &module;

@@ -11,7 +11,7 @@ typedef struct walk_sums {
   uint64_t arrivals, steps, surveyed, seen;
 } walk_sums;
 
-static void add_walker(const pathstorm *self, const muster_agent_info *info, walk_sums *sums) {
+static void pathstorm_report_add_walker(const pathstorm *self, const muster_agent_info *info, walk_sums *sums) {
   const pathstorm_walker_state *own = info->state;
   muster_position place = pathstorm_position(self, own->cell);
   bool waits = own->stage == PATHSTORM_ASKS || own->stage == PATHSTORM_WAITS;
@@ -98,7 +98,8 @@ static void emit_work(const walk_sums *walks, const pathstorm_solver_state *sear
 }
 
 /* Each must be 0. Every order was answered, overtaken by the next one or waits. */
-static void emit_violations(const pathstorm *self, const walk_sums *walks, muster_module_emit emit, void *emit_user) {
+static void pathstorm_report_emit_violations(const pathstorm *self, const walk_sums *walks, muster_module_emit emit,
+                                             void *emit_user) {
   uint64_t accounted = walks->ways + walks->nones + walks->unanswered + walks->waiting;
   double lost = walks->orders > accounted ? (double)(walks->orders - accounted) : (double)(accounted - walks->orders);
   double misplaced = (double)(walks->misplaced + walks->outside), miscounted = miscounted_fields(self);
@@ -120,7 +121,7 @@ void pathstorm_report(void *instance, const muster_world *world, muster_module_e
        agent = muster_agent_next(world, agent)) {
     if (muster_agent_read(world, agent, &info) != MUSTER_OK) continue;
     if (info.type.index == self->walker_type.index)
-      add_walker(self, &info, &walks);
+      pathstorm_report_add_walker(self, &info, &walks);
     else
       add_solver(info.state, &searches);
   }
@@ -129,5 +130,5 @@ void pathstorm_report(void *instance, const muster_world *world, muster_module_e
   emit("map_regions", self->map.region_count, emit_user);
   emit_answers(&walks, &searches, emit, emit_user);
   emit_work(&walks, &searches, emit, emit_user);
-  emit_violations(self, &walks, emit, emit_user);
+  pathstorm_report_emit_violations(self, &walks, emit, emit_user);
 }

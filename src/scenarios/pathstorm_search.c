@@ -32,7 +32,7 @@ void pathstorm_search_destroy(pathstorm_search *search) {
 /* -------------------------------------------------------------------------------------------------------- open list */
 
 /* The least that the way from a cell into the box can cost: diagonal as far as possible, then straight. */
-static uint32_t least_cost(const pathstorm_search *search, uint32_t cell) {
+static uint32_t pathstorm_search_least_cost(const pathstorm_search *search, uint32_t cell) {
   uint32_t x = pathstorm_cell_x(search->map, cell), y = pathstorm_cell_y(search->map, cell);
   const pathstorm_box *box = &search->box;
   uint32_t across = x < box->x0 ? box->x0 - x : x > box->x1 ? x - box->x1 : 0;
@@ -41,7 +41,7 @@ static uint32_t least_cost(const pathstorm_search *search, uint32_t cell) {
   return PATHSTORM_DIAGONAL * shorter + PATHSTORM_STRAIGHT * (longer - shorter);
 }
 
-static void push(pathstorm_search *search, uint32_t cell, uint32_t estimate) {
+static void pathstorm_search_push(pathstorm_search *search, uint32_t cell, uint32_t estimate) {
   uint32_t number = search->spare, *bucket = &search->buckets[estimate % PATHSTORM_BUCKETS];
   if (number == PATHSTORM_NO_ENTRY)
     number = search->entry_count++;
@@ -53,7 +53,7 @@ static void push(pathstorm_search *search, uint32_t cell, uint32_t estimate) {
 }
 
 /* A cell of the least estimate; of equals the one that was reached last. There must be one. */
-static uint32_t pop(pathstorm_search *search) {
+static uint32_t pathstorm_search_pop(pathstorm_search *search) {
   while (search->buckets[search->estimate % PATHSTORM_BUCKETS] == PATHSTORM_NO_ENTRY) search->estimate++;
   uint32_t *bucket = &search->buckets[search->estimate % PATHSTORM_BUCKETS], number = *bucket;
   pathstorm_entry *entry = &search->entries[number];
@@ -74,10 +74,10 @@ void pathstorm_search_begin(pathstorm_search *search, uint8_t *ways, uint32_t go
   search->status = PATHSTORM_FOUND;
   search->wanted = search->arrivals = search->closed = search->open = search->entry_count = 0;
   search->spare = PATHSTORM_NO_ENTRY;
-  search->estimate = least_cost(search, goal);
+  search->estimate = pathstorm_search_least_cost(search, goal);
   search->costs[goal] = 0;
   ways[goal] = WAY_REACHED;
-  push(search, goal, search->estimate);
+  pathstorm_search_push(search, goal, search->estimate);
 }
 
 bool pathstorm_search_want(pathstorm_search *search, uint32_t cell) {
@@ -91,7 +91,7 @@ bool pathstorm_search_want(pathstorm_search *search, uint32_t cell) {
 }
 
 /* Reaches out from a cell that was just closed. */
-static void reach_out(pathstorm_search *search, uint32_t cell) {
+static void pathstorm_search_reach_out(pathstorm_search *search, uint32_t cell) {
   uint32_t exits = search->map->exits[cell], cost = search->costs[cell];
   for (; exits; exits &= exits - 1) {
     uint32_t direction = (uint32_t)__builtin_ctz(exits), next = pathstorm_neighbour(search->map, cell, direction);
@@ -100,15 +100,15 @@ static void reach_out(pathstorm_search *search, uint32_t cell) {
     if (*way & WAY_CLOSED || (*way & WAY_REACHED && search->costs[next] <= reached)) continue;
     *way = (uint8_t)((*way & WAY_WANTED) | WAY_REACHED | (direction ^ 4));
     search->costs[next] = reached;
-    push(search, next, reached + least_cost(search, next));
+    pathstorm_search_push(search, next, reached + pathstorm_search_least_cost(search, next));
   }
 }
 
-static void close_cell(pathstorm_search *search, uint32_t cell) {
+static void pathstorm_search_close_cell(pathstorm_search *search, uint32_t cell) {
   uint8_t *way = &search->ways[cell];
   *way |= WAY_CLOSED;
   search->closed++;
-  reach_out(search, cell);
+  pathstorm_search_reach_out(search, cell);
   if (!(*way & WAY_WANTED)) return;
   search->arrivals++;
   if (--search->wanted == 0) search->status = PATHSTORM_FOUND;
@@ -121,8 +121,8 @@ uint32_t pathstorm_search_expand(pathstorm_search *search, uint32_t steps) {
       search->status = PATHSTORM_EXHAUSTED;
       break;
     }
-    uint32_t cell = pop(search);
-    if (!(search->ways[cell] & WAY_CLOSED)) close_cell(search, cell);
+    uint32_t cell = pathstorm_search_pop(search);
+    if (!(search->ways[cell] & WAY_CLOSED)) pathstorm_search_close_cell(search, cell);
   }
   return taken;
 }

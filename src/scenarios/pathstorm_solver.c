@@ -68,7 +68,8 @@ static void want(pathstorm_solver *solver, const pathstorm_waiting *entry) {
 }
 
 /* A walker asks for one way at a time: a later request takes the place of the one before. */
-static void hear(pathstorm_solver *solver, const muster_message *message, pathstorm_solver_state *own) {
+static void pathstorm_solver_hear(pathstorm_solver *solver, const muster_message *message,
+                                  pathstorm_solver_state *own) {
   pathstorm_request request;
   if (message->size != sizeof request) return;
   memcpy(&request, message->bytes, sizeof request);
@@ -86,17 +87,17 @@ static void hear(pathstorm_solver *solver, const muster_message *message, pathst
   want(solver, &solver->waiting[*entry_of]);
 }
 
-static muster_atom_result listen(muster_update *update) {
+static muster_atom_result pathstorm_solver_listen(muster_update *update) {
   pathstorm_solver *solver = solver_of(update);
   uint32_t count = muster_update_messages(update, solver->inbox, PATHSTORM_INBOX_MAX);
-  for (uint32_t i = 0; i < count; i++) hear(solver, &solver->inbox[i], update->state);
+  for (uint32_t i = 0; i < count; i++) pathstorm_solver_hear(solver, &solver->inbox[i], update->state);
   return MUSTER_ATOM_NEXT;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- search */
 
 /* A megabyte is more than one atom should write at once. */
-static muster_atom_result clear(muster_update *update) {
+static muster_atom_result pathstorm_solver_clear(muster_update *update) {
   pathstorm_solver *solver = solver_of(update);
   if (solver->field == PATHSTORM_NONE) return MUSTER_ATOM_FINISH;
   if (solver->cleared == CLEARINGS) return MUSTER_ATOM_NEXT;
@@ -105,7 +106,7 @@ static muster_atom_result clear(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static muster_atom_result begin(muster_update *update) {
+static muster_atom_result pathstorm_solver_begin(muster_update *update) {
   pathstorm_solver *solver = solver_of(update);
   if (solver->begun || solver->cleared < CLEARINGS) return MUSTER_ATOM_NEXT;
   pathstorm_solver_state *own = update->state;
@@ -137,7 +138,7 @@ static void note_call(pathstorm_solver *solver, pathstorm_solver_state *own, uin
   solver->search.arrivals = 0;
 }
 
-static muster_atom_result expand(muster_update *update) {
+static muster_atom_result pathstorm_solver_expand(muster_update *update) {
   pathstorm_solver *solver = solver_of(update);
   pathstorm_search *search = &solver->search;
   uint32_t expanded = 0;
@@ -165,7 +166,7 @@ static muster_atom_result expand_all(muster_update *update) {
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
-static void forget(pathstorm_solver *solver, uint32_t index) {
+static void pathstorm_solver_forget(pathstorm_solver *solver, uint32_t index) {
   solver->entry_of[solver->waiting[index].request.walker] = PATHSTORM_NONE;
   if (index == --solver->waits) return;
   solver->waiting[index] = solver->waiting[solver->waits];
@@ -173,7 +174,7 @@ static void forget(pathstorm_solver *solver, uint32_t index) {
 }
 
 /* False when it could not be sent, and has to be tried again. Who is gone needs no answer. */
-static bool answer(muster_update *update, uint32_t index, uint32_t field, bool remembered) {
+static bool pathstorm_solver_answer(muster_update *update, uint32_t index, uint32_t field, bool remembered) {
   pathstorm_solver *solver = solver_of(update);
   pathstorm_solver_state *own = update->state;
   const pathstorm_waiting *entry = &solver->waiting[index];
@@ -188,13 +189,13 @@ static bool answer(muster_update *update, uint32_t index, uint32_t field, bool r
   own->found += !recalled && entry->first;
   own->shared += !recalled && !entry->first;
   solver->answered[entry->request.walker] = answer.order;
-  forget(solver, index);
+  pathstorm_solver_forget(solver, index);
   return true;
 }
 
 /* Answers those who want to the goal of a field and can be told; false when there are more of them than one update
  * answers. */
-static bool answer_all(muster_update *update, uint32_t field, bool knows_all, bool remembered) {
+static bool pathstorm_solver_answer_all(muster_update *update, uint32_t field, bool knows_all, bool remembered) {
   pathstorm_solver *solver = solver_of(update);
   const pathstorm_field *known = &solver->self->fields[field];
   uint32_t answers = 0;
@@ -204,7 +205,7 @@ static bool answer_all(muster_update *update, uint32_t field, bool knows_all, bo
     bool reached = pathstorm_way_is_known(known->ways, request->start);
     if (!reached && !knows_all) continue;
     if (answers++ == ANSWERS_PER_UPDATE) return false;
-    if (!answer(update, i, reached ? field : PATHSTORM_NONE, remembered)) return false;
+    if (!pathstorm_solver_answer(update, i, reached ? field : PATHSTORM_NONE, remembered)) return false;
   }
   return true;
 }
@@ -223,14 +224,14 @@ static void end_search(muster_update *update) {
 static void tell_findings(muster_update *update) {
   pathstorm_solver *solver = solver_of(update);
   bool exhausted = solver->search.status == PATHSTORM_EXHAUSTED;
-  if (solver->has_news && !answer_all(update, solver->field, exhausted, false)) return;
+  if (solver->has_news && !pathstorm_solver_answer_all(update, solver->field, exhausted, false)) return;
   solver->has_news = false;
   if (solver->search.status != PATHSTORM_RUNNING) end_search(update);
 }
 
 /* Takes up the goal of whoever waits longest: by what is known of it, or by a search. False when nobody waits, or no
  * field is free. */
-static bool take_up(muster_update *update) {
+static bool pathstorm_solver_take_up(muster_update *update) {
   pathstorm_solver *solver = solver_of(update);
   pathstorm_solver_state *own = update->state;
   if (solver->waits == 0) return false;
@@ -243,7 +244,7 @@ static bool take_up(muster_update *update) {
     const pathstorm_field *field = &solver->self->fields[known];
     bool knows_all = field->knowledge == PATHSTORM_ALL;
     if (knows_all || pathstorm_way_is_known(field->ways, start)) {
-      answer_all(update, known, knows_all, true);
+      pathstorm_solver_answer_all(update, known, knows_all, true);
       return true;
     }
   }
@@ -259,7 +260,7 @@ static muster_atom_result talk(muster_update *update) {
   pathstorm_solver *solver = solver_of(update);
   bool goes_on = true;
   if (solver->begun) tell_findings(update);
-  if (solver->field == PATHSTORM_NONE) goes_on = take_up(update);
+  if (solver->field == PATHSTORM_NONE) goes_on = pathstorm_solver_take_up(update);
   solver->begins = solver->field != PATHSTORM_NONE && !solver->begun;
   solver->busy = solver->begins || (solver->begun && solver->search.status == PATHSTORM_RUNNING);
   if (goes_on) muster_update_wake(update, update->agent); /* in the next frame, whatever its period */
@@ -273,7 +274,7 @@ static uint32_t search_atoms(const pathstorm *self) {
 }
 
 /* By what the last commit left: nothing of that changes while a frame runs. */
-static uint64_t model_cost(const muster_cost_query *query, void *user) {
+static uint64_t pathstorm_solver_model_cost(const muster_cost_query *query, void *user) {
   const pathstorm *self = user;
   uint32_t number = 0;
   while (number + 1 < PATHSTORM_SOLVERS && !muster_agent_equal(self->solver_ids[number], query->agent)) number++;
@@ -286,13 +287,15 @@ static uint64_t model_cost(const muster_cost_query *query, void *user) {
 }
 
 static muster_type register_solver(pathstorm *self, muster_world *world) {
-  static const muster_atom listens = {listen, MUSTER_ROLE_PERCEPTION, talk_ns};
+  static const muster_atom listens = {pathstorm_solver_listen, MUSTER_ROLE_PERCEPTION, talk_ns};
   static const muster_atom talks = {talk, MUSTER_ROLE_ACTION, talk_ns};
   muster_atom searches[SEARCH_ATOMS_MAX];
   muster_set_def sets[3] = {muster_default_set_def(), muster_default_set_def(), muster_default_set_def()};
   for (uint32_t i = 0; i < search_atoms(self); i++) {
-    searches[i] = (muster_atom){self->whole ? expand_all : expand, MUSTER_ROLE_BEHAVIOUR, expand_ns};
-    if (i <= CLEARINGS) searches[i] = (muster_atom){i < CLEARINGS ? clear : begin, MUSTER_ROLE_BEHAVIOUR, begin_ns};
+    searches[i] = (muster_atom){self->whole ? expand_all : pathstorm_solver_expand, MUSTER_ROLE_BEHAVIOUR, expand_ns};
+    if (i <= CLEARINGS)
+      searches[i] = (muster_atom){i < CLEARINGS ? pathstorm_solver_clear : pathstorm_solver_begin,
+                                  MUSTER_ROLE_BEHAVIOUR, begin_ns};
   }
   sets[0].name = "listen";
   sets[0].role = MUSTER_ROLE_PERCEPTION;
@@ -322,7 +325,7 @@ static muster_type register_solver(pathstorm *self, muster_world *world) {
   def.priority = 50;
   def.slice_ns = slice_ns;
   def.user = self;
-  def.model_cost_ns = model_cost;
+  def.model_cost_ns = pathstorm_solver_model_cost;
   def.strikes_demote = def.strikes_quarantine = 0; /* all others wait for them: offences are counted, no more */
   return muster_type_register(world, &def);
 }

@@ -43,7 +43,7 @@ static void take_answer(pathstorm *self, pathstorm_walker_state *own, const path
   own->stage = way ? PATHSTORM_SURVEYS : PATHSTORM_REFUSED;
 }
 
-static muster_atom_result hear(muster_update *update) {
+static muster_atom_result pathstorm_walker_hear(muster_update *update) {
   pathstorm_walker_state *own = update->state;
   muster_message messages[MESSAGES_MAX];
   uint32_t count = muster_update_messages(update, messages, MESSAGES_MAX);
@@ -62,7 +62,7 @@ static muster_atom_result hear(muster_update *update) {
 }
 
 /* A request that found the solver's box full is sent again. */
-static muster_atom_result ask(muster_update *update) {
+static muster_atom_result pathstorm_walker_ask(muster_update *update) {
   const pathstorm *self = update->type_user;
   pathstorm_walker_state *own = update->state;
   bool lost = own->stage == PATHSTORM_WAITS && muster_update_messages_lost(update) > 0;
@@ -93,7 +93,7 @@ static void reject_way(pathstorm_walker_state *own) {
 }
 
 /* The whole way is looked at before it is begun, as a game would do to smooth it. */
-static muster_atom_result survey(muster_update *update) {
+static muster_atom_result pathstorm_walker_survey(muster_update *update) {
   const pathstorm *self = update->type_user;
   pathstorm_walker_state *own = update->state;
   uint32_t direction, questions = 0;
@@ -112,7 +112,7 @@ static muster_atom_result survey(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static muster_atom_result follow(muster_update *update) {
+static muster_atom_result pathstorm_walker_follow(muster_update *update) {
   const pathstorm *self = update->type_user;
   pathstorm_walker_state *own = update->state;
   if (own->stage != PATHSTORM_WALKS) return MUSTER_ATOM_NEXT;
@@ -134,7 +134,7 @@ static muster_atom_result follow(muster_update *update) {
   return MUSTER_ATOM_NEXT;
 }
 
-static muster_atom_result look(muster_update *update) {
+static muster_atom_result pathstorm_walker_look(muster_update *update) {
   pathstorm_walker_state *own = update->state;
   muster_neighbour near[SEEN_MAX];
   own->seen += muster_update_nearby(update, 6.0f, update->type, near, SEEN_MAX);
@@ -142,7 +142,7 @@ static muster_atom_result look(muster_update *update) {
 }
 
 /* Gives back what was granted for earlier orders, and for this one once it is carried out. */
-static muster_atom_result act(muster_update *update) {
+static muster_atom_result pathstorm_walker_act(muster_update *update) {
   pathstorm *self = update->type_user;
   pathstorm_walker_state *own = update->state;
   bool done = own->stage == PATHSTORM_ARRIVED || own->stage == PATHSTORM_REFUSED;
@@ -163,12 +163,17 @@ typedef struct walker_set {
 } walker_set;
 
 static const walker_set walker_sets[] = {
-    {"hear", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 90, 1, {hear, MUSTER_ROLE_PERCEPTION, 100}},
-    {"look", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 10, 2, {look, MUSTER_ROLE_PERCEPTION, 1000}},
-    {"ask", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 90, 1, {ask, MUSTER_ROLE_BEHAVIOUR, 100}},
-    {"survey", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_SLICEABLE, 70, 1, {survey, MUSTER_ROLE_BEHAVIOUR, 500}},
-    {"follow", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 50, 0, {follow, MUSTER_ROLE_BEHAVIOUR, 150}},
-    {"act", MUSTER_ROLE_ACTION, MUSTER_MODE_RUN, 50, 1, {act, MUSTER_ROLE_ACTION, 150}},
+    {"hear", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 90, 1, {pathstorm_walker_hear, MUSTER_ROLE_PERCEPTION, 100}},
+    {"look", MUSTER_ROLE_PERCEPTION, MUSTER_MODE_RUN, 10, 2, {pathstorm_walker_look, MUSTER_ROLE_PERCEPTION, 1000}},
+    {"ask", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 90, 1, {pathstorm_walker_ask, MUSTER_ROLE_BEHAVIOUR, 100}},
+    {"survey",
+     MUSTER_ROLE_BEHAVIOUR,
+     MUSTER_MODE_SLICEABLE,
+     70,
+     1,
+     {pathstorm_walker_survey, MUSTER_ROLE_BEHAVIOUR, 500}},
+    {"follow", MUSTER_ROLE_BEHAVIOUR, MUSTER_MODE_RUN, 50, 0, {pathstorm_walker_follow, MUSTER_ROLE_BEHAVIOUR, 150}},
+    {"act", MUSTER_ROLE_ACTION, MUSTER_MODE_RUN, 50, 1, {pathstorm_walker_act, MUSTER_ROLE_ACTION, 150}},
 };
 
 enum { SETS = sizeof walker_sets / sizeof *walker_sets };

@@ -33,7 +33,7 @@ static void population_close(void *instance) {
   free(population);
 }
 
-static muster_result check_options(const muster_module_options *options) {
+static muster_result population_check_options(const muster_module_options *options) {
   if (!options->path || !*options->path)
     return muster_module_fail(MUSTER_E_ARGUMENT, "population: no file; name a CSV file of NPC spawns");
   if (options->up_axis != 'y' && options->up_axis != 'z')
@@ -44,7 +44,7 @@ static muster_result check_options(const muster_module_options *options) {
   return MUSTER_OK;
 }
 
-static muster_result read_rows(struct population *population, const muster_module_options *options) {
+static muster_result population_read_rows(struct population *population, const muster_module_options *options) {
   population_rows *rows = &population->rows;
   muster_result result = population_file_read(options->path, options->up_axis, rows);
   if (result) return result;
@@ -56,7 +56,7 @@ static muster_result read_rows(struct population *population, const muster_modul
 }
 
 /* Gives out parts and observers; false when memory is refused. */
-static bool prepare(struct population *population, uint32_t observers_wanted) {
+static bool population_prepare(struct population *population, uint32_t observers_wanted) {
   population_rows *rows = &population->rows;
   population->families = calloc(rows->kind_count, sizeof *population->families);
   population->world_agents = calloc(rows->world_count, sizeof *population->world_agents);
@@ -70,13 +70,13 @@ static bool prepare(struct population *population, uint32_t observers_wanted) {
 
 static muster_result population_open(const muster_module_options *options, void **instance,
                                      muster_module_needs *needs) {
-  muster_result result = check_options(options);
+  muster_result result = population_check_options(options);
   if (result) return result;
   struct population *population = calloc(1, sizeof *population);
   if (!population) return muster_module_fail(MUSTER_E_MEMORY, "population: out of memory");
   population->seed = options->seed;
-  result = read_rows(population, options);
-  if (!result && !prepare(population, options->observers))
+  result = population_read_rows(population, options);
+  if (!result && !population_prepare(population, options->observers))
     result = muster_module_fail(MUSTER_E_MEMORY, "population: out of memory");
   if (result) {
     population_close(population);
@@ -102,8 +102,8 @@ static bool register_types(struct population *population, muster_world *world, u
   return true;
 }
 
-static bool spawn(const struct population *population, muster_world *world, uint32_t number, void *state,
-                  uint32_t bytes) {
+static bool population_spawn(const struct population *population, muster_world *world, uint32_t number, void *state,
+                             uint32_t bytes) {
   const population_row *row = &population->rows.rows[number];
   uint64_t kind = population->rows.kinds[row->kind];
   population_family family = population->families[row->kind];
@@ -129,7 +129,8 @@ static muster_result population_populate(void *instance, muster_world *world) {
   void *state = malloc(bytes);
   if (!state) return muster_module_fail(MUSTER_E_MEMORY, "population: out of memory");
   bool spawned = true;
-  for (uint32_t i = 0; spawned && i < population->rows.count; i++) spawned = spawn(population, world, i, state, bytes);
+  for (uint32_t i = 0; spawned && i < population->rows.count; i++)
+    spawned = population_spawn(population, world, i, state, bytes);
   free(state);
   return spawned && population_observers_enter(&population->observers, world) ? MUSTER_OK : MUSTER_E_FULL;
 }
@@ -152,7 +153,7 @@ typedef struct kept_population {
 enum { KEPT_VERSION = 1 };
 
 /* Another file, or another seed, gives another number. */
-static uint64_t number_of(const struct population *population) {
+static uint64_t population_number_of(const struct population *population) {
   uint64_t number = population_mix(population->seed) + population->rows.count;
   for (uint32_t i = 0; i < population->rows.count; i++) {
     const population_row *row = &population->rows.rows[i];
@@ -169,8 +170,8 @@ static muster_result population_save(void *instance, const muster_world *world, 
   const struct population *population = instance;
   const population_observers *observers = &population->observers;
   (void)world;
-  kept_population kept = {number_of(population),  KEPT_VERSION,     observers->count,
-                          observers->last_now_ns, observers->goals, observers->walked_m};
+  kept_population kept = {population_number_of(population), KEPT_VERSION,     observers->count,
+                          observers->last_now_ns,           observers->goals, observers->walked_m};
   bool written = write(&kept, sizeof kept, write_user) &&
                  write(observers->walkers, observers->count * sizeof *observers->walkers, write_user);
   return written ? MUSTER_OK : kept_unwritten("population");
@@ -195,7 +196,7 @@ static muster_result population_resume(void *instance, muster_world *world, cons
   uint32_t state_bytes;
   if (!register_types(population, world, &state_bytes)) return MUSTER_E_FULL;
   kept_take(&left, &kept, sizeof kept);
-  if (kept.version != KEPT_VERSION || kept.rows != number_of(population) || kept.walkers != observers->count)
+  if (kept.version != KEPT_VERSION || kept.rows != population_number_of(population) || kept.walkers != observers->count)
     return kept_refused("population");
   kept_take(&left, observers->walkers, observers->count * sizeof *observers->walkers);
   if (!kept_is_read(&left) || !walk_here(population)) return kept_refused("population");

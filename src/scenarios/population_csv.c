@@ -196,7 +196,7 @@ static const char *read_exponent(const char *at, const char *end, int32_t *expon
 }
 
 /* Reads a decimal number whatever the locale; false when the field is anything else. Too large a one is infinite. */
-static bool read_decimal(const csv_field *field, double *value) {
+static bool population_csv_read_decimal(const csv_field *field, double *value) {
   const char *at = field->text, *end = at + field->length;
   bool negative = at < end && *at == '-';
   if (at < end && (*at == '-' || *at == '+')) at++;
@@ -230,11 +230,11 @@ static bool is_not_finite(const csv_field *field) {
   return is_word(&word, "nan") || is_word(&word, "inf") || is_word(&word, "infinity");
 }
 
-static muster_result read_number(const csv_reader *reader, const csv_field *field, double least, double most,
-                                 double *value) {
+static muster_result population_csv_read_number(const csv_reader *reader, const csv_field *field, double least,
+                                                double most, double *value) {
   char reason[64];
   if (is_not_finite(field)) return fail_value(reader, field, "is not finite");
-  if (!read_decimal(field, value)) return fail_value(reader, field, "is not a number");
+  if (!population_csv_read_decimal(field, value)) return fail_value(reader, field, "is not a number");
   if (*value >= least && *value <= most) return MUSTER_OK;
   snprintf(reason, sizeof reason, "is not within %g .. %g", least, most);
   return fail_value(reader, field, reason);
@@ -305,7 +305,7 @@ static muster_result read_patrol(const csv_reader *reader, const csv_field *fiel
 
 static muster_result read_speed(const csv_reader *reader, const csv_field *field, float *speed_mps) {
   double value = 0;
-  muster_result result = field->length ? read_number(reader, field, -1, 1000, &value) : MUSTER_OK;
+  muster_result result = field->length ? population_csv_read_number(reader, field, -1, 1000, &value) : MUSTER_OK;
   if (!result && value < 0 && value > -1)
     return fail_value(reader, field, "is below 0, and not the -1 that means none");
   *speed_mps = value > 0 ? (float)value : 0;
@@ -316,11 +316,11 @@ static muster_result read_speed(const csv_reader *reader, const csv_field *field
 static muster_result take_field(csv_reader *reader, const csv_field *field, population_row *row) {
   switch ((csv_role)reader->roles[field->column]) {
   case ROLE_X:
-    return read_number(reader, field, -1e9, 1e9, &row->position.x);
+    return population_csv_read_number(reader, field, -1e9, 1e9, &row->position.x);
   case ROLE_Y:
-    return read_number(reader, field, -1e9, 1e9, &row->position.y);
+    return population_csv_read_number(reader, field, -1e9, 1e9, &row->position.y);
   case ROLE_Z:
-    return read_number(reader, field, -1e9, 1e9, &row->position.z);
+    return population_csv_read_number(reader, field, -1e9, 1e9, &row->position.z);
   case ROLE_KIND:
     return read_name(reader, field, &reader->kinds, &row->kind);
   case ROLE_WORLD:
@@ -362,7 +362,7 @@ static muster_result read_row(csv_reader *reader, population_row *row) {
   return MUSTER_OK;
 }
 
-static bool make_room(csv_reader *reader) {
+static bool population_csv_make_room(csv_reader *reader) {
   population_rows *rows = reader->rows;
   if (rows->count < reader->row_capacity) return true;
   uint32_t capacity = reader->row_capacity ? reader->row_capacity * 2 : 64;
@@ -373,12 +373,12 @@ static bool make_room(csv_reader *reader) {
   return true;
 }
 
-static muster_result read_rows(csv_reader *reader) {
+static muster_result population_csv_read_rows(csv_reader *reader) {
   population_rows *rows = reader->rows;
   while (next_row(reader)) {
     if (rows->count == reader->rows_max)
       return fail_line(reader, reader->line, "more than %" PRIu32 " rows", reader->rows_max);
-    if (!make_room(reader)) return fail_memory(reader);
+    if (!population_csv_make_room(reader)) return fail_memory(reader);
     population_row *row = &rows->rows[rows->count];
     muster_result result = read_row(reader, row);
     if (result) return result;
@@ -428,7 +428,7 @@ static muster_result read_table(csv_reader *reader) {
   size_t mark = strlen(byte_order_mark);
   if ((size_t)(reader->end - reader->at) >= mark && memcmp(reader->at, byte_order_mark, mark) == 0) reader->at += mark;
   muster_result result = read_header(reader);
-  return result ? result : read_rows(reader);
+  return result ? result : population_csv_read_rows(reader);
 }
 
 muster_result population_csv_parse(const char *file_name, const char *text, size_t bytes, char up_axis,

@@ -23,7 +23,7 @@ static muster_result fail_too_large(const char *path) {
 }
 
 /* Refuses early what cannot be read, and guesses the size of what can. */
-static muster_result look(const char *path, int file, size_t *guess_bytes) {
+static muster_result population_file_look(const char *path, int file, size_t *guess_bytes) {
   struct stat status;
   if (fstat(file, &status)) return fail(path, strerror(errno));
   if (S_ISDIR(status.st_mode)) return fail(path, "is a directory; a CSV file of spawns is needed");
@@ -34,7 +34,7 @@ static muster_result look(const char *path, int file, size_t *guess_bytes) {
 }
 
 /* Room for one more byte than the file has, so that its end is seen without another allocation. */
-static bool make_room(file_text *text, size_t guess_bytes) {
+static bool population_file_make_room(file_text *text, size_t guess_bytes) {
   if (text->bytes < text->capacity) return true;
   size_t capacity = text->capacity ? text->capacity * 2 : guess_bytes + 1;
   if (capacity < 4096) capacity = 4096;
@@ -47,7 +47,8 @@ static bool make_room(file_text *text, size_t guess_bytes) {
 
 static muster_result read_all(const char *path, int file, size_t guess_bytes, file_text *text) {
   for (;;) {
-    if (!make_room(text, guess_bytes)) return muster_module_fail(MUSTER_E_MEMORY, "%s: out of memory", path);
+    if (!population_file_make_room(text, guess_bytes))
+      return muster_module_fail(MUSTER_E_MEMORY, "%s: out of memory", path);
     ssize_t got = read(file, text->text + text->bytes, text->capacity - text->bytes);
     if (got == 0) return MUSTER_OK;
     if (got < 0 && errno != EINTR) return fail(path, strerror(errno));
@@ -62,7 +63,7 @@ muster_result population_file_read(const char *path, char up_axis, population_ro
   if (file < 0) return fail(path, strerror(errno));
   file_text text = {0};
   size_t guess_bytes = 0;
-  muster_result result = look(path, file, &guess_bytes);
+  muster_result result = population_file_look(path, file, &guess_bytes);
   if (!result) result = read_all(path, file, guess_bytes, &text);
   close(file);
   if (!result) result = population_csv_parse(path, text.text, text.bytes, up_axis, POPULATION_ROWS_MAX, rows);

@@ -19,7 +19,7 @@ typedef struct route_stop {
 } route_stop;
 
 /* Spreads the lower 24 bits to every other bit. */
-static uint64_t spread(uint64_t bits) {
+static uint64_t population_observers_spread(uint64_t bits) {
   bits &= 0xffffff;
   bits = (bits | bits << 16) & 0x0000ffff0000ffffu;
   bits = (bits | bits << 8) & 0x00ff00ff00ff00ffu;
@@ -31,7 +31,7 @@ static uint64_t spread(uint64_t bits) {
 /* Cells of 120 m number the range of +-1e9 m with 24 bits; inside a cell the rows keep the order of the file. */
 static uint64_t route_key(const population_row *row) {
   uint64_t x = (uint64_t)((row->position.x + 1e9) / 120), y = (uint64_t)((row->position.y + 1e9) / 120);
-  return (uint64_t)row->world << 48 | (spread(x) | spread(y) << 1);
+  return (uint64_t)row->world << 48 | (population_observers_spread(x) | population_observers_spread(y) << 1);
 }
 
 static int compare_stops(const void *left, const void *right) {
@@ -63,7 +63,8 @@ static uint64_t next_random(population_observers *observers, uint32_t walker) {
 }
 
 /* A spawn not far along the route; at first, one anywhere in the world. */
-static void choose_goal(population_observers *observers, const population_rows *rows, uint32_t number, bool anywhere) {
+static void population_observers_choose_goal(population_observers *observers, const population_rows *rows,
+                                             uint32_t number, bool anywhere) {
   population_walker *walker = &observers->walkers[number];
   uint32_t first = observers->starts[walker->world], length = observers->starts[walker->world + 1] - first;
   uint64_t reach = anywhere || length <= 2 * GOAL_REACH ? length : 2 * GOAL_REACH + 1;
@@ -99,7 +100,7 @@ bool population_observers_begin(population_observers *observers, const populatio
   if (!observers->walkers || !lay_routes(observers, rows, world_agents)) return false;
   spread_walkers(observers, rows, world_agents);
   for (uint32_t i = 0; i < count; i++) {
-    choose_goal(observers, rows, i, true);
+    population_observers_choose_goal(observers, rows, i, true);
     observers->walkers[i].place = observers->walkers[i].goal;
   }
   return true;
@@ -126,7 +127,7 @@ static void walk_one(population_observers *observers, const population_rows *row
   walker->place.y += y * share;
   walker->place.z += z * share;
   observers->walked_m += gap_m * share;
-  if (share >= 1) choose_goal(observers, rows, number, false);
+  if (share >= 1) population_observers_choose_goal(observers, rows, number, false);
 }
 
 void population_observers_walk(population_observers *observers, const population_rows *rows, muster_world *world,

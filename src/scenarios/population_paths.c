@@ -32,7 +32,7 @@ static double choose_distance(muster_update *update) {
 }
 
 /* Some place to go to that is free, if a few tries find one; those who are far from home turn back. */
-static muster_position choose_goal(const paths_state *state, muster_update *update) {
+static muster_position population_paths_choose_goal(const paths_state *state, muster_update *update) {
   enum { TRIES = 6 };
   muster_position place = update->position, goal = place;
   double distance_m = choose_distance(update);
@@ -54,7 +54,8 @@ static muster_position next_on_circuit(population_circuit *circuit) {
 
 static void set_out(paths_state *state, muster_update *update) {
   if (!state->has_goal)
-    state->goal = state->circuit.speed_mps > 0 ? next_on_circuit(&state->circuit) : choose_goal(state, update);
+    state->goal =
+        state->circuit.speed_mps > 0 ? next_on_circuit(&state->circuit) : population_paths_choose_goal(state, update);
   state->has_goal = true;
   search_begin(&state->search, search_cell_at(update->position.x, update->position.y),
                search_cell_at(state->goal.x, state->goal.y));
@@ -71,7 +72,7 @@ static bool go(muster_position *place, muster_position to, double *distance_m) {
 }
 
 /* From cell to cell along the found way, then to the goal itself. */
-static bool follow(const paths_state *state, muster_position *place, double *distance_m) {
+static bool population_paths_follow(const paths_state *state, muster_position *place, double *distance_m) {
   search_cell cell = search_cell_at(place->x, place->y);
   while (search_step(&state->search, &cell)) {
     muster_position centre = {(cell.x + 0.5) * SEARCH_CELL_M, (cell.y + 0.5) * SEARCH_CELL_M, place->z};
@@ -81,12 +82,12 @@ static bool follow(const paths_state *state, muster_position *place, double *dis
 }
 
 /* Whoever finds no way climbs straight over, so that nobody stays walled in. */
-static void walk(paths_state *state, muster_update *update) {
+static void population_paths_walk(paths_state *state, muster_update *update) {
   bool found = state->search.status == SEARCH_FOUND;
   double time_s = population_seconds(update->elapsed_ns) + state->spare_s;
   double walked_m = (double)state->speed_mps * time_s, left_m = walked_m;
   muster_position place = update->position;
-  bool arrived = found ? follow(state, &place, &left_m) : go(&place, state->goal, &left_m);
+  bool arrived = found ? population_paths_follow(state, &place, &left_m) : go(&place, state->goal, &left_m);
   state->has_goal = !arrived;
   state->spare_s = fmin(left_m / (double)state->speed_mps, spare_max_s);
   *(state->circuit.speed_mps > 0 ? &state->circuit.walked_m : &state->wandered_m) += walked_m - left_m;
@@ -99,14 +100,14 @@ static void walk(paths_state *state, muster_update *update) {
 
 /* One slice: the first of an update begins the search, the one that ends it walks. The slices suffice for every cell.
  */
-static muster_atom_result think(muster_update *update) {
+static muster_atom_result population_paths_think(muster_update *update) {
   paths_state *state = update->state;
   if (state->search.status == SEARCH_NONE) set_out(state, update);
   state->nodes_expanded += search_expand(&state->search, SLICE_NODES);
   if (state->search.status == SEARCH_RUNNING) return MUSTER_ATOM_NEXT;
   population_public *public = update->published;
   public->activity = state->search.status;
-  walk(state, update);
+  population_paths_walk(state, update);
   state->search.status = SEARCH_NONE;
   return MUSTER_ATOM_FINISH;
 }
@@ -125,7 +126,7 @@ static uint64_t paths_cost_ns(const muster_cost_query *query, void *user) {
 
 /* The mean update takes 20 us; model_ns is each slice's part of that. */
 #define SLICE                                                                                                          \
-  { .run = think, .model_ns = 1250 }
+  { .run = population_paths_think, .model_ns = 1250 }
 #define FOUR_SLICES SLICE, SLICE, SLICE, SLICE
 
 static muster_type_def paths_define(void) {

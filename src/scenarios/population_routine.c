@@ -36,7 +36,7 @@ static void spend(routine_state *state, uint64_t duration_ns) {
 }
 
 /* What is most urgent, if anything is. */
-static uint32_t choose_activity(const routine_state *state) {
+static uint32_t population_routine_choose_activity(const routine_state *state) {
   static const uint32_t remedies[NEEDS] = {ACTIVITY_EAT, ACTIVITY_REST, ACTIVITY_TALK, ACTIVITY_WORK};
   uint32_t most = 0;
   for (uint32_t i = 1; i < NEEDS; i++)
@@ -51,13 +51,13 @@ static uint64_t choose_duration(uint64_t random) {
 
 /* However long the agent slept, its activities follow one another as if it had been watched, but for a sleep of hours:
  * past so many changes the rest of the time goes to the last activity. */
-static void live(muster_update *update, routine_state *state) {
+static void population_routine_live(muster_update *update, routine_state *state) {
   enum { CHANGES_MAX = 1024 };
   uint64_t time_ns = update->elapsed_ns;
   for (int changes = 0; time_ns >= state->left_ns && changes < CHANGES_MAX; changes++) {
     spend(state, state->left_ns);
     time_ns -= state->left_ns;
-    state->activity = choose_activity(state);
+    state->activity = population_routine_choose_activity(state);
     state->left_ns = choose_duration(muster_update_random(update));
     state->activities++;
   }
@@ -68,7 +68,7 @@ static void live(muster_update *update, routine_state *state) {
 static muster_atom_result routine_run(muster_update *update) {
   routine_state *state = update->state;
   population_public *public = update->published;
-  live(update, state);
+  population_routine_live(update, state);
   public->activity = state->activity;
   if (state->circuit.speed_mps > 0) {
     double seconds = population_seconds(update->elapsed_ns);

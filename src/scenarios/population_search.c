@@ -40,7 +40,7 @@ static bool comes_before(const search_entry *a, const search_entry *b) {
   return a->cost > b->cost; /* of equals, the one nearer to its end */
 }
 
-static void push(population_search *search, search_entry entry) {
+static void population_search_push(population_search *search, search_entry entry) {
   uint32_t slot = search->open_count;
   if (slot == SEARCH_OPEN_MAX)
     slot--; /* the last leaf is among the worst */
@@ -51,7 +51,7 @@ static void push(population_search *search, search_entry entry) {
   search->open[slot] = entry;
 }
 
-static search_entry pop(population_search *search) {
+static search_entry population_search_pop(population_search *search) {
   search_entry *open = search->open, first = open[0], last = open[--search->open_count];
   uint32_t slot = 0, child;
   while ((child = slot * 2 + 1) < search->open_count) {
@@ -86,7 +86,7 @@ static void close_cell(population_search *search, uint16_t index, uint32_t step)
 }
 
 /* The least that the way from a cell to the start can cost: diagonal as far as possible, then straight. */
-static uint16_t least_cost(const population_search *search, uint16_t index) {
+static uint16_t population_search_least_cost(const population_search *search, uint16_t index) {
   int across = abs(index % SEARCH_WINDOW - search->start % SEARCH_WINDOW);
   int along = abs(index / SEARCH_WINDOW - search->start / SEARCH_WINDOW);
   int shorter = across < along ? across : along, longer = across < along ? along : across;
@@ -103,7 +103,8 @@ void search_begin(population_search *search, search_cell start, search_cell goal
   memset(search->closed, 0, sizeof search->closed);
   if (!window_index(search, start, &search->start) || !window_index(search, goal, &search->goal)) return;
   search->status = SEARCH_RUNNING;
-  push(search, (search_entry){.estimate = least_cost(search, search->goal), .cell = search->goal});
+  population_search_push(
+      search, (search_entry){.estimate = population_search_least_cost(search, search->goal), .cell = search->goal});
 }
 
 static bool is_open_ground(const population_search *search, search_cell cell, uint16_t *index) {
@@ -112,7 +113,7 @@ static bool is_open_ground(const population_search *search, search_cell cell, ui
 }
 
 /* Reaches out from a cell that was just closed. Nobody squeezes diagonally past a blocked corner. */
-static void reach_out(population_search *search, const search_entry *from) {
+static void population_search_reach_out(population_search *search, const search_entry *from) {
   search_cell centre = window_cell(search, from->cell);
   uint16_t around[8];
   bool open[8];
@@ -122,8 +123,8 @@ static void reach_out(population_search *search, const search_entry *from) {
     bool diagonal = i & 1;
     if (!open[i] || (diagonal && !(open[i - 1] && open[(i + 1) & 7])) || closed_bits(search, around[i])) continue;
     uint16_t cost = (uint16_t)(from->cost + (diagonal ? 14 : 10));
-    uint16_t estimate = (uint16_t)(cost + least_cost(search, around[i]));
-    push(search, (search_entry){estimate, cost, around[i], (uint16_t)(i ^ 4)});
+    uint16_t estimate = (uint16_t)(cost + population_search_least_cost(search, around[i]));
+    population_search_push(search, (search_entry){estimate, cost, around[i], (uint16_t)(i ^ 4)});
   }
 }
 
@@ -134,14 +135,14 @@ uint32_t search_expand(population_search *search, uint32_t nodes) {
       search->status = SEARCH_MISSED;
       break;
     }
-    search_entry entry = pop(search);
+    search_entry entry = population_search_pop(search);
     if (closed_bits(search, entry.cell)) continue;
     close_cell(search, entry.cell, entry.step);
     expanded++;
     if (entry.cell == search->start)
       search->status = SEARCH_FOUND;
     else
-      reach_out(search, &entry);
+      population_search_reach_out(search, &entry);
   }
   return expanded;
 }

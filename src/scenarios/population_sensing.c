@@ -61,8 +61,8 @@ static bool is_in_sight(const muster_update *update, vector place, float distanc
 }
 
 /* Who is stronger threatens, the more so the nearer and the stronger; who is alike is company. */
-static struct threat appraise(appraisal *seen, const muster_update *update, const muster_neighbour *near,
-                              vector place) {
+static struct threat population_sensing_appraise(appraisal *seen, const muster_update *update,
+                                                 const muster_neighbour *near, vector place) {
   const population_public *own = update->published, *other = near->published;
   float advantage = other->strength - own->strength, likeness = 1 - fabsf(advantage);
   float gap_m = near->distance_m - company_m;
@@ -87,7 +87,8 @@ static float threat_at(const struct threat *threats, uint32_t count, vector plac
 
 /* Compares places around that a straight way leads to, near and far ones in turn from a random direction on. Pasture is
  * better where it is safe and nearer home. */
-static void survey(sensing_state *state, muster_update *update, const struct threat *threats, uint32_t count) {
+static void population_sensing_survey(sensing_state *state, muster_update *update, const struct threat *threats,
+                                      uint32_t count) {
   float turn = muster_update_random_share(update), safest = INFINITY, richest = -INFINITY;
   vector home = {(float)(state->home_x - update->position.x), (float)(state->home_y - update->position.y)};
   for (uint32_t i = 0; i < SPOTS; i++) {
@@ -112,9 +113,9 @@ static muster_atom_result sense(muster_update *update) {
   for (uint32_t i = 0; i < count; i++) {
     vector place = {(float)(near[i].position.x - update->position.x), (float)(near[i].position.y - update->position.y)};
     if (is_in_sight(update, place, near[i].distance_m))
-      threats[in_sight++] = appraise(&state->seen, update, &near[i], place);
+      threats[in_sight++] = population_sensing_appraise(&state->seen, update, &near[i], place);
   }
-  survey(state, update, threats, in_sight);
+  population_sensing_survey(state, update, threats, in_sight);
   return MUSTER_ATOM_NEXT;
 }
 
@@ -134,7 +135,7 @@ static void feel(sensing_state *state, float seconds) {
 }
 
 /* What each activity is worth now: products of how much it is needed and how well it can be done. */
-static void weigh(const sensing_state *state, float *worth) {
+static void population_sensing_weigh(const sensing_state *state, float *worth) {
   float calm = 1 - rise(state->fear, 0.35f, 12);
   float drawn_off = rise(state->fatigue, 0.6f, 10);
   worth[ACTIVITY_REST] = (0.15f + 0.85f * drawn_off) * calm;
@@ -145,9 +146,9 @@ static void weigh(const sensing_state *state, float *worth) {
   worth[state->activity] *= 1.15f; /* a change of mind must be worth it */
 }
 
-static uint32_t choose(const sensing_state *state) {
+static uint32_t population_sensing_choose(const sensing_state *state) {
   float worth[ACTIVITIES];
-  weigh(state, worth);
+  population_sensing_weigh(state, worth);
   uint32_t best = ACTIVITY_REST;
   for (uint32_t i = 1; i < ACTIVITIES; i++)
     if (worth[i] > worth[best]) best = i;
@@ -177,11 +178,11 @@ static muster_position act_out(sensing_state *state, const muster_update *update
   }
 }
 
-static muster_atom_result decide(muster_update *update) {
+static muster_atom_result population_sensing_decide(muster_update *update) {
   sensing_state *state = update->state;
   population_public *public = update->published;
   feel(state, (float)population_seconds(update->elapsed_ns));
-  uint32_t activity = choose(state);
+  uint32_t activity = population_sensing_choose(state);
   state->choices += activity != state->activity;
   public->activity = state->activity = activity;
   muster_position place = act_out(state, update);
@@ -195,7 +196,7 @@ static muster_atom_result decide(muster_update *update) {
 
 static muster_type_def sensing_define(void) {
   static const muster_atom atoms[] = {{.run = sense, .role = MUSTER_ROLE_PERCEPTION, .model_ns = 3400},
-                                      {.run = decide, .model_ns = 400}};
+                                      {.run = population_sensing_decide, .model_ns = 400}};
   muster_type_def def = population_define("sensing", sizeof(sensing_state), 100000000u, 2000000000u);
   def.atoms = atoms;
   def.atom_count = 2;

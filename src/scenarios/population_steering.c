@@ -49,7 +49,7 @@ static float apart(vector a, vector b) {
   return sqrtf((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
 }
 
-static void look(const muster_update *update, vector velocity, surroundings *around) {
+static void population_steering_look(const muster_update *update, vector velocity, surroundings *around) {
   muster_neighbour near[NEIGHBOURS];
   around->place = update->position;
   around->now = velocity;
@@ -152,7 +152,7 @@ static muster_atom_result steering_run(muster_update *update) {
   steering_state *state = update->state;
   population_public *public = update->published;
   surroundings around;
-  look(update, state->velocity, &around);
+  population_steering_look(update, state->velocity, &around);
   double seconds = population_seconds(update->elapsed_ns);
   bool patrols = state->circuit.speed_mps > 0;
   muster_update_move(update, patrols ? patrol(state, &around, seconds)

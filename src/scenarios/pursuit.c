@@ -6,7 +6,7 @@
 
 enum { AGENTS_DEFAULT = 1000, AGENTS_MAX = 1000000, OBSERVERS_MAX = 65536, VERSION = 1 /* of what is kept */ };
 
-static muster_result check_options(const muster_module_options *options) {
+static muster_result pursuit_check_options(const muster_module_options *options) {
   if (!options || options->size == 0)
     return muster_module_fail(MUSTER_E_NOT_INITIALISED,
                               "pursuit: the options were not set by muster_default_module_options()");
@@ -21,7 +21,7 @@ static muster_result check_options(const muster_module_options *options) {
 }
 
 static muster_result open_torus(const muster_module_options *options, void **instance, muster_module_needs *needs) {
-  muster_result result = check_options(options);
+  muster_result result = pursuit_check_options(options);
   if (result) return result;
   pursuit *self = calloc(1, sizeof *self);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "pursuit: no memory");
@@ -55,7 +55,7 @@ void pursuit_choose(void *instance, const pursuit_version *version) {
 }
 
 /* Whom everybody follows is settled when all have their ids: at the intake. */
-static muster_result spawn_all(const pursuit *self, muster_world *world, muster_type type) {
+static muster_result pursuit_spawn_all(const pursuit *self, muster_world *world, muster_type type) {
   for (uint32_t i = 0; i < self->agents; i++) {
     pursuit_face face = pursuit_first_face(self->seed, i);
     pursuit_body body = {.number = i};
@@ -71,7 +71,7 @@ static muster_result spawn_all(const pursuit *self, muster_world *world, muster_
 }
 
 /* Observers stand about. */
-static muster_result add_observers(const pursuit *self, muster_world *world) {
+static muster_result pursuit_add_observers(const pursuit *self, muster_world *world) {
   for (uint32_t i = 0; i < self->observers; i++) {
     muster_observer_def def = muster_default_observer_def();
     def.position = pursuit_first_place(self->seed + 1, i, self->side_m);
@@ -80,15 +80,15 @@ static muster_result add_observers(const pursuit *self, muster_world *world) {
   return MUSTER_OK;
 }
 
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result pursuit_populate(void *instance, muster_world *world) {
   pursuit *self = instance;
   muster_type type = pursuit_register(self, world);
   if (!type.index) return MUSTER_E_ARGUMENT;
-  muster_result result = spawn_all(self, world, type);
-  return result ? result : add_observers(self, world);
+  muster_result result = pursuit_spawn_all(self, world, type);
+  return result ? result : pursuit_add_observers(self, world);
 }
 
-static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+static void pursuit_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
   pursuit *self = instance;
   (void)world;
   if (!self->begun) self->begin_ns = sim_now_ns;
@@ -102,7 +102,8 @@ typedef struct kept_torus {
   uint64_t seed, begin_ns, frame_ns;
 } kept_torus;
 
-static muster_result save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
+static muster_result pursuit_save(void *instance, const muster_world *world, muster_module_write write,
+                                  void *write_user) {
   const pursuit *self = instance;
   kept_torus kept = {.version = VERSION,
                      .agents = self->agents,
@@ -117,7 +118,7 @@ static muster_result save(void *instance, const muster_world *world, muster_modu
   return written ? MUSTER_OK : kept_unwritten("pursuit");
 }
 
-static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+static muster_result pursuit_resume(void *instance, muster_world *world, const void *bytes, size_t count) {
   pursuit *self = instance;
   kept_bytes left = {.bytes = bytes, .count = count};
   kept_torus kept;
@@ -142,12 +143,12 @@ const muster_module *muster_module_pursuit(void) {
       .summary =
           "Wright & Marshall's testbed: agents on a torus follow one another and avoid collisions, 60 times a second",
       .open = open_torus,
-      .populate = populate,
-      .before_frame = before_frame,
+      .populate = pursuit_populate,
+      .before_frame = pursuit_before_frame,
       .report = pursuit_report,
       .close = close_torus,
-      .save = save,
-      .resume = resume,
+      .save = pursuit_save,
+      .resume = pursuit_resume,
   };
   return &module;
 }

@@ -33,7 +33,7 @@ void pursuit_loop_close(pursuit_loop *loop) {
   free(loop);
 }
 
-static bool reserve(pursuit_loop *loop) {
+static bool pursuit_loop_reserve(pursuit_loop *loop) {
   loop->targets = calloc(loop->agents, sizeof *loop->targets);
   loop->bodies = calloc(loop->agents, sizeof *loop->bodies);
   loop->seen = calloc(loop->agents, sizeof *loop->seen);
@@ -47,7 +47,7 @@ pursuit_loop *pursuit_loop_open(uint32_t agents, uint64_t seed, bool coarse) {
   loop->agents = agents;
   loop->coarse = coarse;
   loop->side_m = pursuit_side_m(agents);
-  if (!reserve(loop)) {
+  if (!pursuit_loop_reserve(loop)) {
     pursuit_loop_close(loop);
     return NULL;
   }
@@ -70,7 +70,7 @@ void pursuit_loop_begin(pursuit_loop *loop) {
 /* ------------------------------------------------------------------------------------------------------------- steps
  */
 
-static void see_target(const pursuit_loop *loop, uint32_t agent) {
+static void pursuit_loop_see_target(const pursuit_loop *loop, uint32_t agent) {
   const loop_face *own = &loop->seen[agent], *target = &loop->seen[loop->targets[agent]];
   pursuit_body *body = &loop->bodies[agent];
   body->target_x = (float)pursuit_way(loop->side_m, own->place.x, target->place.x);
@@ -80,7 +80,7 @@ static void see_target(const pursuit_loop *loop, uint32_t agent) {
   body->updates++;
 }
 
-static void see_neighbours(const pursuit_loop *loop, uint32_t agent) {
+static void pursuit_loop_see_neighbours(const pursuit_loop *loop, uint32_t agent) {
   const double sight_m = (double)pursuit_sight_m;
   const loop_face *own = &loop->seen[agent];
   pursuit_body *body = &loop->bodies[agent];
@@ -124,8 +124,8 @@ void pursuit_loop_run(pursuit_loop *loop) {
   bool follows = is_due(time, PURSUIT_FOLLOW), avoids = is_due(time, PURSUIT_AVOID);
   pursuit_loop_begin(loop);
   for (uint32_t i = 0; i < loop->agents; i++) {
-    see_target(loop, i);
-    if (looks) see_neighbours(loop, i);
+    pursuit_loop_see_target(loop, i);
+    if (looks) pursuit_loop_see_neighbours(loop, i);
     if (plans) plan(loop, i);
     if (follows) follow(loop, i);
     for (uint32_t slice = 0; avoids && slice < PURSUIT_AVOID_ATOMS; slice++) avoid(loop, i, slice);
@@ -140,11 +140,11 @@ static uint32_t number_of(const muster_update *update) {
   return (uint32_t)(uintptr_t)update->user;
 }
 static muster_atom_result run_see_target(muster_update *update) {
-  see_target(update->type_user, number_of(update));
+  pursuit_loop_see_target(update->type_user, number_of(update));
   return MUSTER_ATOM_NEXT;
 }
 static muster_atom_result run_see_neighbours(muster_update *update) {
-  see_neighbours(update->type_user, number_of(update));
+  pursuit_loop_see_neighbours(update->type_user, number_of(update));
   return MUSTER_ATOM_NEXT;
 }
 static muster_atom_result run_plan(muster_update *update) {

@@ -21,7 +21,8 @@ static double distance_to(const pursuit *self, const muster_world *world, muster
   return hypot(pursuit_way(self->side_m, from.x, info.position.x), pursuit_way(self->side_m, from.y, info.position.y));
 }
 
-static void count_one(const pursuit *self, const muster_world *world, const muster_agent_info *info, census *sums) {
+static void pursuit_report_count_one(const pursuit *self, const muster_world *world, const muster_agent_info *info,
+                                     census *sums) {
   const pursuit_body *body = info->state;
   sums->agents++;
   sums->outside += is_outside(self, info->position);
@@ -39,12 +40,13 @@ static void count_one(const pursuit *self, const muster_world *world, const must
   }
 }
 
-static census take_census(const pursuit *self, const muster_world *world) {
+static census pursuit_report_take_census(const pursuit *self, const muster_world *world) {
   census sums = {0};
   muster_agent_info info = muster_default_agent_info();
   for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(world, agent))
-    if (muster_agent_read(world, agent, &info) == MUSTER_OK && info.active) count_one(self, world, &info, &sums);
+    if (muster_agent_read(world, agent, &info) == MUSTER_OK && info.active)
+      pursuit_report_count_one(self, world, &info, &sums);
   return sums;
 }
 
@@ -59,7 +61,7 @@ static void emit_of_set(muster_module_emit emit, void *emit_user, pursuit_set se
 
 void pursuit_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   const pursuit *self = instance;
-  census sums = take_census(self, world);
+  census sums = pursuit_report_take_census(self, world);
   double agents = sums.agents ? sums.agents : 1;
   emit("pursuers", sums.agents, emit_user);
   emit("simulated_s", (double)(self->frame_ns - self->begin_ns) * 1e-9, emit_user);

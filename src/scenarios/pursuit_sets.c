@@ -83,7 +83,7 @@ static float seconds(uint64_t ns) {
   return (float)((double)ns * 1e-9);
 }
 
-static void see_target(muster_update *update, const struct turn *it) {
+static void pursuit_sets_see_target(muster_update *update, const struct turn *it) {
   muster_position place;
   pursuit_body *body = it->body;
   body->pass_ns = it->self->frame_ns;
@@ -96,7 +96,7 @@ static void see_target(muster_update *update, const struct turn *it) {
   body->target_speed = face->speed_mps;
 }
 
-static void see_neighbours(muster_update *update, const struct turn *it) {
+static void pursuit_sets_see_neighbours(muster_update *update, const struct turn *it) {
   muster_neighbour near[PURSUIT_SIGHTS];
   uint32_t count = muster_update_nearby(update, pursuit_sight_m, (muster_type){0}, near, PURSUIT_SIGHTS);
   it->body->seen = 0;
@@ -114,7 +114,7 @@ static bool broke_limits(const pursuit_face *before, const pursuit_face *after, 
          after->speed_mps < 0.0f || after->speed_mps > pursuit_speed_max_mps;
 }
 
-static void steer(muster_update *update, const struct turn *it) {
+static void pursuit_sets_steer(muster_update *update, const struct turn *it) {
   pursuit_face before = *it->face;
   float elapsed_s = seconds(update->elapsed_ns);
   muster_position place = pursuit_steer(it->body, it->face, update->position, it->self->side_m, elapsed_s);
@@ -124,7 +124,7 @@ static void steer(muster_update *update, const struct turn *it) {
 
 /* ------------------------------------------------------------------------------------------------------- callbacks */
 
-static void think(const struct turn *it, uint32_t atom) {
+static void pursuit_sets_think(const struct turn *it, uint32_t atom) {
   bool coarse = it->self->version.coarse;
   pursuit_set set = pursuit_set_of(atom);
   if (set == PURSUIT_PLAN) pursuit_plan(it->body, it->face, coarse);
@@ -135,17 +135,17 @@ static void think(const struct turn *it, uint32_t atom) {
 static void run_atom(muster_update *update, uint32_t atom) {
   struct turn it = turn_of(update);
   if (atom == SEE_TARGET)
-    see_target(update, &it);
+    pursuit_sets_see_target(update, &it);
   else if (atom == SEE_NEIGHBOURS)
-    see_neighbours(update, &it);
+    pursuit_sets_see_neighbours(update, &it);
   else if (atom == STEER)
-    steer(update, &it);
+    pursuit_sets_steer(update, &it);
   else
-    think(&it, atom);
+    pursuit_sets_think(&it, atom);
   if (atom < AVOID_FIRST || atom >= AVOID_LAST) end_set(it.self, it.body, pursuit_set_of(atom));
 }
 
-static muster_atom_result run(muster_update *update, uint32_t atom) {
+static muster_atom_result pursuit_sets_run(muster_update *update, uint32_t atom) {
   const pursuit_meter *meter = ((const pursuit *)update->type_user)->version.meter;
   uint64_t begin_ns = meter ? meter->now_ns(meter->user) : 0;
   run_atom(update, atom);
@@ -156,34 +156,34 @@ static muster_atom_result run(muster_update *update, uint32_t atom) {
 
 /* A callback is not told which atom it is. */
 static muster_atom_result run_see_target(muster_update *update) {
-  return run(update, SEE_TARGET);
+  return pursuit_sets_run(update, SEE_TARGET);
 }
 static muster_atom_result run_see_neighbours(muster_update *update) {
-  return run(update, SEE_NEIGHBOURS);
+  return pursuit_sets_run(update, SEE_NEIGHBOURS);
 }
 static muster_atom_result run_plan(muster_update *update) {
-  return run(update, PLAN);
+  return pursuit_sets_run(update, PLAN);
 }
 static muster_atom_result run_follow(muster_update *update) {
-  return run(update, FOLLOW);
+  return pursuit_sets_run(update, FOLLOW);
 }
 static muster_atom_result run_avoid_1(muster_update *update) {
-  return run(update, AVOID_FIRST);
+  return pursuit_sets_run(update, AVOID_FIRST);
 }
 static muster_atom_result run_avoid_2(muster_update *update) {
-  return run(update, AVOID_FIRST + 1);
+  return pursuit_sets_run(update, AVOID_FIRST + 1);
 }
 static muster_atom_result run_avoid_3(muster_update *update) {
-  return run(update, AVOID_FIRST + 2);
+  return pursuit_sets_run(update, AVOID_FIRST + 2);
 }
 static muster_atom_result run_avoid_4(muster_update *update) {
-  return run(update, AVOID_FIRST + 3);
+  return pursuit_sets_run(update, AVOID_FIRST + 3);
 }
 static muster_atom_result run_avoid_5(muster_update *update) {
-  return run(update, AVOID_LAST);
+  return pursuit_sets_run(update, AVOID_LAST);
 }
 static muster_atom_result run_steer(muster_update *update) {
-  return run(update, STEER);
+  return pursuit_sets_run(update, STEER);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- type

@@ -32,7 +32,7 @@ double pursuit_side_m(uint32_t agents) {
 }
 
 /* The finaliser of SplitMix64: every input bit reaches every output bit. */
-static uint64_t mix(uint64_t value) {
+static uint64_t pursuit_think_mix(uint64_t value) {
   value ^= value >> 30;
   value *= 0xbf58476d1ce4e5b9u;
   value ^= value >> 27;
@@ -42,7 +42,7 @@ static uint64_t mix(uint64_t value) {
 
 /* The which-th of an agent's own random numbers. */
 static uint64_t random_of(uint64_t seed, uint32_t number, uint32_t which) {
-  return mix(mix(seed + 0x9e3779b97f4a7c15u) + number * 16ull + which);
+  return pursuit_think_mix(pursuit_think_mix(seed + 0x9e3779b97f4a7c15u) + number * 16ull + which);
 }
 
 static double share_of(uint64_t random) {
@@ -136,7 +136,7 @@ static float crowding(const pursuit_body *self, const motion *it, float time_s) 
 }
 
 /* Goes through the next seconds of one manoeuvre. */
-static void weigh(pursuit_body *self, const pursuit_face *own, float turn, float speed) {
+static void pursuit_think_weigh(pursuit_body *self, const pursuit_face *own, float turn, float speed) {
   motion it = {0, 0, own->heading, own->speed_mps};
   float cost = 2.0f * fabsf(turn) + fabsf(speed - self->aim_speed);
   for (uint32_t i = 1; i <= AVOID_STEPS; i++) {
@@ -156,9 +156,9 @@ void pursuit_avoid(pursuit_body *self, const pursuit_face *own, uint32_t slice, 
   for (uint32_t i = slice; i < PURSUIT_HEADINGS && !coarse; i += PURSUIT_AVOID_ATOMS) {
     float turn = widest * ((float)i / (float)(PURSUIT_HEADINGS / 2) - 1.0f);
     for (uint32_t j = 0; j < PURSUIT_SPEEDS; j++)
-      weigh(self, own, turn, pursuit_speed_max_mps * (float)j / (float)(PURSUIT_SPEEDS - 1));
+      pursuit_think_weigh(self, own, turn, pursuit_speed_max_mps * (float)j / (float)(PURSUIT_SPEEDS - 1));
   }
-  if (coarse && slice == 0) weigh(self, own, 0.0f, self->aim_speed);
+  if (coarse && slice == 0) pursuit_think_weigh(self, own, 0.0f, self->aim_speed);
   if (slice + 1 < PURSUIT_AVOID_ATOMS) return;
   self->dodge_heading = self->best_heading;
   self->dodge_speed = self->best_speed;

@@ -23,7 +23,7 @@ typedef struct rankin {
   double side_m;
 } rankin;
 
-static uint64_t mix(uint64_t value) {
+static uint64_t rankin_mix(uint64_t value) {
   value ^= value >> 30;
   value *= 0xbf58476d1ce4e5b9u;
   value ^= value >> 27;
@@ -60,7 +60,7 @@ static void set_levels(muster_type_def *type, uint32_t level) {
   }
 }
 
-static muster_type register_type(muster_world *world, const rankin_def *def) {
+static muster_type rankin_register_type(muster_world *world, const rankin_def *def) {
   static const muster_atom atoms[] = {{.run = decide, .role = MUSTER_ROLE_BEHAVIOUR}};
   muster_type_def type = muster_default_type_def();
   type.name = "character";
@@ -76,18 +76,18 @@ static muster_type register_type(muster_world *world, const rankin_def *def) {
 }
 
 /* Characters of a role follow each other, as the roles of the paper do. */
-static muster_agent spawn(muster_world *world, const rankin_def *def, muster_type type, uint32_t number) {
-  uint64_t random = mix(mix(def->seed + 1) + number);
+static muster_agent rankin_spawn(muster_world *world, const rankin_def *def, muster_type type, uint32_t number) {
+  uint64_t random = rankin_mix(rankin_mix(def->seed + 1) + number);
   uint32_t role = number % RANKIN_ROLES;
   rankin_mind mind;
   muster_agent_def agent = muster_default_agent_def();
   rankin_be_born(&mind, role, random);
   agent.type = type;
   agent.state = &mind;
-  agent.position.x = share(mix(random + 1)) * def->side_m;
-  agent.position.y = share(mix(random + 2)) * def->side_m;
+  agent.position.x = share(rankin_mix(random + 1)) * def->side_m;
+  agent.position.y = share(rankin_mix(random + 2)) * def->side_m;
   agent.role = (float)(role + 1) / RANKIN_ROLES;
-  agent.designer = (float)share(mix(random + 3));
+  agent.designer = (float)share(rankin_mix(random + 3));
   if (def->level != RANKIN_DYNAMIC) {
     agent.importance_floor = def->alike ? 0.5f : agent.role * 0.999f; /* at 1 no threshold would be above it */
     agent.elasticity = 1.0f;
@@ -96,11 +96,11 @@ static muster_agent spawn(muster_world *world, const rankin_def *def, muster_typ
 }
 
 muster_result rankin_populate(muster_world *world, const rankin_def *def, muster_type *type) {
-  *type = register_type(world, def);
+  *type = rankin_register_type(world, def);
   muster_agent before = {0, 0};
   if (type->index == 0) return MUSTER_E_ARGUMENT;
   for (uint32_t i = 0; i < def->characters; i++) {
-    muster_agent agent = spawn(world, def, *type, i);
+    muster_agent agent = rankin_spawn(world, def, *type, i);
     if (muster_agent_is_null(agent)) return MUSTER_E_FULL;
     /* Every eighth keeps the company of the one before it: as far as commands have room, and where it counts. */
     if (i % 8 == 1) muster_agent_meet(world, agent, before);
@@ -114,7 +114,8 @@ rankin_life rankin_life_of(const void *state) {
   return (rankin_life){mind->role, mind->runs};
 }
 
-static muster_result open_world(const muster_module_options *options, void **instance, muster_module_needs *needs) {
+static muster_result rankin_open_world(const muster_module_options *options, void **instance,
+                                       muster_module_needs *needs) {
   if (options->path) return muster_module_fail(MUSTER_E_ARGUMENT, "rankin takes no file");
   if (options->agents > AGENTS_MAX)
     return muster_module_fail(MUSTER_E_ARGUMENT, "rankin has room for %d agents, not %u", AGENTS_MAX, options->agents);
@@ -142,15 +143,15 @@ static rankin_def def_of(const rankin *self) {
                       .side_m = self->side_m};
 }
 
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result scenarios_rankin_populate(void *instance, muster_world *world) {
   const rankin *self = instance;
   muster_type type;
   rankin_def def = def_of(self);
   for (uint32_t i = 0; i < self->observers; i++) {
     muster_observer_def observer = muster_default_observer_def();
-    uint64_t random = mix(mix(self->seed + 2) + i);
-    observer.position.x = share(mix(random)) * self->side_m;
-    observer.position.y = share(mix(random + 1)) * self->side_m;
+    uint64_t random = rankin_mix(rankin_mix(self->seed + 2) + i);
+    observer.position.x = share(rankin_mix(random)) * self->side_m;
+    observer.position.y = share(rankin_mix(random + 1)) * self->side_m;
     observer.near_m = 25.0f;
     observer.far_m = 150.0f;
     if (muster_observer_add(world, &observer).generation == 0) return MUSTER_E_FULL;
@@ -174,15 +175,15 @@ static muster_result save(void *instance, const muster_world *world, muster_modu
   return write(&kept, sizeof kept, write_user) ? MUSTER_OK : kept_unwritten("rankin");
 }
 
-static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+static muster_result rankin_resume(void *instance, muster_world *world, const void *bytes, size_t count) {
   kept_square own = describe(instance);
   rankin_def def = def_of(instance);
-  if (register_type(world, &def).index == 0) return MUSTER_E_ARGUMENT;
+  if (rankin_register_type(world, &def).index == 0) return MUSTER_E_ARGUMENT;
   bool same = count == sizeof own && memcmp(bytes, &own, sizeof own) == 0;
   return same ? MUSTER_OK : kept_refused("rankin");
 }
 
-static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
+static void rankin_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   muster_agent_info info = muster_default_agent_info();
   uint64_t runs = 0, achieved = 0, acted = 0, planned = 0, never = 0;
   (void)instance;
@@ -209,12 +210,12 @@ const muster_module *muster_module_rankin(void) {
       .abi = MUSTER_MODULE_ABI,
       .name = "rankin",
       .summary = "characters of Rankin, Acton & Katchabaw: roles, desires, emotions, goals, and plans at four levels",
-      .open = open_world,
-      .populate = populate,
-      .report = report,
+      .open = rankin_open_world,
+      .populate = scenarios_rankin_populate,
+      .report = rankin_report,
       .close = free,
       .save = save,
-      .resume = resume,
+      .resume = rankin_resume,
   };
   return &module;
 }

@@ -34,7 +34,7 @@ static const struct {
 } default_plans[RANKIN_GOALS] = {
     {9, {1, 4, 5, 6, 0, 2, 3, 1, 4}}, {5, {0, 3, 1, 4, 5}}, {6, {1, 5, 6, 0, 2, 7}}, {2, {0, 7}}, {3, {1, 5, 6}}};
 
-static uint64_t mix(uint64_t value) {
+static uint64_t rankin_mind_mix(uint64_t value) {
   value ^= value >> 30;
   value *= 0xbf58476d1ce4e5b9u;
   value ^= value >> 27;
@@ -44,7 +44,7 @@ static uint64_t mix(uint64_t value) {
 
 /* How much a desire or an emotion has to do with a goal or an event: fixed numbers -1..1. */
 static float bearing(uint32_t of, uint32_t on) {
-  return (float)((int32_t)(mix(of * 131u + on) & 0xff) - 128) / 128.0f;
+  return (float)((int32_t)(rankin_mind_mix(of * 131u + on) & 0xff) - 128) / 128.0f;
 }
 
 static uint16_t after(uint16_t facts, const struct action *action) {
@@ -58,7 +58,7 @@ static bool may(uint16_t facts, const struct action *action) {
 /* --------------------------------------------------------------------------------------------- appraisal and coping */
 
 /* What happened means something to each desire, and is remembered of an acquaintance. */
-static float appraise(rankin_mind *mind, uint32_t event, uint32_t who) {
+static float rankin_mind_appraise(rankin_mind *mind, uint32_t event, uint32_t who) {
   float meaning = 0.0f;
   for (uint32_t i = 0; i < RANKIN_DESIRES; i++) meaning += mind->desires[i] * bearing(i, 64 + event);
   for (uint32_t i = 0; i < RANKIN_ACQUAINTANCES; i++) {
@@ -71,7 +71,7 @@ static float appraise(rankin_mind *mind, uint32_t event, uint32_t who) {
 }
 
 /* Emotions follow what things mean, and fade. */
-static void cope(rankin_mind *mind, uint32_t event, float meaning) {
+static void rankin_mind_cope(rankin_mind *mind, uint32_t event, float meaning) {
   for (uint32_t i = 0; i < RANKIN_EMOTIONS; i++) {
     float felt = mind->emotions[i] * 0.9f + 0.1f * meaning * bearing(512 + i, event);
     mind->emotions[i] = felt > 1.0f ? 1.0f : felt < -1.0f ? -1.0f : felt;
@@ -107,7 +107,7 @@ static void reach(struct search *search, uint16_t state, uint16_t from, uint8_t 
 }
 
 /* Finds the least effort to reach a state in which all of `wanted` is so; UNSEEN when there is none. */
-static uint16_t find(struct search *search, uint16_t facts, uint16_t wanted) {
+static uint16_t rankin_mind_find(struct search *search, uint16_t facts, uint16_t wanted) {
   memset(search->effort, 0xff, sizeof search->effort);
   memset(search->heads, 0xff, sizeof search->heads);
   reach(search, facts, NONE, 0, 0);
@@ -145,7 +145,7 @@ static float worth_of_next(const rankin_mind *mind, uint16_t facts, uint32_t fir
   float best = 0.0f;
   for (uint32_t goal = 0; goal < RANKIN_GOALS; goal++) {
     if (goal == first) continue;
-    uint16_t state = find(&search, facts, goals[goal]);
+    uint16_t state = rankin_mind_find(&search, facts, goals[goal]);
     if (state == UNSEEN) continue;
     float worth = desire_for(mind, goal) - 0.1f * (float)search.effort[state];
     if (worth > best) best = worth;
@@ -159,7 +159,7 @@ static void plan_best(rankin_mind *mind) {
   float best = -1e9f;
   rankin_mind chosen = *mind;
   for (uint32_t goal = 0; goal < RANKIN_GOALS; goal++) {
-    uint16_t state = find(&search, mind->facts, goals[goal]);
+    uint16_t state = rankin_mind_find(&search, mind->facts, goals[goal]);
     if (state == UNSEEN) continue;
     float worth = desire_for(mind, goal) - 0.1f * (float)search.effort[state];
     worth += 0.5f * worth_of_next(mind, state, goal);
@@ -172,14 +172,14 @@ static void plan_best(rankin_mind *mind) {
 }
 
 /* How many facts of the goal are missing after the best few steps; the steps are written to `plan`. */
-static uint32_t look_ahead(uint16_t facts, uint16_t wanted, uint32_t steps, uint8_t *plan) {
+static uint32_t rankin_mind_look_ahead(uint16_t facts, uint16_t wanted, uint32_t steps, uint8_t *plan) {
   uint32_t least = (uint32_t)__builtin_popcount(wanted & ~facts) * 16 + STEPS_AHEAD - steps;
   uint8_t rest[STEPS_AHEAD] = {0};
   if (steps == 0 || (facts & wanted) == wanted) return least;
   least = UINT32_MAX;
   for (uint8_t i = 0; i < RANKIN_ACTIONS; i++) {
     if (!may(facts, &actions[i]) || after(facts, &actions[i]) == facts) continue;
-    uint32_t missing = look_ahead(after(facts, &actions[i]), wanted, steps - 1, rest);
+    uint32_t missing = rankin_mind_look_ahead(after(facts, &actions[i]), wanted, steps - 1, rest);
     if (missing >= least) continue;
     least = missing;
     plan[0] = i;
@@ -190,7 +190,7 @@ static uint32_t look_ahead(uint16_t facts, uint16_t wanted, uint32_t steps, uint
 
 /* The first steps of a plan, of which each cycle makes some more. */
 static void plan_a_part(rankin_mind *mind) {
-  look_ahead(mind->facts, goals[mind->goal], STEPS_AHEAD, mind->plan);
+  rankin_mind_look_ahead(mind->facts, goals[mind->goal], STEPS_AHEAD, mind->plan);
   mind->plan_length = STEPS_AHEAD;
   mind->plan_next = 0;
   mind->planned++;
@@ -219,7 +219,7 @@ static uint32_t most_desired(const rankin_mind *mind) {
  */
 
 /* The next action that is possible; output events are what others may see of it. */
-static void act(rankin_mind *mind) {
+static void rankin_mind_act(rankin_mind *mind) {
   while (mind->plan_next < mind->plan_length && !may(mind->facts, &actions[mind->plan[mind->plan_next]]))
     mind->plan_next++;
   if (mind->plan_next == mind->plan_length) return;
@@ -241,8 +241,8 @@ void rankin_think(rankin_mind *mind, uint32_t level, uint64_t random) {
   happen(mind, random);
   mind->runs++;
   if (level < 3) {
-    float meaning = appraise(mind, event, who);
-    if (level < 2 || event < CRITICAL_EVENTS) cope(mind, event, meaning);
+    float meaning = rankin_mind_appraise(mind, event, who);
+    if (level < 2 || event < CRITICAL_EVENTS) rankin_mind_cope(mind, event, meaning);
     uint32_t wanted = most_desired(mind);
     planless |= level < 2 && wanted != mind->goal;
     if (level > 0 && planless) take_default(mind, wanted);
@@ -251,11 +251,13 @@ void rankin_think(rankin_mind *mind, uint32_t level, uint64_t random) {
   } else if (planless) {
     take_default(mind, (uint32_t)(random >> 32) % RANKIN_GOALS);
   }
-  act(mind);
+  rankin_mind_act(mind);
 }
 
 void rankin_be_born(rankin_mind *mind, uint32_t role, uint64_t random) {
   *mind = (rankin_mind){.role = (uint8_t)role, .facts = BIT(HOME) | BIT(FOOD) | BIT(SAFE)};
-  for (uint32_t i = 0; i < RANKIN_DESIRES; i++) mind->desires[i] = (float)(mix(random + i) >> 40) * 0x1p-24f;
-  for (uint32_t i = 0; i < RANKIN_ACQUAINTANCES; i++) mind->regard[i] = (int8_t)((mix(random + 64 + i) & 0xff) - 128);
+  for (uint32_t i = 0; i < RANKIN_DESIRES; i++)
+    mind->desires[i] = (float)(rankin_mind_mix(random + i) >> 40) * 0x1p-24f;
+  for (uint32_t i = 0; i < RANKIN_ACQUAINTANCES; i++)
+    mind->regard[i] = (int8_t)((rankin_mind_mix(random + 64 + i) & 0xff) - 128);
 }

@@ -26,7 +26,7 @@ static void close_siege(void *instance) {
   free(self);
 }
 
-static siege *make(const muster_module_options *options) {
+static siege *siege_make(const muster_module_options *options) {
   siege *self = calloc(1, sizeof *self);
   if (!self) return NULL;
   self->seed = options->seed;
@@ -43,7 +43,7 @@ static siege *make(const muster_module_options *options) {
 static muster_result open_siege(const muster_module_options *options, void **instance, muster_module_needs *needs) {
   muster_result result = wanted_check("siege", options, AGENTS_MAX, PLAYERS_MAX);
   if (result) return result;
-  siege *self = make(options);
+  siege *self = siege_make(options);
   if (!self) return muster_module_fail(MUSTER_E_MEMORY, "siege: no memory for %u players", options->observers);
   *instance = self;
   *needs = (muster_module_needs){.size = (uint32_t)sizeof *needs,
@@ -66,7 +66,7 @@ static double share_of(const siege *self, uint64_t number) {
   return (double)population_share(population_mix(self->seed * 0x9e3779b97f4a7c15u + number));
 }
 
-static bool spawn_one(const siege *self, muster_world *world, uint32_t number) {
+static bool siege_spawn_one(const siege *self, muster_world *world, uint32_t number) {
   siege_kind kind = siege_kind_of(number);
   double away_m = siege_reach_m(kind) * share_of(self, 2ull * number);
   double angle = 6.283185307179586 * share_of(self, 2ull * number + 1);
@@ -91,7 +91,7 @@ static double way_of(const siege *self, uint32_t player, double seconds) {
 }
 
 /* Where every player is at a time. Who fights at the gate does so from the first arrival to the first departure. */
-static void gather(siege *self, double seconds) {
+static void siege_gather(siege *self, double seconds) {
   self->arrived = 0;
   for (uint32_t i = 0; i < self->player_count; i++) {
     double way = way_of(self, i, seconds), angle = golden_rad * i;
@@ -110,15 +110,15 @@ static bool is_moving(const siege *self, double seconds) {
   return seconds < busy_s || (seconds >= (double)self->lasts_s && seconds < (double)self->lasts_s + busy_s);
 }
 
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result siege_populate(void *instance, muster_world *world) {
   siege *self = instance;
   muster_world_tuning tuning = muster_default_world_tuning();
   muster_result result = siege_register(self, world);
   tuning.level_pressure = level_pressure;
   if (!result) result = muster_world_tune(world, &tuning);
   for (uint32_t i = 0; i < self->agents && !result; i++)
-    if (!spawn_one(self, world, i)) result = MUSTER_E_FULL;
-  gather(self, 0.0);
+    if (!siege_spawn_one(self, world, i)) result = MUSTER_E_FULL;
+  siege_gather(self, 0.0);
   for (uint32_t i = 0; i < self->player_count && !result; i++) {
     muster_observer_def def = muster_default_observer_def();
     def.position = self->places[i];
@@ -132,13 +132,13 @@ static double seconds_at(const siege *self, uint64_t sim_now_ns) {
   return (double)(sim_now_ns - self->begin_ns) * 1e-9;
 }
 
-static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+static void siege_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
   siege *self = instance;
   if (!self->begun) self->begin_ns = self->last_ns = sim_now_ns;
   self->begun = true;
   self->frame_ns = sim_now_ns - self->last_ns;
   self->last_ns = sim_now_ns;
-  gather(self, seconds_at(self, sim_now_ns));
+  siege_gather(self, seconds_at(self, sim_now_ns));
   if (is_moving(self, seconds_at(self, sim_now_ns)))
     muster_observers_move(world, self->players, self->places, self->player_count);
 }
@@ -152,7 +152,8 @@ typedef struct kept_siege {
   uint64_t seed, begin_ns, frame_ns, last_ns;
 } kept_siege;
 
-static muster_result save(void *instance, const muster_world *world, muster_module_write write, void *write_user) {
+static muster_result siege_save(void *instance, const muster_world *world, muster_module_write write,
+                                void *write_user) {
   const siege *self = instance;
   kept_siege kept = {.version = VERSION,
                      .agents = self->agents,
@@ -168,7 +169,7 @@ static muster_result save(void *instance, const muster_world *world, muster_modu
   return written ? MUSTER_OK : kept_unwritten("siege");
 }
 
-static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+static muster_result siege_resume(void *instance, muster_world *world, const void *bytes, size_t count) {
   siege *self = instance;
   kept_bytes left = {.bytes = bytes, .count = count};
   kept_siege kept;
@@ -184,7 +185,7 @@ static muster_result resume(void *instance, muster_world *world, const void *byt
   self->begin_ns = kept.begin_ns;
   self->frame_ns = kept.frame_ns;
   self->last_ns = kept.last_ns;
-  gather(self, seconds_at(self, kept.last_ns));
+  siege_gather(self, seconds_at(self, kept.last_ns));
   return MUSTER_OK;
 }
 
@@ -196,7 +197,7 @@ typedef struct sums {
   double walked_m;
 } sums;
 
-static void add_one(const siege *self, const muster_agent_info *info, sums *all) {
+static void siege_add_one(const siege *self, const muster_agent_info *info, sums *all) {
   const siege_state *own = info->state;
   bool captain = info->type.index == self->casts[SIEGE_CAPTAIN].type.index;
   all->agents++;
@@ -211,13 +212,13 @@ static void add_one(const siege *self, const muster_agent_info *info, sums *all)
   all->lifetime_errors += !settling_has_lived(&own->mark, info);
 }
 
-static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
+static void siege_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   const siege *self = instance;
   sums all = {0};
   muster_agent_info info = muster_default_agent_info();
   for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(world, agent))
-    if (muster_agent_read(world, agent, &info) == MUSTER_OK) add_one(self, &info, &all);
+    if (muster_agent_read(world, agent, &info) == MUSTER_OK) siege_add_one(self, &info, &all);
   emit("population", (double)all.agents, emit_user);
   emit("players", self->player_count, emit_user);
   emit("players_at_the_gate", self->arrived, emit_user);
@@ -237,11 +238,11 @@ const muster_module *muster_module_siege(void) {
                                        .name = "siege",
                                        .summary = "2,000 players gather at one gate: the important alone do not fit",
                                        .open = open_siege,
-                                       .populate = populate,
-                                       .before_frame = before_frame,
-                                       .report = report,
+                                       .populate = siege_populate,
+                                       .before_frame = siege_before_frame,
+                                       .report = siege_report,
                                        .close = close_siege,
-                                       .save = save,
-                                       .resume = resume};
+                                       .save = siege_save,
+                                       .resume = siege_resume};
   return &module;
 }

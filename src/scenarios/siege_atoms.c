@@ -62,7 +62,7 @@ static muster_agent find_foe(muster_update *update, const siege_cast *cast) {
 
 /* In peace there is nothing to see but the way. In a fight everybody looks out for players, other ones in each update;
  * at a cheaper level for fewer. */
-static muster_atom_result look_around(muster_update *update) {
+static muster_atom_result siege_atoms_look_around(muster_update *update) {
   const siege_cast *cast = update->type_user;
   const siege *self = cast->self;
   siege_state *own = update->state;
@@ -80,7 +80,7 @@ static muster_atom_result look_around(muster_update *update) {
 }
 
 /* Where an agent wants to be: at home, and in a fight nearer to the gate or further from it. */
-static muster_position goal_of(const siege_cast *cast, const siege_state *own) {
+static muster_position siege_atoms_goal_of(const siege_cast *cast, const siege_state *own) {
   muster_position goal = {(double)own->home_x, (double)own->home_y, 0.0};
   double away_m = hypot(goal.x, goal.y);
   if (!cast->self->fighting || away_m < sally_m) return goal;
@@ -88,11 +88,11 @@ static muster_position goal_of(const siege_cast *cast, const siege_state *own) {
   return (muster_position){goal.x * part, goal.y * part, 0.0};
 }
 
-static muster_atom_result walk(muster_update *update) {
+static muster_atom_result siege_atoms_walk(muster_update *update) {
   const siege_cast *cast = update->type_user;
   const siege *self = cast->self;
   siege_state *own = update->state;
-  muster_position place = update->position, goal = goal_of(cast, own);
+  muster_position place = update->position, goal = siege_atoms_goal_of(cast, own);
   double x = goal.x - place.x, y = goal.y - place.y, left_m = hypot(x, y);
   double step_m = fmin((self->fighting ? run_mps : walk_mps) * (double)update->elapsed_ns * 1e-9, left_m);
   if (step_m > 0.01) {
@@ -108,7 +108,7 @@ static muster_atom_result walk(muster_update *update) {
 }
 
 /* One agent acts at a time, so that it may touch the other. */
-static muster_atom_result strike(muster_update *update) {
+static muster_atom_result siege_atoms_strike(muster_update *update) {
   siege_state *own = update->state, *other = muster_update_state_of(update, own->foe);
   own->strikes++;
   if (other) other->struck++;
@@ -116,7 +116,7 @@ static muster_atom_result strike(muster_update *update) {
 }
 
 /* As the updates. */
-static uint64_t model_cost(const muster_cost_query *query, void *user) {
+static uint64_t siege_atoms_model_cost(const muster_cost_query *query, void *user) {
   const siege_cast *cast = user;
   if (query->atom > 0) return query->atom == 1 ? walk_ns : strike_ns;
   if (!cast->self->fighting) return walk_ns;
@@ -124,9 +124,9 @@ static uint64_t model_cost(const muster_cost_query *query, void *user) {
 }
 
 muster_result siege_register(siege *self, muster_world *world) {
-  static const muster_atom atoms[] = {{look_around, MUSTER_ROLE_PERCEPTION, 150},
-                                      {walk, MUSTER_ROLE_BEHAVIOUR, 150},
-                                      {strike, MUSTER_ROLE_ACTION, 300}};
+  static const muster_atom atoms[] = {{siege_atoms_look_around, MUSTER_ROLE_PERCEPTION, 150},
+                                      {siege_atoms_walk, MUSTER_ROLE_BEHAVIOUR, 150},
+                                      {siege_atoms_strike, MUSTER_ROLE_ACTION, 300}};
   for (uint32_t kind = 0; kind < SIEGE_KINDS; kind++) {
     const struct profile *profile = &profiles[kind];
     siege_cast *cast = &self->casts[kind];
@@ -143,7 +143,7 @@ muster_result siege_register(siege *self, muster_world *world) {
     def.importance = profile->importance;
     def.user = cast;
     def.on_spawned = settling_born;
-    def.model_cost_ns = model_cost;
+    def.model_cost_ns = siege_atoms_model_cost;
     cast->type = muster_type_register(world, &def);
     if (cast->type.index == 0) return MUSTER_E_FULL;
   }

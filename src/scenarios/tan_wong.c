@@ -49,7 +49,7 @@ typedef struct animat {
 } animat;
 
 /* The finaliser of SplitMix64: every input bit reaches every output bit. */
-static uint64_t mix(uint64_t value) {
+static uint64_t tan_wong_mix(uint64_t value) {
   value ^= value >> 30;
   value *= 0xbf58476d1ce4e5b9u;
   value ^= value >> 27;
@@ -64,7 +64,7 @@ static double share_of(uint64_t value) {
 /* The height of a corner of the ground's lattice of 1 m. */
 static double corner(uint64_t seed, double x, double y) {
   uint64_t place = (uint64_t)(int64_t)x * 0x9e3779b97f4a7c15u + (uint64_t)(int64_t)y;
-  return share_of(mix(seed ^ place));
+  return share_of(tan_wong_mix(seed ^ place));
 }
 
 /* The ground between the corners. */
@@ -103,7 +103,7 @@ static double wrap(double value) {
   return value - floor(value / field_m) * field_m;
 }
 
-static muster_atom_result walk(muster_update *update) {
+static muster_atom_result tan_wong_walk(muster_update *update) {
   const species_user *species = update->type_user;
   animat *self = update->state;
   bool observed = update->importance > 0.0f;
@@ -125,7 +125,8 @@ static uint64_t model_cost_ns(const muster_cost_query *query, void *user) {
   return species->cost_ns - noise_ns + query->random % (2 * noise_ns + 1);
 }
 
-static muster_result open_world(const muster_module_options *options, void **instance, muster_module_needs *needs) {
+static muster_result tan_wong_open_world(const muster_module_options *options, void **instance,
+                                         muster_module_needs *needs) {
   if (options->path) return muster_module_fail(MUSTER_E_ARGUMENT, "tan-wong takes no file");
   if (options->agents > AGENTS_MAX)
     return muster_module_fail(MUSTER_E_ARGUMENT, "tan-wong has room for %d agents, not %u", AGENTS_MAX,
@@ -152,7 +153,7 @@ void tan_wong_choose(void *instance, const tan_wong_species species[TAN_WONG_SPE
 
 /* The cost estimate begins next to nothing, as in the paper. */
 static muster_type register_species(tan_wong *self, muster_world *world, int number, const char *name) {
-  static const muster_atom atoms[] = {{.run = walk, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 1}};
+  static const muster_atom atoms[] = {{.run = tan_wong_walk, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 1}};
   const tan_wong_species *species = &self->species[number];
   muster_type_def def = muster_default_type_def();
   self->users[number] = (species_user){self->seed, species->cost_ns};
@@ -170,11 +171,11 @@ static muster_type register_species(tan_wong *self, muster_world *world, int num
 
 /* A place that depends on the seed and the number of what stands there alone. */
 static muster_position place_of(const tan_wong *self, uint64_t number) {
-  uint64_t random = mix(mix(self->seed + 1) + number);
-  return (muster_position){share_of(random) * field_m, share_of(mix(random + 1)) * field_m, 0};
+  uint64_t random = tan_wong_mix(tan_wong_mix(self->seed + 1) + number);
+  return (muster_position){share_of(random) * field_m, share_of(tan_wong_mix(random + 1)) * field_m, 0};
 }
 
-static bool add_observer(const tan_wong *self, muster_world *world, uint32_t number) {
+static bool tan_wong_add_observer(const tan_wong *self, muster_world *world, uint32_t number) {
   muster_observer_def def = muster_default_observer_def();
   def.position = place_of(self, UINT32_MAX + (uint64_t)number);
   def.near_m = (float)field_m;
@@ -192,7 +193,7 @@ static muster_result register_all(tan_wong *self, muster_world *world, muster_ty
 }
 
 /* Every animat has the elasticity of its species, whoever looks at it. */
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result tan_wong_populate(void *instance, muster_world *world) {
   tan_wong *self = instance;
   muster_type species[TAN_WONG_SPECIES];
   muster_result result = register_all(self, world, species);
@@ -205,7 +206,7 @@ static muster_result populate(void *instance, muster_world *world) {
     if (muster_agent_is_null(muster_agent_spawn(world, &def))) return MUSTER_E_FULL;
   }
   for (uint32_t i = 0; i < self->observers; i++)
-    if (!add_observer(self, world, i)) return MUSTER_E_FULL;
+    if (!tan_wong_add_observer(self, world, i)) return MUSTER_E_FULL;
   return MUSTER_OK;
 }
 
@@ -225,7 +226,7 @@ static muster_result save(void *instance, const muster_world *world, muster_modu
   return write(&kept, sizeof kept, write_user) ? MUSTER_OK : kept_unwritten("tan-wong");
 }
 
-static muster_result resume(void *instance, muster_world *world, const void *bytes, size_t count) {
+static muster_result tan_wong_resume(void *instance, muster_world *world, const void *bytes, size_t count) {
   kept_field own = describe(instance);
   muster_type species[TAN_WONG_SPECIES];
   muster_result result = register_all(instance, world, species);
@@ -235,7 +236,7 @@ static muster_result resume(void *instance, muster_world *world, const void *byt
 }
 
 /* What an experiment must know of the animats, and what they have done. */
-static void report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
+static void tan_wong_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   (void)instance;
   uint32_t animats = 0;
   double walked_m = 0;
@@ -264,12 +265,12 @@ const muster_module *muster_module_tan_wong(void) {
       .abi = MUSTER_MODULE_ABI,
       .name = "tan-wong",
       .summary = "the 100 animats of Tan & Wong's experiments; with --observers 1 they really work as long as modelled",
-      .open = open_world,
-      .populate = populate,
-      .report = report,
+      .open = tan_wong_open_world,
+      .populate = tan_wong_populate,
+      .report = tan_wong_report,
       .close = free,
       .save = save,
-      .resume = resume,
+      .resume = tan_wong_resume,
   };
   return &module;
 }

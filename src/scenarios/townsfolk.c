@@ -13,7 +13,7 @@ static const double stroll_m = 16.0, stroll_s = 60.0;
 
 /* ------------------------------------------------------------------------------------------------------------- open */
 
-static muster_result check_options(const muster_module_options *options) {
+static muster_result townsfolk_check_options(const muster_module_options *options) {
   if (!options || options->size == 0)
     return muster_module_fail(MUSTER_E_NOT_INITIALISED,
                               "townsfolk: the options were not set by muster_default_module_options()");
@@ -55,7 +55,7 @@ static void close_folk(void *instance) {
 }
 
 static muster_result open_folk(const muster_module_options *options, void **instance, muster_module_needs *needs) {
-  muster_result result = check_options(options);
+  muster_result result = townsfolk_check_options(options);
   if (result) return result;
   struct folk *folk = calloc(1, sizeof *folk);
   if (!folk) return muster_module_fail(MUSTER_E_MEMORY, "townsfolk: no memory");
@@ -112,7 +112,7 @@ static uint32_t visited(const struct folk *folk, uint32_t observer, uint64_t vis
 }
 
 /* Where an observer is: strolling about a town, or on the straight way to the next. */
-static muster_position observer_place(const struct folk *folk, uint32_t observer, double seconds) {
+static muster_position townsfolk_observer_place(const struct folk *folk, uint32_t observer, double seconds) {
   static const double two_pi = 6.283185307179586;
   double turn_s = stay_s + ride_s, late_s = seconds + 7.0 * observer;
   uint64_t visit = (uint64_t)(late_s / turn_s);
@@ -124,17 +124,17 @@ static muster_position observer_place(const struct folk *folk, uint32_t observer
                            here->y + share * (next->y - here->y) + stroll_m * sin(angle), 0.0};
 }
 
-static muster_result add_observers(struct folk *folk, muster_world *world) {
+static muster_result townsfolk_add_observers(struct folk *folk, muster_world *world) {
   for (uint32_t i = 0; i < folk->observer_count; i++) {
     muster_observer_def def = muster_default_observer_def();
-    def.position = observer_place(folk, i, 0.0);
+    def.position = townsfolk_observer_place(folk, i, 0.0);
     folk->observers[i] = muster_observer_add(world, &def);
     if (folk->observers[i].generation == 0) return MUSTER_E_FULL;
   }
   return MUSTER_OK;
 }
 
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result townsfolk_populate(void *instance, muster_world *world) {
   struct folk *folk = instance;
   muster_result result = folk_register(folk, world);
   for (uint32_t i = 0; i < folk->town_count && !result; i++) {
@@ -142,13 +142,13 @@ static muster_result populate(void *instance, muster_world *world) {
     result = spawn_hall(town, world);
     for (uint32_t member = 0; member < town->people && !result; member++) result = spawn_member(town, world, member);
   }
-  return result ? result : add_observers(folk, world);
+  return result ? result : townsfolk_add_observers(folk, world);
 }
 
 static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
   struct folk *folk = instance;
   for (uint32_t i = 0; i < folk->observer_count; i++)
-    muster_observer_move(world, folk->observers[i], observer_place(folk, i, (double)sim_now_ns * 1e-9));
+    muster_observer_move(world, folk->observers[i], townsfolk_observer_place(folk, i, (double)sim_now_ns * 1e-9));
 }
 
 const muster_module *muster_module_townsfolk(void) {
@@ -158,7 +158,7 @@ const muster_module *muster_module_townsfolk(void) {
                                        .summary =
                                            "towns of characters with desires, emotions, work, trade and quarrels",
                                        .open = open_folk,
-                                       .populate = populate,
+                                       .populate = townsfolk_populate,
                                        .before_frame = before_frame,
                                        .report = folk_report,
                                        .close = close_folk,

@@ -2,7 +2,7 @@
  * It has acted on it already: purses and stores may go below nothing for a moment, and nothing is lost. */
 #include "scenarios/townsfolk.h"
 
-static void hand_over(folk_mind *mind) {
+static void townsfolk_act_hand_over(folk_mind *mind) {
   folk_self *self = mind->self;
   folk_self *other = NULL;
   if (self->gift_to < mind->town->people)
@@ -14,7 +14,7 @@ static void hand_over(folk_mind *mind) {
   self->gift_to = FOLK_NOBODY;
 }
 
-static void settle(folk_self *self, folk_hall *hall) {
+static void townsfolk_act_settle(folk_self *self, folk_hall *hall) {
   hall->coins += self->due_coins;
   hall->stock[FOLK_BREAD] -= self->due_bread;
   hall->stock[FOLK_ALE] -= self->due_ale;
@@ -28,7 +28,7 @@ static void settle(folk_self *self, folk_hall *hall) {
 muster_atom_result folk_act(muster_update *update) {
   folk_mind mind = folk_mind_of(update);
   folk_hall *hall = muster_update_state_of(update, mind.town->hall);
-  if (mind.self->gift_to != FOLK_NOBODY) hand_over(&mind);
-  if (hall) settle(mind.self, hall); /* else the hall is not there yet: later */
+  if (mind.self->gift_to != FOLK_NOBODY) townsfolk_act_hand_over(&mind);
+  if (hall) townsfolk_act_settle(mind.self, hall); /* else the hall is not there yet: later */
   return MUSTER_ATOM_FINISH;
 }

@@ -24,7 +24,7 @@ static void stop_walking(folk_self *self) {
   self->place = FOLK_ON_WAY;
 }
 
-static void take_up(folk_mind *mind, uint32_t goal, float worth, const folk_plan *plan) {
+static void townsfolk_decide_take_up(folk_mind *mind, uint32_t goal, float worth, const folk_plan *plan) {
   folk_self *self = mind->self;
   bool goes_on = goal == self->goal && plan->count == 1; /* another hour of the same */
   stop_walking(self);
@@ -42,17 +42,17 @@ static void take_up(folk_mind *mind, uint32_t goal, float worth, const folk_plan
 
 static void idle(folk_mind *mind) {
   folk_plan plan = {.count = 1, .steps = {FOLK_IDLE}};
-  take_up(mind, FOLK_NO_GOAL, 0.0f, &plan);
+  townsfolk_decide_take_up(mind, FOLK_NO_GOAL, 0.0f, &plan);
 }
 
 static bool take_prepared(folk_mind *mind, uint32_t number, uint32_t goal, float worth) {
   if (number == MUSTER_CHOICE_NONE) return false;
   folk_plan plan = folk_prepared_plan(folk_prepared[number].option, folk_workplace(mind->self->role));
-  take_up(mind, goal, worth, &plan);
+  townsfolk_decide_take_up(mind, goal, worth, &plan);
   return true;
 }
 
-static uint32_t best_of(const float worth[FOLK_GOALS]) {
+static uint32_t townsfolk_decide_best_of(const float worth[FOLK_GOALS]) {
   uint32_t best = 0;
   for (uint32_t goal = 1; goal < FOLK_GOALS; goal++)
     if (worth[goal] > worth[best]) best = goal;
@@ -79,7 +79,7 @@ static option full_choice(folk_mind *mind) {
   folk_weigh(mind, folk_traits(self, 0), self->lived_ns, worth);
   folk_pose(mind, self->lived_ns, &problem);
   for (uint32_t i = 0; i < FOLK_GOALS; i++) {
-    option next = {.goal = best_of(worth)};
+    option next = {.goal = townsfolk_decide_best_of(worth)};
     uint32_t cost = 0, nodes = 0;
     if (next.goal == FOLK_NO_GOAL) break;
     next.worth = worth[next.goal];
@@ -96,10 +96,10 @@ static option full_choice(folk_mind *mind) {
 /* --------------------------------------------------------------------------------------------- 1 to 3: less and less
  */
 
-static uint32_t choose_goal(folk_mind *mind, uint32_t level, float *worth_of) {
+static uint32_t townsfolk_decide_choose_goal(folk_mind *mind, uint32_t level, float *worth_of) {
   float worth[FOLK_GOALS];
   folk_weigh(mind, folk_traits(mind->self, level), mind->self->lived_ns, worth);
-  uint32_t goal = best_of(worth);
+  uint32_t goal = townsfolk_decide_best_of(worth);
   *worth_of = goal == FOLK_NO_GOAL ? 0.0f : worth[goal];
   return goal;
 }
@@ -120,7 +120,7 @@ static void decide_in_parts(folk_mind *mind) {
   float worth = self->lock.worth;
   uint32_t nodes = 0, goal = self->partial.goal;
   if (self->partial.open == 0) {
-    goal = choose_goal(mind, 1, &worth);
+    goal = townsfolk_decide_choose_goal(mind, 1, &worth);
     if (goal == FOLK_NO_GOAL) {
       idle(mind);
       return;
@@ -132,7 +132,7 @@ static void decide_in_parts(folk_mind *mind) {
   folk_progress progress = folk_partial_continue(&self->partial, &problem, PARTIAL_NODES, &plan, &nodes);
   self->effort[1] += nodes;
   if (progress == FOLK_FOUND && folk_plan_holds(&problem, &plan, goal)) {
-    take_up(mind, goal, worth, &plan);
+    townsfolk_decide_take_up(mind, goal, worth, &plan);
   } else if (progress == FOLK_THINKING) {
     folk_partial_plan partial = self->partial;
     folk_note(mind, FOLK_ENTRY_THINKS, self->lived_ns, goal, FOLK_NOBODY, (float)partial.count);
@@ -149,7 +149,7 @@ static void decide_at_random(folk_mind *mind) {
   folk_self *self = mind->self;
   uint64_t facts = folk_facts(mind, self->lived_ns), random = folk_random(mind);
   float worth = 0.0f;
-  uint32_t goal = choose_goal(mind, 3, &worth), minute = folk_own_minute(self, self->lived_ns);
+  uint32_t goal = townsfolk_decide_choose_goal(mind, 3, &worth), minute = folk_own_minute(self, self->lived_ns);
   uint32_t number = MUSTER_CHOICE_NONE;
   self->effort[3]++;
   if (goal != FOLK_NO_GOAL)
@@ -169,13 +169,13 @@ void folk_decide(folk_mind *mind) {
   if (mind->level == 0) {
     option best = full_choice(mind);
     if (best.goal == FOLK_NO_GOAL)
-      decide_by_default(mind, choose_goal(mind, 0, &worth), worth);
+      decide_by_default(mind, townsfolk_decide_choose_goal(mind, 0, &worth), worth);
     else
-      take_up(mind, best.goal, best.worth, &best.plan);
+      townsfolk_decide_take_up(mind, best.goal, best.worth, &best.plan);
   } else if (mind->level == 1) {
     decide_in_parts(mind);
   } else if (mind->level == 2) {
-    uint32_t goal = choose_goal(mind, 2, &worth);
+    uint32_t goal = townsfolk_decide_choose_goal(mind, 2, &worth);
     decide_by_default(mind, goal, worth);
   } else {
     decide_at_random(mind);
@@ -201,9 +201,9 @@ void folk_reconsider(folk_mind *mind) {
     option best = full_choice(mind);
     if (!gives_way(self, best.goal, best.worth, margin)) return;
     if (self->goal != FOLK_NO_GOAL) drop(mind, best.goal);
-    take_up(mind, best.goal, best.worth, &best.plan);
+    townsfolk_decide_take_up(mind, best.goal, best.worth, &best.plan);
   } else if (mind->level < 3 && self->stirred) {
-    uint32_t goal = choose_goal(mind, mind->level, &worth);
+    uint32_t goal = townsfolk_decide_choose_goal(mind, mind->level, &worth);
     self->stirred = 0;
     if (!gives_way(self, goal, worth, mind->level == 1 ? margin : margin_when_cheap)) return;
     if (self->goal != FOLK_NO_GOAL) drop(mind, goal);

@@ -119,7 +119,7 @@ static folk_coping choose_coping(const folk_self *self, folk_event event) {
 }
 
 /* Coping leaves an urge: a goal that is worth more for a while. */
-static void cope(folk_mind *mind, folk_event event, float impact, uint32_t from, uint64_t at_ns) {
+static void townsfolk_feel_cope(folk_mind *mind, folk_event event, float impact, uint32_t from, uint64_t at_ns) {
   static const uint8_t goals[FOLK_COPINGS] = {[FOLK_BEAR_IT] = FOLK_NO_GOAL,
                                               [FOLK_FACE_IT] = FOLK_WISH(FOLK_VENGEANCE),
                                               [FOLK_WITHDRAW] = FOLK_WISH(FOLK_TRANQUILLITY),
@@ -166,5 +166,5 @@ void folk_appraise(folk_mind *mind, folk_event event, float severity, uint32_t f
   change_liking(self, from, (int32_t)lrintf((float)meaning->liking * (0.5f + impact)), at_ns);
   folk_note(mind, FOLK_ENTRY_EVENT, at_ns, event, from, impact);
   if (stirred > 0.5f) self->stirred = 1;
-  if (wants_to_cope(mind, stirred, at_ns)) cope(mind, event, stirred, from, at_ns);
+  if (wants_to_cope(mind, stirred, at_ns)) townsfolk_feel_cope(mind, event, stirred, from, at_ns);
 }

@@ -21,7 +21,7 @@ static int32_t least(int32_t a, int32_t b) {
 }
 
 /* How much is made of a good: not more than is wanted, nor than there is to make it of. */
-static int32_t make(folk_hall *hall, folk_good good, int32_t most) {
+static int32_t townsfolk_hall_make(folk_hall *hall, folk_good good, int32_t most) {
   int32_t amount = least(most, folk_stock_wanted(hall->people, good) - hall->stock[good]);
   if (amount <= 0) return 0;
   hall->stock[good] += amount;
@@ -32,7 +32,7 @@ static int32_t make(folk_hall *hall, folk_good good, int32_t most) {
 /* Of a measure of grain come two loaves, or a barrel of ale. */
 static void make_of_grain(folk_hall *hall, folk_good good, int32_t most, int32_t per_grain) {
   int32_t grain = hall->stock[FOLK_GRAIN];
-  int32_t amount = grain > 0 ? make(hall, good, least(most, grain * per_grain)) : 0;
+  int32_t amount = grain > 0 ? townsfolk_hall_make(hall, good, least(most, grain * per_grain)) : 0;
   int32_t taken = (amount + per_grain - 1) / per_grain;
   hall->stock[FOLK_GRAIN] -= taken;
   hall->used[FOLK_GRAIN] += (uint32_t)taken;
@@ -50,14 +50,14 @@ void folk_make_goods(folk_hall *hall, uint32_t role, uint32_t hours) {
   int32_t times = (int32_t)hours;
   switch (role) {
   case FOLK_FARMER:
-    make(hall, FOLK_GRAIN, GRAIN_PER_HOUR * times);
+    townsfolk_hall_make(hall, FOLK_GRAIN, GRAIN_PER_HOUR * times);
     wear_tools(hall, hours);
     break;
   case FOLK_BAKER:
     make_of_grain(hall, FOLK_BREAD, BREAD_PER_HOUR * times, 2);
     break;
   case FOLK_SMITH:
-    make(hall, FOLK_TOOLS, TOOLS_PER_HOUR * times);
+    townsfolk_hall_make(hall, FOLK_TOOLS, TOOLS_PER_HOUR * times);
     break;
   case FOLK_INNKEEPER:
     make_of_grain(hall, FOLK_ALE, ALE_PER_HOUR * times, 1);

@@ -18,7 +18,7 @@ static bool can_do(folk_mind *mind, uint32_t action) {
   return (needs & ~(folk_facts(mind, mind->self->lived_ns))) == 0;
 }
 
-static void fail(folk_mind *mind, uint32_t action) {
+static void townsfolk_live_fail(folk_mind *mind, uint32_t action) {
   folk_self *self = mind->self;
   folk_note(mind, FOLK_ENTRY_FAILED, self->lived_ns, action, FOLK_NOBODY, 0.0f);
   self->plan.at = self->plan.count;
@@ -32,7 +32,7 @@ static void end_step(folk_mind *mind) {
   uint32_t action = self->plan.steps[self->plan.at];
   bool moves = action < FOLK_GO + FOLK_PLACES;
   if (!can_do(mind, action)) {
-    fail(mind, action);
+    townsfolk_live_fail(mind, action);
     return;
   }
   bool stays = moves && self->place == action - FOLK_GO;
@@ -102,7 +102,7 @@ void folk_place_now(const folk_self *self, float *x, float *y) {
   *y += share * (to_y - *y);
 }
 
-static void show(const folk_mind *mind) {
+static void townsfolk_live_show(const folk_mind *mind) {
   const folk_self *self = mind->self;
   folk_face *face = mind->update->published;
   face->place = self->place;
@@ -119,7 +119,7 @@ muster_atom_result folk_live(muster_update *update) {
   folk_place_now(self, &x, &y);
   muster_position place = {mind.town->x + (double)x, mind.town->y + (double)y, 0.0};
   muster_update_move(update, place);
-  show(&mind);
+  townsfolk_live_show(&mind);
   self->updates[mind.level]++;
   bool due = self->due_coins || self->due_bread || self->due_ale || self->due_hours || self->gift_to != FOLK_NOBODY;
   return due ? MUSTER_ATOM_NEXT : MUSTER_ATOM_FINISH;

@@ -61,7 +61,7 @@ static void add_node(plan_search *search, uint64_t open, uint32_t cost, uint32_t
 /* Every action that could come right before the node's steps: it gives something that they need, and takes nothing away
  * that they need. What holds already may have to be had anew, when it is lost in fetching what is missing: a place, or
  * coins. */
-static void expand(plan_search *search, uint32_t number) {
+static void townsfolk_plan_expand(plan_search *search, uint32_t number) {
   plan_node *node = &search->nodes[number];
   const folk_problem *problem = search->problem;
   uint64_t open = node->open;
@@ -105,7 +105,7 @@ static uint32_t run_search(plan_search *search, const folk_problem *problem, uin
   for (;;) {
     uint32_t number = next_node(search);
     if (number == NO_NODE || is_solved(search, number) || search->count >= search->most) return number;
-    expand(search, number);
+    townsfolk_plan_expand(search, number);
   }
 }
 

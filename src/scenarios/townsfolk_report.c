@@ -45,7 +45,7 @@ static void count_self(const folk_self *self, const folk_face *face, folk_census
   }
 }
 
-static folk_census take_census(const struct folk *folk, const muster_world *world) {
+static folk_census townsfolk_report_take_census(const struct folk *folk, const muster_world *world) {
   folk_census sums = {0};
   muster_agent agent = {0, 0};
   while (!muster_agent_is_null(agent = muster_agent_next(world, agent))) {
@@ -95,7 +95,7 @@ static void emit_minds(const folk_census *sums, muster_module_emit emit, void *u
 
 void folk_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   const struct folk *folk = instance;
-  folk_census sums = take_census(folk, world);
+  folk_census sums = townsfolk_report_take_census(folk, world);
   double each = sums.people > 0.0 ? 1.0 / sums.people : 0.0;
   emit("towns", folk->town_count, emit_user);
   emit("people", sums.people, emit_user);

@@ -45,7 +45,7 @@ static void meet_memory(const muster_recorded_event *event, void *user) {
   folk_appraise(mind, (folk_event)event->what, event->importance * exp2f(-hours / 4.0f), (uint32_t)event->who, now_ns);
 }
 
-static void look_around(folk_mind *mind) {
+static void townsfolk_sense_look_around(folk_mind *mind) {
   folk_self *self = mind->self;
   muster_neighbour faces[FACES_MAX];
   uint64_t now_ns = mind->update->now_ns;
@@ -96,6 +96,6 @@ muster_atom_result folk_sense(muster_update *update) {
   if (mind.level < 2 && self->log.count) muster_event_replay(&self->log, self->remembered, meet_memory, &mind);
   if (is_asleep(self)) return MUSTER_ATOM_NEXT;
   notice_town(&mind);
-  if (mind.level < 2) look_around(&mind);
+  if (mind.level < 2) townsfolk_sense_look_around(&mind);
   return MUSTER_ATOM_NEXT;
 }

@@ -11,7 +11,7 @@ static const muster_atom atoms[ATOMS] = {
 static const muster_atom hall_atoms[] = {{.run = folk_keep_hall, .role = MUSTER_ROLE_BEHAVIOUR, .model_ns = 150}};
 
 /* About what was measured; most updates of the cheapest level find in their first atom that nothing is over yet. */
-static uint64_t model_cost(const muster_cost_query *query, void *user) {
+static uint64_t townsfolk_type_model_cost(const muster_cost_query *query, void *user) {
   static const uint32_t mean_ns[FOLK_LEVELS][ATOMS] = {
       {1500, 9500, 400}, {600, 450, 400}, {150, 200, 400}, {90, 110, 400}};
   (void)user;
@@ -51,7 +51,7 @@ static muster_result register_people(struct folk *folk, muster_world *world) {
   def.limit_ns = 500000u;
   def.level_count = FOLK_LEVELS;
   def.on_spawned = is_born;
-  def.model_cost_ns = model_cost;
+  def.model_cost_ns = townsfolk_type_model_cost;
   def.messages_max = 6;
   def.message_bytes = (uint32_t)sizeof(folk_message);
   def.sends_max = 4;

@@ -130,7 +130,7 @@ void folk_weigh(folk_mind *mind, uint32_t traits, uint64_t at_ns, float worth[FO
 
 /* --------------------------------------------------------------------------------------------------------- problems */
 
-static uint32_t cost_of(const folk_self *self, uint32_t action) {
+static uint32_t townsfolk_wish_cost_of(const folk_self *self, uint32_t action) {
   const folk_deed *deed = folk_deed_of(action);
   const float *desires = self->desires;
   float bother = (float)deed->bother;
@@ -164,5 +164,6 @@ void folk_pose(const folk_mind *mind, uint64_t at_ns, folk_problem *problem) {
     problem->blocked |= 1ull << FOLK_BUY_BREAD | 1ull << FOLK_EAT_AT_INN;
   if (mind->market && mind->market->stock[FOLK_ALE] <= 0)
     problem->blocked |= 1ull << FOLK_FEAST | 1ull << FOLK_CHAT_AT_INN;
-  for (uint32_t action = 0; action < FOLK_ACTIONS; action++) problem->costs[action] = (uint8_t)cost_of(self, action);
+  for (uint32_t action = 0; action < FOLK_ACTIONS; action++)
+    problem->costs[action] = (uint8_t)townsfolk_wish_cost_of(self, action);
 }

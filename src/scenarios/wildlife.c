@@ -37,7 +37,7 @@ float wildlife_richness(const wildlife *desert, double x, double y) {
 /* -------------------------------------------------------------------------------------------------------------- open
  */
 
-static muster_result check_options(const muster_module_options *options) {
+static muster_result wildlife_check_options(const muster_module_options *options) {
   if (!options || options->size == 0)
     return muster_module_fail(MUSTER_E_NOT_INITIALISED,
                               "wildlife: the options were not set by muster_default_module_options()");
@@ -53,7 +53,7 @@ static muster_result check_options(const muster_module_options *options) {
 }
 
 static muster_result open_desert(const muster_module_options *options, void **instance, muster_module_needs *needs) {
-  muster_result result = check_options(options);
+  muster_result result = wildlife_check_options(options);
   if (result) return result;
   wildlife *desert = calloc(1, sizeof *desert);
   if (!desert) return muster_module_fail(MUSTER_E_MEMORY, "wildlife: no memory");
@@ -146,7 +146,7 @@ static muster_result add_cameras(wildlife *desert, muster_world *world) {
   return MUSTER_OK;
 }
 
-static muster_result populate(void *instance, muster_world *world) {
+static muster_result wildlife_populate(void *instance, muster_world *world) {
   wildlife *desert = instance;
   double credit[WILDLIFE_SPECIES] = {0};
   uint32_t numbers[WILDLIFE_SPECIES] = {0};
@@ -159,7 +159,7 @@ static muster_result populate(void *instance, muster_world *world) {
 }
 
 /* A grown animal, as those of the first population are. Worlds may ask from several threads. */
-static muster_result complete(void *instance, const muster_world *world, muster_agent_def *def) {
+static muster_result wildlife_complete(void *instance, const muster_world *world, muster_agent_def *def) {
   static _Thread_local wildlife_animal animal;
   static _Thread_local wildlife_face face;
   wildlife *desert = instance;
@@ -176,7 +176,7 @@ static muster_result complete(void *instance, const muster_world *world, muster_
   return muster_module_fail(MUSTER_E_ARGUMENT, "wildlife: no animal is of that type");
 }
 
-static void before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
+static void wildlife_before_frame(void *instance, muster_world *world, uint64_t sim_now_ns) {
   wildlife *desert = instance;
   if (!desert->begun) desert->begin_ns = sim_now_ns;
   desert->begun = true;
@@ -192,11 +192,11 @@ const muster_module *muster_module_wildlife(void) {
                                        .name = "wildlife",
                                        .summary = "hares, javelinas, groundhogs and bobcats in a desert with a camera",
                                        .open = open_desert,
-                                       .populate = populate,
-                                       .before_frame = before_frame,
+                                       .populate = wildlife_populate,
+                                       .before_frame = wildlife_before_frame,
                                        .report = wildlife_report,
                                        .close = close_desert,
-                                       .complete = complete,
+                                       .complete = wildlife_complete,
                                        .save = wildlife_save,
                                        .resume = wildlife_resume};
   return &module;

@@ -34,7 +34,7 @@ static bool succeeds(const wildlife_turn *turn, const wildlife_face *quarry) {
 }
 
 /* The first of several bobcats to strike has the prey; removal tells who it was. */
-static void strike(const wildlife_turn *turn) {
+static void wildlife_act_strike(const wildlife_turn *turn) {
   wildlife_animal *self = turn->self;
   wildlife *desert = turn->kind->desert;
   const wildlife_face *quarry = quarry_in_reach(turn);
@@ -106,7 +106,7 @@ muster_atom_result wildlife_act(muster_update *update) {
   wildlife_turn turn = wildlife_turn_of(update);
   uint32_t intent = turn.self->intent;
   turn.self->intent = 0;
-  if (intent & WILDLIFE_STRIKES) strike(&turn);
+  if (intent & WILDLIFE_STRIKES) wildlife_act_strike(&turn);
   if (intent & WILDLIFE_DIES)
     die(&turn);
   else if (intent & WILDLIFE_BEARS)

@@ -37,7 +37,7 @@ static float turn_between(float from, float to) {
 }
 
 /* Turns towards the aim and goes straight: never farther than speed times time, whatever the time. */
-static void move(const wildlife_turn *turn, muster_position *place, float step_s) {
+static void wildlife_live_move(const wildlife_turn *turn, muster_position *place, float step_s) {
   wildlife_animal *self = turn->self;
   const wildlife_profile *profile = turn->kind->profile;
   float gait = effects[self->mood].gait;
@@ -76,10 +76,10 @@ static void breed(const wildlife_turn *turn, float step_s) {
   self->gestation += room * fed * step_s / profile->gestation_s;
 }
 
-static void pass_time(const wildlife_turn *turn, muster_position *place, float step_s) {
+static void wildlife_live_pass_time(const wildlife_turn *turn, muster_position *place, float step_s) {
   wildlife_animal *self = turn->self;
   const mood_effect *effect = &effects[self->mood];
-  move(turn, place, step_s);
+  wildlife_live_move(turn, place, step_s);
   if (self->mood == WILDLIFE_GRAZE) graze(turn, *place, step_s);
   breed(turn, step_s);
   self->age_s += step_s;
@@ -93,7 +93,7 @@ static void live_through(const wildlife_turn *turn, muster_position *place, floa
   for (uint32_t moods = 0; left_s > 0.0f; moods++) {
     bool last = left_s <= self->mood_left_s || moods == MOODS_PER_UPDATE_MAX;
     float step_s = last ? left_s : fmaxf(self->mood_left_s, 0.0f);
-    pass_time(turn, place, step_s);
+    wildlife_live_pass_time(turn, place, step_s);
     self->mood_left_s -= step_s;
     left_s -= step_s;
     if (self->mood_left_s > 0.0f) continue;

@@ -148,7 +148,7 @@ static const muster_atom atoms[ATOMS] = {
 
 /* About what was measured where the world fits the caches: sensing costs what the crowd around makes it cost; the rest
  * varies little. */
-static uint64_t model_cost(const muster_cost_query *query, void *user) {
+static uint64_t wildlife_profiles_model_cost(const muster_cost_query *query, void *user) {
   static const float of_level[WILDLIFE_LEVELS] = {1.0f, 0.8f, 0.6f};
   const wildlife_kind *kind = user;
   uint32_t level = query->level < WILDLIFE_LEVELS ? query->level : WILDLIFE_LEVELS - 1;
@@ -179,7 +179,7 @@ muster_result wildlife_register(wildlife *desert, muster_world *world) {
     def.level_importance[1] = 0.2f;
     def.spawns_max = profile->litter;
     def.user = kind;
-    def.model_cost_ns = model_cost;
+    def.model_cost_ns = wildlife_profiles_model_cost;
     kind->type = muster_type_register(world, &def);
     if (kind->type.index == 0) return MUSTER_E_FULL;
   }

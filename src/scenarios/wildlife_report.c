@@ -13,7 +13,7 @@ typedef struct census {
   double grazed[WILDLIFE_SPECIES], eaten, distance_m, speed_mps, energy;
 } census;
 
-static void count_one(const wildlife *desert, const muster_agent_info *info, census *sums) {
+static void wildlife_report_count_one(const wildlife *desert, const muster_agent_info *info, census *sums) {
   const wildlife_animal *animal = info->state;
   const wildlife_face *face = info->published;
   sums->count++;
@@ -27,12 +27,12 @@ static void count_one(const wildlife *desert, const muster_agent_info *info, cen
   sums->energy += (double)animal->energy;
 }
 
-static census take_census(const wildlife *desert, const muster_world *world) {
+static census wildlife_report_take_census(const wildlife *desert, const muster_world *world) {
   census sums = {0};
   muster_agent_info info = muster_default_agent_info();
   for (muster_agent agent = muster_agent_next(world, (muster_agent){0, 0}); !muster_agent_is_null(agent);
        agent = muster_agent_next(world, agent))
-    if (muster_agent_read(world, agent, &info) == MUSTER_OK) count_one(desert, &info, &sums);
+    if (muster_agent_read(world, agent, &info) == MUSTER_OK) wildlife_report_count_one(desert, &info, &sums);
   return sums;
 }
 
@@ -79,7 +79,7 @@ static void emit_totals(const wildlife *desert, const census *sums, muster_modul
 
 void wildlife_report(void *instance, const muster_world *world, muster_module_emit emit, void *emit_user) {
   const wildlife *desert = instance;
-  census sums = take_census(desert, world);
+  census sums = wildlife_report_take_census(desert, world);
   double each = sums.count ? 1.0 / sums.count : 0.0;
   emit("side_m", 2.0 * desert->half_m, emit_user);
   emit("simulated_s", (double)(desert->now_ns - desert->begin_ns) * 1e-9, emit_user);

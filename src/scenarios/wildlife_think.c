@@ -33,7 +33,7 @@ static float lasting(const wildlife_turn *turn, float shortest_s, float longest_
   return shortest_s + (longest_s - shortest_s) * muster_update_random_share(turn->update);
 }
 
-static wildlife_mood best_of(const wildlife_turn *turn, float graze, float wander, float rest) {
+static wildlife_mood wildlife_think_best_of(const wildlife_turn *turn, float graze, float wander, float rest) {
   static const float whim = 0.15f;
   graze += whim * muster_update_random_share(turn->update);
   wander += whim * muster_update_random_share(turn->update);
@@ -54,7 +54,7 @@ static void choose_grazer(const wildlife_turn *turn, muster_position place) {
   float graze = hunger * (0.6f + 0.8f * ground);
   float wander = 0.1f + 0.4f * hunger * (1.0f - ground) + 0.2f * crowd;
   float rest = 0.1f + 0.6f * fatigue;
-  wildlife_take_mood(turn->self, best_of(turn, graze, wander, rest), lasting(turn, 1.5f, 4.0f));
+  wildlife_take_mood(turn->self, wildlife_think_best_of(turn, graze, wander, rest), lasting(turn, 1.5f, 4.0f));
 }
 
 static void choose_bobcat(const wildlife_turn *turn) {

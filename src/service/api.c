@@ -81,7 +81,7 @@ bool api_take_id(api_call *call, const char *name, uint32_t *index, uint32_t *ge
 
 /* ------------------------------------------------------------------------------------------------------ on the desk */
 
-static void run(desk_request *request, struct service *service) {
+static void api_run(desk_request *request, struct service *service) {
   api_call *call = (api_call *)request;
   (void)service;
   call->ran = true;
@@ -93,7 +93,7 @@ static void run(desk_request *request, struct service *service) {
     call->work(call);
 }
 
-static void answer(api_call *call) {
+static void api_answer(api_call *call) {
   http_request *request = call->request;
   char *text = call->text;
   size_t bytes = call->whole_bytes;
@@ -108,21 +108,21 @@ static void answer(api_call *call) {
   end(call);
 }
 
-static void post(api_call *call);
+static void service_api_post(api_call *call);
 
-static void done(desk_request *request) {
+static void api_done(desk_request *request) {
   api_call *call = (api_call *)request;
   if (!call->ran) api_complain(&call->problem, 503, "stopping", NULL, "the daemon stops");
   if (call->problem.status)
     api_refuse(call);
   else if (call->again)
-    post(call);
+    service_api_post(call);
   else
-    answer(call);
+    api_answer(call);
 }
 
-static void post(api_call *call) {
-  call->desk = (desk_request){.run = run, .done = done};
+static void service_api_post(api_call *call) {
+  call->desk = (desk_request){.run = api_run, .done = api_done};
   call->ran = false;
   muster_result result = desk_post(&call->service->desk, &call->desk);
   if (!result) return;
@@ -140,7 +140,7 @@ void api_post(api_call *call) {
   }
   json_start(&call->writer, call->text, call->room);
   json_begin_object(&call->writer, NULL);
-  post(call);
+  service_api_post(call);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- helpers */

@@ -39,7 +39,7 @@ static const agent_input *input_of(const api_call *call) {
   return (const agent_input *)(const void *)call->input;
 }
 
-static api_call *begin(http_request *request, void (*work)(api_call *call)) {
+static api_call *api_agents_begin(http_request *request, void (*work)(api_call *call)) {
   api_call *call = api_begin(request, work, sizeof(agent_input));
   if (!call) return NULL;
   agent_input *input = (agent_input *)(void *)call->input;
@@ -64,7 +64,7 @@ static void read_agent(api_call *call) {
 }
 
 static void show_agent(http_request *request) {
-  api_call *call = begin(request, read_agent);
+  api_call *call = api_agents_begin(request, read_agent);
   if (call) api_post(call);
 }
 
@@ -79,7 +79,7 @@ static void explain(api_call *call) {
 }
 
 static void explain_agent(http_request *request) {
-  api_call *call = begin(request, explain);
+  api_call *call = api_agents_begin(request, explain);
   if (!call) return;
   call->room = EXPLANATION_ROOM;
   api_post(call);
@@ -97,7 +97,7 @@ static void wake(api_call *call) {
 }
 
 static void wake_agent(http_request *request) {
-  api_call *call = begin(request, wake);
+  api_call *call = api_agents_begin(request, wake);
   if (call && api_take_body(call, wake_order_read)) api_post(call);
 }
 
@@ -107,7 +107,7 @@ static void move(api_call *call) {
 }
 
 static void move_agent(http_request *request) {
-  api_call *call = begin(request, move);
+  api_call *call = api_agents_begin(request, move);
   if (call && api_take_body(call, position_read)) api_post(call);
 }
 
@@ -117,7 +117,7 @@ static void tune(api_call *call) {
 }
 
 static void tune_agent(http_request *request) {
-  api_call *call = begin(request, tune);
+  api_call *call = api_agents_begin(request, tune);
   if (call && api_take_body(call, agent_tuning_read)) api_post(call);
 }
 
@@ -126,7 +126,7 @@ static void pardon(api_call *call) {
 }
 
 static void pardon_agent(http_request *request) {
-  api_call *call = begin(request, pardon);
+  api_call *call = api_agents_begin(request, pardon);
   if (call) api_post(call);
 }
 
@@ -135,7 +135,7 @@ static void remove_one(api_call *call) {
 }
 
 static void remove_agent(http_request *request) {
-  api_call *call = begin(request, remove_one);
+  api_call *call = api_agents_begin(request, remove_one);
   if (call) api_post(call);
 }
 

@@ -134,7 +134,7 @@ static const api_field spawn_fields_known[] = {
 };
 
 /* The number of a name of a type; SPAWN_TYPES_MAX when there are too many. */
-static uint32_t number_of(spawn_order *order, const char *name) {
+static uint32_t api_bodies_number_of(spawn_order *order, const char *name) {
   for (uint32_t i = 0; i < order->name_count; i++)
     if (strcmp(order->names[i], name) == 0) return i;
   if (order->name_count == SPAWN_TYPES_MAX) return SPAWN_TYPES_MAX;
@@ -148,7 +148,7 @@ static bool read_spawn(const json_t *json, uint32_t number, spawn_order *order, 
   snprintf(path, sizeof path, "[%u].", number);
   if (!api_read(json, path, spawn_fields_known, COUNT_OF(spawn_fields_known), &fields, NULL, problem)) return false;
   spawn_one *one = &order->agents[number];
-  one->name = number_of(order, fields.type);
+  one->name = api_bodies_number_of(order, fields.type);
   one->def = fields.def;
   if (one->name < SPAWN_TYPES_MAX) return true;
   return api_complain(problem, 400, "out_of_range", "type", "more than %d types in one request", SPAWN_TYPES_MAX);

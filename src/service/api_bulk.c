@@ -23,7 +23,7 @@ static void move_observers(api_call *call) {
   tell(call, muster_observers_move(call->world->world, &input->ids->observer, input->positions, input->count));
 }
 
-static void take(http_request *request, void (*work)(api_call *call)) {
+static void api_bulk_take(http_request *request, void (*work)(api_call *call)) {
   api_call *call = api_begin(request, work, sizeof(bulk_positions));
   if (!call) return;
   call->release = bulk_release;
@@ -31,11 +31,11 @@ static void take(http_request *request, void (*work)(api_call *call)) {
 }
 
 static void move_many_agents(http_request *request) {
-  take(request, move_agents);
+  api_bulk_take(request, move_agents);
 }
 
 static void move_many_observers(http_request *request) {
-  take(request, move_observers);
+  api_bulk_take(request, move_observers);
 }
 
 enum { BODY = BULK_HEAD_BYTES + BULK_RECORDS_MAX * BULK_RECORD_BYTES };

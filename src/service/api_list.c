@@ -24,7 +24,7 @@ typedef struct list_input {
 /* --------------------------------------------------------------------------------------------------------- reading */
 
 /* A plain number that ends at `end` or, where that is null, with the text. */
-static bool read_number(const char **text, char end, double least, double most, double *value) {
+static bool api_list_read_number(const char **text, char end, double least, double most, double *value) {
   char *after;
   if (!strchr("-0123456789", **text) || !**text) return false;
   *value = strtod(*text, &after);
@@ -35,14 +35,15 @@ static bool read_number(const char **text, char end, double least, double most, 
 
 static bool read_near(const char *text, list_input *input, api_problem *problem) {
   if (!text) return true;
-  input->near = read_number(&text, ',', -1e9, 1e9, &input->x) && read_number(&text, ',', -1e9, 1e9, &input->y) &&
-                read_number(&text, '\0', 0, 4e9, &input->radius_m);
+  input->near = api_list_read_number(&text, ',', -1e9, 1e9, &input->x) &&
+                api_list_read_number(&text, ',', -1e9, 1e9, &input->y) &&
+                api_list_read_number(&text, '\0', 0, 4e9, &input->radius_m);
   return input->near || api_complain(problem, 400, "out_of_range", "near",
                                      "near must be x,y,radius in metres, such as near=10,-4.5,100");
 }
 
 static bool read_importance(const char *text, list_input *input, api_problem *problem) {
-  if (!text || read_number(&text, '\0', 0, 1, &input->importance)) return true;
+  if (!text || api_list_read_number(&text, '\0', 0, 1, &input->importance)) return true;
   return api_complain(problem, 400, "out_of_range", "min_importance", "min_importance must be 0 .. 1");
 }
 
@@ -63,7 +64,7 @@ static bool read_filters(http_request *request, list_input *input, api_problem *
 
 /* --------------------------------------------------------------------------------------------------------- looking */
 
-static bool passes(const list_input *input, const muster_agent_info *info) {
+static bool api_list_passes(const list_input *input, const muster_agent_info *info) {
   if (input->type.index && info->type.index != input->type.index) return false;
   if (input->level != ANY && info->level != input->level) return false;
   if (input->partition != ANY && info->partition != input->partition) return false;
@@ -72,10 +73,10 @@ static bool passes(const list_input *input, const muster_agent_info *info) {
 }
 
 /* True: it passed, and was given. */
-static bool look_at(api_call *call, list_input *input, muster_agent agent) {
+static bool api_list_look_at(api_call *call, list_input *input, muster_agent agent) {
   const muster_world *world = call->world->world;
   muster_agent_info info = muster_default_agent_info();
-  if (muster_agent_read(world, agent, &info) != MUSTER_OK || !passes(input, &info)) return false;
+  if (muster_agent_read(world, agent, &info) != MUSTER_OK || !api_list_passes(input, &info)) return false;
   json_begin_object(&call->writer, NULL);
   api_write_agent(&call->writer, world, agent, &info);
   json_end_object(&call->writer);
@@ -83,7 +84,7 @@ static bool look_at(api_call *call, list_input *input, muster_agent agent) {
   return true;
 }
 
-static void list(api_call *call) {
+static void api_list(api_call *call) {
   list_input *input = (list_input *)(void *)call->input;
   struct page *page = &input->page;
   if (*input->type_name && !input->type.index) input->type = api_find_type(call, input->type_name);
@@ -96,14 +97,14 @@ static void list(api_call *call) {
     last = muster_agent_is_null(agent);
     if (last) break;
     page->cursor = agent.index + 1;
-    if (look_at(call, input, agent)) looks += PAGE_LOOKS_GIVEN;
+    if (api_list_look_at(call, input, agent)) looks += PAGE_LOOKS_GIVEN;
   }
   page_close(call, page, last);
 }
 
 void api_list_agents(http_request *request) {
   enum { EACH_ROOM = 1024 };
-  api_call *call = api_begin(request, list, sizeof(list_input));
+  api_call *call = api_begin(request, api_list, sizeof(list_input));
   if (!call) return;
   list_input *input = (list_input *)(void *)call->input;
   if (!read_filters(request, input, &call->problem))

@@ -14,7 +14,7 @@ static void write_module(json_writer *writer, const loaded_module *loaded) {
   json_end_object(writer);
 }
 
-static void list(api_call *call) {
+static void api_modules_list(api_call *call) {
   const struct modules *modules = &call->service->modules;
   json_begin_array(&call->writer, "modules");
   for (uint32_t i = 0; i < modules->count; i++) write_module(&call->writer, &modules->loaded[i]);
@@ -24,14 +24,14 @@ static void list(api_call *call) {
 enum { ROOM = 1024 + MODULES_MAX * 1024 };
 
 static void list_modules(http_request *request) {
-  api_call *call = api_begin(request, list, 0);
+  api_call *call = api_begin(request, api_modules_list, 0);
   if (!call) return;
   call->room = ROOM;
   api_post(call);
 }
 
 /* A file of this machine is opened, once, between two frames: operators do that, not players. */
-static void load(api_call *call) {
+static void api_modules_load(api_call *call) {
   if (modules_load(&call->service->modules, call->input))
     json_string(&call->writer, "module", call->input);
   else
@@ -39,7 +39,7 @@ static void load(api_call *call) {
 }
 
 static void load_module(http_request *request) {
-  api_call *call = api_begin(request, load, NAME_BYTES);
+  api_call *call = api_begin(request, api_modules_load, NAME_BYTES);
   if (call && api_take_body(call, module_name_read)) api_post(call);
 }
 

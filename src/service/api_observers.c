@@ -22,7 +22,7 @@ static void confirm(api_call *call, muster_result result, const char *field) {
   api_write_id(&call->writer, "observer", observer.index, observer.generation);
 }
 
-static api_call *begin(http_request *request, void (*work)(api_call *call)) {
+static api_call *api_observers_begin(http_request *request, void (*work)(api_call *call)) {
   api_call *call = api_begin(request, work, sizeof(observer_input));
   if (!call) return NULL;
   observer_input *input = (observer_input *)(void *)call->input;
@@ -31,7 +31,8 @@ static api_call *begin(http_request *request, void (*work)(api_call *call)) {
 
 /* --------------------------------------------------------------------------------------------------------- listing */
 
-static void write_observer(json_writer *writer, muster_observer observer, const muster_observer_def *def, bool held) {
+static void api_observers_write_observer(json_writer *writer, muster_observer observer, const muster_observer_def *def,
+                                         bool held) {
   json_begin_object(writer, NULL);
   api_write_id(writer, "observer", observer.index, observer.generation);
   api_write_position(writer, "position", def->position);
@@ -42,7 +43,7 @@ static void write_observer(json_writer *writer, muster_observer observer, const 
   json_end_object(writer);
 }
 
-static void list(api_call *call) {
+static void api_observers_list(api_call *call) {
   struct page *page = (struct page *)(void *)call->input;
   page_open(call, page, "observers");
   bool last = false;
@@ -54,7 +55,7 @@ static void list(api_call *call) {
     if (last) break;
     page->cursor = observer.index + 1;
     if (muster_observer_read(call->world->world, observer, &def) != MUSTER_OK) continue;
-    write_observer(&call->writer, observer, &def, holds_has(&call->world->holds, observer));
+    api_observers_write_observer(&call->writer, observer, &def, holds_has(&call->world->holds, observer));
     page->given++;
     looks += PAGE_LOOKS_GIVEN;
   }
@@ -63,13 +64,13 @@ static void list(api_call *call) {
 
 static void list_observers(http_request *request) {
   enum { EACH_ROOM = 384 };
-  api_call *call = api_begin(request, list, sizeof(struct page));
+  api_call *call = api_begin(request, api_observers_list, sizeof(struct page));
   if (call && page_begin(call, (struct page *)(void *)call->input, EACH_ROOM)) api_post(call);
 }
 
 /* -------------------------------------------------------------------------------------------------------- changing */
 
-static void add(api_call *call) {
+static void api_observers_add(api_call *call) {
   muster_observer observer = muster_observer_add(call->world->world, &input_of(call)->def);
   if (observer.generation == 0)
     api_complain(&call->problem, 409, "full", NULL, "%s", muster_last_error());
@@ -77,8 +78,8 @@ static void add(api_call *call) {
     api_write_id(&call->writer, "observer", observer.index, observer.generation);
 }
 
-static void add_observer(http_request *request) {
-  api_call *call = api_begin(request, add, sizeof(observer_input));
+static void api_observers_add_observer(http_request *request) {
+  api_call *call = api_begin(request, api_observers_add, sizeof(observer_input));
   if (!call) return;
   call->status = 201;
   if (api_take_body(call, observer_read)) api_post(call);
@@ -90,7 +91,7 @@ static void move(api_call *call) {
 }
 
 static void move_observer(http_request *request) {
-  api_call *call = begin(request, move);
+  api_call *call = api_observers_begin(request, move);
   if (call && api_take_body(call, position_read)) api_post(call);
 }
 
@@ -102,7 +103,7 @@ static void hold_at(api_call *call) {
 }
 
 static void hold_observer(http_request *request) {
-  api_call *call = begin(request, hold_at);
+  api_call *call = api_observers_begin(request, hold_at);
   if (call && api_take_body(call, position_read)) api_post(call);
 }
 
@@ -114,7 +115,7 @@ static void let_go(api_call *call) {
 }
 
 static void release_observer(http_request *request) {
-  api_call *call = begin(request, let_go);
+  api_call *call = api_observers_begin(request, let_go);
   if (call) api_post(call);
 }
 
@@ -123,7 +124,7 @@ static void remove_one(api_call *call) {
 }
 
 static void remove_observer(http_request *request) {
-  api_call *call = begin(request, remove_one);
+  api_call *call = api_observers_begin(request, remove_one);
   if (call) api_post(call);
 }
 
@@ -139,7 +140,7 @@ const http_route api_observer_routes[] = {
      .summary = "observers, page by page"},
     {.method = "POST",
      .pattern = OBSERVERS,
-     .handle = add_observer,
+     .handle = api_observers_add_observer,
      .body_max = SMALL_BODY,
      .summary = "add one: {position, near_m, far_m, partition}"},
     {.method = "PUT",

@@ -55,8 +55,8 @@ static bool out_of_range(const api_field *field, const char *name, api_problem *
 }
 
 /* Whole numbers are compared as such: a double does not hold all of them. */
-static bool read_whole(const json_t *value, const api_field *field, const char *name, uint64_t *out,
-                       api_problem *problem) {
+static bool api_read_whole(const json_t *value, const api_field *field, const char *name, uint64_t *out,
+                           api_problem *problem) {
   if (!json_is_integer(value)) return wrong_kind(name, "a whole number", problem);
   json_int_t number = json_integer_value(value);
   if (number < 0 || (double)number < field->least || (double)number > field->most)
@@ -65,8 +65,8 @@ static bool read_whole(const json_t *value, const api_field *field, const char *
   return true;
 }
 
-static bool read_number(const json_t *value, const api_field *field, const char *name, double *out,
-                        api_problem *problem) {
+static bool api_read_number(const json_t *value, const api_field *field, const char *name, double *out,
+                            api_problem *problem) {
   if (!json_is_number(value)) return wrong_kind(name, "a number", problem);
   double number = json_number_value(value);
   if (!(number >= field->least && number <= field->most)) return out_of_range(field, name, problem);
@@ -94,7 +94,7 @@ static bool read_axis(const json_t *object, const char *axis, const char *path, 
   const json_t *value = json_object_get(object, axis);
   snprintf(name, sizeof name, "%s.%s", path, axis);
   if (!value) return api_complain(problem, 400, "missing", name, "%s is missing", name);
-  return read_number(value, &field, name, out, problem);
+  return api_read_number(value, &field, name, out, problem);
 }
 
 static bool read_position(const json_t *value, const char *name, muster_position *out, api_problem *problem) {
@@ -120,13 +120,13 @@ static bool read_member(const json_t *value, const api_field *field, const char 
     *(bool *)(void *)out = json_is_true(value);
     return true;
   case API_COUNT:
-    if (!read_whole(value, field, name, &whole, problem)) return false;
+    if (!api_read_whole(value, field, name, &whole, problem)) return false;
     *(uint32_t *)(void *)out = (uint32_t)whole;
     return true;
   case API_TIME:
-    return read_whole(value, field, name, (uint64_t *)(void *)out, problem);
+    return api_read_whole(value, field, name, (uint64_t *)(void *)out, problem);
   case API_FLOAT:
-    if (!read_number(value, field, name, &number, problem)) return false;
+    if (!api_read_number(value, field, name, &number, problem)) return false;
     *(float *)(void *)out = (float)number;
     return true;
   case API_TEXT:
@@ -146,7 +146,7 @@ static const api_field *find(const api_field *fields, uint32_t count, const char
   return NULL;
 }
 
-static bool complain_unknown(const char *name, const api_field *fields, uint32_t count, api_problem *problem) {
+static bool api_read_complain_unknown(const char *name, const api_field *fields, uint32_t count, api_problem *problem) {
   char known[256] = "";
   size_t length = 0;
   for (uint32_t i = 0; i < count && length < sizeof known; i++)
@@ -167,7 +167,7 @@ bool api_read(const json_t *object, const char *path, const api_field *fields, u
   json_object_foreach((json_t *)object, key, value) {
     const api_field *field = find(fields, count, key);
     snprintf(name, sizeof name, "%s%s", path, key);
-    if (!field) return complain_unknown(name, fields, count, problem);
+    if (!field) return api_read_complain_unknown(name, fields, count, problem);
     if (!read_member(value, field, name, (char *)out + field->offset, problem)) return false;
     seen |= 1u << (field - fields);
   }

@@ -21,7 +21,7 @@ static bool find_types(api_call *call, const spawn_order *order, muster_type typ
   return true;
 }
 
-static bool has_room(api_call *call, uint32_t count) {
+static bool api_spawn_has_room(api_call *call, uint32_t count) {
   const hosted_world *world = call->world;
   muster_frame_report report = muster_default_frame_report();
   muster_frame_report_read(world->world, &report);
@@ -35,7 +35,7 @@ static bool has_room(api_call *call, uint32_t count) {
 }
 
 /* The definition as the module wants it. */
-static bool complete(api_call *call, const spawn_one *one, muster_type type, muster_agent_def *def) {
+static bool api_spawn_complete(api_call *call, const spawn_one *one, muster_type type, muster_agent_def *def) {
   const hosted_world *world = call->world;
   *def = one->def;
   def->type = type;
@@ -57,11 +57,11 @@ static void refuse_full(api_call *call) {
                report.agents, report.spawns_waiting);
 }
 
-static bool spawn_all(api_call *call, const spawn_order *order, const muster_type *types, muster_agent *agents) {
+static bool api_spawn_all(api_call *call, const spawn_order *order, const muster_type *types, muster_agent *agents) {
   for (uint32_t i = 0; i < order->count; i++) {
     muster_agent_def def;
     const spawn_one *one = &order->agents[i];
-    bool well = complete(call, one, types[one->name], &def);
+    bool well = api_spawn_complete(call, one, types[one->name], &def);
     if (well) agents[i] = muster_agent_spawn(call->world->world, &def);
     if (well && !muster_agent_is_null(agents[i])) continue;
     if (well) refuse_full(call);
@@ -75,12 +75,12 @@ static bool spawn_all(api_call *call, const spawn_order *order, const muster_typ
 static bool try_all(api_call *call, const spawn_order *order, const muster_type *types) {
   for (uint32_t i = 0; i < order->count; i++) {
     muster_agent_def def;
-    if (!complete(call, &order->agents[i], types[order->agents[i].name], &def)) return false;
+    if (!api_spawn_complete(call, &order->agents[i], types[order->agents[i].name], &def)) return false;
   }
   return true;
 }
 
-static void spawn(api_call *call) {
+static void api_spawn(api_call *call) {
   const spawn_order *order = &((const spawn_input *)(const void *)call->input)->order;
   const muster_module *module = call->world->module;
   muster_type types[SPAWN_TYPES_MAX];
@@ -89,8 +89,8 @@ static void spawn(api_call *call) {
     api_complain(&call->problem, 409, "module", NULL, "module %s makes no agents for others", module->name);
     return;
   }
-  if (!find_types(call, order, types) || !has_room(call, order->count) || !try_all(call, order, types) ||
-      !spawn_all(call, order, types, agents))
+  if (!find_types(call, order, types) || !api_spawn_has_room(call, order->count) || !try_all(call, order, types) ||
+      !api_spawn_all(call, order, types, agents))
     return;
   json_begin_array(&call->writer, "agents");
   for (uint32_t i = 0; i < order->count; i++) api_write_id(&call->writer, NULL, agents[i].index, agents[i].generation);
@@ -99,7 +99,7 @@ static void spawn(api_call *call) {
 
 void api_spawn_agents(http_request *request) {
   enum { EACH_ROOM = 40 };
-  api_call *call = api_begin(request, spawn, sizeof(spawn_input));
+  api_call *call = api_begin(request, api_spawn, sizeof(spawn_input));
   if (!call) return;
   call->status = 201;
   call->release = spawn_order_release;

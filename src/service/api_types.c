@@ -77,7 +77,7 @@ typedef struct type_input {
   char name[TYPE_NAME_BYTES];
 } type_input;
 
-static api_call *begin(http_request *request, void (*work)(api_call *call)) {
+static api_call *api_types_begin(http_request *request, void (*work)(api_call *call)) {
   api_call *call = api_begin(request, work, sizeof(type_input));
   const char *name = http_path_value(request, "type");
   if (!call) return NULL;
@@ -90,7 +90,7 @@ static api_call *begin(http_request *request, void (*work)(api_call *call)) {
   return NULL;
 }
 
-static void pardon(api_call *call) {
+static void api_types_pardon(api_call *call) {
   const type_input *input = (const type_input *)(const void *)call->input;
   muster_type type = api_find_type(call, input->name);
   if (!type.index || !api_succeeded(call, muster_type_pardon(call->world->world, type), "type")) return;
@@ -100,7 +100,7 @@ static void pardon(api_call *call) {
 }
 
 static void pardon_type(http_request *request) {
-  api_call *call = begin(request, pardon);
+  api_call *call = api_types_begin(request, api_types_pardon);
   if (call) api_post(call);
 }
 
@@ -115,7 +115,7 @@ static void prioritise(api_call *call) {
 }
 
 static void prioritise_type(http_request *request) {
-  api_call *call = begin(request, prioritise);
+  api_call *call = api_types_begin(request, prioritise);
   if (call && api_take_body(call, priority_read)) api_post(call);
 }
 

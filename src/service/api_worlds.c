@@ -10,7 +10,7 @@
 
 /* --------------------------------------------------------------------------------------------------------- reading */
 
-static void write_frame(json_writer *writer, const muster_frame_report *report) {
+static void api_worlds_write_frame(json_writer *writer, const muster_frame_report *report) {
   json_begin_object(writer, "frame");
   json_uint(writer, "number", report->frame);
   json_uint(writer, "wall_ns", report->wall_ns);
@@ -58,13 +58,13 @@ static void write_world(json_writer *writer, const char *name, const hosted_worl
   json_uint(writer, "agents_quarantined", report->agents_quarantined);
   json_uint(writer, "types_quarantined", report->types_quarantined);
   json_uint(writer, "bytes_used", published->statistics.bytes_used);
-  write_frame(writer, report);
+  api_worlds_write_frame(writer, report);
   bands_json(writer, &published->statistics);
   json_end_object(writer);
 }
 
 /* Room for an answer that is given at once. */
-static bool start(http_request *request, json_writer *writer, size_t room) {
+static bool api_worlds_start(http_request *request, json_writer *writer, size_t room) {
   char *text = malloc(room);
   if (text)
     json_start(writer, text, room);
@@ -79,7 +79,7 @@ static void list_worlds(http_request *request) {
   struct service *service = http_user(request);
   json_writer writer;
   world_published published;
-  if (!start(request, &writer, WORLD_ROOM * (service->world_count + 1u))) return;
+  if (!api_worlds_start(request, &writer, WORLD_ROOM * (service->world_count + 1u))) return;
   json_begin_object(&writer, NULL);
   json_begin_array(&writer, "worlds");
   for (uint32_t i = 0; i < service->world_count; i++) {
@@ -95,7 +95,7 @@ static void show_world(http_request *request) {
   json_writer writer;
   world_published published;
   hosted_world *world = api_world(request);
-  if (!world || !start(request, &writer, WORLD_ROOM)) return;
+  if (!world || !api_worlds_start(request, &writer, WORLD_ROOM)) return;
   world_read_published(world, &published);
   write_world(&writer, NULL, world, &published);
   api_answer_now(request, &writer);
@@ -105,7 +105,7 @@ static void show_levels(http_request *request) {
   json_writer writer;
   world_published published;
   hosted_world *world = api_world(request);
-  if (!world || !start(request, &writer, WORLD_ROOM)) return;
+  if (!world || !api_worlds_start(request, &writer, WORLD_ROOM)) return;
   world_read_published(world, &published);
   json_begin_object(&writer, NULL);
   write_levels(&writer, &published.report);
@@ -158,7 +158,7 @@ static void show_weights(http_request *request) {
 
 /* -------------------------------------------------------------------------------------------------------- changing */
 
-static void write_pace(json_writer *writer, const hosted_world *world) {
+static void api_worlds_write_pace(json_writer *writer, const hosted_world *world) {
   json_string(writer, "world", world->name);
   json_uint(writer, "budget_ns", world->budget_ns);
   json_uint(writer, "period_ns", world->period_ns);
@@ -182,7 +182,7 @@ static bool change_pace_and_workers(api_call *call, const world_change *change, 
   return false;
 }
 
-static void apply_change(api_call *call) {
+static void api_worlds_apply_change(api_call *call) {
   const world_change *change = (const world_change *)(const void *)call->input;
   hosted_world *world = call->world;
   uint64_t budget_ns = world->budget_ns, period_ns = world->period_ns;
@@ -193,18 +193,18 @@ static void apply_change(api_call *call) {
   }
   if (change->has_paused && change->paused) frames_pause(call->service, world, 0);
   if (change->has_paused && !change->paused) frames_resume(call->service, world);
-  write_pace(&call->writer, world);
+  api_worlds_write_pace(&call->writer, world);
 }
 
 static void change_world(http_request *request) {
-  api_call *call = api_begin(request, apply_change, sizeof(world_change));
+  api_call *call = api_begin(request, api_worlds_apply_change, sizeof(world_change));
   if (call && api_take_body(call, world_change_read)) api_post(call);
 }
 
 static void take_steps(api_call *call) {
   const uint32_t *frames = (const uint32_t *)(const void *)call->input;
   frames_pause(call->service, call->world, *frames);
-  write_pace(&call->writer, call->world);
+  api_worlds_write_pace(&call->writer, call->world);
 }
 
 static void step_world(http_request *request) {

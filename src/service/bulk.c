@@ -15,7 +15,7 @@ static double read_f64(const unsigned char *from) {
   return value;
 }
 
-static bool check_head(const unsigned char *from, size_t bytes, api_problem *problem) {
+static bool bulk_check_head(const unsigned char *from, size_t bytes, api_problem *problem) {
   if (bytes < BULK_HEAD_BYTES || memcmp(from, "MUSTERPO", 8) != 0)
     return api_complain(problem, 400, "format", "magic", "the body must begin with MUSTERPO");
   if (read_u32(from + 8) != BULK_VERSION)
@@ -52,7 +52,7 @@ static bool read_record(const unsigned char *from, uint32_t number, bulk_positio
 bool bulk_read(const void *body, size_t bytes, void *given, api_problem *problem) {
   const unsigned char *from = body;
   bulk_positions *out = given;
-  if (!check_head(from, bytes, problem)) return false;
+  if (!bulk_check_head(from, bytes, problem)) return false;
   uint32_t count = read_u32(from + 12);
   *out = (bulk_positions){.count = count, .ids = malloc(count * (sizeof *out->ids + sizeof *out->positions))};
   if (!out->ids) return api_complain(problem, 429, "busy", NULL, "no memory for so many positions now");

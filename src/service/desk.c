@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-static void enqueue(desk_queue *queue, desk_request *request) {
+static void desk_enqueue(desk_queue *queue, desk_request *request) {
   request->next = NULL;
   if (queue->first)
     queue->last->next = request;
@@ -20,7 +20,7 @@ static desk_request *dequeue(desk_queue *queue) {
 }
 
 /* All answers that there are when it begins; `done` may post again. */
-static void hand_out(uv_async_t *answered) {
+static void desk_hand_out(uv_async_t *answered) {
   struct desk *desk = answered->data;
   uv_mutex_lock(&desk->mutex);
   desk_queue answers = desk->answers;
@@ -33,7 +33,7 @@ muster_result desk_open(struct desk *desk, uv_loop_t *loop) {
   *desk = (struct desk){.answered.data = desk};
   int problem = uv_mutex_init(&desk->mutex);
   if (!problem) problem = uv_cond_init(&desk->posted);
-  if (!problem) problem = uv_async_init(loop, &desk->answered, hand_out);
+  if (!problem) problem = uv_async_init(loop, &desk->answered, desk_hand_out);
   return problem ? error_set(MUSTER_E_SYSTEM, "cannot prepare the frames' desk: %s", uv_strerror(problem)) : MUSTER_OK;
 }
 
@@ -45,7 +45,7 @@ static void free_locks(uv_handle_t *answered) {
 
 void desk_close(struct desk *desk) {
   desk_refuse(desk);
-  hand_out(&desk->answered);
+  desk_hand_out(&desk->answered);
   for (desk_request *request; (request = dequeue(&desk->waiting)) != NULL;) request->done(request);
   uv_close((uv_handle_t *)&desk->answered, free_locks);
 }
@@ -57,7 +57,7 @@ muster_result desk_post(struct desk *desk, desk_request *request) {
   if (closed || full) {
     desk->counts.refused++;
   } else {
-    enqueue(&desk->waiting, request);
+    desk_enqueue(&desk->waiting, request);
     desk->counts.posted++;
     desk->counts.waiting++;
     uv_cond_signal(&desk->posted);
@@ -89,7 +89,7 @@ static void serve_one(struct desk *desk, struct service *service) {
   request->run(request, service);
   uv_mutex_lock(&desk->mutex);
   desk->counts.run++;
-  enqueue(&desk->answers, request);
+  desk_enqueue(&desk->answers, request);
   uv_async_send(&desk->answered);
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(struct exposition *exposition, size_t more) {
+static bool exposition_make_room(struct exposition *exposition, size_t more) {
   size_t room = exposition->room ? exposition->room : 1u << 16;
   if (exposition->failed) return false;
   while (room < exposition->bytes + more) room *= 2;
@@ -22,7 +22,7 @@ static bool make_room(struct exposition *exposition, size_t more) {
 }
 
 static void put(struct exposition *exposition, const char *text, size_t bytes) {
-  if (!make_room(exposition, bytes)) return;
+  if (!exposition_make_room(exposition, bytes)) return;
   memcpy(exposition->text + exposition->bytes, text, bytes);
   exposition->bytes += bytes;
 }
@@ -72,7 +72,7 @@ static void put_value(struct exposition *exposition, const char *value) {
   }
 }
 
-static void put_head(struct exposition *exposition, const char *suffix, const exposition_labels *labels) {
+static void exposition_put_head(struct exposition *exposition, const char *suffix, const exposition_labels *labels) {
   put_text(exposition, exposition->family);
   put_text(exposition, suffix);
   for (uint32_t i = 0; labels && i < labels->count; i++) {
@@ -88,7 +88,7 @@ static void put_head(struct exposition *exposition, const char *suffix, const ex
 void exposition_write(struct exposition *exposition, const char *suffix, const exposition_labels *labels,
                       double value) {
   char text[40];
-  put_head(exposition, suffix, labels);
+  exposition_put_head(exposition, suffix, labels);
   if (isfinite(value))
     snprintf(text, sizeof text, "%.15g\n", value);
   else
@@ -99,7 +99,7 @@ void exposition_write(struct exposition *exposition, const char *suffix, const e
 void exposition_write_count(struct exposition *exposition, const char *suffix, const exposition_labels *labels,
                             uint64_t value) {
   char text[24];
-  put_head(exposition, suffix, labels);
+  exposition_put_head(exposition, suffix, labels);
   snprintf(text, sizeof text, "%llu\n", (unsigned long long)value);
   put_text(exposition, text);
 }

@@ -139,7 +139,7 @@ static void log_report(const flight_report *report) {
 }
 
 /* Returns a copy of the file, or null with the reason. */
-static void *read_whole(int descriptor, size_t *size) {
+static void *service_flight_read_whole(int descriptor, size_t *size) {
   struct stat status;
   if (fstat(descriptor, &status)) return error_set(MUSTER_E_SYSTEM, "%s", strerror(errno)), NULL;
   if (status.st_size > FLIGHT_FILE_BYTES_MAX)
@@ -171,7 +171,7 @@ static void keep_aside(const char *path, const char *reason) {
 /* What the last run left, if it can be read; the counts with its crash. */
 static void take_last(struct flight *flight, int descriptor, flight_counts *counts) {
   size_t size;
-  void *bytes = read_whole(descriptor, &size);
+  void *bytes = service_flight_read_whole(descriptor, &size);
   muster_result result = bytes ? flight_file_read(bytes, size, &flight->last, counts) : MUSTER_E_INPUT;
   free(bytes);
   if (result) {

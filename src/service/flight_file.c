@@ -60,7 +60,7 @@ static bool is_name(const char *name, size_t room) {
   return length > 0 && length < room;
 }
 
-static muster_result check_head(const flight_head *head, size_t size) {
+static muster_result flight_file_check_head(const flight_head *head, size_t size) {
   if (memcmp(head->magic, magic, sizeof magic))
     return error_set(MUSTER_E_INPUT, "this is no flight recorder's file: it does not begin with '%.8s'", magic);
   if (head->version != FLIGHT_FILE_VERSION || head->bytes != sizeof *head)
@@ -82,7 +82,7 @@ static muster_result check_head(const flight_head *head, size_t size) {
   return MUSTER_OK;
 }
 
-static void add_inside(flight_report *report, const flight_part *part, const muster_flight_entry *entry) {
+static void flight_file_add_inside(flight_report *report, const flight_part *part, const muster_flight_entry *entry) {
   if (report->inside_count == FLIGHT_INSIDE_MAX) return;
   flight_inside *inside = &report->inside[report->inside_count++];
   *inside = (flight_inside){.entry = *entry};
@@ -101,7 +101,7 @@ static void read_part(const flight_part *part, const unsigned char *bytes, bool 
   if (count > FLIGHT_INSIDE_MAX) count = FLIGHT_INSIDE_MAX;
   for (uint32_t i = 0; i < count; i++) {
     if ((entries[i].signal != 0) != culprits) continue;
-    add_inside(report, part, &entries[i]);
+    flight_file_add_inside(report, part, &entries[i]);
     if (culprits) report->signal = entries[i].signal;
   }
 }
@@ -124,7 +124,7 @@ muster_result flight_file_read(const void *bytes, size_t size, flight_report *re
   flight_head head;
   if (size < sizeof head) return error_set(MUSTER_E_INPUT, "it is cut off: %zu bytes are less than its head", size);
   memcpy(&head, bytes, sizeof head);
-  muster_result result = check_head(&head, size);
+  muster_result result = flight_file_check_head(&head, size);
   if (result) return result;
   *counts = head.counts;
   *report = (flight_report){.known = true,

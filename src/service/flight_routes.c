@@ -8,7 +8,7 @@
 
 enum { CRASH_BYTES = 128 << 10 };
 
-static void add_inside(json_writer *writer, const flight_inside *inside) {
+static void flight_routes_add_inside(json_writer *writer, const flight_inside *inside) {
   const muster_flight_entry *entry = &inside->entry;
   json_begin_object(writer, NULL);
   json_string(writer, "world", inside->world);
@@ -42,10 +42,11 @@ static void add_last(json_writer *writer, const flight_report *last) {
     json_end_object(writer);
   }
   json_begin_array(writer, "culprits");
-  for (uint32_t i = 0; i < last->culprit_count; i++) add_inside(writer, &last->inside[i]);
+  for (uint32_t i = 0; i < last->culprit_count; i++) flight_routes_add_inside(writer, &last->inside[i]);
   json_end_array(writer);
   json_begin_array(writer, "also_running");
-  for (uint32_t i = last->culprit_count; i < last->inside_count; i++) add_inside(writer, &last->inside[i]);
+  for (uint32_t i = last->culprit_count; i < last->inside_count; i++)
+    flight_routes_add_inside(writer, &last->inside[i]);
   json_end_array(writer);
   json_end_object(writer);
 }

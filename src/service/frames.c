@@ -15,7 +15,7 @@ static const uint64_t forever_ns = UINT64_MAX;
 /* Requests have at least this part of the time, however late the frames are. */
 enum { REQUESTS_PART = 10 };
 
-static void tell(struct service *service, bool *news) {
+static void frames_tell(struct service *service, bool *news) {
   uv_mutex_lock(&service->news_mutex);
   *news = true;
   uv_mutex_unlock(&service->news_mutex);
@@ -132,11 +132,11 @@ void frames_main(void *argument) {
   struct service *service = argument;
   flight_thread_begin();
   if (hosting_open(service) == MUSTER_OK && !service_is_to_stop(service)) {
-    tell(service, &service->opened);
+    frames_tell(service, &service->opened);
     run_worlds(service);
-    if (!snapshots_finish(service)) tell(service, &service->unsaved);
+    if (!snapshots_finish(service)) frames_tell(service, &service->unsaved);
   }
   hosting_close(service);
   flight_thread_end();
-  tell(service, &service->ended);
+  frames_tell(service, &service->ended);
 }

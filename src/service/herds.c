@@ -52,7 +52,7 @@ static void write_herd(json_writer *writer, const muster_world *world, muster_he
   json_end_object(writer);
 }
 
-static bool passes(const herds_input *input, const muster_herd_info *info) {
+static bool service_herds_passes(const herds_input *input, const muster_herd_info *info) {
   const struct rectangle *rectangle = &input->rectangle;
   if (input->partition != UINT64_MAX && info->partition != input->partition) return false;
   if (!rectangle->given) return true;
@@ -60,7 +60,7 @@ static bool passes(const herds_input *input, const muster_herd_info *info) {
          info->position.y < rectangle->y1;
 }
 
-static void list(api_call *call) {
+static void service_herds_list(api_call *call) {
   herds_input *input = (herds_input *)(void *)call->input;
   struct page *page = &input->page;
   const muster_world *world = call->world->world;
@@ -73,7 +73,7 @@ static void list(api_call *call) {
     last = herd.generation == 0;
     if (last) break;
     page->cursor = herd.index + 1;
-    if (muster_herd_read(world, herd, &info) != MUSTER_OK || !passes(input, &info)) continue;
+    if (muster_herd_read(world, herd, &info) != MUSTER_OK || !service_herds_passes(input, &info)) continue;
     write_herd(&call->writer, world, herd, &info);
     page->given++;
   }
@@ -81,7 +81,7 @@ static void list(api_call *call) {
 }
 
 static void list_herds(http_request *request) {
-  api_call *call = api_begin(request, list, sizeof(herds_input));
+  api_call *call = api_begin(request, service_herds_list, sizeof(herds_input));
   if (!call) return;
   herds_input *input = (herds_input *)(void *)call->input;
   input->partition = UINT64_MAX;

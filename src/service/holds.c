@@ -3,7 +3,7 @@
 #include "base/error.h"
 
 /* The number of an observer in the list; the count when it is not there. */
-static uint32_t find(const struct holds *holds, muster_observer observer) {
+static uint32_t holds_find(const struct holds *holds, muster_observer observer) {
   uint32_t i = 0;
   for (; i < holds->count; i++) {
     const muster_observer *other = &holds->list[i].observer;
@@ -13,7 +13,7 @@ static uint32_t find(const struct holds *holds, muster_observer observer) {
 }
 
 muster_result holds_put(struct holds *holds, muster_observer observer, muster_position position) {
-  uint32_t i = find(holds, observer);
+  uint32_t i = holds_find(holds, observer);
   if (i == HOLDS_MAX) return error_set(MUSTER_E_FULL, "%d observers are held; let go of one", HOLDS_MAX);
   if (i == holds->count) holds->count++;
   holds->list[i] = (struct hold){observer, position};
@@ -21,14 +21,14 @@ muster_result holds_put(struct holds *holds, muster_observer observer, muster_po
 }
 
 bool holds_drop(struct holds *holds, muster_observer observer) {
-  uint32_t i = find(holds, observer);
+  uint32_t i = holds_find(holds, observer);
   if (i == holds->count) return false;
   holds->list[i] = holds->list[--holds->count];
   return true;
 }
 
 bool holds_has(const struct holds *holds, muster_observer observer) {
-  return find(holds, observer) < holds->count;
+  return holds_find(holds, observer) < holds->count;
 }
 
 void holds_apply(struct holds *holds, muster_world *world) {

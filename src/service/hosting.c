@@ -93,8 +93,8 @@ static void close_world(hosted_world *world) {
 }
 
 /* Opens a world, which goes on from a snapshot's file when it is in it; *refused tells that it cannot. */
-static muster_result begin_world(struct service *service, hosted_world *world, const struct snapshot_file *file,
-                                 bool *refused) {
+static muster_result hosting_begin_world(struct service *service, hosted_world *world, const struct snapshot_file *file,
+                                         bool *refused) {
   const snapshot_file_world *saved = file ? snapshot_file_find(file, world->name) : NULL;
   muster_result result = open_module(service, world);
   if (!result) result = snapshots_check_module(&service->snapshots, world->name, world->module);
@@ -107,8 +107,9 @@ static muster_result begin_world(struct service *service, hosted_world *world, c
 }
 
 /* A world that cannot be opened is left out, and the others go on without it. */
-static bool open_world(struct service *service, hosted_world *world, const struct snapshot_file *file, bool *refused) {
-  muster_result result = begin_world(service, world, file, refused);
+static bool hosting_open_world(struct service *service, hosted_world *world, const struct snapshot_file *file,
+                               bool *refused) {
+  muster_result result = hosting_begin_world(service, world, file, refused);
   world->failed = result && !*refused;
   if (world->failed) {
     snprintf(world->failure, sizeof world->failure, "%s", muster_last_error());
@@ -148,7 +149,7 @@ static void close_worlds(struct service *service) {
 static bool open_worlds(struct service *service, const struct snapshot_file *file, bool *refused) {
   bool any = false;
   for (uint32_t i = 0; !*refused && i < service->world_count && !service_is_to_stop(service); i++)
-    any = open_world(service, &service->worlds[i], file, refused) || any;
+    any = hosting_open_world(service, &service->worlds[i], file, refused) || any;
   return any;
 }
 

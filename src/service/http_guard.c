@@ -76,7 +76,7 @@ static bool check_token(http_request *request) {
 }
 
 /* What a form of some page can send is not among the types that are taken. */
-static bool check_type(http_request *request) {
+static bool http_guard_check_type(http_request *request) {
   const char *given = header(request, MHD_HTTP_HEADER_CONTENT_TYPE);
   const char *wanted = request->route->body_type ? request->route->body_type : HTTP_JSON;
   size_t length = given ? strcspn(given, "; \t") : 0;
@@ -104,7 +104,7 @@ static bool check_length(http_request *request) {
     return false;
   }
   bool has_body = length > 0 || coding;
-  return !has_body || !most || check_type(request);
+  return !has_body || !most || http_guard_check_type(request);
 }
 
 typedef struct query_check {

@@ -131,7 +131,7 @@ void http_release_body(http_request *request) {
 }
 
 /* Room for `bytes` in all. False: there is none. */
-static bool make_room(http_request *request, size_t bytes) {
+static bool http_request_make_room(http_request *request, size_t bytes) {
   struct http *http = request->http;
   if (bytes <= request->body_room) return true;
   size_t room = request->body_room * 2 > bytes ? request->body_room * 2 : bytes;
@@ -147,14 +147,14 @@ static bool make_room(http_request *request, size_t bytes) {
 }
 
 /* What comes after the first byte too many is thrown away: libmicrohttpd takes no answer before the end. */
-static void take_piece(http_request *request, const char *piece, size_t bytes) {
+static void http_request_take_piece(http_request *request, const char *piece, size_t bytes) {
   size_t most = http_body_max(request->http, request->route);
   if (request->body_refused) return;
   if (bytes > most || request->body_bytes > most - bytes) {
     request->body_refused = 413;
     return;
   }
-  if (!make_room(request, request->body_bytes + bytes)) {
+  if (!http_request_make_room(request, request->body_bytes + bytes)) {
     request->body_refused = 429;
     return;
   }
@@ -200,7 +200,7 @@ void http_close_request(http_request *request) {
 }
 
 /* The headers are there: finds the route and refuses at once what needs no body. */
-static void begin(http_request *request, const char *url, const char *method) {
+static void http_request_begin(http_request *request, const char *url, const char *method) {
   char allowed[64];
   size_t length = strlen(url);
   if (length >= sizeof request->path) {
@@ -234,11 +234,11 @@ enum MHD_Result http_take(void *user, struct MHD_Connection *connection, const c
   if (!request) {
     *context = request = open_request(listener->http, connection);
     if (!request) return MHD_NO;
-    begin(request, url, method);
+    http_request_begin(request, url, method);
     return request->status ? send_answer(request) : MHD_YES;
   }
   if (*piece_bytes > 0) {
-    if (request->route) take_piece(request, piece, *piece_bytes);
+    if (request->route) http_request_take_piece(request, piece, *piece_bytes);
     *piece_bytes = 0;
     return MHD_YES;
   }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Cuts a path into its parts, in place. Returns how many; more than fit count as one more than fit. */
-static uint32_t cut(char *path, char **parts, uint32_t most) {
+static uint32_t http_routes_cut(char *path, char **parts, uint32_t most) {
   uint32_t count = 0;
   char *next = path;
   if (*next == '/') next++;
@@ -46,7 +46,7 @@ const http_route *http_match(http_request *request, const char *method, char *al
   enum { PARTS_MAX = 8 };
   char *parts[PARTS_MAX];
   const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
-  uint32_t count = cut(request->path, parts, PARTS_MAX);
+  uint32_t count = http_routes_cut(request->path, parts, PARTS_MAX);
   *allowed = '\0';
   if (count > PARTS_MAX) return NULL;
   for (const http_route *const *table = request->http->options.tables; *table; table++)
@@ -61,7 +61,7 @@ const http_route *http_match(http_request *request, const char *method, char *al
 }
 
 /* The number of a name among those of the pattern; HTTP_VALUES_MAX when there is none. */
-static uint32_t number_of(const http_request *request, const char *name) {
+static uint32_t http_routes_number_of(const http_request *request, const char *name) {
   uint32_t number = 0;
   size_t length = strlen(name);
   for (const char *at = strchr(request->route->pattern, '{'); at; at = strchr(at + 1, '{'), number++)
@@ -70,11 +70,11 @@ static uint32_t number_of(const http_request *request, const char *name) {
 }
 
 bool http_has_path_value(const http_request *request, const char *name) {
-  return number_of(request, name) < HTTP_VALUES_MAX;
+  return http_routes_number_of(request, name) < HTTP_VALUES_MAX;
 }
 
 const char *http_path_value(const http_request *request, const char *name) {
-  uint32_t number = number_of(request, name);
+  uint32_t number = http_routes_number_of(request, name);
   ASSERT(number < HTTP_VALUES_MAX);
   return request->values[number];
 }

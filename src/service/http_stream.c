@@ -32,7 +32,7 @@ static ssize_t read_on(void *user, uint64_t position, char *buffer, size_t bytes
   return (ssize_t)length;
 }
 
-static void release(void *user) {
+static void http_stream_release(void *user) {
   http_stream *stream = user;
   stream->source.closed(stream->source.user);
   if (stream->request) stream->request->stream = NULL;
@@ -46,7 +46,7 @@ http_stream *http_answer_stream(http_request *request, const char *type, const h
   *stream = (http_stream){.source = *source, .http = request->http, .request = request};
   request->stream = stream;
   struct MHD_Response *response =
-      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE_BYTES, read_on, stream, release);
+      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE_BYTES, read_on, stream, http_stream_release);
   if (response) MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
   /* By HTTP/1.1 libmicrohttpd ends the chunks that it has not begun, which would be the begin of the next answer. */
   if (response && request->head) MHD_set_response_options(response, MHD_RF_HTTP_VERSION_1_0_ONLY, MHD_RO_END);

@@ -21,7 +21,7 @@ void map_field_free(map_field *map) {
 }
 
 /* The smallest squares that are few enough. */
-static void cut(map_field *map, const struct rectangle *wanted) {
+static void map_field_cut(map_field *map, const struct rectangle *wanted) {
   double across = 1, columns, rows, first_x, first_y, square_m;
   for (;; across *= 2) {
     square_m = map->edge_m * across;
@@ -38,7 +38,7 @@ static void cut(map_field *map, const struct rectangle *wanted) {
                                       (first_y + rows) * square_m};
 }
 
-static void add(map_field *map, const muster_field_cell *cell) {
+static void map_field_add(map_field *map, const muster_field_cell *cell) {
   double half_m = map->edge_m / 2, square_m = map->edge_m * map->across;
   double column = (cell->x + half_m - map->rectangle.x0) / square_m,
          row = (cell->y + half_m - map->rectangle.y0) / square_m;
@@ -61,7 +61,7 @@ void map_field_look(map_field *map, const muster_world *world, const struct rect
     if (map->cells > 0) memset(map->squares, 0, map->max * sizeof *map->squares);
     map->edge_m = edge_m;
     map->cells = 0;
-    cut(map, wanted);
+    map_field_cut(map, wanted);
   }
   muster_view view = muster_default_view();
   view.partition = partition;
@@ -71,7 +71,7 @@ void map_field_look(map_field *map, const muster_world *world, const struct rect
   view.x1 = map->rectangle.x1;
   view.y1 = map->rectangle.y1;
   uint32_t count = muster_field_view(world, &view, cells, CELLS_AT_ONCE, cursor);
-  for (uint32_t i = 0; i < count; i++) add(map, &cells[i]);
+  for (uint32_t i = 0; i < count; i++) map_field_add(map, &cells[i]);
 }
 
 float map_field_importance(const map_field *map, const field_square *square) {

@@ -239,7 +239,7 @@ static uint32_t count_squares(const map_field *field) {
   return count;
 }
 
-static map_shape shape_of(const map_gather *gather) {
+static map_shape map_gather_shape_of(const map_gather *gather) {
   const map_query *query = &gather->query;
   const map_field *field = &gather->field;
   if (query->subject == MAP_OF_FIELD)
@@ -268,7 +268,7 @@ static map_shape shape_of(const map_gather *gather) {
 
 void *map_gather_encode(const map_gather *gather, size_t *bytes) {
   ASSERT(gather->phase == MAP_GATHERED);
-  map_shape shape = shape_of(gather);
+  map_shape shape = map_gather_shape_of(gather);
   *bytes = shape.header_bytes + (size_t)shape.records * shape.record_bytes;
   char *map = malloc(*bytes), *at = map;
   if (!map) return NULL;

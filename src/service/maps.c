@@ -67,7 +67,7 @@ static void refuse_all(struct map *map, unsigned status, const char *code, const
   discard(map);
 }
 
-static void answer_all(struct map *map) {
+static void maps_answer_all(struct map *map) {
   map->bytes = map_gather_encode(&map->gather, &map->length);
   map_gather_free(&map->gather);
   if (!map->bytes) {
@@ -80,7 +80,7 @@ static void answer_all(struct map *map) {
   map->fresh_until_ms = uv_now(map->maps->service->loop) + FRESH_MS;
 }
 
-static void run(desk_request *request, struct service *service) {
+static void maps_run(desk_request *request, struct service *service) {
   struct map *map = (struct map *)request;
   (void)service;
   map->ran = true;
@@ -88,22 +88,22 @@ static void run(desk_request *request, struct service *service) {
   if (map->refused) strncpy(map->reason, muster_last_error(), sizeof map->reason - 1);
 }
 
-static void post(struct map *map);
+static void maps_post(struct map *map);
 
-static void done(desk_request *request) {
+static void maps_done(desk_request *request) {
   struct map *map = (struct map *)request;
   if (!map->ran)
     refuse_all(map, 503, "stopping", "the daemon stops");
   else if (map->refused)
     refuse_all(map, 409, "state", map->reason);
   else if (map->gather.phase == MAP_GATHERED)
-    answer_all(map);
+    maps_answer_all(map);
   else
-    post(map);
+    maps_post(map);
 }
 
-static void post(struct map *map) {
-  map->desk = (desk_request){.run = run, .done = done};
+static void maps_post(struct map *map) {
+  map->desk = (desk_request){.run = maps_run, .done = maps_done};
   map->ran = false;
   muster_result result = desk_post(&map->maps->service->desk, &map->desk);
   if (result) refuse_all(map, result == MUSTER_E_FULL ? 429 : 503, "busy", muster_last_error());
@@ -150,12 +150,12 @@ static void begin_map(struct maps *maps, const map_query *query, http_request *r
   map->next = maps->first;
   maps->first = map;
   maps->count++;
-  post(map);
+  maps_post(map);
 }
 
 typedef bool take_query(http_request *request, map_query *query, api_problem *problem);
 
-static void show(http_request *request, map_subject subject, take_query *take) {
+static void maps_show(http_request *request, map_subject subject, take_query *take) {
   struct service *service = http_user(request);
   struct maps *maps = service->maps;
   map_query query = {.world = api_world(request), .subject = subject};
@@ -178,11 +178,11 @@ static void show(http_request *request, map_subject subject, take_query *take) {
 }
 
 static void show_agents(http_request *request) {
-  show(request, MAP_OF_AGENTS, take_agents_query);
+  maps_show(request, MAP_OF_AGENTS, take_agents_query);
 }
 
 static void show_field(http_request *request) {
-  show(request, MAP_OF_FIELD, take_field_query);
+  maps_show(request, MAP_OF_FIELD, take_field_query);
 }
 
 const http_route map_routes[] = {

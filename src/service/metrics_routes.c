@@ -66,7 +66,7 @@ static uint32_t gather_crashes(struct service *service, struct metrics *metrics)
   return count;
 }
 
-static void gather(struct service *service, struct metrics *metrics, metrics_facts *facts) {
+static void metrics_routes_gather(struct service *service, struct metrics *metrics, metrics_facts *facts) {
   *facts = (metrics_facts){.version = MUSTER_VERSION,
                            .workers = muster_pool_workers(service->pool),
                            .now_ns = clock_system(),
@@ -104,7 +104,7 @@ static void show_metrics(http_request *request) {
   }
   uint64_t now_ns = clock_system(), changes = count_changes(service);
   if (!is_current(metrics, changes, now_ns)) {
-    gather(service, metrics, &facts);
+    metrics_routes_gather(service, metrics, &facts);
     metrics->text.bytes = 0;
     metrics_render(&metrics->text, &facts);
     metrics->changes = changes;

@@ -96,7 +96,7 @@ static bool is_unchanged(int file, const struct stat *before) {
 }
 
 /* Fills and seals the memory. */
-static muster_result fill(int memory, int file, const struct stat *status) {
+static muster_result module_image_fill(int memory, int file, const struct stat *status) {
   const object_file image = {memory, (uint64_t)status->st_size};
   bool copied = copy(file, memory, image.bytes);
   if (!copied && errno) return error_set(MUSTER_E_SYSTEM, "it cannot be copied into memory: %s", strerror(errno));
@@ -120,7 +120,7 @@ int module_image_make(int file, const char *name) {
               strerror(errno));
     return -1;
   }
-  if (fill(memory, file, &status) == MUSTER_OK) return memory;
+  if (module_image_fill(memory, file, &status) == MUSTER_OK) return memory;
   close(memory);
   return -1;
 }

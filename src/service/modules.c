@@ -145,7 +145,7 @@ static void unload(loaded_module *loaded) {
 }
 
 /* Fills in what it takes of `loaded`, also on failure. */
-static muster_result load(loaded_module *loaded, const char *what) {
+static muster_result service_modules_load(loaded_module *loaded, const char *what) {
   char link[LINK_BYTES];
   name_image(loaded, link);
   loaded->handle = dlopen(link, RTLD_NOW | RTLD_LOCAL);
@@ -172,7 +172,7 @@ const muster_module *modules_load(struct modules *modules, const char *name) {
   snprintf(what, sizeof what, "module '%s'", name);
   loaded_module loaded = {.descriptor = open_image(modules, name, what)};
   if (loaded.descriptor < 0) return NULL;
-  if (load(&loaded, what)) {
+  if (service_modules_load(&loaded, what)) {
     unload(&loaded);
     return NULL;
   }

@@ -11,7 +11,7 @@ enum { PAGE_ROUTES_MAX = 64 };
 static const char policy[] = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
                              "form-action 'none'; frame-ancestors 'none'";
 
-static const page_file *find(const char *path) {
+static const page_file *page_find(const char *path) {
   if (strcmp(path, "/") == 0) path = "/index.html";
   const page_file *file = page_files;
   while (file->path && strcmp(file->path, path) != 0) file++;
@@ -25,7 +25,7 @@ static bool is_known(const http_request *request, const page_file *file) {
 }
 
 static void show_file(http_request *request) {
-  const page_file *file = find(http_route_of(request)->pattern);
+  const page_file *file = page_find(http_route_of(request)->pattern);
   ASSERT(file);
   const http_header headers[] = {{"Cache-Control", "no-cache"},
                                  {"ETag", file->tag},
@@ -48,6 +48,6 @@ void page_prepare(void) {
   for (const page_file *file = page_files; file->path; file++)
     *route++ =
         (http_route){.method = "GET", .pattern = file->path, .handle = show_file, .summary = "a file of the live page"};
-  if (find("/"))
+  if (page_find("/"))
     *route = (http_route){.method = "GET", .pattern = "/", .handle = show_file, .summary = "the live page"};
 }

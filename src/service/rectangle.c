@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* A plain decimal number: strtod would take "inf" and "0x1p3", too. */
-static bool read_number(const char *text, double *value) {
+static bool rectangle_read_number(const char *text, double *value) {
   char *end;
   if (strspn(text, "0123456789+-.eE") != strlen(text)) return false;
   *value = strtod(text, &end);
@@ -19,7 +19,7 @@ bool rectangle_read(http_request *request, struct rectangle *rectangle, api_prob
     const char *text = http_query_value(request, names[i]);
     if (!text) continue;
     given++;
-    if (!read_number(text, corners[i]))
+    if (!rectangle_read_number(text, corners[i]))
       return api_complain(problem, 400, "out_of_range", names[i], "%s must be a number of metres, -1e9 .. 1e9",
                           names[i]);
   }

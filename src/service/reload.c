@@ -37,7 +37,7 @@ static void set_paces(desk_request *request, struct service *service) {
   desk_rouse(&service->desk); /* it may be waiting for a later frame */
 }
 
-static void end(struct service *service) {
+static void reload_end(struct service *service) {
   service->reloads = false;
   notify_ready("reloaded");
   if (!service->reload_again) return;
@@ -46,7 +46,7 @@ static void end(struct service *service) {
 }
 
 /* Loop's thread: what is the loop's own. */
-static void finish(desk_request *request) {
+static void reload_finish(desk_request *request) {
   struct reload *reload = (struct reload *)request;
   struct service *service = reload->service;
   if (service->stage == SERVICE_RUNNING) {
@@ -55,19 +55,19 @@ static void finish(desk_request *request) {
     if (api_reload(service) != MUSTER_OK) log_line(MUSTER_LOG_ERROR, "reload: %s", muster_last_error());
     snapshots_set_interval(&service->snapshots, service->settings.snapshot_interval_ns);
     log_line(MUSTER_LOG_INFO, "reload: done");
-    end(service);
+    reload_end(service);
   }
   free(reload);
 }
 
-static struct reload *load(struct service *service) {
+static struct reload *reload_load(struct service *service) {
   settings_call call = {0};
   struct reload *reload = calloc(1, sizeof *reload);
   if (!reload) {
     complain("settings", "no memory to read them", NULL);
     return NULL;
   }
-  reload->request = (desk_request){.run = set_paces, .done = finish};
+  reload->request = (desk_request){.run = set_paces, .done = reload_finish};
   reload->service = service;
   bool good = settings_load(&reload->next, &call, service->argument_count, service->arguments, complain, NULL);
   if (good) return reload;
@@ -82,7 +82,7 @@ void reload_begin(struct service *service) {
   }
   service->reloads = true;
   notify_reloading();
-  struct reload *reload = load(service);
+  struct reload *reload = reload_load(service);
   if (reload) {
     settings_keep_fixed(&reload->next, &service->settings, warn, NULL);
     if (desk_post(&service->desk, &reload->request) == MUSTER_OK) return;
@@ -90,5 +90,5 @@ void reload_begin(struct service *service) {
     free(reload);
   }
   log_line(MUSTER_LOG_ERROR, "reload: nothing has changed");
-  end(service);
+  reload_end(service);
 }

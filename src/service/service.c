@@ -26,7 +26,7 @@ static void close_handle(uv_handle_t *handle, void *user) {
 }
 
 /* The frames' thread has ended: nobody posts answers any more, and the loop ends when its handles are closed. */
-static void finish(struct service *service) {
+static void service_finish(struct service *service) {
   uv_thread_join(&service->frames);
   service->has_frames = false;
   watchdog_close(&service->watchdog);
@@ -108,7 +108,7 @@ static void take_news(uv_async_t *news) {
   if (!ended) return;
   if (unsaved || (!opened && service->stage != SERVICE_STOPPING)) service->status = EXIT_FAILURE;
   service->stage = SERVICE_STOPPING;
-  if (service->has_frames) finish(service);
+  if (service->has_frames) service_finish(service);
 }
 
 static void take_signal(uv_signal_t *handle, int number) {
@@ -190,7 +190,7 @@ static void destroy(struct service *service) {
 }
 
 /* The socket comes first: a second service on it ends before it has done anything. */
-static muster_result start(struct service *service) {
+static muster_result service_start(struct service *service) {
   muster_result result = control_socket_open(&service->control, service->settings.socket);
   if (result) return result;
   result = prepare_worlds(service);
@@ -214,7 +214,7 @@ int service_run(const struct settings *settings, int count, char **arguments) {
   service->argument_count = count;
   service->arguments = arguments;
   log_set_level((muster_log_level)settings->log_level);
-  if (start(service) != MUSTER_OK) {
+  if (service_start(service) != MUSTER_OK) {
     log_line(MUSTER_LOG_ERROR, "%s", muster_last_error());
     exit(EXIT_FAILURE); /* nothing runs yet that would have to be taken apart */
   }

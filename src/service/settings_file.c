@@ -37,9 +37,9 @@ typedef struct file_reader {
   bool seen[KEYS_MAX]; /* keys of this section */
 } file_reader;
 
-static void complain(file_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void settings_file_complain(file_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void complain(file_reader *reader, const char *format, ...) {
+static void settings_file_complain(file_reader *reader, const char *format, ...) {
   char where[PATH_BYTES + 16], message[512];
   va_list arguments;
   va_start(arguments, format);
@@ -53,20 +53,20 @@ static void complain(file_reader *reader, const char *format, ...) {
  */
 
 static void begin_server(file_reader *reader) {
-  if (reader->has_server) complain(reader, "[server] was there before; put its keys into one section");
+  if (reader->has_server) settings_file_complain(reader, "[server] was there before; put its keys into one section");
   reader->has_server = true;
   reader->section = reader->settings;
 }
 
-static void begin_world(file_reader *reader, const char *name) {
+static void settings_file_begin_world(file_reader *reader, const char *name) {
   name += strspn(name, " \t");
   if (!modules_name_is_good(name)) {
-    complain(reader, "[world %.40s]: a name has 1 to %u letters, digits, - and _", name, NAME_BYTES - 1u);
+    settings_file_complain(reader, "[world %.40s]: a name has 1 to %u letters, digits, - and _", name, NAME_BYTES - 1u);
   } else if (settings_find_world(reader->settings, name)) {
-    complain(reader, "[world %s] was there before; put its keys into one section", name);
+    settings_file_complain(reader, "[world %s] was there before; put its keys into one section", name);
   } else {
     reader->section = settings_add_world(reader->settings, name);
-    if (!reader->section) complain(reader, "%s", muster_last_error());
+    if (!reader->section) settings_file_complain(reader, "%s", muster_last_error());
   }
 }
 
@@ -77,17 +77,17 @@ static void begin_section(file_reader *reader, const char *line) {
   reader->has_section = true;
   reader->section = NULL;
   if (length >= sizeof name) {
-    complain(reader, "the name of the section is too long");
+    settings_file_complain(reader, "the name of the section is too long");
     return;
   }
   snprintf(name, sizeof name, "%.*s", (int)length, line + 1);
   reader->of_world = strncmp(name, "world ", 6) == 0 || strcmp(name, "world") == 0;
   if (reader->of_world)
-    begin_world(reader, name + 5);
+    settings_file_begin_world(reader, name + 5);
   else if (strcmp(name, "server") == 0)
     begin_server(reader);
   else
-    complain(reader, "there is no section [%s]; known are [server] and [world NAME]", name);
+    settings_file_complain(reader, "there is no section [%s]; known are [server] and [world NAME]", name);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- lines
@@ -102,13 +102,13 @@ static bool is_none_of_all(const char *line) {
 static void take_line(file_reader *reader, char *line, int size, const char *begin, size_t length) {
   line[0] = '\0';
   if (memchr(begin, '\0', length))
-    complain(reader, "the line has a zero byte in it; this is no text");
+    settings_file_complain(reader, "the line has a zero byte in it; this is no text");
   else if (length >= (size_t)size)
-    complain(reader, "the line is too long; at most %d bytes are read", size - 1);
+    settings_file_complain(reader, "the line is too long; at most %d bytes are read", size - 1);
   else
     snprintf(line, (size_t)size, "%.*s", (int)length, begin);
   if (is_none_of_all(line)) {
-    complain(reader, "%s", not_a_line);
+    settings_file_complain(reader, "%s", not_a_line);
     line[0] = '\0';
   }
   if (line[0] == '[') begin_section(reader, line);
@@ -130,39 +130,40 @@ static char *give_line(char *line, int size, void *user) {
   return line;
 }
 
-static void complain_unknown(file_reader *reader, const char *name) {
+static void settings_file_complain_unknown(file_reader *reader, const char *name) {
   const char *names[KEYS_MAX], *section = reader->of_world ? "[world NAME]" : "[server]";
   size_t count = 0;
   for (uint32_t i = 0; settings_key_at(i) && count < KEYS_MAX; i++)
     if (settings_key_at(i)->of_world == reader->of_world) names[count++] = settings_key_at(i)->name;
   const char *nearest = nearest_name(name, names, count);
   if (settings_key_find(!reader->of_world, name))
-    complain(reader, "there is no key '%.50s' in %s; it belongs into the other kind of section", name, section);
+    settings_file_complain(reader, "there is no key '%.50s' in %s; it belongs into the other kind of section", name,
+                           section);
   else if (nearest)
-    complain(reader, "there is no key '%.50s' in %s; did you mean '%s'?", name, section, nearest);
+    settings_file_complain(reader, "there is no key '%.50s' in %s; did you mean '%s'?", name, section, nearest);
   else
-    complain(reader, "there is no key '%.50s' in %s; `musterd --help` lists them", name, section);
+    settings_file_complain(reader, "there is no key '%.50s' in %s; `musterd --help` lists them", name, section);
 }
 
 static int take_key(void *user, const char *section, const char *name, const char *value) {
   file_reader *reader = user;
   (void)section;
   if (!reader->has_section) {
-    complain(reader, "'%s' stands before any section; begin one with [server] or [world NAME]", name);
+    settings_file_complain(reader, "'%s' stands before any section; begin one with [server] or [world NAME]", name);
     return 1;
   }
   if (!reader->section) return 1; /* complained of where it began */
   const settings_key *key = settings_key_find(reader->of_world, name);
   if (!key) {
-    complain_unknown(reader, name);
+    settings_file_complain_unknown(reader, name);
     return 1;
   }
   uint32_t index = settings_key_index(key);
   ASSERT(index < KEYS_MAX);
-  if (reader->seen[index]) complain(reader, "'%s' was given before in this section", name);
+  if (reader->seen[index]) settings_file_complain(reader, "'%s' was given before in this section", name);
   reader->seen[index] = true;
   if (settings_key_set(key, reader->section, value))
-    complain(reader, "%s is '%.60s'; %s", name, value, muster_last_error());
+    settings_file_complain(reader, "%s is '%.60s'; %s", name, value, muster_last_error());
   return 1;
 }
 
@@ -173,9 +174,9 @@ void settings_read_text(struct settings *settings, const char *name, const char 
   int problem = ini_parse_stream(give_line, &reader, take_key, &reader);
   if (problem > 0) {
     reader.line = (uint32_t)problem;
-    complain(&reader, "%s", not_a_line);
+    settings_file_complain(&reader, "%s", not_a_line);
   } else if (problem < 0) {
-    complain(&reader, "no memory to read it");
+    settings_file_complain(&reader, "no memory to read it");
   }
 }
 

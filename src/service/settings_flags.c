@@ -51,9 +51,10 @@ typedef struct flag_reader {
   void *user;
 } flag_reader;
 
-static void complain(const flag_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void settings_flags_complain(const flag_reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static void complain(const flag_reader *reader, const char *format, ...) {
+static void settings_flags_complain(const flag_reader *reader, const char *format, ...) {
   char message[1024];
   va_list arguments;
   va_start(arguments, format);
@@ -64,7 +65,7 @@ static void complain(const flag_reader *reader, const char *format, ...) {
 
 /* As a file's values are refused, and those of `muster`. */
 static void refuse(const flag_reader *reader, const char *flag, const char *text, const char *why) {
-  complain(reader, "%s is '%.60s'; %s", flag, text, why);
+  settings_flags_complain(reader, "%s is '%.60s'; %s", flag, text, why);
 }
 
 static world_settings *add_world(flag_reader *reader, const char *name) {
@@ -76,7 +77,7 @@ static world_settings *add_world(flag_reader *reader, const char *name) {
 }
 
 /* NAME=MODULE, or NAME of a world of the file. */
-static void read_world(flag_reader *reader, const char *text) {
+static void settings_flags_read_world(flag_reader *reader, const char *text) {
   char name[NAME_BYTES];
   const char *equals = strchrnul(text, '=');
   snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
@@ -119,9 +120,10 @@ static bool names_are_known(const flag_reader *reader, const flag_table *table, 
     const char *nearest = nearest_option(table->options, unknown);
     int length = (int)strcspn(unknown, "=");
     if (nearest)
-      complain(reader, "unknown option %.*s; did you mean '--%s'? See `musterd --help`", length, unknown, nearest);
+      settings_flags_complain(reader, "unknown option %.*s; did you mean '--%s'? See `musterd --help`", length, unknown,
+                              nearest);
     else
-      complain(reader, "unknown option %.*s; see `musterd --help`", length, unknown);
+      settings_flags_complain(reader, "unknown option %.*s; see `musterd --help`", length, unknown);
   }
   return all;
 }
@@ -130,11 +132,11 @@ static bool names_are_known(const flag_reader *reader, const flag_table *table, 
 static void complain_refused(const flag_reader *reader, int answer, char *const *arguments) {
   const char *argument = optind > 0 ? arguments[optind - 1] : "";
   if (answer == ':')
-    complain(reader, "%s wants a value; see `musterd --help`", argument);
+    settings_flags_complain(reader, "%s wants a value; see `musterd --help`", argument);
   else if (optopt >= OPTION_WORLD)
-    complain(reader, "%s takes no value; see `musterd --help`", argument);
+    settings_flags_complain(reader, "%s takes no value; see `musterd --help`", argument);
   else if (optopt)
-    complain(reader, "unknown option -%c; see `musterd --help`", optopt);
+    settings_flags_complain(reader, "unknown option -%c; see `musterd --help`", optopt);
 }
 
 void settings_read_flags(struct settings *settings, settings_call *call, int count, char *const *arguments,
@@ -148,7 +150,7 @@ void settings_read_flags(struct settings *settings, settings_call *call, int cou
   optind = 0;
   for (int option, index; (option = getopt_long(count, arguments, ":h", table.options, &index)) != -1;) {
     if (option == OPTION_WORLD)
-      read_world(&reader, optarg);
+      settings_flags_read_world(&reader, optarg);
     else if (option == OPTION_CONFIG)
       call->file = optarg;
     else if (option == OPTION_CHECK)
@@ -162,7 +164,8 @@ void settings_read_flags(struct settings *settings, settings_call *call, int cou
     else
       complain_refused(&reader, option, arguments);
   }
-  if (known && optind < count) complain(&reader, "'%s' is no option; see `musterd --help`", arguments[optind]);
+  if (known && optind < count)
+    settings_flags_complain(&reader, "'%s' is no option; see `musterd --help`", arguments[optind]);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- help */

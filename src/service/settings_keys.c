@@ -154,7 +154,7 @@ muster_result settings_key_set(const settings_key *key, void *section, const cha
   return error_set(MUSTER_E_ARGUMENT, "a setting of an unknown kind");
 }
 
-static size_t size_of(const settings_key *key) {
+static size_t settings_keys_size_of(const settings_key *key) {
   switch (key->kind) {
   case SETTING_TEXT:
     return key->most;
@@ -176,9 +176,9 @@ static size_t size_of(const settings_key *key) {
 bool settings_key_equal(const settings_key *key, const void *left, const void *right) {
   const char *first = (const char *)left + key->offset, *second = (const char *)right + key->offset;
   if (key->kind == SETTING_TEXT || key->kind == SETTING_MODULE) return strcmp(first, second) == 0;
-  return memcmp(first, second, size_of(key)) == 0;
+  return memcmp(first, second, settings_keys_size_of(key)) == 0;
 }
 
 void settings_key_copy(const settings_key *key, void *to, const void *from) {
-  memcpy((char *)to + key->offset, (const char *)from + key->offset, size_of(key));
+  memcpy((char *)to + key->offset, (const char *)from + key->offset, settings_keys_size_of(key));
 }

@@ -26,7 +26,7 @@ typedef struct file_world {
   uint64_t sim_now_ns, offset, count, state_bytes;
 } file_world;
 
-static chunks_format format_of(void) {
+static chunks_format snapshot_file_format_of(void) {
   return (chunks_format){.name = "snapshot file",
                          .magic = {'M', 'U', 'S', 'I', 'N', 'D', 'E', 'X'},
                          .version = VERSION,
@@ -101,7 +101,7 @@ static muster_result write_worlds(struct sink *sink, const snapshot_source *sour
 static muster_result write_index(struct sink *sink, uint64_t number, const snapshot_source *sources, uint32_t count,
                                  const file_world *worlds) {
   unsigned char buffer[BUFFER_BYTES];
-  const chunks_format format = format_of();
+  const chunks_format format = snapshot_file_format_of();
   const file_head head = {.number = number, .worlds = count};
   const uint64_t begin = sink->bytes, end[2] = {begin, ~begin};
   chunk_writer writer;
@@ -136,7 +136,8 @@ static muster_result damaged(const char *what) {
 }
 
 /* Reads the index's part on one world, whose bytes begin at `offset`. */
-static muster_result read_world(struct snapshot_file *file, chunk_reader *reader, size_t *offset, size_t end) {
+static muster_result snapshot_file_read_world(struct snapshot_file *file, chunk_reader *reader, size_t *offset,
+                                              size_t end) {
   snapshot_file_world *world = &file->worlds[file->world_count];
   file_world read;
   bool entered = chunks_enter(reader, SECTION_WORLD);
@@ -163,7 +164,7 @@ static muster_result read_world(struct snapshot_file *file, chunk_reader *reader
 }
 
 static muster_result read_index(struct snapshot_file *file, size_t begin) {
-  const chunks_format format = format_of();
+  const chunks_format format = snapshot_file_format_of();
   chunk_reader reader;
   file_head head;
   size_t offset = 0;
@@ -173,7 +174,8 @@ static muster_result read_index(struct snapshot_file *file, size_t begin) {
   if (entered) chunks_take(&reader, &head, sizeof head);
   if (!entered || !chunks_is_read(&reader) || head.worlds > WORLDS_MAX) return damaged("its head is not whole");
   file->number = head.number;
-  for (uint32_t i = 0; i < head.worlds && !result; i++) result = read_world(file, &reader, &offset, begin);
+  for (uint32_t i = 0; i < head.worlds && !result; i++)
+    result = snapshot_file_read_world(file, &reader, &offset, begin);
   if (!result && offset != begin) result = damaged("there is something between its worlds and its index");
   return result;
 }
@@ -197,7 +199,7 @@ muster_result snapshot_file_read(struct snapshot_file *file, const void *bytes, 
 
 /* The end is read before anything is mapped, and pages come into memory when they are read: a file may have any size.
  */
-static muster_result map(struct snapshot_file *file, int descriptor) {
+static muster_result snapshot_file_map(struct snapshot_file *file, int descriptor) {
   struct stat about;
   uint64_t end[2] = {0};
   if (fstat(descriptor, &about) != 0) return error_set(MUSTER_E_SYSTEM, "snapshot file: %s", strerror(errno));
@@ -217,7 +219,7 @@ static muster_result map(struct snapshot_file *file, int descriptor) {
 muster_result snapshot_file_open(struct snapshot_file *file, const char *path) {
   int descriptor = files_open_regular(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW, 0);
   if (descriptor < 0) return MUSTER_E_SYSTEM;
-  muster_result result = map(file, descriptor);
+  muster_result result = snapshot_file_map(file, descriptor);
   close(descriptor);
   return result;
 }

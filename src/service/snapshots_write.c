@@ -77,7 +77,7 @@ static muster_result write_file(const char *path, uint64_t number, const snapsho
 /* -------------------------------------------------------------------------------------------------------- the process
  */
 
-static uint32_t gather(struct service *service, snapshot_source sources[WORLDS_MAX]) {
+static uint32_t snapshots_write_gather(struct service *service, snapshot_source sources[WORLDS_MAX]) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < service->world_count; i++) {
     const hosted_world *world = &service->worlds[i];
@@ -92,12 +92,12 @@ static uint32_t gather(struct service *service, snapshot_source sources[WORLDS_M
   return count;
 }
 
-static struct tidings write_now(struct service *service, uint64_t number) {
+static struct tidings snapshots_write_now(struct service *service, uint64_t number) {
   snapshot_source sources[WORLDS_MAX];
   struct tidings tidings;
   memset(&tidings, 0, sizeof tidings);
   uint64_t begin_ns = clock_system();
-  uint32_t count = gather(service, sources);
+  uint32_t count = snapshots_write_gather(service, sources);
   tidings.good = write_file(service->snapshots.path, number, sources, count, &tidings.bytes) == MUSTER_OK;
   tidings.took_ns = clock_system() - begin_ns;
   if (!tidings.good) snprintf(tidings.reason, sizeof tidings.reason, "%s", muster_last_error());
@@ -125,7 +125,7 @@ _Noreturn static void be_writer(struct service *service, uint64_t number, pid_t 
   forget_handlers();
   close_others(service->snapshots.lock, pipe);
   if (nice(NICENESS) == -1) errno = 0; /* it only comes sooner than it need */
-  struct tidings tidings = write_now(service, number);
+  struct tidings tidings = snapshots_write_now(service, number);
   if (write(pipe, &tidings, sizeof tidings) < 0) _exit(EXIT_FAILURE);
   _exit(tidings.good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
@@ -144,7 +144,7 @@ struct listener {
 };
 
 /* `stood`: the frames did, for a fork; else they had ended. */
-static void note(struct snapshots *snapshots, const struct tidings *tidings, bool stood) {
+static void snapshots_write_note(struct snapshots *snapshots, const struct tidings *tidings, bool stood) {
   uv_mutex_lock(&snapshots->mutex);
   snapshots_status *status = &snapshots->status;
   if (tidings->good) {
@@ -187,11 +187,11 @@ static void hear_end(struct listener *listener) {
     snprintf(listener->tidings.reason, sizeof listener->tidings.reason, "its process ended with %s %d",
              WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
   }
-  note(listener->snapshots, &listener->tidings, true);
+  snapshots_write_note(listener->snapshots, &listener->tidings, true);
   uv_close((uv_handle_t *)&listener->poll, free_listener);
 }
 
-static void hear(uv_poll_t *poll, int problem, int events) {
+static void snapshots_write_hear(uv_poll_t *poll, int problem, int events) {
   struct listener *listener = poll->data;
   (void)problem, (void)events;
   unsigned char *to = (unsigned char *)&listener->tidings + listener->heard;
@@ -207,7 +207,7 @@ static void listen_to(struct snapshots *snapshots, pid_t process, int pipe) {
   if (!listener) {
     close(pipe);
     waitpid(process, NULL, 0);
-    note(snapshots, &none, true);
+    snapshots_write_note(snapshots, &none, true);
     return;
   }
   listener->snapshots = snapshots;
@@ -215,7 +215,7 @@ static void listen_to(struct snapshots *snapshots, pid_t process, int pipe) {
   listener->process = process;
   uv_poll_init(snapshots->loop, &listener->poll, pipe);
   listener->poll.data = listener;
-  if (uv_poll_start(&listener->poll, UV_READABLE, hear) != 0) hear_end(listener);
+  if (uv_poll_start(&listener->poll, UV_READABLE, snapshots_write_hear) != 0) hear_end(listener);
 }
 
 void snapshots_take_news(uv_async_t *news) {
@@ -231,7 +231,7 @@ void snapshots_take_news(uv_async_t *news) {
  */
 
 /* From here on one is being written; false when one is already. */
-static bool begin(struct snapshots *snapshots, uint64_t *number) {
+static bool snapshots_write_begin(struct snapshots *snapshots, uint64_t *number) {
   uv_mutex_lock(&snapshots->mutex);
   bool free = !snapshots->status.running;
   snapshots->status.running = true;
@@ -240,10 +240,10 @@ static bool begin(struct snapshots *snapshots, uint64_t *number) {
   return free;
 }
 
-static muster_result give_up(struct snapshots *snapshots, const char *what) {
+static muster_result snapshots_write_give_up(struct snapshots *snapshots, const char *what) {
   struct tidings tidings = {.good = false};
   snprintf(tidings.reason, sizeof tidings.reason, "%s: %s", what, strerror(errno));
-  note(snapshots, &tidings, true);
+  snapshots_write_note(snapshots, &tidings, true);
   return error_set(MUSTER_E_SYSTEM, "snapshot: %s", tidings.reason);
 }
 
@@ -258,9 +258,9 @@ muster_result snapshots_take(struct service *service) {
   uint64_t number;
   int ends[2];
   if (!snapshots->path[0]) return error_set(MUSTER_E_STATE, "snapshot: snapshot_file is not set");
-  if (!begin(snapshots, &number)) return error_set(MUSTER_E_FULL, "snapshot: one is being written");
+  if (!snapshots_write_begin(snapshots, &number)) return error_set(MUSTER_E_FULL, "snapshot: one is being written");
   settle(service);
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return give_up(snapshots, "no pipe");
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return snapshots_write_give_up(snapshots, "no pipe");
   uint64_t begin_ns = clock_system();
   pid_t parent = getpid(), process = fork();
   if (process == 0) be_writer(service, number, parent, ends[1]);
@@ -268,7 +268,7 @@ muster_result snapshots_take(struct service *service) {
   close(ends[1]);
   if (process < 0) {
     close(ends[0]);
-    return give_up(snapshots, "no process");
+    return snapshots_write_give_up(snapshots, "no process");
   }
   uv_mutex_lock(&snapshots->mutex);
   snapshots->status.pause_ns = pause_ns;
@@ -320,7 +320,7 @@ bool snapshots_finish(struct service *service) {
   uint64_t number = snapshots->status.number + 1;
   uv_mutex_unlock(&snapshots->mutex);
   settle(service);
-  struct tidings tidings = write_now(service, number);
-  note(snapshots, &tidings, false);
+  struct tidings tidings = snapshots_write_now(service, number);
+  snapshots_write_note(snapshots, &tidings, false);
   return tidings.good;
 }

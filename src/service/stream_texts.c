@@ -23,7 +23,7 @@ static world_published *read_published(hosted_world *world) {
 
 /* ----------------------------------------------------------------------------------------------------------- events */
 
-static bool make_room(stream_text *text, size_t room) {
+static bool stream_texts_make_room(stream_text *text, size_t room) {
   if (room <= text->room) return true;
   char *more = realloc(text->text, room);
   if (!more) return false;
@@ -45,7 +45,7 @@ static size_t flatten(char *text) {
   return (size_t)(to - text);
 }
 
-static json_writer begin(stream_text *text, const char *head) {
+static json_writer stream_texts_begin(stream_text *text, const char *head) {
   json_writer writer;
   size_t length = strlen(head);
   memcpy(text->text, head, length);
@@ -55,7 +55,7 @@ static json_writer begin(stream_text *text, const char *head) {
   return writer;
 }
 
-static void finish(stream_text *text, json_writer *writer, uint64_t now_ms) {
+static void stream_texts_finish(stream_text *text, json_writer *writer, uint64_t now_ms) {
   json_end_object(writer);
   if (!json_finish(writer)) {
     text->length = 0; /* an event less */
@@ -70,7 +70,7 @@ static void finish(stream_text *text, json_writer *writer, uint64_t now_ms) {
 /* ------------------------------------------------------------------------------------------------------------ frames
  */
 
-static void write_pace(json_writer *writer, const hosted_world *world, const world_published *published) {
+static void stream_texts_write_pace(json_writer *writer, const hosted_world *world, const world_published *published) {
   uint64_t now_ns = clock_system(), end_ns = published->frame_end_ns;
   json_string(writer, "world", world->name);
   json_uint(writer, "frame", published->report.frame);
@@ -121,11 +121,11 @@ static void write_population(json_writer *writer, const muster_frame_report *rep
 
 static void make_frame(stream_text *text, const hosted_world *world, const world_published *published,
                        uint64_t now_ms) {
-  json_writer writer = begin(text, "event: frame\ndata: ");
-  write_pace(&writer, world, published);
+  json_writer writer = stream_texts_begin(text, "event: frame\ndata: ");
+  stream_texts_write_pace(&writer, world, published);
   write_work(&writer, &published->report);
   write_population(&writer, &published->report);
-  finish(text, &writer, now_ms);
+  stream_texts_finish(text, &writer, now_ms);
 }
 
 const stream_state *stream_texts_look(stream_texts *texts, hosted_world *world, uint64_t now_ms) {
@@ -141,7 +141,7 @@ const stream_state *stream_texts_look(stream_texts *texts, hosted_world *world, 
 
 const stream_text *stream_texts_frame(stream_texts *texts, hosted_world *world, uint64_t now_ms) {
   if (texts->frame.made_ms && now_ms < texts->frame.made_ms + FRAME_MS) return &texts->frame;
-  if (!make_room(&texts->frame, FRAME_ROOM)) return NULL;
+  if (!stream_texts_make_room(&texts->frame, FRAME_ROOM)) return NULL;
   make_frame(&texts->frame, world, read_published(world), now_ms);
   return &texts->frame;
 }
@@ -149,7 +149,7 @@ const stream_text *stream_texts_frame(stream_texts *texts, hosted_world *world, 
 /* ------------------------------------------------------------------------------------------------------------- types
  */
 
-static void write_cost(json_writer *writer, const muster_type_cost *cost) {
+static void stream_texts_write_cost(json_writer *writer, const muster_type_cost *cost) {
   json_begin_object(writer, NULL);
   json_uint(writer, "agents", cost->agents);
   json_uint(writer, "mean_ns", cost->mean_ns);
@@ -174,7 +174,7 @@ static void write_type(json_writer *writer, uint32_t index, const published_type
   json_uint(writer, "mean_ns", agents ? (uint64_t)(mean / (double)agents) : type->costs[0].mean_ns);
   json_uint(writer, "high_ns", agents ? (uint64_t)(high / (double)agents) : type->costs[0].high_ns);
   json_begin_array(writer, "levels");
-  for (uint32_t level = 0; level < WORLD_LEVELS; level++) write_cost(writer, &type->costs[level]);
+  for (uint32_t level = 0; level < WORLD_LEVELS; level++) stream_texts_write_cost(writer, &type->costs[level]);
   json_end_array(writer);
   json_end_object(writer);
 }
@@ -183,14 +183,14 @@ const stream_text *stream_texts_types(stream_texts *texts, hosted_world *world, 
   stream_text *text = &texts->types;
   if (text->made_ms && now_ms < text->made_ms + TYPES_MS) return text;
   const world_published *published = read_published(world);
-  if (!make_room(text, TYPES_ROOM + (size_t)published->type_count * TYPE_ROOM)) return NULL;
-  json_writer writer = begin(text, "event: types\ndata: ");
+  if (!stream_texts_make_room(text, TYPES_ROOM + (size_t)published->type_count * TYPE_ROOM)) return NULL;
+  json_writer writer = stream_texts_begin(text, "event: types\ndata: ");
   json_string(&writer, "world", world->name);
   json_begin_array(&writer, "types");
   for (uint32_t i = 0; i < published->type_count; i++) write_type(&writer, i + 1, &published->types[i]);
   json_end_array(&writer);
   bands_json(&writer, &published->statistics);
-  finish(text, &writer, now_ms);
+  stream_texts_finish(text, &writer, now_ms);
   return text;
 }
 

@@ -38,7 +38,7 @@ static uint64_t now_of(const struct streams *streams) {
 /* ----------------------------------------------------------------------------------------------------------- events */
 
 /* False: no memory for it now; then it is left out. */
-static bool put(struct stream *stream, const char *text, size_t length) {
+static bool streams_put(struct stream *stream, const char *text, size_t length) {
   if (length == 0) return false;
   stream->event = malloc(length);
   if (!stream->event) return false;
@@ -50,7 +50,7 @@ static bool put(struct stream *stream, const char *text, size_t length) {
 }
 
 static bool put_text(struct stream *stream, const stream_text *text) {
-  return text && put(stream, text->text, text->length);
+  return text && streams_put(stream, text->text, text->length);
 }
 
 static bool frame_is_due(struct stream *stream, uint64_t now_ms) {
@@ -61,7 +61,7 @@ static bool frame_is_due(struct stream *stream, uint64_t now_ms) {
   return !stream->told || !stream_states_equal(state, &stream->state);
 }
 
-static bool put_frame(struct stream *stream, uint64_t now_ms) {
+static bool streams_put_frame(struct stream *stream, uint64_t now_ms) {
   struct streams *streams = stream->streams;
   stream_texts *texts = &streams->worlds[stream->world];
   const stream_text *text = stream_texts_frame(texts, &streams->service->worlds[stream->world], now_ms);
@@ -73,7 +73,7 @@ static bool put_frame(struct stream *stream, uint64_t now_ms) {
 }
 
 /* The next event, if one is due. */
-static bool choose(struct stream *stream) {
+static bool streams_choose(struct stream *stream) {
   struct streams *streams = stream->streams;
   uint64_t now_ms = now_of(streams);
   if (now_ms >= stream->types_ms) {
@@ -81,13 +81,13 @@ static bool choose(struct stream *stream) {
     return put_text(
         stream, stream_texts_types(&streams->worlds[stream->world], &streams->service->worlds[stream->world], now_ms));
   }
-  if (frame_is_due(stream, now_ms)) return put_frame(stream, now_ms);
-  return now_ms >= stream->comment_ms && put(stream, ":\n\n", 3);
+  if (frame_is_due(stream, now_ms)) return streams_put_frame(stream, now_ms);
+  return now_ms >= stream->comment_ms && streams_put(stream, ":\n\n", 3);
 }
 
-static size_t take(void *user, char *buffer, size_t bytes) {
+static size_t streams_take(void *user, char *buffer, size_t bytes) {
   struct stream *stream = user;
-  if (!stream->event && !choose(stream)) return 0;
+  if (!stream->event && !streams_choose(stream)) return 0;
   size_t left = stream->length - stream->taken, length = left < bytes ? left : bytes;
   memcpy(buffer, stream->event + stream->taken, length);
   stream->taken += length;
@@ -119,7 +119,7 @@ static void closed(void *user) {
   free(stream);
 }
 
-static void add(struct streams *streams, struct stream *stream) {
+static void streams_add(struct streams *streams, struct stream *stream) {
   stream->streams = streams;
   stream->next = streams->first;
   if (stream->next) stream->next->previous = stream;
@@ -146,8 +146,8 @@ static void begin_stream(http_request *request) {
   stream->world = (uint32_t)(world - service->worlds);
   stream->gap_ms = 1000 / hz;
   stream->comment_ms = now_of(streams) + COMMENT_GAP_MS;
-  add(streams, stream);
-  stream->http = http_answer_stream(request, "text/event-stream", &(http_stream_source){take, closed, stream});
+  streams_add(streams, stream);
+  stream->http = http_answer_stream(request, "text/event-stream", &(http_stream_source){streams_take, closed, stream});
 }
 
 const http_route stream_routes[] = {

@@ -15,7 +15,7 @@ static void answered(desk_request *request) {
   notify_alive();
 }
 
-static void ask(uv_timer_t *timer) {
+static void service_watchdog_ask(uv_timer_t *timer) {
   struct watchdog *watchdog = timer->data;
   if (!watchdog->running) {
     notify_alive();
@@ -29,7 +29,7 @@ muster_result watchdog_open(struct watchdog *watchdog, struct desk *desk, uv_loo
   uint64_t gap_ms = notify_alive_gap_ms();
   *watchdog = (struct watchdog){.desk = desk, .timer.data = watchdog};
   int problem = uv_timer_init(loop, &watchdog->timer);
-  if (!problem && gap_ms) problem = uv_timer_start(&watchdog->timer, ask, gap_ms, gap_ms);
+  if (!problem && gap_ms) problem = uv_timer_start(&watchdog->timer, service_watchdog_ask, gap_ms, gap_ms);
   return problem ? error_set(MUSTER_E_SYSTEM, "no timer for signs of life: %s", uv_strerror(problem)) : MUSTER_OK;
 }
 

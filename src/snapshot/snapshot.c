@@ -44,7 +44,7 @@ static const char *const names[SNAPSHOT_SECTIONS] = {[SNAPSHOT_HEAD] = "head",  
                                                      [SNAPSHOT_FOLDS] = "folds"};
 
 /* Structures stand in a snapshot as they are in memory: whose differ must not read it. */
-static chunks_format format_of(void) {
+static chunks_format snapshot_format_of(void) {
   static const size_t sizes[] = {sizeof(agent_row),     sizeof(agent_place),     sizeof(agent_begun),
                                  sizeof(agent_alarm),   sizeof(set_state),       sizeof(set_pass),
                                  sizeof(struct letter), sizeof(struct command),  sizeof(observer_row),
@@ -265,7 +265,7 @@ static void exchange_head(struct snapshot *snapshot) {
   world->frame.now_ns = info->sim_now_ns;
 }
 
-static void describe(const struct muster_world *world, muster_snapshot_info *info) {
+static void snapshot_describe(const struct muster_world *world, muster_snapshot_info *info) {
   *info = (muster_snapshot_info){.size = (uint32_t)sizeof *info,
                                  .types = world->types.count,
                                  .agents = world->store.active_count,
@@ -280,7 +280,7 @@ static void describe(const struct muster_world *world, muster_snapshot_info *inf
 /* --------------------------------------------------------------------------------------------------------- sections
  */
 
-static bool enter(struct snapshot *snapshot, uint32_t section) {
+static bool snapshot_enter(struct snapshot *snapshot, uint32_t section) {
   ASSERT(section >= SNAPSHOT_HEAD && section < SNAPSHOT_SECTIONS);
   if (snapshot_saves(snapshot)) {
     chunks_begin(&snapshot->writer, section);
@@ -296,7 +296,7 @@ static bool enter(struct snapshot *snapshot, uint32_t section) {
 /* Goes through all sections. False with the reason when it was refused. */
 static bool go_through(struct snapshot *snapshot) {
   for (uint32_t section = SNAPSHOT_HEAD; section < SNAPSHOT_SECTIONS && !snapshot->failed; section++) {
-    if (!enter(snapshot, section)) break;
+    if (!snapshot_enter(snapshot, section)) break;
     if (section == SNAPSHOT_HEAD)
       exchange_head(snapshot);
     else
@@ -311,7 +311,7 @@ static bool go_through(struct snapshot *snapshot) {
 /* ------------------------------------------------------------------------------------------------------------ calls
  */
 
-static muster_result check_world(const muster_world *world, const char *what) {
+static muster_result snapshot_check_world(const muster_world *world, const char *what) {
   muster_result result = guard_between(world, what);
   if (result) return result;
   if (world_is_planned(world))
@@ -335,16 +335,16 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
   muster_result result = sized_read(SIZED(save_def), given, &def);
   if (result) return result;
   if (!def.write) return error_set(MUSTER_E_ARGUMENT, "save: write must be given");
-  result = check_world(world, "save");
+  result = snapshot_check_world(world, "save");
   if (!result) result = muster_world_settle(world);
   if (result) return result;
   if (world->herds.count) herds_gather(world);
   ASSERT(!world->commit.open && world->mailbox.sender_count == 0);
   unsigned char buffer[BUFFER_BYTES];
-  const chunks_format format = format_of();
+  const chunks_format format = snapshot_format_of();
   struct snapshot snapshot = {.world = world, .mode = SNAPSHOT_SAVES, .save = &def, .rows = world->store.rows};
   snapshot.high = identity_high(&world->agent_ids);
-  describe(world, &snapshot.info);
+  snapshot_describe(world, &snapshot.info);
   enum occupation before = guard_hold(world);
   chunks_write_to(&snapshot.writer, &format, def.write, def.user, buffer, sizeof buffer);
   go_through(&snapshot);
@@ -356,7 +356,7 @@ muster_result muster_world_save(muster_world *world, const muster_save_def *give
 
 muster_result muster_snapshot_look(const void *bytes, size_t count, muster_snapshot_info *info) {
   if (!bytes) return error_set(MUSTER_E_ARGUMENT, "snapshot: its bytes must be given");
-  const chunks_format format = format_of();
+  const chunks_format format = snapshot_format_of();
   chunk_reader reader;
   muster_snapshot_info whole;
   muster_result result = sized_check(SIZED(snapshot_info), info);
@@ -369,7 +369,7 @@ muster_result muster_snapshot_look(const void *bytes, size_t count, muster_snaps
   return sized_write(SIZED(snapshot_info), &whole, info);
 }
 
-static muster_result check_new(const muster_world *world) {
+static muster_result snapshot_check_new(const muster_world *world) {
   if (world->frames || identity_high(&world->agent_ids) || identity_high(&world->observer_ids) ||
       ring_count(&world->inbox.tunings))
     return error_set(MUSTER_E_STATE, "load: only into a new world, before anything is spawned and any frame is run");
@@ -391,7 +391,7 @@ static void reserve_herds(struct snapshot *snapshot, struct arena *arena) {
 }
 
 /* What it remembers while it checks. */
-static bool reserve(struct snapshot *snapshot, struct arena *arena) {
+static bool snapshot_reserve(struct snapshot *snapshot, struct arena *arena) {
   const muster_world_def *def = &snapshot->world->def;
   if (arena_create(arena, &def->allocator)) return false;
   snapshot->rows = arena_reserve(arena, def->agents_max, sizeof *snapshot->rows);
@@ -406,7 +406,7 @@ static bool reserve(struct snapshot *snapshot, struct arena *arena) {
   return !arena->failed;
 }
 
-static muster_result load(struct snapshot *snapshot) {
+static muster_result snapshot_load(struct snapshot *snapshot) {
   ASSERT(snapshot_checks(snapshot) && !snapshot->failed);
   if (!go_through(snapshot)) return error_set(MUSTER_E_INPUT, "snapshot: %s", snapshot->trouble);
   struct muster_world *world = snapshot->world;
@@ -424,15 +424,15 @@ muster_result muster_world_load(muster_world *world, const muster_load_def *give
   muster_result result = sized_read(SIZED(load_def), given, &def);
   if (result) return result;
   if (!def.bytes) return error_set(MUSTER_E_ARGUMENT, "load: the snapshot must be given");
-  result = check_world(world, "load");
-  if (!result) result = check_new(world);
+  result = snapshot_check_world(world, "load");
+  if (!result) result = snapshot_check_new(world);
   if (result) return result;
-  const chunks_format format = format_of();
+  const chunks_format format = snapshot_format_of();
   struct snapshot snapshot = {.world = world, .mode = SNAPSHOT_CHECKS, .load = &def};
   struct arena arena = {0};
   result = chunks_read_from(&snapshot.reader, &format, def.bytes, def.count);
   enum occupation before = guard_hold(world);
-  if (!result) result = reserve(&snapshot, &arena) ? load(&snapshot) : MUSTER_E_MEMORY;
+  if (!result) result = snapshot_reserve(&snapshot, &arena) ? snapshot_load(&snapshot) : MUSTER_E_MEMORY;
   guard_release(world, before);
   arena_destroy(&arena);
   return result;

@@ -240,7 +240,7 @@ static void take_columns(struct muster_world *world, const saved_agent *saved, c
   store->lift[index] = saved->lift;
 }
 
-static void take_agent(struct snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
+static void snapshot_agents_take_agent(struct snapshot *snapshot, const saved_agent *saved, const saved_parts *parts) {
   struct muster_world *world = snapshot->world;
   uint32_t index = saved->index;
   agent_row *row = &world->store.rows[index], read = saved->row;
@@ -353,7 +353,7 @@ static void exchange_agent(struct snapshot *snapshot, uint32_t index) {
   if (saved.parts & PART_BOOKING) snapshot_exchange(snapshot, &parts.booking, sizeof parts.booking);
   if (snapshot_checks(snapshot)) check_agent(snapshot, &saved, &parts);
   if (snapshot->failed) return;
-  if (snapshot_loads(snapshot)) take_agent(snapshot, &saved, &parts);
+  if (snapshot_loads(snapshot)) snapshot_agents_take_agent(snapshot, &saved, &parts);
   exchange_state(snapshot, saved.index);
   agent_type *type = &snapshot->world->types.types[saved.row.type];
   if (type->boxes.capacity)

@@ -19,7 +19,7 @@ typedef struct herd_shape {
   float zone_m[MUSTER_HERD_DEPTHS];
 } herd_shape;
 
-static herd_shape shape_of(const struct herd_type *type) {
+static herd_shape snapshot_herds_shape_of(const struct herd_type *type) {
   herd_shape shape = {.branching = type->tree.branching,
                       .depth = type->tree.depth,
                       .totals = type->def.totals,
@@ -38,8 +38,8 @@ static bool expect_same(struct snapshot *snapshot, const herd_shape *own, uint32
                          what, is, saved);
 }
 
-static void exchange_shape(struct snapshot *snapshot, uint32_t number) {
-  herd_shape own = shape_of(&snapshot->world->herds.types[number]), saved = own;
+static void snapshot_herds_exchange_shape(struct snapshot *snapshot, uint32_t number) {
+  herd_shape own = snapshot_herds_shape_of(&snapshot->world->herds.types[number]), saved = own;
   snapshot_exchange(snapshot, &saved, sizeof saved);
   saved.name[sizeof saved.name - 1] = '\0';
   if (!snapshot_expect(snapshot, strcmp(saved.name, own.name) == 0, "herd type %u is '%s', in the snapshot it was '%s'",
@@ -149,8 +149,8 @@ static void take_slot(struct muster_world *world, struct herd_type *type, uint32
   block->dying = (uint16_t)(block->dying + (kind == HOME_IS_DYING));
 }
 
-static void take_block(struct muster_world *world, uint32_t type_number, uint32_t number, const saved_block *saved,
-                       const saved_slots *slots) {
+static void snapshot_herds_take_block(struct muster_world *world, uint32_t type_number, uint32_t number,
+                                      const saved_block *saved, const saved_slots *slots) {
   struct herd_type *type = &world->herds.types[type_number];
   type->blocks[number] = (herd_block){.origin_x = saved->origin_x,
                                       .origin_y = saved->origin_y,
@@ -210,7 +210,7 @@ static void exchange_block(struct snapshot *snapshot, uint32_t type_number, uint
   snapshot_exchange_own(snapshot, type->velocity_y + first, bytes);
   for (uint32_t t = 0; t < type->def.totals; t++) snapshot_exchange_own(snapshot, type->totals[t] + first, bytes);
   if (snapshot_checks(snapshot)) check_block(snapshot, type_number, number, &saved, &slots);
-  if (snapshot_loads(snapshot)) take_block(world, type_number, number, &saved, &slots);
+  if (snapshot_loads(snapshot)) snapshot_herds_take_block(world, type_number, number, &saved, &slots);
 }
 
 /* The blocks that took the last herd of a partition, in the order of partitions. */
@@ -234,7 +234,7 @@ static void exchange_type(struct snapshot *snapshot, uint32_t number) {
   ASSERT(number < snapshot->world->herds.count);
   struct herd_type *type = &snapshot->world->herds.types[number];
   snapshot_herd_pool *pool = &snapshot->pools[number];
-  exchange_shape(snapshot, number);
+  snapshot_herds_exchange_shape(snapshot, number);
   uint32_t blocks = snapshot_count(snapshot, type->block_count, type->blocks_max, "blocks of herds");
   uint32_t fresh = snapshot_count(snapshot, type->fresh, blocks, "blocks of herds that have begun");
   pool->entry_high = snapshot_count(snapshot, type->entry_high, type->def.unfolded_max, "unfolded herds at once");

@@ -20,7 +20,7 @@ typedef struct type_shape {
   uint32_t set_count;
 } type_shape;
 
-static type_shape shape_of(const agent_type *type) {
+static type_shape snapshot_types_shape_of(const agent_type *type) {
   type_shape shape = {.period_ns = type->def.period_ns,
                       .period_max_ns = type->def.period_max_ns,
                       .step_ns = type->def.step_ns,
@@ -44,8 +44,8 @@ static void expect_same(struct snapshot *snapshot, const type_shape *own, uint64
                   (unsigned long long)is, (unsigned long long)saved);
 }
 
-static void exchange_shape(struct snapshot *snapshot, uint32_t number) {
-  type_shape own = shape_of(&snapshot->world->types.types[number]), saved = own;
+static void snapshot_types_exchange_shape(struct snapshot *snapshot, uint32_t number) {
+  type_shape own = snapshot_types_shape_of(&snapshot->world->types.types[number]), saved = own;
   snapshot_exchange(snapshot, &saved, sizeof saved);
   saved.name[sizeof saved.name - 1] = '\0';
   if (!snapshot_expect(snapshot, strcmp(saved.name, own.name) == 0, "type %u is '%s', in the snapshot it was '%s'",
@@ -174,7 +174,7 @@ void snapshot_types(struct snapshot *snapshot) {
   snapshot_expect(snapshot, count == table->count, "%u types are registered, in the snapshot there were %u",
                   table->count, count);
   for (uint32_t i = 0; i < table->count && !snapshot->failed; i++) {
-    exchange_shape(snapshot, i);
+    snapshot_types_exchange_shape(snapshot, i);
     for (uint32_t k = 0; k < table->types[i].sets.count && !snapshot->failed; k++)
       exchange_set(snapshot, &table->types[i], k);
     if (!snapshot->failed) exchange_fate(snapshot, i);

@@ -68,7 +68,7 @@ void snapshot_wheels(struct snapshot *snapshot) {
 /* ------------------------------------------------------------------------------------------------------------ ready
  */
 
-static void file(struct muster_world *world, uint32_t bucket, uint32_t index) {
+static void snapshot_waiting_file(struct muster_world *world, uint32_t bucket, uint32_t index) {
   ASSERT(bucket < READY_LISTS && world->store.rows[index].status == AGENT_READY && !world->store.rows[index].spot);
   ready_set *ready = &world->ready;
   world->store.rows[index].spot = lists_add(&ready->members, 0, &ready->lists[bucket], bucket, index);
@@ -83,7 +83,7 @@ static void exchange_bucket(struct snapshot *snapshot, uint32_t bucket, uint32_t
     if (!expect_status(snapshot, index, AGENT_READY, "the ring of those who are ready")) return;
     if (snapshot_checks(snapshot) && !ready_by_deadline(&world->ready))
       snapshot_expect(snapshot, !snapshot->rows[index].woken, "agent %u was woken and is in the ring", index);
-    if (snapshot_loads(snapshot)) file(world, bucket, index);
+    if (snapshot_loads(snapshot)) snapshot_waiting_file(world, bucket, index);
   }
 }
 
@@ -161,7 +161,7 @@ static void exchange_acting(struct snapshot *snapshot) {
   if (snapshot_loads(snapshot)) world->act_first = first;
 }
 
-static void count_ready(struct muster_world *world) {
+static void snapshot_waiting_count_ready(struct muster_world *world) {
   ASSERT(world->ready.count == 0 && world->ready.begun == 0);
   ready_set *ready = &world->ready;
   for (uint32_t i = 0; (i = store_next_active(&world->store, i)) != UINT32_MAX; i++) {
@@ -192,7 +192,7 @@ void snapshot_ready(struct snapshot *snapshot) {
   exchange_line(snapshot, &ready->waiting, false);
   exchange_held(snapshot);
   exchange_acting(snapshot);
-  if (snapshot_loads(snapshot)) count_ready(snapshot->world);
+  if (snapshot_loads(snapshot)) snapshot_waiting_count_ready(snapshot->world);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- timers
@@ -261,7 +261,7 @@ static void exchange_wakes(struct snapshot *snapshot) {
   }
 }
 
-static bool is_possible(const struct muster_world *world, const struct command *command) {
+static bool snapshot_waiting_is_possible(const struct muster_world *world, const struct command *command) {
   if (command->kind != COMMAND_HERD_WAKE && command->kind != COMMAND_HERD_REMOVE)
     return command_is_possible(world, command);
   const struct herd_type *type = herds_type_of(&world->herds, command->index);
@@ -270,7 +270,7 @@ static bool is_possible(const struct muster_world *world, const struct command *
 
 static bool exchange_command(struct snapshot *snapshot, struct command *command) {
   snapshot_exchange(snapshot, command, sizeof *command);
-  return snapshot_expect(snapshot, snapshot_saves(snapshot) || is_possible(snapshot->world, command),
+  return snapshot_expect(snapshot, snapshot_saves(snapshot) || snapshot_waiting_is_possible(snapshot->world, command),
                          "command %u for %u cannot have been given", command->kind, command->index);
 }
 

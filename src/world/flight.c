@@ -124,7 +124,7 @@ static void copy_name(char out[MUSTER_FLIGHT_NAME_BYTES], const char *name) {
   memset(out + length, 0, MUSTER_FLIGHT_NAME_BYTES - length);
 }
 
-static muster_flight_entry entry_of(const muster_flight_line *line, uint32_t worker, const char *names) {
+static muster_flight_entry world_flight_entry_of(const muster_flight_line *line, uint32_t worker, const char *names) {
   muster_flight_entry entry = {.worker = worker,
                                .doing = (muster_flight_doing)(line->place >> 56),
                                .signal = (uint32_t)line->signal,
@@ -158,7 +158,7 @@ muster_result muster_flight_read(const void *memory, size_t bytes, muster_flight
     muster_flight_line line;
     memcpy(&line, lines + i * sizeof line, sizeof line);
     if (!line.place) continue;
-    if (*count < capacity) entries[*count] = entry_of(&line, i, names);
+    if (*count < capacity) entries[*count] = world_flight_entry_of(&line, i, names);
     ++*count;
   }
   return MUSTER_OK;

@@ -3,7 +3,7 @@
 #include "base/assert.h"
 
 /* A waiting agent is due ahead of its period: `ahead` of the ranked, or among them. */
-static void release(struct muster_world *world, uint32_t index, bool ahead) {
+static void reactions_release(struct muster_world *world, uint32_t index, bool ahead) {
   ASSERT(world->store.rows[index].status == AGENT_WAITING);
   world->store.rows[index].woken = ahead;
   periods_release_early(&world->classes, &world->store, &world->ready, index, world->frame.now_ns, world->frame.number);
@@ -24,7 +24,7 @@ static void hurry(struct muster_world *world, uint32_t index) {
   }
   timers_set(&world->reactions, index, now_ns + 1);
   if (row->status == AGENT_WAITING)
-    release(world, index, presses);
+    reactions_release(world, index, presses);
   else if (row->status == AGENT_READY && !row->woken && presses)
     ready_wake(&world->ready, &world->store, index);
   else if (row->status == AGENT_READY && !row->woken)

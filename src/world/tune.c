@@ -19,7 +19,7 @@ static bool is_share(float value) {
 /* -------------------------------------------------------------------------------------------------------- checks */
 
 /* What the calls and the definition have in common. */
-static muster_result check_choices(float level_pressure, uint32_t cycles_max, float cycles_importance) {
+static muster_result tune_check_choices(float level_pressure, uint32_t cycles_max, float cycles_importance) {
   if (level_pressure != 0.0f && !(level_pressure >= 0.05f && level_pressure <= 1.0f))
     return error_set(MUSTER_E_ARGUMENT, "world: level_pressure %g must be 0, or 0.05..1", (double)level_pressure);
   if (cycles_max < 1 || cycles_max > MUSTER_CYCLES_MAX || !is_share(cycles_importance))
@@ -36,7 +36,7 @@ static muster_result check_law(float octaves, float part) {
   return MUSTER_OK;
 }
 
-static muster_result check_factors(float focus, float designer, float role, float company) {
+static muster_result tune_check_factors(float focus, float designer, float role, float company) {
   if (is_share(focus) && is_share(designer) && is_share(role) && is_share(company) &&
       focus + designer + role + company > 0.0f)
     return MUSTER_OK;
@@ -50,14 +50,14 @@ muster_result tune_check_def(const muster_world_def *def) {
     return error_set(MUSTER_E_ARGUMENT, "world: importance %d must be a known value", (int)def->importance);
   if (!is_share(def->weight_reduction))
     return error_set(MUSTER_E_ARGUMENT, "world: weight_reduction %g must be 0..1", (double)def->weight_reduction);
-  muster_result result = check_choices(def->level_pressure, def->cycles_max, def->cycles_importance);
+  muster_result result = tune_check_choices(def->level_pressure, def->cycles_max, def->cycles_importance);
   if (!result) result = check_law(def->importance_octaves, def->wish_part);
   if (result) return result;
   if (def->planner_workers && def->cycles_max > 1)
     return error_set(MUSTER_E_ARGUMENT, "world: cycles_max %u must be 1 with planner_workers: the host runs updates",
                      def->cycles_max);
   return def->importance == MUSTER_IMPORTANCE_FACTORS
-             ? check_factors(def->focus, def->designer, def->role, def->company)
+             ? tune_check_factors(def->focus, def->designer, def->role, def->company)
              : MUSTER_OK;
 }
 
@@ -66,7 +66,7 @@ static bool may_be(float value) {
   return value <= 1.0f;
 }
 
-static muster_result check_priority(const muster_world_tuning *tuning) {
+static muster_result tune_check_priority(const muster_world_tuning *tuning) {
   if (!may_be(tuning->weight_importance) || !may_be(tuning->weight_wait) || !may_be(tuning->weight_runs) ||
       !may_be(tuning->weight_progress) || !may_be(tuning->weight_reduction))
     return error_set(MUSTER_E_ARGUMENT, "world tuning: the weights of priority must be at most 1 (negative: as it is)");
@@ -81,11 +81,11 @@ static bool gives_factors(const muster_world_tuning *tuning) {
 }
 
 muster_result tune_check(const struct muster_world *world, const muster_world_tuning *tuning) {
-  muster_result result = check_priority(tuning);
+  muster_result result = tune_check_priority(tuning);
   if (!result)
-    result = check_choices(tuning->level_pressure < 0.0f ? 0.0f : tuning->level_pressure,
-                           tuning->cycles_max ? tuning->cycles_max : 1,
-                           tuning->cycles_importance < 0.0f ? 0.0f : tuning->cycles_importance);
+    result = tune_check_choices(tuning->level_pressure < 0.0f ? 0.0f : tuning->level_pressure,
+                                tuning->cycles_max ? tuning->cycles_max : 1,
+                                tuning->cycles_importance < 0.0f ? 0.0f : tuning->cycles_importance);
   if (!result)
     result = check_law(tuning->importance_octaves < 0.0f ? 0.0f : tuning->importance_octaves,
                        tuning->wish_part < 0.0f ? 0.5f : tuning->wish_part);
@@ -98,7 +98,7 @@ muster_result tune_check(const struct muster_world *world, const muster_world_tu
   if (!world->factors)
     return error_set(MUSTER_E_STATE, "world tuning: importance is no sum of factors in this world: create it with "
                                      "MUSTER_IMPORTANCE_FACTORS");
-  return check_factors(tuning->focus, tuning->designer, tuning->role, tuning->company);
+  return tune_check_factors(tuning->focus, tuning->designer, tuning->role, tuning->company);
 }
 
 muster_result muster_world_tune(muster_world *world, const muster_world_tuning *given) {
@@ -184,7 +184,7 @@ static bool take_share(float *held, float given) {
   return news;
 }
 
-static void apply(struct muster_world *world, const muster_world_tuning *tuning) {
+static void tune_apply(struct muster_world *world, const muster_world_tuning *tuning) {
   muster_world_def *def = &world->def;
   bool order = take_share(&def->weight_importance, tuning->weight_importance);
   order |= take_share(&def->weight_wait, tuning->weight_wait);
@@ -222,7 +222,7 @@ static bool next_tuning(struct muster_world *world, uint32_t *left, muster_world
 void tune_run(struct muster_world *world) {
   muster_world_tuning tuning;
   uint32_t left = ring_count(&world->inbox.tunings);
-  while (next_tuning(world, &left, &tuning)) apply(world, &tuning);
+  while (next_tuning(world, &left, &tuning)) tune_apply(world, &tuning);
 }
 
 void tune_esteem(struct muster_world *world, const struct command *command) {

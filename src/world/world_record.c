@@ -15,7 +15,7 @@ static void keep_types(struct muster_world *world) {
   }
 }
 
-static uint64_t name_of_user(const struct muster_world *world, uint32_t index) {
+static uint64_t world_record_name_of_user(const struct muster_world *world, uint32_t index) {
   const struct recorder *recorder = world->recorder;
   void *user = world->store.rows[index].user;
   muster_agent agent = {index, identity_generation(&world->agent_ids, index)};
@@ -35,7 +35,7 @@ static void keep_newborn(struct muster_world *world, uint32_t index) {
   tape_put_number(tape, row->type);
   ASSERT(row->type < world->types.count && row->status != AGENT_FREE);
   tape_put_number(tape, row->user ? 1 : 0);
-  tape_put_number(tape, name_of_user(world, index));
+  tape_put_number(tape, world_record_name_of_user(world, index));
   tape_put(tape, &row->floor, sizeof row->floor);
   tape_put(tape, &row->elasticity_step, sizeof row->elasticity_step);
   tape_put(tape, row->factors, sizeof row->factors);

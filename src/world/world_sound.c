@@ -25,7 +25,8 @@ static bool quarantined_is_sound(const agent_row *row, uint32_t index, soundness
 }
 
 /* What holds whatever the status. */
-static bool is_known(const struct muster_world *world, const agent_row *row, uint32_t index, soundness *found) {
+static bool world_sound_is_known(const struct muster_world *world, const agent_row *row, uint32_t index,
+                                 soundness *found) {
   if (!SOUND(found, row->type < world->types.count, "agent %u is of type %u of %u", index, row->type,
              world->types.count))
     return false;
@@ -49,7 +50,7 @@ static bool is_known(const struct muster_world *world, const agent_row *row, uin
 bool agent_is_sound(const struct muster_world *world, uint32_t index, soundness *found) {
   const agent_row *row = &world->store.rows[index];
   bool acts = sound_has_bit(world->acting, index);
-  if (!is_known(world, row, index, found)) return false;
+  if (!world_sound_is_known(world, row, index, found)) return false;
   SOUND(found, acts == (row->status == AGENT_ACTING), "agent %u is %s and %s those who act", index,
         agent_status_name((agent_status)row->status), acts ? "among" : "not among");
   switch ((agent_status)row->status) {

@@ -451,6 +451,27 @@ printf '// %117s\n' é | LC_ALL=C.UTF-8 write tools/muster/wide.c
 run_tidy
 [ "$status" -eq 0 ] || fail "$what is refused: $output"
 
+# -------------------------------------------------------------------------------------------------------------- names
+
+twins() { # LINES of the one in rank.c
+  { echo "static int step(int x) {"; lines 2 "  x++;"; echo "}"; } | write src/plan/fold.c
+  { echo; echo "static int step(int x) {"; lines "$1" "  x++;"; echo "}"; } | write src/plan/rank.c
+}
+
+plant "a static function of one name in two files"
+twins 4
+expect src/plan/rank.c:2 names
+
+plant "a static function of a few lines that two files have"
+twins 3
+run_tidy
+[ "$status" -eq 0 ] || fail "$what is refused: $output"
+
+plant "a static function that is declared and defined in one file alone"
+{ echo "static int step(int x);"; echo "static int step(int x) {"; lines 9 "  x++;"; echo "}"; } | write src/plan/fold.c
+run_tidy
+[ "$status" -eq 0 ] || fail "$what is refused: $output"
+
 # ------------------------------------------------------------------------------------------------------------- manual
 
 plant "an undocumented public function"

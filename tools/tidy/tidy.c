@@ -63,10 +63,10 @@ static void add_folder(tidy_run *tidy, const char *folder) {
 
 int main(int count, char **arguments) {
   static const char *const folders[] = {"include", "src", "tools", "bench", "tests"};
-  static void (*const rules[])(tidy_run *) = {rule_rooms,        rule_circles,   rule_layers, rule_god_header,
-                                              rule_atomics,      rule_prefetch,  rule_clock,  rule_vocabulary,
-                                              rule_no_leftovers, rule_length,    rule_blanks, rule_documented,
-                                              rule_stages,       rule_assertions};
+  static void (*const rules[])(tidy_run *) = {rule_rooms,        rule_circles,  rule_layers,    rule_god_header,
+                                              rule_atomics,      rule_prefetch, rule_clock,     rule_vocabulary,
+                                              rule_no_leftovers, rule_length,   rule_blanks,    rule_names,
+                                              rule_documented,   rule_stages,   rule_assertions};
   bool print = count == 3 && strcmp(arguments[1], "--rooms") == 0;
   if (count != 2 && !print) {
     fputs("usage: tidy [--rooms] ROOT\n"

@@ -181,6 +181,9 @@ void rule_no_leftovers(tidy_run *tidy);
 void rule_length(tidy_run *tidy);
 void rule_blanks(tidy_run *tidy);
 
+/* A static function of more than a few lines has a name that no other file of src uses (names.c). */
+void rule_names(tidy_run *tidy);
+
 /* Functions that a header declares are documented, and the frame's stages stand in order (manual.c). */
 void rule_documented(tidy_run *tidy);
 void rule_stages(tidy_run *tidy);
