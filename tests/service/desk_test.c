@@ -6,11 +6,11 @@
 
 enum { REQUESTS = 200 };
 
-typedef struct errand {
+struct errand {
   desk_request request; /* first: it is the errand */
   uint32_t number;
   bool ran, done;
-} errand;
+};
 
 /* What happened, in order; each array is written by one thread. */
 static struct {
@@ -20,7 +20,7 @@ static struct {
 } events;
 
 static void run(desk_request *request, struct service *service) {
-  errand *errand = (struct errand *)request;
+  struct errand *errand = (struct errand *)request;
   (void)service;
   errand->ran = true;
   events.ran[events.ran_count++] = errand->number;
@@ -28,13 +28,13 @@ static void run(desk_request *request, struct service *service) {
 }
 
 static void done(desk_request *request) {
-  errand *errand = (struct errand *)request;
+  struct errand *errand = (struct errand *)request;
   errand->done = true;
   events.done[events.done_count++] = errand->number;
   events.done_by = uv_thread_self();
 }
 
-static muster_result post(struct desk *desk, errand *errand, uint32_t number) {
+static muster_result post(struct desk *desk, struct errand *errand, uint32_t number) {
   *errand = (struct errand){.request = {.run = run, .done = done}, .number = number};
   return desk_post(desk, &errand->request);
 }
@@ -51,7 +51,7 @@ static void serve_to_the_end(void *desk) {
 }
 
 Test(desk, requests_run_on_the_one_thread_and_are_done_on_the_other_in_order) {
-  static errand errands[REQUESTS];
+  static struct errand errands[REQUESTS];
   uv_loop_t loop;
   struct desk desk;
   uv_thread_t frames, self = uv_thread_self();
@@ -70,7 +70,7 @@ Test(desk, requests_run_on_the_one_thread_and_are_done_on_the_other_in_order) {
 }
 
 Test(desk, more_than_fit_are_refused_and_none_is_lost) {
-  static errand errands[DESK_WAITING_MAX + 1];
+  static struct errand errands[DESK_WAITING_MAX + 1];
   uv_loop_t loop;
   struct desk desk;
   cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
@@ -85,7 +85,7 @@ Test(desk, more_than_fit_are_refused_and_none_is_lost) {
 
 /* Frames come first: where the next one is due already, requests have the time that is set aside for them, or none. */
 Test(desk, when_the_next_frame_is_due_requests_have_what_is_set_aside) {
-  static errand errand;
+  static struct errand errand;
   uv_loop_t loop;
   struct desk desk;
   cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
@@ -99,7 +99,7 @@ Test(desk, when_the_next_frame_is_due_requests_have_what_is_set_aside) {
 }
 
 Test(desk, whoever_is_roused_leaves_requests_for_later) {
-  static errand errand;
+  static struct errand errand;
   uv_loop_t loop;
   struct desk desk;
   cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);
@@ -112,7 +112,7 @@ Test(desk, whoever_is_roused_leaves_requests_for_later) {
 }
 
 Test(desk, a_desk_that_refuses_takes_nothing_more) {
-  static errand errand;
+  static struct errand errand;
   uv_loop_t loop;
   struct desk desk;
   cr_assert(uv_loop_init(&loop) == 0 && desk_open(&desk, &loop) == MUSTER_OK);

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 /* A file of two worlds, each with one worker inside a callback, of which the first world's was hit by a signal. */
-typedef struct file {
+struct file {
   size_t size;
   unsigned char *bytes;
-} file;
+};
 
 static muster_atom_result never(muster_update *update) {
   (void)update;
@@ -45,8 +45,8 @@ static size_t write_part(const char *name, unsigned char *memory, bool marked) {
   return bytes;
 }
 
-static file write_file(void) {
-  file file = {0};
+static struct file write_file(void) {
+  struct file file = {0};
   flight_head head;
   flight_counts counts = {.count = 1, .counts = {{"main", "wolf", 2}}};
   size_t bytes = write_part(NULL, NULL, false);
@@ -63,12 +63,12 @@ static file write_file(void) {
   return file;
 }
 
-static muster_result read_file(const file *file, flight_report *report, flight_counts *counts) {
+static muster_result read_file(const struct file *file, flight_report *report, flight_counts *counts) {
   return flight_file_read(file->bytes, file->size, report, counts);
 }
 
 Test(flight_file, tells_culprits_first_and_who_else_was_running) {
-  file file = write_file();
+  struct file file = write_file();
   flight_report report;
   flight_counts counts;
   cr_assert_eq(read_file(&file, &report, &counts), MUSTER_OK, "%s", muster_last_error());
@@ -93,7 +93,7 @@ Test(flight_file, tells_culprits_first_and_who_else_was_running) {
 }
 
 Test(flight_file, of_a_good_end_blames_nobody) {
-  file file = write_file();
+  struct file file = write_file();
   flight_report report;
   flight_counts counts;
   ((flight_head *)(void *)file.bytes)->clean = 1;
@@ -105,7 +105,7 @@ Test(flight_file, of_a_good_end_blames_nobody) {
 }
 
 Test(flight_file, without_a_mark_tells_who_was_running_and_blames_nobody) {
-  file file = write_file();
+  struct file file = write_file();
   flight_report report;
   flight_counts counts;
   const flight_head *head = (const void *)file.bytes;
@@ -121,7 +121,7 @@ Test(flight_file, without_a_mark_tells_who_was_running_and_blames_nobody) {
 }
 
 Test(flight_file, tells_the_function_of_a_module_that_was_hit_if_it_can_be_one) {
-  file file = write_file();
+  struct file file = write_file();
   flight_report report;
   flight_counts counts;
   flight_head *head = (void *)file.bytes;
@@ -144,7 +144,7 @@ Test(flight_file, tells_the_function_of_a_module_that_was_hit_if_it_can_be_one) 
 }
 
 Test(flight_file, that_is_cut_off_anywhere_is_refused_with_a_reason) {
-  file file = write_file();
+  struct file file = write_file();
   flight_report report;
   flight_counts counts;
   for (size_t cut = 0; cut < file.size; cut += cut < 512 || cut + 512 > file.size ? 1 : 61) {
@@ -158,7 +158,7 @@ Test(flight_file, that_is_cut_off_anywhere_is_refused_with_a_reason) {
 }
 
 Test(flight_file, with_a_flipped_bit_in_its_head_is_refused) {
-  file file = write_file();
+  struct file file = write_file();
   flight_report report;
   flight_counts counts;
   for (size_t bit = 0; bit < sizeof(flight_head) * 8; bit += bit < 4096 ? 1 : 7) {
@@ -171,7 +171,7 @@ Test(flight_file, with_a_flipped_bit_in_its_head_is_refused) {
 }
 
 Test(flight_file, with_a_damaged_part_still_tells_of_the_others) {
-  file file = write_file();
+  struct file file = write_file();
   flight_report report;
   flight_counts counts;
   const flight_head *head = (const void *)file.bytes;
@@ -186,7 +186,7 @@ Test(flight_file, with_a_damaged_part_still_tells_of_the_others) {
 }
 
 Test(flight_file, survives_garbage_behind_a_good_check) {
-  file file = write_file();
+  struct file file = write_file();
   flight_report report;
   flight_counts counts;
   flight_head *head = (void *)file.bytes;
@@ -223,7 +223,7 @@ Test(flight_file, counts_no_more_types_than_there_is_room_for) {
 
 /* The check value is of anybody who can write: only the names' own ends keep the reader inside them. */
 Test(flight_file, with_a_name_that_does_not_end_in_its_room_is_refused) {
-  file file = write_file();
+  struct file file = write_file();
   flight_report report;
   flight_counts counts;
   flight_head *head = (void *)file.bytes, kept = *head;
@@ -277,7 +277,7 @@ Test(flight_file, that_finds_no_room_ends_the_start_with_the_reason_and_leaves_n
 /* A service whose standard input was closed gets descriptor 0 for the first file that it opens. */
 Test(flight_file, of_the_last_run_is_read_whatever_the_number_of_its_descriptor) {
   char folder[64], path[96];
-  file file = write_file();
+  struct file file = write_file();
   make_folder(folder, path);
   FILE *left = fopen(path, "we");
   cr_assert_eq(fwrite(file.bytes, 1, file.size, left), file.size);

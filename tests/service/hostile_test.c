@@ -37,11 +37,11 @@ static void set_body(hostile *request, const char *text) {
 /* ------------------------------------------------------------------------------------------------- good requests */
 
 /* Where JSON is taken, with a body that would be good. The agents and observers named are there. */
-typedef struct target {
+struct target {
   const char *method, *path, *body;
-} target;
+};
 
-static const target targets[] = {
+static const struct target targets[] = {
     {"PATCH", WORLD, "{\"budget_ns\": 5000000, \"hz\": 20.5, \"paused\": false, \"workers\": 1}"},
     {"PATCH", WORLD, "{\"weight_wait\": 0.5, \"guarantee_ns\": 100000000, \"policy\": \"fair\"}"},
     {"POST", WORLD "/step", "{\"frames\": 7}"},
@@ -55,8 +55,8 @@ static const target targets[] = {
     {"POST", "/v1/modules", "{\"module\": \"no-such-module\"}"},
 };
 
-static const target *aim(hostile *request) {
-  const target *target = &PICK(targets);
+static const struct target *aim(hostile *request) {
+  const struct target *target = &PICK(targets);
   request->method = target->method;
   request->type = "application/json";
   snprintf(request->path, sizeof request->path, "%s", target->path);
@@ -97,7 +97,7 @@ static void spoil_numbers(hostile *request) {
       "1e",  "null",     "{}",        "--1",   "+1",     "01",    "-1e10", "99999999999999999999999999"};
   char spoilt[BODY_BYTES];
   size_t length = 0;
-  const target *target = aim(request);
+  const struct target *target = aim(request);
   const char *number = PICK(numbers);
   for (const char *at = target->body; *at && length < sizeof spoilt - 64;) {
     bool begins = strchr(" ", at[0]) && at[1] && strchr("-0123456789", at[1]);
@@ -112,7 +112,7 @@ static void spoil_numbers(hostile *request) {
 }
 
 static void repeat_member(hostile *request) {
-  const target *target = aim(request);
+  const struct target *target = aim(request);
   char member[128];
   const char *name = strchr(target->body, '"');
   snprintf(member, sizeof member, "%.*s: 1", (int)strcspn(name + 1, "\"") + 2, name);

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 /* A service that has two worlds and has run for a while. */
-typedef struct facts {
+struct facts {
   metrics_facts facts;
   metrics_world *worlds;
   metrics_crash crash;
   struct exposition text;
-} facts;
+};
 
 static void fill_world(metrics_world *world, const char *name) {
   world_published *published = &world->published;
@@ -55,8 +55,8 @@ static void fill_world(metrics_world *world, const char *name) {
   published->types[1].costs[0].agents = 6;
 }
 
-static facts make_facts(void) {
-  facts made = {.worlds = calloc(2, sizeof *made.worlds), .crash = {"main", "wolf", 2}};
+static struct facts make_facts(void) {
+  struct facts made = {.worlds = calloc(2, sizeof *made.worlds), .crash = {"main", "wolf", 2}};
   fill_world(&made.worlds[0], "main");
   fill_world(&made.worlds[1], "other");
   made.facts = (metrics_facts){.version = "1.2.3",
@@ -80,7 +80,7 @@ static facts make_facts(void) {
   return made;
 }
 
-static const char *render(facts *facts) {
+static const char *render(struct facts *facts) {
   facts->facts.crashes = &facts->crash;
   metrics_render(&facts->text, &facts->facts);
   cr_assert_not(facts->text.failed);
@@ -90,7 +90,7 @@ static const char *render(facts *facts) {
   return text;
 }
 
-static void free_facts(facts *facts, const char *text) {
+static void free_facts(struct facts *facts, const char *text) {
   exposition_free(&facts->text);
   free(facts->worlds);
   free((char *)text);
@@ -103,7 +103,7 @@ static void assert_line(const char *text, const char *line) {
 }
 
 Test(metrics, say_what_the_worlds_published) {
-  facts facts = make_facts();
+  struct facts facts = make_facts();
   const char *text = render(&facts);
   assert_line(text, "muster_build_info{version=\"1.2.3\"} 1");
   assert_line(text, "muster_workers 4");
@@ -146,7 +146,7 @@ Test(metrics, say_what_the_worlds_published) {
 }
 
 Test(metrics, a_level_that_nobody_is_at_is_left_out_and_there_is_none_beyond_the_last) {
-  facts facts = make_facts();
+  struct facts facts = make_facts();
   published_type *wolf = &facts.worlds[0].published.types[0];
   for (uint32_t i = 0; i < WORLD_LEVELS; i++) wolf->costs[i].agents = i == 1 ? 0 : 10 + i;
   facts.worlds[0].published.types[1].costs[0].samples = 3;
@@ -159,7 +159,7 @@ Test(metrics, a_level_that_nobody_is_at_is_left_out_and_there_is_none_beyond_the
 }
 
 Test(metrics, histograms_are_cumulative_and_end_with_everything) {
-  facts facts = make_facts();
+  struct facts facts = make_facts();
   world_timings *timings = &facts.worlds[0].published.timings;
   muster_frame_report report = muster_default_frame_report();
   report.wall_ns = 2500000;
@@ -196,7 +196,7 @@ Test(metrics, own_overruns_are_those_of_audited_frames) {
 }
 
 Test(metrics, labels_are_escaped_and_types_of_one_name_told_apart) {
-  facts facts = make_facts();
+  struct facts facts = make_facts();
   world_published *published = &facts.worlds[0].published;
   strcpy(published->types[0].name, "a\"b\\c\nd\xc3\xa9\xff\xc3");
   strcpy(published->types[1].name, "sheep");
@@ -212,7 +212,7 @@ Test(metrics, labels_are_escaped_and_types_of_one_name_told_apart) {
 
 /* Every line that is no comment begins a series of its own, and its family was begun before. */
 Test(metrics, no_series_is_there_twice) {
-  facts facts = make_facts();
+  struct facts facts = make_facts();
   char *text = (char *)render(&facts), *lines[8192], *rest = NULL;
   size_t count = 0;
   for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
@@ -232,7 +232,7 @@ static bool is_there(const char *program) {
 
 Test(metrics, promtool_accepts_them) {
   if (!is_there("promtool")) cr_skip_test("promtool (Debian: prometheus) is not installed");
-  facts facts = make_facts();
+  struct facts facts = make_facts();
   const char *text = render(&facts);
   FILE *promtool = popen("promtool check metrics", "w");
   cr_assert_not_null(promtool);
@@ -278,19 +278,19 @@ static void each_expression(void (*look)(const char *expression, void *user), vo
   json_decref(dashboard);
 }
 
-typedef struct asked {
+struct asked {
   const char *text;
   size_t names;
-} asked;
+};
 
 static void look_for_names(const char *expression, void *user) {
-  asked *asked = user;
+  struct asked *asked = user;
   check_expression(expression, asked->text, &asked->names);
 }
 
 Test(dashboard, every_metric_that_it_asks_for_is_exported) {
-  facts facts = make_facts();
-  asked asked = {render(&facts), 0};
+  struct facts facts = make_facts();
+  struct asked asked = {render(&facts), 0};
   each_expression(look_for_names, &asked);
   cr_assert_gt(asked.names, 20);
   free_facts(&facts, asked.text);

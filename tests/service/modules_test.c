@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 /* A folder of modules of its own for one test. */
-typedef struct shelf {
+struct shelf {
   char folder[64];
   struct modules modules;
-} shelf;
+};
 
 static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -28,23 +28,23 @@ static void run(const char *format, ...) {
   cr_assert(system(command) == 0, "%s", command);
 }
 
-static void take_down(shelf *shelf) {
+static void take_down(struct shelf *shelf) {
   modules_close(&shelf->modules);
   run("rm -r %s", shelf->folder);
 }
 
-static void make_folder(shelf *shelf) {
+static void make_folder(struct shelf *shelf) {
   *shelf = (struct shelf){.folder = "/tmp/musterd-modules-XXXXXX"};
   cr_assert(mkdtemp(shelf->folder) != NULL);
   run("cp %s/*.so %s && chmod go-w %s/*", getenv("ODD_MODULES"), shelf->folder, shelf->folder);
 }
 
-static void put_up(shelf *shelf) {
+static void put_up(struct shelf *shelf) {
   make_folder(shelf);
   cr_assert(modules_open(&shelf->modules, shelf->folder) == MUSTER_OK, "%s", muster_last_error());
 }
 
-static void expect_refused(shelf *shelf, const char *name, const char *says) {
+static void expect_refused(struct shelf *shelf, const char *name, const char *says) {
   uint32_t before = shelf->modules.count;
   cr_expect(modules_load(&shelf->modules, name) == NULL, "%s was loaded", name);
   cr_expect(strstr(muster_last_error(), says) != NULL, "\"%s\" is not in: %s", says, muster_last_error());
@@ -52,7 +52,7 @@ static void expect_refused(shelf *shelf, const char *name, const char *says) {
   cr_expect(shelf->modules.count == before);
 }
 
-static void expect_loaded(shelf *shelf, const char *name, const char *calls_itself) {
+static void expect_loaded(struct shelf *shelf, const char *name, const char *calls_itself) {
   const muster_module *module = modules_load(&shelf->modules, name);
   cr_assert(module != NULL, "%s", muster_last_error());
   cr_expect(strcmp(module->name, calls_itself) == 0, "%s calls itself %s", name, module->name);
@@ -60,7 +60,7 @@ static void expect_loaded(shelf *shelf, const char *name, const char *calls_itse
 }
 
 Test(modules, a_good_one_is_loaded_once_and_several_are_kept_apart) {
-  shelf shelf;
+  struct shelf shelf;
   put_up(&shelf);
   expect_loaded(&shelf, "plain", "odd");
   expect_loaded(&shelf, "second", "second");
@@ -69,7 +69,7 @@ Test(modules, a_good_one_is_loaded_once_and_several_are_kept_apart) {
 }
 
 Test(modules, one_that_does_not_fit_is_refused_with_its_reason) {
-  shelf shelf;
+  struct shelf shelf;
   put_up(&shelf);
   expect_refused(&shelf, "other_abi", "module 'other_abi': it was built for ABI 2, this service is for 1");
   expect_refused(&shelf, "other_size", "its size is 1048576 bytes");
@@ -83,7 +83,7 @@ Test(modules, one_that_does_not_fit_is_refused_with_its_reason) {
 }
 
 Test(modules, one_of_another_header_is_taken_as_far_as_both_know_it) {
-  shelf shelf;
+  struct shelf shelf;
   put_up(&shelf);
   const muster_module *plain = modules_load(&shelf.modules, "plain");
   cr_assert(plain && plain->skip_ns, "%s", muster_last_error());
@@ -97,7 +97,7 @@ Test(modules, one_of_another_header_is_taken_as_far_as_both_know_it) {
 
 /* The loader knows an object by the number of its descriptor, which is used again. */
 Test(modules, one_that_was_refused_is_not_mistaken_for_the_next) {
-  shelf shelf;
+  struct shelf shelf;
   put_up(&shelf);
   for (int i = 0; i < 100; i++) expect_refused(&shelf, "other_abi", "ABI");
   expect_loaded(&shelf, "plain", "odd");
@@ -112,14 +112,14 @@ Test(modules, one_that_was_refused_is_not_mistaken_for_the_next) {
 Test(modules, names_that_are_paths_or_none_are_refused) {
   static const char *const names[] = {
       "", ".", "..", "../plain", "/tmp/plain", "plain.so", "pl ain", "plain\n", "a23456789012345678901234567890123"};
-  shelf shelf;
+  struct shelf shelf;
   put_up(&shelf);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) expect_refused(&shelf, names[i], "is no name of a module");
   take_down(&shelf);
 }
 
 Test(modules, a_file_that_others_may_write_is_refused) {
-  shelf shelf;
+  struct shelf shelf;
   put_up(&shelf);
   run("chmod o+w %s/plain.so && chmod g+w %s/second.so", shelf.folder, shelf.folder);
   expect_refused(&shelf, "plain", "module 'plain': others may write it; take that away with chmod go-w");
@@ -130,7 +130,7 @@ Test(modules, a_file_that_others_may_write_is_refused) {
 }
 
 Test(modules, what_is_no_regular_file_is_refused) {
-  shelf shelf;
+  struct shelf shelf;
   put_up(&shelf);
   run("mv %s/plain.so %s/real", shelf.folder, shelf.folder);
   run("ln -s real %s/plain.so", shelf.folder);
@@ -149,14 +149,14 @@ Test(modules, what_is_no_regular_file_is_refused) {
 
 /* As many bytes of plain.so as a copy in progress has; what is not there yet is absent or, where the file was made in
  * its full length first, zero. */
-static void copy_in_part(const shelf *shelf, long bytes, bool full_length) {
+static void copy_in_part(const struct shelf *shelf, long bytes, bool full_length) {
   run("head -c %ld %s/plain.so >%s/part.so && chmod 600 %s/part.so", bytes, shelf->folder, shelf->folder,
       shelf->folder);
   if (full_length) run("truncate -r %s/plain.so %s/part.so", shelf->folder, shelf->folder);
 }
 
 Test(modules, one_that_is_still_being_copied_is_refused_wherever_it_is_cut, .timeout = 120) {
-  shelf shelf;
+  struct shelf shelf;
   struct stat status;
   char path[128];
   put_up(&shelf);
@@ -175,7 +175,7 @@ Test(modules, one_that_is_still_being_copied_is_refused_wherever_it_is_cut, .tim
 
 /* As `cp` does it to a module that is in use. */
 Test(modules, one_that_is_loaded_stays_whole_when_its_file_is_cut_and_overwritten) {
-  shelf shelf;
+  struct shelf shelf;
   put_up(&shelf);
   const muster_module *module = modules_load(&shelf.modules, "plain");
   cr_assert_not_null(module, "%s", muster_last_error());
@@ -199,7 +199,7 @@ static uint32_t open_files(void) {
 }
 
 Test(modules, are_judged_without_being_loaded) {
-  shelf shelf;
+  struct shelf shelf;
   put_up(&shelf);
   run("mkfifo -m 600 %s/pipe.so && head -c 5000 %s/plain.so >%s/part.so && chmod 600 %s/part.so", shelf.folder,
       shelf.folder, shelf.folder, shelf.folder);
@@ -216,7 +216,7 @@ Test(modules, are_judged_without_being_loaded) {
 }
 
 Test(modules, a_folder_that_others_may_write_is_refused_and_so_is_all_in_it) {
-  shelf shelf;
+  struct shelf shelf;
   make_folder(&shelf);
   run("chmod g+w %s", shelf.folder);
   cr_expect(modules_open(&shelf.modules, shelf.folder) == MUSTER_E_INPUT);
@@ -228,7 +228,7 @@ Test(modules, a_folder_that_others_may_write_is_refused_and_so_is_all_in_it) {
 
 /* Only root can give files away. */
 Test(modules, what_belongs_to_somebody_else_is_refused) {
-  shelf shelf;
+  struct shelf shelf;
   put_up(&shelf);
   if (geteuid() == 0) {
     run("chown 12345 %s/plain.so", shelf.folder);

@@ -34,20 +34,20 @@ static int count_signs(int notices) {
   return count;
 }
 
-typedef struct turns {
+struct turns {
   int left, notices, signs;
-} turns;
+};
 
 /* Few notices fit before whoever sends one has to wait. */
 static void count_turn(uv_timer_t *timer) {
-  turns *turns = timer->data;
+  struct turns *turns = timer->data;
   turns->signs += count_signs(turns->notices);
   if (--turns->left == 0) uv_stop(timer->loop);
 }
 
 /* Long enough for the watchdog's own timer, which has the same gap. Returns how many signs of life there were. */
 static int turn(uv_loop_t *loop, int notices) {
-  turns turns = {.left = MANY, .notices = notices};
+  struct turns turns = {.left = MANY, .notices = notices};
   uv_timer_t timer = {.data = &turns};
   cr_assert(uv_timer_init(loop, &timer) == 0 && uv_timer_start(&timer, count_turn, 1, 1) == 0);
   uv_run(loop, UV_RUN_DEFAULT);
