@@ -146,20 +146,20 @@ bool mailbox_is_sound(const struct mailbox *mailbox, const agent_store *store, b
 
 /* ---------------------------------------------------------------------------------------------------------- company */
 
-bool company_is_sound(const struct company *company, const agent_store *store, soundness *found) {
-  if (!company->of) return true;
-  if (!SOUND(found, company->count <= store->maximum, "%u agents have company", company->count)) return false;
-  for (uint32_t i = 0; i < company->count && !found->broken; i++) {
-    uint32_t agent = company->members[i];
+bool company_is_sound(const struct companions *companions, const agent_store *store, soundness *found) {
+  if (!companions->of) return true;
+  if (!SOUND(found, companions->count <= store->maximum, "%u agents have company", companions->count)) return false;
+  for (uint32_t i = 0; i < companions->count && !found->broken; i++) {
+    uint32_t agent = companions->members[i];
     if (!SOUND(found, agent < store->maximum, "agent %u of %u has company", agent, store->maximum)) break;
-    SOUND(found, company->places[agent] == i + 1, "agent %u is in company, and its place there is %u instead of %u",
-          agent, company->places[agent], i + 1);
-    SOUND(found, !muster_agent_is_null(company->of[agent].others[0]), "agent %u is in nobody's company and listed",
+    SOUND(found, companions->places[agent] == i + 1, "agent %u is in company, and its place there is %u instead of %u",
+          agent, companions->places[agent], i + 1);
+    SOUND(found, !muster_agent_is_null(companions->of[agent].others[0]), "agent %u is in nobody's company and listed",
           agent);
   }
   for (uint32_t i = 0; (i = store_next_active(store, i)) != UINT32_MAX && !found->broken; i++)
-    SOUND(found, company->places[i] <= company->count, "agent %u is in company at place %u of %u", i,
-          company->places[i], company->count);
+    SOUND(found, companions->places[i] <= companions->count, "agent %u is in company at place %u of %u", i,
+          companions->places[i], companions->count);
   return !found->broken;
 }
 

@@ -174,7 +174,7 @@ muster_result muster_update_react_by(muster_update *update, uint64_t by_ns) {
 }
 
 /* Of the updated agent's company. */
-static muster_result send_company(muster_update *update, muster_agent other, command_kind kind) {
+static muster_result send_companions(muster_update *update, muster_agent other, command_kind kind) {
   muster_result result = callback_check(update, "company");
   if (result) return result;
   update_context *context = context_of(update);
@@ -184,18 +184,18 @@ static muster_result send_company(muster_update *update, muster_agent other, com
   if (muster_agent_equal(self, other))
     return error_set(MUSTER_E_ARGUMENT, "company: agent %u (generation %u) cannot be its own", self.index,
                      self.generation);
-  if (kind == COMMAND_MEET && !is_live(context, other)) return stale(other);
+  if (kind == COMMAND_LINK && !is_live(context, other)) return stale(other);
   struct command command = {.kind = kind, .index = self.index, .generation = self.generation};
   command.other = other;
   return update_api_send(context, &command);
 }
 
 muster_result muster_update_meet(muster_update *update, muster_agent other) {
-  return send_company(update, other, COMMAND_MEET);
+  return send_companions(update, other, COMMAND_LINK);
 }
 
 muster_result muster_update_part(muster_update *update, muster_agent other) {
-  return send_company(update, other, COMMAND_PART);
+  return send_companions(update, other, COMMAND_UNLINK);
 }
 
 static muster_result check_message(const update_context *context, muster_agent to, const void *bytes, uint32_t size) {

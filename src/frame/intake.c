@@ -128,9 +128,9 @@ static void intake_apply(struct muster_world *world, const struct command *comma
   case COMMAND_PARDON:
     conduct_pardon(world, command->index);
     break;
-  case COMMAND_MEET:
-  case COMMAND_PART:
-    tune_company(world, command);
+  case COMMAND_LINK:
+  case COMMAND_UNLINK:
+    tune_companions(world, command);
     break;
   default:
     apply_tune(world, command);

@@ -59,7 +59,7 @@ void rescore_run(struct muster_world *world) {
     score_range(board, &inputs, 0, items);
   }
   score_apply(board, &inputs);
-  tune_look_at_company(world);
+  tune_look_at_companions(world);
   ease_run(&world->ease, board, &inputs, units_of(world->frame.budget_ns, EASE_LOOK_NS, EASE_LOOKS_MIN));
   world->report.scored = board->summary.agents;
   world->report.score_cells = board->summary.plots;

@@ -26,7 +26,7 @@ typedef enum snapshot_section {
   SNAPSHOT_TIMERS,
   SNAPSHOT_OBSERVERS,
   SNAPSHOT_SCORE,
-  SNAPSHOT_COMPANY,
+  SNAPSHOT_COMPANIONS,
   SNAPSHOT_QUEUES,
   SNAPSHOT_CONDUCT,
   SNAPSHOT_LEARNT,
@@ -46,7 +46,7 @@ enum {
   SNAPSHOT_TIMED = 16,
   SNAPSHOT_REACTS = 32,
   SNAPSHOT_LOST = 64,
-  SNAPSHOT_IN_COMPANY = 128,
+  SNAPSHOT_HAS_COMPANIONS = 128,
   SNAPSHOT_AWAITS = 256 /* a time: it must be among those who do */
 };
 
@@ -154,7 +154,7 @@ void snapshot_classes(struct snapshot *snapshot);
 void snapshot_ids(struct snapshot *snapshot);
 void snapshot_agents(struct snapshot *snapshot);
 void snapshot_grid(struct snapshot *snapshot);
-void snapshot_company(struct snapshot *snapshot);
+void snapshot_companions(struct snapshot *snapshot);
 /* src/snapshot/snapshot_waiting.c, */
 void snapshot_wheels(struct snapshot *snapshot);
 void snapshot_ready(struct snapshot *snapshot);

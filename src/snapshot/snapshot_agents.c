@@ -429,24 +429,25 @@ void snapshot_grid(struct snapshot *snapshot) {
 /* ---------------------------------------------------------------------------------------------------------- company
  */
 
-void snapshot_company(struct snapshot *snapshot) {
-  struct company *company = &snapshot->world->company;
-  uint32_t count = snapshot_count(snapshot, company->count, company->of ? snapshot->high : 0, "agents in company");
-  uint32_t next = snapshot_number(snapshot, company->next);
-  if (snapshot_loads(snapshot)) company->next = next;
+void snapshot_companions(struct snapshot *snapshot) {
+  struct companions *companions = &snapshot->world->companions;
+  uint32_t count =
+      snapshot_count(snapshot, companions->count, companions->of ? snapshot->high : 0, "agents in company");
+  uint32_t next = snapshot_number(snapshot, companions->next);
+  if (snapshot_loads(snapshot)) companions->next = next;
   for (uint32_t i = 0; i < count && !snapshot->failed; i++) {
-    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? company->members[i] : 0);
-    struct companions companions = {0};
-    if (snapshot_saves(snapshot)) companions = company->of[index];
-    snapshot_exchange(snapshot, &companions, sizeof companions);
+    uint32_t index = snapshot_number(snapshot, snapshot_saves(snapshot) ? companions->members[i] : 0);
+    struct companion_list list = {0};
+    if (snapshot_saves(snapshot)) list = companions->of[index];
+    snapshot_exchange(snapshot, &list, sizeof list);
     if (snapshot_checks(snapshot)) {
-      if (!snapshot_mark(snapshot, index, SNAPSHOT_IN_COMPANY, "company")) return;
+      if (!snapshot_mark(snapshot, index, SNAPSHOT_HAS_COMPANIONS, "company")) return;
       snapshot_expect(snapshot, snapshot->rows[index].generation & 1, "agent %u has company and is gone", index);
-      snapshot_expect(snapshot, !muster_agent_is_null(companions.others[0]), "agent %u is in nobody's company", index);
+      snapshot_expect(snapshot, !muster_agent_is_null(list.others[0]), "agent %u is in nobody's company", index);
     }
     if (!snapshot_loads(snapshot)) continue;
-    company->of[index] = companions;
-    company->members[company->count++] = index;
-    company->places[index] = company->count;
+    companions->of[index] = list;
+    companions->members[companions->count++] = index;
+    companions->places[index] = companions->count;
   }
 }

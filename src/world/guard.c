@@ -101,7 +101,7 @@ bool command_is_possible(const struct muster_world *world, const struct command 
   if (command->kind > COMMAND_OBSERVER_REMOVE || command->partition >= PARTITIONS) return false;
   if (command->index >= (observer ? world->def.observers_max : world->def.agents_max)) return false;
   if (command->kind == COMMAND_WAKE_AT || command->kind == COMMAND_PARDON) return true;
-  if (command->kind == COMMAND_MEET || command->kind == COMMAND_PART)
+  if (command->kind == COMMAND_LINK || command->kind == COMMAND_UNLINK)
     return command->other.index < world->def.agents_max;
   if (command->kind == COMMAND_TUNE)
     return command->first <= 1.0f && command->second <= 1024.0f && command->position.x <= 1.0 &&

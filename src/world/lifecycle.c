@@ -69,7 +69,7 @@ void lifecycle_enter(struct muster_world *world, uint32_t index, uint64_t last_u
 static void forget_company(struct muster_world *world, uint32_t index) {
   ASSERT(!store_is_active(&world->store, index));
   if (!world->factors) return;
-  company_part(&world->company, index, (muster_agent){0, 0});
+  companions_unlink(&world->companions, index, (muster_agent){0, 0});
   world->store.lift[index] = world->store.standing[index] = 0;
 }
 

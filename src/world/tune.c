@@ -172,7 +172,7 @@ void tune_create(struct muster_world *world) {
   world->ready.reacting = &world->store;
   if (def->importance != MUSTER_IMPORTANCE_FACTORS) return;
   store_reserve_factors(&world->store, &world->arena);
-  company_create(&world->company, def->agents_max, &world->arena);
+  companions_create(&world->companions, def->agents_max, &world->arena);
   take_factors(world);
   world->factors = &world->factor_weights;
 }
@@ -233,8 +233,8 @@ void tune_esteem(struct muster_world *world, const struct command *command) {
 
 /* --------------------------------------------------------------------------------------------------------- company */
 
-static muster_result queue_company(muster_world *world, muster_agent agent, muster_agent other, command_kind kind) {
-  bool all = kind == COMMAND_PART && muster_agent_is_null(other);
+static muster_result queue_companions(muster_world *world, muster_agent agent, muster_agent other, command_kind kind) {
+  bool all = kind == COMMAND_UNLINK && muster_agent_is_null(other);
   if (guard_any(world, "company")) return MUSTER_E_ARGUMENT;
   if (world->def.importance != MUSTER_IMPORTANCE_FACTORS)
     return error_set(MUSTER_E_STATE, "company: it counts in worlds with MUSTER_IMPORTANCE_FACTORS");
@@ -243,7 +243,7 @@ static muster_result queue_company(muster_world *world, muster_agent agent, must
                      agent.generation);
   muster_result result;
   if (!guard_asks_agent(world, agent, "company", &result)) return result;
-  if (!all && kind == COMMAND_MEET && !identity_is_live(&world->agent_ids, other.index, other.generation))
+  if (!all && kind == COMMAND_LINK && !identity_is_live(&world->agent_ids, other.index, other.generation))
     return error_set(MUSTER_E_STALE, "agent %u (generation %u) is gone", other.index, other.generation);
   struct command command = {.kind = kind, .index = agent.index, .generation = agent.generation};
   command.other = other;
@@ -252,11 +252,11 @@ static muster_result queue_company(muster_world *world, muster_agent agent, must
 }
 
 muster_result muster_agent_meet(muster_world *world, muster_agent agent, muster_agent other) {
-  return queue_company(world, agent, other, COMMAND_MEET);
+  return queue_companions(world, agent, other, COMMAND_LINK);
 }
 
 muster_result muster_agent_part(muster_world *world, muster_agent agent, muster_agent other) {
-  return queue_company(world, agent, other, COMMAND_PART);
+  return queue_companions(world, agent, other, COMMAND_UNLINK);
 }
 
 /* What company is worth becomes another: the score must look. */
@@ -266,23 +266,23 @@ static void set_lift(struct muster_world *world, uint32_t index, uint16_t lift) 
   if (store_is_active(&world->store, index)) score_note(&world->board, index);
 }
 
-void tune_company(struct muster_world *world, const struct command *command) {
-  ASSERT(command->kind == COMMAND_MEET || command->kind == COMMAND_PART);
+void tune_companions(struct muster_world *world, const struct command *command) {
+  ASSERT(command->kind == COMMAND_LINK || command->kind == COMMAND_UNLINK);
   if (!world->factors) return;
-  if (command->kind == COMMAND_MEET)
-    company_meet(&world->company, command->index, command->other);
+  if (command->kind == COMMAND_LINK)
+    companions_link(&world->companions, command->index, command->other);
   else
-    company_part(&world->company, command->index, command->other);
-  if (!world->company.places[command->index]) set_lift(world, command->index, 0);
+    companions_unlink(&world->companions, command->index, command->other);
+  if (!world->companions.places[command->index]) set_lift(world, command->index, 0);
 }
 
 /* The most important of those that it is with, if they are more so than itself; all of them without company. */
-static uint16_t worth_of_company(const struct muster_world *world, uint32_t index) {
-  const struct companions *companions = &world->company.of[index];
+static uint16_t worth_of_companions(const struct muster_world *world, uint32_t index) {
+  const struct companion_list *list = &world->companions.of[index];
   ASSERT(world->company.places[index] > 0 && store_is_active(&world->store, index));
   uint16_t best = world->store.standing[index], own = best;
   for (uint32_t i = 0; i < MUSTER_COMPANY_MAX; i++) {
-    muster_agent other = companions->others[i];
+    muster_agent other = list->others[i];
     if (muster_agent_is_null(other)) break;
     if (!identity_is_live(&world->agent_ids, other.index, other.generation) ||
         !store_is_active(&world->store, other.index))
@@ -292,16 +292,16 @@ static uint16_t worth_of_company(const struct muster_world *world, uint32_t inde
   return best > own ? best : 0;
 }
 
-void tune_look_at_company(struct muster_world *world) {
+void tune_look_at_companions(struct muster_world *world) {
   enum { LOOKS_PER_FRAME = 4096, NOTICED = 256 /* 65535ths */ };
-  struct company *company = &world->company;
+  struct companions *companions = &world->companions;
   if (!world->factors) return;
-  uint32_t left = company->count < LOOKS_PER_FRAME ? company->count : LOOKS_PER_FRAME;
+  uint32_t left = companions->count < LOOKS_PER_FRAME ? companions->count : LOOKS_PER_FRAME;
   for (; left > 0; left--) {
-    if (company->next >= company->count) company->next = 0;
-    uint32_t index = company->members[company->next++];
+    if (companions->next >= companions->count) companions->next = 0;
+    uint32_t index = companions->members[companions->next++];
     if (!store_is_active(&world->store, index)) continue;
-    uint16_t worth = worth_of_company(world, index), held = world->store.lift[index];
+    uint16_t worth = worth_of_companions(world, index), held = world->store.lift[index];
     int32_t change = (int32_t)worth - held;
     if (change > NOTICED || change < -NOTICED || (worth == 0 && held)) set_lift(world, index, worth);
   }

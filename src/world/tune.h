@@ -19,9 +19,9 @@ void tune_run(struct muster_world *world);
 
 /* Intake: what the host says about one agent. */
 void tune_esteem(struct muster_world *world, const struct command *command);
-void tune_company(struct muster_world *world, const struct command *command);
+void tune_companions(struct muster_world *world, const struct command *command);
 
 /* After the score: what company is worth now to some of those who have any; whose importance changes by it is noted. */
-void tune_look_at_company(struct muster_world *world);
+void tune_look_at_companions(struct muster_world *world);
 
 #endif

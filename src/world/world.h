@@ -3,7 +3,7 @@
 #define WORLD_H
 
 #include "agents/batch.h"
-#include "agents/company.h"
+#include "agents/companions.h"
 #include "agents/herds.h"
 #include "agents/mailbox.h"
 #include "agents/observers.h"
@@ -148,7 +148,7 @@ struct muster_world {
   struct space space;
   observer_table observers;
   struct mailbox mailbox;
-  struct company company;
+  struct companions companions;
   herd_table herds;
 
   /* plan: who runs, when, how well */

@@ -198,7 +198,7 @@ bool world_is_sound(const struct muster_world *world, world_moment moment, sound
          score_is_sound(&world->board, store, found) && ease_is_sound(&world->ease, store, found) &&
          offenders_are_sound(&world->conduct.offenders, store, found) && penalties_are_sound(world, found) &&
          mailbox_is_sound(&world->mailbox, store, world->commit.open, found) &&
-         company_is_sound(&world->company, store, found) && observers_are_sound(&world->observers, found) &&
+         company_is_sound(&world->companions, store, found) && observers_are_sound(&world->observers, found) &&
          spawns_are_sound(world, found) && homes_are_sound(world, found) &&
          herds_are_sound(&world->herds, store, found);
 }

@@ -213,12 +213,12 @@ Test(sound, lists_that_hold_somebody_wrongly_are_named) {
 Test(sound, company_that_is_listed_wrongly_is_named) {
   little_world little = driven_world(&busy_kinds[3]);
   struct muster_world *world = little.world;
-  uint32_t member = world->company.members[0];
-  cr_assert_gt(world->company.count, 0);
-  expect_broken(world, &world->company.places[member], &(uint32_t){999999}, 4, of(member, "in company"));
-  expect_broken(world, &world->company.of[member], &(struct companions){0}, sizeof(struct companions),
+  uint32_t member = world->companions.members[0];
+  cr_assert_gt(world->companions.count, 0);
+  expect_broken(world, &world->companions.places[member], &(uint32_t){999999}, 4, of(member, "in company"));
+  expect_broken(world, &world->companions.of[member], &(struct companion_list){0}, sizeof(struct companion_list),
                 of(member, "in nobody's"));
-  expect_broken(world, &world->company.count, &(uint32_t){0}, 4, "in company");
+  expect_broken(world, &world->companions.count, &(uint32_t){0}, 4, "in company");
   little_world_destroy(&little);
 }
 

@@ -20,7 +20,7 @@ static const struct room rooms[] = {
     {"base", {NULL}, {"*"}},
     {"agents",
      {"base"},
-     {"store.h", "agents_sound.h", "batch.h", "company.h", "elapsed.h", "herds.h", "mailbox.h", "nearby.h",
+     {"store.h", "agents_sound.h", "batch.h", "companions.h", "elapsed.h", "herds.h", "mailbox.h", "nearby.h",
       "observers.h", "offence.h", "passes.h", "sets.h", "sights.h", "space.h", "spawn.h", "types.h"}},
     {"plan",
      {"base", "agents"},
